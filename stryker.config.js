@@ -7,7 +7,7 @@ export default {
   mutate: [
     'src/domain/**/*.ts',
     'src/*/*rules.ts',
-    'src/accounts/roles.ts',
+    'src/accounts/{independence,roles}.ts',
     'src/catalogue/pricing.ts',
     'src/esims/lpa.ts',
     'src/ledger/chart-of-accounts.ts',

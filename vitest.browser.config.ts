@@ -5,11 +5,11 @@ export default defineConfig({
   test: {
     name: 'browser',
     pool: 'forks',
-    // One browser at a time: two cores draw one page well.
-    fileParallelism: false,
+    // Two browsers at a time: most of the time one of them waits for the service.
+    maxWorkers: 2,
     include: ['test/browser/**/*.test.ts'],
-    globalSetup: ['test/support/global-setup.ts'],
-    testTimeout: 60_000,
-    hookTimeout: 120_000,
+    globalSetup: ['test/support/browser-setup.ts'],
+    testTimeout: 180_000,
+    hookTimeout: 180_000,
   },
 });

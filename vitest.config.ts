@@ -14,28 +14,31 @@ const WITHOUT_SERVICES = [
   'test/platform/outbound*.test.ts',
 ];
 const WITH_A_BROWSER = 'test/browser/**';
+/** Long ones, by `npm run prove` alone. */
+const ONLY_TO_PROVE = 'test/**/*.prove.test.ts';
 
 export default defineConfig({
   test: {
     pool: 'forks',
+    // Many tests wait for timers and servers, so more than two cores run; more than this only make each other slow.
     maxWorkers: 3,
     // Files leave nothing behind in their process, and loading the Temporal SDK anew for each costs more than most of them take.
     isolate: false,
     sequence: { sequencer: LongestFirst },
     // Ten times what anything takes on a quiet machine: a busy one is slow, not wrong.
-    testTimeout: 120_000,
-    hookTimeout: 120_000,
+    testTimeout: 180_000,
+    hookTimeout: 180_000,
     projects: [
       {
         extends: true,
-        test: { name: 'plain', include: WITHOUT_SERVICES },
+        test: { name: 'plain', include: WITHOUT_SERVICES, exclude: [ONLY_TO_PROVE] },
       },
       {
         extends: true,
         test: {
           name: 'services',
           include: ['test/**/*.test.ts'],
-          exclude: [...WITHOUT_SERVICES, WITH_A_BROWSER],
+          exclude: [...WITHOUT_SERVICES, WITH_A_BROWSER, ONLY_TO_PROVE],
           globalSetup: ['test/support/global-setup.ts'],
         },
       },

@@ -1,5 +1,5 @@
-// The promises at the size they are stated at (`npm run prove`): every *.promise.test.ts, one file after the other, since some of them
-// measure. `npm test` runs the same files at the size of continuous integration.
+// `npm run prove`: every *.promise.test.ts at the size its promise is stated at, which `npm test` runs at the size of continuous integration,
+// and every *.prove.test.ts, which is too long for `npm test`. One file after the other, since some of them measure.
 import { defineConfig } from 'vitest/config';
 
 const TWO_HOURS_MS = 7_200_000;
@@ -9,7 +9,7 @@ export default defineConfig({
     name: 'prove',
     pool: 'forks',
     fileParallelism: false,
-    include: ['test/**/*.promise.test.ts'],
+    include: ['test/**/*.promise.test.ts', 'test/**/*.prove.test.ts'],
     globalSetup: ['test/support/global-setup.ts'],
     provide: { proveSize: 'prove' },
     reporters: ['verbose'],

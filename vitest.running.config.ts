@@ -7,6 +7,6 @@ export default defineConfig({
     name: 'running',
     pool: 'forks',
     include: ['test/first-steps/*.running.ts'],
-    testTimeout: 60_000,
+    testTimeout: 180_000,
   },
 });

@@ -1,45 +1,74 @@
 import type { Environment } from '../src/domain/account.ts';
-import type { RefundTimings } from '../src/payments/rules.ts';
+import type { RefundTimings, UnpaidLimits } from '../src/payments/rules.ts';
 import type { ReconcileSummary } from '../src/reconciliation/payment-rules.ts';
 import type { Events } from '../src/platform/telemetry/events.ts';
 import type { Clock } from '../src/domain/clock.ts';
+import type { InstallData } from '../src/esims/install-data.ts';
 import type { EsimSupplier } from '../src/esims/port.ts';
-import type { Mailer, WebhookSweeper } from '../src/webhooks/ports.ts';
+import type { Mailer, WebhookEngine, WebhookSweeper } from '../src/webhooks/ports.ts';
+import type { BatchEngine, PurchaseEngine } from '../src/purchases/deps.ts';
+import type { Pacer } from '../src/platform/rate-limiter.ts';
 import type { PaymentGateway } from '../src/payments/port.ts';
 import type { RateSource } from '../src/catalogue/port.ts';
 import type { SecretBox } from '../src/platform/secret-box-port.ts';
+import type { TermsSigner } from '../src/platform/frozen-terms.ts';
 import type { WebhookSender } from '../src/platform/outbound/webhook-sender.ts';
 import type { WorldDb } from '../src/platform/database/tables.ts';
 import type { EndpointLimits } from './webhooks/endpoint-limiter.ts';
+import type { RowRepairDeps } from '../src/operations/batch-repairs.ts';
+import type { BatchRepairEngine } from '../src/operations/engine.ts';
 import type { ApprovalLimits } from '../src/operations/rules.ts';
 
 export interface ActivityDeps {
   readonly db: WorldDb;
+  /** For orders, and for finding out what became of them. */
   readonly supplier: EsimSupplier;
+  /** For scheduled work, which can wait: it gets a small part of the supplier's allowance. */
+  readonly backgroundSupplier: EsimSupplier;
+  /** For operators' checks: as small a part, so that no number of them takes what orders need. */
+  readonly checksSupplier: EsimSupplier;
+  readonly installData: InstallData;
   readonly gateway: PaymentGateway;
   /** Where hosted pages send buyers back to. */
   readonly returnUrl: string;
   /** Sandbox only: the gateway's scenario for a package. */
   readonly scenarioOf?: (packageCode: string) => string | undefined;
   readonly refundTimings: RefundTimings;
+  readonly unpaidLimits: UnpaidLimits;
   /** Applies the events left in the gateway's inbox; returns their number. */
   readonly applyInbox: () => Promise<number>;
   /** Compares our books with the gateway and the supplier. May be aborted and resumed under the same `runKey`. */
   readonly reconcile: (request: {
     readonly runKey: string;
     readonly askedBy: string;
+    /** Not by a person. */
+    readonly isScheduled: boolean;
     readonly range?: { readonly from: Date; readonly to: Date };
     readonly signal: AbortSignal;
   }) => Promise<ReconcileSummary | null>;
   readonly rateSources: readonly RateSource[];
+  /** Starts the deliveries of messages that a job wrote. */
+  readonly webhookEngine: Pick<WebhookEngine, 'deliver'>;
   readonly webhooks: WebhookDeps;
   readonly notices: {
     readonly environment: Environment;
     /** undefined: mail is not configured, so notices wait. */
     readonly mailer: Mailer | undefined;
   };
+  /** For the purchases of batches. */
+  readonly engine: Pick<PurchaseEngine, 'purchase'>;
+  readonly batchEngine: BatchEngine;
+  /** What all batches together may begin, so that other purchases find the supplier's allowance free. */
+  readonly batchPacer: Pacer;
+  /** For batch repairs: what an operator may do, done by the workers. */
+  readonly repairs: Pick<RowRepairDeps, 'actions' | 'replayDeps'>;
+  readonly batchRepairEngine: BatchRepairEngine;
+  /** Of an eSIM, for its traveller. */
+  readonly installUrl: (esimId: string) => Promise<string>;
   /** Amounts above which an operator action needs a second approval. */
   readonly approvalLimits: ApprovalLimits;
+  /** Recognises what the API has frozen. */
+  readonly terms: Pick<TermsSigner, 'verify'>;
   readonly clock: Clock;
   readonly events: Events;
 }

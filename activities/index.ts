@@ -10,9 +10,11 @@ import type {
 import { deliver } from './purchases/deliver.ts';
 import type { ActivityDeps } from './deps.ts';
 import { withFailures, withHeartbeat } from './failure.ts';
+import { createBatchRepairActivities } from './operations/batch-repairs.ts';
 import { createSupplierActions } from './operations/actions.ts';
 import { createNoticeActivities } from './webhooks/notices.ts';
 import { createOpsActivities } from './ops.ts';
+import { createBatchActivities } from './purchases/batches.ts';
 import { createOrderActivities } from './purchases/orders.ts';
 import { createGatewayActivities } from './payments/payments.ts';
 import { createReconcileActivities } from './reconciliation/reconcile.ts';
@@ -41,12 +43,14 @@ export function createActivities(deps: ActivityDeps): Activities {
     // Local activities send no heartbeats.
     webhooks: { attemptInTask, ...withHeartbeat(overTheQueue) },
     ops: {
-      ...withFailures(createOpsActivities(deps)),
+      ...withFailures(createOpsActivities({ ...deps, supplier: deps.backgroundSupplier })),
       ...withHeartbeat(
         withFailures({
           ...createReconcileActivities(deps),
           ...createWebhookMaintenance(deps),
           ...createNoticeActivities(deps),
+          ...createBatchActivities(deps),
+          ...createBatchRepairActivities(deps),
         }),
       ),
     },

@@ -1,12 +1,26 @@
-import { KEEP_GATEWAY_EVENTS_MS, KEEP_KEYS_MS, KEEP_RATES_MS } from '../src/platform/database/retention.ts';
+import {
+  KEEP_EVENTS_MS,
+  KEEP_FOREIGN_EVENTS_MS,
+  KEEP_GATEWAY_EVENTS_MS,
+  KEEP_KEYS_MS,
+  KEEP_QUOTES_MS,
+  KEEP_RATES_MS,
+  KEEP_REFUSED_IDS_MS,
+  KEEP_SUPPLIER_EVENTS_MS,
+  KEEP_TRAVELLER_EMAILS_MS,
+} from '../src/platform/database/retention.ts';
 import { forgetRates } from '../src/catalogue/store/rates.ts';
 import { forgetGatewayEvents } from '../src/payments/store/gateway-events.ts';
-import { forgetOldKeys } from '../src/platform/idempotency/store.ts';
+import { forgetTravellerEmails } from '../src/purchases/store/batch-emails.ts';
+import { forgetEvents } from '../src/webhooks/store/feed.ts';
+import { forgetQuotes } from '../src/purchases/store/quotes.ts';
+import { forgetOldKeys, forgetRefusedIds } from '../src/platform/idempotency/store.ts';
 import type { OpsActivities } from '../workflows/contract.ts';
 import type { ActivityDeps } from './deps.ts';
 import { findLateMoney } from './payments/late-money.ts';
 import { refreshRates } from './catalogue/refresh-rates.ts';
-import { claimForUsageRefresh, keepUsage } from '../src/esims/store/esims.ts';
+import { refreshEsims } from './esims/refresh-esims.ts';
+import { forgetSupplierEvents } from '../src/esims/store/supplier-events.ts';
 import { syncCatalogue } from './catalogue/sync-catalogue.ts';
 
 /** Well within the activity's two minutes; the search for late payments waits for it. The next run deletes what is left. */
@@ -15,7 +29,10 @@ const DELETE_FOR_MS = 45_000;
 /** The scheduled jobs. Each may run twice, or at once in two processes, without harm. */
 export function createOpsActivities(
   deps: ActivityDeps,
-): Omit<OpsActivities, 'reconcile' | 'handOverDue' | 'disableFailing' | 'sendNotices' | 'tidyWebhooks'> {
+): Pick<
+  OpsActivities,
+  'syncCatalogue' | 'refreshRates' | 'refreshUsage' | 'findLateMoney' | 'applyInbox' | 'forgetOldKeys'
+> {
   const { clock } = deps;
   let syncedAtMs = 0;
   return {
@@ -26,7 +43,7 @@ export function createOpsActivities(
       return line;
     },
     refreshRates: () => refreshRates(deps),
-    refreshUsage: () => refreshUsage(deps),
+    refreshUsage: () => refreshEsims(deps),
     findLateMoney: () => findLateMoney(deps),
     applyInbox: async () => `${await deps.applyInbox()} gateway events applied`,
     forgetOldKeys: () => deleteOldRows(deps),
@@ -38,28 +55,22 @@ async function deleteOldRows({ db, clock }: ActivityDeps): Promise<string> {
   const now = clock.now().getTime();
   const isOver = () => clock.now().getTime() > now + DELETE_FOR_MS;
   const keys = await forgetOldKeys(db, new Date(now - KEEP_KEYS_MS), isOver);
+  const refusals = await forgetRefusedIds(db, new Date(now - KEEP_REFUSED_IDS_MS), isOver);
+  const told = await forgetEvents(db, new Date(now - KEEP_EVENTS_MS), isOver);
   const events = await forgetGatewayEvents(db, new Date(now - KEEP_GATEWAY_EVENTS_MS), isOver);
+  const supplierEvents = await forgetSupplierEvents(
+    db,
+    {
+      appliedBefore: new Date(now - KEEP_SUPPLIER_EVENTS_MS),
+      foreignBefore: new Date(now - KEEP_FOREIGN_EVENTS_MS),
+    },
+    isOver,
+  );
   const rates = await forgetRates(db, new Date(now - KEEP_RATES_MS), isOver);
-  return `${keys} keys, ${events} gateway events and ${rates} rates forgotten`;
-}
-
-/** The supplier's limit for one call. */
-const USAGE_BATCH = 10;
-
-/** 20 calls to the supplier, so that purchases keep most of its 8 requests a second. */
-const MAX_USAGE_PER_RUN = 200;
-
-const USAGE_OLDER_THAN_MS = 15 * 60_000;
-
-/** Claims each batch just before its call, so that a run that is cut short leaves the rest to the next run. */
-async function refreshUsage({ db, supplier, clock }: ActivityDeps): Promise<string> {
-  const before = new Date(clock.now().getTime() - USAGE_OLDER_THAN_MS);
-  let asked = 0;
-  while (asked < MAX_USAGE_PER_RUN) {
-    const esimTranNos = await claimForUsageRefresh(db, { before, now: clock.now(), limit: USAGE_BATCH });
-    if (esimTranNos.length === 0) break;
-    await keepUsage(db, await supplier.usage(esimTranNos));
-    asked += esimTranNos.length;
-  }
-  return `${asked} eSIMs looked up`;
+  const quotes = await forgetQuotes(db, new Date(now - KEEP_QUOTES_MS), isOver);
+  const emails = await forgetTravellerEmails(db, new Date(now - KEEP_TRAVELLER_EMAILS_MS), isOver);
+  return (
+    `${keys} keys, ${refusals} refusals, ${told} events, ${events} gateway events, ${supplierEvents} supplier events, ${rates} rates, ${quotes} quotes and ` +
+    `${emails} addresses of travellers forgotten`
+  );
 }

@@ -17,6 +17,7 @@ const USAGE = `usage: npm run bench -- [l1] [l2] [l3] [options]       all three 
   --pgledger A,B       l1: SQL files of pgledger itself, to run beside the stand-in
   --profile DIR        CPU profiles of API and worker
   --webhooks           l2: only purchases with webhook endpoints
+  --codec              l2 and l3: payloads in Temporal are encrypted
   --json               for programs
 `;
 
@@ -41,6 +42,7 @@ function read(argv: readonly string[]) {
       pgledger: { type: 'string', default: '' },
       profile: { type: 'string' },
       webhooks: { type: 'boolean', default: false },
+      codec: { type: 'boolean', default: false },
       json: { type: 'boolean', default: false },
       help: { type: 'boolean', default: false },
     },
@@ -87,6 +89,7 @@ async function main(argv: readonly string[]): Promise<boolean> {
       settings: readDevSettings(),
       temporal: temporal ? flags.server : 'none',
       redis: temporal,
+      codec: flags.codec,
       log: options.log,
     });
     const stopOnSignal = endOnSignal(servers);

@@ -5,6 +5,10 @@
  */
 import { sql, type Kysely } from 'kysely';
 import { Migrator, type Migration } from 'kysely/migration';
+import { leapAfterRestore } from './event-positions.ts';
+import { FIGURES, fillFigures } from './fill-figures.ts';
+import { fillWalletEntries, WALLET_ENTRIES } from './fill-wallet-entries.ts';
+import { ACCOUNTS_INDEXES, buildIndex, WORLD_INDEXES, type LiveIndex } from './indexes.ts';
 import { accountsMigrations, worldMigrations } from './registry.ts';
 
 export interface MigrateOptions {
@@ -15,16 +19,20 @@ export interface MigrateOptions {
   readonly isWanted?: (migration: string, schema: string) => boolean;
 }
 
-const SCHEMAS: { name: string; migrations: Record<string, Migration> }[] = [
-  { name: 'accounts', migrations: accountsMigrations },
-  { name: 'test', migrations: worldMigrations },
-  { name: 'live', migrations: worldMigrations },
+const SCHEMAS: {
+  name: string;
+  migrations: Record<string, Migration>;
+  indexes: readonly LiveIndex[];
+}[] = [
+  { name: 'accounts', migrations: accountsMigrations, indexes: ACCOUNTS_INDEXES },
+  { name: 'test', migrations: worldMigrations, indexes: WORLD_INDEXES },
+  { name: 'live', migrations: worldMigrations, indexes: WORLD_INDEXES },
 ];
 
 /** Returns how many migrations ran. Throws the first error; each migration is one transaction, so nothing is left half-done. */
 export async function migrate({ open, log, isWanted = () => true }: MigrateOptions): Promise<number> {
   let ran = 0;
-  for (const { name, migrations: all } of SCHEMAS) {
+  for (const { name, migrations: all, indexes } of SCHEMAS) {
     const migrations = Object.fromEntries(
       Object.entries(all).filter(([migration]) => isWanted(migration, name)),
     );
@@ -43,7 +51,11 @@ export async function migrate({ open, log, isWanted = () => true }: MigrateOptio
       ran += results.length;
       if (name !== 'accounts') {
         await sql`insert into world (environment) values (${name}) on conflict do nothing`.execute(db);
+        if ('2026-11-23-5-events' in migrations) await leapAfterRestore(db);
+        if (FIGURES in migrations) await fillFigures(db);
+        if (WALLET_ENTRIES in migrations) await fillWalletEntries(db);
       }
+      for (const index of indexes) if (index.after in migrations) await buildIndex(db, name, index);
     } finally {
       await db.destroy();
     }
@@ -62,9 +74,16 @@ async function prepareSchema(db: Kysely<unknown>, schema: string): Promise<void>
         if not exists (select from pg_roles where rolname = ${sql.lit(name)}) then create role ${role} nologin; end if;
       exception when duplicate_object or unique_violation then null;
       end $$`.execute(trx);
+    // An owner that may not grant roles was made a member together with them (ops/postgres/roles.sql). Since Postgres 16 the membership of
+    // the one who made a role does not allow `set role`.
     await sql`
       do $$ begin
-        grant ${role} to current_user;
+        if not exists (
+          select from pg_auth_members membership
+           where roleid = ${sql.lit(name)}::regrole
+             and member = (select oid from pg_roles where rolname = current_user)
+             and coalesce((to_jsonb(membership) ->> 'set_option')::boolean, true)
+        ) then grant ${role} to current_user; end if;
       exception when unique_violation then null;
       end $$`.execute(trx);
     await sql`create schema if not exists ${sql.id(schema)}`.execute(trx);

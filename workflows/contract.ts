@@ -4,7 +4,7 @@
  */
 import type { AttentionReason, OutsideMethod, PaymentPurpose } from '../src/domain/states.ts';
 import type { ChargeQuote, FundingInput, RefundTimings } from '../src/payments/rules.ts';
-import type { ActionOutcome, ActionRefusal, ActionRequest } from '../src/operations/rules.ts';
+import type { ActionOutcome, ActionRequest, ActionStage, Ended } from '../src/operations/rules.ts';
 import type { Opened, PurchaseInput } from '../src/purchases/purchase.ts';
 import type { ReconcileSummary } from '../src/reconciliation/payment-rules.ts';
 import type { FailureReason, Refusal } from '../src/domain/refusals.ts';
@@ -24,6 +24,9 @@ export const APPLY_INBOX_WORKFLOW = 'applyInbox';
 export const RECONCILE_WORKFLOW = 'reconcile';
 export const SWEEP_WEBHOOKS_WORKFLOW = 'sweepWebhooks';
 export const TIDY_WEBHOOKS_WORKFLOW = 'tidyWebhooks';
+export const BATCH_WORKFLOW = 'batch';
+export const BATCH_REPAIR_WORKFLOW = 'batchRepair';
+export const SWEEP_BATCHES_WORKFLOW = 'sweepBatches';
 export const DELIVER_WEBHOOK_WORKFLOW = 'deliverWebhook';
 /** Attempt the delivery now instead of at its next time. */
 export const DELIVER_NOW_SIGNAL = 'deliverNow';
@@ -88,6 +91,16 @@ export interface EndedRun {
 /** A type, since the SDK's own type does not accept an interface. */
 export type TraceSinks = { trace: { workflowEnded(run: EndedRun): void } };
 
+/** An operator action that a validator refused: nothing of it is in the history, so a sink is the only way to tell anybody. */
+export interface RejectedAction {
+  /** Of the workflow that refused it. */
+  readonly transactionId: string;
+  /** Both as they were sent. */
+  readonly moveId: string;
+  readonly move: string;
+}
+export type ActionSinks = { actions: { rejected(action: RejectedAction): void } };
+
 /** Orders where needed, checks until delivered, refused or out of time, and settles. */
 export interface DeliverRequest {
   readonly transactionId: string;
@@ -95,7 +108,7 @@ export interface DeliverRequest {
   readonly budgetMs: number;
   readonly lookFirstMs: number;
   readonly lookMaxMs: number;
-  /** How long an order without an answer may still be accepted and listed. Absent in requests of earlier builds. */
+  /** For workers of earlier builds; newer ones read it from the purchase's row. */
   readonly graceMs?: number;
 }
 
@@ -115,7 +128,7 @@ export type DeliverOutcome =
   /** An earlier run was cancelling the order when it stopped. */
   | { readonly outcome: 'withdrawing' };
 
-/** A payment through a gateway. Amounts are decimal digits; the account's e-mail address is read where it is needed. */
+/** A payment through a gateway. Workers of earlier builds used all of it; newer ones take the id, and the rest from the payment's row. */
 export interface PaymentRequest {
   readonly transactionId: string;
   readonly purpose: PaymentPurpose;
@@ -158,6 +171,8 @@ export type PaymentCheckState = (
 ) & {
   /** The gateway answered, and everything it has is booked. */
   readonly isKnown: boolean;
+  /** Not known, since our own rate limit kept us from asking. Absent in states of earlier builds. */
+  readonly isHeldBack?: boolean;
   readonly claim?: Claim;
   readonly messages?: NewMessages;
 };
@@ -169,16 +184,18 @@ export interface RefundState {
   readonly messages?: NewMessages;
 }
 
-export type MoveStage = 'awaiting-money' | 'delivering' | 'closed';
-
-export type EndedMove = Exclude<ActionOutcome, { readonly outcome: 'unknown' }> & {
+export type EndedAction = Exclude<ActionOutcome, { readonly outcome: 'unknown' }> & {
   readonly messages?: NewMessages;
 };
 
 /** `not-now`: the database is at another stage, which the workflow will reach; nothing was written. */
-export type MadeMove = EndedMove | { readonly outcome: 'not-now' };
+export type CarriedOutAction = EndedAction | { readonly outcome: 'not-now' };
 
-type MoveResult = { readonly did: string } | { readonly refusal: ActionRefusal; readonly detail?: string };
+/** A recorded action, to be carried out. */
+export interface BegunAction {
+  readonly request: ActionRequest;
+  readonly moveId: string;
+}
 
 /** The result of a supplier check, in a sentence, and the delivery if there is one. */
 export interface SupplierCheck {
@@ -199,21 +216,32 @@ export interface RepairInput extends Omit<AfterClosingInput, 'transactionId' | '
   readonly wish: ActionRequest;
 }
 
-/** `range`: ISO 8601; includes `from`, excludes `to`. Absent: since the last regular run. */
+/** Who asks for the reconciliation of every day. */
+export const RECONCILE_SCHEDULE = 'the schedule';
+
+/**
+ * `range`: ISO 8601; includes `from`, excludes `to`. Absent: since the last regular run. Both are there to be read in Temporal: what a person asks for
+ * is believed from its row.
+ */
 export interface ReconcileInput {
   readonly askedBy: string;
   readonly range?: { readonly from: string; readonly to: string };
 }
 
-/** Steps in our database, run as local activities. */
+/**
+ * Steps in our database, run as local activities: workers refuse them on the task queue. What a step is told travels through Temporal, so it is believed
+ * only where the rows say the same, or our API has signed it (docs/ARCHITECTURE.md, "What a step believes"). Arguments that name more than an id are
+ * there for workers of earlier builds.
+ */
 export interface OrderActivities {
+  /** Refuses what our API has not signed, unless the purchase is written already. */
   readonly openPurchase: (
     input: PurchaseInput,
     startedAt: string,
   ) => Promise<Opened & { readonly messages?: NewMessages }>;
   /** One quick attempt at the supplier inside the purchase's first workflow task. */
   readonly tryDelivering: (transactionId: string, graceMs?: number) => Promise<DeliverOutcome>;
-  /** `open`: nothing was written, since another order was sent after `asks` attempts, or the purchase was delivered. */
+  /** By the refusal on the row. `open`: nothing was written: there is none, another order was sent since, or the purchase was delivered. */
   readonly failPurchase: (
     transactionId: string,
     refusal: Refusal,
@@ -230,15 +258,18 @@ export interface OrderActivities {
     purpose: PaymentPurpose,
     reason: FailureReason,
   ) => Promise<'closed' | 'paid' | { readonly closed: NewMessages }>;
-  readonly openFunding: (input: FundingInput) => Promise<void>;
-  /** Checks an operator's request against the database and records it. `go`: perform it. Anything else is its outcome. */
+  /** Answers why the funding was not opened. Earlier builds refused none. */
+  readonly openFunding: (input: FundingInput, startedAt?: string) => Promise<Refusal | undefined>;
+  /** Begins the action with this id, if an operator has asked for it. `go`: perform it, as `request` says, which is from its row. Anything else is its outcome. */
   readonly beginMove: (
     request: ActionRequest,
-  ) => Promise<{ readonly outcome: 'go'; readonly moveId: string } | EndedMove>;
+  ) => Promise<
+    { readonly outcome: 'go'; readonly moveId: string; readonly request?: ActionRequest } | EndedAction
+  >;
   /** Performs a recorded action: its effect and its record in one transaction. */
-  readonly makeMove: (moveId: string, stage: MoveStage) => Promise<MadeMove>;
+  readonly makeMove: (moveId: string, stage: ActionStage) => Promise<CarriedOutAction>;
   /** Records the result of an action that changes nothing in our database. */
-  readonly closeMove: (moveId: string, result: MoveResult) => Promise<EndedMove>;
+  readonly closeMove: (moveId: string, result: Ended) => Promise<EndedAction>;
 }
 
 export interface GatewayActivities {
@@ -263,13 +294,34 @@ export interface SupplierActivities {
   readonly withdrawOrder: (transactionId: string) => Promise<boolean>;
   /** Reads what the supplier has and keeps it. Orders nothing. */
   readonly lookAtSupplier: (transactionId: string) => Promise<SupplierCheck>;
-  /** Cancels what may have been ordered. `isVouchedFor`: the operator has it in writing that the supplier will not deliver. */
+  /** Cancels what may have been ordered, for an action that is begun. Its row says whether the operator has it in writing that the supplier will not deliver. */
   readonly withdrawForMove: (
     transactionId: string,
     isVouchedFor: boolean,
     graceMs?: number,
+    moveId?: string,
   ) => Promise<Withdrawal>;
 }
+
+/** Everything else is in its rows. */
+export interface BatchInput {
+  readonly batchId: string;
+}
+
+/** A batch after a look. `line` is for people; `waitMs`: until the next look, null once each purchase has ended. */
+export interface BatchStep {
+  readonly line: string;
+  readonly waitMs: number | null;
+  readonly hasEmailsDue: boolean;
+}
+
+/** Everything else is in its rows. */
+export interface BatchRepairInput {
+  readonly repairId: string;
+}
+
+/** A batch repair after a look. `waitMs`: until the next one, null once it has ended. */
+export type BatchRepairStep = Pick<BatchStep, 'line' | 'waitMs'>;
 
 /** Each answers with one line for the Temporal UI. */
 export interface OpsActivities {
@@ -293,4 +345,12 @@ export interface OpsActivities {
   readonly sendNotices: () => Promise<string>;
   /** Deletes old messages and notices, wipes expired signing secrets, and re-seals secrets with the current key. */
   readonly tidyWebhooks: () => Promise<string>;
+  /** Has rows of a batch bought that have not begun, by what the API has signed, and closes those whose purchase has ended. */
+  readonly carryOutBatch: (batchId: string) => Promise<BatchStep>;
+  /** Takes the action of an approved batch repair on rows that are due. */
+  readonly carryOutBatchRepair: (repairId: string) => Promise<BatchRepairStep>;
+  /** Starts the workflows of open batches, and of batch repairs, that have not shown themselves in time. */
+  readonly beginOverdueBatches: () => Promise<string>;
+  /** Sends the install links that are due to travellers. */
+  readonly sendInstallEmails: () => Promise<string>;
 }

@@ -15,15 +15,16 @@ import {
 } from '@temporalio/workflow';
 import { databaseRetryDelayMs, type PurchaseInput } from '../src/purchases/purchase.ts';
 import type { FailureReason } from '../src/domain/refusals.ts';
+import type { ActionStage } from '../src/operations/rules.ts';
 import {
   GATEWAY_QUEUE,
   OPS_QUEUE,
   SUPPLIER_QUEUE,
+  type BegunAction,
   type DeliverOutcome,
   type DeliverRequest,
   type GatewayActivities,
-  type MadeMove,
-  type MoveStage,
+  type CarriedOutAction,
   type OpsActivities,
   type OpenedPayment,
   type OrderActivities,
@@ -128,7 +129,7 @@ export const closeMove = databaseStep('closeMove', 'Operator: record the result'
 const makeMoveStep = databaseStep('makeMove', 'Operator: perform the action');
 
 /** A permanent database error becomes a refusal for the operator. */
-export async function makeMove(moveId: string, stage: MoveStage): Promise<MadeMove> {
+export async function makeMove(moveId: string, stage: ActionStage): Promise<CarriedOutAction> {
   const made = await orElse(makeMoveStep(moveId, stage), undefined);
   return made ?? closeMove(moveId, { refusal: 'DOES_NOT_FIT', detail: 'the ledger refuses it' });
 }
@@ -204,7 +205,10 @@ export function lookAtSupplier(transactionId: string): Promise<SupplierCheck> {
  * Cancels what may have been ordered, after waiting until no earlier order can still arrive. If the step fails for good, nothing was cancelled and
  * the purchase is opened again.
  */
-export async function withdrawForMove(input: PurchaseInput, isVouchedFor: boolean): Promise<Withdrawal> {
+export async function withdrawForMove(
+  input: PurchaseInput,
+  { moveId, request }: BegunAction,
+): Promise<Withdrawal> {
   const { doubtMs: graceMs } = input.timings;
   const steps = supplierSteps({
     // Waits for the last order, and for a cancellation of its own without an answer.
@@ -213,7 +217,7 @@ export async function withdrawForMove(input: PurchaseInput, isVouchedFor: boolea
     summary: 'Operator: make sure that the order can no longer arrive',
   });
   const withdrawal = await orElse(
-    steps.withdrawForMove(input.transactionId, isVouchedFor, graceMs),
+    steps.withdrawForMove(input.transactionId, request.evidence !== undefined, graceMs, moveId),
     undefined,
   );
   if (withdrawal) return withdrawal;

@@ -72,6 +72,6 @@ async function isPlausible(
 ): Promise<boolean> {
   if (!lastGood || !isRateJump(lastGood.micros, micros)) return true;
   const since = new Date(clock.now().getTime() - CONFIRM_WITHIN_MS);
-  const quarantined = await findQuarantined(db, since, currency);
+  const quarantined = await findQuarantined(db, { since, currency });
   return quarantined.some((other) => other.source !== source && !isRateJump(other.micros, micros));
 }

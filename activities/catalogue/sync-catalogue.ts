@@ -1,6 +1,7 @@
 import type { ActivityDeps } from '../deps.ts';
 import { SupplierUnavailable } from '../../src/catalogue/port.ts';
 import { ApplicationFailure } from '@temporalio/activity';
+import { enqueueCatalogueEvents } from '../../src/webhooks/catalogue-events.ts';
 import { countPackages, replaceCatalogue } from '../../src/catalogue/store/catalogue.ts';
 
 /** A catalogue that lost more than half of its packages at once is a broken answer, not a withdrawal. */
@@ -20,7 +21,7 @@ export async function syncCatalogue({ db, supplier, clock, events }: ActivityDep
     events.catalogueSyncRefused({ reason });
     throw ApplicationFailure.nonRetryable(reason, 'CatalogueTooSmall');
   }
-  const change = await replaceCatalogue(db, catalogue, startedAt);
+  const change = await replaceCatalogue(db, catalogue, startedAt, enqueueCatalogueEvents);
   events.catalogueSynced({
     regions: catalogue.regions.length,
     packages: catalogue.packages.length,

@@ -5,8 +5,16 @@ import {
   loadDelivery,
   type Delivery,
 } from '../../src/purchases/store/deliveries.ts';
-import { refreshEsim } from '../../src/esims/store/esims.ts';
-import { beginAction, closeAction, carryOutAction } from '../../src/operations/store/actions.ts';
+import { checkEsim } from '../../src/esims/refresh.ts';
+import { findEsim } from '../../src/esims/store/esims.ts';
+import {
+  beginAction,
+  carryOutAction,
+  closeAction,
+  findBegunWithdrawal,
+  isOnRecord,
+} from '../../src/operations/store/actions.ts';
+import { REFUSAL_MESSAGES } from '../../src/operations/rules.ts';
 import { messagesOf, newPendingMessages } from '../../src/webhooks/store/messages.ts';
 import type {
   DeliverOutcome,
@@ -26,6 +34,10 @@ export function createActionActivities(
     beginMove: async (request) => {
       const begun = await beginAction(db, request, { limits: deps.approvalLimits, now: clock.now() });
       const { transactionId, move, moveId } = request;
+      if (!begun) {
+        events.unverifiedRequest({ what: 'action', transactionId, detail: `${move} ${moveId}` });
+        return { outcome: 'refused', code: 'NOT_ASKED', detail: REFUSAL_MESSAGES.NOT_ASKED, fits: [] };
+      }
       if (begun.outcome !== 'go')
         events.operatorActionEnded({ moveId, transactionId, move, ...outcomeFields(begun) });
       return begun;
@@ -54,12 +66,27 @@ export function createSupplierActions(
   deps: ActivityDeps,
 ): Pick<SupplierActivities, 'lookAtSupplier' | 'withdrawForMove' | 'withdrawOrder'> {
   return {
-    lookAtSupplier: (transactionId) => checkSupplier(deps, transactionId),
-    withdrawForMove: (transactionId, isVouchedFor, graceMs) =>
-      withdraw(deps, transactionId, { isVouchedFor, graceMs }),
-    // For histories of earlier builds.
+    lookAtSupplier: (transactionId) =>
+      checkSupplier({ ...deps, supplier: deps.checksSupplier }, transactionId),
+    withdrawForMove: async (transactionId, _isVouchedFor, _graceMs, moveId) => {
+      const action = await findBegunWithdrawal(deps.db, transactionId, moveId);
+      if (action) return withdraw(deps, transactionId, action.evidence !== null);
+      // Sent twice, and its first run has ended it.
+      if (moveId !== undefined && (await isOnRecord(deps.db, transactionId, moveId)))
+        return { left: 'perhaps-something', detail: 'this action has ended' };
+      const detail = 'no operator has asked for this order to be withdrawn';
+      deps.events.unverifiedRequest({ what: 'withdrawal', transactionId, detail });
+      return { left: 'perhaps-something', detail };
+    },
+    // For histories of earlier builds, after the supplier had refused for good.
     withdrawOrder: async (transactionId) => {
-      const { left } = await withdraw(deps, transactionId, { isVouchedFor: false });
+      const { status, refusedAttempts, orderAttempts } = await loadDelivery(deps.db, transactionId);
+      if (status !== 'FAILED' && refusedAttempts !== orderAttempts) {
+        const detail = 'the supplier has not refused it for good';
+        deps.events.unverifiedRequest({ what: 'withdrawal', transactionId, detail });
+        return false;
+      }
+      const { left } = await withdraw(deps, transactionId, false);
       return left === 'nothing';
     },
   };
@@ -74,7 +101,7 @@ async function checkSupplier(deps: ActivityDeps, transactionId: string): Promise
       return refreshDelivered(deps, delivery);
     case 'FAILED': {
       // After a refund the supplier must hold nothing of it.
-      const withdrawal = await withdraw(deps, transactionId, { isVouchedFor: false });
+      const withdrawal = await withdraw(deps, transactionId, false);
       return { did: withdrawal.left === 'nothing' ? 'the supplier has nothing of it' : withdrawal.detail };
     }
     case 'PROCESSING':
@@ -118,14 +145,9 @@ function afterDelivery(delivery: DeliverOutcome): SupplierCheck {
 }
 
 /** Updates the state of a delivered eSIM. */
-async function refreshDelivered(
-  { db, supplier, clock }: ActivityDeps,
-  delivery: Delivery,
-): Promise<SupplierCheck> {
-  const checkedAt = clock.now();
-  const check = await supplier.profile({ esimTranNo: delivery.esimTranNo });
-  if (check.outcome !== 'done' || check.value.state !== 'ready')
-    return { did: 'the supplier does not say how the eSIM stands' };
-  const row = await refreshEsim(db, delivery.esimId, check.value.profile, checkedAt);
-  return { did: `the eSIM is ${row?.status ?? check.value.profile.supplierStatus}` };
+async function refreshDelivered(deps: ActivityDeps, delivery: Delivery): Promise<SupplierCheck> {
+  const before = await findEsim(deps.db, delivery.esimId);
+  if (!before) throw new Error(`no eSIM ${delivery.esimId}`);
+  const { row, isAnswered } = await checkEsim(deps, before);
+  return { did: isAnswered ? `the eSIM is ${row.status}` : 'the supplier does not say how the eSIM stands' };
 }

@@ -68,7 +68,9 @@ async function closeOverdue(deps: ActivityDeps, now: Date): Promise<readonly Pay
 async function checkForTheLastTime(deps: ActivityDeps, payment: PaymentRow, now: Date): Promise<boolean> {
   const { db, events } = deps;
   const { reference, transaction_id: transactionId } = payment;
-  const found = await deps.gateway.findCharge(reference);
+  const found = await deps.gateway.forAccount(payment.account_id).findCharge(reference);
+  // Our own rate limit held it back: the next run asks.
+  if (found.outcome === 'unknown' && found.notSent) return false;
   const charge = found.outcome === 'done' ? found.value : undefined;
   const isNotFound = charge === null && isKnownToGateway(payment);
   if (isNotFound) events.gatewayChargeNotFound({ transactionId, reference });

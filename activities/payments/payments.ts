@@ -4,7 +4,7 @@ import { asFailureReason, type FailureReason } from '../../src/domain/refusals.t
 import type { GatewayRefusal } from '../../src/payments/port.ts';
 import { bookSeen } from '../../src/purchases/store/payment-bookings.ts';
 import {
-  beginPayment,
+  findPaymentToOpen,
   CLAIMS,
   findEmail,
   findPayments,
@@ -19,12 +19,7 @@ import {
 import { asksForDisputes, saveDisputes } from '../../src/payments/store/disputes.ts';
 import { findPurchase } from '../../src/purchases/store/reads.ts';
 import { messagesOf, newPendingMessages, type PendingMessages } from '../../src/webhooks/store/messages.ts';
-import type {
-  GatewayActivities,
-  OpenedPayment,
-  PaymentRequest,
-  PaymentCheckState,
-} from '../../workflows/contract.ts';
+import type { GatewayActivities, OpenedPayment, PaymentCheckState } from '../../workflows/contract.ts';
 import type { ActivityDeps } from '../deps.ts';
 import { followRefunds } from './refunds.ts';
 import type { PaymentPurpose } from '../../src/domain/states.ts';
@@ -32,28 +27,37 @@ import type { PaymentPurpose } from '../../src/domain/states.ts';
 /** Attempts that the gateway may hold without instructions; more than a few means that something else is wrong. */
 const MAX_ATTEMPTS = 5;
 const RETRY_PAUSE_MS = 300;
+/** No buyer waits longer. */
+const MAX_BUDGET_MS = 60_000;
 
 export function createGatewayActivities(deps: ActivityDeps): GatewayActivities {
   return {
-    openPayment: (request, budgetMs) => openPayment(deps, request, budgetMs),
+    openPayment: ({ transactionId }, budgetMs) => openPayment(deps, transactionId, budgetMs),
     lookAtPayment: (transactionId, purpose) => lookAtPayment(deps, transactionId, purpose),
     moveRefunds: (transactionId) => followRefunds(deps, transactionId),
   };
 }
 
+/** What to charge, and for whom, is in the rows that opening wrote: of the request only the id counts. */
 async function openPayment(
   deps: ActivityDeps,
-  request: PaymentRequest,
+  transactionId: string,
   budgetMs: number,
 ): Promise<OpenedPayment> {
-  const endsAtMs = deps.clock.now().getTime() + budgetMs;
-  const scenario = request.packageCode === undefined ? undefined : deps.scenarioOf?.(request.packageCode);
-  let payment = await beginPayment(deps.db, request);
+  const endsAtMs = deps.clock.now().getTime() + Math.min(budgetMs, MAX_BUDGET_MS);
+  const found = await findPaymentToOpen(deps.db, transactionId);
+  if (!found) {
+    deps.events.unverifiedRequest({ what: 'payment', transactionId, detail: 'no such payment was opened' });
+    return { outcome: 'refused', refusal: { reason: 'PAYMENT_NOT_OPENED', detail: 'no such payment' } };
+  }
+  const { isAwaited, packageCode } = found;
+  const scenario = packageCode === null ? undefined : deps.scenarioOf?.(packageCode);
+  let { payment } = found;
   for (;;) {
-    const step = await tryToOpen(deps, payment, scenario);
+    const step = await tryToOpen(deps, payment, { isAwaited, scenario });
     if (step === 'taken') {
       if (payment.attempt >= MAX_ATTEMPTS) return { outcome: 'unknown' };
-      payment = await nextPaymentAttempt(deps.db, request, payment);
+      payment = await nextPaymentAttempt(deps.db, payment);
       continue;
     }
     if (step.outcome !== 'unknown') return step;
@@ -72,12 +76,14 @@ type Try =
 async function tryToOpen(
   { db, gateway, events, returnUrl }: ActivityDeps,
   payment: PaymentRow,
-  scenario: string | undefined,
+  { isAwaited, scenario }: { readonly isAwaited: boolean; readonly scenario: string | undefined },
 ): Promise<Try> {
   const { reference } = payment;
   if (payment.status === 'REFUSED') return refused('REQUEST_REFUSED', 'refused before');
   if (payment.instructions || payment.paid_hold) return opened(reference, payment.expires_at);
-  const charged = await gateway.charge({
+  // Nobody is to pay for what is closed.
+  if (!isAwaited) return { outcome: 'unknown', retryAfterMs: MAX_BUDGET_MS };
+  const charged = await gateway.forAccount(payment.account_id).charge({
     reference,
     method: payment.method,
     amount: { amountMinor: payment.charge_minor, currency: payment.charge_currency },
@@ -122,51 +128,63 @@ export async function lookAtPayment(
   transactionId: string,
   purpose: PaymentPurpose,
 ): Promise<PaymentCheckState> {
-  let isKnown = true;
+  const answers: CheckAnswer[] = [];
   const written = newPendingMessages();
   for (const payment of await findPayments(deps.db, transactionId)) {
-    if (payment.status !== 'REFUSED') isKnown = (await checkAttempt(deps, payment, written)) && isKnown;
+    if (payment.status === 'REFUSED') continue;
+    const gateway = deps.gateway.forAccount(payment.account_id);
+    answers.push(await checkAttempt({ ...deps, gateway }, payment, written));
   }
+  const isKnown = answers.every((answer) => answer === 'known');
+  const isHeldBack = !isKnown && !answers.includes('unknown');
   const order =
     purpose === 'funding'
       ? await findFunding(deps.db, transactionId)
       : (await findPurchase(deps.db, transactionId))?.purchase;
   if (!order) throw new Error(`no ${purpose} ${transactionId}`);
   const claim = CLAIMS.find((each) => each === order.attention_reason);
-  const found = { isKnown, ...(claim ? { claim } : {}), ...messagesOf(written) };
+  const found = {
+    isKnown,
+    ...(isHeldBack ? { isHeldBack } : {}),
+    ...(claim ? { claim } : {}),
+    ...messagesOf(written),
+  };
   if (order.status === 'FAILED')
     return { state: 'ended', reason: asFailureReason(order.reason ?? ''), ...found };
   if (order.status !== 'PENDING') return { state: 'paid', ...found };
   return { state: isKnown ? 'waiting' : 'unknown', ...found };
 }
 
-/** Whether the gateway said what it has. */
+/** `known`: the gateway said what it has. `held-back`: our own rate limit kept us from asking. */
+type CheckAnswer = 'known' | 'unknown' | 'held-back';
+
 async function checkAttempt(
   deps: ActivityDeps,
   payment: PaymentRow,
   written: PendingMessages,
-): Promise<boolean> {
+): Promise<CheckAnswer> {
   const { db, events } = deps;
   const { reference, transaction_id: transactionId } = payment;
   const askedAt = deps.clock.now();
   const found = await deps.gateway.findCharge(reference);
   if (found.outcome !== 'done') {
+    if (found.outcome === 'unknown' && found.notSent) return 'held-back';
     events.gatewayCheckFailed({ reference, detail: found.detail });
-    return false;
+    return 'unknown';
   }
   const charge = found.value;
   if (charge === null) {
     if (isKnownToGateway(payment)) {
       events.gatewayChargeNotFound({ transactionId, reference });
-      return false;
+      return 'unknown';
     }
     await recordCheck(db, reference, askedAt);
-    return true;
+    return 'known';
   }
   const { state, received, gatewayId, gatewayStatus } = charge;
   if (state === 'unknown') {
     events.unknownGatewayStatus({ reference, gatewayStatus });
-    return false;
+    return 'unknown';
   }
   const seen = {
     state: state === 'paid' || state === 'reversed' ? state : ('other' as const),
@@ -177,7 +195,7 @@ async function checkAttempt(
   };
   const { what, isOutdated } = await bookSeen(db, reference, seen, askedAt, written);
   if (what !== undefined) events.paymentBooked({ transactionId, reference, what });
-  return (await checkDisputes(deps, payment)) && isOutdated !== true;
+  return (await checkDisputes(deps, payment)) && isOutdated !== true ? 'known' : 'unknown';
 }
 
 /** A known dispute is checked each time: it may be over, or there may be another. An operator's check always asks. */

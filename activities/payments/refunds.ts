@@ -33,7 +33,8 @@ export async function followRefunds(deps: ActivityDeps, transactionId: string): 
   let open = 0;
   let needsPerson: AttentionReason | null = null;
   for (const refund of await findOpenRefunds(deps.db, transactionId)) {
-    const step = await advance({ ...deps, written }, refund);
+    const gateway = deps.gateway.forAccount(refund.account_id);
+    const step = await advance({ ...deps, gateway, written }, refund);
     if (step !== 'closed') open += 1;
     if (step !== 'closed' && step !== 'open') needsPerson = step;
   }

@@ -10,6 +10,7 @@ import type { SupplierProfile, SupplierRefusal, TopUpRequest } from '../../src/e
 import {
   countOrderAttempt,
   keepOrderNo,
+  keepRefusal,
   keepSearched,
   loadDelivery,
   type Delivery,
@@ -27,8 +28,9 @@ import { messagesOf, newPendingMessages } from '../../src/webhooks/store/message
 import type { DeliverOutcome, DeliverRequest } from '../../workflows/contract.ts';
 import type { ActivityDeps } from '../deps.ts';
 
-/** For deliveries begun by earlier builds, which name none. */
-export const DEFAULT_GRACE_MS = 60_000;
+/** No step is given longer, and none asks the supplier more often than this. */
+const MAX_BUDGET_MS = 60_000;
+const MIN_PAUSE_MS = 20;
 /** An order that waited longer on our side is not sent, since the purchase may be closed by then. */
 const SEND_WITHIN_MS = 10_000;
 /** Twenty times the expected allocation time: an older order is listed by now, or never will be. */
@@ -43,10 +45,16 @@ type AttemptResult =
       readonly retryAfterMs?: number | undefined;
     };
 
-/** Orders where needed and checks for the result, repeatedly within the budget; a budget of 0 is one attempt. */
-export async function deliver(deps: ActivityDeps, request: DeliverRequest): Promise<DeliverOutcome> {
-  const { transactionId, graceMs = DEFAULT_GRACE_MS } = request;
-  const endsAtMs = deps.clock.now().getTime() + request.budgetMs;
+/**
+ * Orders where needed and checks for the result, repeatedly within the budget; a budget of 0 is one attempt. What to order, and how long an order may be
+ * in flight, is on the row: the request only sets the pace.
+ */
+export async function deliver(
+  deps: ActivityDeps,
+  request: Omit<DeliverRequest, 'graceMs'>,
+): Promise<DeliverOutcome> {
+  const { transactionId } = request;
+  const endsAtMs = deps.clock.now().getTime() + Math.min(request.budgetMs, MAX_BUDGET_MS);
   let attempt = await countOrderAttempt(deps.db, transactionId, deps.clock.now());
   let { orderNo } = attempt.delivery;
   let pauseMs = request.lookFirstMs;
@@ -55,12 +63,12 @@ export async function deliver(deps: ActivityDeps, request: DeliverRequest): Prom
     if (!mayOrder || delivery.delivered) return outcomeWithoutOrdering(deps, delivery);
     const step =
       delivery.packageType === 'BASE'
-        ? await orderStep(deps, delivery, orderNo, graceMs)
-        : await topUpStep(deps, delivery, graceMs);
+        ? await orderStep(deps, delivery, orderNo)
+        : await topUpStep(deps, delivery);
     if (step.outcome !== 'again') return step;
     if (orderNo === null && step.orderNo !== null) await keepOrderNo(deps.db, delivery, step.orderNo);
     orderNo ??= step.orderNo;
-    const waitMs = Math.max(pauseMs, step.retryAfterMs ?? 0);
+    const waitMs = Math.max(pauseMs, step.retryAfterMs ?? 0, MIN_PAUSE_MS);
     if (deps.clock.now().getTime() + waitMs >= endsAtMs) {
       return {
         outcome: 'unknown',
@@ -102,7 +110,6 @@ async function orderStep(
   deps: ActivityDeps,
   delivery: Delivery,
   knownOrderNo: string | null,
-  graceMs: number,
 ): Promise<AttemptResult> {
   let orderNo = knownOrderNo;
   if (orderNo === null) {
@@ -114,26 +121,26 @@ async function orderStep(
       // Refused credentials say nothing about earlier attempts.
       const isKnown = isFirst || held !== null || ordered.reason !== 'CREDENTIALS_REFUSED';
       if (held === undefined || !isKnown) return again(null);
-      if (held === null) return refuse(deps, delivery, ordered, isFinalRefusal(delivery, graceMs));
+      if (held === null) return refuse(deps, delivery, ordered, isFinalRefusal(delivery));
       orderNo = held.orderNo;
     } else {
       orderNo = ordered.value.orderNo;
     }
   }
-  const look = await deps.supplier.profile({ orderNo });
-  if (look.outcome !== 'done')
-    return again(orderNo, look.outcome === 'unknown' ? look.retryAfterMs : undefined);
-  if (look.value.state === 'allocating') return again(orderNo);
+  const answer = await deps.supplier.profile({ orderNo });
+  if (answer.outcome !== 'done')
+    return again(orderNo, answer.outcome === 'unknown' ? answer.retryAfterMs : undefined);
+  if (answer.value.state === 'allocating') return again(orderNo);
   // It can no longer be installed. The query used our order number, so this answer is final.
-  if (look.value.profile.status === 'CANCELLED') {
+  if (answer.value.profile.status === 'CANCELLED') {
     const detail = 'the order was cancelled at the supplier';
     return refuse(deps, delivery, { reason: 'REQUEST_REFUSED', detail }, true);
   }
-  return deliverProfile(deps, delivery, look.value.profile);
+  return deliverProfile(deps, delivery, answer.value.profile);
 }
 
 /** Whether no attempt before the last one can still be accepted, or be accepted and not yet listed. */
-function isFinalRefusal({ orderAttempts, previousAskedAt, lastAskedAt }: Delivery, graceMs: number): boolean {
+function isFinalRefusal({ orderAttempts, previousAskedAt, lastAskedAt, graceMs }: Delivery): boolean {
   if (orderAttempts === 1) return true;
   if (previousAskedAt === null || lastAskedAt === null) return false;
   return lastAskedAt.getTime() - previousAskedAt.getTime() >= graceMs;
@@ -171,7 +178,8 @@ export async function deliverProfile(
   delivery: Delivery,
   profile: SupplierProfile,
 ): Promise<DeliverOutcome> {
-  const item = profileItem(profile, deps.clock.now());
+  const install = deps.installData.columns(delivery.esimId, profile);
+  const item = profileItem(profile, deps.clock.now(), install);
   return settle(deps, delivery.transactionId, profile.iccid, { ...item, supplierId: delivery.supplierId });
 }
 
@@ -203,7 +211,7 @@ export async function settle(
   return { outcome: 'delivered', iccid, ...messagesOf(written) };
 }
 
-async function topUpStep(deps: ActivityDeps, delivery: Delivery, graceMs: number): Promise<AttemptResult> {
+async function topUpStep(deps: ActivityDeps, delivery: Delivery): Promise<AttemptResult> {
   const topUp = await deps.supplier.topUp(orderOf(delivery));
   if (topUp.outcome === 'unknown') return again(null, topUp.retryAfterMs);
   if (topUp.outcome === 'done') return deliverTopUp(deps, delivery, topUp.value);
@@ -211,7 +219,7 @@ async function topUpStep(deps: ActivityDeps, delivery: Delivery, graceMs: number
     const held = await deps.supplier.findTopUp(topUpOf(delivery));
     if (held.outcome !== 'done' || held.value.found) return again(null);
   }
-  return refuse(deps, delivery, topUp, isFinalRefusal(delivery, graceMs));
+  return refuse(deps, delivery, topUp, isFinalRefusal(delivery));
 }
 
 export const topUpOf = ({ supplierId, esimTranNo }: Delivery) => ({ transactionId: supplierId, esimTranNo });
@@ -221,7 +229,7 @@ export async function deliverTopUp(
   delivery: Delivery,
   totals: TopUpTotals,
 ): Promise<DeliverOutcome> {
-  const item = { ...topUpItem(totals), supplierId: delivery.supplierId };
+  const item = { ...topUpItem(totals, deps.clock.now()), supplierId: delivery.supplierId };
   return settle(deps, delivery.transactionId, totals.iccid, item);
 }
 
@@ -241,17 +249,19 @@ const REASONS: Record<SupplierRefusal, FailureReason> = {
   REQUEST_REFUSED: 'SUPPLIER_REFUSED',
 };
 
-function refuse(
+/** A final refusal is on the row before anybody hears of it: only then is the money given back. */
+async function refuse(
   deps: ActivityDeps,
   delivery: Delivery,
   { reason, detail }: { readonly reason: SupplierRefusal; readonly detail: string },
   isLast: boolean,
-): AttemptResult {
+): Promise<AttemptResult> {
   const { transactionId, packageType, orderAttempts: asks } = delivery;
   deps.events.supplierRefused({ transactionId, reason, detail });
   // For a new eSIM there is no eSIM whose state could be wrong.
   const known = packageType === 'BASE' && reason === 'NOT_ALLOWED_IN_STATE' ? 'REQUEST_REFUSED' : reason;
   const refusal: Refusal = { reason: REASONS[known], detail };
+  if (isLast) await keepRefusal(deps.db, delivery, refusal);
   const catalogueIsOld = reason === 'PRICE_CHANGED' || reason === 'PACKAGE_UNKNOWN';
   return { outcome: 'refused', refusal, catalogueIsOld, afterDoubt: !isLast, asks };
 }

@@ -7,11 +7,12 @@ import {
   beginCancelling,
   beginWithdrawal,
   keepOrderNo,
+  keepWithdrawn,
   reopenDelivery,
   type Delivery,
 } from '../../src/purchases/store/deliveries.ts';
 import type { Withdrawal } from '../../workflows/contract.ts';
-import { DEFAULT_GRACE_MS, findOrder, topUpOf } from './deliver.ts';
+import { findOrder, topUpOf } from './deliver.ts';
 import type { ActivityDeps } from '../deps.ts';
 
 const NOTHING: Withdrawal = { left: 'nothing' };
@@ -19,29 +20,40 @@ const DELIVERED: Withdrawal = { left: 'delivered', detail: 'it was delivered mea
 
 /**
  * Whether the supplier may still deliver. Safe to repeat. `isVouchedFor`: the operator has the supplier's word that nothing is delivered; used only when
- * the supplier's API does not say. `graceMs`: how long a call that timed out may still reach the supplier.
+ * the supplier's API does not say. That nothing is left is recorded on the row, and only that lets the money go back.
  */
 export async function withdraw(
   deps: ActivityDeps,
   transactionId: string,
-  { isVouchedFor, graceMs = DEFAULT_GRACE_MS }: { readonly isVouchedFor: boolean; readonly graceMs?: number },
+  isVouchedFor: boolean,
 ): Promise<Withdrawal> {
   const { state, delivery } = await beginWithdrawal(deps.db, transactionId, deps.clock.now());
   if (state === 'delivered') return DELIVERED;
-  if (delivery.orderAttempts === 0) return NOTHING;
   // The money went back before; only the order at the supplier is left to cancel.
-  if (state === 'closed') return cancelOrder(deps, delivery, isVouchedFor);
-  const now = deps.clock.now();
-  const waitMs = (delivery.lastAskedAt ?? now).getTime() + graceMs - now.getTime();
-  if (waitMs > 0) await sleep(waitMs);
-  const withdrawal = await cancelOrder(deps, delivery, isVouchedFor);
-  if (withdrawal.left !== 'nothing') await reopen(deps, transactionId, graceMs);
+  if (state === 'closed')
+    return delivery.orderAttempts === 0 ? NOTHING : cancelOrder(deps, delivery, isVouchedFor);
+  const withdrawal =
+    delivery.orderAttempts === 0 ? NOTHING : await cancelWhenSettled(deps, delivery, isVouchedFor);
+  if (withdrawal.left === 'nothing') await keepWithdrawn(deps.db, delivery);
+  else await reopen(deps, transactionId);
   return withdrawal;
 }
 
-async function reopen(deps: ActivityDeps, transactionId: string, graceMs: number): Promise<void> {
+/** Once no order that was sent can still arrive. */
+async function cancelWhenSettled(
+  deps: ActivityDeps,
+  delivery: Delivery,
+  isVouchedFor: boolean,
+): Promise<Withdrawal> {
+  const now = deps.clock.now();
+  const waitMs = (delivery.lastAskedAt ?? now).getTime() + delivery.graceMs - now.getTime();
+  if (waitMs > 0) await sleep(waitMs);
+  return cancelOrder(deps, delivery, isVouchedFor);
+}
+
+async function reopen(deps: ActivityDeps, transactionId: string): Promise<void> {
   for (;;) {
-    const waitMs = await reopenDelivery(deps.db, transactionId, { now: deps.clock.now(), graceMs });
+    const waitMs = await reopenDelivery(deps.db, transactionId, deps.clock.now());
     if (waitMs === 0) return;
     await sleep(waitMs);
   }
@@ -67,11 +79,11 @@ async function cancelOrder(
   const orderNo = delivery.orderNo ?? (await findOrderNo(deps, delivery));
   if (orderNo === undefined) return unless('the supplier does not say whether it has the order');
   if (orderNo === null) return unless('the supplier lists nothing of it, and may still be allocating it');
-  const look = await deps.supplier.profile({ orderNo });
-  if (look.outcome !== 'done') return unless(`the supplier does not say how order ${orderNo} stands`);
-  if (look.value.state === 'allocating') return unless(`order ${orderNo} is still being allocated`);
-  if (look.value.profile.status === 'CANCELLED') return NOTHING;
-  return cancelEsim(deps, delivery, look.value.profile.esimTranNo);
+  const answer = await deps.supplier.profile({ orderNo });
+  if (answer.outcome !== 'done') return unless(`the supplier does not say how order ${orderNo} stands`);
+  if (answer.value.state === 'allocating') return unless(`order ${orderNo} is still being allocated`);
+  if (answer.value.profile.status === 'CANCELLED') return NOTHING;
+  return cancelEsim(deps, delivery, answer.value.profile.esimTranNo);
 }
 
 async function findOrderNo(deps: ActivityDeps, delivery: Delivery): Promise<string | null | undefined> {

@@ -1,5 +1,12 @@
 import { Context } from '@temporalio/activity';
-import { shouldDisable, nextAttempt } from '../../src/webhooks/rules.ts';
+import { completeBody } from '../../src/esims/message-bodies.ts';
+import {
+  keptAnswer,
+  keptAnswerHeaders,
+  keptRequestHeaders,
+  nextAttempt,
+  shouldDisable,
+} from '../../src/webhooks/rules.ts';
 import type { RequestOutcome } from '../../src/platform/outbound/request.ts';
 import {
   claimDelivery,
@@ -71,22 +78,24 @@ async function withPermit<Step>(
 }
 
 async function attempt(deps: ActivityDeps, delivery: WebhookDelivery, permit: Permit): Promise<DeliveryStep> {
-  let ending: Ending = 'unanswered';
+  let ending: Ending = 'unused';
   try {
-    const outcome = await send(deps, delivery);
+    const sent = { ...delivery, body: await completeBody(deps, delivery.body) };
+    ending = 'unanswered';
+    const outcome = await send(deps, sent);
     if (outcome.outcome === 'answered') ending = 'answered';
-    return await record(deps, delivery, outcome);
+    return await record(deps, sent, outcome);
   } finally {
     permit.release(ending);
   }
 }
 
 function send({ webhooks }: ActivityDeps, delivery: WebhookDelivery): Promise<RequestOutcome> {
-  const { messageId, endpoint } = delivery;
+  const { webhookId, endpoint, body } = delivery;
   const sending = webhooks.sender.send({
     url: endpoint.url,
-    messageId,
-    body: delivery.body,
+    messageId: webhookId,
+    body,
     secrets: endpoint.secretsSealed.map((sealed) => webhooks.secretBox.open(sealed, endpoint.id)),
   });
   // A stopping worker gives up an attempt that hangs; another worker repeats it.
@@ -98,7 +107,7 @@ async function record(
   delivery: WebhookDelivery,
   outcome: RequestOutcome,
 ): Promise<DeliveryStep> {
-  const made = toAttempt(outcome, deps.clock.now());
+  const made = toAttempt(outcome, delivery, deps.clock.now());
   const written = newPendingMessages();
   const reason = disablingReason(deps, delivery, outcome, made.endedAt);
   const recorded = await recordAttempt(
@@ -146,14 +155,17 @@ function disablingReason(
   return shouldDisable(failures, endedAt.getTime(), webhooks.failingLimitMs) ? 'FAILING' : undefined;
 }
 
-function toAttempt(outcome: RequestOutcome, endedAt: Date): AttemptMade {
+function toAttempt(outcome: RequestOutcome, { body, endpoint }: WebhookDelivery, endedAt: Date): AttemptMade {
   return {
     at: new Date(endedAt.getTime() - outcome.ms),
     endedAt,
     ms: outcome.ms,
     outcome: outcome.outcome === 'answered' ? 'answered' : outcome.reason,
     status: outcome.status ?? null,
-    answerStart: outcome.bodyStart,
+    answerStart: keptAnswer(outcome.bodyStart, body),
+    url: endpoint.url,
+    requestHeaders: outcome.sentHeaders ? keptRequestHeaders(outcome.sentHeaders) : null,
+    answerHeaders: outcome.answerHeaders ? keptAnswerHeaders(outcome.answerHeaders, body) : null,
   };
 }
 

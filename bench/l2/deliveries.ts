@@ -18,7 +18,7 @@ export function deliveriesIn(namespace: {
   readonly namespace: string;
 }): Deliveries {
   const temporal = connectClient(namespace);
-  const { workflow } = temporal.client;
+  const { workflow } = temporal.states;
   return {
     count: async () => (await workflow.count(OPEN)).count,
     terminate: async () => {

@@ -23,6 +23,7 @@ interface ServersOptions {
   readonly settings: DevSettings;
   readonly temporal: TemporalKind | 'none';
   readonly redis: boolean;
+  readonly codec?: boolean;
   readonly log: ServiceLog;
 }
 
@@ -30,6 +31,8 @@ export interface Servers {
   /** A folder of this run's own, gone after close(). */
   readonly folder: string;
   readonly redisUrl: string | undefined;
+  /** SIMWAY_TEMPORAL_CODEC_KEY. Undefined: payloads are in clear. */
+  readonly codecKey: string | undefined;
   /** A new, migrated database; dropped by close(). Answers its owner's URL. */
   createDatabase(): Promise<string>;
   /** A namespace that knows our search attributes; answers the server's address. */
@@ -58,6 +61,7 @@ export async function startServers(options: ServersOptions): Promise<Servers> {
     return {
       folder,
       redisUrl,
+      codecKey: options.codec === true ? randomBytes(32).toString('hex') : undefined,
       createDatabase: () => createDatabase(ownerUrl, closers),
       prepareNamespaces: async (namespaces) => {
         if (temporalAddress === undefined) throw new Error('started without Temporal');
@@ -91,7 +95,7 @@ async function postgresOf({ settings, log }: ServersOptions, folder: string, clo
 async function temporalOf(options: ServersOptions, folder: string, ownerUrl: string, closers: Closers) {
   const { settings, temporal, log } = options;
   if (temporal === 'none') return undefined;
-  if (settings.temporalAddress !== undefined) return settings.temporalAddress;
+  if (settings.temporal) return settings.temporal.address;
   const { pathEnv, cacheDir } = settings;
   const dataDir = join(folder, 'temporal');
   const server =

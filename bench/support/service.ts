@@ -73,11 +73,9 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     return { child, ready: JSON.parse(line) as Record<string, string> };
   };
   const supplierData = join(servers.folder, `${prefix}-supplier`);
-  const supplier = await start(
-    'supplier',
-    ['src/sandbox/supplier/main.ts', '--data', supplierData, '--access-code', 'bench'],
-    {},
-  );
+  const supplier = await start('supplier', ['src/sandbox/supplier/main.ts', '--data', supplierData], {
+    SANDBOX_SUPPLIER_CODE: 'bench',
+  });
   const apiPort = await freePort();
   const adminPort = await freePort();
   const redisUrl = via.redisUrl ?? servers.redisUrl;
@@ -85,6 +83,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     DATABASE_URL: (await via.databaseUrl?.(databaseUrl)) ?? databaseUrl,
     TEMPORAL_ADDRESS: temporalAddress,
     ...(redisUrl === undefined ? {} : { REDIS_URL: redisUrl }),
+    ...(servers.codecKey === undefined ? {} : { SIMWAY_TEMPORAL_CODEC_KEY: servers.codecKey }),
     SIMWAY_NAMESPACE_PREFIX: prefix,
     SIMWAY_LOG_LEVEL: 'info',
     SIMWAY_HTTP_PORT: String(apiPort),

@@ -2,11 +2,19 @@ import { LRUCache } from 'lru-cache';
 import type { Principal } from '../domain/account.ts';
 import { DomainError } from '../domain/errors.ts';
 import type { Clock } from '../domain/clock.ts';
-import { findKey, findKeysChangedSince, readDatabaseTime, type StoredKey } from './store/accounts.ts';
+import {
+  findKey,
+  findKeysChangedSince,
+  findValidKeyHashes,
+  readDatabaseTime,
+  type StoredKey,
+} from './store/accounts.ts';
 import type { AccountsDb } from '../platform/database/tables.ts';
 import { rethrow } from '../platform/database/errors.ts';
 import { environmentOfKey, hashApiKey } from './api-key.ts';
 import { startPoller, type Poller } from '../platform/poller.ts';
+import { createIssuedKeys, type BeforeAsking } from './issued-keys.ts';
+import { createKeyUses } from './key-uses.ts';
 
 /** Half the promise, so that one failed poll still leaves time for the next. */
 const POLL_INTERVAL_MS = 2_000;
@@ -17,6 +25,7 @@ const MAX_KEYS = 20_000;
 /** Refused keys are remembered too, so that they rarely cost a query and take equally long whether they were keys once or not. */
 const REFUSED_TTL_MS = 4_000;
 
+export type { BeforeAsking };
 export type Authenticator = ReturnType<typeof createAuthenticator>;
 
 /**
@@ -25,17 +34,21 @@ export type Authenticator = ReturnType<typeof createAuthenticator>;
  */
 export function createAuthenticator(deps: {
   readonly db: AccountsDb;
+  /** For the poll alone, so that it never waits for requests that use all connections of `db`. */
+  readonly pollDb: AccountsDb;
   readonly clock: Clock;
   readonly brand: string;
   readonly onError: (error: unknown) => void;
+  readonly writeUsesEveryMs?: number;
 }) {
-  const { db, clock, brand, onError } = deps;
+  const { db, pollDb, clock, brand, onError } = deps;
   const known = new LRUCache<string, StoredKey>({ max: MAX_KEYS });
   const refused = new LRUCache<string, true>({ max: MAX_KEYS, ttl: REFUSED_TTL_MS });
   let polledAtMs = 0;
   /** By the clock of Postgres, since `changed_at` is: ours may be wrong. */
   let changesReadUpTo: Date | undefined;
   let poller: Poller | undefined;
+  const uses = createKeyUses(deps);
 
   const remember = (hex: string, key: StoredKey | undefined): StoredKey | undefined => {
     if (key && isValid(key, clock)) {
@@ -49,42 +62,57 @@ export function createAuthenticator(deps: {
 
   const poll = async (): Promise<void> => {
     const startedAtMs = clock.now().getTime();
-    const databaseTime = await readDatabaseTime(db);
+    const databaseTime = await readDatabaseTime(pollDb);
+    if (!changesReadUpTo) for (const hex of await findValidKeyHashes(pollDb)) issued.note(hex, true);
     const since = new Date((changesReadUpTo ?? databaseTime).getTime() - POLL_OVERLAP_MS);
-    for (const key of await findKeysChangedSince(db, since)) {
+    for (const key of await findKeysChangedSince(pollDb, since)) {
+      issued.note(key.sha256Hex, isValid(key, clock));
       if (known.has(key.sha256Hex)) remember(key.sha256Hex, key);
     }
     changesReadUpTo = databaseTime;
     polledAtMs = startedAtMs;
   };
 
-  const lookUp = async (hex: string): Promise<StoredKey | undefined> => {
-    if (Math.abs(clock.now().getTime() - polledAtMs) < TRUST_MEMORY_MS) {
-      const remembered = known.get(hex);
+  const issued = createIssuedKeys({ poll, onError });
+
+  const lookUp = async (hex: string, beforeAsking: BeforeAsking): Promise<StoredKey | undefined> => {
+    const nowMs = clock.now().getTime();
+    const remembered = known.get(hex);
+    if (Math.abs(nowMs - polledAtMs) < TRUST_MEMORY_MS) {
       if (remembered) return isValid(remembered, clock) ? remembered : remember(hex, undefined);
       if (refused.has(hex)) return undefined;
     }
+    if (!remembered) await issued.admit(hex, beforeAsking);
     return remember(hex, await findKey(db, Buffer.from(hex, 'hex')));
   };
 
   /** Throws INVALID_TOKEN for a key that is malformed (no query), unknown, expired or revoked. */
-  const authenticate = async (rawKey: string): Promise<Principal> => {
+  const authenticate = async (rawKey: string, beforeAsking: BeforeAsking): Promise<Principal> => {
     const environment = environmentOfKey(brand, rawKey);
     if (!environment) throw invalidToken();
-    const key = await lookUp(hashApiKey(rawKey));
+    const key = await lookUp(hashApiKey(rawKey), beforeAsking);
     if (key?.environment !== environment) throw invalidToken();
+    uses.note(key.keyId);
     return toPrincipal(key);
   };
 
   return {
-    authenticate: (rawKey: string): Promise<Principal> => authenticate(rawKey).catch(rethrow),
+    /** `beforeAsking`: called before Postgres is asked about what may be a guess. What it throws ends the request, unless the key was made a moment ago. */
+    authenticate: (rawKey: string, beforeAsking: BeforeAsking = noLimit): Promise<Principal> =>
+      authenticate(rawKey, beforeAsking).catch(rethrow),
     start: (): void => {
       poller = startPoller(poll, POLL_INTERVAL_MS, onError);
       poll().catch(onError);
+      uses.start();
     },
-    stop: () => void poller?.stop(),
+    /** Writes the last uses that are not written yet. */
+    stop: async (): Promise<void> => {
+      await Promise.all([poller?.stop(), uses.stop()]);
+    },
   };
 }
+
+const noLimit: BeforeAsking = () => Promise.resolve();
 
 function isValid(key: StoredKey, clock: Clock): boolean {
   return (

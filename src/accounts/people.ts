@@ -2,17 +2,24 @@ import { randomBytes } from 'node:crypto';
 import type { Clock } from '../domain/clock.ts';
 import { DomainError } from '../domain/errors.ts';
 import { makeId } from '../domain/ids.ts';
-import type { Page } from '../domain/page.ts';
+import type { Page, PageQuery } from '../domain/page.ts';
 import type { AccountsDb } from '../platform/database/tables.ts';
+import { isSamePerson } from './independence.ts';
 import { oneTimePassword } from './passwords.ts';
+import type { Role } from './roles.ts';
 import type { Session, SessionDeps } from './sessions.ts';
+import { findWaiting, markConfirmed, recordAccess, voidWaiting } from './store/access.ts';
 import { writeAudit } from './store/audit.ts';
 import {
   findPerson,
+  hasAdmin,
   insertPerson,
+  lockPerson,
   readPeople,
+  readPerson,
   revokeSessions,
   updatePerson,
+  type ListedPersonRow,
   type PersonRow,
   type PersonUpdate,
   type WhichPerson,
@@ -24,7 +31,20 @@ export type PersonView = ReturnType<typeof toView>;
 type PersonChanges = Pick<PersonUpdate, 'name' | 'role'> & { readonly disabled?: boolean | undefined };
 type NewPerson = Pick<PersonView, 'email' | 'name' | 'role'>;
 
-export type OneTimePassword = Awaited<ReturnType<typeof withOneTimePassword>>;
+/** The first half of the person's one-time password. Another administrator gets the second one: nobody has both. */
+export interface GivenHalf {
+  readonly person: PersonView;
+  readonly firstHalf: string;
+  readonly oneTimeUntil: Date;
+}
+
+/** `given` is absent where the change gives no access. */
+export interface PersonChange {
+  readonly person: PersonView;
+  readonly given?: Omit<GivenHalf, 'person'> | undefined;
+}
+
+export type ConfirmedHalf = Awaited<ReturnType<typeof confirmAccess>>;
 
 /** Allows for a weekend before signing in; short enough that an old message is of little use to a thief. */
 const ONE_TIME_MS = 72 * 3_600_000;
@@ -44,6 +64,9 @@ export const peopleUseCases = {
     refuseOneself(session, id);
     return resetPassword(deps, { id }, session.person.email);
   },
+  /** Throws NOT_FOUND; FORBIDDEN for access that one gave; VALIDATION_ERROR for another role than the person's. */
+  confirm: (deps: PeopleDeps, { person }: Session, id: string, role: Role) =>
+    confirmAccess(deps, { id }, role, person.email),
 };
 
 function refuseOneself({ person }: Session, personId: string): void {
@@ -51,93 +74,199 @@ function refuseOneself({ person }: Session, personId: string): void {
     throw new DomainError('FORBIDDEN', 'Nobody changes their own role, disables or resets themselves');
 }
 
-/** Throws VALIDATION_ERROR where the e-mail address is taken. */
-export function createPerson(deps: PeopleDeps, person: NewPerson, actor: string): Promise<OneTimePassword> {
-  const id = makeId('person', randomBytes(16).toString('hex'));
-  const detail = { email: person.email.toLowerCase(), name: person.name, role: person.role };
-  return withOneTimePassword(deps, id, async (trx, { hash, oneTimeUntil }) => {
-    if (!(await insertPerson(trx, { id, ...detail, password_hash: hash, one_time_until: oneTimeUntil }))) {
-      const details = 'email: somebody has it already';
-      throw new DomainError('VALIDATION_ERROR', 'Invalid request', { details });
-    }
-    await writeAudit(trx, { actor, action: 'person.create', subject: id, detail });
-  });
+/** The person can sign in once another administrator has confirmed it. Throws VALIDATION_ERROR if the e-mail address is taken. */
+export async function createPerson(deps: PeopleDeps, person: NewPerson, actor: string): Promise<GivenHalf> {
+  const made = await newPassword(deps);
+  const id = await deps.db
+    .transaction()
+    .execute((trx) => addPerson(deps, trx, { person, actor, made, secondHalf: made.secondHalf }));
+  return { person: await readView(deps, id), firstHalf: made.firstHalf, oneTimeUntil: made.oneTimeUntil };
 }
 
-/** Another role, or being disabled, ends every session of the person. Throws NOT_FOUND. */
+/**
+ * The one exception: there is no administrator yet who could confirm the first one. Returns the whole one-time password; undefined where
+ * somebody has the role already. Not for /ops.
+ */
+export async function createFirstAdmin(
+  deps: PeopleDeps,
+  person: Omit<NewPerson, 'role'>,
+  actor: string,
+): Promise<{ person: PersonView; oneTimePassword: string; oneTimeUntil: Date } | undefined> {
+  const made = await newPassword(deps);
+  const id = await deps.db.transaction().execute(async (trx) => {
+    if (await hasAdmin(trx)) return undefined;
+    return addPerson(deps, trx, { person: { ...person, role: 'ADMIN' }, actor, made, secondHalf: null });
+  });
+  if (id === undefined) return undefined;
+  return { person: await readView(deps, id), oneTimePassword: made.whole, oneTimeUntil: made.oneTimeUntil };
+}
+
+interface Addition {
+  readonly person: NewPerson;
+  readonly actor: string;
+  readonly made: NewPassword;
+  readonly secondHalf: string | null;
+}
+
+async function addPerson(
+  { clock }: PeopleDeps,
+  trx: AccountsDb,
+  { person, actor, made, secondHalf }: Addition,
+): Promise<string> {
+  const id = makeId('person', randomBytes(16).toString('hex'));
+  const detail = { email: person.email.toLowerCase(), name: person.name, role: person.role };
+  const { hash, oneTimeUntil } = made;
+  if (!(await insertPerson(trx, { id, ...detail, password_hash: hash, one_time_until: oneTimeUntil }))) {
+    const details = 'email: another person has it already';
+    throw new DomainError('VALIDATION_ERROR', 'Invalid request', { details });
+  }
+  await record(trx, { id, ...detail }, { actor, now: clock.now(), secondHalf });
+  await writeAudit(trx, { actor, action: 'person.create', subject: id, detail });
+  return id;
+}
+
+/**
+ * Another role, or being disabled, ends every session of the person. Another role, and being enabled, also give a new one-time password, which a
+ * second administrator must confirm. Throws NOT_FOUND.
+ */
 export async function changePerson(
-  deps: Pick<PeopleDeps, 'db' | 'clock'>,
+  deps: PeopleDeps,
   which: WhichPerson,
   changes: PersonChanges,
   actor: string,
-): Promise<PersonView> {
+): Promise<PersonChange> {
   const { name, role, disabled } = changes;
   const { id } = await findOrThrow(deps.db, which);
   const now = deps.clock.now();
   const disabledAt = disabled === undefined ? undefined : disabled ? now : null;
-  await deps.db.transaction().execute(async (trx) => {
-    await updatePerson(trx, id, { name, role, disabledAt });
+  // Hashing takes too long for a transaction.
+  const made = role !== undefined || disabled === false ? await newPassword(deps) : undefined;
+  const given = await deps.db.transaction().execute(async (trx) => {
+    const row = await lockPerson(trx, id);
+    const password = givesAccess(row, changes) ? made : undefined;
+    await updatePerson(trx, id, { name, role, disabledAt, password });
     if (disabled === true || role !== undefined) await revokeSessions(trx, { personId: id }, now);
+    if (disabled === true) await voidWaiting(trx, id);
+    if (password)
+      await record(trx, { ...row, role: role ?? row.role }, { actor, now, secondHalf: password.secondHalf });
     await writeAudit(trx, { actor, action: 'person.change', subject: id, detail: { ...changes } });
+    return password;
   });
-  return readView(deps, id);
+  return {
+    person: await readView(deps, id),
+    given: given && { firstHalf: given.firstHalf, oneTimeUntil: given.oneTimeUntil },
+  };
 }
 
-/** Also ends a lock and every session of the person. Throws NOT_FOUND. */
-export async function resetPassword(
-  deps: PeopleDeps,
-  which: WhichPerson,
-  actor: string,
-): Promise<OneTimePassword> {
+/** Whether the person may do something after the change that was not possible before. */
+function givesAccess(row: PersonRow, { role = row.role, disabled }: PersonChanges): boolean {
+  const isDisabled = disabled ?? row.disabled_at !== null;
+  return !isDisabled && (role !== row.role || row.disabled_at !== null);
+}
+
+/** Also ends a lock and every session of the person, who can sign in again once another administrator has confirmed it. Throws NOT_FOUND. */
+export async function resetPassword(deps: PeopleDeps, which: WhichPerson, actor: string): Promise<GivenHalf> {
   const { id } = await findOrThrow(deps.db, which);
-  return withOneTimePassword(deps, id, async (trx, password) => {
+  const now = deps.clock.now();
+  const made = await newPassword(deps);
+  await deps.db.transaction().execute(async (trx) => {
     // The person first: a session that is being opened with the old password waits for this row, and is then not opened.
-    await updatePerson(trx, id, { password });
-    await revokeSessions(trx, { personId: id }, deps.clock.now());
+    const row = await lockPerson(trx, id);
+    await updatePerson(trx, id, { password: made });
+    await revokeSessions(trx, { personId: id }, now);
+    await record(trx, row, { actor, now, secondHalf: made.secondHalf });
     await writeAudit(trx, { actor, action: 'person.reset-password', subject: id });
   });
+  return { person: await readView(deps, id), firstHalf: made.firstHalf, oneTimeUntil: made.oneTimeUntil };
+}
+
+/**
+ * Returns the second half, this once. `role` is what the confirming person agrees to: it may have been changed since they read it. Throws
+ * NOT_FOUND where nothing waits, FORBIDDEN for access that `by` gave, VALIDATION_ERROR for another role.
+ */
+export async function confirmAccess(
+  { db, clock }: Pick<PeopleDeps, 'db' | 'clock'>,
+  which: WhichPerson,
+  role: Role,
+  by: string,
+) {
+  const { id } = await findOrThrow(db, which);
+  const now = clock.now();
+  const confirmed = await db.transaction().execute(async (trx) => {
+    const row = await lockPerson(trx, id);
+    const waiting = await findWaiting(trx, id);
+    const oneTimeUntil = row.one_time_until ?? now;
+    if (!waiting || oneTimeUntil <= now)
+      throw new DomainError('NOT_FOUND', 'There is nothing to confirm for this person, or it has expired');
+    if (isSamePerson(waiting.given_by, by))
+      throw new DomainError('FORBIDDEN', 'A different administrator must confirm this');
+    if (row.role !== role)
+      throw new DomainError('VALIDATION_ERROR', 'Invalid request', {
+        details: `role: the person would be ${row.role}`,
+      });
+    await markConfirmed(trx, waiting, by, now);
+    const detail = { role, givenBy: waiting.given_by };
+    await writeAudit(trx, { actor: by, action: 'person.confirm', subject: id, detail });
+    return { secondHalf: waiting.second_half, oneTimeUntil };
+  });
+  return { person: await readView({ db, clock }, id), ...confirmed };
 }
 
 export async function listPeople(
   { db, clock }: Pick<PeopleDeps, 'db' | 'clock'>,
-  which: { readonly page: number; readonly limit: number },
+  which: PageQuery,
 ): Promise<Page<PersonView>> {
   const page = await readPeople(db, which);
   return { ...page, items: page.items.map((row) => toView(row, clock)) };
 }
 
-/** Makes a password for a person. `store` writes its hash; the password itself is returned this once. */
-async function withOneTimePassword(
-  deps: PeopleDeps,
-  id: string,
-  store: (trx: AccountsDb, made: { readonly hash: string; readonly oneTimeUntil: Date }) => Promise<void>,
-) {
-  const { db, clock, passwords } = deps;
-  const password = oneTimePassword();
-  const hash = await passwords.hash(password);
+const record = (
+  trx: AccountsDb,
+  { id, email, role }: Pick<PersonRow, 'id' | 'email' | 'role'>,
+  { actor, now, secondHalf }: { actor: string; now: Date; secondHalf: string | null },
+): Promise<void> =>
+  recordAccess(trx, {
+    person_id: id,
+    email,
+    role,
+    given_by: actor,
+    given_at: now,
+    second_half: secondHalf,
+    confirmed_by: null,
+    confirmed_at: null,
+  });
+
+type NewPassword = Awaited<ReturnType<typeof newPassword>>;
+
+/** Each half alone has about 57 bits, and ten wrong guesses lock the person out. */
+async function newPassword({ clock, passwords }: Pick<PeopleDeps, 'clock' | 'passwords'>) {
+  const whole = oneTimePassword();
+  const groups = whole.split('-');
+  const [firstHalf, secondHalf] = [groups.slice(0, 2).join('-'), groups.slice(2).join('-')];
   const oneTimeUntil = new Date(clock.now().getTime() + ONE_TIME_MS);
-  await db.transaction().execute((trx) => store(trx, { hash, oneTimeUntil }));
-  return { person: await readView(deps, id), oneTimePassword: password, oneTimeUntil };
+  return { whole, firstHalf, secondHalf, hash: await passwords.hash(whole), oneTimeUntil };
 }
 
 async function findOrThrow(db: AccountsDb, which: WhichPerson): Promise<PersonRow> {
-  const row = await findPerson(db, 'id' in which ? which : { email: which.email.toLowerCase() });
+  const row = await findPerson(db, 'email' in which ? { email: which.email.toLowerCase() } : which);
   if (!row) throw new DomainError('NOT_FOUND', 'There is no such person');
   return row;
 }
 
 async function readView({ db, clock }: Pick<PeopleDeps, 'db' | 'clock'>, id: string): Promise<PersonView> {
-  return toView(await findOrThrow(db, { id }), clock);
+  return toView(await readPerson(db, id), clock);
 }
 
-function toView(row: PersonRow, clock: Clock) {
-  const { locked_until: lockedUntil } = row;
+function toView(row: ListedPersonRow, clock: Clock) {
+  const { locked_until: lockedUntil, waiting_by: askedBy, waiting_since: askedAt } = row;
   return {
     personId: row.id,
     email: row.email,
     name: row.name,
     role: row.role,
     mustChangePassword: row.one_time_until !== null,
+    /** Access that another administrator than `askedBy` must confirm before the person can sign in. */
+    awaitsConfirmation: askedBy === null || askedAt === null ? null : { askedBy, askedAt },
     lockedUntil: lockedUntil !== null && lockedUntil > clock.now() ? lockedUntil : null,
     disabledAt: row.disabled_at,
     createdAt: row.created_at,

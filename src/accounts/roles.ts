@@ -1,6 +1,6 @@
 /**
- * Who may do what under /ops; docs/OPERATIONS.md prints these tables. FINANCE moves money, OPERATIONS handles deliveries, ADMIN manages people.
- * Whether an action is available, and whether it needs a second person, does not depend on the role.
+ * Who may do what under /ops; docs/OPERATIONS.md prints these tables. FINANCE moves money, OPERATIONS handles deliveries. ADMIN manages people,
+ * and therefore moves no money: a person has one role, and the person who hands out access must not be able to use it. Whether an action is available, and whether it needs a second person, does not depend on the role.
  */
 export const ROLES = ['SUPPORT', 'OPERATIONS', 'FINANCE', 'ADMIN'] as const;
 export type Role = (typeof ROLES)[number];
@@ -10,11 +10,14 @@ const PERMISSION_TABLE = {
   see: { roles: ROLES, words: 'view stuck items, purchases and operator actions' },
   // Stryker disable next-line StringLiteral: every role may, so no refusal contains it
   move: { roles: ROLES, words: 'take an operator action' },
-  replay: { roles: ['OPERATIONS', 'FINANCE', 'ADMIN'], words: 'replay a purchase' },
-  approve: { roles: ['FINANCE', 'ADMIN'], words: 'approve or decline operator actions' },
-  reconcile: { roles: ['FINANCE', 'ADMIN'], words: 'see and close differences, and run reconciliation' },
+  replay: { roles: ['OPERATIONS', 'FINANCE'], words: 'replay a purchase, stop a batch repair' },
+  approve: { roles: ['FINANCE'], words: 'approve or decline operator actions and batch repairs' },
+  reconcile: { roles: ['FINANCE'], words: 'see and close differences, and run reconciliation' },
+  pricing: { roles: ['FINANCE'], words: 'see and set rates and prices' },
   books: { roles: ['FINANCE', 'ADMIN'], words: 'read the books' },
   people: { roles: ['ADMIN'], words: 'manage people' },
+  accounts: { roles: ['FINANCE', 'ADMIN'], words: 'change accounts' },
+  audit: { roles: ['FINANCE', 'ADMIN'], words: 'read the audit log' },
 } as const satisfies Record<string, { readonly roles: readonly Role[]; readonly words: string }>;
 
 export type Permission = keyof typeof PERMISSION_TABLE;
@@ -23,13 +26,13 @@ export const PERMISSIONS = Object.keys(PERMISSION_TABLE) as Permission[];
 const ROLES_FOR_ACTION = {
   'look-at-gateway': ROLES,
   'look-at-supplier': ROLES,
-  'retry-delivery': ['OPERATIONS', 'FINANCE', 'ADMIN'],
-  'deliver-other': ['OPERATIONS', 'ADMIN'],
-  'mark-paid': ['FINANCE', 'ADMIN'],
-  'refund-to-source': ['FINANCE', 'ADMIN'],
-  'credit-wallet': ['FINANCE', 'ADMIN'],
-  cancel: ['OPERATIONS', 'FINANCE', 'ADMIN'],
-  'settle-claim': ['FINANCE', 'ADMIN'],
+  'retry-delivery': ['OPERATIONS', 'FINANCE'],
+  'deliver-other': ['OPERATIONS'],
+  'mark-paid': ['FINANCE'],
+  'refund-to-source': ['FINANCE'],
+  'credit-wallet': ['FINANCE'],
+  cancel: ['OPERATIONS', 'FINANCE'],
+  'settle-claim': ['FINANCE'],
 } as const satisfies Record<string, readonly Role[]>;
 
 export type OperatorAction = keyof typeof ROLES_FOR_ACTION;

@@ -3,12 +3,14 @@ import type { Clock } from '../domain/clock.ts';
 import { DomainError } from '../domain/errors.ts';
 import type { AccountsDb } from '../platform/database/tables.ts';
 import type { Events } from '../platform/telemetry/events.ts';
+import { weakness } from './common-passwords.ts';
 import type { Passwords } from './passwords.ts';
 import { may, rolesWith, describePermission, type Permission } from './roles.ts';
 import { writeAudit } from './store/audit.ts';
+import { countFailure } from './store/failed-logins.ts';
 import {
-  countFailure,
   findPerson,
+  hasSecondFactor,
   openSession,
   revokeSessions,
   updatePerson,
@@ -22,6 +24,13 @@ export interface SessionDeps {
   readonly clock: Clock;
   readonly passwords: Passwords;
   readonly events: Pick<Events, 'personLockedOut'>;
+  /** Whether this is a code of the person's second factor. Wrong ones are counted there. */
+  readonly isRightCode?: (attempt: {
+    readonly email: string;
+    readonly password: string;
+    readonly code: string;
+    readonly address: string;
+  }) => Promise<boolean>;
 }
 
 export interface Session {
@@ -43,16 +52,23 @@ export const SESSION_MS = 12 * 3_600_000;
 /** Limits what a stranger can do at a screen that was left open. */
 export const SESSION_IDLE_MS = 30 * 60_000;
 /** Ten guesses at a password of twelve characters are harmless, and owners rarely mistype ten times. */
-const MOST_FAILED_LOGINS = 10;
+export const MOST_FAILED_LOGINS = 10;
 export const LOCK_MS = 15 * 60_000;
-const MIN_PASSWORD_CHARACTERS = 12;
 
 const TOKEN_BYTES = 32;
 /** `ops_` and 32 bytes in base64url, so that no token looks like an API key. */
 const TOKEN = /^ops_[\w-]{43}$/;
 
-const NOT_CHANGED = 'The present password is wrong, or changing it is not possible for now';
-const NOT_SIGNED_IN = 'E-mail address or password is wrong, or signing in is not possible for now';
+export const NOT_CHANGED = 'The password is wrong, or changing it is not possible for now';
+export const NOT_SIGNED_IN = 'E-mail address or password is wrong, or signing in is not possible for now';
+
+/** What the dashboard, where operators sign in too, needs of them. */
+export interface OperatorSessions {
+  changePassword(
+    session: Session,
+    change: { readonly current: string; readonly next: string; readonly address: string },
+  ): Promise<void>;
+}
 
 /** Bound to their dependencies in platform/composition. */
 export const sessionUseCases = { signIn, authenticate, authorise, signOut, changePassword };
@@ -63,17 +79,38 @@ export const sessionUseCases = { signIn, authenticate, authorise, signOut, chang
  */
 async function signIn(
   deps: SessionDeps,
-  request: { readonly email: string; readonly password: string; readonly address: string },
+  request: {
+    readonly email: string;
+    readonly password: string;
+    readonly code?: string | undefined;
+    readonly address: string;
+  },
 ): Promise<{ readonly token: string; readonly session: Session }> {
   const { db, clock, passwords } = deps;
   const email = request.email.toLowerCase();
   const row = await findPerson(db, { email });
   const isRight = await passwords.isRight(row?.password_hash, request.password);
+  if (row && isRight && maySignIn(row, clock.now())) await requireCode(deps, row, request);
   // No further query for a person who is locked out: the right password would then take longer than a wrong one.
   const opened = row && isRight && maySignIn(row, clock.now()) && (await open(deps, row, request.address));
   if (opened) return opened;
   await recordFailure(deps, { email, personId: row?.id, address: request.address });
   throw new DomainError('UNAUTHORIZED', NOT_SIGNED_IN);
+}
+
+/** Throws UNAUTHORIZED if the person has a second factor and the code is missing or wrong. */
+async function requireCode(
+  { db, isRightCode }: SessionDeps,
+  row: PersonRow,
+  {
+    password,
+    code,
+    address,
+  }: { readonly password: string; readonly code?: string | undefined; readonly address: string },
+): Promise<void> {
+  if (!(await hasSecondFactor(db, row))) return;
+  if (code !== undefined && (await isRightCode?.({ email: row.email, password, code, address }))) return;
+  throw new DomainError('UNAUTHORIZED', 'Send a code of your second factor too, as `code`');
 }
 
 function maySignIn(row: PersonRow, now: Date): boolean {
@@ -110,7 +147,7 @@ async function recordFailure(
 ): Promise<void> {
   const limits = { mostFailures: MOST_FAILED_LOGINS, lockMs: LOCK_MS };
   const lockedOut = await db.transaction().execute(async (trx) => {
-    const locked = await countFailure(trx, email, limits, clock.now());
+    const locked = await countFailure(trx, { table: 'people', email }, limits, clock.now());
     // An unknown address is not recorded: it may be a password, typed into the wrong field.
     await writeAudit(trx, {
       actor: personId === undefined ? 'unknown' : email,
@@ -145,7 +182,7 @@ function toSession(row: OpenSessionRow, tokenSha256: Buffer): Session {
   };
 }
 
-/** Throws FORBIDDEN where the role lacks the permission, and records the attempt. */
+/** Throws FORBIDDEN if the role lacks the permission, and records the attempt. */
 async function authorise(
   { db }: SessionDeps,
   session: Session,
@@ -189,7 +226,7 @@ async function changePassword(
 ): Promise<void> {
   const { db, clock, passwords } = deps;
   const { personId, email } = person;
-  refuseWeak({ current, next });
+  refuseWeak({ current, next }, person);
   const row = await findPerson(db, { id: personId });
   const isRight = await passwords.isRight(row?.password_hash, current);
   if (!row || !isRight || !maySignIn(row, clock.now())) {
@@ -207,10 +244,11 @@ async function changePassword(
   });
 }
 
-/** Only length counts: rules about kinds of characters lead to worse passwords. */
-function refuseWeak({ current, next }: { readonly current: string; readonly next: string }): void {
-  const isShort = next.length < MIN_PASSWORD_CHARACTERS;
-  if (!isShort && next !== current) return;
-  const wanted = isShort ? `have at least ${MIN_PASSWORD_CHARACTERS} characters` : 'be another one';
+function refuseWeak(
+  { current, next }: { readonly current: string; readonly next: string },
+  person: Session['person'],
+): void {
+  const wanted = next === current ? 'be another one' : weakness(next, person);
+  if (wanted === undefined) return;
   throw new DomainError('VALIDATION_ERROR', 'Invalid request', { details: `newPassword: must ${wanted}` });
 }

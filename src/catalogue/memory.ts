@@ -1,8 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
-import { z } from 'zod';
 import { UNLISTED_REGION_CODE, type Region } from './rules.ts';
 import type { PricingSettings, Rate } from './pricing.ts';
-import type { JsonCache } from '../platform/json-cache.ts';
 import { readCatalogue, type StoredPackage } from './store/catalogue.ts';
 import { findPricingSettings } from './store/pricing-settings.ts';
 import { findGoodRates } from './store/rates.ts';
@@ -33,19 +31,16 @@ export interface Catalogue {
 export type CatalogueMemory = ReturnType<typeof createCatalogueMemory>;
 
 const POLL_INTERVAL_MS = 1_000;
-/** The cache key carries the revision, so an entry is never wrong, only unused; an hour keeps the cache small. */
-const RATE_CACHE_TTL_MS = 3_600_000;
 
 /**
  * Keeps one world's catalogue, markups and rates in memory, so that reads cost no query. A poll of the revision counters brings a change to
- * every process within a second. Without Postgres the last known state is served.
+ * every process within a second. Without Postgres the last known state is served. Prices are made of this, so it comes from Postgres alone.
  */
 export function createCatalogueMemory(deps: {
   readonly db: WorldDb;
-  readonly rateCache: JsonCache;
   readonly onError: (error: unknown) => void;
 }) {
-  const { db, rateCache, onError } = deps;
+  const { db, onError } = deps;
   let loaded: { revisions: Awaited<ReturnType<typeof readRevisions>>; catalogue: Catalogue } | undefined;
   let poller: Poller | undefined;
 
@@ -59,9 +54,7 @@ export function createCatalogueMemory(deps: {
         : arrange(await readCatalogue(db));
     const [settings, rates] = await Promise.all([
       findPricingSettings(db),
-      before && before.revisions.rates === revisions.rates
-        ? before.catalogue.rates
-        : readRates(db, rateCache, revisions.rates),
+      before && before.revisions.rates === revisions.rates ? before.catalogue.rates : readRates(db),
     ]);
     const revision = `${revisions.catalogue}.${revisions.pricing}.${revisions.rates}`;
     loaded = { revisions, catalogue: { ...offer, revision, settings, rates } };
@@ -97,23 +90,6 @@ function arrange({ regions, packages }: Awaited<ReturnType<typeof readCatalogue>
   };
 }
 
-async function readRates(db: WorldDb, cache: JsonCache, revision: string): Promise<Map<string, Rate>> {
-  const cacheKey = `rates:${revision}`;
-  const cached = cachedRates.safeParse(await cache.get(cacheKey));
-  const rates: Rate[] = cached.data ?? (await findGoodRates(db));
-  if (!cached.success) {
-    const asJson = rates.map((rate) => ({ ...rate, micros: String(rate.micros) }));
-    await cache.set(cacheKey, asJson, RATE_CACHE_TTL_MS);
-  }
-  return new Map(rates.map((rate) => [rate.currency, rate]));
+async function readRates(db: WorldDb): Promise<Map<string, Rate>> {
+  return new Map((await findGoodRates(db)).map((rate) => [rate.currency, rate]));
 }
-
-const cachedRates = z.array(
-  z.object({
-    id: z.string(),
-    currency: z.string(),
-    micros: z.string().regex(/^\d+$/).transform(BigInt),
-    source: z.string(),
-    observedAtMs: z.number(),
-  }),
-);

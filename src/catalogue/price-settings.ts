@@ -2,11 +2,20 @@ import { randomUUID } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import type { CataloguePackage } from './rules.ts';
 import { convertUsdMinor, priceUsdMinor, type PricingSettings } from './pricing.ts';
-import { readCatalogue } from './store/catalogue.ts';
-import { findPricingSettings, insertPricingSettings } from './store/pricing-settings.ts';
+import { effectOn, totalsOf, type PackageEffect } from './price-effect.ts';
+import { findSellingRate, type RateDeps } from './rates.ts';
+import { readCatalogue, readCosts } from './store/catalogue.ts';
+import {
+  countPricingSettings,
+  findPricingSettings,
+  insertPricingSettings,
+  listPricingSettings,
+  type PricingChange,
+} from './store/pricing-settings.ts';
 import { findGoodRates } from './store/rates.ts';
 import type { WorldDb } from '../platform/database/tables.ts';
 import { ACCOUNT_TYPES, type AccountType } from '../domain/account.ts';
+import type { Page, PageQuery } from '../domain/page.ts';
 
 export { listPricingSettings as listPrices } from './store/pricing-settings.ts';
 
@@ -68,4 +77,52 @@ export async function setPrices(
   const { id, ...present } = preview.before;
   if (isDeepStrictEqual(present, preview.after)) return 'nothing-to-change';
   return insertPricingSettings(db, { ...preview.after, id: `set-${randomUUID()}`, ...who }, id);
+}
+
+export type PricingTermsRequest = Omit<PricingSettings, 'id'>;
+
+/** Settings, newest first: the first of all applies. */
+export async function pagePrices(db: WorldDb, { page, limit }: PageQuery): Promise<Page<PricingChange>> {
+  const [items, total] = await Promise.all([
+    listPricingSettings(db, limit, (page - 1) * limit),
+    countPricingSettings(db),
+  ]);
+  return { items, total, page, limit };
+}
+
+/** What new settings would do to every package on sale, and one page of the packages whose price changes, those that change most first. */
+export async function previewCatalogue(
+  deps: RateDeps,
+  after: PricingTermsRequest,
+  { page, limit }: PageQuery,
+) {
+  const [before, costs, naira] = await Promise.all([
+    findPricingSettings(deps.db),
+    readCosts(deps.db),
+    findSellingRate(deps, 'NGN'),
+  ]);
+  const effects = effectOn(costs, { before, after, naira });
+  const changed = effects.filter(({ prices }) =>
+    prices.some(({ beforeMinor, afterMinor }) => beforeMinor !== afterMinor),
+  );
+  const start = (page - 1) * limit;
+  const changes: Page<PackageEffect> = {
+    items: changed.slice(start, start + limit),
+    total: changed.length,
+    page,
+    limit,
+  };
+  return { before, after, naira, packages: costs.length, totals: totalsOf(effects), changes };
+}
+
+export type CataloguePreview = Awaited<ReturnType<typeof previewCatalogue>>;
+
+/** Saves new settings where those with the id `version` still apply. Takes effect within a second. */
+export async function savePrices(
+  db: WorldDb,
+  { version, after }: { readonly version: string; readonly after: PricingTermsRequest },
+  who: { readonly by: string; readonly reason: string },
+): ReturnType<typeof setPrices> {
+  const before = await findPricingSettings(db);
+  return before.id === version ? setPrices(db, { before, after }, who) : 'changed-meanwhile';
 }

@@ -6,8 +6,8 @@ import { convertUsdMinor, formatRateMicros, priceUsdMinor, type Rate } from './p
 import type { Catalogue } from './memory.ts';
 import type { CatalogueDeps } from './deps.ts';
 
-export interface PricedPackage {
-  readonly item: CataloguePackage;
+export interface PricedPackage<Item = CataloguePackage> {
+  readonly item: Item;
   /** In the currency asked for. */
   readonly price: Money;
   /** US cents, with markup. */
@@ -27,7 +27,7 @@ export function createPricer(
   const rate = currency === 'USD' ? undefined : sellingRate(deps, catalogue, currency);
   return {
     rate,
-    price: (item: CataloguePackage): PricedPackage => {
+    price: <Item extends Pick<CataloguePackage, 'cost'>>(item: Item): PricedPackage<Item> => {
       const usdMinor = priceUsdMinor(item.cost, accountType, catalogue.settings);
       const price = rate
         ? convertUsdMinor(usdMinor, rate, catalogue.settings)
@@ -37,7 +37,7 @@ export function createPricer(
   };
 }
 
-/** Throws VALIDATION_ERROR where the currency has no rate, EXCHANGE_RATE_UNAVAILABLE where its last good rate is too old to sell at. */
+/** Throws VALIDATION_ERROR if the currency has no rate, EXCHANGE_RATE_UNAVAILABLE where its last good rate is too old to sell at. */
 export function sellingRate(deps: PriceDeps, catalogue: Catalogue, currency: string): Rate {
   const rate = catalogue.rates.get(currency);
   if (!rate) {

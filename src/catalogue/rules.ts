@@ -47,6 +47,29 @@ export interface CataloguePackage {
   readonly networks: readonly LocationNetwork[];
 }
 
+/** ADDED: on sale, for the first time or again. */
+export const CHANGE_KINDS = ['ADDED', 'CHANGED', 'WITHDRAWN'] as const;
+export type ChangeKind = (typeof CHANGE_KINDS)[number];
+
+/** What may change of a package, by the names that answers use. `availability`: it was withdrawn, or is back. */
+export const CHANGED_FIELDS = [
+  'availability',
+  'packageName',
+  'regionCode',
+  'price',
+  'data',
+  'dataType',
+  'validity',
+  'unusedValidTime',
+  'speed',
+  'description',
+  'activation',
+  'topUpAvailable',
+  'location',
+  'coverage',
+] as const;
+export type ChangedField = (typeof CHANGED_FIELDS)[number];
+
 /** Packages of this region can be bought by code but appear in no list and no count. ISO 3166 never assigns ZZ to a place. */
 export const UNLISTED_REGION_CODE = 'ZZ';
 

@@ -2,9 +2,10 @@
 import type { Command } from 'commander';
 import ipaddr from 'ipaddr.js';
 import { z } from 'zod';
-import { createAccount, revoke } from '../accounts/manage-accounts.ts';
+import { createAccount, revoke, showKeys } from '../accounts/manage-accounts.ts';
 import { ACCOUNT_TYPES, ENVIRONMENTS, PLANS, SCOPES, type Environment } from '../domain/account.ts';
 import { ACCOUNT_CURRENCIES, formatMinor } from '../domain/money.ts';
+import { MAX_REASON_CHARACTERS } from '../domain/reasons.ts';
 import { fund } from '../ledger/fund-by-hand.ts';
 import {
   openAccounts,
@@ -14,6 +15,12 @@ import {
 } from '../platform/composition/compose.ts';
 import { composeWebhooks } from '../platform/composition/webhooks.ts';
 import type { AccountsDb } from '../platform/database/tables.ts';
+import {
+  MAX_ACCOUNT_NAME_CHARACTERS,
+  MAX_ACCOUNT_REQUESTS_PER_MINUTE,
+  MAX_ALLOWED_ADDRESSES,
+  MAX_EMAIL_CHARACTERS,
+} from '../platform/http/limits.ts';
 import { createCheckedKey } from '../webhooks/create-checked-key.ts';
 import { addCommand, defined, option, OperatorMistake } from './command.ts';
 import { openCommand, print, type Cli } from './context.ts';
@@ -21,14 +28,13 @@ import { amount, BY, listOf, text } from './values.ts';
 
 const ACCOUNT = option(text(50), "the account's id", 'id');
 const ENVIRONMENT = option(z.enum(ENVIRONMENTS), 'the world', ENVIRONMENTS.join('|'));
-const MAX_ADDRESSES = 10;
 
 const isAddress = (value: string): boolean => ipaddr.isValid(value) || ipaddr.isValidCIDR(value);
 
 const accountOptions = z
   .object({
-    name: option(text(200), "the account's name", 'name'),
-    email: option(z.email().max(254), "the owner's e-mail address", 'address'),
+    name: option(text(MAX_ACCOUNT_NAME_CHARACTERS), "the account's name", 'name'),
+    email: option(z.email().max(MAX_EMAIL_CHARACTERS), "the owner's e-mail address", 'address'),
     type: option(z.enum(ACCOUNT_TYPES).default('MERCHANT'), 'MERCHANT by default', ACCOUNT_TYPES.join('|')),
     currency: option(
       z.enum(ACCOUNT_CURRENCIES).default('NGN'),
@@ -37,7 +43,12 @@ const accountOptions = z
     ),
     plan: option(z.enum(PLANS).default('STANDARD'), 'STANDARD by default', PLANS.join('|')),
     requestsPerMinute: option(
-      z.coerce.number('must be a whole number').int().positive().max(1_000_000).optional(),
+      z.coerce
+        .number('must be a whole number')
+        .int()
+        .positive()
+        .max(MAX_ACCOUNT_REQUESTS_PER_MINUTE)
+        .optional(),
       'only with --plan ENTERPRISE',
       'n',
     ),
@@ -53,8 +64,12 @@ const keyOptions = z.object({
   addresses: option(
     text(1_000)
       .transform((list) => list.split(',').map((address) => address.trim()))
-      .pipe(z.array(z.string().refine(isAddress, 'must be IP addresses or CIDR ranges')).max(MAX_ADDRESSES)),
-    `IP addresses or CIDR ranges that may use the key, at most ${MAX_ADDRESSES}`,
+      .pipe(
+        z
+          .array(z.string().refine(isAddress, 'must be IP addresses or CIDR ranges'))
+          .max(MAX_ALLOWED_ADDRESSES),
+      ),
+    `IP addresses or CIDR ranges that may use the key, at most ${MAX_ALLOWED_ADDRESSES}`,
     'a,b',
   ),
   company: option(text(200), "the company's name", 'name'),
@@ -62,11 +77,14 @@ const keyOptions = z.object({
   webhookUrl: option(z.url().max(2_000).optional(), 'also adds a webhook endpoint at this URL', 'url'),
   scopes: option(listOf(SCOPES).default([...SCOPES]), `${SCOPES.join(',')} by default`, 'scopes'),
   expires: option(
-    z.iso
-      .datetime()
-      .refine((value) => Date.parse(value) > Date.now(), 'must be in the future')
+    z
+      .union(
+        [z.literal('never'), z.iso.datetime()],
+        'must be an ISO 8601 time such as 2030-01-31T00:00:00Z, or never',
+      )
+      .refine((value) => value === 'never' || Date.parse(value) > Date.now(), 'must be in the future')
       .optional(),
-    'when the key stops working',
+    'when the key stops working, or never; by default SIMWAY_API_KEY_LIFE_DAYS decides',
     'ISO 8601',
   ),
   by: BY,
@@ -88,7 +106,7 @@ const fundOptions = z.object({
   amount: option(amount, 'such as 1250.00', 'amount'),
   currency: option(z.enum(ACCOUNT_CURRENCIES), "the account's currency", ACCOUNT_CURRENCIES.join('|')),
   reference: option(text(200), 'unique; the same reference pays once', 'text'),
-  reason: option(text(500), 'why, for the record', 'text'),
+  reason: option(text(MAX_REASON_CHARACTERS), 'why, for the record', 'text'),
   by: BY,
 });
 
@@ -120,6 +138,12 @@ export function addAccountCommands(cli: Cli, program: Command): void {
     summary: 'Creates an API key, shown only here; with a webhook endpoint also its secret',
     options: keyOptions,
     run: (options) => answerJson(cli, (db, context) => createKey(db, context, options)),
+  });
+  addCommand(key, {
+    syntax: 'list',
+    summary: "Lists an account's keys: where each may be used, when it expires and was last used",
+    options: z.object({ account: ACCOUNT }),
+    run: ({ account }) => answerJson(cli, async (db) => ({ keys: await showKeys(db, account) })),
   });
   addCommand(key, {
     syntax: 'revoke',
@@ -155,14 +179,24 @@ async function createKey(
       allowedAddresses: options.addresses,
       companyName: options.company,
       websiteUrl: options.website,
-      expiresAt: expires === undefined ? null : new Date(expires),
+      expiresAt: expiryOf(expires, context.config.apiKeyLifeDays),
       webhookUrl,
     });
     const webhooks = composeWebhooks(context, environment, systemClock);
-    return await createCheckedKey({ accounts, db, clock: systemClock, ...webhooks }, request, options.by);
+    const deps = { accounts, db, clock: systemClock, ...webhooks };
+    const made = await createCheckedKey(deps, request, options.by);
+    return { ...made, expiresAt: request.expiresAt };
   } finally {
     await db?.destroy();
   }
+}
+
+const DAY_MS = 24 * 3_600_000;
+
+/** null: it works until it is revoked. */
+function expiryOf(expires: string | undefined, lifeDays: number | undefined): Date | null {
+  if (expires !== undefined) return expires === 'never' ? null : new Date(expires);
+  return lifeDays === undefined ? null : new Date(Date.now() + lifeDays * DAY_MS);
 }
 
 async function fundWallet(

@@ -1,7 +1,7 @@
 import { createInterface } from 'node:readline/promises';
 import type { RunningInfo } from '../dev/running-file.ts';
 import type { ProcessContext } from '../platform/composition/compose.ts';
-import { readConfig, readDevSettings } from '../platform/config/config.ts';
+import { namesInstallation, readConfig, readDevSettings } from '../platform/config/config.ts';
 import { createLogger } from '../platform/telemetry/logger.ts';
 import { OperatorMistake, type ExitCode } from './command.ts';
 
@@ -62,7 +62,7 @@ export function openProcess(
 
 /** For a command beside the installation that the environment names, else beside the `npm start` of this checkout. */
 export async function openCommand(cli: Cli): Promise<ProcessContext> {
-  if (readDevSettings(cli.env).databaseUrl !== undefined) return openProcess(cli, 'command');
+  if (namesInstallation(cli.env)) return openProcess(cli, 'command');
   const running = await cli.findRunning();
   if (!running) throw new OperatorMistake(NOTHING_RUNS);
   return openProcess(cli, 'command', running.settings);

@@ -4,17 +4,19 @@ import { z } from 'zod';
 import { createPasswords } from '../accounts/passwords.ts';
 import {
   changePerson,
+  confirmAccess,
+  createFirstAdmin,
   createPerson,
   listPeople,
   resetPassword,
-  type OneTimePassword,
+  type PersonView,
 } from '../accounts/people.ts';
 import { ROLES } from '../accounts/roles.ts';
 import { systemClock } from '../platform/composition/compose.ts';
 import { addCommand, option } from './command.ts';
 import { answerJson } from './accounts.ts';
 import type { Cli } from './context.ts';
-import { text } from './values.ts';
+import { BY as BY_NAMED, text } from './values.ts';
 
 const LIST_LIMIT = 1_000;
 
@@ -31,14 +33,20 @@ export function addPersonCommands(cli: Cli, program: Command): void {
     answerJson(cli, (db) => work({ db, clock: systemClock, passwords: createPasswords() }));
   addCommand(person, {
     syntax: 'create',
-    summary: 'Creates a person with a one-time password',
+    summary: 'Creates a person; prints the first half of a one-time password',
+    help: `Creates a person, and prints the first half of a one-time password. Another administrator confirms it, and gets the second
+half. The first ADMIN of an installation needs no confirmation: the whole password is printed.`,
     options: z.object({
       email: EMAIL,
       name: option(text(200), "the person's name", 'name'),
       role: ROLE,
       by: BY,
     }),
-    run: ({ by, ...created }) => answer(async (deps) => withPassword(await createPerson(deps, created, by))),
+    run: ({ by, ...created }) =>
+      answer(async (deps) => {
+        const first = created.role === 'ADMIN' ? await createFirstAdmin(deps, created, by) : undefined;
+        return flat(first ?? (await createPerson(deps, created, by)));
+      }),
   });
   addCommand(person, {
     syntax: 'list',
@@ -52,9 +60,10 @@ export function addPersonCommands(cli: Cli, program: Command): void {
   });
   addCommand(person, {
     syntax: 'set-role',
-    summary: "Changes a person's role",
+    summary: "Changes a person's role; prints the first half of a one-time password",
     options: whoOptions.extend({ role: ROLE }),
-    run: ({ role, by, ...who }) => answer((deps) => changePerson(deps, who, { role }, by)),
+    run: ({ role, by, ...who }) =>
+      answer(async (deps) => flatChange(await changePerson(deps, who, { role }, by))),
   });
   for (const verb of ['disable', 'enable'] as const)
     addCommand(person, {
@@ -62,17 +71,30 @@ export function addPersonCommands(cli: Cli, program: Command): void {
       summary:
         verb === 'disable'
           ? 'Signs a person out, and in no more until enabled'
-          : 'Lets a person sign in again',
+          : 'Lets a person sign in again; prints the first half of a one-time password',
       options: whoOptions,
       run: ({ by, ...who }) =>
-        answer((deps) => changePerson(deps, who, { disabled: verb === 'disable' }, by)),
+        answer(async (deps) =>
+          flatChange(await changePerson(deps, who, { disabled: verb === 'disable' }, by)),
+        ),
     });
   addCommand(person, {
     syntax: 'reset-password',
-    summary: 'Ends a lock and all sessions, and prints a one-time password',
+    summary: 'Ends a lock and all sessions; prints the first half of a one-time password',
     options: whoOptions,
-    run: ({ by, ...who }) => answer(async (deps) => withPassword(await resetPassword(deps, who, by))),
+    run: ({ by, ...who }) => answer(async (deps) => flat(await resetPassword(deps, who, by))),
+  });
+  addCommand(person, {
+    syntax: 'confirm',
+    summary: 'Confirms access that somebody else gave; prints the second half of the password',
+    options: z.object({ email: EMAIL, role: ROLE, by: BY_NAMED }),
+    run: ({ role, by, ...who }) => answer(async (deps) => flat(await confirmAccess(deps, who, role, by))),
   });
 }
 
-const withPassword = ({ person, ...oneTime }: OneTimePassword): object => ({ ...person, ...oneTime });
+const flat = ({ person, ...more }: { readonly person: PersonView }): object => ({ ...person, ...more });
+
+const flatChange = ({ person, given }: Awaited<ReturnType<typeof changePerson>>): object => ({
+  ...person,
+  ...given,
+});

@@ -49,6 +49,7 @@ export async function createProgram(cli: Cli, first: string): Promise<Command> {
     .showHelpAfterError(true)
     .addHelpText('after', '\nAdd --help to a command to see its options.');
   addProcesses(cli, program);
+  addWriters(program);
   const finance = program
     .command('finance')
     .description('Finds and resolves what is stuck; npm run finance -- help');
@@ -150,15 +151,32 @@ function addProcesses(cli: Cli, program: Command): void {
     run: async () => (await import('./processes/jobs.ts')).runMigrate(readMigrateSettings(cli.env), log),
   });
   addCommand(program, {
+    syntax: 'rollout',
+    summary: 'Makes the workers of SIMWAY_DEPLOYMENT_BUILD_ID the current ones',
+    options: NONE,
+    run: async () => (await import('./processes/jobs.ts')).runRollout(openProcess(cli, 'command'), log),
+  });
+}
+
+/** Files that a build makes. */
+function addWriters(program: Command): void {
+  addCommand(program, {
     syntax: 'bundle <file>',
     summary: 'Writes the workflows for SIMWAY_WORKFLOW_BUNDLE, so that workers start sooner',
     options: NONE,
     run: async (_options, file = '') => (await import('../platform/temporal/bundle.ts')).writeBundle(file),
   });
   addCommand(program, {
-    syntax: 'rollout',
-    summary: 'Makes the workers of SIMWAY_DEPLOYMENT_BUILD_ID the current ones',
+    syntax: 'openapi <document> <file>',
+    summary: 'Writes an OpenAPI document, api or ops, to a file',
     options: NONE,
-    run: async () => (await import('./processes/jobs.ts')).runRollout(openProcess(cli, 'command'), log),
+    run: async (_options, name = '', file = '') => {
+      const { DOCUMENT_NAMES, openApiDocument } = await import('../platform/composition/route-table.ts');
+      const document = DOCUMENT_NAMES.find((one) => one === name);
+      if (!document) throw new OperatorMistake(`the documents are ${DOCUMENT_NAMES.join(' and ')}`);
+      const { VERSION } = await import('../platform/version.ts');
+      const { writeFile } = await import('node:fs/promises');
+      await writeFile(file, await openApiDocument(document, { version: VERSION, brand: 'simway' }));
+    },
   });
 }

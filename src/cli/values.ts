@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { parseRateMicros } from '../catalogue/pricing.ts';
 import { parseMinor } from '../domain/money.ts';
+import { MAX_REASON_CHARACTERS, MIN_REASON_CHARACTERS } from '../domain/reasons.ts';
 import { option, toggle, UsageMistake } from './command.ts';
 
 /** Far above any payment or balance, and well within the column's type. */
@@ -10,7 +11,11 @@ const MAX_AMOUNT_MINOR = 10n ** 15n;
 export const text = (max: number) => z.string().trim().min(1).max(max);
 
 export const BY = option(text(200), 'your name', 'person');
-export const REASON = option(z.string().trim().min(3).max(500), 'why, for the record', 'text');
+export const REASON = option(
+  z.string().trim().min(MIN_REASON_CHARACTERS).max(MAX_REASON_CHARACTERS),
+  'why, for the record',
+  'text',
+);
 export const WHO = { by: BY, reason: REASON };
 export const DRY_RUN = toggle('only shows what would be done');
 export const YES = toggle('does not ask first');

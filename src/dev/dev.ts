@@ -7,14 +7,17 @@ import { prepareNamespaces } from '../platform/temporal/namespaces.ts';
 import { readConfig, type DevSettings } from '../platform/config/config.ts';
 import { createLogger } from '../platform/telemetry/logger.ts';
 import { migrateDatabase } from '../platform/database/migrate-database.ts';
+import { buildDashboard } from './build-dashboard.ts';
 import type { ServiceLog } from './child.ts';
 import { startOurProcess } from './our-process.ts';
+import { oneTimePassword } from '../accounts/passwords.ts';
 import { freePort } from './ports.ts';
 import { startPostgres } from './postgres.ts';
 import { startRedis } from './redis.ts';
 import type { RunningServer } from './restartable.ts';
 import { beginRun, type RunningInfo } from './running-file.ts';
 import { prepareSandboxAccounts } from './sandbox-accounts.ts';
+import { prepareSandboxLogins } from './sandbox-logins.ts';
 import { startTemporal } from './temporal.ts';
 
 const PREFERRED_PORTS = {
@@ -31,6 +34,10 @@ const PREFERRED_PORTS = {
 /** Only for the simulators on this machine. */
 const SANDBOX_ACCESS_CODE = 'sandbox';
 const SANDBOX_SECRET_KEY = 'sk_test_sandbox';
+const SIMULATOR_SECRETS = {
+  supplier: { SANDBOX_SUPPLIER_CODE: SANDBOX_ACCESS_CODE },
+  gateway: { SANDBOX_GATEWAY_KEY: SANDBOX_SECRET_KEY },
+};
 const READY_WITHIN_MS = 60_000;
 const READY_POLL_MS = 200;
 
@@ -69,19 +76,23 @@ async function bringUp(settings: DevSettings, closers: Closers): Promise<void> {
   const run = await beginRun(settings.dataDir);
   closers.push(() => run.close());
   const port = await freePort(settings.httpPort);
+  const adminPort = await freePort(PREFERRED_PORTS.admin);
   const webhookUrl = `http://127.0.0.1:${port}/webhooks/paystack/test`;
-  const supplierArgs = ['--access-code', SANDBOX_ACCESS_CODE, '--public-host', 'self'];
-  const gatewayArgs = ['--secret-key', SANDBOX_SECRET_KEY, '--webhook-url', webhookUrl];
+  const supplierArgs = ['--public-host', 'self'];
+  const gatewayArgs = ['--webhook-url', webhookUrl];
   const [services, supplier, gateway] = await allStarted([
-    startServices(settings, closers),
+    startServices(settings, adminPort, closers),
     startSimulator('supplier', supplierArgs, settings, closers),
     startSimulator('gateway', gatewayArgs, settings, closers),
+    buildDashboard(log),
   ]);
   log.info('database: migrating');
   await migrateDatabase(services.databaseUrl, (line) => log.info(line));
   const ownSettings = await settingsOf(settings, services, {
     port,
+    adminPort,
     supplierUrl: supplier.url,
+    supplierControlUrl: supplier.controlUrl,
     gatewayUrl: gateway.url,
   });
   const env = { ...settings.inherited, ...ownSettings };
@@ -93,16 +104,24 @@ async function bringUp(settings: DevSettings, closers: Closers): Promise<void> {
     logger: createLogger({ level: 'error' }),
     processName: 'command' as const,
   };
-  const [keys] = await Promise.all([prepareSandboxAccounts(context), untilReady(api.adminUrl)]);
+  const [{ keys, logins }] = await Promise.all([
+    prepareSandboxAccounts(context).then(async (made) => ({
+      keys: made,
+      logins: await prepareSandboxLogins(context, (name) => storedPassword(settings.dataDir, name)),
+    })),
+    untilReady(api.adminUrl),
+  ]);
   const info: RunningInfo = {
     apiUrl: api.url,
     docsUrl: `${api.url}/docs`,
+    dashboardUrl: `${api.url}/dashboard`,
     adminUrl: api.adminUrl,
     workerAdminUrl: api.workerAdminUrl,
     temporalAddress: services.temporalAddress,
     temporalUiUrl: services.temporalUiUrl,
     databaseUrl: services.databaseUrl,
     keys,
+    logins,
     supplierControlUrl: supplier.controlUrl,
     gatewayControlUrl: gateway.controlUrl,
     settings: ownSettings,
@@ -114,7 +133,7 @@ async function bringUp(settings: DevSettings, closers: Closers): Promise<void> {
 type Services = Awaited<ReturnType<typeof startServices>>;
 
 /** Starts what the environment does not name. */
-async function startServices(settings: DevSettings, closers: Closers) {
+async function startServices(settings: DevSettings, adminPort: number, closers: Closers) {
   const { dataDir, pathEnv, cacheDir, namespaces, databaseUrl, redisUrl } = settings;
   const own = async <S extends RunningServer | null>(name: string, starting: Promise<S>): Promise<S> => {
     const server = await starting;
@@ -135,6 +154,7 @@ async function startServices(settings: DevSettings, closers: Closers) {
       cacheDir,
       preferredPort: PREFERRED_PORTS.temporal,
       preferredUiPort: PREFERRED_PORTS.temporalUi,
+      uiCodecEndpoint: isEncrypting(settings) ? `http://127.0.0.1:${adminPort}/codec` : undefined,
     });
   const startOwnRedis = () => startRedis({ dataDir: join(dataDir, 'redis'), log, pathEnv });
   const [postgres, temporal, redis] = await allStarted([
@@ -150,6 +170,8 @@ async function startServices(settings: DevSettings, closers: Closers) {
   };
 }
 
+const isEncrypting = ({ inherited }: DevSettings): boolean => Boolean(inherited['SIMWAY_TEMPORAL_CODEC_KEY']);
+
 /** Waits for all of them also where one fails, so that the others have their closers. */
 async function allStarted<T extends readonly Promise<unknown>[]>(
   starting: readonly [...T],
@@ -158,10 +180,14 @@ async function allStarted<T extends readonly Promise<unknown>[]>(
   return Promise.all(starting);
 }
 
-function prepareTheirTemporal({ temporalAddress: address, temporalUiUrl, namespaces }: DevSettings) {
-  if (address === undefined) return undefined;
-  const prepared = prepareNamespaces({ address, namespaces, log: (line) => log.info(`Temporal: ${line}`) });
-  return prepared.then(() => ({ address, uiUrl: temporalUiUrl ?? '' }));
+function prepareTheirTemporal({ temporal, temporalUiUrl, namespaces }: DevSettings) {
+  if (!temporal) return undefined;
+  const prepared = prepareNamespaces({
+    ...temporal,
+    namespaces,
+    log: (line) => log.info(`Temporal: ${line}`),
+  });
+  return prepared.then(() => ({ address: temporal.address, uiUrl: temporalUiUrl ?? '' }));
 }
 
 async function startSimulator(
@@ -176,7 +202,7 @@ async function startSimulator(
   const simulator = await startOurProcess({
     name: `${name} simulator`,
     args: [`src/sandbox/${name}/main.ts`, '--data', join(settings.dataDir, name), ...own, ...ports],
-    env: settings.inherited,
+    env: { ...settings.inherited, ...SIMULATOR_SECRETS[name] },
     log,
     logFile: join(settings.dataDir, `${name}.log`),
   });
@@ -188,23 +214,34 @@ async function startSimulator(
 async function settingsOf(
   settings: DevSettings,
   services: Services,
-  at: { readonly port: number; readonly supplierUrl: string; readonly gatewayUrl: string },
+  at: {
+    readonly port: number;
+    readonly adminPort: number;
+    readonly supplierUrl: string;
+    readonly supplierControlUrl: string;
+    readonly gatewayUrl: string;
+  },
 ): Promise<Record<string, string>> {
-  const adminPort = await freePort(PREFERRED_PORTS.admin);
   const workerAdminPort = await freePort(PREFERRED_PORTS.workerAdmin);
   const given = Object.entries(settings.inherited).filter(([name]) => name.startsWith('SIMWAY_'));
   return {
+    // The page that may have payloads decrypted.
+    ...(isEncrypting(settings) && services.temporalUiUrl !== ''
+      ? { SIMWAY_TEMPORAL_UI_ORIGIN: services.temporalUiUrl }
+      : {}),
     ...Object.fromEntries(given),
     DATABASE_URL: services.databaseUrl,
     TEMPORAL_ADDRESS: services.temporalAddress,
+    ...(services.temporalUiUrl === '' ? {} : { TEMPORAL_UI_URL: services.temporalUiUrl }),
     ...(services.redisUrl === undefined ? {} : { REDIS_URL: services.redisUrl }),
     SIMWAY_LOG_LEVEL: settings.inherited['SIMWAY_LOG_LEVEL'] ?? 'info',
     SIMWAY_HTTP_PORT: String(at.port),
-    SIMWAY_ADMIN_PORT: String(adminPort),
+    SIMWAY_ADMIN_PORT: String(at.adminPort),
     SIMWAY_WORKER_ADMIN_PORT: String(workerAdminPort),
     SIMWAY_ID_SECRET: await storedSecret(settings.dataDir, 'id-secret'),
     SIMWAY_SECRETS_KEY: await storedSecret(settings.dataDir, 'secrets-key'),
     SIMWAY_TEST_SUPPLIER_URL: at.supplierUrl,
+    SIMWAY_TEST_SUPPLIER_CONTROL_URL: at.supplierControlUrl,
     SIMWAY_TEST_SUPPLIER_ACCESS_CODE: SANDBOX_ACCESS_CODE,
     SIMWAY_TEST_GATEWAY_URL: at.gatewayUrl,
     SIMWAY_TEST_GATEWAY_SECRET_KEY: SANDBOX_SECRET_KEY,
@@ -215,13 +252,21 @@ async function settingsOf(
   };
 }
 
+/** One per checkout, so that a browser may keep it. */
+const storedPassword = (dataDir: string, name: string): Promise<string> =>
+  storedSecret(dataDir, `password-${name}`, oneTimePassword);
+
 /** One per checkout. A new id secret would give every Idempotency-Key a new purchase; a new key could not open stored secrets. */
-async function storedSecret(dataDir: string, name: string): Promise<string> {
+async function storedSecret(
+  dataDir: string,
+  name: string,
+  make = () => randomBytes(32).toString('hex'),
+): Promise<string> {
   const file = join(dataDir, name);
   try {
     return await readFile(file, 'utf8');
   } catch {
-    const secret = randomBytes(32).toString('hex');
+    const secret = make();
     await writeFile(file, secret, { mode: 0o600, flag: 'wx' });
     return secret;
   }
@@ -270,6 +315,7 @@ function printWelcome(info: RunningInfo, redisUrl: string | undefined, ms: numbe
 Simway is ready after ${(ms / 1000).toFixed(1)} s
 
   API           ${info.apiUrl}
+  Dashboard     ${info.dashboardUrl}
   Reference     ${info.docsUrl}
   Temporal UI   ${info.temporalUiUrl}
   Health        ${info.adminUrl}/readyz
@@ -280,7 +326,7 @@ Simway is ready after ${(ms / 1000).toFixed(1)} s
   Test keys     NGN  ${info.keys.ngn}
                 USD  ${info.keys.usd}
 
-Buy an eSIM:
+${signInLines(info.logins)}Buy an eSIM:
 
   curl -sS -X POST ${info.apiUrl}/api/esim/buy -H 'Content-Type: application/json' -H 'X-API-Key: ${info.keys.usd}' -d '{"packageCode":"SIM-OK","packageType":"BASE","paymentMethod":"WALLET"}'
 
@@ -289,4 +335,13 @@ Watch webhooks as they are sent: npm run webhooks -- listen
 
 Ctrl-C stops everything. Programs find the same in .data/running.json.
 `);
+}
+
+/** Sandbox logins for the dashboard; nothing where the live environment is on. */
+function signInLines(logins: RunningInfo['logins']): string {
+  if (!logins) return '';
+  const lines = Object.entries(logins).map(
+    ([name, { email, password }]) => `    ${name.padEnd(12)}${email.padEnd(28)}${password}`,
+  );
+  return `  Sign in at the dashboard as\n${lines.join('\n')}\n\n`;
 }

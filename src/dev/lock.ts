@@ -77,7 +77,7 @@ function unwritable(file: string, cause: unknown): Error {
   const folder = dirname(file);
   return new Error(
     `cannot write to ${folder} (${(cause as Error).message}): if an earlier start was by another user, ` +
-      'start as that user, or remove the folder to begin anew',
+      'start as that user, or remove the folder to start over',
     { cause },
   );
 }

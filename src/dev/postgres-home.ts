@@ -119,7 +119,7 @@ async function mustOwn(dataDir: string): Promise<void> {
   if (owner === process.getuid?.()) return;
   throw new Error(
     `${dataDir} belongs to another user (uid ${owner}), so Postgres cannot use it: ` +
-      'start as the user who started first, or remove the folder to begin anew',
+      'start as the user who started first, or remove the folder to start over',
   );
 }
 

@@ -1,6 +1,7 @@
 // `.data/running.json` tells programs where a running npm start answers, and with which keys. After a kill it stays until the next start.
 import { chmod, mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { SandboxLogins } from './sandbox-logins.ts';
 import { LockHeldError, takeLock, type Lock } from './lock.ts';
 
 const RUNNING_FILE = 'running.json';
@@ -11,12 +12,15 @@ const DATA_DIR_MODE = 0o711;
 export interface RunningInfo {
   readonly apiUrl: string;
   readonly docsUrl: string;
+  readonly dashboardUrl: string;
   readonly adminUrl: string;
   readonly workerAdminUrl: string;
   readonly temporalAddress: string;
   readonly temporalUiUrl: string;
   readonly databaseUrl: string;
   readonly keys: { readonly ngn: string; readonly usd: string };
+  /** For the dashboard; null where the live environment is on. */
+  readonly logins: SandboxLogins | null;
   readonly supplierControlUrl: string;
   readonly gatewayControlUrl: string;
   /** The environment of its own processes, secrets included, for commands beside them. */

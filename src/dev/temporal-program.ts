@@ -1,5 +1,7 @@
 // Finds the `temporal` program: on the search path, in the cache folder, by download, or by building it with Go. The cache folder only ever holds
-// a whole program that has run, and two processes never fill it at once.
+// a whole program that has run, and two processes never fill it at once. A download is unpacked only if it is the archive that we know; Go compares
+// what it builds with its public checksum database.
+import { createHash } from 'node:crypto';
 import { createWriteStream } from 'node:fs';
 import { chmod, mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -13,6 +15,13 @@ import { findProgram, isExecutableFile, runCommand } from './programs.ts';
 const VERSION = '1.5.1';
 const GO_PACKAGE = `github.com/temporalio/cli/cmd/temporal@v${VERSION}`;
 const DOWNLOAD_ORIGIN = 'https://temporal.download';
+/** SHA-256 of the release's archives: https://github.com/temporalio/cli/releases/download/v1.5.1/checksums.txt */
+const ARCHIVE_SHA256: Readonly<Record<string, string>> = {
+  'linux-amd64': 'ddc95e08b0b076efd4ea9733a3f488eb7d2be875f8834e616cd2a37358b4852d',
+  'linux-arm64': 'bd1b0db9f18b051026de8bf6cc1505f2510f14bbb7a8b9a4a91fff46c77454f5',
+  'darwin-amd64': 'bbb73e2a31135abe50a1f1cdb35030c42961df618e8ce9c60ae89f201540c5d9',
+  'darwin-arm64': 'cca01b7ea35ad56e2a328d9ae596bf716bd22313ef63c7a761c88354457c2415',
+};
 const VERSION_CHECK_TIMEOUT_MS = 20_000;
 const DOWNLOAD_TIMEOUT_MS = 180_000;
 const BUILD_TIMEOUT_MS = 900_000;
@@ -26,6 +35,8 @@ interface TemporalProgramOptions {
   readonly log: ServiceLog;
   /** For tests and mirrors. */
   readonly downloadOrigin?: string;
+  /** For tests: the SHA-256 of an archive of their own. */
+  readonly archiveSha256?: string;
 }
 
 /** Throws an error that lists everything it tried. */
@@ -93,8 +104,9 @@ async function fillCache(options: TemporalProgramOptions, cached: string, tried:
 
 async function download(options: TemporalProgramOptions, workDir: string): Promise<string> {
   const { log, downloadOrigin = DOWNLOAD_ORIGIN } = options;
-  const arch = { x64: 'amd64', arm64: 'arm64' }[process.arch as string];
-  if (arch === undefined) throw new Error(`the vendor has no program for ${process.arch}`);
+  const arch = { x64: 'amd64', arm64: 'arm64' }[process.arch as string] ?? process.arch;
+  const sha256 = options.archiveSha256 ?? ARCHIVE_SHA256[`${process.platform}-${arch}`];
+  if (sha256 === undefined) throw new Error(`the vendor has no program for ${process.platform} on ${arch}`);
   const url = `${downloadOrigin}/cli/archive/v${VERSION}?platform=${process.platform}&arch=${arch}`;
   log.info(`downloading Temporal ${VERSION} from ${downloadOrigin} (once; kept in ${options.cacheDir})`);
   const response = await fetch(url, { signal: AbortSignal.timeout(DOWNLOAD_TIMEOUT_MS) });
@@ -102,6 +114,7 @@ async function download(options: TemporalProgramOptions, workDir: string): Promi
   const archive = join(workDir, 'temporal.tar.gz');
   const totalMiB = Number(response.headers.get('content-length') ?? 0) / 2 ** 20;
   let received = 0;
+  const hash = createHash('sha256');
   const progress = setInterval(() => {
     const of = totalMiB > 0 ? ` of ${totalMiB.toFixed(0)}` : '';
     log.info(`downloading Temporal: ${(received / 2 ** 20).toFixed(0)}${of} MiB`);
@@ -110,6 +123,7 @@ async function download(options: TemporalProgramOptions, workDir: string): Promi
     const counted = async function* (source: AsyncIterable<Uint8Array>) {
       for await (const chunk of source) {
         received += chunk.length;
+        hash.update(chunk);
         yield chunk;
       }
     };
@@ -117,6 +131,9 @@ async function download(options: TemporalProgramOptions, workDir: string): Promi
   } finally {
     clearInterval(progress);
   }
+  const actual = hash.digest('hex');
+  if (actual !== sha256)
+    throw new Error(`${url} is not the archive that was released: its SHA-256 is ${actual}, not ${sha256}`);
   await runCommand('tar', ['-xzf', archive, '-C', workDir, 'temporal'], { timeout: DOWNLOAD_TIMEOUT_MS });
   return join(workDir, 'temporal');
 }

@@ -55,6 +55,8 @@ export interface TemporalOptions {
   readonly uiPort?: number | undefined;
   readonly preferredPort?: number | undefined;
   readonly preferredUiPort?: number | undefined;
+  /** Where the UI has payloads decrypted. */
+  readonly uiCodecEndpoint?: string | undefined;
   /** For a server in memory; with `dataDir` the log is there. */
   readonly logFile?: string | undefined;
   /** The server suggests continue-as-new after so many events, 4,096 by default. */
@@ -128,7 +130,7 @@ async function startOn(program: string, options: TemporalOptions, ports: Ports):
 }
 
 function serverArguments(options: TemporalOptions, ports: Ports): string[] {
-  const { dataDir, namespaces } = options;
+  const { dataDir, namespaces, uiCodecEndpoint } = options;
   // These pragmas: a sixth less latency; only a power failure can lose the last moments.
   const storedIn = (dir: string) => [
     ...['--db-filename', join(resolve(dir), 'temporal.db')],
@@ -137,6 +139,7 @@ function serverArguments(options: TemporalOptions, ports: Ports): string[] {
   return [
     ...['server', 'start-dev', '--ip', HOST, '--port', String(ports.port), '--ui-port', String(ports.uiPort)],
     ...['--log-level', 'warn', '--log-format', 'json'],
+    ...(uiCodecEndpoint === undefined ? [] : ['--ui-codec-endpoint', uiCodecEndpoint]),
     ...(dataDir === null ? [] : storedIn(dataDir)),
     ...namespaces.flatMap((namespace) => ['--namespace', namespace]),
     ...SEARCH_ATTRIBUTES.flatMap(({ name, type }) => [

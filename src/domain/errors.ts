@@ -6,6 +6,7 @@ export const ERROR_CODES = [
   'UNSUPPORTED_MEDIA_TYPE',
   'UNAUTHORIZED',
   'INVALID_TOKEN',
+  'SESSION_EXPIRED',
   'FORBIDDEN',
   'IP_NOT_WHITELISTED',
   'ENVIRONMENT_UNAVAILABLE',
@@ -14,6 +15,8 @@ export const ERROR_CODES = [
   'REQUEST_TIMEOUT',
   'HEADERS_TOO_LARGE',
   'RATE_LIMIT_EXCEEDED',
+  'TOO_MANY_UNPAID_PAYMENTS',
+  'TOO_MANY_BATCHES',
   'SERVICE_UNAVAILABLE',
   'INTERNAL_ERROR',
   'MISSING_REGION_CODE',
@@ -25,6 +28,13 @@ export const ERROR_CODES = [
   'PAYMENT_FAILED',
   'PAYMENT_METHOD_UNAVAILABLE',
   'EXCHANGE_RATE_UNAVAILABLE',
+  'PRICE_ABOVE_MAX',
+  'CURRENCY_MISMATCH',
+  'QUOTE_NOT_FOUND',
+  'QUOTE_EXPIRED',
+  'QUOTE_USED',
+  'QUOTE_MISMATCH',
+  'TOO_MANY_OPEN_QUOTES',
   'ESIM_NOT_FOUND',
   'NOT_YOUR_ESIM',
   'TRANSACTION_NOT_FOUND',
@@ -33,7 +43,12 @@ export const ERROR_CODES = [
   'WEBHOOK_ENDPOINT_LIMIT',
   'WEBHOOK_SECRET_LIMIT',
   'WEBHOOK_MESSAGE_NOT_FOUND',
+  'BATCH_NOT_FOUND',
+  'EMAIL_UNAVAILABLE',
+  'CURSOR_EXPIRED',
   'MOVE_REFUSED',
+  'PRICES_CHANGED',
+  'SANDBOX_ACTION_REFUSED',
   'IDEMPOTENCY_KEY_REUSED',
   'IDEMPOTENCY_KEY_IN_USE',
 ] as const;
@@ -57,4 +72,13 @@ export class DomainError extends Error {
     this.details = extra.details;
     this.retryAfterSeconds = extra.retryAfterSeconds;
   }
+}
+
+/** Problems that one refusal names; more are counted. A hundred lines are more than one corrects by hand. */
+const MAX_PROBLEMS = 100;
+
+/** The details of a VALIDATION_ERROR, of bounded length; each problem is `field: what is wrong`. */
+export function problemsText(problems: readonly string[]): string {
+  const more = problems.length - MAX_PROBLEMS;
+  return [...problems.slice(0, MAX_PROBLEMS), ...(more > 0 ? [`and ${more} more`] : [])].join('; ');
 }

@@ -5,8 +5,14 @@ const PREFIXES = {
   key: 'key-',
   endpoint: 'ep-',
   message: 'msg-',
+  event: 'evt-',
   move: 'move-',
+  repair: 'repair-',
   person: 'person-',
+  batch: 'batch-',
+  quote: 'quote-',
+  user: 'user-',
+  invitation: 'inv-',
 } as const;
 
 export type IdKind = keyof typeof PREFIXES;

@@ -2,7 +2,13 @@
 export type Outcome<T, Refusal> =
   | { readonly outcome: 'done'; readonly value: T }
   | { readonly outcome: 'refused'; readonly reason: Refusal; readonly detail: string }
-  | { readonly outcome: 'unknown'; readonly detail: string; readonly retryAfterMs?: number };
+  | {
+      readonly outcome: 'unknown';
+      readonly detail: string;
+      readonly retryAfterMs?: number;
+      /** Our own rate limit held the request back: this says nothing about the vendor. */
+      readonly notSent?: true;
+    };
 
 /** A read that got no answer. `retryable` is false where a retry cannot help (credentials). */
 export class Unavailable extends Error {

@@ -67,7 +67,7 @@ const ESIM_TRANSITIONS: Record<EsimStatus, readonly EsimStatus[]> = {
 };
 
 /** Whether the supplier may move a delivered eSIM to that status, or leave it there. */
-export function canEsimMove(from: EsimStatus, to: EsimStatus): boolean {
+export function canChangeStatus(from: EsimStatus, to: EsimStatus): boolean {
   return from === to || ESIM_TRANSITIONS[from].includes(to);
 }
 

@@ -1,25 +1,30 @@
+import { NO_INSTALL_DATA, type InstallData } from './install-data.ts';
 import type { EsimRow } from './store/esims.ts';
 
-const HIDDEN = {
-  ac: '',
-  qr_code_url: '',
-  short_url: '',
-  smdp_address: '',
-  matching_id: '',
-  pin: null,
-  puk: null,
-  iccid: '',
-};
+/** An eSIM order as its owner may see it: with install data, where that is shown. */
+export type EsimView = Omit<EsimRow, 'install_sealed'> & { readonly install_sealed?: undefined };
 
-/** An eSIM order as its owner may see it: install data stays hidden until the purchase has settled. */
-export function visibleEsim(row: EsimRow): EsimRow {
-  return row.status === 'PENDING' || row.status === 'FAILED' ? { ...row, ...HIDDEN } : row;
+/** Install data stays hidden until the purchase has settled. Throws SERVICE_UNAVAILABLE if it cannot be read. */
+export function visibleEsim(installData: Pick<InstallData, 'open'>, row: EsimRow): EsimView {
+  const isSettled = row.status !== 'PENDING' && row.status !== 'FAILED';
+  return isSettled
+    ? { ...row, ...installData.open(row), install_sealed: undefined }
+    : { ...withoutInstallData(row), iccid: '' };
+}
+
+export function withoutInstallData(row: EsimRow): EsimView {
+  return { ...row, ...NO_INSTALL_DATA, install_sealed: undefined };
+}
+
+/** When the usage of this row was true at the supplier; null while nothing is known of it. */
+export function usageAsOf(row: Pick<EsimRow, 'usage_as_of' | 'looked_at'>): Date | null {
+  return row.usage_as_of ?? row.looked_at;
 }
 
 const MS_PER_UNIT: Record<string, number> = { HOUR: 3_600_000, DAY: 86_400_000, MONTH: 30 * 86_400_000 };
 
 /** Units left: all of them before activation, then down to the end, none once it is over. Started units count whole. */
-export function remainingUnits(row: EsimRow): number {
+export function remainingUnits(row: EsimView): number {
   if (row.status === 'EXPIRED' || row.status === 'CANCELLED' || row.status === 'FAILED') return 0;
   if (row.activate_time === null || row.expired_time === null) return row.total_duration;
   const unitMs = MS_PER_UNIT[row.duration_unit] ?? 86_400_000;

@@ -3,7 +3,7 @@
  * Implementations never throw for what the vendor or the network does to an effect; reads throw SupplierUnavailable.
  */
 import type { PackageSupplier } from '../catalogue/port.ts';
-import type { ProfileFacts, TopUpTotals } from './rules.ts';
+import type { ProfileFacts, SupplierEvent, TopUpTotals } from './rules.ts';
 import type { Outcome as AnyOutcome } from '../domain/outcome.ts';
 
 export const SUPPLIER_REFUSALS = [
@@ -27,7 +27,7 @@ export interface SupplierProfile extends ProfileFacts {
   readonly supplierStatus: string;
 }
 
-export type ProfileLook =
+export type ProfileOutcome =
   { readonly state: 'allocating' } | { readonly state: 'ready'; readonly profile: SupplierProfile };
 
 export interface OrderRequest {
@@ -81,7 +81,7 @@ export interface EsimSupplier extends PackageSupplier {
   /** Reads the eSIM of an order (by orderNo) or one eSIM (by esimTranNo). */
   profile(
     query: { readonly orderNo: string } | { readonly esimTranNo: string },
-  ): Promise<Outcome<ProfileLook>>;
+  ): Promise<Outcome<ProfileOutcome>>;
   /** Adds a top-up. Safe to repeat with the same transactionId. */
   topUp(request: TopUpRequest): Promise<Outcome<TopUpTotals>>;
   /** Whether the eSIM holds a top-up under our id; never creates one. */
@@ -107,4 +107,14 @@ export interface EsimSupplier extends PackageSupplier {
   orders(from: Date, to: Date): AsyncIterable<ListedOrder>;
   /** What we still have at the supplier, US dollars × 10,000. Throws SupplierUnavailable. */
   balance(): Promise<bigint>;
+}
+
+/** What a supplier sends by itself, and where to. */
+export interface SupplierEventSource {
+  /** The event in these bytes; undefined where they are none. Never throws. */
+  readEvent(rawBody: Uint8Array): SupplierEvent | undefined;
+  /** Where events are sent to; "" for nowhere. Throws SupplierUnavailable. */
+  eventsUrl(): Promise<string>;
+  /** The supplier calls the address before it takes it. Throws SupplierUnavailable, also where the call was not answered. */
+  saveEventsUrl(url: string): Promise<void>;
 }

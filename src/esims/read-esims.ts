@@ -1,15 +1,18 @@
 import type { Principal } from '../domain/account.ts';
 import { DomainError } from '../domain/errors.ts';
 import { MOVING_ESIM_STATUSES } from '../domain/states.ts';
+import { findEsim, findStaleEsims, type EsimRow } from './store/esims.ts';
 import {
-  findEsim,
-  findStaleEsims,
   listEsims as listStoredEsims,
-  refreshEsim,
+  MOST_FOUND,
+  type EsimList,
   type EsimQuery,
-  type EsimRow,
-} from './store/esims.ts';
-import { visibleEsim } from './esim-view.ts';
+  type ListRefusal,
+} from './store/list-esims.ts';
+import { visibleEsim, withoutInstallData, type EsimView } from './esim-view.ts';
+import type { InstallData } from './install-data.ts';
+import type { InstallTokens } from './install-tokens.ts';
+import { refreshFromSupplier, type RefreshDeps } from './refresh.ts';
 import { inTime, orUndefined, type CircuitBreaker } from '../platform/circuit-breaker.ts';
 import type { Clock } from '../domain/clock.ts';
 import type { WorldDb } from '../platform/database/tables.ts';
@@ -22,23 +25,40 @@ export interface EsimDeps {
   readonly db: WorldDb;
   readonly clock: Clock;
   readonly supplier: EsimSupplier;
+  readonly installData: InstallData;
+  readonly installTokens: InstallTokens;
   readonly events: Events;
+  readonly webhookEngine: RefreshDeps['webhookEngine'];
   readonly settings: {
     /** A read asks the supplier about an eSIM again when what we know is older. */
     readonly esimFreshMs: number;
   };
 }
 
-type RefreshDeps = Pick<EsimDeps, 'db' | 'supplier' | 'clock' | 'events'>;
-type ReadDeps = EsimDeps & { readonly supplierReads: CircuitBreaker };
+export type ReadDeps = EsimDeps & { readonly supplierReads: CircuitBreaker };
 
 /** A list refreshes at most this many eSIMs, so that it stays fast; the refresh-usage schedule does the rest. */
 const MAX_REFRESHES_PER_LIST = 5;
 /** The buyer of a top-up waits for this refresh, and must be answered after it. */
 const REFRESH_BEFORE_TOP_UP_MS = 1_500;
 
-export async function getEsim(deps: ReadDeps, principal: Principal, esimId: string): Promise<EsimRow> {
-  const row = await findEsim(deps.db, esimId);
+export async function getEsim(deps: ReadDeps, principal: Principal, esimId: string): Promise<EsimView> {
+  return visibleEsim(deps.installData, await readOwnEsim(deps, principal, esimId));
+}
+
+/** An account's own eSIM, refreshed where what we know is old. Throws ESIM_NOT_FOUND and NOT_YOUR_ESIM. */
+export async function readOwnEsim(deps: ReadDeps, principal: Principal, esimId: string): Promise<EsimRow> {
+  const row = await requireOwnEsim(deps, principal, esimId);
+  return isOld(deps, row) ? refreshInTime(deps, row) : row;
+}
+
+/** As stored. Throws ESIM_NOT_FOUND and NOT_YOUR_ESIM. */
+export async function requireOwnEsim(
+  { db }: Pick<ReadDeps, 'db'>,
+  principal: Principal,
+  esimId: string,
+): Promise<EsimRow> {
+  const row = await findEsim(db, esimId);
   if (!row)
     throw new DomainError('ESIM_NOT_FOUND', 'eSIM not found', { details: 'no eSIM order has this id' });
   if (row.account_id !== principal.account.id) {
@@ -46,24 +66,52 @@ export async function getEsim(deps: ReadDeps, principal: Principal, esimId: stri
       details: 'the eSIM order is not yours',
     });
   }
-  const fresh = isOld(deps, row)
-    ? await orUndefined(deps.supplierReads.run(() => refreshFromSupplier(deps, row)))
-    : row;
-  return visibleEsim(fresh ?? row);
+  return row;
 }
 
+/** From the supplier; what we know where it does not answer in time. */
+export async function refreshInTime(deps: ReadDeps, row: EsimRow): Promise<EsimRow> {
+  return (await orUndefined(deps.supplierReads.run(() => refreshFromSupplier(deps, row)))) ?? row;
+}
+
+export type EsimPage = Page<EsimView> & Pick<EsimList, 'totalIsMinimum' | 'next'>;
+
+/** Throws VALIDATION_ERROR for a cursor that is none of this account's, and for a page too deep in a search. */
 export async function listEsims(
   deps: ReadDeps,
   principal: Principal,
   query: Omit<EsimQuery, 'accountId'>,
-): Promise<Page<EsimRow>> {
+): Promise<EsimPage> {
   const accountId = principal.account.id;
   const which = { accountId, before: oldestFresh(deps), limit: MAX_REFRESHES_PER_LIST };
   const stale = await findStaleEsims(deps.db, which);
   const refresh = () => Promise.all(stale.map((row) => refreshFromSupplier(deps, row)));
   if (stale.length > 0) await orUndefined(deps.supplierReads.run(refresh));
-  const { rows, total } = await listStoredEsims(deps.db, { accountId, ...query });
-  return { items: rows.map(visibleEsim), total, page: query.page, limit: query.limit };
+  const listed = await listStoredEsims(deps.db, { accountId, ...query });
+  if (typeof listed === 'string')
+    throw new DomainError('VALIDATION_ERROR', 'Invalid request', { details: REFUSALS[listed] });
+  const { rows, ...rest } = listed;
+  return {
+    ...rest,
+    items: rows.map((row) => listedEsim(deps, row)),
+    page: query.page,
+    limit: query.limit,
+  };
+}
+
+const REFUSALS: Readonly<Record<ListRefusal, string>> = {
+  UNKNOWN_CURSOR: 'after: must be the nextCursor of a page',
+  TOO_DEEP: `page: with search, page × limit must be at most ${MOST_FOUND}; continue with after`,
+};
+
+/** One eSIM whose install data cannot be read must not hide the others: it is listed without. */
+function listedEsim({ installData }: Pick<ReadDeps, 'installData'>, row: EsimRow): EsimView {
+  try {
+    return visibleEsim(installData, row);
+  } catch (error) {
+    if (!(error instanceof DomainError)) throw error;
+    return withoutInstallData(row);
+  }
 }
 
 /** Refreshes before a top-up even if the row is fresh; without an answer in time, the row is used as it is. */
@@ -71,23 +119,8 @@ export async function refreshBeforeTopUp(deps: RefreshDeps, row: EsimRow): Promi
   return (await inTime(refreshFromSupplier(deps, row), REFRESH_BEFORE_TOP_UP_MS)).value ?? row;
 }
 
-/** Keeps the supplier's answer about one eSIM; without an answer the row stays as it is. */
-async function refreshFromSupplier(deps: RefreshDeps, row: EsimRow): Promise<EsimRow> {
-  const now = deps.clock.now();
-  const look = await deps.supplier.profile({ esimTranNo: row.esim_tran_no });
-  if (look.outcome !== 'done' || look.value.state !== 'ready') {
-    const detail = look.outcome === 'done' ? look.value.state : look.detail;
-    deps.events.esimCheckFailed({ esimId: row.id, detail });
-    return row;
-  }
-  const { profile } = look.value;
-  if (profile.status === null) {
-    deps.events.unknownSupplierState({ esimId: row.id, supplierStatus: profile.supplierStatus });
-  }
-  return (await refreshEsim(deps.db, row.id, profile, now)) ?? row;
-}
-
-function isOld(deps: ReadDeps, row: EsimRow): boolean {
+/** Whether a read asks the supplier again. */
+export function isOld(deps: ReadDeps, row: EsimRow): boolean {
   if (!MOVING_ESIM_STATUSES.includes(row.status)) return false;
   return row.looked_at === null || row.looked_at < oldestFresh(deps);
 }

@@ -24,8 +24,36 @@ export interface ProfileFacts {
   readonly apn: string;
   readonly smsStatus: number;
   readonly dataType: number;
-  /** null: a state never seen before, which changes nothing. */
+  /** null: a status never seen before: ours stays. */
   readonly status: EsimStatus | null;
+}
+
+/** What a supplier's event is about; `unknown`: a kind never seen before. */
+export const SUPPLIER_EVENT_SUBJECTS = ['esim', 'order', 'health', 'unknown'] as const;
+export type SupplierEventSubject = (typeof SUPPLIER_EVENT_SUBJECTS)[number];
+
+/** A supplier's event, as far as it says what to ask about. Nobody has signed it: it proves nothing. Texts are at most 100 characters. */
+export interface SupplierEvent {
+  /** The same for every repeat. */
+  readonly notifyId: string;
+  /** The supplier's own word. */
+  readonly type: string;
+  readonly about: SupplierEventSubject;
+  readonly esimTranNo: string | null;
+  readonly orderNo: string | null;
+  /** Ours, of the order. */
+  readonly transactionId: string | null;
+  /** The supplier's own word for the state, and whether it was ever seen before. */
+  readonly supplierStatus: string | null;
+  readonly isStatusKnown: boolean;
+  readonly generatedAt: Date | null;
+}
+
+/** Usage of one eSIM as a list says it; `observedAt` is ISO 8601, null where the supplier does not say. */
+export interface UsageFacts {
+  readonly esimTranNo: string;
+  readonly usedBytes: number;
+  readonly observedAt: string | null;
 }
 
 /** What an eSIM holds after a top-up, in all. A supplier may name no new end of validity. */

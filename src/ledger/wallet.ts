@@ -7,13 +7,19 @@ import * as thresholds from './store/low-balance.ts';
 
 export type WalletView = NonNullable<Awaited<ReturnType<typeof findWallet>>>;
 
-/** What can be spent now, without money on hold. An account without a wallet in this world has 0. */
+/** What can be spent now, and what is on hold beside it. An account without a wallet in this world has 0. */
 export async function getWallet(
   { db, clock }: Pick<WebhookDeps, 'db' | 'clock'>,
   { account }: Principal,
 ): Promise<WalletView> {
   const wallet = await findWallet(db, account.id);
-  return wallet ?? { balance: { amountMinor: 0n, currency: account.currency }, updatedAt: clock.now() };
+  return (
+    wallet ?? {
+      balance: { amountMinor: 0n, currency: account.currency },
+      onHoldMinor: 0n,
+      updatedAt: clock.now(),
+    }
+  );
 }
 
 /** The amount below which `wallet.low_balance` is sent; null: it is never sent. */

@@ -7,7 +7,6 @@ import {
   situationOf,
   type ActionFacts,
   type ActionOutcome,
-  type ActionRefusal,
   type ActionRequest,
 } from './rules.ts';
 import type { PurchaseTimings } from '../purchases/purchase.ts';
@@ -17,14 +16,15 @@ import type { EngineOutcome, OperatorEngine, WorkflowStart } from './engine.ts';
 import { countSettledBefore } from './store/dispute-settlement.ts';
 import { findActionSubject, payingPayment, type ActionSubject } from './store/subject.ts';
 import {
-  recordRefusal,
-  previewAction,
+  askForAction,
+  recordRejection,
   findApprovable,
   decideApproval,
   listActions,
   listPendingApprovals,
   requestOf,
   previewEffect,
+  type ApprovalDecision,
   type EffectPreview,
 } from './store/actions.ts';
 import { attemptKey, findStuckRefunds } from '../payments/store/refunds.ts';
@@ -65,12 +65,10 @@ const OUTCOME_WITHIN_MS = 30_000;
 
 export function createOperatorActions(deps: OperatorActionDeps) {
   const { db, clock } = deps;
-  const decide = async (moveId: string, by: string, isApproved: boolean): Promise<ActionOutcome> => {
-    const tryId = newActionId();
-    const decision = await decideApproval(db, moveId, { by, isApproved, tryId }, clock.now());
-    if (decision.outcome !== 'go') return decision;
-    // An attempt of its own: under the first id the workflow would answer again that it waits.
-    return sendToWorkflow(deps, { ...requestOf(decision.row), moveId: newActionId() });
+  const decide = async (moveId: string, decision: ApprovalDecision): Promise<ActionOutcome> => {
+    const decided = await decideApproval(db, moveId, { ...decision, tryId: newActionId() }, clock.now());
+    if (decided.outcome !== 'go') return decided;
+    return sendToWorkflow(deps, requestOf(decided.row));
   };
   return {
     /** undefined: no such purchase or funding. */
@@ -91,8 +89,10 @@ export function createOperatorActions(deps: OperatorActionDeps) {
       return seen.outcome === 'would-do' ? { ...seen, secondPerson: 'never' } : seen;
     },
     /** By the second person; the action is then taken. The person who asked is refused, and that is on record. */
-    approve: (moveId: string, by: string) => decide(moveId, by, true),
-    decline: (moveId: string, by: string) => decide(moveId, by, false),
+    approve: (moveId: string, by: string, reason?: string) =>
+      decide(moveId, { by, reason, isApproved: true }),
+    decline: (moveId: string, by: string, reason?: string) =>
+      decide(moveId, { by, reason, isApproved: false }),
     /** Oldest first, refused attempts included. */
     listFor: async (transactionId: string) => (await listActions(db, transactionId)).map(recordOf),
     pendingApprovals: async () => (await listPendingApprovals(db, clock.now())).map(recordOf),
@@ -102,6 +102,8 @@ export function createOperatorActions(deps: OperatorActionDeps) {
 }
 
 interface ReplayOptions {
+  /** false: money that is still on hold stays there. */
+  readonly mayCancel?: boolean | undefined;
   readonly by: string;
   readonly reason: string;
   readonly isDryRun?: boolean;
@@ -120,6 +122,7 @@ async function requestFor(db: WorldDb, input: ActionInput): Promise<ActionReques
     // Only `true` is part of the request: `false` is the same as absent.
     goodwill: input.goodwill || undefined,
     overrides: input.overrides || undefined,
+    movesNoMoney: input.movesNoMoney || undefined,
     moveKey: input.moveKey ?? (CHECK_ACTIONS.includes(input.move) ? moveId : await keyOf(db, input)),
   };
 }
@@ -127,6 +130,7 @@ async function requestFor(db: WorldDb, input: ActionInput): Promise<ActionReques
 /** The same for the same request, whatever the person and the reason. */
 async function keyOf(db: WorldDb, request: ActionInput): Promise<string> {
   const { transactionId, move, amount, packageCode, goodwill, outcome, disputeId, overrides } = request;
+  const { movesNoMoney } = request;
   const dispute = { outcome, disputeId, overrides: overrides || undefined };
   const stateTag = await stateTagOf(db, request);
   const parts = [
@@ -138,6 +142,7 @@ async function keyOf(db: WorldDb, request: ActionInput): Promise<string> {
     goodwill === true,
     // Absent where they say nothing: keys made before these were part of them stay as they are.
     ...(stateTag === '' ? [] : [stateTag]),
+    ...(movesNoMoney ? ['moves no money'] : []),
     ...(Object.values(dispute).some((value) => value !== undefined) ? [dispute] : []),
   ];
   return createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 32);
@@ -154,10 +159,10 @@ async function stateTagOf(db: WorldDb, request: ActionInput): Promise<string> {
   return failed.map((refund) => attemptKey(refund, refund.attempt)).join();
 }
 
-/** Refuses at once what the rows already rule out; the workflow decides the rest. */
+/** Refuses at once what the rows already rule out. The rest is put on record before the workflow is asked, which acts only on what is on record. */
 async function make(deps: OperatorActionDeps, request: ActionRequest): Promise<ActionOutcome> {
-  const foreseen = await previewAction(deps.db, request, deps.clock.now());
-  return foreseen.outcome === 'go' ? sendToWorkflow(deps, request) : foreseen;
+  const asked = await askForAction(deps.db, request, deps.clock.now());
+  return asked.outcome === 'go' ? sendToWorkflow(deps, { ...request, moveId: asked.moveId }) : asked;
 }
 
 /** Asks the purchase's workflow; where that is gone, a new one that goes on with it or, when it is closed, repairs it. */
@@ -166,7 +171,10 @@ async function sendToWorkflow(deps: OperatorActionDeps, request: ActionRequest):
     const made = await deps.engine.move(request, OUTCOME_WITHIN_MS);
     const outcome = made.outcome === 'no-workflow' ? await sendToNewWorkflow(deps, request) : made;
     if (outcome.outcome === 'no-workflow') return { outcome: 'unknown', detail: 'no workflow accepted it' };
-    return outcome.outcome === 'rejected' ? await explainRejection(deps, request, outcome.code) : outcome;
+    if (outcome.outcome !== 'rejected') return outcome;
+    // The workflow is ahead of the rows as they were read: perhaps by this very action, under the same key.
+    const rejection = { refusal: outcome.code, tryId: newActionId() };
+    return await recordRejection(deps.db, request, rejection, deps.clock.now());
   } catch (error) {
     if (error instanceof EngineUnavailable)
       return { outcome: 'unknown', detail: 'Temporal is not reachable; send the same action again to see' };
@@ -174,22 +182,12 @@ async function sendToWorkflow(deps: OperatorActionDeps, request: ActionRequest):
   }
 }
 
-/** The workflow is ahead of the rows as they were read: perhaps by this very action, under the same key. */
-async function explainRejection(
-  { db, clock }: OperatorActionDeps,
-  request: ActionRequest,
-  code: ActionRefusal,
-): Promise<ActionOutcome> {
-  const seen = await previewAction(db, request, clock.now());
-  return seen.outcome === 'go' ? recordRefusal(db, request, code, clock.now()) : seen;
-}
-
 async function sendToNewWorkflow(
-  { db, engine, clock, timings }: OperatorActionDeps,
+  { db, engine, timings }: OperatorActionDeps,
   request: ActionRequest,
 ): Promise<EngineOutcome> {
   const subject = await findActionSubject(db, request.transactionId);
-  if (!subject) return recordRefusal(db, request, 'NOT_FOUND', clock.now());
+  if (!subject) return { outcome: 'rejected', code: 'NOT_FOUND' };
   const { facts } = subject;
   const isOpen = facts.status === 'PENDING' || facts.status === 'PROCESSING';
   const carried = isOpen ? await restartInput(db, subject, timings) : undefined;
@@ -226,7 +224,7 @@ function replaySteps(facts: ActionFacts): OperatorAction[] {
 async function replay(
   deps: OperatorActionDeps,
   transactionId: string,
-  { by, reason, isDryRun }: ReplayOptions,
+  { by, reason, isDryRun, mayCancel = true }: ReplayOptions,
 ) {
   const before = await findActionSubject(deps.db, transactionId);
   if (!before) return undefined;
@@ -234,7 +232,7 @@ async function replay(
   let now = before;
   for (const move of ['look-at-gateway', 'look-at-supplier', 'retry-delivery', 'cancel'] as const) {
     // The step before may have settled it, or made this one possible.
-    if (!replaySteps(now.facts).includes(move)) continue;
+    if (!replaySteps(now.facts).includes(move) || (move === 'cancel' && !mayCancel)) continue;
     const made = isDryRun
       ? undefined
       : await make(deps, await requestFor(deps.db, { transactionId, move, by, reason }));
@@ -277,7 +275,9 @@ function recordOf(row: ActionRow) {
     /** What was done, or why it was refused. */
     detail: row.detail,
     refusal: row.refusal,
+    /** Who approved or declined it. */
     approvedBy: row.approved_by,
+    decisionReason: row.decision_reason,
     createdAt: row.created_at,
     closedAt: row.closed_at,
     /** While it waits for a second person. */

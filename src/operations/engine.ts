@@ -28,6 +28,11 @@ export interface OperatorEngine {
   ): Promise<EngineOutcome>;
 }
 
+/** Starts the workflow of a batch repair where it does not run. Never throws: what cannot be started now is left to the sweep. */
+export interface BatchRepairEngine {
+  begin(repairId: string): Promise<void>;
+}
+
 /** The state of workflows in Temporal. Reads only, and never instead of the rows. Throws EngineUnavailable. */
 export interface WorkflowStates {
   /** Which of these transactions have no open workflow under their id now. Not read from an index, which may be behind. */

@@ -4,12 +4,13 @@
  */
 import { Gauge, type Registry } from 'prom-client';
 import type { Environment } from '../domain/account.ts';
+import type { Overdue } from '../esims/store/due.ts';
 import type { Figure } from './store/figures.ts';
 import { STUCK_CLASSES, type StuckItem } from './stuck-rules.ts';
 
 /** A figure of the rows, of the open differences, or of the stuck list. */
 type Shown = Omit<Figure, 'figure'> & {
-  readonly figure: Figure['figure'] | 'differences' | 'stuck' | 'stuck-oldest';
+  readonly figure: Figure['figure'] | 'differences' | 'overdue' | 'overdue-oldest' | 'stuck' | 'stuck-oldest';
 };
 
 /** A gauge with one label takes the figure's label, one with two also its name. */
@@ -61,6 +62,18 @@ const GAUGES: readonly {
     labels: ['currency'],
     figures: ['rate-age'],
   },
+  {
+    name: 'simway_esims_overdue',
+    help: 'eSIMs that the supplier should have been asked about by now, up to 10,000',
+    labels: ['what'],
+    figures: ['overdue'],
+  },
+  {
+    name: 'simway_esims_overdue_oldest_seconds',
+    help: 'For how long the supplier should have been asked about the eSIM that waits longest',
+    labels: ['what'],
+    figures: ['overdue-oldest'],
+  },
   { name: 'simway_stuck_items', help: 'What the stuck list holds', labels: ['class'], figures: ['stuck'] },
   {
     name: 'simway_stuck_oldest_seconds',
@@ -94,6 +107,14 @@ export function createFigureGauges(registry: Registry) {
     if (shown) known.set(key, { environment, shown });
     else known.delete(key);
   };
+}
+
+/** Of the schedule that asks the supplier about eSIMs. */
+export function overdueFigures(overdue: readonly Overdue[]): Shown[] {
+  return overdue.flatMap(({ what: label, count, oldestSeconds }) => [
+    { figure: 'overdue', label, value: count },
+    { figure: 'overdue-oldest', label, value: oldestSeconds },
+  ]);
 }
 
 /** Every class, so that a class without items reads as 0 and a list that could not be read is absent. */

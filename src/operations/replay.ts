@@ -39,8 +39,24 @@ export interface Replayed {
   readonly steps: readonly ReplayStep[];
 }
 
+/** The first that a step has is the outcome of the whole. */
+const WORST_FIRST = ['refused', 'unknown', 'waits-for-approval', 'would-do', 'done'] as const;
+
+/** What a replay came to: its worst step, and every step in words. */
+export function outcomeOfReplay({ before, after, steps }: Replayed) {
+  const changed = before === null || before === after ? [] : [`${before} → ${after ?? ''}`];
+  const said = steps.map(
+    ({ step, outcome, detail }) => `${step}: ${outcome}${detail === '' ? '' : ` (${detail})`}`,
+  );
+  return {
+    outcome:
+      WORST_FIRST.find((one) => steps.some((step) => step.outcome === one)) ?? ('nothing-to-do' as const),
+    detail: [...said, ...changed].join('; '),
+  };
+}
+
 /** Who retries, and whether nothing is to be changed. */
-type Request = RepairAuthor & { readonly isDryRun: boolean };
+type Request = RepairAuthor & { readonly isDryRun: boolean; readonly mayCancel?: boolean };
 
 const EVENT_ID = /^event-(\d{1,18})$/;
 

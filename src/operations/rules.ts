@@ -3,6 +3,7 @@
  * and the step that carries out the action use the same tables. The rules of the ledger have the last word.
  */
 import { divideHalfUp, type Money } from '../domain/money.ts';
+import { MAX_REASON_CHARACTERS, MIN_REASON_CHARACTERS } from '../domain/reasons.ts';
 import type { PurchaseStatus, PaymentPurpose } from '../domain/states.ts';
 import { OPERATOR_ACTIONS, type OperatorAction } from '../accounts/roles.ts';
 import type { DisputeOutcome } from '../payments/rules.ts';
@@ -17,15 +18,13 @@ export const CHECK_ACTIONS: readonly OperatorAction[] = [
 /** Actions that rest on facts this system cannot check, so the person says where they can be seen. */
 const ALWAYS_WITH_EVIDENCE: readonly OperatorAction[] = ['mark-paid', 'settle-claim'];
 
-const MIN_REASON = 3;
-export const MAX_TEXT = 500;
 const MAX_PERSON = 200;
 
 /** Why an action is refused, in words for people. The codes are a closed list, published in docs/OPERATIONS.md. */
 export const REFUSAL_MESSAGES = {
-  REASON_NEEDED: `a reason of ${MIN_REASON} to ${MAX_TEXT} characters is needed`,
+  REASON_NEEDED: `a reason of ${MIN_REASON_CHARACTERS} to ${MAX_REASON_CHARACTERS} characters is needed`,
   PERSON_NEEDED: 'the person who takes the action is needed',
-  EVIDENCE_NEEDED: `evidence of ${MIN_REASON} to ${MAX_TEXT} characters is needed: where it can be seen`,
+  EVIDENCE_NEEDED: `evidence of ${MIN_REASON_CHARACTERS} to ${MAX_REASON_CHARACTERS} characters is needed: where it can be seen`,
   NOT_FOUND: 'there is no such purchase or funding',
   DOES_NOT_FIT: 'not possible in the current state',
   ALREADY_DELIVERED: 'already delivered; ask for it as goodwill to refund anyway',
@@ -45,12 +44,21 @@ export const REFUSAL_MESSAGES = {
   OUTCOME_DIFFERS: 'the gateway says that it ended the other way',
   GATEWAY_SILENT: 'the gateway does not say how the dispute stands',
   KEY_REUSED: 'this key belongs to another action',
+  NOT_ASKED: 'no operator has asked for it',
   SAME_PERSON: 'a different person must approve it',
+  NOT_INDEPENDENT:
+    'within the last 24 hours one of the two people gave or confirmed access of the other, or somebody did so for both',
   NOT_WAITING: 'it does not await approval',
   APPROVAL_EXPIRED: 'it was not approved in time',
 };
 export type ActionRefusal = keyof typeof REFUSAL_MESSAGES;
 export const ACTION_REFUSALS = Object.keys(REFUSAL_MESSAGES) as [ActionRefusal, ...ActionRefusal[]];
+
+/** How far a purchase or funding is, as far as actions differ by it. */
+export type ActionStage = 'awaiting-money' | 'delivering' | 'closed';
+
+/** What was done, in a sentence, or why not; then nothing was written. */
+export type Ended = { readonly did: string } | { readonly refusal: ActionRefusal; readonly detail?: string };
 
 /** A refund that has not ended. `stuck`: the gateway will not send it. `waits`: the gateway waits for the buyer's details. */
 export type OpenRefund = 'due' | 'on-its-way' | 'waits' | 'stuck';
@@ -228,6 +236,8 @@ export interface ActionRequest {
   readonly disputeId?: string | undefined;
   /** settle-claim: against what the gateway says, which takes a second person. */
   readonly overrides?: boolean | undefined;
+  /** Refused where it would move money: who approved it has seen that it moves none. */
+  readonly movesNoMoney?: boolean | undefined;
   /** The same key is the same action: its first outcome is answered again. */
   readonly moveKey: string;
 }
@@ -237,22 +247,16 @@ export function requestRefusal(
   request: Pick<ActionRequest, 'move' | 'by' | 'reason' | 'evidence' | 'outcome'>,
 ): ActionRefusal | undefined {
   if (!isTextOf(request.by, 1, MAX_PERSON)) return 'PERSON_NEEDED';
-  if (!isTextOf(request.reason, MIN_REASON, MAX_TEXT)) return 'REASON_NEEDED';
+  if (!isTextOf(request.reason, MIN_REASON_CHARACTERS, MAX_REASON_CHARACTERS)) return 'REASON_NEEDED';
   const wantsEvidence = ALWAYS_WITH_EVIDENCE.includes(request.move) || request.evidence !== undefined;
-  if (wantsEvidence && !isTextOf(request.evidence ?? '', MIN_REASON, MAX_TEXT)) return 'EVIDENCE_NEEDED';
+  if (wantsEvidence && !isTextOf(request.evidence ?? '', MIN_REASON_CHARACTERS, MAX_REASON_CHARACTERS))
+    return 'EVIDENCE_NEEDED';
   return request.move === 'settle-claim' && request.outcome === undefined ? 'OUTCOME_NEEDED' : undefined;
 }
 
 function isTextOf(text: string, min: number, max: number): boolean {
   const { length } = text.trim();
   return length >= min && length <= max;
-}
-
-/** The same person, however the name was typed. */
-export function isSamePerson(one: string, other: string): boolean {
-  // Stryker disable next-line MethodExpression: names compare the same in upper case
-  const plain = (name: string) => name.normalize('NFKC').trim().replace(/\s+/g, ' ').toLowerCase();
-  return plain(one) === plain(other);
 }
 
 /** How an action ended. As with everything that crosses a network: done, refused or unknown. */
@@ -278,6 +282,8 @@ export type ActionOutcome =
   | { readonly outcome: 'unknown'; readonly detail: string };
 
 export const ACTION_RECORD_STATUSES = [
+  /** By an operator; the workflow has not begun it. */
+  'ASKED',
   'BEGUN',
   'WAITS_FOR_APPROVAL',
   'APPROVED',
@@ -301,7 +307,7 @@ export interface ActionMoney extends Pick<ActionFacts, 'inWallet' | 'earned'> {
 
 export type AmountOf = { readonly amount: Money | null } | { readonly refusal: ActionRefusal };
 
-type Asked = Pick<ActionRequest, 'amountMinor' | 'currency'>;
+type Asked = Pick<ActionRequest, 'amountMinor' | 'currency' | 'movesNoMoney'>;
 
 /** The amount that an available action would move; null where it moves no money. Parts are possible only in the wallet or of what was earned. */
 export function amountOf(
@@ -310,6 +316,12 @@ export function amountOf(
   money: ActionMoney,
   asked: Asked,
 ): AmountOf {
+  const allowed = movable(action, facts, money, asked);
+  const isMore = asked.movesNoMoney === true && 'amount' in allowed && allowed.amount !== null;
+  return isMore ? { refusal: 'AMOUNT_NOT_ALLOWED' } : allowed;
+}
+
+function movable(action: OperatorAction, facts: ActionFacts, money: ActionMoney, asked: Asked): AmountOf {
   switch (action) {
     case 'look-at-gateway':
     case 'look-at-supplier':
@@ -371,23 +383,51 @@ export function worthOf(amount: Money, { price, charge }: ActionMoney): Money {
   };
 }
 
-/** Amounts above which a second person is needed, by currency. A currency without one needs none. */
-export type ApprovalLimits = Readonly<Record<string, bigint>>;
+/** Amounts by currency. A currency without one is not limited. */
+type AmountLimits = Readonly<Record<string, bigint>>;
+
+/** Amounts above which a second person is needed. */
+export interface ApprovalLimits {
+  readonly perAction: AmountLimits;
+  /** What one person moves within LIMITED_OVER_MS without a second person. */
+  readonly perPersonDay: AmountLimits;
+  /** What is moved on one account within LIMITED_OVER_MS without a second person. */
+  readonly perAccountDay: AmountLimits;
+}
+
+/** How long a workflow may begin an action that was asked for. The door sends it at once, and again when it is asked for again. */
+export const BEGIN_WITHIN_MS = 3_600_000;
 
 export const APPROVAL_WITHIN_MS = 7 * 24 * 3_600_000;
 
-/** No second person is needed where no money moves, or where the refund was decided before. */
-export function needsApproval(
+/** A rolling day. */
+export const LIMITED_OVER_MS = 24 * 3_600_000;
+
+/** What an action moves, as limits count it. null: no money moves, or the refund was decided before. */
+export function worthMoved(
   action: OperatorAction,
-  { openRefund }: ActionFacts,
+  { openRefund }: Pick<ActionFacts, 'openRefund'>,
   amount: Money | null,
   money: ActionMoney,
-  limits: ApprovalLimits,
-): boolean {
+): Money | null {
   const isDecided = action === 'refund-to-source' && (openRefund === 'due' || openRefund === 'on-its-way');
-  if (amount === null || isDecided) return false;
-  const worth = worthOf(amount, money);
-  const limitMinor = limits[worth.currency];
-  // Stryker disable next-line ConditionalExpression: nothing is more than undefined
-  return limitMinor !== undefined && worth.amountMinor > limitMinor;
+  return amount === null || isDecided ? null : worthOf(amount, money);
+}
+
+/** Whether an action needs a second person: by itself, or with what was moved before it. */
+export function isAboveLimits(
+  { amountMinor, currency }: Money,
+  moved: { readonly byPersonMinor: bigint; readonly onAccountMinor: bigint },
+  { perAction, perPersonDay, perAccountDay }: ApprovalLimits,
+): boolean {
+  const isAbove = (sumMinor: bigint, limits: AmountLimits): boolean => {
+    const limitMinor = limits[currency];
+    // Stryker disable next-line ConditionalExpression: nothing is more than undefined
+    return limitMinor !== undefined && sumMinor > limitMinor;
+  };
+  return (
+    isAbove(amountMinor, perAction) ||
+    isAbove(moved.byPersonMinor + amountMinor, perPersonDay) ||
+    isAbove(moved.onAccountMinor + amountMinor, perAccountDay)
+  );
 }

@@ -173,7 +173,7 @@ export const stuckLimits = (timings: {
   /** A message that was given up. Messages of the last 14 days can be recovered (promise W6). */
   recoverMessageMs: 14 * DAY_MS,
   /** An operator action that was begun. It is one step, tried for a few minutes at most. */
-  finishMoveMs: 10 * MINUTE_MS,
+  finishActionMs: 10 * MINUTE_MS,
   /** Checks for late money, once an hour. One may have been missed. */
   lookLateMs: 3 * HOUR_MS,
   /** Watching for late money, after the time to pay: 72 hours, and three hourly sweeps. */

@@ -184,8 +184,9 @@ function messageLines({ id, host, event, status, created_at, closed_at }: Row<'m
 }
 
 function moveLines({ move, by, reason, createdAt, closedAt, ...ended }: ActionRecord): TimelineLine[] {
+  const outcome = [ended.status, ended.refusal, ended.detail, ended.decisionReason];
   return [
     ...line(createdAt, 'move', move, `by ${by}: ${reason}`),
-    ...line(closedAt, 'move', move, [ended.status, ended.refusal, ended.detail].filter(Boolean).join(', ')),
+    ...line(closedAt, 'move', move, outcome.filter(Boolean).join(', ')),
   ];
 }

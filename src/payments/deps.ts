@@ -1,8 +1,9 @@
 import type { CatalogueDeps } from '../catalogue/deps.ts';
 import type { Events } from '../platform/telemetry/events.ts';
+import type { TermsSigner } from '../platform/frozen-terms.ts';
 import type { PaymentEngine } from './engine.ts';
 import type { PaymentGateway } from './port.ts';
-import type { FundingInput } from './rules.ts';
+import type { FundingInput, UnpaidLimits } from './rules.ts';
 
 /** What the use cases of payments work with, in one world. */
 export interface PaymentDeps extends Pick<CatalogueDeps, 'db' | 'clock' | 'catalogue'> {
@@ -11,9 +12,12 @@ export interface PaymentDeps extends Pick<CatalogueDeps, 'db' | 'clock' | 'catal
   readonly events: Events;
   /** Key of the HMAC that turns an Idempotency-Key into a transactionId. */
   readonly idSecret: Buffer;
+  /** Signs what is handed to the engine. */
+  readonly terms: Pick<TermsSigner, 'sign'>;
   readonly settings: CatalogueDeps['settings'] & {
     readonly timings: FundingInput['timings'];
     /** What MOBILE_MONEY is charged in; undefined: not offered. */
     readonly mobileMoneyCurrency: string | undefined;
+    readonly unpaidLimits: UnpaidLimits;
   };
 }

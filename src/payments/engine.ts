@@ -8,7 +8,7 @@ import { DomainError } from '../domain/errors.ts';
 import type { IdempotencyContext } from '../platform/idempotency/tag.ts';
 import { keyReused } from '../platform/idempotency/refusals.ts';
 
-export type EngineAnswer = PurchaseAnswer | 'no-answer-yet' | 'in-doubt';
+export type EngineAnswer = PurchaseAnswer | 'no-answer-yet' | 'unknown';
 
 export interface PaymentSubject {
   readonly transactionId: string;
@@ -37,7 +37,7 @@ export interface PaymentEngine {
   checkSoon(payment: PaymentSubject): Promise<void>;
 }
 
-/** Asks the engine. In doubt only the rows prove that it runs. SERVICE_UNAVAILABLE when nothing was started, or we cannot know. */
+/** Asks the engine. When the outcome is unknown, only the rows prove that it runs. SERVICE_UNAVAILABLE when nothing was started, or we cannot know. */
 export async function startOnEngine(
   transactionId: string,
   ask: (deadlineMs: number) => Promise<EngineAnswer>,
@@ -47,7 +47,7 @@ export async function startOnEngine(
   noteTransaction(transactionId);
   try {
     const answer = await ask(deadlineMs);
-    if (answer !== 'in-doubt') return answer;
+    if (answer !== 'unknown') return answer;
   } catch (error) {
     if (!(error instanceof EngineUnavailable)) throw error;
     throw engineUnavailable('The request cannot be started right now, nothing was charged', error);
@@ -89,8 +89,11 @@ const REFUSAL_MESSAGES: Record<(typeof FAILURE_REASONS)[keyof typeof FAILURE_REA
   INSUFFICIENT_BALANCE: 'Insufficient wallet balance',
   PACKAGE_UNAVAILABLE: 'This package is not available right now',
   INVALID_TOPUP: 'Only an ACTIVE eSIM can be topped up',
+  TOO_MANY_UNPAID_PAYMENTS: 'Too many payments of this account are open and not paid yet',
+  QUOTE_USED: 'This quote has been used for another purchase',
   PAYMENT_METHOD_UNAVAILABLE: 'This payment method is not available for this amount',
   PAYMENT_FAILED: 'The payment could not be started',
+  SERVICE_UNAVAILABLE: 'The request could not be verified; send it again as a new request',
 };
 
 /** A refusal for the caller. Its detail is for logs and operators. */

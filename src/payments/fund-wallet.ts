@@ -1,6 +1,7 @@
 import type { Principal } from '../domain/account.ts';
 import { beginKey } from '../platform/idempotency/store.ts';
 import { quoteCharge } from './quote-charge.ts';
+import { requireRoomForUnpaid } from './require-room.ts';
 import { startOnEngine, ifReachable, requireAccepted } from './engine.ts';
 import { markOf, type IdempotencyContext } from '../platform/idempotency/tag.ts';
 import { identifyRequest } from '../platform/idempotency/identify-request.ts';
@@ -29,8 +30,9 @@ export async function fundWallet(
   const { transactionId, earlier } = await identifyRequest(deps, principal, tag);
   const written = earlier && (await findFunding(db, transactionId));
   if (written) return fundingView(deps, written);
+  await requireRoomForUnpaid(deps, principal);
   const { id: accountId, currency } = principal.account;
-  const input: FundingInput = {
+  const unsigned: FundingInput = {
     transactionId,
     accountId,
     paymentMethod,
@@ -41,6 +43,7 @@ export async function fundWallet(
     timings: deps.settings.timings,
     idempotency: tag && markOf(tag),
   };
+  const input = deps.terms.sign('funding', unsigned, deps.clock.now());
   const answer = await startOnEngine(
     transactionId,
     (deadlineMs) => engine.fundWallet(input, deadlineMs),

@@ -35,6 +35,11 @@ export function createGatewayInbox(deps: EventDeps) {
       .finally(() => (applying -= 1));
   };
   return {
+    mayBeEvent: (headers: Parameters<PaymentGateway['mayBeEvent']>[0]): boolean => {
+      const mayBe = deps.gateway.mayBeEvent(headers);
+      if (!mayBe) deps.events.gatewayEventRefused({ bytes: 0 });
+      return mayBe;
+    },
     take: async (...[rawBody, headers]: Parameters<PaymentGateway['verifyWebhook']>) => {
       const verified = deps.gateway.verifyWebhook(rawBody, headers);
       if (!verified) {

@@ -138,6 +138,8 @@ export interface PaidCharges {
 
 export interface PaymentGateway {
   readonly name: string;
+  /** The same gateway on behalf of one account, whose requests take only a part of what the gateway is sent, so that others have theirs. */
+  forAccount(accountId: string): PaymentGateway;
   /** The least and the most that a method takes in a currency; undefined where the gateway does not serve it. No I/O. */
   limits(
     method: OutsideMethod,
@@ -164,6 +166,8 @@ export interface PaymentGateway {
   disputed(from: Date, to: Date): AsyncIterable<string>;
   /** What moved among the charges and refunds opened in [from, to), as they stand now. Throws GatewayUnavailable, perhaps after some lines. */
   statement(from: Date, to: Date): AsyncIterable<StatementLine>;
+  /** Whether a request with these headers can be an event at all: asked before its body is read. False proves that it is none; true proves nothing. */
+  mayBeEvent(headers: Readonly<Record<string, string | undefined>>): boolean;
   /** Verifies over the raw bytes and fails closed: undefined unless it is certainly the gateway's event in this mode. */
   verifyWebhook(
     rawBody: Uint8Array,

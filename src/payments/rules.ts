@@ -1,4 +1,5 @@
 /** Rules for money from outside: where it goes when it is less, more, other or late, and when to check for it. docs/API.md states them for people. */
+import type { Plan } from '../domain/account.ts';
 import { divideHalfUp, type AccountCurrency } from '../domain/money.ts';
 import type { FailureReason } from '../domain/refusals.ts';
 import type { OutsideMethod, PaymentPurpose } from '../domain/states.ts';
@@ -238,7 +239,15 @@ export interface FundingInput {
   readonly requestId: string;
   readonly timings: PaymentTimings & { readonly answerWithinMs: number; readonly slowLookMs: number };
   readonly idempotency?: IdempotencyKeyInfo;
+  /** By the API, over all of this. Absent in fundings of earlier builds. */
+  readonly signature?: string;
 }
+
+/** How many purchases and fundings of one account may be open and unpaid at a time, by its plan. */
+export type UnpaidLimits = Readonly<Record<Plan, number>>;
+
+/** A hosted page that nobody pays stays open for a day, so these are the abandoned checkouts of a day. */
+export const DEFAULT_UNPAID_LIMITS: UnpaidLimits = { STANDARD: 100, PREMIUM: 1_000, ENTERPRISE: 10_000 };
 
 export const LIST_WINDOW_MS = 10 * 60_000;
 

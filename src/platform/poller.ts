@@ -5,13 +5,13 @@ export interface Poller {
 }
 
 export function startPoller(
-  task: () => Promise<void>,
+  task: () => Promise<unknown>,
   intervalMs: number,
   onError: (error: unknown) => void,
 ): Poller {
   let stopped = false;
   let timer: NodeJS.Timeout;
-  let underWay = Promise.resolve();
+  let underWay: Promise<unknown> = Promise.resolve();
   const turn = (): void => {
     underWay = task()
       .catch(onError)
@@ -27,7 +27,7 @@ export function startPoller(
     stop: () => {
       stopped = true;
       clearTimeout(timer);
-      return underWay;
+      return underWay.then(() => undefined);
     },
   };
 }

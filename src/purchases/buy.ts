@@ -1,19 +1,23 @@
 /** Prices the package, freezes the quote and starts the workflow. Writes nothing: the workflow's first step does, so no row is without a workflow. */
 import type { Principal } from '../domain/account.ts';
 import type { CataloguePackage } from '../catalogue/rules.ts';
-import { DomainError } from '../domain/errors.ts';
 import type { PurchaseInput } from './purchase.ts';
 import { asFailureReason } from '../domain/refusals.ts';
 import { findEsim } from '../esims/store/esims.ts';
 import { beginKey } from '../platform/idempotency/store.ts';
 import { findPurchase } from './store/reads.ts';
-import { packageNotFound } from '../catalogue/browse.ts';
-import { quoteCharge } from '../payments/quote-charge.ts';
+import { chooseBase, chooseTopUp, type ChooseDeps, type ChosenPackage } from './choose-package.ts';
+import { requireRoomForUnpaid } from '../payments/require-room.ts';
 import { visibleEsim } from '../esims/esim-view.ts';
-import { refreshBeforeTopUp } from '../esims/read-esims.ts';
 import { identifyRequest } from '../platform/idempotency/identify-request.ts';
-import { createPricer } from '../catalogue/prices.ts';
-import type { TopUps } from '../catalogue/top-ups.ts';
+import {
+  currentTerms,
+  quotedTerms,
+  requireAccountCurrency,
+  requireAtMost,
+  type PurchaseTerms,
+} from './terms.ts';
+import { findUsableQuote } from './quotes.ts';
 import { startOnEngine, ifReachable, refused, requireAccepted } from '../payments/engine.ts';
 import { markOf, type IdempotencyRecord } from '../platform/idempotency/tag.ts';
 import { newEsimId } from '../platform/idempotency/transaction-id.ts';
@@ -21,11 +25,9 @@ import type { PurchaseDeps } from './deps.ts';
 import { purchaseView, type PurchaseView, type BuyCommand } from './views.ts';
 import type { RequestContext } from '../platform/telemetry/subject.ts';
 
-type BuyDeps = PurchaseDeps & { readonly topUps: TopUps };
-
 /** Buys or tops up and answers SUCCESS, PROCESSING or, paid from outside, PENDING with how to pay; a refusal is thrown as DomainError. */
 export async function buy(
-  deps: BuyDeps,
+  deps: ChooseDeps,
   principal: Principal,
   command: BuyCommand,
   context: RequestContext,
@@ -34,9 +36,19 @@ export async function buy(
   const { transactionId, earlier } = await identifyRequest(deps, principal, command.idempotency);
   const answered = earlier && (await answerEarlier(deps, earlier));
   if (answered) return answered;
+  requireAccountCurrency(principal, command);
+  const quote = await findUsableQuote(deps, principal, command, transactionId);
+  if (command.paymentMethod !== 'WALLET') await requireRoomForUnpaid(deps, principal);
   const chosen =
-    command.packageType === 'BASE' ? chooseBase(deps, command) : await chooseTopUp(deps, principal, command);
-  const input = buildInput(deps, principal, command, context, { ...chosen, transactionId, askedAtMs });
+    command.packageType === 'BASE'
+      ? { item: chooseBase(deps, command), esimId: newEsimId() }
+      : await chooseTopUp(deps, principal, command);
+  const terms = quote
+    ? quotedTerms(deps, command, chosen.item, quote)
+    : currentTerms(deps, principal, command, chosen.item);
+  requireAtMost(command, terms);
+  const known = { ...chosen, terms, transactionId, askedAtMs };
+  const input = buildInput(deps, principal, command, context, known);
   const startedAtMs = deps.clock.now().getTime();
   const answer = await startOnEngine(
     input.transactionId,
@@ -64,7 +76,7 @@ function titleOf({ account }: Principal, { packageType }: BuyCommand, { name }: 
 }
 
 /** A retry whose first request left a row is answered from the database, whatever has changed since. */
-async function answerEarlier(deps: BuyDeps, record: IdempotencyRecord): Promise<PurchaseView | undefined> {
+async function answerEarlier(deps: ChooseDeps, record: IdempotencyRecord): Promise<PurchaseView | undefined> {
   if (record.refusal) throw refused(record.refusal);
   const purchase = await findPurchase(deps.db, record.transactionId);
   if (purchase?.purchase.reason)
@@ -72,82 +84,42 @@ async function answerEarlier(deps: BuyDeps, record: IdempotencyRecord): Promise<
   return purchase && purchaseView(deps, purchase);
 }
 
-interface ChosenPackage {
-  readonly item: CataloguePackage;
-  readonly esimId: string;
-}
-
 /** Checking the eSIM is part of the buyer's wait; the purchase itself gets at least this much. */
 const LEAST_ANSWER_WITHIN_MS = 1_000;
 
-function chooseBase(deps: BuyDeps, command: BuyCommand): ChosenPackage {
-  const item = deps.catalogue.current().byCode.get(command.packageCode);
-  if (!item) throw packageNotFound();
-  if (item.withdrawn) throw refused({ reason: 'PACKAGE_WITHDRAWN', detail: '' });
-  return { item, esimId: newEsimId() };
-}
-
-async function chooseTopUp(deps: BuyDeps, principal: Principal, command: BuyCommand): Promise<ChosenPackage> {
-  const row = await findEsim(deps.db, command.esimId ?? '');
-  if (row?.account_id !== principal.account.id) {
-    throw new DomainError('ESIM_NOT_FOUND', 'eSIM not found or does not belong to your account');
-  }
-  const base = deps.catalogue.current().byCode.get(row.package_code);
-  const fitting = base ? await deps.topUps.of(base) : [];
-  const item =
-    fitting.find((topUp) => topUp.packageCode === command.packageCode) ??
-    fitting.find((topUp) => topUp.packageCode === `TOPUP_${command.packageCode}`);
-  if (!item) {
-    if (!(await deps.topUps.find(command.packageCode))) throw packageNotFound();
-    throw new DomainError('INVALID_TOPUP', 'This top-up package does not fit the package of the eSIM');
-  }
-  const fresh = row.esim_tran_no === '' ? row : await refreshBeforeTopUp(deps, row);
-  if (fresh.status !== 'ACTIVE')
-    throw new DomainError(
-      'INVALID_TOPUP',
-      `Only an ACTIVE eSIM can be topped up, this one is ${fresh.status}`,
-    );
-  return { item, esimId: row.id };
-}
-
-function buildInput(
-  deps: BuyDeps,
+/** Signs everything that the purchase is opened with. */
+export function buildInput(
+  deps: PurchaseDeps,
   { account }: Principal,
   { packageType, paymentMethod, idempotency }: BuyCommand,
   context: RequestContext,
-  chosen: ChosenPackage & { readonly transactionId: string; readonly askedAtMs: number },
+  chosen: ChosenPackage & {
+    readonly transactionId: string;
+    readonly askedAtMs: number;
+    readonly terms: PurchaseTerms;
+  },
 ): PurchaseInput {
-  const catalogue = deps.catalogue.current();
-  const { price: priceOf, rate } = createPricer(deps, catalogue, account, account.currency);
-  const { price, priceUsdMinor, item } = priceOf(chosen.item);
   const { timings } = deps.settings;
   const leftMs = timings.answerWithinMs - (deps.clock.now().getTime() - chosen.askedAtMs);
   const leastMs = Math.min(LEAST_ANSWER_WITHIN_MS, timings.answerWithinMs);
-  return {
+  const input: PurchaseInput = {
     transactionId: chosen.transactionId,
     accountId: account.id,
     packageType,
-    packageCode: item.packageCode,
+    packageCode: chosen.item.packageCode,
     paymentMethod,
     esimId: chosen.esimId,
-    quote: {
-      priceMinor: String(price.amountMinor),
-      currency: account.currency,
-      priceUsdMinor: String(priceUsdMinor),
-      costUsdE4: String(item.cost),
-      settingsId: catalogue.settings.id,
-      ...(rate ? { rateId: rate.id } : {}),
-    },
-    ...(paymentMethod === 'WALLET' ? {} : { charge: quoteCharge(deps, catalogue, paymentMethod, price) }),
+    ...chosen.terms,
     requestId: context.requestId,
     timings: { ...timings, answerWithinMs: Math.max(leastMs, leftMs) },
     ...(idempotency ? { idempotency: markOf(idempotency) } : {}),
   };
+  return deps.terms.sign('purchase', input, deps.clock.now());
 }
 
 /** The database answers; before it has rows, the frozen input does, as PROCESSING. A delivered purchase only lacks its eSIM here. */
 async function readBack(
-  deps: BuyDeps,
+  deps: ChooseDeps,
   input: PurchaseInput,
   item: CataloguePackage,
   isDelivered: boolean,
@@ -155,7 +127,8 @@ async function readBack(
   if (isDelivered && input.packageType === 'BASE') {
     const esim = await ifReachable(() => findEsim(deps.db, input.esimId));
     // Absent for a retry that joined its first request: that one made the eSIM's id.
-    if (esim) return { ...frozenView(input, item), status: 'SUCCESS', esim: visibleEsim(esim) };
+    if (esim)
+      return { ...frozenView(input, item), status: 'SUCCESS', esim: visibleEsim(deps.installData, esim) };
   }
   const record = await ifReachable(() => findPurchase(deps.db, input.transactionId));
   if (record?.purchase.reason) throw refused({ reason: asFailureReason(record.purchase.reason), detail: '' });
@@ -180,6 +153,7 @@ function frozenView(input: PurchaseInput, item: CataloguePackage): PurchaseView 
     top_up_remaining_bytes: null,
     esim: undefined,
     payment: null,
+    closed_at: null,
     timeline: [],
   };
 }

@@ -43,11 +43,15 @@ export interface PurchaseInput {
   /** BASE: the id the new eSIM order will have. TOPUP: the eSIM to top up. */
   readonly esimId: string;
   readonly quote: FrozenQuote;
+  /** The stored quote that `quote` was taken from; it is used up when the purchase is opened. */
+  readonly quoteId?: string;
   /** What to ask from the buyer at the gateway; absent for WALLET. */
   readonly charge?: ChargeQuote;
   readonly requestId: string;
   readonly timings: PurchaseTimings;
   readonly idempotency?: IdempotencyKeyInfo;
+  /** By the API, over all of this. Absent in purchases of earlier builds. */
+  readonly signature?: string;
 }
 
 export type Opened = { readonly opened: true } | { readonly opened: false; readonly refusal: Refusal };

@@ -6,10 +6,10 @@ import { findIdempotencyKey, keepAnswer } from '../platform/idempotency/store.ts
 import type { IdempotencyContext, StoredAnswer, IdempotencyRecord } from '../platform/idempotency/tag.ts';
 import { withEndpointSecrets, withoutEndpointSecrets } from '../webhooks/endpoint-secrets.ts';
 import type { PurchaseDeps } from './deps.ts';
-import type { EsimRow } from '../esims/store/esims.ts';
+import type { EsimView } from '../esims/esim-view.ts';
 import { findPurchase } from './store/reads.ts';
 
-type AnswerDeps = Pick<PurchaseDeps, 'db' | 'clock' | 'secretBox' | 'idSecret'>;
+type AnswerDeps = Pick<PurchaseDeps, 'db' | 'clock' | 'secretBox' | 'installData' | 'idSecret'>;
 
 /**
  * The first answer under this key, byte for byte, where there is one. Otherwise the tag with what the key's row says, so that the use case does not
@@ -60,7 +60,7 @@ async function withSecrets(
     return { ...answer, body };
   }
   const esim = (await findPurchase(deps.db, transactionId))?.esim;
-  return esim ? { ...answer, body: fillPlaceholders(answer.body, esim) } : answer;
+  return esim ? { ...answer, body: fillPlaceholders(answer.body, deps.installData.open(esim)) } : answer;
 }
 
 /**
@@ -77,8 +77,8 @@ const ESCAPED_PLACEHOLDER = new RegExp(`"\\\\u0001(${SECRET_COLUMNS.join('|')})\
 
 /** Renders an eSIM's answer twice: `stored` with placeholders, to be kept, and `body`, for the caller. */
 export function renderWithPlaceholders(
-  esim: EsimRow,
-  render: (esim: EsimRow) => string,
+  esim: EsimView,
+  render: (esim: EsimView) => string,
 ): { readonly body: string; readonly stored: string } {
   // A field that is empty in the first answer stays empty in every repeat.
   const known = SECRET_COLUMNS.filter((column) => esim[column] !== '');

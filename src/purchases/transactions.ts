@@ -10,7 +10,7 @@ import { purchaseView, type TransactionView, type WhichPayment } from './views.t
 import { EngineUnavailable } from '../domain/outcome.ts';
 import { engineUnavailable, type PaymentSubject } from '../payments/engine.ts';
 
-type ConfirmDeps = Pick<PurchaseDeps, 'db' | 'clock' | 'engine' | 'settings'>;
+type ConfirmDeps = Pick<PurchaseDeps, 'db' | 'clock' | 'engine' | 'installData' | 'settings'>;
 
 /**
  * Checks the payment at the gateway and returns the transaction. TRANSACTION_NOT_FOUND, also for another account's; SERVICE_UNAVAILABLE if the check could
@@ -92,7 +92,7 @@ export async function findPaymentStatus(
 
 /** One purchase or funding as it now stands, with its public timeline. TRANSACTION_NOT_FOUND, also for another account's. */
 export async function getTransaction(
-  deps: Pick<PurchaseDeps, 'db'>,
+  deps: Pick<PurchaseDeps, 'db' | 'installData'>,
   principal: Principal,
   transactionId: string,
 ): Promise<TransactionView> {

@@ -1,7 +1,8 @@
 /** Purchases as their buyers see them, and what buyers ask for. */
-import { visibleEsim } from '../esims/esim-view.ts';
-import type { EsimRow } from '../esims/store/esims.ts';
+import { visibleEsim, withoutInstallData, type EsimView } from '../esims/esim-view.ts';
+import type { InstallData } from '../esims/install-data.ts';
 import { findPaymentView, type FundingView, type PaymentView } from '../payments/views.ts';
+import type { Money } from '../domain/money.ts';
 import type { PackageType, PaymentMethod } from '../domain/states.ts';
 import type { IdempotencyContext } from '../platform/idempotency/tag.ts';
 import type { WorldDb } from '../platform/database/tables.ts';
@@ -24,11 +25,12 @@ type ShownColumns =
   | 'duration'
   | 'top_up_iccid'
   | 'top_up_total_volume_bytes'
-  | 'top_up_remaining_bytes';
+  | 'top_up_remaining_bytes'
+  | 'closed_at';
 
 export interface PurchaseView extends Pick<PurchaseRow, ShownColumns> {
-  /** The eSIM bought (BASE) or topped up (TOPUP); absent while its order is not written yet, or was refused. */
-  readonly esim: EsimRow | undefined;
+  /** The eSIM bought (BASE), or topped up (TOPUP, without install data); absent while its order is not written yet, or was refused. */
+  readonly esim: EsimView | undefined;
   /** Outside of the wallet only: how to pay, while it can still be paid; null once money came or the purchase is closed. */
   readonly payment: PaymentView | null;
   readonly timeline: readonly { readonly at: Date; readonly what: string }[];
@@ -36,12 +38,15 @@ export interface PurchaseView extends Pick<PurchaseRow, ShownColumns> {
 
 /** A purchase as it now stands, from its rows. */
 export async function purchaseView(
-  { db }: { readonly db: WorldDb },
+  { db, installData }: { readonly db: WorldDb; readonly installData: InstallData },
   { purchase, esim }: PurchaseRecord,
   timeline: PurchaseView['timeline'] = [],
 ): Promise<PurchaseView> {
   const payment = purchase.status === 'PENDING' ? await findPaymentView(db, purchase.transaction_id) : null;
-  return { ...purchase, esim: esim && visibleEsim(esim), payment, timeline };
+  // A top-up says nothing of how its eSIM is installed, so it does not depend on that.
+  const isBase = purchase.package_type === 'BASE';
+  const shown = esim && (isBase ? visibleEsim(installData, esim) : withoutInstallData(esim));
+  return { ...purchase, esim: shown, payment, timeline };
 }
 
 export interface BuyCommand {
@@ -50,6 +55,10 @@ export interface BuyCommand {
   readonly paymentMethod: PaymentMethod;
   /** Present exactly for TOPUP. */
   readonly esimId?: string;
+  /** Nothing dearer is bought. Must be in the account's currency. */
+  readonly maxPrice?: Money;
+  /** Buy at the price of this quote. */
+  readonly quoteId?: string;
   readonly idempotency?: IdempotencyContext;
 }
 

@@ -8,6 +8,6 @@ export interface ReconcileEngine {
    */
   reconcile(request: {
     readonly askedBy: string;
-    readonly range?: { readonly from: Date; readonly to: Date };
+    readonly range?: { readonly from: Date; readonly to: Date } | undefined;
   }): Promise<ReconcileSummary | null>;
 }

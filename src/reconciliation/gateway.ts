@@ -26,7 +26,7 @@ import {
   compareListed,
   compareOneByOne,
   compareUnlisted,
-  createListDoubter,
+  createListingGuard,
   keepListed,
   keepVerdicts,
   ownSlices,
@@ -63,7 +63,7 @@ function toLine(line: StatementLine): NewLine {
 export async function compareGateway(context: RunContext): Promise<void> {
   const { db, runId, rules } = context;
   await compareListed(context, 'gateway', (references) => comparePage(context, references));
-  const refuted = createListDoubter("the gateway's statement");
+  const refuted = createListingGuard("the gateway's statement");
   for (const slice of ownSlices(context)) {
     await compareUnlisted(
       context,

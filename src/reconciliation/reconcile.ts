@@ -4,6 +4,7 @@
  * run unfinished, never as if nothing differed.
  */
 import { randomUUID } from 'node:crypto';
+import { MAX_REASON_CHARACTERS, MIN_REASON_CHARACTERS } from '../domain/reasons.ts';
 import type { ReconcileSummary } from './payment-rules.ts';
 import {
   abandonRuns,
@@ -13,6 +14,7 @@ import {
   countOpenDifferences,
   findLastRun,
   findOldDates,
+  findRequest,
   findRun,
   finishRun,
   firstMoment,
@@ -33,7 +35,7 @@ interface ReconcileRequest {
   /** A person, or the schedule. */
   readonly askedBy: string;
   /** Compares only what happened within it; absent: everything since the last regular run, with some overlap. */
-  readonly range?: Slice;
+  readonly range?: Slice | undefined;
   /** The same key resumes the same run; absent: a new run. */
   readonly runKey?: string;
   /** Aborted: the run throws, and can be resumed. */
@@ -42,13 +44,16 @@ interface ReconcileRequest {
   readonly onProgress?: (done: { readonly read: number; readonly of: number }) => void;
 }
 
+type WorkflowRequest = ReconcileRequest & { readonly runKey: string; readonly isScheduled: boolean };
+
+/** The requester of a run that was started directly in Temporal. */
+const UNVERIFIED = 'unverified';
+
 /** Vendors are asked for slices of time this long: more than the margin, and a few thousand lines in most; an interrupted run resumes at a slice. */
 const SLICE_MS = 6 * 3_600_000;
 const ABANDONED_AFTER_MS = 24 * 3_600_000;
 /** Takes half of a statement's time limit. */
 const DROP_ROWS = 20_000;
-const MIN_REASON = 3;
-const MAX_REASON = 500;
 
 export type Reconciliation = ReturnType<typeof createReconciliation>;
 
@@ -57,6 +62,8 @@ export function createReconciliation(deps: ReconcileDeps) {
     ...createDifferences(deps),
     /** Returns null where nothing has happened yet that can be compared. */
     run: (request: ReconcileRequest) => run(deps, request),
+    /** The same for a workflow, which cannot say who asks: a person's request is on record under `runKey`. */
+    runForWorkflow: async (request: WorkflowRequest) => run(deps, await verified(deps, request)),
   };
 }
 
@@ -71,11 +78,29 @@ export function createDifferences({ db, clock }: Pick<ReconcileDeps, 'db' | 'clo
     close: async (id: bigint, closedBy: string, why: string) => {
       const [by, reason] = [closedBy.trim(), why.trim()];
       if (by === '') return refused('PERSON_NEEDED');
-      if (reason.length < MIN_REASON || reason.length > MAX_REASON) return refused('REASON_NEEDED');
+      if (reason.length < MIN_REASON_CHARACTERS || reason.length > MAX_REASON_CHARACTERS)
+        return refused('REASON_NEEDED');
       const outcome = await closeDifference(db, { id, by, reason, now: clock.now() });
       return outcome === 'done' ? { outcome } : refused(outcome);
     },
   };
+}
+
+/** Who asks, and for which time, from the row. Without one it is the schedule's, or an alert. */
+async function verified(
+  { db, events }: Pick<ReconcileDeps, 'db' | 'events'>,
+  { isScheduled, ...request }: WorkflowRequest,
+): Promise<ReconcileRequest> {
+  const { runKey, askedBy } = request;
+  const asked = await findRequest(db, runKey);
+  if (asked) return { ...request, ...asked };
+  if (isScheduled || (await findRun(db, runKey))) return request;
+  events.unverifiedRequest({
+    what: 'reconciliation',
+    runKey,
+    detail: `no request is recorded; its input names ${askedBy}`,
+  });
+  return { ...request, askedBy: UNVERIFIED };
 }
 
 const refused = <Code extends string>(code: Code) => ({ outcome: 'refused', code }) as const;

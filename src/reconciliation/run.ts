@@ -21,7 +21,7 @@ export interface ReconcileDeps {
   readonly gateway: PaymentGateway;
   readonly supplier: EsimSupplier;
   readonly clock: Clock;
-  readonly events: Pick<Events, 'reconciled'>;
+  readonly events: Pick<Events, 'reconciled' | 'unverifiedRequest'>;
   readonly settings: {
     /** A run starts this long before the end of the last one, since a payment may arrive this long after it was opened. */
     readonly overlapMs: number;
@@ -29,8 +29,6 @@ export interface ReconcileDeps {
     readonly settleMs: number;
     /** Differences are compared once more after this, since an event may be in flight for rows without a date. */
     readonly lingerMs: number;
-    /** Between two requests to the supplier, so that purchases keep most of its allowance. */
-    readonly supplierPauseMs: number;
     readonly fees: FeeTariffs;
   };
 }
@@ -54,19 +52,17 @@ export const MARGIN_MS = 3_600_000;
 /** More missing entries mean that the vendor's list is incomplete. */
 const MAX_REFUTED = 100;
 
-/** Stores a vendor's list as lines of the run. `pauseMs`: after each page. */
+/** Stores a vendor's list as lines of the run. */
 export async function keepListed<T>(
   { db, runId, signal }: RunContext,
   listed: AsyncIterable<T>,
   toLine: (item: T) => NewLine,
-  pauseMs = 0,
 ): Promise<void> {
   let page: NewLine[] = [];
   const keep = async (): Promise<void> => {
     signal?.throwIfAborted();
     await keepLines(db, runId, page);
     page = [];
-    if (pauseMs > 0) await pause(pauseMs);
   };
   for await (const item of listed) {
     page.push(toLine(item));
@@ -178,7 +174,7 @@ export const later = (one: Date, other: Date): Date => (one > other ? one : othe
 export const earlier = (one: Date, other: Date): Date => (one < other ? one : other);
 
 /** Counts entries that a list lacked although the vendor holds them. Throws when they are too many for chance. */
-export function createListDoubter(what: string): () => void {
+export function createListingGuard(what: string): () => void {
   let refuted = 0;
   return () => {
     refuted += 1;

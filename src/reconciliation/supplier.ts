@@ -2,7 +2,6 @@
  * The supplier's half of a run: its list of orders is read into the run's lines and compared with deliveries in both directions, then its balance
  * with what the ledger has used. Guarantee: asks slowly, and counts as missing only what the supplier does not list when asked for it alone.
  */
-import { setTimeout as pause } from 'node:timers/promises';
 import { compareBalance, compareOrders, type SupplierLine } from './supplier-rules.ts';
 import type { PackageType } from '../domain/states.ts';
 import type { ListedOrder } from '../esims/port.ts';
@@ -20,7 +19,7 @@ import {
   compareListed,
   compareOneByOne,
   compareUnlisted,
-  createListDoubter,
+  createListingGuard,
   keepListed,
   keepVerdicts,
   later,
@@ -36,7 +35,7 @@ const LIST_SLACK_MS = 120_000;
 
 /** Reads the supplier's orders of a time into the run's lines. */
 export function readOrders(context: RunContext, { from, to }: Slice): Promise<void> {
-  return keepListed(context, context.supplier.orders(from, to), toLine, context.settings.supplierPauseMs);
+  return keepListed(context, context.supplier.orders(from, to), toLine);
 }
 
 function toLine(order: ListedOrder): NewLine {
@@ -59,7 +58,7 @@ function toLine(order: ListedOrder): NewLine {
 /** Compares everything that was listed with ours, then what is ours and was not listed. */
 export async function compareSupplier(context: RunContext): Promise<void> {
   await compareListed(context, 'supplier', (references) => comparePage(context, references));
-  const refuted = createListDoubter("the supplier's list of orders");
+  const refuted = createListingGuard("the supplier's list of orders");
   for (const slice of ownSlices(context)) {
     await compareUnlistedOf(context, 'BASE', slice, refuted);
     // The list goes by eSIMs, so top-ups of older eSIMs are asked for one by one, and only once.
@@ -124,11 +123,10 @@ const asking = (context: RunContext) => ({
 
 /** Searches what was listed while the purchase's eSIM was being ordered; its top-ups are in the same list. */
 async function askFor(
-  { supplier, settings, signal }: RunContext,
+  { supplier, signal }: RunContext,
   { supplierIds, listed }: OurOrderRow,
 ): Promise<SupplierLine[]> {
   signal?.throwIfAborted();
-  await pause(settings.supplierPauseMs);
   const from = new Date(listed.from.getTime() - LIST_SLACK_MS);
   const to = new Date(listed.to.getTime() + LIST_SLACK_MS);
   const lines: SupplierLine[] = [];

@@ -34,9 +34,9 @@ export async function createCheckedKey(
   const { accountId, webhookUrl } = request;
   if (!(await findAccount(accounts, accountId)))
     throw new DomainError('NOT_FOUND', `no account ${accountId}`);
-  requireAllowed('the website', await urlGuard.reach(request.websiteUrl));
+  requireAllowed('websiteUrl', 'the website', await urlGuard.reach(request.websiteUrl));
   if (webhookUrl === undefined) return createKey(accounts, request, actor);
-  requireAllowed('the webhook URL', await urlGuard.check(webhookUrl));
+  requireAllowed('webhookUrl', 'the webhook URL', await urlGuard.check(webhookUrl));
   if (!db) throw new DomainError('ENVIRONMENT_UNAVAILABLE', 'this environment is switched off');
   // In the endpoint's transaction: no endpoint stays behind when the key cannot be made.
   return db.transaction().execute(async (trx) => {
@@ -69,6 +69,10 @@ async function endpointAt(
   return { endpointId: id, url: found.url, reused: true as const, enabled, events };
 }
 
-function requireAllowed(what: string, verdict: UrlVerdict): void {
-  if (!verdict.ok) throw new DomainError('VALIDATION_ERROR', `${what} ${verdict.detail}`);
+/** Throws VALIDATION_ERROR, which names the field for pages and the thing for people. */
+export function requireAllowed(field: string, what: string, verdict: UrlVerdict): void {
+  if (verdict.ok) return;
+  throw new DomainError('VALIDATION_ERROR', `${what} ${verdict.detail}`, {
+    details: `${field}: ${verdict.detail}`,
+  });
 }

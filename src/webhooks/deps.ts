@@ -11,6 +11,8 @@ export interface WebhookDeps {
   /** For endpoints' secrets. */
   readonly secretBox: SecretBox;
   readonly urlGuard: UrlGuard;
+  /** Stored bodies as they are sent: what is sealed elsewhere is filled in. */
+  readonly completeBodies: (bodies: readonly string[]) => Promise<readonly string[]>;
 }
 
 /** For reads, also inside a transaction. */

@@ -11,12 +11,11 @@ import {
 } from './rules.ts';
 import * as store from './store/endpoints.ts';
 import type { Endpoint } from './store/endpoints.ts';
-import type { PageQuery } from './store/messages.ts';
 import { newEndpointSecret, openSecret } from './endpoint-secrets.ts';
 import { writeOnce } from '../platform/idempotency/keyed-writes.ts';
 import type { IdempotencyContext } from '../platform/idempotency/tag.ts';
 import type { WebhookDeps, WithDb } from './deps.ts';
-import type { Page } from '../domain/page.ts';
+import type { Page, PageQuery } from '../domain/page.ts';
 
 export interface CreateEndpointCommand {
   readonly url: string;

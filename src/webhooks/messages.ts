@@ -1,14 +1,20 @@
 import type { Principal } from '../domain/account.ts';
 import { DomainError } from '../domain/errors.ts';
 import { isId } from '../domain/ids.ts';
-import { MAX_RECOVER_MS, sampleBody, type PurchaseEventStatus, type WebhookEvent } from './rules.ts';
+import {
+  MAX_RECOVER_MS,
+  sampleBody,
+  type Header,
+  type PurchaseEventStatus,
+  type WebhookEvent,
+} from './rules.ts';
 import * as store from './store/messages.ts';
-import type { Attempt, Message, MessageQuery, PageQuery } from './store/messages.ts';
+import type { Message, MessageQuery, StoredAttempt } from './store/messages.ts';
 import { writeOnce } from '../platform/idempotency/keyed-writes.ts';
 import type { IdempotencyContext } from '../platform/idempotency/tag.ts';
 import { getEndpoint } from './endpoints.ts';
 import type { WebhookDeps, WithDb } from './deps.ts';
-import type { Page } from '../domain/page.ts';
+import type { Page, PageQuery } from '../domain/page.ts';
 
 export interface SampleCommand {
   readonly event: WebhookEvent;
@@ -32,26 +38,56 @@ export async function listMessages(
   principal: Principal,
   query: MessageQuery,
 ): Promise<Page<Message>> {
-  const { page, limit, endpointId, transactionId } = query;
+  const { page, limit, endpointId, eventId, transactionId } = query;
   const isPossible =
+    (eventId === undefined || isId('event', eventId)) &&
     (endpointId === undefined || isId('endpoint', endpointId)) &&
     (transactionId === undefined || isId('transaction', transactionId));
   if (!isPossible) return { items: [], total: 0, page, limit };
   return store.listMessages(deps.db, principal.account.id, query);
 }
 
-export async function getMessage(deps: WithDb, principal: Principal, messageId: string): Promise<Message> {
-  return requireFound(await store.findMessage(deps.db, principal.account.id, messageId));
+/** With its body as it is sent. */
+export async function getMessage(
+  deps: Pick<WebhookDeps, 'db' | 'completeBodies'>,
+  principal: Principal,
+  messageId: string,
+): Promise<Message> {
+  const message = await findMessage(deps, principal, messageId);
+  const [body = message.body] = await deps.completeBodies([message.body]);
+  return { ...message, body };
 }
 
+async function findMessage({ db }: WithDb, { account }: Principal, messageId: string): Promise<Message> {
+  return requireFound(await store.findMessage(db, account.id, messageId));
+}
+
+export interface Attempt extends Omit<StoredAttempt, 'url' | 'requestHeaders'> {
+  /** Null on attempts of earlier releases. */
+  readonly request: {
+    readonly url: string;
+    /** Empty: no connection came about, so nothing was sent. */
+    readonly headers: readonly Header[];
+    readonly body: string;
+  } | null;
+}
+
+/** Each with what was sent, and what was answered. */
 export async function listAttempts(
-  deps: WithDb,
+  deps: Pick<WebhookDeps, 'db' | 'completeBodies'>,
   principal: Principal,
   messageId: string,
   query: PageQuery,
 ): Promise<Page<Attempt>> {
-  const { id } = await getMessage(deps, principal, messageId);
-  return store.listAttempts(deps.db, id, query);
+  const { id, body } = await getMessage(deps, principal, messageId);
+  const { items, ...page } = await store.listAttempts(deps.db, id, query);
+  return {
+    ...page,
+    items: items.map(({ url, requestHeaders, ...attempt }) => ({
+      ...attempt,
+      request: url === null ? null : { url, headers: requestHeaders ?? [], body },
+    })),
+  };
 }
 
 export async function sendSample(
@@ -67,9 +103,9 @@ export async function sendSample(
   const message = await writeOnce(deps, principal, idempotency, {
     act: async (trx) => {
       const id = await store.addSample(trx, { endpoint, event, body, now });
-      return { about: id, value: await getMessage({ db: trx }, principal, id) };
+      return { about: id, value: await findMessage({ db: trx }, principal, id) };
     },
-    again: (about) => getMessage(deps, principal, about),
+    again: (about) => findMessage(deps, principal, about),
   });
   await deps.webhookEngine.deliver([message.id]);
   return message;
@@ -81,7 +117,7 @@ export async function resendMessage(
   messageId: string,
   idempotency: IdempotencyContext | undefined,
 ): Promise<Message> {
-  const { endpointId } = await getMessage(deps, principal, messageId);
+  const { endpointId } = await findMessage(deps, principal, messageId);
   await requireEnabled(deps, principal, endpointId);
   const now = deps.clock.now();
   const message = await writeOnce(deps, principal, idempotency, {
@@ -89,7 +125,7 @@ export async function resendMessage(
       const reopened = await store.reopenMessage(trx, principal.account.id, messageId, now);
       return { about: messageId, value: requireFound(reopened) };
     },
-    again: (about) => getMessage(deps, principal, about),
+    again: (about) => findMessage(deps, principal, about),
   });
   await deps.webhookEngine.deliver([messageId]);
   return message;

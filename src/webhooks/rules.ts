@@ -1,5 +1,5 @@
 import { formatMinor, type AccountCurrency } from '../domain/money.ts';
-import type { PurchaseStatus, OutsideMethod, PaymentPurpose } from '../domain/states.ts';
+import type { EsimStatus, PurchaseStatus, OutsideMethod, PaymentPurpose } from '../domain/states.ts';
 
 const SECOND_MS = 1_000;
 const MINUTE_MS = 60 * SECOND_MS;
@@ -75,6 +75,14 @@ export function shouldDisable(
   return attempts >= MIN_FAILED_ATTEMPTS && nowMs - failingSinceMs >= limitMs;
 }
 
+/** The eSIM that an event of its life is about. */
+interface EsimFacts {
+  readonly esimId: string;
+  /** Of the purchase that made it. */
+  readonly transactionId: string;
+  readonly iccid: string;
+}
+
 /** A new event is an entry here and in SAMPLES. */
 export interface WebhookFacts {
   'esim.purchased': {
@@ -84,6 +92,23 @@ export interface WebhookFacts {
     readonly esimId: string | null;
     readonly iccid: string | null;
     readonly qrCodeUrl: string | null;
+  };
+  /** `from` and `to` are the eSIM's statuses. Being delivered is `esim.purchased`. */
+  'esim.status_changed': EsimFacts & { readonly from: EsimStatus; readonly to: EsimStatus };
+  /** Volumes in bytes. */
+  'esim.usage_threshold': EsimFacts & {
+    readonly thresholdPercent: number;
+    readonly totalVolume: number;
+    readonly orderUsage: number;
+    readonly dataUsageRemain: number;
+    /** ISO 8601. */
+    readonly usageAsOf: string | null;
+  };
+  'esim.expiring': EsimFacts & { readonly daysBefore: number; readonly expiredTime: string | null };
+  'esim.expired': EsimFacts & {
+    /** Null: it was never used. */
+    readonly activateTime: string | null;
+    readonly expiredTime: string | null;
   };
   'payment.received': {
     readonly transactionId: string;
@@ -111,12 +136,42 @@ export interface WebhookFacts {
     readonly url: string;
     readonly reason: 'GONE' | 'FAILING';
   };
+  'batch.completed': {
+    readonly batchId: string;
+    readonly rows: number;
+    readonly succeeded: number;
+    readonly failed: number;
+  };
+  /** The next four are null where one message is about many packages. */
+  'package.changed': {
+    readonly packageCode: string | null;
+    readonly packageName: string | null;
+    readonly regionCode: string | null;
+    /** Separated by commas. */
+    readonly changedFields: string | null;
+    /** How many the message is about. */
+    readonly packages: number;
+  };
+  'package.withdrawn': {
+    readonly packageCode: string | null;
+    readonly packageName: string | null;
+    readonly regionCode: string | null;
+    readonly packages: number;
+  };
 }
 
 export type WebhookEvent = keyof WebhookFacts;
 
 const SAMPLE_TRANSACTION = `txn-${'0'.repeat(32)}`;
 const SAMPLE_REFERENCE = `${SAMPLE_TRANSACTION}-1`;
+
+const SAMPLE_ESIM = {
+  esimId: `esim-${'0'.repeat(32)}`,
+  transactionId: SAMPLE_TRANSACTION,
+  iccid: '8900000000000000000',
+} as const;
+
+const SAMPLE_PACKAGE = { packageCode: 'SAMPLE', packageName: 'Sample 1GB 7Days', regionCode: 'NG' };
 
 /** The real shape with values that are clearly not real. The order of fields is that of the body. */
 const SAMPLES: { readonly [Event in WebhookEvent]: WebhookFacts[Event] } = {
@@ -127,6 +182,21 @@ const SAMPLES: { readonly [Event in WebhookEvent]: WebhookFacts[Event] } = {
     esimId: `esim-${'0'.repeat(32)}`,
     iccid: '8900000000000000000',
     qrCodeUrl: 'https://example.com/qr/sample.png',
+  },
+  'esim.status_changed': { ...SAMPLE_ESIM, from: 'CREATED', to: 'ACTIVE' },
+  'esim.usage_threshold': {
+    ...SAMPLE_ESIM,
+    thresholdPercent: 80,
+    totalVolume: 1_073_741_824,
+    orderUsage: 869_730_878,
+    dataUsageRemain: 204_010_946,
+    usageAsOf: '2026-01-31T09:30:00.000Z',
+  },
+  'esim.expiring': { ...SAMPLE_ESIM, daysBefore: 3, expiredTime: '2026-02-28T09:30:00.000Z' },
+  'esim.expired': {
+    ...SAMPLE_ESIM,
+    activateTime: '2026-01-29T09:30:00.000Z',
+    expiredTime: '2026-02-28T09:30:00.000Z',
   },
   'payment.received': {
     transactionId: SAMPLE_TRANSACTION,
@@ -149,32 +219,115 @@ const SAMPLES: { readonly [Event in WebhookEvent]: WebhookFacts[Event] } = {
     url: 'https://example.com/webhooks',
     reason: 'FAILING',
   },
+  'batch.completed': { batchId: `batch-${'0'.repeat(32)}`, rows: 500, succeeded: 498, failed: 2 },
+  'package.changed': { ...SAMPLE_PACKAGE, changedFields: 'price,speed', packages: 1 },
+  'package.withdrawn': { ...SAMPLE_PACKAGE, packages: 1 },
 };
 
 export const WEBHOOK_EVENTS = Object.keys(SAMPLES) as readonly WebhookEvent[];
 
 export const PURCHASE_EVENT = 'esim.purchased' satisfies WebhookEvent;
 
-/** Sent to endpoints that name no events: the only event of the specification. */
+/** Sent to endpoints that name no events: the event that existed first. */
 export const DEFAULT_EVENTS: readonly WebhookEvent[] = [PURCHASE_EVENT];
 
 export function isWebhookEvent(text: string): text is WebhookEvent {
   return Object.hasOwn(SAMPLES, text);
 }
 
-/** The body of a message, byte for byte as it is signed, stored and sent. */
+/** In the order of the body. */
+export function namesOfFacts(event: WebhookEvent): readonly string[] {
+  return Object.keys(SAMPLES[event]);
+}
+
+/** The body of a message, byte for byte as it is stored, and, but for a sealed address, signed and sent. */
 export function webhookBody<Event extends WebhookEvent>(
   event: Event,
   facts: WebhookFacts[Event],
   at: Date,
 ): string {
-  const values = facts as Readonly<Record<string, string | bigint | null>>;
-  const fields = Object.keys(SAMPLES[event]).map((name) => jsonField(name, values[name] ?? ''));
+  const values = facts as Readonly<Record<string, string | bigint | number | null>>;
+  const fields = namesOfFacts(event).map((name) => jsonField(name, values[name] ?? ''));
   return `{"event":${JSON.stringify(event)},"data":{${fields.join(',')}},"timestamp":"${at.toISOString()}"}`;
 }
 
-/** `amountMinor: 1234n` → `"amount":12.34`. */
-function jsonField(name: string, value: string | bigint): string {
+/** Stands in a stored body for an address that is sealed with its eSIM. No address holds a control character. */
+export function sealedQrCodeUrl(esimId: string): string {
+  return `\u0001qr-code-url-of:${esimId}\u0001`;
+}
+
+const SEALED_QR_CODE_URL = /(?<="qrCodeUrl":)"\\u0001qr-code-url-of:([^"\\]+)\\u0001"/;
+
+/** The eSIM whose address is to be filled in. */
+export function sealedEsimOf(body: string): string | undefined {
+  return SEALED_QR_CODE_URL.exec(body)?.[1];
+}
+
+export function fillQrCodeUrl(body: string, qrCodeUrl: string): string {
+  return body.replace(SEALED_QR_CODE_URL, () => JSON.stringify(qrCodeUrl));
+}
+
+const QR_CODE_URL = /(?<="qrCodeUrl":)"(?:[^"\\]|\\.)+"/;
+const LEFT_OUT = '(left out: it repeats the address of the QR code)';
+
+/** The start of an answer as it is kept. A receiver that sends a message back must not put the address of a QR code into our rows. */
+export function keptAnswer(answerStart: string, body: string): string {
+  const [address = '""'] = QR_CODE_URL.exec(body) ?? [];
+  const host = URL.parse(JSON.parse(address) as string)?.host;
+  return host && answerStart.includes(host) ? LEFT_OUT : answerStart;
+}
+
+/** Of a request or an answer; the name is in lower case. */
+export interface Header {
+  readonly name: string;
+  readonly value: string;
+}
+
+/** Of an answer so much is kept: its merchant wants to recognise the server that answered. */
+export const MAX_KEPT_HEADERS = 20;
+const MAX_HEADER_NAME = 64;
+const MAX_HEADER_VALUE = 200;
+/** Of all of them together, in characters. */
+const MAX_KEPT_CHARACTERS = 2_048;
+/** These let whoever has them act as somebody else. */
+const SECRET_HEADERS =
+  /^(set-cookie2?|cookie|(proxy-)?authorization|www-authenticate|authentication-info)$|token|secret|api-?key/;
+
+/** The headers of an answer as they are kept: without secrets, cut, and without the address of a QR code that a receiver sends back. */
+export function keptAnswerHeaders(headers: readonly Header[], body: string): Header[] {
+  const kept: Header[] = [];
+  let characters = 0;
+  for (const { name, value } of headers) {
+    const header = {
+      name: cut(name, MAX_HEADER_NAME),
+      value: SECRET_HEADERS.test(name) ? HIDDEN : cut(keptAnswer(storable(value), body), MAX_HEADER_VALUE),
+    };
+    characters += header.name.length + header.value.length;
+    if (kept.length === MAX_KEPT_HEADERS || characters > MAX_KEPT_CHARACTERS) break;
+    kept.push(header);
+  }
+  return kept;
+}
+
+const HIDDEN = '(hidden)';
+
+/** The headers of an attempt as they are kept. A whole signature is not needed to see that there was one. */
+export function keptRequestHeaders(headers: readonly Header[]): Header[] {
+  return headers.map(({ name, value }) => ({
+    name,
+    value: name === 'webhook-signature' ? value.split(' ').map(startOfSignature).join(' ') : value,
+  }));
+}
+
+const startOfSignature = (signature: string): string => signature.replace(/^(v\d+a?,.{8}).*$/, '$1…');
+
+const cut = (text: string, most: number): string =>
+  text.length > most ? `${text.slice(0, most - 1)}…` : text;
+/** Postgres refuses NUL and half a surrogate pair in JSON. */
+const storable = (text: string): string => text.replaceAll('\0', '\ufffd').toWellFormed();
+
+/** `amountMinor: 1234n` → `"amount":12.34`. A number stays as it is: a count, bytes or percent, never money. */
+function jsonField(name: string, value: string | bigint | number): string {
   return typeof value === 'bigint'
     ? `${JSON.stringify(name.replace(/Minor$/, ''))}:${formatMinor(value)}`
     : `${JSON.stringify(name)}:${JSON.stringify(value)}`;

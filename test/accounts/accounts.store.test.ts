@@ -207,6 +207,35 @@ describe('what operators do', () => {
     expect(await actions(accountId)).toEqual(['olu account.create', 'olu key.revoke']);
   });
 
+  it('has at most 50 working keys in an environment', async () => {
+    const { accountId, one } = await make();
+    await sql`
+      insert into accounts.api_keys (id, account_id, environment, key_sha256, display_prefix, last_four, scopes, allowed_addresses,
+                                     company_name, website_url, expires_at, revoked_at)
+      select 'key-' || md5(${accountId} || n), account_id, environment, sha256(convert_to(${accountId} || n, 'UTF8')), display_prefix,
+             last_four, scopes, allowed_addresses, company_name, website_url,
+             case when n = 100 then now() - interval '1 day' end, case when n = 101 then now() end
+        from accounts.api_keys, generate_series(52, 101) n where id = ${one.keyId}`.execute(books.owner);
+    const key = (environment: 'test' | 'live') =>
+      createKey(
+        books.accounts,
+        {
+          ...{ accountId, environment, brand: 'simway', scopes: ['read'], allowedAddresses: ['127.0.0.1'] },
+          ...{ companyName: 'Ada Ltd', websiteUrl: 'https://ada.example.com', expiresAt: null },
+        },
+        'olu',
+      );
+    // 50 so far, without the one that has expired and the one that was revoked.
+    await expect(key('test')).rejects.toMatchObject({
+      code: 'VALIDATION_ERROR',
+      details: 'an account has at most 50 working keys in an environment: revoke one first',
+    });
+    await key('live');
+    await revoke(books.accounts, { keyId: one.keyId }, 'olu');
+    const both = await Promise.allSettled([key('test'), key('test')]);
+    expect(both.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
+  });
+
   it('funds a wallet once per reference', async () => {
     const { accountId } = await make();
     const dbs = { accounts: books.accounts, world: books.world };

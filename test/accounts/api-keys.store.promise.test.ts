@@ -40,7 +40,7 @@ beforeAll(async () => {
 });
 const running: Authenticator[] = [];
 afterAll(async () => {
-  for (const authenticator of running) authenticator.stop();
+  await Promise.all(running.map((authenticator) => authenticator.stop()));
   await books.close();
 });
 
@@ -58,9 +58,12 @@ async function makeKey(given: { expiresAt?: Date; environment?: 'live' | 'test' 
   return createKey(books.accounts, key, 'a test');
 }
 
-function authenticator(options: { aheadMs?: number; db?: Books['accounts'] } = {}): Authenticator {
+function authenticator(
+  options: { aheadMs?: number; db?: Books['accounts']; pollDb?: Books['accounts'] } = {},
+): Authenticator {
   const made = createAuthenticator({
     db: options.db ?? books.accounts,
+    pollDb: options.pollDb ?? options.db ?? books.accounts,
     clock: { now: () => new Date(Date.now() + (options.aheadMs ?? 0)) },
     brand: 'simway',
     onError: () => undefined,
@@ -181,6 +184,7 @@ describe('junk', () => {
       // Not started: its own polling would be counted too.
       const checked = createAuthenticator({
         db,
+        pollDb: db,
         clock: { now: () => new Date() },
         brand: 'simway',
         onError: () => undefined,
@@ -274,6 +278,38 @@ describe.concurrent('a revocation', () => {
     expect(await heardAfterMs(by, late.apiKey, () => open.commit().execute())).toBeLessThan(HEARD_WITHIN_MS);
   });
 
+  it('is heard while requests hold every connection of their pool, and known keys go on meanwhile', async () => {
+    const pool = openPool({
+      url: books.url,
+      schema: 'accounts',
+      role: 'simway_accounts',
+      maxConnections: 2,
+      statementTimeoutMs: 60_000,
+      applicationName: 'simway-tests',
+    });
+    const by = authenticator({
+      db: new Kysely<AccountsDatabase>({ dialect: new PostgresDialect({ pool }) }),
+      pollDb: books.accounts,
+    });
+    const [revoked, known] = [await makeKey(), await makeKey()];
+    for (const { apiKey } of [revoked, known]) expect(await isKnown(by, apiKey)).toBe(true);
+    const held = [await pool.connect(), await pool.connect()];
+    // Longer than memory is trusted without a poll.
+    const untilMs = performance.now() + HEARD_WITHIN_MS + 500;
+    try {
+      const change = () => revoke(books.accounts, { keyId: revoked.keyId }, 'a test');
+      expect(await heardAfterMs(by, revoked.apiKey, change)).toBeLessThan(HEARD_WITHIN_MS);
+      while (performance.now() < untilMs) {
+        expect(await isKnown(by, known.apiKey)).toBe(true);
+        await new Promise((resolve) => setTimeout(resolve, 50));
+      }
+    } finally {
+      for (const client of held) client.release();
+      await by.stop();
+      await pool.end();
+    }
+  });
+
   it('needs no hearing where a key expires', async () => {
     const by = authenticator();
     const { apiKey } = await makeKey({ expiresAt: new Date(Date.now() + 1_000) });
@@ -284,6 +320,7 @@ describe.concurrent('a revocation', () => {
     const { keyId, apiKey } = await makeKey();
     const by = createAuthenticator({
       db: books.accounts,
+      pollDb: books.accounts,
       clock: { now: () => new Date() },
       brand: 'simway',
       onError: () => undefined,

@@ -43,7 +43,7 @@ describe('key create', () => {
   it('takes scopes, expiry, ranges, the live world and another brand', async () => {
     const secure = await startSecureWebsite();
     const { keyId, apiKey } = await operator.answerOf(
-      operator.run(
+      operator.shell(
         `key create --account ${usd} --environment live --addresses 203.0.113.0/24,2001:db8::1 --website ${secure.url} --company M --scopes read --expires 2999-01-01T00:00:00Z --by ada`,
         [],
         { SIMWAY_BRAND: 'acme', NODE_EXTRA_CA_CERTS: secure.certificateFile },
@@ -57,6 +57,47 @@ describe('key create', () => {
       allowed_addresses: ['203.0.113.0/24', '2001:db8::1'],
       expires_at: new Date('2999-01-01T00:00:00Z'),
     });
+  });
+});
+
+describe('how long a key works', () => {
+  const made = async (flags: string, env: Record<string, string> = {}) => {
+    const line = `key create --account ${ngn} ${operator.keyFlags()}${flags}`;
+    const answer = await operator.answerOf(operator.run(line, [], env));
+    const { expires_at: expiresAt } = await operator.keyRow(answer['keyId']);
+    // It is said when the key is shown.
+    expect(answer['expiresAt']).toBe(expiresAt?.toISOString() ?? null);
+    return expiresAt;
+  };
+  const LIFE = { SIMWAY_API_KEY_LIFE_DAYS: '30' };
+
+  it('is a setting of the operator, which one key may differ from', async () => {
+    const [byDefault, named, never] = await Promise.all([
+      made('', LIFE),
+      made(' --expires 2999-01-01T00:00:00Z', LIFE),
+      made(' --expires never', LIFE),
+    ]);
+    const days = ((byDefault?.getTime() ?? 0) - Date.now()) / 86_400_000;
+    expect(days).toBeGreaterThan(29.9);
+    expect(days).toBeLessThan(30.1);
+    expect([named, never]).toEqual([new Date('2999-01-01T00:00:00Z'), null]);
+  });
+
+  it('is not in the past, and no word that means nothing', async () => {
+    for (const expires of ['2020-01-01T00:00:00Z', 'soon']) {
+      const { code, stderr } = await operator.run(
+        `key create --account ${ngn} ${operator.keyFlags()} --expires ${expires}`,
+      );
+      expect([code, stderr]).toEqual([1, expect.stringContaining('--expires: must be ')]);
+    }
+  });
+
+  it('is listed, with the last use', async () => {
+    const account = await operator.makeAccount('USD');
+    const keyId = await operator.makeKey(account);
+    const { keys } = await operator.answerOf(operator.run(`key list --account ${account}`));
+    expect(keys).toMatchObject([{ keyId, expiresAt: null, revokedAt: null, lastUsedAt: null }]);
+    expect(await operator.run('key list --account acc-nobody')).toMatchObject({ code: 1, stdout: '' });
   });
 });
 
@@ -89,7 +130,7 @@ describe('key create with a webhook URL', () => {
 
   const make = async (account: string, to: string): Promise<Record<string, unknown>> => {
     const line = `key create --account ${account} ${operator.keyFlags()} --webhook-url ${to}`;
-    const { webhook } = await operator.answerOf(operator.here(line));
+    const { webhook } = await operator.answerOf(operator.run(line));
     return webhook as Record<string, unknown>;
   };
   const endpointsOf = (account: string) =>
@@ -151,18 +192,18 @@ describe('key create with a webhook URL', () => {
     [
       'a URL to another network',
       () => '--webhook-url http://10.0.0.1/hooks',
-      ['webhook URL', 'public address'],
+      ['webhookUrl', 'public address'],
     ],
     [
       'a name that points inside',
       () => '--webhook-url http://localhost/hooks',
-      ['webhook URL', 'public hostname'],
+      ['webhookUrl', 'public hostname'],
     ],
-    ['another scheme', () => '--webhook-url ftp://127.0.0.1/hooks', ['webhook URL', 'http']],
+    ['another scheme', () => '--webhook-url ftp://127.0.0.1/hooks', ['webhookUrl', 'http']],
   ])('%s: refused with the reason, no key is made', async (_what, flags, words) => {
     const before = await operator.everything();
     const line = `key create --account ${ngn} ${operator.keyFlags()} ${flags()}`;
-    const { code, stdout, stderr } = await operator.here(line);
+    const { code, stdout, stderr } = await operator.run(line);
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
     for (const word of words) expect(stderr).toContain(word);
     expect(await operator.everything()).toEqual(before);

@@ -1,9 +1,10 @@
-// People at work on the whole service, over HTTP alone: the first one comes by command, makes the others, and each puts right what their role
-// allows. What it does not is refused and on record; nothing that installs an eSIM is ever shown.
+// People at work on the whole service, over HTTP alone: the first ones come by command, make the others together, and each puts right what
+// their role allows. What it does not is refused and on record; nothing that installs an eSIM is ever shown.
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { newBuyer, untilClosed, type Buyer } from '../support/buyer.ts';
-import { runCommand } from '../support/commands.ts';
+import { runCommand, type CommandResult } from '../support/commands.ts';
+import { allInstallSecrets } from '../support/install-data.ts';
 import { buyOutside } from '../support/payments.ts';
 import { dataOf, PASSWORD, signedIn, signIn, SIGN_IN_ENV, type Person } from '../support/people.ts';
 import { givesAway } from '../support/secrets.ts';
@@ -13,26 +14,35 @@ import { until } from '../support/until.ts';
 
 let stack: Stack;
 let buyer: Buyer;
+/** The command that made the first administrator, before there was anybody. */
+let shell: CommandResult;
 let support: Person;
 let operations: Person;
 let finance: Person;
+let secondFinance: Person;
 let admin: Person;
 /** Of everything that people were answered. */
 const heard: string[] = [];
 beforeAll(async () => {
   stack = await startStack({
-    // A second person for every amount of a sandbox package, $2.30.
+    // A second person for every amount of a sandbox package, $2.30, and for what one moves beyond $3 in a day.
     env: {
       ...SIGN_IN_ENV,
       SIMWAY_TEST_TIMINGS: JSON.stringify(PLANTING_PACE),
       SIMWAY_APPROVAL_LIMIT: 'USD=2.00',
+      SIMWAY_APPROVAL_LIMIT_PERSON_DAY: 'USD=3.00',
     },
   });
   await stopChores(stack);
   buyer = await newBuyer(stack);
-  [support, operations, finance, admin] = await Promise.all([
+  shell = await runCommand(
+    ['person', 'create', '--email', 'First@Operator.example', '--name', 'Ada Obi', '--role', 'ADMIN'],
+    stack.env,
+  );
+  [support, operations, finance, secondFinance, admin] = await Promise.all([
     hearing(signedIn(stack, 'SUPPORT')),
     hearing(signedIn(stack, 'OPERATIONS')),
+    hearing(signedIn(stack, 'FINANCE')),
     hearing(signedIn(stack, 'FINANCE')),
     hearing(signedIn(stack, 'ADMIN')),
   ]);
@@ -97,10 +107,6 @@ const auditOf = (actor: string) =>
 
 describe('the first one', () => {
   it('comes by command, chooses a password, and makes the others', async () => {
-    const shell = await runCommand(
-      ['person', 'create', '--email', 'First@Operator.example', '--name', 'Ada Obi', '--role', 'ADMIN'],
-      stack.env,
-    );
     expect({ code: shell.code, stderr: shell.stderr }).toEqual({ code: 0, stderr: '' });
     const made = JSON.parse(shell.stdout) as Record<string, string>;
     expect(made).toMatchObject({ email: 'first@operator.example', role: 'ADMIN', mustChangePassword: true });
@@ -125,11 +131,12 @@ describe('the first one', () => {
       role: 'SUPPORT',
     });
     expect(bo.status).toBe(201);
-    const { person, oneTimePassword } = dataOf(bo) as {
-      person: { personId: string };
-      oneTimePassword: string;
-    };
-    const bosToken = dataOf(await signIn(stack, { email: 'bo@operator.example', password: oneTimePassword }))[
+    const { person, firstHalf } = dataOf(bo) as { person: { personId: string }; firstHalf: string };
+    const confirm = { path: `/ops/people/${person.personId}/confirm`, body: { role: 'SUPPORT' } };
+    expect(endOf(await first('POST', confirm.path, confirm.body))).toEqual([403, 'FORBIDDEN']);
+    const { secondHalf } = dataOf(await admin.call('POST', confirm.path, confirm.body));
+    const bosPassword = `${firstHalf}-${String(secondHalf)}`;
+    const bosToken = dataOf(await signIn(stack, { email: 'bo@operator.example', password: bosPassword }))[
       'token'
     ];
     const asBo = () =>
@@ -173,8 +180,13 @@ describe('the first one', () => {
     }
     expect([statuses, bodies.size]).toEqual([[401, 401, 401], 1]);
     const reset = await runCommand(['person', 'reset-password', '--email', email, '--by', 'ada'], stack.env);
-    const { oneTimePassword: password } = JSON.parse(reset.stdout) as Record<string, string>;
-    const back = await signIn(stack, { email, password: String(password) });
+    const { firstHalf } = JSON.parse(reset.stdout) as Record<string, string>;
+    const whose = ['--email', email, '--role', 'SUPPORT'];
+    const refused = await runCommand(['person', 'confirm', ...whose, '--by', ' ADA'], stack.env);
+    expect(refused).toMatchObject({ code: 1, stderr: 'A different administrator must confirm this\n' });
+    const confirmed = await runCommand(['person', 'confirm', ...whose, '--by', 'bayo'], stack.env);
+    const { secondHalf } = JSON.parse(confirmed.stdout) as Record<string, string>;
+    const back = await signIn(stack, { email, password: `${firstHalf}-${secondHalf}` });
     expect([back.status, dataOf(back)['mustChangePassword']]).toEqual([201, true]);
   });
 });
@@ -211,7 +223,7 @@ describe('a purchase that is stuck', () => {
         subject: id,
         detail: {
           role: 'SUPPORT',
-          wanted: 'perform cancel (requires OPERATIONS or FINANCE or ADMIN)',
+          wanted: 'perform cancel (requires OPERATIONS or FINANCE)',
         },
       },
       { action: 'ops.refuse', subject: `POST /ops/purchases/${id}/replay` },
@@ -260,8 +272,9 @@ describe('money', () => {
     expect(waiting).toMatchObject([{ moveId, by: finance.email, amount: 2.1, currency: 'USD' }]);
 
     expect(endOf(await finance.call('POST', `/ops/moves/${moveId}/approve`))).toEqual([403, 'FORBIDDEN']);
+    expect(endOf(await admin.call('POST', `/ops/moves/${moveId}/approve`))).toEqual([403, 'FORBIDDEN']);
     expect(await buyer.balanceMinor()).toBe(before);
-    const approve = () => admin.call('POST', `/ops/moves/${moveId}/approve`);
+    const approve = () => secondFinance.call('POST', `/ops/moves/${moveId}/approve`);
     expect((await Promise.all([approve(), approve()])).map(({ status }) => status)).toContain(200);
     expect(await buyer.balanceMinor()).toBe(before + 210n);
     expect(endOf(await finance.call('POST', `/ops/moves/${moveId}/decline`))).toEqual([
@@ -270,7 +283,7 @@ describe('money', () => {
       'NOT_WAITING',
     ]);
     const records = await recordsOf(id);
-    expect(records).toContainEqual(['credit-wallet', finance.email, 'DONE', null, admin.email]);
+    expect(records).toContainEqual(['credit-wallet', finance.email, 'DONE', null, secondFinance.email]);
     expect(records).toContainEqual(['credit-wallet', finance.email, 'REFUSED', 'SAME_PERSON', null]);
     expect(await buyer.balanceMinor()).toBe(before + 210n);
   });
@@ -280,8 +293,8 @@ describe('money', () => {
     const before = await buyer.balanceMinor();
     const asked = await ask(finance, id, { move: 'credit-wallet', goodwill: true });
     const moveId = String(dataOf(asked)['moveId']);
-    expect(endOf(await admin.call('POST', `/ops/moves/${moveId}/decline`))).toEqual([200]);
-    expect(endOf(await admin.call('POST', `/ops/moves/${moveId}/approve`))).toEqual([
+    expect(endOf(await secondFinance.call('POST', `/ops/moves/${moveId}/decline`))).toEqual([200]);
+    expect(endOf(await secondFinance.call('POST', `/ops/moves/${moveId}/approve`))).toEqual([
       409,
       'MOVE_REFUSED',
       'NOT_WAITING',
@@ -321,6 +334,90 @@ describe('money', () => {
   });
 });
 
+describe('one administrator alone', () => {
+  it('credits no wallet, and cannot become the person who does', async () => {
+    const id = await delivered();
+    const before = await buyer.balanceMinor();
+    const gift = { move: 'credit-wallet', goodwill: true };
+    expect(endOf(await ask(admin, id, gift))).toEqual([403, 'FORBIDDEN']);
+    expect(endOf(await admin.call('POST', `/ops/purchases/${id}/replay`, REASON))).toEqual([
+      403,
+      'FORBIDDEN',
+    ]);
+    const puppet = { email: 'puppet@operator.example', name: 'Puppet', role: 'FINANCE' };
+    const made = dataOf(await admin.call('POST', '/ops/people', puppet));
+    const reset = dataOf(await admin.call('POST', `/ops/people/${support.personId}/reset-password`));
+    const raised = await signedIn(stack, 'SUPPORT');
+    const change = await admin.call('PATCH', `/ops/people/${raised.personId}`, { role: 'FINANCE' });
+    expect(endOf(change)).toEqual([200]);
+    expect(endOf(await raised.call('GET', '/ops/me'))).toEqual([401, 'INVALID_TOKEN']);
+    // Whatever the answers hold opens nothing.
+    const tries = [
+      [puppet.email, ...textsOf(made)],
+      [support.email, ...textsOf(reset)],
+      [raised.email, PASSWORD, ...textsOf(dataOf(change))],
+    ];
+    for (const [email = '', ...passwords] of tries)
+      for (const password of passwords)
+        expect((await signIn(stack, { email, password })).status, email).toBe(401);
+    const { personId } = made['person'] as { personId: string };
+    const confirm = () => admin.call('POST', `/ops/people/${personId}/confirm`, { role: 'FINANCE' });
+    expect(endOf(await confirm())).toEqual([403, 'FORBIDDEN']);
+    expect(await buyer.balanceMinor()).toBe(before);
+    support = await hearing(signedIn(stack, 'SUPPORT'));
+  });
+});
+
+describe('one person of finance alone', () => {
+  it('splits a refund into small ones, reaches the limit of a day, and then needs a second person', async () => {
+    const splitter = await hearing(signedIn(stack, 'FINANCE'));
+    const [one, other] = [await delivered(), await delivered()];
+    const before = await buyer.balanceMinor();
+    const part = (id: string, amount: number) =>
+      ask(splitter, id, { move: 'credit-wallet', goodwill: true, amount, currency: 'USD' });
+    const parts = [0.9, 0.8, 0.5].flatMap((amount) => [part(one, amount), part(other, amount)]);
+    const statuses = (await Promise.all(parts)).map(({ status }) => status);
+    // $4.40 in all, of which at most $3 go without a second person.
+    expect(statuses).toContain(202);
+    expect(await buyer.balanceMinor()).toBeLessThanOrEqual(before + 300n);
+    const waits = await part(await delivered(), 1.3);
+    expect(endOf(waits)).toEqual([202]);
+    const approve = `/ops/moves/${String(dataOf(waits)['moveId'])}/approve`;
+    expect(endOf(await finance.call('POST', approve))).toEqual([200]);
+  });
+
+  it('is not approved by somebody whose access the same person gave today', async () => {
+    const [asker, fresh] = await Promise.all([signedIn(stack, 'FINANCE'), signedIn(stack, 'FINANCE')]);
+    const id = await delivered();
+    const asked = await ask(asker, id, { move: 'credit-wallet', goodwill: true });
+    for (const { personId } of [asker, fresh])
+      await stack.accounts
+        .insertInto('access_grants')
+        .values({
+          person_id: personId,
+          email: personId === fresh.personId ? fresh.email : asker.email,
+          role: 'FINANCE',
+          given_by: admin.email,
+          given_at: new Date(),
+          second_half: null,
+          confirmed_by: null,
+          confirmed_at: null,
+        })
+        .execute();
+    const approve = `/ops/moves/${String(dataOf(asked)['moveId'])}/approve`;
+    expect(endOf(await fresh.call('POST', approve))).toEqual([409, 'MOVE_REFUSED', 'NOT_INDEPENDENT']);
+    expect(endOf(await finance.call('POST', approve))).toEqual([200]);
+  });
+});
+
+/** Every text in an answer's data, two levels deep. */
+const textsOf = (data: Record<string, unknown>): string[] =>
+  Object.values(data).flatMap((value) =>
+    typeof value === 'string'
+      ? [value]
+      : Object.values((value ?? {}) as Record<string, unknown>).filter((one) => typeof one === 'string'),
+  );
+
 describe('reconciliation and the books', () => {
   it('a run ends without differences, and the books net to zero', async () => {
     const ran = await until(
@@ -352,13 +449,7 @@ describe('reconciliation and the books', () => {
 
 describe('secrets', () => {
   it('no answer to anybody holds what installs an eSIM, a key, a password or a token', async () => {
-    const { rows } = await sql<Record<string, string | null>>`
-      select ac, qr_code_url, short_url, matching_id, pin, puk from esims where ac <> ''`.execute(
-      stack.owner,
-    );
-    const secrets = rows
-      .flatMap((row) => Object.values(row))
-      .filter((one): one is string => one !== null && one.length > 3);
+    const secrets = (await allInstallSecrets(stack)).filter((one) => one.length > 3);
     expect(secrets.length).toBeGreaterThan(3);
     expect(heard.length).toBeGreaterThan(40);
     const all = heard.join('\n');

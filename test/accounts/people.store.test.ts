@@ -2,11 +2,22 @@
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import { oneTimePassword } from '../../src/accounts/passwords.ts';
-import { changePerson, createPerson, listPeople, resetPassword } from '../../src/accounts/people.ts';
+import {
+  changePerson,
+  confirmAccess,
+  createFirstAdmin,
+  createPerson,
+  listPeople,
+  peopleUseCases,
+  resetPassword,
+} from '../../src/accounts/people.ts';
+import type { Session } from '../../src/accounts/sessions.ts';
 import { refusalOf } from '../support/books.ts';
 import { ADDRESS, codeOf, openOffice, OWN } from './people.support.ts';
 
-const { audit, books, deps, pass, person, sessions, signIn } = await openOffice();
+const { audit, books, deps, pass, person, sessions, settled, signIn } = await openOffice();
+/** Of an installation without anybody. */
+const fresh = await openOffice();
 
 describe('people', () => {
   it('are made once for an e-mail address, in whatever case', async () => {
@@ -14,7 +25,7 @@ describe('people', () => {
     const again = createPerson(deps, { email: email.toUpperCase(), name: 'Again', role: 'ADMIN' }, 'a test');
     await expect(again).rejects.toMatchObject({
       code: 'VALIDATION_ERROR',
-      details: 'email: somebody has it already',
+      details: 'email: another person has it already',
     });
   });
 
@@ -50,6 +61,124 @@ describe('people', () => {
   });
 });
 
+describe('access', () => {
+  const newPerson = (email: string) => ({ email, name: 'Bo', role: 'FINANCE' as const });
+  const confirm = (email: string, by: string, role: 'FINANCE' | 'ADMIN' = 'FINANCE') =>
+    confirmAccess(deps, { email }, role, by);
+  let made = 0;
+  const newEmail = () => `access-${++made}@operator.example`;
+
+  it('of a new person takes two: neither half opens anything, and the second is for somebody else', async () => {
+    const email = newEmail();
+    const { firstHalf, person: view } = await createPerson(deps, newPerson(email), 'ada');
+    expect(view.awaitsConfirmation).toMatchObject({ askedBy: 'ada' });
+    expect(await codeOf(signIn(email, firstHalf))).toBe('UNAUTHORIZED');
+    expect(await codeOf(confirm(email, ' ADA'))).toBe('FORBIDDEN');
+    const { secondHalf, person: after } = await confirm(email, 'bayo');
+    expect(after.awaitsConfirmation).toBeNull();
+    expect(await codeOf(signIn(email, secondHalf))).toBe('UNAUTHORIZED');
+    expect(await codeOf(signIn(email, `${firstHalf}-${secondHalf}`))).toBe('done');
+    // It is shown once.
+    expect(await codeOf(confirm(email, 'chidi'))).toBe('NOT_FOUND');
+    expect(await audit(view.personId)).toContain('bayo: person.confirm');
+  });
+
+  it('is confirmed once, however many confirm it at once', async () => {
+    const email = newEmail();
+    await createPerson(deps, newPerson(email), 'ada');
+    const codes = await Promise.all(
+      Array.from({ length: 10 }, (_, nth) => codeOf(confirm(email, `b${nth}`))),
+    );
+    expect(codes.filter((code) => code === 'done').length).toBe(1);
+    expect(codes.filter((code) => code === 'NOT_FOUND').length).toBe(9);
+  });
+
+  it('is confirmed for the role that was read, not for one that it became since', async () => {
+    const email = newEmail();
+    await createPerson(deps, { ...newPerson(email), role: 'SUPPORT' }, 'ada');
+    await changePerson(deps, { email }, { role: 'ADMIN' }, 'ada');
+    await expect(confirmAccess(deps, { email }, 'SUPPORT', 'bayo')).rejects.toMatchObject({
+      code: 'VALIDATION_ERROR',
+      details: 'role: the person would be ADMIN',
+    });
+  });
+
+  it.each<[string, (email: string) => Promise<unknown>]>([
+    ['another role', (email) => changePerson(deps, { email }, { role: 'FINANCE' }, 'ada')],
+    ['a new password', (email) => resetPassword(deps, { email }, 'ada')],
+    [
+      'being enabled',
+      async (email) => {
+        await changePerson(deps, { email }, { disabled: true }, 'ada');
+        await changePerson(deps, { email }, { disabled: false }, 'ada');
+      },
+    ],
+    [
+      'another role while disabled, then being enabled',
+      async (email) => {
+        await changePerson(deps, { email }, { disabled: true }, 'ada');
+        await changePerson(deps, { email }, { role: 'FINANCE' }, 'ada');
+        await changePerson(deps, { email }, { disabled: false }, 'ada');
+      },
+    ],
+  ])('by %s takes two as well: the own password opens nothing until then', async (_how, change) => {
+    const { email, personId } = await settled();
+    await change(email);
+    expect(await codeOf(signIn(email, OWN))).toBe('UNAUTHORIZED');
+    const { role } = (await listPeople(deps, { page: 1, limit: 1_000 })).items.find(
+      (one) => one.personId === personId,
+    )!;
+    expect(await codeOf(confirmAccess(deps, { email }, role, 'ada'))).toBe('FORBIDDEN');
+    expect(await codeOf(confirmAccess(deps, { email }, role, 'bayo'))).toBe('done');
+    expect(await codeOf(signIn(email, OWN))).toBe('UNAUTHORIZED');
+  });
+
+  it('is not given by the same role, by enabling who is not disabled, or by a name', async () => {
+    const { email } = await settled('FINANCE');
+    for (const changes of [{ role: 'FINANCE' as const }, { disabled: false }, { name: 'Another' }])
+      expect((await changePerson(deps, { email }, changes, 'ada')).given).toBeUndefined();
+    expect(await codeOf(signIn(email, OWN))).toBe('done');
+  });
+
+  it('that is given again voids the half that waited; so does disabling; after three days it is too late', async () => {
+    const email = newEmail();
+    const before = await createPerson(deps, newPerson(email), 'ada');
+    const after = await resetPassword(deps, { email }, 'bayo');
+    expect(await codeOf(confirm(email, 'bayo'))).toBe('FORBIDDEN');
+    const { secondHalf } = await confirm(email, 'ada');
+    expect(await codeOf(signIn(email, `${before.firstHalf}-${secondHalf}`))).toBe('UNAUTHORIZED');
+    expect(await codeOf(signIn(email, `${after.firstHalf}-${secondHalf}`))).toBe('done');
+    await resetPassword(deps, { email }, 'ada');
+    await changePerson(deps, { email }, { disabled: true }, 'bayo');
+    expect(await codeOf(confirm(email, 'chidi'))).toBe('NOT_FOUND');
+    await changePerson(deps, { email }, { disabled: false }, 'ada');
+    pass(72 * 3_600_000 + 1);
+    expect(await codeOf(confirm(email, 'chidi'))).toBe('NOT_FOUND');
+  });
+
+  it('is confirmed by nobody for themself, over a session either', async () => {
+    const { email, personId } = await settled('ADMIN');
+    const session = { person: { personId, email, name: 'A', role: 'ADMIN' } } as Session;
+    const { person: bo } = await peopleUseCases.create(deps, session, newPerson(newEmail()));
+    expect(await codeOf(peopleUseCases.confirm(deps, session, bo.personId, 'FINANCE'))).toBe('FORBIDDEN');
+    await sql`update access_grants set confirmed_by = ${` ${email.toUpperCase()}`}, confirmed_at = now(), second_half = null
+               where person_id = ${bo.personId}`
+      .execute(books.accounts)
+      .then(
+        () => expect.fail('the database took it'),
+        (error: unknown) => expect(String(error)).toContain('access_by_two_people'),
+      );
+  });
+
+  it('of the first administrator is whole at once, and of no other', async () => {
+    const first = await createFirstAdmin(fresh.deps, { email: 'first@x.example', name: 'First' }, 'ada');
+    expect(await codeOf(fresh.signIn('first@x.example', first?.oneTimePassword ?? ''))).toBe('done');
+    expect(await createFirstAdmin(fresh.deps, { email: 'second@x.example', name: 'Second' }, 'ada')).toBe(
+      undefined,
+    );
+  });
+});
+
 describe('a one-time password', () => {
   it('is never the same, and hard to misread', () => {
     const many = new Set(Array.from({ length: 1_000 }, oneTimePassword));
@@ -71,6 +200,7 @@ describe('a one-time password', () => {
     expect(again.session.mustChangePassword).toBe(false);
     expect(await audit(personId)).toEqual([
       'a test: person.create',
+      'another test: person.confirm',
       `${email}: session.open`,
       `${email}: person.change-password`,
       `${email}: session.refuse`,
@@ -90,6 +220,8 @@ describe('a one-time password', () => {
   it.each([
     ['too short', 'eleven char', 'at least 12 characters'],
     ['the same', undefined, 'must be another one'],
+    ['common', 'Password2024!', 'must not be a common password'],
+    ['its owner’s name', 'Operator.example', 'must not be made of your name'],
   ])('is not replaced by one that is %s', async (_why, next, detail) => {
     const { email, oneTime } = await person();
     const { session } = await signIn(email, oneTime);

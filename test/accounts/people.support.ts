@@ -1,7 +1,7 @@
 // People of an operator and their sessions on books of their own, with a clock that the test moves and a password that costs little to hash.
 import { afterAll, beforeEach } from 'vitest';
 import { createPasswords, type Passwords } from '../../src/accounts/passwords.ts';
-import { createPerson } from '../../src/accounts/people.ts';
+import { confirmAccess, createPerson } from '../../src/accounts/people.ts';
 import { sessionUseCases } from '../../src/accounts/sessions.ts';
 import { bindAll } from '../../src/platform/composition/bind.ts';
 import { DomainError } from '../../src/domain/errors.ts';
@@ -44,11 +44,12 @@ export async function openOffice() {
   };
   const sessions = bindAll(deps, sessionUseCases);
   let made = 0;
-  const person = async (role: Role = 'SUPPORT') => {
+  const newPerson = async (role: Role = 'SUPPORT') => {
     made += 1;
     const email = `person-${made}@operator.example`;
-    const created = await createPerson(deps, { email, name: `Person ${made}`, role }, 'a test');
-    return { email, personId: created.person.personId, oneTime: created.oneTimePassword };
+    const { person, firstHalf } = await createPerson(deps, { email, name: `Person ${made}`, role }, 'a test');
+    const { secondHalf } = await confirmAccess(deps, { email }, role, 'another test');
+    return { email, personId: person.personId, oneTime: `${firstHalf}-${secondHalf}` };
   };
   const signIn = (email: string, password: string) => sessions.signIn({ email, password, address: ADDRESS });
   return {
@@ -62,11 +63,11 @@ export async function openOffice() {
     pass: (ms: number): void => {
       nowMs += ms;
     },
-    person,
+    person: newPerson,
     signIn,
     /** Somebody with a password of their own. */
     settled: async (role: Role = 'SUPPORT') => {
-      const { email, personId, oneTime } = await person(role);
+      const { email, personId, oneTime } = await newPerson(role);
       const { session } = await signIn(email, oneTime);
       await sessions.changePassword(session, { current: oneTime, next: OWN, address: ADDRESS });
       return { email, personId };

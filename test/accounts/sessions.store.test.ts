@@ -1,7 +1,7 @@
 /** Sessions on a real Postgres: what ends one, what guessing a password costs, and what is on record. */
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
-import { changePerson, resetPassword } from '../../src/accounts/people.ts';
+import { changePerson, confirmAccess, resetPassword } from '../../src/accounts/people.ts';
 import { LOCK_MS, SESSION_IDLE_MS, SESSION_MS, sessionUseCases } from '../../src/accounts/sessions.ts';
 import { bindAll } from '../../src/platform/composition/bind.ts';
 import type { DomainError } from '../../src/domain/errors.ts';
@@ -130,9 +130,10 @@ describe('wrong passwords', () => {
     const { token } = await signIn(email, OWN);
     await fail(email, 10);
     expect(await codeOf(sessions.authenticate(token))).toBe('done');
-    const { oneTimePassword: next, person: view } = await resetPassword(deps, { id: personId }, 'a test');
+    const { firstHalf, person: view } = await resetPassword(deps, { id: personId }, 'a test');
     expect(view.lockedUntil).toBeNull();
-    expect(await codeOf(signIn(email, next))).toBe('done');
+    const { secondHalf } = await confirmAccess(deps, { id: personId }, 'SUPPORT', 'another test');
+    expect(await codeOf(signIn(email, `${firstHalf}-${secondHalf}`))).toBe('done');
   });
 
   it('fifty at once count like fifty one after the other', async () => {

@@ -27,7 +27,11 @@ export function watchTroubles(page: Page): string[] {
     if (message.type() === 'error') troubles.push(`console: ${message.text()}`);
   });
   page.on('pageerror', (error) => troubles.push(`script: ${error.message}`));
-  page.on('requestfailed', (request) => troubles.push(`not loaded: ${request.url()}`));
+  page.on('requestfailed', (request) => {
+    // What the page itself gave up, since it was left.
+    if (request.failure()?.errorText === 'net::ERR_ABORTED') return;
+    troubles.push(`not loaded: ${request.url()}`);
+  });
   page.on('response', (response) => {
     if (response.status() >= 400) troubles.push(`${response.status()}: ${response.url()}`);
   });
@@ -43,3 +47,7 @@ export function watchOrigins(page: Page): Set<string> {
   });
   return origins;
 }
+
+/** By how many pixels something is wider than the screen. */
+export const overflow = (page: Page): Promise<number> =>
+  page.evaluate<number>('document.documentElement.scrollWidth - document.documentElement.clientWidth');

@@ -1,4 +1,4 @@
-/** Taking over a supplier's catalogue: what changed and nothing else, prices with when each was valid, withdrawn instead of removed. */
+/** Taking over a supplier's catalogue: what changed and nothing else, versions with when each was valid, withdrawn instead of removed. */
 import fc from 'fast-check';
 import { sql } from 'kysely';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
@@ -21,7 +21,9 @@ beforeEach(() => clear());
 afterAll(() => books.close());
 
 const clear = () =>
-  sql`truncate package_top_up_looks, package_top_ups, package_prices, packages, regions`.execute(books.owner);
+  sql`truncate package_top_up_looks, package_top_ups, package_prices, package_versions, quotes, packages, regions`.execute(
+    books.owner,
+  );
 
 const at = (minute: number): Date => new Date(Date.UTC(2026, 0, 1, 0, minute));
 const sync = (packages: CataloguePackage[], minute: number, regions: Region[] = [region()]) =>
@@ -29,10 +31,10 @@ const sync = (packages: CataloguePackage[], minute: number, regions: Region[] = 
 const revision = async () => Number((await readRevisions(books.world)).catalogue);
 const change = { added: 0, changed: 0, repriced: 0, withdrawn: 0 };
 
-const prices = (packageCode: string) =>
+const versions = (packageCode: string) =>
   books.world
-    .selectFrom('package_prices')
-    .select(['cost_usd_e4', 'valid_from', 'valid_to'])
+    .selectFrom('package_versions')
+    .select(['kind', 'changed_fields', 'cost_usd_e4', 'valid_from', 'valid_to'])
     .where('package_code', '=', packageCode)
     .orderBy('valid_from')
     .execute();
@@ -67,7 +69,7 @@ describe('replaceCatalogue', () => {
     const before = await revision();
     expect(await sync([structuredClone(b), structuredClone(a)], 2)).toEqual(change);
     expect(await revision()).toBe(before);
-    expect(await prices('A')).toHaveLength(1);
+    expect(await versions('A')).toHaveLength(1);
   });
 
   it.each<[string, Partial<CataloguePackage>]>([
@@ -76,25 +78,28 @@ describe('replaceCatalogue', () => {
     ['a duration unit', { durationUnit: 'MONTH' }],
     ['whether it can be topped up', { topUpAvailable: false }],
     ['an operator', { networks: [{ ...a.networks[0]!, operatorList: [] }] }],
-  ])('counts %s as changed, once, with no new price', async (_name, given) => {
+  ])('counts %s as changed, once, with a new version', async (_name, given) => {
     await sync([a, b], 1);
     const before = await revision();
     expect(await sync([{ ...a, ...given }, b], 2)).toEqual({ ...change, changed: 1 });
     expect(await revision()).toBe(before + 1);
     expect((await readCatalogue(books.world)).packages[0]).toMatchObject(given);
-    expect(await prices('A')).toHaveLength(1);
+    expect(await versions('A')).toMatchObject([
+      { kind: 'ADDED', cost_usd_e4: 100_000n, valid_to: at(2) },
+      { kind: 'CHANGED', cost_usd_e4: 100_000n, valid_from: at(2), valid_to: null },
+    ]);
   });
 
-  it('closes the old price when the new one begins', async () => {
+  it('closes the old version when the new one begins', async () => {
     await sync([a, b], 1);
     const before = await revision();
     expect(await sync([{ ...a, cost: 5n }, b], 2)).toEqual({ ...change, repriced: 1 });
     expect(await revision()).toBe(before + 1);
-    expect(await prices('A')).toEqual([
-      { cost_usd_e4: 100_000n, valid_from: at(1), valid_to: at(2) },
-      { cost_usd_e4: 5n, valid_from: at(2), valid_to: null },
+    expect(await versions('A')).toEqual([
+      { kind: 'ADDED', changed_fields: [], cost_usd_e4: 100_000n, valid_from: at(1), valid_to: at(2) },
+      { kind: 'CHANGED', changed_fields: ['price'], cost_usd_e4: 5n, valid_from: at(2), valid_to: null },
     ]);
-    expect(await prices('B')).toHaveLength(1);
+    expect(await versions('B')).toHaveLength(1);
   });
 
   it('withdraws what is gone, keeps it, and takes it back when it returns', async () => {
@@ -112,7 +117,12 @@ describe('replaceCatalogue', () => {
     expect(await revision()).toBe(before + 1);
     expect(await sync([a, b], 4)).toEqual({ ...change, changed: 1 });
     expect(await countPackages(books.world)).toBe(2);
-    expect(await prices('A')).toHaveLength(1);
+    const back = { kind: 'ADDED', changed_fields: ['availability'], valid_from: at(4), valid_to: null };
+    expect(await versions('A')).toMatchObject([
+      { kind: 'ADDED', changed_fields: [], valid_from: at(1), valid_to: at(2) },
+      { kind: 'WITHDRAWN', changed_fields: ['availability'], valid_from: at(2), valid_to: at(4) },
+      back,
+    ]);
   });
 
   it('wakes every process when only a region changed', async () => {
@@ -152,28 +162,33 @@ describe('replaceCatalogue', () => {
     expect(packages.map((item) => item.packageCode)).toEqual(['A', 'B']);
   });
 
-  it('with a clock that went back keeps prices in one unbroken row', async () => {
+  it('with a clock that went back keeps versions in one unbroken row', async () => {
     await sync([a], 10);
     await sync([{ ...a, cost: 1n }], 10);
     await sync([{ ...a, cost: 2n }], 5);
     await sync([{ ...a, cost: 3n }], 20);
     expect(await brokenIntervals()).toEqual([]);
-    expect((await prices('A')).at(-1)).toEqual({ cost_usd_e4: 3n, valid_from: at(20), valid_to: null });
+    expect((await versions('A')).at(-1)).toMatchObject({
+      cost_usd_e4: 3n,
+      valid_from: at(20),
+      valid_to: null,
+    });
   });
 });
 
-/** Packages whose prices leave a gap, overlap, run backwards, repeat, or do not end with today's. */
+/** Packages whose versions leave a gap, overlap, run backwards, or do not end with today's package. */
 async function brokenIntervals(): Promise<string[]> {
   const { rows } = await sql<{ package_code: string }>`
     with rows as (
-      select *, lead(valid_from) over w as next_from, lag(cost_usd_e4) over w as cost_before
-        from package_prices window w as (partition by package_code order by valid_from)
+      select *, lead(valid_from) over w as next_from
+        from package_versions window w as (partition by package_code order by valid_from)
     )
     select distinct packages.package_code from packages left join rows using (package_code)
      where rows.valid_from is null
         or valid_to is distinct from next_from
         or valid_to <= valid_from
-        or (valid_to is null and rows.cost_usd_e4 <> packages.cost_usd_e4)`.execute(books.owner);
+        or (valid_to is null and on_sale and rows.cost_usd_e4 <> packages.cost_usd_e4)
+        or (valid_to is null and on_sale <> (packages.withdrawn_at is null))`.execute(books.owner);
   return rows.map((row) => row.package_code);
 }
 
@@ -189,7 +204,7 @@ describe('any run of catalogues', () => {
       ),
     );
 
-  it('leaves price intervals without gaps or overlaps, and the last listing on sale', async () => {
+  it('leaves versions without gaps or overlaps, and the last listing on sale', async () => {
     await withSeed((seed) =>
       fc.assert(
         fc.asyncProperty(fc.array(listing, { minLength: 1, maxLength: 6 }), async (listings) => {

@@ -10,6 +10,7 @@ import {
 } from '../../src/catalogue/store/rates.ts';
 import { readEnvironment, readRevisions } from '../../src/catalogue/store/revisions.ts';
 import { openBooks, refusalOf, type Books } from '../support/books.ts';
+import { explain, rowsReadBy } from '../support/explain.ts';
 
 const books: Books = await openBooks();
 beforeEach(async () => {
@@ -45,6 +46,22 @@ describe('exchange rates', () => {
     expect(await good()).toEqual({ NGN: 2n });
   });
 
+  it('are read by the index, a few rows for each currency, however many earlier ones are kept', async () => {
+    await sql`
+      insert into exchange_rates (currency, rate_micros, source, observed_at, status)
+      select 'CA' || chr(65 + c), i, 's', timestamptz '2026-01-01' + i * interval '10 minutes', 'GOOD'
+        from generate_series(1, 5000) i, generate_series(0, 19) c`.execute(books.owner);
+    await sql`analyze exchange_rates`.execute(books.owner);
+    const { scans, statements } = await explain(books, (db) => findGoodRates(db), {
+      statementTimeoutMs: 10_000,
+    });
+    expect(statements).toBe(1);
+    const ofRates = scans.filter((node) => node['Relation Name'] === 'exchange_rates');
+    // To find the currency, and its rate.
+    expect(rowsReadBy(ofRates)).toBeLessThanOrEqual(4 * 20);
+    expect(new Set(Object.values(await good()))).toEqual(new Set([5_000n]));
+  });
+
   it('carry their source and age', async () => {
     await insertRates(books.world, [rate('NGN', 1_600_000_000n, 5, { source: 'open.er-api.com' })]);
     expect(await findGoodRates(books.world)).toEqual([
@@ -63,10 +80,15 @@ describe('exchange rates', () => {
     const quarantined = { status: 'QUARANTINED', source: 'odd' } as const;
     await insertRates(books.world, [rate('NGN', 9n, 2, quarantined), rate('EUR', 7n, 2, quarantined)]);
     expect(await good()).toEqual({ NGN: 1n });
-    expect(await findQuarantined(books.world, at(2), 'NGN')).toMatchObject([{ micros: 9n, source: 'odd' }]);
-    expect(await findQuarantined(books.world, at(2))).toMatchObject([{ micros: 7n }, { micros: 9n }]);
-    expect(await findQuarantined(books.world, at(3), 'NGN')).toEqual([]);
-    expect(await findQuarantined(books.world, at(0), 'GHS')).toEqual([]);
+    expect(await findQuarantined(books.world, { since: at(2), currency: 'NGN' })).toMatchObject([
+      { micros: 9n, source: 'odd' },
+    ]);
+    expect(await findQuarantined(books.world, { since: at(2) })).toMatchObject([
+      { micros: 7n },
+      { micros: 9n },
+    ]);
+    expect(await findQuarantined(books.world, { since: at(3), currency: 'NGN' })).toEqual([]);
+    expect(await findQuarantined(books.world, { since: at(0), currency: 'GHS' })).toEqual([]);
   });
 
   it('wake every process when one is good, and only then', async () => {

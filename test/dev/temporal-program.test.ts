@@ -1,6 +1,7 @@
 // Finding the Temporal program: on the PATH, in the cache, by download, by building; and the error that names them all.
 // The vendor and Go are stood in for by a local server and a script: the real ones take minutes and a network.
 import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { chmod, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
@@ -41,14 +42,30 @@ async function vendor(answer: {
   return { origin: `http://127.0.0.1:${(server.address() as { port: number }).port}`, asked };
 }
 
-async function find(name: string, pathFolders: string[], downloadOrigin: string) {
+/** Without the archive that `released` is, the one that the vendor released. */
+async function find(name: string, pathFolders: string[], downloadOrigin: string, released?: Buffer) {
   const cacheDir = join(folder, name, 'cache');
   const log = rememberingLog();
   // The system's own folders, for env and tar, but not where a Temporal or a Go may be installed.
   const pathEnv = pathFolders.join(delimiter);
-  const found = await findTemporalProgram({ cacheDir, pathEnv, log, downloadOrigin });
+  const known = released === undefined ? {} : { archiveSha256: sha256Of(released) };
+  const found = await findTemporalProgram({ cacheDir, pathEnv, log, downloadOrigin, ...known });
   return { found, cacheDir, log };
 }
+
+const sha256Of = (content: Buffer): string => createHash('sha256').update(content).digest('hex');
+
+/** The vendor's archive with this program in it. */
+async function archiveOf(name: string, text: string): Promise<Buffer> {
+  const source = await program(name, 'temporal', text);
+  await writeFile(join(source, 'LICENSE'), 'text');
+  const archive = join(folder, `${name}.tar.gz`);
+  await promisify(execFile)('tar', ['-czf', archive, '-C', source, 'LICENSE', 'temporal']);
+  return readFile(archive);
+}
+
+const kept = async (name: string): Promise<string[]> =>
+  (await readdir(join(folder, name, 'cache'))).filter((entry) => entry.startsWith('temporal-'));
 
 test('takes the one on the PATH first', async () => {
   const onPath = await program('onpath', 'temporal', TEMPORAL);
@@ -59,22 +76,13 @@ test('takes the one on the PATH first', async () => {
 });
 
 test('downloads the archive of this system once, keeps the program, and uses it from then on', async () => {
-  const source = await program('archive', 'temporal', TEMPORAL);
-  await writeFile(join(source, 'LICENSE'), 'text');
-  await promisify(execFile)('tar', [
-    '-czf',
-    join(folder, 'archive.tar.gz'),
-    '-C',
-    source,
-    'LICENSE',
-    'temporal',
-  ]);
-  const { origin, asked } = await vendor({
-    status: 200,
-    body: await readFile(join(folder, 'archive.tar.gz')),
-  });
+  const archive = await archiveOf('archive', TEMPORAL);
+  const { origin, asked } = await vendor({ status: 200, body: archive });
   const broken = await program('broken', 'temporal', BROKEN);
-  const answers = await Promise.all([find('b', [broken], origin), find('b', [broken], origin)]);
+  const answers = await Promise.all([
+    find('b', [broken], origin, archive),
+    find('b', [broken], origin, archive),
+  ]);
   const { found, cacheDir } = answers[0];
   expect(asked).toEqual([
     expect.stringMatching(/^\/cli\/archive\/v1\.5\.1\?platform=\w+&arch=(amd64|arm64)$/),
@@ -83,6 +91,28 @@ test('downloads the archive of this system once, keeps the program, and uses it 
   expect(await readdir(join(cacheDir, 'temporal-1.5.1'))).toEqual(['temporal']);
   expect((await readdir(cacheDir)).filter((name) => name.includes('partial'))).toEqual([]);
   expect((await find('b', [], 'http://127.0.0.1:1')).found).toBe(found);
+});
+
+test('refuses an archive that is not the released one, without running what is in it', async () => {
+  const ran = join(folder, 'ran');
+  const changed = await archiveOf('changed', `#!/bin/sh\ntouch ${ran}\necho "temporal version 9"\n`);
+  const { origin } = await vendor({ status: 200, body: changed });
+  const known = await archiveOf('released', TEMPORAL);
+  await expect(find('changed', [], origin, known)).rejects.toThrow(
+    `its SHA-256 is ${sha256Of(changed)}, not ${sha256Of(known)}`,
+  );
+  await expect(find('changed', [], origin)).rejects.toThrow(`its SHA-256 is ${sha256Of(changed)}, not `);
+  expect(await kept('changed')).toEqual([]);
+  await expect(readFile(ran)).rejects.toThrow('ENOENT');
+});
+
+test('builds it with Go instead of a changed archive, and says why', async () => {
+  const go = await program('go-instead', 'go', GO);
+  const { origin } = await vendor({ status: 200, body: await archiveOf('changed-too', TEMPORAL) });
+  const { found, log } = await find('instead', [go], origin);
+  expect((await promisify(execFile)(found)).stdout).toContain('temporal version');
+  expect(await readFile(join(go, 'runs'), 'utf8')).toContain('install github.com/temporalio/cli/');
+  expect(log.lines.join('\n')).toMatch(/download: .* is not the archive that was released/);
 });
 
 test('builds it with Go when the download fails, once for all who wait', async () => {
@@ -116,17 +146,12 @@ test('names all it tried when there is no way', async () => {
   await expect(find('d', [], 'http://127.0.0.1:1')).rejects.toThrow(
     /build: Go is not on the PATH[^]*TEMPORAL_ADDRESS/,
   );
-  expect((await readdir(join(folder, 'd', 'cache'))).filter((name) => name.startsWith('temporal-'))).toEqual(
-    [],
-  );
+  expect(await kept('d')).toEqual([]);
 });
 
 test('does not keep a download that does not run', async () => {
-  const source = await program('bad-archive', 'temporal', BROKEN);
-  await promisify(execFile)('tar', ['-czf', join(folder, 'bad.tar.gz'), '-C', source, 'temporal']);
-  const { origin } = await vendor({ status: 200, body: await readFile(join(folder, 'bad.tar.gz')) });
-  await expect(find('e', [], origin)).rejects.toThrow(/download: the program does not run/);
-  expect((await readdir(join(folder, 'e', 'cache'))).filter((name) => name.startsWith('temporal-'))).toEqual(
-    [],
-  );
+  const bad = await archiveOf('bad-archive', BROKEN);
+  const { origin } = await vendor({ status: 200, body: bad });
+  await expect(find('e', [], origin, bad)).rejects.toThrow(/download: the program does not run/);
+  expect(await kept('e')).toEqual([]);
 });

@@ -1,7 +1,7 @@
 /** The tables of moves, whole: every pair of states, so that a new move is a decision and not an accident. */
 import { describe, expect, it } from 'vitest';
 import {
-  canEsimMove,
+  canChangeStatus,
   ESIM_STATUS_FILTERS,
   ESIM_STATUSES,
   MOVING_ESIM_STATUSES,
@@ -41,17 +41,17 @@ describe('eSIM', () => {
   const pairs = ESIM_STATUSES.flatMap((from) => ESIM_STATUSES.map((to) => [from, to] as const));
 
   it.each(pairs)('%s → %s', (from, to) => {
-    expect(canEsimMove(from, to)).toBe(from === to || MOVES[from]!.split(' ').includes(to));
+    expect(canChangeStatus(from, to)).toBe(from === to || MOVES[from]!.split(' ').includes(to));
   });
 
   it('is looked at again exactly while the supplier may still move it', () => {
     const moving = ESIM_STATUSES.filter(
-      (from) => from !== 'PENDING' && ESIM_STATUSES.some((to) => to !== from && canEsimMove(from, to)),
+      (from) => from !== 'PENDING' && ESIM_STATUSES.some((to) => to !== from && canChangeStatus(from, to)),
     );
     expect([...MOVING_ESIM_STATUSES].sort()).toEqual(moving.sort());
   });
 
-  it('has the filters of the specification', () => {
+  it('has the documented filters', () => {
     expect(ESIM_STATUS_FILTERS).toEqual(['ACTIVE', 'EXPIRED', 'PENDING', 'FAILED', 'CANCELLED']);
   });
 });

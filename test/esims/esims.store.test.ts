@@ -2,19 +2,14 @@
 import { sql } from 'kysely';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import {
-  canEsimMove,
+  canChangeStatus,
   ESIM_STATUSES,
   MOVING_ESIM_STATUSES,
   type EsimStatus,
 } from '../../src/domain/states.ts';
-import {
-  findEsim,
-  findStaleEsims,
-  keepUsage,
-  listEsims,
-  refreshEsim,
-  type EsimQuery,
-} from '../../src/esims/store/esims.ts';
+import { findEsim, findStaleEsims } from '../../src/esims/store/esims.ts';
+import { keepUsage, refreshEsim } from '../../src/esims/store/facts.ts';
+import { listEsims, type EsimQuery } from '../../src/esims/store/list-esims.ts';
 import { openBooks, type Books } from '../support/books.ts';
 import { profileFacts } from '../support/facts.ts';
 
@@ -70,6 +65,7 @@ async function plant(id: string, given: Planted = {}): Promise<void> {
 
 const list = async (query: Partial<EsimQuery> = {}) => {
   const page = await listEsims(books.world, { accountId: 'acc-1', page: 1, limit: 10, ...query });
+  if (typeof page === 'string') throw new Error(page);
   return { ids: page.rows.map((row) => row.id), total: page.total };
 };
 
@@ -80,7 +76,7 @@ describe('refreshEsim', () => {
     await plant('e', { status: from });
     const row = await refreshEsim(books.world, 'e', profileFacts({ status: to, orderUsageBytes: 7 }), at(1));
     const moves = MOVING_ESIM_STATUSES.includes(from);
-    expect(row?.status).toBe(moves && canEsimMove(from, to) ? to : from);
+    expect(row?.status).toBe(moves && canChangeStatus(from, to) ? to : from);
     // A state that may not move back does not keep the rest from being taken over; a closed one does.
     expect(row?.order_usage_bytes).toBe(moves ? 7n : 0n);
   });
@@ -135,17 +131,16 @@ describe('keepUsage', () => {
     await plant('f', { tranNo: 'T2' });
     const used = async () =>
       Promise.all(['e', 'f'].map(async (id) => (await findEsim(books.world, id))?.order_usage_bytes));
-    await keepUsage(books.world, []);
-    await keepUsage(books.world, [
-      { esimTranNo: 'T1', usedBytes: 5_000_000_000 },
-      { esimTranNo: 'T2', usedBytes: 7 },
-      { esimTranNo: 'unknown', usedBytes: 9 },
-    ]);
+    const say = (used: Record<string, number>) =>
+      keepUsage(
+        books.world,
+        Object.entries(used).map(([esimTranNo, usedBytes]) => ({ esimTranNo, usedBytes, observedAt: null })),
+        at(1),
+      );
+    await say({});
+    await say({ T1: 5_000_000_000, T2: 7, unknown: 9 });
     expect(await used()).toEqual([5_000_000_000n, 7n]);
-    await keepUsage(books.world, [
-      { esimTranNo: 'T1', usedBytes: 4 },
-      { esimTranNo: 'T2', usedBytes: 8 },
-    ]);
+    await say({ T1: 4, T2: 8 });
     expect(await used()).toEqual([5_000_000_000n, 8n]);
   });
 });

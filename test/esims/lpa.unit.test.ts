@@ -1,8 +1,6 @@
 /** The parts of an activation code: every accepted form, and texts that only look like one. */
 import { describe, expect, it } from 'vitest';
 import { parseLpa } from '../../src/esims/rules.ts';
-import { columnsOfFacts } from '../../src/esims/store/esims.ts';
-import { profileFacts } from '../support/facts.ts';
 
 describe('parseLpa', () => {
   it.each([
@@ -35,13 +33,5 @@ describe('parseLpa', () => {
     'https://rsp.example.com/K2',
   ])('finds none in %j', (ac) => {
     expect(parseLpa(ac)).toEqual({ smdpAddress: '', matchingId: '' });
-  });
-});
-
-it('an eSIM is kept with the parts of its activation code', () => {
-  expect(columnsOfFacts(profileFacts({ ac: 'LPA:1$rsp.example.com$MATCH-1' }))).toMatchObject({
-    ac: 'LPA:1$rsp.example.com$MATCH-1',
-    smdp_address: 'rsp.example.com',
-    matching_id: 'MATCH-1',
   });
 });

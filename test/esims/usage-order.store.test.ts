@@ -1,13 +1,17 @@
-/** The usage schedule: each run asks about the eSIMs whose usage is unknown for longest, whatever the supplier answered before. */
+/** The schedule that keeps eSIMs fresh: each run asks about those that are overdue for longest, whatever the supplier answered before. */
 import { sql } from 'kysely';
 import { afterAll, beforeEach, expect, it } from 'vitest';
+import { refreshEsims } from '../../activities/esims/refresh-esims.ts';
 import type { ActivityDeps } from '../../activities/index.ts';
-import { createOpsActivities } from '../../activities/ops.ts';
 import type { EsimStatus } from '../../src/domain/states.ts';
-import { findEsim, refreshEsim } from '../../src/esims/store/esims.ts';
+import { claimForUsage, readOverdue } from '../../src/esims/store/due.ts';
+import { findEsim } from '../../src/esims/store/esims.ts';
+import { refreshEsim } from '../../src/esims/store/facts.ts';
+import { createEvents } from '../../src/platform/telemetry/events.ts';
 import { startAnsweringVendor, json, type Answering } from '../support/answering-vendor.ts';
 import { openBooks, refusalOf } from '../support/books.ts';
 import { profileFacts } from '../support/facts.ts';
+import { installDataWith } from '../support/install-data.ts';
 
 const books = await openBooks();
 const vendor = await startAnsweringVendor();
@@ -17,29 +21,46 @@ afterAll(async () => {
 });
 beforeEach(() => sql`truncate esims`.execute(books.owner));
 
-const PER_RUN = 200;
 const MINUTE_MS = 60_000;
 let nowMs = Date.UTC(2026, 5, 1);
 
-/** eSIMs that were last seen in the order of their numbers, an hour ago and before. */
-async function plant(count: number, status: EsimStatus = 'ACTIVE'): Promise<void> {
+/** eSIMs that are overdue for an hour and more in the order of their numbers; `checked`: not due as a whole. */
+async function plant(count: number, status: EsimStatus = 'ACTIVE', checked = true): Promise<void> {
+  const due = sql`${new Date(nowMs - 60 * MINUTE_MS)}::timestamptz - (${count} - i) * interval '1 second'`;
   await sql`
     insert into esims (id, account_id, transaction_id, package_code, package_name, status, price_minor, currency, snapshot, supplier,
-                       esim_tran_no, total_volume_bytes, total_duration, duration_unit, data_type, created_at, looked_at)
+                       esim_tran_no, total_volume_bytes, total_duration, duration_unit, data_type, created_at, looked_at, next_usage_at,
+                       next_check_at)
     select 'e' || i, 'acc-1', 't' || i, 'P', 'P', ${status}, 100, 'USD', '{}', 's', 'n' || i, 1000, 30, 'DAY', 1, ${new Date(nowMs)},
-           ${new Date(nowMs - 60 * MINUTE_MS)}::timestamptz - (${count} - i) * interval '1 second'
+           ${due}, ${due}, ${checked ? sql`timestamptz '2099-01-01'` : due}
       from generate_series(1, ${count}::int) i`.execute(books.owner);
 }
 
-/** The numbers that one run of the schedule asked about, in order. */
+function deps() {
+  const nothing = (): undefined => undefined;
+  return {
+    db: books.world,
+    supplier: vendor.supplier(),
+    clock: { now: () => new Date(nowMs) },
+    events: createEvents({ info: nothing, warn: nothing, error: nothing }),
+    installData: installDataWith(),
+    webhookEngine: { deliver: () => Promise.resolve() },
+  } as unknown as ActivityDeps;
+}
+
+interface Asked {
+  readonly esimTranNoList?: string[];
+  readonly esimTranNo?: string;
+}
+
+const asked = (): Asked[] => vendor.calls.map(({ body }) => JSON.parse(body) as Asked);
+
+/** The numbers whose usage one run of the schedule asked about, in order. */
 async function run(answer: Answering): Promise<number[]> {
   vendor.answerWith(answer);
-  const deps = { db: books.world, supplier: vendor.supplier(), clock: { now: () => new Date(nowMs) } };
-  await refusalOf(createOpsActivities(deps as unknown as ActivityDeps).refreshUsage());
-  return vendor.calls.flatMap(({ body }) =>
-    (JSON.parse(body) as { esimTranNoList: string[] }).esimTranNoList.map((tranNo) =>
-      Number(tranNo.slice(1)),
-    ),
+  await refusalOf(refreshEsims(deps()));
+  return asked().flatMap(({ esimTranNoList = [] }) =>
+    esimTranNoList.map((tranNo) => Number(tranNo.slice(1))),
   );
 }
 
@@ -60,18 +81,44 @@ const old: Answering = (response, call) => {
 it.each([
   ['nothing', nothing],
   ['an old observation', old],
-])('eSIMs of which the supplier says %s do not hold back the rest', async (_name, answer) => {
-  await plant(2 * PER_RUN + 50);
-  expect(sorted(await run(answer))).toEqual(numbers(1, PER_RUN));
-  nowMs += 20 * MINUTE_MS;
-  expect(sorted(await run(answer))).toEqual(numbers(PER_RUN + 1, 2 * PER_RUN));
-  nowMs += 20 * MINUTE_MS;
-  // The last fifty, and then those again that were asked about longest ago.
-  const third = await run(answer);
-  expect(third.slice(0, 50)).toSatisfy((list: number[]) => list.every((number) => number > 2 * PER_RUN));
-  expect(third.slice(50)).toSatisfy((list: number[]) => list.every((number) => number <= PER_RUN));
-  expect(third).toHaveLength(PER_RUN);
+])(
+  'eSIMs of which the supplier says %s do not hold back the rest, nor are they asked about at once',
+  async (_name, answer) => {
+    const perRun = 500;
+    await plant(perRun + 50);
+    expect(sorted(await run(answer))).toEqual(numbers(1, perRun));
+    nowMs += MINUTE_MS;
+    expect(sorted(await run(answer))).toEqual(numbers(perRun + 1, perRun + 50));
+    expect(await run(answer)).toEqual([]);
+  },
+);
+
+it('asks about ten at a time, longest overdue first, and fills a call with those that are due soon', async () => {
+  await plant(12);
+  await sql`update esims set next_usage_at = ${new Date(nowMs + 5 * MINUTE_MS)} where id in ('e11', 'e12')`.execute(
+    books.owner,
+  );
+  vendor.answerWith(nothing);
+  await refreshEsims(deps());
+  expect(asked().map(({ esimTranNoList }) => esimTranNoList?.length)).toEqual([10]);
+  expect(asked()[0]?.esimTranNoList?.toSorted()).toEqual(
+    numbers(1, 10)
+      .map((nth) => `n${nth}`)
+      .toSorted(),
+  );
+  await plantOneMore();
+  expect(sorted(await run(nothing))).toEqual([11, 12, 99]);
 });
+
+async function plantOneMore(): Promise<void> {
+  await sql`
+    insert into esims select (jsonb_populate_record(esims, '{"id": "e99", "transaction_id": "t99", "esim_tran_no": "n99"}')).* from esims where id = 'e1'`.execute(
+    books.owner,
+  );
+  await sql`update esims set next_usage_at = ${new Date(nowMs)}, usage_asked_at = null where id = 'e99'`.execute(
+    books.owner,
+  );
+}
 
 it('eSIMs of a call that the supplier refuses do not hold back the rest', async () => {
   await plant(15);
@@ -80,42 +127,67 @@ it('eSIMs of a call that the supplier refuses do not hold back the rest', async 
   expect(sorted(await run(nothing))).toEqual(numbers(11, 15));
 });
 
-it('leaves out eSIMs that were read or asked about in the last 15 minutes', async () => {
+it('eSIMs that the supplier does not answer about stay overdue, so that an outage shows', async () => {
+  await plant(5, 'ACTIVE', false);
+  await run(nothing);
+  expect(await readOverdue(books.world)).toMatchObject([
+    { what: 'usage', count: 5 },
+    { what: 'state', count: 5 },
+  ]);
+});
+
+it('whole eSIMs and usage take turns: neither waits for the other', async () => {
+  await plant(40, 'ACTIVE', false);
+  vendor.answerWith(nothing);
+  await refreshEsims(deps());
+  const kinds = asked().map(({ esimTranNo }) => (esimTranNo === undefined ? 'usage' : 'whole'));
+  // Three unanswered questions end the run: the supplier is down for now.
+  expect(kinds).toEqual(['usage', 'whole', 'usage', 'whole', 'usage', 'whole']);
+  expect(asked().flatMap(({ esimTranNo }) => esimTranNo ?? [])).toEqual(['n1', 'n2', 'n3']);
+});
+
+it('leaves out an eSIM that was read just now', async () => {
   await plant(3);
   await refreshEsim(books.world, 'e1', profileFacts({ status: 'ACTIVE', esimTranNo: 'n1' }), new Date(nowMs));
   expect(sorted(await run(nothing))).toEqual([2, 3]);
   expect(await run(nothing)).toEqual([]);
-  nowMs += 16 * MINUTE_MS;
-  expect(sorted(await run(nothing))).toEqual([1, 2, 3]);
 });
 
-it('two runs at once ask about each eSIM once', async () => {
+it('two claims at once take each eSIM once', async () => {
   await plant(100);
-  vendor.answerWith(nothing);
-  const deps = { db: books.world, supplier: vendor.supplier(), clock: { now: () => new Date(nowMs) } };
-  const ops = createOpsActivities(deps as unknown as ActivityDeps);
-  await Promise.all([ops.refreshUsage(), ops.refreshUsage()]);
-  const asked = vendor.calls.flatMap(
-    ({ body }) => (JSON.parse(body) as { esimTranNoList: string[] }).esimTranNoList,
+  const claims = Array.from({ length: 10 }, () =>
+    claimForUsage(books.world, { now: new Date(nowMs), limit: 10 }),
   );
-  expect(asked).toHaveLength(100);
-  expect(new Set(asked).size).toBe(100);
+  const claimed = (await Promise.all(claims)).flat();
+  expect(claimed).toHaveLength(100);
+  expect(new Set(claimed).size).toBe(100);
 });
 
 it('asking for usage does not count as reading the eSIM: the next read still asks for its state', async () => {
   await plant(1);
   const before = await findEsim(books.world, 'e1');
-  await run(usages([{ esimTranNo: 'n1', dataUsage: 7, totalData: 1000 }]));
+  await run(
+    usages([{ esimTranNo: 'n1', dataUsage: 7, totalData: 1000, lastUpdateTime: '2026-05-31T20:00:00+0000' }]),
+  );
   expect(await findEsim(books.world, 'e1')).toMatchObject({
     order_usage_bytes: 7n,
+    usage_as_of: new Date('2026-05-31T20:00:00.000Z'),
     looked_at: before?.looked_at,
   });
+});
+
+it('an eSIM that is used and was not in use yet is asked about at once', async () => {
+  await plant(1, 'CREATED');
+  await run(usages([{ esimTranNo: 'n1', dataUsage: 7, totalData: 1000 }]));
+  expect(await findEsim(books.world, 'e1')).toMatchObject({ status: 'CREATED', order_usage_bytes: 7n });
+  expect(asked().map(({ esimTranNo }) => esimTranNo)).toContain('n1');
 });
 
 it.each<EsimStatus>(['PENDING', 'EXPIRED', 'FAILED', 'CANCELLED'])(
   'does not ask about eSIMs that are %s',
   async (status) => {
-    await plant(3, status);
+    await plant(3, status, false);
     expect(await run(nothing)).toEqual([]);
+    expect(vendor.calls).toEqual([]);
   },
 );

@@ -96,14 +96,15 @@ it('runs each example of the reference, and answers with the fields shown there'
     paths: Record<string, { post: { requestBody: Shown; responses: Record<string, Shown> } }>;
   };
   const { requestBody, responses } = documents.paths['/api/esim/buy']!.post;
-  const requests = Object.entries(examplesOf(requestBody)).filter(([name]) => name.startsWith('new eSIM'));
+  const answers = examplesOf(responses['201']!);
+  const requests = Object.entries(examplesOf(requestBody)).filter(([name]) => name in answers);
   expect(requests.length).toBe(5);
   for (const [name, { value }] of requests) {
     const { status, body } = await call(running.keys.ngn, 'POST', '/api/esim/buy', value);
     expect({ name, status, fields: fieldsOf(body) }).toEqual({
       name,
       status: 201,
-      fields: fieldsOf(examplesOf(responses['201']!)[name]!.value),
+      fields: fieldsOf(answers[name]!.value),
     });
   }
 });
@@ -222,7 +223,7 @@ it('shows a purchase to a listener for webhooks, which leaves nothing behind', a
     await shown(/^listening$/m);
     const { transactionId } = (await buy(running.keys.usd)).body;
     await shown(
-      new RegExp(`  esim\\.purchased  SUCCESS  ${transactionId}  msg-\\w+  → Received; not forwarded`),
+      new RegExp(`  esim\\.purchased  SUCCESS  ${transactionId}  evt-\\w+  → Received; not forwarded`),
     );
   } finally {
     listener.kill('SIGINT');
@@ -257,6 +258,27 @@ it('serves the other addresses that it printed', async () => {
     `${running.gatewayControlUrl}/faults`,
   ]) {
     expect((await fetch(url)).status, url).toBe(200);
+  }
+});
+
+it('lets each login that it printed into the dashboard', async () => {
+  const page = await fetch(running.dashboardUrl);
+  expect([page.status, page.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
+  const logins = Object.entries(running.logins ?? {});
+  expect(logins.map(([name]) => name)).toEqual(['merchant', 'finance', 'finance2', 'operations', 'admin']);
+  for (const [name, login] of logins) {
+    const session = await fetch(`${running.apiUrl}/auth/sessions`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json', Origin: new URL(running.apiUrl).origin },
+      body: JSON.stringify(login),
+    });
+    expect(session.status, name).toBe(201);
+    const cookie = session.headers.getSetCookie().map((line) => line.split(';')[0]);
+    const me = await fetch(`${running.apiUrl}/auth/me`, { headers: { Cookie: cookie.join('; ') } });
+    const { data } = (await me.json()) as { data: { memberships: object[]; operator: object | null } };
+    expect([data.memberships.length > 0, data.operator !== null], name).toEqual(
+      name === 'merchant' ? [true, false] : [false, true],
+    );
   }
 });
 

@@ -13,6 +13,7 @@ const CHECKOUT = join(import.meta.dirname, '..', '..');
 const PAGES = ['README.md', ...readdirSync(join(CHECKOUT, 'docs')).map((name) => `docs/${name}`)].filter(
   (name) => name.endsWith('.md'),
 );
+const STARTED_MS = Date.now();
 /** Of what a page printed, where it fails. */
 const TAIL_CHARACTERS = 2_000;
 /** Of the example endpoint of the pages. */
@@ -99,11 +100,15 @@ afterAll(async () => {
 
 /** What a page leaves open to the reader, filled in: keys, addresses, and what must be new at every run. */
 function filledIn(command: string): string {
-  return command
-    .replaceAll('<your test key>', running.keys.usd)
-    .replaceAll('http://127.0.0.1:3000/api', `${running.apiUrl}/api`)
-    .replaceAll('/tmp/simway-', `${work}/`)
-    .replaceAll(/\b(ada|ops)@/g, `$1-${Date.now()}@`);
+  return (
+    command
+      .replaceAll('<your test key>', running.keys.usd)
+      .replaceAll('http://127.0.0.1:3000/api', `${running.apiUrl}/api`)
+      .replaceAll('/tmp/simway-', `${work}/`)
+      .replaceAll(/\b(ada|ops)@/g, `$1-${Date.now()}@`)
+      // Named by two commands.
+      .replaceAll('bayo@', `bayo-${STARTED_MS}@`)
+  );
 }
 
 function scriptOf(page: string): string {

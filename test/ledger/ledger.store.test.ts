@@ -54,6 +54,7 @@ describe('wallets', () => {
     await ensureWallet(books.world, accountId, 'NGN');
     expect(await findWallet(books.world, accountId)).toEqual({
       balance: { amountMinor: 0n, currency: 'NGN' },
+      onHoldMinor: 0n,
       updatedAt: expect.any(Date) as Date,
     });
   });

@@ -4,9 +4,12 @@ import pg from 'pg';
 import { afterAll, describe, expect, it } from 'vitest';
 import { KEEP_NOTICES_MS } from '../../src/webhooks/notice-rules.ts';
 import {
+  KEEP_EVENTS_MS,
   KEEP_GATEWAY_EVENTS_MS,
   KEEP_KEYS_MS,
+  KEEP_QUOTES_MS,
   KEEP_RATES_MS,
+  KEEP_SUPPLIER_EVENTS_MS,
 } from '../../src/platform/database/retention.ts';
 import { createTestDatabase } from '../support/database.ts';
 
@@ -54,8 +57,11 @@ describe('the table of tables', () => {
 
   it.each([
     ['idempotency_keys', KEEP_KEYS_MS],
+    ['events', KEEP_EVENTS_MS],
     ['gateway_events', KEEP_GATEWAY_EVENTS_MS],
+    ['supplier_events', KEEP_SUPPLIER_EVENTS_MS],
     ['exchange_rates', KEEP_RATES_MS],
+    ['quotes', KEEP_QUOTES_MS],
     ['notices', KEEP_NOTICES_MS],
   ])('says the days of %s', (table, keepMs) => {
     expect(written.get(table)).toMatch(new RegExp(`^${keepMs / 86_400_000} days`));

@@ -3,7 +3,8 @@ import { describe, expect, it } from 'vitest';
 import {
   amountOf,
   APPROVAL_WITHIN_MS,
-  needsApproval,
+  isAboveLimits,
+  worthMoved,
   worthOf,
   type ActionFacts,
   type ActionMoney,
@@ -117,13 +118,11 @@ describe('an amount that was asked for', () => {
 });
 
 describe('a second person', () => {
-  const needs = (
-    move: OperatorAction,
-    facts: ActionFacts,
-    amount: Money,
-    money = MONEY,
-    limits = { USD: 230n },
-  ) => needsApproval(move, facts, amount, money, limits);
+  const needs = (move: OperatorAction, facts: ActionFacts, amount: Money, money = MONEY): boolean => {
+    const worth = worthMoved(move, facts, amount, money);
+    const limits = { perAction: { USD: 230n }, perPersonDay: {}, perAccountDay: {} };
+    return worth !== null && isAboveLimits(worth, { byPersonMinor: 0n, onAccountMinor: 0n }, limits);
+  };
 
   it('counts the whole price where nothing says what the money is worth', () => {
     expect(worthOf({ amountMinor: 1n, currency: 'EUR' }, MONEY)).toEqual(MONEY.price);
@@ -143,5 +142,17 @@ describe('a second person', () => {
 
   it('has a week', () => {
     expect(APPROVAL_WITHIN_MS).toBe(604_800_000);
+  });
+});
+
+describe('what was approved as moving no money', () => {
+  it.each<[string, OperatorAction, ActionFacts, ReturnType<typeof amountOf>]>([
+    ['is refused where it would give back by now', 'cancel', PROCESSING, { refusal: 'AMOUNT_NOT_ALLOWED' }],
+    ['goes on where it still moves none', 'cancel', ENDED, { amount: null }],
+    ['goes on where it never moves any', 'look-at-gateway', PROCESSING, { amount: null }],
+    ['keeps its own refusal', 'refund-to-source', ENDED, { refusal: 'NOTHING_TO_RETURN' }],
+  ])('%s', (_what, move, facts, expected) => {
+    const money = { ...NO_REFUND, inWallet: null, earnedAtSource: null };
+    expect(amountOf(move, facts, money, { movesNoMoney: true })).toEqual(expected);
   });
 });

@@ -5,7 +5,6 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import {
   CHECK_ACTIONS,
-  isSamePerson,
   ACTION_REFUSALS,
   PURCHASE_SITUATIONS,
   actionsInSituation,
@@ -15,11 +14,14 @@ import {
   refusalFor,
   requestRefusal,
   amountOf,
-  needsApproval,
+  isAboveLimits,
+  worthMoved,
   worthOf,
   type ActionFacts,
   type ActionMoney,
 } from '../../src/operations/rules.ts';
+import type { Money } from '../../src/domain/money.ts';
+import { isSamePerson } from '../../src/accounts/independence.ts';
 import { OPERATOR_ACTIONS, type OperatorAction } from '../../src/accounts/roles.ts';
 
 /** A purchase from the wallet, as nothing else is said of it. */
@@ -336,14 +338,16 @@ describe('how much', () => {
 });
 
 describe('a second person', () => {
-  const limits = { USD: 230n };
+  const limits = { perAction: { USD: 230n }, perPersonDay: { USD: 500n }, perAccountDay: { USD: 400n } };
+  const NOTHING = { byPersonMinor: 0n, onAccountMinor: 0n };
   it('is needed above the limit, counted in the price’s currency at the locked rate', () => {
     expect(worthOf({ amountMinor: 184_000n, currency: 'NGN' }, MONEY)).toEqual({
       amountMinor: 115n,
       currency: 'USD',
     });
     const needs = (move: OperatorAction, facts: ActionFacts, amountMinor: bigint | null, currency = 'USD') =>
-      needsApproval(move, facts, amountMinor === null ? null : { amountMinor, currency }, MONEY, limits);
+      isNeeded(worthMoved(move, facts, amountMinor === null ? null : { amountMinor, currency }, MONEY));
+    const isNeeded = (worth: Money | null) => worth !== null && isAboveLimits(worth, NOTHING, limits);
     expect(needs('credit-wallet', WALLET, 230n)).toBe(false);
     expect(needs('credit-wallet', WALLET, 231n)).toBe(true);
     expect(needs('refund-to-source', CARD, 368_000n, 'NGN')).toBe(false);
@@ -355,9 +359,17 @@ describe('a second person', () => {
   });
 
   it('is not needed in a currency without a limit', () => {
-    expect(
-      needsApproval('credit-wallet', WALLET, { amountMinor: 10n ** 12n, currency: 'USD' }, MONEY, {}),
-    ).toBe(false);
+    const none = { perAction: {}, perPersonDay: {}, perAccountDay: {} };
+    expect(isAboveLimits({ amountMinor: 10n ** 12n, currency: 'USD' }, NOTHING, none)).toBe(false);
+    expect(isAboveLimits({ amountMinor: 10n ** 12n, currency: 'NGN' }, NOTHING, limits)).toBe(false);
+  });
+
+  it('is needed where a day’s sum of the person, or of the account, goes above its own limit', () => {
+    const isNeeded = (byPersonMinor: bigint, onAccountMinor: bigint) =>
+      isAboveLimits({ amountMinor: 100n, currency: 'USD' }, { byPersonMinor, onAccountMinor }, limits);
+    expect(isNeeded(400n, 300n)).toBe(false);
+    expect(isNeeded(401n, 0n)).toBe(true);
+    expect(isNeeded(0n, 301n)).toBe(true);
   });
 });
 

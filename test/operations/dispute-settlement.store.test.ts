@@ -10,14 +10,16 @@ import { saveInstructions, nextPaymentAttempt } from '../../src/payments/store/p
 import { findPurchase } from '../../src/purchases/store/reads.ts';
 import { settlePurchase } from '../../src/purchases/store/purchases.ts';
 import { PATIENT } from '../support/workflow-harness.ts';
-import { CHARGE_MINOR, newPayment, NOW, usePaymentBooks, type Payer } from '../payments/payments.support.ts';
+import { NO_LIMITS } from '../support/facts.ts';
+import { CHARGE_MINOR, NOW, usePaymentBooks, type Payer } from '../payments/payments.support.ts';
 
 const books = usePaymentBooks();
 
 /** Makes what fits at once, without a look at the gateway: a test says what that has told. */
 const engine: OperatorEngine = {
   move: async (wish) => {
-    const begun = await beginAction(books.world, wish, { limits: {}, now: NOW });
+    const begun = await beginAction(books.world, wish, { limits: NO_LIMITS, now: NOW });
+    if (!begun) throw new Error('nobody has asked for it');
     if (begun.outcome !== 'go') return begun;
     const made = await carryOutAction(books.world, begun.moveId, { stage: 'closed', now: NOW });
     return made.outcome === 'not-now' ? { outcome: 'no-workflow' } : made;
@@ -47,7 +49,7 @@ async function delivered(): Promise<Payer> {
 
 /** Another payment of the same purchase, paid as well. */
 async function paidTwice(payer: Payer): Promise<Payer> {
-  const { reference } = await nextPaymentAttempt(books.world, newPayment(payer), await books.payment(payer));
+  const { reference } = await nextPaymentAttempt(books.world, await books.payment(payer));
   const page = { kind: 'redirect', paymentUrl: 'https://checkout.example.com/2' } as const;
   await saveInstructions(books.world, reference, page);
   const second = { ...payer, reference };

@@ -1,9 +1,11 @@
 // Rates and prices by finance's word, on a database alone: what is sold at afterwards, what is kept of it, and what is refused.
+import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { refreshRates } from '../../activities/catalogue/refresh-rates.ts';
 import type { ActivityDeps } from '../../activities/deps.ts';
 import { createFixedRates } from '../../src/vendors/exchange-rates/fixed.ts';
 import { fundWallet, ensureWallet } from '../../src/ledger/store/ledger.ts';
+import { proposeRate } from '../../src/catalogue/rates.ts';
 import { findGoodRates, insertRates } from '../../src/catalogue/store/rates.ts';
 import { findPricingSettings } from '../../src/catalogue/store/pricing-settings.ts';
 import { replaceCatalogue } from '../../src/catalogue/store/catalogue.ts';
@@ -118,6 +120,23 @@ describe('rates confirm', () => {
     expect(row).toEqual({ confirmed_by: 'ada', confirmed_reason: 'the bank said so' });
   });
 
+  it('refuses the person who proposed a rate over HTTP; another one confirms it, and it stays', async () => {
+    const proposal = { currency: 'NGN', micros: 3_000_000_000n, by: 'ada', reason: 'a new law' };
+    const { rateId, outcome } = await proposeRate({ db: books.world, clock }, proposal);
+    expect(outcome).toBe('waits');
+    const refused = await run(`rates confirm ${rateId}`, { more: WHO });
+    expect(refused).toMatchObject({ code: 1, stdout: '' });
+    expect(refused.stderr).toContain('Another person');
+    const more = ['--by', 'bayo', '--reason', 'the bank said so too'];
+    expect(await json(`rates confirm ${rateId}`, { more })).toEqual({ outcome: 'confirmed' });
+    await refresh();
+    expect(await rateOf('NGN')).toBe(3_000_000_000n);
+    const { rows } = await sql`
+      select actor, action, detail->>'world' as world from accounts.audit_log
+       where action = 'rate.confirm' and subject = 'NGN'`.execute(books.owner);
+    expect(rows).toEqual([{ actor: 'bayo', action: 'rate.confirm', world: 'test' }]);
+  });
+
   it('refuses what is not there', async () => {
     expect(await run('rates confirm 999999', { more: WHO })).toMatchObject({ code: 1 });
     expect(await run('rates confirm none', { more: WHO })).toMatchObject({ code: 2 });
@@ -183,6 +202,64 @@ describe('prices', () => {
     const { code, stderr } = await run(line, { more });
     expect(code).toBe(2);
     expect(stderr).toContain(word);
+  });
+});
+
+describe('on-sale', () => {
+  interface OnSale {
+    readonly packages: readonly { readonly packageCode: string; readonly cost: number }[];
+  }
+  const costs = async (line: string) =>
+    ((await json(line)) as OnSale).packages.map(({ packageCode, cost }) => [packageCode, cost]);
+
+  it('shows what was on sale at a moment, with the cost and prices of that moment', async () => {
+    const changedAt = new Date(Date.now() + 1_000);
+    const dearer = basePackage({ packageCode: 'NG-1', slug: 'NG_1', cost: 12_345n });
+    const [kept, gone] = [2, 3].map((size) =>
+      basePackage({ packageCode: `NG-${size}`, slug: `NG_${size}`, cost: BigInt(size) * 10_000n }),
+    );
+    await replaceCatalogue(books.world, { regions: [region()], packages: [dearer, kept!, gone!] }, changedAt);
+    const before = new Date(changedAt.getTime() - 1).toISOString();
+    expect(await costs(`on-sale --at ${before} --package NG-1`)).toEqual([['NG-1', 10_000]]);
+    expect(await costs(`on-sale --at ${before}`)).toHaveLength(5);
+    const after = changedAt.toISOString();
+    expect((await costs(`on-sale --at ${after} --region NG`)).toSorted()).toEqual([
+      ['NG-1', 12_345],
+      ['NG-2', 20_000],
+      ['NG-3', 30_000],
+    ]);
+    expect(await costs(`on-sale --at ${after} --package NG-5`)).toEqual([]);
+    const { code, stdout } = await run(`on-sale --at ${after}`);
+    expect([code, stdout]).toEqual([
+      0,
+      expect.stringMatching(/^PACKAGE +NAME +REGION +COST +USER +MERCHANT/),
+    ]);
+    expect(stdout).toMatch(/^NG-1 .*USD 1\.2345 .*USD 1\.54 .*USD 1\.45 /m);
+  });
+
+  it('says when that moment is not known, and refuses one that is none', async () => {
+    const { code, stderr } = await run('on-sale --at 2020-01-01');
+    expect([code, stderr]).toEqual([0, expect.stringContaining('not known: versions are kept since')]);
+    expect(await run('on-sale --at soon')).toMatchObject({ code: 2, stdout: '' });
+  });
+});
+
+describe('rebuild-statistics', () => {
+  it('with --check tells a difference by its code and changes nothing; without, it counts anew', async () => {
+    expect(await run('rebuild-statistics --check')).toMatchObject({
+      code: 0,
+      stdout: 'all figures equal the rows\n',
+    });
+    await sql`insert into test.purchase_sums values ('acc-x', date '2026-01-01', 'WALLET', 'SUCCESS', 5, 7)`.execute(
+      books.owner,
+    );
+    const wrong = await run('rebuild-statistics --check --json');
+    for (const again of [wrong, await run('rebuild-statistics --check --json')])
+      expect(jsonOf(again, 1)).toMatchObject({ differences: [{ counted: null }] });
+    expect((await run('rebuild-statistics --check')).stdout).toMatch(/^FIGURE +KEPT +COUNTED/);
+    expect(await json('rebuild-statistics')).toEqual({ differences: [] });
+    expect(await run('rebuild-statistics --check')).toMatchObject({ code: 0 });
+    expect(await run('rebuild-statistics --check=5')).toMatchObject({ code: 2 });
   });
 });
 

@@ -6,6 +6,7 @@ import type { StuckItem } from '../../src/operations/stuck-rules.ts';
 import { newBuyer, untilClosed, type Buyer } from '../support/buyer.ts';
 import type { CommandResult } from '../support/commands.ts';
 import { hereFinance, jsonOf, shellFinance } from '../support/finance.ts';
+import { installOf } from '../support/install-data.ts';
 import { buyOutside, chargeAt, untilStatus } from '../support/payments.ts';
 import { postEvent } from '../support/payers.ts';
 import { givesAway } from '../support/secrets.ts';
@@ -93,7 +94,7 @@ const statusOf = async (transactionId: string): Promise<string | undefined> =>
 const movesOf = async (transactionId: string): Promise<object[]> =>
   stack.owner
     .selectFrom('operator_moves')
-    .select(['move', 'status', 'refusal', 'by_person', 'reason'])
+    .select(['move', 'status', 'refusal', 'by_person', 'reason', 'decision_reason'])
     .where('transaction_id', '=', transactionId)
     .orderBy('created_at')
     .execute();
@@ -177,7 +178,8 @@ describe('stuck, show, replay', () => {
     for (const id of [esim.id, esim.iccid])
       expect(jsonOf(await here(`show ${id} --json`))).toMatchObject({ transactionId });
     const forPeople = await here(`show ${transactionId}`);
-    const found = [esim.ac, esim.matching_id, esim.pin, esim.puk];
+    const { ac, matching_id, pin, puk } = await installOf(stack, esim.id);
+    const found = [ac, matching_id, pin, puk];
     const secrets = found.filter((secret): secret is string => Boolean(secret));
     expect(secrets.length).toBeGreaterThan(1);
     const said = told.stdout + forPeople.stdout;
@@ -271,7 +273,12 @@ describe('moves', () => {
     expect(same).toMatchObject({ outcome: 'refused', code: 'SAME_PERSON' });
     expect(await buyer.balanceMinor()).toBe(before);
     expect(jsonOf(await here(`approve --yes ${id} --by bo --json`))).toMatchObject({ outcome: 'done' });
-    expect(await shell(`decline --yes ${other} --by bo`)).toMatchObject({ code: 0 });
+    expect(await shell(`decline --yes ${other} --by bo --reason`, ['paid back by hand'])).toMatchObject({
+      code: 0,
+    });
+    expect(await movesOf(other)).toMatchObject([
+      { status: 'DECLINED', decision_reason: 'paid back by hand' },
+    ]);
     expect(await buyer.balanceMinor()).toBe(before + BigInt(String(price)));
     expect(jsonOf(await here('approvals --json'))).toEqual([]);
     expect(await here(`approve --yes ${id} --by bo`)).toMatchObject({ code: 1 });

@@ -14,7 +14,7 @@ import {
   untilStatus,
 } from '../support/payments.ts';
 import { until } from '../support/until.ts';
-import { startWorkflows, HURRIED, PATIENT, type Order } from '../support/workflow-harness.ts';
+import { PATIENT, RARELY, startWorkflows, type Order } from '../support/workflow-harness.ts';
 
 // An eSIM in use cannot be cancelled any more: here none goes into use by itself.
 const { stack, harness, buyer } = await startWorkflows({ supplier: { activateAfterMs: null } });
@@ -23,16 +23,6 @@ afterEach(async () => {
   await stack.clearFaults();
   await clearGatewayFaults(stack);
 });
-
-/** Looks so rarely that whatever happens, happens by a move. */
-const RARELY = {
-  ...HURRIED,
-  attentionAfterMs: 600_000,
-  lookFirstMs: 300_000,
-  lookMaxMs: 300_000,
-  pollFirstMs: 300_000,
-  pollMaxMs: 300_000,
-};
 
 /** Held, perhaps ordered, and not delivered; with faults that are gone by then. */
 async function stuckAtSupplier(faults: Record<string, unknown>, more: Partial<Order> = {}): Promise<string> {
@@ -412,7 +402,10 @@ describe('waiting for money', () => {
       expect(failure).toBeInstanceOf(WorkflowUpdateFailedError);
       expect((failure as WorkflowUpdateFailedError).cause).toMatchObject({ type });
     }
-    expect(await update(wish)).toMatchObject({ outcome: 'done' });
+    // What the door has put on record counts, and nothing else (strangers.workflow.test.ts).
+    expect(await update(wish)).toMatchObject({ outcome: 'refused', code: 'NOT_ASKED' });
+    const marked = await operator.act(transactionId, 'mark-paid', { evidence: EVIDENCE });
+    expect(marked).toMatchObject({ outcome: 'done' });
     await expectDelivered(transactionId);
   });
 });

@@ -41,7 +41,7 @@ describe('above the limit', () => {
       expect(await operator.approve(moveId, name)).toMatchObject({ outcome: 'refused', code: 'SAME_PERSON' });
     expect(await operator.approve(moveId, '  ')).toMatchObject({ outcome: 'refused', code: 'PERSON_NEEDED' });
     expect(await buyer.balanceMinor()).toBe(balance + 100n);
-    const approved = await Promise.all([1, 2, 3].map(() => operator.approve(moveId, 'bayo')));
+    const approved = await Promise.all([1, 2, 3].map(() => operator.approve(moveId, 'bayo', 'ticket 4711')));
     expect(approved.filter(({ outcome }) => outcome === 'done').length).toBeGreaterThan(0);
     expect(
       approved.every(
@@ -60,6 +60,7 @@ describe('above the limit', () => {
       status: 'DONE',
       by: 'ada',
       approvedBy: 'bayo',
+      decisionReason: 'ticket 4711',
       amount: { amountMinor: 101n, currency: 'USD' },
     });
     expect(lines.filter((line) => line.refusal === 'SAME_PERSON').map(({ by }) => by)).toEqual([
@@ -72,9 +73,13 @@ describe('above the limit', () => {
   it('is declined by another person, and can be asked for again', async () => {
     const transactionId = await delivered();
     const moveId = await waiting(transactionId);
-    expect(await operator.decline(moveId, 'ada')).toMatchObject({ code: 'SAME_PERSON' });
-    expect(await operator.decline(moveId, 'bayo')).toMatchObject({ outcome: 'done' });
+    expect(await operator.decline(moveId, 'ada', 'a mistake')).toMatchObject({ code: 'SAME_PERSON' });
+    expect(await operator.decline(moveId, 'bayo', 'paid back by hand')).toMatchObject({ outcome: 'done' });
     expect(await operator.approve(moveId, 'chidi')).toMatchObject({ code: 'NOT_WAITING' });
+    expect((await operator.listFor(transactionId)).slice(0, 2)).toMatchObject([
+      { status: 'DECLINED', approvedBy: 'bayo', decisionReason: 'paid back by hand' },
+      { status: 'REFUSED', by: 'ada', reason: `refusal of ${moveId}: a mistake`, decisionReason: null },
+    ]);
     expect(await waiting(transactionId)).not.toBe(moveId);
   });
 
@@ -123,8 +128,14 @@ describe('on record', () => {
     await expect(change(`status = 'APPROVED'`, moveId)).rejects.toThrow('stays');
     await expect(change(`status = 'DONE', closed_at = now()`, moveId)).rejects.toThrow('stays');
     await expect(change(`reason = 'another'`, moveId)).rejects.toThrow('stays');
-    await operator.decline(moveId, 'bayo');
+    const undecided = `status = 'EXPIRED', closed_at = now(), decision_reason = 'undecided'`;
+    await expect(change(undecided, moveId)).rejects.toThrow('operator_move_decision_has_its_person');
+    await operator.decline(moveId, 'bayo', 'a first reason');
+    await expect(change(`decision_reason = 'another'`, moveId)).rejects.toThrow('stays');
     await expect(change(`status = 'BEGUN', closed_at = null`, moveId)).rejects.toThrow('stays');
+    const approved = await waiting(await delivered());
+    await change(`status = 'APPROVED', approved_by = 'bayo', decision_reason = 'seen'`, approved);
+    await expect(change(`decision_reason = 'another'`, approved)).rejects.toThrow('stays');
     await expect(sql`delete from operator_moves where id = ${moveId}`.execute(stack.world)).rejects.toThrow(
       'permission denied',
     );

@@ -7,7 +7,8 @@ import { createRouteTable } from '../../src/platform/composition/route-table.ts'
 import { openBooks, type Books } from '../support/books.ts';
 import { readContract, type Contract, type Operation } from '../support/http/contract.ts';
 import { openDoor, type Ask, type Door, type Reply } from '../support/http/door.ts';
-import { createTestOps, PASSWORD, personOf, tokenOf, TXN, type TestOps } from '../support/http/ops.ts';
+import { createTestOps, PASSWORD, personOf, tokenOf, type TestOps } from '../support/http/ops.ts';
+import { TXN } from '../support/http/ops-answers.ts';
 import { keyOf } from '../support/http/shop.ts';
 import { GOOD_ASKS, OTHER_ASKS, type OpsAsk } from '../support/http/ops-asks.ts';
 import { shape3, unauthorised } from '../support/http/shapes.ts';
@@ -238,6 +239,38 @@ describe('from where', () => {
     }
   });
 
+  test.each(['x-forwarded-for', 'forwarded', 'x-real-ip', 'x-forwarded-host', 'x-forwarded-proto'])(
+    'not through a proxy that is not trusted, though its own address is named: %s',
+    async (header) => {
+      const through = { headers: { ...as('ADMIN').headers, [header]: '127.0.0.1' } };
+      const reply = await door.ask('/ops/me', through);
+      expect(reply.json).toEqual(
+        shape3(403, 'IP_NOT_WHITELISTED', 'This came through a proxy that is not trusted'),
+      );
+      const credentials = { email: 'admin@operator.example', password: PASSWORD };
+      const signingIn = { body: credentials, headers: { [header]: '127.0.0.1' } };
+      expect((await door.ask('/ops/sessions', signingIn)).status).toBe(403);
+      expect(ops.calls).toEqual([]);
+      expect((await door.ask('/ops/me', as('ADMIN'))).status).toBe(200);
+    },
+  );
+
+  test('through a trusted proxy, for clients whose address is named', async () => {
+    const settings = { opsAddresses: ['203.0.113.0/24'], trustedProxies: ['127.0.0.1'] };
+    const other = await openDoor({ ops, settings });
+    try {
+      for (const [address, status] of [
+        ['203.0.113.7', 200],
+        ['198.51.100.7', 403],
+      ] as const) {
+        const headers = { ...as('ADMIN').headers, 'x-forwarded-for': address };
+        expect((await other.ask('/ops/me', { headers })).status).toBe(status);
+      }
+    } finally {
+      await other.close();
+    }
+  });
+
   test('an entry that is no address stops the start', async () => {
     await expect(openDoor({ ops, settings: { opsAddresses: ['office'] } })).rejects.toThrow(RangeError);
   });
@@ -308,7 +341,7 @@ describe('by', () => {
 
 describe('moves', () => {
   const ask = (body: object): Promise<Reply> =>
-    door.ask(`/ops/purchases/${TXN}/moves`, { ...as('ADMIN'), body });
+    door.ask(`/ops/purchases/${TXN}/moves`, { ...as('FINANCE'), body });
 
   test('a refused one says why and what would fit, and is counted under its code', async () => {
     ops.outcome = {
@@ -331,7 +364,7 @@ describe('moves', () => {
     const line = door.logLines.findLast((one) => one.includes('request answered'));
     expect(JSON.parse(line ?? '')).toMatchObject({
       errorCode: 'MOVE_REFUSED',
-      personId: personOf('ADMIN'),
+      personId: personOf('FINANCE'),
       transactionId: TXN,
       environment: 'test',
       status: 409,
@@ -389,7 +422,9 @@ describe('the document', () => {
       expect(operation.summary).toMatch(/^[A-Z].{4,60}[^.]$/);
       expect(operation.description?.length).toBeGreaterThan(20);
       expect(operation.tags?.every((tag) => tags.includes(tag))).toBe(true);
-      expect(operation.security).toEqual(path === '/ops/sessions' ? [] : [{ Session: [] }]);
+      expect(operation.security).toEqual(
+        path === '/ops/sessions' ? [] : [{ Session: [] }, { SessionCookie: [] }],
+      );
     }
   });
 

@@ -1,7 +1,7 @@
 // Disputes: each is one of its own, ends with an outcome that a person states and the gateway says too, and comes back when there is another.
 import { afterEach, expect, it } from 'vitest';
 import { connectClient } from '../../src/platform/temporal/connect.ts';
-import { createReconcileEngine } from '../../src/platform/temporal/reconcile-engine.ts';
+import { reconcileEngineOf } from '../support/reconciling.ts';
 import { createDifferences } from '../../src/reconciliation/reconcile.ts';
 import { systemClock } from '../../src/platform/composition/compose.ts';
 import { findPurchaseRow } from '../support/buyer.ts';
@@ -56,7 +56,7 @@ async function differencesOf(transactionId: string): Promise<string[]> {
     address: stack.env['TEMPORAL_ADDRESS'] ?? '',
     namespace: stack.namespace,
   });
-  await createReconcileEngine(temporal).reconcile({ askedBy: 'a test' });
+  await reconcileEngineOf(stack, temporal).reconcile({ askedBy: 'a test' });
   await temporal.close();
   const open = await createDifferences({ db: stack.world, clock: systemClock }).listOpen({
     transactionId,

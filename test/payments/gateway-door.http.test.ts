@@ -1,5 +1,7 @@
 // The payment gateway's door: raw bytes in, kept or refused, and never turned away for coming often, for its labels or for a key.
 import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { connect } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { DomainError } from '../../src/domain/errors.ts';
@@ -7,6 +9,7 @@ import { MAX_EVENT_BYTES } from '../../src/platform/http/limits.ts';
 import { openDoor, type Ask, type Door, type Reply } from '../support/http/door.ts';
 import { GOOD_SIGNATURE } from '../support/http/vendors.ts';
 import { shape3, unauthorised } from '../support/http/shapes.ts';
+import { until } from '../support/until.ts';
 
 let door: Door;
 beforeEach(async () => {
@@ -14,6 +17,8 @@ beforeEach(async () => {
 });
 afterEach(() => door.close());
 
+/** Looks like one. */
+const FORGED = 'f0'.repeat(64);
 const EVENT = '{"event":"charge.success","data":{"reference":"txn-1"}}';
 
 function send(
@@ -64,16 +69,17 @@ test.each(['application/json', 'text/plain', 'application/x-www-form-urlencoded'
 );
 
 test('headers arrive with names in lower case, repeated ones as one text', async () => {
-  await send(EVENT, { headers: { 'X-Paystack-Signature': ['a', 'b'], 'X-Other': 'c' } });
+  await send(EVENT, { headers: { 'X-Other': ['a', 'b'], 'X-More': 'c' } });
   expect(door.shop.vendors.events[0]?.headers).toMatchObject({
-    'x-paystack-signature': 'a, b',
-    'x-other': 'c',
+    'x-paystack-signature': GOOD_SIGNATURE,
+    'x-other': 'a, b',
+    'x-more': 'c',
   });
 });
 
 describe('refused', () => {
   test('not certainly the gateway: 401, with nothing said about why', async () => {
-    const reply = await send(EVENT, { headers: { 'x-paystack-signature': 'forged' } });
+    const reply = await send(EVENT, { headers: { 'x-paystack-signature': FORGED } });
     expect([reply.status, reply.json]).toEqual([
       401,
       unauthorised('UNAUTHORIZED', 'This is not signed by the payment gateway for this environment'),
@@ -142,7 +148,8 @@ test('coming often is fine: nothing is counted, and no limit is spoken of', asyn
   for (let round = 0; round < 10; round += 1) {
     const good = await send(EVENT);
     expect([good.status, good.headers['x-ratelimit-limit']]).toEqual([200, undefined]);
-    expect((await send(EVENT, { headers: { 'x-paystack-signature': 'forged' } })).status).toBe(401);
+    expect((await send(EVENT, { headers: { 'x-paystack-signature': FORGED } })).status).toBe(401);
+    expect((await send(EVENT, { headers: { 'x-paystack-signature': 'none' } })).status).toBe(401);
   }
   expect([...door.limiter.counts]).toEqual([]);
 });
@@ -156,10 +163,114 @@ test('each event has its line in the log, with the request id and without its co
 });
 
 test('a client that asks first is told to send what is allowed, and nothing larger', async () => {
-  const head = (length: number): string =>
-    `POST /webhooks/paystack/test HTTP/1.1\r\nExpect: 100-continue\r\nContent-Length: ${length}\r\nConnection: close\r\n\r\n`;
+  const head = (length: number, signature = GOOD_SIGNATURE): string =>
+    `POST /webhooks/paystack/test HTTP/1.1\r\nX-Paystack-Signature: ${signature}\r\nExpect: 100-continue\r\nContent-Length: ${length}\r\nConnection: close\r\n\r\n`;
   expect(await door.raw(head(500_000), (text) => text.includes('100 Continue'))).toMatch(/^HTTP\/1\.1 100 /);
+  expect(await door.raw(head(500_000, 'none'), (text) => text.includes('UNAUTHORIZED'))).toMatch(
+    /^HTTP\/1\.1 401 /,
+  );
   expect(await door.raw(head(MAX_EVENT_BYTES + 1), (text) => text.includes('TOO_LARGE'))).toMatch(
     /^HTTP\/1\.1 413 /,
   );
+});
+
+describe('what cannot be an event is refused before its body', () => {
+  const bodiless = (signature: string): string =>
+    `POST /webhooks/paystack/test HTTP/1.1\r\n${signature}Content-Length: 500000\r\nConnection: close\r\n\r\n{`;
+
+  test.each([
+    ['no signature', ''],
+    ['an empty one', 'X-Paystack-Signature:\r\n'],
+    ['too short', `X-Paystack-Signature: ${'a'.repeat(127)}\r\n`],
+    ['too long', `X-Paystack-Signature: ${'a'.repeat(129)}\r\n`],
+    ['no hexadecimal digits', `X-Paystack-Signature: ${'g'.repeat(128)}\r\n`],
+    ['two of them', `X-Paystack-Signature: ${GOOD_SIGNATURE}\r\n`.repeat(2)],
+  ])('%s', async (_why, signature) => {
+    const startedAtMs = performance.now();
+    const heard = await door.raw(bodiless(signature));
+    // At once: the body never comes, and the time limit for it is 10 s.
+    expect(performance.now() - startedAtMs).toBeLessThan(5_000);
+    expect(heard).toMatch(/^HTTP\/1\.1 401 [^]*"error":"UNAUTHORIZED"/);
+    expect(door.shop.vendors.events).toEqual([]);
+  });
+
+  test('one too large to be read is told so by the end of its connection', async () => {
+    const heard = await door.raw(
+      `POST /webhooks/paystack/test HTTP/1.1\r\nContent-Length: 1000000000\r\n\r\n{`,
+    );
+    expect(heard).toMatch(/^HTTP\/1\.1 401 [^]*Connection: close/);
+  });
+});
+
+describe('all events that are being received take bounded memory', () => {
+  const HALF = Math.trunc(MAX_EVENT_BYTES / 2) + 1_000;
+  let small: Door;
+  beforeEach(async () => {
+    small = await openDoor({ settings: { maxEventBytesInFlight: 2 * MAX_EVENT_BYTES } });
+  });
+  afterEach(() => small.close());
+
+  /** Sends all but a byte, and holds. */
+  async function hold(
+    from: string,
+    bytes = HALF,
+  ): Promise<{ heard: () => string; end: (rest?: string) => void }> {
+    const socket = connect({ port: small.server.port, host: '127.0.0.1', localAddress: from });
+    let heard = '';
+    socket.setEncoding('latin1').on('data', (text: string) => (heard += text));
+    socket.on('error', () => undefined);
+    await once(socket, 'connect');
+    socket.write(
+      `POST /webhooks/paystack/test HTTP/1.1\r\nX-Paystack-Signature: ${GOOD_SIGNATURE}\r\nContent-Length: ${bytes}\r\n\r\n`,
+    );
+    await new Promise((resolve) => socket.write(Buffer.alloc(bytes - 1, 0x61), resolve));
+    return {
+      heard: () => heard,
+      end: (rest) => {
+        if (rest === undefined) socket.destroy();
+        else socket.write(rest);
+      },
+    };
+  }
+  const keep = (from: string, rawBody: string | Buffer = EVENT): Promise<Reply> =>
+    small.ask('/webhooks/paystack/test', {
+      rawBody,
+      from,
+      headers: { 'x-paystack-signature': GOOD_SIGNATURE },
+    });
+  /** Larger than what is left in any case, and allowed by itself. */
+  const LARGE = Buffer.alloc(MAX_EVENT_BYTES - 1, 0x61);
+
+  test('one address has its share, the rest is for others, and what is refused comes again', async () => {
+    const held = await hold('127.0.0.2');
+    await until(
+      () => keep('127.0.0.2', LARGE),
+      ({ status }) => status === 503,
+    );
+    const refused = await keep('127.0.0.2', LARGE);
+    expect([refused.status, refused.json, refused.headers['retry-after']]).toEqual([
+      503,
+      shape3(503, 'SERVICE_UNAVAILABLE', 'Too many events arrive at the same time, send this one again'),
+      '5',
+    ]);
+    expect((await keep('127.0.0.2')).status).toBe(200);
+    expect((await keep('127.0.0.3', LARGE)).status).toBe(200);
+    held.end('a');
+    await until(held.heard, (heard) => heard.startsWith('HTTP/1.1 200 '));
+    expect((await keep('127.0.0.2', LARGE)).status).toBe(200);
+  });
+
+  test('all addresses together have a limit, and what a client leaves behind is free again', async () => {
+    const held = await Promise.all(['127.0.0.2', '127.0.0.3', '127.0.0.4'].map((from) => hold(from)));
+    await until(
+      () => keep('127.0.0.5', LARGE),
+      ({ status }) => status === 503,
+    );
+    expect((await keep('127.0.0.5')).status).toBe(200);
+    for (const { end } of held) end();
+    await until(
+      () => keep('127.0.0.5', LARGE),
+      ({ status }) => status === 200,
+    );
+  });
 });

@@ -41,6 +41,7 @@ beforeAll(async () => {
     await buyOutside(stack, account),
     await buyOutside(stack, account, { method: 'BANK_TRANSFER' }),
   ];
+  for (const { answer } of [unpaid, delivered, closed]) expect(answer.status, answer.text).toBe(201);
   await closeUnpaid(stack.world, closed.transactionId, 'PAYMENT_NOT_OPENED');
   await atGateway(stack, delivered.reference, 'pay');
   await untilStatus(stack, delivered.transactionId, 'SUCCESS');

@@ -166,40 +166,36 @@ async function buyCase({ code, method, type }: Case) {
 }
 
 describe('the payment codes', () => {
-  it.each(CASES)(
-    '$code by $method as $type',
-    async (each: Case) => {
-      const { ends, code } = each;
-      const { buyer, bought, walletMinor } = await started.get(each)!;
-      expect(bought.answer.body.status).toBe('PENDING');
-      const { transactionId } = bought;
-      if (isLateCard(each)) await letADayPass(transactionId);
-      // No event tells of a reversal: it is seen by whoever looks next.
-      if (code === 'SIM-PAY-REVERSED')
-        await until(
-          () => confirm(stack, buyer.account, transactionId),
-          ({ body }) => body.timeline.at(-1)?.what === 'payment-reversed',
-        );
-      const wanted = [ends.timeline, ends.onBusyMachine ?? ends.timeline].map((what) =>
-        ['opened', ...what].join(),
-      );
+  it.each(CASES)('$code by $method as $type', async (each: Case) => {
+    const { ends, code } = each;
+    const { buyer, bought, walletMinor } = await started.get(each)!;
+    expect(bought.answer.body.status).toBe('PENDING');
+    const { transactionId } = bought;
+    if (isLateCard(each)) await letADayPass(transactionId);
+    // No event tells of a reversal: it is seen by whoever looks next.
+    if (code === 'SIM-PAY-REVERSED')
       await until(
-        () => timelineOf(stack, transactionId),
-        (timeline) => wanted.includes(timeline.join()),
-        { what: `the end of ${code}: ${wanted[0]}`, withinMs: 40_000 },
+        () => confirm(stack, buyer.account, transactionId),
+        ({ body }) => body.timeline.at(-1)?.what === 'payment-reversed',
       );
-      const row = await until(
-        () => findPurchaseRow(stack, transactionId),
-        (found) => found?.status === ends.status && found.attention_reason === (ends.attention ?? null),
-        { what: `${code} as documented` },
-      );
-      expect(row?.reason).toBe(ends.reason ?? null);
-      expect(await buyer.balanceMinor()).toBe(walletMinor + creditedMinor(ends));
-      expect((await chargeAt(stack, bought.reference)).status).toBe(ends.charge);
-      expect(await stack.supplierOrders(transactionId)).toHaveLength(ends.status === 'SUCCESS' ? 1 : 0);
-    },
-    60_000,
-  );
+    const wanted = [ends.timeline, ends.onBusyMachine ?? ends.timeline].map((what) =>
+      ['opened', ...what].join(),
+    );
+    await until(
+      () => timelineOf(stack, transactionId),
+      (timeline) => wanted.includes(timeline.join()),
+      { what: `the end of ${code}: ${wanted[0]}`, withinMs: 40_000 },
+    );
+    const row = await until(
+      () => findPurchaseRow(stack, transactionId),
+      (found) => found?.status === ends.status && found.attention_reason === (ends.attention ?? null),
+      { what: `${code} as documented` },
+    );
+    expect(row?.reason).toBe(ends.reason ?? null);
+    expect(await buyer.balanceMinor()).toBe(walletMinor + creditedMinor(ends));
+    expect((await chargeAt(stack, bought.reference)).status).toBe(ends.charge);
+    expect(await stack.supplierOrders(transactionId)).toHaveLength(ends.status === 'SUCCESS' ? 1 : 0);
+  });
 
   it('are all that the simulator has and all that the documentation lists', async () => {
     const text = await readFile(join(import.meta.dirname, '..', '..', 'docs', 'SANDBOX.md'), 'utf8');

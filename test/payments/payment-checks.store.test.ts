@@ -8,7 +8,7 @@ import { createLogger } from '../../src/platform/telemetry/logger.ts';
 import { nextPaymentAttempt } from '../../src/payments/store/payments.ts';
 import { no, startAnsweringGateway, transaction, yes } from '../support/answering-gateway.ts';
 import { json, type Answering } from '../support/answering-server.ts';
-import { CHARGE_MINOR, newPayment, NOW, usePaymentBooks, type Payer } from './payments.support.ts';
+import { CHARGE_MINOR, NOW, usePaymentBooks, type Payer } from './payments.support.ts';
 
 const books = usePaymentBooks();
 const server = await startAnsweringGateway();
@@ -33,16 +33,16 @@ function answerOf(said: Says, reference: string): Answering {
   return json(yes(transaction({ reference, status, amount: Number(CHARGE_MINOR) })));
 }
 
-const look = ({ transactionId }: Payer) => {
+const look = ({ transactionId }: Payer, asking: PaystackGateway = gateway) => {
   const events = createEvents(createLogger({ level: 'silent' }));
-  const deps = { db: books.world, gateway, events, clock: { now: () => NOW } };
+  const deps = { db: books.world, gateway: asking, events, clock: { now: () => NOW } };
   return lookAtPayment(deps as unknown as ActivityDeps, transactionId, 'purchase');
 };
 
 /** With a second try, after the gateway had the first without telling how to pay it. */
 async function twoTries(): Promise<{ payer: Payer; second: string }> {
   const payer = await books.payer();
-  const next = await nextPaymentAttempt(books.world, newPayment(payer), await books.payment(payer));
+  const next = await nextPaymentAttempt(books.world, await books.payment(payer));
   return { payer, second: next.reference };
 }
 
@@ -68,6 +68,25 @@ describe('two tries', () => {
     says[payer.reference] = 'paid';
     expect(await look(payer)).toMatchObject({ state: 'paid', isKnown: true });
     expect(await books.status(payer)).toBe('PROCESSING');
+  });
+
+  it('held back by our own rate limit is not known, and says so; one that the gateway does not answer is another matter', async () => {
+    const { payer, second } = await twoTries();
+    const accounts: string[] = [];
+    let isFree = false;
+    const accountPacer = (accountId: string) => {
+      accounts.push(accountId);
+      return { takeSlot: () => Promise.resolve(isFree) };
+    };
+    const paced = server.gateway({ accountPacer });
+    says = { [payer.reference]: 'waiting', [second]: 'waiting' };
+    expect(await look(payer, paced)).toEqual({ state: 'unknown', isKnown: false, isHeldBack: true });
+    expect(server.calls).toHaveLength(0);
+    isFree = true;
+    expect(await look(payer, paced)).toEqual({ state: 'waiting', isKnown: true });
+    says[second] = 'away';
+    expect(await look(payer, paced)).toEqual({ state: 'unknown', isKnown: false });
+    expect(new Set(accounts)).toEqual(new Set([payer.accountId]));
   });
 
   it('a try that the gateway took and does not find is not known, until it finds it again', async () => {

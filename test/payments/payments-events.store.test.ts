@@ -9,7 +9,8 @@ import {
   markEventApplied,
   type InboxEvent,
 } from '../../src/payments/store/gateway-events.ts';
-import { failPurchase, settlePurchase } from '../../src/purchases/store/purchases.ts';
+import { settlePurchase } from '../../src/purchases/store/purchases.ts';
+import { failPurchase } from '../support/give-back.ts';
 import { closeRefundDone, findOpenRefunds } from '../../src/payments/store/refunds.ts';
 import { entriesOf } from '../support/payment-books.ts';
 import { paid, usePaymentBooks, type Payer } from './payments.support.ts';

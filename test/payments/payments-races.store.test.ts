@@ -1,18 +1,12 @@
 /** Looks at one payment at the same moment, and with whatever else moves its purchase: exactly one wins, nobody waits for ever. */
 import { describe, expect, it } from 'vitest';
 import { findPayments, nextPaymentAttempt, closeFundingUnpaid } from '../../src/payments/store/payments.ts';
-import { closeUnpaid, failPurchase, settlePurchase } from '../../src/purchases/store/purchases.ts';
+import { closeUnpaid, settlePurchase } from '../../src/purchases/store/purchases.ts';
+import { failPurchase } from '../support/give-back.ts';
 import { findOpenRefunds } from '../../src/payments/store/refunds.ts';
 import { untilSomeoneWaits } from '../support/books.ts';
 import { createRandom, withSeed } from '../support/size.ts';
-import {
-  CHARGE_MINOR,
-  newPayment,
-  paid,
-  PRICE_MINOR,
-  usePaymentBooks,
-  type Payer,
-} from './payments.support.ts';
+import { CHARGE_MINOR, paid, PRICE_MINOR, usePaymentBooks, type Payer } from './payments.support.ts';
 
 const books = usePaymentBooks();
 const LANES = 8;
@@ -66,7 +60,7 @@ describe('eight looks at once', () => {
   it('at two tries of it, both paid: one pays, the other is in the wallet', async () => {
     for (let round = 0; round < 5; round += 1) {
       const payer = await books.payer();
-      const next = await nextPaymentAttempt(books.world, newPayment(payer), await books.payment(payer));
+      const next = await nextPaymentAttempt(books.world, await books.payment(payer));
       const second = { ...payer, reference: next.reference };
       await together((lane) => books.look(lane % 2 === 0 ? payer : second));
       const tries = await findPayments(books.world, payer.transactionId);

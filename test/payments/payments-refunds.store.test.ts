@@ -1,7 +1,7 @@
 /** Money on its way back: on record before it is asked for, ended once, in suspense until then. */
 import { describe, expect, it } from 'vitest';
 import { findPayment } from '../../src/payments/store/payments.ts';
-import { failPurchase } from '../../src/purchases/store/purchases.ts';
+import { failPurchase } from '../support/give-back.ts';
 import {
   beginRefund,
   closeRefundDone,

@@ -1,7 +1,7 @@
 /** What the gateway has, booked: each rule of docs/API.md's table as rows and ledger entries, and every look twice is once. */
 import { describe, expect, it } from 'vitest';
 import {
-  beginPayment,
+  findPaymentToOpen,
   closePayment,
   closeExpiredPayments,
   findPayments,
@@ -11,15 +11,11 @@ import {
   nextPaymentAttempt,
   closeFundingUnpaid,
 } from '../../src/payments/store/payments.ts';
-import {
-  closeUnpaid,
-  failPurchase,
-  flagAttention,
-  settlePurchase,
-} from '../../src/purchases/store/purchases.ts';
+import { closeUnpaid, flagAttention, settlePurchase } from '../../src/purchases/store/purchases.ts';
+import { failPurchase } from '../support/give-back.ts';
 import { creditRefund, findOpenRefunds } from '../../src/payments/store/refunds.ts';
 import { entriesOf } from '../support/payment-books.ts';
-import { CHARGE_MINOR, NOW, newPayment, paid, PRICE_MINOR, usePaymentBooks } from './payments.support.ts';
+import { CHARGE_MINOR, LATER, NOW, paid, PRICE_MINOR, usePaymentBooks } from './payments.support.ts';
 
 const books = usePaymentBooks();
 const entries = (payer: { transactionId: string; accountId: string }) => entriesOf(books.owner, payer);
@@ -149,7 +145,7 @@ describe('a purchase that is closed', () => {
   it('paid by two of its tries: the first pays it, the other is in the wallet', async () => {
     const payer = await books.payer();
     const first = await books.payment(payer);
-    const second = await nextPaymentAttempt(books.world, newPayment(payer), first);
+    const second = await nextPaymentAttempt(books.world, first);
     expect(second.reference).toBe(`${payer.transactionId}-2`);
     await books.look({ ...payer, reference: second.reference });
     await books.look(payer);
@@ -287,8 +283,10 @@ describe('a wallet that is funded', () => {
 describe('the rows of payments', () => {
   it('a try is begun once, keeps its first instructions, and is refused only while nothing is known', async () => {
     const payer = await books.payer();
-    const wanted = newPayment(payer);
-    expect((await beginPayment(books.world, wanted)).attempt).toBe(1);
+    expect(await findPaymentToOpen(books.world, payer.transactionId)).toMatchObject({
+      payment: { attempt: 1 },
+      isAwaited: true,
+    });
     const account = { bankName: 'Test Bank', accountNumber: '0123456789', accountName: 'Simway' };
     const other = { kind: 'bank-transfer', ...account, expiresAt: new Date() } as const;
     await saveInstructions(books.world, payer.reference, other);
@@ -296,12 +294,10 @@ describe('the rows of payments', () => {
     expect(await books.payment(payer)).toMatchObject({
       status: 'OPEN',
       instructions: { paymentUrl: 'https://checkout.example.com/1' },
-      expires_at: new Date(wanted.expiresAtMs),
+      expires_at: LATER,
     });
     const tries = await Promise.all(
-      Array.from({ length: 4 }, async () =>
-        nextPaymentAttempt(books.world, wanted, await books.payment(payer)),
-      ),
+      Array.from({ length: 4 }, async () => nextPaymentAttempt(books.world, await books.payment(payer))),
     );
     expect(new Set(tries.map((row) => row.reference))).toEqual(new Set([`${payer.transactionId}-2`]));
     await markPaymentRefused(books.world, tries[0]!.reference);

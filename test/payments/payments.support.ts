@@ -9,12 +9,10 @@ import { replaceCatalogue } from '../../src/catalogue/store/catalogue.ts';
 import { findWallet } from '../../src/ledger/store/ledger.ts';
 import { bookSeen, type SeenCharge } from '../../src/purchases/store/payment-bookings.ts';
 import {
-  beginPayment,
   findPayment,
   saveInstructions,
   findFunding,
   openFunding,
-  type NewPayment,
   type PaymentRow,
 } from '../../src/payments/store/payments.ts';
 import { findPurchase, findTimeline } from '../../src/purchases/store/reads.ts';
@@ -26,10 +24,12 @@ import { paymentViolations } from '../support/payment-books.ts';
 import type { OutsideMethod, PaymentPurpose } from '../../src/domain/states.ts';
 
 export const NOW = new Date('2026-03-01T10:00:00.000Z');
-const LATER = new Date('2026-03-02T10:00:00.000Z');
+/** When a payment expires that was opened then. */
+export const LATER = new Date('2026-03-02T10:00:00.000Z');
 /** USD 12.50 asked for as NGN 20,000.00. */
 export const PRICE_MINOR = 1_250n;
 export const CHARGE_MINOR = 2_000_000n;
+const CHARGE: ChargeQuote = { amountMinor: String(CHARGE_MINOR), currency: 'NGN', rateIds: [] };
 
 /** These two know holds that a wallet placed; paymentViolations knows the others. */
 const OF_WALLETS_ONLY = [
@@ -74,20 +74,6 @@ export const paid = (netMinor = CHARGE_MINOR, currency = 'NGN'): Partial<SeenCha
   currency,
 });
 
-export function newPayment(payer: Pick<Payer, 'input'>, options: PayerOptions = {}): NewPayment {
-  const { input } = payer;
-  return {
-    transactionId: input.transactionId,
-    purpose: options.purpose ?? 'purchase',
-    accountId: input.accountId,
-    method: options.method ?? 'CARD',
-    charge: options.charge ?? { amountMinor: String(CHARGE_MINOR), currency: 'NGN', rateIds: [] },
-    priceMinor: String(PRICE_MINOR),
-    priceCurrency: 'USD',
-    expiresAtMs: LATER.getTime(),
-  };
-}
-
 /** A database for the tests of one file. */
 export function usePaymentBooks(): PaymentBooks {
   let books: Books;
@@ -126,21 +112,24 @@ export function usePaymentBooks(): PaymentBooks {
 }
 
 async function newPayer(world: WorldDb, options: PayerOptions = {}): Promise<Payer> {
+  const transactionId = `txn-${randomUUID()}`;
+  const { timings } = purchaseInput({ transactionId });
+  const { charge = CHARGE, method: paymentMethod = 'CARD' } = options;
   const input = purchaseInput({
-    transactionId: `txn-${randomUUID()}`,
+    transactionId,
     accountId: options.accountId ?? `acc-${randomUUID()}`,
-    paymentMethod: options.method ?? 'CARD',
+    paymentMethod,
+    charge,
+    timings: { ...timings, transferMs: timings.checkoutMs },
   });
-  const { transactionId, accountId } = input;
-  const payment = newPayment({ input }, options);
-  if (payment.purpose === 'funding') {
-    const { charge, method: paymentMethod } = payment;
+  const { accountId } = input;
+  if (options.purpose === 'funding') {
     const amount = { amountMinor: String(PRICE_MINOR), currency: 'USD' } as const;
     await openFunding(world, { ...input, ...amount, charge, paymentMethod }, NOW);
   } else {
     await openPurchase(world, input, { now: NOW, supplier: 's', keepRefusal: () => false });
   }
-  const { reference } = await beginPayment(world, payment);
+  const reference = transactionId;
   const page = { kind: 'redirect', paymentUrl: 'https://checkout.example.com/1' } as const;
   await saveInstructions(world, reference, page);
   return { transactionId, accountId, reference, input };

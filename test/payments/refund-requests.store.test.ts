@@ -4,7 +4,7 @@ import { followRefunds } from '../../activities/payments/refunds.ts';
 import type { ActivityDeps } from '../../activities/deps.ts';
 import { createEvents } from '../../src/platform/telemetry/events.ts';
 import { createLogger } from '../../src/platform/telemetry/logger.ts';
-import { failPurchase } from '../../src/purchases/store/purchases.ts';
+import { failPurchase } from '../support/give-back.ts';
 import { findOpenRefunds, saveRefundState, tryRefundAgain } from '../../src/payments/store/refunds.ts';
 import { json, type Answering, type Call } from '../support/answering-server.ts';
 import {

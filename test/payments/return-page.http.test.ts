@@ -6,7 +6,7 @@ import { DomainError } from '../../src/domain/errors.ts';
 import { openDoor, type Door, type Reply } from '../support/http/door.ts';
 import { shape3 } from '../support/http/shapes.ts';
 import type { PaymentStatusView } from '../../src/payments/views.ts';
-import { html } from '../../src/payments/http/return-page.ts';
+import { html } from '../../src/platform/http/html.ts';
 
 let door: Door;
 beforeEach(async () => {

@@ -86,6 +86,11 @@ describe('query strings', () => {
       `regions?type=${value}`,
       value.includes('&') ? `type: ${once}` : 'type: must be 1 (countries only) or 2 (multi-country only)',
     ]),
+    ...['x', 'esim-', '%00', `esim-${'g'.repeat(32)}`, `txn-${'0'.repeat(32)}`].map((value) => [
+      `my-esims?after=${value}`,
+      'after: must be the nextCursor of a page',
+    ]),
+    [`my-esims?page=2&after=esim-${'0'.repeat(32)}`, 'after: must not be given together with page'],
     ['packages?regionCode=NG&type=base', 'type: must be one of BASE, TOPUP'],
     ['packages?regionCode=NG&type=', 'type: must be one of BASE, TOPUP'],
     ['packages?regionCode=NG&regionType=XX', 'regionType: must be one of LC, RG, GL'],

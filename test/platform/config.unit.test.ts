@@ -35,6 +35,59 @@ describe('webhooks', () => {
   });
 });
 
+describe('mails to users are shown in place of being sent', () => {
+  const showsMails = (given: Record<string, string> = {}) => read(given).config.showsMails;
+
+  it('where the service is reached from its own machine alone, as under npm start', () => {
+    expect(showsMails()).toBe(true);
+    expect(showsMails({ SIMWAY_PUBLIC_URL: 'http://localhost:3000' })).toBe(true);
+    expect(showsMails({ SIMWAY_HTTP_HOST: '::1', SIMWAY_PUBLIC_URL: 'http://[::1]:3000' })).toBe(true);
+  });
+
+  it.each([
+    ['by a public URL', { SIMWAY_PUBLIC_URL: 'https://api.example.com' }],
+    ['from any address', { SIMWAY_HTTP_HOST: '0.0.0.0', SIMWAY_PUBLIC_URL: 'http://127.0.0.1:3000' }],
+    ['where live is on', { SIMWAY_LIVE_SUPPLIER_ACCESS_CODE: 'live' }],
+  ])('not where it is reached %s', (_how, given) => {
+    expect(showsMails(given)).toBe(false);
+  });
+});
+
+describe('the controls of the sandbox', () => {
+  const CONTROL = 'http://127.0.0.1:3101';
+
+  it('are reached by the test world alone, and only where their address is given', () => {
+    const given = {
+      SIMWAY_TEST_SUPPLIER_CONTROL_URL: CONTROL,
+      SIMWAY_LIVE_SUPPLIER_CONTROL_URL: CONTROL,
+      SIMWAY_LIVE_SUPPLIER_ACCESS_CODE: 'live',
+    };
+    const { live, test } = read(given).config.worlds;
+    expect([live?.supplier.controlUrl, test.supplier.controlUrl]).toEqual([undefined, CONTROL]);
+    expect(read().config.worlds.test.supplier.controlUrl).toBeUndefined();
+    expect(() => read({ SIMWAY_TEST_SUPPLIER_CONTROL_URL: 'not a URL' })).toThrow(ConfigError);
+  });
+});
+
+describe('how old an eSIM may be before a read asks the supplier', () => {
+  const freshOf = (given: Record<string, string> = {}) => {
+    const { live, test } = read({ ...given, SIMWAY_LIVE_SUPPLIER_ACCESS_CODE: 'live' }).config.worlds;
+    return [live?.esimFreshMs, test.esimFreshMs];
+  };
+
+  it('is a setting of each world', () => {
+    expect(freshOf()).toEqual([60_000, 2_000]);
+    expect(freshOf({ SIMWAY_LIVE_ESIM_FRESH_MS: '3600000', SIMWAY_TEST_ESIM_FRESH_MS: '1000' })).toEqual([
+      3_600_000, 1_000,
+    ]);
+  });
+
+  it.each(['999', '3600001', '0', '-1', '1.5', 'soon'])('is refused outside its bounds: %s', (value) => {
+    for (const name of ['SIMWAY_LIVE_ESIM_FRESH_MS', 'SIMWAY_TEST_ESIM_FRESH_MS'])
+      expect(() => read({ [name]: value })).toThrow(new RegExp(name));
+  });
+});
+
 describe('mail', () => {
   it('is sent once there is a server and an address that it comes from', () => {
     expect(read().secrets.mail).toBeUndefined();
@@ -63,5 +116,157 @@ describe('mail', () => {
     expect(said).toBeInstanceOf(ConfigError);
     expect((said as Error).message).toContain(name);
     expect((said as Error).message).not.toContain('a-password');
+  });
+});
+
+/** What the start says about these settings. */
+function problemOf(given: Record<string, string>): string {
+  try {
+    read(given);
+  } catch (error) {
+    expect(error).toBeInstanceOf(ConfigError);
+    return (error as Error).message;
+  }
+  return '';
+}
+
+describe('vendors that take real money', () => {
+  it.each(['SIMWAY_LIVE_SUPPLIER_URL', 'SIMWAY_LIVE_GATEWAY_URL'])('%s is https', (name) => {
+    for (const url of [
+      'http://api.example.com',
+      'http://10.1.2.3',
+      'http://127.0.0.1.example.com',
+      'ftp://x',
+      'x',
+    ])
+      expect(problemOf({ [name]: url }), url).toContain(`${name}: takes https://`);
+    for (const url of [
+      'https://api.example.com',
+      'http://127.0.0.1:3100',
+      'http://[::1]:3100',
+      'http://localhost:1',
+    ])
+      expect(problemOf({ [name]: url }), url).toBe('');
+  });
+});
+
+describe('Postgres', () => {
+  const URL_OF = (query: string, host = 'db.example.com'): string =>
+    `postgres://app:a-password@${host}/simway${query}`;
+  const settled = (given: Record<string, string>): string => read(given).secrets.databaseUrl;
+  const own = import.meta.filename;
+
+  it.each([
+    // What is set, `sslmode`, what the driver is told.
+    ['', '', 'disable'],
+    ['off', '', 'disable'],
+    ['require', '', 'no-verify'],
+    ['verify', '', 'verify-full'],
+    ['', '?sslmode=disable', 'disable'],
+    ['', '?sslmode=require', 'no-verify'],
+    ['', '?sslmode=no-verify', 'no-verify'],
+    ['', '?sslmode=verify-ca', 'verify-full'],
+    ['', '?sslmode=verify-full', 'verify-full'],
+    ['verify', '?sslmode=verify-ca', 'verify-full'],
+    ['verify', '?ssl=0&uselibpqcompat=true', 'verify-full'],
+    ['', '?ssl=true', 'verify-full'],
+    ['', '?ssl=0', 'disable'],
+    ['require', '?ssl=true', 'no-verify'],
+  ])('TLS "%s" and "%s": %s', (tls, query, sslmode) => {
+    const given = { DATABASE_URL: URL_OF(query), SIMWAY_DATABASE_TLS: tls };
+    const url = settled(given);
+    expect(url).toBe(URL_OF(`?sslmode=${sslmode}`));
+    // Processes that `npm start` starts read it again.
+    expect(settled({ ...given, DATABASE_URL: url })).toBe(url);
+  });
+
+  it.each(['?sslrootcert=', '?sslmode=require&sslrootcert=', '?sslcert='])(
+    'a certificate in "%s" is checked with',
+    (query) => {
+      expect(settled({ DATABASE_URL: URL_OF(query + encodeURIComponent(own)) })).toContain(
+        'sslmode=verify-full',
+      );
+    },
+  );
+
+  it.each([
+    [{ SIMWAY_DATABASE_TLS: 'on' }, 'SIMWAY_DATABASE_TLS'],
+    [{ DATABASE_URL: URL_OF('?sslmode=prefer') }, 'DATABASE_URL: sslmode must be one of'],
+    [{ DATABASE_URL: URL_OF('?sslmode=allow') }, 'DATABASE_URL: sslmode must be one of'],
+    [
+      { DATABASE_URL: URL_OF('?sslmode=disable'), SIMWAY_DATABASE_TLS: 'verify' },
+      'SIMWAY_DATABASE_TLS: is verify, but sslmode in DATABASE_URL says off',
+    ],
+    [
+      { SIMWAY_DATABASE_TLS: 'verify', SIMWAY_DATABASE_CA_FILE: '/no/such.pem' },
+      'SIMWAY_DATABASE_CA_FILE: this file',
+    ],
+    [{ SIMWAY_DATABASE_CA_FILE: own }, 'SIMWAY_DATABASE_CA_FILE: only has an effect'],
+    [
+      { DATABASE_URL: URL_OF('?sslmode=verify-full&sslrootcert=/no/such.pem') },
+      'DATABASE_URL: sslrootcert: this file',
+    ],
+    [{ DATABASE_URL: 'postgres://app:a-password@/simway' }, 'DATABASE_URL: is no address'],
+  ])('%j stops the start', (given, problem) => {
+    const message = problemOf({ DATABASE_URL: URL_OF(''), ...given });
+    expect(message).toContain(problem);
+    expect(message).not.toContain('a-password');
+  });
+
+  it('of a certificate authority of its own is trusted by its file', () => {
+    const given = { SIMWAY_DATABASE_TLS: 'verify', SIMWAY_DATABASE_CA_FILE: own };
+    const { searchParams } = new URL(settled({ ...given, DATABASE_URL: URL_OF('') }));
+    expect(searchParams.get('sslrootcert')).toBe(own);
+  });
+
+  it.each([
+    ['db.example.com', true],
+    ['8.8.8.8', true],
+    ['[2600::1]', true],
+    ['127.0.0.1', false],
+    ['[::1]', false],
+    ['10.1.2.3', false],
+    ['192.168.1.2', false],
+    ['[fd00::1]', false],
+    ['localhost', false],
+    ['postgres', false],
+    ['db.internal', false],
+    ['db.shop.svc.cluster.local', false],
+    ['%2Fvar%2Frun', false],
+  ])('at %s without TLS can be read on the way: %s', (host, isReadable) => {
+    const isReadableWith = (tls: string): boolean =>
+      read({ DATABASE_URL: URL_OF('', host), SIMWAY_DATABASE_TLS: tls }).config.database.isReadable;
+    expect(isReadableWith('')).toBe(isReadable);
+    expect(isReadableWith('off')).toBe(isReadable);
+    expect([isReadableWith('require'), isReadableWith('verify')]).toEqual([false, false]);
+  });
+});
+
+it('the door’s limits have a default, and an event always fits', () => {
+  expect(read().config.http).toMatchObject({
+    maxConnections: 5_000,
+    maxConnectionsPerAddress: 256,
+    maxEventBytesInFlight: 16_777_216,
+  });
+  expect(problemOf({ SIMWAY_GATEWAY_EVENT_BYTES: '1000' })).toContain('SIMWAY_GATEWAY_EVENT_BYTES');
+  expect(problemOf({ SIMWAY_HTTP_CONNECTIONS: '0' })).toContain('SIMWAY_HTTP_CONNECTIONS');
+});
+
+describe('limits of a day without a second person', () => {
+  const limitsOf = (given: Record<string, string>) => read(given).config.approvalLimits;
+  const NO_LIMIT = { perAction: {}, perPersonDay: {}, perAccountDay: {} };
+
+  it.each([
+    [{}, { NGN: 200_000_000n, USD: 120_000n }, { NGN: 100_000_000n, USD: 60_000n }],
+    [{ SIMWAY_APPROVAL_LIMIT: 'NGN=5000000.00' }, { NGN: 2_000_000_000n }, { NGN: 1_000_000_000n }],
+    [{ SIMWAY_APPROVAL_LIMIT: 'EUR=10.00' }, { EUR: 4_000n }, { EUR: 2_000n }],
+    [{ SIMWAY_APPROVAL_LIMIT_PERSON_DAY: 'off' }, {}, { NGN: 100_000_000n, USD: 60_000n }],
+  ])('%j', (given, perPersonDay, perAccountDay) => {
+    const { perAction } = limitsOf(given);
+    expect(limitsOf(given)).toEqual({ perAction, perPersonDay, perAccountDay });
+  });
+
+  it('are off where one action has no limit', () => {
+    expect(limitsOf({ SIMWAY_APPROVAL_LIMIT: 'off' })).toEqual(NO_LIMIT);
   });
 });

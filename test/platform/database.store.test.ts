@@ -76,6 +76,19 @@ describe('a connection', () => {
     expect(await one<number>(db, 'select pg_backend_pid() as value')).not.toBe(pid);
   });
 
+  it('is waited for as long as connect_timeout says', async () => {
+    const url = new URL(books.url);
+    url.searchParams.set('connect_timeout', '4');
+    const pool = openPool(options({ url: url.href }));
+    const only = await pool.connect();
+    const beganAtMs = performance.now();
+    await expect(pool.connect()).rejects.toThrow('timeout exceeded');
+    // Without it, after 3 s.
+    expect(performance.now() - beganAtMs).toBeGreaterThan(3_900);
+    only.release();
+    await pool.end();
+  });
+
   it('that is ended while borrowed fails its next query, not the process', async () => {
     const pool = openPool(options());
     const client = await pool.connect();

@@ -225,11 +225,13 @@ interface Shot {
 }
 
 function shots(): fc.Arbitrary<Shot> {
+  // This shop has no users.
+  const operations = contract.operations.filter(({ path }) => !/^\/(?:auth|account)\b/.test(path));
   // What takes the most input gets the most shots.
-  const favoured = contract.operations
+  const favoured = operations
     .filter((one) => one.method === 'POST' || one.path.includes('/webhooks/'))
     .flatMap((one) => [one, one, one, one]);
-  return fc.constantFrom(...contract.operations, ...favoured).chain((operation) =>
+  return fc.constantFrom(...operations, ...favoured).chain((operation) =>
     fc
       .record({
         target: targetFor(operation),

@@ -90,18 +90,18 @@ describe('kept answers', () => {
 
   it('are forgotten a thousand at a time, so that nobody waits long for the rows', async () => {
     await sql`
-      create table batches (rows bigint);
-      create function count_batch() returns trigger language plpgsql security definer set search_path = test as $$
-        begin insert into batches select count(*) from gone; return null; end $$;
-      create trigger count_batch after delete on idempotency_keys referencing old table as gone
-        for each statement execute function count_batch()`.execute(books.owner);
+      create table deletions (rows bigint);
+      create function count_deletion() returns trigger language plpgsql security definer set search_path = test as $$
+        begin insert into deletions select count(*) from gone; return null; end $$;
+      create trigger count_deletion after delete on idempotency_keys referencing old table as gone
+        for each statement execute function count_deletion()`.execute(books.owner);
     await sql`
       insert into idempotency_keys (account_id, key, path, fingerprint, transaction_id, created_at)
       select 'acc-many', 'k' || i, '/', 'f', 'txn-many-' || i, timestamptz '2020-01-01' from generate_series(1, 2500) i`.execute(
       books.owner,
     );
     expect(await forgetOldKeys(books.world, new Date('2021-01-01'))).toBe(2_500);
-    const { rows } = await sql<{ rows: bigint }>`select rows from batches`.execute(books.owner);
-    expect(rows.map((batch) => Number(batch.rows))).toEqual([1_000, 1_000, 500]);
+    const { rows } = await sql<{ rows: bigint }>`select rows from deletions`.execute(books.owner);
+    expect(rows.map((deletion) => Number(deletion.rows))).toEqual([1_000, 1_000, 500]);
   });
 });

@@ -2,15 +2,17 @@
 import { randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
 import type { PurchaseInput } from '../../src/purchases/purchase.ts';
-import { beginWithdrawal } from '../../src/purchases/store/deliveries.ts';
+import { beginWithdrawal, keepWithdrawn } from '../../src/purchases/store/deliveries.ts';
 import { bookDispute, saveDisputes, recordReturnedTransfer } from '../../src/payments/store/disputes.ts';
 import { ensureWallet, fundWallet } from '../../src/ledger/store/ledger.ts';
 import { setLowBalance } from '../../src/ledger/store/low-balance.ts';
-import { beginAction, carryOutAction, type ActionStage } from '../../src/operations/store/actions.ts';
+import type { ActionStage } from '../../src/operations/rules.ts';
+import { askForAction, beginAction, carryOutAction } from '../../src/operations/store/actions.ts';
 import { bookSeen, type SeenCharge } from '../../src/purchases/store/payment-bookings.ts';
 import { flagMoney } from '../../src/payments/store/payments.ts';
 import { openPurchase } from '../../src/purchases/store/opening.ts';
-import { closeUnpaid, failPurchase, settlePurchase } from '../../src/purchases/store/purchases.ts';
+import { closeUnpaid, settlePurchase } from '../../src/purchases/store/purchases.ts';
+import { failPurchase } from '../support/give-back.ts';
 import {
   closeRefundDone,
   closeRefundTakenBack,
@@ -21,7 +23,7 @@ import {
 } from '../../src/payments/store/refunds.ts';
 import type { WorldDb } from '../../src/platform/database/tables.ts';
 import { nameOfRefusal, untilSomeoneWaits } from '../support/books.ts';
-import { purchaseInput } from '../support/facts.ts';
+import { NO_LIMITS, purchaseInput } from '../support/facts.ts';
 import { locksOf, locksTakenBy } from '../support/locks.ts';
 import { CHARGE_MINOR, NOW, usePaymentBooks, type Payer } from '../payments/payments.support.ts';
 import type { OperatorAction } from '../../src/accounts/roles.ts';
@@ -41,7 +43,7 @@ const LOCK_ORDER = {
 
 const books = usePaymentBooks();
 const ROUNDS = 25;
-const LIMITS = { limits: {}, now: NOW };
+const LIMITS = { limits: NO_LIMITS, now: NOW };
 const DONE = { refundId: '7', gatewayStatus: 'processed' };
 
 /** Paid and not delivered; the gateway would not send the refund, and a person was called. */
@@ -72,6 +74,7 @@ async function begun({ transactionId }: Payer, move: OperatorAction = 'credit-wa
     moveKey: moveId,
     outcome: 'won',
   } as const;
+  await askForAction(books.world, wish, NOW);
   expect(await beginAction(books.world, wish, LIMITS)).toMatchObject({ outcome: 'go' });
   return moveId;
 }
@@ -132,7 +135,10 @@ type Act = (db: WorldDb) => Promise<unknown>;
 const made = async (payer: Payer, move: OperatorAction, stage: ActionStage): Promise<Act> => {
   const moveId = await begun(payer, move);
   // Its order is taken back first.
-  if (stage === 'delivering') await beginWithdrawal(books.world, payer.transactionId, NOW);
+  if (stage === 'delivering') {
+    const { delivery } = await beginWithdrawal(books.world, payer.transactionId, NOW);
+    await keepWithdrawn(books.world, delivery);
+  }
   return async (db) =>
     expect(await carryOutAction(db, moveId, { stage, now: NOW })).toMatchObject({ outcome: 'done' });
 };

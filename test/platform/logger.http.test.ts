@@ -34,6 +34,24 @@ test.each([
   'shortUrl',
   'pin',
   'PUK',
+  'cookie',
+  'Set-Cookie',
+  'currentPassword',
+  'newPassword',
+  'oneTimePassword',
+  'password_hash',
+  'privateKey',
+  'Proxy-Authorization',
+  'RT-AccessCode',
+  'RT-Signature',
+  'idSecret',
+  'secretKeys',
+  'previousKeys',
+  'previousSecretKey',
+  'sessionToken',
+  'signingSecret',
+  'X-Paystack-Signature',
+  'webhook-signature',
 ])('a field called %s is blanked at any depth', (name) => {
   const text = logged((logger) => {
     logger.info({ [name]: MARK }, 'flat');
@@ -50,14 +68,30 @@ test.each([
   ['a test key', `got ${keyOf('test', 'someone')} here`],
   ['a live key', `got ${keyOf('live', 'someone')} here`],
   ['an activation code', 'LPA:1$rsp.example.com$SECRET-MATCHING'],
+  [
+    'an activation code in an address',
+    'https://qr.example/?data=LPA%3A1%24rsp.example.com%24SECRET-MATCHING',
+  ],
   ['a webhook secret', 'whsec_c2VjcmV0c2VjcmV0'],
+  ["a person's token", `ops_${'someone-'.repeat(5)}abc`],
+  ['a bearer token', 'authorization: Bearer someone.someone_someone'],
+  ['a header with a password', 'authorization: Basic c2VjcmV0OmMyVmpjbVYw'],
+  ['the hash of a password', 'scrypt$16384$8$1$someone$someone'],
   ['a password in a URL without a user', 'redis://:hunter2hunter2@127.0.0.1:6379'],
   ['a password in a URL', 'postgres://simway:hunter2hunter2@127.0.0.1:5432/x'],
 ])('%s inside any text is blanked', (_why, text) => {
   const line = logged((logger) => logger.info({ detail: text, error: new Error(text) }, text));
-  for (const secret of ['someone', 'SECRET-MATCHING', 'c2VjcmV0', 'hunter2'])
+  for (const secret of ['someone', 'SECRET-MATCHING', 'c2VjcmV0', 'MyVmpj', 'hunter2'])
     expect(line).not.toContain(secret);
   expect(() => JSON.parse(line) as unknown).not.toThrow();
+});
+
+test.each([
+  ['a path', 'GET /ops/sessions/current'],
+  ['a name that only begins like a token', 'ops_addresses'],
+  ['a word', 'a basic check of the bearer'],
+])('%s is no secret', (_why, text) => {
+  expect(logged((logger) => logger.info({ detail: text }, text))).not.toContain('[redacted]');
 });
 
 test('the rest stays: levels, times, fields, errors with their causes', () => {

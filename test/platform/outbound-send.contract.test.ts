@@ -62,7 +62,7 @@ describe('a request', () => {
   it('carries the body as it stands, and the headers of the standard', async () => {
     receiver.answerWith((response) => response.writeHead(200).end('{"ok":true}'));
     const outcome = await send(`${receiver.baseUrl}/hook?shop=7#part`);
-    expect(outcome).toEqual({
+    expect(outcome).toMatchObject({
       outcome: 'answered',
       status: 200,
       ms: expect.any(Number) as number,
@@ -111,7 +111,7 @@ describe('an answer', () => {
     async (status) => {
       receiver.answerWith((response) => response.writeHead(status).end());
       const outcome = await send(receiver.baseUrl);
-      expect(outcome).toEqual({
+      expect(outcome).toMatchObject({
         outcome: 'answered',
         status,
         ms: expect.any(Number) as number,

@@ -14,7 +14,10 @@ const dockerfile = read('Dockerfile');
 
 const SECRET = /PASSWORD|SECRET|KEY|CODE|TOKEN|HEADERS/;
 /** Names that look like secrets and are none. */
-const NO_SECRET: ReadonlySet<string> = new Set(['SIMWAY_TEST_SUPPLIER_ACCESS_CODE']);
+const NO_SECRET: ReadonlySet<string> = new Set([
+  'SIMWAY_TEST_SUPPLIER_ACCESS_CODE',
+  'TEMPORAL_CODEC_ENDPOINT',
+]);
 
 /** What nobody sets in .env, and why. */
 const DECIDED: Readonly<Record<string, string>> = {
@@ -24,9 +27,16 @@ const DECIDED: Readonly<Record<string, string>> = {
   SIMWAY_STOP_DEADLINE_MS: 'fits the grace period that the file gives',
   SIMWAY_WORKER_GRACE_MS: 'fits the grace period that the file gives',
   SIMWAY_NAMESPACE_PREFIX: 'the Temporal server belongs to this installation',
+  SIMWAY_DATABASE_TLS: 'Postgres is on a network of its own',
+  SIMWAY_DATABASE_CA_FILE: 'Postgres is on a network of its own',
+  SIMWAY_TEMPORAL_TLS_CA_FILE: 'Temporal is on a network of its own',
+  SIMWAY_TEMPORAL_TLS_CERT_FILE: 'Temporal is on a network of its own',
+  SIMWAY_TEMPORAL_TLS_KEY_FILE: 'Temporal is on a network of its own',
+  SIMWAY_TEMPORAL_TLS_SERVER_NAME: 'Temporal is on a network of its own',
+  SIMWAY_TEMPORAL_API_KEY: 'Temporal is on a network of its own',
+  SIMWAY_TEMPORAL_API_KEY_FILE: 'Temporal is on a network of its own',
   SIMWAY_DEPLOYMENT_NAME: 'the Temporal server belongs to this installation',
   SIMWAY_WORKFLOW_BUNDLE: 'built into the image',
-  TEMPORAL_UI_URL: 'read by npm start alone',
 };
 
 /** Every name that the configuration reads. */
@@ -34,6 +44,13 @@ const settings = new Set(
   projectFiles()
     .filter((file) => /^src\/platform\/config\/\w+\.ts$/.test(file))
     .flatMap((file) => textOf(file).match(/\b(?:SIMWAY|OTEL|TEMPORAL|REDIS|DATABASE)_[A-Z_]+\b/g) ?? []),
+);
+
+/** What the simulators read. */
+const ofSimulators = new Set(
+  ['supplier', 'gateway'].flatMap(
+    (name) => textOf(`src/sandbox/${name}/main.ts`).match(/\bSANDBOX_[A-Z_]+\b/g) ?? [],
+  ),
 );
 
 describe('docker-compose.yml', () => {
@@ -72,7 +89,7 @@ describe('docker-compose.yml', () => {
   it('gives our services only settings that there are', () => {
     const unknown = ours.flatMap(([service, { environment = {} }]) =>
       Object.keys(environment)
-        .filter((name) => !settings.has(name))
+        .filter((name) => !(service.startsWith('sandbox-') ? ofSimulators : settings).has(name))
         .map((name) => `${service} ${name}`),
     );
     expect(unknown).toEqual([]);
@@ -166,8 +183,9 @@ describe('.env.example', () => {
     expect([...needed].filter((name) => !above.has(name))).toEqual([]);
   });
 
-  it('names nothing that the compose file does not read, and holds no secret', () => {
-    const known = new Set(variablesOf(read('docker-compose.yml')).map(({ name }) => name));
+  it('names nothing that no compose file reads, and holds no secret', () => {
+    const files = ['docker-compose.yml', 'ops/compose.watching.yml'];
+    const known = new Set(files.flatMap((file) => variablesOf(read(file))).map(({ name }) => name));
     expect([...given.keys()].filter((name) => !known.has(name))).toEqual([]);
     expect([...given].filter(([name, value]) => SECRET.test(name) && value !== '')).toEqual([]);
   });
@@ -187,17 +205,29 @@ describe('Dockerfile', () => {
     expect(copied.filter((file) => !pathExists(file))).toEqual([]);
     const admitted = read('.dockerignore').split('\n');
     expect(admitted).toContain('*');
-    expect(copied.filter((file) => !admitted.includes(`!${file}`))).toEqual([]);
+    expect(copied.filter((file) => !admitted.includes(`!${file.split('/', 1)[0]}`))).toEqual([]);
   });
 
   it('runs the Node that the scripts run on, as nobody in particular', () => {
     const manifest = JSON.parse(read('package.json')) as { dependencies: Record<string, string> };
-    const bases = Array.from(dockerfile.matchAll(/^FROM (\S+)/gm), ([, base = '']) => base);
-    expect(bases).toEqual(bases.map(() => `node:${manifest.dependencies['node']}-bookworm-slim`));
+    const base = `node:${manifest.dependencies['node']}-bookworm-slim`;
+    expect(dockerfile).toContain(`\nARG NODE_IMAGE=${base}\n`);
+    const bases = Array.from(dockerfile.matchAll(/^FROM (\S+)/gm), ([, image = '']) => image);
+    expect(bases).toEqual(Array(3).fill('${NODE_IMAGE}'));
+    for (const [name, { build }] of ours) {
+      const { NODE_IMAGE = '' } = build?.args ?? {};
+      expect(fillIn(NODE_IMAGE, {}), name).toBe(base);
+      expect(fillIn(NODE_IMAGE, { SIMWAY_NODE_IMAGE: `${base}@sha256:0` }), name).toBe(`${base}@sha256:0`);
+    }
     const user = dockerfile.lastIndexOf('\nUSER node\n');
     expect(user).toBeGreaterThan(dockerfile.lastIndexOf('\nFROM '));
     expect(user).toBeLessThan(dockerfile.indexOf('\nENTRYPOINT '));
     expect(dockerfile).toContain('\nHEALTHCHECK ');
+  });
+
+  it('installs what the lock file names, runs no script of a package, and fetches no other image', () => {
+    expect(dockerfile).toContain('\nRUN npm ci --omit=dev --ignore-scripts ');
+    expect(dockerfile).not.toMatch(/^# *syntax=/m);
   });
 
   it('has more than one stage, the last without what only installs', () => {

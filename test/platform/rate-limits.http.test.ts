@@ -48,6 +48,8 @@ describe('headers', () => {
     ['/docs', 200],
     ['/pay/return', 404],
     ['/pay/status?reference=x', 404],
+    ['/i/x', 404],
+    ['/i/copy.js', 200],
     ['/nope', 404],
   ] as const)('are on public answers: %s', async (target, status) => {
     const reply = await door.ask(target);

@@ -1,4 +1,4 @@
-/** Limits, paces and cached values that several processes share through a real Redis, exactly (promise A8, small). */
+/** Limits and paces that several processes share through a real Redis, exactly (promise A8, small). */
 import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
@@ -9,7 +9,6 @@ import {
   createInProcessPacer,
   createUnlimitedPacer,
 } from '../../src/platform/redis/pacer.ts';
-import { createInProcessJsonCache, createRedisJsonCache } from '../../src/platform/redis/rate-cache.ts';
 import { createRedisRateLimiter, createInProcessRateLimiter } from '../../src/platform/redis/rate-limiter.ts';
 import type { Pacer, RateLimiter } from '../../src/platform/rate-limiter.ts';
 import type { CounterReport } from '../support/shared-counter-process.ts';
@@ -182,30 +181,4 @@ describe('pacers', () => {
     expect(ttlMs).toBeGreaterThan(0);
     expect(ttlMs).toBeLessThanOrEqual(1100);
   });
-});
-
-describe.each([
-  ['through Redis', () => createRedisJsonCache({ redis, keyPrefix: prefixes('cache') })],
-  ['in this process', () => createInProcessJsonCache()],
-])('cache %s', (_name, create) => {
-  it('answers what was set until it is too old', async () => {
-    const cache = create();
-    const rates = { NGN: '1600.123456', EUR: '0.92' };
-    expect(await cache.get('rates')).toBeUndefined();
-    await cache.set('rates', rates, 60_000);
-    expect(await cache.get('rates')).toEqual(rates);
-    expect(await cache.get('rates')).not.toBe(rates);
-    await cache.set('rates', 'newer', 60);
-    expect(await cache.get('rates')).toBe('newer');
-    await expect.poll(() => cache.get('rates'), { timeout: 3000 }).toBeUndefined();
-  });
-});
-
-it('a cache answers undefined for what it cannot read', async () => {
-  const keyPrefix = prefixes('garbage');
-  await redis.client.set(`${keyPrefix}text`, '{"NGN":');
-  await redis.client.rpush(`${keyPrefix}list`, '1');
-  const cache = createRedisJsonCache({ redis, keyPrefix });
-  expect(await cache.get('text')).toBeUndefined();
-  expect(await cache.get('list')).toBeUndefined();
 });

@@ -129,7 +129,7 @@ const CASES: readonly Case[] = [
   })),
   {
     why: 'a path that reads as an eSIM which cannot be',
-    target: '/api/esim/transactions',
+    target: '/api/esim/nothing',
     ask: { key: 'ngn' },
     status: 404,
     body: shape1('ESIM_NOT_FOUND', 'eSIM not found'),
@@ -272,7 +272,7 @@ test('405 names the methods in Allow, on HEAD too', async () => {
   expect([reply.status, reply.headers['allow'], reply.text]).toEqual([405, 'POST, OPTIONS', '']);
 });
 
-test("someone else's eSIM: 403 on reading, 404 in the specification's words on topping up", async () => {
+test("someone else's eSIM: 403 on reading, 404 with the documented message on topping up", async () => {
   await door.ask('/api/esim/buy', { key: 'usd', body: BASE });
   const esimId = 'esim-00000000000000000000000000000001';
   const read = await door.ask(`/api/esim/${esimId}`, { key: 'ngn' });

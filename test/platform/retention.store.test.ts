@@ -83,6 +83,36 @@ const ratesLeft = async (): Promise<string[]> =>
     (row) => row.source,
   );
 
+it('supplier events are forgotten 30 days after the supplier was asked, those of strangers after a day', async () => {
+  const given: [string, boolean, number, number | null][] = [
+    ['asked 31 days ago', false, 31, 31],
+    ['asked 29 days ago', false, 40, 29],
+    ['waiting', false, 40, null],
+    ['of a stranger, 2 days ago', true, 2, 2],
+    ['of a stranger, today', true, 0, 0],
+  ];
+  for (const [notifyId, isForeign, received, applied] of given)
+    await books.owner
+      .insertInto('supplier_events')
+      .values({
+        notify_id: notifyId,
+        type: 'ESIM_STATUS',
+        about: 'esim',
+        sender: '127.0.0.1',
+        is_foreign: isForeign,
+        received_at: daysAgo(received),
+        applied_at: applied === null ? null : daysAgo(applied),
+      })
+      .execute();
+  expect(await sweep()).toContain('2 supplier events');
+  const left = await books.world.selectFrom('supplier_events').select('notify_id').orderBy('id').execute();
+  expect(left.map(({ notify_id }) => notify_id)).toEqual([
+    'asked 29 days ago',
+    'waiting',
+    'of a stranger, today',
+  ]);
+});
+
 describe('gateway events', () => {
   it('are forgotten 90 days after they were applied, unless a person is still to look at them', async () => {
     await event('applied 91 days ago', { appliedAt: daysAgo(91), note: 'looked at' });
@@ -101,7 +131,9 @@ describe('gateway events', () => {
       .where('event_key', '=', 'about nobody, dismissed')
       .executeTakeFirstOrThrow();
     await dismissEvent(books.world, id, { by: 'ada', reason: 'a test' });
-    expect(await sweep()).toBe('0 keys, 3 gateway events and 0 rates forgotten');
+    expect(await sweep()).toBe(
+      '0 keys, 0 refusals, 0 events, 3 gateway events, 0 supplier events, 0 rates, 0 quotes and 0 addresses of travellers forgotten',
+    );
     expect(await eventsLeft()).toEqual([
       'about nobody, not dismissed',
       'applied 89 days ago',
@@ -129,7 +161,9 @@ describe('exchange rates', () => {
       { now: daysAgo(300), supplier: 's', keepRefusal: () => false },
     );
     const before = await findGoodRates(books.world);
-    expect(await sweep()).toBe('0 keys, 0 gateway events and 4 rates forgotten');
+    expect(await sweep()).toBe(
+      '0 keys, 0 refusals, 0 events, 0 gateway events, 0 supplier events, 4 rates, 0 quotes and 0 addresses of travellers forgotten',
+    );
     expect(await ratesLeft()).toEqual([
       'confirmed',
       'in quarantine since yesterday',
@@ -141,12 +175,25 @@ describe('exchange rates', () => {
   });
 });
 
+it('refusals without another row are kept longer than what they refuse may be opened', async () => {
+  const refusedAt = (days: number) => ({
+    transaction_id: `txn-refused-${days}`,
+    reason: 'INSUFFICIENT_BALANCE',
+    detail: '',
+    refused_at: daysAgo(days),
+  });
+  await books.owner.insertInto('refused_transaction_ids').values([1, 1.9, 2.1, 30].map(refusedAt)).execute();
+  expect(await sweep()).toContain('2 refusals');
+  const left = await books.world.selectFrom('refused_transaction_ids').select('transaction_id').execute();
+  expect(left.map((row) => row.transaction_id).toSorted()).toEqual(['txn-refused-1', 'txn-refused-1.9']);
+});
+
 describe('a batch', () => {
   it.each(['gateway_events', 'exchange_rates'])('of %s is a thousand rows', async (table) => {
     await sql`
-      create table if not exists batches (name text, rows bigint);
+      create table if not exists deleted_at_once (name text, rows bigint);
       create or replace function count_batch() returns trigger language plpgsql security definer set search_path = test as $$
-        begin insert into batches select tg_table_name, count(*) from gone; return null; end $$`.execute(
+        begin insert into deleted_at_once select tg_table_name, count(*) from gone; return null; end $$`.execute(
       books.owner,
     );
     await sql`
@@ -163,9 +210,9 @@ describe('a batch', () => {
       books.owner,
     );
     await sweep();
-    const { rows } = await sql<{ rows: bigint }>`select rows from batches where name = ${table}`.execute(
-      books.owner,
-    );
+    const { rows } = await sql<{
+      rows: bigint;
+    }>`select rows from deleted_at_once where name = ${table}`.execute(books.owner);
     expect(rows.map((batch) => Number(batch.rows))).toEqual([1_000, 1_000, 500]);
     expect([await eventsLeft(), await ratesLeft()]).toEqual([[], ['s']]);
   });

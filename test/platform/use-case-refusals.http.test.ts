@@ -16,7 +16,7 @@ const TOPUP = { packageCode: 'TOPUP_NG-1GB-7D', paymentMethod: 'WALLET', package
 const NO_ESIM = 'esim-ffffffffffffffffffffffffffffffff';
 
 const GENERAL = new Set<ErrorCode>(
-  'NOT_FOUND METHOD_NOT_ALLOWED INVALID_JSON PAYLOAD_TOO_LARGE UNSUPPORTED_MEDIA_TYPE RATE_LIMIT_EXCEEDED REQUEST_TIMEOUT HEADERS_TOO_LARGE SERVICE_UNAVAILABLE EXCHANGE_RATE_UNAVAILABLE ENVIRONMENT_UNAVAILABLE'.split(
+  'NOT_FOUND METHOD_NOT_ALLOWED INVALID_JSON PAYLOAD_TOO_LARGE UNSUPPORTED_MEDIA_TYPE RATE_LIMIT_EXCEEDED TOO_MANY_UNPAID_PAYMENTS TOO_MANY_BATCHES TOO_MANY_OPEN_QUOTES REQUEST_TIMEOUT HEADERS_TOO_LARGE SERVICE_UNAVAILABLE EXCHANGE_RATE_UNAVAILABLE ENVIRONMENT_UNAVAILABLE'.split(
     ' ',
   ) as ErrorCode[],
 );
@@ -28,6 +28,8 @@ const ROUTES = [
   ['/api/wallet/balance', {}, 3],
   ['/api/wallet/fund', { body: { amount: 100, paymentMethod: 'CARD' } }, 3],
   ['/api/esim/confirm-payment', { body: { transactionId: `txn-${'f'.repeat(32)}` } }, 3],
+  ['/api/esim/packages/changes', {}, 3],
+  ['/api/esim/quotes', { body: { packageCode: 'NG-5GB-30D', packageType: 'BASE' } }, 3],
   ['/api/settings/exchange-rate', {}, 3],
   ['/api/webhooks/endpoints', { body: { url: 'https://shop.example.com/' } }, 3],
   [`/api/webhooks/messages/msg-${'f'.repeat(32)}/resend`, { method: 'POST' }, 3],
@@ -68,6 +70,7 @@ test.each([
   ['SERVICE_UNAVAILABLE', undefined, '5'],
   ['SERVICE_UNAVAILABLE', 17, '17'],
   ['EXCHANGE_RATE_UNAVAILABLE', undefined, '60'],
+  ['TOO_MANY_UNPAID_PAYMENTS', undefined, '60'],
   ['IDEMPOTENCY_KEY_IN_USE', undefined, '1'],
   ['INSUFFICIENT_BALANCE', undefined, undefined],
 ] as const)('%s with %s s says Retry-After %s', async (code, retryAfterSeconds, expected) => {

@@ -6,6 +6,7 @@ import type { Principal } from '../../src/domain/account.ts';
 import { ensureWallet, fundWallet } from '../../src/ledger/store/ledger.ts';
 import { openPurchase } from '../../src/purchases/store/opening.ts';
 import { newAccount, purchaseInput } from '../support/facts.ts';
+import { installDataWith } from '../support/install-data.ts';
 import { NOW, usePaymentBooks } from '../payments/payments.support.ts';
 import { EngineUnavailable } from '../../src/domain/outcome.ts';
 import type { PaymentSubject } from '../../src/payments/engine.ts';
@@ -23,6 +24,7 @@ beforeEach(() => {
 type ConfirmDeps = Parameters<typeof confirmPayment>[0];
 const deps = (): ConfirmDeps => ({
   db: books.world,
+  installData: installDataWith(),
   clock: { now: () => now },
   settings: { timings, closedPaymentFreshMs: 60_000 } as ConfirmDeps['settings'],
   engine: {
@@ -78,7 +80,7 @@ it('a funding is read like a purchase, by its own account only', async () => {
   const { accountId, transactionId } = await books.payer({ purpose: 'funding' });
   const readBy = (id: string) =>
     getTransaction(
-      { db: books.world },
+      { db: books.world, installData: installDataWith() },
       { account: newAccount({ id }) } as unknown as Principal,
       transactionId,
     );

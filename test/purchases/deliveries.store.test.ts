@@ -9,25 +9,30 @@ import {
   beginCancelling,
   beginWithdrawal,
   keepOrderNo,
+  keepRefusal,
+  keepWithdrawn,
   loadDelivery,
   reopenDelivery,
 } from '../../src/purchases/store/deliveries.ts';
-import { findEsim, refreshEsim } from '../../src/esims/store/esims.ts';
+import { findEsim } from '../../src/esims/store/esims.ts';
+import { refreshEsim } from '../../src/esims/store/facts.ts';
 import { ensureWallet, fundWallet } from '../../src/ledger/store/ledger.ts';
 import { findPurchase, findTimeline } from '../../src/purchases/store/reads.ts';
 import { openPurchase } from '../../src/purchases/store/opening.ts';
 import {
-  failPurchase,
+  failRefused,
   settlePurchase,
   saveDeliveredItem,
   profileItem,
   topUpItem,
 } from '../../src/purchases/store/purchases.ts';
-import { newPendingMessages } from '../../src/webhooks/store/messages.ts';
+import { failPurchase } from '../support/give-back.ts';
 import { openBooks, type Books } from '../support/books.ts';
 import { basePackage, profileFacts, purchaseInput, region } from '../support/facts.ts';
+import { installDataWith } from '../support/install-data.ts';
 
 const NOW = new Date('2026-03-01T10:00:00.000Z');
+const installData = installDataWith();
 const ACCOUNT = 'acc-1';
 
 const books: Books = await openBooks();
@@ -60,7 +65,7 @@ async function open(given: Partial<PurchaseInput> = {}): Promise<PurchaseInput> 
 async function openTopUp(): Promise<PurchaseInput> {
   const base = await open();
   const facts = profileFacts({ esimTranNo: `tran-${base.transactionId}` });
-  await settlePurchase(books.world, base.transactionId, profileItem(facts, NOW));
+  await settlePurchase(books.world, base.transactionId, profileItem(facts, NOW, {}));
   await refreshEsim(books.world, base.esimId, profileFacts({ status: 'ACTIVE' }), NOW);
   return open({ packageCode: 'TOPUP_NG', packageType: 'TOPUP', esimId: base.esimId });
 }
@@ -84,7 +89,9 @@ describe('a delivery', () => {
       previousAskedAt: null,
       lastAskedAt: null,
       searchedUntil: null,
+      refusedAttempts: null,
       withdrawingSince: null,
+      graceMs: 10_000,
       reason: null,
       supplierId: transactionId,
       createdAt: NOW,
@@ -159,17 +166,19 @@ describe('a delivery', () => {
 
   it('is delivered once its profile is kept, which opens nothing yet', async () => {
     const { transactionId, esimId } = await open();
+    const facts = profileFacts({ pin: '1234', puk: '87654321' });
     await saveDeliveredItem(
       books.world,
       transactionId,
-      profileItem(profileFacts({ pin: '1234', puk: '87654321' }), NOW),
+      profileItem(facts, NOW, installData.columns(esimId, facts)),
     );
     expect(await loadDelivery(books.world, transactionId)).toMatchObject({
       delivered: true,
       iccid: '8901000000000000001',
       esimTranNo: 'T1',
     });
-    expect(await findEsim(books.world, esimId)).toMatchObject({
+    const row = (await findEsim(books.world, esimId))!;
+    expect({ ...row, ...installData.open(row) }).toMatchObject({
       status: 'PENDING',
       iccid: '8901000000000000001',
       ac: 'LPA:1$rsp.example.com$MATCH-1',
@@ -221,8 +230,8 @@ describe('a delivery', () => {
       const before = await Promise.all(
         [base, topUp].map((each) => findPurchase(books.world, each.transactionId)),
       );
-      const goods = { ...profileItem(profileFacts(), NOW), supplierId: base.transactionId };
-      const added = { ...topUpItem(totals), supplierId: topUp.transactionId };
+      const goods = { ...profileItem(profileFacts(), NOW, {}), supplierId: base.transactionId };
+      const added = { ...topUpItem(totals, NOW), supplierId: topUp.transactionId };
       for (const [{ transactionId }, delivered] of [
         [base, goods],
         [topUp, added],
@@ -241,13 +250,12 @@ describe('a delivery', () => {
 
   describe('a withdrawal', () => {
     const at = (seconds: number) => new Date(NOW.getTime() + seconds * 1_000);
-    const graceMs = 10_000;
 
     it('comes too late where something was delivered, settled or not', async () => {
       const settled = await open();
-      await settlePurchase(books.world, settled.transactionId, profileItem(profileFacts(), NOW));
+      await settlePurchase(books.world, settled.transactionId, profileItem(profileFacts(), NOW, {}));
       const kept = await open();
-      await saveDeliveredItem(books.world, kept.transactionId, profileItem(profileFacts(), NOW));
+      await saveDeliveredItem(books.world, kept.transactionId, profileItem(profileFacts(), NOW, {}));
       for (const { transactionId } of [settled, kept])
         expect((await beginWithdrawal(books.world, transactionId, NOW)).state).toBe('delivered');
     });
@@ -256,7 +264,7 @@ describe('a delivery', () => {
       const { transactionId } = await open();
       expect((await beginWithdrawal(books.world, transactionId, at(1))).state).toBe('withdrawing');
       expect((await countOrderAttempt(books.world, transactionId, at(2))).mayOrder).toBe(false);
-      expect(await reopenDelivery(books.world, transactionId, { now: at(3), graceMs })).toBe(0);
+      expect(await reopenDelivery(books.world, transactionId, at(3))).toBe(0);
       expect((await countOrderAttempt(books.world, transactionId, at(4))).mayOrder).toBe(true);
     });
 
@@ -264,14 +272,14 @@ describe('a delivery', () => {
       const { transactionId } = await open();
       const { delivery } = await beginWithdrawal(books.world, transactionId, at(1));
       expect(await beginCancelling(books.world, delivery, at(2))).toBe(true);
-      expect(await reopenDelivery(books.world, transactionId, { now: at(5), graceMs })).toBe(7_000);
-      expect(await reopenDelivery(books.world, transactionId, { now: at(12), graceMs })).toBe(0);
+      expect(await reopenDelivery(books.world, transactionId, at(5))).toBe(7_000);
+      expect(await reopenDelivery(books.world, transactionId, at(12))).toBe(0);
     });
 
     it('cancels nothing once it has ended, not even for one that began after it', async () => {
       const { transactionId } = await open();
       const { delivery: stalled } = await beginWithdrawal(books.world, transactionId, at(1));
-      await reopenDelivery(books.world, transactionId, { now: at(2), graceMs });
+      await reopenDelivery(books.world, transactionId, at(2));
       expect(await beginCancelling(books.world, stalled, at(3))).toBe(false);
       await beginWithdrawal(books.world, transactionId, at(4));
       expect(await beginCancelling(books.world, stalled, at(5))).toBe(false);
@@ -280,23 +288,45 @@ describe('a delivery', () => {
 
   it('is closed as refused only while nothing was asked since, withdrawn or delivered', async () => {
     const refusal = { reason: 'OUT_OF_STOCK', detail: '' } as const;
-    const close = (transactionId: string, asks: number) =>
-      failPurchase(books.world, transactionId, refusal, newPendingMessages(), asks);
-    const asked = await open();
-    await countOrderAttempt(books.world, asked.transactionId, NOW);
-    await countOrderAttempt(books.world, asked.transactionId, NOW);
-    expect(await close(asked.transactionId, 1)).toBe('open');
-    const withdrawn = await open();
-    await beginWithdrawal(books.world, withdrawn.transactionId, NOW);
-    expect(await close(withdrawn.transactionId, 0)).toBe('open');
-    const kept = await open();
-    await saveDeliveredItem(books.world, kept.transactionId, profileItem(profileFacts(), NOW));
-    expect(await close(kept.transactionId, 0)).toBe('open');
-    const settled = await open();
-    await settlePurchase(books.world, settled.transactionId, profileItem(profileFacts(), NOW));
-    expect(await close(settled.transactionId, 0)).toBe('open');
-    expect(await close(asked.transactionId, 2)).toBe('closed');
-    expect(await close(asked.transactionId, 2)).toBe('closed');
+    const close = (transactionId: string) => failRefused(books.world, transactionId);
+    const openRefused = async () => {
+      const { transactionId } = await open();
+      await keepRefusal(books.world, await loadDelivery(books.world, transactionId), refusal);
+      return transactionId;
+    };
+    const asked = await openRefused();
+    await countOrderAttempt(books.world, asked, NOW);
+    expect(await close(asked)).toBe('open');
+    const withdrawn = await openRefused();
+    const { delivery } = await beginWithdrawal(books.world, withdrawn, NOW);
+    expect(await close(withdrawn)).toBe('open');
+    const kept = await openRefused();
+    await saveDeliveredItem(books.world, kept, profileItem(profileFacts(), NOW, {}));
+    expect(await close(kept)).toBe('open');
+    const settled = await openRefused();
+    await settlePurchase(books.world, settled, profileItem(profileFacts(), NOW, {}));
+    expect(await close(settled)).toBe('open');
+    await keepRefusal(books.world, await loadDelivery(books.world, asked), refusal);
+    for (let again = 0; again < 2; again += 1) expect(await close(asked)).toEqual(refusal);
+    await keepWithdrawn(books.world, delivery);
+    expect(await close(withdrawn)).toEqual(refusal);
+  });
+
+  it('is not closed as refused by anybody who only says so', async () => {
+    const { transactionId } = await open();
+    const before = await findPurchase(books.world, transactionId);
+    expect(await failRefused(books.world, transactionId)).toBe('never-refused');
+    expect(await failRefused(books.world, 'txn-never')).toBe('never-refused');
+    expect(await findPurchase(books.world, transactionId)).toEqual(before);
+  });
+
+  it('keeps no refusal of an attempt that is not the last, nor of an order that was replaced', async () => {
+    const { transactionId } = await open();
+    const { delivery } = await countOrderAttempt(books.world, transactionId, NOW);
+    const refusal = { reason: 'OUT_OF_STOCK', detail: '' } as const;
+    await keepRefusal(books.world, { ...delivery, orderAttempts: 0 }, refusal);
+    await keepRefusal(books.world, { ...delivery, supplierId: `${transactionId}-2` }, refusal);
+    expect(await loadDelivery(books.world, transactionId)).toMatchObject({ refusedAttempts: null });
   });
 
   it.each(ESIM_STATUSES.filter((status) => status !== 'PENDING'))(
@@ -304,15 +334,19 @@ describe('a delivery', () => {
     async (status) => {
       const { transactionId, esimId } = await open();
       await books.owner.updateTable('esims').set({ status }).where('id', '=', esimId).execute();
-      await saveDeliveredItem(books.world, transactionId, profileItem(profileFacts(), NOW));
+      await saveDeliveredItem(books.world, transactionId, profileItem(profileFacts(), NOW, {}));
       expect(await findEsim(books.world, esimId)).toMatchObject({ status, iccid: '', looked_at: null });
     },
   );
 
   it('keeps its profile with the settling, once', async () => {
     const { transactionId, esimId } = await open();
-    await settlePurchase(books.world, transactionId, profileItem(profileFacts(), NOW));
-    await settlePurchase(books.world, transactionId, profileItem(profileFacts({ iccid: 'another' }), NOW));
+    await settlePurchase(books.world, transactionId, profileItem(profileFacts(), NOW, {}));
+    await settlePurchase(
+      books.world,
+      transactionId,
+      profileItem(profileFacts({ iccid: 'another' }), NOW, {}),
+    );
     expect(await findEsim(books.world, esimId)).toMatchObject({
       status: 'CREATED',
       iccid: '8901000000000000001',
@@ -337,8 +371,8 @@ describe('a top-up', () => {
   ] as const)('keeps its totals on the purchase and on the eSIM, once: %s', async (_how, keep) => {
     const { transactionId, esimId } = await openTopUp();
     expect((await loadDelivery(books.world, transactionId)).delivered).toBe(false);
-    await keep(books.world, transactionId, topUpItem(totals));
-    await keep(books.world, transactionId, topUpItem(changed));
+    await keep(books.world, transactionId, topUpItem(totals, NOW));
+    await keep(books.world, transactionId, topUpItem(changed, NOW));
     expect((await loadDelivery(books.world, transactionId)).delivered).toBe(true);
     expect((await findPurchase(books.world, transactionId))?.purchase).toMatchObject({
       top_up_iccid: totals.iccid,
@@ -357,7 +391,7 @@ describe('a top-up', () => {
   it('leaves the end of validity alone when the supplier does not name one, and never has less than nothing left', async () => {
     const { transactionId, esimId } = await openTopUp();
     const used = { ...totals, expiredTime: null, orderUsageBytes: totals.totalVolumeBytes + 5 };
-    await settlePurchase(books.world, transactionId, topUpItem(used));
+    await settlePurchase(books.world, transactionId, topUpItem(used, NOW));
     expect((await findEsim(books.world, esimId))?.expired_time).toEqual(new Date('2026-07-30T00:00:00.000Z'));
     expect((await findPurchase(books.world, transactionId))?.purchase.top_up_remaining_bytes).toBe(0n);
   });

@@ -1,18 +1,25 @@
 // Two observers of one delivery that disagree: an attempt that was given up and still works, a refusal beside an order that is on its way, an
 // operator's cancellation beside a delivery. Attempts are played by hand, in the order that shows the fault.
+import { randomBytes } from 'node:crypto';
 import { afterEach, describe, expect, it } from 'vitest';
+import { makeId } from '../../src/domain/ids.ts';
+import { askForAction, beginAction } from '../../src/operations/store/actions.ts';
 import type { PurchaseInput } from '../../src/purchases/purchase.ts';
+import { keepRefusal, loadDelivery } from '../../src/purchases/store/deliveries.ts';
 import { openPurchase } from '../../src/purchases/store/opening.ts';
-import { failPurchase } from '../../src/purchases/store/purchases.ts';
+import { failPurchase } from '../support/give-back.ts';
 import type { DeliverOutcome } from '../../workflows/contract.ts';
 import { findPurchaseRow, holdOf } from '../support/buyer.ts';
+import { NO_LIMITS } from '../support/facts.ts';
 import { createAttempt, type Attempt } from '../support/delivery-attempts.ts';
+import { EVIDENCE, REASON } from '../support/operator-actions.ts';
 import { until } from '../support/until.ts';
 import { startWorkflows } from '../support/workflow-harness.ts';
 
 const attempts: Attempt[] = [];
 
-const { stack, harness, buyer } = await startWorkflows();
+// A cancellation has to be in time before the eSIM is in use, on a busy machine as well.
+const { stack, harness, buyer } = await startWorkflows({ supplier: { activateAfterMs: 1_000 } });
 const topUpTarget = await harness.topUpTarget(buyer);
 afterEach(async () => {
   for (const attempt of attempts.splice(0)) attempt.close();
@@ -79,6 +86,28 @@ async function refusedBesideAnOrder(
   return { first, firstEnds };
 }
 
+/** An operator has asked for it to be cancelled, and its workflow has begun that. */
+async function cancelBegun(transactionId: string, evidence?: string): Promise<void> {
+  const moveId = makeId('move', randomBytes(16).toString('hex'));
+  const action = {
+    moveId,
+    moveKey: moveId,
+    transactionId,
+    move: 'cancel',
+    by: 'ada',
+    reason: REASON,
+  } as const;
+  await askForAction(stack.world, { ...action, evidence }, new Date());
+  const begun = await beginAction(stack.world, action, { limits: NO_LIMITS, now: new Date() });
+  expect(begun).toMatchObject({ outcome: 'go' });
+}
+
+/** By what its row says. */
+async function refusedForGood(transactionId: string): Promise<void> {
+  const delivery = await loadDelivery(stack.world, transactionId);
+  await keepRefusal(stack.world, delivery, { reason: 'OUT_OF_STOCK', detail: '' });
+}
+
 async function untilAllocated(transactionId: string): Promise<void> {
   await until(
     () => stack.supplierOrders(transactionId),
@@ -91,6 +120,7 @@ describe('an attempt that was given up, and still delivers', () => {
   it('is not undone: what was delivered meanwhile is not cancelled', async () => {
     const input = await open();
     const { first, firstEnds } = await refusedBesideAnOrder(input);
+    await refusedForGood(input.transactionId);
     await untilAllocated(input.transactionId);
     first.goOn();
     expect(await firstEnds).toMatchObject({ outcome: 'delivered' });
@@ -102,6 +132,7 @@ describe('an attempt that was given up, and still delivers', () => {
   it('is not cancelled by an operator either, once it has delivered', async () => {
     const input = await open();
     const { first, firstEnds } = await refusedBesideAnOrder(input);
+    await cancelBegun(input.transactionId, EVIDENCE);
     await untilAllocated(input.transactionId);
     first.goOn();
     expect(await firstEnds).toMatchObject({ outcome: 'delivered' });
@@ -113,6 +144,7 @@ describe('an attempt that was given up, and still delivers', () => {
 
   it('cannot deliver any more what was cancelled', async () => {
     const input = await open();
+    await cancelBegun(input.transactionId);
     const first = newAttempt();
     first.stall('profile', 'after');
     const firstEnds = first.activities.deliver(once(input.transactionId));
@@ -154,6 +186,7 @@ describe('money that goes back', () => {
     const { first, firstEnds } = await refusedBesideAnOrder(input, { neverAllocate: { next: 1 } });
     first.goOn();
     expect(await firstEnds).toMatchObject({ outcome: 'unknown' });
+    await refusedForGood(input.transactionId);
     // Still allocating, so no list shows it; the number is in our row.
     expect(await newAttempt(LATER_MS).activities.withdrawOrder(input.transactionId)).toBe(false);
     expect(await holdOf(stack, input.transactionId)).toBe('HELD');

@@ -106,7 +106,7 @@ describe('the first answer again', () => {
     const read = await buyer.read(`/api/esim/transactions/${processing.body.transactionId}`);
     expect(read.body.status).toBe('SUCCESS');
     expect(await buyer.purchases()).toEqual(before);
-  }, 60_000);
+  });
 
   it('given while no worker was there to write anything: PROCESSING, whatever became of it', async () => {
     const [rich, poor] = [await newBuyer(stack), await newBuyer(stack, { fundsMinor: 1n })];
@@ -126,7 +126,7 @@ describe('the first answer again', () => {
       const read = await buyer.read(`/api/esim/transactions/${first[nth]!.body.transactionId}`);
       expect(read.body.status).toBe(ended[nth]!.status);
     }
-  }, 60_000);
+  });
 
   it('is still the refusal when the wallet has been filled meanwhile', async () => {
     const poor = await newBuyer(stack, { fundsMinor: 1n });

@@ -3,6 +3,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { holdOf, timelineOf, untilClosed } from '../support/buyer.ts';
 import { eventTypes, fetchHistory, historyBytes, payloadTexts, summariesOf } from '../support/history.ts';
+import { installOf } from '../support/install-data.ts';
 import { startWorkflows, HURRIED, untilListed, type WorkflowHarness } from '../support/workflow-harness.ts';
 
 const MAX_EVENTS = 18;
@@ -35,11 +36,7 @@ describe.each(BOTH)('a $type purchase', ({ type, order }) => {
 
   it('keeps what is secret out of its history', async () => {
     const { transactionId, input } = await harness.purchase(order());
-    const esim = await stack.owner
-      .selectFrom('esims')
-      .selectAll()
-      .where('id', '=', input.esimId)
-      .executeTakeFirstOrThrow();
+    const esim = await installOf(stack, input.esimId);
     const secrets = {
       activationCode: esim.ac,
       matchingId: esim.matching_id,

@@ -134,4 +134,4 @@ it('a delivery whose task never reached its worker is taken up again long before
   await stack.startWorker();
   expect(await answer).toEqual({ status: 'SUCCESS' });
   expect(await stack.supplierOrders(input.transactionId)).toHaveLength(1);
-}, 60_000);
+});

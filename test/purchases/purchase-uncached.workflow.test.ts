@@ -93,8 +93,13 @@ it('tells of it, and again where that was refused', async () => {
   });
   const { transactionId } = await harness.purchase({ account: buyer.account });
   const [first] = await listener.untilReceived(2);
-  await stack.temporal.workflow.getHandle(first!.id).result();
-  await expectNoFailedTask(first!.id);
+  const { id: messageId } = await stack.owner
+    .selectFrom('webhook_messages')
+    .select('id')
+    .where('event_id', '=', first!.id)
+    .executeTakeFirstOrThrow();
+  await stack.temporal.workflow.getHandle(messageId).result();
+  await expectNoFailedTask(messageId);
   await expectNoFailedTask(transactionId);
   await receiver.close();
 });

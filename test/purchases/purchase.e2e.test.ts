@@ -9,7 +9,7 @@ const GB = 1024 ** 3;
 let stack: Stack;
 beforeAll(async () => {
   stack = await startStack();
-}, 60_000);
+});
 afterAll(() => stack.close());
 afterAll(() => expectSoundBooks(stack));
 

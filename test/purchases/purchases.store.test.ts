@@ -5,17 +5,14 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { PurchaseInput } from '../../src/purchases/purchase.ts';
 import type { Refusal } from '../../src/domain/refusals.ts';
 import { replaceCatalogue, replaceTopUps } from '../../src/catalogue/store/catalogue.ts';
-import { findEsim, refreshEsim } from '../../src/esims/store/esims.ts';
+import { findEsim } from '../../src/esims/store/esims.ts';
+import { refreshEsim } from '../../src/esims/store/facts.ts';
 import { findIdempotencyKey } from '../../src/platform/idempotency/store.ts';
 import { ensureWallet, findWallet, fundWallet, HoldConflict } from '../../src/ledger/store/ledger.ts';
 import { findPurchase, findTimeline } from '../../src/purchases/store/reads.ts';
 import { openPurchase, type OpenOptions } from '../../src/purchases/store/opening.ts';
-import {
-  failPurchase,
-  flagAttention,
-  settlePurchase,
-  profileItem,
-} from '../../src/purchases/store/purchases.ts';
+import { flagAttention, settlePurchase, profileItem } from '../../src/purchases/store/purchases.ts';
+import { failPurchase } from '../support/give-back.ts';
 import { auditBooks, openBooks, refusalOf, untilSomeoneWaits, type Books } from '../support/books.ts';
 import { basePackage, profileFacts, purchaseInput, region } from '../support/facts.ts';
 
@@ -231,17 +228,24 @@ describe('openPurchase refuses', () => {
     expect(await findPurchase(books.world, input.transactionId)).toBeUndefined();
   });
 
-  it('a keyed refusal stays what it was when money comes later', async () => {
+  it.each([
+    ['with a key', keyed('poor')],
+    ['that left no other row', {}],
+  ])('a refusal %s stays what it was when money comes later', async (_name, more) => {
     const accountId = await buyer(0n);
-    const input = await wanted({ accountId, ...keyed('poor') });
-    expect(await openPurchase(books.world, input, OPEN)).toMatchObject({ opened: false });
+    const input = await wanted({ accountId, ...more });
+    const refusedBefore: Date[] = [];
+    const open = () =>
+      openPurchase(books.world, input, { ...OPEN, onRefusedBefore: (at) => refusedBefore.push(at) });
+    const first = await open();
+    expect(first).toMatchObject({ opened: false, refusal: { reason: 'INSUFFICIENT_BALANCE' } });
+    expect(refusedBefore).toEqual([]);
     const amount = { amountMinor: 10_000n, currency: 'USD' };
     await fundWallet(books.world, { operationKey: `late:${accountId}`, accountId, amount, reason: 'a test' });
-    expect(await openPurchase(books.world, input, OPEN)).toMatchObject({
-      opened: false,
-      refusal: { reason: 'INSUFFICIENT_BALANCE' },
-    });
+    expect(await open()).toEqual(first);
+    expect(refusedBefore).toEqual([expect.any(Date)]);
     expect(await balance(input)).toBe(10_000n);
+    expect(await findPurchase(books.world, input.transactionId)).toBeUndefined();
   });
 
   it.each(refusals)(
@@ -270,10 +274,10 @@ describe('openPurchase refuses', () => {
 describe('settlePurchase and failPurchase', () => {
   it('settling posts the hold and opens the eSIM', async () => {
     const input = await opened();
-    await settlePurchase(books.world, input.transactionId, profileItem(profileFacts(), NOW));
+    await settlePurchase(books.world, input.transactionId, profileItem(profileFacts(), NOW, {}));
     expect(await findPurchase(books.world, input.transactionId)).toMatchObject({
       purchase: { status: 'SUCCESS', reason: null },
-      esim: { status: 'CREATED', iccid: '8901000000000000001', matching_id: 'MATCH-1' },
+      esim: { status: 'CREATED', iccid: '8901000000000000001' },
     });
     expect(await balance(input)).toBe(8_750n);
     expect(await whatHappened(input)).toEqual(['wallet-held', 'delivered']);
@@ -327,7 +331,7 @@ describe('settlePurchase and failPurchase', () => {
 
   it('failing a top-up leaves the eSIM alone', async () => {
     const base = await opened();
-    await settlePurchase(books.world, base.transactionId, profileItem(profileFacts(), NOW));
+    await settlePurchase(books.world, base.transactionId, profileItem(profileFacts(), NOW, {}));
     await refreshEsim(books.world, base.esimId, profileFacts({ status: 'ACTIVE' }), NOW);
     const { accountId, esimId } = base;
     const topUp = await opened({ accountId, esimId, packageCode: 'TOPUP_NG', packageType: 'TOPUP' });

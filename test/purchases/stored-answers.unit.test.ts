@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { fillPlaceholders, renderWithPlaceholders } from '../../src/purchases/stored-answers.ts';
-import type { EsimRow } from '../../src/esims/store/esims.ts';
+import type { EsimView } from '../../src/esims/esim-view.ts';
 
 const ESIM = {
   iccid: '8944',
@@ -15,11 +15,11 @@ const ROW = {
   qr_code_url: 'known later',
   short_url: 'known later',
 };
-const render = (esim: EsimRow) => JSON.stringify({ b: 1, ...esim });
+const render = (esim: EsimView) => JSON.stringify({ b: 1, ...esim });
 
 it('keeps no secret, and fills to the same bytes for each caller', () => {
-  const { body, stored } = renderWithPlaceholders(ESIM as EsimRow, render);
-  expect(body).toBe(render(ESIM as EsimRow));
+  const { body, stored } = renderWithPlaceholders(ESIM as EsimView, render);
+  expect(body).toBe(render(ESIM as EsimView));
   expect(stored).toBe(
     '{"b":1,"iccid":"8944","ac":\u0001ac\u0001,"matching_id":\u0001matching_id\u0001,"qr_code_url":"","short_url":""}',
   );

@@ -11,9 +11,10 @@ import { replaceCatalogue } from '../../src/catalogue/store/catalogue.ts';
 import { bookDispute } from '../../src/payments/store/disputes.ts';
 import { ensureWallet, fundWallet } from '../../src/ledger/store/ledger.ts';
 import { bookSeen } from '../../src/purchases/store/payment-bookings.ts';
-import { beginPayment, openFunding } from '../../src/payments/store/payments.ts';
+import { openFunding } from '../../src/payments/store/payments.ts';
 import { openPurchase } from '../../src/purchases/store/opening.ts';
-import { failPurchase, settlePurchase } from '../../src/purchases/store/purchases.ts';
+import { settlePurchase } from '../../src/purchases/store/purchases.ts';
+import { failPurchase } from '../support/give-back.ts';
 import { insertRates } from '../../src/catalogue/store/rates.ts';
 import { openBooks, type Books } from '../support/books.ts';
 import { basePackage, newAccount, purchaseInput, region } from '../support/facts.ts';
@@ -77,6 +78,9 @@ async function open(
     accountId,
     esimId: `esim-${randomUUID()}`,
     paymentMethod,
+    ...(paymentMethod === 'CARD'
+      ? { charge: { amountMinor: String(priceMinor), currency, rateIds: [] } }
+      : {}),
     quote: {
       ...purchaseInput({ transactionId: 'txn-1' }).quote,
       priceMinor: String(priceMinor),
@@ -91,8 +95,8 @@ async function open(
 
 async function payByCard(accountId: string, priceMinor: bigint, costUsdE4: bigint) {
   const transactionId = await open(accountId, 'CARD', { priceMinor, currency: 'USD', costUsdE4 });
-  const reference = await pay('purchase', accountId, transactionId, priceMinor);
-  return { transactionId, reference };
+  await see(transactionId, { state: 'paid', netMinor: priceMinor });
+  return { transactionId, reference: transactionId };
 }
 
 async function fundByCard(accountId: string, amountMinor: bigint): Promise<string> {
@@ -104,27 +108,8 @@ async function fundByCard(accountId: string, amountMinor: bigint): Promise<strin
   const charge = { amountMinor: String(amountMinor), currency: 'USD', rateIds: [] };
   const amount = { amountMinor: String(amountMinor), currency: 'USD' } as const;
   await openFunding(books.world, { ...input, ...amount, transactionId, charge, paymentMethod: 'CARD' }, NOW);
-  return pay('funding', accountId, transactionId, amountMinor);
-}
-
-async function pay(
-  purpose: 'purchase' | 'funding',
-  accountId: string,
-  transactionId: string,
-  amountMinor: bigint,
-): Promise<string> {
-  const { reference } = await beginPayment(books.world, {
-    transactionId,
-    purpose,
-    accountId,
-    method: 'CARD',
-    charge: { amountMinor: String(amountMinor), currency: 'USD', rateIds: [] },
-    priceMinor: String(amountMinor),
-    priceCurrency: 'USD',
-    expiresAtMs: NOW.getTime() + 86_400_000,
-  });
-  await see(reference, { state: 'paid', netMinor: amountMinor });
-  return reference;
+  await see(transactionId, { state: 'paid', netMinor: amountMinor });
+  return transactionId;
 }
 
 async function see(

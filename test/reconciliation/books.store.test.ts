@@ -10,7 +10,8 @@ import { insertRates } from '../../src/catalogue/store/rates.ts';
 import { replaceCatalogue, replaceTopUps } from '../../src/catalogue/store/catalogue.ts';
 import { ensureWallet, fundWallet, transfer } from '../../src/ledger/store/ledger.ts';
 import { openPurchase } from '../../src/purchases/store/opening.ts';
-import { failPurchase, settlePurchase } from '../../src/purchases/store/purchases.ts';
+import { settlePurchase } from '../../src/purchases/store/purchases.ts';
+import { failPurchase } from '../support/give-back.ts';
 import { openBooks, type Books } from '../support/books.ts';
 import { basePackage, purchaseInput, region } from '../support/facts.ts';
 

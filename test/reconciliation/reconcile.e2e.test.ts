@@ -2,7 +2,7 @@
 // our ledger, is found; what is put right is closed, and a person closes the rest.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { connectClient, type TemporalClient } from '../../src/platform/temporal/connect.ts';
-import { createReconcileEngine } from '../../src/platform/temporal/reconcile-engine.ts';
+import { reconcileEngineOf } from '../support/reconciling.ts';
 import { createBooks } from '../../src/reconciliation/books.ts';
 import {
   createDifferences,
@@ -52,7 +52,7 @@ afterAll(async () => {
 });
 
 async function reconcile(range?: { from: Date; to: Date }): Promise<ReconcileSummary> {
-  const engine = createReconcileEngine(temporal);
+  const engine = reconcileEngineOf(stack, temporal);
   const summary = await engine.reconcile({ askedBy: 'a test', ...(range ? { range } : {}) });
   if (summary === null) throw new Error('there was nothing to compare');
   return summary;
@@ -101,7 +101,7 @@ async function untilRefundsEnd(): Promise<void> {
 
 describe('an ordinary day', () => {
   it('answers null before anything has happened, and is scheduled', async () => {
-    expect(await createReconcileEngine(temporal).reconcile({ askedBy: 'a test' })).toBeNull();
+    expect(await reconcileEngineOf(stack, temporal).reconcile({ askedBy: 'a test' })).toBeNull();
     const schedule = await temporal.client.schedule.getHandle(`${RECONCILE_WORKFLOW}-schedule`).describe();
     expect(schedule.info.numActionsTaken).toBe(0);
   });
@@ -172,7 +172,7 @@ describe('a worker that stops in the middle', () => {
         .execute();
     const now = Date.now();
     await stack.faults({ latencyMs: 700 });
-    const asked = createReconcileEngine(temporal).reconcile({
+    const asked = reconcileEngineOf(stack, temporal).reconcile({
       askedBy: 'a patient test',
       range: { from: new Date(now - 3 * DAY_MS), to: new Date(now) },
     });

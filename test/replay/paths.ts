@@ -45,6 +45,9 @@ export const RECORDED_PATHS = [
   'tidy-webhooks',
   'reconcile',
   'after-closing-moved',
+  'batch',
+  'sweep-batches',
+  'batch-repair',
 ] as const;
 
 export type RecordedPath = (typeof RECORDED_PATHS)[number];

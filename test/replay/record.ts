@@ -1,9 +1,13 @@
 // Records the histories that replay.test.ts replays, one per path, from the code at hand: `npm run record:histories`. Brings up all it
 // needs and takes it down again. Overwrites the files of the coming release only: those of earlier ones are what must go on replaying.
 // Names of paths behind it record these alone.
+import { randomBytes } from 'node:crypto';
 import { sql } from 'kysely';
+import { makeId } from '../../src/domain/ids.ts';
+import { decideBatchRepair, insertBatchRepair } from '../../src/operations/store/batch-repairs.ts';
 import { EVIDENCE, newOperator } from '../support/operator-actions.ts';
 import {
+  BATCH_REPAIR_WORKFLOW,
   DELIVER_WEBHOOK_WORKFLOW,
   OPS_QUEUE,
   ORDERS_QUEUE,
@@ -240,6 +244,54 @@ const WALKS: Record<RecordedPath, Walk> = {
     const args = [{ askedBy: 'a recording' }];
     await stack.temporal.workflow.start('reconcile', { taskQueue: OPS_QUEUE, workflowId, args });
     return workflowId;
+  },
+  /** Two rows that are delivered late. */
+  batch: async ({ stack, buyer }) => {
+    await stack.faults({ neverAllocate: 1 });
+    const rows = ['a', 'b'].map((reference) => ({ reference, packageCode: 'SIM-OK' }));
+    const key = buyer.account.apiKey;
+    const { body } = await stack.call('POST', '/api/esim/orders/batch', { key, body: { rows } });
+    const { batchId } = body.data;
+    await until(
+      () => stack.owner.selectFrom('batches').select(['all_begun_at', 'closed_at']).executeTakeFirst(),
+      (found) => found?.all_begun_at instanceof Date && found.closed_at === null,
+      { what: 'a row under way' },
+    );
+    await stack.clearFaults();
+    return batchId;
+  },
+  'sweep-batches': ({ stack }) => scheduled(stack, 'sweepBatches'),
+  'batch-repair': async ({ stack, harness, buyer }) => {
+    await stack.faults({ neverAllocate: 1 });
+    const { transactionId } = await harness.purchase({ account: buyer.account, timings: ANXIOUS });
+    await flagged(stack, transactionId);
+    await stack.clearFaults();
+    const id = makeId('repair', randomBytes(16).toString('hex'));
+    const now = new Date();
+    const rows = [
+      { transactionId, class: 'paid-not-delivered', amount: null, foreseen: 'look-at-supplier' } as const,
+      {
+        transactionId: 'event-1',
+        class: 'inbox-unapplied',
+        amount: null,
+        foreseen: 'apply event-1',
+      } as const,
+    ];
+    const asked = {
+      id,
+      repairKey: id,
+      action: 'replay',
+      filter: { currency: 'USD' },
+      reason: 'a test',
+    } as const;
+    await insertBatchRepair(stack.world, { ...asked, evidence: null, by: 'ada', rows, now });
+    await decideBatchRepair(stack.world, id, 'approve', { by: 'bayo', reason: 'a test', now });
+    await stack.temporal.workflow.start(BATCH_REPAIR_WORKFLOW, {
+      workflowId: id,
+      taskQueue: OPS_QUEUE,
+      args: [{ repairId: id }],
+    });
+    return id;
   },
   'after-closing-moved': async ({ stack, harness, shop }) => {
     const { transactionId } = await harness.purchase({ account: shop.account });

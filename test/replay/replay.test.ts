@@ -1,9 +1,11 @@
 // No change to the workflow code may break a purchase that is open: what was recorded from each release must replay on today's code.
+import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import type { WorkflowBundleOption } from '@temporalio/worker';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { bundleWorkflows } from '../../src/platform/temporal/bundle.ts';
+import { dataConverterOf } from '../../src/platform/temporal/payload-codec.ts';
 import { installRuntime } from '../../src/platform/temporal/runtime.ts';
 import * as workflows from '../../workflows/index.ts';
 import { payloadTexts } from '../support/history.ts';
@@ -32,6 +34,13 @@ describe('the recorded histories', () => {
   it('all replay on today’s workflow code', async () => {
     const results = await replayAll(await bundleWorkflows(), histories);
     expect(results.map(({ name }) => name)).toEqual(histories.map(({ name }) => name));
+    expect(results.filter(({ error }) => error !== undefined)).toEqual([]);
+  });
+
+  it('all replay while payloads are encrypted: those from before are in clear', async () => {
+    const keys = { key: randomBytes(32).toString('hex'), previousKeys: [] };
+    const converter = dataConverterOf({ keys, namespace: 'simway-test' });
+    const results = await replayAll(await bundleWorkflows(), histories, converter);
     expect(results.filter(({ error }) => error !== undefined)).toEqual([]);
   });
 

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { accountsMigrations, worldMigrations } from '../../migrations/registry.ts';
 import {
-  canEsimMove,
+  canChangeStatus,
   ESIM_STATUSES,
   PURCHASE_STATUSES,
   purchaseStatusesBefore,
@@ -13,7 +13,7 @@ import { projectFiles, textOf } from './source-files.ts';
 describe('states in docs/ARCHITECTURE.md', () => {
   it('are those of the domain', () => {
     const esims = ESIM_STATUSES.flatMap((from) =>
-      ESIM_STATUSES.filter((to) => to !== from && canEsimMove(from, to)).map((to) => `${from} → ${to}`),
+      ESIM_STATUSES.filter((to) => to !== from && canChangeStatus(from, to)).map((to) => `${from} → ${to}`),
     );
     expect(documentedMoves('eSIM `esimStatus`')).toEqual(esims.toSorted());
     const purchases = PURCHASE_STATUSES.flatMap((to) =>

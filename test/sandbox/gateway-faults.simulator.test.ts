@@ -152,15 +152,6 @@ describe('answers', () => {
     expect(data).toMatchObject({ status: 'pending_bank_transfer', reference });
     expect(await gateway.held(reference)).toMatchObject({ requests: 2 });
   });
-
-  it('are errors before the deed', async () => {
-    const reference = fresh();
-    await gateway.setFaults({ error: { next: 2 } });
-    expect(await charge(reference)).toMatchObject({ status: 500, ok: false });
-    expect((await gateway.call('GET', '/transaction')).status).toBe(500);
-    expect(await isHeld(reference)).toBe(false);
-    expect((await charge(reference)).status).toBe(200);
-  });
 });
 
 describe('shapes', () => {

@@ -177,13 +177,6 @@ describe('refused', () => {
     expect((await gateway.call('GET', '/refund/x')).status).toBe(404);
     expect((await gateway.held(reference)).refunds).toEqual([]);
   });
-
-  it('by the fault: 400 and nothing is kept', async () => {
-    await gateway.setFaults({ refund: 'refuse' });
-    const reference = await paid();
-    expect(await refund(reference)).toMatchObject({ status: 400, code: 'insufficient_balance' });
-    expect((await gateway.held(reference)).refunds).toEqual([]);
-  });
 });
 
 describe('in trouble', () => {

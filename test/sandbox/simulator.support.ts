@@ -168,9 +168,9 @@ export interface Launched {
   stderr: () => string;
 }
 
-/** A simulator as a process of its own. */
-export function launch(main: string, args: string[]): Launched {
-  const child = spawn(process.execPath, [main, ...args], { stdio: ['pipe', 'pipe', 'pipe'] });
+/** A simulator as a process of its own, with nothing but `env` in its environment. */
+export function launch(main: string, args: string[], env: Record<string, string>): Launched {
+  const child = spawn(process.execPath, [main, ...args], { stdio: ['pipe', 'pipe', 'pipe'], env });
   let out = '';
   let err = '';
   child.stdout.setEncoding('utf8').on('data', (chunk: string) => (out += chunk));
@@ -184,8 +184,8 @@ export function launch(main: string, args: string[]): Launched {
 }
 
 /** A launched simulator once it has printed its ready line. */
-export async function launchReady(main: string, args: string[]) {
-  const launched = launch(main, args);
+export async function launchReady(main: string, args: string[], env: Record<string, string>) {
+  const launched = launch(main, args, env);
   const { child, exit, stdout, stderr } = launched;
   const ready = new Promise<void>((resolve) =>
     child.stdout?.on('data', () => {

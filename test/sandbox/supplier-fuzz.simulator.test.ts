@@ -39,6 +39,7 @@ const NAMES = [
 const CONTROL_NAMES = [
   ...['outOfStock', 'busy', 'neverAllocate', 'rateLimit', 'usageLagMs', 'webhooks', 'next', 'reuseIccid'],
   ...['esimStatus', 'smdpStatus', 'orderUsage', 'withdrawn', 'price', 'balance', '__proto__'],
+  ...['stage', 'bytes', 'advanceMs', 'requestId'],
 ];
 
 const scalar = (known: string[]) =>
@@ -95,7 +96,7 @@ describe('arbitrary input', () => {
     );
   });
 
-  it('is answered by the control interface with 200, 400 or 404', async () => {
+  it('is answered by the control interface with 200, 400, 404 or 409', async () => {
     const paths = ['/faults', '/balance', '/packages/SIM-OK', `/esims/${known[2] ?? ''}`, '/esims/none'];
     await fc.assert(
       fc.asyncProperty(fc.constantFrom(...paths), body(CONTROL_NAMES, known), async (path, input) => {
@@ -106,6 +107,15 @@ describe('arbitrary input', () => {
       { numRuns: 200, seed: 20_260_102 },
     );
     await simulator.control('DELETE', '/faults');
+    const actions = ['install', 'use', 'use-up', 'suspend', 'resume', 'switch-off', 'switch-on', 'clock'];
+    await fc.assert(
+      fc.asyncProperty(fc.constantFrom(...actions), body(CONTROL_NAMES, known), async (action, input) => {
+        const reply = await simulator.control('POST', `/esims/${known[3] ?? ''}/${action}`, input);
+        expect([200, 400, 409]).toContain(reply.status);
+        if (reply.status !== 200) expect(reply.body).toHaveProperty('error.message');
+      }),
+      { numRuns: 200, seed: 20_260_103 },
+    );
     expect((await simulator.call('location/list', {})).success).toBe(true);
   });
 });

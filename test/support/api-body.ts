@@ -32,5 +32,14 @@ export interface ApiBody {
   readonly timeline: readonly { readonly at: string; readonly what: string }[];
   readonly esimStatus: string;
   readonly totalVolume: number;
-  readonly data: { readonly balance: number; readonly currency: string; readonly rate: number };
+  readonly data: {
+    readonly balance: number;
+    readonly currency: string;
+    readonly rate: number;
+    readonly batchId: string;
+    readonly status: string;
+    readonly completedAt: string;
+    readonly counts: Readonly<Record<string, number>>;
+    readonly items: readonly unknown[];
+  };
 }

@@ -3,6 +3,7 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import type { Cli } from '../../src/cli/context.ts';
 import { runCli } from '../../src/cli/program.ts';
+import { processEnv } from './processes.ts';
 
 export interface CommandResult {
   readonly code: number | null;
@@ -22,7 +23,7 @@ export function runCommand(
     const child = execFile(
       process.execPath,
       ['src/main.ts', ...words],
-      { cwd: CHECKOUT, env: { ...env, PATH: '/usr/bin:/bin' }, timeout: DEADLINE_MS, killSignal: 'SIGKILL' },
+      { cwd: CHECKOUT, env: { ...processEnv(), ...env }, timeout: DEADLINE_MS, killSignal: 'SIGKILL' },
       (_error, stdout, stderr) => resolve({ code: child.exitCode, stdout, stderr }),
     );
   });

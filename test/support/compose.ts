@@ -7,7 +7,7 @@ import { parse } from 'yaml';
 export const CHECKOUT = join(import.meta.dirname, '..', '..');
 
 export interface ComposeService {
-  readonly build?: string;
+  readonly build?: { readonly context: string; readonly args: Readonly<Record<string, string>> };
   readonly image?: string;
   readonly entrypoint?: readonly string[];
   readonly command?: readonly string[];
@@ -17,11 +17,24 @@ export interface ComposeService {
   readonly restart?: string;
   readonly depends_on?: Readonly<Record<string, { readonly condition: string }>>;
   readonly healthcheck?: { readonly test: readonly string[] };
+  readonly networks?: readonly string[];
+  readonly network_mode?: string;
+  readonly user?: string;
+  readonly security_opt?: readonly string[];
+  readonly deploy?: { readonly resources: { readonly limits: ComposeLimits } };
+}
+
+interface ComposeLimits {
+  readonly cpus: string;
+  /** Such as 512m or 2g. */
+  readonly memory: string;
+  readonly pids: number;
 }
 
 interface ComposeFile {
   readonly services: Readonly<Record<string, ComposeService>>;
   readonly volumes: Readonly<Record<string, unknown>>;
+  readonly networks: Readonly<Record<string, { readonly internal?: boolean }>>;
 }
 
 export function readCompose(file: string): ComposeFile {

@@ -21,12 +21,17 @@ export interface TestDatabase {
  * A database of your own with all migrations applied. Drop it in afterAll. With `migrate` another set of migrations
  * is applied, in this database only; with null none at all: an empty database.
  */
-export async function createTestDatabase(options: { migrate?: Migrate | null } = {}): Promise<TestDatabase> {
+export async function createTestDatabase(
+  options: { readonly migrate?: Migrate | null; readonly template?: Template } = {},
+): Promise<TestDatabase> {
   const ownerUrl = inject('databaseUrl');
   const name = `simway_${inject('runId')}_${randomBytes(6).toString('hex')}`;
   const url = withDatabase(ownerUrl, name);
   await asOwner(ownerUrl, async (client) => {
-    const template = options.migrate === undefined ? await migratedTemplate(client, ownerUrl) : 'template1';
+    const template =
+      options.migrate === undefined
+        ? await templateOf(options.template ?? MIGRATED, client, ownerUrl)
+        : 'template1';
     await client.query(`CREATE DATABASE "${name}" TEMPLATE "${template}"`);
   });
   if (options.migrate !== undefined && options.migrate !== null) {
@@ -55,20 +60,31 @@ export function openSchema<Tables = unknown>(url: string, schema: string): Kysel
   return new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
 }
 
+/** A database that is made once in a test run, to be copied. */
+export interface Template {
+  readonly name: string;
+  readonly fill: (url: string) => Promise<void>;
+  /** What it is a copy of; an empty database without. */
+  readonly of?: Template;
+}
+
+export const MIGRATED: Template = { name: 'template', fill: applyMigrations };
+
 /** Test files run in parallel: the first makes the template while the others wait on an advisory lock. */
-async function migratedTemplate(client: pg.Client, ownerUrl: string): Promise<string> {
-  const template = `simway_${inject('runId')}_template`;
-  const lock = [`simway template ${inject('runId')}`];
+async function templateOf(template: Template, client: pg.Client, ownerUrl: string): Promise<string> {
+  const source = template.of ? await templateOf(template.of, client, ownerUrl) : 'template1';
+  const name = `simway_${inject('runId')}_${template.name}`;
+  const lock = [`simway ${name}`];
   await client.query('SELECT pg_advisory_lock(hashtextextended($1, 0))', lock);
   try {
-    const found = await client.query('SELECT datistemplate FROM pg_database WHERE datname = $1', [template]);
-    if (found.rowCount !== 0) return template;
-    const partial = `${template}_partial`;
+    const found = await client.query('SELECT 1 FROM pg_database WHERE datname = $1', [name]);
+    if (found.rowCount !== 0) return name;
+    const partial = `${name}_partial`;
     await client.query(`DROP DATABASE IF EXISTS "${partial}" WITH (FORCE)`);
-    await client.query(`CREATE DATABASE "${partial}"`);
-    await applyMigrations(withDatabase(ownerUrl, partial));
-    await client.query(`ALTER DATABASE "${partial}" RENAME TO "${template}"`);
-    return template;
+    await client.query(`CREATE DATABASE "${partial}" TEMPLATE "${source}"`);
+    await template.fill(withDatabase(ownerUrl, partial));
+    await client.query(`ALTER DATABASE "${partial}" RENAME TO "${name}"`);
+    return name;
   } finally {
     await client.query('SELECT pg_advisory_unlock(hashtextextended($1, 0))', lock);
   }

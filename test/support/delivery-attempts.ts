@@ -9,6 +9,7 @@ import { createEvents } from '../../src/platform/telemetry/events.ts';
 import { createLogger } from '../../src/platform/telemetry/logger.ts';
 import type { EsimSupplier } from '../../src/esims/port.ts';
 import type { SupplierActivities } from '../../workflows/contract.ts';
+import { installDataWith } from './install-data.ts';
 import type { Stack } from './stack.ts';
 
 type Call = 'order' | 'topUp' | 'profile' | 'findOrder' | 'cancel';
@@ -70,6 +71,7 @@ export function createAttempt(stack: Stack, aheadMs = 0): Attempt {
       cancel: stalling('cancel'),
     },
     clock,
+    installData: installDataWith(stack.env['SIMWAY_SECRETS_KEY']),
     events: createEvents(createLogger({ level: 'error' })),
   } as unknown as ActivityDeps;
   const moves = createSupplierActions(deps);
@@ -77,8 +79,7 @@ export function createAttempt(stack: Stack, aheadMs = 0): Attempt {
     activities: {
       deliver: (request) => environment.run(() => deliver(deps, request)),
       withdrawOrder: (transactionId) => environment.run(() => moves.withdrawOrder(transactionId)),
-      withdrawForMove: (transactionId, isVouchedFor, graceMs) =>
-        environment.run(() => moves.withdrawForMove(transactionId, isVouchedFor, graceMs)),
+      withdrawForMove: (...args) => environment.run(() => moves.withdrawForMove(...args)),
       lookAtSupplier: (transactionId) => environment.run(() => moves.lookAtSupplier(transactionId)),
     },
     stall: (call, when) => {

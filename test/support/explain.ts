@@ -43,7 +43,7 @@ export async function explain(
   });
   await run(spied).finally(() => spied.destroy());
   const scans: ScanNode[] = [];
-  for (const { sql, parameters } of statements) {
+  for (const { sql, parameters } of statements.filter(hasPlan)) {
     const { rows } = await books.world.executeQuery<{ 'QUERY PLAN': [{ Plan: PlanNode }] }>(
       CompiledQuery.raw(`explain (analyze, format json) ${sql}`, [...parameters]),
     );
@@ -51,8 +51,11 @@ export async function explain(
       ...nodesOf(rows[0]!['QUERY PLAN'][0].Plan).filter((node) => node['Node Type'].includes('Scan')),
     );
   }
-  return { statements: statements.length, scans };
+  return { statements: statements.filter(hasPlan).length, scans };
 }
+
+/** The beginning and the end of a transaction have none. */
+const hasPlan = ({ sql }: CompiledQuery): boolean => !/^(begin|commit)\b/.test(sql);
 
 /** What these scans read, kept or not. */
 export function rowsReadBy(scans: readonly ScanNode[]): number {

@@ -122,3 +122,6 @@ export const purchaseInput = (given: Partial<PurchaseInput> & { transactionId: s
   },
   ...given,
 });
+
+/** No amount of an operator's action needs a second person. */
+export const NO_LIMITS = { perAction: {}, perPersonDay: {}, perAccountDay: {} };

@@ -14,6 +14,8 @@ declare module 'vitest' {
     runId: string;
     /** The workflows, bundled once for all workers. */
     workflowBundle: string;
+    /** Folder for compiled code of child processes; it goes with the run. */
+    compileCache: string;
   }
 }
 
@@ -24,5 +26,6 @@ export default async function setup(project: TestProject): Promise<() => Promise
   project.provide('redisUrl', services.redisUrl);
   project.provide('runId', services.runId);
   project.provide('workflowBundle', services.workflowBundle);
+  project.provide('compileCache', services.compileCache);
   return () => services.close();
 }

@@ -1,7 +1,7 @@
 // A hold alone, without the purchase that it is for: placed, and reopened after a wrong repair.
 import type { AccountCurrency } from '../../src/domain/money.ts';
-import { placeHoldQuery } from '../../src/ledger/store/ledger.ts';
-import { CROSSING, enqueueLowBalance, type ThresholdCrossing } from '../../src/ledger/store/low-balance.ts';
+import { placeHoldQueries } from '../../src/ledger/store/ledger.ts';
+import { enqueueLowBalance, type ThresholdCrossing } from '../../src/ledger/store/low-balance.ts';
 import type { WorldDb } from '../../src/platform/database/tables.ts';
 import { newPendingMessages, type PendingMessages } from '../../src/webhooks/store/messages.ts';
 import { sql } from 'kysely';
@@ -9,12 +9,12 @@ import { sql } from 'kysely';
 /** Reserves money and enqueues the low-balance webhook with it. `insufficient`: nothing was written. */
 export async function placeHold(
   db: WorldDb,
-  hold: Parameters<typeof placeHoldQuery>[0],
+  hold: Parameters<typeof placeHoldQueries>[0],
   written: PendingMessages = newPendingMessages(),
 ): Promise<'held' | 'already' | 'insufficient'> {
   const { id, accountId, amount } = hold;
-  const { rows } =
-    await sql<ThresholdCrossing>`with ${placeHoldQuery(hold)} select ${CROSSING} from booked`.execute(db);
+  const { queries, placed: row, crossing } = placeHoldQueries(hold);
+  const { rows } = await sql<ThresholdCrossing>`with ${queries} select ${crossing} from ${row}`.execute(db);
   const [booked] = rows;
   if (!booked) {
     const placed = await db.selectFrom('holds').select('id').where('id', '=', id).executeTakeFirst();

@@ -11,8 +11,10 @@ let id: string;
 beforeAll(async () => {
   stack = await startStack();
   buyer = await newBuyer(stack);
-  id = (await buyer.buy('SIM-OK')).body.transactionId;
-}, 60_000);
+  const { status, body } = await buyer.buy('SIM-OK');
+  expect([status, body.status]).toEqual([201, 'SUCCESS']);
+  id = body.transactionId;
+});
 afterAll(() => stack.close());
 
 const repairs: string[] = [];

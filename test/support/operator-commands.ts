@@ -18,10 +18,10 @@ export interface Operator {
   readonly accounts: Kysely<AccountsDatabase>;
   readonly world: Kysely<WorldDatabase>;
   readonly website: AnsweringServer;
-  /** A command as a shell runs it. */
+  /** A command as a shell runs it: a process of its own. */
+  shell(line: string, more?: readonly string[], env?: Record<string, string>): Promise<CommandResult>;
+  /** The same without a process, which is quicker. */
   run(line: string, more?: readonly string[], env?: Record<string, string>): Promise<CommandResult>;
-  /** The same without a process. */
-  here(line: string): Promise<CommandResult>;
   /** What a command that worked printed: one line, one object. */
   answerOf(running: Promise<CommandResult>): Promise<Record<string, unknown>>;
   /** What a test needs before its own command. */
@@ -51,21 +51,23 @@ export async function startOperator(): Promise<Operator> {
   };
   const keyFlags = (): string =>
     `--environment test --addresses 127.0.0.1 --website ${website.baseUrl} --company M --by ada`;
-  const here = (line: string): Promise<CommandResult> => runHere(line.split(' '), { env: environment });
-  const inProcess = async (line: string) => (await answerOf(here(line))) as Record<string, string>;
+  const run: Operator['run'] = (line, more = [], env = {}) =>
+    runHere([...line.split(' '), ...more], { env: { ...environment, ...env } });
+  const answerTo = async (line: string) => (await answerOf(run(line))) as Record<string, string>;
   return {
     parts,
     accounts,
     world,
     website,
-    run: (line, more = [], env = {}) => runCommand([...line.split(' '), ...more], { ...environment, ...env }),
-    here,
+    shell: (line, more = [], env = {}) =>
+      runCommand([...line.split(' '), ...more], { ...environment, ...env }),
+    run,
     answerOf,
     makeAccount: async (currency) => {
       const flags = `--name Merchant --email ops@merchant.example --currency ${currency} --by ada`;
-      return (await inProcess(`account create ${flags}`))['accountId']!;
+      return (await answerTo(`account create ${flags}`))['accountId']!;
     },
-    makeKey: async (account) => (await inProcess(`key create --account ${account} ${keyFlags()}`))['keyId']!,
+    makeKey: async (account) => (await answerTo(`key create --account ${account} ${keyFlags()}`))['keyId']!,
     keyFlags,
     keyRow: (keyId) =>
       accounts.selectFrom('api_keys').selectAll().where('id', '=', String(keyId)).executeTakeFirstOrThrow(),

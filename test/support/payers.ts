@@ -2,7 +2,7 @@
 // the money it kept against what we booked. Changes things only through the gateway's control interface and our API.
 import { createHmac, randomUUID } from 'node:crypto';
 import { connectClient } from '../../src/platform/temporal/connect.ts';
-import { createReconcileEngine } from '../../src/platform/temporal/reconcile-engine.ts';
+import { reconcileEngineOf } from './reconciling.ts';
 import { buyOutside, type Paid } from './payments.ts';
 import type { Answer, Stack, TestAccount } from './stack.ts';
 import { until } from './until.ts';
@@ -153,7 +153,7 @@ export async function reconcileNow(stack: Stack): Promise<void> {
     namespace: stack.namespace,
   });
   try {
-    await createReconcileEngine(temporal).reconcile({ askedBy: 'a test' });
+    await reconcileEngineOf(stack, temporal).reconcile({ askedBy: 'a test' });
   } finally {
     await temporal.close();
   }

@@ -1,6 +1,6 @@
 // People who operate the service in a test: each has a role, a password of their own and a token, and asks as a program would. Passwords are
 // hashed with little work here: how much is kept beside the hash, and is no matter of these tests.
-import { createPerson } from '../../src/accounts/people.ts';
+import { confirmAccess, createPerson } from '../../src/accounts/people.ts';
 import { createPasswords } from '../../src/accounts/passwords.ts';
 import type { Role } from '../../src/accounts/roles.ts';
 import { updatePerson } from '../../src/accounts/store/people.ts';
@@ -18,7 +18,8 @@ export interface Person {
 export const PASSWORD = 'correct horse battery staple';
 
 const passwords = createPasswords({ cost: { logN: 5, r: 8, p: 1 } });
-const clock = { now: () => new Date() };
+/** They came long ago: who came today cannot approve each other's actions. */
+const clock = { now: () => new Date(Date.now() - 48 * 3_600_000) };
 let made = 0;
 
 /**
@@ -27,7 +28,7 @@ let made = 0;
  */
 export function signIn(
   stack: Pick<Stack, 'call'>,
-  credentials: { readonly email: string; readonly password: string },
+  credentials: { readonly email: string; readonly password: string; readonly code?: string },
 ): Promise<Answer> {
   tries += 1;
   return stack.call('POST', '/ops/sessions', {
@@ -45,6 +46,7 @@ export async function signedIn(stack: Pick<Stack, 'accounts' | 'call'>, role: Ro
   const email = `${role.toLowerCase()}-${made}@operator.example`;
   const deps = { db: stack.accounts, clock, passwords };
   const { person } = await createPerson(deps, { email, name: `${role} ${made}`, role }, 'a test');
+  await confirmAccess(deps, { id: person.personId }, role, 'another test');
   const hash = await passwords.hash(PASSWORD);
   await updatePerson(stack.accounts, person.personId, { password: { hash, oneTimeUntil: null } });
   const { token } = dataOf(await signIn(stack, { email, password: PASSWORD }));

@@ -2,12 +2,17 @@
 // on a clock that the test sets.
 import { createPaystackGateway } from '../../src/vendors/paystack/gateway.ts';
 import { createReconciliation, type Reconciliation } from '../../src/reconciliation/reconcile.ts';
+import type { ReconcileEngine } from '../../src/reconciliation/engine.ts';
 import type { ReconcileDeps } from '../../src/reconciliation/run.ts';
+import { keepRequest } from '../../src/reconciliation/store/reconciliation.ts';
+import type { TemporalClient } from '../../src/platform/temporal/connect.ts';
+import { createReconcileEngine } from '../../src/platform/temporal/reconcile-engine.ts';
 import type { ReconcileSummary } from '../../src/reconciliation/payment-rules.ts';
 import { SECRET_KEY } from './answering-gateway.ts';
 import { json, startAnsweringVendor, type Answering } from './answering-vendor.ts';
 import { openBooks, type Books } from './books.ts';
 import { PLANTED_FEES, type Planted } from './planted-payments.ts';
+import type { Stack } from './stack.ts';
 import { startStatementServer, type StatementServer } from './statement-server.ts';
 
 export const HOUR_MS = 3_600_000;
@@ -48,12 +53,11 @@ export async function startReconciling(
     gateway,
     supplier: vendor.supplier({ timeLimitMs: 5_000 }),
     clock: { now: () => new Date(nowMs) },
-    events: { reconciled: () => undefined },
+    events: { reconciled: () => undefined, unverifiedRequest: () => undefined },
     settings: {
       overlapMs: 96 * HOUR_MS,
       settleMs: HOUR_MS,
       lingerMs: 0,
-      supplierPauseMs: 0,
       fees: PLANTED_FEES,
       ...settings,
     },
@@ -81,3 +85,7 @@ export async function startReconciling(
     },
   };
 }
+
+/** Asks the workers of a stack, as operators do. */
+export const reconcileEngineOf = (stack: Stack, temporal: TemporalClient): ReconcileEngine =>
+  createReconcileEngine(temporal, (asked) => keepRequest(stack.world, asked));

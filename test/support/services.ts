@@ -9,6 +9,7 @@ import pg from 'pg';
 import { writeBundle } from '../../src/platform/temporal/bundle.ts';
 import { prepareNamespaces } from '../../src/platform/temporal/namespaces.ts';
 import type { ServiceLog } from '../../src/dev/child.ts';
+import { findProgram } from '../../src/dev/programs.ts';
 import { startPostgres, type PostgresOptions, type RunningPostgres } from '../../src/dev/postgres.ts';
 import { startRedis, type RunningRedis } from '../../src/dev/redis.ts';
 import { startTemporal, type RunningTemporal } from '../../src/dev/temporal.ts';
@@ -27,6 +28,8 @@ interface TestServices {
   readonly runId: string;
   /** File with the workflows, bundled once for all workers. */
   readonly workflowBundle: string;
+  /** Folder for compiled code of child processes. */
+  readonly compileCache: string;
   close(): Promise<void>;
 }
 
@@ -70,7 +73,7 @@ export const FRESH_HISTORY_AFTER_EVENTS = 512;
 /** A Temporal server in memory, or with its data below `folder` when `persistent`. */
 export function startTestTemporal(
   folder: string,
-  options: { persistent?: boolean; log?: ServiceLog } = {},
+  options: { persistent?: boolean; log?: ServiceLog; uiCodecEndpoint?: string } = {},
 ): Promise<RunningTemporal> {
   return startTemporal({
     ...machine(),
@@ -78,19 +81,24 @@ export function startTestTemporal(
     logFile: join(folder, 'temporal.log'),
     namespaces: TEST_NAMESPACES,
     freshHistoryAfterEvents: FRESH_HISTORY_AFTER_EVENTS,
+    uiCodecEndpoint: options.uiCodecEndpoint,
     log: options.log ?? quietLog,
   });
 }
 
-/** A Redis of our own: `redis-server` on the PATH, else one that the package redis-memory-server builds. Throws without either. */
-export async function startTestRedis(folder: string, log: ServiceLog = quietLog): Promise<RunningRedis> {
+/** `redis-server` on the PATH, else one that the package redis-memory-server builds. Throws without either. */
+export async function redisProgram(log: ServiceLog = quietLog): Promise<string> {
   const { pathEnv, cacheDir } = machine();
-  const options = { dataDir: join(folder, 'redis'), log, pathEnv };
-  const found = await startRedis(options);
-  if (found !== null) return found;
-  const built = await startRedis({ ...options, program: await redisProgramOfPackage({ cacheDir, log }) });
-  if (built === null) throw new Error('no redis-server');
-  return built;
+  return (await findProgram('redis-server', pathEnv)) ?? redisProgramOfPackage({ cacheDir, log });
+}
+
+/** A Redis of our own. */
+export async function startTestRedis(folder: string, log: ServiceLog = quietLog): Promise<RunningRedis> {
+  const { pathEnv } = machine();
+  const program = await redisProgram(log);
+  const started = await startRedis({ dataDir: join(folder, 'redis'), log, pathEnv, program });
+  if (started === null) throw new Error('no redis-server');
+  return started;
 }
 
 /** Bring up whatever the environment (DATABASE_URL, TEMPORAL_ADDRESS, REDIS_URL) does not name. */
@@ -124,17 +132,25 @@ export async function startTestServices(): Promise<TestServices> {
   try {
     await writeBundle(workflowBundle);
     return {
-      databaseUrl: valueOf(databaseUrl),
+      databaseUrl: patient(valueOf(databaseUrl)),
       temporalAddress: valueOf(temporalAddress),
       redisUrl: valueOf(redisUrl),
       runId,
       workflowBundle,
+      compileCache: join(folder, 'compile-cache'),
       close,
     };
   } catch (error) {
     await close();
     throw error;
   }
+}
+
+/** How long a connection may take on a machine that is busy with tests is not under test. */
+function patient(databaseUrl: string): string {
+  const url = new URL(databaseUrl);
+  url.searchParams.set('connect_timeout', '30');
+  return url.href;
 }
 
 function valueOf<T>(result: PromiseSettledResult<T>): T {

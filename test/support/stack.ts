@@ -8,6 +8,7 @@ import { NativeConnection } from '@temporalio/worker';
 import type { Kysely } from 'kysely';
 import { inject } from 'vitest';
 import { prepareNamespaces } from '../../src/platform/temporal/namespaces.ts';
+import { connectionOptions } from '../../src/platform/temporal/connect.ts';
 import { installRuntime } from '../../src/platform/temporal/runtime.ts';
 import { createAccount, createKey } from '../../src/accounts/manage-accounts.ts';
 import { openAccounts, openWorld, type ProcessContext } from '../../src/platform/composition/compose.ts';
@@ -27,6 +28,7 @@ import type { ApiBody } from './api-body.ts';
 import { createTestDatabase, openSchema } from './database.ts';
 import { ownGateway, ownSupplier } from './own-simulators.ts';
 import { startProcess } from './processes.ts';
+import { STOCKED } from './stocked.ts';
 import { fund } from '../../src/ledger/fund-by-hand.ts';
 import { until } from './until.ts';
 
@@ -45,6 +47,8 @@ export interface StackOptions {
   readonly workflowBundle?: string;
   /** null: none, limits are per process. */
   readonly redisUrl?: string | null;
+  /** For what has to know it beforehand; a free one otherwise. */
+  readonly adminPort?: number;
   /** Start without a worker: startWorker() brings it up later. */
   readonly worker?: boolean;
 }
@@ -150,11 +154,16 @@ async function bringUp(options: StackOptions, closers: (() => Promise<unknown>)[
   const temporalAddress = options.temporalAddress ?? inject('temporalAddress');
   await prepareNamespaces({ address: temporalAddress, namespaces: [namespace], retentionDays: 1 });
   const connection = await Connection.connect({ address: temporalAddress });
-  closers.push(() => connection.close());
+  const temporal = new Client({ connection, namespace });
+  closers.push(async () => {
+    // Otherwise they go on starting workflows for as long as the server runs.
+    await removeSchedules(temporal);
+    await connection.close();
+  });
   const supplier = await ownSupplier(options.supplier, closers);
   const apiPort = await freePort();
   const gateway = await ownGateway(options.gateway, apiPort, closers);
-  const adminPort = await freePort();
+  const adminPort = options.adminPort ?? (await freePort());
   const redisUrl = options.redisUrl === undefined ? inject('redisUrl') : options.redisUrl;
   const env: Record<string, string> = {
     DATABASE_URL: databaseUrl,
@@ -170,7 +179,10 @@ async function bringUp(options: StackOptions, closers: (() => Promise<unknown>)[
     SIMWAY_SECRETS_KEY: randomBytes(32).toString('hex'),
     SIMWAY_TEST_WEBHOOK_ALLOWED_RANGES: '127.0.0.0/8,::1',
     SIMWAY_TEST_SUPPLIER_URL: supplier.url,
+    SIMWAY_TEST_SUPPLIER_CONTROL_URL: supplier.controlUrl,
     SIMWAY_TEST_SUPPLIER_ACCESS_CODE: 'test-access',
+    // Events make us ask the supplier, whose questions many tests count. Those about events name the API.
+    SIMWAY_TEST_SUPPLIER_EVENTS_URL: 'off',
     SIMWAY_TEST_GATEWAY_URL: gateway.url,
     SIMWAY_TEST_GATEWAY_SECRET_KEY: 'sk_test_simulator',
     SIMWAY_MOBILE_MONEY_CURRENCY: 'GHS',
@@ -194,11 +206,18 @@ async function bringUp(options: StackOptions, closers: (() => Promise<unknown>)[
     options.processes === 'own'
       ? ownProcesses(env, closers, options.logFolder)
       : inThisProcess(parts, closers);
-  if (options.worker !== false) await roles.startWorker();
+  if (options.worker !== false) {
+    await roles.startWorker();
+    // Before the API, which reads it at its start and then once a second.
+    await until(() => firstRate(owner), Boolean, {
+      what: 'the first exchange rate',
+      withinMs: READY_DEADLINE_MS,
+    });
+  }
   await roles.startApi();
   const adminUrl = `http://127.0.0.1:${adminPort}`;
-  if (options.worker !== false) await untilReady(adminUrl);
   const apiUrl = `http://127.0.0.1:${apiPort}`;
+  if (options.worker !== false) await untilReady(`${adminUrl}/readyz`, 'the service to be ready');
   return {
     apiUrl,
     adminUrl,
@@ -208,7 +227,7 @@ async function bringUp(options: StackOptions, closers: (() => Promise<unknown>)[
     gatewayControlUrl: gateway.controlUrl,
     databaseUrl,
     namespace,
-    temporal: new Client({ connection, namespace }),
+    temporal,
     owner,
     world,
     accounts,
@@ -224,8 +243,20 @@ async function bringUp(options: StackOptions, closers: (() => Promise<unknown>)[
   };
 }
 
+/** A server that is gone, because the test took it away, has none left. */
+async function removeSchedules({ connection, options: { namespace } }: Client): Promise<void> {
+  const { workflowService } = connection;
+  const remove = async (): Promise<void> => {
+    const { schedules } = await workflowService.listSchedules({ namespace, maximumPageSize: 100 });
+    await Promise.all(
+      schedules.map(({ scheduleId }) => workflowService.deleteSchedule({ namespace, scheduleId })),
+    );
+  };
+  await connection.withDeadline(Date.now() + 2_000, remove).catch(() => undefined);
+}
+
 async function ownDatabase(closers: (() => Promise<unknown>)[]): Promise<string> {
-  const database = await createTestDatabase();
+  const database = await createTestDatabase({ template: STOCKED });
   closers.push(() => database.drop());
   return database.url;
 }
@@ -259,9 +290,9 @@ function inThisProcess(parts: ProcessContext, closers: (() => Promise<unknown>)[
 let kept: Promise<NativeConnection> | undefined;
 
 /** The SDK's native half ends with its last connection, and what comes back then serves no metrics: one stays as long as the process. */
-async function keepRuntime({ config, logger }: ProcessContext): Promise<void> {
+async function keepRuntime({ secrets, logger }: ProcessContext): Promise<void> {
   installRuntime(logger);
-  kept ??= NativeConnection.connect({ address: config.temporal.address });
+  kept ??= NativeConnection.connect(connectionOptions(secrets.temporal));
   await kept;
 }
 
@@ -383,14 +414,18 @@ function parse(text: string): ApiBody {
   }
 }
 
-async function untilReady(adminUrl: string): Promise<void> {
+/** Of the world that the stack sells in. */
+const firstRate = (owner: Kysely<WorldDatabase>) =>
+  owner.selectFrom('exchange_rates').select('id').where('currency', '=', 'NGN').executeTakeFirst();
+
+async function untilReady(url: string, what: string): Promise<void> {
   await until(
     async () => {
-      const answer = await fetch(`${adminUrl}/readyz`);
+      const answer = await fetch(url);
       return { isReady: answer.ok, text: await answer.text() };
     },
     ({ isReady }) => isReady,
-    { what: 'the service to be ready', withinMs: READY_DEADLINE_MS, everyMs: 100 },
+    { what, withinMs: READY_DEADLINE_MS, everyMs: 100 },
   );
 }
 

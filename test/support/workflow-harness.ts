@@ -2,6 +2,7 @@
 // for every pace. Real engine, worker, Postgres and supplier; only the HTTP door is left out.
 import { afterAll } from 'vitest';
 import { connectClient } from '../../src/platform/temporal/connect.ts';
+import { createTermsSigner } from '../../src/platform/frozen-terms.ts';
 import { createPurchaseEngine } from '../../src/platform/temporal/purchase-engine.ts';
 import { newEsimId, newTransactionId } from '../../src/platform/idempotency/transaction-id.ts';
 import type { ChargeQuote } from '../../src/payments/rules.ts';
@@ -33,6 +34,15 @@ export const PATIENT: PurchaseTimings = {
 const SLACK_MS = 10_000;
 /** Answers PROCESSING soon where the eSIM is not there. */
 export const HURRIED: PurchaseTimings = { ...PATIENT, answerWithinMs: 1_500 };
+/** Looks so rarely that nothing happens by itself for a long time. */
+export const RARELY: PurchaseTimings = {
+  ...HURRIED,
+  attentionAfterMs: 600_000,
+  lookFirstMs: 300_000,
+  lookMaxMs: 300_000,
+  pollFirstMs: 300_000,
+  pollMaxMs: 300_000,
+};
 /** Needs attention soon after that. */
 export const ANXIOUS: PurchaseTimings = { ...HURRIED, attentionAfterMs: 1_800 };
 
@@ -50,7 +60,7 @@ export interface Order {
   readonly idempotency?: PurchaseInput['idempotency'];
 }
 
-type EngineAnswer = PurchaseAnswer | 'no-answer-yet' | 'in-doubt';
+type EngineAnswer = PurchaseAnswer | 'no-answer-yet' | 'unknown';
 
 interface Purchased {
   readonly input: PurchaseInput;
@@ -99,8 +109,11 @@ export async function createWorkflowHarness(stack: Stack): Promise<WorkflowHarne
   });
   const engine = createPurchaseEngine(temporal, PATIENT);
   await learnTopUps(stack);
-  const ask = (input: PurchaseInput): Promise<EngineAnswer> =>
-    engine.purchase(input, input.timings.answerWithinMs + SLACK_MS);
+  const terms = createTermsSigner(Buffer.from(stack.env['SIMWAY_ID_SECRET'] ?? ''), 'test');
+  const ask = (input: PurchaseInput): Promise<EngineAnswer> => {
+    const signed = terms.sign('purchase', input, new Date());
+    return engine.purchase(signed, input.timings.answerWithinMs + SLACK_MS);
+  };
   return {
     inputFor,
     ask,

@@ -15,7 +15,7 @@ beforeAll(async () => {
   buyer = await newBuyer(stack);
   const stranger = await newBuyer(stack);
   strangersEsim = (await stranger.activeEsim()).esimId;
-}, 60_000);
+});
 afterAll(() => stack.close());
 afterAll(() => expectSoundBooks(stack));
 
@@ -145,7 +145,7 @@ describe('invalid fields', () => {
   });
 
   it.each([undefined, null, ''])(
-    'a top-up without esimId (%j) in the specification’s words',
+    'a top-up without esimId (%j) with the documented message',
     async (esimId) => {
       const answer = await buy({ ...GOOD_TOP_UP, esimId });
       expectShape2(answer, 400, 'VALIDATION_ERROR');

@@ -3,15 +3,18 @@
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { cp, mkdir, readFile, rm, symlink } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
+import { Redis } from 'ioredis';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { startChild, type Child } from '../../src/dev/child.ts';
 import { freePort } from '../../src/dev/ports.ts';
+import { commandLineOf } from '../../src/dev/process-identity.ts';
 import { CHECKOUT, fillIn, readCompose, variablesOf, type ComposeService } from '../support/compose.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
-import { quietLog } from '../support/services.ts';
+import { processEnv } from '../support/processes.ts';
+import { quietLog, redisProgram } from '../support/services.ts';
 import { makeTestFolder } from '../support/test-folder.ts';
 import { until } from '../support/until.ts';
 
@@ -31,10 +34,12 @@ const children: Child[] = [];
 let folder: string;
 let image: string;
 let database: TestDatabase;
+/** Made by an older version, which migrated as the superuser. */
+let older: TestDatabase;
 /** What .env would hold. */
 let values: Record<string, string>;
 /** Addresses in the compose file, and where they are here. */
-let places: [from: string, to: string][];
+let places: [from: string | RegExp, to: string][];
 const ports: Record<string, number> = {};
 
 beforeAll(async () => {
@@ -43,6 +48,7 @@ beforeAll(async () => {
   await mkdir(image);
   for (const name of COPIED) await cp(join(CHECKOUT, name), join(image, name), { recursive: true });
   await symlink(join(CHECKOUT, 'node_modules'), join(image, 'node_modules'));
+  older = await createTestDatabase();
   database = await createTestDatabase({ migrate: null });
   values = Object.fromEntries(
     variablesOf(JSON.stringify(services))
@@ -55,18 +61,22 @@ beforeAll(async () => {
     // The new merchant's website is on this machine.
     SIMWAY_TEST_WEBHOOK_ALLOWED_RANGES: '127.0.0.0/8',
   });
-  for (const name of ['api', 'admin', 'worker', 'supplier', 'supplierControl', 'gateway', 'gatewayControl'])
-    ports[name] = await freePort();
-  const owner = new URL(database.url);
+  const listening = ['api', 'admin', 'worker', 'redis'];
+  const simulated = ['supplier', 'supplierControl', 'gateway', 'gatewayControl'];
+  for (const name of [...listening, ...simulated]) ports[name] = await freePort();
+  const { host, pathname } = new URL(database.url);
   places = [
-    ['postgres://simway:', `postgres://${owner.username}:`],
-    [`${values['POSTGRES_PASSWORD']!}@`, `${owner.password}@`],
+    ['simway_owner:', `simway_owner_${tag}:`],
     ['simway_app:', `simway_app_${tag}:`],
-    ['@postgres:5432/simway', `@${owner.host}${owner.pathname}`],
-    ['redis://redis:6379', inject('redisUrl')],
+    ['@postgres:5432/simway', `@${host}${pathname}`],
+    ['@redis:6379', `@127.0.0.1:${ports['redis']!}`],
     ['temporal:7233', inject('temporalAddress')],
     ['http://sandbox-supplier:3100', `http://127.0.0.1:${ports['supplier']!}`],
+    ['http://sandbox-supplier:3101', `http://127.0.0.1:${ports['supplierControl']!}`],
     ['http://sandbox-gateway:3110', `http://127.0.0.1:${ports['gateway']!}`],
+    ['http://api:3000', `http://127.0.0.1:${ports['api']!}`],
+    // Where the supplier's events come from; before 0.0.0.0, which is a part of it.
+    ['10.0.0.0/8,', '127.0.0.0/8,'],
     ['0.0.0.0', '127.0.0.1'],
     ['http://127.0.0.1:3001', `http://127.0.0.1:${ports['admin']!}`],
     ['http://127.0.0.1:3002', `http://127.0.0.1:${ports['worker']!}`],
@@ -79,7 +89,9 @@ beforeAll(async () => {
 afterAll(async () => {
   for (const child of children.toReversed()) await child.stop();
   await database.drop();
-  await asOwner(`drop role if exists simway_app_${tag}`, `drop role if exists temporal_${tag}`);
+  await older.drop();
+  for (const login of ['simway_owner', 'simway_app', 'temporal'])
+    await query(inject('databaseUrl'), `drop role if exists ${login}_${tag}`);
   await rm(folder, { recursive: true, force: true });
 });
 
@@ -102,7 +114,7 @@ function environmentOf(name: string): Record<string, string> {
     SIMWAY_HTTP_PORT: String(ports['api']),
     SIMWAY_ADMIN_PORT: String(ports['admin']),
     SIMWAY_WORKER_ADMIN_PORT: String(ports['worker']),
-    PATH: '/usr/bin:/bin',
+    ...processEnv(),
   };
 }
 
@@ -112,6 +124,27 @@ function wordsOf(name: string): string[] {
   const [program, ...words] = [...entrypoint, ...command].map(here);
   expect(program).toBe('node');
   return words.map((word) => (word === '--data=/data' ? `--data=${join(folder, name)}` : word));
+}
+
+/** The service's script, with the service's own arguments and environment. */
+async function startRedis(): Promise<Child> {
+  const { command = [], environment = {} } = serviceOf('redis');
+  const child = await startChild({
+    name: 'redis',
+    command: '/bin/sh',
+    args: [
+      ...[join(CHECKOUT, 'ops', 'redis', 'start.sh'), ...command],
+      ...['--bind', '127.0.0.1', '--port', String(ports['redis']), '--dir', folder],
+    ],
+    env: {
+      REDIS_PASSWORD: fillIn(environment['REDIS_PASSWORD'] ?? '', values),
+      PATH: dirname(await redisProgram()),
+    },
+    log: quietLog,
+  });
+  children.push(child);
+  await child.untilReady({ line: /Ready to accept connections/, deadlineMs: 20_000 });
+  return child;
 }
 
 async function start(name: string): Promise<Child> {
@@ -139,14 +172,27 @@ async function isHealthy(name: string): Promise<boolean> {
   );
 }
 
-async function asOwner(...statements: string[]): Promise<void> {
-  const client = new pg.Client({ connectionString: inject('databaseUrl') });
+/** The first column of what the last statement answers. */
+async function query(url: string, text: string): Promise<unknown[]> {
+  const client = new pg.Client({ connectionString: url });
   await client.connect();
   try {
-    for (const statement of statements) await client.query(statement);
+    const answer = await client.query<Record<string, unknown>>(text);
+    return [answer]
+      .flat()
+      .at(-1)!
+      .rows.map((row) => Object.values(row)[0]);
   } finally {
     await client.end();
   }
+}
+
+/** The address of a database for one of the script's logins. */
+function loginTo(target: TestDatabase, login: string, password: string): string {
+  const url = new URL(target.url);
+  url.username = `${login}_${tag}`;
+  url.password = values[password]!;
+  return url.href;
 }
 
 /** An operator's command, as `docker compose run --rm api …` runs it. */
@@ -179,43 +225,74 @@ async function buyAsNewMerchant(): Promise<unknown> {
   return answer.json();
 }
 
-/** The script's statements, with psql's variables filled in and names of this test's own; roles without a login may be there already. */
-async function rolesOfScript(): Promise<string[]> {
-  const script = await readFile(join(CHECKOUT, 'ops', 'postgres', 'roles.sql'), 'utf8');
-  return script
-    .replaceAll(/^--.*$/gm, '')
-    .replaceAll(":'app_password'", `'${values['SIMWAY_APP_PASSWORD']!}'`)
-    .replaceAll(":'temporal_password'", `'${values['TEMPORAL_DB_PASSWORD']!}'`)
-    .replace('simway_app', `simway_app_${tag}`)
-    .replace('role temporal', `role temporal_${tag}`)
-    .split(';')
-    .map((statement) => statement.trim())
-    .filter((statement) => statement !== '')
-    .map((statement) =>
-      statement.endsWith('nologin')
-        ? `do $$ begin ${statement}; exception when duplicate_object then null; end $$`
-        : statement,
-    );
+/** Runs the script on a database as psql does for init.sh, with logins of this test's own; roles without a login may be there already. */
+async function runRolesScript(target: TestDatabase): Promise<void> {
+  const [script = '', init = ''] = await Promise.all(
+    ['roles.sql', 'init.sh'].map((name) => readFile(join(CHECKOUT, 'ops', 'postgres', name), 'utf8')),
+  );
+  const given = new Map(
+    Array.from(init.matchAll(/^\\getenv (\w+) (\w+)$/gm), ([, name = '', variable = '']) => [
+      name,
+      values[variable] ?? '',
+    ]),
+  );
+  const filled = script
+    .replaceAll(/^\s*--.*$/gm, '')
+    .replaceAll(/:'(\w+)'/g, (_all, name: string) => `'${given.get(name)!}'`)
+    .replaceAll(':"DBNAME"', `"${target.name}"`)
+    .replaceAll(/\b(simway_owner|simway_app|temporal)\b/g, `$1_${tag}`);
+  await query(target.url, filled);
 }
+
+const migrate = (env: Record<string, string> = {}) =>
+  run(process.execPath, wordsOf('migrate'), { cwd: image, env: { ...environmentOf('migrate'), ...env } });
 
 describe('what docker-compose.yml starts', () => {
   it('is not healthy before it runs', async () => {
     expect([await isHealthy('api'), await isHealthy('worker')]).toEqual([false, false]);
   });
 
-  it('migrates as the owner, after the logins were made as the script makes them', async () => {
-    await asOwner(...(await rolesOfScript()));
-    const { stdout } = await run(process.execPath, wordsOf('migrate'), {
-      cwd: image,
-      env: environmentOf('migrate'),
-    });
+  it('migrates under a login that owns the schemas and nothing else, made by the script', async () => {
+    await runRolesScript(database);
+    const { stdout } = await migrate();
     expect(stdout).toMatch(/migrations ran/);
     expect(stdout).toContain(`namespace p-${tag}-test: made`);
-    const again = await run(process.execPath, wordsOf('migrate'), {
-      cwd: image,
-      env: environmentOf('migrate'),
-    });
-    expect(again.stdout).toContain('the database was up to date');
+    expect((await migrate()).stdout).toContain('the database was up to date');
+    const rights = `select rolsuper or rolcreaterole or rolcreatedb or rolreplication or rolbypassrls from pg_roles
+      where rolname in ('simway_owner_${tag}', 'simway_app_${tag}')`;
+    expect(await query(database.url, rights)).toEqual([false, false]);
+    const temporal = loginTo(database, 'temporal', 'TEMPORAL_DB_PASSWORD');
+    await expect(query(temporal, 'select 1')).rejects.toThrow('permission denied for database');
+  });
+
+  it('gives the owner what an older version made as the superuser, and changes passwords', async () => {
+    const withOldPassword = loginTo(older, 'simway_owner', 'SIMWAY_OWNER_PASSWORD');
+    values['SIMWAY_OWNER_PASSWORD'] = randomBytes(32).toString('hex');
+    await runRolesScript(older);
+    const asOwner = loginTo(older, 'simway_owner', 'SIMWAY_OWNER_PASSWORD');
+    await expect(query(withOldPassword, 'select 1')).rejects.toThrow('password authentication failed');
+    const others = `
+      select 'schema ' || nspname from pg_namespace
+       where nspname in ('accounts', 'test', 'live') and nspowner <> 'simway_owner_${tag}'::regrole
+      union all select 'relation ' || oid::regclass from pg_class
+       where relnamespace::regnamespace::text in ('accounts', 'test', 'live') and relowner <> 'simway_owner_${tag}'::regrole
+      union all select 'function ' || oid::regprocedure from pg_proc
+       where pronamespace::regnamespace::text in ('accounts', 'test', 'live') and proowner <> 'simway_owner_${tag}'::regrole`;
+    expect(await query(older.url, others)).toEqual([]);
+    expect((await migrate({ DATABASE_URL: asOwner })).stdout).toContain('the database was up to date');
+    await query(asOwner, 'alter table live.purchases add column of_the_next_version integer');
+    // The service's rights are as before.
+    const asApp = loginTo(older, 'simway_app', 'SIMWAY_APP_PASSWORD');
+    const asWorld = `begin; set local role simway_live; select count(*)::int from live.purchases`;
+    expect(await query(asApp, asWorld)).toEqual([0]);
+  });
+
+  it('starts Redis with a password, for which it asks everybody', async () => {
+    await startRedis();
+    const stranger = new Redis({ host: '127.0.0.1', port: ports['redis']!, lazyConnect: true });
+    stranger.on('error', () => undefined);
+    await expect(stranger.set('rate', '1')).rejects.toThrow('NOAUTH');
+    stranger.disconnect();
   });
 
   it('comes up, and sells, under a login that owns nothing', async () => {
@@ -230,10 +307,22 @@ describe('what docker-compose.yml starts', () => {
         { what: `${name} healthy`, withinMs: 60_000 },
       );
     expect(await buyAsNewMerchant()).toMatchObject({ status: 'SUCCESS' });
-    const app = new pg.Client({ connectionString: environmentOf('api')['DATABASE_URL'] });
-    await app.connect();
-    await expect(app.query('select from test.purchases')).rejects.toThrow('permission denied');
-    await app.end();
+    const asApp = environmentOf('api')['DATABASE_URL']!;
+    await expect(query(asApp, 'select from test.purchases')).rejects.toThrow('permission denied');
+    const redis = new Redis(environmentOf('api')['REDIS_URL']!);
+    expect(await redis.dbsize()).toBeGreaterThan(0);
+    redis.disconnect();
+  });
+
+  it('shows none of its secrets in a command line', async () => {
+    const secrets = Object.values(values).filter((value) => /^[0-9a-f]{64}$/.test(value));
+    expect(secrets.length).toBeGreaterThan(8);
+    expect(children).toHaveLength(5);
+    for (const child of children) {
+      const commandLine = await commandLineOf(child.pid);
+      expect(commandLine).toMatch(/main\.ts|redis-server/);
+      expect(secrets.filter((secret) => commandLine?.includes(secret))).toEqual([]);
+    }
   });
 
   it('stops on SIGTERM, without force', async () => {

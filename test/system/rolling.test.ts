@@ -25,7 +25,7 @@ it('a worker that is stopped finishes its work while the next one takes over: ev
   const report = await shopping.stop();
   expect(Object.keys(report.answers)).toEqual(['201 SUCCESS']);
   await expectNothingLost(stack, report);
-}, 60_000);
+});
 
 it('while the supplier restarts purchases wait, and are delivered once', async () => {
   const buyers = await newBuyers(stack);
@@ -37,7 +37,7 @@ it('while the supplier restarts purchases wait, and are delivered once', async (
   await shopping.more(8);
   const report = await shopping.stop();
   await expectNothingLost(stack, report);
-}, 60_000);
+});
 
 /** Purchases are open while nobody answers at the supplier. */
 async function untilOpen(count: number): Promise<void> {

@@ -5,7 +5,19 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startAnsweringServer, type AnsweringServer } from '../support/answering-server.ts';
 import { newBuyer, type Buyer } from '../support/buyer.ts';
+import { installOf } from '../support/install-data.ts';
 import { atGateway, buyOutside, untilStatus } from '../support/payments.ts';
+import {
+  data,
+  mailOf,
+  openBrowser,
+  signedUp,
+  signIn,
+  tokenOf,
+  totp,
+  USER_PASSWORD,
+} from '../support/dashboard.ts';
+import { SIGN_IN_ENV } from '../support/people.ts';
 import { givesAway } from '../support/secrets.ts';
 import { startStack, type Answer, type Stack } from '../support/stack.ts';
 import { makeTestFolder } from '../support/test-folder.ts';
@@ -35,6 +47,7 @@ beforeAll(async () => {
     processes: 'own',
     logFolder: folder,
     env: {
+      ...SIGN_IN_ENV,
       SIMWAY_LOG_LEVEL: 'debug',
       OTEL_EXPORTER_OTLP_ENDPOINT: `${collector.url}/`,
       OTEL_EXPORTER_OTLP_HEADERS: `authorization=${COLLECTOR_KEY}`,
@@ -77,7 +90,9 @@ const untilSpans = (id: string, names: readonly string[]): Promise<readonly Coll
 
 const only = (spans: readonly CollectedSpan[], name: string): CollectedSpan => {
   const found = spans.filter((span) => span.name === name);
-  expect(found, name).toHaveLength(1);
+  // On a busy machine a run's end may be reported again, as the same span.
+  const ids = new Set(found.map(({ spanId }) => spanId));
+  expect([...ids], name).toHaveLength(1);
   return found[0]!;
 };
 
@@ -189,13 +204,45 @@ describe('the log', () => {
   });
 });
 
+/** What a user of the dashboard has: password, cookies, links of mails, a second factor and a key. */
+async function secretsOfAUser(): Promise<string[]> {
+  const owner = await signedUp(stack);
+  const { browser, email } = owner;
+  const reset = await browser.call('POST', '/auth/password-resets', { body: { email } });
+  const invited = await owner.ask('POST', '/account/invitations', {
+    body: { email: 'colleague@merchant.example', role: 'SUPPORT' },
+  });
+  const factor = data<{ otpauthUri: string; recoveryCodes: string[] }>(
+    await browser.call('POST', '/auth/me/second-factor', { body: { password: USER_PASSWORD } }),
+  );
+  const secret = new URL(factor.otpauthUri).searchParams.get('secret') ?? '';
+  const body = { code: totp(secret) };
+  expect((await browser.call('POST', '/auth/me/second-factor/confirm', { body })).status).toBe(200);
+  await signIn(openBrowser(stack), email, 'a wrong one, typed by mistake');
+  const made = await owner.ask('POST', '/account/keys', {
+    body: {
+      ...{ companyName: 'Ada Ltd', websiteUrl: merchant.baseUrl },
+      ...{ allowedAddresses: ['127.0.0.1'], scopes: ['read'] },
+    },
+  });
+  expect(made.status, made.text).toBe(201);
+  return [
+    ...[USER_PASSWORD, 'a wrong one, typed by mistake', secret, ...factor.recoveryCodes],
+    ...[...browser.cookies.values()].map(decodeURIComponent),
+    ...[reset, invited].map((answer) => tokenOf(mailOf(answer))),
+    data<{ apiKey: string }>(made).apiKey,
+  ];
+}
+
 describe('no secret', () => {
   it('is in a log line or a span', async () => {
-    const esim = await stack.owner
+    planted.push(...(await secretsOfAUser()));
+    const { id } = await stack.owner
       .selectFrom('esims')
-      .select(['ac', 'matching_id', 'pin', 'puk', 'qr_code_url', 'short_url'])
+      .select('id')
       .where('transaction_id', '=', transactionId)
       .executeTakeFirstOrThrow();
+    const esim = await installOf(stack, id);
     const transfer = await buyOutside(stack, await stack.account({ currency: 'NGN' }), {
       method: 'BANK_TRANSFER',
     });
@@ -215,7 +262,7 @@ describe('no secret', () => {
         (text): text is string => typeof text === 'string' && text !== '',
       ),
     );
-    expect(planted.length).toBeGreaterThan(12);
+    expect(planted.length).toBeGreaterThan(26);
     expect(planted.every((text) => text.length > 3)).toBe(true);
     const logs = (
       await Promise.all(['api.log', 'worker.log'].map((file) => readFile(join(folder, file), 'utf8')))

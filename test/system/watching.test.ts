@@ -168,7 +168,8 @@ describe('the metrics', () => {
         about: 'charge',
         reference: null,
         email: null,
-        received_at: new Date(Date.now() - 3_600_000),
+        // A list that began just before it was there counts from its own beginning.
+        received_at: new Date(Date.now() - 3_605_000),
         applied_at: null,
         note: null,
       })
@@ -239,6 +240,20 @@ describe('alerts and dashboard', () => {
     );
     for (const name of ONCE_FAILED)
       expect(native.includes(name.replace(/^temporal_|_total$/g, '')), name).toBe(true);
+  });
+
+  it.each(['address', 'total', 'idle', 'pipelined', 'unread'])(
+    'an alert fires on connections that are closed for: %s',
+    (limit) => {
+      const patterns = alerts.map(
+        ({ expr }) => /simway_http_connections_closed_total\{limit=~?"([^"]+)"\}/.exec(expr)?.[1],
+      );
+      expect(patterns.some((pattern) => pattern && new RegExp(`^(?:${pattern})$`).test(limit))).toBe(true);
+    },
+  );
+
+  it('an alert fires on payments that are refused because too many are unpaid', () => {
+    expect(alerts.some(({ expr }) => expr.includes('simway_unpaid_payments_refused_total'))).toBe(true);
   });
 
   it('ask only for label values that exist', () => {

@@ -112,7 +112,7 @@ describe('lists of eSIMs', () => {
     });
   });
 
-  it('a status never seen before changes nothing and is reported without secrets', async () => {
+  it('a status never seen before is no status of ours and is reported without secrets', async () => {
     vendor.answerWith(listed([esim({ esimStatus: 'TELEPORTED' })], 1));
     const look = await vendor.supplier().profile({ orderNo: 'B1' });
     expect(look).toMatchObject({

@@ -234,9 +234,28 @@ describe('what is sent', () => {
       outcome: 'unknown',
       detail: 'not sent: no slot within the rate limit',
       retryAfterMs: 1000,
+      notSent: true,
     });
     await expect(supplier.balance()).rejects.toBeInstanceOf(SupplierUnavailable);
     expect([vendor.calls.length, waits]).toEqual([0, [77, 77]]);
+  });
+
+  it('waits elsewhere for another kind of work, over the same connection', async () => {
+    vendor.answerWith(json(taken));
+    const waits: string[] = [];
+    const pacer = (name: string) => ({
+      takeSlot: (withinMs: number) => {
+        waits.push(`${name} ${withinMs}`);
+        return Promise.resolve(true);
+      },
+    });
+    const supplier = vendor.supplier({ pacer: pacer('orders'), paceWithinMs: 77 });
+    const reads = supplier.pacedBy({ pacer: pacer('reads'), paceWithinMs: 88 });
+    await supplier.order(order);
+    await reads.order(order);
+    await reads.topUps('P-1').catch(() => undefined);
+    expect(waits).toEqual(['orders 77', 'reads 88', 'reads 5000']);
+    expect(new Set(vendor.calls.map((call) => call.socketPort)).size).toBe(1);
   });
 });
 

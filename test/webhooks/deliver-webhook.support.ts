@@ -4,7 +4,12 @@ import { composeWebhookEngine } from '../../src/platform/composition/webhooks.ts
 import { sampleBody, type WebhookEvent } from '../../src/webhooks/rules.ts';
 import { createEvents } from '../../src/platform/telemetry/events.ts';
 import type { WebhookEngine } from '../../src/webhooks/ports.ts';
-import { listAttempts, type Attempt, findMessage, type Message } from '../../src/webhooks/store/messages.ts';
+import {
+  listAttempts,
+  type StoredAttempt,
+  findMessage,
+  type Message,
+} from '../../src/webhooks/store/messages.ts';
 import type { Stack, TestAccount } from '../support/stack.ts';
 import { until, type UntilOptions } from '../support/until.ts';
 import type { Listener } from '../support/webhook-receiver.ts';
@@ -26,7 +31,7 @@ export interface DeliveryHarness {
     status: Message['status'],
     options?: UntilOptions,
   ): Promise<Message>;
-  attempts(messageId: string): Promise<readonly Attempt[]>;
+  attempts(messageId: string): Promise<readonly StoredAttempt[]>;
   close(): Promise<void>;
 }
 

@@ -190,7 +190,7 @@ describe.concurrent('an attempt', () => {
     expect(types).not.toContain('WORKFLOW_TASK_TIMED_OUT');
     expect(listener.received).toHaveLength(1);
     expect(await harness.attempts(id)).toHaveLength(1);
-  }, 60_000);
+  });
 
   it('at one that has just failed goes over the queue', async () => {
     const { listener, id } = await oneIsRefused(7);

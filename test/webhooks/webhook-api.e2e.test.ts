@@ -4,6 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { WEBHOOK_EVENTS } from '../../src/webhooks/rules.ts';
 import { startStack, type Stack } from '../support/stack.ts';
+import { until } from '../support/until.ts';
 import { isSigned } from '../support/webhook-inbox.ts';
 import {
   ENDPOINTS,
@@ -103,6 +104,30 @@ describe('what is sent', () => {
   });
 });
 
+it('has one id at every endpoint and in the feed, where it is the same, byte for byte', async () => {
+  const [first, second] = [await shop.add('/one'), await shop.add('/other')];
+  const id = await shop.bought();
+  const [here, there] = [
+    (await shop.inbox.untilAt('/one', 1))[0]!,
+    (await shop.inbox.untilAt('/other', 1))[0]!,
+  ];
+  expect(here.body).toBe(there.body);
+  const { eventId } = await shop.readMessage(id);
+  expect([here, there].map((letter) => letter.headers['webhook-id'])).toEqual([eventId, eventId]);
+  const feed = await until(
+    () => shop.ask<List<{ id: string }>>('GET', '/api/events'),
+    ({ body }) => body.data.items.length > 0,
+  );
+  expect(feed.text).toContain(`{"id":"${eventId}",${here.body.slice(1)}`);
+  const found = await shop.ask<List<Message>>('GET', `${MESSAGES}?eventId=${eventId}`);
+  expect(found.body.data.items.map(({ endpointId }) => endpointId).toSorted()).toEqual(
+    [first.id, second.id].toSorted(),
+  );
+  const other = `evt-${'0'.repeat(32)}`;
+  for (const none of [other, 'x'])
+    expect((await shop.ask<List<Message>>('GET', `${MESSAGES}?eventId=${none}`)).body.data.items).toEqual([]);
+});
+
 describe('again', () => {
   it('resend keeps the id, also of what was delivered', async () => {
     const endpoint = await shop.add('/again');
@@ -146,7 +171,14 @@ describe('again', () => {
     for (const id of failed) await shop.untilMessage(id, isDelivered);
     const letters = await shop.inbox.untilAt('/recovered', 8);
     const ids = letters.slice(5).map((letter) => letter.headers['webhook-id']);
-    expect(ids.toSorted()).toEqual(failed.toSorted());
+    const events = await Promise.all(failed.map(async (id) => (await shop.readMessage(id)).eventId));
+    expect(ids.toSorted()).toEqual(events.toSorted());
+    // The feed tells the same, with the same ids and in the order of the changes. It waits for every transaction that was open before.
+    const feed = await until(
+      () => shop.ask<List<{ id: string }>>('GET', '/api/events?event=esim.purchased'),
+      ({ body }) => body.data.items.length > 3,
+    );
+    expect(feed.body.data.items.slice(1).map(({ id }) => id)).toEqual(events);
     expect(letters.length).toBe(8);
     expect(await shop.readMessage(tried.id)).toMatchObject({ status: 'FAILED', attempts: 1 });
   });

@@ -25,6 +25,8 @@ export interface Endpoint {
 
 export interface Message {
   readonly id: string;
+  readonly eventId: string | null;
+  readonly endpointId: string;
   readonly event: string;
   readonly transactionId: string | null;
   readonly status: string;

@@ -179,7 +179,7 @@ describe('bad input', () => {
       `url: must be a string; events.1: ${EVENTS}; events.2: ${EVENTS}`,
     ],
     [
-      { url: URL_OF_SHOP, events: Array(6).fill('esim.purchased') },
+      { url: URL_OF_SHOP, events: Array(WEBHOOK_EVENTS.length + 1).fill('esim.purchased') },
       `events: must name at most ${WEBHOOK_EVENTS.length} events`,
     ],
     [{ url: URL_OF_SHOP, events: null }, 'events: must be a list of events'],

@@ -45,6 +45,7 @@ beforeEach(async () => {
 
 const MESSAGE = {
   id: MSG,
+  eventId: null,
   endpointId: EP,
   event: 'esim.purchased',
   transactionId: FIRST_TXN,

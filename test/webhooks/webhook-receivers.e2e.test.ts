@@ -1,7 +1,7 @@
 // Receivers that answer too much or too slowly, and one that was disabled while it failed: each attempt is on record as what it was, and what was
 // missed can be had again.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { listAttempts, type Attempt } from '../../src/webhooks/store/messages.ts';
+import { listAttempts, type StoredAttempt } from '../../src/webhooks/store/messages.ts';
 import { newBuyer, type Buyer } from '../support/buyer.ts';
 import { startStack, type Stack } from '../support/stack.ts';
 import { until } from '../support/until.ts';
@@ -32,7 +32,7 @@ const messagesOf = ({ endpointId }: Listener) =>
     .execute();
 
 /** The first attempt at the message of a purchase, whose receiver answers so; the message waits for its next one. */
-async function firstAttempt(answer: Answering, withinMs = 20_000): Promise<Attempt> {
+async function firstAttempt(answer: Answering, withinMs = 20_000): Promise<StoredAttempt> {
   const buyer = await newBuyer(stack);
   const listener = await receiver.listen(stack, buyer.account, { answer });
   await buyer.buy('SIM-OK');
@@ -73,14 +73,64 @@ describe('an answer that is none', () => {
     const attempt = await firstAttempt((response) => {
       response.writeHead(200);
       timers.push(setInterval(() => response.write('.'), 100));
-    }, 30_000);
+    });
     for (const timer of timers) clearInterval(timer);
     expect(attempt).toMatchObject({ attempt: 1, outcome: 'time-limit', status: 200 });
     expect(attempt.ms).toBeGreaterThanOrEqual(14_900);
     expect(attempt.ms).toBeLessThan(18_000);
     expect(attempt.answerStart).toMatch(/^\.+$/);
-  }, 60_000);
+  });
 });
+
+it('an attempt shows its merchant what was sent and what was answered, without secrets', async () => {
+  const buyer = await newBuyer(stack);
+  const key = buyer.account.apiKey;
+  const listener = await receiver.listen(stack, buyer.account, {
+    answer: (response) => {
+      response.writeHead(503, {
+        'Content-Type': 'text/plain',
+        'X-Trace': 't'.repeat(500),
+        'Set-Cookie': 'session=very-secret',
+      });
+      response.end('Sorry');
+    },
+  });
+  await buyer.buy('SIM-OK');
+  const [message] = await until(
+    () => messagesOf(listener),
+    (messages) => messages[0]?.attempts === 1,
+    { what: 'a message that was tried', withinMs: 20_000 },
+  );
+  const path = `/api/webhooks/messages/${message!.id}`;
+  const { body } = JSON.parse((await stack.call('GET', path, { key })).text) as { body: string };
+  const reply = await stack.call('GET', `${path}/attempts`, { key });
+  const [attempt] = (JSON.parse(reply.text) as { data: { items: [AttemptJson] } }).data.items;
+  expect(attempt).toMatchObject({ outcome: 'answered', status: 503, answer: 'Sorry' });
+  const received = listener.received[0]!;
+  expect(attempt.request).toMatchObject({ method: 'POST', url: listener.url, body });
+  const sent = Object.fromEntries(attempt.request.headers.map(({ name, value }) => [name, value]));
+  expect(sent).toMatchObject({
+    'content-type': 'application/json',
+    'webhook-id': received.headers['webhook-id'],
+    'webhook-timestamp': received.headers['webhook-timestamp'],
+    'content-length': String(Buffer.byteLength(body)),
+  });
+  const signature = String(received.headers['webhook-signature']);
+  expect(sent['webhook-signature']).toBe(`${signature.slice(0, 'v1,'.length + 8)}…`);
+  const answered = Object.fromEntries(attempt.answerHeaders.map(({ name, value }) => [name, value]));
+  expect(answered).toMatchObject({
+    'content-type': 'text/plain',
+    'x-trace': `${'t'.repeat(199)}…`,
+    'set-cookie': '(hidden)',
+  });
+  expect(reply.text).not.toContain('very-secret');
+  expect(reply.text).not.toContain(signature);
+});
+
+interface AttemptJson {
+  readonly request: { readonly headers: readonly { readonly name: string; readonly value: string }[] };
+  readonly answerHeaders: readonly { readonly name: string; readonly value: string }[];
+}
 
 describe('an endpoint that was disabled for failing', () => {
   const patch = (buyer: Buyer, { endpointId }: Listener, body: object) =>
@@ -115,7 +165,9 @@ describe('an endpoint that was disabled for failing', () => {
       });
     expect((await recover()).body).toEqual({ recovered: count });
     const received = await listener.untilReceived(count);
-    expect(received.map(({ id }) => id).toSorted()).toEqual(written.map(({ id }) => id).toSorted());
+    expect(received.map(({ id }) => id).toSorted()).toEqual(
+      written.map(({ event_id }) => event_id).toSorted(),
+    );
     const ended = received.filter(({ data }) => data['status'] === 'SUCCESS');
     expect(ended.map(({ data }) => data['transactionId']).toSorted()).toEqual(
       bought.map((row) => row.transaction_id).toSorted(),

@@ -89,7 +89,12 @@ describe('an attempt', () => {
     expect(await attempt(one.messageId, made(), DELIVERED)).toBe(true);
     expect(await stateOf(one)).toEqual({ status: 'DELIVERED', attempts: 1, log: [200] });
     expect(await listAttempts(books.world, one.messageId, { page: 1, limit: 10 })).toEqual({
-      items: [{ attempt: 1, at: NOW, ms: 20, outcome: 'answered', status: 200, answerStart: 'ok' }],
+      items: [
+        {
+          ...{ attempt: 1, at: NOW, ms: 20, outcome: 'answered', status: 200, answerStart: 'ok' },
+          ...{ url: 'https://shop.example/hooks', requestHeaders: [], answerHeaders: [] },
+        },
+      ],
       total: 1,
       page: 1,
       limit: 10,

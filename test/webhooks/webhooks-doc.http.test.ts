@@ -78,7 +78,7 @@ describe('when it is tried', () => {
 describe('routes and commands', () => {
   it('every route about webhooks and the low balance, and no other', () => {
     const routes = createRouteTable({ version: '1', brand: 'simway' })
-      .filter(({ path }) => /^\/api\/(webhooks|wallet\/low-balance)/.test(path))
+      .filter(({ path }) => /^\/api\/(webhooks|events|wallet\/low-balance)/.test(path))
       .map(({ method, path }) => `${method} ${path}`);
     const named = tableUnder('Add an endpoint').flatMap(([cell = '']) => {
       const path = /[/…][\w/{}-]+/.exec(cell)?.[0].replace('…', '/api/webhooks') ?? '';

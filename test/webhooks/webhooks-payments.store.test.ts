@@ -4,12 +4,14 @@ import { describe, expect, it } from 'vitest';
 import type { ActionRequest } from '../../src/operations/rules.ts';
 import type { WebhookEvent } from '../../src/webhooks/rules.ts';
 import { setLowBalance } from '../../src/ledger/store/low-balance.ts';
-import { beginAction, carryOutAction } from '../../src/operations/store/actions.ts';
+import { askForAction, beginAction, carryOutAction } from '../../src/operations/store/actions.ts';
 import { bookSeen } from '../../src/purchases/store/payment-bookings.ts';
-import { failPurchase, failPurchaseIn, settlePurchase } from '../../src/purchases/store/purchases.ts';
+import { failPurchaseIn, settlePurchase } from '../../src/purchases/store/purchases.ts';
+import { failPurchase } from '../support/give-back.ts';
 import { closeRefundDone, creditRefund, findOpenRefunds } from '../../src/payments/store/refunds.ts';
 import { newPendingMessages } from '../../src/webhooks/store/messages.ts';
 import { untilSomeoneWaits } from '../support/books.ts';
+import { NO_LIMITS } from '../support/facts.ts';
 import { CHARGE_MINOR, NOW, paid, usePaymentBooks, type Payer } from '../payments/payments.support.ts';
 import { messagesOf, newEndpoint, type EndpointOptions } from './webhooks.support.ts';
 
@@ -258,6 +260,7 @@ async function beginRefundMove(transactionId: string, amountMinor: bigint): Prom
   const amount = { amountMinor: String(amountMinor), currency: 'NGN' };
   const who = { by: 'ada', reason: 'a test of it' };
   const wish = { moveId, transactionId, move: 'refund-to-source', moveKey: moveId, ...who, ...amount };
-  await beginAction(books.world, wish as ActionRequest, { limits: {}, now: NOW });
+  await askForAction(books.world, wish as ActionRequest, NOW);
+  await beginAction(books.world, wish, { limits: NO_LIMITS, now: NOW });
   return moveId;
 }

@@ -17,6 +17,7 @@ import {
   rotateSecret,
 } from '../../src/webhooks/store/endpoints.ts';
 import { openBooks, type Books } from '../support/books.ts';
+import { installDataWith } from '../support/install-data.ts';
 import { newAccountId, newEndpoint, newMessage } from './webhooks.support.ts';
 
 let books: Books;
@@ -164,13 +165,22 @@ describe('what signs no more', () => {
         now: new Date(),
       });
     }
-    const deps = { db: books.world, clock: { now: () => new Date() }, webhooks: { secretBox: today } };
+    const deps = {
+      db: books.world,
+      clock: { now: () => new Date() },
+      installData: installDataWith(),
+      webhooks: { secretBox: today },
+    };
     const { tidyWebhooks } = createWebhookMaintenance(deps as unknown as ActivityDeps);
-    expect(await tidyWebhooks()).toMatch(/, [0-9]+ secrets deleted, 1 endpoints resealed$/);
+    expect(await tidyWebhooks()).toMatch(
+      /, [0-9]+ secrets deleted, 1 endpoints resealed, 0 eSIMs sealed, 0 resealed$/,
+    );
     const sealed = await findSigningSecrets(books.world, endpoint.accountId, endpoint.id);
     expect(sealed.every((one) => today.isCurrent(one))).toBe(true);
     expect(sealed.map((one) => today.open(one, endpoint.id))).toEqual(['whsec_d', 'whsec_c', 'whsec_b']);
-    expect(await tidyWebhooks()).toMatch(/, 0 secrets deleted, 0 endpoints resealed$/);
+    expect(await tidyWebhooks()).toMatch(
+      /, 0 secrets deleted, 0 endpoints resealed, 0 eSIMs sealed, 0 resealed$/,
+    );
   });
 });
 

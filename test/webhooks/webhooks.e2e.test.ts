@@ -11,6 +11,7 @@ import { listAttempts } from '../../src/webhooks/store/messages.ts';
 import { rotateSecret } from '../../src/webhooks/store/endpoints.ts';
 import { newBuyer, untilClosed } from '../support/buyer.ts';
 import { eventTypes, fetchHistory } from '../support/history.ts';
+import { installOf } from '../support/install-data.ts';
 import { expectSoundBooks } from '../support/invariants.ts';
 import { atGateway, buyOutside, untilStatus } from '../support/payments.ts';
 import { startStack, type Stack, type TestAccount } from '../support/stack.ts';
@@ -69,13 +70,24 @@ async function allOf({ account, listener }: { account: TestAccount; listener: Li
   return listener.received;
 }
 
+/** The ids of the messages that bring an event to the endpoints, which are also those of their workflows. */
+const messagesOf = async (eventId: string): Promise<string[]> => {
+  const found = await stack.owner
+    .selectFrom('webhook_messages')
+    .select('id')
+    .where('event_id', '=', eventId)
+    .execute();
+  return found.map(({ id }) => id);
+};
+
 const esimOf = async (transactionId: string) => {
   const { esim_id: esimId } = await untilClosed(stack, transactionId);
-  const { iccid, qr_code_url: qrCodeUrl } = await stack.owner
+  const { iccid } = await stack.owner
     .selectFrom('esims')
-    .selectAll()
+    .select('iccid')
     .where('id', '=', esimId)
     .executeTakeFirstOrThrow();
+  const { qr_code_url: qrCodeUrl } = await installOf(stack, esimId);
   return { esimId, iccid, qrCodeUrl };
 };
 
@@ -223,8 +235,9 @@ describe('a purchase from the wallet', () => {
     expect(types.indexOf('WORKFLOW_EXECUTION_UPDATE_COMPLETED')).toBeLessThan(
       types.indexOf('START_CHILD_WORKFLOW_EXECUTION_INITIATED'),
     );
-    const [{ id }] = (await listener.untilReceived(1)) as [Received];
-    const { parentExecution } = await stack.temporal.workflow.getHandle(id).describe();
+    const [{ id: eventId }] = (await listener.untilReceived(1)) as [Received];
+    const [messageId = ''] = await messagesOf(eventId);
+    const { parentExecution } = await stack.temporal.workflow.getHandle(messageId).describe();
     expect(parentExecution?.workflowId).toBe(transactionId);
   });
 });
@@ -245,7 +258,9 @@ describe('a receiver in trouble', () => {
       new Set(bought.map(({ body }) => body.transactionId)),
     );
     for (const id of ids) {
-      const { items } = await listAttempts(stack.world, id, { page: 1, limit: 100 });
+      const [messageId = '', ...others] = await messagesOf(id);
+      expect(others).toEqual([]);
+      const { items } = await listAttempts(stack.world, messageId, { page: 1, limit: 100 });
       expect(items.length).toBe(received.filter((one) => one.id === id).length);
       expect(items[0]).toMatchObject({ outcome: 'answered', status: 500, answerStart: 'we are <b>down</b>' });
       expect(items.at(-1)).toMatchObject({ attempt: items.length, outcome: 'answered', status: 204 });

@@ -239,10 +239,17 @@ describe('the list of events', () => {
   it('is closed, and only the specified one goes to everybody', () => {
     expect(WEBHOOK_EVENTS).toEqual([
       'esim.purchased',
+      'esim.status_changed',
+      'esim.usage_threshold',
+      'esim.expiring',
+      'esim.expired',
       'payment.received',
       'payment.refunded',
       'wallet.low_balance',
       'endpoint.disabled',
+      'batch.completed',
+      'package.changed',
+      'package.withdrawn',
     ]);
     expect(DEFAULT_EVENTS).toEqual(['esim.purchased']);
     expect(WEBHOOK_EVENTS.every(isWebhookEvent)).toBe(true);

@@ -1,5 +1,12 @@
 /** Operator actions inside a workflow: validated, recorded, and carried out once, now or at the workflow's next pause. */
-import { ApplicationFailure, condition, defineUpdate, patched, setHandler } from '@temporalio/workflow';
+import {
+  ApplicationFailure,
+  condition,
+  defineUpdate,
+  patched,
+  proxySinks,
+  setHandler,
+} from '@temporalio/workflow';
 import {
   actionsInSituation,
   REFUSAL_MESSAGES,
@@ -8,23 +15,24 @@ import {
   type ActionRequest,
 } from '../../src/operations/rules.ts';
 import type { OperatorAction } from '../../src/accounts/roles.ts';
-import { MOVE_UPDATE, type EndedMove, type MadeMove, type PaymentCheckState } from '../contract.ts';
+import {
+  MOVE_UPDATE,
+  type ActionSinks,
+  type BegunAction,
+  type EndedAction,
+  type CarriedOutAction,
+  type PaymentCheckState,
+} from '../contract.ts';
 import type { PaymentPoller } from '../payments/payment-poller.ts';
 import { startDeliveries } from '../webhooks/start-deliveries.ts';
 import { beginMove, closeMove, lookAtSupplier, makeMove } from '../steps.ts';
 
-/** A recorded action, to be carried out. */
-export interface BegunAction {
-  readonly request: ActionRequest;
-  readonly moveId: string;
-}
-
 /** `not-now`: the rows are at another stage, which the workflow will reach. */
-export type ActionHandler = (asked: BegunAction) => Promise<MadeMove>;
+export type ActionHandler = (asked: BegunAction) => Promise<CarriedOutAction>;
 
 export interface PendingAction extends BegunAction {
   /** `not-now` leaves it to the next handler. */
-  answer(made: MadeMove): void;
+  answer(made: CarriedOutAction): void;
 }
 
 export interface ActionHandlers {
@@ -40,8 +48,8 @@ export interface ActionHandlers {
   count(): number;
 }
 
-/** Takes actions until the workflow ends; at first they wait. `any`: the rows alone decide. */
-export function handleActions(first: PurchaseSituation | 'any'): ActionHandlers {
+/** Takes actions of one purchase or funding until the workflow ends; at first they wait. `any`: the rows alone decide. */
+export function handleActions(transactionId: string, first: PurchaseSituation | 'any'): ActionHandlers {
   let state = first;
   let turn = 0;
   let handler: ActionHandler | undefined;
@@ -54,14 +62,16 @@ export function handleActions(first: PurchaseSituation | 'any'): ActionHandlers 
     turn += 1;
     for (const move of waiting.splice(0)) move.answer({ outcome: 'not-now' });
   };
-  const makeOnce = (asked: BegunAction): Promise<MadeMove> =>
+  const makeOnce = (asked: BegunAction): Promise<CarriedOutAction> =>
     handler ? handler(asked) : new Promise((answer) => waiting.push({ ...asked, answer }));
-  const make = async (request: ActionRequest): Promise<EndedMove> => {
-    const begun = await beginMove(request);
+  const make = async (asked: ActionRequest): Promise<EndedAction> => {
+    const begun = await beginMove({ ...asked, transactionId });
     if (begun.outcome !== 'go') return begun;
+    // Steps of earlier builds did not say what is on record.
+    const { moveId, request = asked } = begun;
     for (;;) {
       const asAt = turn;
-      const made = await makeOnce({ request, moveId: begun.moveId });
+      const made = await makeOnce({ request, moveId });
       if (made.outcome !== 'not-now') return withoutMessages(made);
       parked += 1;
       await condition(() => turn !== asAt);
@@ -69,11 +79,13 @@ export function handleActions(first: PurchaseSituation | 'any'): ActionHandlers 
     }
   };
   setHandler(
-    defineUpdate<EndedMove, [ActionRequest]>(MOVE_UPDATE),
+    defineUpdate<EndedAction, [ActionRequest]>(MOVE_UPDATE),
     (request) => make(request).finally(() => (ended += 1)),
     {
       validator: (request: ActionRequest) =>
-        classify(request, state === 'any' ? undefined : actionsInSituation(state)),
+        reportingRefusal(transactionId, request, () =>
+          classify(request, state === 'any' ? undefined : actionsInSituation(state)),
+        ),
     },
   );
   return {
@@ -86,6 +98,21 @@ export function handleActions(first: PurchaseSituation | 'any'): ActionHandlers 
   };
 }
 
+/** A worker looks whether an operator has asked for what is refused here. */
+function reportingRefusal(
+  transactionId: string,
+  request: Partial<ActionRequest> | undefined,
+  validate: () => void,
+): void {
+  try {
+    validate();
+  } catch (error) {
+    const { actions } = proxySinks<ActionSinks>();
+    actions.rejected({ transactionId, moveId: String(request?.moveId), move: String(request?.move) });
+    throw error;
+  }
+}
+
 /** Pure, as validators must be: a refusal here leaves no trace in the history. `fits`: absent where every action may fit. */
 export function classify(request: ActionRequest, fits?: readonly OperatorAction[]): void {
   const isPossible = fits?.includes(request.move) ?? true;
@@ -94,8 +121,8 @@ export function classify(request: ActionRequest, fits?: readonly OperatorAction[
 }
 
 /** The messages are enqueued already. */
-function withoutMessages(made: EndedMove): EndedMove {
-  return Object.fromEntries(Object.entries(made).filter(([name]) => name !== 'messages')) as EndedMove;
+function withoutMessages(made: EndedAction): EndedAction {
+  return Object.fromEntries(Object.entries(made).filter(([name]) => name !== 'messages')) as EndedAction;
 }
 
 /** While a payment is awaited: the effect on the rows ends the wait. */
@@ -144,17 +171,17 @@ export function actionsAfterClosing(transactionId: string, poller: PaymentPoller
   };
 }
 
-export async function checkGatewayFor(moveId: string, poller: PaymentPoller): Promise<EndedMove> {
+export async function checkGatewayFor(moveId: string, poller: PaymentPoller): Promise<EndedAction> {
   return closeMove(moveId, { did: `checked the gateway: ${describe(await poller.check())}` });
 }
 
 function describe(stand: PaymentCheckState): string {
-  const doubt = stand.isKnown ? '' : ', and the gateway does not say all';
+  const unknown = stand.isKnown ? '' : ', and the gateway does not say all';
   switch (stand.state) {
     case 'paid':
-      return `paid${doubt}`;
+      return `paid${unknown}`;
     case 'ended':
-      return `closed (${stand.reason})${doubt}`;
+      return `closed (${stand.reason})${unknown}`;
     case 'waiting':
       return 'not paid yet';
     case 'unknown':

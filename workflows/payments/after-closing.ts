@@ -30,11 +30,11 @@ const CLAIM_CHECK_MS = 24 * 3_600_000;
 export async function afterClosing(input: AfterClosingInput): Promise<PaymentCheckState> {
   const { transactionId, purpose, isFromOutside } = input;
   const poller = listenForPaymentChecks(transactionId, purpose);
-  const actions = handleActions('any');
+  const actions = handleActions(transactionId, 'any');
   actions.serve('any', actionsAfterClosing(transactionId, isFromOutside ? poller : undefined));
   if (input.looks !== true) await condition(() => poller.count() + actions.count() > 0, REQUEST_WITHIN_MS);
-  const isInDoubt = poller.count() > 0 && !poller.latest().isKnown;
-  if (input.looks === true || isInDoubt) await checkUntilKnown(input, poller);
+  const isUnknown = poller.count() > 0 && !poller.latest().isKnown;
+  if (input.looks === true || isUnknown) await checkUntilKnown(input, poller);
   await followUntilDone(input, poller, actions, () =>
     continueAsNew<typeof afterClosing>({ ...input, looks: true }),
   );

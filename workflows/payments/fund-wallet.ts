@@ -31,7 +31,7 @@ import type { FundingInput } from '../../src/payments/rules.ts';
 /** Funds a wallet from outside: opens the payment, waits for the money, credits what came. Ends SUCCESS or FAILED. */
 export async function fundWallet(input: FundingInput): Promise<{ status: string; reason?: string }> {
   let answer: PurchaseAnswer | undefined;
-  const actions = handleActions('awaiting-money');
+  const actions = handleActions(input.transactionId, 'awaiting-money');
   const fingerprint = input.idempotency ? { fingerprint: input.idempotency.fingerprint } : {};
   setHandler(defineUpdate<PurchaseAnswer>(ACCEPT_UPDATE), async () => {
     await condition(() => answer !== undefined);
@@ -49,7 +49,13 @@ export async function fundWallet(input: FundingInput): Promise<{ status: string;
   const poller = listenForPaymentChecks(input.transactionId, 'funding', () =>
     followClaim(input.transactionId, 'funding', input.timings),
   );
-  await openFunding(input);
+  const notOpened = await openFunding(input, workflowInfo().startTime.toISOString());
+  if (notOpened) {
+    answer = { status: 'REFUSED', refusal: notOpened, ...fingerprint };
+    actions.serve('ended', closedPurchaseActions(input.transactionId, poller));
+    await condition(allHandlersFinished);
+    return end(notOpened.reason);
+  }
   actions.serve('awaiting-money', awaitingPaymentActions(input.transactionId, poller));
   const payment = await awaitPayment({
     request: {

@@ -4,7 +4,7 @@ import type { ActionRequest } from '../../src/operations/rules.ts';
 import { followUntilDone, checkUntilKnown } from './after-closing.ts';
 import {
   MOVE_UPDATE,
-  type EndedMove,
+  type EndedAction,
   type LatePaymentInput,
   type PaymentCheckState,
   type RepairInput,
@@ -24,19 +24,19 @@ export async function latePayment(input: LatePaymentInput): Promise<PaymentCheck
   return poller.latest();
 }
 
-export async function repair(input: RepairInput): Promise<EndedMove> {
+export async function repair(input: RepairInput): Promise<EndedAction> {
   const { wish: request, purpose, isFromOutside, timings } = input;
   const { transactionId } = request;
   const poller = listenForPaymentChecks(transactionId, purpose);
   const handle = actionsAfterClosing(transactionId, isFromOutside ? poller : undefined);
   // A repeat of an action that is under way gets the same answer.
-  const started = new Map<string, Promise<EndedMove>>();
-  const performOnce = (asked: ActionRequest): Promise<EndedMove> => {
-    const made = started.get(asked.moveId) ?? perform(asked, handle);
+  const started = new Map<string, Promise<EndedAction>>();
+  const performOnce = (asked: ActionRequest): Promise<EndedAction> => {
+    const made = started.get(asked.moveId) ?? perform({ ...asked, transactionId }, handle);
     started.set(asked.moveId, made);
     return made;
   };
-  setHandler(defineUpdate<EndedMove, [ActionRequest]>(MOVE_UPDATE), performOnce, {
+  setHandler(defineUpdate<EndedAction, [ActionRequest]>(MOVE_UPDATE), performOnce, {
     validator: (asked: ActionRequest) => classify(asked),
   });
   const outcome = await performOnce(request);
@@ -46,9 +46,9 @@ export async function repair(input: RepairInput): Promise<EndedMove> {
   return outcome;
 }
 
-async function perform(request: ActionRequest, handle: ActionHandler): Promise<EndedMove> {
+async function perform(request: ActionRequest, handle: ActionHandler): Promise<EndedAction> {
   const begun = await beginMove(request);
   if (begun.outcome !== 'go') return begun;
-  const made = await handle({ request, moveId: begun.moveId });
+  const made = await handle({ request: begun.request ?? request, moveId: begun.moveId });
   return made.outcome === 'not-now' ? closeMove(begun.moveId, { refusal: 'DOES_NOT_FIT' }) : made;
 }

@@ -57,9 +57,11 @@ export async function awaitPayment(wait: AwaitPayment): Promise<PaymentResult> {
       return { outcome: 'paid' };
     }
     if (isLast) {
-      // Money may have come: the purchase is not closed while the gateway does not say.
-      if (!isFlagged) await wait.raiseAttention('GATEWAY_OUTCOME_UNKNOWN');
-      isFlagged = true;
+      // Money may have come: the purchase is not closed while the gateway does not say. If we could not ask yet, no person is needed.
+      if (!isFlagged && payment.isHeldBack !== true) {
+        await wait.raiseAttention('GATEWAY_OUTCOME_UNKNOWN');
+        isFlagged = true;
+      }
       await wait.beforePause();
       await pauseUntil(
         timings.slowLookMs,

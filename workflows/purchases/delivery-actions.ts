@@ -51,7 +51,7 @@ async function replaceOrGiveBack(input: PurchaseInput, action: PendingAction): P
   // Earlier builds waited here and not in the step.
   if (!patched('withdrawal-waits'))
     await sleep(input.timings.doubtMs, { summary: 'until nothing sent earlier can still arrive' });
-  const withdrawal = await withdrawForMove(input, request.evidence !== undefined);
+  const withdrawal = await withdrawForMove(input, action);
   if (withdrawal.left !== 'nothing') {
     const { left, detail } = withdrawal;
     const refusal = left === 'delivered' ? 'ALREADY_DELIVERED' : 'SUPPLIER_MAY_DELIVER';

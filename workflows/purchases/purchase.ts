@@ -50,7 +50,10 @@ type Delivered = Extract<DeliverOutcome, { outcome: 'delivered' }>;
 
 /** Ends SUCCESS or FAILED; `reason` says why. */
 export async function purchase(input: PurchaseInput): Promise<PurchaseResult> {
-  const actions = handleActions(input.charge === undefined ? 'delivering' : 'awaiting-money');
+  const actions = handleActions(
+    input.transactionId,
+    input.charge === undefined ? 'delivering' : 'awaiting-money',
+  );
   const buyer = waitingBuyer(input, actions);
   const gatewayPayment = listenForPayment(input);
   const context: PurchaseContext = { input, buyer, gatewayPayment, actions };

@@ -44,7 +44,9 @@ export async function giveBackLegacy(
   try {
     if (!(await withdrawOrder(transactionId))) return 'failed';
     const closed = await failPurchase(transactionId, refusal);
-    if (closed !== 'open') outbox.add(closed);
+    // Nothing was given back: the refusal is not on the purchase's row.
+    if (closed === 'open') return 'failed';
+    outbox.add(closed);
     return 'given-back';
   } catch (error) {
     if (error instanceof TemporalFailure) return 'failed';

@@ -1,15 +1,25 @@
 import type { z } from 'zod';
 import { may, mayPerform, PERMISSIONS, OPERATOR_ACTIONS } from '../roles.ts';
+import type { OpsUseCases } from '../../platform/composition/ops-use-cases.ts';
 import type { Wire } from '../../platform/http/json.ts';
-import type { meSchema, oneTimePasswordSchema, personSchema, sessionSchema } from './schema.ts';
+import type {
+  firstHalfSchema,
+  meSchema,
+  personChangeSchema,
+  secondHalfSchema,
+  sessionSchema,
+} from './schema.ts';
 import type { Session } from '../sessions.ts';
-import type { OneTimePassword, PersonView } from '../people.ts';
+import type { ConfirmedHalf, GivenHalf, PersonChange, PersonView } from '../people.ts';
 
 export function presentNewSession(token: string, session: Session): Wire<z.output<typeof sessionSchema>> {
   return { success: true, data: { token, ...signedIn(session) } };
 }
 
-export function presentMe(session: Session): Wire<z.output<typeof meSchema>> {
+export function presentMe(
+  session: Session,
+  temporalUi: OpsUseCases['temporalUi'],
+): Wire<z.output<typeof meSchema>> {
   const { role } = session.person;
   return {
     success: true,
@@ -17,6 +27,7 @@ export function presentMe(session: Session): Wire<z.output<typeof meSchema>> {
       ...signedIn(session),
       permissions: PERMISSIONS.filter((permission) => may(role, permission)),
       moves: OPERATOR_ACTIONS.filter((move) => mayPerform(role, move)),
+      temporalUi,
     },
   };
 }
@@ -25,22 +36,32 @@ function signedIn({ person, mustChangePassword, expiresAt }: Session) {
   return { ...person, mustChangePassword, expiresAt: expiresAt.toISOString() };
 }
 
-export function presentPerson(view: PersonView): Wire<z.output<typeof personSchema>>['data'] {
+type Person = Wire<z.output<typeof firstHalfSchema>>['data']['person'];
+
+export function presentPerson(view: PersonView): Person {
+  const { awaitsConfirmation: waiting } = view;
   return {
     ...view,
+    awaitsConfirmation: waiting && { askedBy: waiting.askedBy, askedAt: waiting.askedAt.toISOString() },
     lockedUntil: view.lockedUntil?.toISOString() ?? null,
     disabledAt: view.disabledAt?.toISOString() ?? null,
     createdAt: view.createdAt.toISOString(),
   };
 }
 
-export function presentOneTimePassword(made: OneTimePassword): Wire<z.output<typeof oneTimePasswordSchema>> {
-  return {
-    success: true,
-    data: {
-      person: presentPerson(made.person),
-      oneTimePassword: made.oneTimePassword,
-      oneTimeUntil: made.oneTimeUntil.toISOString(),
-    },
-  };
+export function presentFirstHalf(given: GivenHalf): Wire<z.output<typeof firstHalfSchema>> {
+  const { person, firstHalf, oneTimeUntil } = given;
+  const data = { person: presentPerson(person), firstHalf, oneTimeUntil: oneTimeUntil.toISOString() };
+  return { success: true, data };
+}
+
+export function presentSecondHalf(confirmed: ConfirmedHalf): Wire<z.output<typeof secondHalfSchema>> {
+  const { person, secondHalf, oneTimeUntil } = confirmed;
+  const data = { person: presentPerson(person), secondHalf, oneTimeUntil: oneTimeUntil.toISOString() };
+  return { success: true, data };
+}
+
+export function presentChange({ person, given }: PersonChange): Wire<z.output<typeof personChangeSchema>> {
+  const half = given && { firstHalf: given.firstHalf, oneTimeUntil: given.oneTimeUntil.toISOString() };
+  return { success: true, data: { person: presentPerson(person), given: half ?? null } };
 }

@@ -3,16 +3,25 @@ import { toJson } from '../../platform/http/json.ts';
 import { presentPage } from '../../platform/http/page.ts';
 import { defineRoute, type PathParameter, type Route } from '../../platform/http/route.ts';
 import { defineOpsRoute, doneSchema } from '../../platform/http/ops-route.ts';
-import { presentMe, presentNewSession, presentOneTimePassword, presentPerson } from './present.ts';
+import {
+  presentChange,
+  presentFirstHalf,
+  presentMe,
+  presentNewSession,
+  presentPerson,
+  presentSecondHalf,
+} from './present.ts';
 import {
   changePasswordBody,
   changePersonBody,
+  confirmBody,
   createPersonBody,
+  firstHalfSchema,
   meSchema,
-  oneTimePasswordSchema,
   peoplePageSchema,
   peopleQuery,
-  personSchema,
+  personChangeSchema,
+  secondHalfSchema,
   sessionSchema,
   signInBody,
 } from './schema.ts';
@@ -80,9 +89,10 @@ const meRoute = defineOpsRoute({
     operationId: 'getMe',
     tag: ME,
     summary: 'Read who is signed in',
-    description: 'With what your role may do, so that a screen can show only that.',
+    description:
+      'With what your role may do, so that a screen can show only that, and where workflows can be looked at.',
   },
-  handle: ({ ops }) => Promise.resolve({ status: 200, body: toJson(presentMe(ops.session)) }),
+  handle: ({ ops }) => Promise.resolve({ status: 200, body: toJson(presentMe(ops.session, ops.temporalUi)) }),
 });
 
 const passwordRoute = defineOpsRoute({
@@ -126,16 +136,18 @@ const createRoute = defineOpsRoute({
   path: PEOPLE,
   permission: 'people',
   body: createPersonBody,
-  responses: { 201: { description: 'The person can sign in', schema: oneTimePasswordSchema } },
+  responses: { 201: { description: 'It awaits confirmation', schema: firstHalfSchema } },
   docs: {
     operationId: 'createPerson',
     tag: TAG,
     summary: 'Add a person',
-    description: 'The one-time password is valid for 72 hours and only lets the person choose another.',
+    description:
+      'Another administrator must confirm it before the person can sign in. You get the first half of the one-time password, they get the ' +
+      'second. It is valid for 72 hours and only lets the person choose another.',
   },
   async handle({ ops, body }) {
     const made = await ops.people.create(ops.session, body);
-    return { status: 201, body: toJson(presentOneTimePassword(made)) };
+    return { status: 201, body: toJson(presentFirstHalf(made)) };
   },
 });
 
@@ -146,18 +158,19 @@ const changeRoute = defineOpsRoute({
   params: { personId },
   body: changePersonBody,
   errors: ['NOT_FOUND'],
-  responses: { 200: { description: 'The person after the change', schema: personSchema } },
+  responses: { 200: { description: 'The person after the change', schema: personChangeSchema } },
   docs: {
     operationId: 'changePerson',
     tag: TAG,
     summary: 'Change a person',
     description:
-      'Changes only the given fields. Another role, or being disabled, signs the person out everywhere. You cannot change your ' +
-      'own role or disable yourself.',
+      'Changes only the given fields. Another role, or being disabled, signs the person out everywhere. After another role, and after ' +
+      'being enabled, the person needs a new one-time password, and another administrator must confirm it. You cannot change your own ' +
+      'role or disable yourself.',
   },
   async handle({ ops, params, body }) {
-    const view = await ops.people.change(ops.session, params['personId'] ?? '', body);
-    return { status: 200, body: toJson({ success: true, data: presentPerson(view) }) };
+    const change = await ops.people.change(ops.session, params['personId'] ?? '', body);
+    return { status: 200, body: toJson(presentChange(change)) };
   },
 });
 
@@ -167,20 +180,53 @@ const resetRoute = defineOpsRoute({
   permission: 'people',
   params: { personId },
   errors: ['NOT_FOUND'],
-  responses: { 200: { description: 'A new one-time password', schema: oneTimePasswordSchema } },
+  responses: { 200: { description: 'It awaits confirmation', schema: firstHalfSchema } },
   docs: {
     operationId: 'resetPassword',
     tag: TAG,
     summary: 'Reset a person’s password',
     description:
-      'Ends a lockout and all sessions of the person. Change your own password instead of resetting it.',
+      'Ends a lockout and all sessions of the person. Another administrator must confirm it before the person can sign in. Change your ' +
+      'own password instead of resetting it.',
   },
   async handle({ ops, params }) {
     const made = await ops.people.resetPassword(ops.session, params['personId'] ?? '');
-    return { status: 200, body: toJson(presentOneTimePassword(made)) };
+    return { status: 200, body: toJson(presentFirstHalf(made)) };
+  },
+});
+
+const confirmRoute = defineOpsRoute({
+  method: 'POST',
+  path: `${ONE}/confirm`,
+  permission: 'people',
+  params: { personId },
+  body: confirmBody,
+  errors: ['NOT_FOUND'],
+  responses: { 200: { description: 'The person can sign in', schema: secondHalfSchema } },
+  docs: {
+    operationId: 'confirmAccess',
+    tag: TAG,
+    summary: 'Confirm a person’s access',
+    description:
+      'For access that another administrator gave: a new person, another role, an enabled person or a new password. You get the second ' +
+      'half of the one-time password. First make sure that this is the person you know, with the role that they should have.',
+  },
+  async handle({ ops, params, body }) {
+    const confirmed = await ops.people.confirm(ops.session, params['personId'] ?? '', body.role);
+    return { status: 200, body: toJson(presentSecondHalf(confirmed)) };
   },
 });
 
 export function peopleRoutes(): Route[] {
-  return [signInRoute, signOutRoute, meRoute, passwordRoute, listRoute, createRoute, changeRoute, resetRoute];
+  return [
+    signInRoute,
+    signOutRoute,
+    meRoute,
+    passwordRoute,
+    listRoute,
+    createRoute,
+    changeRoute,
+    resetRoute,
+    confirmRoute,
+  ];
 }

@@ -6,6 +6,7 @@ import {
   MAX_EMAIL_CHARACTERS,
   MAX_PASSWORD_CHARACTERS,
   MAX_PERSON_NAME_CHARACTERS,
+  MAX_SECOND_FACTOR_CHARACTERS,
 } from '../../platform/http/limits.ts';
 import { pageFields, pageSchema } from '../../platform/http/page.ts';
 import { dataSchema } from '../../platform/http/ops-route.ts';
@@ -30,13 +31,18 @@ export const signInBody = z
       example: 'ada@operator.example',
     }),
     password: passwordField('Your own, or your one-time password'),
+    code: textField({
+      max: MAX_SECOND_FACTOR_CHARACTERS,
+      description: 'Of your second factor, if you have one: of the app, or a recovery code',
+      example: '123456',
+    }).optional(),
   })
   .meta({ id: 'SignInRequest' });
 
 export const changePasswordBody = z
   .object({
     currentPassword: passwordField('The one you signed in with'),
-    newPassword: passwordField('At least 12 characters, of any kind'),
+    newPassword: passwordField('At least 12 characters, of any kind, and no common password'),
   })
   .meta({ id: 'ChangePasswordRequest' });
 
@@ -69,6 +75,15 @@ export const changePersonBody = z
     message: 'must hold name, role or disabled',
   })
   .meta({ id: 'ChangePersonRequest' });
+
+export const confirmBody = z
+  .object({
+    role: choiceField(ROLES, {
+      description: 'The role that you confirm; refused where the person would have another',
+      example: 'FINANCE',
+    }),
+  })
+  .meta({ id: 'ConfirmAccessRequest' });
 
 export const peopleQuery = z.object(pageFields);
 
@@ -103,6 +118,19 @@ export const meSchema = dataSchema(
     ...signedIn,
     permissions: z.array(z.enum(PERMISSIONS)),
     moves: z.array(z.enum(OPERATOR_ACTIONS)).meta({ description: 'The moves that your role may request' }),
+    temporalUi: z
+      .object({
+        url: z.string().meta({ example: 'https://temporal.example' }),
+        namespaces: z.object({
+          test: z.string().meta({ example: 'simway-test' }),
+          live: z.string().nullable().meta({ description: 'Null while live is switched off' }),
+        }),
+      })
+      .nullable()
+      .meta({
+        description:
+          'A workflow is at `<url>/namespaces/<namespace>/workflows/<workflowId>`; null: nobody said where the Temporal UI is',
+      }),
   }),
   'Me',
 );
@@ -110,21 +138,41 @@ export const meSchema = dataSchema(
 const person = z
   .object({
     ...who,
+    awaitsConfirmation: z
+      .object({ askedBy: z.string(), askedAt: isoTime('ISO 8601') })
+      .nullable()
+      .meta({
+        description:
+          'Access that another administrator than `askedBy` must confirm before the person can sign in',
+      }),
     lockedUntil: isoTime('After too many wrong passwords').nullable(),
     disabledAt: isoTime('ISO 8601').nullable(),
     createdAt: isoTime('ISO 8601'),
   })
   .meta({ id: 'Person' });
 
-export const personSchema = dataSchema(person, 'PersonAnswer');
+const HALF =
+  'of the one-time password: `<firstHalf>-<secondHalf>`. Give it to the person yourself. Shown in this answer only';
+const firstHalf = z.string().meta({ description: `The first half ${HALF}` });
+const oneTimeUntil = isoTime('The one-time password expires then');
+
 export const peoplePageSchema = pageSchema(person, 'PersonPage');
-export const oneTimePasswordSchema = dataSchema(
+export const firstHalfSchema = dataSchema(z.object({ person, firstHalf, oneTimeUntil }), 'FirstHalf');
+export const secondHalfSchema = dataSchema(
   z.object({
     person,
-    oneTimePassword: z.string().meta({
-      description: 'Give it to the person, who changes it at the first sign-in. Shown in this answer only',
-    }),
-    oneTimeUntil: isoTime('The one-time password expires then'),
+    secondHalf: z.string().meta({ description: `The second half ${HALF}` }),
+    oneTimeUntil,
   }),
-  'OneTimePassword',
+  'SecondHalf',
+);
+export const personChangeSchema = dataSchema(
+  z.object({
+    person,
+    given: z
+      .object({ firstHalf, oneTimeUntil })
+      .nullable()
+      .meta({ description: 'Null where the change gives no access' }),
+  }),
+  'PersonChange',
 );

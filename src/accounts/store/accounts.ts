@@ -1,5 +1,11 @@
 import { sql, type Selectable } from 'kysely';
-import { PLAN_REQUESTS_PER_MINUTE, type Account, type Principal } from '../../domain/account.ts';
+import {
+  PLAN_REQUESTS_PER_MINUTE,
+  type Account,
+  type Environment,
+  type Plan,
+  type Principal,
+} from '../../domain/account.ts';
 import type { AccountsDb } from '../../platform/database/tables.ts';
 import type { AccountsTable } from './tables.ts';
 
@@ -40,6 +46,51 @@ export async function findAccount(db: AccountsDb, id: string): Promise<Account |
   return row && toAccount(row);
 }
 
+/** With what only its members see. */
+export async function readAccountRow(db: AccountsDb, id: string) {
+  const row = await db.selectFrom('accounts').selectAll().where('id', '=', id).executeTakeFirstOrThrow();
+  return { ...toAccount(row), websiteUrl: row.website_url, createdAt: row.created_at };
+}
+
+export async function updateAccount(
+  db: AccountsDb,
+  id: string,
+  { name, websiteUrl }: { readonly name?: string | undefined; readonly websiteUrl?: string | undefined },
+): Promise<void> {
+  await db
+    .updateTable('accounts')
+    // Kysely leaves out columns whose value is undefined.
+    .set({ name, website_url: websiteUrl, changed_at: sql<Date>`clock_timestamp()` })
+    .where('id', '=', id)
+    .execute();
+}
+
+/** Until the transaction ends nobody else changes the account. */
+export function lockAccountRow(trx: AccountsDb, id: string): Promise<Selectable<AccountsTable> | undefined> {
+  return trx.selectFrom('accounts').selectAll().where('id', '=', id).forNoKeyUpdate().executeTakeFirst();
+}
+
+export async function updateAccountTerms(
+  db: AccountsDb,
+  id: string,
+  terms: {
+    readonly plan: Plan;
+    readonly requestsPerMinute: number | null;
+    readonly disabledAt: Date | null;
+  },
+): Promise<void> {
+  await db
+    .updateTable('accounts')
+    .set({
+      plan: terms.plan,
+      enterprise_requests_per_minute: terms.requestsPerMinute,
+      disabled_at: terms.disabledAt,
+      changed_at: sql<Date>`clock_timestamp()`,
+    })
+    .where('id', '=', id)
+    .execute();
+}
+
 /** Several accounts may share an e-mail address. */
 export async function findAccountsByEmail(db: AccountsDb, email: string): Promise<Account[]> {
   const rows = await db
@@ -70,6 +121,23 @@ export async function insertApiKey(db: AccountsDb, key: NewApiKey): Promise<void
     .execute();
 }
 
+/** Neither revoked nor expired. */
+export async function countWorkingKeys(
+  db: AccountsDb,
+  accountId: string,
+  environment: Environment,
+): Promise<number> {
+  const { count } = await db
+    .selectFrom('api_keys')
+    .select((eb) => eb.fn.countAll().as('count'))
+    .where('account_id', '=', accountId)
+    .where('environment', '=', environment)
+    .where('revoked_at', 'is', null)
+    .where((eb) => eb.or([eb('expires_at', 'is', null), eb('expires_at', '>', sql<Date>`now()`)]))
+    .executeTakeFirstOrThrow();
+  return Number(count);
+}
+
 /** Revokes one key, or all of an account's; returns how many were still valid. */
 export async function revokeKeys(
   db: AccountsDb,
@@ -82,6 +150,35 @@ export async function revokeKeys(
     .where((eb) => ('keyId' in which ? eb('id', '=', which.keyId) : eb('account_id', '=', which.accountId)))
     .executeTakeFirst();
   return Number(result.numUpdatedRows);
+}
+
+/** Other processes write the same keys: one write in five minutes is enough for all of them, and none waits for another or for a revocation. */
+export async function writeLastUses(db: AccountsDb, keyIds: readonly string[]): Promise<void> {
+  await sql`
+    update api_keys set last_used_at = now()
+     where id in (
+       select id from api_keys
+        where id = any(${keyIds}::text[]) and (last_used_at is null or last_used_at < now() - interval '4 minutes')
+          for no key update skip locked)`.execute(db);
+}
+
+/** An account's keys as they may be shown, the newest first. */
+export async function listKeys(db: AccountsDb, accountId: string) {
+  return db
+    .selectFrom('api_keys')
+    .select(['id as keyId', 'environment', 'scopes', 'allowed_addresses as allowedAddresses'])
+    .select(sql<string>`display_prefix || '…' || last_four`.as('key'))
+    .select([
+      'company_name as company',
+      'website_url as websiteUrl',
+      'created_at as createdAt',
+      'expires_at as expiresAt',
+    ])
+    .select(['revoked_at as revokedAt', 'last_used_at as lastUsedAt'])
+    .where('account_id', '=', accountId)
+    .orderBy('created_at', 'desc')
+    .orderBy('id')
+    .execute();
 }
 
 export async function findKey(db: AccountsDb, sha256: Buffer): Promise<StoredKey | undefined> {
@@ -103,14 +200,31 @@ export async function findKeysChangedSince(db: AccountsDb, since: Date): Promise
   return rows.map(toStoredKey);
 }
 
-function selectKeys(db: AccountsDb) {
-  return db
+/** SHA-256 in hexadecimal digits, of keys that are neither revoked nor expired. */
+export async function findValidKeyHashes(db: AccountsDb): Promise<string[]> {
+  const rows = await db
     .selectFrom('api_keys')
     .innerJoin('accounts', 'accounts.id', 'api_keys.account_id')
-    .selectAll('accounts')
-    .select(['api_keys.id as keyId', 'api_keys.key_sha256 as sha256', 'api_keys.environment'])
-    .select(['api_keys.scopes', 'api_keys.allowed_addresses as allowedAddresses'])
-    .select(['api_keys.expires_at as expiresAt', 'api_keys.revoked_at as revokedAt']);
+    .select('key_sha256')
+    .where('revoked_at', 'is', null)
+    .where('disabled_at', 'is', null)
+    .where((eb) => eb.or([eb('expires_at', 'is', null), eb('expires_at', '>', sql<Date>`now()`)]))
+    .execute();
+  return rows.map(({ key_sha256 }) => key_sha256.toString('hex'));
+}
+
+function selectKeys(db: AccountsDb) {
+  return (
+    db
+      .selectFrom('api_keys')
+      .innerJoin('accounts', 'accounts.id', 'api_keys.account_id')
+      .selectAll('accounts')
+      .select(['api_keys.id as keyId', 'api_keys.key_sha256 as sha256', 'api_keys.environment'])
+      .select(['api_keys.scopes', 'api_keys.allowed_addresses as allowedAddresses'])
+      .select('api_keys.expires_at as expiresAt')
+      // Those of a disabled account count as revoked until it is enabled again.
+      .select(sql<Date | null>`coalesce(api_keys.revoked_at, accounts.disabled_at)`.as('revokedAt'))
+  );
 }
 
 type KeyRow = Awaited<ReturnType<ReturnType<typeof selectKeys>['executeTakeFirstOrThrow']>>;
@@ -121,7 +235,7 @@ function toStoredKey(row: KeyRow): StoredKey {
   return { ...key, sha256Hex: sha256.toString('hex'), account: toAccount(row) };
 }
 
-function toAccount(row: Selectable<AccountsTable>): Account {
+export function toAccount(row: Selectable<AccountsTable>): Account {
   const { id, type, name, email, currency, plan } = row;
   const requestsPerMinute =
     plan === 'ENTERPRISE' ? (row.enterprise_requests_per_minute ?? 0) : PLAN_REQUESTS_PER_MINUTE[plan];

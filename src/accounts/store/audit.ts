@@ -1,12 +1,72 @@
-import type { AccountsDb } from '../../platform/database/tables.ts';
+import { sql } from 'kysely';
+import type { AccountsDb, WorldDb } from '../../platform/database/tables.ts';
+
+export interface AuditEntry {
+  readonly actor: string;
+  readonly action: string;
+  readonly subject: string;
+  readonly detail?: Readonly<Record<string, unknown>>;
+}
 
 /** Call it in the transaction of the change itself. `detail` must hold no key, secret or activation code. */
-export async function writeAudit(
-  db: AccountsDb,
-  entry: { actor: string; action: string; subject: string; detail?: Readonly<Record<string, unknown>> },
-): Promise<void> {
+export async function writeAudit(db: AccountsDb, entry: AuditEntry): Promise<void> {
   await db
     .insertInto('audit_log')
     .values({ ...entry, detail: JSON.stringify(entry.detail ?? {}) })
     .execute();
+}
+
+/** The same for a change of rows of a world. `detail` gets the world's name as `world`. */
+export async function writeWorldAudit(
+  trx: WorldDb,
+  { actor, action, subject, detail = {} }: AuditEntry,
+): Promise<void> {
+  await sql`
+    insert into accounts.audit_log (actor, action, subject, detail)
+    select ${actor}, ${action}, ${subject}, ${JSON.stringify(detail)}::jsonb || jsonb_build_object('world', environment)
+      from world`.execute(trx);
+}
+
+/** All of them exact. */
+export interface AuditFilters {
+  readonly actor?: string | undefined;
+  readonly action?: string | undefined;
+  readonly subject?: string | undefined;
+  /** Included. */
+  readonly from?: Date | undefined;
+  /** Excluded. */
+  readonly to?: Date | undefined;
+}
+
+/** A place between two rows of a log: before it in time, or at the same moment with a lower id. `atMicros`: since 1970. */
+export interface LogPlace<Id> {
+  readonly atMicros: bigint;
+  readonly id: Id;
+}
+
+/** Microseconds since 1970, as precise as Postgres keeps a moment. */
+export const microsOf = (column: string) =>
+  sql<bigint>`(extract(epoch from ${sql.ref(column)}) * 1000000)::int8`;
+
+export const momentOf = (micros: bigint) =>
+  sql<Date>`(timestamptz 'epoch' + ${String(micros)}::int8 * interval '1 microsecond')`;
+
+/** The newest first. */
+export function listAuditRows(
+  db: AccountsDb,
+  { actor, action, subject, from, to }: AuditFilters,
+  { before, limit }: { readonly before: LogPlace<bigint> | undefined; readonly limit: number },
+) {
+  let query = db
+    .selectFrom('audit_log')
+    .select(['id', 'at', 'actor', 'action', 'subject', 'detail'])
+    .select(microsOf('at').as('atMicros'));
+  if (actor !== undefined) query = query.where('actor', '=', actor);
+  if (action !== undefined) query = query.where('action', '=', action);
+  if (subject !== undefined) query = query.where('subject', '=', subject);
+  if (from !== undefined) query = query.where('at', '>=', from);
+  if (to !== undefined) query = query.where('at', '<', to);
+  if (before !== undefined)
+    query = query.where(sql<boolean>`(at, id) < (${momentOf(before.atMicros)}, ${before.id})`);
+  return query.orderBy('at', 'desc').orderBy('id', 'desc').limit(limit).execute();
 }

@@ -1,5 +1,5 @@
 import { sql, type Insertable, type Selectable } from 'kysely';
-import type { Page } from '../../domain/page.ts';
+import type { Page, PageQuery } from '../../domain/page.ts';
 import type { Role } from '../roles.ts';
 import type { AccountsDb } from '../../platform/database/tables.ts';
 import type { PeopleTable, SessionsTable } from './tables.ts';
@@ -16,27 +16,53 @@ export async function insertPerson(db: AccountsDb, person: Insertable<PeopleTabl
   return Number(result.numInsertedOrUpdatedRows) === 1;
 }
 
-export type WhichPerson = { readonly id: string } | { readonly email: string };
+export type WhichPerson = { readonly id: string } | { readonly email: string } | { readonly userId: string };
 
 export function findPerson(db: AccountsDb, which: WhichPerson): Promise<PersonRow | undefined> {
   return db
     .selectFrom('people')
     .selectAll()
-    .where((eb) => ('id' in which ? eb('id', '=', which.id) : eb('email', '=', which.email)))
+    .where((eb) => {
+      if ('id' in which) return eb('id', '=', which.id);
+      return 'email' in which ? eb('email', '=', which.email) : eb('user_id', '=', which.userId);
+    })
     .executeTakeFirst();
 }
 
+/** Until the transaction ends nobody else changes the person. */
+export function lockPerson(trx: AccountsDb, id: string): Promise<PersonRow> {
+  return trx.selectFrom('people').selectAll().where('id', '=', id).forNoKeyUpdate().executeTakeFirstOrThrow();
+}
+
+export async function hasAdmin(db: AccountsDb): Promise<boolean> {
+  const admin = await db.selectFrom('people').select('id').where('role', '=', 'ADMIN').executeTakeFirst();
+  return admin !== undefined;
+}
+
+export type ListedPersonRow = Awaited<ReturnType<typeof readPerson>>;
+
+const listed = (db: AccountsDb) =>
+  db
+    .selectFrom('people')
+    .leftJoin('access_grants as waiting', (join) =>
+      join.onRef('waiting.person_id', '=', 'people.id').on('waiting.second_half', 'is not', null),
+    )
+    .selectAll('people')
+    .select(['waiting.given_by as waiting_by', 'waiting.given_at as waiting_since']);
+
+/** With the access that awaits confirmation. */
+export const readPerson = (db: AccountsDb, id: string) =>
+  listed(db).where('people.id', '=', id).executeTakeFirstOrThrow();
+
 /** A page, oldest first. */
-export async function readPeople(
-  db: AccountsDb,
-  { page, limit }: { readonly page: number; readonly limit: number },
-): Promise<Page<PersonRow>> {
-  const people = db.selectFrom('people');
-  const { total } = await people.select((eb) => eb.fn.countAll().as('total')).executeTakeFirstOrThrow();
-  const items = await people
-    .selectAll()
-    .orderBy('created_at')
-    .orderBy('id')
+export async function readPeople(db: AccountsDb, { page, limit }: PageQuery): Promise<Page<ListedPersonRow>> {
+  const { total } = await db
+    .selectFrom('people')
+    .select((eb) => eb.fn.countAll().as('total'))
+    .executeTakeFirstOrThrow();
+  const items = await listed(db)
+    .orderBy('people.created_at')
+    .orderBy('people.id')
     .limit(limit)
     .offset((page - 1) * limit)
     .execute();
@@ -92,26 +118,48 @@ export async function revokeSessions(
       : open.where('person_id', '=', which.personId);
   const except = 'personId' in which ? which.except : undefined;
   await (except ? chosen.where('token_sha256', '<>', except) : chosen).execute();
+  await deleteBrowserSessions(db, which);
 }
 
-/**
- * Counts a wrong password for the person with this e-mail address, if there is one. Counts nothing during a lock, so that further guesses do not
- * lock the owner out for ever. Returns the id of a person who is locked out by this failure.
- */
-export async function countFailure(
+/** The person's sessions at the dashboard, whose tokens are hashed alike for this. */
+async function deleteBrowserSessions(
   db: AccountsDb,
-  email: string,
-  { mostFailures, lockMs }: { readonly mostFailures: number; readonly lockMs: number },
-  now: Date,
-): Promise<string | undefined> {
-  const { rows } = await sql<{ id: string; is_locked: boolean }>`
-    update people
-       set failed_logins = case when failed_logins + 1 >= ${mostFailures} then 0 else failed_logins + 1 end,
-           locked_until = case when failed_logins + 1 >= ${mostFailures}
-             then ${new Date(now.getTime() + lockMs)}::timestamptz else locked_until end
-     where email = ${email} and disabled_at is null and (locked_until is null or locked_until <= ${now})
-    returning id, locked_until is not null and locked_until > ${now} as is_locked`.execute(db);
-  return rows[0]?.is_locked === true ? rows[0].id : undefined;
+  which: { readonly personId: string; readonly except?: Buffer } | { readonly tokenSha256: Buffer },
+): Promise<void> {
+  const tokenSha256 = sql<Buffer>`sha256(convert_to(token, 'UTF8'))`;
+  const sessions = db.deleteFrom('user_sessions');
+  if ('tokenSha256' in which) {
+    await sessions.where(tokenSha256, '=', which.tokenSha256).execute();
+    return;
+  }
+  const { personId, except } = which;
+  await sessions
+    .where('user_id', '=', (eb) => eb.selectFrom('people').select('user_id').where('id', '=', personId))
+    .$if(except !== undefined, (query) => query.where(tokenSha256, '<>', except ?? Buffer.alloc(0)))
+    .execute();
+}
+
+/** Forgets wrong passwords. False: the person is locked out, disabled, or has a one-time password that has expired. */
+export async function admitPerson(db: AccountsDb, id: string, now: Date): Promise<boolean> {
+  const result = await db
+    .updateTable('people')
+    .set({ failed_logins: 0, locked_until: null })
+    .where('id', '=', id)
+    .where('disabled_at', 'is', null)
+    .where((eb) => eb.or([eb('locked_until', 'is', null), eb('locked_until', '<=', now)]))
+    .where((eb) => eb.or([eb('one_time_until', 'is', null), eb('one_time_until', '>', now)]))
+    .executeTakeFirst();
+  return Number(result.numUpdatedRows) === 1;
+}
+
+/** Whether the person signs in with a second factor. */
+export async function hasSecondFactor(db: AccountsDb, { user_id: userId }: PersonRow): Promise<boolean> {
+  const user = await db
+    .selectFrom('users')
+    .select('two_factor_enabled')
+    .where('id', '=', userId)
+    .executeTakeFirst();
+  return user?.two_factor_enabled === true;
 }
 
 /** Ended sessions are kept so that an inquiry can see who was signed in when. */

@@ -1,6 +1,7 @@
 import type { ColumnType, Generated } from 'kysely';
 import type { AccountType, Environment, Plan, Scope } from '../../domain/account.ts';
 import type { AccountCurrency } from '../../domain/money.ts';
+import type { MemberRole } from '../member-roles.ts';
 import type { Role } from '../roles.ts';
 
 export interface PeopleTable {
@@ -17,6 +18,8 @@ export interface PeopleTable {
   disabled_at: Date | null;
   created_at: Generated<Date>;
   changed_at: Generated<Date>;
+  /** As whom the person signs in; the database keeps e-mail address and password of both equal. */
+  user_id: Generated<string>;
 }
 
 export interface SessionsTable {
@@ -29,6 +32,21 @@ export interface SessionsTable {
   revoked_at: Date | null;
 }
 
+/** Access that was given to a person: at first, with another role, after being disabled, or by a new password. */
+export interface AccessGrantsTable {
+  id: Generated<bigint>;
+  person_id: string;
+  /** The person's; it never changes. */
+  email: string;
+  role: Role;
+  given_by: string;
+  given_at: Date;
+  /** Of the one-time password, until it is shown to the person who confirms. */
+  second_half: string | null;
+  confirmed_by: string | null;
+  confirmed_at: Date | null;
+}
+
 export interface AccountsTable {
   id: string;
   type: AccountType;
@@ -37,6 +55,9 @@ export interface AccountsTable {
   currency: AccountCurrency;
   plan: Plan;
   enterprise_requests_per_minute: number | null;
+  website_url: string | null;
+  /** By an operator: until it is null again, keys and members of the account are refused. */
+  disabled_at: Generated<Date | null>;
   created_at: Generated<Date>;
   changed_at: Generated<Date>;
 }
@@ -54,6 +75,8 @@ export interface ApiKeysTable {
   website_url: string;
   expires_at: Date | null;
   revoked_at: Date | null;
+  /** To some minutes (src/accounts/key-uses.ts). */
+  last_used_at: Generated<Date | null>;
   created_at: Generated<Date>;
   changed_at: Generated<Date>;
 }
@@ -67,7 +90,120 @@ export interface AuditLogTable {
   detail: ColumnType<unknown, string, string>;
 }
 
+/** This and the next four are better-auth's (src/accounts/auth.ts); columns that only it reads are left out. */
+export interface UsersTable {
+  id: string;
+  /** In lower case. */
+  email: string;
+  name: string;
+  email_verified: Generated<boolean>;
+  two_factor_enabled: Generated<boolean>;
+  /** Wrong passwords in a row. */
+  failed_logins: Generated<number>;
+  locked_until: Date | null;
+  created_at: Generated<Date>;
+}
+
+export interface UserSessionsTable {
+  id: string;
+  token: string;
+  user_id: string;
+  expires_at: Date;
+  created_at: Date;
+}
+
+export interface UserCredentialsTable {
+  id: string;
+  account_id: string;
+  provider_id: string;
+  user_id: string;
+  password: string | null;
+}
+
+export interface UserVerificationsTable {
+  id: string;
+  identifier: string;
+  value: string;
+  expires_at: Date;
+}
+
+export interface UserSecondFactorsTable {
+  id: string;
+  user_id: string;
+  secret: string;
+  locked_until: Date | null;
+}
+
+/** What a user who has not confirmed the e-mail address yet signed up for. */
+export interface SignUpsTable {
+  user_id: string;
+  company_name: string;
+  currency: AccountCurrency;
+  created_at: Generated<Date>;
+}
+
+export interface MembersTable {
+  account_id: string;
+  user_id: string;
+  role: MemberRole;
+  joined_at: Generated<Date>;
+}
+
+export interface InvitationsTable {
+  id: string;
+  account_id: string;
+  /** In lower case. */
+  email: string;
+  role: MemberRole;
+  token_sha256: Buffer;
+  invited_by: string;
+  created_at: Generated<Date>;
+  expires_at: Date;
+}
+
+/** Recent requests with an account's keys (src/accounts/request-log.ts). */
+export interface ApiRequestsTable {
+  id: Generated<bigint>;
+  account_id: string;
+  environment: Environment;
+  request_id: string;
+  at: Date;
+  method: string;
+  /** The template of the route. */
+  path: string;
+  status: number;
+  error_code: string | null;
+  duration_ms: number;
+  key_id: string;
+}
+
+/** Codes of authenticator apps that were used a moment ago. */
+export interface UsedCodesTable {
+  user_id: string;
+  code_sha256: Buffer;
+  used_at: Date;
+}
+
+/** How many mails an address got since a moment. */
+export interface MailsToTable {
+  address_sha256: Buffer;
+  since: Date;
+  count: number;
+}
+
 export interface AccountsDatabase {
+  mails_to: MailsToTable;
+  used_codes: UsedCodesTable;
+  api_requests: ApiRequestsTable;
+  invitations: InvitationsTable;
+  members: MembersTable;
+  sign_ups: SignUpsTable;
+  user_credentials: UserCredentialsTable;
+  user_second_factors: UserSecondFactorsTable;
+  user_sessions: UserSessionsTable;
+  user_verifications: UserVerificationsTable;
+  users: UsersTable;
+  access_grants: AccessGrantsTable;
   accounts: AccountsTable;
   api_keys: ApiKeysTable;
   audit_log: AuditLogTable;

@@ -2,12 +2,16 @@ import type { z } from 'zod';
 import { snapshotOf, validityDays, type LocationNetwork } from '../rules.ts';
 import type { AccountCurrency } from '../../domain/money.ts';
 import { moneyJson, decimalJson, type Wire } from '../../platform/http/json.ts';
+import { encodeCursor } from '../../platform/http/cursor.ts';
+import { CHANGES_LIST } from './schema.ts';
 import type {
+  packageChangesSchema,
   packageDetailsSchema,
   packageSchema,
   topUpPackageSchema,
   exchangeRateSchema,
 } from './schema.ts';
+import type { ChangePage } from '../changes.ts';
 import type { PricedPackage } from '../prices.ts';
 
 export function presentPackage(view: PricedPackage): Wire<z.output<typeof packageSchema>> {
@@ -77,5 +81,28 @@ export function presentExchangeRate(rate: string): Wire<z.output<typeof exchange
     success: true,
     message: 'Current exchange rate',
     data: { rate: decimalJson(rate), baseCurrency: 'USD', currency: 'NGN' },
+  };
+}
+
+export function presentChanges(
+  { items, nextId, hasMore }: ChangePage,
+  currency: AccountCurrency,
+): Wire<z.output<typeof packageChangesSchema>> {
+  return {
+    success: true,
+    data: {
+      items: items.map(({ at, kind, packageCode, packageName, regionCode, changedFields, price }) => ({
+        at: at.toISOString(),
+        kind,
+        packageCode,
+        packageName,
+        regionCode,
+        changedFields: [...changedFields],
+        price: price && moneyJson(price.amountMinor),
+        currency,
+      })),
+      nextCursor: encodeCursor(CHANGES_LIST, nextId),
+      hasMore,
+    },
   };
 }

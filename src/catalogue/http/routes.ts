@@ -3,9 +3,17 @@ import { isCleanText } from '../../platform/http/fields.ts';
 import { MAX_PACKAGE_CODE_CHARACTERS } from '../../platform/http/limits.ts';
 import type { RenderCache } from '../../platform/http/render-cache.ts';
 import { defineRoute, type MissingFields, type RawInput, type Route } from '../../platform/http/route.ts';
-import { presentPackage, presentPackageDetails, presentTopUp, presentExchangeRate } from './present.ts';
+import {
+  presentChanges,
+  presentPackage,
+  presentPackageDetails,
+  presentTopUp,
+  presentExchangeRate,
+} from './present.ts';
 import {
   catalogueRegions,
+  changesQuery,
+  packageChangesSchema,
   packageDetailsQuery,
   packageDetailsSchema,
   packageList,
@@ -19,7 +27,7 @@ const TAG = 'Catalogue';
 
 /** Many callers read the same lists, so each body is rendered once per catalogue revision. */
 export function catalogueRoutes(cache: RenderCache): Route[] {
-  return [regionsRoute(cache), packagesRoute(cache), packageDetailsRoute(cache)];
+  return [regionsRoute(cache), packagesRoute(cache), changesRoute(), packageDetailsRoute(cache)];
 }
 
 function regionsRoute(cache: RenderCache): Route {
@@ -31,6 +39,7 @@ function regionsRoute(cache: RenderCache): Route {
     shapes: ['base'],
     query: regionsQuery,
     errors: [],
+    hasETag: true,
     responses: { 200: { description: 'All regions, or those of one kind', schema: catalogueRegions } },
     docs: {
       operationId: 'listRegions',
@@ -42,7 +51,7 @@ function regionsRoute(cache: RenderCache): Route {
     async handle({ world, query }) {
       const { type } = query;
       const render = () => world.listRegions(type === undefined ? {} : { type });
-      return { status: 200, body: await cache.body(world, ['regions', type], render) };
+      return cache.answer(world, ['regions', type], render);
     },
   });
 }
@@ -58,6 +67,7 @@ function packagesRoute(cache: RenderCache): Route {
     query: packagesQuery,
     missing: missingForPackages,
     errors: ['MISSING_REGION_CODE', 'REGION_NOT_FOUND', 'PACKAGE_NOT_FOUND', 'EXCHANGE_RATE_UNAVAILABLE'],
+    hasETag: true,
     responses: {
       200: {
         description: 'BASE: packages in the account currency. TOPUP: top-ups that fit the package',
@@ -79,12 +89,12 @@ function packagesRoute(cache: RenderCache): Route {
         const cacheKey = ['top-ups', account.type, currency, regionCode, packageCode];
         const render = async () =>
           (await world.listTopUps(account, { regionCode, packageCode, currency })).map(presentTopUp);
-        return { status: 200, body: await cache.body(world, cacheKey, render) };
+        return cache.answer(world, cacheKey, render);
       }
       const cacheKey = ['packages', account.type, account.currency, regionCode, regionType];
       const filter = regionType === undefined ? { regionCode } : { regionCode, regionType };
       const render = async () => (await world.listPackages(account, filter)).map(presentPackage);
-      return { status: 200, body: await cache.body(world, cacheKey, render) };
+      return cache.answer(world, cacheKey, render);
     },
   });
 }
@@ -101,6 +111,31 @@ function missingForPackages(raw: RawInput): MissingFields | undefined {
   return isTopUpList(raw)
     ? { code: 'VALIDATION_ERROR', message: 'regionCode and packageCode are required for TOPUP type', fields }
     : { code: 'MISSING_REGION_CODE', message: 'regionCode is required', fields };
+}
+
+function changesRoute(): Route {
+  return defineRoute({
+    method: 'GET',
+    path: '/api/esim/packages/changes',
+    key: 'required',
+    scope: 'read',
+    shapes: ['general'],
+    query: changesQuery,
+    errors: [],
+    responses: { 200: { description: 'Changes, oldest first', schema: packageChangesSchema } },
+    docs: {
+      operationId: 'listPackageChanges',
+      tag: TAG,
+      summary: 'List what changed in the catalogue',
+      description:
+        'Every BASE package that was added, changed or withdrawn, in the order in which it happened. Pass `nextCursor` as `since` to go on: nothing is ' +
+        'left out and nothing comes twice. Markups and exchange rates change prices without a change here: the ETag of the lists shows those.',
+    },
+    async handle({ world, principal: { account }, query }) {
+      const page = await world.listPackageChanges(account, query);
+      return { status: 200, body: toJson(presentChanges(page, account.currency)) };
+    },
+  });
 }
 
 function packageDetailsRoute(cache: RenderCache): Route {
@@ -120,6 +155,7 @@ function packageDetailsRoute(cache: RenderCache): Route {
     },
     query: packageDetailsQuery,
     errors: ['PACKAGE_NOT_FOUND', 'EXCHANGE_RATE_UNAVAILABLE'],
+    hasETag: true,
     responses: { 200: { description: 'The package', schema: packageDetailsSchema } },
     docs: {
       operationId: 'getPackage',
@@ -134,7 +170,7 @@ function packageDetailsRoute(cache: RenderCache): Route {
       const cacheKey = ['package', account?.type, currency, packageType, packageCode];
       const render = async () =>
         presentPackageDetails(await world.getPackage(account, { packageCode, packageType, currency }));
-      return { status: 200, body: await cache.body(world, cacheKey, render) };
+      return cache.answer(world, cacheKey, render);
     },
   });
 }

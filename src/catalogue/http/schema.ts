@@ -1,10 +1,16 @@
 import { z } from 'zod';
-import { DURATION_UNITS, REGION_TYPES } from '../rules.ts';
+import { CHANGE_KINDS, CHANGED_FIELDS, DURATION_UNITS, REGION_TYPES } from '../rules.ts';
 import { ACCOUNT_CURRENCIES } from '../../domain/money.ts';
 import { PACKAGE_TYPES } from '../../domain/states.ts';
-import { money } from '../../platform/http/answer-fields.ts';
-import { choiceField, currencyField, textField } from '../../platform/http/fields.ts';
-import { MAX_PACKAGE_CODE_CHARACTERS, MAX_REGION_CODE_CHARACTERS } from '../../platform/http/limits.ts';
+import { isoTime, money } from '../../platform/http/answer-fields.ts';
+import { cursorField } from '../../platform/http/cursor.ts';
+import { choiceField, currencyField, textField, wholeNumberField } from '../../platform/http/fields.ts';
+import {
+  DEFAULT_CHANGES_LIMIT,
+  MAX_CHANGES_LIMIT,
+  MAX_PACKAGE_CODE_CHARACTERS,
+  MAX_REGION_CODE_CHARACTERS,
+} from '../../platform/http/limits.ts';
 
 export const regionsQuery = z.object({
   type: z
@@ -37,6 +43,22 @@ export const packagesQuery = z.object({
     description: 'Required when `type` is TOPUP: the package that the eSIM was bought as',
   }).optional(),
   currency: currencyField({ description: 'TOPUP only: the currency of `price`' }),
+});
+
+/** The list that cursors of changes belong to. */
+export const CHANGES_LIST = 'package-changes';
+
+export const changesQuery = z.object({
+  since: cursorField(CHANGES_LIST, {
+    description:
+      'The `nextCursor` of the last answer; `now`: only what comes; without: from the first change kept',
+  }).optional(),
+  limit: wholeNumberField({
+    min: 1,
+    max: MAX_CHANGES_LIMIT,
+    fallback: DEFAULT_CHANGES_LIMIT,
+    description: 'Changes in one answer',
+  }),
 });
 
 export const packageDetailsQuery = z.object({
@@ -110,6 +132,38 @@ export const packageDetailsSchema = z
   .meta({ id: 'PackageDetails' });
 
 export const packageList = z.union([z.array(packageSchema), z.array(topUpPackageSchema)]);
+
+const packageChangeSchema = z
+  .object({
+    at: isoTime('When the change was found'),
+    kind: z.enum(CHANGE_KINDS).meta({ description: 'ADDED: on sale, for the first time or again' }),
+    packageCode: z.string(),
+    packageName: z.string().meta({ description: 'After the change' }),
+    regionCode: z.string().meta({ description: 'After the change' }),
+    changedFields: z.array(z.enum(CHANGED_FIELDS)).meta({
+      description: 'What is different; empty for a new package. `availability`: withdrawn, or on sale again',
+    }),
+    price: z.number().nullable().meta({
+      description:
+        'As it now stands, in `currency`; null while the package is not on sale, or without a current rate',
+      example: 12.5,
+    }),
+    currency: z.enum(ACCOUNT_CURRENCIES).meta({ description: 'Of the account' }),
+  })
+  .meta({ id: 'PackageChange' });
+
+export const packageChangesSchema = z
+  .object({
+    success: z.literal(true),
+    data: z.object({
+      items: z.array(packageChangeSchema).meta({ description: 'Oldest first' }),
+      nextCursor: z
+        .string()
+        .meta({ description: 'For `since` of the next request, also when there is nothing new' }),
+      hasMore: z.boolean().meta({ description: 'More can be read at once' }),
+    }),
+  })
+  .meta({ id: 'PackageChanges' });
 
 export const exchangeRateSchema = z
   .object({

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { sql, type Insertable, type Selectable } from 'kysely';
 import type { CataloguePackage, Region } from '../rules.ts';
 import { bumpRevision } from './revisions.ts';
+import { recordVersions, type PackageChange } from './versions.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
 import type { PackagesTable, RegionsTable } from './tables.ts';
 
@@ -31,6 +32,18 @@ export async function readCatalogue(db: WorldDb): Promise<{ regions: Region[]; p
     .orderBy('package_code')
     .execute();
   return { regions, packages: packages.map(toPackage) };
+}
+
+/** Every package on sale, top-ups included, with what its price is made of. */
+export async function readCosts(
+  db: WorldDb,
+): Promise<Pick<CataloguePackage, 'packageCode' | 'name' | 'packageType' | 'cost'>[]> {
+  return db
+    .selectFrom('packages')
+    .select(['package_code as packageCode', 'name', 'package_type as packageType', 'cost_usd_e4 as cost'])
+    .where('withdrawn_at', 'is', null)
+    .orderBy('package_code')
+    .execute();
 }
 
 /** The last list that the supplier gave for a BASE package; undefined when it was never fetched. */
@@ -75,7 +88,12 @@ export async function replaceTopUps(
   await db.transaction().execute(async (trx) => {
     await lockCatalogue(trx);
     const topUps = withoutDuplicates(listed);
-    await writePackages(trx, topUps, now);
+    await writePackages(trx, topUps);
+    await recordVersions(
+      trx,
+      now,
+      topUps.map((topUp) => topUp.packageCode),
+    );
     await trx.deleteFrom('package_top_ups').where('package_code', '=', packageCode).execute();
     if (topUps.length > 0) {
       await trx
@@ -97,21 +115,26 @@ export async function replaceTopUps(
   });
 }
 
+/** Tells others of the changes, in their transaction. */
+export type Announce = (trx: WorldDb, changes: readonly PackageChange[]) => Promise<void>;
+
 /** Stores a supplier's whole catalogue. What it no longer lists is withdrawn, not removed. */
 export async function replaceCatalogue(
   db: WorldDb,
   catalogue: { readonly regions: readonly Region[]; readonly packages: readonly CataloguePackage[] },
   now: Date,
+  announce: Announce = () => Promise.resolve(),
 ) {
   return db.transaction().execute(async (trx) => {
     await lockCatalogue(trx);
     const regionsChanged = await writeRegions(trx, catalogue.regions, now);
     const packages = withoutDuplicates(catalogue.packages);
-    const written = await writePackages(trx, packages, now);
+    const written = await writePackages(trx, packages);
     const withdrawn = await withdrawMissing(trx, packages, now);
     // An unchanged catalogue must not empty every process's caches.
     if (written.added + written.changed + written.repriced + withdrawn + regionsChanged > 0)
       await bumpRevision(trx, 'catalogue');
+    await announce(trx, await recordVersions(trx, now));
     return { ...written, withdrawn };
   });
 }
@@ -161,7 +184,7 @@ async function writeRegions(trx: WorldDb, regions: readonly Region[], now: Date)
 }
 
 /** Counts a package with a new cost as repriced, not as changed. */
-async function writePackages(trx: WorldDb, packages: readonly CataloguePackage[], now: Date) {
+async function writePackages(trx: WorldDb, packages: readonly CataloguePackage[]) {
   const codes = packages.map((item) => item.packageCode);
   const rows = await trx
     .selectFrom('packages')
@@ -178,7 +201,6 @@ async function writePackages(trx: WorldDb, packages: readonly CataloguePackage[]
   const written = [...added, ...changed];
   for (let from = 0; from < written.length; from += CHUNK)
     await upsertPackages(trx, written.slice(from, from + CHUNK));
-  await recordPrices(trx, [...added, ...repriced], now);
   return { added: added.length, changed: changed.length - repriced.length, repriced: repriced.length };
 }
 
@@ -199,23 +221,6 @@ async function upsertPackages(trx: WorldDb, packages: readonly CataloguePackage[
         ),
     )
     .execute();
-}
-
-/** A price is valid until the next one starts, and for at least a millisecond, even if the clock stood still or went back. */
-async function recordPrices(trx: WorldDb, packages: readonly CataloguePackage[], now: Date): Promise<void> {
-  if (packages.length === 0) return;
-  const codes = packages.map((item) => item.packageCode);
-  const costs = packages.map((item) => item.cost);
-  await sql`
-    with closed as (
-      update package_prices set valid_to = greatest(${now}, valid_from + interval '1 millisecond')
-       where valid_to is null and package_code = any(${codes}::text[])
-      returning package_code, valid_to
-    )
-    insert into package_prices (package_code, cost_usd_e4, valid_from)
-    select package_code, cost_usd_e4, coalesce(closed.valid_to, ${now})
-      from unnest(${codes}::text[], ${costs}::bigint[]) next (package_code, cost_usd_e4) left join closed using (package_code)
-  `.execute(trx);
 }
 
 async function withdrawMissing(

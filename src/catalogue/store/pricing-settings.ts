@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import { writeWorldAudit } from '../../accounts/store/audit.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
 import type { PricingSettings } from '../pricing.ts';
 import { bumpRevision } from './revisions.ts';
@@ -14,9 +15,26 @@ export function findPricingSettings(db: WorldDb): Promise<PricingSettings> {
   return newestFirst(db).limit(1).executeTakeFirstOrThrow();
 }
 
+/** Those that applied at a moment; undefined before the first ones. */
+export function findPricingSettingsAt(db: WorldDb, at: Date): Promise<PricingSettings | undefined> {
+  return newestFirst(db).where('valid_from', '<=', at).limit(1).executeTakeFirst();
+}
+
 /** Newest first. */
-export function listPricingSettings(db: WorldDb, limit: number): Promise<PricingChange[]> {
-  return newestFirst(db).select(['set_by as by', 'reason', 'valid_from as validFrom']).limit(limit).execute();
+export function listPricingSettings(db: WorldDb, limit: number, offset = 0): Promise<PricingChange[]> {
+  return newestFirst(db)
+    .select(['set_by as by', 'reason', 'valid_from as validFrom'])
+    .limit(limit)
+    .offset(offset)
+    .execute();
+}
+
+export async function countPricingSettings(db: WorldDb): Promise<number> {
+  const row = await db
+    .selectFrom('pricing_settings')
+    .select((eb) => eb.fn.countAll<bigint>().as('total'))
+    .executeTakeFirstOrThrow();
+  return Number(row.total);
 }
 
 const newestFirst = (db: WorldDb) =>
@@ -38,7 +56,8 @@ export async function insertPricingSettings(
   return db.transaction().execute(async (trx) => {
     // First, since it locks out every other change of prices.
     await bumpRevision(trx, 'pricing');
-    if ((await findPricingSettings(trx)).id !== before) return 'changed-meanwhile';
+    const present = await findPricingSettings(trx);
+    if (present.id !== before) return 'changed-meanwhile';
     await trx
       .insertInto('pricing_settings')
       .values({
@@ -52,6 +71,9 @@ export async function insertPricingSettings(
         valid_from: sql`clock_timestamp()`,
       })
       .execute();
+    const { id, by, reason, ...after } = change;
+    const detail = { before: present, after, reason };
+    await writeWorldAudit(trx, { actor: by, action: 'prices.set', subject: id, detail });
     return 'set';
   });
 }

@@ -1,5 +1,5 @@
 import type { Generated, JSONColumnType } from 'kysely';
-import type { DurationUnit, LocationNetwork, RegionType } from '../rules.ts';
+import type { ChangedField, ChangeKind, DurationUnit, LocationNetwork, RegionType } from '../rules.ts';
 import type { PackageType } from '../../domain/states.ts';
 
 export interface RegionsTable {
@@ -34,6 +34,18 @@ export interface PackagesTable {
   withdrawn_at: Date | null;
 }
 
+/** A package as it was sold, or withdrawn, from `valid_from` to before `valid_to`. */
+export interface PackageVersionsTable extends Omit<PackagesTable, 'slug' | 'withdrawn_at'> {
+  /** Assigned under the catalogue's lock, so in the order of commits. */
+  id: Generated<bigint>;
+  kind: ChangeKind;
+  changed_fields: ChangedField[];
+  on_sale: boolean;
+  valid_from: Date;
+  valid_to: Date | null;
+}
+
+/** Costs before there were versions. Only the release before still writes it. */
 export interface PackagePricesTable {
   package_code: string;
   cost_usd_e4: bigint;
@@ -81,6 +93,9 @@ export interface ExchangeRatesTable {
   status: 'GOOD' | 'QUARANTINED';
   confirmed_by: string | null;
   confirmed_reason: Generated<string | null>;
+  /** A person's rate that waits, or waited, for another person. */
+  proposed_by: Generated<string | null>;
+  proposed_reason: Generated<string | null>;
   created_at: Generated<Date>;
 }
 
@@ -93,6 +108,7 @@ export interface CatalogueTables {
   regions: RegionsTable;
   packages: PackagesTable;
   package_prices: PackagePricesTable;
+  package_versions: PackageVersionsTable;
   package_top_ups: PackageTopUpsTable;
   package_top_up_looks: PackageTopUpLooksTable;
   pricing_settings: PricingSettingsTable;

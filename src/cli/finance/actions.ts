@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import type { OperatorAction } from '../../accounts/roles.ts';
 import type { ActionInput, ActionRecord } from '../../operations/actions.ts';
-import { dismiss, replay, type Replayed } from '../../operations/replay.ts';
+import { dismiss, outcomeOfReplay, replay, type Replayed } from '../../operations/replay.ts';
 import type { ActionOutcome, ActionRefusal } from '../../operations/rules.ts';
 import type { EffectPreview, WouldDo } from '../../operations/store/actions.ts';
 import { findStuck } from '../../operations/stuck.ts';
@@ -243,9 +243,9 @@ function addSecondPerson(group: FinanceGroup, name: 'approve' | 'decline', summa
     syntax: `${name} <id>`,
     summary,
     help: `${summary}. Takes the action's id, or the transaction's where one action is pending.`,
-    options: z.object({ by: BY, dryRun: DRY_RUN, yes: YES }),
+    options: z.object({ by: BY, reason: optional(REASON), dryRun: DRY_RUN, yes: YES }),
     needsTemporal: name === 'approve',
-    run: async ({ args: [id = ''], options: { by, dryRun: isDryRun, yes }, world, out }) => {
+    run: async ({ args: [id = ''], options: { by, reason, dryRun: isDryRun, yes }, world, out }) => {
       const verb = name === 'approve' ? 'Approve' : 'Decline';
       if (!isDryRun && !yes && !out.isTerminal) notConfirmed(`${verb} ${id}?`);
       const pending = await findPending(world, id);
@@ -255,7 +255,8 @@ function addSecondPerson(group: FinanceGroup, name: 'approve' | 'decline', summa
         const ended = await confirmPreview(out, preview, { isDryRun, question });
         if (ended !== undefined) return ended;
       }
-      const result = toResult(pending.transactionId, await world.actions[name](pending.moveId, by));
+      const decided = await world.actions[name](pending.moveId, by, reason);
+      const result = toResult(pending.transactionId, decided);
       out.json(result);
       out.line(lineOf(result));
       return result.outcome === 'done' ? 0 : 1;
@@ -317,24 +318,12 @@ neither --by nor --reason.`,
 const optional = <Schema extends z.ZodType>(schema: Schema) =>
   option(schema.optional(), schema.meta()?.description ?? '', 'text');
 
-/** The first that a step has is the outcome of the whole. */
-const WORST_FIRST = ['refused', 'unknown', 'waits-for-approval', 'would-do', 'done'] as const;
-
 function toReplayResult(transactionId: string, replayed: Replayed | undefined): Result & Replayed {
   if (!replayed) {
     const detail = 'No purchase found with this id';
     return { transactionId, outcome: 'refused', detail, before: null, after: null, steps: [] };
   }
-  const { before, after, steps } = replayed;
-  const changed = before === null || before === after ? [] : [`${before} → ${after ?? ''}`];
-  const said = steps.map(
-    ({ step, outcome, detail }) => `${step}: ${outcome}${detail === '' ? '' : ` (${detail})`}`,
-  );
-  return {
-    ...replayed,
-    outcome: WORST_FIRST.find((one) => steps.some((step) => step.outcome === one)) ?? 'nothing-to-do',
-    detail: [...said, ...changed].join('; '),
-  };
+  return { ...replayed, transactionId, ...outcomeOfReplay(replayed) };
 }
 
 const NOT_UNMATCHED = 'not an unmatched gateway event, or dismissed before';

@@ -43,12 +43,12 @@ export function addFinanceCommand<Options extends z.ZodObject>(
     options: own.extend(COMMON),
     run: async (given, ...args) => {
       const options = given as z.output<Options> & z.output<z.ZodObject<typeof COMMON>>;
-      const settings = readFinanceSettings(cli.env);
+      const { databaseUrl, temporal, ...settings } = await findSettings(cli);
       const config = worldConfig(settings, options.world);
-      const addresses = await findAddresses(cli, settings);
-      if (needsTemporal && addresses.temporalAddress === undefined)
+      if (databaseUrl === undefined) throw new OperatorMistake(NOTHING_RUNS);
+      if (needsTemporal && !temporal)
         throw new OperatorMistake('This command needs Temporal: set TEMPORAL_ADDRESS');
-      const world = composeFinance(addresses, config);
+      const world = composeFinance({ databaseUrl, temporal }, config);
       try {
         const out = createOutput(cli.terminal, options.json);
         cli.exitCode = await run({ args, options, world, out });
@@ -60,7 +60,7 @@ export function addFinanceCommand<Options extends z.ZodObject>(
 }
 
 /** The test world, unless there is live money: then the person says which. */
-function worldConfig({ worlds }: FinanceSettings, name: 'test' | 'live' | undefined) {
+function worldConfig({ worlds }: Pick<FinanceSettings, 'worlds'>, name: 'test' | 'live' | undefined) {
   if (name === undefined && worlds.live)
     throw new UsageMistake('The live world is switched on: add --world live or --world test');
   const config = worlds[name ?? 'test'];
@@ -68,12 +68,11 @@ function worldConfig({ worlds }: FinanceSettings, name: 'test' | 'live' | undefi
   return config;
 }
 
-async function findAddresses({ findRunning }: Cli, { databaseUrl, temporalAddress }: FinanceSettings) {
-  if (databaseUrl !== undefined) return { databaseUrl, temporalAddress };
+/** Of the installation that the environment names, else of the `npm start` of this checkout. */
+async function findSettings({ env, findRunning }: Cli) {
+  const given = readFinanceSettings(env);
+  if (given.databaseUrl !== undefined) return given;
   const running = await findRunning();
-  if (!running) throw new OperatorMistake(NOTHING_RUNS);
-  return {
-    databaseUrl: running.databaseUrl,
-    temporalAddress: temporalAddress ?? running.temporalAddress,
-  };
+  if (!running) return given;
+  return { ...readFinanceSettings(env, running.settings), databaseUrl: running.databaseUrl };
 }

@@ -7,7 +7,9 @@ import type { Cli } from '../context.ts';
 import { addActionCommands, addApprovalCommands, addDismiss, addReplay } from './actions.ts';
 import { addBookCommands } from './books.ts';
 import { addInspectCommands } from './inspect.ts';
+import { addOnSaleCommand } from './on-sale.ts';
 import { addPriceCommands, addRateCommands } from './pricing.ts';
+import { addStatisticsCommands } from './statistics.ts';
 
 export function addFinanceCommands(cli: Cli, parent: Command): void {
   const group = { cli, parent };
@@ -19,4 +21,6 @@ export function addFinanceCommands(cli: Cli, parent: Command): void {
   addBookCommands(group);
   addRateCommands(group);
   addPriceCommands(group);
+  addOnSaleCommand(group);
+  addStatisticsCommands(group);
 }

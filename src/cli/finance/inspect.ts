@@ -1,4 +1,4 @@
-/** `stuck` and `show`: what needs somebody, and everything about one purchase. */
+/** `stuck` and `show`: what needs attention, and everything about one purchase. */
 import { z } from 'zod';
 import { nextActionOf, stuckRule, type StuckItem } from '../../operations/stuck-rules.ts';
 import { findStuck } from '../../operations/stuck.ts';

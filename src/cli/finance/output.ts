@@ -61,7 +61,7 @@ export function notConfirmed(question: string): never {
   );
 }
 
-/** Asks the person at the terminal. Throws UsageMistake where there is none. */
+/** Asks the person at the terminal. Throws UsageMistake if there is none. */
 export async function isConfirmed(out: Output, isYes: boolean, question: string): Promise<boolean> {
   if (isYes) return true;
   if (!out.isTerminal) return notConfirmed(question);

@@ -71,6 +71,10 @@ rate. Open purchases keep the rate they were quoted at.`,
       }
       const outcome = await confirmRate(world, { id, by, reason });
       if (outcome === undefined) throw new OperatorMistake(`No rate ${number} in the last 24 hours`);
+      if (outcome === 'not-independent')
+        throw new OperatorMistake(
+          'Another person, independent of the one who set this rate, must confirm it',
+        );
       out.json({ outcome });
       out.line(
         outcome === 'confirmed' ? 'Accepted; applies within a second' : 'No change: the rate was not held',

@@ -1,5 +1,7 @@
+import { composeCodecEndpoint } from '../../platform/composition/codec-endpoint.ts';
 import { composeApi, type ProcessContext } from '../../platform/composition/compose.ts';
 import { buildApp, DEFAULT_APP_SETTINGS } from '../../platform/http/app.ts';
+import { DASHBOARD_FOLDER } from '../../platform/http/dashboard.ts';
 import { startServer } from '../../platform/http/server.ts';
 import { VERSION } from '../../platform/version.ts';
 import { createLifecycle, type Lifecycle } from './lifecycle.ts';
@@ -22,7 +24,8 @@ export async function runApi(context: ProcessContext): Promise<RunningApi> {
   try {
     await composition.start();
     const { checks } = composition;
-    const adminUrl = await openAdmin(observed, lifecycle, { port: config.admin.apiPort, checks });
+    const codec = composeCodecEndpoint(context);
+    const adminUrl = await openAdmin(observed, lifecycle, { port: config.admin.apiPort, checks, codec });
     const app = buildApp({
       useCases: composition.useCases,
       rateLimiter: composition.shared.rateLimiter,
@@ -32,11 +35,23 @@ export async function runApi(context: ProcessContext): Promise<RunningApi> {
         brand: config.brand,
         trustedProxies: config.http.trustedProxies,
         opsAddresses: config.opsAddresses,
+        publicUrl: config.publicUrl,
+        maxEventBytesInFlight: config.http.maxEventBytesInFlight,
       },
       version: VERSION,
       tracing,
+      dashboardFolder: DASHBOARD_FOLDER,
     });
-    const server = await startServer({ app, host: config.http.host, port: config.http.port });
+    const { host, port, trustedProxies, maxConnections, maxConnectionsPerAddress } = config.http;
+    const server = await startServer({
+      app,
+      host,
+      port,
+      trustedProxies,
+      maxConnections,
+      maxConnectionsPerAddress,
+      onClosed: metrics.http.connectionClosed,
+    });
     // Three quarters of the deadline for open requests, the rest for what is closed after them.
     lifecycle.onStop('http server', () => server.stop(Math.trunc(config.http.stopDeadlineMs * 0.75)));
     logger.info({ url: server.url, adminUrl }, 'api listens');

@@ -5,13 +5,15 @@ import { migrateDatabase } from '../../platform/database/migrate-database.ts';
 import { prepareNamespaces } from '../../platform/temporal/namespaces.ts';
 import { makeCurrent } from '../../platform/temporal/rollout.ts';
 import { OperatorMistake } from '../command.ts';
+import { READABLE } from './observing.ts';
 
 /** Migrates the database, then prepares Temporal's namespaces and search attributes where an address is given. */
 export async function runMigrate(settings: MigrateSettings, log: (line: string) => void): Promise<void> {
+  if (settings.isDatabaseReadable) log(READABLE);
   const ran = await migrateDatabase(settings.databaseUrl, log);
   log(ran === 0 ? 'the database was up to date' : `${ran} migrations ran`);
-  const { temporalAddress: address, namespaces } = settings;
-  if (address !== undefined) await prepareNamespaces({ address, namespaces, log });
+  const { temporal, namespaces } = settings;
+  if (temporal) await prepareNamespaces({ ...temporal, namespaces, log });
 }
 
 /** Workers are up within seconds; a cluster may have to fetch their image first. */
@@ -19,15 +21,14 @@ const WITHIN_MS = 120_000;
 
 /** Once the workers of a new build are up, open and new workflows continue on it in every world. Rejects when they do not come up. */
 export async function runRollout(
-  { config }: ProcessContext,
+  { config, secrets }: ProcessContext,
   log: (line: string) => void,
   withinMs = WITHIN_MS,
 ): Promise<void> {
   const { deployment } = config;
   if (!deployment) throw new OperatorMistake('Set SIMWAY_DEPLOYMENT_BUILD_ID to the build to roll out');
   for (const { namespace } of worldConfigs(config)) {
-    const { address } = config.temporal;
-    const { before } = await makeCurrent({ address, namespace, deployment, withinMs });
+    const { before } = await makeCurrent({ ...secrets.temporal, namespace, deployment, withinMs });
     const was =
       before === '' ? 'none before' : before === deployment.buildId ? 'as before' : `before ${before}`;
     log(`namespace ${namespace}: ${deployment.name} ${deployment.buildId} is current, ${was}`);

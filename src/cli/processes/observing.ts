@@ -1,6 +1,6 @@
 import type { ProcessContext } from '../../platform/composition/compose.ts';
 import { vendorAddresses } from '../../platform/composition/shared.ts';
-import { buildAdminApp, type ReadinessCheck } from '../../platform/http/admin.ts';
+import { buildAdminApp, type AdminDeps, type ReadinessCheck } from '../../platform/http/admin.ts';
 import { startServer } from '../../platform/http/server.ts';
 import { createMetrics, type Metrics } from '../../platform/telemetry/metrics.ts';
 import { watchCalls } from '../../platform/telemetry/outgoing.ts';
@@ -12,13 +12,17 @@ export type Observed = ProcessContext & { readonly metrics: Metrics };
 
 const ADMIN_STOP_MS = 1_000;
 
+export const READABLE = 'Postgres is reached over a public address without TLS: set SIMWAY_DATABASE_TLS';
+
 /** Adds metrics, and traces where they are configured. Traces start first and stop last, so that they cover the whole process. */
 export async function observe(context: ProcessContext, lifecycle: Lifecycle): Promise<Observed> {
-  const buildId = context.config.deployment?.buildId ?? '';
+  const { config, logger } = context;
+  if (config.database.isReadable) logger.warn({}, READABLE);
+  const buildId = config.deployment?.buildId ?? '';
   const metrics = createMetrics({ processMetrics: true, build: { version: VERSION, buildId } });
   const tracing = await startTracing(context);
   if (tracing) lifecycle.onStop('traces', () => tracing.stop());
-  const stopWatching = watchCalls(vendorAddresses(context.config), (call) => {
+  const stopWatching = watchCalls(vendorAddresses(config), (call) => {
     const startedAtMs = performance.now();
     const endSpan = tracing?.call(call);
     return (status) => {
@@ -55,12 +59,14 @@ export async function openAdmin(
     readonly checks: () => Promise<readonly ReadinessCheck[]>;
     /** In the same format. */
     readonly moreMetrics?: () => Promise<string>;
+    readonly codec?: AdminDeps['codec'];
   },
 ): Promise<string> {
   const { moreMetrics } = admin;
   const server = await startServer({
     app: buildAdminApp({
       checks: admin.checks,
+      codec: admin.codec,
       metrics: {
         contentType: metrics.registry.contentType,
         metrics: async () => {

@@ -13,9 +13,11 @@ import {
 } from '../../platform/composition/compose.ts';
 import type { ReadinessCheck } from '../../platform/http/admin.ts';
 import { composeRedisServices, type RedisServices } from '../../platform/composition/shared.ts';
-import { createFigureGauges, stuckFigures } from '../../operations/figures.ts';
+import { createFigureGauges, overdueFigures, stuckFigures } from '../../operations/figures.ts';
+import { readOverdue } from '../../esims/store/due.ts';
 import { readFigures } from '../../operations/store/figures.ts';
 import { countOpenDifferences } from '../../reconciliation/store/reconciliation.ts';
+import { foldFigures } from '../../purchases/store/kept-figures.ts';
 import { readEnvironment } from '../../catalogue/store/revisions.ts';
 import { VERSION } from '../../platform/version.ts';
 import { createLifecycle, type Lifecycle } from './lifecycle.ts';
@@ -65,9 +67,11 @@ export async function runWorker(
       const composed = composeWorkerWorld(observed, world, redis);
       lifecycle.onStop(`${world.environment} pools`, () => composed.close());
       await refuseMixedWorlds(composed);
+      await composed.start();
       const workers = await startWorkers({
-        address: config.temporal.address,
+        ...secrets.temporal,
         namespace: world.namespace,
+        onUnreadable: composed.events.temporalPayloadUnreadable,
         activities: composed.activities,
         queues,
         bundle,
@@ -77,6 +81,13 @@ export async function runWorker(
         shutdownGraceMs: config.worker.shutdownGraceMs,
         maxCachedWorkflows: config.worker.maxCachedWorkflows,
         webhookAttempts: config.webhookLimits.attempts,
+        onScheduledLocal: (step, transactionId) =>
+          composed.events.unverifiedRequest({
+            what: 'step',
+            transactionId,
+            detail: `${step} was scheduled on a task queue`,
+          }),
+        onRejectedAction: composed.alertUnlessOnRecord,
       });
       lifecycle.onStop(`${world.environment} workers`, () => workers.stop());
       running.push({ composed, workers });
@@ -89,6 +100,8 @@ export async function runWorker(
     if (queues.includes('ops')) {
       showFigures(observed, running, lifecycle, options);
       watchPayments(observed, running, lifecycle);
+      followEsims(observed, running, lifecycle);
+      foldStatistics(observed, running, lifecycle);
     }
     const adminUrl = await openAdmin(observed, lifecycle, {
       port: config.admin.workerPort,
@@ -146,7 +159,8 @@ function showFigures(
       const differences = open.map(
         ({ kind: label, count: value }) => ({ figure: 'differences', label, value }) as const,
       );
-      show(environment, 'rows', [...(await readFigures(composed.db)), ...differences]);
+      const overdue = overdueFigures(await readOverdue(composed.db));
+      show(environment, 'rows', [...(await readFigures(composed.db)), ...differences, ...overdue]);
     };
     const readStuck = async () => show(environment, 'stuck', stuckFigures((await composed.stuck()).items));
     poll(lifecycle, figuresEveryMs, readRows, absent('rows', 'figures could not be read'));
@@ -167,11 +181,48 @@ function watchPayments({ logger }: Observed, running: readonly Running[], lifecy
   }
 }
 
+/** One read of a small index while no event waits. */
+const EVENTS_EVERY_MS = 1_000;
+/** Notices of expiry are late by at most this. */
+const EXPIRY_EVERY_MS = 30_000;
+/** Workers may start before the API does, which the supplier calls before it takes the address. */
+const REGISTER_EVERY_MS = 2_000;
+
+function followEsims({ logger }: Observed, running: readonly Running[], lifecycle: Lifecycle): void {
+  for (const { composed } of running) {
+    const { environment } = composed.world;
+    const { events, expiry } = composed.followEsims;
+    const failed = (message: string) => (error: unknown) => logger.warn({ environment, error }, message);
+    poll(lifecycle, EVENTS_EVERY_MS, events, failed('supplier events could not be applied'));
+    poll(lifecycle, EXPIRY_EVERY_MS, expiry, failed('eSIMs that expire soon could not be read'));
+    if (composed.registerForEvents)
+      poll(lifecycle, REGISTER_EVERY_MS, composed.registerForEvents, failed('registering for events failed'));
+  }
+}
+
+/** What is not folded yet is read row by row: at 100,000 purchases a day some 80 rows come in this time. Without any, it costs two reads. */
+const FOLD_EVERY_MS = 10_000;
+/** A backlog is folded over several runs, so that a worker can stop soon. */
+const FOLD_FOR_MS = 5_000;
+
+function foldStatistics({ logger }: Observed, running: readonly Running[], lifecycle: Lifecycle): void {
+  for (const { composed } of running) {
+    const { environment } = composed.world;
+    const fold = async () => {
+      const endsAtMs = performance.now() + FOLD_FOR_MS;
+      await foldFigures(composed.db, () => performance.now() > endsAtMs);
+    };
+    poll(lifecycle, FOLD_EVERY_MS, fold, (error) =>
+      logger.warn({ environment, error }, 'statistics could not be folded'),
+    );
+  }
+}
+
 /** Starts at once. */
 function poll(
   lifecycle: Lifecycle,
   everyMs: number,
-  read: () => Promise<void>,
+  read: () => Promise<unknown>,
   failed: (error: unknown) => void,
 ): void {
   const first = read().catch(failed);

@@ -2,6 +2,7 @@ import type { Generated, JSONColumnType } from 'kysely';
 import type { PackageSnapshot } from '../../catalogue/rules.ts';
 import type { AccountCurrency } from '../../domain/money.ts';
 import type { EsimStatus } from '../../domain/states.ts';
+import type { SupplierEventSubject } from '../rules.ts';
 
 export interface EsimsTable {
   id: string;
@@ -19,6 +20,8 @@ export interface EsimsTable {
   iccid: Generated<string>;
   imsi: Generated<string>;
   msisdn: string | null;
+  /** Install data, sealed about the eSIM. The columns of single fields below are empty, but for what earlier releases wrote. */
+  install_sealed: Buffer | null;
   ac: Generated<string>;
   qr_code_url: Generated<string>;
   short_url: Generated<string>;
@@ -39,12 +42,61 @@ export interface EsimsTable {
   sms_status: Generated<number>;
   data_type: number;
   looked_at: Date | null;
-  /** When the supplier was last asked for the usage alone, whether it answered or not. */
+  /** When the schedule asked for the usage, and for the whole eSIM. Null once the supplier has answered. */
   usage_asked_at: Date | null;
+  check_asked_at: Date | null;
+  /** When `order_usage_bytes` was true at the supplier. Null: not kept by the release that wrote it. */
+  usage_as_of: Date | null;
+  /** When a top-up was answered: a look that was asked before knows older totals. */
+  totals_as_of: Date | null;
+  /** When the schedule asks for the whole eSIM, and for its usage alone. */
+  next_check_at: Generated<Date>;
+  next_usage_at: Generated<Date>;
+  /** What merchants were notified of last. Null: nothing yet. */
+  notified_status: EsimStatus | null;
+  /** Tells apart changes between the same two states. */
+  status_changes: Generated<number>;
+  /** The highest threshold notified for the allowance `notified_usage_total_bytes`. */
+  notified_usage_percent: Generated<number>;
+  notified_usage_total_bytes: bigint | null;
+  /** 0: not notified of this `expired_time`, then 3, then 1. */
+  notified_expiry_days: Generated<number>;
   created_at: Date;
   updated_at: Generated<Date>;
 }
 
+export interface SupplierEventsTable {
+  id: Generated<bigint>;
+  notify_id: string;
+  /** The supplier's own word. */
+  type: string;
+  about: SupplierEventSubject;
+  esim_tran_no: string | null;
+  order_no: string | null;
+  transaction_id: string | null;
+  supplier_status: string | null;
+  sender: string;
+  /** From none of the supplier's addresses: kept to be looked at, and never acted on. */
+  is_foreign: boolean;
+  generated_at: Date | null;
+  received_at: Generated<Date>;
+  /** Another process works on it until then. */
+  claimed_until: Date | null;
+  applied_at: Date | null;
+  note: string | null;
+}
+
+export interface InstallLinksTable {
+  esim_id: string;
+  /** Random. With a secret of the installation it makes the token. */
+  nonce: Buffer;
+  /** SHA-256 of the token. */
+  token_hash: Buffer;
+  created_at: Generated<Date>;
+}
+
 export interface EsimTables {
   esims: EsimsTable;
+  supplier_events: SupplierEventsTable;
+  install_links: InstallLinksTable;
 }

@@ -20,7 +20,8 @@ const balanceRoute = defineRoute({
     operationId: 'getWalletBalance',
     tag: TAG,
     summary: 'Read the wallet balance',
-    description: 'What the account can spend now; money held for open purchases is not part of it.',
+    description:
+      'What the account can spend now. Money that is reserved for open purchases is not part of it: `onHold` says how much that is.',
   },
   async handle({ world, principal }) {
     return { status: 200, body: toJson(presentWallet(await world.getWallet(principal))) };
@@ -55,6 +56,7 @@ const setLowBalanceRoute = defineRoute({
   path: LOW_BALANCE,
   key: 'required',
   scope: 'purchase',
+  memberPermission: 'fund',
   keyErrors: 'wallet',
   shapes: ['general'],
   body: lowBalanceBody,
@@ -84,6 +86,7 @@ function presentWallet(view: WalletView): Wire<z.output<typeof walletSchema>> {
     data: {
       balance: moneyJson(view.balance.amountMinor),
       currency: view.balance.currency,
+      onHold: moneyJson(view.onHoldMinor),
       lastUpdated: view.updatedAt.toISOString(),
     },
   };

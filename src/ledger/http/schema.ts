@@ -10,6 +10,9 @@ export const walletSchema = z
     data: z.object({
       balance: z.number().meta({ description: 'What can be spent now', example: 125.5 }),
       currency: z.enum(ACCOUNT_CURRENCIES),
+      onHold: z
+        .number()
+        .meta({ description: 'Taken from the balance for purchases that are open', example: 12.5 }),
       lastUpdated: isoTime('ISO 8601'),
     }),
   })

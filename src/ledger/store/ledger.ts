@@ -1,6 +1,6 @@
 import { sql, type RawBuilder } from 'kysely';
 import type { AccountCurrency, Money } from '../../domain/money.ts';
-import { crossingOf } from './low-balance.ts';
+import { crossingQueries, type ThresholdCrossing } from './low-balance.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
 
 /** A positive amount credits the account. */
@@ -75,19 +75,26 @@ interface NewHold {
   readonly amount: Money;
 }
 
-/** Queries for a `with` that place a hold if `only` is true: `hold` has a row if it was placed, `low` if the balance fell below its threshold. */
-export function placeHoldQuery(
-  hold: NewHold,
-  only: RawBuilder<boolean> = sql<boolean>`true`,
-): RawBuilder<unknown> {
+/** What a statement that places a hold has in its `with`, and what it may read. */
+interface PlaceHoldQueries {
+  readonly queries: RawBuilder<unknown>;
+  /** A table with one row if the hold was placed. */
+  readonly placed: RawBuilder<unknown>;
+  /** The columns of ThresholdCrossing. */
+  readonly crossing: RawBuilder<ThresholdCrossing>;
+}
+
+/** With `unlessLow`, places no hold that takes the balance below its threshold. */
+export function placeHoldQueries(hold: NewHold, { unlessLow = false } = {}): PlaceHoldQueries {
   const { amountMinor, currency } = hold.amount;
-  return sql`
+  const low = crossingQueries('wallet', amountMinor);
+  const only = unlessLow ? low.isNotCrossed : sql<boolean>`true`;
+  const queries = sql`
     wallet as (
       select account_id, ledger_account_id, currency, balance_minor from wallets
        where account_id = ${hold.accountId} and currency = ${currency} and balance_minor >= ${amountMinor}
          for update
-    ), low as (${crossingOf(amountMinor)}
-    ), hold as (
+    ), ${low.queries}, hold as (
       insert into holds (id, account_id, currency, amount_minor)
       select ${hold.id}, account_id, currency, ${amountMinor}::bigint from wallet where ${only}
       on conflict (id) do nothing returning id
@@ -101,24 +108,27 @@ export function placeHoldQuery(
           (wallet.ledger_account_id, ${-amountMinor}::bigint), ('held:' || wallet.currency, ${amountMinor}::bigint)
         ) entry (account, amount_minor)
     )`;
+  return { queries, placed: sql`hold`, crossing: low.crossing };
 }
 
 /** Turns a hold into revenue and books the supplier's cost. Throws HoldConflict when it was voided or never placed: a delivery without money is a bug. */
 export async function postHold(db: WorldDb, id: string, costUsdE4: bigint): Promise<'posted' | 'already'> {
-  const { rows } = await sql<Posted>`
-    with ${postHoldQuery(sql`${id}`, sql`${costUsdE4}::bigint`)}
-    select ${POSTED}`.execute(db);
+  const { queries, hasPosted } = postHoldQueries(sql`${id}`, sql`${costUsdE4}::bigint`);
+  const { rows } = await sql<Posted>`with ${queries} select ${hasPosted} as has_posted`.execute(db);
   return requirePosted(db, id, rows[0]);
 }
 
 export type Posted = { readonly has_posted: boolean };
 
-/** The column of Posted, for a statement whose `with` has `posting`. */
-export const POSTED = sql`exists (select from posted) as has_posted`;
+interface PostHoldQueries {
+  readonly queries: RawBuilder<unknown>;
+  /** Whether the hold was held, and is posted now. */
+  readonly hasPosted: RawBuilder<boolean>;
+}
 
-/** Queries for a `with` that post a hold; `posted` has rows if it was held. The id and the cost may be subqueries. */
-export function postHoldQuery(id: RawBuilder<unknown>, costUsdE4: RawBuilder<unknown>): RawBuilder<unknown> {
-  return sql`
+/** What a statement that posts a hold has in its `with`, and what it may read. The id and the cost may be subqueries. */
+export function postHoldQueries(id: RawBuilder<unknown>, costUsdE4: RawBuilder<unknown>): PostHoldQueries {
+  const queries = sql`
     hold as (
       update holds set status = 'POSTED', closed_at = now() where id = ${id} and status = 'HELD' returning id, currency, amount_minor
     ), booked as (
@@ -136,6 +146,7 @@ export function postHoldQuery(id: RawBuilder<unknown>, costUsdE4: RawBuilder<unk
        where entry.amount_minor <> 0
       returning ledger_transaction_id
     )`;
+  return { queries, hasPosted: sql<boolean>`exists (select from posted)` };
 }
 
 /** Throws HoldConflict where the hold was posted neither now nor before. */
@@ -223,15 +234,29 @@ async function readHoldStatus(db: WorldDb, id: string) {
   return hold?.status;
 }
 
-/** undefined: the account has no wallet in this world. */
+/** undefined: the account has no wallet in this world. On hold is what was taken from the wallet; a payment from outside is held elsewhere. */
 export async function findWallet(db: WorldDb, accountId: string) {
   const row = await db
     .selectFrom('wallets')
     .select(['balance_minor', 'currency', 'updated_at'])
+    .select((eb) =>
+      eb
+        .selectFrom('holds')
+        .innerJoin('purchases', 'purchases.transaction_id', 'holds.id')
+        .select(sql<bigint>`coalesce(sum(holds.amount_minor), 0)::bigint`.as('minor'))
+        .whereRef('holds.account_id', '=', 'wallets.account_id')
+        .where('holds.status', '=', 'HELD')
+        .where('purchases.payment_method', '=', 'WALLET')
+        .as('on_hold_minor'),
+    )
     .where('account_id', '=', accountId)
     .executeTakeFirst();
   if (!row) return undefined;
-  return { balance: { amountMinor: row.balance_minor, currency: row.currency }, updatedAt: row.updated_at };
+  return {
+    balance: { amountMinor: row.balance_minor, currency: row.currency },
+    onHoldMinor: row.on_hold_minor ?? 0n,
+    updatedAt: row.updated_at,
+  };
 }
 
 /** Credits a wallet with money that an operator or the sandbox received. */

@@ -1,4 +1,4 @@
-import { sql } from 'kysely';
+import { sql, type RawBuilder } from 'kysely';
 import type { AccountCurrency, Money } from '../../domain/money.ts';
 import { inTransaction } from '../../platform/database/in-transaction.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
@@ -47,15 +47,13 @@ async function crossingAfterThresholdChange(
     .forNoKeyUpdate()
     .executeTakeFirst();
   const leftMinor = wallet?.balance_minor ?? 0n;
-  const { rows } = await sql<ThresholdCrossing>`
-    with low as (
+  const { queries, crossing } = crossingOf(sql`
       select ${thresholdMinor}::bigint as threshold_minor, ${leftMinor}::bigint as left_minor,
-             ${subscribers('wallet.low_balance', sql`${accountId}`)} as listeners
+             ${subscribers('wallet.low_balance', sql`${accountId}`)} as subscribers
        where ${leftMinor}::bigint < ${thresholdMinor}::bigint
          and not exists (select from low_balance_thresholds
-                          where account_id = ${accountId} and ${leftMinor}::bigint < threshold_minor)
-    )
-    select ${CROSSING}`.execute(trx);
+                          where account_id = ${accountId} and ${leftMinor}::bigint < threshold_minor)`);
+  const { rows } = await sql<ThresholdCrossing>`with ${queries} select ${crossing}`.execute(trx);
   if (!rows[0]) throw new Error('a statement without a from clause has one row');
   return rows[0];
 }
@@ -79,29 +77,42 @@ export async function findLowBalance(
 export interface ThresholdCrossing {
   readonly threshold_minor: bigint | null;
   readonly left_minor: bigint | null;
-  readonly listeners: string[] | null;
+  readonly subscribers: string[] | null;
   readonly at: Date;
 }
 
-/** For a `with` that has a locked `wallet` with its balance before the debit. Has one row if this debit crosses the threshold. */
-export function crossingOf(amountMinor: bigint) {
-  return sql`
-    select threshold.threshold_minor, wallet.balance_minor - ${amountMinor}::bigint as left_minor,
-           ${subscribers('wallet.low_balance', sql`wallet.account_id`)} as listeners
-      from wallet join low_balance_thresholds threshold on threshold.account_id = wallet.account_id
-     where wallet.balance_minor >= threshold.threshold_minor
-       and wallet.balance_minor - ${amountMinor}::bigint < threshold.threshold_minor`;
+/** What a statement that debits a wallet has in its `with`, and what its select list may read. */
+interface CrossingQueries {
+  readonly queries: RawBuilder<unknown>;
+  /** The columns of ThresholdCrossing. */
+  readonly crossing: RawBuilder<ThresholdCrossing>;
+  /** The balance does not fall below the threshold. */
+  readonly isNotCrossed: RawBuilder<boolean>;
 }
 
-/** Takes its place in a `with` that debits nothing. */
-export const NOT_LOW = sql`low as (select null::bigint as threshold_minor, null::bigint as left_minor, null::text[] as listeners)`;
+/** `wallet` names the query that locked the wallet and has its account_id and its balance_minor before the debit. */
+export function crossingQueries(wallet: string, amountMinor: bigint): CrossingQueries {
+  return crossingOf(sql`
+    select threshold.threshold_minor, wallet.balance_minor - ${amountMinor}::bigint as left_minor,
+           ${subscribers('wallet.low_balance', sql`wallet.account_id`)} as subscribers
+      from ${sql.ref(wallet)} wallet join low_balance_thresholds threshold on threshold.account_id = wallet.account_id
+     where wallet.balance_minor >= threshold.threshold_minor
+       and wallet.balance_minor - ${amountMinor}::bigint < threshold.threshold_minor`);
+}
 
-/** No endpoint receives this crossing. */
-export const NO_SUBSCRIBERS = sql<boolean>`not exists (select from low where listeners is not null)`;
+/** `crossed` selects threshold_minor, left_minor and subscribers if the balance falls below the threshold. */
+function crossingOf(crossed: RawBuilder<unknown>): CrossingQueries {
+  return {
+    queries: sql`low as (${crossed})`,
+    crossing: sql`
+      (select threshold_minor from low), (select left_minor from low), (select subscribers from low), now() as at`,
+    isNotCrossed: sql`not exists (select from low)`,
+  };
+}
 
-/** The columns of Crossing, for a statement whose `with` has `low`. */
-export const CROSSING = sql`
-  (select threshold_minor from low), (select left_minor from low), (select listeners from low), now() as at`;
+/** The columns of ThresholdCrossing, for a statement that debits no wallet. */
+export const NO_CROSSING: RawBuilder<ThresholdCrossing> = sql`
+  null::bigint as threshold_minor, null::bigint as left_minor, null::text[] as subscribers, now() as at`;
 
 /** Locks the wallet and returns its balance before the debit, with the crossing. undefined: the account has no wallet. */
 export async function lockWalletFor(
@@ -109,12 +120,12 @@ export async function lockWalletFor(
   accountId: string,
   { amountMinor }: Money,
 ): Promise<({ readonly balance_minor: bigint } & ThresholdCrossing) | undefined> {
+  const { queries, crossing } = crossingQueries('wallet', amountMinor);
   const { rows } = await sql<{ balance_minor: bigint } & ThresholdCrossing>`
     with wallet as (
       select account_id, balance_minor from wallets where account_id = ${accountId} for no key update
-    ), low as (${crossingOf(amountMinor)}
-    )
-    select wallet.balance_minor, ${CROSSING} from wallet`.execute(trx);
+    ), ${queries}
+    select wallet.balance_minor, ${crossing} from wallet`.execute(trx);
   return rows[0];
 }
 
@@ -130,7 +141,7 @@ interface BecameLow {
 export async function enqueueLowBalance(
   trx: WorldDb,
   { currency, ...because }: BecameLow,
-  { threshold_minor, left_minor, listeners: found, at }: ThresholdCrossing,
+  { threshold_minor, left_minor, subscribers: found, at }: ThresholdCrossing,
   written: PendingMessages,
 ): Promise<void> {
   if (threshold_minor === null || left_minor === null) return;

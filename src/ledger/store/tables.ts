@@ -1,5 +1,6 @@
 import type { Generated } from 'kysely';
 import type { AccountCurrency } from '../../domain/money.ts';
+import type { WalletEntryKind } from '../wallet-entry-rules.ts';
 
 export interface LedgerAccountsTable {
   id: string;
@@ -33,6 +34,21 @@ export interface LedgerEntriesTable {
   amount_minor: bigint;
 }
 
+/** Written by a trigger alone. */
+export interface WalletEntriesTable {
+  account_id: string;
+  /** From 1, in the order in which the balance changed. */
+  entry_number: bigint;
+  /** Never earlier than that of the entry before. */
+  at: Date;
+  kind: WalletEntryKind;
+  /** The ledger's word for the transfer. */
+  ledger_kind: string;
+  transaction_id: string | null;
+  amount_minor: bigint;
+  balance_after_minor: bigint;
+}
+
 export interface HoldsTable {
   id: string;
   account_id: string;
@@ -49,4 +65,5 @@ export interface LedgerTables {
   ledger_transactions: LedgerTransactionsTable;
   ledger_entries: LedgerEntriesTable;
   holds: HoldsTable;
+  wallet_entries: WalletEntriesTable;
 }

@@ -6,9 +6,10 @@ import { mayPerform, type Role } from '../../accounts/roles.ts';
 import type { StuckItem } from '../stuck-rules.ts';
 import { toJson, type JsonNumber } from '../../platform/http/json.ts';
 import { presentPage } from '../../platform/http/page.ts';
-import type { movesSchema, purchaseTimelineSchema } from './schema.ts';
+import type { actionEffectSchema, actionsSchema, purchaseTimelineSchema } from './schema.ts';
 import { amountJson } from '../../platform/http/answer-fields.ts';
 import type { ActionOutcome } from '../rules.ts';
+import type { EffectPreview } from '../store/actions.ts';
 import { STATUS_OF, type Answer, type ErrorAnswer } from '../../platform/http/errors.ts';
 import { DomainError } from '../../domain/errors.ts';
 
@@ -52,7 +53,7 @@ export function presentActionRecord({ amount, ...record }: ActionRecord): Record
 export function presentActions(
   { preview, made }: { readonly preview: ActionPreview; readonly made: readonly ActionRecord[] },
   role: Role,
-): Body<typeof movesSchema>['data'] {
+): Body<typeof actionsSchema>['data'] {
   const yours = preview.fits.filter((action) => mayPerform(role, action));
   return { ...preview, yours, made: made.map(presentActionRecord) };
 }
@@ -104,6 +105,45 @@ export function presentPurchaseTimeline(timeline: Timeline): TimelineJson {
       })) ?? null,
     stuck: timeline.stuck.map(presentStuckItem),
   };
+}
+
+const NO_EFFECT = {
+  refusal: null,
+  amount: null,
+  currency: null,
+  secondPerson: null,
+  entries: [],
+  refunds: [],
+};
+
+/** The effect that an action would have now. Throws TRANSACTION_NOT_FOUND. */
+export function presentEffect(effect: EffectPreview): Body<typeof actionEffectSchema>['data'] {
+  const { outcome } = effect;
+  switch (outcome) {
+    case 'would-do':
+      return {
+        ...NO_EFFECT,
+        outcome,
+        what: effect.did,
+        amount: effect.amount && amountJson(effect.amount),
+        currency: effect.amount?.currency ?? null,
+        secondPerson: effect.secondPerson,
+        entries: effect.entries.map(({ account, currency, debitMinor, creditMinor }) => ({
+          account,
+          debit: amountJson({ amountMinor: debitMinor, currency }),
+          credit: amountJson({ amountMinor: creditMinor, currency }),
+          currency,
+        })),
+        refunds: effect.refunds.map(({ amountMinor, currency }) => withCurrency(amountMinor, currency)),
+      };
+    case 'refused':
+      if (effect.code === 'NOT_FOUND') throw new DomainError('TRANSACTION_NOT_FOUND', effect.detail);
+      return { ...NO_EFFECT, outcome, what: effect.detail, refusal: effect.code };
+    case 'done':
+      return { ...NO_EFFECT, outcome, what: effect.did };
+    case 'waits-for-approval':
+      return { ...NO_EFFECT, outcome, what: `${effect.moveId} waits until ${effect.expiresAt}` };
+  }
 }
 
 export const okAnswer = (data: object, status = 200): Answer => ({

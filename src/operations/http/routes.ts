@@ -1,3 +1,4 @@
+import type { z } from 'zod';
 import { isId } from '../../domain/ids.ts';
 import { noteTransaction } from '../../platform/telemetry/subject.ts';
 import { toJson } from '../../platform/http/json.ts';
@@ -11,6 +12,7 @@ import {
 } from '../../platform/http/ops-route.ts';
 import {
   presentActionRecord,
+  presentEffect,
   presentActions,
   presentPurchaseTimeline,
   presentStuck,
@@ -19,11 +21,13 @@ import {
 } from './present.ts';
 import {
   dismissBody,
-  moveBody,
-  moveDoneSchema,
-  moveRefusedSchema,
-  moveWaitsSchema,
-  movesSchema,
+  actionBody,
+  actionDecisionBody,
+  actionDoneSchema,
+  actionEffectSchema,
+  actionRefusedSchema,
+  actionWaitsSchema,
+  actionsSchema,
   replayBody,
   replaySchema,
   purchaseTimelineSchema,
@@ -94,9 +98,9 @@ const ABOUT_ONE = {
 } as const;
 
 const MOVE_RESPONSES = {
-  200: { description: 'Done', schema: moveDoneSchema },
-  202: { description: 'It waits for a second person', schema: moveWaitsSchema },
-  409: { description: '`MOVE_REFUSED`: not possible now, and nothing was done', schema: moveRefusedSchema },
+  200: { description: 'Done', schema: actionDoneSchema },
+  202: { description: 'It waits for a second person', schema: actionWaitsSchema },
+  409: { description: '`MOVE_REFUSED`: not possible now, and nothing was done', schema: actionRefusedSchema },
 };
 
 const movesRoute = defineOpsRoute({
@@ -104,7 +108,7 @@ const movesRoute = defineOpsRoute({
   method: 'GET',
   path: `${ONE}/moves`,
   permission: 'see',
-  responses: { 200: { description: 'Available actions and past ones', schema: movesSchema } },
+  responses: { 200: { description: 'Available actions and past ones', schema: actionsSchema } },
   docs: {
     operationId: 'listMoves',
     tag: MOVES_TAG,
@@ -115,7 +119,7 @@ const movesRoute = defineOpsRoute({
   async handle({ ops, params }) {
     const id = params['transactionId'] ?? '';
     noteTransaction(id);
-    const moves = await ops.world.listMoves(id);
+    const moves = await ops.world.listActions(id);
     return okAnswer(presentActions(moves, ops.session.person.role));
   },
 });
@@ -125,7 +129,7 @@ const moveRoute = defineOpsRoute({
   method: 'POST',
   path: `${ONE}/moves`,
   permission: 'move',
-  body: moveBody,
+  body: actionBody,
   responses: MOVE_RESPONSES,
   docs: {
     operationId: 'makeMove',
@@ -133,15 +137,42 @@ const moveRoute = defineOpsRoute({
     summary: 'Take an action',
     description:
       'Recorded under your name with your reason. `getMe` lists the actions your role may take. The same action sent twice is done once. ' +
-      'An amount above the limit waits for a second person.',
+      'An amount above a limit, by itself or with what was moved within 24 hours, waits for a second person.',
   },
   async handle({ ops, params, body, context }) {
-    const { amount: amountMinor, currency, override: overrides, ...asked } = body;
-    const amount =
-      amountMinor === undefined || currency === undefined ? undefined : { amountMinor, currency };
-    const request = { ...asked, transactionId: params['transactionId'] ?? '', amount, overrides };
+    const request = requestedAction(params['transactionId'] ?? '', body);
     noteTransaction(request.transactionId);
-    return actionAnswer(await ops.world.makeMove(ops.session, request, context));
+    return actionAnswer(await ops.world.makeAction(ops.session, request, context));
+  },
+});
+
+function requestedAction(
+  transactionId: string,
+  { amount: amountMinor, currency, override: overrides, ...asked }: z.output<typeof actionBody>,
+) {
+  const amount = amountMinor === undefined || currency === undefined ? undefined : { amountMinor, currency };
+  return { ...asked, transactionId, amount, overrides };
+}
+
+const movePreviewRoute = defineOpsRoute({
+  ...ABOUT_ONE,
+  method: 'POST',
+  path: `${ONE}/moves/preview`,
+  permission: 'move',
+  body: actionBody,
+  responses: { 200: { description: 'What it would do now', schema: actionEffectSchema } },
+  docs: {
+    operationId: 'previewMove',
+    tag: MOVES_TAG,
+    summary: 'Preview an action',
+    description:
+      'The same request as for the action itself. Its effect is tried out on the rows and taken back, so nothing is changed and nobody is ' +
+      'asked: a vendor may still say something else.',
+  },
+  async handle({ ops, params, body, context }) {
+    const request = requestedAction(params['transactionId'] ?? '', body);
+    noteTransaction(request.transactionId);
+    return okAnswer(presentEffect(await ops.world.previewAction(ops.session, request, context)));
   },
 });
 
@@ -172,7 +203,7 @@ const eventId: PathParameter = {
   description: 'The `event-<number>` of an event, as the stuck list names it',
   example: 'event-42',
   isPossible: (text) => EVENT_ID.test(text),
-  notFound: { code: 'NOT_FOUND', message: 'There is no such event about no payment of ours' },
+  notFound: { code: 'NOT_FOUND', message: 'No unmatched gateway event has this id' },
 };
 
 const dismissRoute = defineOpsRoute({
@@ -207,10 +238,31 @@ const waitingRoute = defineOpsRoute({
     operationId: 'listWaitingMoves',
     tag: MOVES_TAG,
     summary: 'List actions that await a second approval',
-    description: 'Anyone with the role may approve or decline one, except the person who asked for it.',
+    description:
+      'Anyone with the role may approve or decline one, except the person who asked for it. People whose access the same person gave or ' +
+      'confirmed within 24 hours, or one of the two the other’s, cannot approve each other’s.',
   },
   async handle({ ops }) {
-    return okAnswer({ items: (await ops.world.listWaitingMoves()).map(presentActionRecord) });
+    return okAnswer({ items: (await ops.world.listWaitingActions()).map(presentActionRecord) });
+  },
+});
+
+const approvalPreviewRoute = defineOpsRoute({
+  method: 'GET',
+  path: '/ops/moves/{moveId}/preview',
+  permission: 'approve',
+  params: { moveId },
+  query: worldQuery,
+  errors: ['NOT_FOUND'],
+  responses: { 200: { description: 'What it would do now', schema: actionEffectSchema } },
+  docs: {
+    operationId: 'previewApproval',
+    tag: MOVES_TAG,
+    summary: 'Preview the approval of an action',
+    description: 'As the preview of an action, for one that waits for a second person. Nothing is changed.',
+  },
+  async handle({ ops, params }) {
+    return okAnswer(presentEffect(await ops.world.previewApproval(params['moveId'] ?? '')));
   },
 });
 
@@ -221,6 +273,7 @@ const decisionRoute = (verb: 'approve' | 'decline', description: string): Route 
     permission: 'approve',
     params: { moveId },
     query: worldQuery,
+    body: actionDecisionBody,
     errors: ['NOT_FOUND'],
     responses: MOVE_RESPONSES,
     docs: {
@@ -229,8 +282,8 @@ const decisionRoute = (verb: 'approve' | 'decline', description: string): Route 
       summary: verb === 'approve' ? 'Approve an action' : 'Decline an action',
       description,
     },
-    handle: async ({ ops: { world, session }, params: { moveId: id = '' } }) =>
-      actionAnswer(await world[`${verb}Move`](session, id), 'NOT_FOUND'),
+    handle: async ({ ops: { world, session }, params: { moveId: id = '' }, body: { reason: why } }) =>
+      actionAnswer(await world[`${verb}Action`](session, id, why), 'NOT_FOUND'),
   });
 
 export const purchaseRoutes = (): Route[] => [
@@ -238,15 +291,17 @@ export const purchaseRoutes = (): Route[] => [
   timelineRoute,
   movesRoute,
   moveRoute,
+  movePreviewRoute,
   replayRoute,
   dismissRoute,
   waitingRoute,
+  approvalPreviewRoute,
   decisionRoute(
     'approve',
-    'The action is then taken at once. The person who asked for it is refused, and that is on record.',
+    'The action is then taken at once. The person who asked for it is refused, and that is on record. A `reason` is kept beside the action.',
   ),
   decisionRoute(
     'decline',
-    'The action is not taken and cannot be approved later. It can be asked for again.',
+    'The action is not taken and cannot be approved later. It can be asked for again. A `reason` is kept beside the action.',
   ),
 ];

@@ -3,25 +3,24 @@ import { z } from 'zod';
 import { ACTION_RECORD_STATUSES, ACTION_REFUSALS, PURCHASE_SITUATIONS } from '../rules.ts';
 import { PURCHASE_STATUSES } from '../../domain/states.ts';
 import { STUCK_CLASSES, type StuckClass } from '../stuck-rules.ts';
+import { MAX_REASON_CHARACTERS, MIN_REASON_CHARACTERS } from '../../domain/reasons.ts';
 import { isoTime, money } from '../../platform/http/answer-fields.ts';
 import { amountField, choiceField, textField, wholeNumberField } from '../../platform/http/fields.ts';
 import {
   MAX_MOVE_KEY_CHARACTERS,
   MAX_MOVED_MINOR,
   MAX_PACKAGE_CODE_CHARACTERS,
-  MAX_REASON_CHARACTERS,
-  MIN_REASON_CHARACTERS,
 } from '../../platform/http/limits.ts';
 import { pageFields, paginationSchema } from '../../platform/http/page.ts';
 import { dataSchema, listSchema, worldField } from '../../platform/http/ops-route.ts';
 import { OPERATOR_ACTIONS } from '../../accounts/roles.ts';
 import { DISPUTE_OUTCOMES } from '../../payments/rules.ts';
 
-const CLASSES = STUCK_CLASSES as readonly [StuckClass, ...StuckClass[]];
-const MAX_OLDER_SECONDS = 999_999_999;
+export const CLASSES = STUCK_CLASSES as readonly [StuckClass, ...StuckClass[]];
+export const MAX_OLDER_SECONDS = 999_999_999;
 
 const currency = z.string().meta({ example: 'NGN' });
-const currencyCode = (description: string) =>
+export const currencyCode = (description: string) =>
   z
     .string()
     .regex(/^[A-Z]{3}$/, 'must be a currency code of three capital letters')
@@ -31,10 +30,12 @@ const flag = z.boolean('must be true or false');
 const word = z.string().nullable();
 const time = isoTime('ISO 8601');
 
+export const stuckClassField = choiceField(CLASSES, { description: 'Only this class' });
+
 export const stuckQuery = z.object({
   ...worldField,
   ...pageFields,
-  class: choiceField(CLASSES, { description: 'Only this class' }).optional(),
+  class: stuckClassField.optional(),
   olderThanSeconds: wholeNumberField({
     min: 0,
     max: MAX_OLDER_SECONDS,
@@ -83,7 +84,8 @@ const record = z
     status: z.enum(ACTION_RECORD_STATUSES),
     refusal: word,
     detail: word,
-    approvedBy: word,
+    approvedBy: word.meta({ description: 'Who approved or declined it' }),
+    decisionReason: word.meta({ description: 'Why they did' }),
     createdAt: time,
     closedAt: time.nullable(),
     expiresAt: isoTime('While it waits for a second person').nullable(),
@@ -164,21 +166,23 @@ export const purchaseTimelineSchema = dataSchema(
       .nullable()
       .meta({ description: 'null: Temporal did not answer' }),
     stuck: z.array(stuckItem),
-    fits: z.array(z.string()).meta({ description: 'The moves that fit now' }),
+    fits: z.array(z.string()).meta({ description: 'Available actions' }),
     timeline: z.array(z.object({ at: time, source: z.string(), what: z.string(), detail: z.string() })),
   }),
   'Story',
 );
 
-export const movesSchema = dataSchema(
+export const actionsSchema = dataSchema(
   z.object({
     transactionId: z.string(),
     purpose: z.enum(['purchase', 'funding']),
     status: z.enum(PURCHASE_STATUSES),
     state: z.enum(PURCHASE_SITUATIONS),
     attentionReason: word,
-    fits: z.array(z.enum(OPERATOR_ACTIONS)).meta({ description: 'The moves that fit how it stands' }),
-    yours: z.array(z.enum(OPERATOR_ACTIONS)).meta({ description: 'Those of them that your role may make' }),
+    fits: z.array(z.enum(OPERATOR_ACTIONS)).meta({ description: 'Actions available in the present state' }),
+    yours: z
+      .array(z.enum(OPERATOR_ACTIONS))
+      .meta({ description: 'The available actions that your role may perform' }),
     replay: z.array(z.enum(OPERATOR_ACTIONS)).meta({ description: 'What a replay would do now, in order' }),
     made: z.array(record).meta({ description: 'Oldest first, refused tries included' }),
   }),
@@ -187,13 +191,15 @@ export const movesSchema = dataSchema(
 
 export const waitingMovesSchema = listSchema(record, 'WaitingMoves');
 
-const reason = textField({
+export const reason = textField({
   max: MAX_REASON_CHARACTERS,
   description: 'Why: kept on record',
   example: 'The buyer sent the bank’s receipt, ticket 4711',
 }).min(MIN_REASON_CHARACTERS, `must have at least ${MIN_REASON_CHARACTERS} characters`);
 
-export const moveBody = z
+export const actionDecisionBody = z.object({ reason: reason.optional() }).meta({ id: 'MoveDecision' });
+
+export const actionBody = z
   .object({
     move: choiceField(OPERATOR_ACTIONS, { description: 'What to do', example: 'look-at-gateway' }),
     reason,
@@ -233,7 +239,33 @@ export const moveBody = z
   })
   .meta({ id: 'MoveRequest' });
 
-export const moveDoneSchema = dataSchema(
+const side = (of: string) => money(`${of}, in \`currency\``);
+
+/** The effect that an action would have now. */
+export const actionEffectSchema = dataSchema(
+  z.object({
+    outcome: z.enum(['would-do', 'refused', 'done', 'waits-for-approval']).meta({
+      description: '`done`, `waits-for-approval`: it was asked for before',
+    }),
+    what: z.string().meta({ description: 'What would be done, or why not' }),
+    refusal: z.enum(ACTION_REFUSALS).nullable(),
+    amount: money('Null where no money moves').nullable(),
+    currency: currency.nullable(),
+    secondPerson: z
+      .enum(['always', 'above-limit', 'never'])
+      .nullable()
+      .meta({ description: 'Whether another person must approve it' }),
+    entries: z
+      .array(z.object({ account: z.string(), debit: side('Debit'), credit: side('Credit'), currency }))
+      .meta({ description: 'Ledger entries that would be booked' }),
+    refunds: z
+      .array(z.object(amountOf))
+      .meta({ description: 'What the gateway would be asked to send back' }),
+  }),
+  'MoveEffect',
+);
+
+export const actionDoneSchema = dataSchema(
   z.object({
     outcome: z.literal('done'),
     moveId: z.string(),
@@ -243,7 +275,7 @@ export const moveDoneSchema = dataSchema(
   'MoveDone',
 );
 
-export const moveWaitsSchema = dataSchema(
+export const actionWaitsSchema = dataSchema(
   z.object({
     outcome: z.literal('waits-for-approval'),
     moveId: z.string(),
@@ -253,7 +285,7 @@ export const moveWaitsSchema = dataSchema(
 );
 
 /** The general error body, and what a program needs in order to offer something else. */
-export const moveRefusedSchema = z
+export const actionRefusedSchema = z
   .object({
     success: z.literal(false),
     error: z.object({
@@ -270,7 +302,7 @@ export const replayBody = z
   .object({
     reason,
     dryRun: flag.default(false).meta({
-      description: 'true: only tells what would be done',
+      description: 'true: changes nothing and answers what would be done',
     }),
   })
   .meta({ id: 'ReplayRequest' });

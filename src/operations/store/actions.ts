@@ -3,6 +3,7 @@
  * changes. The same key is the same action, however often it is sent.
  */
 import type { Money } from '../../domain/money.ts';
+import { MAX_REASON_CHARACTERS } from '../../domain/reasons.ts';
 import {
   availableActions,
   REFUSAL_MESSAGES,
@@ -10,32 +11,39 @@ import {
   requestRefusal,
   amountOf,
   APPROVAL_WITHIN_MS,
-  needsApproval,
-  isSamePerson,
+  BEGIN_WITHIN_MS,
   CHECK_ACTIONS,
-  MAX_TEXT,
   type ActionOutcome,
   type ActionRefusal,
+  type ActionStage,
+  type Ended,
   type ActionRequest,
   type ApprovalLimits,
 } from '../rules.ts';
 import type { PurchaseStatus } from '../../domain/states.ts';
 import { EFFECTS, findReplacement } from './effects.ts';
-import { findActionSubject, moneyOf, findEmail, type Ended, type ActionSubject } from './subject.ts';
-import type { ActionRow, OperatorMovesTable } from './tables.ts';
+import { areTwoPeople } from '../../accounts/store/access.ts';
+import { checkLimits } from './second-person.ts';
+import { findActionSubject, moneyOf, findEmail, type ActionSubject } from './subject.ts';
+import type { ActionRow, OperatorActionsTable } from './tables.ts';
 import { findUnsent } from '../../purchases/store/messages.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
 import { newPendingMessages, type PendingMessages } from '../../webhooks/store/messages.ts';
+import { isSamePerson } from '../../accounts/independence.ts';
 import type { OperatorAction } from '../../accounts/roles.ts';
 import { creditOf, sidesOf } from '../../ledger/chart-of-accounts.ts';
 import { sql, type Insertable, type Updateable } from 'kysely';
 
-/** `go`: the record is BEGUN or APPROVED, and the action is to be carried out. */
-export type BeginOutcome =
+/** `go`: the action is on record, and its workflow is to be asked for it. */
+export type AskOutcome =
   | { readonly outcome: 'go'; readonly moveId: string }
   | Exclude<ActionOutcome, { readonly outcome: 'unknown' }>;
 
-type Outcome = Exclude<BeginOutcome, { readonly outcome: 'go' }>;
+/** `go`: the record is BEGUN or APPROVED, and the action is to be carried out as `request` says, which is from the record. */
+export type BeginOutcome =
+  { readonly outcome: 'go'; readonly moveId: string; readonly request: ActionRequest } | Outcome;
+
+type Outcome = Exclude<AskOutcome, { readonly outcome: 'go' }>;
 type Refused = Extract<ActionOutcome, { readonly outcome: 'refused' }>;
 
 const actions = (db: WorldDb) => db.selectFrom('operator_moves').selectAll();
@@ -43,37 +51,82 @@ const actions = (db: WorldDb) => db.selectFrom('operator_moves').selectAll();
 const lockAction = (trx: WorldDb, moveId: string) =>
   actions(trx).where('id', '=', moveId).forUpdate().executeTakeFirst();
 
-const updateAction = (trx: WorldDb, id: string, fields: Updateable<OperatorMovesTable>): Promise<ActionRow> =>
+const updateAction = (
+  trx: WorldDb,
+  id: string,
+  fields: Updateable<OperatorActionsTable>,
+): Promise<ActionRow> =>
   trx.updateTable('operator_moves').set(fields).where('id', '=', id).returningAll().executeTakeFirstOrThrow();
 
-/** Checks a request against the rows and records it, also when it is refused. Idempotent. */
-export async function beginAction(
-  db: WorldDb,
-  request: ActionRequest,
-  { limits, now }: { readonly limits: ApprovalLimits; readonly now: Date },
-): Promise<BeginOutcome> {
+/** Checks a request against the rows and records it, also when it is refused, before any workflow hears of it. A repeated key returns the existing record. */
+export async function askForAction(db: WorldDb, request: ActionRequest, now: Date): Promise<AskOutcome> {
   return db.transaction().execute(async (trx) => {
     const judged = await judgeRequest(trx, request, now);
     if (judged.outcome !== 'fits') return judged;
-    const { subject, amount, fields } = judged;
-    const { moveId, moveKey, move, overrides } = request;
-    // Overriding the gateway always takes two people.
-    const waits = overrides === true || needsApproval(move, subject.facts, amount, moneyOf(subject), limits);
-    const expiresAt = new Date(now.getTime() + APPROVAL_WITHIN_MS);
-    const approval = waits ? ({ status: 'WAITS_FOR_APPROVAL', expires_at: expiresAt } as const) : {};
-    // Two of the same began at one time: the step is run again and finds the other.
-    if (!(await insertAction(trx, request, { ...fields, ...approval })))
-      throw new Error(`an action is being begun under the key ${moveKey}`);
-    return waits
-      ? { outcome: 'waits-for-approval', moveId, expiresAt: expiresAt.toISOString() }
-      : { outcome: 'go', moveId };
+    const expiresAt = new Date(now.getTime() + BEGIN_WITHIN_MS);
+    const asked = { ...judged.fields, status: 'ASKED', expires_at: expiresAt } as const;
+    if (await insertAction(trx, request, asked)) return { outcome: 'go', moveId: request.moveId };
+    // The same was asked for at this moment, and is on record now.
+    const again = await judgeRequest(trx, request, now);
+    if (again.outcome === 'fits')
+      throw new Error(`an action is being asked for under the key ${request.moveKey}`);
+    return again;
   });
 }
 
-/** Checks a request without beginning it. `go`: its workflow is to be asked. */
-export async function previewAction(db: WorldDb, request: ActionRequest, now: Date): Promise<BeginOutcome> {
-  const judged = await db.transaction().execute((trx) => judgeRequest(trx, request, now));
-  return judged.outcome === 'fits' ? { outcome: 'go', moveId: request.moveId } : judged;
+/**
+ * Begins an action that is on record for this purchase or funding, by its record alone: what else travelled through Temporal is not read. Idempotent.
+ * undefined: no operator has asked for it.
+ */
+export async function beginAction(
+  db: WorldDb,
+  { moveId, transactionId }: Pick<ActionRequest, 'moveId' | 'transactionId'>,
+  { limits, now }: { readonly limits: ApprovalLimits; readonly now: Date },
+): Promise<BeginOutcome | undefined> {
+  return db.transaction().execute(async (trx) => {
+    const row = await lockAction(trx, moveId);
+    if (!row || row.transaction_id !== transactionId) return undefined;
+    const request = requestOf(row);
+    if (isBegun(row)) return { outcome: 'go', moveId, request };
+    const subject = await findActionSubject(trx, transactionId);
+    if (await expireIfLate(trx, row, now))
+      return refusedAs('NOT_WAITING', REFUSAL_MESSAGES.NOT_WAITING, subject);
+    if (row.status === 'WAITS_FOR_APPROVAL' && row.expires_at)
+      return { outcome: 'waits-for-approval', moveId, expiresAt: row.expires_at.toISOString() };
+    if (row.status !== 'ASKED') return outcomeOf(row, subject);
+    // The package that was found when it was asked for is the one that is delivered.
+    const judged = await judge(trx, { ...request, packageCode: row.package_code ?? undefined });
+    if ('refusal' in judged) return outcomeOf(await endAction(trx, row, judged, now), subject, false);
+    const limited = await checkLimits(trx, request, judged, { limits, now });
+    const { amount_minor, currency } = judged.fields;
+    const fields = { amount_minor, currency, ...limited.fields };
+    // Overriding the gateway always takes two people.
+    if (request.overrides !== true && !limited.isAbove) {
+      await updateAction(trx, moveId, { ...fields, status: 'BEGUN', expires_at: null });
+      return { outcome: 'go', moveId, request };
+    }
+    const expiresAt = new Date(now.getTime() + APPROVAL_WITHIN_MS);
+    const approval = { status: 'WAITS_FOR_APPROVAL', expires_at: expiresAt } as const;
+    await updateAction(trx, moveId, { ...fields, ...approval });
+    return { outcome: 'waits-for-approval', moveId, expiresAt: expiresAt.toISOString() };
+  });
+}
+
+/** The workflow would not take an action that was asked for, which ends it. One that is begun already goes on, and this attempt has a record of its own. */
+export async function recordRejection(
+  db: WorldDb,
+  request: ActionRequest,
+  { refusal, tryId }: { readonly refusal: ActionRefusal; readonly tryId: string },
+  now: Date,
+): Promise<Outcome> {
+  return db.transaction().execute(async (trx) => {
+    const row = await lockAction(trx, request.moveId);
+    const subject = await findActionSubject(trx, request.transactionId);
+    if (row?.closed_at) return outcomeOf(row, subject);
+    if (row?.status === 'ASKED')
+      return outcomeOf(await endAction(trx, row, { refusal }, now), subject, false);
+    return recordRefusal(trx, { ...request, moveId: tryId }, refusal, now);
+  });
 }
 
 interface Fits {
@@ -81,36 +134,45 @@ interface Fits {
   readonly subject: ActionSubject;
   readonly amount: Money | null;
   /** What its record keeps beside the request. */
-  readonly fields: Partial<Insertable<OperatorMovesTable>>;
+  readonly fields: Partial<Insertable<OperatorActionsTable>>;
 }
 
 /** Checks a request by its key and against the rows. Records a refusal. */
-async function judgeRequest(trx: WorldDb, request: ActionRequest, now: Date): Promise<BeginOutcome | Fits> {
+async function judgeRequest(trx: WorldDb, request: ActionRequest, now: Date): Promise<AskOutcome | Fits> {
   const refuse = (refusal: ActionRefusal) => recordRefusal(trx, request, refusal, now);
   const earlier = await findLive(trx, request.moveKey, now);
   if (earlier) {
     const isSame = earlier.transaction_id === request.transactionId && earlier.asked === askedText(request);
     return isSame ? answerEarlier(earlier) : refuse('KEY_REUSED');
   }
+  const judged = await judge(trx, request);
+  return 'refusal' in judged ? refuse(judged.refusal) : judged;
+}
+
+/** Checks a request against the rows. Records nothing. */
+async function judge(
+  trx: WorldDb,
+  request: ActionRequest,
+): Promise<Fits | { readonly refusal: ActionRefusal }> {
   const subject = await findActionSubject(trx, request.transactionId);
   const invalid = requestRefusal(request);
-  if (invalid !== undefined) return refuse(invalid);
-  if (!subject) return refuse('NOT_FOUND');
+  if (invalid !== undefined) return { refusal: invalid };
+  if (!subject) return { refusal: 'NOT_FOUND' };
   const refusal = refusalFor(request.move, subject.facts, termsOf(request));
-  if (refusal !== undefined) return refuse(refusal);
+  if (refusal !== undefined) return { refusal };
   const allowed = amountOf(request.move, subject.facts, moneyOf(subject), request);
-  if ('refusal' in allowed) return refuse(allowed.refusal);
+  if ('refusal' in allowed) return allowed;
   const { amount } = allowed;
   const fields = { amount_minor: amount?.amountMinor ?? null, currency: amount?.currency ?? null };
   if (request.move !== 'deliver-other') return { outcome: 'fits', subject, amount, fields };
   const other = await findReplacement(trx, subject, request.packageCode);
-  if ('refusal' in other) return refuse(other.refusal);
+  if ('refusal' in other) return other;
   return { outcome: 'fits', subject, amount, fields: { ...fields, package_code: other.packageCode } };
 }
 
-const LIVE = ['BEGUN', 'WAITS_FOR_APPROVAL', 'APPROVED', 'DONE'] as const;
+const LIVE = ['ASKED', 'BEGUN', 'WAITS_FOR_APPROVAL', 'APPROVED', 'DONE'] as const;
 
-/** The record with this key. One that was not approved in time expires here. */
+/** The record with this key. One that was not begun or approved in time expires here. */
 async function findLive(trx: WorldDb, moveKey: string, now: Date): Promise<ActionRow | undefined> {
   const row = await actions(trx)
     .where('move_key', '=', moveKey)
@@ -120,18 +182,16 @@ async function findLive(trx: WorldDb, moveKey: string, now: Date): Promise<Actio
   return row && (await expireIfLate(trx, row, now)) ? undefined : row;
 }
 
-/** Whether the time to approve it was over. */
+/** Whether the time to begin or to approve it was over. */
 async function expireIfLate(trx: WorldDb, row: ActionRow, now: Date): Promise<boolean> {
-  if (row.status !== 'WAITS_FOR_APPROVAL' || row.expires_at === null || row.expires_at > now) return false;
-  await updateAction(trx, row.id, {
-    status: 'EXPIRED',
-    detail: REFUSAL_MESSAGES.APPROVAL_EXPIRED,
-    closed_at: now,
-  });
+  const waits = row.status === 'ASKED' || row.status === 'WAITS_FOR_APPROVAL';
+  if (!waits || row.expires_at === null || row.expires_at > now) return false;
+  const detail = row.status === 'ASKED' ? 'no workflow took it in time' : REFUSAL_MESSAGES.APPROVAL_EXPIRED;
+  await updateAction(trx, row.id, { status: 'EXPIRED', detail, closed_at: now });
   return true;
 }
 
-function answerEarlier({ id: moveId, status, detail, expires_at }: ActionRow): BeginOutcome {
+function answerEarlier({ id: moveId, status, detail, expires_at }: ActionRow): AskOutcome {
   if (status === 'DONE') return { outcome: 'done', moveId, did: detail ?? '', again: true };
   return status === 'WAITS_FOR_APPROVAL' && expires_at
     ? { outcome: 'waits-for-approval', moveId, expiresAt: expires_at.toISOString() }
@@ -142,7 +202,8 @@ function answerEarlier({ id: moveId, status, detail, expires_at }: ActionRow): B
 function askedText(request: ActionRequest): string {
   const { move, amountMinor, currency, packageCode, goodwill = false, outcome, disputeId } = request;
   const dispute = { outcome, disputeId, overrides: request.overrides || undefined };
-  return JSON.stringify({ move, amountMinor, currency, packageCode, goodwill, ...dispute });
+  const movesNoMoney = request.movesNoMoney || undefined;
+  return JSON.stringify({ move, amountMinor, currency, packageCode, goodwill, ...dispute, movesNoMoney });
 }
 
 const termsOf = (asked: {
@@ -153,14 +214,14 @@ const termsOf = (asked: {
   hasEvidence: (asked.evidence ?? '') !== '',
 });
 
-/** Adds a begun action. Whether it is new: not the same attempt again, and no other under the same key. */
+/** Adds a record. Whether it is new: not the same attempt again, and no other under the same key. */
 async function insertAction(
   trx: WorldDb,
   request: ActionRequest,
-  fields: Partial<Insertable<OperatorMovesTable>>,
+  fields: Partial<Insertable<OperatorActionsTable>>,
 ): Promise<boolean> {
   // Typed text may be of any length, and empty.
-  const short = (text: string): string => text.trim().slice(0, MAX_TEXT);
+  const short = (text: string): string => text.trim().slice(0, MAX_REASON_CHARACTERS);
   const inserted = await trx
     .insertInto('operator_moves')
     .values({
@@ -180,6 +241,7 @@ async function insertAction(
       refusal: null,
       detail: null,
       approved_by: null,
+      decision_reason: null,
       expires_at: null,
       closed_at: null,
       ...fields,
@@ -190,7 +252,7 @@ async function insertAction(
 }
 
 /** Refused attempts are recorded as well. */
-export async function recordRefusal(
+async function recordRefusal(
   db: WorldDb,
   request: ActionRequest,
   refusal: ActionRefusal,
@@ -212,7 +274,6 @@ const STAGE_OF: Record<PurchaseStatus, ActionStage> = {
   SUCCESS: 'closed',
   FAILED: 'closed',
 };
-export type ActionStage = 'awaiting-money' | 'delivering' | 'closed';
 
 /** Carries out a begun action. Idempotent: the first outcome is answered again. `not-now`: the rows are at another stage, nothing was written. */
 export function carryOutAction(
@@ -222,10 +283,12 @@ export function carryOutAction(
   written: PendingMessages = newPendingMessages(),
 ): Promise<Outcome | { readonly outcome: 'not-now' }> {
   return db.transaction().execute(async (trx) => {
-    const row = await lockBegun(trx, moveId);
+    const row = await lockAction(trx, moveId);
+    if (!row) return notAsked();
     const subject = await findActionSubject(trx, row.transaction_id, true);
     await findUnsent(trx, row.transaction_id, written);
     if (row.closed_at !== null || !subject) return outcomeOf(row, subject);
+    if (!isBegun(row)) return notAsked();
     if (STAGE_OF[subject.facts.status] !== stage) return { outcome: 'not-now' };
     const refusal = refusalNow(row, subject);
     const ended = refusal ? { refusal } : await EFFECTS[row.move](trx, row, subject, now);
@@ -257,12 +320,19 @@ async function endWithdrawal(trx: WorldDb, transactionId: string): Promise<void>
 /** How things stand, and how much is left, may have changed since it was begun. */
 function refusalNow(row: ActionRow, subject: ActionSubject): ActionRefusal | undefined {
   const { purchase } = subject;
-  // Its order must have been taken back first, and may not be delivered since: only a withdrawal on the row says so.
-  const isWithdrawn = purchase?.status !== 'PROCESSING' || purchase.withdrawing_since !== null;
+  // Its order must have been taken back first, and may not be delivered since: only a withdrawal on the row that left nothing says so.
+  const isWithdrawn =
+    purchase?.status !== 'PROCESSING' ||
+    (purchase.withdrawing_since !== null &&
+      purchase.withdrawing_since.getTime() === purchase.withdrawn_since?.getTime());
   if (TAKES_BACK.includes(row.move) && !isWithdrawn) return 'SUPPLIER_MAY_DELIVER';
   const refusal = refusalFor(row.move, subject.facts, termsOf(row));
-  if (refusal !== undefined || row.amount_minor === null) return refusal;
-  const asked = { amountMinor: String(row.amount_minor), currency: row.currency ?? '' };
+  if (refusal !== undefined) return refusal;
+  // What was begun as moving nothing was held to no limit.
+  const asked =
+    row.amount_minor === null
+      ? { amountMinor: undefined, currency: undefined, movesNoMoney: true }
+      : { amountMinor: String(row.amount_minor), currency: row.currency ?? '' };
   const allowed = amountOf(row.move, subject.facts, moneyOf(subject), asked);
   return 'refusal' in allowed ? allowed.refusal : undefined;
 }
@@ -270,18 +340,41 @@ function refusalNow(row: ActionRow, subject: ActionSubject): ActionRefusal | und
 /** Closes the record of an action that changes no rows. Idempotent. */
 export function closeAction(db: WorldDb, moveId: string, ended: Ended, now: Date): Promise<Outcome> {
   return db.transaction().execute(async (trx) => {
-    const row = await lockBegun(trx, moveId);
+    const row = await lockAction(trx, moveId);
+    if (!row) return notAsked();
     const subject = await findActionSubject(trx, row.transaction_id);
     if (row.closed_at !== null) return outcomeOf(row, subject);
+    // What moves money or an order is done only by its effect.
+    if (!isBegun(row) || ('did' in ended && !CHECK_ACTIONS.includes(row.move))) return notAsked();
     return outcomeOf(await endAction(trx, row, ended, now), subject, false);
   });
 }
 
-async function lockBegun(trx: WorldDb, moveId: string): Promise<ActionRow> {
-  const row = await lockAction(trx, moveId);
-  if (!row) throw new Error(`there is no action ${moveId}`);
-  return row;
+/** The action for which an order of this purchase is to be withdrawn now. `moveId`: absent in requests of earlier builds. */
+export function findBegunWithdrawal(
+  db: WorldDb,
+  transactionId: string,
+  moveId: string | undefined,
+): Promise<ActionRow | undefined> {
+  return actions(db)
+    .where('transaction_id', '=', transactionId)
+    .where('status', 'in', ['BEGUN', 'APPROVED'])
+    .where('move', 'in', TAKES_BACK)
+    .$if(moveId !== undefined, (query) => query.where('id', '=', moveId ?? ''))
+    .orderBy('created_at', 'desc')
+    .limit(1)
+    .executeTakeFirst();
 }
+
+export async function isOnRecord(db: WorldDb, transactionId: string, moveId: string): Promise<boolean> {
+  const row = await actions(db).where('id', '=', moveId).executeTakeFirst();
+  return row?.transaction_id === transactionId;
+}
+
+/** One that waits for a second person, or has not been begun, is not carried out. */
+const isBegun = ({ status }: ActionRow): boolean => status === 'BEGUN' || status === 'APPROVED';
+
+const notAsked = (): Refused => refusedAs('NOT_ASKED', REFUSAL_MESSAGES.NOT_ASKED, undefined);
 
 function outcomeOf(row: ActionRow, subject: ActionSubject | undefined, isAgain = true): Outcome {
   const { id: moveId, detail } = row;
@@ -297,18 +390,25 @@ function endAction(trx: WorldDb, { id }: ActionRow, ended: Ended, now: Date): Pr
   return updateAction(trx, id, { status: 'REFUSED', refusal, detail, closed_at: now });
 }
 
+/** What a second person decided about an action, and why. */
+export interface ApprovalDecision {
+  readonly by: string;
+  readonly isApproved: boolean;
+  readonly reason?: string | undefined;
+}
+
 /** The decision of a second person. `go`: the action may be carried out now. `done`: it was declined, which ends it. */
 export async function decideApproval(
   db: WorldDb,
   moveId: string,
-  { by, isApproved, tryId }: { readonly by: string; readonly isApproved: boolean; readonly tryId: string },
+  { by, isApproved, reason: why, tryId }: ApprovalDecision & { readonly tryId: string },
   now: Date,
 ): Promise<{ readonly outcome: 'go'; readonly row: ActionRow } | Outcome> {
   return db.transaction().execute(async (trx) => {
     const row = await lockAction(trx, moveId);
     if (!row) return refusedAs('NOT_FOUND', `there is no action ${moveId}`, undefined);
     const decision = { ...requestOf(row), by, moveId: tryId };
-    const reason = `${isApproved ? 'approval' : 'refusal'} of ${moveId}`;
+    const reason = `${isApproved ? 'approval' : 'refusal'} of ${moveId}${why === undefined ? '' : `: ${why}`}`;
     const refuse = (refusal: ActionRefusal) => recordRefusal(trx, { ...decision, reason }, refusal, now);
     if (requestRefusal(decision) === 'PERSON_NEEDED') return refuse('PERSON_NEEDED');
     if (await expireIfLate(trx, row, now)) return refuse('APPROVAL_EXPIRED');
@@ -317,11 +417,12 @@ export async function decideApproval(
     if (isAgain && isApproved) return { outcome: 'go', row };
     if (row.status !== 'WAITS_FOR_APPROVAL') return refuse('NOT_WAITING');
     if (isSamePerson(row.by_person, by)) return refuse('SAME_PERSON');
-    const approvedBy = { approved_by: by.trim() };
+    if (isApproved && !(await areTwoPeople(trx, row.by_person, by, now))) return refuse('NOT_INDEPENDENT');
+    const decided = { approved_by: by.trim(), decision_reason: why?.trim() || null };
     if (isApproved)
-      return { outcome: 'go', row: await updateAction(trx, moveId, { ...approvedBy, status: 'APPROVED' }) };
+      return { outcome: 'go', row: await updateAction(trx, moveId, { ...decided, status: 'APPROVED' }) };
     const detail = `declined by ${by.trim()}`;
-    await updateAction(trx, moveId, { ...approvedBy, status: 'DECLINED', closed_at: now, detail });
+    await updateAction(trx, moveId, { ...decided, status: 'DECLINED', closed_at: now, detail });
     return { outcome: 'done', moveId, did: `declined by ${by}: nothing was done` };
   });
 }
@@ -362,6 +463,23 @@ export function listPendingApprovals(db: WorldDb, now: Date): Promise<ActionRow[
     .execute();
 }
 
+/** How many actions a second person may still approve; `oldestAt` is null where there are none. */
+export async function summarisePendingApprovals(
+  db: WorldDb,
+  now: Date,
+): Promise<{ readonly count: number; readonly oldestAt: Date | null }> {
+  const { count, oldestAt } = await db
+    .selectFrom('operator_moves')
+    .select((eb) => [
+      eb.fn.countAll<bigint>().as('count'),
+      eb.fn.min<Date | null>('created_at').as('oldestAt'),
+    ])
+    .where('status', '=', 'WAITS_FOR_APPROVAL')
+    .where('expires_at', '>', now)
+    .executeTakeFirstOrThrow();
+  return { count: Number(count), oldestAt };
+}
+
 export interface WouldDo {
   readonly outcome: 'would-do';
   /** In a sentence. */
@@ -392,6 +510,7 @@ export async function previewEffect(db: WorldDb, request: ActionRequest, now: Da
 }
 
 async function tryEffect(trx: WorldDb, request: ActionRequest, now: Date): Promise<EffectPreview> {
+  await forgetAsked(trx, request, now);
   const judged = await judgeRequest(trx, request, now);
   if (judged.outcome === 'go')
     return { outcome: 'done', moveId: judged.moveId, did: 'started before', again: true };
@@ -405,7 +524,8 @@ async function tryEffect(trx: WorldDb, request: ActionRequest, now: Date): Promi
     .executeTakeFirst();
   const subject = await findActionSubject(trx, transactionId, true);
   if (!isFirst || !subject) return refusedAs('NOT_FOUND', 'it is running right now', subject);
-  const row = await lockBegun(trx, moveId);
+  const row = await lockAction(trx, moveId);
+  if (!row) return notAsked();
   const isCheck = CHECK_ACTIONS.includes(move);
   const ended = isCheck
     ? { did: 'checks, and books any change' }
@@ -422,6 +542,17 @@ async function tryEffect(trx: WorldDb, request: ActionRequest, now: Date): Promi
     entries: await entriesSince(trx, transactionId, booked?.last ?? 0n),
     refunds: isCheck ? [] : await newRefunds(trx, transactionId, known),
   };
+}
+
+/** What was asked for and never begun is previewed like new. The caller rolls this back. */
+async function forgetAsked(trx: WorldDb, request: ActionRequest, now: Date): Promise<void> {
+  await trx
+    .updateTable('operator_moves')
+    .set({ status: 'EXPIRED', closed_at: now })
+    .where('move_key', '=', request.moveKey)
+    .where('asked', '=', askedText(request))
+    .where('status', '=', 'ASKED')
+    .execute();
 }
 
 async function entriesSince(trx: WorldDb, transactionId: string, before: bigint) {

@@ -91,7 +91,7 @@ function isTakenFrom({ payments }: ActionSubject, reference: string | undefined)
   );
 }
 
-/** What lost disputes put at risk is at risk no more once the gateway has taken it. Answers the disputes that still have money at risk. */
+/** Ends the risk of lost disputes whose money the gateway has taken. Answers the disputes that still have money at risk. */
 async function releaseTakenRisk(trx: WorldDb, subject: ActionSubject): Promise<DisputeRow[]> {
   const notWon = await findNotWon(trx, subject.transactionId);
   const isOver = (one: DisputeRow) => one.outcome === 'LOST' && isTakenFrom(subject, one.reference);

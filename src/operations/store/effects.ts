@@ -15,14 +15,7 @@ import {
   type LedgerEntry,
 } from '../../ledger/store/ledger.ts';
 import { lockWalletFor, enqueueLowBalance } from '../../ledger/store/low-balance.ts';
-import {
-  GOODWILL,
-  inPrice,
-  payingPayment,
-  type ActionSubject,
-  type Ended,
-  type ActionEffect,
-} from './subject.ts';
+import { GOODWILL, inPrice, payingPayment, type ActionSubject, type ActionEffect } from './subject.ts';
 import type { ActionRow } from './tables.ts';
 import {
   closeFundingPaid,
@@ -42,7 +35,7 @@ import type { PurchaseRow } from '../../purchases/store/reads.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
 import { newPendingMessages, subscribers } from '../../webhooks/store/messages.ts';
 import type { OperatorAction } from '../../accounts/roles.ts';
-import type { ActionRefusal } from '../rules.ts';
+import type { ActionRefusal, Ended } from '../rules.ts';
 import { toPackage, type StoredPackage } from '../../catalogue/store/catalogue.ts';
 import { sql } from 'kysely';
 import { snapshotOf } from '../../catalogue/rules.ts';
@@ -276,6 +269,9 @@ async function replacePackage(trx: WorldDb, action: ActionRow, { purchase }: Act
       supplier_asked_at: null,
       supplier_searched_until: null,
       withdrawing_since: null,
+      refused_asks: null,
+      refused_reason: null,
+      refused_detail: null,
       cancel_asked_at: null,
       updated_at: sql`now()`,
     })

@@ -1,6 +1,7 @@
 /** Repairs of gateway events and webhook messages. Each is recorded among the operator actions, in the transaction of its effect. */
 import { sql } from 'kysely';
 import { UNMATCHED_EVENT, type GatewayEventRow } from '../../payments/store/gateway-events.ts';
+import type { ActionRefusal } from '../rules.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
 import { reopenMessage } from '../../webhooks/store/messages.ts';
 
@@ -9,17 +10,30 @@ export interface RepairAuthor {
   readonly reason: string;
 }
 
-/** On record as done. Belongs into the transaction of what was done. `about`: what exactly that is. */
-async function recordRepair(
+/** What is on record beside the actions on purchases. */
+type RecordedRepair =
+  | 'apply-event'
+  | 'dismiss-event'
+  | 'send-message'
+  | 'ask-batch-repair'
+  | 'approve-batch-repair'
+  | 'decline-batch-repair'
+  | 'stop-batch-repair';
+
+/** On record: done, or refused with the code. Belongs into the transaction of what was done. `about`: what exactly that is. */
+export async function recordRepair(
   trx: WorldDb,
-  move: 'apply-event' | 'dismiss-event' | 'send-message',
+  move: RecordedRepair,
   transactionId: string,
   about: string,
   { by, reason }: RepairAuthor,
+  refusal: ActionRefusal | null = null,
 ): Promise<void> {
+  const status = refusal === null ? 'DONE' : 'REFUSED';
   await sql`
-    insert into operator_moves (id, transaction_id, move, move_key, asked, by_person, reason, status, detail, closed_at)
-    select 'move-' || key, ${transactionId}, ${move}::text, key, ${about}, ${by}, ${reason}, 'DONE', ${about}, clock_timestamp()
+    insert into operator_moves (id, transaction_id, move, move_key, asked, by_person, reason, status, refusal, detail, closed_at)
+    select 'move-' || key, ${transactionId}, ${move}::text, key, ${about}, ${by}, ${reason}, ${status}, ${refusal}::text, ${about},
+           clock_timestamp()
       from (select replace(gen_random_uuid()::text, '-', '') as key) made`.execute(trx);
 }
 

@@ -167,10 +167,10 @@ const approvals: Branch = (query) => sql<StuckRow>`
     from operator_moves left join purchases on purchases.transaction_id = operator_moves.transaction_id
    where operator_moves.status = 'WAITS_FOR_APPROVAL' and operator_moves.expires_at > ${query.now}`;
 
-const unfinishedMoves: Branch = (query) => sql<StuckRow>`
+const unfinishedActions: Branch = (query) => sql<StuckRow>`
   select 'move', transaction_id, move, created_at, amount_minor, currency
     from operator_moves
-   where status in ('BEGUN', 'APPROVED') and created_at < ${ago(query, 'finishMoveMs')}`;
+   where status in ('BEGUN', 'APPROVED') and created_at < ${ago(query, 'finishActionMs')}`;
 
 const BRANCHES: readonly Branch[] = [
   flagged('purchases', 'price_minor'),
@@ -186,5 +186,5 @@ const BRANCHES: readonly Branch[] = [
   neverClosed,
   messages,
   approvals,
-  unfinishedMoves,
+  unfinishedActions,
 ];

@@ -1,7 +1,7 @@
 /** The rows of a purchase or a funding, and the facts that decide which actions are available. Locks in the order of lock-order.ts. */
 import { sql, type Selectable, type SelectQueryBuilder } from 'kysely';
 import type { AccountCurrency, Money } from '../../domain/money.ts';
-import type { ActionFacts, ActionRefusal, OpenRefund, ActionMoney } from '../rules.ts';
+import type { ActionFacts, Ended, OpenRefund, ActionMoney } from '../rules.ts';
 import { atLockedRate } from '../../payments/rules.ts';
 import { CLAIMS, type PaymentRow } from '../../payments/store/payments.ts';
 import type { PurchaseRow } from '../../purchases/store/reads.ts';
@@ -21,9 +21,6 @@ export interface ActionSubject extends Awaited<ReturnType<typeof readRows>> {
   /** The payment whose money lies in the wallet (`facts.inWallet`). */
   readonly walletPayment: PaymentRow | undefined;
 }
-
-/** What was done, in a sentence, or why not; then nothing was written. */
-export type Ended = { readonly did: string } | { readonly refusal: ActionRefusal; readonly detail?: string };
 
 /** Checks before it writes: a refused effect has written nothing. */
 export type ActionEffect = (

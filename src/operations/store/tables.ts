@@ -1,9 +1,16 @@
-import type { Generated, Selectable } from 'kysely';
+import type { ColumnType, Generated, Selectable } from 'kysely';
 import type { ActionRecordStatus, ActionRefusal } from '../rules.ts';
+import type {
+  BatchRepairAction,
+  BatchRepairFilter,
+  BatchRepairRowStatus,
+  BatchRepairStatus,
+} from '../batch-repair-rules.ts';
+import type { StuckClass } from '../stuck-rules.ts';
 import type { OperatorAction } from '../../accounts/roles.ts';
 
 /** An operator action, with its outcome. */
-export interface OperatorMovesTable {
+export interface OperatorActionsTable {
   id: string;
   transaction_id: string;
   move: OperatorAction;
@@ -21,10 +28,58 @@ export interface OperatorMovesTable {
   status: ActionRecordStatus;
   refusal: ActionRefusal | null;
   detail: string | null;
+  /** Who approved or declined it, and why. */
   approved_by: string | null;
+  decision_reason: string | null;
   expires_at: Date | null;
   created_at: Generated<Date>;
   closed_at: Date | null;
+  /** Whose action it is, as names are compared. These four are null where no money moves. */
+  person_key: string | null;
+  account_id: string | null;
+  /** What it moves, in the wallet's currency. */
+  worth_minor: bigint | null;
+  worth_currency: string | null;
 }
 
-export type ActionRow = Selectable<OperatorMovesTable>;
+/** One action on many stuck items. `filter` and `reason` are what was asked for. */
+export interface BatchRepairsTable {
+  id: string;
+  repair_key: string;
+  action: BatchRepairAction;
+  /** BatchRepairFilter as JSON. */
+  filter: ColumnType<BatchRepairFilter, string, never>;
+  reason: string;
+  evidence: string | null;
+  by_person: string;
+  status: BatchRepairStatus;
+  row_count: number;
+  /** Nobody can approve it after that. */
+  expires_at: Date;
+  decided_by: string | null;
+  decided_at: Date | null;
+  stop_asked_at: Date | null;
+  /** While it runs: when the sweep makes sure that it has a workflow. */
+  next_check_at: Date | null;
+  created_at: Date;
+  closed_at: Date | null;
+}
+
+export interface BatchRepairRowsTable {
+  repair_id: string;
+  row_number: number;
+  transaction_id: string;
+  class: StuckClass;
+  /** What the action moves, as the second person saw it; null where no money moves. */
+  amount_minor: bigint | null;
+  currency: string | null;
+  /** What the action would do, in words. */
+  foreseen: string;
+  status: Generated<BatchRepairRowStatus>;
+  detail: string | null;
+  attempts: Generated<number>;
+  next_at: Date | null;
+  closed_at: Date | null;
+}
+
+export type ActionRow = Selectable<OperatorActionsTable>;

@@ -137,7 +137,7 @@ function readAttempts(db: WorldDb, transactionId: string) {
     .execute();
 }
 
-/** What the purchase, funding, payment, message or order goes by that somebody has in hand; undefined: none of ours. */
+/** The transaction id for the id of a purchase, funding, payment, message or order; undefined: not found. */
 export async function findTransactionId(db: WorldDb, id: string): Promise<string | undefined> {
   const { rows } = await sql<{ transaction_id: string }>`
     select transaction_id from purchases where transaction_id = ${id}

@@ -9,10 +9,16 @@ export function fundRoute(): Route {
     path: '/api/wallet/fund',
     key: 'required',
     scope: 'purchase',
+    memberPermission: 'fund',
     keyErrors: 'wallet',
     shapes: ['general'],
     body: fundBody,
-    errors: ['PAYMENT_METHOD_UNAVAILABLE', 'PAYMENT_FAILED', 'EXCHANGE_RATE_UNAVAILABLE'],
+    errors: [
+      'PAYMENT_METHOD_UNAVAILABLE',
+      'PAYMENT_FAILED',
+      'TOO_MANY_UNPAID_PAYMENTS',
+      'EXCHANGE_RATE_UNAVAILABLE',
+    ],
     responses: { 201: { description: 'The funding, with how to pay', schema: fundingSchema } },
     docs: {
       operationId: 'fundWallet',

@@ -4,9 +4,21 @@ import { ENVIRONMENTS } from '../../domain/account.ts';
 import { DomainError } from '../../domain/errors.ts';
 import { toJson } from '../../platform/http/json.ts';
 import { MAX_EVENT_BYTES } from '../../platform/http/limits.ts';
-import { defineRoute, type Route } from '../../platform/http/route.ts';
+import { defineRoute, type BytesBody, type Route } from '../../platform/http/route.ts';
 
 const RECEIVED = toJson({ received: true });
+
+const EVENT: BytesBody = {
+  kind: 'bytes',
+  maxBytes: MAX_EVENT_BYTES,
+  async admit(world, headers) {
+    if (!(await world.mayBeGatewayEvent(headers))) throw notSigned();
+  },
+};
+
+function notSigned(): DomainError {
+  return new DomainError('UNAUTHORIZED', 'This is not signed by the payment gateway for this environment');
+}
 
 export function webhookRoutes(): Route[] {
   return ENVIRONMENTS.map((environment) =>
@@ -17,7 +29,7 @@ export function webhookRoutes(): Route[] {
       world: environment,
       scope: undefined,
       shapes: ['general'],
-      body: { kind: 'bytes', maxBytes: MAX_EVENT_BYTES },
+      body: EVENT,
       errors: ['UNAUTHORIZED'],
       faultCode: 'SERVICE_UNAVAILABLE',
       responses: { 200: { description: 'Kept', schema: z.object({ received: z.literal(true) }) } },
@@ -25,8 +37,7 @@ export function webhookRoutes(): Route[] {
       async handle({ world, body }) {
         if ((await world.takeGatewayEvent(body.bytes, body.headers)) === 'kept')
           return { status: 200, body: RECEIVED };
-        const message = 'This is not signed by the payment gateway for this environment';
-        throw new DomainError('UNAUTHORIZED', message);
+        throw notSigned();
       },
     }),
   );

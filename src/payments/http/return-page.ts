@@ -2,10 +2,10 @@
  * The page that a buyer comes back to after a hosted checkout. A content policy names its style and script by hash and allows nothing else. It renews
  * itself with the script, and without it by reloading.
  */
-import { createHash } from 'node:crypto';
 import { formatMinor } from '../../domain/money.ts';
 import { DomainError } from '../../domain/errors.ts';
 import { renderError, type ErrorAnswer } from '../../platform/http/errors.ts';
+import { hashOf, html, type Html } from '../../platform/http/html.ts';
 import type { PaymentStatusView } from '../views.ts';
 import type { PurchaseStatus } from '../../domain/states.ts';
 import type { FailureReason } from '../../domain/refusals.ts';
@@ -78,10 +78,6 @@ export const PAGE_HEADERS = {
   'X-Robots-Tag': 'noindex',
 } as const;
 
-function hashOf(text: string): string {
-  return `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
-}
-
 /** The page for a payment as it now stands; `statusUrl` answers its status to the script. */
 export function renderStanding(standing: PaymentStatusView, statusUrl: string): string {
   const words = wordsFor(standing);
@@ -149,31 +145,7 @@ function documentOf(
     </html>`.markup;
 }
 
-/** Markup that may be sent as it stands. */
-interface Html {
-  readonly markup: string;
-}
-
 type DocumentPart = 'head' | 'attributes' | 'facts' | 'script';
-
-const ESCAPES: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
-};
-
-/** A tagged template. Safe in text and inside quoted attributes; not inside scripts or styles. */
-export function html(parts: TemplateStringsArray, ...values: readonly (Html | string)[]): Html {
-  const markup = parts.map((part, index) => part + markupOf(values[index] ?? '')).join('');
-  return { markup };
-}
-
-function markupOf(value: Html | string): string {
-  if (typeof value !== 'string') return value.markup;
-  return value.replaceAll(/[&<>"']/g, (character) => ESCAPES[character] ?? '');
-}
 
 interface Words {
   readonly title: string;
@@ -213,8 +185,11 @@ const REASONS: Readonly<Record<FailureReason, string>> = {
   SUPPLIER_BALANCE_TOO_LOW: UNDELIVERED,
   SUPPLIER_REFUSED: UNDELIVERED,
   ESIM_NOT_ACTIVE: 'This eSIM can no longer be topped up. Your money goes back to where it came from.',
+  QUOTE_USED: 'The price was offered once only. No money was taken.',
+  TOO_MANY_UNPAID_PAYMENTS: 'Too many payments of the shop were open at once. No money was taken.',
   PAYMENT_NOT_SERVED: 'This way of paying is not possible for this amount. No money was taken.',
   PAYMENT_NOT_OPENED: 'The payment could not be opened. No money was taken.',
+  NOT_VERIFIED: 'The payment could not be opened. No money was taken.',
   PAYMENT_EXPIRED:
     'The payment did not arrive in time. Money that still arrives is not lost: it goes to the wallet of the account that ordered.',
   PAYMENT_UNDERPAID:

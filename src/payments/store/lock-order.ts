@@ -7,6 +7,9 @@
  * 4. `refunds`, `disputes`, `esims`, `holds`: these belong to one purchase, so their transaction holds its row in 3 already.
  * 5. `wallets`: last, because many purchases meet there. After it a transaction only adds rows, or changes what it holds already.
  *
+ * The sums of approval limits (operations/store/second-person.ts) are guarded by advisory locks: of the person, then of the account, before the
+ * action's row is added. Their transaction locks nothing after them.
+ *
  * A transaction that needs a row of a later kind first locks the earlier ones that it will need. A single statement that changes one row is free.
  * test/platform/lock-order.store.test.ts holds every transaction to this order.
  */

@@ -1,65 +1,117 @@
 /** A payment row is written before the gateway is asked, so every reference that may hold money is known whatever happens to the answer. */
-import { sql, type Selectable } from 'kysely';
+import { sql, type Insertable, type RawBuilder, type Selectable } from 'kysely';
 import type { AccountCurrency } from '../../domain/money.ts';
 import type { PaymentInstructions } from '../port.ts';
-import { chargeReference, type ChargeQuote, type FundingInput } from '../rules.ts';
+import {
+  chargeReference,
+  takesMoneyForMs,
+  type ChargeQuote,
+  type FundingInput,
+  type PaymentTimings,
+  type UnpaidLimits,
+} from '../rules.ts';
+import { mayOpenUnpaid, TOO_MANY_UNPAID } from './unpaid.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
 import type { FundingsTable, PaymentsTable } from './tables.ts';
 import type { OutsideMethod, PaymentPurpose } from '../../domain/states.ts';
-import { insertKey } from '../../platform/idempotency/store.ts';
-import type { FailureReason } from '../../domain/refusals.ts';
+import { insertKey, keepRefusedId, releaseKey } from '../../platform/idempotency/store.ts';
+import { asFailureReason, type FailureReason, type Refusal } from '../../domain/refusals.ts';
 
 export type PaymentRow = Selectable<PaymentsTable>;
 
-/** What the row of an attempt is written from. Amounts are decimal digits. */
-export interface NewPayment {
+/** What a purchase and a funding that are paid from outside have in common. */
+interface PaidFromOutside {
   readonly transactionId: string;
-  readonly purpose: PaymentPurpose;
   readonly accountId: string;
-  readonly method: OutsideMethod;
   readonly charge: ChargeQuote;
+  readonly timings: PaymentTimings;
+}
+
+/** What the payment is for. Amounts are decimal digits. */
+interface PaidFor {
+  readonly purpose: PaymentPurpose;
+  readonly method: OutsideMethod;
   readonly priceMinor: string;
   readonly priceCurrency: AccountCurrency;
-  readonly expiresAtMs: number;
 }
 
 const payments = (db: WorldDb) => db.selectFrom('payments').selectAll();
 
-/** The newest attempt, inserted if there is none. */
-export async function beginPayment(db: WorldDb, payment: NewPayment): Promise<PaymentRow> {
-  const newest = await payments(db)
-    .where('transaction_id', '=', payment.transactionId)
+/** The first attempt, written together with its purchase or funding. */
+export function newPayment(
+  { transactionId, accountId, charge, timings }: PaidFromOutside,
+  { purpose, method, priceMinor, priceCurrency }: PaidFor,
+  now: Date,
+): Insertable<PaymentsTable> {
+  return {
+    reference: chargeReference(transactionId, 1),
+    transaction_id: transactionId,
+    attempt: 1,
+    purpose,
+    account_id: accountId,
+    method,
+    charge_minor: BigInt(charge.amountMinor),
+    charge_currency: charge.currency,
+    price_minor: BigInt(priceMinor),
+    price_currency: priceCurrency,
+    expires_at: new Date(now.getTime() + takesMoneyForMs(method, timings)),
+  };
+}
+
+/** The newest attempt, with the order that it is for. undefined: nothing was written for it to be paid from outside. */
+export async function findPaymentToOpen(
+  db: WorldDb,
+  transactionId: string,
+): Promise<
+  | { readonly payment: PaymentRow; readonly isAwaited: boolean; readonly packageCode: string | null }
+  | undefined
+> {
+  const row = await db
+    .selectFrom('payments')
+    .leftJoin('purchases', 'purchases.transaction_id', 'payments.transaction_id')
+    .leftJoin('fundings', 'fundings.transaction_id', 'payments.transaction_id')
+    .selectAll('payments')
+    .select([
+      'purchases.package_code',
+      sql<boolean>`coalesce(purchases.status, fundings.status) = 'PENDING'`.as('is_awaited'),
+    ])
+    .where('payments.transaction_id', '=', transactionId)
     .orderBy('attempt', 'desc')
     .limit(1)
     .executeTakeFirst();
-  return newest ?? insertPayment(db, payment, 1);
+  if (!row) return undefined;
+  const { is_awaited: isAwaited, package_code: packageCode, ...payment } = row;
+  return { payment, isAwaited, packageCode };
 }
 
-/** Another attempt under its own reference, after the gateway took the last one without payment instructions. */
-export function nextPaymentAttempt(db: WorldDb, payment: NewPayment, after: PaymentRow): Promise<PaymentRow> {
-  return insertPayment(db, payment, after.attempt + 1);
+/** Whether an order still waits for its money and can be paid: the gateway has said how, and the time is not over. */
+export async function canBePaid(db: WorldDb, transactionId: string, now: Date): Promise<boolean> {
+  const { rows } = await sql`
+    select from payments
+     where transaction_id = ${transactionId} and status = 'OPEN' and expires_at > ${now}
+       and 'PENDING' in (select status from purchases where purchases.transaction_id = payments.transaction_id
+                          union all select status from fundings where fundings.transaction_id = payments.transaction_id)`.execute(
+    db,
+  );
+  return rows.length > 0;
 }
 
-async function insertPayment(db: WorldDb, payment: NewPayment, attempt: number): Promise<PaymentRow> {
+/** Another attempt at the same payment under its own reference, after the gateway took the last one without payment instructions. */
+export async function nextPaymentAttempt(db: WorldDb, after: PaymentRow): Promise<PaymentRow> {
+  const { transaction_id, purpose, account_id, method, expires_at } = after;
+  const { charge_minor, charge_currency, price_minor, price_currency } = after;
+  const attempt = after.attempt + 1;
   await db
     .insertInto('payments')
     .values({
-      reference: chargeReference(payment.transactionId, attempt),
-      transaction_id: payment.transactionId,
-      attempt,
-      purpose: payment.purpose,
-      account_id: payment.accountId,
-      method: payment.method,
-      charge_minor: BigInt(payment.charge.amountMinor),
-      charge_currency: payment.charge.currency,
-      price_minor: BigInt(payment.priceMinor),
-      price_currency: payment.priceCurrency,
-      expires_at: new Date(payment.expiresAtMs),
+      reference: chargeReference(transaction_id, attempt),
+      ...{ transaction_id, attempt, purpose, account_id, method, expires_at },
+      ...{ charge_minor, charge_currency, price_minor, price_currency },
     })
     .onConflict((conflict) => conflict.columns(['transaction_id', 'attempt']).doNothing())
     .execute();
   return payments(db)
-    .where('transaction_id', '=', payment.transactionId)
+    .where('transaction_id', '=', transaction_id)
     .where('attempt', '=', attempt)
     .executeTakeFirstOrThrow();
 }
@@ -116,15 +168,21 @@ export async function closeExpiredPayments(
   return Number(numAffectedRows ?? 0n);
 }
 
-/** The other expired payments, oldest first. */
+/** The other expired payments, oldest first. Accounts take turns, so that one with many does not delay the others. */
 export function findPaymentsToClose(
   db: WorldDb,
   { expiredBefore, limit }: { readonly expiredBefore: Date; readonly limit: number },
 ): Promise<PaymentRow[]> {
-  return payments(db)
+  const turn = sql<bigint>`row_number() over (partition by account_id order by expires_at)`;
+  const expired = payments(db)
+    .select(turn.as('turn'))
     .where('status', 'in', ['ASKED', 'OPEN'])
     .where('expires_at', '<=', expiredBefore)
-    .where('booked_minor', '=', 0n)
+    .where('booked_minor', '=', 0n);
+  return db
+    .selectFrom(expired.as('expired'))
+    .selectAll()
+    .orderBy('turn')
     .orderBy('expires_at')
     .limit(limit)
     .execute();
@@ -240,25 +298,79 @@ export async function flagMoney(db: WorldDb, transactionId: string, reason: stri
 
 export type FundingRow = Selectable<FundingsTable>;
 
-/** Writes the funding and its idempotency row together. Idempotent. */
-export async function openFunding(db: WorldDb, input: FundingInput, now: Date): Promise<void> {
-  await db.transaction().execute(async (trx) => {
-    const inserted = await trx
-      .insertInto('fundings')
-      .values({
-        transaction_id: input.transactionId,
-        account_id: input.accountId,
-        payment_method: input.paymentMethod,
-        status: 'PENDING',
-        amount_minor: BigInt(input.amountMinor),
-        currency: input.currency,
-        request_id: input.requestId,
-        created_at: now,
-      })
-      .onConflict((conflict) => conflict.column('transaction_id').doNothing())
-      .executeTakeFirst();
-    if (inserted.numInsertedOrUpdatedRows !== 0n) await insertKey(trx, input);
+export interface OpenFundingOptions {
+  /** The defaults where it is absent. */
+  readonly unpaidLimits?: UnpaidLimits;
+  /** Called at a refusal: may the caller have been answered already? The refusal is then kept as a FAILED funding, so that reads show it. */
+  readonly keepRefusal?: () => boolean;
+  /** Why it may not be opened, whatever the rows say. */
+  readonly refusal?: Refusal | undefined;
+  /** Called where it was refused before without a row of its own, with when. */
+  readonly onRefusedBefore?: (at: Date) => void;
+}
+
+/** Writes the funding, its payment and its idempotency row together, or answers why not and leaves the key free. Idempotent. */
+export function openFunding(
+  db: WorldDb,
+  input: FundingInput,
+  now: Date,
+  { unpaidLimits, keepRefusal = () => false, refusal: given, onRefusedBefore }: OpenFundingOptions = {},
+): Promise<Refusal | undefined> {
+  return db.transaction().execute(async (trx) => {
+    const earlier = await findOpening(trx, input.transactionId);
+    const refusal = given ?? TOO_MANY_UNPAID;
+    if (earlier?.refusal) {
+      onRefusedBefore?.(earlier.at);
+      return earlier.refusal;
+    }
+    if (earlier) return earlier.reason === refusal.reason ? refusal : undefined;
+    if (!given && (await insertFunding(trx, input, now, mayOpenUnpaid(input.accountId, unpaidLimits)))) {
+      const { paymentMethod: method, amountMinor: priceMinor, currency: priceCurrency } = input;
+      const payment = newPayment(input, { purpose: 'funding', method, priceMinor, priceCurrency }, now);
+      await trx.insertInto('payments').values(payment).execute();
+      await insertKey(trx, input);
+      return undefined;
+    }
+    // Another run of this step may have opened it meanwhile.
+    if (await findFunding(trx, input.transactionId)) return undefined;
+    await releaseKey(trx, input);
+    if (keepRefusal()) await insertFunding(trx, input, now, sql<boolean>`true`, refusal);
+    else await keepRefusedId(trx, input.transactionId, refusal);
+    return refusal;
   });
+}
+
+/** What an earlier run has left: a funding with its reason, or a refusal without a funding. */
+async function findOpening(
+  trx: WorldDb,
+  transactionId: string,
+): Promise<{ readonly reason: string | null; readonly refusal?: Refusal; readonly at: Date } | undefined> {
+  const { rows } = await sql<{ isOpened: boolean; reason: string | null; detail: string; at: Date }>`
+    select true as "isOpened", reason, '' as detail, created_at as at from fundings where transaction_id = ${transactionId}
+    union all
+    select false, reason, detail, refused_at from refused_transaction_ids where transaction_id = ${transactionId}
+    order by 1 desc limit 1`.execute(trx);
+  const [row] = rows;
+  if (!row) return undefined;
+  const { isOpened, reason, detail, at } = row;
+  if (isOpened || reason === null) return { reason, at };
+  return { reason, at, refusal: { reason: asFailureReason(reason), detail } };
+}
+
+async function insertFunding(
+  trx: WorldDb,
+  input: FundingInput,
+  now: Date,
+  only: RawBuilder<boolean>,
+  refusal?: Refusal,
+): Promise<boolean> {
+  const { numAffectedRows } = await sql`
+    insert into fundings (transaction_id, account_id, payment_method, status, reason, amount_minor, currency, request_id, created_at, closed_at)
+    select ${input.transactionId}, ${input.accountId}, ${input.paymentMethod}, ${refusal ? 'FAILED' : 'PENDING'}, ${refusal?.reason ?? null},
+           ${BigInt(input.amountMinor)}, ${input.currency}, ${input.requestId}, ${now}, ${refusal ? now : null}
+     where ${only}
+    on conflict (transaction_id) do nothing`.execute(trx);
+  return numAffectedRows === 1n;
 }
 
 /** `paid`: money came first. Idempotent. */

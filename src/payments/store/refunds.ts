@@ -257,7 +257,7 @@ export async function closeRefund(
     .where('refund_key', '=', refund.refund_key)
     .where('closed_at', 'is', null)
     .returning([
-      subscribers('payment.refunded', sql.ref('refunds.account_id')).as('listeners'),
+      subscribers('payment.refunded', sql.ref('refunds.account_id')).as('subscribers'),
       sql<Date>`now()`.as('at'),
     ])
     .executeTakeFirst();
@@ -275,7 +275,7 @@ export async function closeRefund(
     key: refund.refund_key,
     subject: transactionId,
     accountId: refund.account_id,
-    subscribers: closed.listeners,
+    subscribers: closed.subscribers,
     at: closed.at,
     facts: { transactionId, reference, amountMinor, currency, refundedTo },
   } as const;

@@ -10,14 +10,30 @@ export type Bound<Cases> = {
     : never;
 };
 
-/** Gives each use case its dependencies. What one throws at once becomes a rejection, and a database that is away SERVICE_UNAVAILABLE. */
+/** Gives each use case its dependencies, and guards it. */
 export function bindAll<Deps, Cases extends Record<string, UseCase<Deps>>>(
   deps: Deps,
   cases: Cases,
 ): Bound<Cases> {
   const bound = Object.entries(cases).map(([name, useCase]) => [
     name,
-    (...args: unknown[]) => new Promise((resolve) => resolve(useCase(deps, ...args))).catch(rethrow),
+    (...args: unknown[]) => useCase(deps, ...args),
   ]);
-  return Object.fromEntries(bound) as Bound<Cases>;
+  return guardAll(Object.fromEntries(bound)) as Bound<Cases>;
+}
+
+// eslint-disable-next-line @typescript-eslint/no-explicit-any -- every use case has arguments of its own
+type BoundCase = (...args: any[]) => unknown;
+
+/** For use cases that have their dependencies: what one throws at once becomes a rejection, and a database that is away SERVICE_UNAVAILABLE. */
+export function guardAll<Cases extends Record<string, BoundCase>>(cases: Cases) {
+  const guarded = Object.entries(cases).map(([name, useCase]) => [
+    name,
+    (...args: unknown[]) => new Promise((resolve) => resolve(useCase(...args))).catch(rethrow),
+  ]);
+  return Object.fromEntries(guarded) as {
+    readonly [Name in keyof Cases]: (
+      ...args: Parameters<Cases[Name]>
+    ) => Promise<Awaited<ReturnType<Cases[Name]>>>;
+  };
 }

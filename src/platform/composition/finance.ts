@@ -1,11 +1,14 @@
 /** Finance's commands work on the rows of one world, and on Temporal where its address is known. They know no vendor: the workers do. */
-import { connectClient, type TemporalClient } from '../temporal/connect.ts';
+import { connectClient, type TemporalClient, type TemporalServer } from '../temporal/connect.ts';
 import { createOperatorEngine, createPurchaseEngine } from '../temporal/purchase-engine.ts';
+import { createBatchRepairEngine } from '../temporal/batch-engine.ts';
 import { createReconcileEngine } from '../temporal/reconcile-engine.ts';
 import { createWorkflowStates } from '../temporal/workflow-states.ts';
 import { createBooks } from '../../reconciliation/books.ts';
+import { createBatchRepairs } from '../../operations/batch-repairs.ts';
 import { createOperatorActions } from '../../operations/actions.ts';
 import { createDifferences } from '../../reconciliation/reconcile.ts';
+import { keepRequest } from '../../reconciliation/store/reconciliation.ts';
 import { systemClock } from './shared.ts';
 import { composeWebhookEngine } from './webhooks.ts';
 import type { ReconcileEngine } from '../../reconciliation/engine.ts';
@@ -17,10 +20,10 @@ import { openDatabase } from '../database/database.ts';
 import type { WorldDatabase, WorldDb } from '../database/tables.ts';
 import { EngineUnavailable } from '../../domain/outcome.ts';
 
-export interface FinanceAddresses {
+export interface FinanceServers {
   readonly databaseUrl: string;
   /** Without it nothing can be changed, and workflows are unknown. */
-  readonly temporalAddress: string | undefined;
+  readonly temporal: TemporalServer | undefined;
 }
 
 type ReconcileRequest = Parameters<ReconcileEngine['reconcile']>[0];
@@ -33,29 +36,35 @@ const CONNECTIONS = 8;
 const STATEMENT_TIMEOUT_MS = 30_000;
 
 /** Nothing connects before it is needed. */
-export function composeFinance(addresses: FinanceAddresses, config: FinanceWorldConfig) {
+export function composeFinance(servers: FinanceServers, config: FinanceWorldConfig) {
   const { environment, schema, namespace, timings } = config;
   const db = openDatabase<WorldDatabase>({
-    url: addresses.databaseUrl,
+    url: servers.databaseUrl,
     schema,
     role: `simway_${schema}`,
     maxConnections: CONNECTIONS,
     statementTimeoutMs: STATEMENT_TIMEOUT_MS,
     applicationName: `simway-finance-${environment}`,
   });
-  const { temporalAddress: address } = addresses;
-  const temporal = address === undefined ? undefined : connectClient({ address, namespace });
+  const temporal = servers.temporal && connectClient({ ...servers.temporal, namespace });
   const limits = stuckLimits(timings);
   const clock = systemClock;
   const engines = temporal ? enginesOn(temporal, db, config) : NO_ENGINES;
   const actions = createOperatorActions({ db, engine: engines.operator, clock, timings });
+  const stuck = { db, workflows: engines.workflows, clock, limits };
+  const replayDeps = {
+    ...{ db, clock, limits, actions },
+    engine: engines.purchases,
+    webhookEngine: engines.webhooks,
+  };
   return {
     environment,
     db,
     clock,
-    stuck: { db, workflows: engines.workflows, clock, limits },
+    stuck,
     actions,
-    replayDeps: { db, clock, limits, engine: engines.purchases, webhookEngine: engines.webhooks, actions },
+    replayDeps,
+    batchRepairs: createBatchRepairs({ db, clock, stuck, actions, replayDeps, engine: engines.batchRepairs }),
     books: createBooks({ db }),
     differences: createDifferences({ db, clock }),
     /** Done by the workers. */
@@ -75,7 +84,8 @@ function enginesOn(temporal: TemporalClient, db: WorldDb, { timings }: FinanceWo
     operator: createOperatorEngine(temporal.client, timings),
     purchases: createPurchaseEngine(temporal, timings),
     webhooks: composeWebhookEngine(db, temporal, events),
-    reconcile: createReconcileEngine(temporal),
+    reconcile: createReconcileEngine(temporal, (asked) => keepRequest(db, asked)),
+    batchRepairs: createBatchRepairEngine(temporal, events.batchRepairNotBegun),
   };
 }
 
@@ -88,4 +98,6 @@ const NO_ENGINES: ReturnType<typeof enginesOn> = {
   purchases: { purchase: away, fundWallet: away, check: away, checkSoon: away },
   webhooks: { deliver: away, handOver: away },
   reconcile: { reconcile: away },
+  // Its row is enough: the sweep starts it.
+  batchRepairs: { begin: () => Promise.resolve() },
 };

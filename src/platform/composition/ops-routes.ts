@@ -6,20 +6,30 @@ import type { Route } from '../http/route.ts';
 import { booksRoutes } from '../../reconciliation/http/routes.ts';
 import { defineOpsRoute } from '../http/ops-route.ts';
 import { peopleRoutes } from '../../accounts/http/routes.ts';
+import { batchRepairRoutes } from '../../operations/http/batch-repair-routes.ts';
+import { pricingRoutes } from '../../catalogue/http/ops-routes.ts';
+import { accountRoutes } from '../../operations/http/accounts-routes.ts';
+import { auditRoute } from '../../operations/http/audit-routes.ts';
 import { purchaseRoutes } from '../../operations/http/routes.ts';
+import { searchRoute } from '../../operations/http/search-routes.ts';
+import { overviewRoute } from '../../reconciliation/http/overview-routes.ts';
 
-const DESCRIPTION = `For the people who operate this service: what is stuck, what happened, putting it right, reconciliation and the books.
+const DESCRIPTION = `For the people who operate this service: stuck purchases, timelines, operator actions, reconciliation and the books.
 
-Sign in, and send the token as \`Authorization: Bearer …\`. What your role may do is in \`getMe\`. \`world\` names the world that is meant.
+Sign in, and send the token as \`Authorization: Bearer …\`. What your role may do is in \`getMe\`. \`world\` selects the live or the sandbox world.
 Amounts are numbers with two decimals, of \`USD4\` with four.`;
 
 const TAGS = [
   { name: 'Signing in', description: 'Sessions and your own password' },
   { name: 'People', description: 'Who may sign in, and what they may do' },
-  { name: 'Purchases', description: 'What is stuck, and what happened' },
-  { name: 'Moves', description: 'Putting it right' },
-  { name: 'Reconciliation', description: 'Our books beside those of others' },
-  { name: 'Books', description: 'What finance wants to know' },
+  { name: 'Purchases', description: 'Stuck purchases, details and timelines' },
+  { name: 'Moves', description: 'Operator actions on one purchase' },
+  { name: 'Batch repairs', description: 'One action on many purchases, approved by a second person' },
+  { name: 'Reconciliation', description: 'Our books compared with those of the vendors' },
+  { name: 'Books', description: 'Reports for finance' },
+  { name: 'Rates and prices', description: 'What packages are sold at' },
+  { name: 'Accounts', description: 'Who buys here' },
+  { name: 'Audit', description: 'Who did what' },
 ];
 
 export function opsRoutes({ version }: { readonly version: string }): readonly Route[] {
@@ -42,6 +52,17 @@ export function opsRoutes({ version }: { readonly version: string }): readonly R
       return Promise.resolve({ status: 200, body: document });
     },
   });
-  const routes: readonly Route[] = [...peopleRoutes(), ...purchaseRoutes(), ...booksRoutes(), documentRoute];
+  const routes: readonly Route[] = [
+    ...peopleRoutes(),
+    ...purchaseRoutes(),
+    ...batchRepairRoutes(),
+    ...booksRoutes(),
+    ...pricingRoutes(),
+    overviewRoute,
+    searchRoute,
+    ...accountRoutes(),
+    auditRoute,
+    documentRoute,
+  ];
   return routes;
 }

@@ -1,15 +1,24 @@
 import { peopleUseCases } from '../../accounts/people.ts';
-import { createPasswords } from '../../accounts/passwords.ts';
 import { sessionUseCases, type SessionDeps } from '../../accounts/sessions.ts';
 import type { Config, Secrets } from '../config/config.ts';
 import { bindAll, type Bound } from './bind.ts';
 import { composeFinance } from './finance.ts';
 import { createOpsWorld, type OpsWorld } from './ops-world.ts';
 
+/** Where the workflows of each world can be looked at. */
+export interface TemporalUi {
+  /** Without a slash at its end. */
+  readonly url: string;
+  /** `live` is null while the live world is switched off. */
+  readonly namespaces: { readonly test: string; readonly live: string | null };
+}
+
 /** What operators may do over HTTP. The middleware checks a route's permission before the route calls any of these. */
 export interface OpsUseCases {
   readonly sessions: Bound<typeof sessionUseCases>;
   readonly people: Bound<typeof peopleUseCases>;
+  /** null: nobody said where it is. */
+  readonly temporalUi: TemporalUi | null;
   /** `live` is undefined while the live world is switched off. */
   readonly worlds: { readonly test: OpsWorld; readonly live?: OpsWorld };
 }
@@ -17,19 +26,19 @@ export interface OpsUseCases {
 /** Each world has connections of its own, so that no report makes a purchase wait. Opens lazily: nothing connects before the first sign-in. */
 export function composeOps(
   { config, secrets }: { readonly config: Config; readonly secrets: Secrets },
-  given: Omit<SessionDeps, 'passwords'>,
+  deps: SessionDeps,
 ) {
-  const { db: accounts } = given;
-  const deps = { ...given, passwords: createPasswords() };
-  const addresses = { databaseUrl: secrets.databaseUrl, temporalAddress: config.temporal.address };
-  const test = composeFinance(addresses, config.worlds.test);
-  const live = config.worlds.live && composeFinance(addresses, config.worlds.live);
+  const { db: accounts } = deps;
+  const test = composeFinance(secrets, config.worlds.test);
+  const live = config.worlds.live && composeFinance(secrets, config.worlds.live);
+  const shared = { accounts, configuredRates: config.rates.fixed };
   const useCases: OpsUseCases = {
     sessions: bindAll(deps, sessionUseCases),
     people: bindAll(deps, peopleUseCases),
+    temporalUi: temporalUiOf(config),
     worlds: {
-      test: createOpsWorld({ ...test, accounts }),
-      live: live && createOpsWorld({ ...live, accounts }),
+      test: createOpsWorld({ ...test, ...shared }),
+      live: live && createOpsWorld({ ...live, ...shared }),
     },
   };
   return {
@@ -38,4 +47,9 @@ export function composeOps(
       await Promise.allSettled([test.close(), live?.close()]);
     },
   };
+}
+
+function temporalUiOf({ temporalUiUrl: url, worlds: { test, live } }: Config): TemporalUi | null {
+  if (url === undefined) return null;
+  return { url, namespaces: { test: test.namespace, live: live?.namespace ?? null } };
 }

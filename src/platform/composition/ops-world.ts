@@ -1,27 +1,38 @@
 import { DomainError } from '../../domain/errors.ts';
 import type { ActionOutcome } from '../../operations/rules.ts';
 import type { DifferenceKind, ReconcileSummary } from '../../reconciliation/payment-rules.ts';
-import { mayPerform, rolesFor } from '../../accounts/roles.ts';
+import { mayPerform, rolesFor, type Role } from '../../accounts/roles.ts';
+import { findPerson } from '../../accounts/store/people.ts';
 import type { StuckItem } from '../../operations/stuck-rules.ts';
+import { mayRepair, rolesForRepair, type BatchRepairAction } from '../../operations/batch-repair-rules.ts';
+import type { BatchRepairRequest } from '../../operations/batch-repairs.ts';
+import type { EffectPreview } from '../../operations/store/actions.ts';
+import type { Decision } from '../../operations/store/batch-repairs.ts';
 import type { AccountsDb } from '../database/tables.ts';
 import type { ActionInput } from '../../operations/actions.ts';
-import { bindAll } from './bind.ts';
+import {
+  changeAccount,
+  listAccounts,
+  listAccountTransactions,
+  readAccount,
+  type AccountDeps,
+} from '../../operations/accounts.ts';
+import { readAuditLog, type AuditQuery } from '../../operations/audit-log.ts';
+import { search } from '../../operations/search.ts';
+import { createOverview } from '../../reconciliation/overview.ts';
+import { bindAll, guardAll } from './bind.ts';
 import type { FinanceWorld } from './finance.ts';
 import { inTime } from '../circuit-breaker.ts';
 import { purchaseTimeline, type Timeline } from '../../operations/timeline.ts';
 import { dismiss, replay, type Replayed } from '../../operations/replay.ts';
 import type { OpenDifference } from '../../reconciliation/reconcile.ts';
-import type { Slice } from '../../reconciliation/store/lines.ts';
 import { findStuck, type StuckFilter } from '../../operations/stuck.ts';
-import type { Page } from '../../domain/page.ts';
+import type { Page, PageQuery } from '../../domain/page.ts';
 import { EngineUnavailable } from '../../domain/outcome.ts';
 import { refusePerson, type Session } from '../../accounts/sessions.ts';
+import { pricingUseCases } from '../../catalogue/operator-pricing.ts';
+import type { RateDeps } from '../../catalogue/rates.ts';
 import type { RequestContext } from '../telemetry/subject.ts';
-
-interface PageQuery {
-  readonly page: number;
-  readonly limit: number;
-}
 
 export interface StuckPage extends Page<StuckItem> {
   /** The list is longer than what is shown. */
@@ -41,9 +52,11 @@ export type RequestedAction = Omit<ActionInput, 'by'>;
 
 type OpsWorldDeps = Pick<
   FinanceWorld,
-  'stuck' | 'actions' | 'replayDeps' | 'differences' | 'books' | 'reconcile'
+  'db' | 'clock' | 'stuck' | 'actions' | 'batchRepairs' | 'replayDeps' | 'differences' | 'books' | 'reconcile'
 > & {
   readonly accounts: AccountsDb;
+  readonly environment: AccountDeps['environment'];
+  readonly configuredRates?: RateDeps['configuredRates'];
   /** How long a caller waits for a run. */
   readonly reconcileWithinMs?: number;
 };
@@ -58,26 +71,45 @@ const MOST_DIFFERENCES = 10_000;
 export type OpsWorld = ReturnType<typeof createOpsWorld>;
 
 export function createOpsWorld(deps: OpsWorldDeps) {
+  const overview = createOverview(deps);
   return {
     ...bindAll(deps, {
       listStuck,
       readTimeline,
-      listMoves,
-      makeMove,
+      listActions,
+      makeAction,
+      previewAction,
       replay: replayPurchase,
       dismissEvent,
       listDifferences,
       closeDifference,
       reconcile,
-      listWaitingMoves: ({ actions }) => actions.pendingApprovals(),
-      approveMove: ({ actions }, { person }: Session, moveId: string) =>
-        actions.approve(moveId, person.email),
-      declineMove: ({ actions }, { person }: Session, moveId: string) =>
-        actions.decline(moveId, person.email),
-      readTrialBalance: ({ books }) => books.trialBalance(),
-      readDaily: ({ books }, range: Slice) => books.daily(range),
-      readByMerchant: ({ books }, range: Slice) => books.byMerchant(range),
-      readWaiting: ({ books }) => books.waiting(),
+      previewApproval,
+      approveAction,
+      declineAction: ({ actions }, { person }: Session, moveId: string, reason?: string) =>
+        actions.decline(moveId, person.email, reason),
+      planBatchRepair,
+      askForBatchRepair,
+      decideBatchRepair,
+      stopBatchRepair: ({ batchRepairs }, { person }: Session, repairId: string, reason: string) =>
+        batchRepairs.stop(repairId, { by: person.email, reason }),
+      ...pricingUseCases,
+      readOverview: (_deps, { person }: Session) => overview(person.role),
+      readAudit: ({ accounts, stuck: { db } }, query: AuditQuery) => readAuditLog({ accounts, db }, query),
+      listAccounts,
+      readAccount,
+      listAccountTransactions,
+      changeAccount,
+      search: (own, { person }: Session, text: string) => search(own, text, person.role),
+    }),
+    ...guardAll({
+      listWaitingActions: deps.actions.pendingApprovals,
+      readBatchRepair: deps.batchRepairs.read,
+      listBatchRepairs: deps.batchRepairs.list,
+      readTrialBalance: deps.books.trialBalance,
+      readDaily: deps.books.daily,
+      readByMerchant: deps.books.byMerchant,
+      readWaiting: deps.books.waiting,
     }),
     toCsv: deps.books.toCsv,
   };
@@ -97,18 +129,39 @@ async function readTimeline({ stuck, actions }: OpsWorldDeps, id: string): Promi
 }
 
 /** TRANSACTION_NOT_FOUND. */
-async function listMoves({ actions }: OpsWorldDeps, transactionId: string) {
+async function listActions({ actions }: OpsWorldDeps, transactionId: string) {
   const preview = (await actions.preview(transactionId)) ?? notFound();
   return { preview, made: await actions.listFor(transactionId) };
 }
 
 /** FORBIDDEN where the role may not take this action; that is then on record. */
-async function makeMove(
-  { accounts, actions }: OpsWorldDeps,
+async function makeAction(
+  deps: OpsWorldDeps,
+  session: Session,
+  request: RequestedAction,
+  context: RequestContext,
+): Promise<ActionOutcome> {
+  const by = await requireActor(deps, session, request, context);
+  return deps.actions.perform({ ...request, by });
+}
+
+/** What the action would do now. FORBIDDEN as for the action itself. */
+async function previewAction(
+  deps: OpsWorldDeps,
+  session: Session,
+  request: RequestedAction,
+  context: RequestContext,
+): Promise<EffectPreview> {
+  const by = await requireActor(deps, session, request, context);
+  return deps.actions.previewEffect({ ...request, by });
+}
+
+async function requireActor(
+  { accounts }: OpsWorldDeps,
   session: Session,
   request: RequestedAction,
   { requestId }: RequestContext,
-): Promise<ActionOutcome> {
+): Promise<string> {
   const { role, email } = session.person;
   if (!mayPerform(role, request.move)) {
     await refusePerson(accounts, session, {
@@ -117,7 +170,93 @@ async function makeMove(
       wanted: `perform ${request.move} (requires ${rolesFor(request.move).join(' or ')})`,
     });
   }
-  return actions.perform({ ...request, by: email });
+  return email;
+}
+
+type RequestedRepair = Omit<BatchRepairRequest, 'by'>;
+
+/** FORBIDDEN as for the ask itself. */
+async function planBatchRepair(
+  deps: OpsWorldDeps,
+  session: Session,
+  request: Omit<RequestedRepair, 'reason'>,
+  context: RequestContext,
+) {
+  const by = await requireRepairer(deps, session, request.action, context);
+  return deps.batchRepairs.plan({ ...request, by, reason: 'a dry run' });
+}
+
+/** FORBIDDEN where the role may not take this action; that is then on record. VALIDATION_ERROR. */
+async function askForBatchRepair(
+  deps: OpsWorldDeps,
+  session: Session,
+  request: RequestedRepair & { readonly repairKey?: string | undefined },
+  context: RequestContext,
+) {
+  const by = await requireRepairer(deps, session, request.action, context);
+  return deps.batchRepairs.ask({ ...request, by });
+}
+
+/** Throws NOT_FOUND; FORBIDDEN also if the person who asked lacks the permission by now. */
+async function decideBatchRepair(
+  { accounts, batchRepairs }: OpsWorldDeps,
+  { person }: Session,
+  repairId: string,
+  decision: Decision,
+  reason: string,
+) {
+  if (decision === 'approve') {
+    const { repair } = await batchRepairs.read(repairId);
+    await requireAsker(accounts, repair.by_person, (role) => mayRepair(role, repair.action));
+  }
+  return batchRepairs.decide(repairId, decision, { by: person.email, reason });
+}
+
+/** What the approval would do now. Throws NOT_FOUND if the action does not wait. */
+async function previewApproval({ actions }: OpsWorldDeps, moveId: string): Promise<EffectPreview> {
+  const effect = await actions.previewApproval(moveId);
+  if (!effect) throw new DomainError('NOT_FOUND', 'There is no such action that waits for approval');
+  return effect;
+}
+
+/** Throws FORBIDDEN if the person who asked lacks the permission by now. */
+async function approveAction(
+  { accounts, actions }: OpsWorldDeps,
+  { person }: Session,
+  moveId: string,
+  reason?: string,
+) {
+  const waiting = (await actions.pendingApprovals()).find((action) => action.moveId === moveId);
+  if (waiting) await requireAsker(accounts, waiting.by, (role) => mayPerform(role, waiting.move));
+  return actions.approve(moveId, person.email, reason);
+}
+
+/** A name from the command line need not be a known person: its user has access to the database anyway. */
+async function requireAsker(
+  accounts: AccountsDb,
+  email: string,
+  mayStill: (role: Role) => boolean,
+): Promise<void> {
+  const asker = await findPerson(accounts, { email: email.toLowerCase() });
+  if (asker && (asker.disabled_at !== null || !mayStill(asker.role)))
+    throw new DomainError('FORBIDDEN', `${email}, who asked for it, may not do so any more: decline it`);
+}
+
+async function requireRepairer(
+  { accounts }: OpsWorldDeps,
+  session: Session,
+  action: BatchRepairAction,
+  { requestId }: RequestContext,
+): Promise<string> {
+  const { role, email } = session.person;
+  if (!mayRepair(role, action)) {
+    await refusePerson(accounts, session, {
+      subject: 'batch repairs',
+      requestId,
+      wanted: `repair by ${action} (requires ${rolesForRepair(action).join(' or ')})`,
+    });
+  }
+  return email;
 }
 
 /** Takes every id of the stuck list. TRANSACTION_NOT_FOUND. */
@@ -138,7 +277,7 @@ async function dismissEvent(
   reason: string,
 ): Promise<void> {
   if (!(await dismiss(replayDeps, id, { by: person.email, reason })))
-    throw new DomainError('NOT_FOUND', 'There is no such event about no payment of ours');
+    throw new DomainError('NOT_FOUND', 'No unmatched gateway event has this id');
 }
 
 /** Open ones, oldest first. */

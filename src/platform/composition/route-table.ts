@@ -1,30 +1,59 @@
 /** Every route there is. The router, the OpenAPI documents and the tests read this one list. */
+import { ACCOUNT_ROUTES } from '../../accounts/http/account-routes.ts';
+import { AUTH_ROUTES } from '../../accounts/http/auth-routes.ts';
 import { catalogueRoutes, exchangeRateRoute } from '../../catalogue/http/routes.ts';
+import { batchRoutes } from '../../purchases/http/batch-routes.ts';
 import { checkoutRoutes } from '../../payments/http/return-page-routes.ts';
 import { docsRoutes } from '../http/docs/routes.ts';
+import { INSTALL_ROUTES } from '../../esims/http/install-routes.ts';
+import { INSTALL_PAGE_ROUTES } from '../../esims/http/install-page-routes.ts';
+import { figuresRoutes } from '../../purchases/http/figures-routes.ts';
+import { searchRoute } from '../../purchases/http/search-routes.ts';
+import { spendingRoute } from '../../purchases/http/spending-routes.ts';
+import { timelineRoute } from '../../purchases/http/timeline-routes.ts';
+import { transactionsRoute } from '../../purchases/http/transactions-routes.ts';
 import { esimRoutes, paymentRoutes } from '../../purchases/http/routes.ts';
+import { sandboxRoutes } from '../../purchases/http/sandbox-routes.ts';
+import { quoteRoutes } from '../../purchases/http/quote-routes.ts';
 import { opsRoutes } from './ops-routes.ts';
 import { createRenderCache } from '../http/render-cache.ts';
 import type { Route } from '../http/route.ts';
+import { entriesRoute } from '../../ledger/http/entries-routes.ts';
 import { walletRoutes } from '../../ledger/http/routes.ts';
 import { fundRoute } from '../../payments/http/funding-routes.ts';
 import { EVENT_WORDS, eventBodySchema } from '../../webhooks/http/events.ts';
+import { FEED_ROUTE } from '../../webhooks/http/feed-routes.ts';
 import { MERCHANT_WEBHOOK_ROUTES } from '../../webhooks/http/routes.ts';
 import { WEBHOOK_EVENTS } from '../../webhooks/rules.ts';
 import { webhookRoutes } from '../../payments/http/gateway-events-routes.ts';
+import { supplierEventRoutes } from '../../esims/http/supplier-events-routes.ts';
 
-export function createRouteTable(about: {
+export function createRouteTable(info: {
   readonly version: string;
   readonly brand: string;
 }): readonly Route[] {
+  const renderCache = createRenderCache();
   const api = [
-    ...catalogueRoutes(createRenderCache()),
+    ...catalogueRoutes(renderCache),
     ...esimRoutes(),
+    ...INSTALL_ROUTES,
+    ...batchRoutes(),
+    transactionsRoute,
+    timelineRoute,
+    ...figuresRoutes(renderCache),
+    spendingRoute,
+    searchRoute,
     ...paymentRoutes(),
+    ...quoteRoutes(),
     ...walletRoutes(),
+    entriesRoute,
     fundRoute(),
     ...MERCHANT_WEBHOOK_ROUTES,
+    ...sandboxRoutes(),
+    FEED_ROUTE,
     exchangeRateRoute(),
+    ...AUTH_ROUTES,
+    ...ACCOUNT_ROUTES,
   ];
   const events = WEBHOOK_EVENTS.map((event) => ({
     event,
@@ -33,9 +62,26 @@ export function createRouteTable(about: {
   }));
   return [
     ...api,
-    ...docsRoutes(api, events, about),
+    ...docsRoutes(api, events, info),
     ...checkoutRoutes(),
+    ...INSTALL_PAGE_ROUTES,
     ...webhookRoutes(),
-    ...opsRoutes(about),
+    ...supplierEventRoutes(),
+    ...opsRoutes(info),
   ];
+}
+
+const DOCUMENT_PATHS = { api: '/api/openapi.json', ops: '/ops/openapi.json' } as const;
+export const DOCUMENT_NAMES = Object.keys(DOCUMENT_PATHS) as (keyof typeof DOCUMENT_PATHS)[];
+
+/** An OpenAPI document as JSON, as the service answers it: `api` for merchants, `ops` for everything under /ops. */
+export async function openApiDocument(
+  name: keyof typeof DOCUMENT_PATHS,
+  info: { readonly version: string; readonly brand: string },
+): Promise<string> {
+  const route = createRouteTable(info).find(({ path }) => path === DOCUMENT_PATHS[name]);
+  if (!route) throw new Error(`there is no document ${name}`);
+  // These two handlers read nothing of their request.
+  const { body } = await route.handle({} as Parameters<typeof route.handle>[0]);
+  return body.toString();
 }

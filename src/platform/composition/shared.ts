@@ -1,7 +1,12 @@
-/** What all processes share through Redis: request limits, the supplier's allowance, the rate cache; or per process without it. */
+/** What all processes share through Redis: request limits and the paces of vendors; or per process without it. Nothing that is sold is read from it. */
 import { createRedis } from '../redis/connection.ts';
-import { createRedisPacer, createInProcessPacer, createUnlimitedPacer } from '../redis/pacer.ts';
-import { createInProcessJsonCache, createRedisJsonCache } from '../redis/rate-cache.ts';
+import { LRUCache } from 'lru-cache';
+import {
+  createInProcessPacer,
+  createPartPacer,
+  createRedisPacer,
+  createUnlimitedPacer,
+} from '../redis/pacer.ts';
 import { createRedisRateLimiter, createInProcessRateLimiter } from '../redis/rate-limiter.ts';
 import type { Config, Secrets, WorldConfig } from '../config/config.ts';
 import type { Environment } from '../../domain/account.ts';
@@ -26,8 +31,61 @@ export function vendorAddresses({ worlds: { test, live } }: Config): ReadonlyMap
 /** The gateway names no limit of its own. Reading its list for 100,000 payments and 300,000 checkouts a day takes 1.6 a second (docs/OPERATIONS.md). */
 const WATCH_REQUESTS_PER_SECOND = 4;
 
+/**
+ * What reads of the supplier may take of its allowance, so that purchases have the rest: a page that is read often shows what was known before, but an
+ * order has nobody to stand in for it.
+ */
+const READS_PART = 2 / 8;
+/** Of the same allowance, inside the part of reads: schedules and reconciliation. */
+const BACKGROUND_PART = 1 / 8;
+/** Of the same, also inside the part of reads: operators' checks. One person may ask for more of them a second than the supplier takes. */
+const CHECKS_PART = 1 / 8;
+
+/**
+ * Purchases that all batches may begin, a second, for each request of the supplier's allowance: a purchase takes two requests where all goes well, so
+ * batches take half of it and leave half to those who wait for their answer.
+ */
+const BATCH_PART = 1 / 4;
+
+/** What the requests for one account may take of the gateway's bound, and what reconciliation may. */
+const ONE_ACCOUNTS_PART = 1 / 4;
+const RECONCILIATION_PART = 1 / 4;
+/** A pacer is a few hundred bytes. One that is forgotten has been idle for longer than it looks back. */
+const MAX_ACCOUNT_PACERS = 10_000;
+
 /** How long readiness waits for Redis to answer. */
 const CHECK_WITHIN_MS = 200;
+
+const UNLIMITED = createUnlimitedPacer();
+
+interface Paced {
+  readonly requestsPerSecond: number;
+  /** The part of the pace that each process takes while Redis is away. */
+  readonly shareWithoutRedis: number;
+}
+
+/** undefined: there is no limit. */
+function pacedOf(vendor: {
+  readonly requestsPerSecond: number | null;
+  readonly shareWithoutRedis: number;
+}): Paced | undefined {
+  const { requestsPerSecond, shareWithoutRedis } = vendor;
+  return requestsPerSecond === null ? undefined : { requestsPerSecond, shareWithoutRedis };
+}
+
+/** `share`: the part of the pace that this process takes while Redis is away. */
+const pacerFactory =
+  (redis: ReturnType<typeof createRedis> | undefined, namespacePrefix: string) =>
+  (name: string, requestsPerSecond: number, share = 1): Pacer => {
+    if (!redis) return createInProcessPacer({ requestsPerSecond });
+    const withoutRedis = createInProcessPacer({ requestsPerSecond: requestsPerSecond * share });
+    return createRedisPacer({
+      redis,
+      key: `${namespacePrefix}:pace:${name}`,
+      requestsPerSecond,
+      withoutRedis,
+    });
+  };
 
 export type RedisServices = ReturnType<typeof composeRedisServices>;
 
@@ -38,42 +96,61 @@ export function composeRedisServices(
 ) {
   const log = logger.child({ part: 'redis' });
   const redis = url === undefined ? undefined : createRedis({ url, logger: log });
-  /** `share`: the part of the pace that this process takes while Redis is away. */
-  const pacer = (name: string, requestsPerSecond: number, share = 1): Pacer => {
-    if (!redis) return createInProcessPacer({ requestsPerSecond });
-    const withoutRedis = createInProcessPacer({ requestsPerSecond: requestsPerSecond * share });
-    return createRedisPacer({
-      redis,
-      key: `${namespacePrefix}:pace:${name}`,
-      requestsPerSecond,
-      withoutRedis,
-    });
-  };
+  const pacer = pacerFactory(redis, namespacePrefix);
+  /** `part` of the pace, for work that must leave the rest to others. */
+  const partOf = (
+    whole: Pacer,
+    name: string,
+    { requestsPerSecond, shareWithoutRedis }: Paced,
+    part: number,
+  ) => createPartPacer({ part: pacer(name, requestsPerSecond * part, shareWithoutRedis), whole });
   return {
     rateLimiter: redis
       ? createRedisRateLimiter({ redis, keyPrefix: `${namespacePrefix}:limit:` })
       : createInProcessRateLimiter(),
-    /** The supplier's allowance. */
-    pacerFor: ({ environment, supplier }: WorldConfig): Pacer =>
-      supplier.requestsPerSecond === null
-        ? createUnlimitedPacer()
-        : pacer(`${environment}:supplier`, supplier.requestsPerSecond, supplier.shareWithoutRedis),
+    /** The supplier's allowance, by the kind of work: orders may take all of it, and always find most of it free. */
+    supplierPacers: ({ environment, supplier }: WorldConfig) => {
+      const paced = pacedOf(supplier);
+      if (!paced) return { orders: UNLIMITED, reads: UNLIMITED, background: UNLIMITED, checks: UNLIMITED };
+      const name = `${environment}:supplier`;
+      const orders = pacer(name, paced.requestsPerSecond, paced.shareWithoutRedis);
+      const reads = partOf(orders, `${name}-reads`, paced, READS_PART);
+      const inReads = (work: string, part: number) => partOf(reads, `${name}-${work}`, paced, part);
+      const background = inReads('background', BACKGROUND_PART);
+      return { orders, reads, background, checks: inReads('checks', CHECKS_PART) };
+    },
+    /** What batches may begin; a purchase of theirs takes its requests from those of orders. */
+    batchPacer: ({ environment, supplier }: WorldConfig): Pacer => {
+      const paced = pacedOf(supplier);
+      if (!paced) return UNLIMITED;
+      const { requestsPerSecond, shareWithoutRedis } = paced;
+      return pacer(`${environment}:batches`, requestsPerSecond * BATCH_PART, shareWithoutRedis);
+    },
+    /** The bound on what we send to the gateway, and the parts of it. */
+    gatewayPacers: ({ environment, gateway }: WorldConfig) => {
+      const paced = gateway && pacedOf(gateway);
+      if (!paced) return { all: UNLIMITED, account: () => UNLIMITED, reconciliation: UNLIMITED };
+      const name = `${environment}:gateway`;
+      const all = pacer(name, paced.requestsPerSecond, paced.shareWithoutRedis);
+      const accounts = new LRUCache<string, Pacer>({
+        max: MAX_ACCOUNT_PACERS,
+        memoMethod: (accountId) => partOf(all, `${name}:${accountId}`, paced, ONE_ACCOUNTS_PART),
+      });
+      return {
+        all,
+        account: (accountId: string): Pacer => accounts.memo(accountId),
+        reconciliation: partOf(all, `${name}-reconciliation`, paced, RECONCILIATION_PART),
+      };
+    },
     /** How often the watch over unpaid payments may call the gateway, all processes together. */
     watchPacerFor: (environment: Environment) =>
       pacer(`${environment}:gateway-watch`, WATCH_REQUESTS_PER_SECOND),
-    cacheFor: (environment: Environment) =>
-      redis
-        ? createRedisJsonCache({ redis, keyPrefix: `${namespacePrefix}:cache:${environment}:` })
-        : createInProcessJsonCache(),
     /** Never fails readiness: everything goes on without Redis. */
     check: async (): Promise<ReadinessCheck> => {
       if (await redis?.isReady(CHECK_WITHIN_MS)) return { name: 'redis', ok: true };
-      const why = redis ? 'not reachable' : 'not configured';
+      const why = redis ? (redis.problem() ?? 'not reachable') : 'not configured';
       return { name: 'redis', ok: true, detail: `${why}, limits are per process` };
     },
-    close: (): Promise<void> => {
-      redis?.close();
-      return Promise.resolve();
-    },
+    close: (): Promise<void> => Promise.resolve(redis?.close()),
   };
 }

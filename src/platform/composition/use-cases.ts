@@ -1,5 +1,7 @@
 import type { Authenticator } from '../../accounts/authenticate.ts';
+import type { RequestLog } from '../../accounts/request-log.ts';
 import type { OpsUseCases } from './ops-use-cases.ts';
+import type { UserUseCases } from './user-use-cases.ts';
 import type { WorldUseCases } from './world-use-cases.ts';
 
 export type { WorldUseCases };
@@ -10,4 +12,8 @@ export interface UseCases {
   readonly worlds: { readonly test: WorldUseCases; readonly live?: WorldUseCases };
   /** Undefined: there is nothing under /ops. */
   readonly ops?: OpsUseCases;
+  /** Undefined: there is nothing under /auth and /account, and no cookie is looked at. */
+  readonly users?: UserUseCases;
+  /** Undefined: no requests are kept for their accounts. */
+  readonly requestLog?: Pick<RequestLog, 'note'>;
 }

@@ -36,7 +36,7 @@ export function composeWebhookEngine(
   return createWebhookEngine({
     temporal,
     subjectsOf: (messageIds) => findMessageSubjects(db, messageIds),
-    onNotHandedOver: (fields) => events.webhooksNotHandedOver(fields),
+    onNotHandedOver: events.webhooksNotHandedOver,
   });
 }
 

@@ -1,29 +1,56 @@
 import type { Environment } from '../../domain/account.ts';
 import { getPackage, listPackages, listRegions, listTopUps } from '../../catalogue/browse.ts';
+import { listPackageChanges } from '../../catalogue/changes.ts';
 import { nairaRate, priceRevision } from '../../catalogue/prices.ts';
 import { createTopUps } from '../../catalogue/top-ups.ts';
+import {
+  createPageRefreshes,
+  deleteLink,
+  diagnoseEsim,
+  findInstallPage,
+  getInstall,
+} from '../../esims/installing.ts';
 import { getEsim, listEsims } from '../../esims/read-esims.ts';
+import { controlSandboxEsim, type SandboxDeps } from '../../esims/sandbox-controls.ts';
+import { createSupplierInbox, type SupplierInboxDeps } from '../../esims/supplier-events.ts';
 import { getWallet, getLowBalance, setLowBalance } from '../../ledger/wallet.ts';
+import { exportWalletEntries, listWalletEntries } from '../../ledger/wallet-entries.ts';
 import { fundWallet } from '../../payments/fund-wallet.ts';
 import { createGatewayInbox } from '../../payments/gateway-events.ts';
 import { buy } from '../../purchases/buy.ts';
+import { getEsimTimeline } from '../../purchases/esim-timeline.ts';
+import { listTransactions } from '../../purchases/list-transactions.ts';
+import { exportBatch, getBatch, listBatches, orderBatch } from '../../purchases/order-batch.ts';
+import { createQuote } from '../../purchases/quotes.ts';
 import { confirmPayment, findPaymentStatus, getTransaction } from '../../purchases/transactions.ts';
+import { getStatistics, listTopDestinations } from '../../purchases/statistics.ts';
+import { searchOwn } from '../../purchases/search.ts';
+import { getSpending } from '../../purchases/spending.ts';
 import { findStoredAnswer, storeAnswer } from '../../purchases/stored-answers.ts';
-import type { PurchaseDeps } from '../../purchases/deps.ts';
+import type { BatchDeps } from '../../purchases/deps.ts';
 import type { WebhookDeps } from '../../webhooks/deps.ts';
 import { webhookUseCases } from '../../webhooks/use-cases.ts';
 import { createSupplierReadBreaker } from '../circuit-breaker.ts';
-import { bindAll } from './bind.ts';
+import { bindAll, guardAll } from './bind.ts';
 
 /** What routes may call in one world. Nothing reachable from here knows the other world. */
 export type WorldUseCases = ReturnType<typeof createWorldUseCases>;
 
 export function createWorldUseCases(
-  world: PurchaseDeps & WebhookDeps & { readonly environment: Environment },
+  world: BatchDeps &
+    WebhookDeps &
+    SupplierInboxDeps &
+    Pick<SandboxDeps, 'sandboxSupplier'> & { readonly environment: Environment },
 ) {
   const supplierReads = createSupplierReadBreaker();
-  const gatewayDoor = createGatewayInbox(world);
-  const deps = { ...world, supplierReads, topUps: createTopUps({ ...world, supplierReads }) };
+  const gatewayInbox = createGatewayInbox(world);
+  const supplierInbox = createSupplierInbox(world);
+  const deps = {
+    ...world,
+    supplierReads,
+    pageRefreshes: createPageRefreshes(world.settings.esimFreshMs),
+    topUps: createTopUps({ ...world, supplierReads }),
+  };
   return {
     environment: world.environment,
     /** Changes whenever a listed price or region may have changed: a key for caches of rendered answers. No I/O. */
@@ -32,22 +59,46 @@ export function createWorldUseCases(
       listRegions,
       listPackages,
       listTopUps,
+      listPackageChanges,
       getPackage,
       getExchangeRate: () => nairaRate(deps, world.catalogue.current()),
       listEsims,
       getEsim,
+      controlSandboxEsim,
+      getInstall,
+      diagnoseEsim,
+      deleteInstallLink: deleteLink,
+      findInstallPage,
       getWallet,
       getLowBalance,
       setLowBalance,
+      listWalletEntries,
+      exportWalletEntries,
       buy,
+      orderBatch,
+      listBatches,
+      getBatch,
+      exportBatch,
+      createQuote,
       getTransaction,
+      listTransactions,
+      getEsimTimeline,
+      getStatistics,
+      getSpending,
+      searchOwn,
+      listTopDestinations,
       confirmPayment,
       findPaymentStatus,
       fundWallet,
       findStoredAnswer,
       storeAnswer,
       ...webhookUseCases,
-      takeGatewayEvent: (_deps, ...event: Parameters<typeof gatewayDoor.take>) => gatewayDoor.take(...event),
+    }),
+    ...guardAll({
+      mayBeGatewayEvent: gatewayInbox.mayBeEvent,
+      takeGatewayEvent: gatewayInbox.take,
+      admitSupplierEvent: supplierInbox.admit,
+      takeSupplierEvent: supplierInbox.take,
     }),
   };
 }

@@ -7,9 +7,35 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { parseRateMicros } from '../../catalogue/pricing.ts';
 import type { Environment } from '../../domain/account.ts';
-import { ConfigError, list, logLevel, pairs, port, positive, text } from './fields.ts';
+import {
+  MAX_CONNECTIONS,
+  MAX_CONNECTIONS_PER_ADDRESS,
+  MAX_EVENT_BYTES,
+  MAX_EVENT_BYTES_IN_FLIGHT,
+} from '../http/limits.ts';
+import { DEFAULT_UNPAID_LIMITS } from '../../payments/rules.ts';
+import { databaseSettings, isReadableOnTheWay, settleTls } from './database.ts';
+import {
+  ConfigError,
+  encryptionKey,
+  isLoopbackHost,
+  list,
+  logLevel,
+  pairs,
+  port,
+  positive,
+  text,
+} from './fields.ts';
 import { mailOf, operationsOf, operationsSettings } from './operations.ts';
-import { purchaseTimings, webhooksOf, worldSecrets, worldSettings, worldSpecifics } from './world.ts';
+import { temporalOf, temporalSettings } from './temporal.ts';
+import {
+  purchaseTimings,
+  supplierEventsOf,
+  webhooksOf,
+  worldSecrets,
+  worldSettings,
+  worldSpecifics,
+} from './world.ts';
 
 export { ConfigError };
 
@@ -23,18 +49,16 @@ export type DevSettings = ReturnType<typeof readDevSettings>;
 
 type Env = Readonly<Record<string, string | undefined>>;
 
-const sealingKey = z.string().regex(/^[0-9a-fA-F]{64}$/, 'takes 64 hexadecimal digits');
-
 const schema = z.object({
-  DATABASE_URL: z.string().regex(/^postgres(ql)?:\/\//),
+  ...databaseSettings,
   REDIS_URL: z
     .string()
     .regex(/^rediss?:\/\//)
     .optional(),
-  TEMPORAL_ADDRESS: z.string().regex(/^[^:]+:\d+$/),
+  ...temporalSettings,
   SIMWAY_ID_SECRET: z.string().min(32),
-  SIMWAY_SECRETS_KEY: sealingKey,
-  SIMWAY_SECRETS_PREVIOUS_KEYS: list.pipe(z.array(sealingKey)),
+  SIMWAY_SECRETS_KEY: encryptionKey,
+  SIMWAY_SECRETS_PREVIOUS_KEYS: list.pipe(z.array(encryptionKey)),
   SIMWAY_NAMESPACE_PREFIX: z
     .string()
     .regex(/^[a-z][a-z0-9-]{1,40}$/)
@@ -49,6 +73,10 @@ const schema = z.object({
   SIMWAY_PUBLIC_URL: z.url().optional(),
   ...operationsSettings,
   SIMWAY_TRUSTED_PROXIES: list,
+  SIMWAY_HTTP_CONNECTIONS: positive(MAX_CONNECTIONS),
+  SIMWAY_HTTP_CONNECTIONS_PER_ADDRESS: positive(MAX_CONNECTIONS_PER_ADDRESS),
+  SIMWAY_GATEWAY_EVENT_BYTES: z.coerce.number().int().min(MAX_EVENT_BYTES).default(MAX_EVENT_BYTES_IN_FLIGHT),
+  SIMWAY_API_KEY_LIFE_DAYS: z.coerce.number().int().positive().max(36_500).optional(),
   SIMWAY_STOP_DEADLINE_MS: positive(20_000),
   SIMWAY_DATABASE_CONNECTIONS: positive(20),
   SIMWAY_DATABASE_STATEMENT_TIMEOUT_MS: positive(2_000),
@@ -60,6 +88,9 @@ const schema = z.object({
     /^[A-Z]{3}$/.test(currency) && parseRateMicros(rate) !== undefined ? rate : undefined,
   ).prefault('NGN=1600.00,EUR=0.92,GBP=0.79,GHS=12.50,KES=129.00,XOF=605.00'),
   SIMWAY_OPEN_RATES: z.enum(['on', 'off']).default('off'),
+  SIMWAY_UNPAID_PAYMENTS: pairs('STANDARD=100,PREMIUM=1000', (count, plan) =>
+    Object.hasOwn(DEFAULT_UNPAID_LIMITS, plan) && /^[1-9]\d{0,5}$/.test(count) ? Number(count) : undefined,
+  ).prefault(''),
   SIMWAY_MOBILE_MONEY_CURRENCY: z.enum(['GHS', 'KES', 'XOF']).optional(),
   SIMWAY_SYNC_CATALOGUE_MS: positive(3_600_000),
   SIMWAY_REFRESH_RATES_MS: positive(600_000),
@@ -80,9 +111,12 @@ const namespacesSchema = schema.pick({
 });
 type NamespaceSettings = z.output<typeof namespacesSchema>;
 
+/** Without an address Temporal is left alone. */
+const maybeTemporal = z.object(temporalSettings).partial({ TEMPORAL_ADDRESS: true });
+
 const migrateSchema = schema
-  .pick({ DATABASE_URL: true, TEMPORAL_ADDRESS: true })
-  .partial({ TEMPORAL_ADDRESS: true })
+  .pick({ DATABASE_URL: true, SIMWAY_DATABASE_TLS: true, SIMWAY_DATABASE_CA_FILE: true })
+  .extend(maybeTemporal.shape)
   .extend(namespacesSchema.shape);
 
 const financeSchema = migrateSchema
@@ -116,18 +150,36 @@ function toConfig(s: Settings) {
       host: s.SIMWAY_HTTP_HOST,
       port: s.SIMWAY_HTTP_PORT,
       trustedProxies: s.SIMWAY_TRUSTED_PROXIES,
+      maxConnections: s.SIMWAY_HTTP_CONNECTIONS,
+      maxConnectionsPerAddress: s.SIMWAY_HTTP_CONNECTIONS_PER_ADDRESS,
+      maxEventBytesInFlight: s.SIMWAY_GATEWAY_EVENT_BYTES,
       stopDeadlineMs: s.SIMWAY_STOP_DEADLINE_MS,
     },
     ...operationsOf(s),
     database: {
       maxConnections: s.SIMWAY_DATABASE_CONNECTIONS,
       statementTimeoutMs: s.SIMWAY_DATABASE_STATEMENT_TIMEOUT_MS,
+      /** What goes to Postgres can be read on the way. */
+      isReadable: isReadableOnTheWay(settleTls(s.DATABASE_URL, s)),
     },
-    temporal: { address: s.TEMPORAL_ADDRESS },
+    /** How long a new API key works, unless its maker says otherwise; undefined: until it is revoked. */
+    apiKeyLifeDays: s.SIMWAY_API_KEY_LIFE_DAYS,
+    /** Browsers may have payloads decrypted from there, over the API's admin port. Undefined: nobody may. */
+    temporalUiOrigin: s.SIMWAY_TEMPORAL_UI_ORIGIN,
+    /** Pages of operators link to workflows there. Undefined: they do not. */
+    temporalUiUrl: s.TEMPORAL_UI_URL ?? s.SIMWAY_TEMPORAL_UI_ORIGIN,
     /** Where browsers reach the API, without a trailing slash: hosted payment pages send buyers back to it. */
     publicUrl: publicUrl.replace(/\/+$/, ''),
+    /**
+     * Without a mail server, mails to users are shown to anyone who requests them. Only as `npm start` runs it: no live world, and reached from this machine
+     * alone. Users made before live is switched on are its users afterwards.
+     */
+    showsMails:
+      !isLiveOn(s) && isLoopbackHost(s.SIMWAY_HTTP_HOST) && isLoopbackHost(new URL(publicUrl).hostname),
     /** What MOBILE_MONEY is charged in; undefined: the method is not offered. */
     mobileMoneyCurrency: s.SIMWAY_MOBILE_MONEY_CURRENCY,
+    /** By plan; those that the setting leaves out keep theirs. */
+    unpaidLimits: { ...DEFAULT_UNPAID_LIMITS, ...s.SIMWAY_UNPAID_PAYMENTS },
     worker: {
       maxCachedWorkflows: s.SIMWAY_WORKER_CACHED_WORKFLOWS,
       shutdownGraceMs: s.SIMWAY_WORKER_GRACE_MS,
@@ -142,11 +194,12 @@ function toConfig(s: Settings) {
     schedules: {
       syncCatalogueMs: s.SIMWAY_SYNC_CATALOGUE_MS,
       refreshRatesMs: s.SIMWAY_REFRESH_RATES_MS,
-      refreshUsageMs: 900_000,
+      refreshUsageMs: 60_000,
       sweepMs: 3_600_000,
       applyInboxMs: 30_000,
       sweepWebhooksMs: s.SIMWAY_SWEEP_WEBHOOKS_MS,
       tidyWebhooksMs: 3_600_000,
+      sweepBatchesMs: 30_000,
     },
     /** Also of a world that is off: keys are made for it. */
     webhooks: { test: webhooksOf(s, 'test'), live: webhooksOf(s, 'live') },
@@ -163,7 +216,12 @@ function toConfig(s: Settings) {
 const isLiveOn = (s: NamespaceSettings): boolean => s.SIMWAY_LIVE_SUPPLIER_ACCESS_CODE !== undefined;
 
 function worldOf(s: Settings, environment: Environment) {
-  return { ...financeWorldOf(s, environment), ...worldSpecifics(s, environment), topUpsFreshMs: 3_600_000 };
+  return {
+    ...financeWorldOf(s, environment),
+    ...worldSpecifics(s, environment),
+    supplierEvents: supplierEventsOf(s, environment, `http://127.0.0.1:${s.SIMWAY_HTTP_PORT}`),
+    topUpsFreshMs: 3_600_000,
+  };
 }
 
 function financeWorldOf(s: z.output<typeof financeSchema>, environment: Environment) {
@@ -182,8 +240,9 @@ function namespacesOf(s: NamespaceSettings): string[] {
 
 function toSecrets(s: Settings) {
   return {
-    databaseUrl: s.DATABASE_URL,
+    databaseUrl: settleTls(s.DATABASE_URL, s),
     redisUrl: s.REDIS_URL,
+    temporal: temporalOf(s),
     /** For the collector of traces. */
     tracingHeaders: s.OTEL_EXPORTER_OTLP_HEADERS,
     /** Key of the HMAC behind transaction ids; the same in every process, for ever. */
@@ -194,33 +253,46 @@ function toSecrets(s: Settings) {
   };
 }
 
+function maybeTemporalOf(s: z.output<typeof maybeTemporal>) {
+  const { TEMPORAL_ADDRESS: address } = s;
+  return address === undefined ? undefined : temporalOf({ ...s, TEMPORAL_ADDRESS: address });
+}
+
 /** What `migrate` works on, as the owner of the database; without an address it leaves Temporal alone. Throws ConfigError like readConfig. */
 export function readMigrateSettings(env: Env = process.env) {
   const s = readBy(migrateSchema, env);
+  const databaseUrl = settleTls(s.DATABASE_URL, s);
   return {
-    databaseUrl: s.DATABASE_URL,
-    temporalAddress: s.TEMPORAL_ADDRESS,
+    databaseUrl,
+    isDatabaseReadable: isReadableOnTheWay(databaseUrl),
+    temporal: maybeTemporalOf(s),
     namespaces: namespacesOf(s),
   };
 }
 
-/** Settings of finance's commands; addresses that are absent come from a running `npm start`. Throws ConfigError like readConfig. */
-export function readFinanceSettings(env: Env = process.env) {
-  const s = readBy(financeSchema, env);
-  return deepFreeze({
-    databaseUrl: s.DATABASE_URL,
-    temporalAddress: s.TEMPORAL_ADDRESS,
+/** Settings of finance's commands; `beneath` holds what `env` leaves out. Throws ConfigError like readConfig. */
+export function readFinanceSettings(env: Env = process.env, beneath: Env = {}) {
+  const s = readBy(financeSchema, { ...beneath, ...env });
+  return {
+    databaseUrl: s.DATABASE_URL && settleTls(s.DATABASE_URL, s),
+    temporal: maybeTemporalOf(s),
     worlds: { test: financeWorldOf(s, 'test'), live: isLiveOn(s) ? financeWorldOf(s, 'live') : undefined },
-  });
+  };
+}
+
+/** Whether the environment names an installation; what it says of it may still be wrong. */
+export function namesInstallation(env: Env = process.env): boolean {
+  return (env['DATABASE_URL'] ?? '') !== '';
 }
 
 /** What `npm start` takes from the machine before there is a Config; everything is optional. */
 export function readDevSettings(env: Env = process.env) {
   const given = (name: string): string | undefined => (env[name] === '' ? undefined : env[name]);
+  const { DATABASE_URL: databaseUrl, ...tls } = readBy(z.object(databaseSettings).partial(), env);
   return {
-    databaseUrl: given('DATABASE_URL'),
+    databaseUrl: databaseUrl && settleTls(databaseUrl, tls),
     redisUrl: given('REDIS_URL'),
-    temporalAddress: given('TEMPORAL_ADDRESS'),
+    temporal: maybeTemporalOf(readBy(maybeTemporal, env)),
     temporalUiUrl: given('TEMPORAL_UI_URL'),
     namespaces: namespacesOf(readBy(namespacesSchema, env)),
     pathEnv: env['PATH'] ?? '',

@@ -13,7 +13,19 @@ export class ConfigError extends Error {
 export const port = (fallback: number) => z.coerce.number().int().min(0).max(65_535).default(fallback);
 export const positive = (fallback: number) => z.coerce.number().int().positive().default(fallback);
 export const text = z.string().min(1).optional();
+export const encryptionKey = z.string().regex(/^[0-9a-fA-F]{64}$/, 'takes 64 hexadecimal digits');
 export const logLevel = z.enum(LOG_LEVELS).default('info');
+
+const LOOPBACK = /^(localhost|127\.\d+\.\d+\.\d+|::1|\[::1\])$/;
+
+/** A host name, without a port. */
+export const isLoopbackHost = (host: string): boolean => LOOPBACK.test(host);
+
+/** Of a vendor that takes real money: nobody on the way may read or change what we say to it. */
+export const secureUrl = z.string().refine((value) => {
+  const { protocol = '', hostname = '' } = URL.parse(value) ?? {};
+  return protocol === 'https:' || (protocol === 'http:' && isLoopbackHost(hostname));
+}, 'takes https://…');
 
 const partsOf = (line: string): string[] =>
   line

@@ -8,17 +8,32 @@ const amounts = pairs('NGN=500000.00,USD=300.00, or off', (amount, currency) => 
   return limitMinor >= 0n && /^[A-Z]{3}$/.test(currency) ? limitMinor : undefined;
 });
 
+/** `off`: no limit. A currency that is not named has none either. */
+const limits = z
+  .string()
+  .transform((line) => (line.trim() === 'off' ? '' : line))
+  .pipe(amounts);
+
+type Amounts = z.output<typeof limits>;
+
+/** A day's work of one person, and two large refunds on one account. More where one action may be larger, none where it has no limit. */
+function dayLimits(perAction: Amounts, actions: bigint, atLeast: Readonly<Record<string, bigint>>): Amounts {
+  return Object.fromEntries(
+    Object.entries(perAction).map(([currency, limitMinor]) => {
+      const [several, least] = [limitMinor * actions, atLeast[currency] ?? 0n];
+      return [currency, several > least ? several : least];
+    }),
+  );
+}
+
 /** Variables of the environment. */
 export const operationsSettings = {
   SIMWAY_ADMIN_HOST: z.string().default('127.0.0.1'),
   SIMWAY_ADMIN_PORT: port(3001),
   SIMWAY_WORKER_ADMIN_PORT: port(3002),
-  /** `off`: no action needs a second person. A currency that is not named needs none either. */
-  SIMWAY_APPROVAL_LIMIT: z
-    .string()
-    .default('NGN=500000.00,USD=300.00')
-    .transform((line) => (line.trim() === 'off' ? '' : line))
-    .pipe(amounts),
+  SIMWAY_APPROVAL_LIMIT: limits.prefault('NGN=500000.00,USD=300.00'),
+  SIMWAY_APPROVAL_LIMIT_PERSON_DAY: limits.optional(),
+  SIMWAY_APPROVAL_LIMIT_ACCOUNT_DAY: limits.optional(),
   // Money is moved there: unless set, only from the same machine.
   SIMWAY_OPS_ADDRESSES: list.prefault('127.0.0.0/8,::1'),
   OTEL_EXPORTER_OTLP_ENDPOINT: z.url().optional(),
@@ -53,6 +68,7 @@ type Settings = z.output<z.ZodObject<typeof operationsSettings>>;
 export function operationsOf(s: Settings) {
   const endpoint = s.OTEL_EXPORTER_OTLP_ENDPOINT?.replace(/\/+$/, '');
   const buildId = s.SIMWAY_DEPLOYMENT_BUILD_ID;
+  const perAction = s.SIMWAY_APPROVAL_LIMIT;
   return {
     /** Never to be reached from outside. */
     admin: {
@@ -61,7 +77,14 @@ export function operationsOf(s: Settings) {
       workerPort: s.SIMWAY_WORKER_ADMIN_PORT,
     },
     /** Above these amounts an operator action needs a second person. */
-    approvalLimits: s.SIMWAY_APPROVAL_LIMIT,
+    approvalLimits: {
+      perAction,
+      perPersonDay:
+        s.SIMWAY_APPROVAL_LIMIT_PERSON_DAY ??
+        dayLimits(perAction, 4n, { NGN: 2_000_000_00n, USD: 1_200_00n }),
+      perAccountDay:
+        s.SIMWAY_APPROVAL_LIMIT_ACCOUNT_DAY ?? dayLimits(perAction, 2n, { NGN: 1_000_000_00n, USD: 600_00n }),
+    },
     /** Addresses or CIDR ranges from where people may use /ops. */
     opsAddresses: s.SIMWAY_OPS_ADDRESSES,
     /** A collector that takes OTLP over HTTP, and the share of requests that are traced, 0 to 1. Undefined: nothing is traced. */

@@ -1,6 +1,6 @@
 /** Settings of one world: its vendors, how fast purchases go, reconciliation, and webhooks to merchants. */
 import { z } from 'zod';
-import { json, list, positive, text } from './fields.ts';
+import { json, list, positive, secureUrl, text } from './fields.ts';
 import type { Environment } from '../../domain/account.ts';
 import { parseMinor } from '../../domain/money.ts';
 import type { PurchaseTimings } from '../../purchases/purchase.ts';
@@ -48,19 +48,35 @@ const timings = json(
 
 const HOUR_MS = 3_600_000;
 
+/** Below a second nearly every read would ask the supplier; above an hour a page would show what the schedule has long replaced. */
+const esimFreshMs = (fallback: number) => z.coerce.number().int().min(1_000).max(HOUR_MS).default(fallback);
+
 /** Variables of the environment. */
 export const worldSettings = {
   SIMWAY_TEST_SUPPLIER_URL: z.url(),
   SIMWAY_TEST_SUPPLIER_ACCESS_CODE: z.string().min(1),
   SIMWAY_TEST_SUPPLIER_SECRET_KEY: text,
+  SIMWAY_TEST_SUPPLIER_CONTROL_URL: z.url().optional(),
   SIMWAY_TEST_SUPPLIER_REQUESTS_PER_SECOND: z.coerce.number().int().positive().optional(),
-  SIMWAY_LIVE_SUPPLIER_URL: z.url().default('https://api.esimaccess.com'),
+  SIMWAY_TEST_SUPPLIER_EVENTS_URL: z.union([z.url(), z.literal('off')]).optional(),
+  SIMWAY_TEST_SUPPLIER_EVENT_ADDRESSES: list.prefault('127.0.0.0/8,::1'),
+  SIMWAY_TEST_ESIM_FRESH_MS: esimFreshMs(2_000),
+  SIMWAY_LIVE_ESIM_FRESH_MS: esimFreshMs(60_000),
+  SIMWAY_LIVE_SUPPLIER_EVENTS_URL: secureUrl.optional(),
+  /** The vendor's published ones. */
+  SIMWAY_LIVE_SUPPLIER_EVENT_ADDRESSES: list.prefault(
+    '3.1.131.226,54.254.74.88,18.136.190.97,18.136.60.197,18.136.19.137',
+  ),
+  SIMWAY_LIVE_SUPPLIER_URL: secureUrl.default('https://api.esimaccess.com'),
   SIMWAY_LIVE_SUPPLIER_ACCESS_CODE: text,
   SIMWAY_LIVE_SUPPLIER_SECRET_KEY: text,
+  SIMWAY_TEST_GATEWAY_REQUESTS_PER_SECOND: z.coerce.number().int().positive().optional(),
+  /** Three times what 100,000 payments and 300,000 checkouts a day take (docs/OPERATIONS.md). The gateway names no limit of its own. */
+  SIMWAY_LIVE_GATEWAY_REQUESTS_PER_SECOND: positive(30),
   SIMWAY_TEST_GATEWAY_URL: z.url().optional(),
   SIMWAY_TEST_GATEWAY_SECRET_KEY: text,
   SIMWAY_TEST_GATEWAY_PREVIOUS_SECRET_KEY: text,
-  SIMWAY_LIVE_GATEWAY_URL: z.url().default('https://api.paystack.co'),
+  SIMWAY_LIVE_GATEWAY_URL: secureUrl.default('https://api.paystack.co'),
   SIMWAY_LIVE_GATEWAY_SECRET_KEY: text,
   SIMWAY_LIVE_GATEWAY_PREVIOUS_SECRET_KEY: text,
   SIMWAY_TEST_TIMINGS: timings,
@@ -125,53 +141,75 @@ const SUPPLIER_TIME_LIMIT_MS = 5_000;
 const LIVE_SUPPLIER_REQUESTS_PER_SECOND = 8;
 
 /** A gateway is there once its address and its key are; without one only WALLET is offered. */
-function gatewayOf(baseUrl: string | undefined, secretKey: string | undefined) {
+function gatewayOf(
+  baseUrl: string | undefined,
+  secretKey: string | undefined,
+  requestsPerSecond: number | null,
+) {
   if (baseUrl === undefined || secretKey === undefined) return undefined;
-  return { baseUrl, timeLimitMs: GATEWAY_TIME_LIMIT_MS };
+  return { baseUrl, timeLimitMs: GATEWAY_TIME_LIMIT_MS, requestsPerSecond, shareWithoutRedis: 0.25 };
 }
 
-/** What `shareWithoutRedis` is: the part of the supplier's allowance that each process takes while Redis is away. */
+/** What `shareWithoutRedis` is: the part of a vendor's allowance that each process takes while Redis is away. */
 export function worldSpecifics(s: Settings, environment: Environment) {
   return environment === 'live'
     ? {
         supplier: {
           baseUrl: s.SIMWAY_LIVE_SUPPLIER_URL,
+          /** There is nothing to control at a real supplier. */
+          controlUrl: undefined,
           requestsPerSecond: LIVE_SUPPLIER_REQUESTS_PER_SECOND,
           shareWithoutRedis: 0.25,
           timeLimitMs: SUPPLIER_TIME_LIMIT_MS,
         },
-        gateway: gatewayOf(s.SIMWAY_LIVE_GATEWAY_URL, s.SIMWAY_LIVE_GATEWAY_SECRET_KEY),
-        esimFreshMs: 60_000,
+        gateway: gatewayOf(
+          s.SIMWAY_LIVE_GATEWAY_URL,
+          s.SIMWAY_LIVE_GATEWAY_SECRET_KEY,
+          s.SIMWAY_LIVE_GATEWAY_REQUESTS_PER_SECOND,
+        ),
+        esimFreshMs: s.SIMWAY_LIVE_ESIM_FRESH_MS,
         closedPaymentFreshMs: 60_000,
         reconcile: {
           everyMs: s.SIMWAY_LIVE_RECONCILE_MS,
           overlapMs: s.SIMWAY_RECONCILE_OVERLAP_MS,
           settleMs: s.SIMWAY_LIVE_RECONCILE_SETTLE_MS,
           lingerMs: 10_000,
-          // A quarter of the vendor's eight requests a second, so that purchases keep the rest.
-          supplierPauseMs: 500,
           fees: s.SIMWAY_LIVE_GATEWAY_FEES,
         },
       }
     : {
         supplier: {
           baseUrl: s.SIMWAY_TEST_SUPPLIER_URL,
+          controlUrl: s.SIMWAY_TEST_SUPPLIER_CONTROL_URL,
           requestsPerSecond: s.SIMWAY_TEST_SUPPLIER_REQUESTS_PER_SECOND ?? null,
           shareWithoutRedis: 0.5,
           timeLimitMs: SUPPLIER_TIME_LIMIT_MS,
         },
-        gateway: gatewayOf(s.SIMWAY_TEST_GATEWAY_URL, s.SIMWAY_TEST_GATEWAY_SECRET_KEY),
-        esimFreshMs: 2_000,
+        gateway: gatewayOf(
+          s.SIMWAY_TEST_GATEWAY_URL,
+          s.SIMWAY_TEST_GATEWAY_SECRET_KEY,
+          s.SIMWAY_TEST_GATEWAY_REQUESTS_PER_SECOND ?? null,
+        ),
+        esimFreshMs: s.SIMWAY_TEST_ESIM_FRESH_MS,
         closedPaymentFreshMs: 2_000,
         reconcile: {
           everyMs: s.SIMWAY_TEST_RECONCILE_MS,
           overlapMs: s.SIMWAY_RECONCILE_OVERLAP_MS,
           settleMs: s.SIMWAY_TEST_RECONCILE_SETTLE_MS,
           lingerMs: 1_000,
-          supplierPauseMs: 0,
           fees: s.SIMWAY_TEST_GATEWAY_FEES,
         },
       };
+}
+
+/** Where the supplier sends its events, without a trailing slash, and from where. The sandbox's supplier is beside the API. */
+export function supplierEventsOf(s: Settings, environment: Environment, localApiUrl: string) {
+  if (environment === 'live') {
+    const { SIMWAY_LIVE_SUPPLIER_EVENTS_URL: url, SIMWAY_LIVE_SUPPLIER_EVENT_ADDRESSES: addresses } = s;
+    return { url: url?.replace(/\/+$/, ''), addresses };
+  }
+  const { SIMWAY_TEST_SUPPLIER_EVENTS_URL: given, SIMWAY_TEST_SUPPLIER_EVENT_ADDRESSES: addresses } = s;
+  return { url: given === 'off' ? undefined : (given ?? localApiUrl).replace(/\/+$/, ''), addresses };
 }
 
 /** Live follows the published schedule exactly. `waitsMs`: the wait before each attempt. */

@@ -26,8 +26,13 @@ const parserOf = ((oid: TypeId, format?: 'text') =>
     ? BigInt
     : (pg.types.getTypeParser(oid, format) as unknown)) as typeof pg.types.getTypeParser;
 
-/** A database that does not answer is an error to the caller, not a wait. */
+/** A database that does not answer is an error to the caller, not a wait. `connect_timeout` in the address, in seconds as in libpq, replaces it. */
 const CONNECT_TIMEOUT_MS = 3_000;
+
+function connectTimeoutMs(url: string): number {
+  const seconds = Number(new URL(url).searchParams.get('connect_timeout'));
+  return seconds > 0 ? seconds * 1_000 : CONNECT_TIMEOUT_MS;
+}
 
 /** Opens lazily: nothing connects until the first query. */
 export function openDatabase<T>(options: DatabaseOptions): Kysely<T> {
@@ -47,7 +52,7 @@ export function openPool(options: DatabaseOptions): pg.Pool {
     connectionString: options.url,
     options: settings.join(' '),
     max: options.maxConnections,
-    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    connectionTimeoutMillis: connectTimeoutMs(options.url),
     application_name: options.applicationName,
     types: { getTypeParser: parserOf },
   });

@@ -5,22 +5,32 @@
 import type { PostgresPool, PostgresPoolClient } from 'kysely';
 import type pg from 'pg';
 
-/** A process asks for about a hundred statements. Beyond this many, texts run unprepared, so that the server's memory stays bounded. */
+/** A process asks for some two hundred statements. Beyond this many, texts run unprepared, so that the server's memory stays bounded. */
 const MAX_TEXTS = 400;
 /** Longer texts list rows, and differ with their number. */
 const MAX_TEXT_CHARACTERS = 4_000;
 
-const names = new Map<string, string>();
-let generation = 0;
-
-function nameOf(text: string): string | undefined {
-  const known = names.get(text);
-  if (known !== undefined) return known;
-  if (text.length > MAX_TEXT_CHARACTERS || names.size >= MAX_TEXTS) return undefined;
-  const name = `simway-${generation}-${names.size}`;
-  names.set(text, name);
-  return name;
+/** The names of a pool's statements. */
+function createNames() {
+  const names = new Map<string, string>();
+  let generation = 0;
+  return {
+    of: (text: string): string | undefined => {
+      const known = names.get(text);
+      if (known !== undefined) return known;
+      if (text.length > MAX_TEXT_CHARACTERS || names.size >= MAX_TEXTS) return undefined;
+      const name = `simway-${generation}-${names.size}`;
+      names.set(text, name);
+      return name;
+    },
+    /** Every statement gets a new name. */
+    forget: (): void => {
+      generation += 1;
+      names.clear();
+    },
+  };
 }
+type Names = ReturnType<typeof createNames>;
 
 /** A migration changed what a prepared statement answers (SQLSTATE 0A000). Every statement gets a new name after it. */
 export function isOutdatedPlan(error: unknown): boolean {
@@ -31,13 +41,9 @@ export function isOutdatedPlan(error: unknown): boolean {
   );
 }
 
-function forgetNames(): void {
-  generation += 1;
-  names.clear();
-}
-
 /** The pool as Kysely uses it, with a name for every statement that has parameters. */
 export function preparing(pool: pg.Pool): PostgresPool {
+  const names = createNames();
   // Kysely knows a connection by its client.
   const known = new WeakMap<pg.PoolClient, PostgresPoolClient>();
   return {
@@ -45,7 +51,7 @@ export function preparing(pool: pg.Pool): PostgresPool {
     end: () => pool.end(),
     connect: async () => {
       const client = await pool.connect();
-      const prepared = known.get(client) ?? preparingClient(client);
+      const prepared = known.get(client) ?? preparingClient(client, names);
       known.set(client, prepared);
       return prepared;
     },
@@ -54,18 +60,18 @@ export function preparing(pool: pg.Pool): PostgresPool {
 
 type Query = (text: string, values?: readonly unknown[]) => Promise<unknown>;
 
-function preparingClient(client: pg.PoolClient): PostgresPoolClient {
+function preparingClient(client: pg.PoolClient, names: Names): PostgresPoolClient {
   const run = client.query.bind(client) as (query: unknown, values?: unknown) => Promise<unknown>;
   let inTransaction = false;
   const query: Query = async (text, values = []) => {
-    const name = values.length > 0 ? nameOf(text) : undefined;
+    const name = values.length > 0 ? names.of(text) : undefined;
     if (values.length === 0) inTransaction = isInTransactionAfter(text, inTransaction);
     if (name === undefined) return run(text, values);
     try {
       return await run({ name, text, values });
     } catch (error) {
       if (!isOutdatedPlan(error)) throw error;
-      forgetNames();
+      names.forget();
       // The transaction is broken by it: its caller runs it again.
       if (inTransaction) throw error;
       return run(text, values);

@@ -5,7 +5,11 @@ import type { CatalogueTables } from '../../catalogue/store/tables.ts';
 import type { Environment } from '../../domain/account.ts';
 import type { EsimTables } from '../../esims/store/tables.ts';
 import type { LedgerTables } from '../../ledger/store/tables.ts';
-import type { OperatorMovesTable } from '../../operations/store/tables.ts';
+import type {
+  BatchRepairRowsTable,
+  BatchRepairsTable,
+  OperatorActionsTable,
+} from '../../operations/store/tables.ts';
 import type { PaymentTables } from '../../payments/store/tables.ts';
 import type { PurchaseTables } from '../../purchases/store/tables.ts';
 import type { ReconciliationTables } from '../../reconciliation/store/tables.ts';
@@ -35,11 +39,21 @@ export interface WorldDatabase
     PurchaseTables,
     ReconciliationTables,
     WebhookTables {
-  world: { environment: Environment };
+  /** `clear_until`: until then install data is also written in clear, for processes of the release before it was sealed. */
+  world: { environment: Environment; clear_until: Date | null };
   idempotency_keys: IdempotencyKeysTable;
   /** Ids that were refused before a purchase was written, and whose key is forgotten: never used again. */
   retired_transaction_ids: { transaction_id: string; retired_at: Generated<Date> };
-  operator_moves: OperatorMovesTable;
+  /** Refusals that left no other row, while what was refused could be opened again. */
+  refused_transaction_ids: {
+    transaction_id: string;
+    reason: string;
+    detail: string;
+    refused_at: Generated<Date>;
+  };
+  operator_moves: OperatorActionsTable;
+  batch_repairs: BatchRepairsTable;
+  batch_repair_rows: BatchRepairRowsTable;
 }
 
 export type AccountsDb = Kysely<AccountsDatabase>;

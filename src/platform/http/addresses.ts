@@ -26,6 +26,11 @@ function parseAddress(text: string): Address | undefined {
   return address.isIPv4MappedAddress() ? address.toIPv4Address() : address;
 }
 
+/** A socket's peer. A link-local one carries a zone id (`fe80::1%eth0`), which says something about us, not about the peer. */
+export function peerAddress(peer: string | undefined): string | undefined {
+  return normaliseAddress(peer?.split('%', 1)[0] ?? '');
+}
+
 /** One element of X-Forwarded-For: an address, perhaps with a port (`1.2.3.4:80`, `[2001:db8::1]:80`). */
 function parseForwardedElement(element: string): string | undefined {
   if (isIP(element) !== 0) return normaliseAddress(element);
@@ -80,8 +85,7 @@ export function resolveClientAddress(
   forwardedFor: string | undefined,
   isTrusted: (address: string) => boolean,
 ): string | undefined {
-  // A link-local peer carries a zone id (`fe80::1%eth0`), which says something about us, not about the peer.
-  let client = normaliseAddress(peer.split('%', 1)[0] ?? '');
+  let client = peerAddress(peer);
   if (client === undefined || !isTrusted(client) || forwardedFor === undefined) return client;
   for (const element of forwardedFor.split(',').reverse()) {
     client = parseForwardedElement(element.trim());

@@ -4,6 +4,7 @@
  */
 import Koa from 'koa';
 import { inTime } from '../circuit-breaker.ts';
+import { codecEndpoint, type CodecEndpoint } from './codec-endpoint.ts';
 import { toJson } from './json.ts';
 
 export interface ReadinessCheck {
@@ -18,6 +19,8 @@ export interface AdminDeps {
   readonly metrics: { readonly contentType: string; metrics(): Promise<string> };
   readonly version: string;
   readonly checksTimeoutMs?: number;
+  /** Undefined: payloads are decrypted for nobody. */
+  readonly codec?: CodecEndpoint | undefined;
 }
 
 /** An orchestrator asks every few seconds: a check that takes longer than this has failed. */
@@ -27,7 +30,7 @@ const JSON_TYPE = 'application/json; charset=utf-8';
 
 const json = (status: number, value: object) => ({ status, type: JSON_TYPE, body: toJson(value) });
 
-/** GET /healthz, /readyz (503 while anything is not ready) and /metrics. */
+/** GET /healthz, /readyz (503 while anything is not ready) and /metrics; with `codec` also POST /codec/decode. */
 export function buildAdminApp(deps: AdminDeps): Koa {
   const pages: Readonly<Record<string, () => Promise<ReturnType<typeof json>>>> = {
     '/healthz': () => Promise.resolve(json(200, { status: 'ok', version: deps.version })),
@@ -40,6 +43,7 @@ export function buildAdminApp(deps: AdminDeps): Koa {
   };
   const app = new Koa();
   app.silent = true;
+  if (deps.codec) app.use(codecEndpoint(deps.codec));
   app.use(async (ctx) => {
     const page = Object.hasOwn(pages, ctx.path) ? pages[ctx.path] : undefined;
     const answer = page && (ctx.method === 'GET' || ctx.method === 'HEAD') ? await page() : NOT_FOUND;

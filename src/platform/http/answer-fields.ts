@@ -10,6 +10,13 @@ export const money = (description: string) => z.number().meta({ description, exa
 export const isoTime = (description: string) =>
   z.string().meta({ description, example: '2026-01-31T09:30:00.000Z' });
 
+/** The age of summed usage, as text. */
+export const oldestUsage = z.string().meta({
+  description:
+    'ISO 8601: no usage of an eSIM that can still change is older; empty if none can change any more',
+  example: '2026-01-31T09:30:00.000Z',
+});
+
 export const timeline = z
   .array(z.object({ at: isoTime('ISO 8601'), what: z.string() }))
   .meta({ description: 'What happened when' });

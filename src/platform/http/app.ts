@@ -3,42 +3,47 @@
  * Knows use cases and the limiter only through their contracts, so it runs on anything that keeps them.
  */
 import Koa from 'koa';
+import { isSecure } from '../../accounts/user-sessions.ts';
 import type { UseCases } from '../composition/use-cases.ts';
 import type { Tracing } from '../telemetry/tracing.ts';
 import type { RateLimiter } from '../rate-limiter.ts';
-import { MAX_BODY_BYTES } from './limits.ts';
-import { authenticate, createPersonCheck, checkScope } from './middleware/authenticate.ts';
+import { serveDashboard } from './dashboard.ts';
+import { MAX_BODY_BYTES, MAX_EVENT_BYTES_IN_FLIGHT } from './limits.ts';
+import { authenticate, checkScope, createPersonCheck, createUserCheck } from './middleware/authenticate.ts';
 import { findClientAddress } from './middleware/client-address.ts';
 import { answerErrors } from './middleware/error.ts';
 import { findRoute, refuseUnknown } from './middleware/find-route.ts';
 import { handle } from './middleware/handle.ts';
 import { applyIdempotencyKey } from './middleware/idempotency.ts';
 import { pickWorld } from './middleware/pick-world.ts';
-import { failureCounter, limitRequests, type RateLimits } from './middleware/rate-limit.ts';
-import { readBody } from './middleware/read-body.ts';
+import { createFailureLimit, limitRequests, type RateLimits } from './middleware/rate-limit.ts';
+import { readBody, type BodyLimits } from './middleware/read-body.ts';
 import { assignRequestId, traceRequests } from './middleware/request-id.ts';
 import { validate } from './middleware/validate.ts';
 import type { Middleware, RequestState } from './request.ts';
 import { createRouteTable } from '../composition/route-table.ts';
 import type { HttpEvents } from '../telemetry/events.ts';
 
-export interface AppSettings extends RateLimits {
+export interface AppSettings extends RateLimits, BodyLimits {
   /** First part of every API key, for the reference. */
   readonly brand: string;
   /** Addresses or CIDR ranges of proxies whose X-Forwarded-For is believed. */
   readonly trustedProxies: readonly string[];
   /** Addresses or CIDR ranges that people may sign in and act from. */
   readonly opsAddresses: readonly string[];
-  readonly maxBodyBytes: number;
+  /** Where browsers reach the service: decides names and attributes of cookies, and which pages are ours. */
+  readonly publicUrl: string;
 }
 
 export const DEFAULT_APP_SETTINGS: AppSettings = {
   brand: 'simway',
   trustedProxies: [],
   opsAddresses: ['127.0.0.0/8', '::1'],
+  publicUrl: 'http://127.0.0.1:3000',
   publicRequestsPerMinute: 100,
   failedAuthPerMinute: 100,
   maxBodyBytes: MAX_BODY_BYTES,
+  maxEventBytesInFlight: MAX_EVENT_BYTES_IN_FLIGHT,
 };
 
 export interface AppDeps {
@@ -50,35 +55,54 @@ export interface AppDeps {
   readonly version: string;
   /** Absent: nothing is traced. */
   readonly tracing?: Tracing;
+  /** Of the built dashboard. Absent: it is not served. */
+  readonly dashboardFolder?: string | undefined;
 }
 
 export type HttpApp = Koa<RequestState>;
 
+/** Browsers then come by https alone, for a year, also where a link says http. */
+const requireHttps: Koa.Middleware = (ctx, next) => {
+  ctx.set('Strict-Transport-Security', 'max-age=31536000');
+  return next();
+};
+
 /** Builds the API. Throws RangeError when a trusted proxy is no address. */
-export function buildApp({ useCases, rateLimiter, events, settings, version, tracing }: AppDeps): HttpApp {
+export function buildApp({
+  useCases,
+  rateLimiter,
+  events,
+  settings,
+  version,
+  tracing,
+  dashboardFolder,
+}: AppDeps): HttpApp {
   const routes = createRouteTable({ version, brand: settings.brand });
   const app = new Koa<RequestState>();
   // What goes wrong after the chain is a broken connection: there is no client to answer.
-  app.on('error', (error) => events.connectionFailed(error));
+  app.on('error', events.connectionFailed);
+  if (isSecure(settings.publicUrl)) app.use(requireHttps);
+  if (dashboardFolder !== undefined) app.use(serveDashboard(dashboardFolder));
   const chain: readonly Middleware[] = [
     ...(tracing ? [traceRequests(tracing)] : []),
-    answerErrors(events),
+    answerErrors(events, useCases.requestLog),
     assignRequestId(),
     findRoute(routes),
     findClientAddress(settings.trustedProxies),
     authenticate({
       accounts: useCases.accounts,
-      checkPerson: createPersonCheck(useCases.ops, settings.opsAddresses),
-      countFailure: failureCounter(rateLimiter, settings),
+      checkPerson: createPersonCheck(useCases, settings),
+      checkUser: createUserCheck(useCases.users, settings),
+      failures: createFailureLimit(rateLimiter, settings),
     }),
     limitRequests(rateLimiter, settings),
     refuseUnknown(),
     pickWorld(useCases.worlds),
-    checkScope(useCases.ops),
-    readBody(settings.maxBodyBytes),
+    checkScope(useCases),
+    readBody(settings),
     validate(),
     applyIdempotencyKey(events),
-    handle(useCases.ops),
+    handle(useCases),
   ];
   for (const middleware of chain) app.use(middleware);
   return app;

@@ -21,11 +21,18 @@ export const STATUS_OF: Readonly<Record<ErrorCode, number>> = {
   INVALID_TOPUP: 400,
   PAYMENT_FAILED: 400,
   PAYMENT_METHOD_UNAVAILABLE: 400,
+  EMAIL_UNAVAILABLE: 400,
+  PRICE_ABOVE_MAX: 400,
+  CURRENCY_MISMATCH: 400,
+  QUOTE_EXPIRED: 400,
+  QUOTE_USED: 400,
+  QUOTE_MISMATCH: 400,
   WEBHOOK_ENDPOINT_DISABLED: 400,
   WEBHOOK_ENDPOINT_LIMIT: 400,
   WEBHOOK_SECRET_LIMIT: 400,
   UNAUTHORIZED: 401,
   INVALID_TOKEN: 401,
+  SESSION_EXPIRED: 401,
   FORBIDDEN: 403,
   IP_NOT_WHITELISTED: 403,
   NOT_YOUR_ESIM: 403,
@@ -34,16 +41,24 @@ export const STATUS_OF: Readonly<Record<ErrorCode, number>> = {
   PACKAGE_NOT_FOUND: 404,
   ESIM_NOT_FOUND: 404,
   TRANSACTION_NOT_FOUND: 404,
+  BATCH_NOT_FOUND: 404,
+  QUOTE_NOT_FOUND: 404,
   WEBHOOK_ENDPOINT_NOT_FOUND: 404,
   WEBHOOK_MESSAGE_NOT_FOUND: 404,
   METHOD_NOT_ALLOWED: 405,
   REQUEST_TIMEOUT: 408,
   MOVE_REFUSED: 409,
+  PRICES_CHANGED: 409,
+  SANDBOX_ACTION_REFUSED: 409,
   IDEMPOTENCY_KEY_IN_USE: 409,
+  CURSOR_EXPIRED: 410,
   PAYLOAD_TOO_LARGE: 413,
   UNSUPPORTED_MEDIA_TYPE: 415,
   IDEMPOTENCY_KEY_REUSED: 422,
   RATE_LIMIT_EXCEEDED: 429,
+  TOO_MANY_UNPAID_PAYMENTS: 429,
+  TOO_MANY_BATCHES: 429,
+  TOO_MANY_OPEN_QUOTES: 429,
   HEADERS_TOO_LARGE: 431,
   INTERNAL_ERROR: 500,
   SERVICE_UNAVAILABLE: 503,
@@ -59,6 +74,9 @@ const GENERAL_CODES: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'PAYLOAD_TOO_LARGE',
   'UNSUPPORTED_MEDIA_TYPE',
   'RATE_LIMIT_EXCEEDED',
+  'TOO_MANY_UNPAID_PAYMENTS',
+  'TOO_MANY_BATCHES',
+  'TOO_MANY_OPEN_QUOTES',
   'REQUEST_TIMEOUT',
   'HEADERS_TOO_LARGE',
   'SERVICE_UNAVAILABLE',
@@ -80,6 +98,8 @@ export interface Answer {
   /** What is kept for an Idempotency-Key in place of `body`: the same text with placeholders for secrets. */
   readonly stored?: string;
   readonly headers?: Readonly<Record<string, string>>;
+  /** Whole Set-Cookie lines. */
+  readonly cookies?: readonly string[];
 }
 
 export interface ErrorAnswer extends Answer {
@@ -98,7 +118,7 @@ export class ClientGone extends Error {
   }
 }
 
-/** The body shape of a code on a route; `authentication` is the specification's own body for 401. */
+/** The body shape of a code on a route; `authentication` is the documented body for 401. */
 export function shapeOf(code: ErrorCode, routeShape: ErrorShape): ErrorShape | 'authentication' {
   if (STATUS_OF[code] === 401) return 'authentication';
   return GENERAL_CODES.has(code) ? 'general' : routeShape;

@@ -71,6 +71,15 @@ export function timeField(words: { readonly description: string }) {
     .meta({ ...words, type: 'string', format: 'date-time', example: '2026-01-31T09:30:00Z' });
 }
 
+/** A calendar day, kept as its text. */
+export function dayField(words: { readonly description: string }) {
+  const message = 'must be a day such as 2026-01-31, in the years 2000 to 9999';
+  return z.iso
+    .date({ error: missingOr(message) })
+    .refine((day) => day >= '2000-01-01', message)
+    .meta({ ...words, type: 'string', format: 'date', example: '2026-01-31' });
+}
+
 /** An amount with at most two decimals, in minor units from its own digits; `1e1` and `10.000` are no amounts. */
 export function amountField(options: {
   readonly minMinor: bigint;
@@ -90,6 +99,26 @@ export function amountField(options: {
       return z.NEVER;
     })
     .meta({ type: 'number', minimum: Number(min), maximum: Number(max), ...words });
+}
+
+/** A whole number in a JSON body, written in digits only. */
+export function countField(options: {
+  readonly min: number;
+  readonly max: number;
+  readonly description: string;
+  readonly example: number;
+}) {
+  const { min, max, ...words } = options;
+  const message = `must be a whole number from ${min} to ${max}`;
+  return z
+    .custom<JsonNumber>(isJsonNumber, { error: missingOr(message) })
+    .transform((literal, check) => {
+      const count = /^\d{1,15}$/.test(literal.rawJSON) ? Number(literal.rawJSON) : Number.NaN;
+      if (count >= min && count <= max) return count;
+      check.addIssue({ code: 'custom', message });
+      return z.NEVER;
+    })
+    .meta({ type: 'integer', minimum: min, maximum: max, ...words });
 }
 
 /** An ISO 4217 code as callers write it; whether we hold a rate for it is decided later. */

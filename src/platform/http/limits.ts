@@ -9,10 +9,20 @@ export const MAX_BODY_BYTES = 65_536;
 export const MAX_DISCARDED_BODY_BYTES = 16_777_216;
 /** The largest event of the payment gateway: theirs are a few KiB, and one refused for its size would come again for days. */
 export const MAX_EVENT_BYTES = 1_048_576;
+/** The largest event of the supplier: theirs are under 1 KiB, and anybody may send one. */
+export const MAX_SUPPLIER_EVENT_BYTES = 16_384;
+/** Of events that are being received at the same time: thousands of real ones. */
+export const MAX_EVENT_BYTES_IN_FLIGHT = 16_777_216;
 /** How deep a body may nest, the outermost object counted as 1. Ours are flat. */
 export const MAX_JSON_DEPTH = 8;
 /** Members of objects and items of arrays in a body, all levels together. */
 export const MAX_JSON_MEMBERS = 200;
+/** A batch of 500 rows with every field at its longest. */
+export const MAX_BATCH_BODY_BYTES = 262_144;
+/** 500 rows of five fields are 3,004; some more, so that a few rows too many are refused as such. */
+export const MAX_BATCH_JSON_MEMBERS = 4_000;
+/** What a merchant calls a row: an order number, a name, a mail's id. */
+export const MAX_REFERENCE_CHARACTERS = 100;
 
 /** Parameters in one query string, unknown ones included. */
 export const MAX_QUERY_PARAMETERS = 50;
@@ -21,8 +31,15 @@ export const MAX_HEADER_BYTES = 16_384;
 
 export const DEFAULT_PAGE_LIMIT = 10;
 export const MAX_PAGE_LIMIT = 100;
+/** Events per page of the feed. */
+export const DEFAULT_FEED_LIMIT = 20;
+/** Cursors are shorter: room for longer ones of later releases. */
+export const MAX_CURSOR_CHARACTERS = 200;
 /** Beyond a hundred million rows nobody pages on purpose, and the offset stays a small integer. */
 export const MAX_PAGE = 1_000_000;
+/** A catalogue of 3,000 packages is read in six requests. */
+export const MAX_CHANGES_LIMIT = 500;
+export const DEFAULT_CHANGES_LIMIT = 100;
 export const MAX_SEARCH_CHARACTERS = 100;
 export const MAX_PACKAGE_CODE_CHARACTERS = 64;
 export const MAX_REGION_CODE_CHARACTERS = 64;
@@ -35,11 +52,22 @@ export const MAX_EMAIL_CHARACTERS = 254;
 /** A long sentence; hashing takes as long for all of them. */
 export const MAX_PASSWORD_CHARACTERS = 200;
 export const MAX_PERSON_NAME_CHARACTERS = 200;
+export const MAX_ACCOUNT_NAME_CHARACTERS = 200;
+/** Tokens in links of our mails are signed texts of about 250 characters. */
+export const MAX_LINK_TOKEN_CHARACTERS = 1_000;
+/** Six digits, or a recovery code of eleven characters. */
+export const MAX_SECOND_FACTOR_CHARACTERS = 20;
+/** Of one API key. */
+export const MAX_ALLOWED_ADDRESSES = 10;
 /** Ids of vendors are shorter. */
 export const MAX_FOUND_BY_CHARACTERS = 100;
-export const MIN_REASON_CHARACTERS = 3;
-export const MAX_REASON_CHARACTERS = 500;
 export const MAX_MOVE_KEY_CHARACTERS = 200;
+/** Names of actions in the audit log are shorter. */
+export const MAX_AUDIT_ACTION_CHARACTERS = 50;
+/** Method and path of a refused request. */
+export const MAX_AUDIT_SUBJECT_CHARACTERS = 200;
+/** Of an account with the plan ENTERPRISE; the command line takes as much. */
+export const MAX_ACCOUNT_REQUESTS_PER_MINUTE = 1_000_000;
 /** Far above any payment, in minor units. */
 export const MAX_MOVED_MINOR = 100_000_000_000n;
 
@@ -51,6 +79,14 @@ export const MAX_REQUEST_ID_CHARACTERS = 128;
 export const MIN_FUNDING_MINOR = 1n;
 export const MAX_FUNDING_MINOR = 1_000_000_000n;
 
+/** What one `use` of the sandbox may send: 1 TiB, more than any package holds. */
+export const MAX_SANDBOX_USE_BYTES = 1_099_511_627_776;
+/** How far one call may move the clock of a sandbox eSIM: longer than the longest package lasts. */
+export const MAX_SANDBOX_ADVANCE_SECONDS = 400 * 86_400;
+
+/** Far above any price, in minor units. */
+export const MAX_MAX_PRICE_MINOR = 100_000_000_000n;
+
 /** What the address guard takes as a URL at most. */
 export const MAX_WEBHOOK_URL_CHARACTERS = 2_048;
 /** Far above any balance that one would want to be warned of, in minor units. */
@@ -59,18 +95,29 @@ export const MAX_LOW_BALANCE_MINOR = 100_000_000_000n;
 /** A client must have sent its headers, and then its whole request, this soon: slow senders hold sockets, not threads. */
 export const HEADERS_TIMEOUT_MS = 10_000;
 export const REQUEST_TIMEOUT_MS = 10_000;
+/** A connection whose answers are not read for so long is closed. Any progress restarts the time, so slow lines are fine. */
+export const WRITE_TIMEOUT_MS = 20_000;
+/** Requests of one connection that are sent ahead of their answers. Browsers and common clients send none. */
+export const MAX_REQUESTS_IN_PROGRESS = 16;
+/** An idle connection takes some 20 KiB. */
+export const MAX_CONNECTIONS = 5_000;
+/** More than the pool of any merchant's server; a network behind one address can hold several of those. */
+export const MAX_CONNECTIONS_PER_ADDRESS = 256;
 /** How often Node looks for requests that are late. */
 export const CONNECTIONS_CHECK_INTERVAL_MS = 5_000;
 /** Longer than the idle time of common load balancers (60 s), so that the balancer closes first and never meets a closed socket. */
 export const KEEP_ALIVE_TIMEOUT_MS = 65_000;
 
-/** How long rendered catalogue answers may be served at most; the catalogue's revision usually ends them sooner. */
+/** How long rendered answers may be served at most; the catalogue's revision usually ends its own sooner. */
 export const RENDER_CACHE_TTL_MS = 60_000;
 export const RENDER_CACHE_BYTES = 67_108_864;
 
-/** Sent with 503 and 409 where the refusal itself names no time. */
+/** Sent with 503, 409 and 429 where the refusal itself names no time. */
 export const DEFAULT_RETRY_AFTER_SECONDS = {
   SERVICE_UNAVAILABLE: 5,
   EXCHANGE_RATE_UNAVAILABLE: 60,
+  TOO_MANY_UNPAID_PAYMENTS: 60,
+  TOO_MANY_BATCHES: 60,
+  TOO_MANY_OPEN_QUOTES: 60,
   IDEMPOTENCY_KEY_IN_USE: 1,
 } as const;

@@ -1,4 +1,4 @@
-/** Lists in the specification's general envelope: what pages are asked for with, and what they look like. Pure. */
+/** Lists in the documented general envelope: the query of a page and its response. Pure. */
 import { z } from 'zod';
 import { wholeNumberField } from './fields.ts';
 import { DEFAULT_PAGE_LIMIT, MAX_PAGE, MAX_PAGE_LIMIT } from './limits.ts';

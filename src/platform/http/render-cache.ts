@@ -1,36 +1,44 @@
 /**
- * Finished bodies of catalogue answers, so that a popular list is priced and rendered once per revision and not once per request
- * (promise L3). Keys must name everything that the bytes depend on; refusals are never kept.
+ * Finished answers that are the same for many callers, so that a popular list is priced and rendered once per revision, or per minute, and not once per request (promise L3). Keys must name
+ * everything that the bytes depend on; refusals are never kept. The ETag is a hash of the bytes: it outlives a new revision that changes nothing in this
+ * answer, such as the same rate observed again, and is the same in every process.
  */
+import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
+import type { Answer } from './errors.ts';
 import type { WorldUseCases } from '../composition/use-cases.ts';
 import { toJson } from './json.ts';
 import { RENDER_CACHE_BYTES, RENDER_CACHE_TTL_MS } from './limits.ts';
 
 export interface RenderCache {
-  /** The body for these words in this world's present catalogue; `render` makes the value to be serialised. */
-  body(
+  /** The 200 for these words in this world's present catalogue; `render` makes the value to be serialised. */
+  answer(
     world: WorldUseCases,
     words: readonly (string | number | undefined)[],
     render: () => Promise<unknown>,
-  ): Promise<Buffer>;
+  ): Promise<Answer>;
 }
 
+/** Prices are the account's own: only the caller may keep them, and asks before each use whether they still stand. */
+const KEEPING = { 'Cache-Control': 'private, no-cache', Vary: 'X-API-Key' };
+
 export function createRenderCache(): RenderCache {
-  const bodies = new LRUCache<string, Buffer>({
+  const answers = new LRUCache<string, Answer>({
     maxSize: RENDER_CACHE_BYTES,
-    sizeCalculation: (body, key) => body.length + key.length,
+    sizeCalculation: ({ body }, key) => body.length + key.length,
     ttl: RENDER_CACHE_TTL_MS,
   });
   return {
-    async body(world, words, render) {
+    async answer(world, words, render) {
       // Callers' words are free of control characters (fields.ts), so a newline separates without doubt.
       const key = `${world.environment}\n${world.catalogueRevision()}\n${words.join('\n')}`;
-      const known = bodies.get(key);
+      const known = answers.get(key);
       if (known) return known;
       const body = Buffer.from(toJson(await render()));
-      bodies.set(key, body);
-      return body;
+      const ETag = `"${createHash('sha256').update(body).digest('base64url')}"`;
+      const answer = { status: 200, body, headers: { ...KEEPING, ETag } };
+      answers.set(key, answer);
+      return answer;
     },
   };
 }

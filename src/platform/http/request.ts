@@ -10,8 +10,9 @@ import type { ErrorCode } from '../../domain/errors.ts';
 import type { Subject } from '../telemetry/subject.ts';
 import type { Answer, ErrorShape } from './errors.ts';
 import { EMPTY_QUERY } from './query.ts';
-import type { HandlerInput, KeyRule, Match, ReceivedBytes, Route } from './route.ts';
+import type { HandlerInput, KeyRule, Match, ReceivedBytes, Route, Visitor } from './route.ts';
 import type { Session } from '../../accounts/sessions.ts';
+import type { Member, UserSession, Visit } from '../../accounts/user-sessions.ts';
 
 export type RequestState = ReturnType<typeof newRequestState>;
 export type RequestKoa = Koa.ParameterizedContext<RequestState>;
@@ -39,6 +40,12 @@ export function newRequestState(startedAtMs: number) {
     principal: undefined as Principal | undefined,
     /** Of the person who has signed in. */
     session: undefined as Session | undefined,
+    /** What the browser of a user sent along. */
+    visit: undefined as Visit | undefined,
+    /** Of the user who has signed in at the dashboard. */
+    userSession: undefined as UserSession | undefined,
+    /** The same user in the account that the request names. */
+    member: undefined as Member | undefined,
     /** By name, once it is picked. */
     environment: undefined as Environment | undefined,
     world: undefined as WorldUseCases | undefined,
@@ -70,6 +77,14 @@ export function newRequestState(startedAtMs: number) {
 export function routeOf(ctx: RequestKoa): Route | undefined {
   const { match } = ctx.state;
   return match.kind === 'route' ? match.route : undefined;
+}
+
+export function visitorOf(ctx: RequestKoa): Visitor {
+  return {
+    preferredLanguage: (...languages) => ctx.acceptsLanguages(...languages) || undefined,
+    preferredType: (...types) => ctx.accepts(...types) || undefined,
+    queryValue: (name) => ctx.state.query.values.get(name),
+  };
 }
 
 /** Of the template for metrics, log and traces: no caller can make names grow. */

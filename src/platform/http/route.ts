@@ -11,7 +11,10 @@ import type { Environment, Principal, Scope } from '../../domain/account.ts';
 import type { DomainError, ErrorCode } from '../../domain/errors.ts';
 import type { Permission } from '../../accounts/roles.ts';
 import type { Answer, ErrorAnswer, ErrorShape, FaultCode } from './errors.ts';
+import type { MemberPermission } from '../../accounts/member-roles.ts';
 import type { Session } from '../../accounts/sessions.ts';
+import type { Member, UserSession, Visit } from '../../accounts/user-sessions.ts';
+import type { UserUseCases } from '../composition/user-use-cases.ts';
 import type { RequestContext } from '../telemetry/subject.ts';
 
 export type HttpMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -19,9 +22,11 @@ export type HttpMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 /**
  * `required`: 401 without a key. `optional` and `public`: served without one; a key that is sent is checked all the same. `vendor`: for a
  * vendor's servers, who prove themselves by what they send: no key is checked and no request limited. `session`: for
- * people who have signed in, and `login` where they do; no key of a merchant opens either.
+ * people who have signed in, and `login` where they do; no key of a merchant opens either. `anybody`: where users sign in, `user`: for a user who has,
+ * `member`: for one who belongs to the account that the request names. A member is let in by `required` and `optional` too.
  */
-export type KeyRule = 'required' | 'optional' | 'public' | 'vendor' | 'session' | 'login';
+export type KeyRule =
+  'required' | 'optional' | 'public' | 'vendor' | 'session' | 'login' | 'anybody' | 'user' | 'member';
 
 /** The world of a request without a key; `any`: the id decides, among the worlds that are on, live first. */
 export type WorldRule = Environment | 'any';
@@ -30,12 +35,19 @@ export type WorldRule = Environment | 'any';
 export interface BytesBody {
   readonly kind: 'bytes';
   readonly maxBytes: number;
+  /** Asked before the body is read. Throws DomainError for a request whose body need not be read. */
+  readonly admit: (
+    world: WorldUseCases,
+    headers: ReceivedBytes['headers'],
+    clientAddress: string,
+  ) => Promise<void>;
 }
 
 export interface ReceivedBytes {
   readonly bytes: Uint8Array;
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string | undefined>>;
+  readonly clientAddress: string;
 }
 
 type BodyRule = z.ZodObject | BytesBody | undefined;
@@ -65,6 +77,7 @@ export interface RawInput {
 export interface OpsInput {
   readonly sessions: OpsUseCases['sessions'];
   readonly people: OpsUseCases['people'];
+  readonly temporalUi: OpsUseCases['temporalUi'];
   /** The one that the query names. */
   readonly world: OpsWorld;
   readonly clientAddress: string;
@@ -78,16 +91,41 @@ type OpsInputOf<Rule extends KeyRule> = Rule extends 'session'
     ? OpsInput
     : undefined;
 
+/** What routes for users work with. */
+export interface UsersInput extends UserUseCases {
+  readonly visit: Visit;
+}
+
+type UsersInputOf<Rule extends KeyRule> = Rule extends 'member'
+  ? UsersInput & { readonly session: UserSession; readonly member: Member; readonly environment: Environment }
+  : Rule extends 'user'
+    ? UsersInput & { readonly session: UserSession }
+    : Rule extends 'anybody'
+      ? UsersInput
+      : undefined;
+
+/** Who reads a page, as far as the request says. */
+export interface Visitor {
+  /** Which of these languages the visitor likes best, by Accept-Language; undefined: none of them. */
+  readonly preferredLanguage: (...languages: readonly string[]) => string | undefined;
+  /** Which of these media types the visitor likes best, by Accept; undefined: none of them. */
+  readonly preferredType: (...types: readonly string[]) => string | undefined;
+  /** A value of the query, unchecked. */
+  readonly queryValue: (name: string) => string | undefined;
+}
+
 export interface HandlerInput<Rule extends KeyRule, Query, Body> {
   readonly world: WorldUseCases;
   /** `world` alone, unless the route says `any`. */
   readonly worlds: readonly WorldUseCases[];
   readonly principal: Rule extends 'required' ? Principal : Principal | undefined;
   readonly ops: OpsInputOf<Rule>;
+  readonly users: UsersInputOf<Rule>;
   readonly params: Readonly<Record<string, string>>;
   readonly query: Query;
   readonly body: Body;
   readonly context: RequestContext;
+  readonly visitor: Visitor;
   /** Only on POST with an Idempotency-Key. */
   readonly idempotency: IdempotencyContext | undefined;
 }
@@ -128,8 +166,14 @@ export interface RouteDefinition<
   readonly scope: Scope | undefined;
   /** What the person's role must allow, on `session`; `own`: it only concerns the person. */
   readonly permission?: Permission | 'own';
+  /** What the role of a member must allow. Absent: what a key with the scope may do, or `read`. */
+  readonly memberPermission?: MemberPermission;
+  /** Of a signed-in user, and hashed: requests count as tries to sign in, since hashing is shared by everybody who signs in. */
+  readonly takesPassword?: true;
   /** Absent: live, or test while live is switched off. A key's own world always comes first. */
   readonly world?: WorldRule;
+  /** Only test keys are taken; a live one is FORBIDDEN. */
+  readonly testKeysOnly?: true;
   /** Wallet routes answer every failed authentication with UNAUTHORIZED. */
   readonly keyErrors?: 'wallet';
   /** The shapes this route may refuse in; `pickShape` chooses where there are two. */
@@ -138,15 +182,19 @@ export interface RouteDefinition<
   readonly params?: Readonly<Record<string, PathParameter>>;
   readonly query?: Query;
   readonly body?: Body;
-  /** Missing fields for which the specification has words of its own; undefined: none is missing. */
+  /** For a JSON body that may be larger than those of other routes. */
+  readonly bodyLimits?: { readonly maxBytes: number; readonly maxMembers: number };
+  /** Missing fields for which docs/API.md has its own message; undefined: none is missing. */
   readonly missing?: (raw: RawInput) => MissingFields | undefined;
   /** Refusals of this route's own use case, for the reference. */
   readonly errors: readonly ErrorCode[];
   readonly responses: Readonly<Record<number, RouteResponse>>;
+  /** Its answers have an ETag (render-cache.ts), and a caller who names it is answered 304. For the reference. */
+  readonly hasETag?: true;
   /** The code for our own faults where INTERNAL_ERROR would say too little. */
   readonly faultCode?: FaultCode;
   /** Renders a refusal as a page, where the caller is a person and not a program. */
-  readonly refusalPage?: (refusal: DomainError) => ErrorAnswer;
+  readonly refusalPage?: (refusal: DomainError, visitor: Visitor) => ErrorAnswer;
   /** Left out of the OpenAPI document where the route is not part of the API (the reference page itself). */
   readonly docs: RouteWords | undefined;
   readonly handle: (

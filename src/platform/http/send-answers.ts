@@ -1,7 +1,8 @@
 import type { Answer } from './errors.ts';
 import type { RequestKoa } from './request.ts';
 
-const NO_CONTENT = 204;
+/** Answers without a body: 204, and 304, whose length would be that of the body left out. */
+const WITHOUT_BODY: ReadonlySet<number> = new Set([204, 304]);
 
 /**
  * Sends the answers of one turn of the event loop together, at its end. With other work between them each write wakes the reader on the same machine
@@ -34,10 +35,11 @@ export function createResponseSender(
 function write(ctx: RequestKoa, answer: Answer): void {
   const { headers } = ctx.state;
   if (answer.headers) Object.assign(headers, answer.headers);
-  if (answer.status === NO_CONTENT) Reflect.deleteProperty(headers, 'Content-Type');
+  if (WITHOUT_BODY.has(answer.status)) Reflect.deleteProperty(headers, 'Content-Type');
   else headers['Content-Length'] = String(bytesOf(answer.body));
+  if (answer.cookies) ctx.res.setHeader('Set-Cookie', answer.cookies);
   ctx.res.writeHead(answer.status, headers);
-  // Node leaves the body out where there must be none (HEAD, 204).
+  // Node leaves the body out where there must be none (HEAD, 204, 304).
   ctx.res.end(answer.body);
 }
 

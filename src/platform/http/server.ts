@@ -6,13 +6,18 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { DomainError } from '../../domain/errors.ts';
+import { requireRanges } from './addresses.ts';
+import { createConnections, type Closure, type Connections } from './connections.ts';
 import { renderError } from './errors.ts';
 import {
   CONNECTIONS_CHECK_INTERVAL_MS,
   HEADERS_TIMEOUT_MS,
   KEEP_ALIVE_TIMEOUT_MS,
+  MAX_CONNECTIONS,
+  MAX_CONNECTIONS_PER_ADDRESS,
   MAX_HEADER_BYTES,
   REQUEST_TIMEOUT_MS,
+  WRITE_TIMEOUT_MS,
 } from './limits.ts';
 import { requestIdFrom } from './middleware/request-id.ts';
 
@@ -23,7 +28,14 @@ export interface ServerOptions {
   readonly host: string;
   /** 0 takes any free port. */
   readonly port: number;
-  /** Times and sizes for tests; the defaults are in limits.ts. */
+  /** Addresses or CIDR ranges whose connections are not limited per address. */
+  readonly trustedProxies?: readonly string[];
+  /** Called for each connection that was closed because of a limit. */
+  readonly onClosed?: (closure: Closure) => void;
+  /** The defaults of all numbers are in limits.ts. */
+  readonly maxConnections?: number;
+  readonly maxConnectionsPerAddress?: number;
+  readonly writeTimeoutMs?: number;
   readonly headersTimeoutMs?: number;
   readonly requestTimeoutMs?: number;
   readonly keepAliveTimeoutMs?: number;
@@ -42,15 +54,19 @@ const IDLE_CHECK_INTERVAL_MS = 50;
 /** A connection made just before the stop may still send its request; Node counts it as busy, so it is ended here. */
 const SILENT_GRACE_MS = 500;
 
-/** Resolves when the server listens; rejects when it cannot. */
+/** Resolves when the server listens; rejects when it cannot. Throws RangeError when a trusted proxy is no address. */
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
   const draining = { value: false };
-  const connections: Connections = new Map();
+  const connections = createConnections(
+    {
+      maxConnections: options.maxConnections ?? MAX_CONNECTIONS,
+      maxConnectionsPerAddress: options.maxConnectionsPerAddress ?? MAX_CONNECTIONS_PER_ADDRESS,
+      isTrustedProxy: requireRanges(options.trustedProxies ?? []),
+    },
+    options.onClosed ?? (() => undefined),
+  );
   const server = createLimitedServer(options);
-  server.on('connection', (socket: Socket) => {
-    connections.set(socket, undefined);
-    socket.once('close', () => connections.delete(socket));
-  });
+  limitConnections(server, connections, options);
   const handler = track(options.app.callback(), connections, draining);
   server.on('request', handler);
   // read-body.ts asks for the body, so one that will be refused is never sent.
@@ -84,13 +100,32 @@ function createLimitedServer(options: ServerOptions): Server {
   });
 }
 
-/** Each with the answer that was asked for last; without one the connection has been silent so far. */
-type Connections = Map<Socket, ServerResponse | undefined>;
+/** How often unread answers are looked for, and for short limits as often as that takes. */
+const UNREAD_CHECK_INTERVAL_MS = 2_000;
 
-/** Notes the open answer of each connection; while draining, each answer is the last on its connection. */
+function limitConnections(
+  server: Server,
+  connections: Connections,
+  { onClosed, writeTimeoutMs = WRITE_TIMEOUT_MS }: ServerOptions,
+): void {
+  // Before Node's own listener, which begins to read.
+  server.prependListener('connection', (socket: Socket) => {
+    const full = connections.admit(socket);
+    if (!full) return;
+    socket.on('error', () => undefined);
+    answerAndClose(socket, NO_ROOM[full]);
+    onClosed?.(full);
+  });
+  server.on('timeout', (socket: Socket) => connections.expire(socket));
+  const everyMs = Math.min(UNREAD_CHECK_INTERVAL_MS, writeTimeoutMs / 4);
+  const unread = setInterval(() => connections.watchUnread(writeTimeoutMs), everyMs).unref();
+  server.once('close', () => clearInterval(unread));
+}
+
+/** Notes the requests in progress; while draining, each answer is the last on its connection. */
 function track(handler: Handler, connections: Connections, draining: { readonly value: boolean }): Handler {
   return (request, response) => {
-    connections.set(request.socket, response);
+    if (!connections.begin(request, response)) return undefined;
     if (draining.value) response.setHeader('Connection', 'close');
     return handler(request, response);
   };
@@ -107,13 +142,11 @@ function listen(server: Server, host: string, port: number): Promise<void> {
 }
 
 function drain(server: Server, connections: Connections, deadlineMs: number): Promise<void> {
-  for (const response of connections.values()) {
-    if (response?.headersSent === false) response.setHeader('Connection', 'close');
-  }
+  for (const response of connections.unsent()) response.setHeader('Connection', 'close');
   return new Promise((resolve) => {
     // A connection may turn idle at any moment after the first look.
     const idle = setInterval(() => server.closeIdleConnections(), IDLE_CHECK_INTERVAL_MS);
-    const grace = setTimeout(() => endSilent(connections), SILENT_GRACE_MS);
+    const grace = setTimeout(() => connections.endSilent(), SILENT_GRACE_MS);
     const deadline = setTimeout(() => server.closeAllConnections(), deadlineMs);
     server.close(() => {
       clearInterval(idle);
@@ -124,30 +157,37 @@ function drain(server: Server, connections: Connections, deadlineMs: number): Pr
   });
 }
 
-function endSilent(connections: Connections): void {
-  for (const [socket, response] of connections) if (!response) socket.destroy();
-}
-
 /** What never became a request still gets an answer in the documented form, with a request id, and its connection ends. */
 function answerBrokenRequest(error: NodeJS.ErrnoException, socket: Duplex): void {
-  if (error.code === 'ECONNRESET' || !socket.writable) {
-    socket.destroy();
-    return;
-  }
-  const { status, body } = renderError(brokenRequest(error.code), 'general');
+  if (error.code === 'ECONNRESET' || !socket.writable) socket.destroy();
+  else answerAndClose(socket, brokenRequest(error.code));
+}
+
+function answerAndClose(socket: Duplex, refusal: DomainError): void {
+  const { status, body, headers = {} } = renderError(refusal, 'general');
   const head = [
     `HTTP/1.1 ${status} ${REASONS[status] ?? 'Bad Request'}`,
     'Connection: close',
     'Content-Type: application/json; charset=utf-8',
     `Content-Length: ${Buffer.byteLength(body)}`,
     `X-Request-Id: ${requestIdFrom(undefined)}`,
+    ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
   ];
   socket.end(`${head.join('\r\n')}\r\n\r\n${body}`, () => socket.destroy());
 }
 
 const REASONS: Readonly<Record<number, string>> = {
   408: 'Request Timeout',
+  429: 'Too Many Requests',
   431: 'Request Header Fields Too Large',
+  503: 'Service Unavailable',
+};
+
+const NO_ROOM = {
+  address: new DomainError('RATE_LIMIT_EXCEEDED', 'Too many connections from your address', {
+    retryAfterSeconds: 1,
+  }),
+  total: new DomainError('SERVICE_UNAVAILABLE', 'Too many connections, try again in a moment'),
 };
 
 function brokenRequest(code: string | undefined): DomainError {

@@ -119,6 +119,50 @@ export async function beginKey(db: WorldDb, { transactionId, accountId, idempote
     .execute();
 }
 
+/**
+ * Frees the key of a request that was refused for now: the same request under it is a new one, under another id. If its caller was answered before the
+ * refusal, that answer stays.
+ */
+export async function releaseKey(
+  trx: WorldDb,
+  { accountId, transactionId, idempotency }: Sent,
+): Promise<void> {
+  if (!idempotency) return;
+  await sql`
+    with answered as (
+      update idempotency_keys set begun = false
+       where account_id = ${accountId} and key = ${idempotency.key} and transaction_id = ${transactionId} and begun
+      returning key
+    )
+    insert into retired_transaction_ids (transaction_id)
+    select ${transactionId} where not exists (select from answered)
+    on conflict do nothing`.execute(trx);
+}
+
+/** Keeps a refusal that leaves no other row, so that what was refused is not opened when it is sent again. The first refusal stays. */
+export async function keepRefusedId(
+  trx: WorldDb,
+  transactionId: string,
+  { reason, detail }: Refusal,
+): Promise<void> {
+  await trx
+    .insertInto('refused_transaction_ids')
+    .values({ transaction_id: transactionId, reason, detail })
+    .onConflict((conflict) => conflict.doNothing())
+    .execute();
+}
+
+/** Deletes older refusals in batches; returns how many. */
+export function forgetRefusedIds(db: WorldDb, before: Date, isOver?: () => boolean): Promise<number> {
+  return inBatches(async (limit) => {
+    const { numAffectedRows } = await sql`
+      delete from refused_transaction_ids where transaction_id in (
+        select transaction_id from refused_transaction_ids where refused_at < ${before}
+         order by refused_at limit ${limit})`.execute(db);
+    return Number(numAffectedRows ?? 0n);
+  }, isOver);
+}
+
 /** The key of a purchase or funding, while it is remembered. */
 export async function findMarkOf(
   db: WorldDb,

@@ -49,26 +49,42 @@ export type RequestFailure =
   | 'answer-too-long'
   | 'bad-answer';
 
-export type RequestOutcome =
-  | {
-      readonly outcome: 'answered';
-      readonly status: number;
-      readonly ms: number;
-      /** The first kibibyte of the answer, as text that Postgres can store. */
-      readonly bodyStart: string;
-      /** From the Retry-After header. */
-      readonly retryAfterMs?: number;
-    }
-  | {
-      readonly outcome: 'failed';
-      readonly reason: RequestFailure;
-      /** For people; names no internal address. */
-      readonly detail: string;
-      readonly ms: number;
-      /** Present when the answer began before it was cut off. */
-      readonly status?: number;
-      readonly bodyStart: string;
-    };
+/** Names in lower case. */
+export interface Header {
+  readonly name: string;
+  readonly value: string;
+}
+
+/** What went over the line. */
+export interface Exchange {
+  /** Absent where no connection came about. */
+  readonly sentHeaders?: readonly Header[];
+  /** In the order in which they came. Absent where no answer began. */
+  readonly answerHeaders?: readonly Header[];
+}
+
+export type RequestOutcome = Exchange &
+  (
+    | {
+        readonly outcome: 'answered';
+        readonly status: number;
+        readonly ms: number;
+        /** The first kibibyte of the answer, as text that Postgres can store. */
+        readonly bodyStart: string;
+        /** From the Retry-After header. */
+        readonly retryAfterMs?: number;
+      }
+    | {
+        readonly outcome: 'failed';
+        readonly reason: RequestFailure;
+        /** For people; names no internal address. */
+        readonly detail: string;
+        readonly ms: number;
+        /** Present when the answer began before it was cut off. */
+        readonly status?: number;
+        readonly bodyStart: string;
+      }
+  );
 
 class RequestError extends Error {
   readonly reason: RequestFailure;
@@ -79,6 +95,8 @@ class RequestError extends Error {
 }
 
 interface Received {
+  sentHeaders?: readonly Header[];
+  answerHeaders?: readonly Header[];
   status?: number;
   bytes: number;
   kept: Buffer[];
@@ -97,6 +115,8 @@ export async function guardedRequest(request: OutboundRequest, outbound: Outboun
   const soFar = () => ({
     ms: Math.round(performance.now() - startedMs),
     bodyStart: startOf(received.kept),
+    ...(received.sentHeaders && { sentHeaders: received.sentHeaders }),
+    ...(received.answerHeaders && { answerHeaders: received.answerHeaders }),
   });
   try {
     const { statusCode = 0, headers } = await exchange(request, outbound, received, limit.signal);
@@ -164,12 +184,17 @@ async function opened(
 /** Sends the request over the open connection and reads the answer to its end. */
 function ask(asked: OutboundRequest, url: URL, socket: Socket, received: Received): Promise<IncomingMessage> {
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
+  const headers = headersOf(asked, url);
+  received.sentHeaders = Object.entries(headers).map(([name, value]) => ({
+    name: name.toLowerCase(),
+    value,
+  }));
   const request = httpRequest({
     createConnection: () => socket,
     method: asked.method,
     path: url.pathname + url.search,
     setHost: false,
-    headers: headersOf(asked, url),
+    headers,
   });
   const fail = (error: unknown): void => {
     reject(toRequestError(error, 'connection-lost'));
@@ -185,6 +210,7 @@ function ask(asked: OutboundRequest, url: URL, socket: Socket, received: Receive
   request.on('information', () => limitSize(socket.bytesRead));
   request.on('response', (response) => {
     received.status = response.statusCode ?? 0;
+    received.answerHeaders = headersIn(response.rawHeaders);
     response.on('data', (chunk: Buffer) => {
       if (received.bytes < KEPT_BYTES) received.kept.push(chunk.subarray(0, KEPT_BYTES - received.bytes));
       received.bytes += chunk.length;
@@ -206,6 +232,13 @@ function headersOf({ headers, body }: OutboundRequest, url: URL): Record<string,
     ...headers,
     Connection: 'close',
   };
+}
+
+/** Node has names and values in turn. */
+function headersIn(raw: readonly string[]): Header[] {
+  return raw.flatMap((name, index) =>
+    index % 2 === 0 ? [{ name: name.toLowerCase(), value: raw[index + 1] ?? '' }] : [],
+  );
 }
 
 /** The detail is an error code where there is one: messages may name addresses. */

@@ -21,6 +21,8 @@ export interface RedisConnection {
   attempt<T>(call: (client: Redis) => Promise<T>, standIn: () => T | Promise<T>): Promise<T>;
   /** Whether it answers, waiting for it up to `withinMs`. */
   isReady(withinMs: number): Promise<boolean>;
+  /** Why it is out of reach, such as a refused password; undefined while it answers. Names no password. */
+  problem(): string | undefined;
   close(): void;
 }
 
@@ -68,6 +70,7 @@ export function createRedis(options: {
       }
     },
     isReady: (withinMs) => isReady(client, withinMs),
+    problem: () => outages.problem(),
     close: () => {
       outages.mute();
       client.disconnect();
@@ -76,23 +79,29 @@ export function createRedis(options: {
 }
 
 /** One line when it goes and one when it comes back, not one for every attempt in between, and none when we close it. */
-function reportOutages(client: Redis, logger: Pick<Logger, 'info' | 'warn'> | undefined): { mute(): void } {
+function reportOutages(
+  client: Redis,
+  logger: Pick<Logger, 'info' | 'warn'> | undefined,
+): { mute(): void; problem(): string | undefined } {
   let isReported = true;
-  let connected = true;
+  let problem: string | undefined;
   const gone = (reason: string): void => {
-    if (connected && isReported) logger?.warn({ reason }, 'Redis is out of reach: going on without it');
-    connected = false;
+    if (problem === undefined && isReported)
+      logger?.warn({ reason }, 'Redis is out of reach: going on without it');
+    problem = reason;
   };
   client.on('error', (error: NodeJS.ErrnoException) => gone(error.code ?? error.message.slice(0, 100)));
-  client.on('close', () => gone('connection closed'));
+  // The error that closed it says more.
+  client.on('close', () => gone(problem ?? 'connection closed'));
   client.on('ready', () => {
-    if (!connected && isReported) logger?.info({}, 'Redis is within reach again');
-    connected = true;
+    if (problem !== undefined && isReported) logger?.info({}, 'Redis is within reach again');
+    problem = undefined;
   });
   return {
     mute: () => {
       isReported = false;
     },
+    problem: () => problem,
   };
 }
 

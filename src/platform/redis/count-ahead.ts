@@ -3,13 +3,13 @@ import type { RateLimiterRes } from 'rate-limiter-flexible';
 export interface CountAheadOptions {
   /** Adds points to a bucket and tells where it stands then. Never rejects. */
   readonly count: (bucket: string, points: number) => Promise<Counted>;
-  /** Takes points back that nobody used. Never rejects. */
+  /** Gives unused points back. Never rejects. */
   readonly giveBack: (bucket: string, points: number) => Promise<unknown>;
 }
 
 /** A bucket that is refilled this soon again is busy: fifty calls a second. */
 const BUSY_WITHIN_MS = 20;
-/** A bucket that is unused this long gives its places back. */
+/** A bucket that is unused this long gives its permits back. */
 const IDLE_MS = 100;
 /** With more, the cost of a call hardly falls. */
 const MAX_AHEAD = 256;
@@ -27,14 +27,14 @@ interface Bucket {
   countedAtMs: number;
   usedAtMs: number;
   waiting: number;
-  /** The call that brings more places. */
+  /** The call that reserves more permits. */
   refill: Promise<void> | undefined;
 }
 
 /**
- * Counts requests with fewer calls to Redis: requests of one turn of the event loop are counted together, and a busy bucket counts some places in
- * advance (docs/decisions/0025). Every request has its own place, in order of arrival. Places that nobody used are given back.
- * Answers the place of a request in its window, of `limit` requests.
+ * Counts requests with fewer calls to Redis: requests of one turn of the event loop are counted together, and a busy bucket reserves some permits in
+ * advance (docs/decisions/0025). Every request takes one permit, in order of arrival. Unused permits are given back.
+ * Answers the number of a request in its window, of `limit` requests.
  */
 export function createCountAhead({
   count,

@@ -110,6 +110,20 @@ export function createInProcessPacer(options: { readonly requestsPerSecond: numb
   };
 }
 
+/**
+ * A pacer for work that may take only a part of a pace: it waits for a slot of its part, and then for one of the whole. So the rest of the whole is
+ * always left to others, and what this work does not use is theirs as well.
+ */
+export function createPartPacer({ part, whole }: { readonly part: Pacer; readonly whole: Pacer }): Pacer {
+  return {
+    takeSlot: async (withinMs) => {
+      const startedAtMs = performance.now();
+      if (!(await part.takeSlot(withinMs))) return false;
+      return whole.takeSlot(Math.max(0, withinMs - (performance.now() - startedAtMs)));
+    },
+  };
+}
+
 /** For vendors that set no limit. */
 export function createUnlimitedPacer(): Pacer {
   return { takeSlot: () => Promise.resolve(true) };

@@ -35,13 +35,19 @@ export function createRedisRateLimiter(options: {
   });
   return {
     consume: async (bucket, limitPerMinute) => verdictOf(await place(bucket, limitPerMinute), limitPerMinute),
+    giveBack: async (bucket) => {
+      await redis.attempt<unknown>(
+        () => shared.reward(bucket, 1),
+        () => local.reward(bucket, 1),
+      );
+    },
   };
 }
 
 export const WINDOW_SECONDS = 60;
 
 /** The counter of both limiters. It only counts; the limit is applied by `verdictOf`. */
-export function createWindowCounter(): { consume(bucket: string, points?: number): Promise<RateLimiterRes> } {
+export function createWindowCounter(): Pick<RateLimiterMemory, 'consume' | 'reward'> {
   return new RateLimiterMemory({ points: Number.MAX_SAFE_INTEGER, duration: WINDOW_SECONDS });
 }
 
@@ -60,5 +66,8 @@ export function createInProcessRateLimiter(): RateLimiter {
   const counter = createWindowCounter();
   return {
     consume: async (bucket, limitPerMinute) => verdictOf(await counter.consume(bucket), limitPerMinute),
+    giveBack: async (bucket) => {
+      await counter.reward(bucket, 1);
+    },
   };
 }

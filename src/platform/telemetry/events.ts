@@ -6,7 +6,7 @@ import type { Environment } from '../../domain/account.ts';
 import type { ErrorCode } from '../../domain/errors.ts';
 import type { ReconcileSummary } from '../../reconciliation/payment-rules.ts';
 import type { Logger } from './logger.ts';
-import type { Metrics, WorldMetrics } from './metrics.ts';
+import type { Metrics, SupplierEventVerdict, UNVERIFIED_REQUESTS, WorldMetrics } from './metrics.ts';
 
 export type EventLog = Pick<Logger, 'info' | 'warn' | 'error'>;
 
@@ -18,9 +18,20 @@ export function createEvents(log: EventLog, metrics?: WorldMetrics) {
     ...purchaseEvents(log, metrics),
     ...gatewayEvents(log, metrics),
     ...webhookEvents(log, metrics),
+    ...supplierEvents(log, metrics),
     ...maintenanceEvents(log),
+    /** The error names the key, and nothing of the payload. */
+    temporalPayloadUnreadable: ({ message: detail }: Error) => {
+      log.error({ detail }, 'a payload in Temporal is unreadable');
+      metrics?.payloadUnreadable();
+    },
   };
 }
+
+/** What a step was asked to do without anybody behind it. `step`: a local one was scheduled on a task queue. */
+type UnverifiedRequest = (typeof UNVERIFIED_REQUESTS)[number];
+
+type BatchCount = 'rows' | 'queued' | 'processing' | 'succeeded' | 'failed';
 
 type Texts<Names extends string> = Readonly<Record<Names, string>>;
 
@@ -57,10 +68,47 @@ function purchaseEvents(log: EventLog, metrics: WorldMetrics | undefined) {
     },
     settleFailed: error<'transactionId' | 'detail'>('purchase delivered, but not settled'),
     supplierRefused: warn<'transactionId' | 'reason' | 'detail'>('supplier refused'),
-    unknownSupplierState: error<'esimId' | 'supplierStatus'>('unknown supplier state, nothing changed'),
+    /** `detail` names the key that is missing. */
+    esimUnreadable: (fields: Texts<'esimId' | 'detail'>) => {
+      log.error(fields, 'install data of an eSIM cannot be read');
+      metrics?.sealUnreadable();
+    },
+    sealingKeyMissing: (fields: Texts<'keyId'>) => {
+      log.error(fields, 'eSIMs are sealed with a key that is not configured');
+      metrics?.sealUnreadable();
+    },
     esimCheckFailed: warn<'esimId' | 'detail'>(
       'could not check the eSIM at the supplier, serving stored data',
     ),
+    /** A step was asked for something that our API has not signed and no row backs. Nothing was done. */
+    unverifiedRequest: (
+      fields: Texts<'detail'> &
+        Partial<Texts<'transactionId' | 'runKey' | 'batchId'>> & { what: UnverifiedRequest },
+    ) => {
+      log.error(fields, 'unverified request refused: not signed by the API, and not in the database');
+      metrics?.unverifiedRequest(fields.what);
+    },
+    /** A merchant whose program opens payments that nobody pays, or many buyers who leave the checkout. */
+    unpaidRefused: (fields: Texts<'accountId'>) => {
+      log.warn(fields, 'refused: too many payments of the account are unpaid');
+      metrics?.unpaidRefused();
+    },
+    /** The sweep starts it. */
+    batchNotBegun: warn<'batchId' | 'detail'>('the workflow of a batch could not be started now'),
+    batchCompleted: (fields: Texts<'batchId'> & Readonly<Record<BatchCount, number>>) =>
+      log.info(fields, 'batch completed'),
+    /** The sweep starts it. */
+    batchRepairNotBegun: warn<'repairId' | 'detail'>(
+      'the workflow of a batch repair could not be started now',
+    ),
+    batchRepairEnded: (fields: Texts<'repairId' | 'status' | 'line'>) =>
+      log.info(fields, 'batch repair ended'),
+    installEmailSent: (fields: Texts<'transactionId'> & { attempts: number }) =>
+      log.info(fields, 'install link sent to a traveller'),
+    /** `detail` names neither address nor link. */
+    installEmailNotSent: (
+      fields: Texts<'transactionId' | 'outcome' | 'detail'> & { attempts: number; isGivenUp: boolean },
+    ) => log.warn(fields, 'install link not sent to a traveller'),
     operatorActionEnded: (
       fields: Texts<'outcome'> & Partial<Texts<'moveId' | 'transactionId' | 'move' | 'code'>>,
     ) => log.info(fields, 'operator action ended'),
@@ -100,6 +148,32 @@ function gatewayEvents(log: EventLog, metrics: WorldMetrics | undefined) {
   };
 }
 
+function supplierEvents(log: EventLog, metrics: WorldMetrics | undefined) {
+  const { error } = linesOf(log);
+  return {
+    unknownSupplierState: (fields: Texts<'esimId' | 'supplierStatus'>) => {
+      log.error(fields, 'unknown supplier status: the eSIM keeps its status, usage is taken');
+      metrics?.supplierEvent('unknown-status');
+    },
+    illegalStatusChange: error<'esimId' | 'from' | 'supplierStatus'>(
+      'the supplier names a state that this eSIM cannot go to, its state stays',
+    ),
+    /** `type`: the sender's word, at most 100 characters. */
+    supplierEventCame: ({ verdict, type }: { verdict: SupplierEventVerdict; type: string }) => {
+      const isUsual = verdict === 'kept' || verdict === 'repeated';
+      log[isUsual ? 'info' : 'warn']({ verdict, type }, 'supplier event');
+      metrics?.supplierEvent(verdict);
+    },
+    supplierEventsRegistered: (fields: Texts<'url'>) =>
+      log.info(fields, 'the supplier sends its events here'),
+    /** It is tried again. */
+    supplierEventsNotRegistered: (fields: Texts<'url' | 'detail'>) => {
+      log.warn(fields, 'the supplier does not send its events here yet');
+      metrics?.supplierRegistrationFailed();
+    },
+  };
+}
+
 /** A notice to the owner of an account. */
 type Notice = Texts<'noticeId' | 'accountId' | 'kind' | 'about'> & { readonly attempts: number };
 
@@ -134,6 +208,10 @@ function maintenanceEvents(log: EventLog) {
   const { warn, error } = linesOf(log);
   return {
     personLockedOut: warn<'personId' | 'address'>('person locked out after too many wrong passwords'),
+    /** No address: the request's id leads to who asked. */
+    userMailNotSent: warn<'kind' | 'requestId' | 'detail'>('a mail to a user was not sent'),
+    signInFailed: error<'detail'>('signing in failed on our side'),
+    requestsNotKept: warn<'detail'>('recent requests of accounts were not written'),
     catalogueSynced: (fields: Readonly<Record<SyncCounts, number>>) => log.info(fields, 'catalogue synced'),
     catalogueSyncRefused: error<'reason'>('catalogue sync refused'),
     reconciled: ({ runId, opened, closed, open }: ReconcileSummary) =>
@@ -157,6 +235,8 @@ interface AnsweredRequest {
   readonly clientAddress: string;
   readonly accountId: string | undefined;
   readonly personId: string | undefined;
+  /** Of a user of the dashboard. */
+  readonly userId: string | undefined;
   readonly environment: Environment | undefined;
   readonly errorCode: ErrorCode | undefined;
   /** Of a 503. */

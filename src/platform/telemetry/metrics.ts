@@ -8,6 +8,9 @@ import type { Environment } from '../../domain/account.ts';
 export type Metrics = ReturnType<typeof createMetrics>;
 /** What happens in one world, for the events that count. */
 export type WorldMetrics = ReturnType<Metrics['world']>;
+/** Kinds of work that have a part of a vendor's allowance each. */
+export type VendorWork =
+  'orders' | 'reads' | 'background' | 'checks' | 'payments' | 'monitor' | 'reconciliation';
 
 /** From a cached read to a purchase that waits its full eight seconds. */
 const DURATION_BUCKETS_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
@@ -16,6 +19,35 @@ const ANSWER_BUCKETS_SECONDS = [0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 4, 8, 10];
 /** Up to the 15 s that a merchant's endpoint has. */
 const ATTEMPT_BUCKETS_SECONDS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15];
 const WAIT_BUCKETS_SECONDS = [0.001, 0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
+
+/** Requests to steps that no row confirms. */
+export const UNVERIFIED_REQUESTS = [
+  'purchase',
+  'funding',
+  'payment',
+  'refusal',
+  'action',
+  'withdrawal',
+  'step',
+  'reconciliation',
+  'batch',
+] as const;
+
+/** What became of a supplier's event, or what is odd about it. */
+export const SUPPLIER_EVENT_VERDICTS = [
+  'kept',
+  'repeated',
+  'foreign',
+  'unreadable',
+  'no-room',
+  'unknown-type',
+  'unknown-esim',
+  'unknown-status',
+] as const;
+export type SupplierEventVerdict = (typeof SUPPLIER_EVENT_VERDICTS)[number];
+
+/** Counted from the start, so that the first one shows as an increase. */
+const CONNECTION_LIMITS = ['address', 'total', 'idle', 'pipelined', 'unread'] as const;
 
 const KNOWN_METHODS: ReadonlySet<string> = new Set([
   'GET',
@@ -57,6 +89,12 @@ export function createMetrics({
     DURATION_BUCKETS_SECONDS,
     ['route', 'method'],
   );
+  const closed = counter(
+    'simway_http_connections_closed_total',
+    'Connections closed because of a limit, by which',
+    ['limit'],
+  );
+  for (const limit of CONNECTION_LIMITS) closed.inc({ limit }, 0);
   const vendors = histogram(
     'simway_vendor_request_seconds',
     'From a call to a vendor to the head of its answer; `lost` where none came',
@@ -78,6 +116,7 @@ export function createMetrics({
         requests.inc({ route, method, status });
         durations.observe({ route, method }, durationMs / 1000);
       },
+      connectionClosed: (limit: (typeof CONNECTION_LIMITS)[number]) => closed.inc({ limit }),
     },
   };
 }
@@ -100,29 +139,47 @@ function makersOn(registry: Registry) {
 function createWorldMetrics(registry: Registry) {
   const counters = countersOn(registry);
   const seconds = histogramsOn(registry);
-  return (environment: Environment) => ({
-    purchaseAnswered: (answer: string, ms: number) => {
-      counters.answers.inc({ environment, answer });
-      seconds.answers.observe({ environment }, ms / 1000);
-    },
-    purchaseClosed: (status: 'SUCCESS' | 'FAILED', reason: string) =>
-      counters.closed.inc({ environment, status, reason }),
-    purchaseNeedsAttention: (reason: string) => counters.called.inc({ environment, reason }),
-    paymentBooked: (what: string) => counters.payments.inc({ environment, what }),
-    refundEnded: (end: string) => counters.refunds.inc({ environment, end }),
-    gatewayEvent: (verdict: 'kept' | 'refused') => counters.gatewayEvents.inc({ environment, verdict }),
-    /** The gateway does not find a charge that it accepted. */
-    chargeNotFound: () => counters.notFound.inc({ environment }),
-    webhookAttempted: (outcome: string, ms: number) => {
-      counters.attempts.inc({ environment, outcome });
-      seconds.attempts.observe({ environment }, ms / 1000);
-    },
-    /** A wait for a vendor's allowance; `granted` false where none came in time. */
-    allowanceAwaited: (vendor: string, ms: number, granted: boolean) => {
-      if (!granted) counters.denied.inc({ environment, vendor });
-      seconds.waits.observe({ environment, vendor }, ms / 1000);
-    },
-  });
+  return (environment: Environment) => {
+    // An alert fires on the first one: it has to show as an increase.
+    for (const what of UNVERIFIED_REQUESTS) counters.unverified.inc({ environment, what }, 0);
+    for (const verdict of SUPPLIER_EVENT_VERDICTS) counters.supplierEvents.inc({ environment, verdict }, 0);
+    counters.registrationFailures.inc({ environment }, 0);
+    counters.unpaidRefused.inc({ environment }, 0);
+    counters.installDataUnreadable.inc({ environment }, 0);
+    counters.payloadsUnreadable.inc({ environment }, 0);
+    return {
+      purchaseAnswered: (answer: string, ms: number) => {
+        counters.answers.inc({ environment, answer });
+        seconds.answers.observe({ environment }, ms / 1000);
+      },
+      purchaseClosed: (status: 'SUCCESS' | 'FAILED', reason: string) =>
+        counters.closed.inc({ environment, status, reason }),
+      purchaseNeedsAttention: (reason: string) => counters.called.inc({ environment, reason }),
+      unverifiedRequest: (what: (typeof UNVERIFIED_REQUESTS)[number]) =>
+        counters.unverified.inc({ environment, what }),
+      unpaidRefused: () => counters.unpaidRefused.inc({ environment }),
+      /** Install data could not be read, or the key of some is missing. */
+      sealUnreadable: () => counters.installDataUnreadable.inc({ environment }),
+      paymentBooked: (what: string) => counters.payments.inc({ environment, what }),
+      refundEnded: (end: string) => counters.refunds.inc({ environment, end }),
+      gatewayEvent: (verdict: 'kept' | 'refused') => counters.gatewayEvents.inc({ environment, verdict }),
+      supplierRegistrationFailed: () => counters.registrationFailures.inc({ environment }),
+      supplierEvent: (verdict: SupplierEventVerdict) => counters.supplierEvents.inc({ environment, verdict }),
+      /** The gateway does not find a charge that it accepted. */
+      chargeNotFound: () => counters.notFound.inc({ environment }),
+      payloadUnreadable: () => counters.payloadsUnreadable.inc({ environment }),
+      webhookAttempted: (outcome: string, ms: number) => {
+        counters.attempts.inc({ environment, outcome });
+        seconds.attempts.observe({ environment }, ms / 1000);
+      },
+      /** A wait for a vendor's allowance; `granted` false where none came in time. */
+      allowanceAwaited: (wait: { vendor: string; work: VendorWork; ms: number; granted: boolean }) => {
+        const { vendor, work, ms, granted } = wait;
+        if (!granted) counters.denied.inc({ environment, vendor, work });
+        seconds.waits.observe({ environment, vendor, work }, ms / 1000);
+      },
+    };
+  };
 }
 
 const WORLD = 'environment';
@@ -134,16 +191,40 @@ function countersOn(registry: Registry) {
   return {
     answers: by('simway_purchase_answers_total', 'First answers to buyers', 'answer'),
     closed: by('simway_purchases_closed_total', 'Purchases and fundings that ended', 'status', 'reason'),
-    called: by('simway_persons_called_total', 'Times a person was called to a purchase', 'reason'),
+    called: by('simway_persons_called_total', 'Purchases that needed attention', 'reason'),
+    unverified: by(
+      'simway_unverified_requests_total',
+      'Steps asked for what neither the API nor an operator asked for; nothing was done',
+      'what',
+    ),
+    unpaidRefused: by(
+      'simway_unpaid_payments_refused_total',
+      'Purchases and fundings refused because too many of the account are unpaid',
+    ),
+    installDataUnreadable: by('simway_install_data_unreadable_total', 'Install data that could not be read'),
     payments: by('simway_payments_booked_total', 'Money from outside, by what it turned out to be', 'what'),
     refunds: by('simway_refunds_ended_total', 'Refunds that ended, by how', 'end'),
     gatewayEvents: by('simway_gateway_events_total', 'Events that came in from the gateway', 'verdict'),
+    supplierEvents: by('simway_supplier_events_total', 'Events that came in from the supplier', 'verdict'),
+    registrationFailures: by(
+      'simway_supplier_registration_failures_total',
+      'Failed attempts to have the supplier send its events here',
+    ),
     notFound: by(
       'simway_gateway_charges_not_found_total',
-      'Looks at charges that the gateway took and does not find any more',
+      'Accepted charges that the gateway no longer finds',
+    ),
+    payloadsUnreadable: by(
+      'simway_temporal_payloads_unreadable_total',
+      'Payloads in Temporal that could not be decrypted',
     ),
     attempts: by('simway_webhook_attempts_total', 'Attempts to deliver a message to a merchant', 'outcome'),
-    denied: by('simway_vendor_allowance_denied_total', 'Calls not made, no allowance came in time', 'vendor'),
+    denied: by(
+      'simway_vendor_allowance_denied_total',
+      'Calls not made, no allowance came in time',
+      'vendor',
+      'work',
+    ),
   };
 }
 
@@ -171,6 +252,7 @@ function histogramsOn(registry: Registry) {
       'Waits for a place in a vendor’s allowance',
       WAIT_BUCKETS_SECONDS,
       'vendor',
+      'work',
     ),
   };
 }

@@ -9,28 +9,71 @@ const SECRET_NAMES: ReadonlySet<string> = new Set([
   'ac',
   'accesscode',
   'activationcode',
+  'androidinstallurl',
   'apikey',
   'authorization',
+  'cookie',
+  'currentpassword',
+  'idsecret',
+  'installurl',
+  'iosinstallurl',
   'key',
   'matchingid',
+  'newpassword',
+  'onetimepassword',
   'password',
+  'passwordhash',
+  'paystacksignature',
   'pin',
+  'previouskeys',
+  'previoussecretkey',
+  'privatekey',
+  'proxyauthorization',
   'puk',
   'qrcodeurl',
   'rawkey',
+  'rtaccesscode',
+  'rtsignature',
   'secret',
   'secretkey',
+  'secretkeys',
+  'secrets',
+  'sessiontoken',
+  'setcookie',
   'shorturl',
+  'signature',
+  'signingsecret',
   'token',
   'webhooksecret',
+  'webhooksignature',
   'xapikey',
+  'xpaystacksignature',
 ]);
 
-/** API keys of any brand, LPA activation strings, webhook secrets, and passwords inside connection URLs. */
-const SECRET_TEXTS =
-  /\b[A-Za-z0-9]+_(?:live|test)_[0-9A-Za-z]{16,}|LPA:1\$[^"\s\\]+|whsec_[A-Za-z0-9+/=]+|(?<=:\/\/[^:@/\s"]{0,64}:)[^@/\s"]+(?=@)/g;
+/** Each kind of secret that can be told by its looks, with a mark that is in every text of the kind. */
+const SECRET_KINDS: readonly (readonly [mark: string, text: RegExp])[] = [
+  // API keys of any brand, and the gateway's.
+  ['_live_', /\b[A-Za-z0-9]+_live_[0-9A-Za-z]{16,}/],
+  ['_test_', /\b[A-Za-z0-9]+_test_[0-9A-Za-z]{16,}/],
+  // Tokens of people's sessions.
+  ['ops_', /\bops_[\w-]{40,}/],
+  // What an Authorization header holds.
+  ['earer ', /(?<=\b[Bb]earer )[\w.~+/-]{8,}=*/],
+  ['asic ', /(?<=\b[Bb]asic )[\w+/-]{12,}=*/],
+  // Activation codes, also as a part of an address.
+  ['LPA:1$', /LPA:1\$[^"\s\\]+/],
+  ['LPA%3A1%24', /LPA%3A1%24[^"\s\\&]+/],
+  // Tokens of public install links.
+  ['/i/', /(?<=\/i\/)[\w-]{32}/],
+  ['whsec_', /whsec_[A-Za-z0-9+/=]+/],
+  // Hashes of passwords, which can be guessed at.
+  ['scrypt$', /scrypt\$[^"\s\\]+/],
+  // Passwords in connection URLs.
+  ['://', /(?<=:\/\/[^:@/\s"]{0,64}:)[^@/\s"]+(?=@)/],
+];
+const SECRET_TEXTS = new RegExp(SECRET_KINDS.map(([, { source }]) => source).join('|'), 'g');
 /** A quick test: almost no line contains any of these. */
-const SECRET_MARKS = ['_live_', '_test_', 'LPA:1$', 'whsec_', '://'] as const;
+const SECRET_MARKS = SECRET_KINDS.map(([mark]) => mark);
 
 /** Also ends objects that refer to themselves. */
 const MAX_DEPTH = 6;

@@ -4,20 +4,50 @@ import {
   Connection,
   defaultGrpcRetryOptions,
   makeGrpcRetryInterceptor,
+  type ConnectionOptions,
   type WorkflowClientInterceptor,
 } from '@temporalio/client';
 import { EngineUnavailable } from '../../domain/outcome.ts';
+import { dataConverterOf, UNREAD_PAYLOADS, type CodecKeys, type CodecOptions } from './payload-codec.ts';
+
+/** How to reach Temporal, and what encrypts the payloads that it keeps. Holds secrets. */
+export interface TemporalServer {
+  /** host:port of the frontend. */
+  readonly address: string;
+  /** Undefined: plaintext. */
+  readonly tls?: Extract<ConnectionOptions['tls'], object> | undefined;
+  readonly apiKey?: string | undefined;
+  readonly codecKeys?: CodecKeys | undefined;
+}
+
+/** For the SDK's connections, of clients and of workers. */
+export const connectionOptions = ({ address, tls, apiKey }: TemporalServer) => ({ address, tls, apiKey });
 
 export type TemporalClient = ReturnType<typeof connectClient>;
 
-/** The SDK's connection with the one question it does not answer: can anything be sent right now? */
+/** The SDK's connection with the questions that it does not answer: can anything be sent right now, and why not? */
 class AskableConnection extends Connection {
   isConnected(timeLimitMs: number): Promise<boolean> {
     return new Promise((resolve) =>
       this.client.waitForReady(Date.now() + timeLimitMs, (error) => resolve(error === undefined)),
     );
   }
+
+  /** Sends an empty call, once. Throws EngineUnavailable with the reason if it does not arrive; what is answered does not matter. */
+  async reach(timeLimitMs: number): Promise<void> {
+    const same = (bytes: Buffer): Buffer => bytes;
+    const options = { deadline: Date.now() + timeLimitMs };
+    const failed = await new Promise<{ code: number; details: string } | null>((resolve) =>
+      this.client.makeUnaryRequest(HEALTH_CALL, same, same, Buffer.alloc(0), options, resolve),
+    );
+    if (failed && UNREACHED.has(failed.code))
+      throw new EngineUnavailable(`no connection to Temporal: ${failed.details}`, { cause: failed });
+  }
 }
+
+const HEALTH_CALL = '/grpc.health.v1.Health/Check';
+/** By the numbers of gRPC: deadline exceeded, unavailable. */
+const UNREACHED: ReadonlySet<number> = new Set([4, 14]);
 
 /** Timers count whole milliseconds. */
 const TIMER_SLACK_MS = 10;
@@ -54,29 +84,40 @@ export async function requireConnection(temporal: TemporalClient, timeLimitMs: n
 
 /** Opens lazily: the process starts while Temporal is down and works once it is back. */
 export function connectClient({
-  address,
   namespace,
   interceptor,
-}: {
-  readonly address: string;
+  onUnreadable,
+  ...server
+}: TemporalServer & {
   readonly namespace: string;
   readonly interceptor?: WorkflowClientInterceptor | undefined;
+  readonly onUnreadable?: CodecOptions['onUnreadable'];
 }) {
   const retries = endableRetries();
   // `lazy` makes an instance of the class it is called on, which its type does not say.
   // eslint-disable-next-line @typescript-eslint/no-unsafe-class-instance-assignment
   const connection = AskableConnection.lazy({
-    address,
+    ...connectionOptions(server),
     interceptors: [retries.interceptor],
   }) as AskableConnection;
   const interceptors = interceptor && { workflow: [interceptor] };
   return {
-    client: new Client({ connection, namespace, interceptors }),
+    client: new Client({
+      connection,
+      namespace,
+      interceptors,
+      dataConverter: dataConverterOf({ keys: server.codecKeys, namespace, onUnreadable }),
+    }),
+    /** For states of workflows: payloads are left unread, so no key is needed. */
+    states: new Client({ connection, namespace, dataConverter: { payloadCodecs: [UNREAD_PAYLOADS] } }),
     /** Whether there is a connection to send on, waiting for one up to the time limit; immediate while connected. */
     isConnected: (timeLimitMs: number): Promise<boolean> => connection.isConnected(timeLimitMs),
     /** Throws when the namespace cannot be described within the time limit. */
     check: async (timeLimitMs: number): Promise<void> => {
-      await connection.withDeadline(Date.now() + timeLimitMs, () =>
+      const endsAt = Date.now() + timeLimitMs;
+      // The SDK would first wait for a connection, longer than the time limit, and not say what is wrong with it.
+      await connection.reach(timeLimitMs);
+      await connection.withDeadline(endsAt, () =>
         connection.workflowService.describeNamespace({ namespace }),
       );
     },

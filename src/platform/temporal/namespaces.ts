@@ -4,6 +4,7 @@
  */
 import { Connection, isGrpcServiceError } from '@temporalio/client';
 import { SEARCH_ATTRIBUTES } from '../../../workflows/search-attributes.ts';
+import { connectionOptions, type TemporalServer } from './connect.ts';
 import { insist } from './errors.ts';
 
 /** As long as an Idempotency-Key is kept: the purchase that it leads to can still be looked into. */
@@ -26,20 +27,18 @@ const TYPES = ['UNSPECIFIED', 'TEXT', 'KEYWORD', 'INT', 'DOUBLE', 'BOOL', 'DATET
 
 /** Returns once every namespace knows our attributes; throws when one has another type under such a name, or the server refuses. */
 export async function prepareNamespaces({
-  address,
   namespaces,
   retentionDays = RETENTION_DAYS,
   log,
-}: {
-  /** host:port of the frontend. */
-  readonly address: string;
+  ...server
+}: TemporalServer & {
   readonly namespaces: readonly string[];
   /** How long a namespace made here keeps the histories of closed workflows. */
   readonly retentionDays?: number;
   /** Gets one line for each namespace: what was done. */
   readonly log?: (line: string) => void;
 }): Promise<void> {
-  const connection = await connect(address);
+  const connection = await connect(server);
   try {
     for (const namespace of namespaces) {
       const isNew = await register(connection, namespace, retentionDays);
@@ -55,11 +54,11 @@ export async function prepareNamespaces({
   }
 }
 
-async function connect(address: string): Promise<Connection> {
+async function connect(server: TemporalServer): Promise<Connection> {
   try {
-    return await Connection.connect({ address, connectTimeout: CONNECT_WITHIN_MS });
+    return await Connection.connect({ ...connectionOptions(server), connectTimeout: CONNECT_WITHIN_MS });
   } catch (cause) {
-    throw new Error(`no Temporal at ${address}: ${(cause as Error).message}`, { cause });
+    throw new Error(`no Temporal at ${server.address}: ${(cause as Error).message}`, { cause });
   }
 }
 

@@ -1,4 +1,5 @@
 /** Purchases and fundings over Temporal: starting them, checking their payments, and operator actions on them. */
+import { randomUUID } from 'node:crypto';
 import {
   WithStartWorkflowOperation,
   WorkflowUpdateFailedError,
@@ -120,9 +121,9 @@ async function startAndAsk(
   } catch (error) {
     // The purchase may run. One that ended long ago, its answer forgotten by Temporal, has its answer in its rows.
     if (temporalFailure(error) === undefined) throw error;
-    const known = await isStarted(client, options.workflowId);
+    const known = await isStarted(temporal.states, options.workflowId);
     if (known === false) throw new EngineUnavailable('Temporal took no purchase', { cause: error });
-    return known === undefined ? 'in-doubt' : 'no-answer-yet';
+    return known === undefined ? 'unknown' : 'no-answer-yet';
   }
 }
 
@@ -241,7 +242,8 @@ const ENDED_MEANWHILE = 'AcceptedUpdateCompletedWorkflow';
 export function createOperatorEngine(client: Client, timings: RefundTimings): OperatorEngine {
   const afterClosing = createAfterClosing(client, timings);
   const updateOf = (request: ActionRequest) => ({
-    updateId: request.moveId,
+    // Of this attempt: an action is sent again when it was approved, or its first answer was lost.
+    updateId: randomUUID(),
     args: [request] as [ActionRequest],
   });
   return {

@@ -3,6 +3,7 @@
  * every queue that the build before it served, so nothing is left without a worker; asking again changes nothing.
  */
 import { Connection, isGrpcServiceError } from '@temporalio/client';
+import { connectionOptions, type TemporalServer } from './connect.ts';
 import { insist } from './errors.ts';
 
 const CALL_WITHIN_MS = 10_000;
@@ -15,34 +16,38 @@ const NOT_YET: ReadonlySet<number> = new Set([4, 5, 8, 9, 14]);
  * `withinMs`, which the build's workers may take to come up.
  */
 export async function makeCurrent({
-  address,
   namespace,
   deployment,
   withinMs,
-}: {
-  readonly address: string;
+  ...server
+}: TemporalServer & {
   readonly namespace: string;
   readonly deployment: { readonly name: string; readonly buildId: string };
   readonly withinMs: number;
 }): Promise<{ readonly before: string }> {
-  const connection = await Connection.connect({ address });
-  const route = () =>
-    connection.workflowService.setWorkerDeploymentCurrentVersion({
-      namespace,
-      deploymentName: deployment.name,
-      buildId: deployment.buildId,
-      identity: 'simway rollout',
+  const connection = await Connection.connect(connectionOptions(server));
+  const { workflowService } = connection;
+  const insistOn = <T>(call: () => Promise<T>): Promise<T> =>
+    insist(() => connection.withDeadline(Date.now() + CALL_WITHIN_MS, call), {
+      mayPass: (error) => isGrpcServiceError(error) && NOT_YET.has(error.code),
+      withinMs,
+      everyMs: ASK_EVERY_MS,
     });
   try {
-    const { previousDeploymentVersion } = await insist(
-      () => connection.withDeadline(Date.now() + CALL_WITHIN_MS, route),
-      {
-        mayPass: (error) => isGrpcServiceError(error) && NOT_YET.has(error.code),
-        withinMs,
-        everyMs: ASK_EVERY_MS,
-      },
+    // Read first: where the answer to a change is lost, the next one names the new build as the one before.
+    const { workerDeploymentInfo } = await insistOn(() =>
+      workflowService.describeWorkerDeployment({ namespace, deploymentName: deployment.name }),
     );
-    return { before: previousDeploymentVersion?.buildId ?? '' };
+    const before = workerDeploymentInfo?.routingConfig?.currentDeploymentVersion?.buildId ?? '';
+    await insistOn(() =>
+      workflowService.setWorkerDeploymentCurrentVersion({
+        namespace,
+        deploymentName: deployment.name,
+        buildId: deployment.buildId,
+        identity: 'simway rollout',
+      }),
+    );
+    return { before };
   } finally {
     await connection.close();
   }

@@ -3,9 +3,11 @@ import { ScheduleAlreadyRunning, ScheduleOverlapPolicy, type Client } from '@tem
 import {
   APPLY_INBOX_WORKFLOW,
   OPS_QUEUE,
+  RECONCILE_SCHEDULE,
   RECONCILE_WORKFLOW,
   REFRESH_RATES_WORKFLOW,
   REFRESH_USAGE_WORKFLOW,
+  SWEEP_BATCHES_WORKFLOW,
   SWEEP_WEBHOOKS_WORKFLOW,
   SWEEP_WORKFLOW,
   SYNC_CATALOGUE_WORKFLOW,
@@ -14,6 +16,7 @@ import {
 } from '../../../workflows/contract.ts';
 import type { Config } from '../config/config.ts';
 import { insist, temporalFailure } from './errors.ts';
+import { PayloadUnreadable } from './payload-codec.ts';
 
 /** Runs missed while everything was down are made up for once, not one by one. */
 const USUAL = { args: [], catchupWindow: '2m', runsAtStart: true } as const;
@@ -30,6 +33,7 @@ export async function ensureSchedules(
     [SWEEP_WORKFLOW, intervals.sweepMs],
     [APPLY_INBOX_WORKFLOW, intervals.applyInboxMs],
     [SWEEP_WEBHOOKS_WORKFLOW, intervals.sweepWebhooksMs],
+    [SWEEP_BATCHES_WORKFLOW, intervals.sweepBatchesMs],
     [TIDY_WEBHOOKS_WORKFLOW, intervals.tidyWebhooksMs],
   ];
   await Promise.all([
@@ -50,7 +54,7 @@ const insisting = (ensure: () => Promise<void>): Promise<void> =>
 
 /** Only when its time comes, since it asks vendors for days of lists; a day's run that was missed is made up for. */
 const RECONCILING = {
-  args: [{ askedBy: 'the schedule' } satisfies ReconcileInput],
+  args: [{ askedBy: RECONCILE_SCHEDULE } satisfies ReconcileInput],
   catchupWindow: '1d',
   runsAtStart: false,
 } as const;
@@ -78,7 +82,14 @@ async function ensureSchedule(
     await client.schedule.create({ scheduleId, ...options });
   } catch (error) {
     if (!(error instanceof ScheduleAlreadyRunning)) throw error;
-    await handle.update(({ state }) => ({ ...options, state }));
+    await handle
+      .update(({ state }) => ({ ...options, state }))
+      .catch(async (unread: unknown) => {
+        if (!(unread instanceof PayloadUnreadable)) throw unread;
+        // Its input is sealed with a key that is gone. It is the same each time, so the schedule is made again.
+        await handle.delete();
+        await client.schedule.create({ scheduleId, ...options });
+      });
   }
   if (runsAtStart) await handle.trigger(ScheduleOverlapPolicy.SKIP);
 }

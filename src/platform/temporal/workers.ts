@@ -2,10 +2,12 @@
  * Temporal workers of one world, one per queue. Only orders, webhooks and ops load the workflow bundle, with explicit cache sizes; poller
  * options are the ones that work in this SDK (autoscaling behaviours).
  */
+import { ApplicationFailure } from '@temporalio/common';
 import {
   NativeConnection,
   Worker,
   type ActivityInterceptorsFactory,
+  type InjectedSinks,
   type WorkerOptions,
   type WorkflowBundleOption,
 } from '@temporalio/worker';
@@ -16,15 +18,21 @@ import {
   ORDERS_QUEUE,
   SUPPLIER_QUEUE,
   WEBHOOKS_QUEUE,
+  type ActionSinks,
+  type RejectedAction,
+  type WebhookActivities,
 } from '../../../workflows/contract.ts';
+import { EngineUnavailable } from '../../domain/outcome.ts';
+import { connectionOptions, type TemporalServer } from './connect.ts';
 import type { contextPropagation } from './context-propagation.ts';
+import { dataConverterOf, type CodecOptions } from './payload-codec.ts';
 
 export const QUEUE_NAMES = ['orders', 'supplier', 'gateway', 'webhooks', 'ops'] as const;
 export type QueueName = (typeof QUEUE_NAMES)[number];
 
-export interface WorkersOptions {
-  readonly address: string;
+export interface WorkersOptions extends TemporalServer {
   readonly namespace: string;
+  readonly onUnreadable?: CodecOptions['onUnreadable'];
   readonly activities: Readonly<Record<QueueName, object>>;
   /** Names of queues to serve. */
   readonly queues: readonly QueueName[];
@@ -34,6 +42,10 @@ export interface WorkersOptions {
   readonly deployment?: { readonly name: string; readonly buildId: string };
   /** What hands on to steps what they are about. */
   readonly steps?: ReturnType<typeof contextPropagation>;
+  /** A local activity was scheduled on a task queue, which none of our workflows does. `workflowId`: whose it says that it is. */
+  readonly onScheduledLocal?: (activityType: string, workflowId: string) => void;
+  /** The validator of a workflow has refused an operator action. */
+  readonly onRejectedAction?: (action: RejectedAction) => Promise<void>;
   readonly shutdownGraceMs: number;
   readonly maxCachedWorkflows: number;
   /** Attempts at merchants' endpoints at once. */
@@ -42,8 +54,9 @@ export interface WorkersOptions {
 
 export type Workers = Awaited<ReturnType<typeof startWorkers>>;
 
+/** Throws EngineUnavailable when Temporal cannot be reached, or does not let us in. */
 export async function startWorkers(options: WorkersOptions) {
-  const connection = await NativeConnection.connect({ address: options.address });
+  const connection = await connect(options);
   const graceIsOver = new AbortController();
   const workers = await Promise.all(
     options.queues.map((queue) =>
@@ -68,6 +81,15 @@ export async function startWorkers(options: WorkersOptions) {
   };
 }
 
+async function connect(server: TemporalServer): Promise<NativeConnection> {
+  try {
+    return await NativeConnection.connect(connectionOptions(server));
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause);
+    throw new EngineUnavailable(`no connection to Temporal at ${server.address}: ${why}`, { cause });
+  }
+}
+
 /** What one queue's worker is made with, all but its connection. `graceIsOver`: local activities are given up then. */
 export function workerOptions(
   options: WorkersOptions,
@@ -81,15 +103,44 @@ export function workerOptions(
     ...queueOptions(options, queue),
     ...versioning(options),
     interceptors: {
-      activity: [...(graceIsOver ? [endsWith(graceIsOver)] : []), ...(steps ? [steps.activity] : [])],
+      activity: [
+        refusesScheduled(options),
+        ...(graceIsOver ? [endsWith(graceIsOver)] : []),
+        ...(steps ? [steps.activity] : []),
+      ],
     },
-    sinks: steps?.sinks,
+    sinks: { ...steps?.sinks, ...actionSinks(options) },
+    dataConverter: dataConverterOf({
+      keys: options.codecKeys,
+      namespace: options.namespace,
+      onUnreadable: options.onUnreadable,
+    }),
     namespace: options.namespace,
     identity: options.identity,
     shutdownGraceTime: options.shutdownGraceMs,
     shutdownForceTime: options.shutdownGraceMs * 2,
   };
 }
+
+function actionSinks({ onRejectedAction }: WorkersOptions): InjectedSinks<ActionSinks> {
+  return { actions: { rejected: { fn: (_info, action) => onRejectedAction?.(action) } } };
+}
+
+/** Steps in our own database run inside our own workflows' tasks. Whoever reaches Temporal could schedule them on a task queue as well. */
+function refusesScheduled({ onScheduledLocal }: WorkersOptions): ActivityInterceptorsFactory {
+  return ({ info }) => ({
+    inbound: {
+      execute: async (input, next) => {
+        const isOwnStep = info.taskQueue === ORDERS_QUEUE || info.activityType === ATTEMPT_IN_TASK;
+        if (info.isLocal || !isOwnStep) return next(input);
+        onScheduledLocal?.(info.activityType, info.workflowExecution?.workflowId ?? '');
+        throw ApplicationFailure.nonRetryable(`${info.activityType} runs only as a local activity`);
+      },
+    },
+  });
+}
+
+const ATTEMPT_IN_TASK = 'attemptInTask' satisfies keyof WebhookActivities;
 
 /**
  * The SDK cancels other activities at the end of the grace time, and waits for local ones until it stops the hard way. No race with one

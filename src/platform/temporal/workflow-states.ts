@@ -22,7 +22,7 @@ const PAGE_SIZE = 1_000;
 const MOST_OF_ONE = 100;
 
 export function createWorkflowStates(temporal: TemporalClient): WorkflowStates {
-  const { client } = temporal;
+  const { states: client } = temporal;
   return {
     findUncarried: (transactionIds) =>
       withinReach(temporal, async () => {
@@ -32,16 +32,16 @@ export function createWorkflowStates(temporal: TemporalClient): WorkflowStates {
       }),
     ofTransaction: (transactionId) =>
       withinReach(temporal, async () => {
-        const states = new Map<string, WorkflowState>();
+        const found = new Map<string, WorkflowState>();
         const query = `TransactionId = ${quoted(transactionId)}`;
         for await (const info of client.workflow.list({ query, pageSize: MOST_OF_ONE })) {
-          states.set(info.runId, toState(info));
-          if (states.size >= MOST_OF_ONE) break;
+          found.set(info.runId, toState(info));
+          if (found.size >= MOST_OF_ONE) break;
         }
         // The index may not know it yet, or not know it as it now stands.
         const own = await describe(client, transactionId);
-        if (own) states.set(own.runId, toState(own));
-        return [...states.values()].toSorted((a, b) => b.startedAt.getTime() - a.startedAt.getTime());
+        if (own) found.set(own.runId, toState(own));
+        return [...found.values()].toSorted((a, b) => b.startedAt.getTime() - a.startedAt.getTime());
       }),
   };
 }
@@ -96,7 +96,7 @@ const quoted = (text: string): string => `'${text.replaceAll(/[\\']/g, '')}'`;
 async function withinReach<T>(temporal: TemporalClient, ask: () => Promise<T>): Promise<T> {
   await requireConnection(temporal, CONNECT_WITHIN_MS);
   try {
-    return await temporal.client.withDeadline(Date.now() + ASK_WITHIN_MS, ask);
+    return await temporal.states.withDeadline(Date.now() + ASK_WITHIN_MS, ask);
   } catch (error) {
     return rethrow(error);
   }

@@ -1,4 +1,4 @@
-/** eSIM orders and purchases → the specification's shapes. Pure; what is not known yet is an empty string. */
+/** eSIM orders and purchases → the documented shapes. Pure; what is not known yet is an empty string. */
 import type { z } from 'zod';
 import { moneyJson, type Wire } from '../../platform/http/json.ts';
 import { presentFundingStanding, presentPayment } from '../../payments/http/present.ts';
@@ -10,21 +10,20 @@ import type {
   topUpPurchaseSchema,
   transactionSchema,
 } from './schema.ts';
-import type { Page } from '../../domain/page.ts';
 import { validityDays, type DurationUnit } from '../../catalogue/rules.ts';
 import type { PurchaseView, TransactionView } from '../views.ts';
 import { presentTimeline } from '../../platform/http/answer-fields.ts';
-import { remainingUnits } from '../../esims/esim-view.ts';
-import type { EsimRow } from '../../esims/store/esims.ts';
+import { remainingUnits, usageAsOf, type EsimView } from '../../esims/esim-view.ts';
+import type { EsimPage } from '../../esims/read-esims.ts';
 
 /** The subset of my-esims. */
-function presentEsimListItem(esim: EsimRow): Wire<z.output<typeof esimListItemSchema>> {
+function presentEsimListItem(esim: EsimView): Wire<z.output<typeof esimListItemSchema>> {
   const { coverage, networkProviders } = esim.snapshot;
   return { ...presentListed(esim), packageDetails: { coverage, networkProviders } };
 }
 
 /** The full shape of eSIM details. */
-export function presentEsim(esim: EsimRow): Wire<z.output<typeof esimSchema>> {
+export function presentEsim(esim: EsimView): Wire<z.output<typeof esimSchema>> {
   const { coverage, networkProviders, dataType, speed } = esim.snapshot;
   return {
     ...presentListed(esim),
@@ -53,7 +52,7 @@ export function presentEsim(esim: EsimRow): Wire<z.output<typeof esimSchema>> {
   };
 }
 
-function presentListed(esim: EsimRow) {
+function presentListed(esim: EsimView) {
   const [totalVolume, orderUsage] = [Number(esim.total_volume_bytes), Number(esim.order_usage_bytes)];
   return {
     _id: esim.id,
@@ -68,6 +67,7 @@ function presentListed(esim: EsimRow) {
     totalVolume,
     orderUsage,
     data_usage_remain: Math.max(0, totalVolume - orderUsage),
+    usageAsOf: usageAsOf(esim)?.toISOString() ?? '',
     validity: validityDays(esim.total_duration, esim.duration_unit as DurationUnit),
     activateTime: esim.activate_time?.toISOString() ?? '',
     expiredTime: esim.expired_time?.toISOString() ?? '',
@@ -78,13 +78,15 @@ function presentListed(esim: EsimRow) {
 }
 
 /** The flat page of my-esims. */
-export function presentEsimPage(page: Page<EsimRow>): Wire<z.output<typeof esimPageSchema>> {
+export function presentEsimPage(page: EsimPage): Wire<z.output<typeof esimPageSchema>> {
   return {
     esims: page.items.map(presentEsimListItem),
     total: page.total,
     page: page.page,
     limit: page.limit,
     totalPages: Math.ceil(page.total / page.limit),
+    totalIsMinimum: page.totalIsMinimum,
+    nextCursor: page.next ?? '',
   };
 }
 
@@ -150,6 +152,7 @@ function presentTopUpPurchase(view: PurchaseView): Wire<z.output<typeof topUpPur
             iccid: view.top_up_iccid ?? '',
             totalVolume: Number(totalVolume),
             dataRemaining: Number(remaining ?? 0n),
+            usageAsOf: view.closed_at?.toISOString() ?? '',
           },
         }
       : {}),

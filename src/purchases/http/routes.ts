@@ -4,7 +4,7 @@ import { isId } from '../../domain/ids.ts';
 import { confirmBody } from '../../payments/http/schema.ts';
 import { canBeReference } from '../../payments/rules.ts';
 import { toJson } from '../../platform/http/json.ts';
-import { defineRoute, type MissingFields, type RawInput, type Route } from '../../platform/http/route.ts';
+import { defineRoute, type Route } from '../../platform/http/route.ts';
 import { presentEsim, presentEsimPage, presentPurchase, presentTransaction } from './present.ts';
 import { renderWithPlaceholders } from '../stored-answers.ts';
 import {
@@ -16,11 +16,11 @@ import {
   standingSchema,
   topUpPurchaseSchema,
 } from './schema.ts';
+import { isTopUp, missingTarget, topUpTarget } from './top-up-target.ts';
 import type { BuyCommand, PurchaseView, WhichPayment } from '../views.ts';
 
 const ESIMS = 'eSIMs';
 const PURCHASES = 'Purchases';
-const TOP_UP_TARGET_NOT_FOUND = 'eSIM not found or does not belong to your account';
 
 const buyRoute = defineRoute({
   method: 'POST',
@@ -38,8 +38,15 @@ const buyRoute = defineRoute({
     'INVALID_TOPUP',
     'PAYMENT_FAILED',
     'PAYMENT_METHOD_UNAVAILABLE',
+    'TOO_MANY_UNPAID_PAYMENTS',
     'ESIM_NOT_FOUND',
     'EXCHANGE_RATE_UNAVAILABLE',
+    'PRICE_ABOVE_MAX',
+    'CURRENCY_MISMATCH',
+    'QUOTE_NOT_FOUND',
+    'QUOTE_EXPIRED',
+    'QUOTE_USED',
+    'QUOTE_MISMATCH',
   ],
   responses: {
     200: { description: 'TOPUP: the purchase, in any status', schema: topUpPurchaseSchema },
@@ -55,35 +62,22 @@ const buyRoute = defineRoute({
       'Send an `Idempotency-Key`, and a repeated request can never buy twice.',
   },
   async handle({ world, principal, body, context, idempotency }) {
-    const { packageCode, packageType, paymentMethod } = body;
+    const { packageCode, packageType, paymentMethod, quoteId, maxPrice, maxPriceCurrency } = body;
     const command: BuyCommand = {
       packageCode,
       packageType,
       paymentMethod,
       esimId: packageType === 'TOPUP' ? topUpTarget(body.esimId ?? '') : undefined,
+      quoteId,
+      ...(maxPrice === undefined || maxPriceCurrency === undefined
+        ? {}
+        : { maxPrice: { amountMinor: maxPrice, currency: maxPriceCurrency } }),
       idempotency,
     };
     const purchase = await world.buy(principal, command, context);
     return { status: purchase.package_type === 'BASE' ? 201 : 200, ...renderPurchase(purchase) };
   },
 });
-
-function isTopUp(raw: RawInput): boolean {
-  return Object.hasOwn(raw.body, 'packageType') && raw.body['packageType'] === 'TOPUP';
-}
-
-/** The specification's own words. */
-function missingTarget(raw: RawInput): MissingFields | undefined {
-  const given = Object.hasOwn(raw.body, 'esimId') ? raw.body['esimId'] : undefined;
-  if (!isTopUp(raw) || (given !== undefined && given !== null && given !== '')) return undefined;
-  const message = 'esimId is required for TOPUP package type';
-  return { code: 'VALIDATION_ERROR', message, fields: ['esimId'] };
-}
-
-function topUpTarget(esimId: string): string {
-  if (!isId('esim', esimId)) throw new DomainError('ESIM_NOT_FOUND', TOP_UP_TARGET_NOT_FOUND);
-  return esimId;
-}
 
 function renderPurchase(purchase: PurchaseView): { readonly body: string; readonly stored?: string } {
   const { esim } = purchase;
@@ -135,11 +129,14 @@ const myEsimsRoute = defineRoute({
     operationId: 'listEsims',
     tag: ESIMS,
     summary: 'List your eSIMs',
-    description: 'One page of your eSIM orders, filtered and searched as asked.',
+    description:
+      'One page of your eSIM orders, filtered and searched as asked. `nextCursor` continues behind the last of them, ' +
+      'however many come in meanwhile.',
   },
   async handle({ world, principal, query }) {
-    const { page, limit, status, search } = query;
-    const found = await world.listEsims(principal, { page, limit, status, search: search || undefined });
+    const { page, limit, status } = query;
+    const [search, after] = [query.search || undefined, query.after || undefined];
+    const found = await world.listEsims(principal, { page, limit, status, search, after });
     return { status: 200, body: toJson(presentEsimPage(found)) };
   },
 });
@@ -178,6 +175,8 @@ const confirmPaymentRoute = defineRoute({
   path: '/api/esim/confirm-payment',
   key: 'required',
   scope: 'purchase',
+  // It only asks how the payment stands.
+  memberPermission: 'read',
   shapes: ['general'],
   body: confirmBody,
   errors: ['TRANSACTION_NOT_FOUND'],

@@ -1,5 +1,6 @@
-/** Purchases and eSIM orders as the specification's tables list them; requests are validated and the reference generated from here. */
+/** Purchases and eSIM orders as docs/API.md documents them; requests are validated and the reference generated from here. */
 import { z } from 'zod';
+import { isId } from '../../domain/ids.ts';
 import { ACCOUNT_CURRENCIES } from '../../domain/money.ts';
 import {
   ESIM_STATUSES,
@@ -9,8 +10,12 @@ import {
   PURCHASE_STATUSES,
 } from '../../domain/states.ts';
 import { isoTime, money, timeline } from '../../platform/http/answer-fields.ts';
-import { choiceField, isCleanText, textField } from '../../platform/http/fields.ts';
-import { MAX_PACKAGE_CODE_CHARACTERS, MAX_SEARCH_CHARACTERS } from '../../platform/http/limits.ts';
+import { amountField, choiceField, isCleanText, textField } from '../../platform/http/fields.ts';
+import {
+  MAX_MAX_PRICE_MINOR,
+  MAX_PACKAGE_CODE_CHARACTERS,
+  MAX_SEARCH_CHARACTERS,
+} from '../../platform/http/limits.ts';
 import { pageFields } from '../../platform/http/page.ts';
 import { fundingStandingSchema, paymentFields } from '../../payments/http/schema.ts';
 
@@ -32,19 +37,52 @@ export const buyBody = z
       .nullish()
       .transform((text) => text ?? undefined)
       .meta({ description: 'Required for TOPUP: the `_id` of the eSIM to top up' }),
+    maxPrice: amountField({
+      minMinor: 0n,
+      maxMinor: MAX_MAX_PRICE_MINOR,
+      description: 'Nothing is bought above this price. Needs `maxPriceCurrency`',
+      example: 5000,
+    }).optional(),
+    maxPriceCurrency: z
+      .string('must be a string')
+      .regex(/^[A-Z]{3}$/, 'must be a currency code of three capital letters')
+      .optional()
+      .meta({ description: 'The currency of `maxPrice`: that of the account', example: 'NGN' }),
+    // Whether it can be one of our ids is no matter of form.
+    quoteId: z
+      .string('must be a string')
+      .min(1, 'must not be empty')
+      .optional()
+      .meta({ description: 'Buy at the price of this quote' }),
+  })
+  .refine(({ maxPrice, maxPriceCurrency }) => (maxPrice === undefined) === (maxPriceCurrency === undefined), {
+    path: ['maxPriceCurrency'],
+    error: 'is required with maxPrice, and only with it',
   })
   .meta({ id: 'BuyRequest' });
 
-export const myEsimsQuery = z.object({
-  ...pageFields,
-  status: choiceField(ESIM_STATUS_FILTERS, { description: 'Only eSIMs in this state' }).optional(),
-  search: z
-    .string()
-    .max(MAX_SEARCH_CHARACTERS, `must be at most ${MAX_SEARCH_CHARACTERS} characters long`)
-    .refine(isCleanText, 'must not contain control characters or broken Unicode')
-    .optional()
-    .meta({ description: 'Matches package name, ICCID or transaction id; empty means no filter' }),
-});
+export const myEsimsQuery = z
+  .object({
+    ...pageFields,
+    status: choiceField(ESIM_STATUS_FILTERS, { description: 'Only eSIMs in this state' }).optional(),
+    search: z
+      .string()
+      .max(MAX_SEARCH_CHARACTERS, `must be at most ${MAX_SEARCH_CHARACTERS} characters long`)
+      .refine(isCleanText, 'must not contain control characters or broken Unicode')
+      .optional()
+      .meta({ description: 'Matches package name, ICCID or transaction id; empty means no filter' }),
+    after: z
+      .string()
+      .refine((text) => text === '' || isId('esim', text), 'must be the nextCursor of a page')
+      .optional()
+      .meta({
+        description: 'The `nextCursor` of the page before, in place of `page`; empty means the first',
+      }),
+  })
+  .refine(({ page, after }) => page === 1 || !after, {
+    path: ['after'],
+    message: 'must not be given together with page',
+  });
 
 /** Empty until known. */
 const laterText = (description: string) =>
@@ -70,6 +108,7 @@ const listed = {
   totalVolume: z.number().int().meta({ description: 'Bytes' }),
   orderUsage: z.number().int().meta({ description: 'Bytes used' }),
   data_usage_remain: z.number().int().min(0).meta({ description: 'Bytes left' }),
+  usageAsOf: laterText('ISO 8601: when this usage was true at the supplier'),
   validity: z.number().int().meta({ description: 'Days' }),
   activateTime: laterText('ISO 8601'),
   expiredTime: laterText('ISO 8601'),
@@ -89,6 +128,11 @@ export const esimPageSchema = z
     page: z.number().int(),
     limit: z.number().int(),
     totalPages: z.number().int(),
+    totalIsMinimum: z.boolean().meta({
+      description:
+        'There are more than `total`: a search in a large account counts at most 1,000 eSIMs that it finds by an id',
+    }),
+    nextCursor: z.string().meta({ description: 'For `after`: the next page; empty at the end' }),
   })
   .meta({ id: 'EsimPage' });
 
@@ -167,7 +211,8 @@ const topUpPurchase = {
     .object({
       iccid: z.string(),
       totalVolume: z.number().int().meta({ description: 'New total, bytes' }),
-      dataRemaining: z.number().int().meta({ description: 'Bytes left' }),
+      dataRemaining: z.number().int().meta({ description: 'Bytes left, right after the top-up' }),
+      usageAsOf: laterText('ISO 8601: when that was true at the supplier'),
     })
     .optional()
     .meta({ description: 'On SUCCESS' }),

@@ -3,7 +3,7 @@
  * it is sent, only for an open purchase, and a purchase under withdrawal is neither ordered nor settled.
  */
 import { sql, type RawBuilder, type Selectable } from 'kysely';
-import { asFailureReason } from '../../domain/refusals.ts';
+import { asFailureReason, type Refusal } from '../../domain/refusals.ts';
 import type { EsimsTable } from '../../esims/store/tables.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
 import type { PurchasesTable } from './tables.ts';
@@ -82,9 +82,44 @@ function toDelivery(row: DeliveryRow | undefined, transactionId: string) {
     lastAskedAt: row.supplier_asked_at,
     /** Our order is not among those listed before this. */
     searchedUntil: row.supplier_searched_until,
+    /** `orderAttempts` when the supplier refused for good. */
+    refusedAttempts: row.refused_asks,
     withdrawingSince: row.withdrawing_since,
+    /** How long an order or a cancellation without an answer may still take effect. */
+    graceMs: row.in_flight_grace_ms ?? DEFAULT_GRACE_MS,
     createdAt: row.created_at,
   };
+}
+
+/** For purchases that earlier builds opened. */
+const DEFAULT_GRACE_MS = 60_000;
+
+/** Records a final refusal, so that the money goes back by this row and not by a workflow's word. Nothing where another order was sent since. */
+export async function keepRefusal(
+  db: WorldDb,
+  {
+    transactionId,
+    supplierId,
+    orderAttempts,
+  }: Pick<Delivery, 'transactionId' | 'supplierId' | 'orderAttempts'>,
+  { reason, detail }: Refusal,
+): Promise<void> {
+  await sql`
+    update purchases set refused_asks = supplier_asks, refused_reason = ${reason}, refused_detail = ${detail}
+     where transaction_id = ${transactionId} and status = 'PROCESSING' and supplier_asks = ${orderAttempts}
+       and ${hasOrder(supplierId)}`.execute(db);
+}
+
+/** Records that this withdrawal left nothing at the supplier. Nothing where it has ended. */
+export async function keepWithdrawn(
+  db: WorldDb,
+  { transactionId, withdrawingSince }: Pick<Delivery, 'transactionId' | 'withdrawingSince'>,
+): Promise<void> {
+  await sql`
+    update purchases set withdrawn_since = withdrawing_since
+     where transaction_id = ${transactionId} and status = 'PROCESSING' and withdrawing_since = ${withdrawingSince}`.execute(
+    db,
+  );
 }
 
 /** Keeps the supplier's order number before the profile is there. */
@@ -156,22 +191,18 @@ export async function beginCancelling(
  * Ends a withdrawal that cancelled nothing: the purchase may be delivered again. Returns the milliseconds to wait first, while a cancellation that timed
  * out may still reach the supplier; 0 when the purchase is open.
  */
-export async function reopenDelivery(
-  db: WorldDb,
-  transactionId: string,
-  { now, graceMs }: { readonly now: Date; readonly graceMs: number },
-): Promise<number> {
-  const askedBefore = new Date(now.getTime() - graceMs);
-  const { rows } = await sql<{ cancel_asked_at: Date | null }>`
+export async function reopenDelivery(db: WorldDb, transactionId: string, now: Date): Promise<number> {
+  const mayArriveUntil = sql`cancel_asked_at + coalesce(in_flight_grace_ms, ${DEFAULT_GRACE_MS}) * interval '1 ms'`;
+  const { rows } = await sql<{ until: Date | null }>`
     with reopened as (
       update purchases set withdrawing_since = null
        where transaction_id = ${transactionId} and withdrawing_since is not null
-         and (cancel_asked_at is null or cancel_asked_at <= ${askedBefore})
+         and (cancel_asked_at is null or ${mayArriveUntil} <= ${now})
       returning transaction_id
     )
-    select cancel_asked_at from purchases
+    select ${mayArriveUntil} as until from purchases
      where transaction_id = ${transactionId} and withdrawing_since is not null
        and transaction_id not in (select transaction_id from reopened)`.execute(db);
-  const askedAt = rows[0]?.cancel_asked_at;
-  return askedAt ? Math.max(1, askedAt.getTime() + graceMs - now.getTime()) : 0;
+  const until = rows[0]?.until;
+  return until ? Math.max(1, until.getTime() - now.getTime()) : 0;
 }

@@ -1,74 +1,111 @@
 /**
- * The webhook of a purchase's change of status: `esim.purchased`, once per status. The statement that makes the change returns its facts and the
- * subscribers; where there are none, nothing more is read or written.
+ * A purchase's change of status, sent once per status as `esim.purchased`: the statement that makes the change also writes the event and its webhooks.
  */
 import { sql, type RawBuilder } from 'kysely';
-import type { PurchaseEventStatus } from '../../webhooks/rules.ts';
+import { sealedQrCodeUrl, type PurchaseEventStatus } from '../../webhooks/rules.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
-import { subscribers, enqueueWebhook, type PendingMessages } from '../../webhooks/store/messages.ts';
+import { bodyOf, eventQueries, type PendingMessages } from '../../webhooks/store/messages.ts';
 
-export interface ChangedPurchase {
+/** What the statement of a change returns. */
+export interface StatusChange {
   readonly account_id: string;
-  readonly status: PurchaseEventStatus;
-  /** Each null while there is no eSIM; a top-up has one from the beginning. */
-  readonly changed_esim_id: string | null;
-  readonly changed_iccid: string | null;
-  readonly changed_qr_code_url: string | null;
-  readonly subscriber_ids: string[] | null;
-  readonly at: Date;
+  /** Whether this statement is the first to write its event. */
+  readonly is_new: boolean;
+  /** Messages to be sent; null for none. */
+  readonly message_ids: string[] | null;
 }
 
-/** The columns that a change of `purchases` must return for `changesOf`. */
-export const CHANGED = sql`transaction_id, account_id, package_type, status, esim_id`;
+/** The parts of a statement that changes the status of a purchase and enqueues the webhook. */
+interface StatusChangeQueries {
+  /** The first query of the `with`, under the name that the caller gave. */
+  readonly change: RawBuilder<unknown>;
+  /** Queries of the `with` that write the event; after `change` and the query of `esims`. */
+  readonly event: RawBuilder<unknown>;
+  /** Select list, to which other columns may be added before it, and from clause. No row: nothing changed. */
+  readonly result: RawBuilder<StatusChange>;
+}
 
 /**
- * Select list and from clause of ChangedPurchase. `changed` and `esims` name the tables, or the queries of the same statement that changed them and return
- * their rows.
+ * `update` changes a row of `purchases`, without a returning clause. The query `name` has its row: transaction_id, account_id, package_type, status,
+ * esim_id and the columns `returning`. `esims` names the query of the same statement that changed the eSIM and returns id, iccid and qr_code_url.
  */
-export function changesOf(changed: string, esims = 'esims'): RawBuilder<ChangedPurchase> {
-  const purchase = sql.ref(changed);
-  return sql`
-    ${purchase}.account_id, ${purchase}.status, shown.id as changed_esim_id, shown.iccid as changed_iccid,
-    shown.qr_code_url as changed_qr_code_url, now() as at,
-    ${subscribers('esim.purchased', sql`${purchase}.account_id`)} as subscriber_ids
-    from ${purchase}
-    left join ${sql.ref(esims)} shown on shown.id = ${purchase}.esim_id and (${purchase}.status = 'SUCCESS' or ${purchase}.package_type = 'TOPUP')`;
+export function statusChangeQueries(
+  name: string,
+  update: RawBuilder<unknown>,
+  { esims, returning = [] }: { readonly esims?: string; readonly returning?: readonly string[] } = {},
+): StatusChangeQueries {
+  const columns = ['transaction_id', 'account_id', 'package_type', 'status', 'esim_id', ...returning];
+  const { queries, result } = statusQueries(name, esims);
+  return {
+    change: sql`${sql.ref(name)} as (${update} returning ${sql.join(columns.map((column) => sql.ref(column)))})`,
+    event: queries,
+    result,
+  };
 }
 
-/** Enqueues the webhooks of a change. No change: the step was done before, and its unsent webhooks are handed over again. */
-export async function enqueuePurchaseStatus(
+const [SEALED_BEFORE = '', SEALED_AFTER = ''] = sealedQrCodeUrl(' ').split(' ');
+
+/** Queries that write the event of a status. `changed` and `esims` name tables or queries; `which` chooses the purchase in a table. */
+function statusQueries(
+  changed: string,
+  esims = 'esims',
+  which: RawBuilder<boolean> = sql<boolean>`true`,
+): { readonly queries: RawBuilder<unknown>; readonly result: RawBuilder<StatusChange> } {
+  const purchase = sql.ref(changed);
+  const sealed = sql<string>`${SEALED_BEFORE}::text || shown.id || ${SEALED_AFTER}::text`;
+  // In clear, as earlier releases keep it and need it in a message; empty once it is sealed. They do not read events.
+  const asKept = sql<string>`coalesce(nullif(shown.qr_code_url, ''), ${sealed})`;
+  const body = (qrCodeUrl: RawBuilder<string>): RawBuilder<string> =>
+    bodyOf(
+      'esim.purchased',
+      {
+        transactionId: sql`${purchase}.transaction_id`,
+        status: sql`${purchase}.status`,
+        // Each null while there is no eSIM; a top-up has one from the beginning.
+        esimId: sql`shown.id`,
+        iccid: sql`shown.iccid`,
+        qrCodeUrl: sql`case when shown.id is not null then ${qrCodeUrl} end`,
+      },
+      sql<Date>`now()`,
+    );
+  const change = sql`
+    select ${purchase}.account_id, 'esim.purchased' as event,
+           'esim.purchased:' || ${purchase}.transaction_id || ':' || ${purchase}.status as event_key, ${purchase}.transaction_id as subject,
+           ${body(sealed)} as body, ${body(asKept)} as message_body, now() as at
+      from ${purchase}
+      left join ${sql.ref(esims)} shown on shown.id = ${purchase}.esim_id and (${purchase}.status = 'SUCCESS' or ${purchase}.package_type = 'TOPUP')
+     where ${which}`;
+  const { queries, happened, isNew, pendingIds } = eventQueries('esim.purchased', change, 'its account');
+  const result = sql<StatusChange>`
+    ${happened}.account_id, ${isNew} as is_new, ${pendingIds} as message_ids from ${happened}`;
+  return { queries, result };
+}
+
+/** Hands a change's webhooks on. No change: the step was done before, and its unsent webhooks are handed on again. */
+export async function handOnChange(
   trx: WorldDb,
   transactionId: string,
-  change: ChangedPurchase | undefined,
+  change: StatusChange | undefined,
   written: PendingMessages,
 ): Promise<void> {
   if (!change) return findUnsent(trx, transactionId, written);
-  const { status, account_id: accountId, subscriber_ids: subscribers, at } = change;
-  const { changed_esim_id: esimId, changed_iccid: iccid, changed_qr_code_url: qrCodeUrl } = change;
-  const facts = { transactionId, status, esimId, iccid, qrCodeUrl };
-  const key = `${transactionId}:${status}`;
-  await enqueueWebhook(
-    trx,
-    { event: 'esim.purchased', key, subject: transactionId, accountId, subscribers, facts, at },
-    written,
-  );
+  written.accountId = change.account_id;
+  written.ids.push(...(change.message_ids ?? []));
 }
 
-/** Enqueues the webhooks of a status that the purchase has now. */
+/** Enqueues the webhook of a status that the purchase has now. */
 export async function enqueueStatus(
   trx: WorldDb,
   transactionId: string,
   status: PurchaseEventStatus,
   written: PendingMessages,
 ): Promise<void> {
-  const { rows } = await sql<ChangedPurchase>`
-    select ${changesOf('purchases')}
-     where purchases.transaction_id = ${transactionId} and purchases.status = ${status}`.execute(trx);
+  const which = sql<boolean>`purchases.transaction_id = ${transactionId} and purchases.status = ${status}`;
+  const { queries, result } = statusQueries('purchases', 'esims', which);
+  const { rows } = await sql<StatusChange>`
+    with ${queries} select ${result}`.execute(trx);
   const [change] = rows;
-  if (!change) return;
-  await enqueuePurchaseStatus(trx, transactionId, change, written);
-  if (written.ids.length === 0 && change.subscriber_ids !== null)
-    await findUnsent(trx, transactionId, written);
+  if (change) await handOnChange(trx, transactionId, change.is_new ? change : undefined, written);
 }
 
 /** Adds webhooks of a purchase or a funding that were never attempted: the process that wrote them may have died. */

@@ -1,21 +1,19 @@
 /**
- * Opens a purchase in one statement: wallet hold, purchase, eSIM order, idempotency key and first event. Only a refusal, or a low-balance webhook, needs
- * a transaction around it.
+ * Opens a purchase in one statement: wallet hold, purchase, eSIM order, idempotency key and first event. Only a refusal, a balance that became low or a
+ * quote needs a transaction around it.
  */
 import { sql, type Insertable, type RawBuilder } from 'kysely';
 import { snapshotOf } from '../../catalogue/rules.ts';
 import type { Opened, PurchaseInput } from '../purchase.ts';
 import { asFailureReason, type Refusal } from '../../domain/refusals.ts';
 import { toPackage, type StoredPackage } from '../../catalogue/store/catalogue.ts';
-import { insertKey, keepingKey } from '../../platform/idempotency/store.ts';
-import { placeHoldQuery } from '../../ledger/store/ledger.ts';
-import {
-  CROSSING,
-  NOT_LOW,
-  enqueueLowBalance,
-  NO_SUBSCRIBERS,
-  type ThresholdCrossing,
-} from '../../ledger/store/low-balance.ts';
+import { insertKey, keepingKey, keepRefusedId, releaseKey } from '../../platform/idempotency/store.ts';
+import { mayOpenUnpaid, TOO_MANY_UNPAID } from '../../payments/store/unpaid.ts';
+import type { UnpaidLimits } from '../../payments/rules.ts';
+import { placeHoldQueries } from '../../ledger/store/ledger.ts';
+import { enqueueLowBalance, NO_CROSSING, type ThresholdCrossing } from '../../ledger/store/low-balance.ts';
+import { lockQuote, useQuote } from './quotes.ts';
+import { newPayment } from '../../payments/store/payments.ts';
 import { enqueueStatus } from './messages.ts';
 import type { WorldDatabase, WorldDb } from '../../platform/database/tables.ts';
 import { newPendingMessages, type PendingMessages } from '../../webhooks/store/messages.ts';
@@ -23,14 +21,23 @@ import { newPendingMessages, type PendingMessages } from '../../webhooks/store/m
 export interface OpenOptions {
   readonly now: Date;
   readonly supplier: string;
+  /** The defaults where it is absent. */
+  readonly unpaidLimits?: UnpaidLimits;
   /** Called at a refusal: may the caller have been answered PROCESSING? The refusal is then kept as a FAILED purchase, so that reads show it. */
   readonly keepRefusal: () => boolean;
+  /** Why nothing new may be opened, whatever the rows say. */
+  readonly refusal?: Refusal | undefined;
+  /** Called where it was refused before, with when: by an earlier run of the same step, or in answer to somebody who was told no. */
+  readonly onRefusedBefore?: (at: Date) => void;
 }
 
 const OPENED: Opened = { opened: true };
 const INSUFFICIENT: Refusal = { reason: 'INSUFFICIENT_BALANCE', detail: 'wallet balance below the price' };
 
-/** Writes purchase, eSIM order, wallet hold and idempotency row together, or refuses and writes no purchase at all. */
+/**
+ * Writes purchase, eSIM order, wallet hold or payment, and idempotency row together, or refuses and writes no purchase at all. Where the purchase is
+ * written already, nothing of `input` changes it.
+ */
 export async function openPurchase(
   db: WorldDb,
   input: PurchaseInput,
@@ -39,17 +46,25 @@ export async function openPurchase(
 ): Promise<Opened> {
   const found = await readBeforeOpening(db, input);
   if (found.already) return OPENED;
-  const opening = found.refusal ? undefined : openingOf(input, options, found.item);
-  if (opening && (await write(db, input, opening, NO_SUBSCRIBERS))) return OPENED;
+  if (found.refusedAt) options.onRefusedBefore?.(found.refusedAt);
+  const refusal = found.refusal ?? options.refusal;
+  const opening = refusal ? undefined : openingOf(input, options, found.item);
+  const { unpaidLimits } = options;
+  // A quote is used up in the same transaction.
+  const isOneStatement = opening && input.quoteId === undefined;
+  if (isOneStatement && (await write(db, input, { opening, unpaidLimits, unlessLow: true }))) return OPENED;
   return db.transaction().execute(async (trx) => {
-    const opened = opening && (await write(trx, input, opening));
+    const unusable = opening && (await lockQuote(trx, input));
+    const opened = opening && !unusable && (await write(trx, input, { opening, unpaidLimits }));
     if (opened) {
+      await useQuote(trx, input, options.now);
       const { transactionId, accountId, quote } = input;
       const because = { key: transactionId, subject: transactionId, accountId, currency: quote.currency };
       await enqueueLowBalance(trx, because, opened, written);
       return OPENED;
     }
-    return refuse(trx, input, options, found.refusal ?? INSUFFICIENT, written);
+    const lacking = input.paymentMethod === 'WALLET' ? INSUFFICIENT : TOO_MANY_UNPAID;
+    return refuse(trx, input, options, refusal ?? unusable ?? lacking, written);
   });
 }
 
@@ -63,11 +78,14 @@ async function refuse(
 ): Promise<Opened> {
   const { already, isKept, item, refusal = given } = await readBeforeOpening(trx, input);
   if (already) return OPENED;
-  if (!isKept && options.keepRefusal()) {
-    await sql`with opened as (select), ${openingOf(input, options, item, refusal)} select`.execute(trx);
-  } else if (!isKept) {
-    await insertKey(trx, input, refusal);
-  }
+  // There may be room a moment later, so the key stays free for the same request.
+  const isTemporary = refusal.reason === 'TOO_MANY_UNPAID_PAYMENTS';
+  if (isTemporary) await releaseKey(trx, input);
+  const kept = isTemporary ? { ...input, idempotency: undefined } : input;
+  if (!isKept && options.keepRefusal())
+    await sql`with opened as (select), ${openingOf(kept, options, item, refusal)} select`.execute(trx);
+  else if (!isKept && kept.idempotency) await insertKey(trx, kept, refusal);
+  else if (!isKept) await keepRefusedId(trx, input.transactionId, refusal);
   await enqueueStatus(trx, input.transactionId, 'FAILED', written);
   return { opened: false, refusal };
 }
@@ -79,6 +97,8 @@ interface Found {
   readonly refusal?: Refusal;
   /** An earlier run has kept the refusal. */
   readonly isKept?: true;
+  /** When, if it left no purchase. */
+  readonly refusedAt?: Date | undefined;
 }
 
 async function readBeforeOpening(db: WorldDb, input: PurchaseInput): Promise<Found> {
@@ -92,6 +112,9 @@ async function readBeforeOpening(db: WorldDb, input: PurchaseInput): Promise<Fou
     .leftJoin('idempotency_keys as keys', (join) =>
       join.on('keys.account_id', '=', input.accountId).on('keys.key', '=', input.idempotency?.key ?? ''),
     )
+    .leftJoin('refused_transaction_ids as refused', (join) =>
+      join.on('refused.transaction_id', '=', input.transactionId),
+    )
     .selectAll('packages')
     .select([
       'purchases.transaction_id as opened_id',
@@ -99,13 +122,18 @@ async function readBeforeOpening(db: WorldDb, input: PurchaseInput): Promise<Fou
       'esims.status as esim_status',
       'keys.refusal_reason as refusal_reason',
       'keys.refusal_detail as refusal_detail',
+      'keys.created_at as key_created_at',
+      'refused.reason as refused_reason',
+      'refused.detail as refused_detail',
+      'refused.refused_at as refused_at',
     ])
     .executeTakeFirstOrThrow();
   const item = row.package_code === null ? undefined : toPackage(row as Parameters<typeof toPackage>[0]);
-  const kept = row.refusal_reason ?? row.opened_reason;
+  const kept = row.refusal_reason ?? row.opened_reason ?? row.refused_reason;
   if (kept !== null) {
-    const detail = row.refusal_reason === null ? '' : (row.refusal_detail ?? '');
-    return { item, isKept: true, refusal: { reason: asFailureReason(kept), detail } };
+    const detail = (row.refusal_reason === null ? row.refused_detail : row.refusal_detail) ?? '';
+    const refusedAt = (row.refusal_reason === null ? row.refused_at : row.key_created_at) ?? undefined;
+    return { item, isKept: true, refusedAt, refusal: { reason: asFailureReason(kept), detail } };
   }
   if (row.opened_id !== null) return { item, already: true };
   if (!item || item.withdrawn)
@@ -117,21 +145,31 @@ async function readBeforeOpening(db: WorldDb, input: PurchaseInput): Promise<Fou
   return { item };
 }
 
-/** Writes nothing and returns undefined if the balance is too low, another run has placed the hold, or `only` is false. */
+interface WriteOptions {
+  readonly opening: RawBuilder<unknown>;
+  readonly unpaidLimits: UnpaidLimits | undefined;
+  readonly unlessLow?: boolean;
+}
+
+/**
+ * Writes nothing and returns undefined if the balance is too low or too many payments are unpaid, another run has placed the hold, or with
+ * `unlessLow` the balance would fall below its threshold.
+ */
 async function write(
   db: WorldDb,
   input: PurchaseInput,
-  opening: RawBuilder<unknown>,
-  only?: RawBuilder<boolean>,
+  { opening, unpaidLimits, unlessLow }: WriteOptions,
 ): Promise<ThresholdCrossing | undefined> {
   const { quote, transactionId: id, accountId } = input;
   const amount = { amountMinor: BigInt(quote.priceMinor), currency: quote.currency };
-  const opened =
-    input.paymentMethod === 'WALLET'
-      ? sql`${placeHoldQuery({ id, accountId, amount }, only)}, opened as (select from hold)`
-      : sql`${NOT_LOW}, opened as (select)`;
+  const hold =
+    input.paymentMethod === 'WALLET' ? placeHoldQueries({ id, accountId, amount }, { unlessLow }) : undefined;
+  const opened = hold
+    ? sql`${hold.queries}, opened as (select from ${hold.placed})`
+    : sql`opened as materialized (select where ${mayOpenUnpaid(accountId, unpaidLimits)})`;
+  const crossing = hold?.crossing ?? NO_CROSSING;
   const { rows } =
-    await sql<ThresholdCrossing>`with ${opened}, ${opening} select ${CROSSING} from opened`.execute(db);
+    await sql<ThresholdCrossing>`with ${opened}, ${opening} select ${crossing} from opened`.execute(db);
   return rows[0];
 }
 
@@ -152,6 +190,7 @@ function openingOf(
   return sql.join([
     ...keepingKey(input, refusal, sql<boolean>`exists (select from opened)`),
     sql`purchase as (${insertWhereOpened('purchases', purchase)})`,
+    ...(refusal ? [] : paymentOf(input, now)),
     ...(input.packageType === 'BASE' && item
       ? [sql`esim as (${insertWhereOpened('esims', newEsim(purchase, item, supplier))})`]
       : []),
@@ -159,7 +198,16 @@ function openingOf(
   ]);
 }
 
-function insertWhereOpened<Table extends 'purchases' | 'esims' | 'purchase_events'>(
+/** What is to be paid at the gateway: from here on only this row says how much. */
+function paymentOf(input: PurchaseInput, now: Date): RawBuilder<unknown>[] {
+  const { paymentMethod: method, charge, quote } = input;
+  if (!charge || method === 'WALLET') return [];
+  const price = { priceMinor: quote.priceMinor, priceCurrency: quote.currency };
+  const payment = newPayment({ ...input, charge }, { purpose: 'purchase', method, ...price }, now);
+  return [sql`payment as (${insertWhereOpened('payments', payment)})`];
+}
+
+function insertWhereOpened<Table extends 'purchases' | 'payments' | 'esims' | 'purchase_events'>(
   table: Table,
   row: Insertable<WorldDatabase[Table]>,
 ): RawBuilder<unknown> {
@@ -193,6 +241,7 @@ function newPurchase(
     settings_id: quote.settingsId,
     rate_id: quote.rateId ?? null,
     request_id: input.requestId,
+    in_flight_grace_ms: input.timings.doubtMs,
     created_at: now,
     closed_at: refusal ? now : null,
   };

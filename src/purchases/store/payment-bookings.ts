@@ -27,7 +27,7 @@ import {
   closeFundingUnpaid,
   type PaymentRow,
 } from '../../payments/store/payments.ts';
-import { CHANGED, changesOf, enqueuePurchaseStatus, type ChangedPurchase } from './messages.ts';
+import { handOnChange, statusChangeQueries, type StatusChange } from './messages.ts';
 import { closeUnpaid } from './purchases.ts';
 import { createRefund, refundedMinor } from '../../payments/store/refunds.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
@@ -224,14 +224,14 @@ export async function markPaid(
   transactionId: string,
   written: PendingMessages = newPendingMessages(),
 ): Promise<void> {
-  const { rows } = await sql<ChangedPurchase>`
-    with paid as (
+  const { change, event, result } = statusChangeQueries(
+    'paid',
+    sql`
       update purchases set status = 'PROCESSING', updated_at = now()
-       where transaction_id = ${transactionId} and status = 'PENDING'
-      returning ${CHANGED}
-    )
-    select ${changesOf('paid')}`.execute(trx);
-  if (rows[0]) await enqueuePurchaseStatus(trx, transactionId, rows[0], written);
+       where transaction_id = ${transactionId} and status = 'PENDING'`,
+  );
+  const { rows } = await sql<StatusChange>`with ${change}, ${event} select ${result}`.execute(trx);
+  if (rows[0]) await handOnChange(trx, transactionId, rows[0], written);
 }
 
 /** Enqueues `payment.received`, wherever the money goes. */

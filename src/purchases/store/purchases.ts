@@ -1,47 +1,55 @@
 /** What happens to a purchase after it is opened, one transaction per step. Every step may run twice: the purchase's row and unique keys decide. */
 import { sql, type RawBuilder, type Updateable } from 'kysely';
 import type { ProfileFacts, TopUpTotals } from '../../esims/rules.ts';
-import { columnsOfFacts } from '../../esims/store/esims.ts';
-import type { FailureReason, Refusal } from '../../domain/refusals.ts';
+import { columnsOfDelivery, notifyOfTopUp } from '../../esims/store/facts.ts';
+import { asFailureReason, type FailureReason, type Refusal } from '../../domain/refusals.ts';
 import { purchaseStatusesBefore, type EsimStatus, type PurchaseStatus } from '../../domain/states.ts';
 import { hasOrder, IS_DELIVERED } from './deliveries.ts';
 import { inTransaction } from '../../platform/database/in-transaction.ts';
 import {
   requirePosted,
-  POSTED,
-  postHoldQuery,
+  postHoldQueries,
   voidHold,
   voidHoldToSuspense,
   type Posted,
 } from '../../ledger/store/ledger.ts';
 import { lockPayments } from '../../payments/store/lock-order.ts';
 import { CLAIMS } from '../../payments/store/payments.ts';
-import { CHANGED, changesOf, enqueuePurchaseStatus, type ChangedPurchase } from './messages.ts';
+import { handOnChange, statusChangeQueries, type StatusChange } from './messages.ts';
 import { creditRefund, createRefund } from '../../payments/store/refunds.ts';
 import type { EsimsTable } from '../../esims/store/tables.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
 import type { PurchasesTable } from './tables.ts';
-import { subscribers, newPendingMessages, type PendingMessages } from '../../webhooks/store/messages.ts';
+import { newPendingMessages, type PendingMessages } from '../../webhooks/store/messages.ts';
 
 /** What a supplier delivered, as columns of its purchase and its eSIM. */
 export interface DeliveredItem {
   /** The supplier's order; one that was replaced meanwhile delivers nothing. Absent: not known. */
   readonly supplierId?: string;
   readonly purchase: Updateable<PurchasesTable>;
-  readonly esim: Updateable<EsimsTable>;
+  readonly esim: { readonly [Column in keyof Updateable<EsimsTable>]: unknown };
 }
 
 /** The delivery is kept already. */
 export const KEPT_BEFORE: DeliveredItem = { purchase: {}, esim: {} };
 
-/** A new eSIM; its owner sees it once the purchase is settled. */
-export function profileItem(facts: ProfileFacts, lookedAt: Date): DeliveredItem {
-  return { purchase: {}, esim: { ...columnsOfFacts(facts), looked_at: lookedAt } };
+/** A new eSIM; its owner sees it once the purchase is settled. `install`: the columns of its install data, sealed. */
+export function profileItem(
+  facts: ProfileFacts,
+  lookedAt: Date,
+  install: Updateable<EsimsTable>,
+): DeliveredItem {
+  return { purchase: {}, esim: { ...columnsOfDelivery(facts, lookedAt), ...install } };
 }
 
-/** A top-up's new totals. Without a new end of validity, the old one stays. */
-export function topUpItem(totals: TopUpTotals): DeliveredItem {
+/**
+ * A top-up's new totals, as the supplier answered them at `answeredAt`. Without a new end of validity, the old one stays. A top-up only adds: where another
+ * one was settled first, its larger totals stay.
+ */
+export function topUpItem(totals: TopUpTotals, answeredAt: Date): DeliveredItem {
   const { iccid, totalVolumeBytes, orderUsageBytes, totalDuration, expiredTime } = totals;
+  const atLeast = (column: keyof EsimsTable, value: unknown, type: string) =>
+    sql`greatest(esims.${sql.ref(column)}, ${value}::${sql.raw(type)})`;
   return {
     purchase: {
       top_up_iccid: iccid,
@@ -49,15 +57,25 @@ export function topUpItem(totals: TopUpTotals): DeliveredItem {
       top_up_remaining_bytes: BigInt(Math.max(0, totalVolumeBytes - orderUsageBytes)),
     },
     esim: {
-      total_volume_bytes: BigInt(totalVolumeBytes),
-      order_usage_bytes: BigInt(orderUsageBytes),
-      total_duration: totalDuration,
-      ...(expiredTime === null ? {} : { expired_time: new Date(expiredTime) }),
+      total_volume_bytes: atLeast('total_volume_bytes', BigInt(totalVolumeBytes), 'bigint'),
+      order_usage_bytes: atLeast('order_usage_bytes', BigInt(orderUsageBytes), 'bigint'),
+      usage_as_of: sql`case when esims.order_usage_bytes > ${BigInt(orderUsageBytes)}::bigint then esims.usage_as_of else ${answeredAt}::timestamptz end`,
+      total_duration: atLeast('total_duration', totalDuration, 'integer'),
+      totals_as_of: answeredAt,
+      // The supplier says soon how the eSIM stands with it.
+      next_check_at: answeredAt,
+      ...(expiredTime === null
+        ? {}
+        : {
+            expired_time: atLeast('expired_time', new Date(expiredTime), 'timestamptz'),
+            // A new end is notified of anew.
+            notified_expiry_days: sql`case when ${new Date(expiredTime)}::timestamptz > esims.expired_time + interval '1 hour' then 0 else esims.notified_expiry_days end`,
+          }),
     },
   };
 }
 
-/** Keeps the delivery of an open purchase that cannot be settled. Safe to repeat. Install data is secret and never logged. */
+/** Keeps the delivery of an open purchase that cannot be settled. Safe to repeat. What a top-up changes is notified of by the next look. */
 export async function saveDeliveredItem(
   db: WorldDb,
   transactionId: string,
@@ -78,7 +96,7 @@ const isForItsOrder = ({ supplierId }: DeliveredItem): RawBuilder<boolean> =>
   supplierId === undefined ? sql<boolean>`true` : hasOrder(supplierId);
 
 /** For a `set`: these columns, and that the row was changed now. */
-function assigned(columns: DeliveredItem['purchase'] | DeliveredItem['esim']): RawBuilder<unknown> {
+function assigned(columns: Readonly<Record<string, unknown>>): RawBuilder<unknown> {
   const each = Object.entries(columns).map(([column, value]) => sql`${sql.ref(column)} = ${value}`);
   return sql.join([...each, sql`updated_at = now()`]);
 }
@@ -89,8 +107,8 @@ const clearAttention = sql`
   attention_reason = case when attention_reason = any(${[...CLAIMS]}) then attention_reason end`;
 
 /**
- * Keeps the delivery, closes the purchase, shows the eSIM to its owner, posts the hold, books the cost. One statement, unless a webhook must be enqueued;
- * safe to repeat. Throws HoldConflict when the money was given back before, and during a withdrawal.
+ * Keeps the delivery, closes the purchase, shows the eSIM to its owner, posts the hold, books the cost, tells merchants. One statement; safe to repeat.
+ * Throws HoldConflict when the money was given back before, and during a withdrawal.
  */
 export async function settlePurchase(
   db: WorldDb,
@@ -98,65 +116,94 @@ export async function settlePurchase(
   item: DeliveredItem = KEPT_BEFORE,
   written: PendingMessages = newPendingMessages(),
 ): Promise<'settled' | 'settled-before'> {
-  const settledDirectly = await settle(db, transactionId, item, NO_ENDPOINT_SUBSCRIBES);
-  if (settledDirectly?.has_posted) return 'settled';
+  // A top-up changes an allowance, which its merchant may have to be notified of in the same transaction.
+  if (!isTopUp(item)) {
+    const settledDirectly = await settle(db, transactionId, item);
+    if (settledDirectly?.has_posted) {
+      await handOnChange(db, transactionId, settledDirectly, written);
+      return 'settled';
+    }
+  }
   return db.transaction().execute(async (trx) => {
     const settled = await settle(trx, transactionId, item);
     await requirePosted(trx, transactionId, settled);
-    await enqueuePurchaseStatus(trx, transactionId, settled, written);
+    await handOnChange(trx, transactionId, settled, written);
+    if (settled && isTopUp(item)) await notifyOfTopUp(trx, settled.esim_id, settled.at, written);
     return settled ? 'settled' : 'settled-before';
   });
 }
 
-/** No endpoint subscribes to this event. */
-const NO_ENDPOINT_SUBSCRIBES = sql<boolean>`${subscribers('esim.purchased', sql`purchases.account_id`)} is null`;
+const isTopUp = ({ purchase }: DeliveredItem): boolean => purchase.top_up_total_volume_bytes !== undefined;
 
-/** Returns undefined and changes nothing if the purchase is not open, its order is under withdrawal or was replaced, its hold was voided, or `only` is false. */
-async function settle(
-  db: WorldDb,
-  transactionId: string,
-  item: DeliveredItem,
-  only: RawBuilder<boolean> = sql<boolean>`true`,
-): Promise<(ChangedPurchase & Posted) | undefined> {
-  const { rows } = await sql<ChangedPurchase & Posted>`
+type Settled = StatusChange & Posted & { readonly esim_id: string; readonly at: Date };
+
+/** Returns undefined and changes nothing if the purchase is not open, its order is under withdrawal or was replaced, or its hold was voided. */
+async function settle(db: WorldDb, transactionId: string, item: DeliveredItem): Promise<Settled | undefined> {
+  const { change, event, result } = statusChangeQueries(
+    'closed',
+    sql`
+      update purchases set status = 'SUCCESS', closed_at = now(), ${clearAttention}, ${assigned(item.purchase)}
+       where transaction_id in (select transaction_id from ready)`,
+    { esims: 'esim', returning: ['cost_usd_e4'] },
+  );
+  const posting = postHoldQueries(
+    sql`(select transaction_id from closed)`,
+    sql`(select cost_usd_e4 from closed)`,
+  );
+  const { rows } = await sql<Settled>`
     with ready as (
       select purchases.transaction_id from purchases join holds on holds.id = purchases.transaction_id
        where purchases.transaction_id = ${transactionId} and purchases.status = any(${purchaseStatusesBefore('SUCCESS')})
          and purchases.withdrawing_since is null and ${isForItsOrder(item)}
-         and holds.status <> 'VOIDED' and ${only}
+         and holds.status <> 'VOIDED'
          for no key update
-    ), closed as (
-      update purchases set status = 'SUCCESS', closed_at = now(), ${clearAttention}, ${assigned(item.purchase)}
-       where transaction_id in (select transaction_id from ready)
-      returning ${CHANGED}, cost_usd_e4
-    ), esim as (
+    ), ${change}, esim as (
       update esims set status = case status when 'PENDING' then 'CREATED' else status end, ${assigned(item.esim)}
        where id in (select esim_id from closed)
       returning id, iccid, qr_code_url
     ), noted as (
       insert into purchase_events (transaction_id, what) select transaction_id, 'delivered' from closed
-    ), ${postHoldQuery(sql`(select transaction_id from closed)`, sql`(select cost_usd_e4 from closed)`)}
-    select ${POSTED}, ${changesOf('closed', 'esim')}`.execute(db);
+    ), ${posting.queries}, ${event}
+    select ${posting.hasPosted} as has_posted, (select esim_id from closed), now() as at, ${result}`.execute(
+    db,
+  );
   return rows[0];
 }
 
 /**
- * Gives the money back and closes purchase and eSIM order as FAILED. One transaction; safe to repeat. With `orderAttempts`: writes nothing and returns
- * `open` if another order was sent since, one is under withdrawal, or the purchase was delivered.
+ * Gives the money back and closes purchase and eSIM order as FAILED, for the final refusal on its row. One transaction; safe to repeat. `open`: another
+ * order was sent since, one is under withdrawal, or the purchase was delivered. `never-refused`: the supplier has not refused it for good.
  */
-export function failPurchase(
+export function failRefused(
   db: WorldDb,
   transactionId: string,
-  refusal: Refusal,
   written?: PendingMessages,
-  orderAttempts?: number,
-): Promise<'closed' | 'open'> {
-  const isUnchanged = sql<boolean>`supplier_asks = ${orderAttempts} and withdrawing_since is null and not ${IS_DELIVERED}`;
-  const onlyIf = orderAttempts === undefined ? undefined : isUnchanged;
-  return db.transaction().execute((trx) => failPurchaseIn(trx, transactionId, refusal, { written, onlyIf }));
+): Promise<'open' | 'never-refused' | Refusal> {
+  return db.transaction().execute(async (trx) => {
+    await lockPayments(trx, transactionId);
+    // The lock is a statement of its own, so that the next one sees what another step just wrote.
+    await sql`select from purchases where transaction_id = ${transactionId} for no key update`.execute(trx);
+    const { rows } = await sql<{ reason: string | null; detail: string; may_fail: boolean }>`
+      select coalesce(case status when 'FAILED' then reason end, refused_reason) as reason,
+             coalesce(refused_detail, '') as detail, status = 'FAILED' or ${IS_REFUSED} as may_fail
+        from purchases where transaction_id = ${transactionId}`.execute(trx);
+    const [row] = rows;
+    if (!row?.reason) return 'never-refused';
+    if (!row.may_fail) return 'open';
+    const refusal = { reason: asFailureReason(row.reason), detail: row.detail };
+    await failPurchaseIn(trx, transactionId, refusal, { written });
+    return refusal;
+  });
 }
 
-/** The same, in the caller's transaction. `to: 'wallet'`: money from a gateway is credited to the wallet instead of being sent back. */
+/** No order was sent since the refusal, and none is being withdrawn: or one was, with nothing left at the supplier. */
+const IS_REFUSED = sql<boolean>`
+  refused_asks = supplier_asks and (withdrawing_since is null or withdrawn_since = withdrawing_since) and not ${IS_DELIVERED}`;
+
+/**
+ * Gives the money back and closes purchase and eSIM order as FAILED, in the caller's transaction. `to: 'wallet'`: money from a gateway is credited to the
+ * wallet instead of being sent back.
+ */
 export async function failPurchaseIn(
   trx: WorldDb,
   transactionId: string,
@@ -164,66 +211,55 @@ export async function failPurchaseIn(
   {
     to = 'source',
     written = newPendingMessages(),
-    onlyIf,
-  }: {
-    readonly to?: 'source' | 'wallet';
-    readonly written?: PendingMessages | undefined;
-    readonly onlyIf?: RawBuilder<boolean> | undefined;
-  } = {},
-): Promise<'closed' | 'open'> {
+  }: { readonly to?: 'source' | 'wallet'; readonly written?: PendingMessages | undefined } = {},
+): Promise<void> {
   // Payments before the purchase (lock-order.ts). Where no payment placed the hold, it is the wallet's.
   const paid = (await lockPayments(trx, transactionId)).find((payment) => payment.paid_hold);
-  if (onlyIf) {
-    // The lock is a statement of its own, so that the check sees what another step just wrote. FAILED stays FAILED.
-    await sql`select from purchases where transaction_id = ${transactionId} for no key update`.execute(trx);
-    const { rows } = await sql`
-      select from purchases where transaction_id = ${transactionId} and (status = 'FAILED' or ${onlyIf})`.execute(
-      trx,
-    );
-    if (rows.length === 0) return 'open';
-  }
-  const { rows } = await sql<ChangedPurchase>`
-    with ${closing(transactionId, refusal.reason, purchaseStatusesBefore('FAILED'), 'FAILED')}, noted as (
+  const open = purchaseStatusesBefore('FAILED');
+  const { queries, event, result } = closingQueries(transactionId, refusal.reason, open, 'FAILED');
+  const { rows } = await sql<StatusChange>`
+    with ${queries}, noted as (
       insert into purchase_events (transaction_id, what, detail)
       select transaction_id, 'failed', ${refusal.detail}::text from closed
       union all
       select transaction_id, 'hold-released', null from closed
        where ${paid === undefined} and exists (select from holds where id = transaction_id and status = 'HELD')
-    )
-    select ${changesOf('closed')}`.execute(trx);
-  await enqueuePurchaseStatus(trx, transactionId, rows[0], written);
+    ), ${event}
+    select ${result}`.execute(trx);
+  await handOnChange(trx, transactionId, rows[0], written);
   if (!paid) {
     await voidHold(trx, transactionId);
-    return 'closed';
+    return;
   }
   const amount = { amountMinor: paid.charge_minor, currency: paid.charge_currency };
-  if ((await voidHoldToSuspense(trx, transactionId, amount)) !== 'voided') return 'closed';
+  if ((await voidHoldToSuspense(trx, transactionId, amount)) !== 'voided') return;
   // Money reversed meanwhile is in suspense as a claim, which this settles. It is not refunded twice.
   const owedMinor = amount.amountMinor - paid.reversed_minor;
-  if (owedMinor <= 0n) return 'closed';
+  if (owedMinor <= 0n) return;
   const refund = await createRefund(trx, paid, { ...amount, amountMinor: owedMinor }, 'not-delivered');
   // The gateway cannot refund money that it has not confirmed.
   if (to === 'wallet' || paid.evidence_minor > 0n) await creditRefund(trx, refund, paid, written);
-  return 'closed';
 }
 
 /** Queries for a `with` that close a purchase and its eSIM order; `closed` has a row if the purchase had one of the statuses `from`. */
-function closing(
+function closingQueries(
   transactionId: string,
   reason: FailureReason,
   from: readonly PurchaseStatus[],
   esimStatus: EsimStatus,
-): RawBuilder<unknown> {
-  return sql`
-    closed as (
+) {
+  const { change, event, result } = statusChangeQueries(
+    'closed',
+    sql`
       update purchases
          set status = 'FAILED', reason = ${reason}, updated_at = now(), closed_at = now(), ${clearAttention}
-       where transaction_id = ${transactionId} and status = any(${from})
-      returning ${CHANGED}
-    ), esim as (
+       where transaction_id = ${transactionId} and status = any(${from})`,
+  );
+  const queries = sql`${change}, esim as (
       update esims set status = ${esimStatus}, updated_at = now()
        where transaction_id in (select transaction_id from closed) and status = 'PENDING'
     )`;
+  return { queries, event, result };
 }
 
 /**
@@ -237,18 +273,19 @@ export async function closeUnpaid(
   written: PendingMessages = newPendingMessages(),
 ): Promise<'closed' | 'paid'> {
   return inTransaction(db, async (trx) => {
-    const { rows } = await sql<ChangedPurchase>`
-      with ${closing(transactionId, reason, ['PENDING'], 'CANCELLED')}, noted as (
+    const { queries, event, result } = closingQueries(transactionId, reason, ['PENDING'], 'CANCELLED');
+    const { rows } = await sql<StatusChange>`
+      with ${queries}, noted as (
         insert into purchase_events (transaction_id, what, detail)
         select transaction_id, 'failed', ${reason}::text from closed
-      )
-      select ${changesOf('closed')}`.execute(trx);
+      ), ${event}
+      select ${result}`.execute(trx);
     const { status } = await trx
       .selectFrom('purchases')
       .select('status')
       .where('transaction_id', '=', transactionId)
       .executeTakeFirstOrThrow();
-    if (status === 'FAILED') await enqueuePurchaseStatus(trx, transactionId, rows[0], written);
+    if (status === 'FAILED') await handOnChange(trx, transactionId, rows[0], written);
     return status === 'FAILED' ? 'closed' : 'paid';
   });
 }

@@ -4,7 +4,7 @@ import { WAITS_FOR } from '../store/ledger.ts';
 import { DIFFERENCE_KINDS } from '../payment-rules.ts';
 import { isoTime, money } from '../../platform/http/answer-fields.ts';
 import { choiceField, textField, timeField } from '../../platform/http/fields.ts';
-import { MAX_REASON_CHARACTERS, MIN_REASON_CHARACTERS } from '../../platform/http/limits.ts';
+import { MAX_REASON_CHARACTERS, MIN_REASON_CHARACTERS } from '../../domain/reasons.ts';
 import { pageFields, pageSchema } from '../../platform/http/page.ts';
 import { dataSchema, worldField } from '../../platform/http/ops-route.ts';
 

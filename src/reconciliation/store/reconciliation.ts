@@ -11,6 +11,33 @@ import type { ReconciliationRunsTable } from './tables.ts';
 
 export type RunRow = Selectable<ReconciliationRunsTable>;
 
+/** What a person has asked for. Without a range: everything since the last regular run. */
+interface AskedRun {
+  readonly askedBy: string;
+  readonly range?: Slice | undefined;
+}
+
+export async function keepRequest(
+  db: WorldDb,
+  { runKey, askedBy, range }: AskedRun & { readonly runKey: string },
+): Promise<void> {
+  await db
+    .insertInto('reconciliation_requests')
+    .values({ run_key: runKey, asked_by: askedBy, from_at: range?.from ?? null, to_at: range?.to ?? null })
+    .execute();
+}
+
+export async function findRequest(db: WorldDb, runKey: string): Promise<AskedRun | undefined> {
+  const row = await db
+    .selectFrom('reconciliation_requests')
+    .selectAll()
+    .where('run_key', '=', runKey)
+    .executeTakeFirst();
+  if (!row) return undefined;
+  const { asked_by: askedBy, from_at: from, to_at: to } = row;
+  return { askedBy, range: from && to ? { from, to } : undefined };
+}
+
 /** Begins a run, or resumes the one that was begun under the same key. */
 export async function beginRun(db: WorldDb, run: Insertable<ReconciliationRunsTable>): Promise<RunRow> {
   await db
@@ -267,6 +294,19 @@ export async function countOpenDifferences(db: WorldDb): Promise<ReconcileSummar
     .orderBy('kind')
     .execute();
   return rows.map(({ kind, count }) => ({ kind, count: Number(count) }));
+}
+
+/** `oldestAt` is null where none is open. */
+export async function summariseOpenDifferences(
+  db: WorldDb,
+): Promise<{ readonly count: number; readonly oldestAt: Date | null }> {
+  const { count, oldestAt } = await selectOpen(db)
+    .select((eb) => [
+      eb.fn.countAll<bigint>().as('count'),
+      eb.fn.min<Date | null>('first_seen_at').as('oldestAt'),
+    ])
+    .executeTakeFirstOrThrow();
+  return { count: Number(count), oldestAt };
 }
 
 /** Closes a difference on a person's word. */

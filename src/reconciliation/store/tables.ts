@@ -28,6 +28,16 @@ export interface ReconciliationRunsTable {
   finished_at: Date | null;
 }
 
+/** What a person has asked for, before its workflow starts. Without a time: everything since the last regular run. */
+interface ReconciliationRequestsTable {
+  /** The id of the workflow. */
+  run_key: string;
+  asked_by: string;
+  from_at: Date | null;
+  to_at: Date | null;
+  asked_at: Generated<Date>;
+}
+
 /** What vendors listed, kept while a run compares. */
 export interface ReconciliationLinesTable {
   run_id: bigint;
@@ -68,6 +78,7 @@ export interface ReconciliationDifferencesTable {
 }
 
 export interface ReconciliationTables {
+  reconciliation_requests: ReconciliationRequestsTable;
   reconciliation_runs: ReconciliationRunsTable;
   reconciliation_lines: ReconciliationLinesTable;
   reconciliation_differences: ReconciliationDifferencesTable;

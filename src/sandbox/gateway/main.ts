@@ -1,18 +1,17 @@
 /** The gateway simulator as a process. Prints its seed on stderr, so that a run can be repeated. */
-import { needed, runSimulator, wholeNumber } from '../support/process.ts';
+import { neededSecret, runSimulator, wholeNumber } from '../support/process.ts';
 import { RETRY_SCHEDULES } from './faults.ts';
 import { createGatewaySimulator } from './index.ts';
 import { isWebAddress } from './params.ts';
 import { COUNTRIES, CURRENCIES } from './rules.ts';
 
-const USAGE = `usage: node src/sandbox/gateway/main.ts --data <dir> --secret-key <key>
+const USAGE = `usage: SANDBOX_GATEWAY_KEY=<secret key> node src/sandbox/gateway/main.ts --data <dir>
   [--host 127.0.0.1] [--port 0] [--control-port 0] [--public-url <url>]
   [--webhook-url <url>]... [--retries test|test-72h|live]
   [--bank-country NG|GH|KE|CI|ZA] [--currency NGN]... [--merchant "Sandbox Merchant"]
   [--refund-delay-ms 300] [--scenario-ms 1000] [--seed 1] [--exit-with-parent]
 `;
 const FLAGS = {
-  'secret-key': { type: 'string' },
   'public-url': { type: 'string' },
   'webhook-url': { type: 'string', multiple: true, default: [] as string[] },
   retries: { type: 'string', default: 'test' },
@@ -38,7 +37,7 @@ runSimulator(USAGE, FLAGS, (flags, common) => {
   const publicUrl = flags['public-url'];
   const simulator = createGatewaySimulator({
     ...common,
-    secretKey: needed(flags['secret-key'], 'secret-key'),
+    secretKey: neededSecret('SANDBOX_GATEWAY_KEY'),
     webhookUrls: flags['webhook-url'].map((url) => addressOf(url, 'webhook-url')),
     ...(publicUrl === undefined ? {} : { publicUrl: addressOf(publicUrl, 'public-url') }),
     retries: wordOf(flags.retries, RETRY_SCHEDULES, 'retries'),

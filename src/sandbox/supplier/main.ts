@@ -1,16 +1,15 @@
 /** The supplier simulator as a process. */
-import { needed, runSimulator, wholeNumber } from '../support/process.ts';
+import { neededSecret, runSimulator, secretOf, wholeNumber } from '../support/process.ts';
 import { createSupplierSimulator } from './index.ts';
 
-const USAGE = `usage: node src/sandbox/supplier/main.ts --data <dir> --access-code <code>
+const USAGE = `usage: SANDBOX_SUPPLIER_CODE=<access code> [SANDBOX_SUPPLIER_SECRET_KEY=<key>]
+  node src/sandbox/supplier/main.ts --data <dir>
   [--host 127.0.0.1] [--port 0] [--control-port 0]
-  [--secret-key <key>] [--accept-either-key] [--require-signature]
+  [--accept-either-key] [--require-signature]
   [--allocation-ms 0] [--activate-after-ms 5000|never] [--balance 100000000000] [--seed 1]
   [--public-host qr.sandbox.example|self] [--smdp-host rsp.sandbox.example] [--exit-with-parent]
 `;
 const FLAGS = {
-  'access-code': { type: 'string' },
-  'secret-key': { type: 'string' },
   'accept-either-key': { type: 'boolean', default: false },
   'require-signature': { type: 'boolean', default: false },
   'allocation-ms': { type: 'string', default: '0' },
@@ -24,8 +23,8 @@ runSimulator(USAGE, FLAGS, (flags, common) => {
   const activate = flags['activate-after-ms'];
   return createSupplierSimulator({
     ...common,
-    accessCode: needed(flags['access-code'], 'access-code'),
-    secretKey: flags['secret-key'] ?? null,
+    accessCode: neededSecret('SANDBOX_SUPPLIER_CODE'),
+    secretKey: secretOf('SANDBOX_SUPPLIER_SECRET_KEY') ?? null,
     acceptEitherKey: flags['accept-either-key'],
     requireSignature: flags['require-signature'],
     allocationMs: wholeNumber(flags['allocation-ms'], 'allocation-ms'),

@@ -53,6 +53,20 @@ function schemaOf({ name, columns, indexes }: Table<Columns>): string {
 /** Its parameters are the values of a query, its result is a row; of `run`, the number of changed rows. */
 type AnyQuery = (...values: never[]) => unknown;
 
+/** Adds the columns that an earlier version's file lacks; a new column must be nullable or have a default. */
+function addNewColumns(sql: DatabaseSync, { name, columns }: Table<Columns>): void {
+  const known = new Set(
+    sql
+      .prepare(`PRAGMA table_info(${name})`)
+      .all()
+      .map((column) => column['name']),
+  );
+  // A table that is not there yet has no columns.
+  if (known.size === 0) return;
+  for (const [column, definition] of Object.entries(columns))
+    if (!known.has(column)) sql.exec(`ALTER TABLE ${name} ADD COLUMN ${column} ${definition.sql}`);
+}
+
 function queriesOf(sql: DatabaseSync) {
   return {
     /** The first row. */
@@ -137,6 +151,7 @@ export function openDatabase(dataDir: string, fileName: string, tables: Table<Co
   mkdirSync(dataDir, { recursive: true });
   const sql = new DatabaseSync(join(dataDir, fileName));
   sql.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA busy_timeout = 2000;');
+  for (const table of tables) addNewColumns(sql, table);
   sql.exec([META, ...tables].map(schemaOf).join('\n'));
   const queries = queriesOf(sql);
   const begin = sql.prepare('BEGIN IMMEDIATE');

@@ -1,5 +1,5 @@
 /**
- * A simulator as a process: flags in, one JSON line out when both ports listen, a drained stop on SIGTERM and SIGINT. With
+ * A simulator as a process: flags and environment in, one JSON line out when both ports listen, a drained stop on SIGTERM and SIGINT. With
  * --exit-with-parent it also stops when stdin closes.
  */
 import { parseArgs, type ParseArgsOptionsConfig } from 'node:util';
@@ -21,9 +21,22 @@ type Flags<Options extends ParseArgsOptionsConfig> = ReturnType<
 >['values'];
 
 /** The value of a mandatory flag. */
-export function needed(text: string | undefined, flag: string): string {
+function needed(text: string | undefined, flag: string): string {
   if (text === undefined) throw new Error(`--${flag} is needed`);
   return text;
+}
+
+/** A secret, which comes from the environment, because every process of the machine can read arguments. Undefined if absent or empty. */
+export function secretOf(variable: string): string | undefined {
+  const value = process.env[variable];
+  return value === '' ? undefined : value;
+}
+
+/** The value of a mandatory secret. */
+export function neededSecret(variable: string): string {
+  const value = secretOf(variable);
+  if (value === undefined) throw new Error(`the variable ${variable} is needed`);
+  return value;
 }
 
 /** The value of a flag as a whole number. */

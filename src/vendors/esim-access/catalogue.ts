@@ -10,6 +10,9 @@ import { packageListOf, readLocations, readPackage, type WirePackage } from './w
 /** Thousands of packages with their operators are several megabytes, and the vendor is slow to list them. */
 const WHOLE_LIST = { timeLimitMs: 60_000, maxBodyBytes: 64 * 1024 * 1024, question: true } as const;
 
+/** A list that was never read has no stored one to show instead, so its reader waits longer for a turn than other readers. */
+const TOP_UP_LIST = { question: true, paceWithinMs: 5_000 } as const;
+
 /** Makes the catalogue's part of the port. */
 export function createCatalogueReader(
   client: Client,
@@ -48,7 +51,7 @@ export function createCatalogueReader(
     },
 
     topUps: async (packageCode) => {
-      const answer = await client.call('/package/list', { type: 'TOPUP', packageCode }, { question: true });
+      const answer = await client.call('/package/list', { type: 'TOPUP', packageCode }, TOP_UP_LIST);
       // A package that the vendor no longer knows takes no top-ups.
       if (answer.kind === 'failed') {
         const meaning = meaningOf(answer.code);

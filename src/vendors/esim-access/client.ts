@@ -27,20 +27,24 @@ export interface Credentials {
   readonly sign: boolean;
 }
 
-export interface ClientOptions extends Credentials {
-  /** `https://api.esimaccess.com`, or where a simulator listens; a path in it is kept. */
-  readonly baseUrl: string;
-  /** Shared by everything that calls under this account. */
+/** Where calls wait for their turn. */
+export interface Pacing {
+  /** Limits everything that calls under this account, or one kind of work among it. */
   readonly pacer: Pacer;
-  readonly clock: Clock;
-  /** For a whole exchange, from the slot to the last byte. */
-  readonly timeLimitMs?: number | undefined;
   /** How long a call may wait for its slot before it is given up unsent. */
   readonly paceWithinMs?: number | undefined;
 }
 
+export interface ClientOptions extends Credentials, Pacing {
+  /** `https://api.esimaccess.com`, or where a simulator listens; a path in it is kept. */
+  readonly baseUrl: string;
+  readonly clock: Clock;
+  /** For a whole exchange, from the slot to the last byte. */
+  readonly timeLimitMs?: number | undefined;
+}
+
 /** `question`: has no effect at the vendor, so it is sent again when a kept-alive connection turns out to be closed. */
-export interface CallOptions extends Partial<SendOptions> {
+export interface CallOptions extends Partial<SendOptions>, Pick<Pacing, 'paceWithinMs'> {
   /** Not sent after this, even if it had to wait. */
   readonly sendBefore?: Date | undefined;
 }
@@ -51,21 +55,33 @@ export type Answer =
   | { readonly kind: 'failed'; readonly code: string; readonly message: string }
   | Lost;
 
-export type Client = ReturnType<typeof createClient>;
+export interface Client {
+  /** Calls one operation, such as `/esim/order`. Never rejects. */
+  call(operation: string, body: object, call?: CallOptions): Promise<Answer>;
+  /** The same connections, with another place to wait for a turn. */
+  pacedBy(pacing: Pacing): Client;
+  /** Closes all connections; a call under way is lost, so drain first. */
+  close(): void;
+}
 
 /** Makes the client; one per account and base address. Throws when the address is no http or https URL. */
-export function createClient(options: ClientOptions) {
+export function createClient(options: ClientOptions): Client {
+  const transport = createTransport({ baseUrl: options.baseUrl, busyRetryMs: BUSY_RETRY_MS });
+  return clientOn(transport, options);
+}
+
+function clientOn(transport: ReturnType<typeof createTransport>, options: ClientOptions): Client {
   const {
     pacer,
     clock,
     timeLimitMs = DEFAULT_TIME_LIMIT_MS,
     paceWithinMs = DEFAULT_PACE_WITHIN_MS,
   } = options;
-  const transport = createTransport({ baseUrl: options.baseUrl, busyRetryMs: BUSY_RETRY_MS });
 
   const attempt = async (operation: string, body: string, call: CallOptions): Promise<Answer> => {
-    if (!(await pacer.takeSlot(paceWithinMs))) {
-      return { kind: 'lost', detail: 'not sent: no slot within the rate limit', retryAfterMs: BUSY_RETRY_MS };
+    if (!(await pacer.takeSlot(call.paceWithinMs ?? paceWithinMs))) {
+      const detail = 'not sent: no slot within the rate limit';
+      return { kind: 'lost', detail, retryAfterMs: BUSY_RETRY_MS, notSent: true };
     }
     if (call.sendBefore && clock.now() >= call.sendBefore)
       return { kind: 'lost', detail: 'not sent: it is too late for it' };
@@ -77,20 +93,19 @@ export function createClient(options: ClientOptions) {
     };
     const { maxBodyBytes = MAX_BODY_BYTES, question = false } = call;
     const send = { timeLimitMs: call.timeLimitMs ?? timeLimitMs, maxBodyBytes, question };
-    const heard = await transport.send(request, send);
-    return heard.kind === 'lost' ? heard : answerOf(heard);
+    const answered = await transport.send(request, send);
+    return answered.kind === 'lost' ? answered : answerOf(answered);
   };
 
   return {
-    /** Calls one operation, such as `/esim/order`. Never rejects. */
-    call: async (operation: string, body: object, call: CallOptions = {}): Promise<Answer> => {
+    call: async (operation, body, call = {}) => {
       const text = JSON.stringify(body);
       const answer = await attempt(operation, text, call);
       // A clock that is a little off, or a request that waited too long: only a fresh timestamp can help.
       const again = answer.kind === 'failed' && answer.code === CODE_TIMESTAMP_EXPIRED;
       return again ? attempt(operation, text, call) : answer;
     },
-    /** Closes all connections; a call under way is lost, so drain first. */
+    pacedBy: (pacing) => clientOn(transport, { ...options, paceWithinMs: undefined, ...pacing }),
     close: () => transport.close(),
   };
 }

@@ -5,6 +5,7 @@
 import type { EsimStatus } from '../../domain/states.ts';
 import type { Outcome, SupplierProfile } from '../../esims/port.ts';
 import type { Answer } from './client.ts';
+import type { Lost } from '../http/transport.ts';
 import { CODE_ALLOCATING, CODE_WRONG_STATE, meaningOf } from './codes.ts';
 import type { WireEsim } from './wire.ts';
 
@@ -30,6 +31,8 @@ const ESIM_STATUSES = new Map<string, EsimStatus>([
 /** What an unused eSIM is called after a refunding cancellation; a revoked one was not refunded. */
 export const CANCELLED_WITH_REFUND = 'CANCEL';
 
+const USED_UP = 'USED_UP';
+
 /** Our status for the vendor's; null for a value never seen before. */
 export function esimStatusOf(supplierStatus: string): EsimStatus | null {
   return ESIM_STATUSES.get(supplierStatus) ?? null;
@@ -42,6 +45,10 @@ function unknown(detail: string, retryAfterMs?: number): NotDone {
   return { outcome: 'unknown', detail, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) };
 }
 
+function lost({ detail, retryAfterMs, notSent }: Lost): NotDone {
+  return { ...unknown(detail, retryAfterMs), ...(notSent ? { notSent } : {}) };
+}
+
 function detailOf({ code, message }: { code: string; message: string }): string {
   const name = code === '' ? 'no code' : code;
   return message === '' ? name : `${name}: ${message}`;
@@ -52,7 +59,7 @@ function detailOf({ code, message }: { code: string; message: string }): string 
  * a change to an eSIM it is a refusal.
  */
 export function effectFailure(kind: 'order' | 'change', answer: Failure): NotDone {
-  if (answer.kind === 'lost') return unknown(answer.detail, answer.retryAfterMs);
+  if (answer.kind === 'lost') return lost(answer);
   const meaning = meaningOf(answer.code);
   if (meaning.kind === 'unseen') return unknown(`unseen ${detailOf(answer)}`);
   if (meaning.kind === 'unknown') return unknown(detailOf(answer), meaning.retryAfterMs);
@@ -65,7 +72,7 @@ export function effectFailure(kind: 'order' | 'change', answer: Failure): NotDon
  * must never look like "no such order".
  */
 export function questionFailure(answer: Failure): NotDone {
-  if (answer.kind === 'lost') return unknown(answer.detail, answer.retryAfterMs);
+  if (answer.kind === 'lost') return lost(answer);
   const meaning = meaningOf(answer.code);
   // Stryker disable next-line ConditionalExpression: no other meaning has a wait
   return unknown(detailOf(answer), meaning.kind === 'unknown' ? meaning.retryAfterMs : undefined);
@@ -91,7 +98,8 @@ export function profileOf(esim: WireProfile): SupplierProfile | null {
     ...facts,
     totalDuration,
     totalVolumeBytes: totalVolume,
-    orderUsageBytes: orderUsage,
+    // The figure may lag behind the state.
+    orderUsageBytes: esimStatus === USED_UP ? Math.max(orderUsage, totalVolume) : orderUsage,
     status: esimStatusOf(esimStatus),
     supplierStatus: esimStatus,
   };

@@ -3,19 +3,29 @@
  * that is final by its table, and unknown in every other case; nothing is ever sent under an id that the caller did not give.
  * Must not log activation codes, PIN, PUK or keys.
  */
-import type { EsimSupplier, Outcome } from '../../esims/port.ts';
+import type { EsimSupplier, Outcome, SupplierEventSource } from '../../esims/port.ts';
 import type { Logger } from '../../platform/telemetry/logger.ts';
 import { createCatalogueReader } from './catalogue.ts';
-import { createClient, requireAnswer, type Answer, type Client, type ClientOptions } from './client.ts';
+import {
+  createClient,
+  requireAnswer,
+  type Answer,
+  type Client,
+  type ClientOptions,
+  type Pacing,
+} from './client.ts';
 import { CODE_WRONG_STATE, meaningOf } from './codes.ts';
 import { CANCELLED_WITH_REFUND, effectFailure, isAllocating, isUnallocated, profileOf } from './map.ts';
 import { esimPageOf, findOrder, listOrders } from './orders.ts';
-import { readBalance, readOrder, readTopUp, readUsages, type WireEsim } from './wire.ts';
+import { readBalance, readEventsUrl, readOrder, readTopUp, readUsages, type WireEsim } from './wire.ts';
+import { readEvent } from './webhook.ts';
 
 const DEFAULT_IMAGE_HOST = 'https://p.qrsim.net';
 /** The smallest page that the vendor's reference allows. */
 const SMALL_PAGE = { pageNum: 1, pageSize: 5 } as const;
 const MAX_USAGE_QUERIES = 10;
+/** The vendor calls the address before it answers. */
+const SAVE_TIME_LIMIT_MS = 15_000;
 
 export interface EsimAccessOptions extends ClientOptions {
   readonly logger?: Pick<Logger, 'warn'> | undefined;
@@ -23,7 +33,11 @@ export interface EsimAccessOptions extends ClientOptions {
   readonly imageHost?: string | undefined;
 }
 
-export interface EsimAccessSupplier extends EsimSupplier {
+interface PacedSupplier extends EsimSupplier, SupplierEventSource {}
+
+export interface EsimAccessSupplier extends PacedSupplier {
+  /** The same supplier for another kind of work, which waits for its turn elsewhere. */
+  pacedBy(pacing: Pacing): PacedSupplier;
   /** Closes kept-alive connections when the process ends. */
   close(): void;
 }
@@ -34,12 +48,19 @@ type Context = Pick<EsimAccessOptions, 'logger'> & { readonly client: Client };
 export function createEsimAccessSupplier(options: EsimAccessOptions): EsimAccessSupplier {
   const { logger, imageHost = DEFAULT_IMAGE_HOST } = options;
   const client = createClient(options);
-  const context: Context = { client, logger };
+  const supplierOn = (paced: Client): PacedSupplier => {
+    const context: Context = { client: paced, logger };
+    return {
+      name: 'esim-access',
+      ...createCatalogueReader(paced, imageHost, logger),
+      ...createEffects(context),
+      ...createQuestions(context),
+      ...createEventSource(paced),
+    };
+  };
   return {
-    name: 'esim-access',
-    ...createCatalogueReader(client, imageHost, logger),
-    ...createEffects(context),
-    ...createQuestions(context),
+    ...supplierOn(client),
+    pacedBy: (pacing) => supplierOn(client.pacedBy(pacing)),
     close: () => client.close(),
   };
 }
@@ -155,6 +176,25 @@ function createQuestions({
 
     balance: async () =>
       requireAnswer('balance', await client.call('/balance/query', {}, { question: true }), readBalance),
+  };
+}
+
+function createEventSource(client: Client): SupplierEventSource {
+  return {
+    readEvent,
+    eventsUrl: async () =>
+      requireAnswer('events URL', await client.call('/webhook/query', {}, { question: true }), readEventsUrl),
+    // Saving the same URL twice is harmless, so it counts as a question.
+    saveEventsUrl: async (url) =>
+      requireAnswer(
+        'events URL',
+        await client.call(
+          '/webhook/save',
+          { webhook: url },
+          { question: true, timeLimitMs: SAVE_TIME_LIMIT_MS },
+        ),
+        () => undefined,
+      ),
   };
 }
 

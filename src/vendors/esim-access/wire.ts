@@ -3,7 +3,7 @@
  * the error text, null codes), strictly where a wrong guess would cost money.
  */
 import { z } from 'zod';
-import { UnreadableAnswer } from '../http/json.ts';
+import { readAs, UnreadableAnswer } from '../http/json.ts';
 
 /** Absent, null and what is no scalar are "". */
 const text = z
@@ -56,12 +56,7 @@ const time = text.transform(isoTimeOf);
 
 /** A reader that throws UnreadableAnswer, with the first thing that is wrong. */
 function reader<Schema extends z.ZodType>(schema: Schema, what = 'obj') {
-  return (value: unknown): z.output<Schema> => {
-    const read = schema.safeParse(value);
-    if (read.success) return read.data;
-    const [first] = read.error.issues;
-    throw new UnreadableAnswer(`${first?.path.join('.') || what} ${first?.message ?? ''}`);
-  };
+  return (value: unknown): z.output<Schema> => readAs(schema, value, { what });
 }
 
 const envelope = object({
@@ -213,6 +208,22 @@ const usage = object({
 }));
 export const readUsages = reader(
   object({ esimUsageList: list(usage) }).transform((obj) => obj.esimUsageList),
+);
+
+/** `obj` of `/webhook/query`: where events go, "" for nowhere. */
+export const readEventsUrl = reader(object({ webhook: text }).transform((obj) => obj.webhook));
+
+/** An event's envelope. The fields of its content differ by type, and by the age of the vendor's sample. */
+export const readEventBody = reader(
+  object({
+    notifyType: requiredText,
+    notifyId: requiredText,
+    eventGenerateTime: time,
+    content: z
+      .object({ esimTranNo: text, orderNo: text, transactionId: text, esimStatus: textOrNull })
+      .catch({ esimTranNo: '', orderNo: '', transactionId: '', esimStatus: null }),
+  }),
+  'the event',
 );
 
 /** What the account holds, US dollars × 10,000; may be negative where the vendor grants credit. */

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { Clock } from '../../domain/clock.ts';
 import type { RateSource } from '../../catalogue/port.ts';
 import { parseWithNumbersAsText } from '../http/json.ts';
+import { createTransport } from '../http/transport.ts';
 import { rateText } from './decimal.ts';
 
 const OPEN_ENDPOINT = 'https://open.er-api.com/v6/latest/USD';
@@ -35,10 +36,22 @@ export function createOpenErApi(options: {
 }): RateSource {
   const { clock, url = OPEN_ENDPOINT, timeLimitMs = TIME_LIMIT_MS } = options;
   const name = 'open.er-api.com';
+  const { origin, pathname: path } = new URL(url);
+  const transport = createTransport({ baseUrl: origin, busyRetryMs: 0 });
+  const fetchText = async (): Promise<string> => {
+    const answer = await transport.send(() => ({ method: 'GET', path, headers: {} }), {
+      timeLimitMs,
+      maxBodyBytes: MAX_BODY_BYTES,
+      question: true,
+    });
+    if (answer.kind === 'lost') throw new Error(answer.detail);
+    if (answer.status !== 200) throw new Error(`HTTP ${answer.status}`);
+    return answer.body;
+  };
   return {
     name,
     observe: async () => {
-      const body = await fetchText(url, timeLimitMs);
+      const body = await fetchText();
       const observedAt = clock.now();
       const { data, error } = answerSchema.safeParse(parseWithNumbersAsText(body));
       if (error) throw new Error(z.prettifyError(error));
@@ -46,26 +59,6 @@ export function createOpenErApi(options: {
       return { source: name, ratesPerUsd: readRates(data.rates), observedAt };
     },
   };
-}
-
-async function fetchText(url: string, timeLimitMs: number): Promise<string> {
-  const response = await fetch(url, {
-    headers: { accept: 'application/json' },
-    redirect: 'error',
-    signal: AbortSignal.timeout(timeLimitMs),
-  });
-  if (response.status !== 200 || response.body === null) {
-    await response.body?.cancel();
-    throw new Error(`HTTP ${response.status}`);
-  }
-  const chunks: Uint8Array[] = [];
-  let bytes = 0;
-  for await (const chunk of response.body as AsyncIterable<Uint8Array>) {
-    bytes += chunk.length;
-    if (bytes > MAX_BODY_BYTES) throw new Error(`answer of more than ${MAX_BODY_BYTES} bytes`);
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString('utf8');
 }
 
 function requireRecent(atSeconds: string, now: Date): void {

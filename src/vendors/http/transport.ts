@@ -32,11 +32,13 @@ export interface Lost {
   readonly kind: 'lost';
   readonly detail: string;
   readonly retryAfterMs?: number;
+  /** Our own rate limit held it back: the vendor never got it. */
+  readonly notSent?: true;
 }
 
 /** A complete answer of a vendor that is up: any status below 500 but 429. */
 export interface Heard {
-  readonly kind: 'heard';
+  readonly kind: 'answered';
   readonly status: number;
   readonly body: string;
 }
@@ -171,7 +173,7 @@ function heardOf(
   retryAfter: string | string[] | undefined,
   busyRetryMs: number,
 ): Heard | Lost {
-  if (status !== 429 && status < 500) return { kind: 'heard', status, body };
+  if (status !== 429 && status < 500) return { kind: 'answered', status, body };
   const detail = `HTTP ${status}`;
   if (status !== 429 && status !== 503) return { kind: 'lost', detail };
   const isSeconds = typeof retryAfter === 'string' && /^\d{1,6}$/.test(retryAfter);

@@ -2,12 +2,15 @@
  * JSON with a bearer key. Any answer that is not clearly the vendor's own is "lost", which callers must treat as unknown. Must not log keys or bodies:
  * they hold people's addresses and account numbers, which are cut out of the messages passed on, too.
  */
+import type { Pacer } from '../../platform/rate-limiter.ts';
 import { createTransport, type Heard, type HttpRequest, type Lost } from '../http/transport.ts';
 import { BUSY_RETRY_MS, type No } from './codes.ts';
 import { envelope, parseJson, read } from './wire.ts';
 
 /** A transaction with its log is some 5 KB; only lists are larger. */
 const MAX_BODY_BYTES = 1024 * 1024;
+/** A step has 20 s, and a buyer who waits for a page is answered after 8. Longer queues wait in Temporal. */
+const PACE_WITHIN_MS = 5_000;
 
 /** The vendor's yes to the call (not to the payment), its no, or nothing that can be trusted. */
 export type Answer = Answered | NotAnswered;
@@ -18,38 +21,57 @@ export interface Answered {
 }
 export type NotAnswered = ({ readonly kind: 'failed' } & No) | Lost;
 
-export type Client = ReturnType<typeof createClient>;
+export interface Client {
+  /** Asks for nothing to be done. Never rejects. */
+  get(path: string, query?: Readonly<Record<string, string>>, maxBodyBytes?: number): Promise<Answer>;
+  /** Asks for an effect; sent once, whatever happens to the connection. Never rejects. */
+  post(path: string, body: object): Promise<Answer>;
+  /** The same connections, with another place to wait for a turn. */
+  pacedBy(pacer: Pacer): Client;
+  /** Closes all connections; a call under way is lost, so drain first. */
+  close(): void;
+}
 
-/** Makes the client; one per account and base address. Throws when the address is no http or https URL. */
-export function createClient(options: {
+export interface ClientOptions {
   /** `https://api.paystack.co`, or where a simulator listens; a path in it is kept. */
   readonly baseUrl: string;
   readonly secretKey: string;
   /** For a whole exchange. */
   readonly timeLimitMs: number;
-}) {
+  /** Where requests wait for their turn; without one they do not wait. */
+  readonly pacer?: Pacer | undefined;
+}
+
+/** Makes the client; one per account and base address. Throws when the address is no http or https URL. */
+export function createClient(options: ClientOptions): Client {
   const transport = createTransport({ baseUrl: options.baseUrl, busyRetryMs: BUSY_RETRY_MS });
+  return clientOn(transport, options);
+}
+
+function clientOn(transport: ReturnType<typeof createTransport>, options: ClientOptions): Client {
   const headers = { Authorization: `Bearer ${options.secretKey}` };
   const send = async (
     request: Omit<HttpRequest, 'headers'>,
     maxBodyBytes = MAX_BODY_BYTES,
   ): Promise<Answer> => {
-    const heard = await transport.send(() => ({ ...request, headers }), {
+    if (options.pacer && !(await options.pacer.takeSlot(PACE_WITHIN_MS))) {
+      const detail = 'not sent: no slot within the rate limit';
+      return { kind: 'lost', detail, retryAfterMs: BUSY_RETRY_MS, notSent: true };
+    }
+    const answered = await transport.send(() => ({ ...request, headers }), {
       timeLimitMs: options.timeLimitMs,
       maxBodyBytes,
       question: request.method === 'GET',
     });
-    return heard.kind === 'lost' ? heard : answerOf(heard);
+    return answered.kind === 'lost' ? answered : answerOf(answered);
   };
   return {
-    /** Asks for nothing to be done. Never rejects. */
-    get: (path: string, query: Readonly<Record<string, string>> = {}, maxBodyBytes?: number) => {
+    get: (path, query = {}, maxBodyBytes) => {
       const search = new URLSearchParams(query).toString();
       return send({ method: 'GET', path: search === '' ? path : `${path}?${search}` }, maxBodyBytes);
     },
-    /** Asks for an effect; sent once, whatever happens to the connection. Never rejects. */
-    post: (path: string, body: object) => send({ method: 'POST', path, body: JSON.stringify(body) }),
-    /** Closes all connections; a call under way is lost, so drain first. */
+    post: (path, body) => send({ method: 'POST', path, body: JSON.stringify(body) }),
+    pacedBy: (pacer) => clientOn(transport, { ...options, pacer }),
     close: () => transport.close(),
   };
 }

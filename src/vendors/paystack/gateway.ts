@@ -4,13 +4,14 @@
  * caller did not give. Must not log keys, bodies or account numbers.
  */
 import type { PaymentGateway } from '../../payments/port.ts';
+import type { Pacer } from '../../platform/rate-limiter.ts';
 import type { Context, Mode } from './answers.ts';
 import { charge, findCharge } from './charges.ts';
-import { createClient } from './client.ts';
+import { createClient, type Client } from './client.ts';
 import { limitsOf } from './limits.ts';
 import { disputed, findDisputes, findRefund, refund } from './refunds.ts';
 import { paidChargesOf, statementOf } from './statement.ts';
-import { verifyEvent } from './webhook.ts';
+import { mayBeEvent, verifyEvent } from './webhook.ts';
 
 const LIVE_BASE_URL = 'https://api.paystack.co';
 /** A bank behind the vendor makes transfer accounts; it may take seconds. */
@@ -27,9 +28,15 @@ export interface PaystackOptions {
   /** Raises the alert for words never seen before. */
   readonly onUnknown?: Context['onUnknown'] | undefined;
   readonly timeLimitMs?: number | undefined;
+  /** Limits all requests together; without one there is no limit of ours. */
+  readonly pacer?: Pacer | undefined;
+  /** The same for requests on behalf of one account, which may take only a part. */
+  readonly accountPacer?: ((accountId: string) => Pacer) | undefined;
 }
 
 export interface PaystackGateway extends PaymentGateway {
+  /** The same gateway for another kind of work, which waits for its turn elsewhere. */
+  pacedBy(pacer: Pacer): PaymentGateway;
   /** Closes kept-alive connections when the process ends. */
   close(): void;
 }
@@ -43,22 +50,30 @@ export function createPaystackGateway(options: PaystackOptions): PaystackGateway
     baseUrl: options.baseUrl ?? LIVE_BASE_URL,
     secretKey,
     timeLimitMs: options.timeLimitMs ?? DEFAULT_TIME_LIMIT_MS,
+    pacer: options.pacer,
   });
-  const context: Context = { client, mode, onUnknown };
-  return {
-    name: 'paystack',
-    limits: limitsOf,
-    charge: (request) => charge(context, request),
-    findCharge: (reference) => findCharge(context, reference),
-    refund: (request) => refund(context, request),
-    findRefund: (request) => findRefund(context, request),
-    paidCharges: (from, to, page) => paidChargesOf(context, from, to, page),
-    findDisputes: (reference) => findDisputes(context, reference),
-    disputed: (from, to) => disputed(context, from, to),
-    statement: (from, to) => statementOf(context, from, to),
-    verifyWebhook: (rawBody, headers) => verifyEvent({ secretKeys, mode }, rawBody, headers),
-    close: client.close,
+  const { accountPacer } = options;
+  const gatewayOn = (paced: Client): PaymentGateway => {
+    const context: Context = { client: paced, mode, onUnknown };
+    return {
+      name: 'paystack',
+      limits: limitsOf,
+      forAccount: (accountId) =>
+        accountPacer ? gatewayOn(client.pacedBy(accountPacer(accountId))) : gateway,
+      charge: (request) => charge(context, request),
+      findCharge: (reference) => findCharge(context, reference),
+      refund: (request) => refund(context, request),
+      findRefund: (request) => findRefund(context, request),
+      paidCharges: (from, to, page) => paidChargesOf(context, from, to, page),
+      findDisputes: (reference) => findDisputes(context, reference),
+      disputed: (from, to) => disputed(context, from, to),
+      statement: (from, to) => statementOf(context, from, to),
+      mayBeEvent,
+      verifyWebhook: (rawBody, headers) => verifyEvent({ secretKeys, mode }, rawBody, headers),
+    };
   };
+  const gateway = gatewayOn(client);
+  return { ...gateway, pacedBy: (pacer) => gatewayOn(client.pacedBy(pacer)), close: () => client.close() };
 }
 
 /** With an empty key every signature would be right; one of the other mode would take play money for real money. */

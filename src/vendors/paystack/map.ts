@@ -98,7 +98,10 @@ export function effectFailure(answer: NotAnswered): NotDone {
  * must never look like "no such charge". The detail names a no by its code, its category or its HTTP status.
  */
 export function questionFailure(answer: NotAnswered): Unknown {
-  if (answer.kind === 'lost') return unknown(answer.detail, answer.retryAfterMs);
+  if (answer.kind === 'lost') {
+    const { detail, retryAfterMs, notSent } = answer;
+    return { ...unknown(detail, retryAfterMs), ...(notSent ? { notSent } : {}) };
+  }
   const meaning = meaningOf(answer);
   const name = answer.code || answer.category || `HTTP ${answer.httpStatus}`;
   const detail = answer.message === '' ? name : `${name}: ${answer.message}`;

@@ -33,6 +33,10 @@ const eventSchema = z.object({
 });
 type EventData = z.output<typeof eventSchema>['data'];
 
+export function mayBeEvent(headers: Readonly<Record<string, string | undefined>>): boolean {
+  return SIGNATURE.test(headers[SIGNATURE_HEADER] ?? '');
+}
+
 /** The event that these bytes certainly are; undefined otherwise. */
 export function verifyEvent(
   /** Keys that may have signed: the secret key in use, and those being replaced. None may be empty. */

@@ -3,14 +3,11 @@
  * it was written as, so that ids of 64 bits and amounts lose nothing.
  */
 import { z } from 'zod';
-import { UnreadableAnswer, parseWithNumbersAsText } from '../http/json.ts';
+import { parseWithNumbersAsText, readAs, UnreadableAnswer } from '../http/json.ts';
 
 /** Reads a value; throws UnreadableAnswer with the first field that is not as the schema wants it. */
 export function read<Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema> {
-  const { success, data, error } = schema.safeParse(value, { error: faultOf });
-  if (success) return data;
-  const [issue] = error.issues;
-  throw new UnreadableAnswer(`${issue?.path.join('.') || 'the answer'} ${issue?.message ?? ''}`);
+  return readAs(schema, value, { what: 'the answer', error: faultOf });
 }
 
 function faultOf({ code, input, expected }: { code: string; input?: unknown; expected?: unknown }) {

@@ -1,5 +1,6 @@
 /** For the API reference. The bodies that are sent are made in rules.ts; a test compares the two. */
 import { z } from 'zod';
+import { ESIM_STATUSES } from '../../domain/states.ts';
 import { PURCHASE_EVENT_STATUSES, type WebhookEvent } from '../rules.ts';
 import { isoTime, money } from '../../platform/http/answer-fields.ts';
 
@@ -8,6 +9,23 @@ const later = (description: string) =>
 const transactionId = z.string().meta({ example: 'txn-7c9e6679f4a84ba3a2c1f0d3b5e60a11' });
 const currency = z.string().meta({ example: 'NGN' });
 const reference = z.string().meta({ description: 'The gateway’s reference of the payment' });
+
+const esim = {
+  esimId: z.string().meta({ example: 'esim-0f8fad5bd9cb469fa16570867728950e' }),
+  transactionId: transactionId.meta({ description: 'Of the purchase that made the eSIM' }),
+  iccid: z.string().meta({ description: 'ICCID' }),
+};
+const USAGE_PERCENTS = [z.literal(50), z.literal(80), z.literal(90)] as const;
+const EXPIRY_DAYS = [z.literal(3), z.literal(1)] as const;
+
+const ofOne = (description: string) =>
+  z.string().meta({ description: `${description}; empty in a message about many packages` });
+const somePackage = {
+  packageCode: ofOne('Its code'),
+  packageName: ofOne('Its name'),
+  regionCode: ofOne('Its region'),
+};
+const packages = z.number().int().meta({ description: 'How many packages the message is about', example: 1 });
 
 interface EventWords {
   readonly summary: string;
@@ -27,6 +45,45 @@ export const EVENT_WORDS: { readonly [Event in WebhookEvent]: EventWords } = {
       esimId: later('Of the eSIM order'),
       iccid: later('ICCID'),
       qrCodeUrl: later('URL of the QR code for installation'),
+    }),
+  },
+  'esim.status_changed': {
+    summary: 'The status of an eSIM changed',
+    when: 'When the supplier says so, after the eSIM was delivered: it goes into use, is suspended, goes on, expires or is cancelled. The delivery itself is `esim.purchased`.',
+    data: z.object({
+      ...esim,
+      from: z.enum(ESIM_STATUSES),
+      to: z.enum(ESIM_STATUSES),
+    }),
+  },
+  'esim.usage_threshold': {
+    summary: 'An eSIM has used a part of its allowance',
+    when: 'When 50, 80 and 90 percent are used, each once for an allowance. A jump over several sends all of them. After a top-up the larger allowance counts anew.',
+    data: z.object({
+      ...esim,
+      thresholdPercent: z.union(USAGE_PERCENTS).meta({ description: 'Percent of the allowance' }),
+      totalVolume: z.number().int().meta({ description: 'The allowance, in bytes' }),
+      orderUsage: z.number().int().meta({ description: 'Bytes used' }),
+      dataUsageRemain: z.number().int().meta({ description: 'Bytes left' }),
+      usageAsOf: isoTime('When this usage was true at the supplier'),
+    }),
+  },
+  'esim.expiring': {
+    summary: 'An eSIM expires soon',
+    when: 'Three days and one day before `expiredTime`, each once, also for an eSIM that was never used. An end of validity that moves to later, such as by a top-up, counts anew. Where less than a day is left at once, only the second one is sent.',
+    data: z.object({
+      ...esim,
+      daysBefore: z.union(EXPIRY_DAYS).meta({ description: 'At most so many days are left' }),
+      expiredTime: isoTime('The end of validity'),
+    }),
+  },
+  'esim.expired': {
+    summary: 'An eSIM has expired',
+    when: 'Together with `esim.status_changed` to EXPIRED, for endpoints that want nothing else.',
+    data: z.object({
+      ...esim,
+      activateTime: later('ISO 8601; when it went into use'),
+      expiredTime: later('ISO 8601; the end of validity'),
     }),
   },
   'payment.received': {
@@ -69,6 +126,35 @@ export const EVENT_WORDS: { readonly [Event in WebhookEvent]: EventWords } = {
       url: z.string(),
       reason: z.enum(['GONE', 'FAILING']),
     }),
+  },
+  'batch.completed': {
+    summary: 'Every row of a batch has ended',
+    when: 'Once for each batch, when the last of its purchases has succeeded or failed. Each purchase sends its own event as well.',
+    data: z.object({
+      batchId: z.string(),
+      rows: z.number().int().meta({ description: 'In the batch' }),
+      succeeded: z.number().int(),
+      failed: z.number().int(),
+    }),
+  },
+  'package.changed': {
+    summary: 'A package changed',
+    when:
+      'When the supplier changed a BASE package that is on sale, or it is on sale again. Says what changed, without prices, which are those of your account: read the ' +
+      'package or the list of changes. If more than 100 packages changed at once, one message about all of them.',
+    data: z.object({
+      ...somePackage,
+      changedFields: z.string().meta({
+        description: 'Separated by commas; the values are those of the list of changes',
+        example: 'price,speed',
+      }),
+      packages,
+    }),
+  },
+  'package.withdrawn': {
+    summary: 'A package is not sold any more',
+    when: 'When the supplier withdrew a BASE package. It cannot be bought from then on. If more than 100 packages were withdrawn at once, one message about all of them.',
+    data: z.object({ ...somePackage, packages }),
   },
 };
 

@@ -43,8 +43,12 @@ const OWN = { key: 'required', shapes: ['general'] } as const;
 const LISTING = { ...OWN, scope: 'read', method: 'GET', errors: [] } as const;
 const ENDPOINT_ERRORS = ['WEBHOOK_ENDPOINT_NOT_FOUND'] as const;
 const READING = { ...OWN, params: { endpointId }, scope: 'read', errors: ENDPOINT_ERRORS } as const;
-const CHANGING = { ...READING, scope: 'purchase' } as const;
-const SENDING = { ...CHANGING, errors: [...ENDPOINT_ERRORS, 'WEBHOOK_ENDPOINT_DISABLED'] } as const;
+const CHANGING = { ...READING, scope: 'purchase', memberPermission: 'webhooks' } as const;
+const SENDING = {
+  ...CHANGING,
+  memberPermission: 'resend',
+  errors: [...ENDPOINT_ERRORS, 'WEBHOOK_ENDPOINT_DISABLED'],
+} as const;
 
 const messageId: PathParameter = {
   description: 'The `id` of a message',
@@ -66,6 +70,7 @@ export const MERCHANT_WEBHOOK_ROUTES: readonly Route[] = [
     method: 'POST',
     path: ENDPOINTS,
     scope: 'purchase',
+    memberPermission: 'webhooks',
     body: createEndpointBody,
     errors: ['WEBHOOK_ENDPOINT_LIMIT'],
     responses: { 201: { description: 'The endpoint, with its secret', schema: newEndpointSchema } },
@@ -274,6 +279,7 @@ export const MERCHANT_WEBHOOK_ROUTES: readonly Route[] = [
     method: 'POST',
     path: `${MESSAGE}/resend`,
     scope: 'purchase',
+    memberPermission: 'resend',
     errors: ['WEBHOOK_MESSAGE_NOT_FOUND', 'WEBHOOK_ENDPOINT_NOT_FOUND', 'WEBHOOK_ENDPOINT_DISABLED'],
     responses: { 200: { description: 'The message, being sent again', schema: messageSchema } },
     docs: {

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import {
   DEFAULT_EVENTS,
   DISABLED_REASONS,
+  MAX_KEPT_HEADERS,
   MESSAGE_STATUSES,
   PURCHASE_EVENT,
   PURCHASE_EVENT_STATUSES,
@@ -9,7 +10,7 @@ import {
   type WebhookEvent,
 } from '../rules.ts';
 import type { EndpointWithSecret } from '../endpoints.ts';
-import type { Attempt } from '../store/messages.ts';
+import type { Attempt } from '../messages.ts';
 import { isoTime } from '../../platform/http/answer-fields.ts';
 import { choiceField, textField, timeField } from '../../platform/http/fields.ts';
 import type { Wire } from '../../platform/http/json.ts';
@@ -113,6 +114,7 @@ const idFilter = (description: string) => z.string().optional().meta({ descripti
 export const messagesQuery = z.object({
   ...pageFields,
   endpointId: idFilter('Only messages to this endpoint'),
+  eventId: idFilter('Only messages about this event: the `webhook-id` that you received'),
   status: choiceField(MESSAGE_STATUSES, { description: 'Only messages with this status' }).optional(),
   event: choiceField(events, { description: 'Only messages about this event' }).optional(),
   transactionId: idFilter('Only messages about this purchase or funding'),
@@ -122,8 +124,13 @@ export const messagesQuery = z.object({
 
 const message = {
   id: z.string().meta({
-    description: 'The `webhook-id` of every attempt',
+    description: 'Of this message to this endpoint',
     example: 'msg-1b4e28ba2fa14d2e883f0016d3cca427',
+  }),
+  eventId: z.string().nullable().meta({
+    description:
+      'The event in `GET /api/events`, and the `webhook-id` of every attempt. Null for a sample, whose `webhook-id` is `id`',
+    example: 'evt-3f2504e04f8941d39a0c0305e82c3301',
   }),
   endpointId: z.string(),
   event: z.enum(events),
@@ -149,6 +156,11 @@ export const messageDetailSchema = z
   })
   .meta({ id: 'WebhookMessageDetail' });
 
+const header = z.object({
+  name: z.string().meta({ example: 'content-type' }),
+  value: z.string().meta({ example: 'application/json' }),
+});
+
 const attemptSchema = z
   .object({
     attempt: z.number().int().meta({ description: 'Counted from 1' }),
@@ -164,6 +176,21 @@ const attemptSchema = z
       .nullable()
       .meta({ description: 'HTTP status of the answer; only 2xx counts as delivered' }),
     answer: z.string().meta({ description: 'The first kibibyte of the answer, as text' }),
+    answerHeaders: z
+      .array(header)
+      .nullable()
+      .meta({
+        description: `The answer’s headers: at most ${MAX_KEPT_HEADERS}, long values cut, without cookies; null where none were kept`,
+      }),
+    request: z
+      .object({
+        method: z.literal('POST'),
+        url: z.string().meta({ example: 'https://shop.example/hooks' }),
+        headers: z.array(header).meta({ description: 'Of the signatures only the beginning' }),
+        body: z.string().meta({ description: 'Byte for byte as it is signed and sent' }),
+      })
+      .nullable()
+      .meta({ description: 'What was sent; null for attempts of earlier releases' }),
   })
   .meta({ id: 'WebhookAttempt' });
 
@@ -186,5 +213,12 @@ export function presentNewSecret({ endpoint, secret }: EndpointWithSecret): obje
 }
 
 export function presentAttempt(attempt: Attempt): object {
-  return presentAttemptFields({ ...attempt, milliseconds: attempt.ms, answer: attempt.answerStart });
+  const { ms: milliseconds, answerStart: answer, answerHeaders, request } = attempt;
+  return presentAttemptFields({
+    ...attempt,
+    milliseconds,
+    answer,
+    answerHeaders: answerHeaders && [...answerHeaders],
+    request: request && { method: 'POST', ...request, headers: [...request.headers] },
+  });
 }

@@ -1,5 +1,5 @@
 import { sql, type RawBuilder } from 'kysely';
-import type { WebhookEvent } from '../rules.ts';
+import type { Header, WebhookEvent } from '../rules.ts';
 import { inTransaction } from '../../platform/database/in-transaction.ts';
 import { disableEndpoint, signingSecrets, type DisablingReason } from './endpoints.ts';
 import type { PendingMessages } from './messages.ts';
@@ -45,6 +45,8 @@ export async function claimDelivery(db: WorldDb, messageId: string, claim: strin
   return (
     row && {
       messageId,
+      /** What receivers recognise a repeat by: the same for every attempt, on every endpoint. */
+      webhookId: row.event_id ?? row.id,
       accountId: row.account_id,
       event: row.event,
       body: row.body,
@@ -76,6 +78,7 @@ function messageAtEndpoint(db: WorldDb, messageId: string) {
     .innerJoin('webhook_endpoints as endpoint', 'endpoint.id', 'message.endpoint_id')
     .select([
       'message.id',
+      'message.event_id',
       'message.account_id',
       'message.event',
       'message.body',
@@ -99,6 +102,10 @@ export interface AttemptMade {
   readonly outcome: string;
   readonly status: number | null;
   readonly answerStart: string;
+  readonly url: string;
+  /** As they are kept (rules.ts). Null: no connection, and no answer. */
+  readonly requestHeaders: readonly Header[] | null;
+  readonly answerHeaders: readonly Header[] | null;
 }
 
 /** What an attempt means for its message. */
@@ -148,8 +155,10 @@ async function writeAttempt(
        where id = ${messageId} and attempts = ${attempts} and status <> 'DELIVERED'
       returning id
     ), attempt as (
-      insert into webhook_attempts (message_id, attempt, at, ms, outcome, status, answer_start)
-      select id, ${attempts + 1}, ${made.at}, ${made.ms}, ${made.outcome}, ${made.status}, ${made.answerStart} from message
+      insert into webhook_attempts (message_id, attempt, at, ms, outcome, status, answer_start, url, request_headers, answer_headers)
+      select id, ${attempts + 1}, ${made.at}, ${made.ms}, ${made.outcome}, ${made.status}, ${made.answerStart}, ${made.url},
+             ${made.requestHeaders && JSON.stringify(made.requestHeaders)}::jsonb, ${made.answerHeaders && JSON.stringify(made.answerHeaders)}::jsonb
+        from message
     ), endpoint as (
       update webhook_endpoints set failing_since = ${isDelivered ? null : made.endedAt}
        where id = ${endpoint.id} and (failing_since is null) <> ${isDelivered} and exists (select from message)

@@ -2,8 +2,8 @@ import { sql, type RawBuilder } from 'kysely';
 import type { DisabledReason, WebhookEvent } from '../rules.ts';
 import { inTransaction } from '../../platform/database/in-transaction.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
-import { enqueueWebhook, readPage, subscribers, type PageQuery, type PendingMessages } from './messages.ts';
-import type { Page } from '../../domain/page.ts';
+import { enqueueWebhook, readPage, subscribers, type PendingMessages } from './messages.ts';
+import type { Page, PageQuery } from '../../domain/page.ts';
 import { writeNotice } from './notices.ts';
 
 export type Endpoint = NonNullable<Awaited<ReturnType<typeof findEndpoint>>>;
@@ -198,11 +198,11 @@ export async function disableEndpoint(
   written: PendingMessages,
 ): Promise<boolean> {
   return inTransaction(db, async (trx) => {
-    const { rows } = await sql<{ url: string; failing_since: Date | null; listeners: string[] | null }>`
+    const { rows } = await sql<{ url: string; failing_since: Date | null; subscribers: string[] | null }>`
       update webhook_endpoints
          set enabled = false, disabled_reason = ${reason}, disabled_at = ${at}, updated_at = ${at}
        where id = ${id} and enabled and deleted_at is null and (${reason} = 'GONE' or failing_since = ${failingSince})
-      returning url, failing_since, ${subscribers('endpoint.disabled', sql.ref('webhook_endpoints.account_id'))} as listeners`.execute(
+      returning url, failing_since, ${subscribers('endpoint.disabled', sql.ref('webhook_endpoints.account_id'))} as subscribers`.execute(
       trx,
     );
     const [disabled] = rows;
@@ -216,7 +216,7 @@ export async function disableEndpoint(
         key: `${id}:${at.getTime()}`,
         subject: null,
         accountId,
-        subscribers: disabled.listeners?.filter((listener) => listener !== id) ?? null,
+        subscribers: disabled.subscribers?.filter((endpointId) => endpointId !== id) ?? null,
         facts: { endpointId: id, url, reason },
         at,
       },

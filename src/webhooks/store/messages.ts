@@ -1,6 +1,12 @@
 import { sql, type RawBuilder, type SelectQueryBuilder } from 'kysely';
-import type { Page } from '../../domain/page.ts';
-import { webhookBody, type MessageStatus, type WebhookEvent, type WebhookFacts } from '../rules.ts';
+import type { Page, PageQuery } from '../../domain/page.ts';
+import {
+  namesOfFacts,
+  webhookBody,
+  type MessageStatus,
+  type WebhookEvent,
+  type WebhookFacts,
+} from '../rules.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
 
 /** Messages that a step wrote and that are to be sent once the step has committed. */
@@ -31,8 +37,7 @@ export function subscribers(
 ): RawBuilder<string[] | null> {
   return sql<string[] | null>`(
     select array_agg(endpoint.id) from webhook_endpoints endpoint
-     where endpoint.account_id = ${accountId} and endpoint.deleted_at is null
-       and (endpoint.enabled or endpoint.disabled_reason = 'FAILING') and ${event} = any(endpoint.events))`;
+     where endpoint.account_id = ${accountId} and ${subscribes(event)})`;
 }
 
 export interface NewWebhook<Event extends WebhookEvent> {
@@ -41,32 +46,112 @@ export interface NewWebhook<Event extends WebhookEvent> {
   readonly key: string;
   /** Id of the purchase or funding. */
   readonly subject: string | null;
-  readonly accountId: string;
-  /** From `subscribers`. */
+  /** null: it is for every account, and sent to all who subscribe. */
+  readonly accountId: string | null;
+  /** From `subscribers`; not used for an event that is for every account. */
   readonly subscribers: readonly string[] | null;
   readonly facts: WebhookFacts[Event];
   readonly at: Date;
 }
 
-/** Writes one message per subscriber, in the transaction of the change. A repeat with the same key writes nothing. */
+/**
+ * Writes the event for the feed and one message per subscriber, in the transaction of the change: also without a subscriber. A repeat with the same key
+ * writes nothing. What is for every account may be thousands of messages: the sweep starts those.
+ */
 export async function enqueueWebhook<Event extends WebhookEvent>(
   trx: WorldDb,
   webhook: NewWebhook<Event>,
   written: PendingMessages,
 ): Promise<void> {
   const { event, accountId, subject, at } = webhook;
-  if (webhook.subscribers === null || webhook.subscribers.length === 0) return;
-  const { rows } = await sql<{ id: string; status: string }>`
-    insert into webhook_messages
-      (id, endpoint_id, account_id, event, event_key, subject, body, status, next_attempt_at, closed_at, created_at)
-    select ${NEW_ID}, id, account_id, ${event}, ${`${event}:${webhook.key}`}, ${subject}, ${webhookBody(event, webhook.facts, at)},
-           case when enabled then 'PENDING' else 'FAILED' end,
-           case when enabled then now() end, case when enabled then null else now() end, ${at}
-      from webhook_endpoints where id = any(${[...webhook.subscribers]})
-    on conflict (endpoint_id, event_key) do nothing
-    returning id, status`.execute(trx);
+  const body = webhookBody(event, webhook.facts, at);
+  const happened = sql`
+    select ${accountId}::text as account_id, ${event}::text as event, ${`${event}:${webhook.key}`}::text as event_key,
+           ${subject}::text as subject, ${body}::text as body, ${body}::text as message_body, ${at}::timestamptz as at`;
+  const to = accountId === null ? 'all accounts' : (webhook.subscribers ?? []);
+  const { queries, pendingIds } = eventQueries(event, happened, to);
+  const { rows } = await sql<{ ids: string[] | null }>`with ${queries} select ${pendingIds} as ids`.execute(
+    trx,
+  );
+  if (accountId === null) return;
   written.accountId = accountId;
-  written.ids.push(...rows.filter((row) => row.status === 'PENDING').map((row) => row.id));
+  written.ids.push(...(rows[0]?.ids ?? []));
+}
+
+/** What a statement that writes an event has in its `with`, and what its select list and from clause may read. */
+export interface EventQueries {
+  readonly queries: RawBuilder<unknown>;
+  /** A table with the row of `happened`, if there is one. */
+  readonly happened: RawBuilder<unknown>;
+  readonly isNew: RawBuilder<boolean>;
+  /** Ids of the messages to be sent; null for none. */
+  readonly pendingIds: RawBuilder<string[] | null>;
+}
+
+/** The subscribers of every account, or of the event's own account, or the endpoints with these ids. */
+type Receivers = 'all accounts' | 'its account' | readonly string[];
+
+/**
+ * Writes an event, unless it was written before, and its messages. `happened` selects account_id, event, event_key, subject, body, message_body and at.
+ */
+export function eventQueries(
+  event: WebhookEvent,
+  happened: RawBuilder<unknown>,
+  receivers: Receivers,
+): EventQueries {
+  return {
+    queries: queriesOfEvent(happened, receives(event, receivers)),
+    happened: sql`happened`,
+    isNew: sql<boolean>`exists (select from new_event)`,
+    pendingIds: sql<string[] | null>`(select array_agg(id) from enqueued where status = 'PENDING')`,
+  };
+}
+
+function receives(event: WebhookEvent, receivers: Receivers): RawBuilder<boolean> {
+  if (receivers === 'all accounts') return subscribes(event);
+  if (receivers === 'its account')
+    return sql<boolean>`endpoint.account_id = happened.account_id and ${subscribes(event)}`;
+  return sql<boolean>`endpoint.id = any(${[...receivers]}::text[])`;
+}
+
+function queriesOfEvent(happened: RawBuilder<unknown>, to: RawBuilder<boolean>): RawBuilder<unknown> {
+  return sql`
+    happened as materialized (${happened}
+    ), new_event as (
+      insert into events (id, account_id, event, event_key, subject, body)
+      select 'evt-' || replace(gen_random_uuid()::text, '-', ''), account_id, event, event_key, subject, body from happened
+      on conflict (event_key) do nothing
+      returning id
+    ), enqueued as (
+      insert into webhook_messages
+        (id, event_id, endpoint_id, account_id, event, event_key, subject, body, status, next_attempt_at, closed_at, created_at)
+      select ${NEW_ID}, new_event.id, endpoint.id, endpoint.account_id, happened.event, happened.event_key, happened.subject, happened.message_body,
+             case when endpoint.enabled then 'PENDING' else 'FAILED' end,
+             case when endpoint.enabled then now() end, case when endpoint.enabled then null else now() end, happened.at
+        from new_event, happened, webhook_endpoints endpoint where ${to}
+      on conflict (endpoint_id, event_key) do nothing
+      returning id, status
+    )`;
+}
+
+/** Whether `endpoint`, of any account, gets messages about an event. */
+export function subscribes(event: WebhookEvent): RawBuilder<boolean> {
+  return sql<boolean>`
+    endpoint.deleted_at is null and (endpoint.enabled or endpoint.disabled_reason = 'FAILING') and ${event} = any(endpoint.events)`;
+}
+
+/** `webhookBody` in SQL, byte for byte, where a statement finds the facts itself. All must be texts; null becomes an empty one. */
+export function bodyOf(
+  event: WebhookEvent,
+  facts: Readonly<Record<string, RawBuilder<string | null>>>,
+  at: RawBuilder<Date>,
+): RawBuilder<string> {
+  const fields = namesOfFacts(event).map((name, index) => {
+    const before = `${index === 0 ? '' : ','}${JSON.stringify(name)}:`;
+    return sql`${before}::text || to_json(coalesce(${facts[name] ?? null}::text, ''))::text`;
+  });
+  const time = sql`to_char(${at} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
+  return sql<string>`${`{"event":${JSON.stringify(event)},"data":{`}::text || ${sql.join(fields, sql` || `)} || '},"timestamp":"' || ${time} || '"}'`;
 }
 
 const SAMPLE_KEY_PREFIX = 'sample:';
@@ -96,10 +181,9 @@ export async function addSample(
 
 export type Message = NonNullable<Awaited<ReturnType<typeof findMessage>>>;
 
-export type PageQuery = Pick<Page<unknown>, 'page' | 'limit'>;
-
 export interface MessageQuery extends PageQuery {
   readonly endpointId?: string | undefined;
+  readonly eventId?: string | undefined;
   readonly status?: MessageStatus | undefined;
   readonly event?: WebhookEvent | undefined;
   readonly transactionId?: string | undefined;
@@ -114,9 +198,10 @@ export async function listMessages(
   accountId: string,
   query: MessageQuery,
 ): Promise<Page<Message>> {
-  const { endpointId, status, event, transactionId, from, to } = query;
+  const { endpointId, eventId, status, event, transactionId, from, to } = query;
   let matching = db.selectFrom('webhook_messages').where('account_id', '=', accountId);
   if (endpointId !== undefined) matching = matching.where('endpoint_id', '=', endpointId);
+  if (eventId !== undefined) matching = matching.where('event_id', '=', eventId);
   if (status !== undefined) matching = matching.where('status', '=', status);
   if (event !== undefined) matching = matching.where('event', '=', event);
   if (transactionId !== undefined) matching = matching.where('subject', '=', transactionId);
@@ -218,6 +303,7 @@ function reopened(now: Date) {
 
 const COLUMNS = [
   'id',
+  'event_id as eventId',
   'endpoint_id as endpointId',
   'event',
   'subject as transactionId',
@@ -229,13 +315,23 @@ const COLUMNS = [
   'body',
 ] as const;
 
-export type Attempt = Awaited<ReturnType<typeof listAttempts>>['items'][number];
+export type StoredAttempt = Awaited<ReturnType<typeof listAttempts>>['items'][number];
 
 /** Oldest first. The caller has checked that the message belongs to the account. */
 export async function listAttempts(db: WorldDb, messageId: string, query: PageQuery) {
   const rows = db
     .selectFrom('webhook_attempts')
-    .select(['attempt', 'at', 'ms', 'outcome', 'status', 'answer_start as answerStart'])
+    .select([
+      'attempt',
+      'at',
+      'ms',
+      'outcome',
+      'status',
+      'answer_start as answerStart',
+      'url',
+      'request_headers as requestHeaders',
+      'answer_headers as answerHeaders',
+    ])
     .where('message_id', '=', messageId)
     .orderBy('attempt');
   return readPage(rows, query);

@@ -1,4 +1,5 @@
-import type { Generated } from 'kysely';
+import type { Generated, GeneratedAlways, JSONColumnType } from 'kysely';
+import type { Header } from '../rules.ts';
 import type { Notice } from '../notice-rules.ts';
 import type { DisabledReason, MessageStatus, WebhookEvent } from '../rules.ts';
 
@@ -29,9 +30,39 @@ export interface WebhookOlderSecretsTable {
   until: Date;
 }
 
-/** One event for one endpoint. The id is the `webhook-id` of every attempt and the workflow's id. */
+/** What happened on an account, as its feed tells it. */
+export interface EventsTable {
+  id: string;
+  /** Made of the transaction's id: one that commits later may have a lower one only while it is not shown (store/feed.ts). */
+  position: Generated<bigint>;
+  /** Orders events of one transaction. */
+  seq: GeneratedAlways<bigint>;
+  /** Null: for every account. */
+  account_id: string | null;
+  event: WebhookEvent;
+  event_key: string;
+  /** Id of the purchase or funding. */
+  subject: string | null;
+  /** As in messages, but never with an address in clear. */
+  body: string;
+  created_at: Generated<Date>;
+}
+
+/** One row. */
+export interface EventFeedTable {
+  is_only: Generated<boolean>;
+  /** Added to transaction ids. */
+  position_offset: Generated<bigint>;
+  /** No event up to this position can be relied on to be there. */
+  deleted_to: Generated<bigint>;
+  cluster: string | null;
+}
+
+/** One event for one endpoint. The id is the workflow's id. */
 export interface WebhookMessagesTable {
   id: string;
+  /** The `webhook-id` of every attempt. Null on samples and on messages of earlier releases: those use their own id. */
+  event_id: string | null;
   endpoint_id: string;
   account_id: string;
   event: WebhookEvent;
@@ -61,6 +92,10 @@ export interface WebhookAttemptsTable {
   status: number | null;
   /** The first kibibyte of the answer. */
   answer_start: string;
+  /** Where it was sent. These three are null on attempts of earlier releases; headers also where no connection or no answer came about. */
+  url: string | null;
+  request_headers: JSONColumnType<readonly Header[] | null> | null;
+  answer_headers: JSONColumnType<readonly Header[] | null> | null;
 }
 
 export interface LowBalanceThresholdsTable {
@@ -86,6 +121,8 @@ export interface NoticesTable {
 export interface WebhookTables {
   webhook_endpoints: WebhookEndpointsTable;
   webhook_older_secrets: WebhookOlderSecretsTable;
+  events: EventsTable;
+  event_feed: EventFeedTable;
   webhook_messages: WebhookMessagesTable;
   webhook_attempts: WebhookAttemptsTable;
   low_balance_thresholds: LowBalanceThresholdsTable;

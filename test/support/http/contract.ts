@@ -53,7 +53,7 @@ export interface Contract {
 }
 
 export async function readContract(
-  door: Door,
+  door: Pick<Door, 'ask'>,
   { target = '/api/openapi.json', ...ask }: Ask & { readonly target?: string } = {},
 ): Promise<Contract> {
   const document = (await door.ask(target, ask)).json as OpenApiDocument;
@@ -78,8 +78,11 @@ export async function readContract(
     judge(operation, reply) {
       const response = operation.operation.responses[String(reply.status)];
       if (!response) return `status ${reply.status} is not documented: ${reply.text.slice(0, 200)}`;
-      const content = response.content['application/json'];
-      if (!content) return 'no JSON is documented';
+      const isText =
+        response.content['application/json'] === undefined ||
+        (reply.headers['content-type'] ?? '').startsWith('text/csv');
+      const content = response.content[isText ? 'text/csv' : 'application/json'];
+      if (!content) return 'neither JSON nor CSV is documented';
       const missing = Object.keys(response.headers ?? {}).filter(
         (name) =>
           name !== 'Idempotent-Replayed' &&
@@ -87,7 +90,7 @@ export async function readContract(
           reply.headers[name.toLowerCase()] === undefined,
       );
       if (missing.length > 0) return `headers missing: ${missing.join(', ')}`;
-      return check(content.schema, reply.json);
+      return check(content.schema, isText ? reply.text : reply.json);
     },
     judgeGeneral(reply) {
       const name = reply.status === 401 ? 'AuthenticationError' : 'GeneralError';

@@ -31,6 +31,10 @@ function createCountingLimiter(): CountingLimiter {
         resetAtMs: RESET_AT_MS,
       });
     },
+    giveBack(bucket) {
+      counts.set(bucket, (counts.get(bucket) ?? 0) - 1);
+      return Promise.resolve();
+    },
   };
 }
 
@@ -82,7 +86,7 @@ function createNames(): {
   };
 }
 
-const ID = /\b(?:txn|esim|ep|msg)-[0-9a-f]{32}/g;
+const ID = /\b(?:txn|esim|ep|msg|batch)-[0-9a-f]{32}/g;
 
 export interface Door {
   readonly shop: TestShop;
@@ -105,6 +109,8 @@ export async function openDoor(
     readonly ops?: OpsUseCases;
     readonly settings?: Partial<AppSettings>;
     readonly server?: Partial<ServerOptions>;
+    /** Of the built dashboard; it is not served without. */
+    readonly dashboardFolder?: string;
   } = {},
 ): Promise<Door> {
   const limiter = createCountingLimiter();
@@ -114,7 +120,7 @@ export async function openDoor(
     level: 'debug',
     destination: { write: (line: string) => void logLines.push(line) },
   });
-  const shop = await openShop({ live: options.live ?? false, log: logger });
+  const shop = await openShop({ live: options.live ?? false, log: logger, metrics });
   const app = buildApp({
     useCases: options.ops ? { ...shop.useCases, ops: options.ops } : shop.useCases,
     rateLimiter: limiter,
@@ -126,8 +132,16 @@ export async function openDoor(
       ...options.settings,
     },
     version: '1.2.3',
+    dashboardFolder: options.dashboardFolder,
   });
-  const server = await startServer({ app, host: '127.0.0.1', port: 0, ...options.server });
+  const server = await startServer({
+    app,
+    host: '127.0.0.1',
+    port: 0,
+    trustedProxies: options.settings?.trustedProxies,
+    onClosed: metrics.http.connectionClosed,
+    ...options.server,
+  });
   const names = createNames();
   return {
     shop,

@@ -16,7 +16,7 @@ export interface TestEngine extends PurchaseEngine {
 }
 
 export function createTestEngine(
-  deps: Pick<ActivityDeps, 'db' | 'supplier' | 'gateway' | 'clock' | 'events'>,
+  deps: Pick<ActivityDeps, 'db' | 'supplier' | 'installData' | 'gateway' | 'clock' | 'events' | 'terms'>,
 ): TestEngine {
   const given = { ...deps, returnUrl: 'https://simway.example.com/pay/return' } as ActivityDeps;
   const orders = createOrderActivities(given);
@@ -62,7 +62,8 @@ export function createTestEngine(
   const engine: TestEngine = {
     purchase: async (input) => withMark(input, await purchase(input)),
     fundWallet: async (input) => {
-      await orders.openFunding(input);
+      const refusal = await orders.openFunding(input);
+      if (refusal) return withMark(input, { status: 'REFUSED', refusal });
       const answer = await openPayment(input, 'funding', {
         priceMinor: input.amountMinor,
         priceCurrency: input.currency,
@@ -75,6 +76,11 @@ export function createTestEngine(
     },
     checkSoon: (payment) => engine.check(payment, 0),
     expire: async (transactionId, purpose, reason = 'PAYMENT_EXPIRED') => {
+      await deps.db
+        .updateTable('payments')
+        .set({ expires_at: deps.clock.now() })
+        .where('transaction_id', '=', transactionId)
+        .execute();
       await orders.closeUnpaid(transactionId, purpose, reason);
     },
   };

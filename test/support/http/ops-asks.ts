@@ -2,7 +2,8 @@
 // and of roles, so a route without a row fails them.
 import type { ActionOutcome } from '../../../src/operations/rules.ts';
 import type { Role } from '../../../src/accounts/roles.ts';
-import { MOVE, NO_PERSON, NO_TXN, PASSWORD, personOf, TXN } from './ops.ts';
+import { NO_PERSON, PASSWORD, personOf } from './ops.ts';
+import { ACCOUNT, MOVE, NO_ACCOUNT, NO_REPAIR, NO_TXN, REPAIR, TXN } from './ops-answers.ts';
 
 export interface OpsAsk {
   /** Method and path of the route. */
@@ -19,10 +20,20 @@ export interface OpsAsk {
 
 const PERSON = personOf('OTHER');
 const REASON = { reason: 'a test' };
+const REPAIRS = '/ops/batch-repairs';
+const ONE_REPAIR = `${REPAIRS}/{repairId}`;
+const WISH = { action: 'look-at-gateway', filter: { class: 'paid-not-delivered' } };
+const TERMS = { userMarkupPercent: 25, merchantMarkupPercent: 17.5, ngnIncrementPercent: 3 };
 const LOOK = { move: 'look-at-gateway', ...REASON };
 const ONE = `/ops/purchases/${TXN}`;
 const MOVES = 'POST /ops/purchases/{transactionId}/moves';
+const SEE_EFFECT = 'GET /ops/moves/{moveId}/preview';
 const APPROVE = 'POST /ops/moves/{moveId}/approve';
+const APPROVAL = `/ops/moves/${MOVE}/approve`;
+const ACCOUNTS = '/ops/accounts';
+const BOUGHT = `${ACCOUNTS}/${ACCOUNT}/transactions`;
+const ITS_PURCHASES = 'GET /ops/accounts/{accountId}/transactions';
+const CHANGE_ACCOUNT = 'PATCH /ops/accounts/{accountId}';
 
 const refused = (code: 'ALREADY_DELIVERED' | 'SAME_PERSON' | 'NOT_FOUND'): ActionOutcome => ({
   outcome: 'refused',
@@ -39,6 +50,7 @@ const WAITS: ActionOutcome = {
 
 /** The least that each route is answered with 2xx for. */
 export const GOOD_ASKS: readonly OpsAsk[] = [
+  { route: `${MOVES}/preview`, target: `${ONE}/moves/preview`, body: LOOK, as: 'SUPPORT', status: 200 },
   {
     route: 'POST /ops/sessions',
     target: '/ops/sessions',
@@ -61,6 +73,13 @@ export const GOOD_ASKS: readonly OpsAsk[] = [
     body: { email: 'ada@x.example', name: 'Ada', role: 'FINANCE' },
     as: 'ADMIN',
     status: 201,
+  },
+  {
+    route: 'POST /ops/people/{personId}/confirm',
+    target: `/ops/people/${PERSON}/confirm`,
+    body: { role: 'SUPPORT' },
+    as: 'ADMIN',
+    status: 200,
   },
   {
     route: 'PATCH /ops/people/{personId}',
@@ -92,10 +111,12 @@ export const GOOD_ASKS: readonly OpsAsk[] = [
     status: 200,
   },
   { route: 'GET /ops/moves/pending', target: '/ops/moves/pending', as: 'SUPPORT', status: 200 },
-  { route: APPROVE, target: `/ops/moves/${MOVE}/approve`, as: 'FINANCE', status: 200 },
+  { route: SEE_EFFECT, target: `/ops/moves/${MOVE}/preview`, as: 'FINANCE', status: 200 },
+  { route: APPROVE, target: APPROVAL, as: 'FINANCE', status: 200 },
   {
     route: 'POST /ops/moves/{moveId}/decline',
     target: `/ops/moves/${MOVE}/decline`,
+    body: REASON,
     as: 'FINANCE',
     status: 200,
   },
@@ -106,6 +127,17 @@ export const GOOD_ASKS: readonly OpsAsk[] = [
     as: 'FINANCE',
     status: 200,
   },
+  { route: `POST ${REPAIRS}/preview`, target: `${REPAIRS}/preview`, body: WISH, as: 'FINANCE', status: 200 },
+  { route: `POST ${REPAIRS}`, target: REPAIRS, body: { ...WISH, ...REASON }, as: 'FINANCE', status: 201 },
+  { route: `GET ${REPAIRS}`, target: `${REPAIRS}?open=true`, as: 'SUPPORT', status: 200 },
+  { route: `GET ${ONE_REPAIR}`, target: `${REPAIRS}/${REPAIR}`, as: 'SUPPORT', status: 200 },
+  ...(['approve', 'decline', 'stop'] as const).map((verb) => ({
+    route: `POST ${ONE_REPAIR}/${verb}`,
+    target: `${REPAIRS}/${REPAIR}/${verb}`,
+    body: REASON,
+    as: 'FINANCE' as const,
+    status: 200,
+  })),
   {
     route: 'GET /ops/differences',
     target: '/ops/differences?kind=amount-differs&currency=USD4',
@@ -140,11 +172,124 @@ export const GOOD_ASKS: readonly OpsAsk[] = [
     status: 200,
   },
   { route: 'GET /ops/books/waiting', target: '/ops/books/waiting', as: 'FINANCE', status: 200 },
+  {
+    route: 'GET /ops/rates',
+    target: '/ops/rates?currency=NGN&days=7',
+    as: 'FINANCE',
+    status: 200,
+  },
+  {
+    route: 'POST /ops/rates',
+    target: '/ops/rates',
+    body: { currency: 'NGN', rate: 1_550.5, ...REASON },
+    as: 'FINANCE',
+    status: 200,
+  },
+  {
+    route: 'POST /ops/rates/{rateId}/confirm',
+    target: '/ops/rates/42/confirm',
+    body: REASON,
+    as: 'FINANCE',
+    status: 200,
+  },
+  { route: 'GET /ops/prices', target: '/ops/prices', as: 'FINANCE', status: 200 },
+  {
+    route: 'POST /ops/prices/preview',
+    target: '/ops/prices/preview?limit=5',
+    body: TERMS,
+    as: 'FINANCE',
+    status: 200,
+  },
+  {
+    route: 'POST /ops/prices',
+    target: '/ops/prices',
+    body: { version: 'initial', ...TERMS, ...REASON },
+    as: 'FINANCE',
+    status: 200,
+  },
+  { route: 'GET /ops/overview', target: '/ops/overview', as: 'SUPPORT', status: 200 },
+  { route: 'GET /ops/search', target: `/ops/search?text=${TXN}`, as: 'SUPPORT', status: 200 },
+  {
+    route: 'GET /ops/audit',
+    target:
+      '/ops/audit?actor=ada%40operator.example&action=wallet.fund&subject=x&from=2026-01-01T00:00:00Z&to=2026-02-01T00:00:00Z&limit=5',
+    as: 'FINANCE',
+    status: 200,
+  },
+  {
+    route: 'GET /ops/accounts',
+    target: `${ACCOUNTS}?text=merchant&page=1&limit=5`,
+    as: 'SUPPORT',
+    status: 200,
+  },
+  { route: 'GET /ops/accounts/{accountId}', target: `${ACCOUNTS}/${ACCOUNT}`, as: 'SUPPORT', status: 200 },
+  { route: ITS_PURCHASES, target: `${BOUGHT}?limit=5`, as: 'SUPPORT', status: 200 },
+  {
+    route: CHANGE_ACCOUNT,
+    target: `${ACCOUNTS}/${ACCOUNT}`,
+    body: { ...REASON, plan: 'ENTERPRISE', requestsPerMinute: 2_000 },
+    as: 'FINANCE',
+    status: 200,
+  },
   { route: 'GET /ops/openapi.json', target: '/ops/openapi.json', as: 'SUPPORT', status: 200 },
   { route: 'DELETE /ops/sessions/current', target: '/ops/sessions/current', as: 'OPERATIONS', status: 200 },
 ];
 
+const badQuery = (path: string, query: string): OpsAsk => ({
+  route: `GET ${path}`,
+  target: `${path}?${query}`,
+  as: 'ADMIN',
+  status: 400,
+});
+const badChange = (body: object): OpsAsk => ({
+  route: CHANGE_ACCOUNT,
+  target: `${ACCOUNTS}/${ACCOUNT}`,
+  body,
+  as: 'ADMIN',
+  status: 400,
+});
+
 export const OTHER_ASKS: readonly OpsAsk[] = [
+  ...[
+    'limit=0',
+    'limit=101',
+    'from=yesterday',
+    'from=2026-02-01T00:00:00Z&to=2026-01-01T00:00:00Z',
+    'after=now',
+    'after=YXVkaXQ6MTptb3ZlLTE',
+    `action=${'x'.repeat(51)}`,
+    'actor=%00',
+    'subject=',
+    'world=prod',
+  ].map((query) => badQuery('/ops/audit', query)),
+  ...['', 'text=', 'text=%20', `text=${'x'.repeat(255)}`, 'text=a%00b', 'text=a&text=b'].map((query) =>
+    badQuery('/ops/search', query),
+  ),
+  ...['page=0', 'limit=1000', `text=${'x'.repeat(255)}`].map((query) => badQuery(ACCOUNTS, query)),
+  badQuery('/ops/overview', 'world=prod'),
+  ...[
+    REASON,
+    { plan: 'PREMIUM' },
+    { ...REASON, plan: 'GOLD' },
+    { ...REASON, plan: 'ENTERPRISE' },
+    { ...REASON, plan: 'PREMIUM', requestsPerMinute: 5 },
+    { ...REASON, requestsPerMinute: 5 },
+    { ...REASON, plan: 'ENTERPRISE', requestsPerMinute: 0 },
+    { ...REASON, plan: 'ENTERPRISE', requestsPerMinute: 1.5 },
+    { ...REASON, disabled: 'yes' },
+    { reason: 'x', disabled: true },
+  ].map(badChange),
+  {
+    route: CHANGE_ACCOUNT,
+    target: `${ACCOUNTS}/${NO_ACCOUNT}`,
+    body: { ...REASON, disabled: true },
+    as: 'ADMIN',
+    status: 404,
+  },
+  { route: 'GET /ops/accounts/{accountId}', target: `${ACCOUNTS}/${NO_ACCOUNT}`, as: 'SUPPORT', status: 404 },
+  { route: ITS_PURCHASES, target: `${ACCOUNTS}/${NO_ACCOUNT}/transactions`, as: 'SUPPORT', status: 404 },
+  { route: ITS_PURCHASES, target: `${BOUGHT}?after=txn-1`, as: 'SUPPORT', status: 400 },
+  { route: 'GET /ops/accounts/{accountId}', target: `${ACCOUNTS}/acc-1`, as: 'SUPPORT', status: 404 },
   {
     route: 'POST /ops/sessions',
     target: '/ops/sessions',
@@ -188,6 +333,20 @@ export const OTHER_ASKS: readonly OpsAsk[] = [
     as: 'ADMIN',
     status: 404,
   },
+  {
+    route: 'POST /ops/people/{personId}/confirm',
+    target: `/ops/people/${PERSON}/confirm`,
+    body: { role: 'FINANCE' },
+    as: 'ADMIN',
+    status: 400,
+  },
+  {
+    route: 'POST /ops/people/{personId}/confirm',
+    target: `/ops/people/${personOf('FINANCE')}/confirm`,
+    body: { role: 'FINANCE' },
+    as: 'ADMIN',
+    status: 404,
+  },
   { route: 'GET /ops/stuck', target: '/ops/stuck?class=lost', as: 'ADMIN', status: 400 },
   { route: 'GET /ops/stuck', target: '/ops/stuck?world=live', as: 'ADMIN', status: 503 },
   { route: 'GET /ops/stuck', target: '/ops/stuck?world=prod', as: 'ADMIN', status: 400 },
@@ -209,6 +368,27 @@ export const OTHER_ASKS: readonly OpsAsk[] = [
     target: '/ops/purchases/x/moves',
     as: 'ADMIN',
     status: 404,
+  },
+  {
+    route: `${MOVES}/preview`,
+    target: `/ops/purchases/${NO_TXN}/moves/preview`,
+    body: LOOK,
+    as: 'ADMIN',
+    status: 404,
+  },
+  {
+    route: `${MOVES}/preview`,
+    target: `${ONE}/moves/preview`,
+    body: { ...REASON, move: 'refund-to-source' },
+    as: 'SUPPORT',
+    status: 403,
+  },
+  {
+    route: `${MOVES}/preview`,
+    target: `${ONE}/moves/preview`,
+    body: { move: 'steal' },
+    as: 'ADMIN',
+    status: 400,
   },
   { route: MOVES, target: `/ops/purchases/${NO_TXN}/moves`, body: LOOK, as: 'ADMIN', status: 404 },
   { route: MOVES, target: `${ONE}/moves`, body: { move: 'steal' }, as: 'ADMIN', status: 400 },
@@ -249,34 +429,62 @@ export const OTHER_ASKS: readonly OpsAsk[] = [
     route: 'POST /ops/purchases/{transactionId}/replay',
     target: `${ONE}/replay`,
     body: { reason: 'x' },
-    as: 'ADMIN',
+    as: 'OPERATIONS',
     status: 400,
   },
   {
     route: 'POST /ops/purchases/{transactionId}/replay',
     target: '/ops/purchases/event-42/replay',
     body: REASON,
-    as: 'ADMIN',
+    as: 'OPERATIONS',
     status: 200,
   },
-  {
-    route: APPROVE,
-    target: `/ops/moves/${MOVE}/approve`,
-    as: 'FINANCE',
-    status: 403,
-    outcome: refused('SAME_PERSON'),
-  },
-  {
-    route: APPROVE,
-    target: `/ops/moves/${MOVE}/approve`,
-    as: 'FINANCE',
-    status: 404,
-    outcome: refused('NOT_FOUND'),
-  },
+  { route: APPROVE, target: APPROVAL, as: 'FINANCE', status: 403, outcome: refused('SAME_PERSON') },
+  { route: APPROVE, target: APPROVAL, as: 'FINANCE', status: 404, outcome: refused('NOT_FOUND') },
   { route: APPROVE, target: '/ops/moves/1/approve', as: 'FINANCE', status: 404 },
+  { route: APPROVE, target: APPROVAL, body: REASON, as: 'FINANCE', status: 200 },
+  { route: APPROVE, target: APPROVAL, body: { reason: 'no' }, as: 'FINANCE', status: 400 },
   {
     route: 'POST /ops/events/{eventId}/dismiss',
     target: '/ops/events/42/dismiss',
+    body: REASON,
+    as: 'FINANCE',
+    status: 404,
+  },
+  {
+    route: `POST ${REPAIRS}`,
+    target: REPAIRS,
+    body: { ...WISH, ...REASON, action: 'credit-wallet' },
+    as: 'SUPPORT',
+    status: 403,
+  },
+  { route: `POST ${REPAIRS}`, target: REPAIRS, body: WISH, as: 'FINANCE', status: 400 },
+  {
+    route: `POST ${REPAIRS}/preview`,
+    target: `${REPAIRS}/preview`,
+    body: { ...WISH, filter: {} },
+    as: 'FINANCE',
+    status: 400,
+  },
+  {
+    route: `POST ${REPAIRS}/preview`,
+    target: `${REPAIRS}/preview`,
+    body: { ...WISH, maxRows: 501 },
+    as: 'FINANCE',
+    status: 400,
+  },
+  {
+    route: `POST ${REPAIRS}/preview`,
+    target: `${REPAIRS}/preview`,
+    body: { ...WISH, action: 'mark-paid' },
+    as: 'FINANCE',
+    status: 400,
+  },
+  { route: `GET ${REPAIRS}`, target: `${REPAIRS}?open=maybe`, as: 'SUPPORT', status: 400 },
+  { route: `GET ${ONE_REPAIR}`, target: `${REPAIRS}/${NO_REPAIR}`, as: 'SUPPORT', status: 404 },
+  {
+    route: `POST ${ONE_REPAIR}/stop`,
+    target: `${REPAIRS}/repair-1/stop`,
     body: REASON,
     as: 'FINANCE',
     status: 404,
@@ -323,6 +531,51 @@ export const OTHER_ASKS: readonly OpsAsk[] = [
     as: 'FINANCE',
     status: 400,
   },
+  { route: 'GET /ops/rates', target: '/ops/rates?currency=naira&days=91', as: 'FINANCE', status: 400 },
+  {
+    route: 'POST /ops/rates',
+    target: '/ops/rates',
+    body: { currency: 'NGN', rate: 16_000, ...REASON },
+    as: 'FINANCE',
+    status: 202,
+  },
+  {
+    route: 'POST /ops/rates',
+    target: '/ops/rates',
+    body: { currency: 'NGN', rate: null, ...REASON },
+    as: 'FINANCE',
+    status: 200,
+  },
+  { route: 'POST /ops/rates', target: '/ops/rates', body: { rate: '1,600' }, as: 'FINANCE', status: 400 },
+  {
+    route: 'POST /ops/rates/{rateId}/confirm',
+    target: '/ops/rates/404/confirm',
+    body: REASON,
+    as: 'FINANCE',
+    status: 404,
+  },
+  {
+    route: 'POST /ops/rates/{rateId}/confirm',
+    target: '/ops/rates/x/confirm',
+    body: REASON,
+    as: 'FINANCE',
+    status: 404,
+  },
+  {
+    route: 'POST /ops/prices/preview',
+    target: '/ops/prices/preview',
+    body: { userMarkupPercent: 1_000.01 },
+    as: 'FINANCE',
+    status: 400,
+  },
+  {
+    route: 'POST /ops/prices',
+    target: '/ops/prices',
+    body: { version: 'set-other', ...TERMS, ...REASON },
+    as: 'FINANCE',
+    status: 409,
+  },
+  { route: 'POST /ops/prices', target: '/ops/prices', body: TERMS, as: 'FINANCE', status: 400 },
   { route: 'GET /ops/books/daily', target: '/ops/books/daily', as: 'FINANCE', status: 400 },
   { route: 'GET /ops/books/merchants', target: '/ops/books/merchants', as: 'FINANCE', status: 400 },
   {

@@ -8,25 +8,53 @@ import { sql } from 'kysely';
 import { peopleUseCases } from '../../../src/accounts/people.ts';
 import { createPasswords } from '../../../src/accounts/passwords.ts';
 import { ROLES, type Role } from '../../../src/accounts/roles.ts';
+import { recordAccess } from '../../../src/accounts/store/access.ts';
 import { sessionUseCases, type Session } from '../../../src/accounts/sessions.ts';
 import { insertPerson, openSession } from '../../../src/accounts/store/people.ts';
+import { effectOn, totalsOf } from '../../../src/catalogue/price-effect.ts';
 import type { Environment } from '../../../src/domain/account.ts';
 import { DomainError } from '../../../src/domain/errors.ts';
 import { makeId } from '../../../src/domain/ids.ts';
-import type { ActionPreview, ActionRecord, OperatorActions } from '../../../src/operations/actions.ts';
+import type { OperatorActions } from '../../../src/operations/actions.ts';
+import type { BatchRepairs } from '../../../src/operations/batch-repairs.ts';
 import type { ActionOutcome } from '../../../src/operations/rules.ts';
-import type { StuckItem } from '../../../src/operations/stuck-rules.ts';
-import type { Timeline } from '../../../src/operations/timeline.ts';
 import { bindAll } from '../../../src/platform/composition/bind.ts';
 import type { OpsUseCases } from '../../../src/platform/composition/ops-use-cases.ts';
 import { createOpsWorld, type OpsWorld } from '../../../src/platform/composition/ops-world.ts';
-import type { TrialBalance } from '../../../src/reconciliation/books.ts';
 import type { Books } from '../books.ts';
+import {
+  accountOverview,
+  AT,
+  auditLine,
+  costs,
+  day,
+  difference,
+  earned,
+  effect,
+  foundPurchase,
+  listedAccount,
+  listedTransaction,
+  merchant,
+  MOVE,
+  naira,
+  NO_ACCOUNT,
+  NO_REPAIR,
+  NO_TXN,
+  overview,
+  plan,
+  preview,
+  proposedRate,
+  reconciled,
+  record,
+  repair,
+  repairDetails,
+  story,
+  stuck,
+  terms,
+  trialBalance,
+  waitingLine,
+} from './ops-answers.ts';
 
-const AT = new Date('2026-01-31T09:30:00.000Z');
-export const TXN = `txn-${'0'.repeat(31)}1`;
-export const NO_TXN = `txn-${'f'.repeat(32)}`;
-export const MOVE = `move-${'0'.repeat(31)}1`;
 export const PASSWORD = 'correct horse battery staple';
 
 /** Somebody with a role; `NEW`: an administrator who has to choose a password first; `OTHER`: somebody who has not signed in. */
@@ -86,12 +114,17 @@ export function createTestOps(books: Books, { live = false }: { readonly live?: 
       state.outcome = done;
       refusedBefore = (await refusals(refusedBefore)).at(-1)?.id ?? refusedBefore;
       await sql`delete from accounts.sessions`.execute(books.owner);
+      await sql`delete from accounts.access_grants`.execute(books.owner);
       await sql`delete from accounts.people`.execute(books.owner);
       const passwordHash = await passwords.hash(PASSWORD);
       await Promise.all(EVERYBODY.map((who) => addPerson(books.accounts, who, passwordHash)));
     },
     sessions: { ...sessions, ...noted(calls, sessions, ['signIn', 'signOut', 'changePassword']) },
-    people: noted(calls, people, ['list', 'create', 'change', 'resetPassword']),
+    people: noted(calls, people, ['list', 'create', 'change', 'resetPassword', 'confirm']),
+    temporalUi: {
+      url: 'http://temporal.example',
+      namespaces: { test: 'simway-test', live: live ? 'simway-live' : null },
+    },
     worlds: {
       test: createWorld('test', { books, calls, state }),
       ...(live ? { live: createWorld('live', { books, calls, state }) } : {}),
@@ -128,13 +161,25 @@ async function addPerson(db: Books['accounts'], who: Who, passwordHash: string):
     name: who,
     role: who === 'NEW' ? 'ADMIN' : who === 'OTHER' ? 'SUPPORT' : who,
     password_hash: passwordHash,
-    one_time_until: who === 'NEW' ? expiresAt : null,
+    one_time_until: who === 'NEW' || who === 'OTHER' ? expiresAt : null,
     locked_until: who === 'OTHER' ? expiresAt : null,
   });
+  if (who === 'OTHER') await recordAccess(db, waitingFor(personId, now));
   const tokenSha256 = hash('sha256', tokenOf(who), 'buffer');
   if (who !== 'OTHER')
     await openSession(db, { tokenSha256, personId, passwordHash, address: '127.0.0.1', now, expiresAt });
 }
+
+const waitingFor = (personId: string, now: Date) => ({
+  person_id: personId,
+  email: 'other@operator.example',
+  role: 'SUPPORT' as const,
+  given_by: 'somebody@operator.example',
+  given_at: now,
+  second_half: 'CCCCC-DDDDD',
+  confirmed_by: null,
+  confirmed_at: null,
+});
 
 interface Noting {
   readonly books: Books;
@@ -151,25 +196,43 @@ function createWorld(environment: Environment, { books, calls, state }: Noting):
     id === NO_TXN
       ? Promise.reject(new DomainError('TRANSACTION_NOT_FOUND', 'There is no such purchase or funding'))
       : note(call, answer);
-  const actions: Pick<OperatorActions, 'perform'> = {
+  const knownAccount = <T>(id: string, call: string, answer: T): Promise<T> =>
+    id === NO_ACCOUNT
+      ? Promise.reject(new DomainError('NOT_FOUND', 'There is no such account'))
+      : note(call, answer);
+  const actions: Pick<OperatorActions, 'perform' | 'previewEffect'> = {
+    previewEffect: ({ transactionId, move, by }) => known(transactionId, `preview ${move} ${by}`, effect),
     perform: ({ transactionId, move, amount, by }) => {
       const worth = amount ? ` ${amount.amountMinor} ${amount.currency}` : '';
       return known(transactionId, `move ${move}${worth} ${by}`, state.outcome);
     },
   };
-  // The real one decides whether the role may take the action.
-  const { makeMove } = createOpsWorld({ accounts: books.accounts, actions, books: {} } as Parameters<
-    typeof createOpsWorld
-  >[0]);
+  const batchRepairs: Pick<BatchRepairs, 'plan' | 'ask'> = {
+    plan: ({ action, by }) => note(`plan ${action} ${by}`, plan),
+    ask: ({ action, by }) => note(`ask ${action} ${by}`, repairDetails),
+  };
+  const knownRepair = (id: string, call: string) =>
+    id === NO_REPAIR
+      ? Promise.reject(new DomainError('NOT_FOUND', 'There is no such batch repair'))
+      : note(call, repairDetails);
+  // The real ones decide whether the role may take the action.
+  const { makeAction, previewAction, planBatchRepair, askForBatchRepair } = createOpsWorld({
+    ...{ accounts: books.accounts, actions, batchRepairs },
+    books: {},
+  } as Parameters<typeof createOpsWorld>[0]);
   return {
     listStuck: ({ page, limit }) =>
       note('stuck', { items: [stuck], total: 11, page, limit, isCut: false, temporalAsked: true }),
     readTimeline: (id) => known(id, `story ${id}`, story),
-    listMoves: (id) => known(id, 'moves', { preview, made: [record] }),
-    makeMove,
-    listWaitingMoves: () => note('waiting', [{ ...record, expiresAt: AT }]),
-    approveMove: (session, moveId) => note(`approve ${moveId} ${byOf(session)}`, state.outcome),
-    declineMove: (session, moveId) => note(`decline ${moveId} ${byOf(session)}`, state.outcome),
+    listActions: (id) => known(id, 'moves', { preview, made: [record] }),
+    makeAction,
+    previewAction,
+    listWaitingActions: () => note('waiting', [{ ...record, expiresAt: AT }]),
+    previewApproval: (moveId) => note(`preview ${moveId}`, effect),
+    approveAction: (session, moveId, reason) =>
+      note(`approve ${moveId} ${byOf(session)} ${reason}`, state.outcome),
+    declineAction: (session, moveId, reason) =>
+      note(`decline ${moveId} ${byOf(session)} ${reason}`, state.outcome),
     replay: (session, id, { dryRun }) =>
       known(id, `replay ${dryRun ? 'dry ' : ''}${byOf(session)}`, {
         transactionId: id,
@@ -188,193 +251,62 @@ function createWorld(environment: Environment, { books, calls, state }: Noting):
         `reconcile ${byOf(session)}`,
         range && range.from.getUTCFullYear() === 2001 ? null : range ? 'running' : reconciled,
       ),
+    planBatchRepair,
+    askForBatchRepair,
+    listBatchRepairs: ({ page, limit }) => note('repairs', { items: [repair], total: 1, page, limit }),
+    readBatchRepair: (id) => knownRepair(id, 'repair'),
+    decideBatchRepair: (session, id, decision) => knownRepair(id, `${decision} repair ${byOf(session)}`),
+    stopBatchRepair: (session, id) => knownRepair(id, `stop repair ${byOf(session)}`),
     readTrialBalance: () => note('trial balance', trialBalance),
     readDaily: () => note('daily', { report: 'daily', lines: [day], totals: [earned] }),
     readByMerchant: () => note('by merchant', { report: 'merchants', lines: [merchant], totals: [earned] }),
     readWaiting: () => note('waiting money', { report: 'waiting', lines: [waitingLine] }),
+    readOverview: ({ person: { role } }) => note(`overview ${role}`, overview),
+    readAudit: ({ after }) =>
+      note(`audit${after ? ` after ${after.id}` : ''}`, {
+        items: [auditLine, { ...auditLine, id: MOVE, amount: null, detail: null, reason: null }],
+        next: after ? undefined : { source: 'move', atMicros: 1_769_851_800_000_000n, id: MOVE },
+      }),
+    listAccounts: ({ page, limit }) => note('accounts', { items: [listedAccount], total: 1, page, limit }),
+    readAccount: (id) => knownAccount(id, 'account', accountOverview),
+    listAccountTransactions: (id) =>
+      knownAccount(id, 'transactions', { items: [listedTransaction], next: undefined }),
+    changeAccount: (session, id, { plan = '', disabled = '' }) =>
+      knownAccount(id, `change account ${plan}${String(disabled)} ${byOf(session)}`, accountOverview),
+    search: (session, text) =>
+      note(`search ${text} ${session.person.role}`, { items: [foundPurchase], isCut: false }),
     toCsv: ({ report }) => `${report}\r\n`,
+    listRates: ({ currency }) =>
+      note('rates', {
+        good: [{ ...naira, ageSeconds: 60, isSold: true }],
+        waiting: [proposedRate],
+        words: [{ currency: 'GHS', micros: null, by: 'ada', reason: 'a test', at: AT }],
+        history: currency === undefined ? [] : [{ at: AT, micros: naira.micros, source: naira.source }],
+      }),
+    proposeRate: (session, { currency, micros }) =>
+      note(`rate ${currency} ${micros} ${byOf(session)}`, {
+        outcome: micros === 16_000_000_000n ? 'waits' : 'set',
+        rateId: micros === null ? null : '7',
+        beforeMicros: naira.micros,
+      }),
+    confirmRate: (session, id) =>
+      id === 404n
+        ? Promise.reject(new DomainError('NOT_FOUND', 'There is no such rate of the last 24 hours'))
+        : note(`confirm ${id} ${byOf(session)}`, 'confirmed'),
+    listPrices: ({ page, limit }) =>
+      note('prices', {
+        items: [{ id: 'initial', ...terms, by: 'migrate', reason: 'a test', validFrom: AT }],
+        ...{ total: 1, page, limit },
+      }),
+    previewPrices: (after, { page, limit }) => {
+      const before = { id: 'initial', ...terms };
+      const effects = effectOn([costs], { before, after, naira });
+      const changes = { items: effects, total: 1, page, limit };
+      return note('preview', { before, after, naira, packages: 1, totals: totalsOf(effects), changes });
+    },
+    savePrices: (session, { version }) =>
+      version === 'initial'
+        ? note(`save ${byOf(session)}`, 'set')
+        : Promise.reject(new DomainError('PRICES_CHANGED', 'The prices changed since the preview')),
   };
 }
-
-const stuck: StuckItem = {
-  transactionId: TXN,
-  class: 'paid-not-delivered',
-  ageSeconds: 4_000,
-  amountMinor: 1_250n,
-  currency: 'USD',
-  reason: 'SUPPLIER_NEVER_ALLOCATED',
-  nextAction: 'replay: checks the supplier and delivers',
-};
-
-const record: ActionRecord = {
-  moveId: MOVE,
-  transactionId: TXN,
-  move: 'refund-to-source',
-  by: 'finance@operator.example',
-  reason: 'a test',
-  evidence: null,
-  amount: { amountMinor: 1_250n, currency: 'USD' },
-  packageCode: null,
-  goodwill: false,
-  status: 'WAITS_FOR_APPROVAL',
-  detail: null,
-  refusal: null,
-  approvedBy: null,
-  createdAt: AT,
-  closedAt: null,
-  expiresAt: AT,
-};
-
-const preview = {
-  transactionId: TXN,
-  purpose: 'purchase',
-  status: 'PROCESSING',
-  state: 'delivering',
-  attentionReason: 'SUPPLIER_NEVER_ALLOCATED',
-  fits: ['look-at-gateway', 'look-at-supplier', 'retry-delivery', 'deliver-other', 'cancel'],
-  replay: ['look-at-supplier', 'retry-delivery'],
-} as const satisfies Partial<ActionPreview> as unknown as ActionPreview;
-
-const story: Timeline = {
-  transactionId: TXN,
-  purpose: 'purchase',
-  status: 'PROCESSING',
-  reason: null,
-  accountId: `acc-${'0'.repeat(32)}`,
-  paymentMethod: 'CARD',
-  amountMinor: 1_250n,
-  currency: 'USD',
-  attention: { reason: 'SUPPLIER_NEVER_ALLOCATED', since: AT },
-  package: { packageCode: 'NG-5GB-30D', name: 'Nigeria 5GB', type: 'BASE' as const },
-  quote: { costUsdE4: 10_000n, settingsId: '1', rateId: null },
-  hold: { status: 'HELD', amountMinor: 1_250n, currency: 'USD' },
-  payments: [
-    {
-      reference: TXN,
-      attempt: 1,
-      method: 'CARD',
-      status: 'CLOSED',
-      charge_minor: 1_250n,
-      charge_currency: 'USD',
-      price_minor: 1_250n,
-      price_currency: 'USD',
-      expires_at: AT,
-      booked_minor: 1_250n,
-      booked_currency: 'USD',
-      paid_hold: true,
-      reversed_minor: 0n,
-      gateway_id: '1',
-      gateway_status: 'success',
-      looked_at: AT,
-      created_at: AT,
-    },
-  ],
-  refunds: [
-    {
-      refund_key: `${TXN}:refund`,
-      status: 'DUE',
-      gateway_status: null,
-      amount_minor: 1_250n,
-      currency: 'USD',
-      created_at: AT,
-      asked_at: null,
-    } as Timeline['refunds'][number],
-  ],
-  supplier: {
-    asks: 1,
-    orderNo: 'B1',
-    esimId: `esim-${'0'.repeat(32)}`,
-    esimStatus: 'PENDING' as const,
-    iccid: null,
-  },
-  messages: [
-    {
-      id: `msg-${'0'.repeat(32)}`,
-      event: 'esim.purchased',
-      status: 'DELIVERED',
-      attempts: 1,
-      host: 'shop.example.com',
-      created_at: AT,
-      closed_at: AT,
-    } as Timeline['messages'][number],
-  ],
-  moves: [record],
-  workflows: [
-    {
-      workflowId: TXN,
-      type: 'purchase',
-      status: 'RUNNING',
-      startedAt: AT,
-      closedAt: null,
-      historyEvents: 20,
-      needsAttention: true,
-      reason: null,
-    },
-  ],
-  stuck: [stuck],
-  fits: preview.fits,
-  timeline: [{ at: AT, source: 'purchase', what: 'opened', detail: '' }],
-};
-
-const difference = {
-  id: 42n,
-  kind: 'amount-differs',
-  subject: TXN,
-  transactionId: TXN,
-  currency: 'USD4',
-  amountMinor: -12_345n,
-  ours: { amountMinor: '1' },
-  theirs: null,
-  firstSeenAt: AT,
-  lastSeenAt: AT,
-} as const;
-
-const reconciled = {
-  runId: '7',
-  from: AT.toISOString(),
-  to: AT.toISOString(),
-  compared: { charges: 3 },
-  opened: 1,
-  closed: 0,
-  open: [{ kind: 'amount-differs', count: 1 }],
-} as const;
-
-const trialBalance: TrialBalance = {
-  report: 'trial-balance',
-  lines: [
-    {
-      account: 'supplier-cost:USD4',
-      kind: 'supplier-cost',
-      class: 'expense',
-      currency: 'USD4',
-      accounts: 1,
-      debitMinor: 12_345n,
-      creditMinor: 0n,
-    },
-  ],
-  totals: [{ currency: 'USD4', debitMinor: 12_345n, creditMinor: 12_345n, isBalanced: true }],
-};
-
-const earned = {
-  currency: 'NGN',
-  deliveries: 2,
-  soldMinor: 200_000n,
-  correctedMinor: -5n,
-  revenueMinor: 199_995n,
-  costUsdE4: 9_999n,
-  costMinor: 160_000n,
-  marginMinor: 39_995n,
-  marginBps: 2_000,
-} as const;
-
-const day = { day: '2026-01-31', packageType: 'BASE', ...earned } as const;
-
-const merchant = { accountId: 'acc-1', email: 'ada@example.com', packageType: null, ...earned } as const;
-
-const waitingLine = {
-  waitsFor: 'delivery',
-  currency: 'USD',
-  amountMinor: 1_250n,
-  items: 1,
-  oldestAt: AT,
-} as const;

@@ -17,15 +17,30 @@ import type { WorldDatabase, WorldDb } from '../../../src/platform/database/tabl
 import type { AccountsDatabase } from '../../../src/accounts/store/tables.ts';
 import type { UseCases, WorldUseCases } from '../../../src/platform/composition/use-cases.ts';
 import { createWorldUseCases } from '../../../src/platform/composition/world-use-cases.ts';
+import { MAX_TEST_EMAILS_A_DAY } from '../../../src/purchases/batch-rules.ts';
+import { DEFAULT_UNPAID_LIMITS } from '../../../src/payments/rules.ts';
+import { requireRanges } from '../../../src/platform/http/addresses.ts';
 import { createUrlGuard } from '../../../src/platform/outbound/url-guard.ts';
-import { createInProcessJsonCache } from '../../../src/platform/redis/rate-cache.ts';
+import { createTermsSigner } from '../../../src/platform/frozen-terms.ts';
 import { createSecretBox } from '../../../src/platform/secret-box.ts';
-import { createEvents, type EventLog } from '../../../src/platform/telemetry/events.ts';
+import { createEvents, type EventLog, type Events } from '../../../src/platform/telemetry/events.ts';
+import type { Metrics } from '../../../src/platform/telemetry/metrics.ts';
+import { installUrl } from '../../../src/esims/install-links.ts';
+import { createInstallTokens } from '../../../src/esims/install-tokens.ts';
+import { completeBodies } from '../../../src/esims/message-bodies.ts';
+import { readEvent } from '../../../src/vendors/esim-access/webhook.ts';
 import { createTestDatabase, openSchema } from '../database.ts';
+import { installDataWith } from '../install-data.ts';
 import { purchaseInput } from '../facts.ts';
 import { createTestEngine, type TestEngine } from './engine.ts';
 import { baseItem, NOW, regionItems, regions } from './packages.ts';
-import { createTestGateway, createTestSupplier, createTestVendors, type TestVendors } from './vendors.ts';
+import {
+  createTestGateway,
+  createTestSandbox,
+  createTestSupplier,
+  createTestVendors,
+  type TestVendors,
+} from './vendors.ts';
 
 export interface TestShop {
   readonly useCases: UseCases;
@@ -34,6 +49,8 @@ export interface TestShop {
   /** The same as its owner, who may write anything. */
   readonly owner: Kysely<WorldDatabase>;
   readonly engine: TestEngine;
+  /** The public link of an eSIM of the test world, at https://shop.example. */
+  installUrl(esimId: string): Promise<string>;
   readonly vendors: TestVendors;
   /** Calls of world use cases, by name, for "not even asked" assertions; reads of stored answers left out. */
   readonly calls: string[];
@@ -105,7 +122,6 @@ async function openDatabases() {
     );
     const catalogue = createCatalogueMemory({
       db,
-      rateCache: createInProcessJsonCache(),
       onError: (error) => {
         throw error;
       },
@@ -123,28 +139,33 @@ async function openDatabases() {
 export async function openShop({
   live = false,
   log,
+  metrics,
 }: {
   readonly live?: boolean;
   readonly log: EventLog;
+  /** Counts the events of the worlds. */
+  readonly metrics: Metrics;
 }): Promise<TestShop> {
   shared ??= openDatabases();
   const databases = await shared;
   const people = createPeople(databases);
   const vendors = createTestVendors();
   const calls: string[] = [];
-  const test = createWorld('test', databases, vendors, log);
+  const eventsOf = (environment: Environment) => createEvents(log, metrics.world(environment));
+  const test = createWorld('test', databases, vendors, eventsOf('test'));
   const shop: TestShop = {
     calls,
     vendors,
     db: databases.test.db,
     owner: databases.test.owner,
     engine: test.engine,
+    installUrl: test.installUrl,
     failNext: undefined,
     allowedAddresses: [],
     useCases: {
       accounts: {
-        authenticate: async (rawKey) => {
-          const principal = await people.authenticate(rawKey);
+        authenticate: async (rawKey, beforeAsking) => {
+          const principal = await people.authenticate(rawKey, beforeAsking);
           return rawKey === keyOf('test', 'list')
             ? { ...principal, allowedAddresses: shop.allowedAddresses }
             : principal;
@@ -152,7 +173,9 @@ export async function openShop({
       },
       worlds: {
         test: watched(test.useCases, () => shop),
-        ...(live ? { live: watched(createWorld('live', databases, vendors, log).useCases, () => shop) } : {}),
+        ...(live
+          ? { live: watched(createWorld('live', databases, vendors, eventsOf('live')).useCases, () => shop) }
+          : {}),
       },
     },
     accountId: people.accountId,
@@ -221,7 +244,7 @@ export async function openShop({
 
 /** The same use cases, which note that they were called and throw what the test wants thrown. */
 function watched(world: WorldUseCases, shopOf: () => TestShop): WorldUseCases {
-  const silent = new Set(['environment', 'catalogueRevision', 'findStoredAnswer']);
+  const silent = new Set(['environment', 'catalogueRevision', 'findStoredAnswer', 'mayBeGatewayEvent']);
   const entries = Object.entries(world).map(([name, useCase]: [string, unknown]) => {
     if (silent.has(name)) return [name, useCase];
     const call = (...args: unknown[]): unknown => {
@@ -237,22 +260,34 @@ function watched(world: WorldUseCases, shopOf: () => TestShop): WorldUseCases {
   return Object.fromEntries(entries) as WorldUseCases;
 }
 
-function createWorld(environment: Environment, databases: Databases, vendors: TestVendors, log: EventLog) {
+function createWorld(environment: Environment, databases: Databases, vendors: TestVendors, events: Events) {
   const { db, catalogue } = databases[environment];
   const clock = { now: () => new Date() };
+  const idSecret = randomBytes(32);
   const given = {
     db,
     clock,
     supplier: createTestSupplier(vendors),
+    installData: installDataWith(),
+    installTokens: createInstallTokens({ idSecret, environment, publicUrl: 'https://shop.example' }),
     gateway: createTestGateway(environment, vendors),
-    events: createEvents(log),
+    events,
+    terms: createTermsSigner(idSecret, environment),
   };
   const engine = createTestEngine(given);
   const useCases = createWorldUseCases({
     ...given,
     environment,
+    sandboxSupplier: environment === 'test' ? createTestSandbox(vendors) : undefined,
     engine,
+    // Batches are accepted and read here; tests of the steps carry them out.
+    batchEngine: { begin: () => Promise.resolve() },
     webhookEngine: { deliver: () => Promise.resolve() },
+    supplierEvents: {
+      source: { readEvent },
+      isSender: (address) => requireRanges(vendors.supplierAddresses)(address),
+    },
+    completeBodies: (bodies) => completeBodies(given, bodies),
     secretBox: createSecretBox({ key: '0'.repeat(64), previousKeys: [] }),
     urlGuard: createUrlGuard({
       policy: { httpsOnly: false, allowedRanges: ['127.0.0.0/8', '::1'] },
@@ -272,10 +307,17 @@ function createWorld(environment: Environment, databases: Databases, vendors: Te
       closedPaymentFreshMs: 60_000,
       rateMaxAgeMs: 3_600_000,
       mobileMoneyCurrency: 'GHS',
+      unpaidLimits: DEFAULT_UNPAID_LIMITS,
+      travellerEmails: {
+        get isAvailable() {
+          return vendors.sendsEmails;
+        },
+        maxADay: MAX_TEST_EMAILS_A_DAY,
+      },
     },
-    idSecret: randomBytes(32),
+    idSecret,
   });
-  return { useCases, engine };
+  return { useCases, engine, installUrl: (esimId: string) => installUrl(given, esimId) };
 }
 
 const START_MINOR = 5_000_000n;
@@ -311,6 +353,7 @@ function createPeople(databases: Databases) {
   add('live', 'ngn');
   const real = createAuthenticator({
     db: databases.accounts,
+    pollDb: databases.accounts,
     clock: { now: () => new Date() },
     brand: 'simway',
     onError: () => undefined,
@@ -328,9 +371,9 @@ function createPeople(databases: Databases) {
   };
   return {
     accountId: (name = 'ngn') => ownerOf(name).id,
-    authenticate: async (rawKey: string): Promise<Principal> => {
+    authenticate: async (rawKey: string, beforeAsking?: () => Promise<void>): Promise<Principal> => {
       const principal = known.get(rawKey);
-      if (!principal) return real.authenticate(rawKey);
+      if (!principal) return real.authenticate(rawKey, beforeAsking);
       const { account } = principal;
       if (!made.has(account.id)) made.set(account.id, make(account));
       await made.get(account.id);

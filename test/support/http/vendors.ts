@@ -2,17 +2,26 @@
 import { createHash, randomInt } from 'node:crypto';
 import type { Environment } from '../../../src/domain/account.ts';
 import type { EsimSupplier } from '../../../src/esims/port.ts';
+import type { SandboxRequest, SandboxSupplier } from '../../../src/esims/sandbox-port.ts';
 import type { PaymentGateway } from '../../../src/payments/port.ts';
 import { profileFacts } from '../facts.ts';
 import { baseItem, NOW, topUpItem } from './packages.ts';
 
 /** The signature that this gateway takes for its own. */
-export const GOOD_SIGNATURE = 'a-good-signature';
+export const GOOD_SIGNATURE = 'a0'.repeat(64);
 export const TRANSFER_EXPIRES_AT = new Date('2099-01-31T10:00:00.250Z');
 
 export interface TestVendors {
   /** What the supplier makes of an order. */
   supplier: 'delivers' | 'is allocating' | 'refuses';
+  /** What the simulator of the test world makes of what is to happen to an eSIM. */
+  sandbox: 'acts' | 'refuses' | 'is away';
+  /** Everything that was asked of it. */
+  readonly acted: SandboxRequest[];
+  /** Whether there is a mail server for e-mails to travellers. */
+  sendsEmails: boolean;
+  /** Addresses and ranges that the supplier sends from. */
+  supplierAddresses: readonly string[];
   /** Whether the gateway has answered how to pay. */
   gatewayAnswers: boolean;
   /** References that the gateway has money for. */
@@ -26,7 +35,30 @@ export interface TestVendors {
 }
 
 export function createTestVendors(): TestVendors {
-  return { supplier: 'delivers', gatewayAnswers: true, paid: new Set(), events: [] };
+  return {
+    supplier: 'delivers',
+    sandbox: 'acts',
+    acted: [],
+    sendsEmails: true,
+    supplierAddresses: ['127.0.0.0/8'],
+    gatewayAnswers: true,
+    paid: new Set(),
+    events: [],
+  };
+}
+
+export function createTestSandbox(vendors: TestVendors): SandboxSupplier {
+  return {
+    act: (request) => {
+      vendors.acted.push(request);
+      if (vendors.sandbox === 'is away') return Promise.resolve({ outcome: 'unknown', detail: 'no answer' });
+      return Promise.resolve(
+        vendors.sandbox === 'acts'
+          ? { outcome: 'done', value: null }
+          : { outcome: 'refused', reason: 'NOT_ALLOWED_IN_STATE', detail: 'no data is left' },
+      );
+    },
+  };
 }
 
 export function createTestSupplier(vendors: TestVendors): EsimSupplier {
@@ -102,6 +134,7 @@ export function createTestGateway(environment: Environment, vendors: TestVendors
   const charges = new Map<string, { readonly amountMinor: bigint; readonly currency: string }>();
   const gateway: Partial<PaymentGateway> = {
     name: 'paystack',
+    forAccount: () => gateway as PaymentGateway,
     limits: (_method, currency) =>
       ['NGN', 'USD', 'GHS'].includes(currency)
         ? { minMinor: currency === 'NGN' ? 10_000n : 10n, maxMinor: 1_000_000_000n }
@@ -142,6 +175,7 @@ export function createTestGateway(environment: Environment, vendors: TestVendors
       });
     },
     findDisputes: () => Promise.resolve({ outcome: 'done', value: [] }),
+    mayBeEvent: (headers) => /^[0-9a-f]{128}$/.test(headers['x-paystack-signature'] ?? ''),
     verifyWebhook: (rawBody, headers) => {
       vendors.events.push({ environment, bytes: Buffer.from(rawBody), headers });
       if (headers['x-paystack-signature'] !== GOOD_SIGNATURE) return undefined;

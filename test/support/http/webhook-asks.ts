@@ -3,6 +3,7 @@ import type { Ask } from './door.ts';
 
 const ENDPOINTS = '/api/webhooks/endpoints';
 const MESSAGES = '/api/webhooks/messages';
+const EVENTS = '/api/events';
 const LOW_BALANCE = '/api/wallet/low-balance';
 const EP = `ep-${'1'.padStart(32, '0')}`;
 const MSG = `msg-${'1'.padStart(32, '0')}`;
@@ -49,6 +50,9 @@ export const WEBHOOK_ASKS: readonly DocumentedAsk[] = [
   [...message('/resend'), { key, method: 'POST' }, 400],
   [...one(''), { key, method: 'DELETE' }, 200],
   [...one(''), { key, method: 'DELETE' }, 404],
+  [EVENTS, `${EVENTS}?limit=5&event=esim.purchased`, { key }, 200],
+  [EVENTS, `${EVENTS}?after=x`, { key }, 400],
+  [EVENTS, EVENTS, {}, 401],
   [LOW_BALANCE, LOW_BALANCE, { key }, 200],
   [LOW_BALANCE, LOW_BALANCE, { key, method: 'PUT', body: { amount: 12.5 } }, 200],
   [LOW_BALANCE, LOW_BALANCE, { key }, 200],

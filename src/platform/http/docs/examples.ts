@@ -3,23 +3,66 @@
  * package of the sandbox, so that requests can be tried as they stand.
  */
 import { presentPage } from '../page.ts';
+import { ACCOUNT_EXAMPLES, answered, unanswered } from './examples-account.ts';
+import {
+  TRANSACTION,
+  ESIM,
+  ICCID,
+  OPENED,
+  DELIVERED,
+  install,
+  listedEsim,
+  coverage,
+  sandboxCoverage,
+  esimInUse,
+  SANDBOX_EXAMPLES,
+  installReady,
+  installInUse,
+  type Examples,
+  type OperationExamples,
+} from './examples-esims.ts';
+import { PRICING_EXAMPLES } from './examples-pricing.ts';
 
-/** Values by the name of the case that each is true for. */
-export type Examples = Readonly<Record<string, unknown>>;
+const PAID = '2026-01-31T09:31:12.345Z';
 
-/** Of requests, and of answers by their status. */
-interface OperationExamples {
-  readonly request?: Examples;
-  readonly [status: number]: Examples;
+function batch(status: string, counts: Readonly<Record<string, number>>) {
+  return {
+    batchId: 'batch-7c9e6679f4a84ba3a2c1f0d3b5e60a11',
+    status,
+    counts: { rows: 2, queued: 0, processing: 0, succeeded: 0, failed: 0, ...counts },
+    totalPrice: 7580.8,
+    currency: 'NGN',
+    createdAt: OPENED,
+    completedAt: status === 'COMPLETED' ? DELIVERED : '',
+  };
 }
 
-const TRANSACTION = 'txn-7c9e6679f4a84ba3a2c1f0d3b5e60a11';
-const ESIM = 'esim-0f8fad5bd9cb469fa16570867728950e';
-const ICCID = '8944500102030405067';
-const LPA = 'LPA:1$rsp.example.com$K2-1A2B3C-4D5E6F';
-const OPENED = '2026-01-31T09:30:00.000Z';
-const PAID = '2026-01-31T09:31:12.345Z';
-const DELIVERED = '2026-01-31T09:31:13.021Z';
+const batchRows = [
+  {
+    row: 0,
+    reference: 'booking-4711',
+    packageCode: 'SIM-OK',
+    transactionId: TRANSACTION,
+    status: 'SUCCESS',
+    reason: '',
+    esimId: ESIM,
+    email: 'traveller@example.com',
+    emailStatus: 'SENT',
+    emailSentAt: DELIVERED,
+  },
+  {
+    row: 1,
+    reference: 'booking-4712',
+    packageCode: 'SIM-OK',
+    transactionId: '',
+    status: 'FAILED',
+    reason: 'INSUFFICIENT_BALANCE',
+    esimId: '',
+    email: '',
+    emailStatus: '',
+    emailSentAt: '',
+  },
+];
 
 const base = {
   package: { packageCode: 'SIM-OK', packageName: 'Sandbox SIM-OK 1GB 7Days', price: 3790.4, currency: 'NGN' },
@@ -34,17 +77,14 @@ const topUp = {
     duration: 7,
   },
 };
-const install = {
+const added = {
   esimDetails: {
-    esimId: ESIM,
     iccid: ICCID,
-    qrCodeUrl: 'https://p.qrsim.net/1a2b3c.png',
-    activationCode: LPA,
-    smdpAddress: 'rsp.example.com',
-    matchingId: 'K2-1A2B3C-4D5E6F',
+    totalVolume: 2147483648,
+    dataRemaining: 1912602624,
+    usageAsOf: '2026-02-01T08:00:00.000Z',
   },
 };
-const added = { esimDetails: { iccid: ICCID, totalVolume: 2147483648, dataRemaining: 1912602624 } };
 const pending = { transactionId: TRANSACTION, status: 'PENDING' };
 const success = { transactionId: TRANSACTION, status: 'SUCCESS' };
 const hosted = {
@@ -97,54 +137,7 @@ const STANDINGS: Examples = {
   },
 };
 
-const listedEsim = {
-  _id: ESIM,
-  packageCode: 'SIM-OK',
-  packageName: 'Sandbox SIM-OK 1GB 7Days',
-  transactionId: TRANSACTION,
-  iccid: ICCID,
-  qrCodeUrl: install.esimDetails.qrCodeUrl,
-  activationCode: LPA,
-  esimStatus: 'ACTIVE',
-  data: '1 GB',
-  totalVolume: 1073741824,
-  orderUsage: 234881024,
-  data_usage_remain: 838860800,
-  validity: 7,
-  activateTime: '2026-01-31T12:00:00.000Z',
-  expiredTime: '2026-02-07T12:00:00.000Z',
-  createdAt: OPENED,
-  price: 3790.4,
-  currency: 'NGN',
-};
-const coverage = { coverage: ['Nigeria'], networkProviders: ['MTN', 'Airtel'] };
-const sandboxCoverage = { coverage: ['Sandbox scenarios'], networkProviders: ['Sandbox Mobile'] };
-
-const esimInUse = {
-  ...listedEsim,
-  orderNo: 'B26013109300001',
-  esimTranNo: '26013109300001',
-  imsi: '234500102030405',
-  msisdn: null,
-  ac: LPA,
-  shortUrl: 'https://p.qrsim.net/1a2b3c',
-  smdpAddress: 'rsp.example.com',
-  matchingId: 'K2-1A2B3C-4D5E6F',
-  eid: '89049032000001000000012345678901',
-  smdpStatus: 'ENABLED',
-  activeType: '2',
-  durationUnit: 'DAY',
-  totalDuration: 7,
-  validity_usage_remain: 6,
-  pin: '1234',
-  puk: '12345678',
-  apn: 'internet',
-  smsStatus: 0,
-  dataType: 1,
-  packageDetails: { ...sandboxCoverage, dataType: 'Data only', speed: '3G/4G/5G' },
-  isActive: true,
-  updatedAt: DELIVERED,
-};
+const noPurchases = { PENDING: 0, PROCESSING: 0, SUCCESS: 0, FAILED: 0 };
 
 const flag = (name: string, packageCount: number) => ({
   flagUrl: `https://p.qrsim.net/img/flags/${name}.png`,
@@ -173,6 +166,22 @@ const buyRequest = (packageType: 'BASE' | 'TOPUP', paymentMethod: string) => ({
   ...(packageType === 'TOPUP' ? { esimId: ESIM } : {}),
 });
 
+const QUOTE = 'quote-3b241101e2bb4255896c79a3f0f2d1c7';
+const quote = {
+  quoteId: QUOTE,
+  ...{ packageCode: 'SIM-OK', packageName: 'Sandbox SIM-OK 1GB 7Days', packageType: 'BASE', esimId: '' },
+  ...{ price: 3790.4, currency: 'NGN', originalPriceUSD: 2.3 },
+  ...{ createdAt: OPENED, expiresAt: '2026-01-31T09:45:00.000Z' },
+};
+const CURSOR = 'cGFja2FnZS1jaGFuZ2VzOjMwNDI';
+const change = {
+  at: OPENED,
+  packageCode: 'PJW5VJXA1P',
+  packageName: 'Nigeria 1GB 7Days',
+  regionCode: 'NG',
+  currency: 'NGN',
+};
+
 const endpoint = {
   id: 'ep-6f9619ff8b864d0191f1c2d3e4f5a6b7',
   url: 'http://127.0.0.1:4000/hooks',
@@ -187,6 +196,7 @@ const withSecret = { ...endpoint, secret: 'whsec_…' };
 const disabled = { ...endpoint, enabled: false, disabledReason: 'BY_OWNER' };
 const message = {
   id: 'msg-1b4e28ba2fa14d2e883f0016d3cca427',
+  eventId: 'evt-3f2504e04f8941d39a0c0305e82c3301',
   endpointId: endpoint.id,
   event: 'esim.purchased',
   transactionId: TRANSACTION,
@@ -201,7 +211,7 @@ const delivered = {
 };
 const waiting = { ...message, status: 'PENDING', nextAttemptAt: '2026-01-31T09:30:05.000Z', closedAt: null };
 const fresh = { ...waiting, attempts: 0, nextAttemptAt: OPENED };
-const messageBody = JSON.stringify({
+const purchased = {
   event: 'esim.purchased',
   data: {
     transactionId: message.transactionId,
@@ -211,6 +221,11 @@ const messageBody = JSON.stringify({
     qrCodeUrl: install.esimDetails.qrCodeUrl,
   },
   timestamp: OPENED,
+};
+const messageBody = JSON.stringify(purchased);
+const feedOf = (items: readonly object[], hasMore: boolean) => ({
+  success: true,
+  data: { items, nextCursor: 'AAAAAAAAEtYAAAAAAAAAAHrS5k0pWQ4c', hasMore },
 });
 const attempt = { attempt: 1, at: OPENED, milliseconds: 180, outcome: 'answered', status: 204, answer: '' };
 
@@ -238,7 +253,7 @@ const WEBHOOK_EXAMPLES: Readonly<Record<string, OperationExamples>> = {
       'a purchase that failed': { event: 'esim.purchased', status: 'FAILED' },
       'a wallet that runs low': { event: 'wallet.low_balance' },
     },
-    201: { 'on its way': { ...fresh, transactionId: null } },
+    201: { 'on its way': { ...fresh, eventId: null, transactionId: null } },
   },
   recoverWebhookMessages: {
     request: { 'since a time': { from: OPENED } },
@@ -253,8 +268,14 @@ const WEBHOOK_EXAMPLES: Readonly<Record<string, OperationExamples>> = {
   },
   listWebhookAttempts: {
     200: {
-      answered: pageOf(attempt),
-      'no answer': pageOf({ ...attempt, outcome: 'no-connection', status: null }),
+      answered: pageOf({ ...attempt, ...answered }),
+      'no answer': pageOf({ ...attempt, outcome: 'no-connection', status: null, ...unanswered }),
+    },
+  },
+  listEvents: {
+    200: {
+      'one event': feedOf([{ id: message.eventId, ...purchased }], false),
+      'nothing new': feedOf([], false),
     },
   },
   resendWebhookMessage: { 200: { 'on its way': fresh } },
@@ -311,8 +332,48 @@ export const EXAMPLES: Readonly<Record<string, OperationExamples>> = {
       },
     },
   },
+  listPackageChanges: {
+    200: {
+      'a new price and a withdrawal': {
+        success: true,
+        data: {
+          items: [
+            { ...change, kind: 'CHANGED', changedFields: ['price'], price: 3032.32 },
+            { ...change, kind: 'WITHDRAWN', changedFields: ['availability'], price: null },
+          ],
+          nextCursor: CURSOR,
+          hasMore: false,
+        },
+      },
+      'nothing new': { success: true, data: { items: [], nextCursor: CURSOR, hasMore: false } },
+    },
+  },
+  createQuote: {
+    request: {
+      'new eSIM': { packageCode: 'SIM-OK', packageType: 'BASE' },
+      'new eSIM, BANK_TRANSFER': {
+        packageCode: 'SIM-OK',
+        packageType: 'BASE',
+        paymentMethod: 'BANK_TRANSFER',
+      },
+      'top-up': { packageCode: 'TOPUP_SIM-OK', packageType: 'TOPUP', esimId: ESIM },
+    },
+    201: {
+      'new eSIM': { success: true, data: quote },
+      'top-up': {
+        success: true,
+        data: { ...quote, packageCode: 'TOPUP_SIM-OK', packageType: 'TOPUP', esimId: ESIM },
+      },
+    },
+  },
   buy: {
     request: {
+      'new eSIM, at most at this price': {
+        ...buyRequest('BASE', 'WALLET'),
+        maxPrice: 3800,
+        maxPriceCurrency: 'NGN',
+      },
+      'new eSIM, by a quote': { ...buyRequest('BASE', 'WALLET'), quoteId: QUOTE },
       'new eSIM, WALLET': buyRequest('BASE', 'WALLET'),
       'new eSIM, CARD': buyRequest('BASE', 'CARD'),
       'new eSIM, BANK_TRANSFER': buyRequest('BASE', 'BANK_TRANSFER'),
@@ -352,12 +413,142 @@ export const EXAMPLES: Readonly<Record<string, OperationExamples>> = {
         page: 1,
         limit: 10,
         totalPages: 1,
+        totalIsMinimum: false,
+        nextCursor: '',
+      },
+    },
+  },
+  listTopDestinations: {
+    200: {
+      'the first two': [
+        {
+          regionCode: 'NG',
+          regionName: 'Nigeria',
+          regionType: 'LC',
+          countryCode: 'NG',
+          ...flag('ng', 9),
+          purchases: 1204,
+        },
+        {
+          regionCode: 'AF-34',
+          regionName: 'Africa',
+          regionType: 'RG',
+          countryCode: null,
+          ...flag('af-34', 13),
+          purchases: 311,
+        },
+      ],
+    },
+  },
+  getStatistics: {
+    200: {
+      'a month': {
+        from: '2026-01-02',
+        to: '2026-01-31',
+        purchases: {
+          total: 5,
+          byStatus: { PENDING: 1, PROCESSING: 0, SUCCESS: 3, FAILED: 1 },
+          byPaymentMethod: {
+            WALLET: { ...noPurchases, SUCCESS: 2 },
+            CARD: { ...noPurchases, PENDING: 1, SUCCESS: 1, FAILED: 1 },
+            BANK_TRANSFER: noPurchases,
+            MOBILE_MONEY: noPurchases,
+            APPLE_PAY: noPurchases,
+          },
+        },
+        spend: [{ currency: 'NGN', amount: 9096.96 }],
+        esims: {
+          total: 4,
+          byStatus: { PENDING: 1, CREATED: 0, ACTIVE: 2, EXPIRED: 0, FAILED: 0, CANCELLED: 1, SUSPENDED: 0 },
+        },
+        boughtBytes: 3221225472,
+        usedBytes: 536870912,
+        usageAsOf: '2026-01-31T08:00:00.000Z',
       },
     },
   },
   getEsim: { 200: { 'in use': esimInUse } },
+  ...SANDBOX_EXAMPLES,
+  getEsimInstall: { 200: { ready: installReady, installed: installInUse } },
+  revokeInstallLink: { 200: { revoked: { esimId: ESIM, revoked: true } } },
+  diagnoseEsim: {
+    200: {
+      'not installed yet': {
+        esimId: ESIM,
+        code: 'NOT_SCANNED',
+        summary: 'The eSIM has not been installed yet.',
+        nextStep: 'Open the install page on the phone and install it, on Wi-Fi.',
+        esimStatus: 'CREATED',
+        smdpStatus: 'RELEASED',
+        usageAsOf: DELIVERED,
+      },
+      'roaming off': {
+        esimId: ESIM,
+        code: 'ROAMING_LIKELY_OFF',
+        summary: 'The eSIM has connected, but uses no data: data roaming is probably off.',
+        nextStep:
+          'Switch on data roaming for the eSIM, choose it for mobile data, then switch flight mode on and off.',
+        esimStatus: 'ACTIVE',
+        smdpStatus: 'ENABLED',
+        usageAsOf: '2026-01-31T16:00:00.000Z',
+      },
+    },
+  },
   getWalletBalance: {
-    200: { balance: { success: true, data: { balance: 45880, currency: 'NGN', lastUpdated: OPENED } } },
+    200: {
+      balance: {
+        success: true,
+        data: { balance: 45880, currency: 'NGN', onHold: 3790.4, lastUpdated: OPENED },
+      },
+    },
+  },
+  ...ACCOUNT_EXAMPLES,
+  ...PRICING_EXAMPLES,
+  orderBatch: {
+    request: {
+      'two travellers': {
+        rows: [
+          {
+            reference: 'booking-4711',
+            packageCode: 'SIM-OK',
+            email: 'traveller@example.com',
+            language: 'fr',
+          },
+          { reference: 'booking-4712', packageCode: 'SIM-OK' },
+        ],
+        maxTotalPrice: { amount: 8000, currency: 'NGN' },
+      },
+    },
+    202: { accepted: { success: true, data: batch('PROCESSING', { queued: 2 }) } },
+  },
+  listBatches: {
+    200: {
+      'one batch': presentPage(
+        { items: [batch('COMPLETED', { succeeded: 1, failed: 1 })], total: 1, page: 1, limit: 10 },
+        (item) => item,
+      ),
+    },
+  },
+  getBatch: {
+    200: {
+      completed: {
+        success: true,
+        data: {
+          ...batch('COMPLETED', { succeeded: 1, failed: 1 }),
+          ...presentPage({ items: batchRows, total: 2, page: 1, limit: 10 }, (item) => item).data,
+        },
+      },
+    },
+  },
+  getBatchCsv: {
+    200: {
+      completed: [
+        'row,reference,packageCode,transactionId,status,reason,esimId,email,emailStatus',
+        `0,booking-4711,SIM-OK,${TRANSACTION},SUCCESS,,${ESIM},traveller@example.com,SENT`,
+        '1,booking-4712,SIM-OK,,FAILED,INSUFFICIENT_BALANCE,,,',
+        '',
+      ].join('\r\n'),
+    },
   },
   fundWallet: {
     request: {

@@ -4,15 +4,17 @@ import { z } from 'zod';
 import { ERROR_CODES, type ErrorCode } from '../../../domain/errors.ts';
 import { shapeOf, STATUS_OF, type ErrorShape } from '../errors.ts';
 import { MAX_IDEMPOTENCY_KEY_CHARACTERS } from '../limits.ts';
-import type { HttpMethod, Route } from '../route.ts';
+import type { HttpMethod, KeyRule, Route } from '../route.ts';
 import { errorExamplesOf } from './error-examples.ts';
-import { EXAMPLES, type Examples } from './examples.ts';
+import { EXAMPLES } from './examples.ts';
+import type { Examples } from './examples-esims.ts';
 
 type DocumentConfig = Parameters<OpenApiGeneratorV31['generateDocument']>[0];
 
 const JSON_TYPE = 'application/json';
 const SECURITY_SCHEME = 'ApiKey';
 const PERSON_SECURITY_SCHEME = 'Session';
+const COOKIE_SECURITY_SCHEME = 'SessionCookie';
 
 const DESCRIPTION = `Browse eSIM data packages, buy them, top them up, and read your eSIMs, purchases and wallet.
 
@@ -25,8 +27,15 @@ const TAGS = [
   { name: 'Purchases', description: 'Buying, topping up, and how purchases stand' },
   { name: 'eSIMs', description: 'What you own' },
   { name: 'Wallet', description: 'What you can spend' },
+  { name: 'Statistics', description: 'What sells, and your own figures' },
   { name: 'Webhooks', description: 'Being told what happens: endpoints, messages, attempts' },
+  { name: 'Sandbox', description: 'What happens to a test eSIM, on command; test keys only' },
   { name: 'Settings', description: 'What everyone may know' },
+  {
+    name: 'Signing in',
+    description: 'Users of the dashboard: signing up and in, passwords, the second factor',
+  },
+  { name: 'Account', description: 'What members manage: the account, colleagues, API keys, recent requests' },
 ];
 
 /** Codes that a route may refuse with: its own, and those that its key rule, input and method bring along. */
@@ -36,21 +45,36 @@ export function errorCodesOf(route: Route): ErrorCode[] {
   add('VALIDATION_ERROR', 'RATE_LIMIT_EXCEEDED', 'INTERNAL_ERROR');
   add('SERVICE_UNAVAILABLE', 'ENVIRONMENT_UNAVAILABLE');
   add('IP_NOT_WHITELISTED', 'REQUEST_TIMEOUT', 'HEADERS_TOO_LARGE');
-  if (route.keyErrors === 'wallet') add('UNAUTHORIZED');
-  else if (route.key === 'required' || route.key === 'session') add('UNAUTHORIZED', 'INVALID_TOKEN');
-  else if (route.key === 'login') add('UNAUTHORIZED');
-  else add('INVALID_TOKEN');
+  add(...AUTHENTICATION_CODES[route.key](route));
   if (route.scope !== undefined || takesRole(route)) add('FORBIDDEN');
   if (route.body) add('INVALID_JSON', 'PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE');
   if (takesIdempotencyKey(route)) add('IDEMPOTENCY_KEY_REUSED', 'IDEMPOTENCY_KEY_IN_USE');
   return [...codes];
 }
 
+/** What each key rule may refuse with. Where members of an account are let in, their session and their membership are checked. */
+const AUTHENTICATION_CODES: Readonly<Record<KeyRule, (route: Route) => readonly ErrorCode[]>> = {
+  required: ({ keyErrors }) =>
+    keyErrors === 'wallet'
+      ? ['UNAUTHORIZED', 'SESSION_EXPIRED', 'FORBIDDEN']
+      : ['UNAUTHORIZED', 'INVALID_TOKEN', 'SESSION_EXPIRED', 'FORBIDDEN'],
+  optional: () => ['INVALID_TOKEN', 'SESSION_EXPIRED', 'FORBIDDEN'],
+  public: () => ['INVALID_TOKEN'],
+  vendor: () => ['INVALID_TOKEN'],
+  session: () => ['UNAUTHORIZED', 'INVALID_TOKEN', 'SESSION_EXPIRED', 'FORBIDDEN'],
+  login: () => ['UNAUTHORIZED'],
+  anybody: () => ['FORBIDDEN'],
+  user: () => ['UNAUTHORIZED', 'SESSION_EXPIRED', 'FORBIDDEN'],
+  member: () => ['UNAUTHORIZED', 'SESSION_EXPIRED', 'FORBIDDEN'],
+};
+
 const takesRole = ({ permission }: Route): boolean => permission !== undefined && permission !== 'own';
 
-/** It belongs to an account; what people do is once by its own rules. */
+/** What begins purchases and payments of an account; what people do is once by its own rules. */
 function takesIdempotencyKey({ method, key }: Route): boolean {
-  return method === 'POST' && key !== 'session' && key !== 'login';
+  return (
+    method === 'POST' && (key === 'required' || key === 'optional' || key === 'public' || key === 'vendor')
+  );
 }
 
 /** What we send to webhook endpoints. */
@@ -74,6 +98,14 @@ export function makeOpenApiDocument(
     name: 'X-API-Key',
     description: `\`${about.brand}_live_…\` for production, \`${about.brand}_test_…\` for the sandbox. For servers only.`,
   });
+  registry.registerComponent('securitySchemes', COOKIE_SECURITY_SCHEME, {
+    type: 'apiKey',
+    in: 'cookie',
+    name: 'simway_session',
+    description:
+      'The session of a user of the dashboard, as `signInUser` sets it. Over https its name is `__Host-simway_session`. Under `/account` ' +
+      'and `/api` the headers `Simway-Account` and `Simway-Environment` (`live` or `test`) say what the request is about.',
+  });
   for (const event of events) registerEvent(registry, event);
   const info = { title: 'eSIM Reseller API', version: about.version, description: DESCRIPTION };
   return generateDocument(registry, routes, info, TAGS);
@@ -90,6 +122,12 @@ export function makeOpsDocument(
     type: 'http',
     scheme: 'bearer',
     description: 'The token of a session, as `signIn` answers it',
+  });
+  registry.registerComponent('securitySchemes', COOKIE_SECURITY_SCHEME, {
+    type: 'apiKey',
+    in: 'cookie',
+    name: 'simway_session',
+    description: 'The session of the dashboard. Over https its name is `__Host-simway_session`',
   });
   return generateDocument(registry, routes, info, tags);
 }
@@ -125,14 +163,19 @@ function registerRoute(registry: OpenAPIRegistry, route: Route): void {
       params: route.params && paramsSchema(route.params),
       query: route.query,
       body: route.body && {
-        required: true,
+        // No body is read as an empty object.
+        required: !route.body.safeParse({}).success,
         content: {
           [JSON_TYPE]: { schema: route.body, ...namedExamples(EXAMPLES[docs.operationId]?.request) },
         },
       },
-      headers: takesIdempotencyKey(route) ? idempotencyHeader : undefined,
+      headers: takesIdempotencyKey(route) ? idempotencyHeader : route.hasETag ? etagQueryHeader : undefined,
     },
-    responses: { ...successResponses(route), ...errorResponses(route) },
+    responses: {
+      ...successResponses(route),
+      ...(route.hasETag ? NOT_MODIFIED : {}),
+      ...errorResponses(route),
+    },
   });
 }
 
@@ -164,9 +207,20 @@ const eventHeaders = z.object({
 
 function securityOf(route: Route): Record<string, string[]>[] {
   const withKey = { [SECURITY_SCHEME]: [] };
-  if (route.key === 'session') return [{ [PERSON_SECURITY_SCHEME]: [] }];
-  if (route.key === 'required') return [withKey];
-  return route.key === 'optional' ? [{}, withKey] : [];
+  const withCookie = { [COOKIE_SECURITY_SCHEME]: [] };
+  switch (route.key) {
+    case 'session':
+      return [{ [PERSON_SECURITY_SCHEME]: [] }, withCookie];
+    case 'user':
+    case 'member':
+      return [withCookie];
+    case 'required':
+      return [withKey, withCookie];
+    case 'optional':
+      return [{}, withKey, withCookie];
+    default:
+      return [];
+  }
 }
 
 function paramsSchema(params: NonNullable<Route['params']>): z.ZodObject {
@@ -183,8 +237,19 @@ const idempotencyHeader = z.object({
   }),
 });
 
+const etagQueryHeader = z.object({
+  'If-None-Match': z
+    .string()
+    .optional()
+    .meta({ description: 'The ETag of the answer that you have: 304 while it stands' }),
+});
+
 function successResponses(route: Route) {
-  const headers = takesIdempotencyKey(route) ? { ...commonHeaders, ...replayedHeader } : commonHeaders;
+  const headers = {
+    ...commonHeaders,
+    ...(takesIdempotencyKey(route) ? replayedHeader : {}),
+    ...(route.hasETag ? etagHeader : {}),
+  };
   return Object.fromEntries(
     Object.entries(route.responses).map(
       ([status, { description, schema, contentType = JSON_TYPE, alsoAs = {} }]) => {
@@ -252,6 +317,14 @@ const commonHeaders = {
   'X-RateLimit-Reset': header('integer', 'End of this window, Unix time in seconds'),
 };
 const retryAfterHeader = { 'Retry-After': header('integer', 'Seconds to wait before trying again') };
+const etagHeader = { ETag: header('string', 'Changes with the body') };
+/** Registered beside the answers with a body. */
+const NOT_MODIFIED = {
+  '304': {
+    description: 'What you have still stands; no body',
+    headers: { ...commonHeaders, ...etagHeader },
+  },
+};
 const replayedHeader = {
   'Idempotent-Replayed': header('string', '`true` when this is the first answer again'),
 };

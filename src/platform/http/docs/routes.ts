@@ -15,8 +15,11 @@ export function docsRoutes(
   events: readonly DocumentedEvent[],
   about: { readonly version: string; readonly brand: string },
 ): Route[] {
-  const openApi = openApiRoute(() => document);
-  const document = Buffer.from(toJson(makeOpenApiDocument([...apiRoutes, openApi], events, about)));
+  // Made when first read: it costs more than the rest of an API's start.
+  let document: Buffer | undefined;
+  const openApi = openApiRoute(
+    () => (document ??= Buffer.from(toJson(makeOpenApiDocument([...apiRoutes, openApi], events, about)))),
+  );
   return [openApi, pageRoute(), fileRoute()];
 }
 

@@ -2,39 +2,66 @@
  * Checks the key: is it one, and may it be used from this address. A key that is sent is always checked, on public routes too.
  * What fails here counts against the client address, never against the account, so a thief cannot use up its owner's limit.
  */
+import { LRUCache } from 'lru-cache';
+import { hash } from 'node:crypto';
 import type { UseCases } from '../../composition/use-cases.ts';
-import type { Principal } from '../../../domain/account.ts';
-import { invalidToken } from '../../../accounts/authenticate.ts';
-import { DomainError } from '../../../domain/errors.ts';
-import { compileRanges, requireRanges } from '../addresses.ts';
+import { ENVIRONMENTS, type Principal } from '../../../domain/account.ts';
+import { invalidToken, type BeforeAsking } from '../../../accounts/authenticate.ts';
+import { memberMay, permissionOfScope } from '../../../accounts/member-roles.ts';
+import { hasCookie, type Member, type Visit } from '../../../accounts/user-sessions.ts';
+import { DomainError, problemsText } from '../../../domain/errors.ts';
+import { compileRanges, peerAddress, requireRanges } from '../addresses.ts';
 import { MAX_API_KEY_CHARACTERS } from '../limits.ts';
 import { routeOf, type Middleware, type RequestKoa } from '../request.ts';
+import type { Route } from '../route.ts';
+import type { FailureLimit } from './rate-limit.ts';
 
-const FAILURES: ReadonlySet<string> = new Set(['UNAUTHORIZED', 'INVALID_TOKEN', 'IP_NOT_WHITELISTED']);
+const FAILURES: ReadonlySet<string> = new Set([
+  'UNAUTHORIZED',
+  'INVALID_TOKEN',
+  'SESSION_EXPIRED',
+  'IP_NOT_WHITELISTED',
+  // Of another site, or about an account of others; and without the headers that name one.
+  'FORBIDDEN',
+  'VALIDATION_ERROR',
+]);
+
+const isFailure = (error: unknown): boolean => error instanceof DomainError && FAILURES.has(error.code);
 
 export function authenticate({
   accounts,
   checkPerson,
-  countFailure,
+  checkUser,
+  failures,
 }: {
   readonly accounts: UseCases['accounts'];
   /** For routes that are for people. */
-  readonly checkPerson: (ctx: RequestKoa) => Promise<void>;
-  /** Counts one failed attempt, and throws when there were too many. */
-  readonly countFailure: (ctx: RequestKoa) => Promise<void>;
+  readonly checkPerson: (ctx: RequestKoa, beforeAsking: BeforeAsking) => Promise<void>;
+  /** For routes that are for users, and in place of a key. */
+  readonly checkUser: (ctx: RequestKoa) => Promise<Principal | undefined>;
+  readonly failures: FailureLimit;
 }): Middleware {
   const isAllowed = addressChecker();
   return async (ctx, next) => {
+    const attempt = { isCounted: false };
+    // Throws RATE_LIMIT_EXCEEDED where the address had too many.
+    const beforeAsking = async (): Promise<void> => {
+      await failures.count(ctx);
+      attempt.isCounted = true;
+    };
     try {
-      if (isForPeople(ctx)) await checkPerson(ctx);
-      else ctx.state.principal = await identify(ctx, accounts);
+      if (isForPeople(ctx)) await checkPerson(ctx, beforeAsking);
+      else if (isForUsers(ctx)) ctx.state.principal = await checkUser(ctx);
+      else ctx.state.principal = await identify(ctx, { accounts, checkUser, beforeAsking });
       if (ctx.state.principal && !isAllowed(ctx.state.principal, ctx.state.clientAddress)) {
         throw new DomainError('IP_NOT_WHITELISTED', 'This key may not be used from your address');
       }
     } catch (error) {
-      if (error instanceof DomainError && FAILURES.has(error.code)) await countFailure(ctx);
+      if (isFailure(error) && !attempt.isCounted) await failures.count(ctx);
+      if (!isFailure(error) && attempt.isCounted) await failures.giveBack(ctx);
       throw asWalletError(ctx, error);
     }
+    if (attempt.isCounted) await failures.giveBack(ctx);
     return next();
   };
 }
@@ -45,17 +72,35 @@ export function isForPeople(ctx: RequestKoa): boolean {
   return rule === 'session' || rule === 'login';
 }
 
-async function identify(ctx: RequestKoa, accounts: UseCases['accounts']): Promise<Principal | undefined> {
+/** Whether the route is for users who sign in at the dashboard. */
+export function isForUsers(ctx: RequestKoa): boolean {
+  const rule = routeOf(ctx)?.key;
+  return rule === 'anybody' || rule === 'user' || rule === 'member';
+}
+
+async function identify(
+  ctx: RequestKoa,
+  {
+    accounts,
+    checkUser,
+    beforeAsking,
+  }: {
+    readonly accounts: UseCases['accounts'];
+    readonly checkUser: (ctx: RequestKoa) => Promise<Principal | undefined>;
+    readonly beforeAsking: BeforeAsking;
+  },
+): Promise<Principal | undefined> {
   const rule = routeOf(ctx)?.key;
   if (rule === 'vendor') return undefined;
   const header = ctx.req.headers['x-api-key'];
   if (header === undefined) {
-    if (rule !== 'required') return undefined;
+    const member = rule === 'public' || rule === undefined ? undefined : await checkUser(ctx);
+    if (member || rule !== 'required') return member;
     throw new DomainError('UNAUTHORIZED', 'Send your API key in the X-API-Key header');
   }
   // Node joins a repeated header with ", ", which no key contains.
   if (typeof header !== 'string' || header.length > MAX_API_KEY_CHARACTERS) throw invalidToken();
-  return accounts.authenticate(header);
+  return accounts.authenticate(header, beforeAsking);
 }
 
 /** Wallet routes answer every failed authentication with UNAUTHORIZED. */
@@ -84,43 +129,202 @@ function addressChecker(): (principal: Principal, address: string) => boolean {
 /** A token has 47 characters. */
 const BEARER = /^Bearer ([!-~]{1,200})$/i;
 
+/** Tokens of sessions that were valid a moment ago: so many people do not sign in at once. */
+const KNOWN_TOKENS = 1_000;
+
+/** What reverse proxies add. Nobody else sends these. */
+const PROXY_HEADERS = [
+  'x-forwarded-for',
+  'forwarded',
+  'x-real-ip',
+  'x-forwarded-host',
+  'x-forwarded-proto',
+] as const;
+
+export interface UserSettings {
+  /** Addresses or ranges that operators may sign in and act from. */
+  readonly opsAddresses: readonly string[];
+  readonly trustedProxies: readonly string[];
+  /** Where browsers reach the service. */
+  readonly publicUrl: string;
+}
+
+function operatorAddresses({ opsAddresses, trustedProxies }: Omit<UserSettings, 'publicUrl'>) {
+  const isAllowed = requireRanges(opsAddresses);
+  const isTrusted = requireRanges(trustedProxies);
+  return {
+    isAllowed: (ctx: RequestKoa): boolean => isAllowed(ctx.state.clientAddress),
+    isThroughStranger: (ctx: RequestKoa): boolean => isThroughStranger(ctx, isTrusted),
+  };
+}
+
 /**
  * Finds the person of a request whose route is for people. Its check throws UNAUTHORIZED, INVALID_TOKEN and IP_NOT_WHITELISTED; NOT_FOUND
  * without `ops`. Throws RangeError on an entry that is neither address nor range, so that a typing error shows at start.
  */
 export function createPersonCheck(
-  ops: UseCases['ops'],
-  opsAddresses: readonly string[],
-): (ctx: RequestKoa) => Promise<void> {
-  const isAllowed = requireRanges(opsAddresses);
-  return async (ctx) => {
+  { ops, users }: Pick<UseCases, 'ops' | 'users'>,
+  { opsAddresses, trustedProxies, publicUrl }: UserSettings,
+): (ctx: RequestKoa, beforeAsking: BeforeAsking) => Promise<void> {
+  const addresses = operatorAddresses({ opsAddresses, trustedProxies });
+  // A neighbour who guesses tokens must not lock out those who are signed in. Postgres is asked about these as well.
+  const known = new LRUCache<string, true>({ max: KNOWN_TOKENS });
+  return async (ctx, beforeAsking) => {
     if (!ops) throw new DomainError('NOT_FOUND', 'There is nothing at this path');
-    if (!isAllowed(ctx.state.clientAddress))
+    if (addresses.isThroughStranger(ctx))
+      throw new DomainError('IP_NOT_WHITELISTED', 'This came through a proxy that is not trusted');
+    if (!addresses.isAllowed(ctx))
       throw new DomainError('IP_NOT_WHITELISTED', 'People may not sign in from your address');
-    if (routeOf(ctx)?.key === 'session') ctx.state.session = await ops.sessions.authenticate(tokenOf(ctx));
+    if (routeOf(ctx)?.key !== 'session') return;
+    const { authorization, cookie } = ctx.req.headers;
+    if (authorization === undefined) {
+      const visit = { cookie, clientAddress: ctx.state.clientAddress, isForOperators: true };
+      const operator = (await users?.auth.findSession(visit))?.operator;
+      if (!operator)
+        throw new DomainError('UNAUTHORIZED', 'Sign in, and send your token as Authorization: Bearer');
+      requireSameOrigin(ctx, publicUrl);
+      ctx.state.session = operator;
+      return;
+    }
+    const token = tokenOf(authorization);
+    const sha256 = hash('sha256', token);
+    if (!known.get(sha256)) await beforeAsking();
+    try {
+      ctx.state.session = await ops.sessions.authenticate(token);
+      known.set(sha256, true);
+    } catch (error) {
+      if (isFailure(error)) known.delete(sha256);
+      throw error;
+    }
   };
 }
 
-function tokenOf(ctx: RequestKoa): string {
-  const { authorization } = ctx.req.headers;
-  if (authorization === undefined)
-    throw new DomainError('UNAUTHORIZED', 'Sign in, and send your token as Authorization: Bearer');
+/**
+ * Whether a proxy that is not trusted sent this. Its own address says nothing about who is behind it: with a proxy on the same machine, the whole
+ * internet would come from 127.0.0.1.
+ */
+function isThroughStranger({ req }: RequestKoa, isTrusted: (address: string) => boolean): boolean {
+  return (
+    PROXY_HEADERS.some((name) => req.headers[name] !== undefined) &&
+    !isTrusted(peerAddress(req.socket.remoteAddress) ?? '')
+  );
+}
+
+function tokenOf(authorization: string): string {
   const token = BEARER.exec(authorization)?.[1];
   if (token === undefined)
     throw new DomainError('INVALID_TOKEN', 'The session is unknown or has ended: sign in');
   return token;
 }
 
-export function checkScope(ops: UseCases['ops']): Middleware {
-  return (ctx, next) => {
-    const { principal, session } = ctx.state;
-    if (session) return checkRole(ctx, ops).then(next);
-    const scope = routeOf(ctx)?.scope;
-    if (scope !== undefined && principal && !principal.scopes.includes(scope)) {
-      throw new DomainError('FORBIDDEN', `This key lacks the permission "${scope}"`);
+/**
+ * Lets in a user of the dashboard by the cookie of their session. Returns the member as whom they ask, where the route is about an account. Throws
+ * UNAUTHORIZED, SESSION_EXPIRED; FORBIDDEN for a request of another site, and for an account of others; NOT_FOUND without `users`.
+ */
+export function createUserCheck(
+  users: UseCases['users'],
+  settings: UserSettings,
+): (ctx: RequestKoa) => Promise<Principal | undefined> {
+  const { publicUrl } = settings;
+  const addresses = operatorAddresses(settings);
+  const visitOf = (ctx: RequestKoa): Visit => ({
+    cookie: ctx.req.headers.cookie,
+    clientAddress: ctx.state.clientAddress,
+    isForOperators: addresses.isAllowed(ctx) && !addresses.isThroughStranger(ctx),
+  });
+  return async (ctx) => {
+    const rule = routeOf(ctx)?.key;
+    if (!users) {
+      if (rule === 'required' || rule === 'optional') return undefined;
+      throw new DomainError('NOT_FOUND', 'There is nothing at this path');
     }
+    const visit = visitOf(ctx);
+    ctx.state.visit = visit;
+    if (rule === 'anybody') {
+      requireNoOtherSite(ctx, publicUrl);
+      return undefined;
+    }
+    // A catalogue that anybody may read asks for no account.
+    if (rule === 'optional' && ctx.req.headers[ACCOUNT_HEADER] === undefined) return undefined;
+    const session = await users.auth.findSession(visit);
+    if (!session) {
+      if (rule === 'required' || rule === 'optional') return undefined;
+      throw new DomainError('UNAUTHORIZED', 'Sign in first');
+    }
+    requireSameOrigin(ctx, publicUrl);
+    ctx.state.userSession = session;
+    if (rule === 'user') return undefined;
+    const { accountId, environment } = placeOf(ctx);
+    const member = await users.auth.findMember(session, accountId);
+    ctx.state.member = member;
+    return principalOf(member, environment);
+  };
+}
+
+const ACCOUNT_HEADER = 'simway-account';
+const ENVIRONMENT_HEADER = 'simway-environment';
+const ANYWHERE = ['0.0.0.0/0', '::/0'] as const;
+
+/** The account and the world that the page shows. */
+function placeOf({ req }: RequestKoa): Pick<Principal, 'environment'> & { readonly accountId: string } {
+  const accountId = req.headers[ACCOUNT_HEADER];
+  const environment = ENVIRONMENTS.find((one) => one === req.headers[ENVIRONMENT_HEADER]);
+  const problems = [
+    ...(typeof accountId === 'string' && accountId !== '' ? [] : ['Simway-Account: is required']),
+    ...(environment ? [] : [`Simway-Environment: must be one of ${ENVIRONMENTS.join(', ')}`]),
+  ];
+  if (typeof accountId !== 'string' || !environment || problems.length > 0)
+    throw new DomainError('VALIDATION_ERROR', 'Invalid request', { details: problemsText(problems) });
+  return { accountId, environment };
+}
+
+/** What a key of the member's would be. No key has the id of a user. */
+function principalOf({ account, userId, role }: Member, environment: Principal['environment']): Principal {
+  const scopes = memberMay(role, 'purchase') ? (['read', 'purchase'] as const) : (['read'] as const);
+  return { account, keyId: userId, environment, scopes, allowedAddresses: ANYWHERE };
+}
+
+const isReading = ({ method }: RequestKoa): boolean => method === 'GET' || method === 'HEAD';
+
+/** Refuses what another site has a browser send with our cookie. Throws FORBIDDEN. */
+function requireSameOrigin(ctx: RequestKoa, publicUrl: string): void {
+  if (isReading(ctx) || isFromOurPage(ctx, publicUrl)) return;
+  throw new DomainError('FORBIDDEN', 'This request did not come from the dashboard');
+}
+
+/** The same where no session is needed: also for programs, which send neither header and no cookie of ours. */
+function requireNoOtherSite(ctx: RequestKoa, publicUrl: string): void {
+  const { headers } = ctx.req;
+  const isProgram = headers['sec-fetch-site'] === undefined && headers.origin === undefined;
+  if (isProgram && !hasCookie(headers.cookie, publicUrl)) return;
+  requireSameOrigin(ctx, publicUrl);
+}
+
+function isFromOurPage({ req: { headers } }: RequestKoa, publicUrl: string): boolean {
+  if (headers['sec-fetch-site'] === 'same-origin') return true;
+  const { origin, host } = headers;
+  if (headers['sec-fetch-site'] !== undefined || origin === undefined) return false;
+  return origin === new URL(publicUrl).origin || (URL.canParse(origin) && new URL(origin).host === host);
+}
+
+export function checkScope({ ops, users }: Pick<UseCases, 'ops' | 'users'>): Middleware {
+  return async (ctx, next) => {
+    const { principal, session, member } = ctx.state;
+    const route = routeOf(ctx);
+    if (session) await checkRole(ctx, ops);
+    else if (route && member)
+      await users?.auth.authoriseMember(member, route.memberPermission ?? permissionOfScope(route.scope));
+    else refuseKey(route, principal);
+    if (route?.testKeysOnly && principal?.environment === 'live')
+      throw new DomainError('FORBIDDEN', 'This works with test keys only: nothing simulates a live eSIM');
     return next();
   };
+}
+
+function refuseKey(route: Route | undefined, principal: Principal | undefined): void {
+  const scope = route?.scope;
+  if (scope !== undefined && principal && !principal.scopes.includes(scope))
+    throw new DomainError('FORBIDDEN', `This key lacks the permission "${scope}"`);
 }
 
 async function checkRole(ctx: RequestKoa, ops: UseCases['ops']): Promise<void> {

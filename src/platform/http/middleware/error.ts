@@ -2,6 +2,7 @@
  * Outermost: turns whatever was thrown inside into the route's documented answer and reports every request once. Headers set on the
  * way in (request id, rate limit) stay. Texts of unknown errors go to the log with the request id, never to the caller.
  */
+import type { UseCases } from '../../composition/use-cases.ts';
 import { causeText } from '../../telemetry/cause.ts';
 import { asRefusal, ClientGone, renderError, type Answer } from '../errors.ts';
 import {
@@ -9,6 +10,7 @@ import {
   newRequestState,
   routeLabel,
   routeOf,
+  visitorOf,
   type Middleware,
   type RequestKoa,
 } from '../request.ts';
@@ -17,8 +19,11 @@ import type { HttpEvents } from '../../telemetry/events.ts';
 
 const UNAVAILABLE = 503;
 
-export function answerErrors(events: HttpEvents): Middleware {
-  const send = createResponseSender((ctx, { status }) => report(ctx, status, events));
+export function answerErrors(events: HttpEvents, requestLog: UseCases['requestLog']): Middleware {
+  const send = createResponseSender((ctx, { status }) => {
+    report(ctx, status, events);
+    noteRequest(ctx, status, requestLog);
+  });
   return async (ctx, next) => {
     const state = newRequestState(performance.now());
     ctx.state = state;
@@ -41,7 +46,7 @@ function refuse(ctx: RequestKoa, error: unknown, events: HttpEvents): Answer {
   const route = routeOf(ctx);
   const refusal = asRefusal(error, route?.faultCode);
   if (refusal !== error) events.failed({ requestId: ctx.state.requestId, route: routeLabel(ctx), error });
-  const rendered = route?.refusalPage?.(refusal) ?? renderError(refusal, ctx.state.shape);
+  const rendered = route?.refusalPage?.(refusal, visitorOf(ctx)) ?? renderError(refusal, ctx.state.shape);
   ctx.state.errorCode = rendered.code;
   if (rendered.status === UNAVAILABLE)
     ctx.state.cause = causeText(refusal === error ? (refusal.cause ?? refusal.message) : error);
@@ -60,8 +65,27 @@ function report(ctx: RequestKoa, status: number, events: HttpEvents): void {
     clientAddress: state.clientAddress,
     accountId: state.principal?.account.id,
     personId: state.session?.person.personId,
+    userId: state.userSession?.user.userId,
     environment: state.principal?.environment ?? (state.session && state.environment),
     errorCode: state.errorCode,
     cause: state.cause,
+  });
+}
+
+/** For the developers of the account: what was asked with its keys. */
+function noteRequest(ctx: RequestKoa, status: number, requestLog: UseCases['requestLog']): void {
+  const { principal, member, requestId, errorCode = null, startedAtMs } = ctx.state;
+  if (!requestLog || !principal || member) return;
+  requestLog.note({
+    accountId: principal.account.id,
+    environment: principal.environment,
+    requestId,
+    at: new Date(),
+    method: ctx.method,
+    path: routeLabel(ctx),
+    status,
+    errorCode,
+    durationMs: performance.now() - startedAtMs,
+    keyId: principal.keyId,
   });
 }

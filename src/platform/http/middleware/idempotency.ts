@@ -68,7 +68,8 @@ function replay(stored: StoredAnswer): Answer {
 
 function keyOf(ctx: RequestKoa): string | undefined {
   const { match } = ctx.state;
-  if (match.kind !== 'route' || match.route.method !== 'POST') return undefined;
+  if (match.kind !== 'route' || match.route.method !== 'POST' || match.route.key === 'member')
+    return undefined;
   const values = ctx.req.headersDistinct[HEADER];
   if (values === undefined) return undefined;
   const [key, ...more] = values;

@@ -24,31 +24,47 @@ export function limitRequests(limiter: RateLimiter, limits: RateLimits): Middlew
 }
 
 function bucketOf(ctx: RequestKoa, limits: RateLimits): readonly [bucket: string, limit: number] {
-  const { principal, session, clientAddress } = ctx.state;
+  const { principal, session, userSession, clientAddress } = ctx.state;
   if (principal)
     return [`account:${principal.environment}:${principal.account.id}`, principal.account.requestsPerMinute];
   if (session) return [`person:${session.person.personId}`, PERSON_REQUESTS_PER_MINUTE];
+  if (userSession && routeOf(ctx)?.takesPassword)
+    return [`login:user:${userSession.user.userId}`, LOGINS_PER_MINUTE];
+  if (userSession) return [`user:${userSession.user.userId}`, PERSON_REQUESTS_PER_MINUTE];
   const address = addressBucket(clientAddress);
-  if (routeOf(ctx)?.key === 'login') return [`login:${address}`, LOGINS_PER_MINUTE];
+  const route = routeOf(ctx);
+  // Guesses at both doors count together; signing up and links by mail apart from them.
+  if (route?.key === 'login' || (route?.key === 'anybody' && route.path.startsWith('/auth/sessions')))
+    return [`login:${address}`, LOGINS_PER_MINUTE];
+  if (route?.key === 'anybody') return [`sign-up:${address}`, LOGINS_PER_MINUTE];
   return [`public:${address}`, limits.publicRequestsPerMinute];
 }
 
-/** Counts one failed authentication against the client address; for authenticate.ts. */
-export function failureCounter(limiter: RateLimiter, limits: RateLimits): (ctx: RequestKoa) => Promise<void> {
-  return async (ctx) => {
-    const bucket = `failed-auth:${addressBucket(ctx.state.clientAddress)}`;
-    apply(ctx, await limiter.consume(bucket, limits.failedAuthPerMinute));
+/** Counts failed authentications by client address; for authenticate.ts. */
+export interface FailureLimit {
+  /** Counts one attempt as failed. RATE_LIMIT_EXCEEDED when there were too many. */
+  count(ctx: RequestKoa): Promise<void>;
+  /** For an attempt that was counted before its outcome was known, and did not fail. */
+  giveBack(ctx: RequestKoa): Promise<void>;
+}
+
+export function createFailureLimit(limiter: RateLimiter, limits: RateLimits): FailureLimit {
+  const bucketOf = (ctx: RequestKoa): string => `failed-auth:${addressBucket(ctx.state.clientAddress)}`;
+  return {
+    count: async (ctx) => {
+      const verdict = await limiter.consume(bucketOf(ctx), limits.failedAuthPerMinute);
+      apply(ctx, verdict, 'failed authentications a minute are allowed from your address');
+    },
+    giveBack: (ctx) => limiter.giveBack(bucketOf(ctx)),
   };
 }
 
-function apply(ctx: RequestKoa, verdict: LimitVerdict): void {
+function apply(ctx: RequestKoa, verdict: LimitVerdict, what = 'requests a minute are allowed'): void {
   const { headers } = ctx.state;
   headers['X-RateLimit-Limit'] = String(verdict.limit);
   headers['X-RateLimit-Remaining'] = String(Math.max(0, verdict.remaining));
   headers['X-RateLimit-Reset'] = String(Math.ceil(verdict.resetAtMs / 1000));
   if (verdict.allowed) return;
   const retryAfterSeconds = Math.max(1, Math.ceil((verdict.resetAtMs - Date.now()) / 1000));
-  throw new DomainError('RATE_LIMIT_EXCEEDED', `At most ${verdict.limit} requests a minute are allowed`, {
-    retryAfterSeconds,
-  });
+  throw new DomainError('RATE_LIMIT_EXCEEDED', `At most ${verdict.limit} ${what}`, { retryAfterSeconds });
 }

@@ -4,53 +4,128 @@ import getRawBody from 'raw-body';
 import { DomainError } from '../../../domain/errors.ts';
 import { ClientGone } from '../errors.ts';
 import { parseJson } from '../json.ts';
-import { MAX_DISCARDED_BODY_BYTES, MAX_JSON_DEPTH, MAX_JSON_MEMBERS } from '../limits.ts';
+import { addressBucket } from '../addresses.ts';
+import { createByteBudget, type ByteBudget } from '../budgets.ts';
+import { MAX_DISCARDED_BODY_BYTES, MAX_EVENT_BYTES, MAX_JSON_DEPTH, MAX_JSON_MEMBERS } from '../limits.ts';
 import { routeOf, type Middleware, type RequestKoa } from '../request.ts';
+import type { BytesBody } from '../route.ts';
 import { pickShape } from './find-route.ts';
 
 const JSON_CONTENT_TYPE = /^application\/json\s*(?:;\s*charset\s*=\s*"?utf-8"?\s*)?;?$/i;
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** `maxJsonBytes`: of JSON bodies; a route that takes bytes has a limit of its own. */
-export function readBody(maxJsonBytes: number): Middleware {
+/** What bodies may hold: JSON bodies each; bodies that are taken as bytes have a limit of their own each, and this one together. */
+export interface BodyLimits {
+  readonly maxBodyBytes: number;
+  readonly maxEventBytesInFlight: number;
+}
+
+export function readBody({ maxBodyBytes, maxEventBytesInFlight }: BodyLimits): Middleware {
+  const budget = createByteBudget({ maxBytes: maxEventBytesInFlight, maxItemBytes: MAX_EVENT_BYTES });
+  const usual = { maxBytes: maxBodyBytes, maxMembers: MAX_JSON_MEMBERS };
   return async (ctx, next) => {
     const route = routeOf(ctx);
+    if (route?.bytes || route?.body) refuseToDiscard(ctx);
+    if (route?.bytes) return takeBytes(ctx, next, route.bytes, budget);
     if (route?.body) {
-      ctx.state.rawBody = await readJson(ctx, maxJsonBytes);
+      const { maxBytes, maxMembers } = route.bodyLimits ?? usual;
+      ctx.state.rawBody = await readJson(ctx, maxBytes, maxMembers);
       pickShape(ctx);
-    } else if (route?.bytes) {
-      const bytes = await receive(ctx, route.bytes.maxBytes);
-      ctx.state.received = { bytes, headers: singleHeaders(ctx.req.headers) };
     }
     return next();
   };
 }
 
+/** Bytes count as they arrive and until they are handled: to announce a large body takes nothing away from others. */
+async function takeBytes(
+  ctx: RequestKoa,
+  next: () => Promise<void>,
+  { maxBytes, admit }: BytesBody,
+  budget: ByteBudget,
+): Promise<void> {
+  const { world, clientAddress } = ctx.state;
+  if (!world) throw new Error('a request reached its body without a world');
+  const headers = singleHeaders(ctx.req.headers);
+  await admit(world, headers, clientAddress);
+  const sender = addressBucket(clientAddress);
+  let taken = 0;
+  const take = (bytes: number): void => {
+    if (!budget.take(sender, bytes)) throw tooMuchAtOnce();
+    taken += bytes;
+  };
+  try {
+    const bytes = await receive(ctx, maxBytes, () => readCounted(ctx.req, maxBytes, take));
+    ctx.state.received = { bytes, headers, clientAddress };
+    await next();
+  } finally {
+    budget.giveBack(sender, taken);
+  }
+}
+
+/** raw-body keeps what it has read until the end of the body, and cannot be told to let go of it. */
+async function readCounted(
+  request: IncomingMessage,
+  maxBytes: number,
+  take: (bytes: number) => void,
+): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  const arriving: AsyncIterable<Buffer> = request.iterator({ destroyOnReturn: false });
+  for await (const chunk of arriving) {
+    length += chunk.length;
+    if (length > maxBytes) throw tooLarge(maxBytes);
+    take(chunk.length);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks, length);
+}
+
+function tooMuchAtOnce(): DomainError {
+  return new DomainError(
+    'SERVICE_UNAVAILABLE',
+    'Too many events arrive at the same time, send this one again',
+  );
+}
+
 /** The body's object, or an empty one when there is no body; its numbers are literals (json.ts). */
-async function readJson(ctx: RequestKoa, maxBytes: number): Promise<Fields> {
-  const bytes = await receive(ctx, maxBytes, requireJson);
-  return bytes.length === 0 ? {} : parseObject(bytes);
+async function readJson(ctx: RequestKoa, maxBytes: number, maxMembers: number): Promise<Fields> {
+  const bytes = await receive(
+    ctx,
+    maxBytes,
+    (request) => getRawBody(request, { limit: maxBytes }),
+    requireJson,
+  );
+  return bytes.length === 0 ? {} : parseObject(bytes, maxMembers);
+}
+
+/** What is left of a refused body is read and dropped; a huge one ends the connection instead. */
+function refuseToDiscard({ req, state }: RequestKoa): void {
+  if (announcedBytes(req) > MAX_DISCARDED_BODY_BYTES) state.headers['Connection'] = 'close';
+}
+
+function announcedBytes({ headers }: IncomingMessage): number {
+  return Number(headers['content-length'] ?? 0);
 }
 
 /** A body that will be refused is not asked for (`Expect: 100-continue`) and not kept in memory. */
 async function receive(
-  { req, res, state }: RequestKoa,
+  { req, res }: RequestKoa,
   maxBytes: number,
+  read: (request: IncomingMessage) => Promise<Buffer>,
   check?: (request: IncomingMessage) => void,
 ): Promise<Buffer> {
-  const announced = Number(req.headers['content-length'] ?? 0);
+  const announced = announcedBytes(req);
   if (req.headers['transfer-encoding'] === undefined && announced === 0) return Buffer.alloc(0);
-  // What is left of a refused body is read and dropped; a huge one ends the connection instead.
-  if (announced > MAX_DISCARDED_BODY_BYTES) state.headers['Connection'] = 'close';
   if (announced > maxBytes) throw tooLarge(maxBytes);
   check?.(req);
   if (req.httpVersion !== '1.0' && req.headers.expect?.toLowerCase() === '100-continue') res.writeContinue();
   try {
-    return await getRawBody(req, { limit: maxBytes });
+    return await read(req);
   } catch (error) {
-    // raw-body stops reading; Node can only reuse the connection once the rest has been read.
+    // The reading has stopped; Node can only reuse the connection once the rest has been read.
     req.resume();
+    if (error instanceof DomainError) throw error;
     throw isTooLarge(error) ? tooLarge(maxBytes) : new ClientGone();
   }
 }
@@ -79,7 +154,7 @@ function singleHeaders(headers: IncomingHttpHeaders): Record<string, string | un
   );
 }
 
-function parseObject(bytes: Buffer): Fields {
+function parseObject(bytes: Buffer, maxMembers: number): Fields {
   let text: string;
   let value: unknown;
   try {
@@ -91,13 +166,13 @@ function parseObject(bytes: Buffer): Fields {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw invalidBody('must be a JSON object');
   }
-  checkSize(value);
+  checkSize(value, maxMembers);
   // Only a flat text may go to the second parser: it calls back for every level.
   return parseJson(text) as Fields;
 }
 
 /** Walks level by level, so that depth costs no stack. */
-function checkSize(body: object): void {
+function checkSize(body: object, maxMembers: number): void {
   let members = 0;
   let level: object[] = [body];
   for (let depth = 1; level.length > 0; depth += 1) {
@@ -106,8 +181,8 @@ function checkSize(body: object): void {
     for (const container of level) {
       for (const member of Object.values(container) as unknown[]) {
         members += 1;
-        if (members > MAX_JSON_MEMBERS) {
-          throw invalidBody(`must not have more than ${MAX_JSON_MEMBERS} members in all`);
+        if (members > maxMembers) {
+          throw invalidBody(`must not have more than ${maxMembers} members in all`);
         }
         if (typeof member === 'object' && member !== null) next.push(member);
       }

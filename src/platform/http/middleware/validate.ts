@@ -1,9 +1,9 @@
 /**
  * Turns raw input into what the handler's types promise. A path parameter that cannot be ours is not found. Everything else that is
- * wrong is one refusal that names every wrong field; where the specification has words of its own for missing fields, they come first.
+ * wrong is one refusal that names every wrong field; where docs/API.md has its own message for missing fields, it comes first.
  */
 import type { z } from 'zod';
-import { DomainError } from '../../../domain/errors.ts';
+import { DomainError, problemsText } from '../../../domain/errors.ts';
 import type { RawQuery } from '../query.ts';
 import type { Middleware } from '../request.ts';
 import type { MissingFields, Route } from '../route.ts';
@@ -28,11 +28,11 @@ export function validate(): Middleware {
 function refuse(missing: MissingFields | undefined, problems: readonly string[]): void {
   if (missing === undefined) {
     if (problems.length === 0) return;
-    throw new DomainError('VALIDATION_ERROR', 'Invalid request', { details: problems.join('; ') });
+    throw new DomainError('VALIDATION_ERROR', 'Invalid request', { details: problemsText(problems) });
   }
   const { code, message, fields } = missing;
   const others = problems.filter((problem) => !fields.includes(fieldOf(problem)));
-  throw new DomainError(code, message, { details: [message, ...others].join('; ') });
+  throw new DomainError(code, message, { details: problemsText([message, ...others]) });
 }
 
 function fieldOf(problem: string): string {

@@ -15,6 +15,8 @@ export interface MagicRule {
   loseAnswer?: boolean;
   /** BASE: profiles never come. TOPUP: busy for ever. */
   neverAllocate?: boolean;
+  /** The eSIM is installed by the control interface only, and not some seconds after its delivery. */
+  manualLife?: boolean;
   /** Sold without top-ups, so there is no TOPUP_ twin. */
   noTopUp?: boolean;
   /** US dollars × 10,000 in place of MAGIC_PRICE_E4. */
@@ -36,6 +38,7 @@ export const MAGIC_RULES: Readonly<Record<string, MagicRule>> = {
   'SIM-SLOW': { slowMs: 12_000 },
   'SIM-LOSE-ANSWER': { loseAnswer: true },
   'SIM-NEVER-ALLOCATE': { neverAllocate: true },
+  'SIM-MANUAL-LIFE': { manualLife: true },
   'SIM-NO-TOPUP': { noTopUp: true },
   'SIM-TOO-DEAR': { priceE4: 10_000_000_000 },
   // These choose what the payment gateway's simulator does. Here they are delivered, or refused so that money goes back.

@@ -21,6 +21,7 @@ export function esimView(context: SupplierContext, row: EsimRow) {
     totalDuration: row.totalDuration,
     activateTime: state.activatedAtMs === null ? null : iso(state.activatedAtMs),
     expiredTime: iso(state.expiresAtMs),
+    clockAheadMs: row.clockAheadMs,
   };
 }
 

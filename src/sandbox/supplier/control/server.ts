@@ -12,6 +12,7 @@ import {
   requireEsimRow,
   restorePackage,
 } from './changes.ts';
+import { lifeRoutes } from './life.ts';
 import { esimView, listPurchases } from './orders-view.ts';
 
 const ESIM = /^\/esims\/([\w-]{1,40})$/;
@@ -34,6 +35,7 @@ export function createSupplierControl(
       ['POST', /^\/orders\/([\w-]{1,40})\/allocate$/, ({ id }) => allocateOrder(context, id)],
       ['GET', ESIM, ({ id }) => esimView(context, requireEsimRow(context, id))],
       ['PUT', ESIM, async ({ id, body }) => changeEsim(context, id, await body())],
+      ...lifeRoutes(context),
       ['GET', /^\/balance$/, () => ({ balance: context.account.balance() })],
       ['PUT', /^\/balance$/, async ({ body }) => changeBalance(context, await body())],
       ['PUT', PACKAGE, async ({ id, body }) => changePackage(context, id, await body())],

@@ -26,10 +26,14 @@ function write(context: SupplierContext, before: EsimRow, after: EsimRow, refund
   return { obj: {}, loseAnswer: context.faults.hits('loseAnswer') };
 }
 
+/** What happened on the phone stays so, whatever the network does to the eSIM. */
+const ON_THE_PHONE: ReadonlySet<string | null> = new Set(['DOWNLOAD', 'INSTALLATION', 'DISABLED', 'DELETED']);
+
 /** An eSIM that is stopped before its first use does not start by itself. */
 function stopped(esim: FoundEsim, forcedStatus: string): EsimRow {
   const activatesAtMs = esim.state.activatedAtMs;
-  return { ...esim.row, activatesAtMs, forcedStatus, forcedSmdp: null };
+  const forcedSmdp = ON_THE_PHONE.has(esim.row.forcedSmdp) ? esim.row.forcedSmdp : null;
+  return { ...esim.row, activatesAtMs, forcedStatus, forcedSmdp };
 }
 
 /** `/esim/cancel`: only while unused and not downloaded; what was paid goes back. */
@@ -42,20 +46,31 @@ export function cancelEsim(context: SupplierContext, params: Params): Outcome {
   return write(context, esim.row, stopped(esim, 'CANCEL'), esim.row.paid);
 }
 
+/** The eSIM with its service paused, or 200002. */
+export function suspended(esim: FoundEsim): EsimRow {
+  const { esimStatus } = esim.state;
+  if (esimStatus === 'SUSPENDED' || ENDED.has(esimStatus)) throw new SupplierError('200002');
+  return stopped(esim, 'SUSPENDED');
+}
+
 /** `/esim/suspend`: pauses service. */
 export function suspendEsim(context: SupplierContext, params: Params): Outcome {
   const esim = requireEsim(context, params);
-  const { esimStatus } = esim.state;
-  if (esimStatus === 'SUSPENDED' || ENDED.has(esimStatus)) throw new SupplierError('200002');
-  return write(context, esim.row, stopped(esim, 'SUSPENDED'));
+  return write(context, esim.row, suspended(esim));
 }
 
-/** `/esim/unsuspend`: service goes on; an eSIM never used starts its wait for first use anew. */
-export function unsuspendEsim(context: SupplierContext, params: Params): Outcome {
-  const { row, state } = requireEsim(context, params);
+/** The eSIM with its service going on, or 200002. One that no device has starts its wait for first use anew. */
+export function resumed(context: SupplierContext, { row, state, plan }: FoundEsim): EsimRow {
   if (state.esimStatus !== 'SUSPENDED') throw new SupplierError('200002');
-  const activatesAtMs = state.activatedAtMs ?? activationMs(context, context.now());
-  return write(context, row, { ...row, forcedStatus: null, activatesAtMs });
+  const activatesAtMs =
+    state.activatedAtMs ?? (state.isOnDevice ? null : activationMs(context, plan.packageCode, context.now()));
+  return { ...row, forcedStatus: null, activatesAtMs };
+}
+
+/** `/esim/unsuspend`: service goes on. */
+export function unsuspendEsim(context: SupplierContext, params: Params): Outcome {
+  const esim = requireEsim(context, params);
+  return write(context, esim.row, resumed(context, esim));
 }
 
 /** `/esim/revoke`: takes the profile away for good, without a refund. */

@@ -1,7 +1,9 @@
 /** POST /esim/order. A transactionId is taken once; a repeat is answered with the first orderNo, whatever its body says. */
 import type { CatalogueEntry } from '../catalogue/catalogue.ts';
+import { magicRule } from '../catalogue/magic.ts';
 import type { Outcome, SupplierContext } from '../context.ts';
 import { SupplierError } from '../errors.ts';
+import { planOf } from '../esim-state.ts';
 import { iccidOf } from '../numbers.ts';
 import {
   mandatoryInteger,
@@ -28,12 +30,14 @@ function readLine(context: SupplierContext, params: Params): WantedLine {
   return { entry, packageCode: entry.item.packageCode, count, periodNum, price: entry.item.price };
 }
 
-/** When an eSIM that is allocated at this moment goes into use; null: not by itself. */
+/** When an eSIM of this package that is allocated at this moment goes into use; null: not by itself. */
 export function activationMs(
   { activateAfterMs }: SupplierContext,
+  packageCode: string,
   allocatedAtMs: number | null,
 ): number | null {
-  return allocatedAtMs === null || activateAfterMs === null ? null : allocatedAtMs + activateAfterMs;
+  if (allocatedAtMs === null || activateAfterMs === null) return null;
+  return magicRule(packageCode)?.manualLife === true ? null : allocatedAtMs + activateAfterMs;
 }
 
 function newEsim(context: SupplierContext, order: OrderRow, line: WantedLine): EsimRow {
@@ -49,7 +53,9 @@ function newEsim(context: SupplierContext, order: OrderRow, line: WantedLine): E
     paid: line.price * line.periodNum,
     createdAtMs,
     allocatedAtMs,
-    activatesAtMs: activationMs(context, allocatedAtMs),
+    activatesAtMs: activationMs(context, line.packageCode, allocatedAtMs),
+    installedAtMs: null,
+    clockAheadMs: 0,
     totalVolume: line.entry.item.volume * line.periodNum,
     totalDuration: line.entry.item.duration * line.periodNum,
     orderUsage: 0,
@@ -119,7 +125,8 @@ export function releaseOrders(context: SupplierContext, held: readonly OrderRow[
   const nowMs = context.now();
   context.database.transact(() => {
     for (const { orderNo } of held) {
-      context.orders.freeOrder(orderNo, nowMs, activationMs(context, nowMs));
+      const activatesAtMs = (row: EsimRow) => activationMs(context, planOf(row).packageCode, nowMs);
+      context.orders.freeOrder(orderNo, nowMs, activatesAtMs);
       context.webhooks.orderPlanned(orderNo, nowMs);
     }
   });

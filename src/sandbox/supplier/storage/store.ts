@@ -24,8 +24,11 @@ export function createOrderStore(database: Database) {
   const freeOrder = run<(allocatedAtMs: number, orderNo: string) => void>(
     'UPDATE orders SET allocatedAtMs = ?, heldBy = NULL WHERE orderNo = ?',
   );
-  const freeEsims = run<(allocatedAtMs: number, activatesAtMs: number | null, orderNo: string) => void>(
-    'UPDATE esims SET allocatedAtMs = ?, activatesAtMs = ? WHERE orderNo = ?',
+  const freeEsim = run<(allocatedAtMs: number, activatesAtMs: number | null, tranNo: string) => void>(
+    'UPDATE esims SET allocatedAtMs = ?, activatesAtMs = ? WHERE esimTranNo = ?',
+  );
+  const esimsOfOrder = all<(orderNo: string) => EsimRow>(
+    'SELECT * FROM esims WHERE orderNo = ? ORDER BY esimTranNo',
   );
   return {
     insertOrder: database.insert(ORDERS),
@@ -42,14 +45,12 @@ export function createOrderStore(database: Database) {
       'UPDATE orders SET requests = requests + 1 WHERE transactionId = ?',
     ),
     heldOrders: all<(heldBy: 'fault') => OrderRow>('SELECT * FROM orders WHERE heldBy = ?'),
-    /** Profiles of a held order exist from `allocatedAtMs` on. */
-    freeOrder: (orderNo: string, allocatedAtMs: number, activatesAtMs: number | null) => {
+    /** Profiles of a held order exist from `allocatedAtMs` on, and go into use when `activatesAtMs` says. */
+    freeOrder: (orderNo: string, allocatedAtMs: number, activatesAtMs: (row: EsimRow) => number | null) => {
       freeOrder(allocatedAtMs, orderNo);
-      freeEsims(allocatedAtMs, activatesAtMs, orderNo);
+      for (const row of esimsOfOrder(orderNo)) freeEsim(allocatedAtMs, activatesAtMs(row), row.esimTranNo);
     },
-    esimsOfOrder: all<(orderNo: string) => EsimRow>(
-      'SELECT * FROM esims WHERE orderNo = ? ORDER BY esimTranNo',
-    ),
+    esimsOfOrder,
     esimByTranNo: one<(tranNo: string) => EsimRow>('SELECT * FROM esims WHERE esimTranNo = ?'),
     /** The newest eSIM with this ICCID, since a profile may be used again. */
     esimByIccid: one<(iccid: string) => EsimRow>(
@@ -124,6 +125,9 @@ export function createAccountStore(database: Database, initialBalance: number) {
     'SELECT tries FROM attempts WHERE transactionId = ?',
   );
   const next = one<() => { atMs: number | null }>('SELECT min(atMs) AS atMs FROM dueEvents');
+  const keepAction = run<(requestId: string) => number>(
+    'INSERT INTO actions (requestId) VALUES (?) ON CONFLICT DO NOTHING',
+  );
   return {
     balance: () => Number(meta.read('balance')),
     setBalance: (balance: number) => meta.write('balance', String(balance)),
@@ -147,5 +151,11 @@ export function createAccountStore(database: Database, initialBalance: number) {
     ),
     nextEventAtMs: () => next()?.atMs ?? null,
     dropEvent: run<(id: number) => void>('DELETE FROM dueEvents WHERE id = ?'),
+    /** Forgets what was planned about an eSIM or order for later than `afterMs`. */
+    dropEventsAfter: run<(target: string, afterMs: number) => void>(
+      'DELETE FROM dueEvents WHERE target = ? AND atMs > ?',
+    ),
+    /** Whether an action with this id came for the first time. */
+    keepAction: (requestId: string) => keepAction(requestId) === 1,
   };
 }

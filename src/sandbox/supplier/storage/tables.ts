@@ -43,6 +43,10 @@ export const ESIMS = table(
     allocatedAtMs: integerOrNull(),
     /** When it goes into use; null when not by itself. */
     activatesAtMs: integerOrNull(),
+    /** When the profile was installed without going into use; null before, and where both happened at once. */
+    installedAtMs: integerOrNull(),
+    /** How far the control interface moved the eSIM's time; the times above have moved back by as much, the times of its order have not. */
+    clockAheadMs: integer('DEFAULT 0'),
     totalVolume: integer(),
     totalDuration: integer(),
     orderUsage: integer('DEFAULT 0'),
@@ -99,8 +103,11 @@ export const DUE_EVENTS = table(
     /** orderNo for ALLOCATED, esimTranNo otherwise. */
     target: text(),
   },
-  ['dueEventsByTime ON dueEvents (atMs)'],
+  ['dueEventsByTime ON dueEvents (atMs)', 'dueEventsByTarget ON dueEvents (target)'],
 );
 export type DueEventRow = RowOf<typeof DUE_EVENTS>;
 
-export const TABLES = [ORDERS, ESIMS, TOPUPS, ATTEMPTS, OVERRIDES, DUE_EVENTS];
+/** Actions of the control interface that came with an id: each is carried out once. */
+const ACTIONS = table('actions', { requestId: text('PRIMARY KEY') });
+
+export const TABLES = [ORDERS, ESIMS, TOPUPS, ATTEMPTS, OVERRIDES, DUE_EVENTS, ACTIONS];

@@ -55,14 +55,19 @@ export function smdpEvent(esim: FoundEsim, stage: { smdpStatus: string; esimStat
   return aboutEsim('SMDP_EVENT', esim, content, nowMs);
 }
 
-/** The messages of an installation, in order. */
-export function installation(esim: FoundEsim, nowMs: number) {
-  return [
-    smdpEvent(esim, { smdpStatus: 'DOWNLOAD', esimStatus: 'GOT_RESOURCE' }, nowMs),
-    smdpEvent(esim, { smdpStatus: 'INSTALLATION', esimStatus: 'GOT_RESOURCE' }, nowMs),
-    smdpEvent(esim, { smdpStatus: 'ENABLED', esimStatus: 'IN_USE' }, nowMs),
-    esimStatus(esim, nowMs),
-  ];
+/** What an installation goes through, in order. */
+export const INSTALL_STAGES = ['DOWNLOAD', 'INSTALLATION', 'ENABLED'] as const;
+
+/** The messages of an installation after stage `from` (RELEASED: all of them) until the one that the eSIM is in. */
+export function installation(esim: FoundEsim, from: string, nowMs: number) {
+  const { smdpStatus: until, esimStatus: status } = esim.state;
+  const stages = INSTALL_STAGES.slice(
+    INSTALL_STAGES.findIndex((stage) => stage === from) + 1,
+    INSTALL_STAGES.findIndex((stage) => stage === until) + 1,
+  );
+  return stages.map((smdpStatus) =>
+    smdpEvent(esim, { smdpStatus, esimStatus: smdpStatus === 'ENABLED' ? status : 'GOT_RESOURCE' }, nowMs),
+  );
 }
 
 /** One message for each threshold passed between two usages. */

@@ -2,58 +2,24 @@
 import type { Database } from '../../support/database.ts';
 import type { FaultBoard } from '../../support/faults.ts';
 import { createAlarm } from '../../support/sending.ts';
-import { withState, type FoundEsim } from '../esim-state.ts';
+import { momentsOf, withState, type Moment } from '../esim-state.ts';
 import type { SupplierFaults } from '../faults.ts';
 import type { AccountStore, OrderStore } from '../storage/store.ts';
 import type { DueEventRow, EsimRow } from '../storage/tables.ts';
 import * as messages from './messages.ts';
 import type { WebhookSender } from './sender.ts';
 
-const DAY_MS = 86_400_000;
-
-type Kind = DueEventRow['kind'];
-
-/** When a planned moment comes: read the eSIM as it is now, then send, or plan anew. */
-function createDueHandlers(
-  { now, orders }: { now: () => number; orders: OrderStore },
-  send: (batch: messages.WireWebhook[]) => void,
-  plan: (kind: Kind, target: string, atMs: number) => void,
-): Record<Kind, (target: string) => void> {
-  const found = (tranNo: string): FoundEsim | undefined => {
-    const row = orders.esimByTranNo(tranNo);
-    return row === undefined ? undefined : withState(row, now());
-  };
-  return {
-    ALLOCATED: (orderNo) => {
-      const order = orders.orderByNo(orderNo);
-      if (order?.allocatedAtMs == null || order.allocatedAtMs > now()) return;
-      send([messages.orderStatus(order, now())]);
-      for (const row of orders.esimsOfOrder(orderNo)) {
-        if (row.activatesAtMs !== null) plan('IN_USE', row.esimTranNo, row.activatesAtMs);
-        else plan('EXPIRED', row.esimTranNo, withState(row, now()).state.expiresAtMs);
-      }
-    },
-    IN_USE: (tranNo) => {
-      const esim = found(tranNo);
-      if (esim === undefined || esim.state.activatedAtMs === null || esim.row.forcedStatus !== null) return;
-      send(messages.installation(esim, now()));
-      if (esim.row.totalDuration > 1) plan('VALIDITY', tranNo, esim.state.expiresAtMs - DAY_MS);
-      plan('EXPIRED', tranNo, esim.state.expiresAtMs);
-    },
-    VALIDITY: (tranNo) => {
-      const esim = found(tranNo);
-      if (esim === undefined || !/^(IN_USE|USED_UP)$/.test(esim.state.esimStatus)) return;
-      const dueAtMs = esim.state.expiresAtMs - DAY_MS;
-      if (dueAtMs > now()) plan('VALIDITY', tranNo, dueAtMs);
-      else send([messages.validityUsage(esim, now())]);
-    },
-    EXPIRED: (tranNo) => {
-      const esim = found(tranNo);
-      if (esim === undefined || esim.row.forcedStatus !== null) return;
-      if (esim.state.expiresAtMs > now()) plan('EXPIRED', tranNo, esim.state.expiresAtMs);
-      else send([messages.esimStatus(esim, now())]);
-    },
-  };
+/** What is told of a moment: the eSIM as it was then, even if that was long ago. */
+function momentMessages(row: EsimRow, { kind, atMs }: Moment, nowMs: number): messages.WireWebhook[] {
+  const esim = withState(row, atMs);
+  switch (kind) {
+    case 'IN_USE':
+      return [...messages.installation(esim, 'RELEASED', nowMs), messages.esimStatus(esim, nowMs)];
+    case 'VALIDITY':
+      return [messages.validityUsage(esim, nowMs)];
+    case 'EXPIRED':
+      return [messages.esimStatus(esim, nowMs)];
+  }
 }
 
 /** The messages about a change of one eSIM. */
@@ -70,6 +36,13 @@ function changeMessages(before: EsimRow, after: EsimRow, nowMs: number): message
   return batch;
 }
 
+/** The messages of what happened to an eSIM within the last `byMs` of its own time, in order. */
+export function passedMessages(row: EsimRow, byMs: number, nowMs: number): messages.WireWebhook[] {
+  return momentsOf(row)
+    .filter(({ atMs }) => atMs <= nowMs && atMs + byMs > nowMs)
+    .flatMap((moment) => momentMessages(row, moment, nowMs));
+}
+
 export type WebhookScheduler = ReturnType<typeof createWebhookScheduler>;
 
 export function createWebhookScheduler(options: {
@@ -82,27 +55,41 @@ export function createWebhookScheduler(options: {
 }) {
   const { now, orders, account, meta, faults, sender } = options;
   const url = () => meta.read('webhook') ?? '';
-  /** Leaves once the caller's transaction is over. */
+  /** Leaves once the caller's transaction is over, one message after the other. */
   const send = (batch: messages.WireWebhook[]) => {
     const target = url();
     if (target === '' || batch.length === 0) return;
     setImmediate(() => sender.send(target, batch, faults.current.webhooks));
   };
-  const plan = (kind: Kind, target: string, atMs: number) => {
+  const plan = (kind: DueEventRow['kind'], target: string, atMs: number) => {
     account.addEvent({ kind, target, atMs });
     alarm.wake();
   };
-  const handlers = createDueHandlers({ now, orders }, send, plan);
-  const alarm = createAlarm({
-    now,
-    nextAtMs: account.nextEventAtMs,
-    run: () => {
-      for (const event of account.dueEvents(now())) {
-        account.dropEvent(event.id);
-        handlers[event.kind](event.target);
-      }
-    },
-  });
+  const planMoments = (row: EsimRow, afterMs: number) => {
+    for (const { kind, atMs } of momentsOf(row)) if (atMs > afterMs) plan(kind, row.esimTranNo, atMs);
+  };
+  const allocated = (orderNo: string): messages.WireWebhook[] => {
+    const order = orders.orderByNo(orderNo);
+    if (order?.allocatedAtMs == null || order.allocatedAtMs > now()) return [];
+    for (const row of orders.esimsOfOrder(orderNo)) planMoments(row, Number.NEGATIVE_INFINITY);
+    return [messages.orderStatus(order, now())];
+  };
+  const lived = (kind: Moment['kind'], tranNo: string): messages.WireWebhook[] => {
+    const row = orders.esimByTranNo(tranNo);
+    const moment = row && momentsOf(row).find((one) => one.kind === kind);
+    return moment && moment.atMs <= now() ? momentMessages(row, moment, now()) : [];
+  };
+  /** What is due is told in one batch for each eSIM and order, so that it arrives in order. */
+  const sendDue = () => {
+    const batches = new Map<string, messages.WireWebhook[]>();
+    for (const { id, kind, target } of account.dueEvents(now())) {
+      account.dropEvent(id);
+      const told = kind === 'ALLOCATED' ? allocated(target) : lived(kind, target);
+      batches.set(target, [...(batches.get(target) ?? []), ...told]);
+    }
+    for (const batch of batches.values()) send(batch);
+  };
+  const alarm = createAlarm({ now, nextAtMs: account.nextEventAtMs, run: sendDue });
   return {
     /** Empty when none is saved. */
     url,
@@ -110,14 +97,16 @@ export function createWebhookScheduler(options: {
     orderPlanned: (orderNo: string, allocatedAtMs: number | null): void => {
       if (allocatedAtMs !== null && url() !== '') plan('ALLOCATED', orderNo, allocatedAtMs);
     },
-    /** A call or the control interface changed an eSIM. */
-    esimChanged: (before: EsimRow, after: EsimRow): void => {
+    /** A call or the control interface changed an eSIM. `told`: what there is to say of it, where the two rows do not show it. */
+    esimChanged: (
+      before: EsimRow,
+      after: EsimRow,
+      told: messages.WireWebhook[] = changeMessages(before, after, now()),
+    ): void => {
+      account.dropEventsAfter(after.esimTranNo, now());
       if (url() === '') return;
-      send(changeMessages(before, after, now()));
-      const startsAtMs = after.activatesAtMs;
-      if (startsAtMs !== null && startsAtMs !== before.activatesAtMs && startsAtMs > now()) {
-        plan('IN_USE', after.esimTranNo, startsAtMs);
-      }
+      send(told);
+      planMoments(after, now());
     },
     /** Posts a health check; resolves to whether the address answered with 2xx. */
     checkHealth: (candidate: string) => sender.post(candidate, messages.checkHealth(now())),

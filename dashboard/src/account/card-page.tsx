@@ -1,0 +1,38 @@
+import { Anchor, Container, Paper, Stack, Text, Title } from '@mantine/core';
+import { useEffect, type ReactNode } from 'react';
+
+/** A page with one form and nothing else. */
+export function CardPage({
+  title,
+  about,
+  children,
+}: {
+  readonly title: string;
+  readonly about?: ReactNode;
+  readonly children: ReactNode;
+}) {
+  useEffect(() => {
+    document.title = `${title} · Simway`;
+  }, [title]);
+  return (
+    <Container component="main" size={440} py={{ base: 'md', sm: 64 }}>
+      <Text fw={700} mb="md">
+        Simway
+      </Text>
+      <Paper withBorder p="lg">
+        <Title order={1} size="h3" mb="xs">
+          {title}
+        </Title>
+        {about !== undefined && (
+          <Text c="dimmed" size="sm" mb="md">
+            {about}
+          </Text>
+        )}
+        <Stack>{children}</Stack>
+      </Paper>
+      <Text size="sm" mt="md">
+        <Anchor href="/docs">API reference</Anchor>
+      </Text>
+    </Container>
+  );
+}

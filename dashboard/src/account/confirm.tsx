@@ -1,0 +1,45 @@
+import { Button, Stack } from '@mantine/core';
+import { useForm } from '@mantine/form';
+import { useQueryClient } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { api } from '../api/client.ts';
+import { currentUserQuery, homePathOf } from '../app/session.ts';
+import { Failed } from '../ui/parts.tsx';
+import { PasswordField } from '../ui/password-field.tsx';
+import { useSending } from '../ui/use-sending.ts';
+import { CardPage } from './card-page.tsx';
+import { useMailToken } from './mail-token.ts';
+
+/** Asks for the password: whoever signed up with this address must be who reads its mails. */
+export function Confirm() {
+  const token = useMailToken();
+  const navigate = useNavigate();
+  const queries = useQueryClient();
+  const form = useForm({ initialValues: { password: '' } });
+  const sending = useSending(
+    form,
+    ({ password }) => api.POST('/auth/users/confirm', { body: { token, password } }),
+    async () => {
+      const user = await queries.query({ ...currentUserQuery, staleTime: 0 });
+      await navigate({ href: `/dashboard${homePathOf(user)}` });
+    },
+  );
+  return (
+    <CardPage title="Confirm your e-mail address" about="This opens your account and signs you in.">
+      <form onSubmit={sending.submit} noValidate>
+        <Stack>
+          <PasswordField
+            label="Password"
+            description="The one that you chose when you signed up"
+            required
+            {...form.getInputProps('password')}
+          />
+          {sending.failure && <Failed error={sending.failure} />}
+          <Button type="submit" loading={sending.isSending}>
+            Confirm
+          </Button>
+        </Stack>
+      </form>
+    </CardPage>
+  );
+}

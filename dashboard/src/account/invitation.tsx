@@ -1,0 +1,51 @@
+import { Button, Stack, Text, TextInput } from '@mantine/core';
+import { useForm } from '@mantine/form';
+import { useQueryClient } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { api } from '../api/client.ts';
+import { dataOf } from '../api/data-of.ts';
+import { currentUserQuery } from '../app/session.ts';
+import { Failed } from '../ui/parts.tsx';
+import { PasswordField } from '../ui/password-field.tsx';
+import { useSending } from '../ui/use-sending.ts';
+import { CardPage } from './card-page.tsx';
+import { useMailToken } from './mail-token.ts';
+
+export function AcceptInvitation() {
+  const token = useMailToken();
+  const navigate = useNavigate();
+  const queries = useQueryClient();
+  const form = useForm({ initialValues: { name: '', password: '' } });
+  const sending = useSending(
+    form,
+    ({ name, password }) =>
+      dataOf(
+        api.POST('/auth/invitations/accept', {
+          // Somebody who has a login here keeps name and password.
+          body: { token, ...(name === '' ? {} : { name }), ...(password === '' ? {} : { password }) },
+        }),
+      ),
+    async ({ accountId, isSignedIn }) => {
+      await queries.invalidateQueries({ queryKey: currentUserQuery.queryKey });
+      const place = `/m/${accountId}/test`;
+      await navigate({
+        href: isSignedIn ? `/dashboard${place}` : `/dashboard/sign-in?next=${encodeURIComponent(place)}`,
+      });
+    },
+  );
+  return (
+    <CardPage title="Accept the invitation">
+      <form onSubmit={sending.submit} noValidate>
+        <Stack>
+          <Text size="sm">If you already have a login, leave both fields empty.</Text>
+          <TextInput label="Your name" autoComplete="name" {...form.getInputProps('name')} />
+          <PasswordField isNew {...form.getInputProps('password')} />
+          {sending.failure && <Failed error={sending.failure} />}
+          <Button type="submit" loading={sending.isSending}>
+            Join
+          </Button>
+        </Stack>
+      </form>
+    </CardPage>
+  );
+}

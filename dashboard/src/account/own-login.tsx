@@ -1,0 +1,189 @@
+import { Alert, Anchor, Button, Code, Group, SimpleGrid, Stack, Text, TextInput } from '@mantine/core';
+import { useForm } from '@mantine/form';
+import { notifications } from '@mantine/notifications';
+import { useQueryClient } from '@tanstack/react-query';
+import { Navigate } from '@tanstack/react-router';
+import { useState } from 'react';
+import { api } from '../api/client.ts';
+import { dataOf } from '../api/data-of.ts';
+import {
+  currentUserQuery,
+  isSignedOut,
+  homePathOf,
+  useCurrentUser,
+  type CurrentUser,
+} from '../app/session.ts';
+import { CodeField } from '../ui/code-field.tsx';
+import { QueryView, Failed, Id, Section } from '../ui/parts.tsx';
+import { PasswordField } from '../ui/password-field.tsx';
+import { useSending } from '../ui/use-sending.ts';
+import { useSignOut } from '../ui/use-sign-out.ts';
+import { CardPage } from './card-page.tsx';
+
+/** One's own login: password and second factor. */
+export function OwnLogin() {
+  const query = useCurrentUser();
+  if (isSignedOut(query.error)) return <Navigate to="/sign-in" />;
+  return (
+    <CardPage title="Your login">
+      <QueryView query={query}>
+        {(user) => (
+          <Stack>
+            <Text size="sm">
+              {user.user.name}, {user.user.email}
+            </Text>
+            {user.operator?.mustChangePassword === true && (
+              <Alert color="yellow">
+                You signed in with a one-time password. Set your own password before you continue.
+              </Alert>
+            )}
+            <PasswordSection />
+            <SecondFactorSection user={user} />
+            <Group justify="space-between">
+              <Anchor href={`/dashboard${homePathOf(user)}`}>Back</Anchor>
+              <SignOut />
+            </Group>
+          </Stack>
+        )}
+      </QueryView>
+    </CardPage>
+  );
+}
+
+function PasswordSection() {
+  const queries = useQueryClient();
+  const form = useForm({ initialValues: { currentPassword: '', newPassword: '' } });
+  const sending = useSending(
+    form,
+    (body) => api.POST('/auth/me/password', { body }),
+    async () => {
+      form.reset();
+      notifications.show({ message: 'Password changed. Your other sessions have ended.' });
+      await queries.invalidateQueries({ queryKey: currentUserQuery.queryKey });
+    },
+  );
+  return (
+    <Section title="Password">
+      <form onSubmit={sending.submit} noValidate>
+        <Stack>
+          <PasswordField label="Current password" {...form.getInputProps('currentPassword')} />
+          <PasswordField label="New password" isNew {...form.getInputProps('newPassword')} />
+          {sending.failure && <Failed error={sending.failure} />}
+          <Button type="submit" variant="default" loading={sending.isSending}>
+            Change the password
+          </Button>
+        </Stack>
+      </form>
+    </Section>
+  );
+}
+
+type NewFactor = { readonly otpauthUri: string; readonly recoveryCodes: readonly string[] };
+
+function SecondFactorSection({ user: { user } }: { readonly user: CurrentUser }) {
+  const queries = useQueryClient();
+  const [made, setMade] = useState<NewFactor>();
+  const form = useForm({ initialValues: { password: '', code: '' } });
+  const refresh = () => queries.invalidateQueries({ queryKey: currentUserQuery.queryKey });
+  const sending = useSending(
+    form,
+    async ({ password, code }) => {
+      if (!user.hasSecondFactor) return dataOf(api.POST('/auth/me/second-factor', { body: { password } }));
+      await api.DELETE('/auth/me/second-factor', { body: { password, code } });
+      return undefined;
+    },
+    async (factor) => {
+      form.reset();
+      setMade(factor);
+      if (!factor) await refresh();
+    },
+  );
+  if (made)
+    return (
+      <NewFactorSteps
+        factor={made}
+        onDone={async () => {
+          setMade(undefined);
+          await refresh();
+        }}
+      />
+    );
+  return (
+    <Section title="Second factor">
+      <form onSubmit={sending.submit} noValidate>
+        <Stack>
+          <Text size="sm">
+            {user.hasSecondFactor
+              ? 'On. Signing in also needs a code of your authenticator app.'
+              : 'Off. A second factor protects you if your password is stolen.'}
+          </Text>
+          <PasswordField label="Your password" {...form.getInputProps('password')} />
+          {user.hasSecondFactor && (
+            <TextInput
+              label="Code"
+              description="Of your authenticator app, or a recovery code"
+              autoComplete="one-time-code"
+              {...form.getInputProps('code')}
+            />
+          )}
+          {sending.failure && <Failed error={sending.failure} />}
+          <Button
+            type="submit"
+            variant="default"
+            color={user.hasSecondFactor ? 'red' : 'blue'}
+            loading={sending.isSending}
+          >
+            {user.hasSecondFactor ? 'Switch off' : 'Switch on'}
+          </Button>
+        </Stack>
+      </form>
+    </Section>
+  );
+}
+
+function NewFactorSteps({ factor, onDone }: { readonly factor: NewFactor; readonly onDone: () => unknown }) {
+  const form = useForm({ initialValues: { code: '' } });
+  const sending = useSending(form, (body) => api.POST('/auth/me/second-factor/confirm', { body }), onDone);
+  const secret = new URL(factor.otpauthUri).searchParams.get('secret') ?? '';
+  return (
+    <Section title="Second factor">
+      <form onSubmit={sending.submit} noValidate>
+        <Stack>
+          <Text size="sm">
+            1. On a phone,{' '}
+            <Anchor href={factor.otpauthUri} inherit>
+              open your authenticator app
+            </Anchor>
+            , or type this secret into it:
+          </Text>
+          <Id>{secret}</Id>
+          <Text size="sm">2. Keep these recovery codes. If you lose the app, each signs you in once.</Text>
+          <SimpleGrid cols={2} spacing="xs">
+            {factor.recoveryCodes.map((code) => (
+              <Code key={code}>{code}</Code>
+            ))}
+          </SimpleGrid>
+          <CodeField
+            label="3. Type the 6 digits that the app shows:"
+            value={form.values.code}
+            error={form.errors['code']}
+            onChange={(code) => form.setFieldValue('code', code)}
+          />
+          {sending.failure && <Failed error={sending.failure} />}
+          <Button type="submit" loading={sending.isSending}>
+            Switch on
+          </Button>
+        </Stack>
+      </form>
+    </Section>
+  );
+}
+
+function SignOut() {
+  const { signOut, isSigningOut } = useSignOut();
+  return (
+    <Button variant="subtle" onClick={signOut} loading={isSigningOut}>
+      Sign out
+    </Button>
+  );
+}

@@ -1,0 +1,78 @@
+import { Anchor, Button, Stack, Text, TextInput } from '@mantine/core';
+import { useForm } from '@mantine/form';
+import { Link } from '@tanstack/react-router';
+import { api } from '../api/client.ts';
+import { dataOf } from '../api/data-of.ts';
+import { Failed } from '../ui/parts.tsx';
+import { PasswordField } from '../ui/password-field.tsx';
+import { useSending } from '../ui/use-sending.ts';
+import { CardPage } from './card-page.tsx';
+import { useMailToken } from './mail-token.ts';
+import { SandboxMail } from './sandbox-mail.tsx';
+
+export function Reset() {
+  const token = useMailToken();
+  return token === '' ? <AskForLink /> : <ChoosePassword token={token} />;
+}
+
+function AskForLink() {
+  const form = useForm({ initialValues: { email: '' } });
+  const sending = useSending(form, (body) => dataOf(api.POST('/auth/password-resets', { body })));
+  if (sending.result)
+    return (
+      <CardPage
+        title="Check your e-mail"
+        about={`If ${form.values.email} has a login, we sent a link to it. It is valid for an hour.`}
+      >
+        <SandboxMail mail={sending.result.sandboxMail} />
+      </CardPage>
+    );
+  return (
+    <CardPage title="Reset your password" about="We send you a link to choose a new one.">
+      <form onSubmit={sending.submit} noValidate>
+        <Stack>
+          <TextInput
+            label="E-mail address"
+            type="email"
+            autoComplete="username"
+            required
+            {...form.getInputProps('email')}
+          />
+          {sending.failure && <Failed error={sending.failure} />}
+          <Button type="submit" loading={sending.isSending}>
+            Send the link
+          </Button>
+        </Stack>
+      </form>
+    </CardPage>
+  );
+}
+
+function ChoosePassword({ token }: { readonly token: string }) {
+  const form = useForm({ initialValues: { newPassword: '' } });
+  const sending = useSending(form, ({ newPassword }) =>
+    dataOf(api.POST('/auth/password-resets/confirm', { body: { token, newPassword } })),
+  );
+  if (sending.result)
+    return (
+      <CardPage title="Password changed">
+        <Text size="sm">All your sessions have ended.</Text>
+        <Anchor component={Link} to="/sign-in">
+          Sign in
+        </Anchor>
+      </CardPage>
+    );
+  return (
+    <CardPage title="Choose a password">
+      <form onSubmit={sending.submit} noValidate>
+        <Stack>
+          <PasswordField label="New password" isNew required {...form.getInputProps('newPassword')} />
+          {sending.failure && <Failed error={sending.failure} />}
+          <Button type="submit" loading={sending.isSending}>
+            Change the password
+          </Button>
+        </Stack>
+      </form>
+    </CardPage>
+  );
+}

@@ -1,0 +1,26 @@
+import { Anchor, Group, Text } from '@mantine/core';
+import { Link, useNavigate, useSearch } from '@tanstack/react-router';
+import { homePathOf } from '../app/session.ts';
+import { CardPage } from './card-page.tsx';
+import { SignInForm } from './sign-in-form.tsx';
+
+export function SignIn() {
+  const navigate = useNavigate();
+  const { next } = useSearch({ from: '/sign-in' });
+  return (
+    <CardPage title="Sign in">
+      <SignInForm onDone={(user) => navigate({ href: `/dashboard${next ?? homePathOf(user)}` })} />
+      <Group justify="space-between">
+        <Text size="sm">
+          New here?{' '}
+          <Anchor component={Link} to="/sign-up">
+            Open an account
+          </Anchor>
+        </Text>
+        <Anchor component={Link} to="/reset-password" size="sm">
+          Forgot your password?
+        </Anchor>
+      </Group>
+    </CardPage>
+  );
+}

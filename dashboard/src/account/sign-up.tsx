@@ -1,0 +1,78 @@
+import { Anchor, Button, SegmentedControl, Stack, Text, TextInput } from '@mantine/core';
+import { useForm } from '@mantine/form';
+import { Link } from '@tanstack/react-router';
+import { api } from '../api/client.ts';
+import { dataOf } from '../api/data-of.ts';
+import { Failed } from '../ui/parts.tsx';
+import { PasswordField } from '../ui/password-field.tsx';
+import { useSending } from '../ui/use-sending.ts';
+import { CardPage } from './card-page.tsx';
+import { SandboxMail } from './sandbox-mail.tsx';
+
+type Currency = 'NGN' | 'USD';
+
+export function SignUp() {
+  const form = useForm({
+    initialValues: { companyName: '', name: '', email: '', password: '', currency: 'USD' as Currency },
+  });
+  const sending = useSending(form, (body) => dataOf(api.POST('/auth/users', { body })));
+  if (sending.result)
+    return (
+      <CardPage
+        title="Check your e-mail"
+        about={`We sent a link to ${form.values.email}. It opens your account and is valid for 24 hours.`}
+      >
+        <SandboxMail mail={sending.result.sandboxMail} />
+        <Anchor component="button" type="button" size="sm" onClick={sending.reset}>
+          Correct the e-mail address
+        </Anchor>
+      </CardPage>
+    );
+  return (
+    <CardPage title="Open an account" about="For merchants who sell eSIMs. Testing is free.">
+      <form onSubmit={sending.submit} noValidate>
+        <Stack>
+          <TextInput
+            label="Company"
+            autoComplete="organization"
+            required
+            {...form.getInputProps('companyName')}
+          />
+          <TextInput label="Your name" autoComplete="name" required {...form.getInputProps('name')} />
+          <TextInput
+            label="E-mail address"
+            type="email"
+            autoComplete="username"
+            required
+            {...form.getInputProps('email')}
+          />
+          <PasswordField isNew required {...form.getInputProps('password')} />
+          <div>
+            <Text size="sm" fw={500} id="currency">
+              Currency of your wallet
+            </Text>
+            <SegmentedControl
+              fullWidth
+              aria-labelledby="currency"
+              data={[
+                { value: 'USD', label: 'US dollar (USD)' },
+                { value: 'NGN', label: 'Naira (NGN)' },
+              ]}
+              {...form.getInputProps('currency')}
+            />
+          </div>
+          {sending.failure && <Failed error={sending.failure} />}
+          <Button type="submit" loading={sending.isSending}>
+            Open the account
+          </Button>
+          <Text size="sm">
+            Already have an account?{' '}
+            <Anchor component={Link} to="/sign-in">
+              Sign in
+            </Anchor>
+          </Text>
+        </Stack>
+      </form>
+    </CardPage>
+  );
+}

@@ -1,0 +1,47 @@
+import { MantineProvider } from '@mantine/core';
+import { Notifications } from '@mantine/notifications';
+import { MutationCache, QueryCache, QueryClient, QueryClientProvider } from '@tanstack/react-query';
+import { RouterProvider } from '@tanstack/react-router';
+import { Refusal } from '../api/refusal.ts';
+import { router } from './router.tsx';
+import { currentUserQuery, isSignedOut, setSessionEnded } from './session.ts';
+import { theme } from './theme.ts';
+
+const styleNonce = document.querySelector<HTMLMetaElement>('meta[name="style-nonce"]')?.content ?? '';
+
+const FRESH_FOR_MS = 5_000;
+const MOST_RETRIES = 2;
+
+/** Before the first read of the user, pages redirect to the sign-in page; no dialog is needed. */
+function noteRefusedRead(error: unknown): void {
+  if (isSignedOut(error) && queries.getQueryData(currentUserQuery.queryKey)) setSessionEnded(true);
+}
+
+/** A wrong password in a form is also 401. Reading /auth/me shows whether the session has ended. */
+function noteRefusedChange(error: unknown): void {
+  if (isSignedOut(error)) void queries.invalidateQueries({ queryKey: currentUserQuery.queryKey });
+}
+
+const queries: QueryClient = new QueryClient({
+  queryCache: new QueryCache({ onError: noteRefusedRead }),
+  mutationCache: new MutationCache({ onError: noteRefusedChange }),
+  defaultOptions: {
+    queries: {
+      staleTime: FRESH_FOR_MS,
+      // Only network errors and 5xx are retried.
+      retry: (failures, error) =>
+        failures < MOST_RETRIES && error instanceof Refusal && (error.status === 0 || error.status >= 500),
+    },
+  },
+});
+
+export function App() {
+  return (
+    <MantineProvider theme={theme} defaultColorScheme="auto" getStyleNonce={() => styleNonce}>
+      <Notifications />
+      <QueryClientProvider client={queries}>
+        <RouterProvider router={router} />
+      </QueryClientProvider>
+    </MantineProvider>
+  );
+}

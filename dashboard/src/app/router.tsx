@@ -1,0 +1,35 @@
+/** All paths of the dashboard. Pages are loaded when they are first opened. */
+import { Anchor } from '@mantine/core';
+import { createRouter, Link } from '@tanstack/react-router';
+import { accountRoutes } from '../account/routes.tsx';
+import { CardPage } from '../account/card-page.tsx';
+import { merchantRoutes } from '../merchant/routes.tsx';
+import { Failed } from '../ui/parts.tsx';
+import { operatorRoutes } from '../operators/routes.tsx';
+import { rootRoute } from './root-route.tsx';
+
+export const router = createRouter({
+  routeTree: rootRoute.addChildren([...accountRoutes, ...merchantRoutes, ...operatorRoutes]),
+  basepath: '/dashboard',
+  defaultPreload: 'intent',
+  defaultNotFoundComponent: NotFound,
+  defaultErrorComponent: ({ error, reset }) => (
+    <Failed error={error instanceof Error ? error : new Error(String(error))} again={reset} />
+  ),
+});
+
+function NotFound() {
+  return (
+    <CardPage title="Page not found">
+      <Anchor component={Link} to="/">
+        Go to the first page
+      </Anchor>
+    </CardPage>
+  );
+}
+
+declare module '@tanstack/react-router' {
+  interface Register {
+    router: typeof router;
+  }
+}

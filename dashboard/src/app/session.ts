@@ -1,0 +1,46 @@
+/** Who is signed in. */
+import { queryOptions, useQuery } from '@tanstack/react-query';
+import { useSyncExternalStore } from 'react';
+import { api } from '../api/client.ts';
+import { dataOf } from '../api/data-of.ts';
+import type { components } from '../api/generated/api.ts';
+import { Refusal } from '../api/refusal.ts';
+
+export type CurrentUser = components['schemas']['CurrentUser']['data'];
+export type Membership = components['schemas']['Membership'];
+
+export const currentUserQuery = queryOptions({
+  queryKey: ['auth', 'me'],
+  queryFn: () => dataOf(api.GET('/auth/me')),
+  staleTime: 60_000,
+});
+
+export const useCurrentUser = () => useQuery(currentUserQuery);
+
+export const isSignedOut = (error: unknown): boolean => error instanceof Refusal && error.status === 401;
+
+/** The path of the user's first page, below /dashboard. */
+export function homePathOf(user: CurrentUser): string {
+  const [membership] = user.memberships;
+  const world = user.environments.includes('live') ? 'live' : 'test';
+  if (membership) return `/m/${membership.accountId}/${world}`;
+  return user.operator ? `/operators/${world}` : '/settings';
+}
+
+let isEnded = false;
+const listeners = new Set<() => void>();
+
+/** `true`: the session ended while a page was open. A dialog asks to sign in again, and the page keeps its input. */
+export function setSessionEnded(ended: boolean): void {
+  isEnded = ended;
+  for (const listener of listeners) listener();
+}
+
+function subscribe(listener: () => void): () => void {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
+}
+
+export const isSessionEnded = (): boolean => isEnded;
+
+export const useSessionEnded = (): boolean => useSyncExternalStore(subscribe, isSessionEnded);

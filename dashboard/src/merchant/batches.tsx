@@ -1,0 +1,322 @@
+import { Alert, Button, FileInput, Group, List, Progress, Stack, Text } from '@mantine/core';
+import { useDisclosure } from '@mantine/hooks';
+import { useNavigate, useParams } from '@tanstack/react-router';
+import { useState } from 'react';
+import { api } from '../api/client.ts';
+import { bodyOf, dataOf } from '../api/data-of.ts';
+import type { components } from '../api/generated/api.ts';
+import { Refusal } from '../api/refusal.ts';
+import { ConfirmDialog } from '../ui/confirm-dialog.tsx';
+import { DownloadCsv } from '../ui/download-csv.tsx';
+import { Facts } from '../ui/facts.tsx';
+import { formatAmount } from '../ui/format.ts';
+import { PageLink } from '../ui/page-link.tsx';
+import { Amount, QueryView, Empty, Id, Moment, PageHead, Pages, Section, Status } from '../ui/parts.tsx';
+import { Rows } from '../ui/rows.tsx';
+import { useOnce } from '../ui/use-once.ts';
+import { faultsOfRefusal, readBatchFile, type LineFault, type ReadFile } from './csv-rows.ts';
+import { useAccountQuery, useMembership, usePlace, useRefresh } from './place.ts';
+
+const MOST_FAULTS_SHOWN = 20;
+const RUNNING_EVERY_MS = 1_000;
+
+type AccountCurrency = components['schemas']['Membership']['currency'];
+
+export function BatchesPage() {
+  const { may } = useMembership();
+  const place = usePlace();
+  const [page, setPage] = useState(1);
+  const query = useAccountQuery(
+    ['batches', page],
+    () => dataOf(api.GET('/api/esim/orders/batch', { params: { query: { page, limit: 20 } } })),
+    { keepsOld: true },
+  );
+  return (
+    <Stack>
+      <PageHead title="Batches" about="Up to 500 eSIMs from one file. Each row is bought exactly once." />
+      {may('purchase') && <FromFile />}
+      <Section title="Earlier batches">
+        <QueryView query={query}>
+          {({ items, pagination }) =>
+            items.length === 0 ? (
+              <Empty>No batches yet.</Empty>
+            ) : (
+              <>
+                <Rows
+                  label="Batches"
+                  rows={items}
+                  keyOf={({ batchId }) => batchId}
+                  columns={[
+                    { title: 'When', cell: ({ createdAt }) => <Moment at={createdAt} /> },
+                    {
+                      title: 'Batch',
+                      cell: ({ batchId, counts }) => (
+                        <PageLink to="/m/$accountId/$world/batches/$batchId" params={{ ...place, batchId }}>
+                          {counts.rows} rows
+                        </PageLink>
+                      ),
+                    },
+                    { title: 'Status', cell: ({ status }) => <Status>{status}</Status> },
+                    { title: 'Delivered', isNumber: true, cell: ({ counts }) => counts.succeeded },
+                    { title: 'Failed', isNumber: true, cell: ({ counts }) => counts.failed },
+                    {
+                      title: 'Price',
+                      isNumber: true,
+                      cell: ({ totalPrice, currency }) => <Amount of={totalPrice} currency={currency} />,
+                    },
+                  ]}
+                />
+                <Pages of={pagination} onChange={setPage} />
+              </>
+            )
+          }
+        </QueryView>
+      </Section>
+    </Stack>
+  );
+}
+
+/** Reads a file, shows its price, and orders it once the person has confirmed that. */
+function FromFile() {
+  const [chosen, setChosen] = useState<ReadFile>();
+  const [choices, setChoices] = useState(0);
+  const choose = async (file: File | null) => {
+    const read = file ? readBatchFile(await file.text()) : undefined;
+    setChosen(read);
+    setChoices((before) => before + 1);
+  };
+  return (
+    <Section title="Order from a file">
+      <Stack>
+        <FileInput
+          label="CSV file"
+          description="The first line names the columns: reference, packageCode, and optionally email, sendAt, language"
+          placeholder="Choose a file"
+          accept=".csv,text/csv"
+          clearable
+          clearButtonProps={{ 'aria-label': 'Remove the file' }}
+          onChange={(file) => void choose(file)}
+        />
+        {chosen && chosen.faults.length > 0 && <Faults of={chosen.faults} />}
+        {chosen?.faults.length === 0 && (
+          <Priced key={choices} rows={chosen.rows} onFaults={(faults) => setChosen({ ...chosen, faults })} />
+        )}
+      </Stack>
+    </Section>
+  );
+}
+
+function Faults({ of: faults }: { readonly of: readonly LineFault[] }) {
+  return (
+    <Alert
+      color="red"
+      title="Nothing was ordered. Correct these lines and choose the file again:"
+      role="alert"
+    >
+      <List size="sm">
+        {faults.slice(0, MOST_FAULTS_SHOWN).map(({ line, text }) => (
+          <List.Item key={`${String(line)} ${text}`}>
+            Line {line}: {text}
+          </List.Item>
+        ))}
+      </List>
+      {faults.length > MOST_FAULTS_SHOWN && (
+        <Text size="sm">and {faults.length - MOST_FAULTS_SHOWN} more</Text>
+      )}
+    </Alert>
+  );
+}
+
+type Rows = ReadFile['rows'];
+
+interface FileOfRows {
+  readonly rows: Rows;
+  readonly onFaults: (faults: readonly LineFault[]) => void;
+}
+
+function Priced({ rows, onFaults }: FileOfRows) {
+  const { currency } = useMembership();
+  const codes = [...new Set(rows.map(({ row }) => row.packageCode))].toSorted();
+  const query = useAccountQuery(['batch-prices', codes], () => pricesOf(codes, currency));
+  return (
+    <QueryView query={query} rows={1}>
+      {(prices) => {
+        const unknown = rows.filter(({ row }) => prices[row.packageCode] === undefined);
+        if (unknown.length > 0)
+          return (
+            <Faults
+              of={unknown.map(({ line, row }) => ({ line, text: `“${row.packageCode}” is not on sale` }))}
+            />
+          );
+        const total = rows.reduce((sum, { row }) => sum + (prices[row.packageCode] ?? 0), 0);
+        return (
+          <Order rows={rows} onFaults={onFaults} totalPrice={{ amount: roundToCents(total), currency }} />
+        );
+      }}
+    </QueryView>
+  );
+}
+
+const roundToCents = (amount: number): number => Math.round(amount * 100) / 100;
+
+/** By package code. What is not on sale is left out. */
+async function pricesOf(
+  codes: readonly string[],
+  currency: string,
+): Promise<Readonly<Record<string, number>>> {
+  const prices: Record<string, number> = {};
+  // One by one: a file seldom has more than a few packages, and a person's requests are limited.
+  for (const packageCode of codes) {
+    try {
+      const params = { path: { packageCode }, query: { currency } };
+      const { price } = await bodyOf(api.GET('/api/esim/packages/{packageCode}', { params }));
+      prices[packageCode] = price;
+    } catch (error) {
+      if (!(error instanceof Refusal && error.code === 'PACKAGE_NOT_FOUND')) throw error;
+    }
+  }
+  return prices;
+}
+
+function Order({
+  rows,
+  onFaults,
+  totalPrice,
+}: FileOfRows & { readonly totalPrice: { readonly amount: number; readonly currency: AccountCurrency } }) {
+  const place = usePlace();
+  const navigate = useNavigate();
+  const refresh = useRefresh();
+  const [isOpen, { open, close }] = useDisclosure(false);
+  const once = useOnce<components['schemas']['BatchRequest']>();
+  const what = rows.length === 1 ? '1 eSIM' : `${String(rows.length)} eSIMs`;
+  const price = formatAmount(totalPrice.amount, totalPrice.currency);
+  const order = async () => {
+    try {
+      const { batchId } = await once.send(
+        { rows: rows.map(({ row }) => row), maxTotalPrice: totalPrice },
+        (key, body) =>
+          dataOf(
+            api.POST('/api/esim/orders/batch', { params: { header: { 'Idempotency-Key': key } }, body }),
+          ),
+      );
+      await refresh('batches');
+      await navigate({ to: '/m/$accountId/$world/batches/$batchId', params: { ...place, batchId } });
+    } catch (error) {
+      // Where the price has risen, the page shows the new one.
+      void refresh('batch-prices');
+      const faults = error instanceof Refusal ? faultsOfRefusal(error.byField(), rows) : [];
+      if (faults.length === 0) throw error;
+      onFaults(faults);
+    }
+  };
+  return (
+    <Group>
+      <Button onClick={open}>
+        Order {what} for {price}
+      </Button>
+      <ConfirmDialog
+        opened={isOpen}
+        onClose={close}
+        title={`Order ${what}`}
+        confirmLabel={`Pay ${price} from the wallet`}
+        color="blue"
+        act={order}
+      >
+        <Text size="sm">
+          All {what} together cost {price}. A delivered eSIM cannot be returned.
+        </Text>
+      </ConfirmDialog>
+    </Group>
+  );
+}
+
+export function BatchPage() {
+  const { batchId } = useParams({ from: '/m/$accountId/$world/batches/$batchId' });
+  const place = usePlace();
+  const [page, setPage] = useState(1);
+  const read = () =>
+    dataOf(
+      api.GET('/api/esim/orders/batch/{batchId}', {
+        params: { path: { batchId }, query: { page, limit: 50 } },
+      }),
+    );
+  const first = useAccountQuery(['batches', batchId, page], read, { keepsOld: true });
+  const query = useAccountQuery(['batches', batchId, page], read, {
+    keepsOld: true,
+    everyMs: first.data?.status === 'PROCESSING' && RUNNING_EVERY_MS,
+  });
+  return (
+    <Stack>
+      <PageHead title="Batch">
+        <Download batchId={batchId} />
+      </PageHead>
+      <QueryView query={query}>
+        {({ status, counts, totalPrice, currency, items, pagination }) => {
+          const ended = counts.succeeded + counts.failed;
+          const share = (ended / Math.max(1, counts.rows)) * 100;
+          return (
+            <>
+              <Section title="Progress">
+                <Progress
+                  value={share}
+                  size="lg"
+                  aria-label={`${String(ended)} of ${String(counts.rows)} rows are finished`}
+                />
+                <Facts
+                  of={[
+                    ['Batch', <Id key="id">{batchId}</Id>],
+                    ['Status', <Status key="status">{status}</Status>],
+                    ['Rows', String(counts.rows)],
+                    ['Delivered', String(counts.succeeded)],
+                    ['Failed', String(counts.failed)],
+                    ['Open', String(counts.queued + counts.processing)],
+                    ['Price', <Amount key="price" of={totalPrice} currency={currency} />],
+                  ]}
+                />
+              </Section>
+              <Rows
+                label="Rows of the batch"
+                rows={items}
+                keyOf={({ row }) => String(row)}
+                columns={[
+                  { title: 'Row', isNumber: true, cell: ({ row }) => row },
+                  { title: 'Reference', cell: ({ reference }) => reference },
+                  { title: 'Package', cell: ({ packageCode }) => packageCode },
+                  { title: 'Status', cell: (row) => <Status>{row.status}</Status> },
+                  { title: 'Reason', cell: ({ reason }) => reason },
+                  {
+                    title: 'eSIM',
+                    cell: ({ esimId }) =>
+                      esimId === '' ? (
+                        '–'
+                      ) : (
+                        <PageLink to="/m/$accountId/$world/esims/$esimId" params={{ ...place, esimId }}>
+                          Open
+                        </PageLink>
+                      ),
+                  },
+                  {
+                    title: 'E-mail',
+                    cell: ({ email, emailStatus }) => [email, emailStatus].join(' ').trim(),
+                  },
+                ]}
+              />
+              <Pages of={pagination} onChange={setPage} />
+            </>
+          );
+        }}
+      </QueryView>
+    </Stack>
+  );
+}
+
+function Download({ batchId }: { readonly batchId: string }) {
+  const read = async () => {
+    const { data } = await api.GET('/api/esim/orders/batch/{batchId}/csv', {
+      params: { path: { batchId } },
+      parseAs: 'blob',
+    });
+    return data as unknown as Blob;
+  };
+  return <DownloadCsv name={`${batchId}.csv`} read={read} />;
+}

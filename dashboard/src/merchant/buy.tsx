@@ -1,0 +1,263 @@
+import { Alert, Button, Group, Image, Radio, Stack, Text } from '@mantine/core';
+import { useMutation } from '@tanstack/react-query';
+import { Link, useParams } from '@tanstack/react-router';
+import { useState, type ReactNode } from 'react';
+import { api } from '../api/client.ts';
+import { bodyOf } from '../api/data-of.ts';
+import type { components } from '../api/generated/api.ts';
+import { Facts } from '../ui/facts.tsx';
+import { formatAmount, formatBytes } from '../ui/format.ts';
+import { PageLink } from '../ui/page-link.tsx';
+import { Amount, QueryView, Failed, PageHead, Section, Status } from '../ui/parts.tsx';
+import { useOnce } from '../ui/use-once.ts';
+import { useAccountQuery, useMembership, usePlace, useRefresh } from './place.ts';
+import { PayNow, useTransaction } from './purchases.tsx';
+
+type Method = 'WALLET' | 'CARD' | 'BANK_TRANSFER' | 'MOBILE_MONEY' | 'APPLE_PAY';
+
+const METHODS: readonly (readonly [Method, string])[] = [
+  ['WALLET', 'Wallet'],
+  ['CARD', 'Card'],
+  ['BANK_TRANSFER', 'Bank transfer'],
+  ['MOBILE_MONEY', 'Mobile money'],
+  ['APPLE_PAY', 'Apple Pay'],
+];
+
+export function BuyPage() {
+  const { packageCode } = useParams({ from: '/m/$accountId/$world/catalogue/$packageCode' });
+  const { currency } = useMembership();
+  const query = useAccountQuery(['package', packageCode], () =>
+    bodyOf(
+      api.GET('/api/esim/packages/{packageCode}', { params: { path: { packageCode }, query: { currency } } }),
+    ),
+  );
+  return (
+    <Stack>
+      <QueryView query={query}>
+        {(one) => (
+          <>
+            <PageHead title={one.name} about={one.description} />
+            <Section title="Package">
+              <Facts
+                of={[
+                  ['Price', <Amount key="price" of={one.price} currency={one.currencyCode} />],
+                  ['Data', formatBytes(one.volume)],
+                  ['Valid for', `${String(one.duration)} ${one.durationUnit.toLowerCase()}s from first use`],
+                  ['Install within', `${String(one.unusedValidTime)} days`],
+                  ['Speed', one.speed],
+                  ['Works in', one.locationNetworkList.map(({ locationName }) => locationName).join(', ')],
+                ]}
+              />
+            </Section>
+            <Purchase
+              packageCode={packageCode}
+              packageType="BASE"
+              price={{ amount: one.price, currency: one.currencyCode }}
+            />
+          </>
+        )}
+      </QueryView>
+    </Stack>
+  );
+}
+
+/** Buys once, however often the button is pressed, and never above the price that is shown. */
+export function Purchase({
+  packageCode,
+  packageType,
+  price,
+  esimId,
+}: {
+  readonly packageCode: string;
+  readonly packageType: 'BASE' | 'TOPUP';
+  readonly price: { readonly amount: number; readonly currency: string };
+  readonly esimId?: string;
+}) {
+  const { may } = useMembership();
+  const refresh = useRefresh();
+  const [method, setMethod] = useState<Method>('WALLET');
+  const once = useOnce<components['schemas']['BuyRequest']>();
+  const buying = useMutation({
+    mutationFn: () =>
+      once.send(
+        {
+          packageCode,
+          packageType,
+          paymentMethod: method,
+          maxPrice: price.amount,
+          maxPriceCurrency: price.currency,
+          ...(esimId === undefined ? {} : { esimId }),
+        },
+        (key, body) =>
+          bodyOf(api.POST('/api/esim/buy', { params: { header: { 'Idempotency-Key': key } }, body })),
+      ),
+    // Where the price has risen, the page shows the new one.
+    onSettled: () => refresh(),
+  });
+  const startAnew = () => {
+    once.renew();
+    buying.reset();
+  };
+  if (!may('purchase'))
+    return <Text c="dimmed">Your role does not allow buying. Ask an owner or a developer.</Text>;
+  if (buying.data)
+    return (
+      <>
+        <Bought transactionId={buying.data.transactionId} />
+        <Group>
+          <Button variant="default" onClick={startAnew}>
+            Buy another
+          </Button>
+        </Group>
+      </>
+    );
+  return (
+    <Section title={packageType === 'BASE' ? 'Buy' : 'Top up'}>
+      <Stack>
+        <Radio.Group
+          label="Pay by"
+          value={method}
+          onChange={(next) => {
+            setMethod(next);
+            startAnew();
+          }}
+        >
+          <Group mt="xs">
+            {METHODS.map(([value, label]) => (
+              <Radio key={value} value={value} label={label} />
+            ))}
+          </Group>
+        </Radio.Group>
+        {buying.error && <Failed error={buying.error} />}
+        <Group>
+          <Button onClick={() => buying.mutate()} loading={buying.isPending}>
+            {packageType === 'BASE' ? 'Buy the eSIM' : 'Top up'} for{' '}
+            {formatAmount(price.amount, price.currency)}
+          </Button>
+        </Group>
+      </Stack>
+    </Section>
+  );
+}
+
+/** Follows the purchase until its end. */
+function Bought({ transactionId }: { readonly transactionId: string }) {
+  const place = usePlace();
+  const query = useTransaction(transactionId);
+  return (
+    <Section title="Your purchase">
+      <QueryView query={query}>
+        {(found) => (
+          <Stack>
+            <Facts
+              of={[
+                ['Status', <Status key="status">{found.status}</Status>],
+                ['Reason', found.reason],
+                [
+                  'Purchase',
+                  <PageLink
+                    key="purchase"
+                    to="/m/$accountId/$world/purchases/$transactionId"
+                    params={{ ...place, transactionId }}
+                  >
+                    {transactionId}
+                  </PageLink>,
+                ],
+              ]}
+            />
+            {found.status === 'PENDING' && (
+              <>
+                <Text size="sm">
+                  Pay on the payment page or by transfer. This page updates automatically.
+                </Text>
+                <PayNow of={found} />
+              </>
+            )}
+            {found.status === 'PROCESSING' && (
+              <Text size="sm" role="status">
+                Paid. The eSIM is being prepared.
+              </Text>
+            )}
+            {found.status === 'FAILED' && (
+              <Alert color="red">The purchase failed. Anything that was paid is refunded.</Alert>
+            )}
+            {found.status === 'SUCCESS' &&
+              'esimDetails' in found &&
+              found.esimDetails &&
+              'esimId' in found.esimDetails && <InstallNew esimId={found.esimDetails.esimId} />}
+          </Stack>
+        )}
+      </QueryView>
+    </Section>
+  );
+}
+
+/** The QR code and the page that the traveller gets. */
+export function Install({ esimId, children }: { readonly esimId: string; readonly children?: ReactNode }) {
+  const query = useAccountQuery(['esims', esimId, 'install'], () =>
+    bodyOf(api.GET('/api/esim/{esimId}/install', { params: { path: { esimId } } })),
+  );
+  return (
+    <QueryView query={query}>
+      {({ qrCode, installUrl, installState }) => (
+        <Group align="flex-start">
+          {qrCode === '' ? (
+            <Text size="sm">{STATE_WORDS[installState]}</Text>
+          ) : (
+            <Image
+              src={qrCode}
+              alt="QR code that installs the eSIM"
+              w={220}
+              h={220}
+              bg="white"
+              p={8}
+              radius="md"
+            />
+          )}
+          <Stack gap="xs" align="flex-start">
+            {installUrl !== '' && (
+              <>
+                <Text size="sm">Send this page to the traveller. It has the QR code and the steps:</Text>
+                <PageAddress url={installUrl} />
+              </>
+            )}
+            {children}
+          </Stack>
+        </Group>
+      )}
+    </QueryView>
+  );
+}
+
+const STATE_WORDS = {
+  NOT_DELIVERED: 'Not delivered yet.',
+  READY: '',
+  INSTALLED: 'Installed. A QR code works only once.',
+  ENDED: 'Expired or cancelled.',
+} as const;
+
+function PageAddress({ url }: { readonly url: string }) {
+  return (
+    <Text size="sm" className="id">
+      <a href={url} target="_blank" rel="noopener noreferrer">
+        {url}
+      </a>
+    </Text>
+  );
+}
+
+function InstallNew({ esimId }: { readonly esimId: string }) {
+  const place = usePlace();
+  return (
+    <Install esimId={esimId}>
+      <Button
+        variant="default"
+        renderRoot={(props) => (
+          <Link {...props} to="/m/$accountId/$world/esims/$esimId" params={{ ...place, esimId }} />
+        )}
+      >
+        Open the eSIM
+      </Button>
+    </Install>
+  );
+}

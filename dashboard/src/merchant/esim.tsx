@@ -1,0 +1,301 @@
+import {
+  Alert,
+  Button,
+  Group,
+  NumberInput,
+  RingProgress,
+  Select,
+  SimpleGrid,
+  Stack,
+  Text,
+  Timeline,
+} from '@mantine/core';
+import { notifications } from '@mantine/notifications';
+import { useMutation } from '@tanstack/react-query';
+import { useParams } from '@tanstack/react-router';
+import { useState } from 'react';
+import { api } from '../api/client.ts';
+import { bodyOf, dataOf } from '../api/data-of.ts';
+import type { components } from '../api/generated/api.ts';
+import { ConfirmButton } from '../ui/confirm-dialog.tsx';
+import { Facts } from '../ui/facts.tsx';
+import { formatAmount, formatBytes } from '../ui/format.ts';
+import { PageLink } from '../ui/page-link.tsx';
+import { Amount, QueryView, Empty, Failed, Id, Moment, PageHead, Section } from '../ui/parts.tsx';
+import { Install, Purchase } from './buy.tsx';
+import { EsimStatus } from './esim-status.tsx';
+import { useAccountQuery, useMembership, usePlace, useRefresh } from './place.ts';
+
+type Esim = components['schemas']['Esim'];
+type TopUp = components['schemas']['TopUpPackage'];
+
+const LIVE_MS = 10_000;
+const DAY_SECONDS = 86_400;
+const SOME_BYTES = 100 * 1024 * 1024;
+
+export function EsimPage() {
+  const { esimId } = useParams({ from: '/m/$accountId/$world/esims/$esimId' });
+  const { world } = usePlace();
+  const query = useAccountQuery(
+    ['esims', esimId],
+    () => bodyOf(api.GET('/api/esim/{esimId}', { params: { path: { esimId } } })),
+    { everyMs: LIVE_MS },
+  );
+  return (
+    <Stack>
+      <QueryView query={query}>
+        {(esim) => (
+          <>
+            <PageHead title={esim.packageName}>
+              <EsimStatus>{esim.esimStatus}</EsimStatus>
+            </PageHead>
+            <SimpleGrid cols={{ base: 1, md: 2 }}>
+              <Usage esim={esim} />
+              <Diagnosis esimId={esimId} />
+            </SimpleGrid>
+            <Section title="Install">
+              <Install esimId={esimId} />
+              <RevokeLink esimId={esimId} />
+            </Section>
+            <Details esim={esim} />
+            <TopUps esim={esim} />
+            {world === 'test' && <Sandbox esimId={esimId} />}
+            <History esimId={esimId} />
+          </>
+        )}
+      </QueryView>
+    </Stack>
+  );
+}
+
+function Usage({ esim }: { readonly esim: Esim }) {
+  const used = esim.totalVolume === 0 ? 0 : (esim.orderUsage / esim.totalVolume) * 100;
+  return (
+    <Section title="Usage">
+      <Group wrap="nowrap">
+        <RingProgress
+          size={120}
+          thickness={12}
+          roundCaps
+          sections={[{ value: used, color: used >= 90 ? 'red' : used >= 50 ? 'yellow.8' : 'blue' }]}
+          label={
+            <Text ta="center" fw={700}>
+              {Math.trunc(used)} %
+            </Text>
+          }
+          rootColor="var(--mantine-color-default-border)"
+          role="img"
+          aria-label={`${String(Math.trunc(used))} % of the data is used`}
+        />
+        <Facts
+          of={[
+            ['Left', formatBytes(esim.data_usage_remain)],
+            ['Used', formatBytes(esim.orderUsage)],
+            ['Days left', esim.activateTime === '' ? 'Not in use yet' : String(esim.validity_usage_remain)],
+            ['Expires', esim.expiredTime !== '' && <Moment key="expires" at={esim.expiredTime} />],
+            ['As of', esim.usageAsOf !== '' && <Moment key="asOf" at={esim.usageAsOf} />],
+          ]}
+        />
+      </Group>
+    </Section>
+  );
+}
+
+function Diagnosis({ esimId }: { readonly esimId: string }) {
+  const query = useAccountQuery(['esims', esimId, 'diagnosis'], () =>
+    bodyOf(api.GET('/api/esim/{esimId}/diagnosis', { params: { path: { esimId } } })),
+  );
+  return (
+    <Section title="Diagnosis">
+      <QueryView query={query} rows={2}>
+        {({ code, summary, nextStep }) => (
+          <Alert color={code === 'WORKING' ? 'green' : 'blue'} title={summary}>
+            {nextStep}
+          </Alert>
+        )}
+      </QueryView>
+    </Section>
+  );
+}
+
+function RevokeLink({ esimId }: { readonly esimId: string }) {
+  const { may } = useMembership();
+  const refresh = useRefresh();
+  const revoke = async () => {
+    await api.DELETE('/api/esim/{esimId}/install/link', { params: { path: { esimId } } });
+    notifications.show({ message: 'The old link no longer works. A new link is shown above.' });
+    await refresh('esims', esimId);
+  };
+  if (!may('purchase')) return null;
+  return (
+    <Group mt="md">
+      <ConfirmButton
+        label="Revoke the link and create a new one"
+        title="Revoke the install link"
+        confirmLabel="Revoke the link"
+        act={revoke}
+      >
+        <Text size="sm">
+          A traveller who has the old link can no longer open it: send them the new one. This cannot be
+          undone.
+        </Text>
+      </ConfirmButton>
+    </Group>
+  );
+}
+
+function Details({ esim }: { readonly esim: Esim }) {
+  const place = usePlace();
+  return (
+    <Section title="Details">
+      <Facts
+        of={[
+          ['ICCID', esim.iccid !== '' && <Id key="iccid">{esim.iccid}</Id>],
+          ['eSIM id', <Id key="id">{esim._id}</Id>],
+          [
+            'Purchase',
+            <PageLink
+              key="purchase"
+              to="/m/$accountId/$world/purchases/$transactionId"
+              params={{ ...place, transactionId: esim.transactionId }}
+            >
+              {esim.transactionId}
+            </PageLink>,
+          ],
+          ['Price', <Amount key="price" of={esim.price} currency={esim.currency} />],
+          ['SM-DP+ address', esim.smdpAddress],
+          ['APN', esim.apn],
+          ['Works in', esim.packageDetails.coverage.join(', ')],
+          ['Networks', esim.packageDetails.networkProviders.join(', ')],
+        ]}
+      />
+    </Section>
+  );
+}
+
+function TopUps({ esim }: { readonly esim: Esim }) {
+  const [chosen, setChosen] = useState<string | null>(null);
+  const { packageCode } = esim;
+  const { currency } = useMembership();
+  const query = useAccountQuery(['top-ups', packageCode], async () => {
+    const { locationCode } = await bodyOf(
+      api.GET('/api/esim/packages/{packageCode}', { params: { path: { packageCode } } }),
+    );
+    return bodyOf(
+      api.GET('/api/esim/packages', {
+        params: { query: { type: 'TOPUP', packageCode, regionCode: locationCode, currency } },
+      }),
+    );
+  });
+  return (
+    <Section title="Top up">
+      <QueryView query={query} rows={1}>
+        {(found) => {
+          const packages = found as TopUp[];
+          if (packages.length === 0) return <Empty>This package cannot be topped up.</Empty>;
+          const topUp = packages.find((one) => one.packageCode === chosen);
+          return (
+            <Stack>
+              <Select
+                label="Top-up package"
+                placeholder="Choose one"
+                maw={420}
+                data={packages.map(({ packageCode, name, price, currencyCode }) => ({
+                  value: packageCode,
+                  label: `${name}, ${formatAmount(price, currencyCode)}`,
+                }))}
+                value={chosen}
+                onChange={setChosen}
+              />
+              {topUp && (
+                <Purchase
+                  key={topUp.packageCode}
+                  packageCode={topUp.packageCode}
+                  packageType="TOPUP"
+                  price={{ amount: topUp.price, currency: topUp.currencyCode }}
+                  esimId={esim._id}
+                />
+              )}
+            </Stack>
+          );
+        }}
+      </QueryView>
+    </Section>
+  );
+}
+
+/** Makes a test eSIM do something. */
+function Sandbox({ esimId }: { readonly esimId: string }) {
+  const refresh = useRefresh();
+  const [megabytes, setMegabytes] = useState<number | string>(100);
+  const path = { params: { path: { esimId } } };
+  const bytes = typeof megabytes === 'number' ? Math.trunc(megabytes) * 1024 * 1024 : SOME_BYTES;
+  const actions = [
+    ['Install', () => api.POST('/api/sandbox/esims/{esimId}/install', { ...path, body: {} })],
+    ['Use data', () => api.POST('/api/sandbox/esims/{esimId}/use', { ...path, body: { bytes } })],
+    ['Use all data', () => api.POST('/api/sandbox/esims/{esimId}/use-up', path)],
+    [
+      'Advance its clock by a day',
+      () => api.POST('/api/sandbox/esims/{esimId}/clock', { ...path, body: { advanceSeconds: DAY_SECONDS } }),
+    ],
+    ['Switch off', () => api.POST('/api/sandbox/esims/{esimId}/switch-off', path)],
+    ['Switch on', () => api.POST('/api/sandbox/esims/{esimId}/switch-on', path)],
+    ['Suspend', () => api.POST('/api/sandbox/esims/{esimId}/suspend', path)],
+    ['Resume', () => api.POST('/api/sandbox/esims/{esimId}/resume', path)],
+    ['Delete from the phone', () => api.POST('/api/sandbox/esims/{esimId}/delete-profile', path)],
+    ['Expire', () => api.POST('/api/sandbox/esims/{esimId}/expire', path)],
+  ] as const;
+  const acting = useMutation({
+    mutationFn: (act: () => Promise<unknown>) => act(),
+    onSettled: () => refresh('esims'),
+  });
+  return (
+    <Section title="Sandbox: control this eSIM">
+      <Stack>
+        <NumberInput
+          label="Data to use, MB"
+          maw={200}
+          min={1}
+          value={megabytes}
+          onChange={setMegabytes}
+          allowDecimal={false}
+        />
+        <Group gap="xs">
+          {actions.map(([label, act]) => (
+            <Button
+              key={label}
+              size="xs"
+              variant="default"
+              disabled={acting.isPending}
+              onClick={() => acting.mutate(act)}
+            >
+              {label}
+            </Button>
+          ))}
+        </Group>
+        {acting.error && <Failed error={acting.error} />}
+      </Stack>
+    </Section>
+  );
+}
+
+function History({ esimId }: { readonly esimId: string }) {
+  const query = useAccountQuery(['esims', esimId, 'timeline'], () =>
+    dataOf(api.GET('/api/esim/{esimId}/timeline', { params: { path: { esimId } } })),
+  );
+  return (
+    <Section title="Timeline">
+      <QueryView query={query}>
+        {({ items }) => (
+          <Timeline bulletSize={14} lineWidth={2}>
+            {items.map(({ at, what, description }) => (
+              <Timeline.Item key={`${at} ${what} ${description}`} title={description}>
+                <Moment at={at} />
+              </Timeline.Item>
+            ))}
+          </Timeline>
+        )}
+      </QueryView>
+    </Section>
+  );
+}

@@ -1,0 +1,95 @@
+import { Button, Group, SimpleGrid, Stack, Text } from '@mantine/core';
+import { Link } from '@tanstack/react-router';
+import { api } from '../api/client.ts';
+import { bodyOf, dataOf } from '../api/data-of.ts';
+import { Amount, QueryView, PageHead, Section } from '../ui/parts.tsx';
+import { useAccountQuery, useMembership, usePlace } from './place.ts';
+import { TransactionRows } from './purchases.tsx';
+
+const RECENT = 5;
+
+export function HomePage() {
+  const place = usePlace();
+  const { membership, may } = useMembership();
+  return (
+    <Stack>
+      <PageHead title={membership?.accountName ?? 'Home'}>
+        <Group>
+          {may('keys') && (
+            <Button
+              variant="default"
+              renderRoot={(props) => (
+                <Link {...props} to="/m/$accountId/$world/developers/keys" params={place} />
+              )}
+            >
+              Create an API key
+            </Button>
+          )}
+          <Button
+            renderRoot={(props) => <Link {...props} to="/m/$accountId/$world/catalogue" params={place} />}
+          >
+            Buy an eSIM
+          </Button>
+        </Group>
+      </PageHead>
+      <SimpleGrid cols={{ base: 1, sm: 2 }}>
+        <Balance />
+        <Totals />
+      </SimpleGrid>
+      <Recent />
+    </Stack>
+  );
+}
+
+function Balance() {
+  const query = useAccountQuery(['wallet', 'balance'], () => dataOf(api.GET('/api/wallet/balance')));
+  return (
+    <Section title="Wallet">
+      <QueryView query={query} rows={2}>
+        {({ balance, onHold, currency }) => (
+          <>
+            <Text size="xl" fw={700}>
+              <Amount of={balance} currency={currency} />
+            </Text>
+            <Text size="sm" c="dimmed">
+              On hold for open purchases: <Amount of={onHold} currency={currency} />
+            </Text>
+          </>
+        )}
+      </QueryView>
+    </Section>
+  );
+}
+
+function Totals() {
+  const query = useAccountQuery(['statistics'], () => bodyOf(api.GET('/api/esim/statistics')));
+  return (
+    <Section title="eSIMs">
+      <QueryView query={query} rows={2}>
+        {({ esims, purchases }) => (
+          <>
+            <Text size="xl" fw={700}>
+              {esims.byStatus.ACTIVE.toLocaleString()} in use
+            </Text>
+            <Text size="sm" c="dimmed">
+              {esims.total.toLocaleString()} eSIMs from {purchases.total.toLocaleString()} purchases
+            </Text>
+          </>
+        )}
+      </QueryView>
+    </Section>
+  );
+}
+
+function Recent() {
+  const query = useAccountQuery(['transactions', 'recent'], () =>
+    dataOf(api.GET('/api/esim/transactions', { params: { query: { limit: RECENT } } })),
+  );
+  return (
+    <Section title="Latest purchases and fundings">
+      <QueryView query={query} rows={RECENT}>
+        {({ items }) => <TransactionRows rows={items} />}
+      </QueryView>
+    </Section>
+  );
+}

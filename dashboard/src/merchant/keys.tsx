@@ -1,0 +1,262 @@
+import {
+  Alert,
+  Button,
+  Checkbox,
+  Code,
+  CopyButton,
+  Group,
+  Modal,
+  Stack,
+  TagsInput,
+  Text,
+  TextInput,
+} from '@mantine/core';
+import { useForm } from '@mantine/form';
+import { useDisclosure } from '@mantine/hooks';
+import { useRef, useState } from 'react';
+import { api } from '../api/client.ts';
+import { dataOf } from '../api/data-of.ts';
+import type { components } from '../api/generated/api.ts';
+import { ConfirmButton } from '../ui/confirm-dialog.tsx';
+import { QueryView, Empty, Failed, Moment, PageHead } from '../ui/parts.tsx';
+import { Rows } from '../ui/rows.tsx';
+import { isDecided } from '../ui/use-once.ts';
+import { useSending } from '../ui/use-sending.ts';
+import { useAccountQuery, usePlace, useRefresh } from './place.ts';
+
+type Key = components['schemas']['ApiKey'];
+type NewKey = components['schemas']['NewApiKey']['data'];
+
+export function KeysPage() {
+  const { world } = usePlace();
+  const [isOpen, { open, close }] = useDisclosure(false);
+  const [made, setMade] = useState<NewKey>();
+  const refresh = useRefresh();
+  const query = useAccountQuery(['keys'], listKeys);
+  return (
+    <Stack>
+      <PageHead title="API keys" about={`For your servers, in the ${world} world. A key is shown once.`}>
+        <Button onClick={open}>Create a key</Button>
+      </PageHead>
+      {made && <ShownOnce made={made} onClose={() => setMade(undefined)} />}
+      <QueryView query={query}>
+        {({ items }) => (items.length === 0 ? <Empty>No keys yet.</Empty> : <KeyRows keys={items} />)}
+      </QueryView>
+      <Modal opened={isOpen} onClose={close} title="Create a key" size="lg">
+        <NewKeyForm
+          onDone={async (key) => {
+            setMade(key);
+            close();
+            await refresh('keys');
+          }}
+        />
+      </Modal>
+    </Stack>
+  );
+}
+
+function KeyRows({ keys }: { readonly keys: readonly Key[] }) {
+  return (
+    <Rows
+      label="API keys"
+      rows={keys}
+      keyOf={({ keyId }) => keyId}
+      columns={[
+        { title: 'Key', cell: ({ key }) => <Code>{key}</Code> },
+        { title: 'Company', cell: ({ companyName }) => companyName },
+        { title: 'Scopes', cell: ({ scopes }) => scopes.join(', ') },
+        { title: 'Allowed addresses', cell: ({ allowedAddresses }) => allowedAddresses.join(', ') },
+        {
+          title: 'Last used',
+          cell: ({ lastUsedAt }) => (lastUsedAt === null ? 'Never' : <Moment at={lastUsedAt} />),
+        },
+        {
+          title: 'Expires',
+          cell: ({ expiresAt }) => (expiresAt === null ? 'Never' : <Moment at={expiresAt} />),
+        },
+        {
+          title: 'Revoke',
+          cell: (key) =>
+            key.revokedAt === null ? (
+              <Revoke of={key} />
+            ) : (
+              <>
+                Revoked <Moment at={key.revokedAt} />
+              </>
+            ),
+        },
+      ]}
+    />
+  );
+}
+
+function Revoke({ of: { keyId, key } }: { readonly of: Key }) {
+  const refresh = useRefresh();
+  return (
+    <ConfirmButton
+      label="Revoke"
+      title="Revoke the key"
+      confirmLabel="Revoke the key"
+      act={async () => {
+        await api.DELETE('/account/keys/{keyId}', { params: { path: { keyId } } });
+        await refresh('keys');
+      }}
+    >
+      <Text size="sm">
+        Programs that use <Code>{key}</Code> get 401 within 5 seconds. This cannot be undone.
+      </Text>
+    </ConfirmButton>
+  );
+}
+
+function ShownOnce({ made, onClose }: { readonly made: NewKey; readonly onClose: () => void }) {
+  return (
+    <Alert
+      color="green"
+      title="Your new key. It is shown once"
+      withCloseButton
+      onClose={onClose}
+      closeButtonLabel="Close"
+    >
+      <Stack align="flex-start">
+        <Secret label="API key" value={made.apiKey} />
+        {made.webhook?.secret !== undefined && <Secret label="Webhook secret" value={made.webhook.secret} />}
+      </Stack>
+    </Alert>
+  );
+}
+
+/** A secret with a button that copies it. */
+export function Secret({ label, value }: { readonly label: string; readonly value: string }) {
+  return (
+    <Group>
+      <Text size="sm">{label}</Text>
+      <Code className="id">{value}</Code>
+      <CopyButton value={value}>
+        {({ copied, copy }) => (
+          <Button size="xs" variant="default" onClick={copy}>
+            {copied ? 'Copied' : 'Copy'}
+          </Button>
+        )}
+      </CopyButton>
+    </Group>
+  );
+}
+
+const SCOPES = [
+  { value: 'read', label: 'Read: catalogue, eSIMs, purchases, wallet' },
+  { value: 'purchase', label: 'Purchase: buy, top up, fund, manage webhooks' },
+] as const;
+
+const listKeys = () => dataOf(api.GET('/account/keys'));
+
+/**
+ * Creates a key. A key is shown once, so a request whose answer was lost cannot be repeated for it: before the next one the list is read, and a key
+ * that was created unseen is named first.
+ */
+function useCreateKey() {
+  const refresh = useRefresh();
+  /** The keys there were before a request whose outcome is unknown. */
+  const before = useRef<ReadonlySet<string>>(undefined);
+  const nameUnseen = async () => {
+    const { items } = await listKeys();
+    const unseen = items.find(({ keyId }) => before.current?.has(keyId) === false);
+    if (!unseen) return;
+    before.current = undefined;
+    await refresh('keys');
+    throw new Error(
+      `The answer was lost, but the key ${unseen.key} was created. Revoke it in the list, then create another.`,
+    );
+  };
+  return async (body: components['schemas']['CreateKeyRequest']): Promise<NewKey> => {
+    if (before.current) await nameUnseen();
+    const known = new Set((await listKeys()).items.map(({ keyId }) => keyId));
+    try {
+      return await dataOf(api.POST('/account/keys', { body }));
+    } catch (error) {
+      if (!isDecided(error)) {
+        before.current = known;
+        await nameUnseen();
+      }
+      throw error;
+    }
+  };
+}
+
+function NewKeyForm({ onDone }: { readonly onDone: (key: NewKey) => unknown }) {
+  const form = useForm({
+    initialValues: {
+      companyName: '',
+      websiteUrl: '',
+      allowedAddresses: [] as string[],
+      webhookUrl: '',
+      scopes: ['read', 'purchase'] as ('read' | 'purchase')[],
+      expiresAt: '',
+    },
+  });
+  const create = useCreateKey();
+  const sending = useSending(
+    form,
+    ({ webhookUrl, expiresAt, ...key }) =>
+      create({
+        ...key,
+        ...(webhookUrl === '' ? {} : { webhookUrl }),
+        ...(expiresAt === '' ? {} : { expiresAt: new Date(expiresAt).toISOString() }),
+      }),
+    onDone,
+  );
+  return (
+    <form onSubmit={sending.submit} noValidate>
+      <Stack>
+        <TextInput
+          label="Company"
+          autoComplete="organization"
+          required
+          data-autofocus
+          {...form.getInputProps('companyName')}
+        />
+        <TextInput
+          label="Website"
+          description="Must respond from the public internet"
+          placeholder="https://"
+          type="url"
+          required
+          {...form.getInputProps('websiteUrl')}
+        />
+        <TagsInput
+          label="Allowed network addresses"
+          description="1 to 10 addresses or ranges, such as 203.0.113.7 or 203.0.113.0/24. Press Enter after each"
+          acceptValueOnBlur
+          required
+          {...form.getInputProps('allowedAddresses')}
+        />
+        <TextInput
+          label="Webhook URL"
+          description="Optional. An endpoint is created for it"
+          placeholder="https://"
+          type="url"
+          {...form.getInputProps('webhookUrl')}
+        />
+        <Checkbox.Group label="Scopes" {...form.getInputProps('scopes')}>
+          <Stack gap="xs" mt="xs">
+            {SCOPES.map(({ value, label }) => (
+              <Checkbox key={value} value={value} label={label} />
+            ))}
+          </Stack>
+        </Checkbox.Group>
+        <TextInput
+          label="Expires"
+          description="Optional"
+          type="datetime-local"
+          {...form.getInputProps('expiresAt')}
+        />
+        {sending.failure && <Failed error={sending.failure} />}
+        <Group justify="flex-end">
+          <Button type="submit" loading={sending.isSending}>
+            Create the key
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  );
+}

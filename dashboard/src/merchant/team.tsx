@@ -1,0 +1,186 @@
+import { Button, Group, Select, Stack, Text, TextInput } from '@mantine/core';
+import { useForm } from '@mantine/form';
+import { useState } from 'react';
+import { SandboxMail } from '../account/sandbox-mail.tsx';
+import { api } from '../api/client.ts';
+import { dataOf } from '../api/data-of.ts';
+import type { components } from '../api/generated/api.ts';
+import { useCurrentUser } from '../app/session.ts';
+import { ConfirmButton, ConfirmDialog } from '../ui/confirm-dialog.tsx';
+import { QueryView, Empty, Failed, Moment, PageHead, Section } from '../ui/parts.tsx';
+import { Rows } from '../ui/rows.tsx';
+import { useSending } from '../ui/use-sending.ts';
+import { useAccountQuery, useMembership, useRefresh } from './place.ts';
+
+type Role = components['schemas']['Member']['role'];
+type Member = components['schemas']['Member'];
+
+const ROLES: readonly { readonly value: Role; readonly label: string }[] = [
+  { value: 'OWNER', label: 'Owner: everything, including the team' },
+  { value: 'DEVELOPER', label: 'Developer: keys, webhooks, purchases' },
+  { value: 'FINANCE', label: 'Finance: the wallet' },
+  { value: 'SUPPORT', label: 'Support: reads, and resends webhooks' },
+];
+
+export function TeamPage() {
+  const { may } = useMembership();
+  const members = useAccountQuery(['members'], () => dataOf(api.GET('/account/members')));
+  return (
+    <Stack>
+      <PageHead title="Team" />
+      <Section title="Members">
+        <QueryView query={members}>
+          {({ items }) => (
+            <Rows
+              label="Members"
+              rows={items}
+              keyOf={({ userId }) => userId}
+              columns={[
+                { title: 'Name', cell: ({ name }) => name },
+                { title: 'E-mail', cell: ({ email }) => email },
+                { title: 'Second factor', cell: ({ hasSecondFactor }) => (hasSecondFactor ? 'On' : 'Off') },
+                { title: 'Since', cell: ({ joinedAt }) => <Moment at={joinedAt} /> },
+                {
+                  title: 'Role',
+                  cell: (member) => (may('members') ? <ChangeRole member={member} /> : member.role),
+                },
+                ...(may('members')
+                  ? [{ title: 'Remove', cell: (member: Member) => <Remove member={member} /> }]
+                  : []),
+              ]}
+            />
+          )}
+        </QueryView>
+      </Section>
+      {may('members') && <Invitations />}
+    </Stack>
+  );
+}
+
+function ChangeRole({ member: { userId, name, role } }: { readonly member: Member }) {
+  const refresh = useRefresh();
+  const [next, setNext] = useState<Role>();
+  const { label = '' } = ROLES.find(({ value }) => value === next) ?? {};
+  return (
+    <>
+      <Select
+        size="xs"
+        aria-label={`Role of ${name}`}
+        allowDeselect={false}
+        data={ROLES}
+        value={role}
+        onChange={(chosen) => setNext(ROLES.find(({ value }) => value === chosen && value !== role)?.value)}
+      />
+      <ConfirmDialog
+        opened={next !== undefined}
+        onClose={() => setNext(undefined)}
+        title={`Change the role of ${name}`}
+        confirmLabel="Change the role"
+        color="blue"
+        act={async () => {
+          if (next === undefined) return;
+          await api.PATCH('/account/members/{userId}', {
+            params: { path: { userId } },
+            body: { role: next },
+          });
+          await refresh('members');
+        }}
+      >
+        <Text size="sm">
+          {name} gets the role “{label}” at once, and loses what only the old role allowed.
+        </Text>
+      </ConfirmDialog>
+    </>
+  );
+}
+
+function Remove({ member: { userId, name } }: { readonly member: Member }) {
+  const { data } = useCurrentUser();
+  const refresh = useRefresh();
+  if (data?.user.userId === userId) return 'You';
+  return (
+    <ConfirmButton
+      label="Remove"
+      buttonProps={{ 'aria-label': `Remove ${name}` }}
+      title={`Remove ${name}`}
+      confirmLabel={`Remove ${name}`}
+      act={async () => {
+        await api.DELETE('/account/members/{userId}', { params: { path: { userId } } });
+        await refresh('members');
+      }}
+    >
+      <Text size="sm">{name} loses access to this account. API keys keep working.</Text>
+    </ConfirmButton>
+  );
+}
+
+type Mail = components['schemas']['SandboxMail'];
+
+function Invitations() {
+  const refresh = useRefresh();
+  const [mail, setMail] = useState<Mail>();
+  const query = useAccountQuery(['invitations'], () => dataOf(api.GET('/account/invitations')));
+  const form = useForm({ initialValues: { email: '', role: 'DEVELOPER' as Role } });
+  const sending = useSending(
+    form,
+    (body) => dataOf(api.POST('/account/invitations', { body })),
+    async ({ sandboxMail }) => {
+      form.reset();
+      setMail(sandboxMail);
+      await refresh('invitations');
+    },
+  );
+  const withdraw = async (invitationId: string) => {
+    await api.DELETE('/account/invitations/{invitationId}', { params: { path: { invitationId } } });
+    await refresh('invitations');
+  };
+  return (
+    <Section title="Invitations">
+      <Stack>
+        <form onSubmit={sending.submit} noValidate>
+          <Group align="flex-start">
+            <TextInput label="E-mail address" type="email" required {...form.getInputProps('email')} />
+            <Select label="Role" data={ROLES} allowDeselect={false} {...form.getInputProps('role')} />
+            <Button type="submit" mt={25} loading={sending.isSending}>
+              Invite
+            </Button>
+          </Group>
+        </form>
+        {sending.failure && <Failed error={sending.failure} />}
+        <SandboxMail mail={mail} />
+        <QueryView query={query} rows={2}>
+          {({ items }) =>
+            items.length === 0 ? (
+              <Empty>No open invitations.</Empty>
+            ) : (
+              <Rows
+                label="Invitations"
+                rows={items}
+                keyOf={({ invitationId }) => invitationId}
+                columns={[
+                  { title: 'E-mail', cell: ({ email }) => email },
+                  { title: 'Role', cell: ({ role }) => role },
+                  { title: 'Until', cell: ({ expiresAt }) => <Moment at={expiresAt} /> },
+                  {
+                    title: 'Withdraw',
+                    cell: ({ invitationId, email }) => (
+                      <ConfirmButton
+                        label="Withdraw"
+                        buttonProps={{ 'aria-label': `Withdraw the invitation of ${email}` }}
+                        title="Withdraw the invitation"
+                        confirmLabel="Withdraw the invitation"
+                        act={() => withdraw(invitationId)}
+                      >
+                        <Text size="sm">The link that was sent to {email} stops working.</Text>
+                      </ConfirmButton>
+                    ),
+                  },
+                ]}
+              />
+            )
+          }
+        </QueryView>
+      </Stack>
+    </Section>
+  );
+}

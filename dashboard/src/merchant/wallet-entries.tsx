@@ -1,0 +1,125 @@
+import { Group, Select, Stack } from '@mantine/core';
+import { useNavigate, useSearch } from '@tanstack/react-router';
+import { api } from '../api/client.ts';
+import { dataOf } from '../api/data-of.ts';
+import type { components } from '../api/generated/api.ts';
+import { defined, timesOf } from '../ui/address.ts';
+import { CursorList } from '../ui/cursor-list.tsx';
+import { DayRange } from '../ui/day-range.tsx';
+import { DownloadCsv } from '../ui/download-csv.tsx';
+import { PageLink } from '../ui/page-link.tsx';
+import { Amount, Moment, Section } from '../ui/parts.tsx';
+import { ENTRY_KINDS, entryFilters, type EntryFilters } from './filters.ts';
+import { usePages, usePlace } from './place.ts';
+
+type Entry = components['schemas']['WalletEntry'];
+
+const HOLD_STATUSES = {
+  HELD: 'On hold',
+  CHARGED: 'Charged',
+  RELEASED: 'Hold, given back',
+} as const;
+
+/** A CSV answer has so many rows at most; the next one begins after its last. */
+const ROWS_OF_AN_ANSWER = 10_000;
+/** A spreadsheet opens a million rows. */
+const MOST_ANSWERS = 100;
+
+const queryOf = ({ kind, ...days }: EntryFilters) => ({ ...defined({ kind }), ...timesOf(days) });
+
+const kindOf = ({ kind, holdStatus }: Entry): string =>
+  holdStatus === null ? ENTRY_KINDS[kind] : HOLD_STATUSES[holdStatus];
+
+/** Every change of the balance. Its filters are in the address. */
+export function WalletEntries() {
+  const place = usePlace();
+  const navigate = useNavigate();
+  const filters = useSearch({ from: '/m/$accountId/$world/wallet' });
+  const show = (next: EntryFilters) =>
+    void navigate({
+      to: '/m/$accountId/$world/wallet',
+      params: place,
+      search: { ...filters, ...next },
+      replace: true,
+    });
+  const query = usePages(['wallet', 'entries', filters], (after) =>
+    dataOf(
+      api.GET('/api/wallet/entries', {
+        params: { query: { limit: 25, ...queryOf(filters), ...(after === '' ? {} : { after }) } },
+      }),
+    ),
+  );
+  return (
+    <Section
+      title="Changes of the balance"
+      extra={<DownloadCsv name="wallet-entries.csv" read={() => readCsv(filters)} />}
+    >
+      <Stack>
+        <Group align="end">
+          <Select
+            label="Kind"
+            placeholder="All"
+            clearable
+            clearButtonProps={{ 'aria-label': 'Show all' }}
+            data={Object.entries(ENTRY_KINDS).map(([value, label]) => ({ value, label }))}
+            value={filters.kind ?? null}
+            onChange={(kind) => show(entryFilters({ ...filters, kind }))}
+          />
+          <DayRange of={filters} onChange={show} />
+        </Group>
+        <CursorList
+          query={query}
+          label="Changes of the balance"
+          keyOf={({ id }) => id}
+          empty={Object.keys(queryOf(filters)).length === 0 ? 'No changes yet.' : 'No results.'}
+          columns={[
+            { title: 'When', cell: ({ at }) => <Moment at={at} /> },
+            {
+              title: 'What',
+              cell: ({ description, transactionId }) =>
+                transactionId === null ? (
+                  description
+                ) : (
+                  <PageLink
+                    to="/m/$accountId/$world/purchases/$transactionId"
+                    params={{ ...place, transactionId }}
+                  >
+                    {description}
+                  </PageLink>
+                ),
+            },
+            { title: 'Kind', cell: kindOf },
+            {
+              title: 'Amount',
+              isNumber: true,
+              cell: ({ amount, currency }) => <Amount of={amount} currency={currency} />,
+            },
+            {
+              title: 'Balance',
+              isNumber: true,
+              cell: ({ balanceAfter, currency }) => <Amount of={balanceAfter} currency={currency} />,
+            },
+          ]}
+        />
+      </Stack>
+    </Section>
+  );
+}
+
+/** All rows that match, from as many answers as they take. */
+async function readCsv(filters: EntryFilters): Promise<Blob> {
+  const parts: string[] = [];
+  let after = '';
+  for (let answers = 0; answers < MOST_ANSWERS; answers += 1) {
+    const { data } = await api.GET('/api/wallet/entries', {
+      headers: { Accept: 'text/csv' },
+      params: { query: { ...queryOf(filters), ...(after === '' ? {} : { after }) } },
+      parseAs: 'text',
+    });
+    const [head = '', ...rows] = String(data).trimEnd().split('\r\n');
+    parts.push(...(answers === 0 ? [head] : []), ...rows);
+    if (rows.length < ROWS_OF_AN_ANSWER) return new Blob([`${parts.join('\r\n')}\r\n`], { type: 'text/csv' });
+    after = rows.at(-1)?.split(',', 1)[0] ?? '';
+  }
+  throw new Error('There are more than a million rows. Choose fewer days.');
+}

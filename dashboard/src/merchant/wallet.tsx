@@ -1,0 +1,193 @@
+import { Button, Group, NumberInput, Select, SimpleGrid, Stack, Text } from '@mantine/core';
+import { useForm } from '@mantine/form';
+import { notifications } from '@mantine/notifications';
+import { useEffect } from 'react';
+import { api } from '../api/client.ts';
+import { bodyOf, dataOf } from '../api/data-of.ts';
+import { Amount, QueryView, Failed, Moment, PageHead, Section, Status } from '../ui/parts.tsx';
+import { useOnce } from '../ui/use-once.ts';
+import { useSending } from '../ui/use-sending.ts';
+import { useAccountQuery, useMembership, useRefresh } from './place.ts';
+import { PayNow, useTransaction } from './purchases.tsx';
+import { WalletEntries } from './wallet-entries.tsx';
+
+type Method = 'CARD' | 'BANK_TRANSFER' | 'MOBILE_MONEY' | 'APPLE_PAY';
+
+const METHODS: readonly { readonly value: Method; readonly label: string }[] = [
+  { value: 'CARD', label: 'Card' },
+  { value: 'BANK_TRANSFER', label: 'Bank transfer' },
+  { value: 'MOBILE_MONEY', label: 'Mobile money' },
+  { value: 'APPLE_PAY', label: 'Apple Pay' },
+];
+
+export function WalletPage() {
+  const { may } = useMembership();
+  const query = useAccountQuery(['wallet', 'balance'], () => dataOf(api.GET('/api/wallet/balance')));
+  return (
+    <Stack>
+      <PageHead title="Wallet" />
+      <Section title="Balance">
+        <QueryView query={query} rows={2}>
+          {({ balance, onHold, currency, lastUpdated }) => (
+            <>
+              <Text size="xl" fw={700}>
+                <Amount of={balance} currency={currency} />
+              </Text>
+              <Text size="sm" c="dimmed">
+                On hold for open purchases: <Amount of={onHold} currency={currency} />. Last change:{' '}
+                <Moment at={lastUpdated} />
+              </Text>
+            </>
+          )}
+        </QueryView>
+      </Section>
+      {may('fund') && (
+        <SimpleGrid cols={{ base: 1, md: 2 }}>
+          <Fund />
+          <LowBalance />
+        </SimpleGrid>
+      )}
+      <WalletEntries />
+    </Stack>
+  );
+}
+
+function Fund() {
+  const { currency } = useMembership();
+  const refresh = useRefresh();
+  const once = useOnce<{ readonly amount: number; readonly paymentMethod: Method }>();
+  const form = useForm({
+    initialValues: { amount: '' as number | '', paymentMethod: 'CARD' as Method },
+    validate: { amount: (amount) => (amount === '' ? 'Enter an amount' : null) },
+    // Another amount is another funding.
+    onValuesChange: once.renew,
+  });
+  const sending = useSending(
+    form,
+    ({ amount, paymentMethod }) =>
+      once.send({ amount: Number(amount), paymentMethod }, (key, body) =>
+        bodyOf(api.POST('/api/wallet/fund', { params: { header: { 'Idempotency-Key': key } }, body })),
+      ),
+    () => refresh('transactions'),
+  );
+  if (sending.result)
+    return (
+      <Section title="Fund the wallet">
+        <Funding transactionId={sending.result.transactionId} />
+        <Button
+          mt="md"
+          variant="default"
+          onClick={() => {
+            once.renew();
+            form.reset();
+            sending.reset();
+          }}
+        >
+          Fund again
+        </Button>
+      </Section>
+    );
+  return (
+    <Section title="Fund the wallet">
+      <form onSubmit={sending.submit} noValidate>
+        <Stack>
+          <NumberInput
+            label={`Amount, ${currency}`}
+            decimalScale={2}
+            thousandSeparator
+            hideControls
+            required
+            {...form.getInputProps('amount')}
+          />
+          <Select
+            label="Pay by"
+            data={METHODS}
+            allowDeselect={false}
+            {...form.getInputProps('paymentMethod')}
+          />
+          {sending.failure && <Failed error={sending.failure} />}
+          <Group>
+            <Button type="submit" loading={sending.isSending}>
+              Go to the payment
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </Section>
+  );
+}
+
+/** Follows a funding until the money is in the wallet. */
+function Funding({ transactionId }: { readonly transactionId: string }) {
+  const query = useTransaction(transactionId);
+  const refresh = useRefresh();
+  const isPaid = query.data?.status === 'SUCCESS';
+  useEffect(() => {
+    if (isPaid) void refresh('wallet');
+    // Once, when it is paid: `refresh` is another function in every render.
+  }, [isPaid]);
+  return (
+    <QueryView query={query} rows={2}>
+      {(found) => (
+        <Stack align="flex-start">
+          <Status>{found.status}</Status>
+          {found.status === 'PENDING' && (
+            <>
+              <Text size="sm">Pay on the payment page or by transfer. This page updates automatically.</Text>
+              <PayNow of={found} />
+            </>
+          )}
+          {found.status === 'SUCCESS' && <Text role="status">The money is in your wallet.</Text>}
+          {found.status === 'FAILED' && <Text role="status">Payment failed: {found.reason}</Text>}
+        </Stack>
+      )}
+    </QueryView>
+  );
+}
+
+function LowBalance() {
+  const query = useAccountQuery(['wallet', 'low-balance'], () => bodyOf(api.GET('/api/wallet/low-balance')));
+  return (
+    <Section title="Low-balance warning">
+      <QueryView query={query} rows={2}>
+        {(found) => <LowBalanceForm {...found} />}
+      </QueryView>
+    </Section>
+  );
+}
+
+function LowBalanceForm({ amount, currency }: { readonly amount: number | null; readonly currency: string }) {
+  const refresh = useRefresh();
+  const form = useForm({ initialValues: { amount: amount ?? '' } });
+  const sending = useSending(
+    form,
+    (values) =>
+      api.PUT('/api/wallet/low-balance', {
+        body: { amount: values.amount === '' ? null : Number(values.amount) },
+      }),
+    async () => {
+      notifications.show({ message: 'Saved.' });
+      await refresh('wallet');
+    },
+  );
+  return (
+    <form onSubmit={sending.submit} noValidate>
+      <Stack>
+        <NumberInput
+          label={`Below this balance, ${currency}`}
+          description="Sends the event wallet.low_balance. Leave empty for none"
+          decimalScale={2}
+          thousandSeparator
+          hideControls
+          {...form.getInputProps('amount')}
+        />
+        {sending.failure && <Failed error={sending.failure} />}
+        <Group>
+          <Button type="submit" variant="default" loading={sending.isSending}>
+            Save
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  );
+}

@@ -1,0 +1,103 @@
+import { Group, Select, Stack } from '@mantine/core';
+import { useNavigate, useSearch } from '@tanstack/react-router';
+import { useState } from 'react';
+import { api } from '../api/client.ts';
+import { dataOf } from '../api/data-of.ts';
+import type { components } from '../api/generated/api.ts';
+import { defined } from '../ui/address.ts';
+import { PageLink } from '../ui/page-link.tsx';
+import { QueryView, Empty, Moment, Pages, Section, Status } from '../ui/parts.tsx';
+import { Rows } from '../ui/rows.tsx';
+import { MESSAGE_STATUSES, messageFilters, type MessageFilters } from './filters.ts';
+import { useAccountQuery, usePlace } from './place.ts';
+
+const LIVE_MS = 5_000;
+
+/** The messages to all endpoints, or to one. The filters are in the address. */
+export function Messages({
+  endpoints,
+}: {
+  readonly endpoints: readonly components['schemas']['WebhookEndpoint'][];
+}) {
+  const place = usePlace();
+  const navigate = useNavigate();
+  const [page, setPage] = useState(1);
+  const filters = useSearch({ from: '/m/$accountId/$world/developers/webhooks' });
+  const show = (next: Readonly<Record<keyof MessageFilters, unknown>>) => {
+    setPage(1);
+    void navigate({
+      to: '/m/$accountId/$world/developers/webhooks',
+      params: place,
+      search: messageFilters(next),
+      replace: true,
+    });
+  };
+  const query = useAccountQuery(
+    ['webhooks', 'messages', page, filters],
+    () =>
+      dataOf(
+        api.GET('/api/webhooks/messages', { params: { query: { page, limit: 20, ...defined(filters) } } }),
+      ),
+    { everyMs: LIVE_MS, keepsOld: true },
+  );
+  const { status, endpointId } = filters;
+  return (
+    <Section title="Messages">
+      <Stack>
+        <Group align="end">
+          <Select
+            label="Status"
+            placeholder="All"
+            clearable
+            clearButtonProps={{ 'aria-label': 'Show all' }}
+            data={[...MESSAGE_STATUSES]}
+            value={status ?? null}
+            onChange={(next) => show({ endpointId, status: next })}
+          />
+          <Select
+            label="Endpoint"
+            placeholder="All"
+            clearable
+            clearButtonProps={{ 'aria-label': 'Show all' }}
+            data={endpoints.map(({ id, url }) => ({ value: id, label: url }))}
+            value={endpointId ?? null}
+            onChange={(next) => show({ status, endpointId: next })}
+          />
+        </Group>
+        <QueryView query={query}>
+          {({ items, pagination }) =>
+            items.length === 0 ? (
+              <Empty>No messages.</Empty>
+            ) : (
+              <>
+                <Rows
+                  label="Messages"
+                  rows={items}
+                  keyOf={({ id }) => id}
+                  columns={[
+                    { title: 'When', cell: ({ createdAt }) => <Moment at={createdAt} /> },
+                    {
+                      title: 'Event',
+                      cell: ({ id: messageId, event }) => (
+                        <PageLink
+                          to="/m/$accountId/$world/developers/webhooks/$messageId"
+                          params={{ ...place, messageId }}
+                        >
+                          {event}
+                        </PageLink>
+                      ),
+                    },
+                    { title: 'Status', cell: (one) => <Status>{one.status}</Status> },
+                    { title: 'Attempts', isNumber: true, cell: ({ attempts }) => attempts },
+                    { title: 'Next', cell: ({ nextAttemptAt }) => <Moment at={nextAttemptAt} /> },
+                  ]}
+                />
+                <Pages of={pagination} onChange={setPage} />
+              </>
+            )
+          }
+        </QueryView>
+      </Stack>
+    </Section>
+  );
+}

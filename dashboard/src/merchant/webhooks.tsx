@@ -1,0 +1,55 @@
+import { Button, Modal, Stack } from '@mantine/core';
+import { useDisclosure } from '@mantine/hooks';
+import { useState } from 'react';
+import { api } from '../api/client.ts';
+import { dataOf } from '../api/data-of.ts';
+import { QueryView, Empty, PageHead, Section } from '../ui/parts.tsx';
+import { Secret } from './keys.tsx';
+import { useAccountQuery, useMembership, useRefresh } from './place.ts';
+import { EndpointCard, NewEndpoint } from './webhook-endpoint.tsx';
+import { Messages } from './webhook-messages.tsx';
+
+export function WebhooksPage() {
+  const { may } = useMembership();
+  const [isOpen, { open, close }] = useDisclosure(false);
+  const [secret, setSecret] = useState<string>();
+  const refresh = useRefresh();
+  const query = useAccountQuery(['webhooks', 'endpoints'], () => dataOf(api.GET('/api/webhooks/endpoints')));
+  return (
+    <Stack>
+      <PageHead title="Webhooks" about="We send events to your server.">
+        {may('webhooks') && <Button onClick={open}>Add an endpoint</Button>}
+      </PageHead>
+      {secret !== undefined && (
+        <Section title="The endpoint’s secret. It is shown once">
+          <Secret label="Signing secret" value={secret} />
+        </Section>
+      )}
+      <Section title="Endpoints">
+        <QueryView query={query}>
+          {({ items }) =>
+            items.length === 0 ? (
+              <Empty>No endpoints yet.</Empty>
+            ) : (
+              <Stack>
+                {items.map((endpoint) => (
+                  <EndpointCard key={endpoint.id} endpoint={endpoint} onSecret={setSecret} />
+                ))}
+              </Stack>
+            )
+          }
+        </QueryView>
+      </Section>
+      <Messages endpoints={query.data?.items ?? []} />
+      <Modal opened={isOpen} onClose={close} title="Add an endpoint">
+        <NewEndpoint
+          onDone={async (secret) => {
+            setSecret(secret);
+            close();
+            await refresh('webhooks');
+          }}
+        />
+      </Modal>
+    </Stack>
+  );
+}

@@ -1,0 +1,256 @@
+import { Alert, Button, Group, Modal, NativeSelect, Stack, Text, TextInput } from '@mantine/core';
+import { useForm } from '@mantine/form';
+import { notifications } from '@mantine/notifications';
+import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useParams } from '@tanstack/react-router';
+import { useState } from 'react';
+import { ops } from '../api/client.ts';
+import { dataOf } from '../api/data-of.ts';
+import { CursorList } from '../ui/cursor-list.tsx';
+import { Facts } from '../ui/facts.tsx';
+import { formatAmount } from '../ui/format.ts';
+import { PageLink } from '../ui/page-link.tsx';
+import { Amount, QueryView, Failed, Id, Moment, PageHead, Section, Status } from '../ui/parts.tsx';
+import { ReasonField, reasonError } from '../ui/reason-field.tsx';
+import { useSending } from '../ui/use-sending.ts';
+import { AccountState } from './accounts.tsx';
+import { accountQuery, accountTransactionsQuery, type AccountOverview } from './data.ts';
+import { useOperator, useWorld } from './place.ts';
+import { SubjectLink } from './subject-link.tsx';
+import { plain } from './words.ts';
+
+export function AccountPage() {
+  const world = useWorld();
+  const { id } = useParams({ from: '/operators/$world/accounts/$id' });
+  const account = useQuery(accountQuery(world, id));
+  return (
+    <Stack>
+      <PageHead title={account.data?.name ?? 'Account'}>
+        {account.data && <AccountState {...account.data} />}
+      </PageHead>
+      <QueryView query={account} rows={8}>
+        {(of) => (
+          <>
+            {of.disabledAt !== null && (
+              <Alert color="red" title="Disabled">
+                Its keys and members are refused since <Moment at={of.disabledAt} />. Open purchases continue.
+              </Alert>
+            )}
+            <WhoItIs of={of} />
+            <WhatItHas of={of} />
+            <Transactions accountId={of.accountId} />
+          </>
+        )}
+      </QueryView>
+    </Stack>
+  );
+}
+
+function WhoItIs({ of }: { readonly of: AccountOverview }) {
+  const world = useWorld();
+  const { may } = useOperator();
+  const [change, setChange] = useState<Change | null>(null);
+  const isDisabled = of.disabledAt !== null;
+  return (
+    <Section
+      title="Account"
+      extra={
+        may('accounts') && (
+          <Group gap="xs">
+            <Button size="compact-sm" variant="default" onClick={() => setChange('plan')}>
+              Change the plan
+            </Button>
+            <Button
+              size="compact-sm"
+              variant="default"
+              color={isDisabled ? 'blue' : 'red'}
+              onClick={() => setChange(isDisabled ? 'enable' : 'disable')}
+            >
+              {isDisabled ? 'Enable' : 'Disable'}
+            </Button>
+          </Group>
+        )
+      }
+    >
+      <Facts
+        of={[
+          ['Id', <Id key="id">{of.accountId}</Id>],
+          ['E-mail', of.email],
+          ['Website', of.websiteUrl],
+          ['Type', plain(of.type)],
+          ['Plan', `${plain(of.plan)}, ${of.requestsPerMinute.toLocaleString()} requests a minute`],
+          ['Members', of.members.toLocaleString()],
+          ['Since', <Moment key="since" at={of.createdAt} />],
+        ]}
+      />
+      {may('audit') && (
+        <PageLink
+          size="sm"
+          to="/operators/$world/audit"
+          params={{ world }}
+          search={{ subject: of.accountId }}
+        >
+          See the audit log of this account
+        </PageLink>
+      )}
+      {change !== null && <ChangeDialog of={of} change={change} onClose={() => setChange(null)} />}
+    </Section>
+  );
+}
+
+function WhatItHas({ of }: { readonly of: AccountOverview }) {
+  const world = useWorld();
+  return (
+    <Section title={`In the ${world} world`}>
+      <Facts
+        of={[
+          ['Currency', of.currency],
+          ['Balance', formatAmount(of.balance, of.currency)],
+          ['On hold', formatAmount(of.onHold, of.currency)],
+          ['API keys', of.keys.toLocaleString()],
+          ['Webhook endpoints', of.endpoints.toLocaleString()],
+          ['Open purchases', of.openPurchases.toLocaleString()],
+          ['Open fundings', of.openFundings.toLocaleString()],
+          ['Stuck', of.stuck.toLocaleString()],
+        ]}
+      />
+    </Section>
+  );
+}
+
+const TYPES = { BASE: 'eSIM', TOPUP: 'Top-up', FUNDING: 'Funding' } as const;
+
+function Transactions({ accountId }: { readonly accountId: string }) {
+  const world = useWorld();
+  const transactions = useInfiniteQuery(accountTransactionsQuery(world, accountId));
+  return (
+    <Section title="Purchases and fundings">
+      <CursorList
+        query={transactions}
+        label="Purchases and fundings of the account"
+        empty="No purchases yet."
+        keyOf={({ transactionId }) => transactionId}
+        columns={[
+          { title: 'Created', cell: ({ createdAt }) => <Moment at={createdAt} /> },
+          { title: 'Transaction', cell: ({ transactionId }) => <SubjectLink id={transactionId} /> },
+          { title: 'Type', cell: ({ type }) => TYPES[type] },
+          { title: 'Package', cell: ({ packageName }) => packageName ?? '–' },
+          {
+            title: 'Amount',
+            cell: ({ amount, currency }) => <Amount of={amount} currency={currency} />,
+            isNumber: true,
+          },
+          { title: 'Status', cell: ({ status }) => <Status>{status}</Status> },
+        ]}
+      />
+    </Section>
+  );
+}
+
+type Change = 'plan' | 'disable' | 'enable';
+
+const PLANS = ['STANDARD', 'PREMIUM', 'ENTERPRISE'] as const;
+
+const WORDS: Record<Change, { readonly title: string; readonly about: string; readonly submit: string }> = {
+  plan: {
+    title: 'Change the plan',
+    about: 'Applies in both worlds within 5 seconds.',
+    submit: 'Change the plan',
+  },
+  disable: {
+    title: 'Disable the account',
+    about:
+      'Its API keys and members are refused in both worlds within 5 seconds. Open purchases continue, and travellers keep their eSIMs.',
+    submit: 'Disable',
+  },
+  enable: {
+    title: 'Enable the account',
+    about: 'Its API keys and members work again in both worlds.',
+    submit: 'Enable',
+  },
+};
+
+function ChangeDialog({
+  of,
+  change,
+  onClose,
+}: {
+  readonly of: AccountOverview;
+  readonly change: Change;
+  readonly onClose: () => void;
+}) {
+  const world = useWorld();
+  const queries = useQueryClient();
+  const { title, about, submit } = WORDS[change];
+  const form = useForm({
+    initialValues: {
+      plan: of.plan,
+      requestsPerMinute: of.plan === 'ENTERPRISE' ? String(of.requestsPerMinute) : '',
+      reason: '',
+    },
+    validate: {
+      requestsPerMinute: (count, { plan }) =>
+        change === 'plan' && plan === 'ENTERPRISE' && !/^[1-9]\d{0,6}$/.test(count)
+          ? 'Must be a whole number from 1'
+          : null,
+      reason: reasonError,
+    },
+  });
+  const sending = useSending(
+    form,
+    ({ plan, requestsPerMinute, reason }) =>
+      dataOf(
+        ops.PATCH('/ops/accounts/{accountId}', {
+          params: { path: { accountId: of.accountId }, query: { world } },
+          body: {
+            reason,
+            ...(change === 'plan'
+              ? {
+                  plan,
+                  ...(plan === 'ENTERPRISE' ? { requestsPerMinute: Number(requestsPerMinute) } : {}),
+                }
+              : { disabled: change === 'disable' }),
+          },
+        }),
+      ),
+    async () => {
+      notifications.show({ message: `${of.name}: changed`, color: 'green' });
+      onClose();
+      await queries.invalidateQueries({ queryKey: ['ops', world] });
+    },
+  );
+  return (
+    <Modal opened onClose={onClose} title={`${title}: ${of.name}`}>
+      <form onSubmit={sending.submit} noValidate>
+        <Stack>
+          <Text size="sm">{about}</Text>
+          {change === 'plan' && (
+            <NativeSelect
+              label="Plan"
+              data={PLANS.map((value) => ({ value, label: plain(value) }))}
+              {...form.getInputProps('plan')}
+            />
+          )}
+          {change === 'plan' && form.values.plan === 'ENTERPRISE' && (
+            <TextInput
+              label="Requests a minute"
+              inputMode="numeric"
+              required
+              {...form.getInputProps('requestsPerMinute')}
+            />
+          )}
+          <ReasonField {...form.getInputProps('reason')} />
+          {sending.failure && <Failed error={sending.failure} />}
+          <Group justify="flex-end">
+            <Button variant="default" onClick={onClose}>
+              Back
+            </Button>
+            <Button type="submit" color={change === 'disable' ? 'red' : 'blue'} loading={sending.isSending}>
+              {submit}
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </Modal>
+  );
+}

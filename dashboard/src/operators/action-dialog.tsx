@@ -1,0 +1,376 @@
+/** One action on one purchase: its fields, its effect, and its result. */
+import {
+  Alert,
+  Button,
+  Checkbox,
+  Group,
+  Modal,
+  NativeSelect,
+  NumberInput,
+  Stack,
+  Text,
+  TextInput,
+} from '@mantine/core';
+import { useForm } from '@mantine/form';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { ops } from '../api/client.ts';
+import { dataOf } from '../api/data-of.ts';
+import type { components } from '../api/generated/ops.ts';
+import { Refusal } from '../api/refusal.ts';
+import { formatMoment } from '../ui/format.ts';
+import { Failed } from '../ui/parts.tsx';
+import { ReasonField, reasonError } from '../ui/reason-field.tsx';
+import { movesQuery, type Action, type MoveRecord, type PurchaseStory } from './data.ts';
+import { EffectSection } from './effect.tsx';
+import { useOperator, useWorld } from './place.ts';
+import { ACTIONS } from './words.ts';
+
+type MoveRequest = components['schemas']['MoveRequest'];
+type Result = components['schemas']['MoveDone']['data'] | components['schemas']['MoveWaits']['data'];
+
+interface Fields {
+  reason: string;
+  evidence: string;
+  amount: number | string;
+  packageCode: string;
+  goodwill: boolean;
+  outcome: '' | 'won' | 'lost';
+  disputeId: string;
+  override: boolean;
+}
+
+const EMPTY: Fields = {
+  reason: '',
+  evidence: '',
+  amount: '',
+  packageCode: '',
+  goodwill: false,
+  outcome: '',
+  disputeId: '',
+  override: false,
+};
+
+/** Which fields an action has beside its reason. */
+const FIELDS_OF: Record<Action, readonly (keyof Fields)[]> = {
+  'look-at-gateway': [],
+  'look-at-supplier': [],
+  'retry-delivery': [],
+  'deliver-other': ['packageCode', 'evidence'],
+  'mark-paid': ['evidence'],
+  'refund-to-source': ['amount', 'goodwill', 'evidence'],
+  'credit-wallet': ['amount', 'goodwill', 'evidence'],
+  cancel: ['evidence'],
+  'settle-claim': ['outcome', 'disputeId', 'evidence', 'override'],
+};
+
+const NEEDS_EVIDENCE: readonly Action[] = ['mark-paid', 'settle-claim'];
+
+/** The refusals that are about one field. */
+const FIELD_OF_REFUSAL: Readonly<Record<string, keyof Fields>> = {
+  REASON_NEEDED: 'reason',
+  EVIDENCE_NEEDED: 'evidence',
+  AMOUNT_TOO_HIGH: 'amount',
+  AMOUNT_NOT_ALLOWED: 'amount',
+  AMOUNT_NEEDED: 'amount',
+  OTHER_CURRENCY: 'amount',
+  OUTCOME_NEEDED: 'outcome',
+  DISPUTE_NEEDED: 'disputeId',
+  NO_EQUAL_PACKAGE: 'packageCode',
+  PACKAGE_DOES_NOT_FIT: 'packageCode',
+  ALREADY_DELIVERED: 'goodwill',
+};
+
+export function ActionDialog({
+  action,
+  story,
+  onClose,
+}: {
+  readonly action: Action;
+  readonly story: PurchaseStory;
+  readonly onClose: () => void;
+}) {
+  const { label, does } = ACTIONS[action];
+  const { form, sending, first } = useAction(action, story);
+  const [checked, setChecked] = useState<MoveRequest | null>(null);
+  const back = () => {
+    sending.reset();
+    setChecked(null);
+  };
+  // A refusal about a field leads back to the field.
+  const isChecking = checked !== null && !hasErrors(form.errors);
+  return (
+    <Modal opened onClose={onClose} title={label} size="lg">
+      {sending.data ? (
+        <Stack>
+          <ResultShown of={sending.data} first={first} />
+          <Group justify="flex-end">
+            <Button onClick={onClose}>Close</Button>
+          </Group>
+        </Stack>
+      ) : isChecking ? (
+        <Stack>
+          <Text size="sm">{does}</Text>
+          <Facts request={checked} />
+          <Effect request={checked} transactionId={story.transactionId} />
+          {first && <WasFirst of={first} />}
+          {sending.error && <Failed error={sending.error} />}
+          <Group justify="flex-end">
+            <Button variant="default" onClick={back}>
+              Back
+            </Button>
+            <Button
+              color={action === 'cancel' ? 'red' : 'blue'}
+              loading={sending.isPending}
+              onClick={() => sending.mutate(checked)}
+              data-autofocus
+            >
+              {label} now
+            </Button>
+          </Group>
+          {sending.isPending && (
+            <Text size="sm" role="status">
+              This can take 30 s: gateway and supplier are checked first.
+            </Text>
+          )}
+        </Stack>
+      ) : (
+        <form
+          onSubmit={form.onSubmit((fields) => {
+            sending.reset();
+            setChecked(requestOf(action, fields, story));
+          })}
+          noValidate
+        >
+          <Stack>
+            <Text size="sm">{does}</Text>
+            <FieldsOf action={action} story={story} form={form} />
+            <ReasonField data-autofocus {...form.getInputProps('reason')} />
+            {sending.error && !hasErrors(form.errors) && <Failed error={sending.error} />}
+            <Group justify="flex-end">
+              <Button variant="default" onClick={onClose}>
+                Back
+              </Button>
+              <Button type="submit">Continue</Button>
+            </Group>
+          </Stack>
+        </form>
+      )}
+    </Modal>
+  );
+}
+
+const hasErrors = (errors: object): boolean => Object.keys(errors).length > 0;
+
+function useAction(action: Action, story: PurchaseStory) {
+  const world = useWorld();
+  const { email } = useOperator();
+  const queries = useQueryClient();
+  const { transactionId } = story;
+  // What the person saw when they began.
+  const [known] = useState(() => new Set(story.moves.map(({ moveId }) => moveId)));
+  const [first, setFirst] = useState<MoveRecord | null>(null);
+  const form = useForm<Fields>({
+    initialValues: EMPTY,
+    validate: {
+      reason: reasonError,
+      evidence: (evidence) =>
+        NEEDS_EVIDENCE.includes(action) && evidence.trim().length < 3
+          ? 'Name the proof: a ticket, a link, a line of a statement'
+          : null,
+      outcome: (outcome) => (action === 'settle-claim' && outcome === '' ? 'Choose the outcome' : null),
+    },
+  });
+  /** Who did something to it before this person. */
+  const findFirst = async () => {
+    await queries.invalidateQueries({ queryKey: ['ops', world] });
+    const { made } = await queries.query({ ...movesQuery(world, transactionId), staleTime: 0 });
+    setFirst(
+      made.findLast(({ by, moveId, status }) => by !== email && !known.has(moveId) && status !== 'REFUSED') ??
+        null,
+    );
+  };
+  const sending = useMutation({
+    mutationFn: (body: MoveRequest): Promise<Result> =>
+      dataOf(
+        ops.POST('/ops/purchases/{transactionId}/moves', {
+          params: { path: { transactionId }, query: { world } },
+          body,
+        }),
+      ),
+    onSuccess: async (result) => {
+      if (result.outcome === 'done' && result.again) await findFirst();
+    },
+    onError: async (error) => {
+      if (error instanceof Refusal) form.setErrors(errorsOf(error, action));
+      await findFirst();
+    },
+    onSettled: () => queries.invalidateQueries({ queryKey: ['ops', world] }),
+  });
+  return { form, sending, first };
+}
+
+/** What a refusal says about single fields of this action. */
+function errorsOf(error: Refusal, action: Action): Readonly<Record<string, string>> {
+  const field = error.refusal === undefined ? undefined : FIELD_OF_REFUSAL[error.refusal];
+  const isShown = field === 'reason' || (field !== undefined && FIELDS_OF[action].includes(field));
+  return { ...error.byField(), ...(isShown ? { [field]: error.message } : {}) };
+}
+
+/** Empty fields are not sent. */
+function requestOf(move: Action, fields: Fields, { currency, payments }: PurchaseStory): MoveRequest {
+  const has = (name: keyof Fields) => FIELDS_OF[move].includes(name);
+  const text = (name: 'evidence' | 'packageCode' | 'disputeId') => {
+    const value = fields[name].trim();
+    return has(name) && value !== '' ? { [name]: value } : {};
+  };
+  const amountCurrency = move === 'refund-to-source' ? (payments[0]?.currency ?? currency) : currency;
+  const amount =
+    has('amount') && fields.amount !== '' && amountCurrency !== null
+      ? { amount: Number(fields.amount), currency: amountCurrency }
+      : {};
+  return {
+    move,
+    reason: fields.reason.trim(),
+    ...text('evidence'),
+    ...text('packageCode'),
+    ...text('disputeId'),
+    ...amount,
+    ...(has('goodwill') && fields.goodwill ? { goodwill: true } : {}),
+    ...(has('outcome') && fields.outcome !== '' ? { outcome: fields.outcome } : {}),
+    ...(has('override') && fields.override ? { override: true } : {}),
+  };
+}
+
+function FieldsOf({
+  action,
+  story,
+  form,
+}: {
+  readonly action: Action;
+  readonly story: PurchaseStory;
+  readonly form: ReturnType<typeof useAction>['form'];
+}) {
+  const has = (name: keyof Fields) => FIELDS_OF[action].includes(name);
+  const currency =
+    action === 'refund-to-source' ? (story.payments[0]?.currency ?? story.currency) : story.currency;
+  return (
+    <>
+      {has('outcome') && (
+        <NativeSelect
+          label="Outcome"
+          required
+          data={[
+            { value: '', label: 'Choose' },
+            { value: 'won', label: 'Won: we keep the money' },
+            { value: 'lost', label: 'Lost: the money is gone' },
+          ]}
+          {...form.getInputProps('outcome')}
+        />
+      )}
+      {has('disputeId') && (
+        <TextInput
+          label="Dispute"
+          description="The gateway’s id, where several are open"
+          {...form.getInputProps('disputeId')}
+        />
+      )}
+      {has('amount') && (
+        <NumberInput
+          label={`Amount in ${currency ?? 'the currency of the payment'}`}
+          description="Empty: everything that can be refunded"
+          min={0}
+          decimalScale={2}
+          hideControls
+          inputMode="decimal"
+          {...form.getInputProps('amount')}
+        />
+      )}
+      {has('packageCode') && (
+        <TextInput
+          label="Package"
+          description="Its code. Empty: the cheapest equal package"
+          {...form.getInputProps('packageCode')}
+        />
+      )}
+      {has('evidence') && (
+        <TextInput
+          label="Evidence"
+          description="The proof: a ticket, a link, a line of a statement"
+          required={NEEDS_EVIDENCE.includes(action)}
+          {...form.getInputProps('evidence')}
+        />
+      )}
+      {has('goodwill') && (
+        <Checkbox
+          label="Goodwill: refund although it was delivered"
+          {...form.getInputProps('goodwill', { type: 'checkbox' })}
+        />
+      )}
+      {has('override') && (
+        <Checkbox
+          label="Override the gateway’s outcome (needs a second person)"
+          {...form.getInputProps('override', { type: 'checkbox' })}
+        />
+      )}
+    </>
+  );
+}
+
+function Facts({ request: { reason, evidence } }: { readonly request: MoveRequest }) {
+  return (
+    <Text size="sm" c="dimmed">
+      Reason: {reason}
+      {evidence !== undefined && `. Evidence: ${evidence}`}
+    </Text>
+  );
+}
+
+/** The effect that the service previews. */
+function Effect({
+  request,
+  transactionId,
+}: {
+  readonly request: MoveRequest;
+  readonly transactionId: string;
+}) {
+  const world = useWorld();
+  const effect = useQuery({
+    queryKey: ['ops', world, 'effect', transactionId, request],
+    queryFn: () =>
+      dataOf(
+        ops.POST('/ops/purchases/{transactionId}/moves/preview', {
+          params: { path: { transactionId }, query: { world } },
+          body: request,
+        }),
+      ),
+    staleTime: 0,
+    gcTime: 0,
+  });
+  return <EffectSection query={effect} />;
+}
+
+function ResultShown({ of, first }: { readonly of: Result; readonly first: MoveRecord | null }) {
+  if (of.outcome === 'waits-for-approval')
+    return (
+      <Alert color="yellow" title="Awaits second approval" role="status">
+        The amount is above a limit. Another person of finance approves it until {formatMoment(of.expiresAt)}.
+      </Alert>
+    );
+  if (first) return <WasFirst of={first} />;
+  return (
+    <Alert color={of.again ? 'yellow' : 'green'} title={of.again ? 'Already done' : 'Done'} role="status">
+      {of.did}
+      {of.again && '. It was not done twice.'}
+    </Alert>
+  );
+}
+
+/** Tells the second of two people what the first one did. */
+function WasFirst({ of: { by, move, createdAt, reason } }: { readonly of: MoveRecord }) {
+  return (
+    <Alert color="yellow" title={`Already done by ${by}`} role="status">
+      {ACTIONS[move].label}, at {formatMoment(createdAt)}. Reason: {reason}. It was not done twice.
+    </Alert>
+  );
+}

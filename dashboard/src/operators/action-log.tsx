@@ -1,0 +1,54 @@
+import { Stack, Text } from '@mantine/core';
+import type { MoveRecord } from './data.ts';
+import { Amount, Empty, Moment, Status } from '../ui/parts.tsx';
+import { Rows } from '../ui/rows.tsx';
+import { ACTIONS } from './words.ts';
+
+/** Every action that somebody asked for on one purchase, refused ones too. */
+export function ActionLog({ records }: { readonly records: readonly MoveRecord[] }) {
+  if (records.length === 0) return <Empty>No actions yet.</Empty>;
+  return (
+    <Rows
+      label="Operator actions"
+      rows={records}
+      keyOf={({ moveId }) => moveId}
+      columns={[
+        { title: 'When', cell: ({ createdAt }) => <Moment at={createdAt} /> },
+        { title: 'Action', cell: ({ move }) => ACTIONS[move].label },
+        {
+          title: 'By',
+          cell: ({ by, approvedBy, status }) =>
+            approvedBy === null
+              ? by
+              : `${by}, ${status === 'DECLINED' ? 'declined' : 'approved'} by ${approvedBy}`,
+        },
+        {
+          title: 'Amount',
+          cell: ({ amount, currency }) => <Amount of={amount} currency={currency} />,
+          isNumber: true,
+        },
+        { title: 'Reason', cell: (record) => <Why record={record} /> },
+        { title: 'Result', cell: (record) => <Result record={record} /> },
+      ]}
+    />
+  );
+}
+
+function Why({ record: { reason, evidence, decisionReason } }: { readonly record: MoveRecord }) {
+  return (
+    <Stack gap={2}>
+      <Text size="sm">{reason}</Text>
+      {evidence !== null && <Text size="sm">Evidence: {evidence}</Text>}
+      {decisionReason !== null && <Text size="sm">Decision: {decisionReason}</Text>}
+    </Stack>
+  );
+}
+
+function Result({ record: { status, refusal, detail } }: { readonly record: MoveRecord }) {
+  return (
+    <Stack gap={2} align="flex-start">
+      <Status>{status}</Status>
+      {(refusal ?? detail) !== null && <Text size="sm">{[refusal, detail].filter(Boolean).join(': ')}</Text>}
+    </Stack>
+  );
+}

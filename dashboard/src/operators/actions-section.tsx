@@ -1,0 +1,88 @@
+import { Button, Group, Stack, Text } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { ActionDialog } from './action-dialog.tsx';
+import { movesQuery, type Action, type Moves, type PurchaseStory } from './data.ts';
+import { QueryView, Section } from '../ui/parts.tsx';
+import { useOperator, useWorld } from './place.ts';
+import { ReplayDialog } from './replay-dialog.tsx';
+import { ACTIONS } from './words.ts';
+
+/** What can be done now, by whom. */
+export function ActionsSection({
+  transactionId,
+  story,
+}: {
+  readonly transactionId: string;
+  readonly story: PurchaseStory;
+}) {
+  const world = useWorld();
+  const moves = useQuery(movesQuery(world, transactionId));
+  return (
+    <Section title="Actions">
+      <QueryView query={moves} rows={3}>
+        {(of) => <Choices of={of} story={story} />}
+      </QueryView>
+    </Section>
+  );
+}
+
+function Choices({ of, story }: { readonly of: Moves; readonly story: PurchaseStory }) {
+  const { may } = useOperator();
+  const [chosen, setChosen] = useState<Action | 'replay' | null>(null);
+  const others = of.fits.filter((action) => !of.yours.includes(action));
+  const close = () => setChosen(null);
+  return (
+    <Stack gap="sm">
+      {may('replay') && of.replay.length > 0 && (
+        <Choice
+          label="Retry"
+          does="Retries every step that can be retried, until one of them resolves it."
+          onClick={() => setChosen('replay')}
+          isFirst
+        />
+      )}
+      {of.yours.map((action) => (
+        <Choice
+          key={action}
+          label={ACTIONS[action].label}
+          does={ACTIONS[action].does}
+          onClick={() => setChosen(action)}
+        />
+      ))}
+      {of.yours.length === 0 && <Text c="dimmed">No actions for your role now.</Text>}
+      {others.length > 0 && (
+        <Text size="sm" c="dimmed">
+          For other roles: {others.map((action) => ACTIONS[action].label.toLowerCase()).join(', ')}.
+        </Text>
+      )}
+      {chosen === 'replay' && <ReplayDialog transactionId={of.transactionId} onClose={close} />}
+      {chosen !== null && chosen !== 'replay' && (
+        <ActionDialog action={chosen} story={story} onClose={close} />
+      )}
+    </Stack>
+  );
+}
+
+function Choice({
+  label,
+  does,
+  onClick,
+  isFirst = false,
+}: {
+  readonly label: string;
+  readonly does: string;
+  readonly onClick: () => void;
+  readonly isFirst?: boolean;
+}) {
+  return (
+    <Group gap="sm" align="center">
+      <Button variant={isFirst ? 'filled' : 'default'} size="xs" onClick={onClick}>
+        {label}
+      </Button>
+      <Text size="sm" c="dimmed" flex="1 1 12rem">
+        {does}
+      </Text>
+    </Group>
+  );
+}

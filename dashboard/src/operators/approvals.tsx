@@ -1,0 +1,91 @@
+import { Alert, Button, Group, Stack, Text } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { PageLink } from '../ui/page-link.tsx';
+import { Amount, QueryView, Empty, Moment, PageHead } from '../ui/parts.tsx';
+import { Rows } from '../ui/rows.tsx';
+import { approvalsQuery, type BatchRepair, type MoveRecord } from './data.ts';
+import { DecisionDialog } from './decision-dialog.tsx';
+import { useOperator, useWorld } from './place.ts';
+import { SubjectLink } from './subject-link.tsx';
+import { ACTIONS, BATCH_ACTIONS } from './words.ts';
+
+export function ApprovalsPage() {
+  const world = useWorld();
+  const waiting = useQuery(approvalsQuery(world));
+  return (
+    <Stack>
+      <PageHead
+        title="Approvals"
+        about="Actions and batch repairs awaiting second approval, at most 7 days."
+      />
+      <QueryView query={waiting}>
+        {({ actions, repairs }) => (
+          <>
+            <Repairs of={repairs} />
+            {actions.length === 0 ? <Empty>No actions await approval.</Empty> : <List items={actions} />}
+          </>
+        )}
+      </QueryView>
+    </Stack>
+  );
+}
+
+function Repairs({ of }: { readonly of: readonly BatchRepair[] }) {
+  const world = useWorld();
+  return of.map(({ repairId, action, counts, by }) => (
+    <Alert key={repairId} title={`Batch repair: ${BATCH_ACTIONS[action].label}`}>
+      {`${counts.waiting.toLocaleString()} items, requested by ${by}. `}
+      <PageLink size="sm" to="/operators/$world/repairs/$repairId" params={{ world, repairId }}>
+        Review and decide
+      </PageLink>
+    </Alert>
+  ));
+}
+
+function List({ items }: { readonly items: readonly MoveRecord[] }) {
+  return (
+    <Rows
+      label="Actions awaiting second approval"
+      rows={items}
+      keyOf={({ moveId }) => moveId}
+      columns={[
+        { title: 'Action', cell: ({ move }) => ACTIONS[move].label },
+        {
+          title: 'Purchase',
+          cell: ({ transactionId }) => <SubjectLink id={transactionId} />,
+        },
+        {
+          title: 'Amount',
+          cell: ({ amount, currency }) => <Amount of={amount} currency={currency} />,
+          isNumber: true,
+        },
+        { title: 'Requested by', cell: ({ by }) => by },
+        { title: 'Reason', cell: ({ reason }) => reason },
+        { title: 'Requested', cell: ({ createdAt }) => <Moment at={createdAt} /> },
+        { title: 'Expires', cell: ({ expiresAt }) => <Moment at={expiresAt} /> },
+        { title: 'Decide', cell: (record) => <Decide record={record} /> },
+      ]}
+    />
+  );
+}
+
+function Decide({ record }: { readonly record: MoveRecord }) {
+  const { may, email } = useOperator();
+  const [decision, setDecision] = useState<'approve' | 'decline' | null>(null);
+  if (!may('approve')) return <Text size="sm">Finance decides</Text>;
+  if (record.by === email) return <Text size="sm">Yours: another person of finance decides</Text>;
+  return (
+    <Group gap="xs">
+      <Button size="compact-sm" onClick={() => setDecision('approve')}>
+        Approve
+      </Button>
+      <Button size="compact-sm" variant="default" onClick={() => setDecision('decline')}>
+        Decline
+      </Button>
+      {decision !== null && (
+        <DecisionDialog record={record} decision={decision} onClose={() => setDecision(null)} />
+      )}
+    </Group>
+  );
+}

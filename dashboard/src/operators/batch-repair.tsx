@@ -1,0 +1,218 @@
+import { Alert, Button, Group, NativeSelect, Progress, Stack, Text } from '@mantine/core';
+import { notifications } from '@mantine/notifications';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useParams } from '@tanstack/react-router';
+import { useState } from 'react';
+import { ops } from '../api/client.ts';
+import { dataOf } from '../api/data-of.ts';
+import { Facts } from '../ui/facts.tsx';
+import { formatAmount } from '../ui/format.ts';
+import { Amount, QueryView, Empty, Id, Moment, PageHead, Pages, Section, Status } from '../ui/parts.tsx';
+import { ReasonDialog } from '../ui/reason-dialog.tsx';
+import { Rows } from '../ui/rows.tsx';
+import { progressOf } from './batch-repairs.tsx';
+import { batchRepairQuery, type BatchRepairDetails } from './data.ts';
+import { useOperator, useWorld } from './place.ts';
+import { AGES } from './search.ts';
+import { SubjectLink } from './subject-link.tsx';
+import { BATCH_ACTIONS, plain, STUCK_CLASSES } from './words.ts';
+import { WorkflowLink } from './workflow-link.tsx';
+
+export function BatchRepairPage() {
+  const world = useWorld();
+  const { repairId } = useParams({ from: '/operators/$world/repairs/$repairId' });
+  const repair = useQuery(batchRepairQuery(world, repairId));
+  return (
+    <Stack>
+      <PageHead title="Batch repair" />
+      <QueryView query={repair}>
+        {(details) => (
+          <>
+            <Overview of={details} />
+            <Decision of={details} />
+            <Items of={details} />
+          </>
+        )}
+      </QueryView>
+    </Stack>
+  );
+}
+
+function filterWords({ class: kind, olderThanSeconds, currency }: BatchRepairDetails['filter']): string {
+  const age = AGES.find(({ value }) => value === String(olderThanSeconds));
+  return [
+    kind === undefined ? 'All kinds' : STUCK_CLASSES[kind],
+    ...(olderThanSeconds === undefined
+      ? []
+      : [`no progress for ${age?.label ?? `${olderThanSeconds.toLocaleString()} s`}`]),
+    ...(currency === undefined ? [] : [currency]),
+  ].join(', ');
+}
+
+function Overview({ of }: { readonly of: BatchRepairDetails }) {
+  const { counts } = of;
+  const all = of.items.length;
+  const wasApproved = of.decidedBy !== null && of.status !== 'DECLINED';
+  const share = (count: number) => (all === 0 ? 0 : (100 * count) / all);
+  return (
+    <Section title={BATCH_ACTIONS[of.action].label} extra={<Status>{of.status}</Status>}>
+      <Stack>
+        <Facts
+          of={[
+            ['Batch repair', <Id key="id">{of.repairId}</Id>],
+            ['What it does', BATCH_ACTIONS[of.action].does],
+            ['Filter', filterWords(of.filter)],
+            ['Amount', of.totals.map(({ amount, currency }) => formatAmount(amount, currency)).join(' and ')],
+            ['Requested by', of.by],
+            ['Reason', of.reason],
+            ['Evidence', of.evidence],
+            ['Requested', <Moment key="requested" at={of.createdAt} />],
+            ['Workflow', wasApproved && <WorkflowLink key="workflow" workflowId={of.repairId} />],
+            ['Decided by', of.decidedBy],
+            ['Decided', of.decidedAt && <Moment key="decided" at={of.decidedAt} />],
+            ['Ended', of.closedAt && <Moment key="ended" at={of.closedAt} />],
+            ['Expires', of.status === 'WAITS_FOR_APPROVAL' && <Moment key="until" at={of.expiresAt} />],
+          ]}
+        />
+        {wasApproved && (
+          <div>
+            <Progress.Root size="lg">
+              <Progress.Section value={share(counts.done)} color="green" aria-label="Done" />
+              <Progress.Section value={share(counts.refused)} color="red" aria-label="Refused" />
+              <Progress.Section value={share(counts.unknown)} color="yellow" aria-label="Unknown" />
+              <Progress.Section value={share(counts.skipped)} color="gray" aria-label="Skipped" />
+            </Progress.Root>
+            <Text size="sm" role="status">
+              {progressOf(counts)}
+            </Text>
+          </div>
+        )}
+        {of.isStopping && <Alert color="yellow">Stopping. Rows in progress finish first.</Alert>}
+      </Stack>
+    </Section>
+  );
+}
+
+const VERBS = {
+  approve: { label: 'Approve and start', color: 'blue', done: 'Approved. It is running' },
+  decline: { label: 'Decline', color: 'red', done: 'Declined. Nothing was done' },
+  stop: { label: 'Stop', color: 'red', done: 'Stopping' },
+} as const;
+type Verb = keyof typeof VERBS;
+
+/** What the reader may decide now. */
+function Decision({ of }: { readonly of: BatchRepairDetails }) {
+  const world = useWorld();
+  const queries = useQueryClient();
+  const { may, email } = useOperator();
+  const [verb, setVerb] = useState<Verb | null>(null);
+  const isOwn = of.by === email;
+  const isWaiting = of.status === 'WAITS_FOR_APPROVAL';
+  const verbs: Verb[] = [
+    ...(isWaiting && may('approve') && !isOwn ? (['approve'] as const) : []),
+    ...(isWaiting && may('approve') ? (['decline'] as const) : []),
+    ...(of.status === 'RUNNING' && !of.isStopping && may('replay') ? (['stop'] as const) : []),
+  ];
+  const decide = async (chosen: Verb, reason: string) => {
+    const params = { path: { repairId: of.repairId }, query: { world } };
+    await dataOf(ops.POST(`/ops/batch-repairs/{repairId}/${chosen}`, { params, body: { reason } }));
+    notifications.show({ message: VERBS[chosen].done, color: 'green' });
+    await queries.invalidateQueries({ queryKey: ['ops', world] });
+  };
+  return (
+    <>
+      {isWaiting && isOwn && (
+        <Alert>
+          You requested it: another person of finance approves it.{may('approve') && ' You may decline it.'}
+        </Alert>
+      )}
+      {verbs.length > 0 && (
+        <Group>
+          {verbs.map((name) => (
+            <Button
+              key={name}
+              color={VERBS[name].color}
+              variant={name === 'approve' ? 'filled' : 'light'}
+              onClick={() => setVerb(name)}
+            >
+              {VERBS[name].label}
+            </Button>
+          ))}
+        </Group>
+      )}
+      {verb && (
+        <ReasonDialog
+          title={`${VERBS[verb].label}: ${BATCH_ACTIONS[of.action].label}`}
+          opened
+          onClose={() => setVerb(null)}
+          submit={(reason) => decide(verb, reason)}
+          submitLabel={VERBS[verb].label}
+          color={VERBS[verb].color}
+        >
+          <Text size="sm">{`${of.items.length.toLocaleString()} items, requested by ${of.by}`}</Text>
+        </ReasonDialog>
+      )}
+    </>
+  );
+}
+
+const PER_PAGE = 50;
+
+function Items({ of: { items } }: { readonly of: BatchRepairDetails }) {
+  const [status, setStatus] = useState('');
+  const [page, setPage] = useState(1);
+  const wanted = items.filter((item) => status === '' || item.status === status);
+  const shown = wanted.slice((page - 1) * PER_PAGE, page * PER_PAGE);
+  const statuses = [...new Set(items.map((item) => item.status))];
+  return (
+    <Section
+      title="Items"
+      extra={
+        <NativeSelect
+          aria-label="Result"
+          data={[
+            { value: '', label: 'All results' },
+            ...statuses.map((value) => ({ value, label: plain(value) })),
+          ]}
+          value={status}
+          onChange={({ currentTarget: { value } }) => {
+            setStatus(value);
+            setPage(1);
+          }}
+        />
+      }
+    >
+      {shown.length === 0 ? (
+        <Empty>No item has this result.</Empty>
+      ) : (
+        <Rows
+          label="Items of the batch repair"
+          rows={shown}
+          keyOf={({ transactionId }) => transactionId}
+          columns={[
+            {
+              title: 'Item',
+              cell: ({ transactionId }) => <SubjectLink id={transactionId} />,
+            },
+            { title: 'Kind', cell: (item) => STUCK_CLASSES[item.class] },
+            {
+              title: 'Amount',
+              cell: ({ amount, currency }) => <Amount of={amount} currency={currency} />,
+              isNumber: true,
+            },
+            { title: 'Result', cell: (item) => <Status>{item.status}</Status> },
+            { title: 'What happened', cell: ({ detail, foreseen }) => detail ?? foreseen },
+          ]}
+        />
+      )}
+      <Pages
+        of={{
+          currentPage: page,
+          totalPages: Math.max(1, Math.ceil(wanted.length / PER_PAGE)),
+          totalItems: wanted.length,
+        }}
+        onChange={setPage}
+      />
+    </Section>
+  );
+}

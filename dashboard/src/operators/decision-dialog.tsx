@@ -1,0 +1,110 @@
+import { Button, Group, Modal, Stack } from '@mantine/core';
+import { useForm } from '@mantine/form';
+import { notifications } from '@mantine/notifications';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { ops } from '../api/client.ts';
+import { dataOf } from '../api/data-of.ts';
+import { Facts } from '../ui/facts.tsx';
+import { Amount, Failed } from '../ui/parts.tsx';
+import { ReasonField, reasonError } from '../ui/reason-field.tsx';
+import { useSending } from '../ui/use-sending.ts';
+import type { MoveRecord } from './data.ts';
+import { EffectSection } from './effect.tsx';
+import { useWorld } from './place.ts';
+import { ACTIONS } from './words.ts';
+
+/** Approves or declines an action that another person requested. Declining needs a reason. */
+export function DecisionDialog({
+  record,
+  decision,
+  onClose,
+}: {
+  readonly record: MoveRecord;
+  readonly decision: 'approve' | 'decline';
+  readonly onClose: () => void;
+}) {
+  const world = useWorld();
+  const queries = useQueryClient();
+  const { moveId } = record;
+  const isApproval = decision === 'approve';
+  const form = useForm({
+    initialValues: { reason: '' },
+    validate: { reason: (reason) => (isApproval && reason.trim() === '' ? null : reasonError(reason)) },
+  });
+  const sending = useSending(
+    form,
+    async ({ reason }) => {
+      const body = reason.trim() === '' ? {} : { reason: reason.trim() };
+      try {
+        return await dataOf(
+          ops.POST(`/ops/moves/{moveId}/${decision}`, {
+            params: { path: { moveId }, query: { world } },
+            body,
+          }),
+        );
+      } finally {
+        void queries.invalidateQueries({ queryKey: ['ops', world] });
+      }
+    },
+    (result) => {
+      notifications.show({
+        message: result.outcome === 'done' ? result.did : 'It still awaits approval',
+        color: 'green',
+      });
+      onClose();
+    },
+  );
+  const label = isApproval ? 'Approve and start' : 'Decline';
+  return (
+    <Modal
+      opened
+      onClose={onClose}
+      title={`${isApproval ? 'Approve' : 'Decline'}: ${ACTIONS[record.move].label}`}
+      size="lg"
+    >
+      <form onSubmit={sending.submit} noValidate>
+        <Stack>
+          <Facts
+            of={[
+              ['Purchase', record.transactionId],
+              ['Amount', <Amount key="amount" of={record.amount} currency={record.currency} />],
+              ['Requested by', record.by],
+              ['Reason', record.reason],
+              ['Evidence', record.evidence],
+              ['Package', record.packageCode],
+              ['Goodwill', record.goodwill && 'Yes: it was delivered'],
+            ]}
+          />
+          {isApproval && <ApprovalEffect moveId={moveId} />}
+          <ReasonField
+            label="Reason for your decision"
+            required={!isApproval}
+            {...form.getInputProps('reason')}
+          />
+          {sending.failure && <Failed error={sending.failure} />}
+          <Group justify="flex-end">
+            <Button variant="default" onClick={onClose}>
+              Back
+            </Button>
+            <Button type="submit" color={isApproval ? 'blue' : 'red'} loading={sending.isSending}>
+              {label}
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </Modal>
+  );
+}
+
+function ApprovalEffect({ moveId }: { readonly moveId: string }) {
+  const world = useWorld();
+  const effect = useQuery({
+    // Not read again with the other queries after the decision: then it waits no more.
+    queryKey: ['effect', world, moveId],
+    queryFn: () =>
+      dataOf(ops.GET('/ops/moves/{moveId}/preview', { params: { path: { moveId }, query: { world } } })),
+    staleTime: 0,
+    gcTime: 0,
+  });
+  return <EffectSection query={effect} />;
+}

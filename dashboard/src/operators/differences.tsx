@@ -1,0 +1,162 @@
+import { Alert, Button, Group, NativeSelect, Stack, Text } from '@mantine/core';
+import { notifications } from '@mantine/notifications';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useNavigate, useSearch } from '@tanstack/react-router';
+import { useState } from 'react';
+import { ops } from '../api/client.ts';
+import { dataOf } from '../api/data-of.ts';
+import { Facts } from '../ui/facts.tsx';
+import { Amount, QueryView, Empty, Failed, Moment, PageHead, Pages } from '../ui/parts.tsx';
+import { ReasonDialog } from '../ui/reason-dialog.tsx';
+import { Rows } from '../ui/rows.tsx';
+import type { World } from '../ui/world-switch.tsx';
+import { differencesQuery, type Difference } from './data.ts';
+import { useWorld } from './place.ts';
+import { DIFFERENCE_KINDS } from './search.ts';
+import { SubjectLink } from './subject-link.tsx';
+import { plain } from './words.ts';
+import { WorkflowsLink } from './workflow-link.tsx';
+
+const FROM = '/operators/$world/differences';
+
+export function DifferencesPage() {
+  const world = useWorld();
+  const search = useSearch({ from: FROM });
+  const navigate = useNavigate({ from: FROM });
+  const differences = useQuery(differencesQuery({ world, ...search }));
+  return (
+    <Stack>
+      <PageHead
+        title="Differences"
+        about="Where our books and those of the gateway or the supplier disagree."
+      >
+        <RunNow />
+      </PageHead>
+      <Group role="search" aria-label="Filter the list">
+        <NativeSelect
+          label="Kind"
+          data={[
+            { value: '', label: 'All kinds' },
+            ...DIFFERENCE_KINDS.map((value) => ({ value, label: plain(value) })),
+          ]}
+          value={search.kind ?? ''}
+          onChange={({ currentTarget: { value } }) =>
+            void navigate({
+              search: { kind: DIFFERENCE_KINDS.find((kind) => kind === value) },
+              replace: true,
+            })
+          }
+        />
+      </Group>
+      <QueryView query={differences}>
+        {({ items, pagination }) => (
+          <>
+            {items.length === 0 ? <Empty>No open differences.</Empty> : <List items={items} />}
+            <Pages
+              of={pagination}
+              onChange={(page) => void navigate({ search: (old) => ({ ...old, page }) })}
+            />
+          </>
+        )}
+      </QueryView>
+    </Stack>
+  );
+}
+
+function RunNow() {
+  const world = useWorld();
+  const queries = useQueryClient();
+  const run = useMutation({
+    mutationFn: () => runOnce(world),
+    onSettled: () => queries.invalidateQueries({ queryKey: ['ops', world] }),
+  });
+  return (
+    <Stack gap="xs" align="flex-end">
+      <Button onClick={() => run.mutate()} loading={run.isPending}>
+        Compare now
+      </Button>
+      <div role="status">
+        {run.isPending && <Text size="sm">Comparing. This takes some seconds.</Text>}
+        {run.data && <Text size="sm">{resultOf(run.data)}</Text>}
+      </div>
+      {run.error && <Failed error={run.error} />}
+      <WorkflowsLink type="reconcile">Runs in Temporal</WorkflowsLink>
+    </Stack>
+  );
+}
+
+const runOnce = (world: World) =>
+  dataOf(ops.POST('/ops/reconciliations', { params: { query: { world } }, body: {} }));
+
+function resultOf(run: Awaited<ReturnType<typeof runOnce>>): string {
+  if (run.status === 'running') return 'Still running. The list will show the result.';
+  if (run.status === 'nothing-to-compare' || run.run === null) return 'Nothing new to compare.';
+  return `Compared. ${String(run.run.opened)} opened, ${String(run.run.closed)} resolved.`;
+}
+
+function List({ items }: { readonly items: readonly Difference[] }) {
+  return (
+    <Rows
+      label="Open differences"
+      rows={items}
+      keyOf={({ id }) => id}
+      columns={[
+        { title: 'Kind', cell: ({ kind }) => plain(kind) },
+        { title: 'About', cell: (difference) => <About of={difference} /> },
+        {
+          title: 'Theirs minus ours',
+          cell: ({ amount, currency }) => <Amount of={amount} currency={currency} />,
+          isNumber: true,
+        },
+        { title: 'Ours', cell: ({ ours }) => <Side of={ours} /> },
+        { title: 'Theirs', cell: ({ theirs }) => <Side of={theirs} /> },
+        { title: 'First seen', cell: ({ firstSeenAt }) => <Moment at={firstSeenAt} /> },
+        { title: 'Close', cell: (difference) => <CloseIt difference={difference} /> },
+      ]}
+    />
+  );
+}
+
+function About({ of: { subject, transactionId } }: { readonly of: Difference }) {
+  if (transactionId === null) return <span className="id">{subject}</span>;
+  return <SubjectLink id={transactionId}>{subject}</SubjectLink>;
+}
+
+function Side({ of }: { readonly of: Difference['ours'] }) {
+  if (of === null) return <Text size="sm">Not there</Text>;
+  return <Facts of={Object.entries(of).map(([name, value]) => [plain(name), value] as const)} />;
+}
+
+function CloseIt({ difference }: { readonly difference: Difference }) {
+  const world = useWorld();
+  const queries = useQueryClient();
+  const [opened, setOpened] = useState(false);
+  const submit = async (reason: string) => {
+    await ops.POST('/ops/differences/{differenceId}/close', {
+      params: { path: { differenceId: difference.id }, query: { world } },
+      body: { reason },
+    });
+    notifications.show({ message: 'Difference closed', color: 'green' });
+    await queries.invalidateQueries({ queryKey: ['ops', world] });
+  };
+  return (
+    <>
+      <Button size="compact-sm" variant="default" onClick={() => setOpened(true)}>
+        Close
+      </Button>
+      <ReasonDialog
+        title="Close the difference"
+        opened={opened}
+        onClose={() => setOpened(false)}
+        submit={submit}
+        submitLabel="Close the difference"
+        color="red"
+      >
+        <Alert color="yellow">
+          {plain(difference.kind)}: {difference.subject}. It opens again only if the facts change. No money is
+          moved.
+        </Alert>
+      </ReasonDialog>
+    </>
+  );
+}

@@ -1,0 +1,63 @@
+import { Stack, Text } from '@mantine/core';
+import type { UseQueryResult } from '@tanstack/react-query';
+import type { components } from '../api/generated/ops.ts';
+import { Amount, QueryView, Section } from '../ui/parts.tsx';
+import { Rows } from '../ui/rows.tsx';
+
+const SECOND_PERSON = {
+  always: 'Needs a second person’s approval.',
+  'above-limit': 'Above a limit, needs a second person’s approval.',
+  never: '',
+} as const;
+
+/** What an action would do, as the service previews it. */
+export function EffectSection({
+  query,
+}: {
+  readonly query: UseQueryResult<components['schemas']['MoveEffect']['data']>;
+}) {
+  return (
+    <Section title="Effect">
+      <QueryView query={query} rows={2}>
+        {({ outcome, what, amount, currency, entries, refunds, secondPerson }) => (
+          <Stack gap="xs">
+            <Text size="sm">{outcome === 'refused' ? `Would be refused: ${what}` : what}</Text>
+            {amount !== null && (
+              <Text size="sm">
+                Amount: <Amount of={amount} currency={currency} />
+              </Text>
+            )}
+            {refunds.map((refund, index) => (
+              <Text size="sm" key={index}>
+                Through the gateway: <Amount of={refund.amount} currency={refund.currency} />
+              </Text>
+            ))}
+            {entries.length > 0 && (
+              <Rows
+                label="Ledger entries that would be booked"
+                rows={entries}
+                keyOf={({ account }, index) => `${account} ${String(index)}`}
+                columns={[
+                  { title: 'Account', cell: ({ account }) => <span className="id">{account}</span> },
+                  {
+                    title: 'Debit',
+                    cell: ({ debit, currency: code }) => <Amount of={debit || null} currency={code} />,
+                    isNumber: true,
+                  },
+                  {
+                    title: 'Credit',
+                    cell: ({ credit, currency: code }) => <Amount of={credit || null} currency={code} />,
+                    isNumber: true,
+                  },
+                ]}
+              />
+            )}
+            {secondPerson && SECOND_PERSON[secondPerson] !== '' && (
+              <Text size="sm">{SECOND_PERSON[secondPerson]}</Text>
+            )}
+          </Stack>
+        )}
+      </QueryView>
+    </Section>
+  );
+}

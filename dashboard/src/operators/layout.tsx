@@ -1,0 +1,132 @@
+import { Button, Group, Stack, Text } from '@mantine/core';
+import {
+  IconAlertTriangle,
+  IconBook,
+  IconBuildingStore,
+  IconChecks,
+  IconCoins,
+  IconGitCompare,
+  IconHistory,
+  IconHome,
+  IconTool,
+  IconTag,
+  IconUsers,
+} from '@tabler/icons-react';
+import { Navigate, Outlet, useLocation, useNavigate } from '@tanstack/react-router';
+import { isSignedOut, useCurrentUser } from '../app/session.ts';
+import { AppLayout, type AppPage } from '../ui/app-layout.tsx';
+import { ColorSchemeSwitch } from '../ui/color-scheme-switch.tsx';
+import { PageLink } from '../ui/page-link.tsx';
+import { QueryView, Empty } from '../ui/parts.tsx';
+import { SearchBox } from '../ui/search-box.tsx';
+import { useSignOut } from '../ui/use-sign-out.ts';
+import { WorldSwitch } from '../ui/world-switch.tsx';
+import { useOperator, useWorld } from './place.ts';
+import { ROLES } from './words.ts';
+
+export function OperatorLayout() {
+  const query = useCurrentUser();
+  const { pathname } = useLocation();
+  if (isSignedOut(query.error) && !query.data)
+    return <Navigate to="/sign-in" search={{ next: pathname.replace(/^\/dashboard/, '') }} />;
+  return (
+    <QueryView query={query}>
+      {({ operator }) => (operator ? <Shell /> : <Empty>These pages are for operators only.</Empty>)}
+    </QueryView>
+  );
+}
+
+function Shell() {
+  const world = useWorld();
+  return (
+    <AppLayout
+      world={<Worlds />}
+      tools={
+        <>
+          <Search />
+          <ColorSchemeSwitch />
+        </>
+      }
+      pages={usePages()}
+      params={{ world }}
+      below={<Person />}
+    >
+      <Outlet />
+    </AppLayout>
+  );
+}
+
+function Person() {
+  const { name, role } = useOperator();
+  return (
+    <Stack gap={0}>
+      <Text size="sm">{name}</Text>
+      <Text size="xs" c="dimmed">
+        {ROLES[role].label}
+      </Text>
+      <Group gap="xs" mt="xs">
+        <PageLink size="sm" to="/settings">
+          Your login
+        </PageLink>
+        <SignOut />
+      </Group>
+    </Stack>
+  );
+}
+
+function Search() {
+  const world = useWorld();
+  const navigate = useNavigate();
+  return (
+    <SearchBox
+      label="Any id, reference, ICCID or e-mail"
+      onSearch={(text) =>
+        void navigate({ to: '/operators/$world/search', params: { world }, search: { text } })
+      }
+    />
+  );
+}
+
+function Worlds() {
+  const world = useWorld();
+  const { environments } = useOperator();
+  const navigate = useNavigate();
+  return (
+    <WorldSwitch
+      world={world}
+      worlds={environments}
+      onChange={(next) => void navigate({ to: '/operators/$world', params: { world: next } })}
+    />
+  );
+}
+
+function SignOut() {
+  const { signOut, isSigningOut } = useSignOut();
+  return (
+    <Button size="compact-sm" variant="default" loading={isSigningOut} onClick={signOut}>
+      Sign out
+    </Button>
+  );
+}
+
+function usePages(): readonly AppPage[] {
+  const { may } = useOperator();
+  return [
+    { to: '/operators/$world', label: 'Home', icon: IconHome, isShown: true },
+    { to: '/operators/$world/stuck', label: 'Stuck', icon: IconAlertTriangle, isShown: true },
+    { to: '/operators/$world/repairs', label: 'Batch repairs', icon: IconTool, isShown: true },
+    { to: '/operators/$world/approvals', label: 'Approvals', icon: IconChecks, isShown: true },
+    {
+      to: '/operators/$world/differences',
+      label: 'Differences',
+      icon: IconGitCompare,
+      isShown: may('reconcile'),
+    },
+    { to: '/operators/$world/books', label: 'Books', icon: IconBook, isShown: may('books') },
+    { to: '/operators/$world/rates', label: 'Rates', icon: IconCoins, isShown: may('pricing') },
+    { to: '/operators/$world/prices', label: 'Prices', icon: IconTag, isShown: may('pricing') },
+    { to: '/operators/$world/accounts', label: 'Accounts', icon: IconBuildingStore, isShown: true },
+    { to: '/operators/$world/audit', label: 'Audit log', icon: IconHistory, isShown: may('audit') },
+    { to: '/operators/$world/people', label: 'People', icon: IconUsers, isShown: may('people') },
+  ];
+}

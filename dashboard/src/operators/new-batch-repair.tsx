@@ -1,0 +1,216 @@
+/** Previews an action on all stuck items that match a filter, and asks for approval. */
+import { Alert, Button, Group, NativeSelect, NumberInput, Stack, Text, TextInput } from '@mantine/core';
+import { useForm } from '@mantine/form';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useNavigate, useSearch } from '@tanstack/react-router';
+import { useState } from 'react';
+import { ops } from '../api/client.ts';
+import { dataOf } from '../api/data-of.ts';
+import { formatAmount } from '../ui/format.ts';
+import { Amount, Empty, Failed, PageHead, Section } from '../ui/parts.tsx';
+import { ReasonField, reasonError } from '../ui/reason-field.tsx';
+import { Rows } from '../ui/rows.tsx';
+import { useSending } from '../ui/use-sending.ts';
+import type { BatchRepairAction, BatchRepairPlan, StuckClass } from './data.ts';
+import { useOperator, useWorld } from './place.ts';
+import { AGES, CURRENCIES } from './search.ts';
+import { CLASS_CHOICES } from './stuck.tsx';
+import { BATCH_ACTIONS, STUCK_CLASSES } from './words.ts';
+
+const MAX_ROWS = 500;
+
+interface Wish {
+  readonly action: BatchRepairAction;
+  readonly class: StuckClass | '';
+  readonly olderThanSeconds: string;
+  readonly currency: string;
+  readonly maxRows: number;
+  readonly evidence: string;
+}
+
+/** What the requests for a preview and for approval have in common. */
+function bodyOf(wish: Wish) {
+  return {
+    action: wish.action,
+    filter: {
+      ...(wish.class === '' ? {} : { class: wish.class }),
+      ...(wish.olderThanSeconds === '0' ? {} : { olderThanSeconds: Number(wish.olderThanSeconds) }),
+      ...(wish.currency === '' ? {} : { currency: wish.currency }),
+    },
+    maxRows: wish.maxRows,
+    ...(wish.evidence.trim() === '' ? {} : { evidence: wish.evidence.trim() }),
+  };
+}
+
+export function NewBatchRepairPage() {
+  const world = useWorld();
+  const search = useSearch({ from: '/operators/$world/repairs/new' });
+  const { mayRepair } = useOperator();
+  const actions = (Object.keys(BATCH_ACTIONS) as BatchRepairAction[]).filter(mayRepair);
+  /** The previewed request; asking sends the same one. */
+  const [tried, setTried] = useState<{ readonly wish: Wish; readonly plan: BatchRepairPlan } | null>(null);
+  const form = useForm<Wish>({
+    initialValues: {
+      action: actions[0] ?? 'look-at-gateway',
+      class: search.class ?? '',
+      olderThanSeconds: String(search.olderThanSeconds ?? 0),
+      currency: search.currency ?? '',
+      maxRows: 100,
+      evidence: '',
+    },
+    validate: {
+      maxRows: (value) =>
+        Number.isInteger(value) && value >= 1 && value <= MAX_ROWS ? null : `From 1 to ${String(MAX_ROWS)}`,
+      class: (_value, { class: kind, olderThanSeconds, currency }) =>
+        kind === '' && olderThanSeconds === '0' && currency === ''
+          ? 'Choose a kind, an age or a currency'
+          : null,
+    },
+    onValuesChange: () => setTried(null),
+  });
+  const trying = useMutation({
+    mutationFn: async (wish: Wish) => ({
+      wish,
+      plan: await dataOf(
+        ops.POST('/ops/batch-repairs/preview', { params: { query: { world } }, body: bodyOf(wish) }),
+      ),
+    }),
+    onSuccess: setTried,
+  });
+  return (
+    <Stack>
+      <PageHead
+        title="New batch repair"
+        about="Preview the effect, then ask for approval. Nothing is done before another person approves."
+      />
+      <form onSubmit={form.onSubmit((wish) => trying.mutate(wish))} noValidate>
+        <Stack>
+          <NativeSelect
+            label="Action"
+            description={BATCH_ACTIONS[form.values.action].does}
+            data={actions.map((value) => ({ value, label: BATCH_ACTIONS[value].label }))}
+            {...form.getInputProps('action')}
+          />
+          <Group align="flex-start">
+            <NativeSelect label="Kind" data={CLASS_CHOICES} {...form.getInputProps('class')} />
+            <NativeSelect
+              label="No progress for"
+              data={[...AGES]}
+              {...form.getInputProps('olderThanSeconds')}
+            />
+            <NativeSelect
+              label="Currency"
+              data={[{ value: '', label: 'All' }, ...CURRENCIES]}
+              {...form.getInputProps('currency')}
+            />
+            <NumberInput
+              label="At most"
+              description="Items, the longest stuck first"
+              min={1}
+              max={MAX_ROWS}
+              allowDecimal={false}
+              {...form.getInputProps('maxRows')}
+            />
+          </Group>
+          <TextInput
+            label="Evidence"
+            description="If the action needs proof: a ticket, a link, a line of a statement"
+            maxLength={500}
+            {...form.getInputProps('evidence')}
+          />
+          {trying.error && <Failed error={trying.error} />}
+          <Group>
+            <Button type="submit" variant={tried ? 'default' : 'filled'} loading={trying.isPending}>
+              Preview
+            </Button>
+            <Text size="sm" c="dimmed">
+              Changes nothing
+            </Text>
+          </Group>
+        </Stack>
+      </form>
+      {tried && <Plan key={JSON.stringify(tried.wish)} {...tried} />}
+    </Stack>
+  );
+}
+
+function Plan({ wish, plan }: { readonly wish: Wish; readonly plan: BatchRepairPlan }) {
+  const possible = plan.items.filter((item) => item.isPossible).length;
+  const left = plan.matches - plan.items.length;
+  return (
+    <Section title="Preview">
+      <Stack>
+        {!plan.temporalAsked && (
+          <Alert color="yellow">
+            Temporal does not respond. Purchases without a workflow are missing here.
+          </Alert>
+        )}
+        {plan.items.length === 0 ? (
+          <Empty>No stuck items match.</Empty>
+        ) : (
+          <>
+            <Text role="status">
+              {`Possible on ${possible.toLocaleString()} of ${plan.items.length.toLocaleString()} items`}
+              {plan.totals.length > 0 &&
+                `, ${plan.totals.map(({ amount, currency }) => formatAmount(amount, currency)).join(' and ')}`}
+              {left > 0 && `. ${left.toLocaleString()} more match; raise “At most” to include them`}.
+            </Text>
+            <Rows
+              label="Effect on each item"
+              rows={plan.items}
+              keyOf={({ transactionId }) => transactionId}
+              columns={[
+                { title: 'Item', cell: ({ transactionId }) => <span className="id">{transactionId}</span> },
+                { title: 'Kind', cell: (item) => STUCK_CLASSES[item.class] },
+                {
+                  title: 'Amount',
+                  cell: ({ amount, currency }) => <Amount of={amount} currency={currency} />,
+                  isNumber: true,
+                },
+                { title: 'Possible', cell: ({ isPossible }) => (isPossible ? 'Yes' : 'No') },
+                { title: 'Effect', cell: ({ foreseen }) => foreseen },
+              ]}
+            />
+          </>
+        )}
+        {possible > 0 && <AskFor wish={wish} count={possible} />}
+      </Stack>
+    </Section>
+  );
+}
+
+function AskFor({ wish, count }: { readonly wish: Wish; readonly count: number }) {
+  const world = useWorld();
+  const queries = useQueryClient();
+  const navigate = useNavigate();
+  // One for this form, so that pressing the button twice sends one request.
+  const [repairKey] = useState(() => crypto.randomUUID());
+  const form = useForm({ initialValues: { reason: '' }, validate: { reason: reasonError } });
+  const asking = useSending(
+    form,
+    ({ reason }) =>
+      dataOf(
+        ops.POST('/ops/batch-repairs', {
+          params: { query: { world } },
+          body: { ...bodyOf(wish), reason, repairKey },
+        }),
+      ),
+    async ({ repairId }) => {
+      await queries.invalidateQueries({ queryKey: ['ops', world] });
+      await navigate({ to: '/operators/$world/repairs/$repairId', params: { world, repairId } });
+    },
+  );
+  return (
+    <form onSubmit={asking.submit} noValidate>
+      <Stack>
+        <ReasonField {...form.getInputProps('reason')} />
+        {asking.failure && <Failed error={asking.failure} />}
+        <Group>
+          <Button type="submit" loading={asking.isSending}>
+            {`Ask for approval of ${count.toLocaleString()} ${count === 1 ? 'item' : 'items'}`}
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  );
+}

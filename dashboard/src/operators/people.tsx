@@ -1,0 +1,337 @@
+import {
+  Alert,
+  Badge,
+  Button,
+  Code,
+  CopyButton,
+  Group,
+  Modal,
+  NativeSelect,
+  Stack,
+  Text,
+  TextInput,
+} from '@mantine/core';
+import { useForm } from '@mantine/form';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useNavigate, useSearch } from '@tanstack/react-router';
+import { useState, type ReactNode } from 'react';
+import { ops } from '../api/client.ts';
+import { dataOf } from '../api/data-of.ts';
+import { QueryView, Failed, Moment, PageHead, Pages } from '../ui/parts.tsx';
+import { Rows } from '../ui/rows.tsx';
+import { useSending } from '../ui/use-sending.ts';
+import { peopleQuery, type Person, type Role } from './data.ts';
+import { useOperator } from './place.ts';
+import { ROLES } from './words.ts';
+
+const FROM = '/operators/$world/people';
+
+/** Half of a one-time password. Only this response has it, so it is shown until the dialog is closed. */
+interface Half {
+  readonly person: Person;
+  readonly which: 'first' | 'second';
+  readonly half: string;
+  readonly until: string;
+}
+
+export function PeoplePage() {
+  const { page = 1 } = useSearch({ from: FROM });
+  const navigate = useNavigate({ from: FROM });
+  const people = useQuery(peopleQuery(page));
+  const [half, setHalf] = useState<Half | null>(null);
+  const [adding, setAdding] = useState(false);
+  return (
+    <Stack>
+      <PageHead
+        title="People"
+        about="Operators and their roles. Two administrators give access: each gets half of a one-time password."
+      >
+        <Button onClick={() => setAdding(true)}>Add a person</Button>
+      </PageHead>
+      <QueryView query={people}>
+        {({ items, pagination }) => (
+          <>
+            <Rows
+              label="People"
+              rows={items}
+              keyOf={({ personId }) => personId}
+              columns={[
+                { title: 'Name', cell: ({ name }) => name },
+                { title: 'E-mail', cell: ({ email }) => <span className="id">{email}</span> },
+                { title: 'Role', cell: ({ role }) => ROLES[role].label },
+                { title: 'State', cell: (person) => <State of={person} /> },
+                { title: 'Since', cell: ({ createdAt }) => <Moment at={createdAt} /> },
+                { title: 'Change', cell: (person) => <Changes person={person} show={setHalf} /> },
+              ]}
+            />
+            <Pages of={pagination} onChange={(next) => void navigate({ search: { page: next } })} />
+          </>
+        )}
+      </QueryView>
+      {adding && <AddPerson onClose={() => setAdding(false)} show={setHalf} />}
+      {half && <HalfShown half={half} onClose={() => setHalf(null)} />}
+    </Stack>
+  );
+}
+
+function State({
+  of: { disabledAt, awaitsConfirmation, lockedUntil, mustChangePassword },
+}: {
+  readonly of: Person;
+}) {
+  if (disabledAt !== null) return <Badge color="gray">Disabled</Badge>;
+  if (awaitsConfirmation)
+    return (
+      <Stack gap={2} align="flex-start">
+        <Badge color="yellow" variant="light">
+          Awaits confirmation
+        </Badge>
+        <Text size="sm">requested by {awaitsConfirmation.askedBy}</Text>
+      </Stack>
+    );
+  if (lockedUntil !== null)
+    return (
+      <Text size="sm">
+        Locked until <Moment at={lockedUntil} />
+      </Text>
+    );
+  if (mustChangePassword) return <Text size="sm">Has a one-time password</Text>;
+  return (
+    <Badge color="green" variant="light">
+      Active
+    </Badge>
+  );
+}
+
+type Change = 'role' | 'disable' | 'enable' | 'reset' | 'confirm';
+
+function Changes({ person, show }: { readonly person: Person; readonly show: (half: Half) => void }) {
+  const { email } = useOperator();
+  const [change, setChange] = useState<Change | null>(null);
+  if (person.email === email) return <Text size="sm">You</Text>;
+  const isDisabled = person.disabledAt !== null;
+  const awaits = person.awaitsConfirmation;
+  const button = (which: Change, label: string) => (
+    <Button
+      size="compact-xs"
+      variant={which === 'confirm' ? 'filled' : 'default'}
+      onClick={() => setChange(which)}
+      aria-label={`${label}: ${person.name}`}
+    >
+      {label}
+    </Button>
+  );
+  return (
+    <Group gap="xs">
+      {awaits && awaits.askedBy !== email && button('confirm', 'Confirm')}
+      {!isDisabled && button('role', 'Change role')}
+      {!isDisabled && button('reset', 'Reset password')}
+      {isDisabled ? button('enable', 'Enable') : button('disable', 'Disable')}
+      {change !== null && (
+        <ChangeDialog person={person} change={change} onClose={() => setChange(null)} show={show} />
+      )}
+    </Group>
+  );
+}
+
+const WORDS: Record<Change, { readonly title: string; readonly about: string; readonly submit: string }> = {
+  role: {
+    title: 'Change the role',
+    about:
+      'The person is signed out and gets a new one-time password. A second administrator must confirm it.',
+    submit: 'Change the role',
+  },
+  disable: {
+    title: 'Disable',
+    about: 'The person is signed out everywhere at once and cannot sign in.',
+    submit: 'Disable',
+  },
+  enable: {
+    title: 'Enable',
+    about: 'The person gets a new one-time password. A second administrator must confirm it.',
+    submit: 'Enable',
+  },
+  reset: {
+    title: 'Reset the password',
+    about:
+      'The person is signed out and gets a new one-time password. A second administrator must confirm it.',
+    submit: 'Reset the password',
+  },
+  confirm: {
+    title: 'Confirm access',
+    about: 'Ask the person yourself before you confirm. Choose the role that they should have.',
+    submit: 'Confirm',
+  },
+};
+
+function ChangeDialog({
+  person,
+  change,
+  onClose,
+  show,
+}: {
+  readonly person: Person;
+  readonly change: Change;
+  readonly onClose: () => void;
+  readonly show: (half: Half) => void;
+}) {
+  const queries = useQueryClient();
+  const { title, about, submit } = WORDS[change];
+  const asksRole = change === 'role' || change === 'confirm';
+  const form = useForm<{ role: Role | '' }>({
+    initialValues: { role: '' },
+    validate: { role: (role) => (asksRole && role === '' ? 'Choose a role' : null) },
+  });
+  const sending = useSending(
+    form,
+    ({ role }) =>
+      send(person, change, role === '' ? person.role : role).finally(() =>
+        queries.invalidateQueries({ queryKey: ['ops', 'people'] }),
+      ),
+    (half) => {
+      onClose();
+      if (half) show(half);
+    },
+  );
+  return (
+    <Modal opened onClose={onClose} title={`${title}: ${person.name}`}>
+      <form onSubmit={sending.submit} noValidate>
+        <Stack>
+          <Text>{about}</Text>
+          {asksRole && <RoleSelect {...form.getInputProps('role')} />}
+          {sending.failure && <Failed error={sending.failure} />}
+          <Group justify="flex-end">
+            <Button variant="default" onClick={onClose}>
+              Back
+            </Button>
+            <Button type="submit" color={change === 'disable' ? 'red' : 'blue'} loading={sending.isSending}>
+              {submit}
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </Modal>
+  );
+}
+
+async function send(person: Person, change: Change, role: Role): Promise<Half | null> {
+  const { personId } = person;
+  const params = { path: { personId } };
+  if (change === 'confirm') {
+    const made = await dataOf(ops.POST('/ops/people/{personId}/confirm', { params, body: { role } }));
+    return { person: made.person, which: 'second', half: made.secondHalf, until: made.oneTimeUntil };
+  }
+  if (change === 'reset') {
+    const made = await dataOf(ops.POST('/ops/people/{personId}/reset-password', { params }));
+    return { person: made.person, which: 'first', half: made.firstHalf, until: made.oneTimeUntil };
+  }
+  const body = change === 'role' ? { role } : { disabled: change === 'disable' };
+  const made = await dataOf(ops.PATCH('/ops/people/{personId}', { params, body }));
+  return made.given
+    ? { person: made.person, which: 'first', half: made.given.firstHalf, until: made.given.oneTimeUntil }
+    : null;
+}
+
+const ROLE_CHOICES = [
+  { value: '', label: 'Choose' },
+  ...Object.entries(ROLES).map(([value, { label, may }]) => ({ value, label: `${label}: ${may}` })),
+];
+
+function RoleSelect(props: Record<string, unknown>) {
+  return <NativeSelect label="Role" required data={ROLE_CHOICES} {...props} />;
+}
+
+function AddPerson({ onClose, show }: { readonly onClose: () => void; readonly show: (half: Half) => void }) {
+  const queries = useQueryClient();
+  const form = useForm<{ email: string; name: string; role: Role | '' }>({
+    initialValues: { email: '', name: '', role: '' },
+    validate: {
+      email: (email) => (email.includes('@') ? null : 'Must be an e-mail address'),
+      name: (name) => (name.trim() === '' ? 'Required' : null),
+      role: (role) => (role === '' ? 'Choose a role' : null),
+    },
+  });
+  const sending = useSending(
+    form,
+    ({ email, name, role }) =>
+      // Checked above: a role is chosen.
+      dataOf(ops.POST('/ops/people', { body: { email, name, role: role as Role } })).finally(() =>
+        queries.invalidateQueries({ queryKey: ['ops', 'people'] }),
+      ),
+    ({ person, firstHalf, oneTimeUntil }) => {
+      onClose();
+      show({ person, which: 'first', half: firstHalf, until: oneTimeUntil });
+    },
+  );
+  return (
+    <Modal opened onClose={onClose} title="Add a person">
+      <form onSubmit={sending.submit} noValidate>
+        <Stack>
+          <TextInput
+            type="email"
+            label="E-mail"
+            description="Cannot be changed later"
+            required
+            data-autofocus
+            {...form.getInputProps('email')}
+          />
+          <TextInput label="Name" required {...form.getInputProps('name')} />
+          <RoleSelect {...form.getInputProps('role')} />
+          {sending.failure && <Failed error={sending.failure} />}
+          <Group justify="flex-end">
+            <Button variant="default" onClick={onClose}>
+              Back
+            </Button>
+            <Button type="submit" loading={sending.isSending}>
+              Add
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </Modal>
+  );
+}
+
+function HalfShown({
+  half: { person, which, half, until },
+  onClose,
+}: {
+  readonly half: Half;
+  readonly onClose: () => void;
+}) {
+  const next: ReactNode =
+    which === 'first'
+      ? 'Now another administrator confirms the access and gets the second half.'
+      : 'The person signs in with both halves: the first, a hyphen, the second.';
+  return (
+    <Modal
+      opened
+      onClose={onClose}
+      title={`The ${which} half of the one-time password`}
+      closeOnClickOutside={false}
+      closeOnEscape={false}
+    >
+      <Stack>
+        <Alert color="yellow">It is shown once. Give it to {person.name} yourself.</Alert>
+        <Group justify="space-between">
+          <Code fz="lg" className="id" data-testid="one-time-half">
+            {half}
+          </Code>
+          <CopyButton value={half}>
+            {({ copied, copy }) => (
+              <Button variant="default" onClick={copy} aria-live="polite">
+                {copied ? 'Copied' : 'Copy'}
+              </Button>
+            )}
+          </CopyButton>
+        </Group>
+        <Text size="sm">
+          {next} It works until <Moment at={until} />.
+        </Text>
+        <Group justify="flex-end">
+          <Button onClick={onClose}>Done</Button>
+        </Group>
+      </Stack>
+    </Modal>
+  );
+}

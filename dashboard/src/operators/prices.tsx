@@ -1,0 +1,314 @@
+import { Alert, Button, Group, NumberInput, SimpleGrid, Stack, Text } from '@mantine/core';
+import { useForm } from '@mantine/form';
+import { notifications } from '@mantine/notifications';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { ops } from '../api/client.ts';
+import { Refusal } from '../api/refusal.ts';
+import { formatAmount, formatPercent, formatRate } from '../ui/format.ts';
+import { Amount, QueryView, Empty, Moment, PageHead, Pages, Section } from '../ui/parts.tsx';
+import { ReasonDialog } from '../ui/reason-dialog.tsx';
+import { Rows } from '../ui/rows.tsx';
+import { pricePreviewQuery, pricesQuery, type PricePreview, type Prices, type PriceTerms } from './data.ts';
+import { useWorld } from './place.ts';
+
+type Settings = Prices['items'][number];
+type Price = PricePreview['items'][number]['prices'][number];
+
+const SELLERS = { USER: 'Consumers', MERCHANT: 'Merchants' } as const;
+const ACCOUNT_TYPES = ['USER', 'MERCHANT'] as const;
+const CURRENCIES = ['NGN', 'USD'] as const;
+
+export function PricesPage() {
+  const world = useWorld();
+  const [page, setPage] = useState(1);
+  const current = useQuery(pricesQuery(world, 1));
+  return (
+    <Stack>
+      <PageHead
+        title="Prices"
+        about="A price is our cost plus a markup. In NGN it is converted at the current rate and raised by the increment."
+      />
+      <QueryView query={current}>
+        {({ items: [present] }) =>
+          present ? <Edit key={present.version} present={present} /> : <Empty>No markups are set.</Empty>
+        }
+      </QueryView>
+      <History page={page} setPage={setPage} />
+    </Stack>
+  );
+}
+
+const MAX_PERCENT = 1000;
+
+type Fields = Record<keyof PriceTerms, number | string>;
+
+const percentFault = (value: number | string): string | null =>
+  typeof value === 'number' && value >= 0 && value <= MAX_PERCENT
+    ? null
+    : `A number from 0 to ${String(MAX_PERCENT)} with at most two decimals`;
+
+const TERMS = {
+  userMarkupPercent: 'Markup for consumers',
+  merchantMarkupPercent: 'Markup for merchants',
+  ngnIncrementPercent: 'Increment in NGN',
+} as const;
+const TERM_NAMES = ['userMarkupPercent', 'merchantMarkupPercent', 'ngnIncrementPercent'] as const;
+
+const termsOf = (fields: Fields): PriceTerms => ({
+  userMarkupPercent: Number(fields.userMarkupPercent),
+  merchantMarkupPercent: Number(fields.merchantMarkupPercent),
+  ngnIncrementPercent: Number(fields.ngnIncrementPercent),
+});
+
+/** Form with preview. Changing a field removes the preview. */
+function Edit({ present }: { readonly present: Settings }) {
+  const [previewed, setPreviewed] = useState<PriceTerms | null>(null);
+  const form = useForm<Fields>({
+    initialValues: {
+      userMarkupPercent: present.userMarkupPercent,
+      merchantMarkupPercent: present.merchantMarkupPercent,
+      ngnIncrementPercent: present.ngnIncrementPercent,
+    },
+    validate: {
+      userMarkupPercent: percentFault,
+      merchantMarkupPercent: percentFault,
+      ngnIncrementPercent: percentFault,
+    },
+    onValuesChange: () => setPreviewed(null),
+  });
+  return (
+    <>
+      <Section title="Current markups">
+        <form onSubmit={form.onSubmit((fields) => setPreviewed(termsOf(fields)))} noValidate>
+          <Stack>
+            <SimpleGrid cols={{ base: 1, sm: 3 }}>
+              {TERM_NAMES.map((name) => (
+                <NumberInput
+                  key={name}
+                  label={TERMS[name]}
+                  suffix=" %"
+                  required
+                  allowNegative={false}
+                  decimalScale={2}
+                  hideControls
+                  {...form.getInputProps(name)}
+                />
+              ))}
+            </SimpleGrid>
+            <Group justify="space-between">
+              <Text size="sm">
+                Since <Moment at={present.validFrom} />, by {present.by}: {present.reason}
+              </Text>
+              <Group>
+                <Button variant="default" onClick={() => form.reset()} disabled={!form.isDirty()}>
+                  Reset
+                </Button>
+                <Button type="submit" disabled={!form.isDirty()}>
+                  Preview
+                </Button>
+              </Group>
+            </Group>
+          </Stack>
+        </form>
+      </Section>
+      {previewed && <Preview terms={previewed} />}
+    </>
+  );
+}
+
+function Preview({ terms }: { readonly terms: PriceTerms }) {
+  const world = useWorld();
+  const [page, setPage] = useState(1);
+  const preview = useQuery(pricePreviewQuery(world, terms, page));
+  const [saving, setSaving] = useState<PricePreview | null>(null);
+  return (
+    <Section
+      title="Preview"
+      extra={
+        preview.data && (
+          <Button onClick={() => setSaving(preview.data)} loading={preview.isFetching}>
+            Save these prices
+          </Button>
+        )
+      }
+    >
+      <QueryView query={preview} rows={8}>
+        {(found) => (
+          <Stack>
+            <Text size="sm">
+              {found.packages.toLocaleString()} packages are on sale, top-ups included. Nothing is saved yet.{' '}
+              {found.nairaRate !== null && `One US dollar is ${formatRate(found.nairaRate)} NGN.`}
+            </Text>
+            {found.nairaRate === null && (
+              <Alert color="red">There is no current NGN rate: nothing can be sold in NGN.</Alert>
+            )}
+            <Totals of={found.totals} />
+            {found.items.length === 0 ? <Empty>No price changes.</Empty> : <Packages of={found.items} />}
+            <Pages of={found.pagination} onChange={setPage} />
+          </Stack>
+        )}
+      </QueryView>
+      {saving && <SaveDialog preview={saving} onClose={() => setSaving(null)} />}
+    </Section>
+  );
+}
+
+const percentOr = (value: number | null): string => (value === null ? '–' : formatPercent(value));
+
+function Totals({ of }: { readonly of: PricePreview['totals'] }) {
+  const count = (value: number) => value.toLocaleString();
+  return (
+    <Rows
+      label="What changes"
+      rows={of}
+      keyOf={({ accountType, currency }) => `${accountType} ${currency}`}
+      columns={[
+        { title: 'For', cell: ({ accountType, currency }) => `${SELLERS[accountType]}, ${currency}` },
+        { title: 'More expensive', cell: ({ dearer }) => count(dearer), isNumber: true },
+        { title: 'Cheaper', cell: ({ cheaper }) => count(cheaper), isNumber: true },
+        { title: 'Unchanged', cell: ({ unchanged }) => count(unchanged), isNumber: true },
+        { title: 'Unsellable', cell: ({ unsellable }) => count(unsellable), isNumber: true },
+        { title: 'Below cost', cell: ({ belowCost }) => count(belowCost), isNumber: true },
+        {
+          title: 'Largest increase',
+          cell: ({ largestRisePercent }) => percentOr(largestRisePercent),
+          isNumber: true,
+        },
+        {
+          title: 'Largest decrease',
+          cell: ({ largestFallPercent }) => percentOr(largestFallPercent),
+          isNumber: true,
+        },
+        {
+          title: 'Lowest margin',
+          cell: ({ lowestMarginPercent }) => percentOr(lowestMarginPercent),
+          isNumber: true,
+        },
+      ]}
+    />
+  );
+}
+
+function Packages({ of }: { readonly of: PricePreview['items'] }) {
+  return (
+    <Rows
+      label="Packages that change most"
+      rows={of}
+      keyOf={({ packageCode }) => packageCode}
+      columns={[
+        {
+          title: 'Package',
+          cell: ({ packageCode, name }) => (
+            <>
+              <span className="id">{packageCode}</span>
+              <Text size="sm" c="dimmed">
+                {name}
+              </Text>
+            </>
+          ),
+        },
+        { title: 'Cost', cell: ({ costUsd }) => <Amount of={costUsd} currency="USD4" />, isNumber: true },
+        ...ACCOUNT_TYPES.flatMap((accountType) =>
+          CURRENCIES.map((currency) => ({
+            title: `${SELLERS[accountType]}, ${currency}`,
+            cell: ({ prices }: PricePreview['items'][number]) => (
+              <Change
+                of={prices.find((price) => price.accountType === accountType && price.currency === currency)}
+              />
+            ),
+            isNumber: true,
+          })),
+        ),
+      ]}
+    />
+  );
+}
+
+function Change({ of }: { readonly of: Price | undefined }) {
+  if (!of || of.after === null) return <span>–</span>;
+  if (of.before === null || of.before === of.after) return <Amount of={of.after} currency={of.currency} />;
+  return (
+    <>
+      <Text size="sm" className="amount">
+        {formatAmount(of.before, of.currency)} →
+      </Text>
+      <Amount of={of.after} currency={of.currency} />
+      <Text size="sm">{percentOr(of.changePercent)}</Text>
+    </>
+  );
+}
+
+/** Saves the previewed prices. */
+function SaveDialog({ preview, onClose }: { readonly preview: PricePreview; readonly onClose: () => void }) {
+  const world = useWorld();
+  const queries = useQueryClient();
+  const { version, before, after, totals } = preview;
+  const submit = async (reason: string) => {
+    try {
+      await ops.POST('/ops/prices', { params: { query: { world } }, body: { version, ...after, reason } });
+    } catch (error) {
+      // Refresh the preview: other settings apply now.
+      if (error instanceof Refusal && error.code === 'PRICES_CHANGED')
+        await queries.invalidateQueries({ queryKey: ['ops', world, 'prices', 'preview'] });
+      throw error;
+    }
+    notifications.show({ message: 'Saved. Prices use it within a second', color: 'green' });
+    await queries.invalidateQueries({ queryKey: ['ops', world] });
+  };
+  const worst = totals.filter(({ belowCost, unsellable }) => belowCost + unsellable > 0);
+  return (
+    <ReasonDialog
+      title="Save these prices"
+      opened
+      onClose={onClose}
+      submit={submit}
+      submitLabel="Save and apply"
+    >
+      <Alert color="yellow">
+        {TERM_NAMES.filter((name) => before[name] !== after[name]).map((name) => (
+          <Text size="sm" key={name}>
+            {TERMS[name]}: {formatPercent(before[name])} → {formatPercent(after[name])}
+          </Text>
+        ))}
+        <Text size="sm">All packages have the new prices within a second. Open purchases keep theirs.</Text>
+      </Alert>
+      {worst.map(({ accountType, currency, belowCost, unsellable }) => (
+        <Alert color="red" key={`${accountType} ${currency}`}>
+          {SELLERS[accountType]}, {currency}: {belowCost.toLocaleString()} below cost,{' '}
+          {unsellable.toLocaleString()} unsellable.
+        </Alert>
+      ))}
+    </ReasonDialog>
+  );
+}
+
+function History({ page, setPage }: { readonly page: number; readonly setPage: (page: number) => void }) {
+  const history = useQuery(pricesQuery(useWorld(), page));
+  return (
+    <Section title="History">
+      <QueryView query={history}>
+        {({ items, pagination }) => (
+          <>
+            <Rows
+              label="Markups, newest first"
+              rows={items}
+              keyOf={({ version }) => version}
+              columns={[
+                { title: 'From', cell: ({ validFrom }) => <Moment at={validFrom} /> },
+                ...TERM_NAMES.map((name) => ({
+                  title: TERMS[name],
+                  cell: (item: Settings) => formatPercent(item[name]),
+                  isNumber: true,
+                })),
+                { title: 'By', cell: ({ by }) => <span className="id">{by}</span> },
+                { title: 'Reason', cell: ({ reason }) => <span className="id">{reason}</span> },
+              ]}
+            />
+            <Pages of={pagination} onChange={setPage} />
+          </>
+        )}
+      </QueryView>
+    </Section>
+  );
+}

@@ -1,0 +1,294 @@
+import { Alert, Badge, Button, Group, MultiSelect, SimpleGrid, Stack, Text, Timeline } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { useParams } from '@tanstack/react-router';
+import { useState } from 'react';
+import { purchaseQuery, type PurchaseStory } from './data.ts';
+import { Facts } from '../ui/facts.tsx';
+import { formatAge, formatAmount } from '../ui/format.ts';
+import { Amount, QueryView, Empty, Id, Moment, PageHead, Section, Status } from '../ui/parts.tsx';
+import { useWorld } from './place.ts';
+import { ActionsSection } from './actions-section.tsx';
+import { ActionLog } from './action-log.tsx';
+import { SubjectLink } from './subject-link.tsx';
+import { Rows } from '../ui/rows.tsx';
+import { nextStep, plain, STUCK_CLASSES } from './words.ts';
+import { WorkflowLink } from './workflow-link.tsx';
+
+export function PurchasePage() {
+  const world = useWorld();
+  const { id } = useParams({ from: '/operators/$world/purchases/$id' });
+  const story = useQuery(purchaseQuery(world, id));
+  return (
+    <Stack>
+      <PageHead title={story.data?.purpose === 'funding' ? 'Funding' : 'Purchase'}>
+        <Status>{story.data?.status ?? null}</Status>
+      </PageHead>
+      <QueryView query={story} rows={12}>
+        {(of) => <Story of={of} />}
+      </QueryView>
+    </Stack>
+  );
+}
+
+function Story({ of }: { readonly of: PurchaseStory }) {
+  return (
+    <>
+      <Id>{of.transactionId}</Id>
+      {of.stuck.map((item) => (
+        <Alert key={item.class} color="orange" title={`Stuck: ${STUCK_CLASSES[item.class]}`}>
+          For {formatAge(item.ageSeconds)}. Next: {nextStep(item.nextAction)}
+        </Alert>
+      ))}
+      <SimpleGrid cols={{ base: 1, md: 2 }}>
+        <Overview of={of} />
+        {of.purpose === null ? null : <ActionsSection transactionId={of.transactionId} story={of} />}
+        <GatewaySide of={of} />
+        <SupplierSide of={of} />
+      </SimpleGrid>
+      <LedgerEntries of={of} />
+      <Messages of={of} />
+      <Section title="Operator actions">
+        <ActionLog records={of.moves} />
+      </Section>
+      <Workflows of={of} />
+      <EverythingThatHappened of={of} />
+    </>
+  );
+}
+
+function Overview({ of }: { readonly of: PurchaseStory }) {
+  return (
+    <Section title="Overview">
+      <Facts
+        of={[
+          ['Status', <Status key="status">{of.status}</Status>],
+          ['Reason', of.reason === null ? null : plain(of.reason)],
+          [
+            'Needs attention',
+            of.attention && (
+              <>
+                {plain(of.attention.reason)}, since <Moment at={of.attention.since} />
+              </>
+            ),
+          ],
+          ['Amount', <Amount key="amount" of={of.amount} currency={of.currency} />],
+          ['Paid by', of.paymentMethod === null ? null : plain(of.paymentMethod)],
+          ['Package', of.package && `${of.package.name} (${of.package.packageCode}, ${of.package.type})`],
+          [
+            'On hold',
+            of.hold && `${formatAmount(of.hold.amount, of.hold.currency)}: ${plain(of.hold.status)}`,
+          ],
+          ['Account', of.accountId !== null && <SubjectLink key="account" id={of.accountId} />],
+        ]}
+      />
+    </Section>
+  );
+}
+
+function GatewaySide({ of }: { readonly of: PurchaseStory }) {
+  return (
+    <Section title="At the payment gateway">
+      {of.payments.length === 0 && of.refunds.length === 0 && <Empty>Nothing: paid from the wallet.</Empty>}
+      <Stack>
+        {of.payments.map((payment) => (
+          <Facts
+            key={payment.reference}
+            of={[
+              ['Reference', <Id key="reference">{payment.reference}</Id>],
+              ['Payment method', plain(payment.method)],
+              ['Amount due', <Amount key="amount" of={payment.amount} currency={payment.currency} />],
+              ['Our status', <Status key="status">{payment.status}</Status>],
+              ['Booked', <Amount key="booked" of={payment.bookedAmount} currency={payment.bookedCurrency} />],
+              ['Gateway’s status', payment.gatewayStatus ?? 'unknown'],
+              ['Gateway’s id', payment.gatewayId],
+              ['Last checked', payment.lookedAt && <Moment at={payment.lookedAt} />],
+              ['Pay until', payment.expiresAt && <Moment at={payment.expiresAt} />],
+            ]}
+          />
+        ))}
+        {of.refunds.map((refund) => (
+          <Facts
+            key={refund.refundKey}
+            of={[
+              ['Refund', <Id key="refund">{refund.refundKey}</Id>],
+              ['Amount', <Amount key="amount" of={refund.amount} currency={refund.currency} />],
+              ['Our status', <Status key="status">{refund.status}</Status>],
+              ['Gateway’s status', refund.gatewayStatus ?? 'unknown'],
+              ['Sent to the gateway', refund.askedAt && <Moment at={refund.askedAt} />],
+            ]}
+          />
+        ))}
+      </Stack>
+    </Section>
+  );
+}
+
+function SupplierSide({ of: { supplier, package: item } }: { readonly of: PurchaseStory }) {
+  return (
+    <Section title="At the supplier">
+      {supplier ? (
+        <Facts
+          of={[
+            ['Package', item?.packageCode],
+            ['Order', supplier.orderNo === null ? 'unknown' : <Id key="order">{supplier.orderNo}</Id>],
+            ['Attempts', String(supplier.asks)],
+            ['eSIM', <Id key="esim">{supplier.esimId}</Id>],
+            ['eSIM’s status', supplier.esimStatus && <Status key="status">{supplier.esimStatus}</Status>],
+            ['ICCID', supplier.iccid && <Id key="iccid">{supplier.iccid}</Id>],
+          ]}
+        />
+      ) : (
+        <Empty>No eSIM is ordered.</Empty>
+      )}
+    </Section>
+  );
+}
+
+function LedgerEntries({ of }: { readonly of: PurchaseStory }) {
+  const lines = of.timeline.filter(({ source }) => source === 'ledger');
+  return (
+    <Section title="Ledger entries">
+      {lines.length === 0 ? (
+        <Empty>No entries.</Empty>
+      ) : (
+        <Rows
+          label="Ledger entries"
+          rows={lines}
+          keyOf={({ at, detail }) => `${at} ${detail}`}
+          columns={[
+            { title: 'When', cell: ({ at }) => <Moment at={at} /> },
+            { title: 'Operation', cell: ({ what }) => plain(what) },
+            { title: 'Entries', cell: ({ detail }) => <span className="id">{detail}</span> },
+          ]}
+        />
+      )}
+    </Section>
+  );
+}
+
+function Messages({ of }: { readonly of: PurchaseStory }) {
+  return (
+    <Section title="Webhook messages">
+      {of.messages.length === 0 ? (
+        <Empty>No messages.</Empty>
+      ) : (
+        <Rows
+          label="Webhook messages"
+          rows={of.messages}
+          keyOf={({ messageId }) => messageId}
+          columns={[
+            { title: 'Event', cell: ({ event }) => event },
+            { title: 'To', cell: ({ host }) => host },
+            { title: 'Status', cell: ({ status }) => <Status>{status}</Status> },
+            { title: 'Attempts', cell: ({ attempts }) => attempts, isNumber: true },
+            { title: 'Created', cell: ({ createdAt }) => <Moment at={createdAt} /> },
+            { title: 'Message', cell: ({ messageId }) => <Id>{messageId}</Id> },
+          ]}
+        />
+      )}
+    </Section>
+  );
+}
+
+function Workflows({ of }: { readonly of: PurchaseStory }) {
+  return (
+    <Section title="Workflows in Temporal">
+      {of.workflows === null ? (
+        <Alert color="yellow">Temporal does not respond.</Alert>
+      ) : of.workflows.length === 0 ? (
+        <Empty>No workflows.</Empty>
+      ) : (
+        <Rows
+          label="Workflows"
+          rows={of.workflows}
+          keyOf={({ workflowId }) => workflowId}
+          columns={[
+            {
+              title: 'Workflow',
+              cell: ({ workflowId }) => <WorkflowLink workflowId={workflowId} />,
+            },
+            { title: 'Type', cell: ({ type }) => type },
+            { title: 'Status', cell: ({ status }) => <Status>{status}</Status> },
+            { title: 'Started', cell: ({ startedAt }) => <Moment at={startedAt} /> },
+            { title: 'Ended', cell: ({ closedAt }) => <Moment at={closedAt} /> },
+          ]}
+        />
+      )}
+    </Section>
+  );
+}
+
+const SOURCE_COLORS: Readonly<Record<string, string>> = {
+  purchase: 'blue',
+  payment: 'teal',
+  gateway: 'teal',
+  ledger: 'grape',
+  supplier: 'orange',
+  webhook: 'cyan',
+  move: 'red',
+  workflow: 'gray',
+};
+
+const SOURCES = [
+  { value: 'purchase', label: 'Purchase' },
+  { value: 'payment', label: 'Payment' },
+  { value: 'gateway', label: 'Gateway' },
+  { value: 'ledger', label: 'Ledger' },
+  { value: 'supplier', label: 'Supplier' },
+  { value: 'webhook', label: 'Webhook' },
+  { value: 'move', label: 'Operator' },
+  { value: 'workflow', label: 'Workflow' },
+];
+
+const nameOfSource = (source: string) =>
+  SOURCES.find(({ value }) => value === source)?.label ?? plain(source);
+
+function EverythingThatHappened({ of: { timeline } }: { readonly of: PurchaseStory }) {
+  const [sources, setSources] = useState<string[]>([]);
+  const [isNewestFirst, setNewestFirst] = useState(false);
+  const shown = timeline.filter(({ source }) => sources.length === 0 || sources.includes(source));
+  const ordered = isNewestFirst ? shown.toReversed() : shown;
+  return (
+    <Section
+      title="Timeline"
+      extra={
+        <Button size="compact-sm" variant="default" onClick={() => setNewestFirst((was) => !was)}>
+          {isNewestFirst ? 'Show oldest first' : 'Show newest first'}
+        </Button>
+      }
+    >
+      <MultiSelect
+        label="Show"
+        placeholder={sources.length === 0 ? 'Everything' : undefined}
+        data={SOURCES.filter(({ value }) => timeline.some(({ source }) => source === value))}
+        value={sources}
+        onChange={setSources}
+        clearable
+        mb="md"
+      />
+      <Timeline bulletSize={14} lineWidth={2}>
+        {ordered.map(({ at, source, what, detail }, index) => (
+          <Timeline.Item
+            key={`${at} ${source} ${what} ${String(index)}`}
+            color={SOURCE_COLORS[source] ?? 'gray'}
+            title={
+              <Group gap="xs">
+                <Badge size="sm" variant="light" color={SOURCE_COLORS[source] ?? 'gray'} className="status">
+                  {nameOfSource(source)}
+                </Badge>
+                <Text component="span">{plain(what)}</Text>
+              </Group>
+            }
+          >
+            <Text size="sm" className="timeline-detail">
+              {detail}
+            </Text>
+            <Text size="xs" c="dimmed">
+              <Moment at={at} />
+            </Text>
+          </Timeline.Item>
+        ))}
+      </Timeline>
+    </Section>
+  );
+}

@@ -1,0 +1,421 @@
+import '@mantine/charts/styles.css';
+import { LineChart } from '@mantine/charts';
+import {
+  Alert,
+  Badge,
+  Button,
+  Checkbox,
+  Group,
+  Modal,
+  NativeSelect,
+  SegmentedControl,
+  Stack,
+  Text,
+  TextInput,
+} from '@mantine/core';
+import { useForm } from '@mantine/form';
+import { notifications } from '@mantine/notifications';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useNavigate, useSearch } from '@tanstack/react-router';
+import { useState } from 'react';
+import { ops } from '../api/client.ts';
+import { dataOf } from '../api/data-of.ts';
+import { ChartValues } from '../ui/chart-values.tsx';
+import { formatAge, formatDayOfMoment, formatMoment, formatPercent, formatRate } from '../ui/format.ts';
+import { QueryView, Empty, Failed, Moment, PageHead, Section } from '../ui/parts.tsx';
+import { ReasonDialog } from '../ui/reason-dialog.tsx';
+import { ReasonField, reasonError } from '../ui/reason-field.tsx';
+import { Rows } from '../ui/rows.tsx';
+import { useSending } from '../ui/use-sending.ts';
+import type { World } from '../ui/world-switch.tsx';
+import { ratesQuery, type Rates } from './data.ts';
+import { useOperator, useWorld } from './place.ts';
+import { RATE_DAYS } from './search.ts';
+
+const FROM = '/operators/$world/rates';
+const HEIGHT = 260;
+/** A larger change needs a second person. */
+const FAR_OFF = 0.1;
+
+export function RatesPage() {
+  const world = useWorld();
+  const { currency = 'NGN', days = 30 } = useSearch({ from: FROM });
+  const rates = useQuery(ratesQuery({ world, currency, days }));
+  return (
+    <Stack>
+      <PageHead title="Rates" about="Units of each currency for one US dollar." />
+      <QueryView query={rates} rows={8}>
+        {(found) => (
+          <>
+            <Waiting of={found.waiting} />
+            <Current of={found.items} />
+            <History of={found} currency={currency} days={days} />
+            <Changes of={found.changes} />
+          </>
+        )}
+      </QueryView>
+    </Stack>
+  );
+}
+
+/** What one dollar is, in the currency. */
+const inDollars = (rate: number | null, currency: string): string =>
+  rate === null ? 'None' : `${formatRate(rate)} ${currency}`;
+
+function Waiting({ of }: { readonly of: Rates['waiting'] }) {
+  if (of.length === 0) return null;
+  return (
+    <Section title="Awaiting confirmation">
+      <Text size="sm" mb="xs">
+        These are more than 10 % off the current rate, or the first of their currency. They are not used for
+        prices. They expire after 24 hours.
+      </Text>
+      <Rows
+        label="Rates awaiting confirmation"
+        rows={of}
+        keyOf={({ rateId }) => rateId}
+        columns={[
+          { title: 'Currency', cell: ({ currency }) => currency },
+          { title: 'Rate', cell: ({ rate }) => formatRate(rate), isNumber: true },
+          {
+            title: 'Current rate',
+            cell: ({ currentRate }) => (currentRate === null ? 'None' : formatRate(currentRate)),
+            isNumber: true,
+          },
+          {
+            title: 'Change',
+            cell: ({ changePercent }) => (
+              <span className="amount">{changePercent === null ? '–' : formatPercent(changePercent)}</span>
+            ),
+            isNumber: true,
+          },
+          { title: 'From', cell: ({ proposedBy, source }) => proposedBy ?? source },
+          { title: 'Reason', cell: ({ reason }) => reason ?? '–' },
+          { title: 'Since', cell: ({ observedAt }) => <Moment at={observedAt} /> },
+          { title: 'Confirm', cell: (rate) => <Confirm rate={rate} /> },
+        ]}
+      />
+    </Section>
+  );
+}
+
+function Confirm({ rate }: { readonly rate: Rates['waiting'][number] }) {
+  const world = useWorld();
+  const { email } = useOperator();
+  const queries = useQueryClient();
+  const [opened, setOpened] = useState(false);
+  if (rate.proposedBy === email) return <Text size="sm">Yours: another person confirms it</Text>;
+  const submit = async (reason: string) => {
+    await ops.POST('/ops/rates/{rateId}/confirm', {
+      params: { path: { rateId: rate.rateId }, query: { world } },
+      body: { reason },
+    });
+    notifications.show({ message: 'Confirmed. Prices use it within a second', color: 'green' });
+    await queries.invalidateQueries({ queryKey: ['ops', world] });
+  };
+  return (
+    <>
+      <Button
+        size="compact-sm"
+        variant="default"
+        onClick={() => setOpened(true)}
+        aria-label={`Confirm ${formatRate(rate.rate)} ${rate.currency}`}
+      >
+        Confirm
+      </Button>
+      <ReasonDialog
+        title="Confirm the rate"
+        opened={opened}
+        onClose={() => setOpened(false)}
+        submit={submit}
+        submitLabel="Confirm the rate"
+      >
+        <Alert color="yellow">
+          One US dollar: {inDollars(rate.currentRate, rate.currency)} → {inDollars(rate.rate, rate.currency)}
+          {rate.changePercent !== null && `, ${formatPercent(rate.changePercent)}`}. Prices use it within a
+          second.
+        </Alert>
+      </ReasonDialog>
+    </>
+  );
+}
+
+function Current({ of }: { readonly of: Rates['items'] }) {
+  const [setting, setSetting] = useState<string | null>(null);
+  const [text, setText] = useState('');
+  const wanted = text.trim().toUpperCase();
+  const shown = of.filter(({ currency }) => currency.includes(wanted));
+  return (
+    <Section title="Current rates" extra={<Button onClick={() => setSetting('')}>Set a rate</Button>}>
+      <TextInput
+        label="Find a currency"
+        value={text}
+        onChange={({ currentTarget: { value } }) => setText(value)}
+        maw={240}
+        mb="sm"
+      />
+      {shown.length === 0 ? (
+        <Empty>{of.length === 0 ? 'No rates yet.' : 'No results.'}</Empty>
+      ) : (
+        <Rows
+          label="Current rates"
+          rows={shown}
+          keyOf={({ currency }) => currency}
+          columns={[
+            { title: 'Currency', cell: ({ currency }) => currency },
+            { title: 'Rate', cell: ({ rate }) => formatRate(rate), isNumber: true },
+            { title: 'From', cell: ({ source }) => (source === 'operator' ? 'Set by an operator' : source) },
+            { title: 'Age', cell: ({ ageSeconds }) => formatAge(ageSeconds) },
+            {
+              title: 'State',
+              cell: ({ isSold }) =>
+                isSold ? (
+                  'In use'
+                ) : (
+                  <Badge color="red" variant="light" className="status">
+                    Too old, not used
+                  </Badge>
+                ),
+            },
+            {
+              title: 'Set',
+              cell: ({ currency }) => (
+                <Button
+                  size="compact-sm"
+                  variant="default"
+                  onClick={() => setSetting(currency)}
+                  aria-label={`Set ${currency}`}
+                >
+                  Set
+                </Button>
+              ),
+            },
+          ]}
+        />
+      )}
+      {setting !== null && <SetDialog currency={setting} rates={of} onClose={() => setSetting(null)} />}
+    </Section>
+  );
+}
+
+const RATE = /^\d{1,12}(\.\d{1,6})?$/;
+/** A JavaScript number holds no more digits exactly. */
+const MOST_DIGITS = 15;
+
+const isRate = (text: string): boolean =>
+  RATE.test(text) && Number(text) > 0 && text.replace('.', '').length <= MOST_DIGITS;
+
+interface RateFields {
+  [name: string]: unknown;
+  currency: string;
+  rate: string;
+  isConfigured: boolean;
+  reason: string;
+}
+
+/** `currency`: empty if the person chooses it. */
+function SetDialog({
+  currency,
+  rates,
+  onClose,
+}: {
+  readonly currency: string;
+  readonly rates: Rates['items'];
+  readonly onClose: () => void;
+}) {
+  const world = useWorld();
+  const queries = useQueryClient();
+  const form = useForm<RateFields>({
+    initialValues: { currency, rate: '', isConfigured: false, reason: '' },
+    validate: {
+      currency: (code) => (/^[A-Z]{3}$/.test(code) ? null : 'Three capital letters, such as NGN'),
+      rate: (text, { isConfigured }) =>
+        isConfigured || isRate(text.trim())
+          ? null
+          : 'A number above zero with at most six decimals, such as 1534.25',
+      reason: reasonError,
+    },
+  });
+  const sending = useSending(
+    form,
+    (fields) => sendRate(world, fields),
+    ({ outcome }) => {
+      notifications.show(
+        outcome === 'waits'
+          ? { message: 'Another person must confirm it', color: 'yellow' }
+          : { message: 'The rate is set', color: 'green' },
+      );
+      void queries.invalidateQueries({ queryKey: ['ops', world] });
+      onClose();
+    },
+  );
+  const { currency: code, rate, isConfigured } = form.getValues();
+  const before = rates.find((one) => one.currency === code)?.rate ?? null;
+  return (
+    <Modal opened onClose={onClose} title="Set a rate">
+      <form onSubmit={sending.submit} noValidate>
+        <Stack>
+          <TextInput
+            label="Currency"
+            required
+            maxLength={3}
+            data-autofocus={currency === '' || undefined}
+            {...form.getInputProps('currency')}
+            onChange={({ currentTarget: { value } }) => form.setFieldValue('currency', value.toUpperCase())}
+          />
+          <TextInput
+            label="Rate"
+            description="Units for one US dollar"
+            inputMode="decimal"
+            required={!isConfigured}
+            disabled={isConfigured}
+            data-autofocus={currency !== '' || undefined}
+            {...form.getInputProps('rate')}
+          />
+          <Checkbox
+            label="Return to the configured rate"
+            {...form.getInputProps('isConfigured', { type: 'checkbox' })}
+          />
+          {!isConfigured && isRate(rate.trim()) && (
+            <Effect before={before} after={Number(rate)} currency={code} />
+          )}
+          <ReasonField {...form.getInputProps('reason')} />
+          {sending.failure && <Failed error={sending.failure} />}
+          <Group justify="flex-end">
+            <Button variant="default" onClick={onClose}>
+              Back
+            </Button>
+            <Button type="submit" loading={sending.isSending}>
+              Set the rate
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </Modal>
+  );
+}
+
+const sendRate = (world: World, { currency, rate, isConfigured, reason }: RateFields) =>
+  dataOf(
+    ops.POST('/ops/rates', {
+      params: { query: { world } },
+      body: { currency, rate: isConfigured ? null : Number(rate), reason },
+    }),
+  );
+
+/** What the rate would change, before it is sent. */
+function Effect({
+  before,
+  after,
+  currency,
+}: {
+  readonly before: number | null;
+  readonly after: number;
+  readonly currency: string;
+}) {
+  const isFarOff = before === null || Math.abs(after - before) > before * FAR_OFF;
+  const change = before === null ? '' : `, ${formatPercent((100 * (after - before)) / before)}`;
+  return (
+    <Alert color={isFarOff ? 'yellow' : 'blue'} role="status">
+      {inDollars(before, currency)} → {inDollars(after, currency)}
+      {change}.{' '}
+      {isFarOff ? 'Another person must confirm it before it is used.' : 'Prices use it within a second.'}
+    </Alert>
+  );
+}
+
+function History({
+  of: { items, history },
+  currency,
+  days,
+}: {
+  readonly of: Rates;
+  readonly currency: string;
+  readonly days: number;
+}) {
+  const navigate = useNavigate({ from: FROM });
+  const known = items.map((item) => item.currency);
+  const choices = known.includes(currency) ? known : [currency, ...known];
+  const [first, last] = [history[0], history.at(-1)];
+  return (
+    <Section
+      title="History"
+      extra={
+        <Group align="flex-end">
+          <NativeSelect
+            aria-label="Currency of the history"
+            data={choices}
+            value={currency}
+            onChange={({ currentTarget: { value } }) =>
+              void navigate({ search: (old) => ({ ...old, currency: value }), replace: true })
+            }
+          />
+          <SegmentedControl
+            aria-label="Range"
+            data={RATE_DAYS.map((value) => ({ value: String(value), label: `${String(value)} days` }))}
+            value={String(days)}
+            onChange={(value) =>
+              void navigate({ search: (old) => ({ ...old, days: Number(value) }), replace: true })
+            }
+          />
+        </Group>
+      }
+    >
+      {!first || !last ? (
+        <Empty>No rate of {currency} in this time.</Empty>
+      ) : (
+        <>
+          <Text size="sm" mb="xs">
+            {currency}: from {formatRate(first.rate)} on {formatMoment(first.at)} to {formatRate(last.rate)}{' '}
+            on {formatMoment(last.at)}.
+          </Text>
+          <LineChart
+            h={HEIGHT}
+            data={history.map(({ at, rate }) => ({
+              at: days > 7 ? formatDayOfMoment(at) : formatMoment(at),
+              Rate: rate,
+            }))}
+            dataKey="at"
+            series={[{ name: 'Rate', color: 'blue.7' }]}
+            curveType="stepAfter"
+            withDots={history.length === 1}
+            yAxisProps={{ domain: ['auto', 'auto'], width: 70 }}
+            valueFormatter={formatRate}
+          />
+          <ChartValues
+            label={`Rates of ${currency}`}
+            titles={['When', 'Rate']}
+            rows={history.map(({ at, rate }) => [formatMoment(at), formatRate(rate)])}
+          />
+        </>
+      )}
+    </Section>
+  );
+}
+
+function Changes({ of }: { readonly of: Rates['changes'] }) {
+  return (
+    <Section title="Set by operators">
+      {of.length === 0 ? (
+        <Empty>No operator has set a rate.</Empty>
+      ) : (
+        <Rows
+          label="Rates set by operators"
+          rows={of}
+          keyOf={({ at, currency }) => `${at} ${currency}`}
+          columns={[
+            { title: 'When', cell: ({ at }) => <Moment at={at} /> },
+            { title: 'Currency', cell: ({ currency }) => currency },
+            {
+              title: 'Rate',
+              cell: ({ rate }) => (rate === null ? 'As configured' : formatRate(rate)),
+              isNumber: true,
+            },
+            { title: 'By', cell: ({ by }) => <span className="id">{by}</span> },
+            { title: 'Reason', cell: ({ reason }) => <span className="id">{reason}</span> },
+          ]}
+        />
+      )}
+    </Section>
+  );
+}

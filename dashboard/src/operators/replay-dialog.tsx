@@ -1,0 +1,99 @@
+import { Button, Group, List, Modal, Stack, Text } from '@mantine/core';
+import { useForm } from '@mantine/form';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { ops } from '../api/client.ts';
+import { dataOf } from '../api/data-of.ts';
+import type { components } from '../api/generated/ops.ts';
+import { QueryView, Failed } from '../ui/parts.tsx';
+import { ReasonField, reasonError } from '../ui/reason-field.tsx';
+import { useSending } from '../ui/use-sending.ts';
+import { useWorld } from './place.ts';
+import { ACTIONS } from './words.ts';
+
+type Report = components['schemas']['Replay']['data'];
+
+const OUTCOMES: Record<Report['steps'][number]['outcome'], string> = {
+  done: 'Done',
+  'waits-for-approval': 'Awaits second approval',
+  refused: 'Refused',
+  unknown: 'Unknown',
+  'would-do': 'Would be done',
+};
+
+/** Retries one item: what would be done, the reason, then what was done. */
+export function ReplayDialog({
+  transactionId,
+  onClose,
+}: {
+  readonly transactionId: string;
+  readonly onClose: () => void;
+}) {
+  const world = useWorld();
+  const queries = useQueryClient();
+  const ask = (reason: string, dryRun: boolean) =>
+    dataOf(
+      ops.POST('/ops/purchases/{transactionId}/replay', {
+        params: { path: { transactionId }, query: { world } },
+        body: { reason, dryRun },
+      }),
+    );
+  const preview = useQuery({
+    queryKey: ['ops', world, 'purchase', transactionId, 'replay'],
+    queryFn: () => ask('preview', true),
+    staleTime: 0,
+  });
+  const form = useForm({ initialValues: { reason: '' }, validate: { reason: reasonError } });
+  const sending = useSending(form, ({ reason }) =>
+    ask(reason, false).finally(() => queries.invalidateQueries({ queryKey: ['ops', world] })),
+  );
+  return (
+    <Modal opened onClose={onClose} title="Retry">
+      {sending.result ? (
+        <Stack>
+          <Text role="status">
+            Before: {sending.result.before ?? '–'}. Now: {sending.result.after ?? '–'}.
+          </Text>
+          <Steps of={sending.result} />
+          <Group justify="flex-end">
+            <Button onClick={onClose}>Close</Button>
+          </Group>
+        </Stack>
+      ) : (
+        <form onSubmit={sending.submit} noValidate>
+          <Stack>
+            <QueryView query={preview} rows={2}>
+              {(report) => <Steps of={report} />}
+            </QueryView>
+            <ReasonField data-autofocus {...form.getInputProps('reason')} />
+            {sending.failure && <Failed error={sending.failure} />}
+            <Group justify="flex-end">
+              <Button variant="default" onClick={onClose}>
+                Back
+              </Button>
+              <Button type="submit" loading={sending.isSending}>
+                Retry now
+              </Button>
+            </Group>
+          </Stack>
+        </form>
+      )}
+    </Modal>
+  );
+}
+
+function Steps({ of: { steps } }: { readonly of: Report }) {
+  if (steps.length === 0) return <Text>There is no step to retry.</Text>;
+  return (
+    <List size="sm">
+      {steps.map(({ step, outcome, detail }) => (
+        <List.Item key={step}>
+          {nameOf(step)}: {OUTCOMES[outcome].toLowerCase()}
+          {detail !== '' && `. ${detail}`}
+        </List.Item>
+      ))}
+    </List>
+  );
+}
+
+const isAction = (step: string): step is keyof typeof ACTIONS => step in ACTIONS;
+const nameOf = (step: string): string => (isAction(step) ? ACTIONS[step].label : step);

@@ -1,0 +1,187 @@
+import { Alert, Button, Group, NativeSelect, Stack, Text } from '@mantine/core';
+import { notifications } from '@mantine/notifications';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { Link, useNavigate, useSearch } from '@tanstack/react-router';
+import { useState } from 'react';
+import { ops } from '../api/client.ts';
+import { formatAge } from '../ui/format.ts';
+import { Amount, QueryView, Empty, Id, PageHead, Pages } from '../ui/parts.tsx';
+import { ReasonDialog } from '../ui/reason-dialog.tsx';
+import { Rows } from '../ui/rows.tsx';
+import { stuckQuery, type StuckItem } from './data.ts';
+import { useOperator, useWorld } from './place.ts';
+import { ReplayDialog } from './replay-dialog.tsx';
+import { AGES, CURRENCIES, type StuckSearch } from './search.ts';
+import { SubjectLink } from './subject-link.tsx';
+import { nextStep, STUCK_CLASSES } from './words.ts';
+
+export const CLASS_CHOICES = [
+  { value: '', label: 'All kinds' },
+  ...Object.entries(STUCK_CLASSES).map(([value, label]) => ({ value, label })),
+];
+
+export function StuckPage() {
+  const world = useWorld();
+  const search = useSearch({ from: '/operators/$world/stuck' });
+  const stuck = useQuery(stuckQuery({ world, ...search }));
+  return (
+    <Stack>
+      <PageHead title="Stuck" about="Stuck purchases and payments, oldest first.">
+        <Button
+          variant="light"
+          renderRoot={(props) => (
+            <Link
+              {...props}
+              to="/operators/$world/repairs/new"
+              params={{ world }}
+              search={{ ...search, page: undefined }}
+            />
+          )}
+        >
+          Repair many at once
+        </Button>
+      </PageHead>
+      <Filters search={search} />
+      <QueryView query={stuck}>
+        {({ items, pagination, isCut, temporalAsked }) => (
+          <>
+            {!temporalAsked && (
+              <Alert color="yellow">
+                Temporal does not respond. Purchases without a workflow are missing from this list.
+              </Alert>
+            )}
+            {isCut && <Alert color="yellow">The list is cut. Use a filter to see the rest.</Alert>}
+            {items.length === 0 ? <Empty>Nothing is stuck.</Empty> : <List items={items} />}
+            <PageLinks of={pagination} />
+          </>
+        )}
+      </QueryView>
+    </Stack>
+  );
+}
+
+function Filters({ search }: { readonly search: StuckSearch }) {
+  const navigate = useNavigate({ from: '/operators/$world/stuck' });
+  const set = (change: Partial<Record<keyof StuckSearch, unknown>>) =>
+    void navigate({
+      search: (old) => ({ ...old, page: undefined, ...change }) as StuckSearch,
+      replace: true,
+    });
+  return (
+    <Group role="search" aria-label="Filter the list">
+      <NativeSelect
+        label="Kind"
+        data={CLASS_CHOICES}
+        value={search.class ?? ''}
+        onChange={({ currentTarget: { value } }) => set({ class: value === '' ? undefined : value })}
+      />
+      <NativeSelect
+        label="No progress for"
+        data={[...AGES]}
+        value={String(search.olderThanSeconds ?? 0)}
+        onChange={({ currentTarget: { value } }) =>
+          set({ olderThanSeconds: value === '0' ? undefined : Number(value) })
+        }
+      />
+      <NativeSelect
+        label="Currency"
+        data={[{ value: '', label: 'All' }, ...CURRENCIES]}
+        value={search.currency ?? ''}
+        onChange={({ currentTarget: { value } }) => set({ currency: value === '' ? undefined : value })}
+      />
+    </Group>
+  );
+}
+
+function PageLinks({ of }: { readonly of: Parameters<typeof Pages>[0]['of'] }) {
+  const navigate = useNavigate({ from: '/operators/$world/stuck' });
+  return <Pages of={of} onChange={(page) => void navigate({ search: (old) => ({ ...old, page }) })} />;
+}
+
+function List({ items }: { readonly items: readonly StuckItem[] }) {
+  return (
+    <Rows
+      label="Stuck purchases and payments"
+      rows={items}
+      keyOf={({ transactionId, class: stuckClass }) => `${transactionId} ${stuckClass}`}
+      columns={[
+        { title: 'Purchase', cell: (item) => <ItemLink item={item} /> },
+        { title: 'Kind', cell: (item) => STUCK_CLASSES[item.class] },
+        { title: 'Age', cell: (item) => formatAge(item.ageSeconds), isNumber: true },
+        {
+          title: 'Amount',
+          cell: (item) => <Amount of={item.amount} currency={item.currency} />,
+          isNumber: true,
+        },
+        { title: 'Next', cell: (item) => <Text size="sm">{nextStep(item.nextAction)}</Text> },
+      ]}
+    />
+  );
+}
+
+/** Purchases have a page. Events and messages without a purchase are repaired here. */
+function ItemLink({ item }: { readonly item: StuckItem }) {
+  const { transactionId } = item;
+  if (transactionId.startsWith('txn-')) return <SubjectLink id={transactionId} />;
+  return (
+    <Group gap="xs">
+      <Id>{transactionId}</Id>
+      <LooseItem item={item} />
+    </Group>
+  );
+}
+
+function LooseItem({ item: { transactionId, class: stuckClass } }: { readonly item: StuckItem }) {
+  const { may } = useOperator();
+  const [opened, setOpened] = useState(false);
+  const isUnmatched = stuckClass === 'inbox-without-purchase';
+  if (!may(isUnmatched ? 'reconcile' : 'replay')) return null;
+  const close = () => setOpened(false);
+  return (
+    <>
+      <Button size="compact-xs" variant="light" onClick={() => setOpened(true)}>
+        {isUnmatched ? 'Ignore the event' : 'Retry'}
+      </Button>
+      {isUnmatched ? (
+        <IgnoreDialog eventId={transactionId} opened={opened} onClose={close} />
+      ) : (
+        opened && <ReplayDialog transactionId={transactionId} onClose={close} />
+      )}
+    </>
+  );
+}
+
+function IgnoreDialog({
+  eventId,
+  opened,
+  onClose,
+}: {
+  readonly eventId: string;
+  readonly opened: boolean;
+  readonly onClose: () => void;
+}) {
+  const world = useWorld();
+  const queries = useQueryClient();
+  const submit = async (reason: string) => {
+    await ops.POST('/ops/events/{eventId}/dismiss', {
+      params: { path: { eventId }, query: { world } },
+      body: { reason },
+    });
+    notifications.show({ message: 'Event ignored', color: 'green' });
+    await queries.invalidateQueries({ queryKey: ['ops', world] });
+  };
+  return (
+    <ReasonDialog
+      title={`Ignore the event: ${eventId}`}
+      opened={opened}
+      onClose={onClose}
+      submit={submit}
+      submitLabel="Ignore the event"
+    >
+      <Text size="sm">
+        The gateway reported money that matches none of our payments. Ignore the event once you know what it
+        was.
+      </Text>
+    </ReasonDialog>
+  );
+}

@@ -1,0 +1,19 @@
+import type { ReactNode } from 'react';
+import { PageLink } from '../ui/page-link.tsx';
+import { useWorld } from './place.ts';
+
+/** An id as a link to its page, where it has one. `children` stand in place of the id. */
+export function SubjectLink({ id, children = id }: { readonly id: string; readonly children?: ReactNode }) {
+  const world = useWorld();
+  const to = id.startsWith('txn-')
+    ? '/operators/$world/purchases/$id'
+    : id.startsWith('acc-')
+      ? '/operators/$world/accounts/$id'
+      : null;
+  if (to === null) return <span className="id">{children}</span>;
+  return (
+    <PageLink inherit className="id" to={to} params={{ world, id }}>
+      {children}
+    </PageLink>
+  );
+}

@@ -1,0 +1,94 @@
+/** The words of the API in those of a page. */
+import type { Action, BatchRepairAction, Role, StuckClass } from './data.ts';
+
+export const ACTIONS: Record<Action, { readonly label: string; readonly does: string }> = {
+  'look-at-gateway': {
+    label: 'Check the gateway',
+    does: 'Checks the payment gateway, books the result and continues refunds.',
+  },
+  'look-at-supplier': {
+    label: 'Check the supplier',
+    does: 'Checks the supplier without ordering, and delivers what it has ready.',
+  },
+  'retry-delivery': {
+    label: 'Retry the delivery',
+    does: 'Retries now instead of later, with the same id at the supplier.',
+  },
+  'deliver-other': {
+    label: 'Deliver another package',
+    does: 'Orders another package for the buyer at the same price.',
+  },
+  'mark-paid': {
+    label: 'Mark as paid',
+    does: 'Books the money on your evidence. Delivers a waiting purchase; credits the wallet for a closed one.',
+  },
+  'refund-to-source': {
+    label: 'Refund through the gateway',
+    does: 'Refunds through the gateway what was paid and not yet refunded.',
+  },
+  'credit-wallet': {
+    label: 'Credit the wallet',
+    does: 'Refunds into the account’s wallet.',
+  },
+  cancel: {
+    label: 'Cancel',
+    does: 'Ends the purchase and refunds what was paid. A closed one stops waiting for money.',
+  },
+  'settle-claim': {
+    label: 'Settle the dispute',
+    does: 'Ends a dispute or reversal as won or lost.',
+  },
+};
+
+export const BATCH_ACTIONS: Record<BatchRepairAction, { readonly label: string; readonly does: string }> = {
+  replay: { label: 'Retry everything', does: 'Retries every step that can be retried.' },
+  'look-at-gateway': ACTIONS['look-at-gateway'],
+  'look-at-supplier': ACTIONS['look-at-supplier'],
+  'retry-delivery': ACTIONS['retry-delivery'],
+  cancel: ACTIONS.cancel,
+  'refund-to-source': ACTIONS['refund-to-source'],
+  'credit-wallet': ACTIONS['credit-wallet'],
+};
+
+export const STUCK_CLASSES: Record<StuckClass, string> = {
+  'workflow-gone': 'Workflow gone',
+  'paid-not-delivered': 'Paid, not delivered',
+  'supplier-unknown': 'Supplier does not respond',
+  'delivered-not-settled': 'Delivered, not settled',
+  'undo-failed': 'Hold not released',
+  'charge-unknown': 'Payment unknown',
+  'charge-left-open': 'Charge left open',
+  'funding-stuck': 'Funding unknown',
+  'late-money-unbooked': 'Late money not checked',
+  'hold-too-old': 'Hold too old',
+  'refund-not-done': 'Refund not done',
+  'refund-needs-attention': 'Refund needs details',
+  'refund-stuck': 'Refund stuck',
+  'payment-disputed': 'Payment disputed',
+  'payment-reversed': 'Payment taken back',
+  'inbox-unapplied': 'Gateway event not applied',
+  'inbox-without-purchase': 'Gateway event without payment',
+  'message-undelivered': 'Webhook not delivered',
+  'approval-waiting': 'Awaiting approval',
+  'move-unfinished': 'Action not finished',
+  'needs-attention': 'Needs attention',
+};
+
+export const ROLES: Record<Role, { readonly label: string; readonly may: string }> = {
+  SUPPORT: { label: 'Support', may: 'Sees everything, checks the gateway and the supplier.' },
+  OPERATIONS: { label: 'Operations', may: 'Also repairs deliveries.' },
+  FINANCE: { label: 'Finance', may: 'Moves money, approves, reads the books, sets prices and rates.' },
+  ADMIN: { label: 'Administrator', may: 'Manages people and reads the books. Moves no money.' },
+};
+
+/** `missing-in-ledger` → `Missing in ledger`. For words that only a person reads. */
+export function plain(word: string): string {
+  const text = word.replaceAll(/[-_]/g, ' ').toLowerCase();
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
+/** `nextAction` begins with the command's name (`replay:`); the button on the page is called Retry. */
+export const nextStep = (nextAction: string): string => {
+  const text = nextAction.replace(/^replay:/, 'Retry:');
+  return text.charAt(0).toUpperCase() + text.slice(1);
+};

@@ -1,0 +1,35 @@
+/** Parses parameters of addresses. What is not valid is dropped. */
+export type Search = Readonly<Record<string, unknown>>;
+
+export const oneOf = <T extends string>(choices: readonly T[], value: unknown): T | undefined =>
+  choices.find((choice) => choice === value);
+
+export const textIn = (value: unknown): string | undefined =>
+  typeof value === 'string' && value !== '' ? value : typeof value === 'number' ? String(value) : undefined;
+
+export const dayIn = (value: unknown): string | undefined =>
+  typeof value === 'string' && /^\d{4}-\d{2}-\d{2}$/.test(value) && !Number.isNaN(Date.parse(value))
+    ? value
+    : undefined;
+
+/** Whole days, both included. */
+export interface Days {
+  readonly from?: string | undefined;
+  readonly to?: string | undefined;
+}
+
+export const daysIn = ({ from, to }: Search): Days => ({ from: dayIn(from), to: dayIn(to) });
+
+/** The times of these days in the reader's zone: `to` is not included, as the API takes it. */
+export function timesOf({ from, to }: Days): { readonly from?: string; readonly to?: string } {
+  const end = to === undefined ? undefined : new Date(`${to}T00:00`);
+  end?.setDate(end.getDate() + 1);
+  return {
+    ...(from === undefined ? {} : { from: new Date(`${from}T00:00`).toISOString() }),
+    ...(end === undefined ? {} : { to: end.toISOString() }),
+  };
+}
+
+/** Without what is undefined: the client sends only filters that are set. */
+export const defined = <T extends object>(filters: T): { [Name in keyof T]: Exclude<T[Name], undefined> } =>
+  Object.fromEntries(Object.entries(filters).filter(([, value]) => value !== undefined)) as never;

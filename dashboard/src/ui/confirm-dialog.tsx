@@ -1,0 +1,64 @@
+import { Button, Group, Modal, Stack, type ButtonProps } from '@mantine/core';
+import { useDisclosure } from '@mantine/hooks';
+import { useMutation } from '@tanstack/react-query';
+import type { ReactNode } from 'react';
+import { Failed } from './parts.tsx';
+
+interface Question {
+  readonly title: string;
+  readonly confirmLabel: string;
+  /** Closes the dialog when it resolves; its error is shown in the dialog. */
+  readonly act: () => Promise<unknown>;
+  readonly color?: string;
+  readonly children: ReactNode;
+}
+
+/** Asks before something that cannot be undone, and says what it changes. */
+export function ConfirmDialog({
+  opened,
+  onClose,
+  title,
+  confirmLabel,
+  act,
+  color = 'red',
+  children,
+}: Question & { readonly opened: boolean; readonly onClose: () => void }) {
+  const acting = useMutation({ mutationFn: act, onSuccess: onClose });
+  const leave = () => {
+    acting.reset();
+    onClose();
+  };
+  return (
+    <Modal opened={opened} onClose={leave} title={title}>
+      <Stack>
+        <div>{children}</div>
+        {acting.error && <Failed error={acting.error} />}
+        <Group justify="flex-end">
+          <Button variant="default" onClick={leave} data-autofocus>
+            Back
+          </Button>
+          <Button color={color} loading={acting.isPending} onClick={() => acting.mutate()}>
+            {confirmLabel}
+          </Button>
+        </Group>
+      </Stack>
+    </Modal>
+  );
+}
+
+/** A button that asks before it acts. */
+export function ConfirmButton({
+  label,
+  buttonProps,
+  ...question
+}: Question & { readonly label: string; readonly buttonProps?: ButtonProps & { 'aria-label'?: string } }) {
+  const [isOpen, { open, close }] = useDisclosure(false);
+  return (
+    <>
+      <Button size="xs" variant="subtle" color="red" {...buttonProps} onClick={open}>
+        {label}
+      </Button>
+      <ConfirmDialog opened={isOpen} onClose={close} {...question} />
+    </>
+  );
+}

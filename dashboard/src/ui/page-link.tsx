@@ -1,0 +1,20 @@
+import { Anchor, type AnchorProps } from '@mantine/core';
+import { Link, type LinkProps } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
+
+type Target = Pick<LinkProps, 'to' | 'params' | 'search'>;
+
+/** A link of the router that looks like one. */
+export function PageLink({
+  to,
+  params,
+  search,
+  children,
+  ...anchor
+}: Target & AnchorProps & { readonly children: ReactNode }) {
+  return (
+    <Anchor {...anchor} renderRoot={(props) => <Link {...props} {...({ to, params, search } as Target)} />}>
+      {children}
+    </Anchor>
+  );
+}

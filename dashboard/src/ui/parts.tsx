@@ -1,0 +1,238 @@
+/** What all pages have in common. */
+import {
+  ActionIcon,
+  Alert,
+  Badge,
+  Button,
+  Code,
+  CopyButton,
+  Group,
+  Pagination,
+  Paper,
+  Skeleton,
+  Stack,
+  Text,
+  Title,
+  Tooltip,
+} from '@mantine/core';
+import { IconAlertCircle, IconCheck, IconCopy } from '@tabler/icons-react';
+import type { UseQueryResult } from '@tanstack/react-query';
+import { useContext, useEffect, useRef, type ReactNode } from 'react';
+import { Refusal } from '../api/refusal.ts';
+import { formatAmount, formatMoment } from './format.ts';
+import { HasNavigated } from './has-navigated.ts';
+
+/** The heading of a page, also in the browser's tab. */
+export function PageHead({
+  title,
+  about,
+  children,
+}: {
+  readonly title: string;
+  readonly about?: string;
+  readonly children?: ReactNode;
+}) {
+  const heading = useRef<HTMLHeadingElement>(null);
+  const hasNavigated = useContext(HasNavigated);
+  useEffect(() => {
+    document.title = `${title} · Simway`;
+    // A page that arrives late takes no field or dialog from the person who is in it.
+    const isBusy = document.activeElement?.closest('main :is(input, textarea, select), [role="dialog"]');
+    if (hasNavigated && !isBusy) heading.current?.focus({ preventScroll: true });
+  }, [title, hasNavigated]);
+  return (
+    <Group justify="space-between" align="flex-start" gap="sm">
+      <div>
+        <Title order={1} size="h2" ref={heading} tabIndex={-1}>
+          {title}
+        </Title>
+        {about !== undefined && <Text c="dimmed">{about}</Text>}
+      </div>
+      {children}
+    </Group>
+  );
+}
+
+/** A part of a page with a heading of its own. */
+export function Section({
+  title,
+  extra,
+  children,
+}: {
+  readonly title: string;
+  readonly extra?: ReactNode;
+  readonly children: ReactNode;
+}) {
+  return (
+    <Paper component="section" withBorder p="md" aria-label={title}>
+      <Group justify="space-between" mb="sm">
+        <Title order={2} size="h4">
+          {title}
+        </Title>
+        {extra}
+      </Group>
+      {children}
+    </Paper>
+  );
+}
+
+/** The result of a query: placeholder rows while it loads, the error with a button to try again. */
+export function QueryView<T>({
+  query,
+  rows = 5,
+  children,
+}: {
+  readonly query: UseQueryResult<T>;
+  readonly rows?: number;
+  readonly children: (data: T) => ReactNode;
+}) {
+  if (query.data !== undefined)
+    return (
+      <>
+        {query.isError && <Failed error={query.error} again={() => void query.refetch()} />}
+        {children(query.data)}
+      </>
+    );
+  if (query.isError) return <Failed error={query.error} again={() => void query.refetch()} />;
+  return (
+    <Stack gap="xs" aria-busy="true" aria-label="Loading">
+      {Array.from({ length: rows }, (_, index) => (
+        <Skeleton key={index} height={36} />
+      ))}
+    </Stack>
+  );
+}
+
+/** An error, with the request id that support asks for. */
+export function Failed({
+  error,
+  again,
+}: {
+  readonly error: Error;
+  readonly again?: (() => void) | undefined;
+}) {
+  const requestId = error instanceof Refusal ? error.requestId : undefined;
+  const details = error instanceof Refusal ? error.details : undefined;
+  return (
+    <Alert color="red" icon={<IconAlertCircle aria-hidden />} title={error.message} role="alert" my="xs">
+      <Stack gap="xs" align="flex-start">
+        {details !== undefined && <Text size="sm">{details}</Text>}
+        {requestId !== undefined && (
+          <Text size="sm">
+            Request <Code>{requestId}</Code>
+          </Text>
+        )}
+        {again && (
+          <Button size="xs" variant="default" onClick={again}>
+            Try again
+          </Button>
+        )}
+      </Stack>
+    </Alert>
+  );
+}
+
+export function Empty({ children }: { readonly children: ReactNode }) {
+  return (
+    <Text c="dimmed" ta="center" py="lg">
+      {children}
+    </Text>
+  );
+}
+
+/** An amount of an answer, formatted for its currency. */
+export function Amount({ of, currency }: { readonly of: number | null; readonly currency: string | null }) {
+  if (of === null || currency === null) return <Text component="span">–</Text>;
+  return <span className="amount">{formatAmount(of, currency)}</span>;
+}
+
+/** A moment in the reader's zone. */
+export function Moment({ at }: { readonly at: string | null }) {
+  if (at === null) return <span>–</span>;
+  return (
+    <time dateTime={at} title={at}>
+      {formatMoment(at)}
+    </time>
+  );
+}
+
+/** An id with a button that copies it. */
+export function Id({ children }: { readonly children: string }) {
+  return (
+    <Group component="span" gap={4} wrap="nowrap" display="inline-flex">
+      <Code className="id">{children}</Code>
+      <CopyButton value={children}>
+        {({ copied, copy }) => (
+          <Tooltip label={copied ? 'Copied' : 'Copy'}>
+            <ActionIcon
+              size="sm"
+              variant="subtle"
+              color="gray"
+              onClick={copy}
+              aria-label={copied ? 'Copied' : `Copy ${children}`}
+            >
+              {copied ? <IconCheck size={14} aria-hidden /> : <IconCopy size={14} aria-hidden />}
+            </ActionIcon>
+          </Tooltip>
+        )}
+      </CopyButton>
+    </Group>
+  );
+}
+
+const COLORS: Readonly<Record<string, string>> = {
+  SUCCESS: 'green',
+  DONE: 'green',
+  PAID: 'green',
+  SENT: 'green',
+  DELIVERED: 'green',
+  COMPLETED: 'green',
+  PENDING: 'yellow',
+  PROCESSING: 'yellow',
+  WAITS_FOR_APPROVAL: 'yellow',
+  RUNNING: 'blue',
+  FAILED: 'red',
+  REFUSED: 'red',
+  DECLINED: 'red',
+};
+
+export function Status({ children }: { readonly children: string | null }) {
+  if (children === null) return <span>–</span>;
+  return (
+    <Badge variant="light" color={COLORS[children.toUpperCase()] ?? 'gray'} className="status">
+      {children}
+    </Badge>
+  );
+}
+
+interface PageOf {
+  readonly currentPage: number;
+  readonly totalPages: number;
+  readonly totalItems: number;
+}
+
+export function Pages({
+  of: { currentPage, totalPages, totalItems },
+  onChange,
+}: {
+  readonly of: PageOf;
+  readonly onChange: (page: number) => void;
+}) {
+  return (
+    <Group justify="space-between" mt="sm">
+      <Text size="sm" c="dimmed" role="status">
+        {totalItems === 1 ? '1 item' : `${totalItems.toLocaleString()} items`}
+      </Text>
+      {totalPages > 1 && (
+        <Pagination
+          total={totalPages}
+          value={currentPage}
+          onChange={onChange}
+          size="sm"
+          getControlProps={(control) => ({ 'aria-label': `${control} page` })}
+          getItemProps={(page) => ({ 'aria-label': `Page ${String(page)}` })}
+        />
+      )}
+    </Group>
+  );
+}

@@ -1,0 +1,45 @@
+import { useRef } from 'react';
+import { Refusal } from '../api/refusal.ts';
+
+interface Attempt<Body> {
+  readonly key: string;
+  /** Absent before it is sent first. */
+  readonly body?: Body;
+}
+
+const newAttempt = (): Attempt<never> => ({ key: crypto.randomUUID() });
+
+/**
+ * Sends what must not happen twice under one Idempotency-Key, however often its button is pressed. Key and body stay while the outcome is unknown:
+ * the same request then returns what happened. After a refusal (4xx) the next try gets a new key, since the service stores refusals under theirs.
+ */
+export function useOnce<Body>() {
+  const attempt = useRef<Attempt<Body>>(newAttempt());
+  const renew = () => {
+    attempt.current = newAttempt();
+  };
+  return {
+    /** Call it when the form is about something else than before. */
+    renew,
+    send: async <Result>(
+      next: Body,
+      ask: (idempotencyKey: string, body: Body) => Promise<Result>,
+    ): Promise<Result> => {
+      const { key, body = next } = attempt.current;
+      attempt.current = { key, body };
+      try {
+        return await ask(key, body);
+      } catch (error) {
+        if (isDecided(error)) renew();
+        throw error;
+      }
+    },
+  };
+}
+
+/** Whether the service refused it: anything else may have happened. */
+export const isDecided = (error: unknown): boolean =>
+  error instanceof Refusal &&
+  error.status >= 400 &&
+  error.status < 500 &&
+  error.code !== 'IDEMPOTENCY_KEY_IN_USE';

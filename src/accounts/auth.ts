@@ -1,0 +1,178 @@
+/**
+ * better-auth on our tables: users, their sessions, passwords, second factors and links by mail. Only src/accounts/users.ts calls it; its own HTTP
+ * handler is not mounted (docs/decisions/0060-dashboard.md). Passwords are hashed by passwords.ts, in the queue that operators share.
+ */
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { hkdfSync, randomBytes } from 'node:crypto';
+import { betterAuth } from 'better-auth';
+import { twoFactor } from 'better-auth/plugins';
+import { makeId } from '../domain/ids.ts';
+import type { AccountsDb } from '../platform/database/tables.ts';
+import { MIN_PASSWORD_CHARACTERS } from './common-passwords.ts';
+import type { Passwords } from './passwords.ts';
+import { SESSION_IDLE_MS } from './sessions.ts';
+import { findPerson } from './store/people.ts';
+import { admitSignIn, unlockUser } from './store/users.ts';
+import type { UserMail } from './user-mails.ts';
+import { cookieNames, SECOND_STEP_MS } from './user-sessions.ts';
+
+export interface AuthOptions {
+  readonly db: AccountsDb;
+  readonly passwords: Passwords;
+  /** Key material: signs cookies and links, encrypts second factors. The same in every process. */
+  readonly secret: Buffer;
+  /** Where browsers reach the service. */
+  readonly publicUrl: string;
+  /** Shown by authenticator apps. */
+  readonly issuer: string;
+  readonly onError: (message: string) => void;
+}
+
+export type Auth = ReturnType<typeof createAuth>;
+
+/** As long as a working day, so that a mail that was read in the evening still works in the morning. */
+const CONFIRM_MS = 24 * 3_600_000;
+const RESET_MS = 3_600_000;
+/** Each request restarts the idle time; it is written at most so often. */
+const IDLE_WRITTEN_EVERY_MS = 60_000;
+const SECRET_BYTES = 32;
+/** By which the address of a request is handed over; no browser can send it, since its own headers are not. */
+export const ADDRESS_HEADER = 'x-simway-client-address';
+
+/** Mails that a call wants sent: the caller sends them, or shows them in the sandbox. */
+const outbox = new AsyncLocalStorage<UserMail[]>();
+
+export async function collectMails<T>(work: () => Promise<T>): Promise<{ result: T; mails: UserMail[] }> {
+  const mails: UserMail[] = [];
+  return { result: await outbox.run(mails, work), mails };
+}
+
+function put(mail: UserMail): Promise<void> {
+  outbox.getStore()?.push(mail);
+  return Promise.resolve();
+}
+
+const CREATED = { createdAt: 'created_at', updatedAt: 'updated_at' };
+
+/** Its tables under our names. */
+const TABLES = {
+  user: {
+    modelName: 'users',
+    fields: { ...CREATED, emailVerified: 'email_verified' },
+  },
+  session: {
+    modelName: 'user_sessions',
+    fields: {
+      ...CREATED,
+      userId: 'user_id',
+      expiresAt: 'expires_at',
+      ipAddress: 'ip_address',
+      userAgent: 'user_agent',
+    },
+    expiresIn: SESSION_IDLE_MS / 1_000,
+    updateAge: IDLE_WRITTEN_EVERY_MS / 1_000,
+  },
+  account: {
+    modelName: 'user_credentials',
+    fields: {
+      ...CREATED,
+      accountId: 'account_id',
+      providerId: 'provider_id',
+      userId: 'user_id',
+      accessToken: 'access_token',
+      refreshToken: 'refresh_token',
+      idToken: 'id_token',
+      accessTokenExpiresAt: 'access_token_expires_at',
+      refreshTokenExpiresAt: 'refresh_token_expires_at',
+    },
+  },
+  verification: {
+    modelName: 'user_verifications',
+    fields: { ...CREATED, expiresAt: 'expires_at' },
+    storeIdentifier: 'hashed',
+  },
+} as const;
+
+const SECOND_FACTOR_TABLES = {
+  user: { fields: { twoFactorEnabled: 'two_factor_enabled' } },
+  twoFactor: {
+    modelName: 'user_second_factors',
+    fields: {
+      userId: 'user_id',
+      backupCodes: 'backup_codes',
+      failedVerificationCount: 'failed_verification_count',
+      lockedUntil: 'locked_until',
+    },
+  },
+} as const;
+
+export function createAuth({ db, passwords, secret, publicUrl, issuer, onError }: AuthOptions) {
+  const names = cookieNames(publicUrl);
+  return betterAuth({
+    appName: issuer,
+    baseURL: publicUrl,
+    secret: Buffer.from(hkdfSync('sha256', secret, '', 'better-auth', SECRET_BYTES)).toString('hex'),
+    database: { db, type: 'postgres' },
+    telemetry: { enabled: false },
+    // Its warnings may hold e-mail addresses. A user who is locked out gets no session: that is no fault.
+    logger: {
+      level: 'error',
+      log: (_level, message) => {
+        if (message !== 'Failed to create session') onError(message);
+      },
+    },
+    // Our own limits count before these routes are called (platform/http/middleware/rate-limit.ts).
+    rateLimit: { enabled: false },
+    ...TABLES,
+    emailAndPassword: {
+      enabled: true,
+      requireEmailVerification: true,
+      minPasswordLength: MIN_PASSWORD_CHARACTERS,
+      maxPasswordLength: 1_000,
+      password: {
+        hash: passwords.hash,
+        verify: ({ hash, password }) => passwords.isRight(hash, password),
+      },
+      resetPasswordTokenExpiresIn: RESET_MS / 1_000,
+      revokeSessionsOnPasswordReset: true,
+      // Who has not confirmed the address yet signs up again instead. Two administrators give an operator a new password, no mailbox does.
+      sendResetPassword: async ({ user, token }) => {
+        if (user.emailVerified && !(await findPerson(db, { email: user.email })))
+          await put({ kind: 'reset', to: user.email, token });
+      },
+      onPasswordReset: ({ user }) => unlockUser(db, user.id),
+      onExistingUserSignUp: ({ user }) => put({ kind: 'known', to: user.email }),
+    },
+    emailVerification: {
+      expiresIn: CONFIRM_MS / 1_000,
+      sendOnSignUp: true,
+      sendVerificationEmail: ({ user, token }) =>
+        put({ kind: 'confirm', to: user.email, userId: user.id, token }),
+    },
+    // The one place that every session comes through.
+    databaseHooks: {
+      session: { create: { before: ({ userId }) => admitSignIn(db, userId, new Date()) } },
+    },
+    plugins: [
+      twoFactor({
+        issuer,
+        twoFactorCookieMaxAge: SECOND_STEP_MS / 1_000,
+        schema: SECOND_FACTOR_TABLES,
+      }),
+    ],
+    advanced: {
+      useSecureCookies: false,
+      cookies: {
+        session_token: { name: names.session },
+        two_factor: { name: names.secondStep },
+      },
+      ipAddress: { ipAddressHeaders: [ADDRESS_HEADER] },
+      database: {
+        generateId: ({ model }) => {
+          const random = randomBytes(16).toString('hex');
+          return model === 'user' ? makeId('user', random) : random;
+        },
+      },
+    },
+  });
+}

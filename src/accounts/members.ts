@@ -1,0 +1,273 @@
+/** What members manage: the account, its members and invitations, its keys. Each member was let in by role before (platform/http). */
+import { hash, randomBytes } from 'node:crypto';
+import type { Environment, Plan, Scope } from '../domain/account.ts';
+import type { Clock } from '../domain/clock.ts';
+import { DomainError } from '../domain/errors.ts';
+import { makeId } from '../domain/ids.ts';
+import type { AccountCurrency } from '../domain/money.ts';
+import type { AccountsDb } from '../platform/database/tables.ts';
+import { revoke } from './manage-accounts.ts';
+import type { MemberRole } from './member-roles.ts';
+import { listKeys, readAccountRow, updateAccount } from './store/accounts.ts';
+import { writeAudit } from './store/audit.ts';
+import { listRequestRows, type LoggedRequest } from './store/request-log.ts';
+import {
+  deleteInvitation,
+  deleteInvitationsBy,
+  deleteMember,
+  findMemberRow,
+  listInvitationRows,
+  listMemberRows,
+  lockOwners,
+  MAX_INVITATIONS_A_DAY,
+  replaceInvitation,
+  takeInvitationTurn,
+  updateMemberRole,
+  type InvitationRow,
+} from './store/users.ts';
+import type { SandboxMail, UserMail } from './user-mails.ts';
+import type { Member } from './user-sessions.ts';
+
+export interface MemberDeps {
+  readonly db: AccountsDb;
+  readonly clock: Clock;
+  /** Throws VALIDATION_ERROR if no web server answers there, or where the address is inside a private network. */
+  readonly requireWebsite: (environment: Environment, url: string) => Promise<void>;
+  readonly sendMail: (mail: UserMail, requestId: string) => SandboxMail | undefined;
+}
+
+export interface AccountView {
+  readonly accountId: string;
+  readonly name: string;
+  readonly email: string;
+  readonly websiteUrl: string | null;
+  readonly currency: AccountCurrency;
+  readonly plan: Plan;
+  readonly requestsPerMinute: number;
+  readonly createdAt: Date;
+}
+
+export interface MemberView {
+  readonly userId: string;
+  readonly email: string;
+  readonly name: string;
+  readonly role: MemberRole;
+  readonly hasSecondFactor: boolean;
+  readonly joinedAt: Date;
+}
+
+export type InvitationView = ReturnType<typeof toInvitation>;
+
+export interface KeyView {
+  readonly keyId: string;
+  /** Its beginning and its last four characters. */
+  readonly key: string;
+  readonly environment: Environment;
+  readonly scopes: readonly Scope[];
+  readonly allowedAddresses: string[];
+  readonly companyName: string;
+  readonly websiteUrl: string;
+  readonly createdAt: Date;
+  readonly expiresAt: Date | null;
+  readonly revokedAt: Date | null;
+  readonly lastUsedAt: Date | null;
+}
+
+/** Each is a way in, for a week. */
+const MOST_INVITATIONS = 50;
+const INVITATION_MS = 7 * 24 * 3_600_000;
+const TOKEN_BYTES = 32;
+
+/** Bound to their dependencies in platform/composition. */
+export const memberUseCases = {
+  read: readOwnAccount,
+  change: changeAccount,
+  listMembers: ({ db }: MemberDeps, { account }: Member): Promise<MemberView[]> =>
+    listMemberRows(db, account.id),
+  changeMember,
+  removeMember,
+  listInvitations: async ({ db, clock }: MemberDeps, { account }: Member) =>
+    (await listInvitationRows(db, account.id, clock.now())).map(toInvitation),
+  invite,
+  withdrawInvitation,
+  listKeys: listOwnKeys,
+  revokeKey,
+  listRequests,
+};
+
+async function readOwnAccount({ db }: Pick<MemberDeps, 'db'>, { account }: Member): Promise<AccountView> {
+  const {
+    id: accountId,
+    name,
+    email,
+    currency,
+    plan,
+    requestsPerMinute,
+    websiteUrl,
+    createdAt,
+  } = await readAccountRow(db, account.id);
+  return { accountId, name, email, websiteUrl, currency, plan, requestsPerMinute, createdAt };
+}
+
+/** Throws VALIDATION_ERROR. */
+async function changeAccount(
+  { db, requireWebsite }: MemberDeps,
+  member: Member,
+  environment: Environment,
+  changes: { readonly name?: string | undefined; readonly websiteUrl?: string | undefined },
+): Promise<AccountView> {
+  const { account, email } = member;
+  if (changes.websiteUrl !== undefined) await requireWebsite(environment, changes.websiteUrl);
+  await db.transaction().execute(async (trx) => {
+    await updateAccount(trx, account.id, changes);
+    const entry = { actor: email, action: 'account.change', subject: account.id, detail: { ...changes } };
+    await writeAudit(trx, entry);
+  });
+  return readOwnAccount({ db }, member);
+}
+
+/** Invitations by somebody who is no owner any more are void. Throws NOT_FOUND; VALIDATION_ERROR for the last owner. */
+async function changeMember(
+  { db }: MemberDeps,
+  { account, email }: Member,
+  userId: string,
+  role: MemberRole,
+): Promise<MemberView> {
+  await db.transaction().execute(async (trx) => {
+    const owners = await lockOwners(trx, account.id);
+    if (role !== 'OWNER') keepOneOwner(owners, userId);
+    const member = await findMemberRow(trx, account.id, userId);
+    if (!member || !(await updateMemberRole(trx, { accountId: account.id, userId, role }))) throw noMember();
+    if (role !== 'OWNER') await deleteInvitationsBy(trx, account.id, member.email);
+    const detail = { accountId: account.id, role };
+    await writeAudit(trx, { actor: email, action: 'member.change', subject: userId, detail });
+  });
+  return (await findMemberRow(db, account.id, userId)) ?? refuseMember();
+}
+
+/** At once: every request looks the membership up. Invitations that the member sent are void. Throws NOT_FOUND; VALIDATION_ERROR for the last owner. */
+async function removeMember({ db }: MemberDeps, { account, email }: Member, userId: string): Promise<void> {
+  await db.transaction().execute(async (trx) => {
+    keepOneOwner(await lockOwners(trx, account.id), userId);
+    const member = await findMemberRow(trx, account.id, userId);
+    if (!member || !(await deleteMember(trx, account.id, userId))) throw noMember();
+    await deleteInvitationsBy(trx, account.id, member.email);
+    const detail = { accountId: account.id };
+    await writeAudit(trx, { actor: email, action: 'member.remove', subject: userId, detail });
+  });
+}
+
+function keepOneOwner(owners: readonly string[], userId: string): void {
+  if (owners.length > 1 || !owners.includes(userId)) return;
+  throw new DomainError('VALIDATION_ERROR', 'Invalid request', {
+    details: 'role: the last owner of an account stays one: make somebody else an owner first',
+  });
+}
+
+const noMember = (): DomainError => new DomainError('NOT_FOUND', 'There is no such member');
+
+function refuseMember(): never {
+  throw noMember();
+}
+
+/** In place of an earlier invitation of the same address. Throws VALIDATION_ERROR for a member, and where too many are open. */
+async function invite(
+  { db, clock, sendMail }: MemberDeps,
+  { account, email: invitedBy }: Member,
+  request: { readonly email: string; readonly role: MemberRole },
+  { requestId }: { readonly requestId: string },
+): Promise<{ invitation: InvitationView; sandboxMail: SandboxMail | undefined }> {
+  const email = request.email.toLowerCase();
+  const token = randomBytes(TOKEN_BYTES).toString('base64url');
+  const now = clock.now();
+  const row: InvitationRow = {
+    id: makeId('invitation', randomBytes(16).toString('hex')),
+    account_id: account.id,
+    email,
+    role: request.role,
+    token_sha256: hash('sha256', token, 'buffer'),
+    invited_by: invitedBy,
+    created_at: now,
+    expires_at: new Date(now.getTime() + INVITATION_MS),
+  };
+  await db.transaction().execute(async (trx) => {
+    // Two at once wait for each other.
+    await lockOwners(trx, account.id);
+    const members = await listMemberRows(trx, account.id);
+    if (members.some((one) => one.email === email)) refuseField('email', 'is a member already');
+    const open = await listInvitationRows(trx, account.id, now);
+    if (open.filter((one) => one.email !== email).length >= MOST_INVITATIONS)
+      refuseField('email', `at most ${MOST_INVITATIONS} invitations may be open`);
+    // Withdrawn ones count too: each has sent a mail.
+    if (!(await takeInvitationTurn(trx, account.id, now)))
+      refuseField('email', `at most ${MAX_INVITATIONS_A_DAY} invitations may be sent within 24 hours`);
+    await replaceInvitation(trx, row);
+    const detail = { accountId: account.id, email, role: request.role };
+    await writeAudit(trx, { actor: invitedBy, action: 'member.invite', subject: row.id, detail });
+  });
+  const mail = { kind: 'invitation', to: email, token, accountName: account.name, invitedBy } as const;
+  return { invitation: toInvitation(row), sandboxMail: sendMail(mail, requestId) };
+}
+
+function refuseField(field: string, what: string): never {
+  throw new DomainError('VALIDATION_ERROR', 'Invalid request', { details: `${field}: ${what}` });
+}
+
+/** Throws NOT_FOUND. */
+async function withdrawInvitation({ db }: MemberDeps, { account, email }: Member, id: string): Promise<void> {
+  await db.transaction().execute(async (trx) => {
+    if (!(await deleteInvitation(trx, account.id, id)))
+      throw new DomainError('NOT_FOUND', 'There is no such invitation');
+    const detail = { accountId: account.id };
+    await writeAudit(trx, { actor: email, action: 'member.withdraw-invitation', subject: id, detail });
+  });
+}
+
+function toInvitation({ id, email, role, invited_by, created_at, expires_at }: InvitationRow) {
+  return {
+    invitationId: id,
+    email,
+    role,
+    invitedBy: invited_by,
+    createdAt: created_at,
+    expiresAt: expires_at,
+  };
+}
+
+async function listOwnKeys(
+  { db }: Pick<MemberDeps, 'db'>,
+  { account }: Member,
+  environment: Environment,
+): Promise<KeyView[]> {
+  const keys = await listKeys(db, account.id);
+  return keys
+    .filter((key) => key.environment === environment)
+    .map(({ company, ...key }) => ({ ...key, companyName: company }));
+}
+
+/** Throws NOT_FOUND. A key that was revoked before stays so. */
+async function revokeKey(
+  { db }: MemberDeps,
+  member: Member,
+  environment: Environment,
+  keyId: string,
+): Promise<void> {
+  const keys = await listOwnKeys({ db }, member, environment);
+  if (!keys.some((key) => key.keyId === keyId)) throw new DomainError('NOT_FOUND', 'There is no such key');
+  await revoke(db, { keyId }, member.email);
+}
+
+/** The newest first; `before` is the id of the last one seen. */
+async function listRequests(
+  { db }: MemberDeps,
+  { account }: Member,
+  environment: Environment,
+  { before, limit }: { readonly before: bigint | undefined; readonly limit: number },
+): Promise<{ items: LoggedRequest[]; nextBefore: bigint | null }> {
+  const rows = await listRequestRows(db, { accountId: account.id, environment, before, limit: limit + 1 });
+  const shown = rows.slice(0, limit);
+  return {
+    items: shown,
+    nextBefore: rows.length > limit ? (shown.at(-1)?.id ?? null) : null,
+  };
+}

@@ -1,0 +1,220 @@
+/** Second factors: codes of authenticator apps (TOTP) and recovery codes. better-auth keeps them (auth.ts). */
+import { hash } from 'node:crypto';
+import { isAPIError } from 'better-auth/api';
+import { DomainError } from '../domain/errors.ts';
+import type { AccountsDb } from '../platform/database/tables.ts';
+import { writeAudit } from './store/audit.ts';
+import { findPerson, revokeSessions } from './store/people.ts';
+import { dropSession, deleteOtherSessions, findUser, isSecondFactorLocked, takeCode } from './store/users.ts';
+import { cookieNames, cookieValue, type UserSession, type Visit } from './user-sessions.ts';
+import {
+  type UserDeps,
+  recordFailure,
+  withPassword,
+  refuseOneTime,
+  headersOf,
+  sessionHeaders,
+  tokenOf,
+  unsigned,
+  only,
+  cookiesFrom,
+  refuseField,
+} from './user-calls.ts';
+
+const NOT_THE_CODE = 'The code is wrong, or the time for it is over: sign in again';
+
+const RECOVERY_CODE = /^[A-Za-z0-9]{5}-[A-Za-z0-9]{5}$/;
+
+/** Throws UNAUTHORIZED. */
+export async function sendSecondFactor(
+  deps: UserDeps,
+  code: string,
+  visit: Visit,
+): Promise<{ cookies: string[] }> {
+  const { db, auth, clock, publicUrl } = deps;
+  // A session that is open here already would be taken in place of the first step.
+  const headers = headersOf({ ...visit, cookie: only(visit.cookie, cookieNames(publicUrl).secondStep) });
+  const call = { body: { code }, headers, returnHeaders: true } as const;
+  // Read beforehand: the last wrong code ends the step.
+  const attempt = { userId: await userOfStep(deps, visit), address: visit.clientAddress };
+  try {
+    const done = RECOVERY_CODE.test(code)
+      ? await auth.api.verifyBackupCode(call)
+      : await auth.api.verifyTOTP(call);
+    const { user, token } = done.response as { user: { id: string; email: string }; token: string };
+    if (!(await takeCode(db, user.id, code, clock.now()))) {
+      await dropSession(db, token);
+      await recordWrongCode(deps, attempt);
+      throw new DomainError('UNAUTHORIZED', NOT_THE_CODE);
+    }
+    const detail = { address: visit.clientAddress, secondFactor: true };
+    await writeAudit(db, { actor: user.email, action: 'session.open', subject: user.id, detail });
+    return { cookies: cookiesFrom(done.headers, publicUrl) };
+  } catch (error) {
+    if (!isAPIError(error)) throw error;
+    await recordWrongCode(deps, { ...attempt, why: error.body?.code });
+    throw new DomainError('UNAUTHORIZED', NOT_THE_CODE);
+  }
+}
+
+/** Who sent the right password before. undefined: nobody, or the step is over. */
+async function userOfStep({ auth, publicUrl }: UserDeps, { cookie }: Visit): Promise<string | undefined> {
+  const step = cookieValue(cookie, cookieNames(publicUrl).secondStep);
+  if (step === undefined) return undefined;
+  const { internalAdapter } = await auth.$context;
+  return (await internalAdapter.findVerificationValue(unsigned(step)))?.value;
+}
+
+/** With the right password before it, a wrong code is worth a line, and ten of them a look. */
+async function recordWrongCode(
+  { db, clock, events }: Pick<UserDeps, 'db' | 'clock' | 'events'>,
+  { userId, address, why }: { userId: string | undefined; address: string; why?: string | undefined },
+): Promise<void> {
+  const user = userId === undefined ? undefined : await findUser(db, { id: userId });
+  if (!user) return;
+  const subject = (await findPerson(db, { userId: user.id }))?.id ?? user.id;
+  const lockedOut = await isSecondFactorLocked(db, user.id, clock.now());
+  const detail = { address, secondFactor: true, lockedOut };
+  await writeAudit(db, { actor: user.email, action: 'session.refuse', subject, detail });
+  // Not again for each code during the lock.
+  if (lockedOut && why === WRONG_CODE) events.personLockedOut({ personId: subject, address });
+}
+
+/** better-auth's word for a code that was compared. */
+const WRONG_CODE = 'INVALID_CODE';
+
+export async function addSecondFactor(
+  deps: UserDeps,
+  session: UserSession,
+  password: string,
+  visit: Visit,
+): Promise<{ otpauthUri: string; recoveryCodes: string[] }> {
+  refuseOneTime(session);
+  const headers = sessionHeaders(visit, deps.publicUrl);
+  const call = { body: { password, method: 'totp' as const }, headers };
+  const made = await withPassword(deps, session.user, visit, () => deps.auth.api.enableTwoFactor(call)).catch(
+    (error: unknown) => refuseSecondFactor(error, 'You have a second factor already: remove it first'),
+  );
+  if (made.method !== 'totp') throw new Error('a second factor of another kind was made');
+  return { otpauthUri: made.totpURI, recoveryCodes: made.backupCodes };
+}
+
+/** Ends the user's other sessions, which began without it. */
+export async function confirmSecondFactor(
+  { auth, db, clock, publicUrl }: UserDeps,
+  session: UserSession,
+  code: string,
+  visit: Visit,
+): Promise<{ cookies: string[] }> {
+  const { user } = session;
+  const headers = sessionHeaders(visit, publicUrl);
+  const confirmed = await auth.api
+    .verifyTOTP({ body: { code }, headers, returnHeaders: true })
+    .catch((error: unknown) =>
+      refuseSecondFactor(error, 'code: is wrong, or there is no second factor to confirm'),
+    );
+  // Who saw it being typed must not sign in with it.
+  await takeCode(db, user.userId, code, clock.now());
+  const cookies = cookiesFrom(confirmed.headers, publicUrl);
+  await endOtherSessions(db, session, tokenOf(cookies[0] ?? visit.cookie, publicUrl), clock.now());
+  await writeAudit(db, { actor: user.email, action: 'user.add-second-factor', subject: user.userId });
+  return { cookies };
+}
+
+/** `token`: of the session that stays. */
+async function endOtherSessions(
+  db: AccountsDb,
+  { user, operator }: UserSession,
+  token: string,
+  now: Date,
+): Promise<void> {
+  if (!operator) return deleteOtherSessions(db, user.userId, token);
+  // Those of programs as well.
+  const { personId } = operator.person;
+  await revokeSessions(db, { personId, except: hash('sha256', token, 'buffer') }, now);
+}
+
+/** Takes a code too, once it is in use. Throws UNAUTHORIZED for a wrong password, VALIDATION_ERROR for a wrong code; both count as guesses. */
+export async function removeSecondFactor(
+  deps: UserDeps,
+  { user }: UserSession,
+  { password, code }: { readonly password: string; readonly code?: string | undefined },
+  visit: Visit,
+): Promise<{ cookies: string[] }> {
+  const { auth, db, publicUrl } = deps;
+  const headers = sessionHeaders(visit, publicUrl);
+  if (user.hasSecondFactor) {
+    if (code === undefined) return refuseField('code', 'is required');
+    await withPassword(deps, user, visit, () => auth.api.verifyPassword({ body: { password }, headers }));
+    await requireOwnCode(deps, user, code, visit);
+  }
+  const removed = await withPassword(deps, user, visit, () =>
+    auth.api.disableTwoFactor({ body: { password }, headers, returnHeaders: true }),
+  );
+  await writeAudit(db, { actor: user.email, action: 'user.remove-second-factor', subject: user.userId });
+  return { cookies: cookiesFrom(removed.headers, publicUrl) };
+}
+
+/** better-auth does not count codes that are sent with a session. */
+async function requireOwnCode(
+  deps: UserDeps,
+  { userId, email }: UserSession['user'],
+  code: string,
+  visit: Visit,
+): Promise<void> {
+  const { auth, db, clock, publicUrl } = deps;
+  const call = { body: { code }, headers: sessionHeaders(visit, publicUrl) };
+  try {
+    await (RECOVERY_CODE.test(code) ? auth.api.verifyBackupCode(call) : auth.api.verifyTOTP(call));
+    if (await takeCode(db, userId, code, clock.now())) return;
+  } catch (error) {
+    if (!isAPIError(error)) throw error;
+  }
+  await recordFailure(deps, { email, userId, address: visit.clientAddress });
+  refuseField('code', 'is wrong');
+}
+
+function refuseSecondFactor(error: unknown, details: string): never {
+  if (!isAPIError(error)) throw error;
+  throw new DomainError('VALIDATION_ERROR', 'Invalid request', { details });
+}
+
+/**
+ * For programs that sign in with a second factor at `POST /ops/sessions`: whether the code is right, by the same counts as at the dashboard. Leaves no
+ * session behind.
+ */
+export async function isRightCode(
+  deps: Pick<UserDeps, 'auth' | 'db' | 'clock' | 'events' | 'publicUrl'>,
+  { email, password, code, address }: { email: string; password: string; code: string; address: string },
+): Promise<boolean> {
+  const { auth, db, clock, publicUrl } = deps;
+  const visit = { clientAddress: address, cookie: undefined };
+  const userId = (await findUser(db, { email }))?.id;
+  try {
+    const first = await auth.api.signInEmail({
+      body: { email, password },
+      headers: headersOf(visit),
+      returnHeaders: true,
+    });
+    const cookieOf = (headers: Headers): string =>
+      cookiesFrom(headers, publicUrl)
+        .map((line) => line.split(';', 1)[0] ?? '')
+        .join('; ');
+    const call = {
+      body: { code },
+      headers: headersOf({ ...visit, cookie: cookieOf(first.headers) }),
+      returnHeaders: true,
+    } as const;
+    const second = RECOVERY_CODE.test(code)
+      ? await auth.api.verifyBackupCode(call)
+      : await auth.api.verifyTOTP(call);
+    await auth.api.signOut({ headers: headersOf({ ...visit, cookie: cookieOf(second.headers) }) });
+    const { user } = second.response as { user: { id: string } };
+    if (await takeCode(db, user.id, code, clock.now())) return true;
+    await recordWrongCode(deps, { userId, address });
+  } catch (error) {
+    if (!isAPIError(error)) throw error;
+    await recordWrongCode(deps, { userId, address, why: error.body?.code });
+  }
+  return false;
+}

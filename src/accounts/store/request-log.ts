@@ -1,0 +1,72 @@
+import { sql } from 'kysely';
+import type { Environment } from '../../domain/account.ts';
+import type { AccountsDb } from '../../platform/database/tables.ts';
+
+export interface LoggedRequest {
+  readonly id: bigint;
+  readonly requestId: string;
+  readonly at: Date;
+  readonly method: string;
+  /** The template of the route. */
+  readonly path: string;
+  readonly status: number;
+  readonly errorCode: string | null;
+  readonly durationMs: number;
+  readonly keyId: string;
+}
+
+export interface NewLoggedRequest extends Omit<LoggedRequest, 'id'> {
+  readonly accountId: string;
+  readonly environment: Environment;
+}
+
+/** One statement, whatever their number: eleven values each would soon be more than Postgres takes. */
+export async function insertRequests(db: AccountsDb, requests: readonly NewLoggedRequest[]): Promise<void> {
+  const column = <Name extends keyof NewLoggedRequest>(name: Name) => requests.map((one) => one[name]);
+  await sql`
+    insert into api_requests (account_id, environment, request_id, at, method, path, status, error_code, duration_ms, key_id)
+    select * from unnest(
+      ${column('accountId')}::text[], ${column('environment')}::text[], ${column('requestId')}::text[],
+      ${column('at')}::timestamptz[], ${column('method')}::text[], ${column('path')}::text[],
+      ${column('status')}::smallint[], ${column('errorCode')}::text[], ${column('durationMs')}::real[],
+      ${column('keyId')}::text[])`.execute(db);
+}
+
+/** Deletes all but the newest of an account in one environment. */
+export async function keepNewestRequests(
+  db: AccountsDb,
+  { accountId, environment, keep }: { accountId: string; environment: Environment; keep: number },
+): Promise<void> {
+  await sql`
+    delete from api_requests
+     where account_id = ${accountId} and environment = ${environment}
+       and id <= (select id from api_requests where account_id = ${accountId} and environment = ${environment}
+                   order by id desc offset ${keep} limit 1)`.execute(db);
+}
+
+export async function deleteOldRequests(db: AccountsDb, before: Date): Promise<void> {
+  await db.deleteFrom('api_requests').where('at', '<', before).execute();
+}
+
+/** The newest first. */
+export function listRequestRows(
+  db: AccountsDb,
+  which: {
+    readonly accountId: string;
+    readonly environment: Environment;
+    readonly before: bigint | undefined;
+    readonly limit: number;
+  },
+): Promise<LoggedRequest[]> {
+  const { accountId, environment, before, limit } = which;
+  return db
+    .selectFrom('api_requests')
+    .select(['id', 'request_id as requestId', 'at', 'method', 'path', 'status'])
+    .select(['error_code as errorCode', 'duration_ms as durationMs', 'key_id as keyId'])
+    .where('account_id', '=', accountId)
+    .where('environment', '=', environment)
+    .$if(before !== undefined, (query) => query.where('id', '<', before ?? 0n))
+    .orderBy('id', 'desc')
+    .limit(limit)
+    .execute();
+}

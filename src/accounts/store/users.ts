@@ -1,0 +1,357 @@
+import { hash } from 'node:crypto';
+import { sql, type Selectable } from 'kysely';
+import type { Account } from '../../domain/account.ts';
+import type { AccountCurrency } from '../../domain/money.ts';
+import type { AccountsDb } from '../../platform/database/tables.ts';
+import type { MemberRole } from '../member-roles.ts';
+import { toAccount } from './accounts.ts';
+import { admitPerson, findPerson } from './people.ts';
+import type { InvitationsTable, UsersTable } from './tables.ts';
+
+export type UserRow = Selectable<UsersTable>;
+
+export function findUser(
+  db: AccountsDb,
+  which: { readonly id: string } | { readonly email: string },
+): Promise<UserRow | undefined> {
+  return db
+    .selectFrom('users')
+    .selectAll()
+    .where((eb) => ('id' in which ? eb('id', '=', which.id) : eb('email', '=', which.email)))
+    .executeTakeFirst();
+}
+
+/** Forgets wrong passwords, unless the user may not sign in at this moment: then false, and no session may begin. */
+export async function admitSignIn(db: AccountsDb, userId: string, now: Date): Promise<boolean> {
+  const person = await findPerson(db, { userId });
+  if (person && !(await admitPerson(db, person.id, now))) return false;
+  return admitUser(db, userId, now);
+}
+
+async function admitUser(db: AccountsDb, userId: string, now: Date): Promise<boolean> {
+  const result = await db
+    .updateTable('users')
+    .set({ failed_logins: 0, locked_until: null })
+    .where('id', '=', userId)
+    .where((eb) => eb.or([eb('locked_until', 'is', null), eb('locked_until', '<=', now)]))
+    .executeTakeFirst();
+  return Number(result.numUpdatedRows) === 1;
+}
+
+export async function unlockUser(db: AccountsDb, userId: string): Promise<void> {
+  await db
+    .updateTable('users')
+    .set({ failed_logins: 0, locked_until: null })
+    .where('id', '=', userId)
+    .execute();
+}
+
+/** Removes a user whose e-mail address was never confirmed, with all links that were sent: the next sign-up starts from zero. */
+export async function deleteUnconfirmed(db: AccountsDb, email: string): Promise<void> {
+  await db.deleteFrom('users').where('email', '=', email).where('email_verified', '=', false).execute();
+}
+
+export async function insertSignUp(
+  db: AccountsDb,
+  signUp: { readonly user_id: string; readonly company_name: string; readonly currency: AccountCurrency },
+): Promise<void> {
+  await db.insertInto('sign_ups').values(signUp).execute();
+}
+
+/** Takes what the user signed up for; undefined where it was taken before. */
+export function takeSignUp(trx: AccountsDb, userId: string) {
+  return trx.deleteFrom('sign_ups').where('user_id', '=', userId).returningAll().executeTakeFirst();
+}
+
+/** A user who need not confirm the e-mail address, for `npm start`. */
+export async function insertUser(
+  db: AccountsDb,
+  user: { readonly id: string; readonly email: string; readonly name: string; readonly passwordHash: string },
+): Promise<void> {
+  const { id, email, name, passwordHash: password } = user;
+  await db.transaction().execute(async (trx) => {
+    await trx.insertInto('users').values({ id, email, name, email_verified: true }).execute();
+    await trx
+      .insertInto('user_credentials')
+      .values({ id, account_id: id, provider_id: 'credential', user_id: id, password })
+      .execute();
+  });
+}
+
+export async function setUserPassword(db: AccountsDb, userId: string, password: string): Promise<void> {
+  await db.updateTable('user_credentials').set({ password }).where('user_id', '=', userId).execute();
+  await unlockUser(db, userId);
+}
+
+/** False: the user is gone, or was confirmed before. */
+export async function markConfirmedUser(db: AccountsDb, userId: string): Promise<boolean> {
+  const result = await db
+    .updateTable('users')
+    .set({ email_verified: true })
+    .where('id', '=', userId)
+    .where('email_verified', '=', false)
+    .executeTakeFirst();
+  return Number(result.numUpdatedRows) === 1;
+}
+
+export async function findPasswordHash(db: AccountsDb, userId: string): Promise<string | undefined> {
+  const row = await db
+    .selectFrom('user_credentials')
+    .select('password')
+    .where('user_id', '=', userId)
+    .executeTakeFirst();
+  return row?.password ?? undefined;
+}
+
+/** Links for a new password and sign-ins that wait for a code: they were begun with the password of before. */
+export async function deleteLinks(db: AccountsDb, userId: string): Promise<void> {
+  await db.deleteFrom('user_verifications').where('value', '=', userId).execute();
+}
+
+/** All of a user but the one with this token. */
+export async function deleteOtherSessions(db: AccountsDb, userId: string, token: string): Promise<void> {
+  await db.deleteFrom('user_sessions').where('user_id', '=', userId).where('token', '<>', token).execute();
+}
+
+/** False: the user is a member already. */
+export async function insertMember(
+  db: AccountsDb,
+  member: { readonly account_id: string; readonly user_id: string; readonly role: MemberRole },
+): Promise<boolean> {
+  const result = await db
+    .insertInto('members')
+    .values(member)
+    .onConflict((conflict) => conflict.columns(['account_id', 'user_id']).doNothing())
+    .executeTakeFirst();
+  return Number(result.numInsertedOrUpdatedRows) === 1;
+}
+
+export interface Membership {
+  readonly account: Account;
+  readonly role: MemberRole;
+  /** By an operator; undefined: the account works. */
+  readonly disabledAt?: Date | undefined;
+}
+
+/** The accounts of a user, the oldest first; or one of them. */
+export async function findMemberships(
+  db: AccountsDb,
+  userId: string,
+  accountId?: string,
+): Promise<Membership[]> {
+  const rows = await db
+    .selectFrom('members')
+    .innerJoin('accounts', 'accounts.id', 'members.account_id')
+    .selectAll('accounts')
+    .select('members.role')
+    .where('members.user_id', '=', userId)
+    .$if(accountId !== undefined, (query) => query.where('members.account_id', '=', accountId ?? ''))
+    .orderBy('members.joined_at')
+    .orderBy('accounts.id')
+    .execute();
+  return rows.map((row) => ({
+    account: toAccount(row),
+    role: row.role,
+    disabledAt: row.disabled_at ?? undefined,
+  }));
+}
+
+const memberRows = (db: AccountsDb, accountId: string) =>
+  db
+    .selectFrom('members')
+    .innerJoin('users', 'users.id', 'members.user_id')
+    .select(['users.id as userId', 'users.email', 'users.name', 'members.role'])
+    .select(['users.two_factor_enabled as hasSecondFactor', 'members.joined_at as joinedAt'])
+    .where('members.account_id', '=', accountId);
+
+/** The oldest first. */
+export const listMemberRows = (db: AccountsDb, accountId: string) =>
+  memberRows(db, accountId).orderBy('members.joined_at').orderBy('users.id').execute();
+
+export const findMemberRow = (db: AccountsDb, accountId: string, userId: string) =>
+  memberRows(db, accountId).where('users.id', '=', userId).executeTakeFirst();
+
+/** Until the transaction ends, no owner of the account stops being one elsewhere. Returns the ids of its owners. */
+export async function lockOwners(trx: AccountsDb, accountId: string): Promise<readonly string[]> {
+  const rows = await trx
+    .selectFrom('members')
+    .select('user_id')
+    .where('account_id', '=', accountId)
+    .where('role', '=', 'OWNER')
+    .orderBy('user_id')
+    .forUpdate()
+    .execute();
+  return rows.map(({ user_id }) => user_id);
+}
+
+export async function updateMemberRole(
+  trx: AccountsDb,
+  { accountId, userId, role }: { accountId: string; userId: string; role: MemberRole },
+): Promise<boolean> {
+  const result = await trx
+    .updateTable('members')
+    .set({ role })
+    .where('account_id', '=', accountId)
+    .where('user_id', '=', userId)
+    .executeTakeFirst();
+  return Number(result.numUpdatedRows) === 1;
+}
+
+export async function deleteMember(trx: AccountsDb, accountId: string, userId: string): Promise<boolean> {
+  const result = await trx
+    .deleteFrom('members')
+    .where('account_id', '=', accountId)
+    .where('user_id', '=', userId)
+    .executeTakeFirst();
+  return Number(result.numDeletedRows) === 1;
+}
+
+export type InvitationRow = Selectable<InvitationsTable>;
+
+/** In place of an earlier invitation of the same address. */
+export async function replaceInvitation(trx: AccountsDb, invitation: InvitationRow): Promise<void> {
+  await trx
+    .deleteFrom('invitations')
+    .where('account_id', '=', invitation.account_id)
+    .where((eb) => eb.or([eb('email', '=', invitation.email), eb('expires_at', '<=', invitation.created_at)]))
+    .execute();
+  await trx.insertInto('invitations').values(invitation).execute();
+}
+
+/** Open ones, the newest first. */
+export function listInvitationRows(db: AccountsDb, accountId: string, now: Date): Promise<InvitationRow[]> {
+  return db
+    .selectFrom('invitations')
+    .selectAll()
+    .where('account_id', '=', accountId)
+    .where('expires_at', '>', now)
+    .orderBy('created_at', 'desc')
+    .orderBy('id')
+    .execute();
+}
+
+/** Those that this member sent. */
+export async function deleteInvitationsBy(trx: AccountsDb, accountId: string, email: string): Promise<void> {
+  await trx
+    .deleteFrom('invitations')
+    .where('account_id', '=', accountId)
+    .where('invited_by', '=', email)
+    .execute();
+}
+
+export async function deleteInvitation(db: AccountsDb, accountId: string, id: string): Promise<boolean> {
+  const result = await db
+    .deleteFrom('invitations')
+    .where('account_id', '=', accountId)
+    .where('id', '=', id)
+    .executeTakeFirst();
+  return Number(result.numDeletedRows) === 1;
+}
+
+export function findInvitation(
+  db: AccountsDb,
+  tokenSha256: Buffer,
+  now: Date,
+): Promise<InvitationRow | undefined> {
+  return db
+    .selectFrom('invitations')
+    .selectAll()
+    .where('token_sha256', '=', tokenSha256)
+    .where('expires_at', '>', now)
+    .executeTakeFirst();
+}
+
+/** A link works once: false where it was taken, withdrawn or replaced meanwhile. */
+export const takeInvitation = (
+  trx: AccountsDb,
+  { account_id: accountId, id }: InvitationRow,
+): Promise<boolean> => deleteInvitation(trx, accountId, id);
+
+/** Who signs up may come back to the mail after a weekend. */
+const KEEP_UNCONFIRMED_MS = 7 * 24 * 3_600_000;
+
+/** Sessions and links that have ended, and users who never confirmed their address. */
+export async function deleteEndedSignIns(db: AccountsDb, now: Date): Promise<void> {
+  const before = new Date(now.getTime() - KEEP_UNCONFIRMED_MS);
+  await db.deleteFrom('users').where('email_verified', '=', false).where('created_at', '<', before).execute();
+  await db.deleteFrom('user_sessions').where('expires_at', '<', now).execute();
+  await db.deleteFrom('user_verifications').where('expires_at', '<', now).execute();
+  await db
+    .deleteFrom('mails_to')
+    .where('since', '<', new Date(now.getTime() - DAY_MS))
+    .execute();
+}
+
+/** A code is right for 30 s, and 30 s before and after that. */
+const CODE_IS_RIGHT_FOR_MS = 90_000;
+
+/** False: the code was used before, for example by a person who saw it. */
+export async function takeCode(db: AccountsDb, userId: string, code: string, now: Date): Promise<boolean> {
+  await db
+    .deleteFrom('used_codes')
+    .where('user_id', '=', userId)
+    .where('used_at', '<', new Date(now.getTime() - CODE_IS_RIGHT_FOR_MS))
+    .execute();
+  const taken = await db
+    .insertInto('used_codes')
+    .values({ user_id: userId, code_sha256: hash('sha256', code, 'buffer'), used_at: now })
+    .onConflict((conflict) => conflict.doNothing())
+    .executeTakeFirst();
+  return (taken.numInsertedOrUpdatedRows ?? 0n) > 0n;
+}
+
+/** After ten wrong codes in a row, for 15 minutes. */
+export async function isSecondFactorLocked(db: AccountsDb, userId: string, now: Date): Promise<boolean> {
+  const row = await db
+    .selectFrom('user_second_factors')
+    .select('locked_until')
+    .where('user_id', '=', userId)
+    .executeTakeFirst();
+  return row?.locked_until != null && row.locked_until > now;
+}
+
+/** Ends a session that has just begun. */
+export async function dropSession(db: AccountsDb, token: string): Promise<void> {
+  await db.deleteFrom('user_sessions').where('token', '=', token).execute();
+}
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+/** Of one kind. Somebody who asks for a mail again and again because it does not come, and no flood. */
+export const MAX_MAILS_AN_HOUR = 5;
+/** Room for a large company; more would be a way to send mail to strangers. */
+export const MAX_INVITATIONS_A_DAY = 50;
+
+/**
+ * Counts a mail of this kind to this address. False: it has got as many as it may within an hour. By kind, so that a stranger who signs up with an
+ * address does not keep its owner from a new password.
+ */
+export const takeMailTurn = (db: AccountsDb, kind: MailKind, address: string, now: Date): Promise<boolean> =>
+  takeTurn(db, `${kind} ${address.toLowerCase()}`, { most: MAX_MAILS_AN_HOUR, withinMs: HOUR_MS }, now);
+
+export type MailKind = 'sign-up' | 'reset' | 'invitation';
+
+/** Counts an invitation by this account, whatever becomes of it. False: it has sent as many as it may within a day. */
+export const takeInvitationTurn = (db: AccountsDb, accountId: string, now: Date): Promise<boolean> =>
+  takeTurn(db, `invitations of ${accountId}`, { most: MAX_INVITATIONS_A_DAY, withinMs: DAY_MS }, now);
+
+async function takeTurn(
+  db: AccountsDb,
+  what: string,
+  { most, withinMs }: { readonly most: number; readonly withinMs: number },
+  now: Date,
+): Promise<boolean> {
+  const isOver = sql<boolean>`mails_to.since < ${new Date(now.getTime() - withinMs)}`;
+  const { count } = await db
+    .insertInto('mails_to')
+    .values({ address_sha256: hash('sha256', what, 'buffer'), since: now, count: 1 })
+    .onConflict((conflict) =>
+      conflict.column('address_sha256').doUpdateSet({
+        since: sql`case when ${isOver} then excluded.since else mails_to.since end`,
+        count: sql`case when ${isOver} then 1 else mails_to.count + 1 end`,
+      }),
+    )
+    .returning('count')
+    .executeTakeFirstOrThrow();
+  return count <= most;
+}

@@ -1,0 +1,116 @@
+/** What every call to better-auth needs: its headers and cookies, and the count of wrong passwords. */
+import { isAPIError } from 'better-auth/api';
+import type { Environment } from '../domain/account.ts';
+import type { Clock } from '../domain/clock.ts';
+import { DomainError } from '../domain/errors.ts';
+import type { AccountsDb } from '../platform/database/tables.ts';
+import type { Events } from '../platform/telemetry/events.ts';
+import { ADDRESS_HEADER, type Auth } from './auth.ts';
+import { LOCK_MS, MOST_FAILED_LOGINS, NOT_CHANGED, type OperatorSessions } from './sessions.ts';
+import { writeAudit } from './store/audit.ts';
+import { countFailure } from './store/failed-logins.ts';
+import { findPerson } from './store/people.ts';
+import { findUser, type UserRow } from './store/users.ts';
+import type { SandboxMail, UserMail } from './user-mails.ts';
+import { cookieLine, cookieNames, cookieValue, type UserSession, type Visit } from './user-sessions.ts';
+
+export interface UserDeps {
+  readonly db: AccountsDb;
+  readonly clock: Clock;
+  readonly auth: Auth;
+  /** The password of an operator is changed where two administrators give it. */
+  readonly operators: OperatorSessions;
+  readonly publicUrl: string;
+  readonly environments: readonly Environment[];
+  readonly events: Pick<Events, 'personLockedOut'>;
+  /** Sends it without waiting; returns it where nothing could be delivered and no money moves. */
+  readonly sendMail: (mail: UserMail, requestId: string) => SandboxMail | undefined;
+}
+
+/** Runs the same statements whether the user exists or not. */
+export async function recordFailure(
+  { db, clock, events }: UserDeps,
+  { email, userId, address }: { email: string; userId: string | undefined; address: string },
+): Promise<void> {
+  const limits = { mostFailures: MOST_FAILED_LOGINS, lockMs: LOCK_MS };
+  const lockedOut = await db.transaction().execute(async (trx) => {
+    // Of an operator both count: programs sign in by `people` alone.
+    const asUser = await countFailure(trx, { table: 'users', email }, limits, clock.now());
+    const locked = (await countFailure(trx, { table: 'people', email }, limits, clock.now())) ?? asUser;
+    // An unknown address is not recorded: it may be a password, typed into the wrong field.
+    await writeAudit(trx, {
+      actor: userId === undefined ? 'unknown' : email,
+      action: 'session.refuse',
+      subject: userId ?? 'unknown',
+      detail: { address, lockedOut: locked !== undefined },
+    });
+    return locked;
+  });
+  if (lockedOut !== undefined) events.personLockedOut({ personId: lockedOut, address });
+}
+
+/** What the user does with their password: a guess here counts like a guess at signing in. Throws UNAUTHORIZED. */
+export async function withPassword<T>(
+  deps: UserDeps,
+  { userId, email }: UserSession['user'],
+  { clientAddress: address }: Visit,
+  work: () => Promise<T>,
+): Promise<T> {
+  const rows = [await findUser(deps.db, { id: userId }), await findPerson(deps.db, { userId })];
+  if (rows.some((row) => isLockedOut(row, deps.clock.now())))
+    throw new DomainError('UNAUTHORIZED', NOT_CHANGED);
+  try {
+    return await work();
+  } catch (error) {
+    if (!isAPIError(error) || error.body?.code !== 'INVALID_PASSWORD') throw error;
+    await recordFailure(deps, { email, userId, address });
+    throw new DomainError('UNAUTHORIZED', NOT_CHANGED);
+  }
+}
+
+export const isLockedOut = (row: Pick<UserRow, 'locked_until'> | undefined, now: Date): boolean =>
+  row?.locked_until != null && row.locked_until > now;
+
+export function refuseOneTime({ operator }: UserSession): void {
+  if (operator?.mustChangePassword) throw new DomainError('FORBIDDEN', 'Choose a password of your own first');
+}
+
+/** What better-auth is told about a request, and nothing else of it. */
+export function headersOf({ cookie, clientAddress }: Omit<Visit, 'isForOperators'>): Headers {
+  const headers = new Headers({ [ADDRESS_HEADER]: clientAddress });
+  if (cookie !== undefined) headers.set('cookie', cookie);
+  return headers;
+}
+
+/** The session alone: of two cookies with one name, better-auth might take the other. */
+export const sessionHeaders = (visit: Visit, publicUrl: string): Headers =>
+  headersOf({ ...visit, cookie: only(visit.cookie, cookieNames(publicUrl).session) });
+
+/** The token that a cookie of the session holds before its signature. */
+export const tokenOf = (cookie: string | undefined, publicUrl: string): string =>
+  unsigned(cookieValue(cookie, cookieNames(publicUrl).session) ?? '');
+
+export function unsigned(value: string): string {
+  const text = decodeURIComponent(value);
+  return text.slice(0, Math.max(0, text.lastIndexOf('.')));
+}
+
+export function only(cookie: string | undefined, name: string): string | undefined {
+  const value = cookieValue(cookie, name);
+  return value === undefined ? undefined : `${name}=${value}`;
+}
+
+/** The cookies that better-auth sets and that are ours, with attributes of ours: none can be read by a script or go to another site. */
+export function cookiesFrom(headers: Headers, publicUrl: string): string[] {
+  const ours = Object.values(cookieNames(publicUrl));
+  const latest = new Map<string, string>();
+  for (const line of headers.getSetCookie()) {
+    const [name = '', ...rest] = (line.split(';', 1)[0] ?? '').split('=');
+    if (ours.includes(name)) latest.set(name, rest.join('='));
+  }
+  return Array.from(latest, ([name, value]) => cookieLine({ name, value }, publicUrl));
+}
+
+export function refuseField(field: string, what: string): never {
+  throw new DomainError('VALIDATION_ERROR', 'Invalid request', { details: `${field}: ${what}` });
+}

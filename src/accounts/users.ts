@@ -1,0 +1,425 @@
+/** Signing up and in, and everything that a user does about themselves. Passwords, sessions and second factors are better-auth's (auth.ts). */
+import { hash } from 'node:crypto';
+import { isAPIError } from 'better-auth/api';
+import { verifyJWT } from 'better-auth/crypto';
+import type { Environment } from '../domain/account.ts';
+import { DomainError } from '../domain/errors.ts';
+import type { AccountCurrency } from '../domain/money.ts';
+import type { AccountsDb } from '../platform/database/tables.ts';
+import { collectMails } from './auth.ts';
+import { weakness } from './common-passwords.ts';
+import { insertNewAccount } from './manage-accounts.ts';
+import {
+  memberMay,
+  memberRolesWith,
+  describeMemberPermission,
+  type MemberPermission,
+} from './member-roles.ts';
+import { NOT_SIGNED_IN, SESSION_MS, type Session } from './sessions.ts';
+import { writeAudit } from './store/audit.ts';
+import { findPerson, type PersonRow } from './store/people.ts';
+import {
+  deleteUnconfirmed,
+  deleteLinks,
+  findInvitation,
+  findMemberships,
+  findPasswordHash,
+  findUser,
+  insertMember,
+  insertSignUp,
+  markConfirmedUser,
+  takeInvitation,
+  takeSignUp,
+  type InvitationRow,
+  type Membership,
+  type UserRow,
+} from './store/users.ts';
+import type { SandboxMail } from './user-mails.ts';
+import {
+  cookieLine,
+  cookieNames,
+  cookieValue,
+  type Member,
+  type UserSession,
+  type Visit,
+} from './user-sessions.ts';
+import {
+  sendSecondFactor,
+  addSecondFactor,
+  confirmSecondFactor,
+  removeSecondFactor,
+} from './second-factors.ts';
+import {
+  type UserDeps,
+  recordFailure,
+  withPassword,
+  isLockedOut,
+  headersOf,
+  sessionHeaders,
+  refuseField,
+  cookiesFrom,
+} from './user-calls.ts';
+
+interface SignUp {
+  readonly email: string;
+  readonly password: string;
+  readonly name: string;
+  readonly companyName: string;
+  readonly currency: AccountCurrency;
+}
+
+export interface UserDescription {
+  readonly session: UserSession;
+  readonly memberships: readonly Membership[];
+  readonly environments: readonly Environment[];
+}
+
+const NOT_THE_PASSWORD =
+  'This is not the password that was chosen when signing up. If it was not you, sign up again';
+
+/** Bound to their dependencies in platform/composition. */
+export const userUseCases = {
+  signUp,
+  confirmUser,
+  signIn,
+  sendSecondFactor,
+  signOut,
+  findSession,
+  findMember,
+  authoriseMember,
+  describe,
+  changePassword,
+  addSecondFactor,
+  confirmSecondFactor,
+  removeSecondFactor,
+  requestPasswordReset,
+  resetPassword,
+  acceptInvitation,
+};
+
+/** The same answer after the same work for every address. Throws VALIDATION_ERROR for a weak password. */
+async function signUp(
+  deps: UserDeps,
+  { email: given, password, name, companyName, currency }: SignUp,
+  { requestId, ...visit }: Visit & { readonly requestId: string },
+): Promise<SandboxMail | undefined> {
+  const email = given.toLowerCase();
+  refuseWeak('password', password, { email, name });
+  const { db, auth } = deps;
+  await deleteUnconfirmed(db, email);
+  const { mails } = await collectMails(() =>
+    auth.api.signUpEmail({ body: { email, password, name }, headers: headersOf(visit) }),
+  );
+  const [mail] = mails;
+  if (mail?.kind === 'confirm')
+    await insertSignUp(db, { user_id: mail.userId, company_name: companyName, currency });
+  return mail && deps.sendMail(mail, requestId);
+}
+
+/**
+ * Makes the account. The link shows who reads the mailbox, the password who signed up: only where both are one person is the address theirs. Throws
+ * VALIDATION_ERROR for a link that is wrong, was used or has expired; UNAUTHORIZED for a wrong password, which counts like a failed sign-in.
+ */
+async function confirmUser(
+  deps: UserDeps,
+  { token, password }: { readonly token: string; readonly password: string },
+  visit: Visit,
+): Promise<{ cookies: string[] }> {
+  const { db, auth } = deps;
+  const { secret } = await auth.$context;
+  const link = await verifyJWT<{ userId?: unknown }>(token, secret);
+  const user = typeof link?.userId === 'string' ? await findUser(db, { id: link.userId }) : undefined;
+  if (!user || user.email_verified) return refuseLink();
+  await requirePassword(deps, user, password, visit);
+  await db.transaction().execute(async (trx) => {
+    // By its id: who signs up with this address meanwhile is another user.
+    if (!(await markConfirmedUser(trx, user.id))) refuseLink();
+    const signedUp = await takeSignUp(trx, user.id);
+    if (!signedUp) return;
+    const { company_name: companyName, currency } = signedUp;
+    const account = {
+      type: 'MERCHANT',
+      plan: 'STANDARD',
+      name: companyName,
+      email: user.email,
+      currency,
+    } as const;
+    const accountId = await insertNewAccount(trx, account, user.email);
+    await insertMember(trx, { account_id: accountId, user_id: user.id, role: 'OWNER' });
+    await writeAudit(trx, {
+      actor: user.email,
+      action: 'user.confirm',
+      subject: user.id,
+      detail: { accountId },
+    });
+  });
+  return signIn(deps, { email: user.email, password }, visit);
+}
+
+/** Throws UNAUTHORIZED, and counts it. */
+async function requirePassword(
+  deps: UserDeps,
+  { id: userId, email, locked_until }: UserRow,
+  given: string,
+  { clientAddress: address }: Visit,
+): Promise<void> {
+  const { password } = await deps.auth.$context;
+  const hash = await findPasswordHash(deps.db, userId);
+  const isLocked = isLockedOut({ locked_until }, deps.clock.now());
+  if (!isLocked && hash !== undefined && (await password.verify({ hash, password: given }))) return;
+  await recordFailure(deps, { email, userId, address });
+  throw new DomainError('UNAUTHORIZED', NOT_THE_PASSWORD);
+}
+
+function refuseLink(cause?: unknown): never {
+  if (cause instanceof Error && !isAPIError(cause)) throw cause;
+  const details = 'token: the link is not valid any more: sign in, or ask for another one';
+  throw new DomainError('VALIDATION_ERROR', 'Invalid request', { details });
+}
+
+/**
+ * Throws UNAUTHORIZED, with the same answer after the same work for an unknown address, a wrong password and a user who is locked out; FORBIDDEN for
+ * the right password of a user who has not confirmed the address.
+ */
+async function signIn(
+  deps: UserDeps,
+  { email: given, password }: { readonly email: string; readonly password: string },
+  visit: Visit,
+): Promise<{ cookies: string[]; secondFactor: boolean }> {
+  const { db, auth, publicUrl, clock } = deps;
+  const email = given.toLowerCase();
+  const [user, operator] = [await findUser(db, { email }), await findPerson(db, { email })];
+  const isHidden = operator !== undefined && !visit.isForOperators;
+  // A guess during a lock is not counted, so the right one must not take longer than a wrong one.
+  const isLocked = [user, operator].some((row) => isLockedOut(row, clock.now()));
+  try {
+    const { headers, response } = await auth.api.signInEmail({
+      body: { email: isPossibleEmail(email) && !isHidden && !isLocked ? email : NOBODY, password },
+      headers: headersOf({ ...visit, cookie: undefined }),
+      returnHeaders: true,
+    });
+    const secondFactor = 'twoFactorRedirect' in response;
+    const detail = { address: visit.clientAddress };
+    if (!secondFactor && user)
+      await writeAudit(db, {
+        actor: email,
+        action: 'session.open',
+        subject: operator?.id ?? user.id,
+        detail,
+      });
+    return { cookies: cookiesFrom(headers, publicUrl), secondFactor };
+  } catch (error) {
+    if (!isAPIError(error)) throw error;
+    if (error.body?.code === 'EMAIL_NOT_VERIFIED')
+      throw new DomainError('FORBIDDEN', 'Confirm your e-mail address first: open the link in the mail');
+    const userId = isHidden ? undefined : (operator?.id ?? user?.id);
+    await recordFailure(deps, { email: isHidden ? NOBODY : email, userId, address: visit.clientAddress });
+    throw new DomainError('UNAUTHORIZED', NOT_SIGNED_IN);
+  }
+}
+
+/** Nobody's address, for the same work where the text is none. */
+const NOBODY = 'nobody@simway.invalid';
+const isPossibleEmail = (text: string): boolean => /^[^@\s]+@[^@\s.]+\.[^@\s]+$/.test(text);
+
+async function signOut(
+  { db, auth, publicUrl }: UserDeps,
+  { user, operator }: UserSession,
+  visit: Visit,
+): Promise<{ cookies: string[] }> {
+  await auth.api.signOut({ headers: sessionHeaders(visit, publicUrl) });
+  const subject = operator?.person.personId ?? user.userId;
+  await writeAudit(db, { actor: user.email, action: 'session.close', subject });
+  return { cookies: [cookieLine({ name: cookieNames(publicUrl).session, value: '' }, publicUrl)] };
+}
+
+/** undefined: no cookie of a session came. Throws SESSION_EXPIRED for one that is unknown, idle for too long, revoked or over. */
+async function findSession(deps: UserDeps, visit: Visit): Promise<UserSession | undefined> {
+  const { auth, clock, db, publicUrl } = deps;
+  const value = cookieValue(visit.cookie, cookieNames(publicUrl).session);
+  if (value === undefined || value === '') return undefined;
+  const headers = sessionHeaders(visit, publicUrl);
+  const found = await auth.api.getSession({ headers });
+  if (!found) throw expired();
+  const expiresAt = new Date(found.session.createdAt.getTime() + SESSION_MS);
+  if (expiresAt <= clock.now()) {
+    await auth.api.signOut({ headers });
+    throw expired();
+  }
+  const { id: userId, email, name: userName, twoFactorEnabled } = found.user;
+  const person = await findPerson(db, { userId });
+  if (person && !visit.isForOperators)
+    throw new DomainError('IP_NOT_WHITELISTED', 'Operators may not sign in from your address');
+  return {
+    user: { userId, email, name: userName, hasSecondFactor: twoFactorEnabled === true },
+    expiresAt,
+    operator: person && operatorOf(person, { token: found.session.token, expiresAt, now: clock.now() }),
+  };
+}
+
+/** Throws SESSION_EXPIRED for a person who was disabled, or whose one-time password has expired. */
+function operatorOf(
+  { id: personId, email, name, role, disabled_at: disabledAt, one_time_until: oneTimeUntil }: PersonRow,
+  { token, expiresAt, now }: { readonly token: string; readonly expiresAt: Date; readonly now: Date },
+): Session {
+  if (disabledAt !== null || (oneTimeUntil !== null && oneTimeUntil <= now)) throw expired();
+  return {
+    person: { personId, email, name, role },
+    mustChangePassword: oneTimeUntil !== null,
+    expiresAt,
+    tokenSha256: hash('sha256', token, 'buffer'),
+  };
+}
+
+const expired = (): DomainError =>
+  new DomainError('SESSION_EXPIRED', 'Your session has ended: sign in again');
+
+/** Throws FORBIDDEN, with one text for accounts of others and those that do not exist; also for an account that an operator has disabled. */
+async function findMember(
+  { db }: UserDeps,
+  { user, operator }: UserSession,
+  accountId: string,
+): Promise<Member> {
+  if (operator?.mustChangePassword) throw new DomainError('FORBIDDEN', 'Choose a password of your own first');
+  const [membership] = await findMemberships(db, user.userId, accountId);
+  if (!membership) throw new DomainError('FORBIDDEN', 'You are not a member of this account');
+  const { account, role, disabledAt } = membership;
+  if (disabledAt) throw new DomainError('FORBIDDEN', 'This account is disabled. Ask us why');
+  return { userId: user.userId, email: user.email, account, role };
+}
+
+/** Throws FORBIDDEN if the member's role lacks the permission. */
+function authoriseMember(_deps: UserDeps, { role }: Member, permission: MemberPermission): void {
+  if (memberMay(role, permission)) return;
+  const needed = memberRolesWith(permission).join(' or ');
+  throw new DomainError(
+    'FORBIDDEN',
+    `Your role ${role} may not ${describeMemberPermission(permission)} (that takes ${needed})`,
+  );
+}
+
+async function describe({ db, environments }: UserDeps, session: UserSession): Promise<UserDescription> {
+  const memberships = await findMemberships(db, session.user.userId);
+  return { session, memberships, environments };
+}
+
+/** Ends the user's other sessions, and links for a new password. Throws VALIDATION_ERROR for a weak one, UNAUTHORIZED where the current one is wrong. */
+async function changePassword(
+  deps: UserDeps,
+  { user, operator }: UserSession,
+  { currentPassword, newPassword }: { readonly currentPassword: string; readonly newPassword: string },
+  visit: Visit,
+): Promise<{ cookies: string[] }> {
+  const { auth, db, operators, publicUrl } = deps;
+  if (operator) {
+    const change = { current: currentPassword, next: newPassword, address: visit.clientAddress };
+    await operators.changePassword(operator, change);
+    return { cookies: [] };
+  }
+  refuseWeak('newPassword', newPassword, user);
+  if (newPassword === currentPassword) refuseField('newPassword', 'must be another one');
+  const changed = await withPassword(deps, user, visit, () =>
+    auth.api.changePassword({
+      body: { currentPassword, newPassword, revokeOtherSessions: true },
+      headers: sessionHeaders(visit, publicUrl),
+      returnHeaders: true,
+    }),
+  );
+  await deleteLinks(db, user.userId);
+  await writeAudit(db, { actor: user.email, action: 'user.change-password', subject: user.userId });
+  return { cookies: cookiesFrom(changed.headers, publicUrl) };
+}
+
+/** The same answer for every address. */
+async function requestPasswordReset(
+  deps: UserDeps,
+  email: string,
+  { requestId, ...visit }: Visit & { readonly requestId: string },
+): Promise<SandboxMail | undefined> {
+  const { mails } = await collectMails(() =>
+    deps.auth.api.requestPasswordReset({
+      body: { email: email.toLowerCase() },
+      headers: headersOf({ ...visit, cookie: undefined }),
+    }),
+  );
+  const [mail] = mails;
+  return mail && deps.sendMail(mail, requestId);
+}
+
+/** Ends a lockout, all sessions and the other links. Throws VALIDATION_ERROR. */
+async function resetPassword(
+  { db, auth }: UserDeps,
+  { token, newPassword }: { readonly token: string; readonly newPassword: string },
+  visit: Visit,
+): Promise<void> {
+  const { internalAdapter } = await auth.$context;
+  const link = await internalAdapter.findVerificationValue(`reset-password:${token}`);
+  const user = link && (await findUser(db, { id: link.value }));
+  // Two administrators give an operator a new password, no mailbox does: also not by a link from before.
+  if (!user || (await findPerson(db, { userId: user.id }))) return refuseLink();
+  refuseWeak('newPassword', newPassword, user);
+  const headers = headersOf({ ...visit, cookie: undefined });
+  await auth.api
+    .resetPassword({ body: { token, newPassword }, headers })
+    .catch((error: unknown) => refuseLink(error));
+  await deleteLinks(db, user.id);
+  await writeAudit(db, { actor: user.email, action: 'user.reset-password', subject: user.id });
+}
+
+/** Throws VALIDATION_ERROR; a link works once. A user who exists is added, and signs in as always: the link alone opens no session. */
+async function acceptInvitation(
+  deps: UserDeps,
+  {
+    token,
+    name,
+    password,
+  }: { readonly token: string; readonly name?: string | undefined; readonly password?: string | undefined },
+  visit: Visit,
+): Promise<{ accountId: string; isSignedIn: boolean; cookies: string[] }> {
+  const { db, clock } = deps;
+  const invitation = await findInvitation(db, hash('sha256', token, 'buffer'), clock.now());
+  if (!invitation) return refuseLink();
+  const { account_id: accountId, email } = invitation;
+  const known = await findUser(db, { email });
+  if (known?.email_verified) {
+    await join(db, invitation, known.id);
+    return { accountId, isSignedIn: false, cookies: [] };
+  }
+  if (name === undefined || password === undefined)
+    return refuseField(name === undefined ? 'name' : 'password', 'is required');
+  refuseWeak('password', password, { email, name });
+  await deleteUnconfirmed(db, email);
+  // The mail that this would send is not needed: the invitation came by mail.
+  const { result } = await collectMails(() =>
+    deps.auth.api.signUpEmail({
+      body: { email, password, name },
+      headers: headersOf({ ...visit, cookie: undefined }),
+    }),
+  );
+  // Where somebody else signed up with the address at this moment, the id is one of nobody.
+  const made = await findUser(db, { id: result.user.id });
+  if (!made) return refuseLink();
+  await join(db, invitation, made.id);
+  const { cookies } = await signIn(deps, { email, password }, visit);
+  return { accountId, isSignedIn: true, cookies };
+}
+
+async function join(db: AccountsDb, invitation: InvitationRow, userId: string): Promise<void> {
+  const { account_id: accountId, email, role, invited_by: invitedBy } = invitation;
+  await db.transaction().execute(async (trx) => {
+    if (!(await takeInvitation(trx, invitation))) refuseLink();
+    await markConfirmedUser(trx, userId);
+    await insertMember(trx, { account_id: accountId, user_id: userId, role });
+    const detail = { accountId, role, invitedBy };
+    await writeAudit(trx, { actor: email, action: 'member.join', subject: userId, detail });
+  });
+}
+
+function refuseWeak(
+  field: string,
+  password: string,
+  person: { readonly email: string; readonly name: string },
+): void {
+  const wanted = weakness(password, person);
+  if (wanted !== undefined) refuseField(field, `must ${wanted}`);
+}

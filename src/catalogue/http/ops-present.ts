@@ -1,0 +1,118 @@
+import type { z } from 'zod';
+import { amountJson } from '../../platform/http/answer-fields.ts';
+import { decimalJson, moneyJson, type JsonNumber, type Wire } from '../../platform/http/json.ts';
+import { presentPage } from '../../platform/http/page.ts';
+import type { Page } from '../../domain/page.ts';
+import type { RatesView } from '../operator-pricing.ts';
+import type { CataloguePreview, PricingTermsRequest } from '../price-settings.ts';
+import { changeBps, formatRateMicros } from '../pricing.ts';
+import type { RateProposal } from '../rates.ts';
+import type { PricingChange } from '../store/pricing-settings.ts';
+import type {
+  pricePreviewSchema,
+  pricesSchema,
+  ratesSchema,
+  rateSetSchema,
+  rateWaitsSchema,
+} from './ops-schema.ts';
+
+type Data<Schema extends z.ZodType<{ data: unknown }>> = Wire<z.output<Schema>>['data'];
+
+const rateJson = (micros: bigint): JsonNumber => decimalJson(formatRateMicros(micros));
+const rateOrNull = (micros: bigint | null | undefined): JsonNumber | null =>
+  micros === null || micros === undefined ? null : rateJson(micros);
+/** Hundredths of a percent have two decimals, as minor units do. */
+const percentJson = (bps: number): JsonNumber => moneyJson(BigInt(bps));
+const percentOrNull = (bps: number | null): JsonNumber | null => (bps === null ? null : percentJson(bps));
+
+export function presentRates({ good, waiting, words, history }: RatesView): Data<typeof ratesSchema> {
+  const current = new Map(good.map(({ currency, micros }) => [currency, micros]));
+  return {
+    items: good.map(({ id, currency, micros, source, observedAtMs, ageSeconds, isSold }) => ({
+      ...{ rateId: id, currency, rate: rateJson(micros), source, ageSeconds, isSold },
+      observedAt: new Date(observedAtMs).toISOString(),
+    })),
+    waiting: waiting.map(({ id, currency, micros, source, observedAt, proposedBy, proposedReason }) => {
+      const before = current.get(currency);
+      return {
+        ...{ rateId: id, currency, rate: rateJson(micros), source, proposedBy, reason: proposedReason },
+        currentRate: rateOrNull(before),
+        changePercent: percentOrNull(before === undefined ? null : changeBps(before, micros)),
+        observedAt: observedAt.toISOString(),
+      };
+    }),
+    changes: words.map(({ at, currency, micros, by, reason }) => ({
+      ...{ currency, rate: rateOrNull(micros), by, reason },
+      at: at.toISOString(),
+    })),
+    history: history.map(({ at, micros, source }) => ({
+      at: at.toISOString(),
+      rate: rateJson(micros),
+      source,
+    })),
+  };
+}
+
+export function presentProposal(
+  { outcome, rateId, beforeMicros }: RateProposal,
+  { currency, micros }: { readonly currency: string; readonly micros: bigint | null },
+): Data<typeof rateSetSchema> | Data<typeof rateWaitsSchema> {
+  return { outcome, rateId, currency, before: rateOrNull(beforeMicros), rate: rateOrNull(micros) };
+}
+
+export function presentPrices(page: Page<PricingChange>): Data<typeof pricesSchema> {
+  const isFirstPage = page.page === 1;
+  const { items, pagination } = presentPage(page, presentSettings).data;
+  return {
+    items: items.map((item, index) => ({ ...item, isInForce: isFirstPage && index === 0 })),
+    pagination,
+  };
+}
+
+const presentSettings = ({ id, by, reason, validFrom, ...terms }: PricingChange) => ({
+  version: id,
+  ...presentTerms(terms),
+  by,
+  reason,
+  validFrom: validFrom.toISOString(),
+});
+
+const presentTerms = ({ userMarkupBps, merchantMarkupBps, ngnIncrementBps }: PricingTermsRequest) => ({
+  userMarkupPercent: percentJson(userMarkupBps),
+  merchantMarkupPercent: percentJson(merchantMarkupBps),
+  ngnIncrementPercent: percentJson(ngnIncrementBps),
+});
+
+export function presentPreview({
+  before,
+  after,
+  naira,
+  packages,
+  totals,
+  changes,
+}: CataloguePreview): Data<typeof pricePreviewSchema> {
+  return {
+    version: before.id,
+    before: presentTerms(before),
+    after: presentTerms(after),
+    nairaRate: rateOrNull(naira?.micros),
+    packages,
+    totals: totals.map(({ largestRiseBps, largestFallBps, lowestMarginBps, ...total }) => ({
+      ...total,
+      largestRisePercent: percentOrNull(largestRiseBps),
+      largestFallPercent: percentOrNull(largestFallBps),
+      lowestMarginPercent: percentOrNull(lowestMarginBps),
+    })),
+    ...presentPage(changes, ({ packageCode, name, packageType, cost, prices }) => ({
+      ...{ packageCode, name, packageType },
+      costUsd: amountJson({ amountMinor: cost, currency: 'USD4' }),
+      prices: prices.map(({ accountType, currency, beforeMinor, afterMinor, ...price }) => ({
+        ...{ accountType, currency },
+        before: beforeMinor === null ? null : moneyJson(beforeMinor),
+        after: afterMinor === null ? null : moneyJson(afterMinor),
+        changePercent: percentOrNull(price.changeBps),
+        marginPercent: percentOrNull(price.marginBps),
+      })),
+    })).data,
+  };
+}

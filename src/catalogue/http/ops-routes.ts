@@ -1,0 +1,178 @@
+import { toJson } from '../../platform/http/json.ts';
+import { defineOpsRoute, worldQuery } from '../../platform/http/ops-route.ts';
+import type { PathParameter, Route } from '../../platform/http/route.ts';
+import type { Answer } from '../../platform/http/errors.ts';
+import type { PricingTermsRequest } from '../price-settings.ts';
+import { presentPreview, presentPrices, presentProposal, presentRates } from './ops-present.ts';
+import {
+  confirmRateBody,
+  previewBody,
+  pricePreviewSchema,
+  pricesBody,
+  pricesQuery,
+  pricesSchema,
+  pricesSetSchema,
+  rateBody,
+  rateConfirmedSchema,
+  rateSetSchema,
+  ratesQuery,
+  ratesSchema,
+  rateWaitsSchema,
+} from './ops-schema.ts';
+
+const TAG = 'Rates and prices';
+
+const answer = (data: object, status = 200): Answer => ({ status, body: toJson({ success: true, data }) });
+
+const rateId: PathParameter = {
+  description: 'The `rateId` of a rate in quarantine',
+  example: '42',
+  isPossible: (text) => /^\d{1,18}$/.test(text),
+  notFound: { code: 'NOT_FOUND', message: 'There is no such rate of the last 24 hours' },
+};
+
+const ratesRoute = defineOpsRoute({
+  method: 'GET',
+  path: '/ops/rates',
+  permission: 'pricing',
+  query: ratesQuery,
+  responses: { 200: { description: 'The rates', schema: ratesSchema } },
+  docs: {
+    operationId: 'listRates',
+    tag: TAG,
+    summary: 'Read exchange rates',
+    description:
+      'The current rate of every currency with its source and age, rates in quarantine, what people set, and the history of one currency.',
+  },
+  async handle({ ops, query: { currency, days } }) {
+    return answer(presentRates(await ops.world.listRates({ currency, days })));
+  },
+});
+
+const setRateRoute = defineOpsRoute({
+  method: 'POST',
+  path: '/ops/rates',
+  permission: 'pricing',
+  query: worldQuery,
+  body: rateBody,
+  responses: {
+    200: { description: 'Set; prices use it within a second', schema: rateSetSchema },
+    202: { description: 'In quarantine until another person confirms it', schema: rateWaitsSchema },
+  },
+  docs: {
+    operationId: 'setRate',
+    tag: TAG,
+    summary: 'Set a rate',
+    description:
+      'It applies until changed, in place of the configured one. A rate that is more than 10 % off the current one, or off every ' +
+      "rate of late that is not one person's work (observed, confirmed by a second person, or configured), and the first rate of a currency, waits in quarantine until another person confirms it within 24 hours. Open purchases keep the rate they were quoted at.",
+  },
+  async handle({ ops, body: { currency, rate: micros, reason } }) {
+    const proposal = await ops.world.proposeRate(ops.session, { currency, micros, reason });
+    const status = proposal.outcome === 'waits' ? 202 : 200;
+    return answer(presentProposal(proposal, { currency, micros }), status);
+  },
+});
+
+const confirmRateRoute = defineOpsRoute({
+  method: 'POST',
+  path: '/ops/rates/{rateId}/confirm',
+  permission: 'pricing',
+  params: { rateId },
+  query: worldQuery,
+  body: confirmRateBody,
+  errors: ['NOT_FOUND'],
+  responses: { 200: { description: 'Prices use it within a second', schema: rateConfirmedSchema } },
+  docs: {
+    operationId: 'confirmRate',
+    tag: TAG,
+    summary: 'Confirm a rate in quarantine',
+    description:
+      'A rate that a person set is confirmed by another one, and applies until changed. One of a provider applies until its next observation.',
+  },
+  async handle({ ops, params, body }) {
+    const id = params['rateId'] ?? '';
+    const outcome = await ops.world.confirmRate(ops.session, BigInt(id), body.reason);
+    return answer({ rateId: id, outcome });
+  },
+});
+
+const pricesRoute = defineOpsRoute({
+  method: 'GET',
+  path: '/ops/prices',
+  permission: 'pricing',
+  query: pricesQuery,
+  responses: { 200: { description: 'One page, newest first', schema: pricesSchema } },
+  docs: {
+    operationId: 'listPrices',
+    tag: TAG,
+    summary: 'List markups, newest first',
+    description:
+      'The markups by type of account and the NGN increment, with who set them and why. They apply to every package.',
+  },
+  async handle({ ops, query }) {
+    return answer(presentPrices(await ops.world.listPrices(query)));
+  },
+});
+
+interface TermsBody {
+  readonly userMarkupPercent: bigint;
+  readonly merchantMarkupPercent: bigint;
+  readonly ngnIncrementPercent: bigint;
+}
+
+const termsOf = (body: TermsBody): PricingTermsRequest => ({
+  userMarkupBps: Number(body.userMarkupPercent),
+  merchantMarkupBps: Number(body.merchantMarkupPercent),
+  ngnIncrementBps: Number(body.ngnIncrementPercent),
+});
+
+const previewRoute = defineOpsRoute({
+  method: 'POST',
+  path: '/ops/prices/preview',
+  permission: 'pricing',
+  query: pricesQuery,
+  body: previewBody,
+  responses: { 200: { description: 'What would change; nothing was saved', schema: pricePreviewSchema } },
+  docs: {
+    operationId: 'previewPrices',
+    tag: TAG,
+    summary: 'Preview new markups over the whole catalogue',
+    description:
+      'How many packages get dearer, cheaper, unsellable or cheaper than their cost, and one page of those whose price changes most.',
+  },
+  async handle({ ops, query: { page, limit }, body }) {
+    return answer(presentPreview(await ops.world.previewPrices(termsOf(body), { page, limit })));
+  },
+});
+
+const setPricesRoute = defineOpsRoute({
+  method: 'POST',
+  path: '/ops/prices',
+  permission: 'pricing',
+  query: worldQuery,
+  body: pricesBody,
+  errors: ['PRICES_CHANGED'],
+  responses: { 200: { description: 'Prices use them within a second', schema: pricesSetSchema } },
+  docs: {
+    operationId: 'setPrices',
+    tag: TAG,
+    summary: 'Save new markups',
+    description:
+      'Refused where the settings in force are not those of the preview. Open purchases keep their quoted price.',
+  },
+  async handle({ ops, body }) {
+    const { version, reason } = body;
+    const outcome = await ops.world.savePrices(ops.session, { version, after: termsOf(body), reason });
+    return answer({ outcome: outcome === 'set' ? 'set' : 'unchanged' });
+  },
+});
+
+export const pricingRoutes = (): Route[] => [
+  ratesRoute,
+  setRateRoute,
+  confirmRateRoute,
+  pricesRoute,
+  previewRoute,
+  setPricesRoute,
+];

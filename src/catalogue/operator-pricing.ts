@@ -1,0 +1,67 @@
+/** Rates and prices for people who have signed in. All of it throws DomainError. */
+import type { Session } from '../accounts/sessions.ts';
+import { DomainError } from '../domain/errors.ts';
+import type { PageQuery } from '../domain/page.ts';
+import { pagePrices, previewCatalogue, savePrices, type PricingTermsRequest } from './price-settings.ts';
+import { confirmRate, listRates, proposeRate, readRateHistory, type RateDeps } from './rates.ts';
+import type { SetRate } from './store/rates.ts';
+
+export const pricingUseCases = {
+  listRates: readRates,
+  proposeRate: proposeAsPerson,
+  confirmRate: confirmAsPerson,
+  listPrices: ({ db }: RateDeps, page: PageQuery) => pagePrices(db, page),
+  previewPrices: previewCatalogue,
+  savePrices: saveAsPerson,
+};
+
+/** `history`: of that currency, where one is named. */
+async function readRates(
+  deps: RateDeps,
+  { currency, days }: { readonly currency?: string | undefined; readonly days: number },
+) {
+  const [rates, history] = await Promise.all([
+    listRates(deps),
+    currency === undefined ? [] : readRateHistory(deps, currency, days),
+  ]);
+  return { ...rates, history };
+}
+
+export type RatesView = Awaited<ReturnType<typeof readRates>>;
+
+/** VALIDATION_ERROR for USD, which rates are counted in. */
+async function proposeAsPerson(deps: RateDeps, { person }: Session, rate: Omit<SetRate, 'by'>) {
+  if (rate.currency === 'USD')
+    throw new DomainError('VALIDATION_ERROR', 'Invalid request', {
+      details: 'currency: rates are counted in US dollars, so USD has none',
+    });
+  return proposeRate(deps, { ...rate, by: person.email });
+}
+
+/** NOT_FOUND where nothing with this id was observed within 24 hours; FORBIDDEN where another person has to confirm it. */
+async function confirmAsPerson(
+  deps: RateDeps,
+  { person }: Session,
+  id: bigint,
+  reason: string,
+): Promise<'confirmed' | 'already'> {
+  const outcome = await confirmRate(deps, { id, by: person.email, reason });
+  if (outcome === undefined) throw new DomainError('NOT_FOUND', 'There is no such rate of the last 24 hours');
+  if (outcome === 'not-independent')
+    throw new DomainError('FORBIDDEN', 'Another person must confirm this rate', {
+      details: 'you set it, or you two did not get your access independently within the last 24 hours',
+    });
+  return outcome;
+}
+
+/** PRICES_CHANGED where the settings with the id `version` no longer apply; nothing was saved. */
+async function saveAsPerson(
+  { db }: RateDeps,
+  { person }: Session,
+  request: { readonly version: string; readonly after: PricingTermsRequest; readonly reason: string },
+): Promise<'set' | 'nothing-to-change'> {
+  const outcome = await savePrices(db, request, { by: person.email, reason: request.reason });
+  if (outcome === 'changed-meanwhile')
+    throw new DomainError('PRICES_CHANGED', 'The prices changed since the preview. Nothing was saved');
+  return outcome;
+}

@@ -1,0 +1,103 @@
+/**
+ * People to sign in as at the dashboard of `npm start`: a merchant who owns the sandbox accounts, two people of finance, one of operations, one
+ * administrator. Only while the live environment is off. Their passwords are random and stay in .data/.
+ */
+import { randomBytes } from 'node:crypto';
+import { createPasswords } from '../accounts/passwords.ts';
+import { confirmAccess, createPerson } from '../accounts/people.ts';
+import type { Role } from '../accounts/roles.ts';
+import { findAccountsByEmail } from '../accounts/store/accounts.ts';
+import { findPerson, updatePerson } from '../accounts/store/people.ts';
+import { findUser, insertMember, insertUser, setUserPassword } from '../accounts/store/users.ts';
+import { makeId } from '../domain/ids.ts';
+import { openAccounts, type ProcessContext } from '../platform/composition/compose.ts';
+import type { AccountsDb } from '../platform/database/tables.ts';
+
+export interface Login {
+  readonly email: string;
+  readonly password: string;
+}
+
+const OPERATORS = {
+  finance: { name: 'Fina Finance', role: 'FINANCE' },
+  finance2: { name: 'Fred Finance', role: 'FINANCE' },
+  operations: { name: 'Olu Operations', role: 'OPERATIONS' },
+  admin: { name: 'Ada Admin', role: 'ADMIN' },
+} as const satisfies Record<string, { readonly name: string; readonly role: Role }>;
+
+type OperatorName = keyof typeof OPERATORS;
+
+export type SandboxLogins = Readonly<Record<'merchant' | OperatorName, Login>>;
+
+/**
+ * Two people whose access came from the same hands today cannot approve each other's actions for a day. Here nobody gave access to anybody: it is
+ * recorded as given some days ago.
+ */
+const GIVEN_BEFORE_MS = 48 * 3_600_000;
+
+const emailOf = (name: string): string => `${name}@simway.example`;
+
+/** `passwordOf`: the stored one, or a new one that is stored. Returns null where the live environment is on. */
+export async function prepareSandboxLogins(
+  context: ProcessContext,
+  passwordOf: (name: string) => Promise<string>,
+): Promise<SandboxLogins | null> {
+  if (context.config.worlds.live) return null;
+  const db = openAccounts(context);
+  const passwords = createPasswords();
+  const login = async (name: string): Promise<Login & { readonly hash: string }> => {
+    const password = await passwordOf(name);
+    return { email: emailOf(name), password, hash: await passwords.hash(password) };
+  };
+  const operator = async (name: OperatorName): Promise<Login> => {
+    const { email, password, hash } = await login(name);
+    await prepareOperator(db, { email, hash, ...OPERATORS[name] });
+    return { email, password };
+  };
+  try {
+    const { hash, ...merchant } = await login('merchant');
+    await prepareMerchant(db, { email: merchant.email, hash });
+    return {
+      merchant,
+      finance: await operator('finance'),
+      finance2: await operator('finance2'),
+      operations: await operator('operations'),
+      admin: await operator('admin'),
+    };
+  } finally {
+    await db.destroy();
+  }
+}
+
+async function prepareMerchant(
+  db: AccountsDb,
+  { email, hash }: { readonly email: string; readonly hash: string },
+): Promise<void> {
+  const known = await findUser(db, { email });
+  const userId = known?.id ?? makeId('user', randomBytes(16).toString('hex'));
+  if (known) await setUserPassword(db, userId, hash);
+  else await insertUser(db, { id: userId, email, name: 'Sandbox Merchant', passwordHash: hash });
+  for (const currency of ['ngn', 'usd']) {
+    const [account] = await findAccountsByEmail(db, `sandbox-${currency}@simway.example`);
+    if (account) await insertMember(db, { account_id: account.id, user_id: userId, role: 'OWNER' });
+  }
+}
+
+async function prepareOperator(
+  db: AccountsDb,
+  { email, name, role, hash }: { email: string; name: string; role: Role; hash: string },
+): Promise<void> {
+  const clock = { now: () => new Date(Date.now() - GIVEN_BEFORE_MS) };
+  const deps = {
+    db,
+    clock,
+    passwords: { hash: () => Promise.resolve(hash), isRight: () => Promise.resolve(false) },
+  };
+  const known = await findPerson(db, { email });
+  if (!known) {
+    await createPerson(deps, { email, name, role }, 'npm start');
+    await confirmAccess(deps, { email }, role, 'npm start, second step');
+  }
+  const person = known ?? (await findPerson(db, { email }));
+  if (person) await updatePerson(db, person.id, { password: { hash, oneTimeUntil: null } });
+}

@@ -1,0 +1,64 @@
+/**
+ * The public page that installs an eSIM. Its address is the secret: no key, and every world that is on is searched. Neither the log nor traces have
+ * more of the path than its template.
+ */
+import { z } from 'zod';
+import { DomainError } from '../../domain/errors.ts';
+import { defineRoute, type Route } from '../../platform/http/route.ts';
+import { canBeInstallToken, INSTALL_PAGE_PATH } from '../install-tokens.ts';
+import { installRefusalPage, pageHeaders, renderInstallPage, SCRIPT_PATH } from './install-page.ts';
+import { SCRIPT } from './install-page-assets.ts';
+import { languageOf } from './install-texts/languages.ts';
+
+const PUBLIC = {
+  method: 'GET',
+  key: 'public',
+  scope: undefined,
+  shapes: ['general'],
+  errors: ['NOT_FOUND'],
+  docs: undefined,
+} as const;
+
+const NOT_FOUND = { code: 'NOT_FOUND', message: 'There is nothing at this path' } as const;
+
+const pageRoute = defineRoute({
+  ...PUBLIC,
+  path: `${INSTALL_PAGE_PATH}/{token}`,
+  world: 'any',
+  params: {
+    token: {
+      description: 'From `installUrl`',
+      example: 'Zk3t8xq1Vw0yLr5cNs7aPd2hGe9jUb4m',
+      isPossible: canBeInstallToken,
+      notFound: NOT_FOUND,
+    },
+  },
+  refusalPage: installRefusalPage,
+  responses: { 200: { description: 'The page', contentType: 'text/html', schema: z.string() } },
+  async handle({ worlds, params, visitor }) {
+    const language = languageOf(visitor);
+    for (const world of worlds) {
+      const view = await world.findInstallPage(params['token'] ?? '');
+      if (!view) continue;
+      const body = renderInstallPage(view, language, new Date());
+      return { status: 200, body, headers: pageHeaders(language) };
+    }
+    throw new DomainError(NOT_FOUND.code, NOT_FOUND.message);
+  },
+});
+
+/** It changes with a release only, and holds nothing about anybody. */
+const SCRIPT_HEADERS = {
+  'Content-Type': 'text/javascript; charset=utf-8',
+  'Cache-Control': 'public, max-age=3600',
+  'X-Content-Type-Options': 'nosniff',
+} as const;
+
+const scriptRoute = defineRoute({
+  ...PUBLIC,
+  path: SCRIPT_PATH,
+  responses: { 200: { description: 'The script', contentType: 'text/javascript', schema: z.string() } },
+  handle: () => Promise.resolve({ status: 200, body: SCRIPT, headers: SCRIPT_HEADERS }),
+});
+
+export const INSTALL_PAGE_ROUTES: readonly Route[] = [pageRoute, scriptRoute];

@@ -1,0 +1,89 @@
+/** What installs an eSIM, its public link, and what is wrong with it. */
+import { isId } from '../../domain/ids.ts';
+import { toJson } from '../../platform/http/json.ts';
+import { defineRoute, type Route } from '../../platform/http/route.ts';
+import {
+  diagnosisSchema,
+  installSchema,
+  presentDiagnosis,
+  presentInstall,
+  revokedSchema,
+} from './install-schema.ts';
+
+const TAG = 'eSIMs';
+
+const OWN = {
+  key: 'required',
+  shapes: ['general'],
+  params: {
+    esimId: {
+      description: 'The `_id` of an eSIM order',
+      example: 'esim-0f8fad5bd9cb469fa16570867728950e',
+      isPossible: (text: string) => isId('esim', text),
+      notFound: { code: 'ESIM_NOT_FOUND', message: 'eSIM not found' },
+    },
+  },
+  errors: ['ESIM_NOT_FOUND', 'NOT_YOUR_ESIM'],
+} as const;
+
+const installRoute = defineRoute({
+  ...OWN,
+  method: 'GET',
+  path: '/api/esim/{esimId}/install',
+  scope: 'read',
+  responses: { 200: { description: 'What installs it, and the public link', schema: installSchema } },
+  docs: {
+    operationId: 'getEsimInstall',
+    tag: TAG,
+    summary: 'Read what installs one of your eSIMs',
+    description:
+      'Activation code, QR code, one-tap links, and `installUrl`: a public page for the traveller. The link is made by the first read and stays ' +
+      'the same until it is revoked. Whoever has it can install the eSIM.',
+  },
+  async handle({ world, principal, params }) {
+    const install = await world.getInstall(principal, params['esimId'] ?? '');
+    return { status: 200, body: toJson(presentInstall(install)) };
+  },
+});
+
+const revokeRoute = defineRoute({
+  ...OWN,
+  method: 'DELETE',
+  path: '/api/esim/{esimId}/install/link',
+  scope: 'purchase',
+  responses: { 200: { description: 'The link works no longer', schema: revokedSchema } },
+  docs: {
+    operationId: 'revokeInstallLink',
+    tag: TAG,
+    summary: 'Revoke the public install link',
+    description:
+      'The page at the link is not found from now on; the next read of the install data makes a new link. The eSIM itself is not touched.',
+  },
+  async handle({ world, principal, params }) {
+    const id = params['esimId'] ?? '';
+    await world.deleteInstallLink(principal, id);
+    return { status: 200, body: toJson({ esimId: id, revoked: true }) };
+  },
+});
+
+const diagnosisRoute = defineRoute({
+  ...OWN,
+  method: 'GET',
+  path: '/api/esim/{esimId}/diagnosis',
+  scope: 'read',
+  responses: { 200: { description: 'The likeliest cause, and what to do', schema: diagnosisSchema } },
+  docs: {
+    operationId: 'diagnoseEsim',
+    tag: TAG,
+    summary: 'Find what is wrong with an eSIM',
+    description:
+      'The likeliest cause from state, profile and usage as last known, with a `code` for programs and a sentence for people. Supplier ' +
+      'figures are up to three hours behind.',
+  },
+  async handle({ world, principal, params }) {
+    const condition = await world.diagnoseEsim(principal, params['esimId'] ?? '');
+    return { status: 200, body: toJson(presentDiagnosis(condition)) };
+  },
+});
+
+export const INSTALL_ROUTES: readonly Route[] = [installRoute, revokeRoute, diagnosisRoute];

@@ -1,0 +1,39 @@
+/** The supplier's events. Nobody signs them: they are kept, bounded, and then the supplier is asked. */
+import { z } from 'zod';
+import { ENVIRONMENTS, type Environment } from '../../domain/account.ts';
+import { toJson } from '../../platform/http/json.ts';
+import { MAX_SUPPLIER_EVENT_BYTES } from '../../platform/http/limits.ts';
+import { defineRoute, type BytesBody, type Route } from '../../platform/http/route.ts';
+
+const RECEIVED = toJson({ received: true });
+
+const EVENT: BytesBody = {
+  kind: 'bytes',
+  maxBytes: MAX_SUPPLIER_EVENT_BYTES,
+  admit: (world, _headers, clientAddress) => world.admitSupplierEvent(clientAddress),
+};
+
+/** Where the supplier sends the events of a world. */
+export const supplierEventsPath = (environment: Environment): string => `/webhooks/supplier/${environment}`;
+
+export function supplierEventRoutes(): Route[] {
+  return ENVIRONMENTS.map((environment) =>
+    defineRoute({
+      method: 'POST',
+      path: supplierEventsPath(environment),
+      key: 'vendor',
+      world: environment,
+      scope: undefined,
+      shapes: ['general'],
+      body: EVENT,
+      errors: ['VALIDATION_ERROR', 'SERVICE_UNAVAILABLE'],
+      faultCode: 'SERVICE_UNAVAILABLE',
+      responses: { 200: { description: 'Kept', schema: z.object({ received: z.literal(true) }) } },
+      docs: undefined,
+      async handle({ world, body }) {
+        await world.takeSupplierEvent(body.bytes, body.clientAddress);
+        return { status: 200, body: RECEIVED };
+      },
+    }),
+  );
+}

@@ -1,0 +1,52 @@
+/** The tokens in public install links. Never logged. */
+import { createHash, createHmac, hkdfSync } from 'node:crypto';
+import type { Environment } from '../domain/account.ts';
+
+export interface InstallTokens {
+  /** The token of an eSIM's link: the same for the same nonce. */
+  tokenOf(esimId: string, nonce: Buffer): string;
+  urlOf(token: string): string;
+}
+
+/** 192 bits: nobody guesses one of a billion links, at whatever rate. */
+const TOKEN_BYTES = 24;
+const TOKEN = /^[A-Za-z0-9_-]{32}$/;
+
+/** Where install pages are, under the API's public address. */
+export const INSTALL_PAGE_PATH = '/i';
+
+/**
+ * Makes tokens with a key derived from SIMWAY_ID_SECRET, another one in each world. A dump of the database alone makes no token, and the secret alone
+ * none either. `publicUrl`: of the API, without a trailing slash.
+ */
+export function createInstallTokens({
+  idSecret,
+  environment,
+  publicUrl,
+}: {
+  readonly idSecret: Buffer;
+  readonly environment: Environment;
+  readonly publicUrl: string;
+}): InstallTokens {
+  const key = Buffer.from(hkdfSync('sha256', idSecret, '', `simway install links 1 ${environment}`, 32));
+  return {
+    tokenOf: (esimId, nonce) =>
+      createHmac('sha256', key)
+        .update(`${esimId}\n`)
+        .update(nonce)
+        .digest()
+        .subarray(0, TOKEN_BYTES)
+        .toString('base64url'),
+    urlOf: (token) => `${publicUrl}${INSTALL_PAGE_PATH}/${token}`,
+  };
+}
+
+/** Whether a text can be one of our tokens. */
+export function canBeInstallToken(text: string): boolean {
+  return TOKEN.test(text);
+}
+
+/** What the database finds a link by. A comparison of hashes tells nothing by its time. */
+export function hashOfToken(token: string): Buffer {
+  return createHash('sha256').update(token).digest();
+}

@@ -1,0 +1,129 @@
+import { LRUCache } from 'lru-cache';
+import type { Principal } from '../domain/account.ts';
+import type { InstallColumns } from './store/install-data.ts';
+import { diagnose, installStateOf, type DiagnosisCode, type InstallState } from './diagnosis.ts';
+import { remainingUnits, usageAsOf, withoutInstallData } from './esim-view.ts';
+import { NO_INSTALL_DATA } from './install-data.ts';
+import { installUrl } from './install-links.ts';
+import { hashOfToken } from './install-tokens.ts';
+import { isOld, readOwnEsim, refreshInTime, requireOwnEsim, type ReadDeps } from './read-esims.ts';
+import type { EsimRow } from './store/esims.ts';
+import { findEsimByTokenHash, revokeInstallLink } from './store/install-links.ts';
+
+/** An eSIM, what is likely wrong with it, and what is left on it. Nothing that installs it. */
+export interface EsimCondition {
+  readonly esimId: string;
+  readonly packageName: string;
+  readonly status: EsimRow['status'];
+  readonly smdpStatus: string;
+  readonly code: DiagnosisCode;
+  readonly installState: InstallState;
+  readonly usedBytes: bigint;
+  readonly totalBytes: bigint;
+  /** In `durationUnit`. */
+  readonly remainingUnits: number;
+  readonly durationUnit: string;
+  readonly expiredTime: Date | null;
+  readonly apn: string;
+  /** How old usage, state and validity are; null: not known yet. */
+  readonly usageAsOf: Date | null;
+}
+
+/** What installs an eSIM, empty unless its state is READY. Secret: never logged. */
+export interface InstallView extends EsimCondition {
+  readonly ac: string;
+  readonly smdpAddress: string;
+  readonly matchingId: string;
+}
+
+/** Everything that installs an account's own eSIM, with its public link. Throws ESIM_NOT_FOUND, NOT_YOUR_ESIM and SERVICE_UNAVAILABLE. */
+export async function getInstall(
+  deps: ReadDeps,
+  principal: Principal,
+  esimId: string,
+): Promise<InstallView & { readonly installUrl: string }> {
+  const row = await readOwnEsim(deps, principal, esimId);
+  return { ...installViewOf(deps, row), installUrl: await installUrl(deps, row.id) };
+}
+
+/** Throws ESIM_NOT_FOUND and NOT_YOUR_ESIM. */
+export async function diagnoseEsim(
+  deps: ReadDeps,
+  principal: Principal,
+  esimId: string,
+): Promise<EsimCondition> {
+  return conditionOf(deps, await readOwnEsim(deps, principal, esimId));
+}
+
+/** The public link works no longer; the next read makes another. Repeating it changes nothing. Throws ESIM_NOT_FOUND and NOT_YOUR_ESIM. */
+export async function deleteLink(deps: ReadDeps, principal: Principal, esimId: string): Promise<void> {
+  await requireOwnEsim(deps, principal, esimId);
+  await revokeInstallLink(deps.db, esimId);
+}
+
+/** The eSIM behind a public link; undefined where none has this token. Throws SERVICE_UNAVAILABLE. */
+export async function findInstallPage(
+  deps: ReadDeps & { readonly pageRefreshes: PageRefreshes },
+  token: string,
+): Promise<InstallView | undefined> {
+  const row = await findEsimByTokenHash(deps.db, hashOfToken(token));
+  if (!row) return undefined;
+  const isRefreshed = isOld(deps, row) && deps.pageRefreshes.claim(row.id);
+  return installViewOf(deps, isRefreshed ? await refreshInTime(deps, row) : row);
+}
+
+/** Lets one view of a page ask the supplier, and the views at the same time or soon after use what is stored. */
+export interface PageRefreshes {
+  claim(esimId: string): boolean;
+}
+
+/** Each entry is an id of 37 characters. One that is forgotten early costs one request to the supplier. */
+const MAX_REMEMBERED = 10_000;
+
+/** `everyMs`: at least so long between two, also while the supplier gives no answer. */
+export function createPageRefreshes(everyMs: number): PageRefreshes {
+  const claimed = new LRUCache<string, true>({ max: MAX_REMEMBERED, ttl: Math.max(1, everyMs) });
+  return {
+    claim: (esimId) => {
+      if (claimed.has(esimId)) return false;
+      claimed.set(esimId, true);
+      return true;
+    },
+  };
+}
+
+function installViewOf(deps: Pick<ReadDeps, 'clock' | 'installData'>, row: EsimRow): InstallView {
+  const condition = conditionOf(deps, row);
+  const { ac, smdp_address, matching_id }: InstallColumns =
+    condition.installState === 'READY' ? deps.installData.open(row) : NO_INSTALL_DATA;
+  return { ...condition, ac, smdpAddress: smdp_address, matchingId: matching_id };
+}
+
+function conditionOf({ clock }: Pick<ReadDeps, 'clock'>, row: EsimRow): EsimCondition {
+  const facts = {
+    status: row.status,
+    smdpStatus: row.smdp_status,
+    usedBytes: row.order_usage_bytes,
+    totalBytes: row.total_volume_bytes,
+    activateTime: row.activate_time,
+    expiredTime: row.expired_time,
+    asOf: usageAsOf(row),
+  };
+  const code = diagnose(facts, clock.now());
+  const { status, smdpStatus, usedBytes, totalBytes, expiredTime, asOf } = facts;
+  return {
+    esimId: row.id,
+    packageName: row.package_name,
+    status,
+    smdpStatus,
+    code,
+    installState: installStateOf(facts, code),
+    usedBytes,
+    totalBytes,
+    remainingUnits: remainingUnits(withoutInstallData(row)),
+    durationUnit: row.duration_unit,
+    expiredTime,
+    apn: row.apn,
+    usageAsOf: asOf,
+  };
+}

@@ -1,0 +1,150 @@
+/** What becomes of an eSIM when the supplier says something about it, and what its merchant is notified of. Pure. */
+import { canChangeStatus, MOVING_ESIM_STATUSES, type EsimStatus } from '../domain/states.ts';
+
+/** Shares of the allowance that a merchant is notified of, in percent used, each once for an allowance. */
+export const USAGE_THRESHOLDS = [50, 80, 90] as const;
+export type UsageThreshold = (typeof USAGE_THRESHOLDS)[number];
+
+/** Days before the end of validity that a merchant is notified at, each at most once for an end. */
+export const EXPIRY_NOTICE_DAYS = [3, 1] as const;
+export type ExpiryNoticeDays = (typeof EXPIRY_NOTICE_DAYS)[number];
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+/** The supplier's figures are 2 to 3 hours behind. A lower figure that came so much later is no old one: the supplier has corrected itself. */
+const CORRECTED_AFTER_MS = 6 * HOUR_MS;
+/** Ends of validity that differ by less are the same end, said twice. */
+const SAME_EXPIRY_MS = HOUR_MS;
+
+/** The columns that the rules read and change. */
+export interface EsimLife {
+  readonly status: EsimStatus;
+  readonly total_volume_bytes: bigint;
+  readonly order_usage_bytes: bigint;
+  readonly usage_as_of: Date | null;
+  readonly looked_at: Date | null;
+  readonly expired_time: Date | null;
+  readonly notified_status: EsimStatus | null;
+  readonly status_changes: number;
+  readonly notified_usage_percent: number;
+  readonly notified_usage_total_bytes: bigint | null;
+  readonly notified_expiry_days: number;
+}
+
+type Usage = Pick<EsimLife, 'order_usage_bytes' | 'usage_as_of'>;
+type Notified = Pick<
+  EsimLife,
+  | 'notified_status'
+  | 'status_changes'
+  | 'notified_usage_percent'
+  | 'notified_usage_total_bytes'
+  | 'notified_expiry_days'
+>;
+
+/** Whether the supplier may still change it. */
+export function isMoving({ status }: Pick<EsimLife, 'status'>): boolean {
+  return MOVING_ESIM_STATUSES.includes(status);
+}
+
+/** The status after the supplier's; null: one that was never seen before. Illegal moves change nothing. */
+export function nextStatus(from: EsimStatus, to: EsimStatus | null): EsimStatus {
+  return to !== null && canChangeStatus(from, to) ? to : from;
+}
+
+/**
+ * The fresher of two usage figures. Usage only grows, so the higher one is, whichever was asked for last; unless one is so much later that the supplier
+ * must have corrected itself.
+ */
+export function fresherUsage(row: Usage & Pick<EsimLife, 'looked_at'>, usedBytes: bigint, asOf: Date): Usage {
+  const known = { order_usage_bytes: row.order_usage_bytes, usage_as_of: row.usage_as_of ?? row.looked_at };
+  const said = { order_usage_bytes: usedBytes, usage_as_of: asOf };
+  if (known.usage_as_of === null) return said;
+  const laterMs = asOf.getTime() - known.usage_as_of.getTime();
+  if (usedBytes === known.order_usage_bytes) return laterMs > 0 ? said : known;
+  if (usedBytes > known.order_usage_bytes) return laterMs < -CORRECTED_AFTER_MS ? known : said;
+  return laterMs > CORRECTED_AFTER_MS ? said : known;
+}
+
+export type LifeEvent =
+  | { readonly kind: 'status'; readonly from: EsimStatus; readonly to: EsimStatus; readonly nth: number }
+  | { readonly kind: 'threshold'; readonly percent: UsageThreshold }
+  | { readonly kind: 'expiring'; readonly daysBefore: ExpiryNoticeDays }
+  | { readonly kind: 'expired' };
+
+/**
+ * What a merchant has to be notified of now that an eSIM went from `before` to `after`, and the columns that record it. Compares with what was notified
+ * last, not with the row before, so that a change written by another way is made up for. The first delivery is `esim.purchased` and nothing here.
+ */
+export function unnotified(
+  before: EsimLife,
+  after: EsimLife,
+  now: Date,
+): { readonly events: readonly LifeEvent[]; readonly notified: Notified } {
+  const status = statusEvents(before, after);
+  const usage = usageEvents(before, after);
+  const expiry = expiryEvents(before, after, now);
+  return {
+    events: [...usage.events, ...expiry.events, ...status.events],
+    notified: { ...status.notified, ...usage.notified, ...expiry.notified },
+  };
+}
+
+function statusEvents(before: EsimLife, { status: to }: EsimLife) {
+  const from = before.notified_status ?? before.status;
+  const { status_changes: changes } = before;
+  // An order that is not delivered yet has no life.
+  if (from === 'PENDING' || from === to)
+    return { events: [], notified: { notified_status: before.notified_status, status_changes: changes } };
+  const nth = changes + 1;
+  const events: LifeEvent[] = [{ kind: 'status', from, to, nth }];
+  if (to === 'EXPIRED') events.push({ kind: 'expired' });
+  return { events, notified: { notified_status: to, status_changes: nth } };
+}
+
+/** An allowance that was never notified of begins with what is known already. A larger one is armed again above the share that is used of it then. */
+function usageEvents(before: EsimLife, after: EsimLife) {
+  const total = after.total_volume_bytes;
+  const isFirst = before.notified_usage_total_bytes === null;
+  const sofar = isFirst ? reached(before, before.total_volume_bytes) : before.notified_usage_percent;
+  const isSame = (before.notified_usage_total_bytes ?? before.total_volume_bytes) === total;
+  const passed = isSame ? sofar : Math.min(sofar, reached(before, total));
+  const percent = Math.max(passed, reached(after, total));
+  const events = USAGE_THRESHOLDS.filter((threshold) => threshold > passed && threshold <= percent).map(
+    (threshold) => ({ kind: 'threshold', percent: threshold }) as const,
+  );
+  return { events, notified: { notified_usage_percent: percent, notified_usage_total_bytes: total } };
+}
+
+/** The highest threshold that the usage has reached; 0 for none, or where there is no allowance to count by. */
+function reached({ order_usage_bytes: used }: EsimLife, total: bigint): number {
+  if (total <= 0n) return 0;
+  return USAGE_THRESHOLDS.findLast((threshold) => used * 100n >= total * BigInt(threshold)) ?? 0;
+}
+
+/** Once a day or less is left, "three days" is not true any more, so it is not said any more. */
+function expiryEvents(before: EsimLife, after: EsimLife, now: Date) {
+  const isLater =
+    after.expired_time !== null &&
+    before.expired_time !== null &&
+    after.expired_time.getTime() - before.expired_time.getTime() > SAME_EXPIRY_MS;
+  const sofar = isLater ? 0 : before.notified_expiry_days;
+  const none = { events: [], notified: { notified_expiry_days: sofar } };
+  if (!isMoving(after) || after.expired_time === null) return none;
+  const leftMs = after.expired_time.getTime() - now.getTime();
+  if (leftMs <= 0) return none;
+  const due = EXPIRY_NOTICE_DAYS.findLast((days) => leftMs <= days * DAY_MS);
+  if (due === undefined || sofar === 1 || sofar === due) return none;
+  return {
+    events: [{ kind: 'expiring', daysBefore: due }] as const,
+    notified: { notified_expiry_days: due },
+  };
+}
+
+const ON_DEVICE = ['INSTALLATION', 'ENABLED', 'DISABLED'];
+
+/** What a change of the profile's state means for its holder; undefined: nothing that is worth a line in the timeline. */
+export function installEventOf(before: string, after: string): 'installed' | 'profile-deleted' | undefined {
+  if (after === before) return undefined;
+  if (after === 'DELETED') return 'profile-deleted';
+  return ON_DEVICE.includes(after) && !ON_DEVICE.includes(before) ? 'installed' : undefined;
+}

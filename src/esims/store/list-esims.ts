@@ -1,0 +1,324 @@
+/**
+ * my-esims, as fast for an account with a million eSIMs as for one with a thousand (docs/decisions/0056-kept-figures.md): totals come from kept figures,
+ * a deep page starts at its day, and a search reads the newest first, then the indexes of package names and of parts of ids.
+ */
+import { sql, type RawBuilder } from 'kysely';
+import type { PageQuery } from '../../domain/page.ts';
+import type { EsimStatus } from '../../domain/states.ts';
+import type { WorldDb } from '../../platform/database/tables.ts';
+import type { EsimRow } from './esims.ts';
+
+export interface EsimQuery extends PageQuery {
+  readonly accountId: string;
+  readonly status?: EsimStatus;
+  readonly search?: string;
+  /** Continues behind this eSIM of the account, in place of `page`. */
+  readonly after?: string;
+}
+
+export interface EsimList {
+  readonly rows: EsimRow[];
+  readonly total: number;
+  /** There are more than `total`: not all were counted. */
+  readonly totalIsMinimum: boolean;
+  /** For `after`: the last eSIM of this page; undefined at the end. */
+  readonly next: string | undefined;
+}
+
+/** `after` names no eSIM of the account; `page` is deeper than a search of so many eSIMs goes by page number. */
+export type ListRefusal = 'UNKNOWN_CURSOR' | 'TOO_DEEP';
+
+/**
+ * An account with no more is searched row by row. In a larger one so many of its newest are read first, and more of them where a tenth of these match: a
+ * search that matches much is answered by few rows, and one that matches little by an index.
+ */
+const SMALL = 1_000;
+const WINDOWS = [1_000, 20_000];
+const MUCH = 0.1;
+/** Matches by ICCID or transaction id that are counted in a larger account, and `page` × `limit` there: more than anyone reads. A cursor has no such end. */
+export const MOST_FOUND = 1_000;
+/** Rows that a page by number skips one by one; a deeper one starts at its day. */
+const MOST_SKIPPED = 1_000;
+
+/** One page, newest first, and how many there are in all. */
+export async function listEsims(db: WorldDb, query: EsimQuery): Promise<EsimList | ListRefusal> {
+  if (query.after !== undefined && !(await isOwn(db, query.accountId, query.after))) return 'UNKNOWN_CURSOR';
+  if (query.search === undefined) return listAll(db, query);
+  const search = termsOf(query.search);
+  const counted = await countByName(db, query, search);
+  if (counted.total <= SMALL) {
+    const [rows, total] = await Promise.all([searchRows(db, query, search), countRows(db, query, search)]);
+    return pageOf(query, rows, { total, totalIsMinimum: false });
+  }
+  if (search.matchesAll) return listAll(db, query);
+  if (offsetOf(query) + query.limit > MOST_FOUND) return 'TOO_DEEP';
+  const [rows, total] = await Promise.all([
+    searchLarge(db, query, search, counted.matching),
+    countLarge(db, query, search, counted.matching),
+  ]);
+  return pageOf(query, rows, total);
+}
+
+async function listAll(db: WorldDb, query: EsimQuery): Promise<EsimList> {
+  const [rows, { total }] = await Promise.all([readPage(db, query), countByName(db, query)]);
+  return pageOf(query, rows, { total, totalIsMinimum: false });
+}
+
+/** One row more than the page was read, to see whether there is a next one. */
+function pageOf(
+  { limit }: EsimQuery,
+  rows: readonly EsimRow[],
+  counted: Pick<EsimList, 'total' | 'totalIsMinimum'>,
+): EsimList {
+  const shown = rows.slice(0, limit);
+  return { rows: shown, next: rows.length > limit ? shown.at(-1)?.id : undefined, ...counted };
+}
+
+const offsetOf = ({ page, limit, after }: EsimQuery): number =>
+  after === undefined ? (page - 1) * limit : 0;
+
+async function isOwn(db: WorldDb, accountId: string, id: string): Promise<boolean> {
+  const row = await db
+    .selectFrom('esims')
+    .select('id')
+    .where('id', '=', id)
+    .where('account_id', '=', accountId)
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
+interface Search {
+  readonly pattern: string;
+  /** Every eSIM has it in its transaction id. */
+  readonly matchesAll: boolean;
+  /** Some ICCID or transaction id may contain it. */
+  readonly fitsIds: boolean;
+}
+
+/** Transaction ids are `txn-` and hexadecimal digits (src/domain/ids.ts), ICCIDs digits. */
+const ID_PREFIX = 'txn-';
+const PART_OF_ID = /^(?:(?:(?:t?x)?n)?-)?[0-9a-f]*$/;
+
+function termsOf(search: string): Search {
+  const text = search.toLowerCase();
+  const matchesAll = ID_PREFIX.includes(text);
+  return {
+    pattern: `%${search.replace(/[\\%_]/g, (character) => `\\${character}`)}%`,
+    matchesAll,
+    fitsIds: PART_OF_ID.test(text),
+  };
+}
+
+const ofStatus = (status: EsimStatus | undefined): RawBuilder<unknown> =>
+  status === undefined ? sql`` : sql`and status = ${status}`;
+
+const behind = ({ after }: EsimQuery): RawBuilder<unknown> =>
+  after === undefined
+    ? sql``
+    : sql`and (created_at, id) < ((select created_at from esims where id = ${after}), ${after})`;
+
+const NEWEST_FIRST = sql`created_at desc, id desc`;
+
+/** Without a search. A page by number starts at the day that the kept figures say it is on, so that no more than the orders of one day are skipped. */
+async function readPage(db: WorldDb, query: EsimQuery): Promise<EsimRow[]> {
+  const { accountId, status, limit } = query;
+  const mine = sql`account_id = ${accountId} ${ofStatus(status)}`;
+  const offset = offsetOf(query);
+  if (offset <= MOST_SKIPPED) {
+    const { rows } = await sql<EsimRow>`
+      select * from esims where ${mine} ${behind(query)}
+       order by ${NEWEST_FIRST} limit ${limit + 1} offset ${offset}`.execute(db);
+    return rows;
+  }
+  const { rows } = await sql<EsimRow>`
+    with days as materialized (
+      select day, sum(sum(esims)) over (order by day desc) - sum(esims) as before, sum(esims) as esims
+        from esim_figures where ${mine} group by day
+    ), start as materialized (
+      select (day + 1)::timestamp at time zone 'UTC' as until, (${offset} - before)::bigint as skipped
+        from days where before <= ${offset} and ${offset} < before + esims
+    ), page as materialized (
+      select id from esims where ${mine} and created_at < (select until from start)
+       order by ${NEWEST_FIRST} limit ${limit + 1} offset (select skipped from start)
+    )
+    select esims.* from page join esims using (id) order by ${NEWEST_FIRST}`.execute(db);
+  return rows;
+}
+
+/** eSIMs of one package name in one status. */
+interface NamedEsims {
+  readonly package_name: string;
+  readonly status: EsimStatus;
+  readonly esims: bigint;
+}
+
+/** How many eSIMs the account has in all, and which of their package names match. An account has few names. */
+async function countByName(
+  db: WorldDb,
+  { accountId, status }: EsimQuery,
+  search?: Search,
+): Promise<{ readonly total: number; readonly matching: readonly NamedEsims[] }> {
+  const { rows } = await sql<NamedEsims & { readonly matches: boolean }>`
+    with named as materialized (
+      select package_name, status, sum(esims)::bigint as esims
+        from esim_name_figures where account_id = ${accountId} ${ofStatus(status)}
+       group by package_name, status having sum(esims) > 0
+    )
+    select '' as package_name, '' as status, coalesce(sum(esims), 0)::bigint as esims, false as matches from named
+    ${search === undefined ? sql`` : sql`union all select *, true from named where package_name ilike ${search.pattern}`}`.execute(
+    db,
+  );
+  const total = rows.find((row) => !row.matches)?.esims ?? 0n;
+  return { total: Number(total), matching: rows.filter((row) => row.matches) };
+}
+
+const matches = ({ pattern }: Search): RawBuilder<unknown> =>
+  sql`(package_name ilike ${pattern} or ${matchesIds(pattern)})`;
+
+const matchesIds = (pattern: string): RawBuilder<unknown> =>
+  sql`(iccid ilike ${pattern} or transaction_id ilike ${pattern})`;
+
+/** A small account, row by row. */
+async function searchRows(db: WorldDb, query: EsimQuery, search: Search): Promise<EsimRow[]> {
+  const { rows } = await sql<EsimRow>`
+    select * from esims where account_id = ${query.accountId} ${ofStatus(query.status)} ${behind(query)} and ${matches(search)}
+     order by ${NEWEST_FIRST} limit ${query.limit + 1} offset ${offsetOf(query)}`.execute(db);
+  return rows;
+}
+
+async function countRows(db: WorldDb, { accountId, status }: EsimQuery, search: Search): Promise<number> {
+  const { rows } = await sql<{ total: bigint }>`
+    select count(*) as total from esims where account_id = ${accountId} ${ofStatus(status)} and ${matches(search)}`.execute(
+    db,
+  );
+  return Number(rows[0]?.total ?? 0n);
+}
+
+/** A large account: among its newest, and where these are not enough, by the indexes. */
+async function searchLarge(
+  db: WorldDb,
+  query: EsimQuery,
+  search: Search,
+  names: readonly NamedEsims[],
+): Promise<EsimRow[]> {
+  if (!search.fitsIds && names.length === 0) return [];
+  const offset = offsetOf(query);
+  const wanted = offset + query.limit + 1;
+  const near =
+    search.fitsIds || names.length > MANY_NAMES ? await findNear(db, query, matches(search), wanted) : [];
+  if (near.length >= wanted) return readRows(db, near.slice(offset));
+  const found = [
+    ...(names.length > 0 ? [byName(query, names, wanted)] : []),
+    ...(search.fitsIds ? [byIds(query, search, wanted)] : []),
+  ];
+  const { rows } = await sql<{ id: string }>`
+    select id from (${sql.join(found, sql` union `)}) found
+     order by ${NEWEST_FIRST} limit ${query.limit + 1} offset ${offset}`.execute(db);
+  return readRows(
+    db,
+    rows.map(({ id }) => id),
+  );
+}
+
+/** Reading the newest of each name takes some 10 µs a name and status. */
+const MANY_NAMES = 50;
+
+/** Ids of the newest that match, `wanted` at most; fewer where only an index can say. */
+async function findNear(
+  db: WorldDb,
+  query: EsimQuery,
+  matching: RawBuilder<unknown>,
+  wanted: number,
+): Promise<string[]> {
+  let ids: string[] = [];
+  for (const window of WINDOWS) {
+    const { rows } = await sql<{ id: string }>`
+      select id from (
+        select id, created_at, package_name, iccid, transaction_id from esims
+         where account_id = ${query.accountId} ${ofStatus(query.status)} ${behind(query)}
+         order by ${NEWEST_FIRST} limit ${window}
+      ) newest where ${matching} order by ${NEWEST_FIRST} limit ${wanted}`.execute(db);
+    ids = rows.map(({ id }) => id);
+    if (ids.length >= wanted || ids.length < window * MUCH) return ids;
+  }
+  return ids;
+}
+
+async function readRows(db: WorldDb, ids: readonly string[]): Promise<EsimRow[]> {
+  if (ids.length === 0) return [];
+  const { rows } = await sql<EsimRow>`
+    select * from esims where id = any(${ids}::text[]) order by ${NEWEST_FIRST}`.execute(db);
+  return rows;
+}
+
+/** The newest of each name and status, which is what their index is ordered by. */
+function byName(query: EsimQuery, names: readonly NamedEsims[], wanted: number): RawBuilder<unknown> {
+  const [name, status] = [names.map((row) => row.package_name), names.map((row) => row.status)];
+  return sql`
+    select one.id, one.created_at from unnest(${name}::text[], ${status}::text[]) as named (package_name, status),
+      lateral (
+        select id, created_at from esims
+         where account_id = ${query.accountId} and esims.package_name = named.package_name and esims.status = named.status ${behind(query)}
+         order by ${NEWEST_FIRST} limit ${wanted}
+      ) one`;
+}
+
+/** By parts of ids: eSIMs that are folded through the index of these, the others one by one. */
+function byIds(query: EsimQuery, search: Search, wanted: number): RawBuilder<unknown> {
+  const { folded, unfolded } = idMatches(query, search);
+  return sql`
+    (select esims.id, esims.created_at ${folded} ${behindIn(query)} order by esims.created_at desc, esims.id desc limit ${wanted})
+    union
+    select esims.id, esims.created_at ${unfolded} ${behindIn(query)}`;
+}
+
+const behindIn = ({ after }: EsimQuery): RawBuilder<unknown> =>
+  after === undefined
+    ? sql``
+    : sql`and (esims.created_at, esims.id) < ((select created_at from esims where id = ${after}), ${after})`;
+
+/**
+ * From clauses: the row decides whether it matches, so what was folded from its earlier ids is not shown. `offset 0` keeps each eSIM read by its id:
+ * Postgres would else read all eSIMs of the account where it expects more matches than there are.
+ */
+function idMatches({ accountId, status }: EsimQuery, { pattern }: Search) {
+  const row = sql`esims.account_id = ${accountId} ${status === undefined ? sql`` : sql`and esims.status = ${status}`}
+    and (esims.iccid ilike ${pattern} or esims.transaction_id ilike ${pattern})`;
+  const anew = sql`select distinct esim_id from esim_deltas where account_id = ${accountId} and is_found_anew`;
+  const eachById = sql`lateral (select * from esims where id = found.esim_id offset 0) esims`;
+  return {
+    folded: sql`
+      from esim_search found, ${eachById}
+     where found.account_id = ${accountId} and found.ids ilike ${pattern} and ${row} and found.esim_id not in (${anew})`,
+    unfolded: sql`from (${anew}) found, ${eachById} where ${row}`,
+  };
+}
+
+/** Names from the kept figures; to these come the eSIMs that only an id finds, up to a bound. */
+async function countLarge(
+  db: WorldDb,
+  query: EsimQuery,
+  search: Search,
+  names: readonly NamedEsims[],
+): Promise<Pick<EsimList, 'total' | 'totalIsMinimum'>> {
+  const byNames = Number(names.reduce((sum, row) => sum + row.esims, 0n));
+  const byId = search.fitsIds ? await countByIds(db, query, search) : 0;
+  return { total: byNames + Math.min(byId, MOST_FOUND), totalIsMinimum: byId > MOST_FOUND };
+}
+
+async function countByIds(db: WorldDb, query: EsimQuery, search: Search): Promise<number> {
+  const bound = MOST_FOUND + 1;
+  const { pattern } = search;
+  const all = { ...query, after: undefined };
+  const onlyById = sql`${matchesIds(pattern)} and not package_name ilike ${pattern}`;
+  const near = await findNear(db, all, onlyById, bound);
+  if (near.length >= bound) return bound;
+  const { folded, unfolded } = idMatches(all, search);
+  const { rows } = await sql<{ total: bigint }>`
+    select count(*) as total from (
+      (select ${folded} and not esims.package_name ilike ${pattern} limit ${bound})
+      union all
+      (select ${unfolded} and not esims.package_name ilike ${pattern} limit ${bound})
+    ) counted`.execute(db);
+  return Number(rows[0]?.total ?? 0n);
+}

@@ -1,0 +1,97 @@
+import { sql, type RawBuilder, type Selectable } from 'kysely';
+import type { SupplierEvent } from '../rules.ts';
+import { inBatches } from '../../platform/database/retention.ts';
+import type { WorldDb } from '../../platform/database/tables.ts';
+import type { SupplierEventsTable } from './tables.ts';
+
+export type SupplierEventRow = Selectable<SupplierEventsTable>;
+
+/** Anybody may send an event, so what is kept of strangers is bounded: a thousand rows are less than a megabyte, and enough to see who it is. */
+export const MAX_FOREIGN_EVENTS = 1_000;
+/** Of the supplier itself. A day of its silence to our questions, at 100,000 eSIMs, waits in fewer. */
+export const MAX_WAITING_EVENTS = 50_000;
+
+/** Keeps an event, unless it is there. `no-room`: too many are. Strangers' events are never worked on. */
+export async function keepSupplierEvent(
+  db: WorldDb,
+  event: SupplierEvent,
+  { sender, isForeign }: { readonly sender: string; readonly isForeign: boolean },
+): Promise<'kept' | 'repeated' | 'no-room'> {
+  const room = isForeign
+    ? hasRoom(sql`is_foreign`, MAX_FOREIGN_EVENTS)
+    : hasRoom(sql`applied_at is null`, MAX_WAITING_EVENTS);
+  const { rows } = await sql<{ room: boolean; kept: boolean }>`
+    with room as materialized (select ${room} as free), kept as (
+      insert into supplier_events
+        (notify_id, type, about, esim_tran_no, order_no, transaction_id, supplier_status, sender, is_foreign, generated_at, applied_at, note)
+      select ${event.notifyId}, ${event.type}, ${event.about}, ${event.esimTranNo}, ${event.orderNo}, ${event.transactionId},
+             ${event.supplierStatus}, ${sender}, ${isForeign}, ${event.generatedAt}::timestamptz,
+             case when ${isForeign} then clock_timestamp() end, ${isForeign ? 'from none of the addresses of the supplier' : null}
+        from room where free
+      on conflict (notify_id, is_foreign) do nothing
+      returning id
+    )
+    select (select free from room) as room, exists (select from kept) as kept`.execute(db);
+  const [row] = rows;
+  if (row?.kept) return 'kept';
+  return row?.room ? 'repeated' : 'no-room';
+}
+
+/** Counts no further than the bound. */
+const hasRoom = (which: RawBuilder<unknown>, most: number): RawBuilder<boolean> =>
+  sql<boolean>`(select count(*) < ${most} from (select from supplier_events where ${which} limit ${most}) held)`;
+
+/** Longer than a turn of 20 events takes at one request a second; then another process may take the events of one that died. */
+const CLAIM_FOR = sql`interval '60 seconds'`;
+
+/** Claims events that wait, oldest first. Concurrent calls claim different ones. */
+export async function claimSupplierEvents(db: WorldDb, limit: number): Promise<SupplierEventRow[]> {
+  const { rows } = await sql<SupplierEventRow>`
+    update supplier_events set claimed_until = clock_timestamp() + ${CLAIM_FOR}
+     where id in (select id from supplier_events
+                   where applied_at is null and (claimed_until is null or claimed_until < clock_timestamp())
+                   order by id limit ${limit} for update skip locked)
+    returning *`.execute(db);
+  return rows.toSorted((a, b) => Number(a.id - b.id));
+}
+
+/** A claimed event that has waited for a day is left to the schedule. */
+const GIVE_UP_AFTER = sql`interval '1 day'`;
+
+/** Gives events back whose eSIM the supplier said nothing about: they wait half as long again as they have waited, at least 15 seconds and at most an hour. */
+export async function putBackSupplierEvents(db: WorldDb, ids: readonly bigint[]): Promise<void> {
+  await sql`
+    update supplier_events
+       set claimed_until = clock_timestamp() + greatest(interval '15 seconds', least(interval '1 hour', (clock_timestamp() - received_at) / 2)),
+           applied_at = case when received_at < clock_timestamp() - ${GIVE_UP_AFTER} then clock_timestamp() end,
+           note = case when received_at < clock_timestamp() - ${GIVE_UP_AFTER} then 'the supplier gave no answer for a day' end
+     where id = any(${[...ids]}::bigint[]) and applied_at is null`.execute(db);
+}
+
+export async function markSupplierEventsApplied(
+  db: WorldDb,
+  ids: readonly bigint[],
+  note: string,
+): Promise<void> {
+  if (ids.length === 0) return;
+  await sql`
+    update supplier_events set applied_at = clock_timestamp(), note = ${note}
+     where id = any(${[...ids]}::bigint[]) and applied_at is null`.execute(db);
+}
+
+/** Deletes events that were worked on before `appliedBefore`, and those of strangers from before `foreignBefore`. */
+export async function forgetSupplierEvents(
+  db: WorldDb,
+  { appliedBefore, foreignBefore }: { readonly appliedBefore: Date; readonly foreignBefore: Date },
+  isOver?: () => boolean,
+): Promise<number> {
+  const forget = (which: RawBuilder<unknown>) =>
+    inBatches(async (limit) => {
+      const { numAffectedRows } = await sql`
+        delete from supplier_events where id in (
+          select id from supplier_events where ${which} limit ${limit} for update skip locked)`.execute(db);
+      return Number(numAffectedRows ?? 0n);
+    }, isOver);
+  const foreign = await forget(sql`is_foreign and received_at < ${foreignBefore}`);
+  return foreign + (await forget(sql`applied_at < ${appliedBefore}`));
+}

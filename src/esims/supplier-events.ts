@@ -1,0 +1,174 @@
+/** The supplier's events are kept, acknowledged, and then the supplier is asked. They are unsigned, so we never act on what they say. */
+import type { Clock } from '../domain/clock.ts';
+import { DomainError } from '../domain/errors.ts';
+import type { WorldDb } from '../platform/database/tables.ts';
+import type { Events } from '../platform/telemetry/events.ts';
+import { isMoving } from './life-rules.ts';
+import type { SupplierEventSource } from './port.ts';
+import { checkEsim, type RefreshDeps } from './refresh.ts';
+import { findEsimByTranNo, findEsimByTransaction } from './store/esims.ts';
+import {
+  claimSupplierEvents,
+  keepSupplierEvent,
+  markSupplierEventsApplied,
+  putBackSupplierEvents,
+  type SupplierEventRow,
+} from './store/supplier-events.ts';
+
+export interface SupplierInboxDeps {
+  readonly db: WorldDb;
+  readonly clock: Clock;
+  readonly events: Events;
+  readonly supplierEvents: {
+    readonly source: Pick<SupplierEventSource, 'readEvent'>;
+    /** Whether the supplier sends from this address. */
+    readonly isSender: (address: string) => boolean;
+  };
+}
+
+/** While there is no room for strangers, they are turned away before their bodies are read, and Postgres is not asked. */
+const NO_ROOM_FOR_MS = 60_000;
+
+/** Keeps events. What they are about is asked for by the worker. */
+export function createSupplierInbox(deps: SupplierInboxDeps) {
+  const { db, clock, events, supplierEvents } = deps;
+  let noRoomUntilMs = 0;
+  const requireRoom = (): void => {
+    if (clock.now().getTime() >= noRoomUntilMs) return;
+    events.supplierEventCame({ verdict: 'no-room', type: '' });
+    throw noRoom();
+  };
+  return {
+    /** Before the body is read. Throws SERVICE_UNAVAILABLE for a stranger while too many events of strangers are kept. */
+    admit: (sender: string): void => {
+      if (!supplierEvents.isSender(sender)) requireRoom();
+    },
+    /** Resolves once the event is durable. Throws VALIDATION_ERROR for what is no event, SERVICE_UNAVAILABLE where there is no room for it. */
+    take: async (rawBody: Uint8Array, sender: string): Promise<void> => {
+      const event = supplierEvents.source.readEvent(rawBody);
+      if (!event) {
+        events.supplierEventCame({ verdict: 'unreadable', type: '' });
+        throw new DomainError('VALIDATION_ERROR', 'This is no event of the supplier');
+      }
+      const isForeign = !supplierEvents.isSender(sender);
+      const verdict = await keepSupplierEvent(db, event, { sender, isForeign });
+      const { type } = event;
+      if (verdict !== 'kept') events.supplierEventCame({ verdict, type });
+      else if (isForeign) events.supplierEventCame({ verdict: 'foreign', type });
+      else {
+        events.supplierEventCame({ verdict, type });
+        if (event.about === 'unknown') events.supplierEventCame({ verdict: 'unknown-type', type });
+        if (!event.isStatusKnown) events.supplierEventCame({ verdict: 'unknown-status', type });
+      }
+      if (verdict !== 'no-room') return;
+      if (isForeign) noRoomUntilMs = clock.now().getTime() + NO_ROOM_FOR_MS;
+      throw noRoom();
+    },
+  };
+}
+
+function noRoom(): DomainError {
+  return new DomainError('SERVICE_UNAVAILABLE', 'Too many events wait, send this one again later');
+}
+
+/** Events of one turn; several may be about the same eSIM. At one request a second a turn is over before its claims are, and before a run has to end. */
+const EVENTS_AT_ONCE = 20;
+/** Each waits for its turn at the supplier anyway. */
+const ESIMS_AT_ONCE = 8;
+
+/** Claims events that wait and asks the supplier about each of their eSIMs once. Returns how many were claimed. May run in several processes at once. */
+export async function applySupplierEvents(deps: RefreshDeps, limit = EVENTS_AT_ONCE): Promise<number> {
+  const claimed = await claimSupplierEvents(deps.db, limit);
+  const [aboutEsims, others] = [
+    claimed.filter(({ about, esim_tran_no }) => about === 'esim' && esim_tran_no !== null),
+    claimed.filter(({ about, esim_tran_no }) => about !== 'esim' || esim_tran_no === null),
+  ];
+  for (const [note, rows] of Map.groupBy(others, noteOf))
+    await markSupplierEventsApplied(deps.db, idsOf(rows), note);
+  const waiting = [...Map.groupBy(aboutEsims, ({ esim_tran_no }) => esim_tran_no ?? '')];
+  const work = async (): Promise<void> => {
+    for (let next = waiting.shift(); next; next = waiting.shift()) await applyToEsim(deps, ...next);
+  };
+  await Promise.all(Array.from({ length: ESIMS_AT_ONCE }, work));
+  return claimed.length;
+}
+
+const idsOf = (rows: readonly SupplierEventRow[]): bigint[] => rows.map(({ id }) => id);
+
+function noteOf({ about }: SupplierEventRow): string {
+  switch (about) {
+    case 'health':
+      return 'answered';
+    case 'order':
+      return 'the delivery asks by itself';
+    case 'esim':
+      return 'names no eSIM';
+    case 'unknown':
+      return 'of a type never seen before';
+  }
+}
+
+/** The supplier gives an ICCID to several eSIMs in turn, so only its own number of an eSIM counts. */
+async function applyToEsim(
+  deps: RefreshDeps,
+  tranNo: string,
+  rows: readonly SupplierEventRow[],
+): Promise<void> {
+  const ids = idsOf(rows);
+  const row = await findEsimByTranNo(deps.db, tranNo);
+  if (!row) return applyToUnknown(deps, rows);
+  if (!isMoving(row)) return markSupplierEventsApplied(deps.db, ids, `the eSIM is ${row.status}`);
+  const { isAnswered } = await checkEsim(deps, row);
+  if (isAnswered) await markSupplierEventsApplied(deps.db, ids, 'asked');
+  else await putBackSupplierEvents(deps.db, ids);
+}
+
+/** An order that is not delivered yet has no number in its row. */
+async function applyToUnknown(deps: RefreshDeps, rows: readonly SupplierEventRow[]): Promise<void> {
+  const transactionIds = rows.flatMap(({ transaction_id }) => transaction_id ?? []);
+  const ours = await findEsimByTransaction(deps.db, transactionIds);
+  if (ours?.status === 'PENDING') return putBackSupplierEvents(deps.db, idsOf(rows));
+  for (const { type } of rows) deps.events.supplierEventCame({ verdict: 'unknown-esim', type });
+  await markSupplierEventsApplied(deps.db, idsOf(rows), 'about no eSIM of ours');
+}
+
+/** The address may be saved elsewhere meanwhile, by hand or by another installation. */
+const REGISTER_AGAIN_AFTER_MS = 3_600_000;
+const FIRST_RETRY_AFTER_MS = 2_000;
+const RETRY_AFTER_AT_MOST_MS = 5 * 60_000;
+
+interface RegistrationDeps {
+  readonly source: Pick<SupplierEventSource, 'eventsUrl' | 'saveEventsUrl'>;
+  /** Where the supplier shall send its events. */
+  readonly url: string;
+  readonly events: Pick<Events, 'supplierEventsRegistered' | 'supplierEventsNotRegistered'>;
+  readonly clock: Clock;
+}
+
+/**
+ * Makes the supplier send its events to `url`, and checks this once an hour. Call it as often as you like: after a failure it asks again after 2 s, and
+ * then ever later, up to 5 minutes. It never rejects.
+ */
+export function createRegistration({ source, url, events, clock }: RegistrationDeps): () => Promise<void> {
+  let nextAtMs = 0;
+  let retryAfterMs = FIRST_RETRY_AFTER_MS;
+  const after = (ms: number): number => clock.now().getTime() + ms;
+  return async () => {
+    if (clock.now().getTime() < nextAtMs) return;
+    try {
+      if ((await source.eventsUrl()) !== url) {
+        await source.saveEventsUrl(url);
+        events.supplierEventsRegistered({ url });
+      }
+      nextAtMs = after(REGISTER_AGAIN_AFTER_MS);
+      retryAfterMs = FIRST_RETRY_AFTER_MS;
+    } catch (error) {
+      nextAtMs = after(retryAfterMs);
+      retryAfterMs = Math.min(retryAfterMs * 2, RETRY_AFTER_AT_MOST_MS);
+      events.supplierEventsNotRegistered({
+        url,
+        detail: error instanceof Error ? error.message : String(error),
+      });
+    }
+  };
+}

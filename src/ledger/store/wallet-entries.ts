@@ -1,0 +1,97 @@
+/**
+ * What changed a wallet's balance. The rows are written by a trigger of the ledger, under the wallet's lock (migrations/world/2026-11-24-wallet-entries.ts),
+ * so their numbers are the order in which the balance changed.
+ */
+import { sql } from 'kysely';
+import type { AccountCurrency } from '../../domain/money.ts';
+import type { WorldDb } from '../../platform/database/tables.ts';
+import { explainEntry, type HoldStatus, type WalletEntryKind } from '../wallet-entry-rules.ts';
+
+export interface WalletEntriesQuery {
+  readonly accountId: string;
+  /** Continues behind this entry's number. */
+  readonly after?: bigint | undefined;
+  readonly limit: number;
+  /** Included. */
+  readonly from?: Date | undefined;
+  /** Excluded. */
+  readonly to?: Date | undefined;
+  readonly kind?: WalletEntryKind | undefined;
+}
+
+export interface WalletEntry {
+  /** Unique in its wallet. */
+  readonly id: string;
+  readonly at: Date;
+  readonly kind: WalletEntryKind;
+  readonly amountMinor: bigint;
+  readonly balanceAfterMinor: bigint;
+  readonly currency: AccountCurrency;
+  readonly holdStatus: HoldStatus | null;
+  readonly transactionId: string | null;
+  readonly packageName: string | null;
+  readonly description: string;
+}
+
+interface Row {
+  readonly number: bigint;
+  readonly at: Date;
+  readonly kind: WalletEntryKind;
+  readonly amount_minor: bigint;
+  readonly balance_after_minor: bigint;
+  readonly currency: AccountCurrency;
+  readonly ledger_kind: string;
+  readonly transaction_id: string | null;
+  readonly package_name: string | null;
+  readonly is_funding: boolean;
+  readonly hold_status: 'HELD' | 'POSTED' | 'VOIDED' | null;
+}
+
+/** Newest first. Times become numbers first, so that every filter reads one index in order. */
+export async function readWalletEntries(db: WorldDb, query: WalletEntriesQuery): Promise<WalletEntry[]> {
+  const { accountId, after, limit, from, to, kind } = query;
+  const mine = sql`account_id = ${accountId}`;
+  // The number that is the first at or after a time; none: a number above all.
+  const numberAt = (time: Date) => sql`
+    coalesce((select entry_number from wallet_entries where ${mine} and at >= ${time} order by at, entry_number limit 1), 9e18::bigint)`;
+  const { rows } = await sql<Row>`
+    with page as materialized (
+      select * from wallet_entries
+       where ${mine}
+         ${kind === undefined ? sql`` : sql`and kind = ${kind}`}
+         ${after === undefined ? sql`` : sql`and entry_number < ${after}::bigint`}
+         ${from === undefined ? sql`` : sql`and entry_number >= ${numberAt(from)}`}
+         ${to === undefined ? sql`` : sql`and entry_number < ${numberAt(to)}`}
+       order by entry_number desc limit ${limit}
+    )
+    select page.entry_number as number, page.at, page.kind, page.amount_minor, page.balance_after_minor, wallets.currency,
+           page.ledger_kind, page.transaction_id, purchases.package_name, fundings.transaction_id is not null as is_funding,
+           case when page.kind = 'HOLD' then holds.status end as hold_status
+      from page
+      join wallets on wallets.account_id = page.account_id
+      left join purchases on purchases.transaction_id = page.transaction_id
+      left join fundings on fundings.transaction_id = page.transaction_id
+      left join holds on holds.id = page.transaction_id
+     order by page.entry_number desc`.execute(db);
+  return rows.map(entryOf);
+}
+
+const HOLD_STATUS_OF = { HELD: 'HELD', POSTED: 'CHARGED', VOIDED: 'RELEASED' } as const;
+
+function entryOf(row: Row): WalletEntry {
+  const holdStatus = row.hold_status && HOLD_STATUS_OF[row.hold_status];
+  const { at, kind, currency, transaction_id: transactionId, package_name: packageName } = row;
+  const words = { kind, ledgerKind: row.ledger_kind, holdStatus, packageName, isFunding: row.is_funding };
+  return {
+    id: `entry-${row.number}`,
+    at,
+    kind,
+    amountMinor: row.amount_minor,
+    balanceAfterMinor: row.balance_after_minor,
+    currency,
+    holdStatus,
+    transactionId,
+    packageName,
+    description: explainEntry(words),
+  };
+}

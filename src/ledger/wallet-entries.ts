@@ -1,0 +1,69 @@
+import type { Principal } from '../domain/account.ts';
+import { csvOf } from '../domain/csv.ts';
+import { DomainError } from '../domain/errors.ts';
+import { formatMinor } from '../domain/money.ts';
+import type { WorldDb } from '../platform/database/tables.ts';
+import { readWalletEntries, type WalletEntriesQuery, type WalletEntry } from './store/wallet-entries.ts';
+
+export type { WalletEntry } from './store/wallet-entries.ts';
+
+/** Entries in one CSV: about 2 MB. */
+export const MAX_CSV_ENTRIES = 10_000;
+
+type EntriesCommand = Omit<WalletEntriesQuery, 'accountId'>;
+
+export interface WalletEntries {
+  /** Newest first. */
+  readonly entries: readonly WalletEntry[];
+  readonly hasMore: boolean;
+}
+
+/** One page of what changed the account's balance, newest first. Throws VALIDATION_ERROR where `from` is not before `to`. */
+export async function listWalletEntries(
+  { db }: { readonly db: WorldDb },
+  { account }: Principal,
+  command: EntriesCommand,
+): Promise<WalletEntries> {
+  const { from, to, limit } = command;
+  if (from !== undefined && to !== undefined && from >= to)
+    throw new DomainError('VALIDATION_ERROR', 'Invalid request', { details: 'from: must be before to' });
+  const found = await readWalletEntries(db, { ...command, accountId: account.id, limit: limit + 1 });
+  return { entries: found.slice(0, limit), hasMore: found.length > limit };
+}
+
+const COLUMNS = [
+  'id',
+  'at',
+  'kind',
+  'amount',
+  'currency',
+  'balanceAfter',
+  'holdStatus',
+  'transactionId',
+  'packageName',
+  'description',
+] as const;
+
+/** The same as CSV, with at most MAX_CSV_ENTRIES. */
+export async function exportWalletEntries(
+  deps: { readonly db: WorldDb },
+  principal: Principal,
+  command: Omit<EntriesCommand, 'limit'>,
+): Promise<string> {
+  const { entries } = await listWalletEntries(deps, principal, { ...command, limit: MAX_CSV_ENTRIES });
+  return csvOf(
+    COLUMNS,
+    entries.map((entry) => [
+      entry.id,
+      entry.at.toISOString(),
+      entry.kind,
+      formatMinor(entry.amountMinor),
+      entry.currency,
+      formatMinor(entry.balanceAfterMinor),
+      entry.holdStatus ?? '',
+      entry.transactionId ?? '',
+      entry.packageName ?? '',
+      entry.description,
+    ]),
+  );
+}

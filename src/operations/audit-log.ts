@@ -1,0 +1,124 @@
+/**
+ * One log of what people did: changes of accounts, keys and people, sign-ins and refusals, and the operator actions of one world. Both tables are
+ * read from their newest row and merged; at one moment the first table's rows come first.
+ */
+import type { Money } from '../domain/money.ts';
+import { listAuditRows, type AuditFilters } from '../accounts/store/audit.ts';
+import type { AccountsDb, WorldDb } from '../platform/database/tables.ts';
+import { redactText } from '../platform/telemetry/redact.ts';
+import type { ActionRecordStatus } from './rules.ts';
+import { listLoggedActions, type LoggedAction } from './store/audit-log.ts';
+
+export interface AuditLine {
+  readonly id: string;
+  readonly at: Date;
+  readonly by: string;
+  readonly action: string;
+  /** An id, or the method and path of a refused request. */
+  readonly subject: string;
+  /** What was done, or why it was refused. */
+  readonly detail: string | null;
+  readonly amount: Money | null;
+  readonly reason: string | null;
+  readonly approvedBy: string | null;
+  readonly outcome: ActionRecordStatus;
+}
+
+/** The row that a page ended with. `atMicros`: since 1970. */
+export type AuditCursor =
+  | { readonly source: 'account'; readonly atMicros: bigint; readonly id: bigint }
+  | { readonly source: 'move'; readonly atMicros: bigint; readonly id: string };
+
+export interface AuditQuery extends AuditFilters {
+  readonly after?: AuditCursor | undefined;
+  readonly limit: number;
+}
+
+export interface AuditPage {
+  readonly items: readonly AuditLine[];
+  /** undefined at the end. */
+  readonly next: AuditCursor | undefined;
+}
+
+interface Placed {
+  readonly line: AuditLine;
+  readonly cursor: AuditCursor;
+}
+
+/** Above every id of an action, and below every id of the other table. */
+const ALL_MOVES = 'n';
+const NO_ROWS = 0n;
+
+/** The newest first. */
+export async function readAuditLog(
+  { accounts, db }: { readonly accounts: AccountsDb; readonly db: WorldDb },
+  { after, limit, ...filters }: AuditQuery,
+): Promise<AuditPage> {
+  const atMicros = after?.atMicros ?? 0n;
+  const [rows, actions] = await Promise.all([
+    listAuditRows(accounts, filters, {
+      before: after && { atMicros, id: after.source === 'account' ? after.id : NO_ROWS },
+      limit: limit + 1,
+    }),
+    listLoggedActions(db, filters, {
+      before: after && { atMicros, id: after.source === 'move' ? after.id : ALL_MOVES },
+      limit: limit + 1,
+    }),
+  ]);
+  const merged = [...rows.map(ofAccounts), ...actions.map(ofAction)].toSorted((one, other) =>
+    Number(other.cursor.atMicros - one.cursor.atMicros),
+  );
+  const shown = merged.slice(0, limit);
+  return {
+    items: shown.map(({ line }) => line),
+    next: merged.length > limit ? shown.at(-1)?.cursor : undefined,
+  };
+}
+
+function ofAccounts(row: Awaited<ReturnType<typeof listAuditRows>>[number]): Placed {
+  const { amountMinor, currency, reason, approvedBy, ...facts } = row.detail as Record<string, unknown>;
+  const isAmount = typeof amountMinor === 'string' && /^\d+$/.test(amountMinor);
+  const line = {
+    id: `audit-${row.id}`,
+    at: row.at,
+    by: row.actor,
+    action: row.action,
+    subject: row.subject,
+    detail: factsText(isAmount ? facts : { ...facts, amountMinor, currency }),
+    amount: isAmount && typeof currency === 'string' ? { amountMinor: BigInt(amountMinor), currency } : null,
+    reason: textOrNull(reason),
+    approvedBy: textOrNull(approvedBy),
+    outcome: row.action.endsWith('.refuse') ? 'REFUSED' : 'DONE',
+  } as const;
+  return { line, cursor: { source: 'account', atMicros: row.atMicros, id: row.id } };
+}
+
+const textOrNull = (value: unknown): string | null => (typeof value === 'string' ? redactText(value) : null);
+
+/** `role: SUPPORT, address: 10.0.0.7`. Rows hold no secret; what looks like one all the same is blanked as in the log of a process. */
+function factsText(facts: Readonly<Record<string, unknown>>): string | null {
+  const parts = Object.entries(facts)
+    .filter(([, value]) => value !== undefined && value !== null)
+    .map(([name, value]) => `${name}: ${typeof value === 'string' ? value : JSON.stringify(value)}`);
+  return parts.length === 0 ? null : redactText(parts.join(', '));
+}
+
+function ofAction(row: LoggedAction): Placed {
+  const { amount_minor: amountMinor, currency, refusal, detail, evidence, decision_reason: why } = row;
+  const parts = [refusal, detail, evidence && `evidence: ${evidence}`, why && `decision: ${why}`].filter(
+    (part) => part,
+  );
+  const line = {
+    id: row.id,
+    at: row.created_at,
+    by: row.by_person,
+    action: row.move,
+    subject: row.transaction_id,
+    detail: parts.length === 0 ? null : redactText(parts.join('; ')),
+    amount: amountMinor === null || currency === null ? null : { amountMinor, currency },
+    reason: redactText(row.reason),
+    approvedBy: row.approved_by,
+    outcome: row.status,
+  };
+  return { line, cursor: { source: 'move', atMicros: row.atMicros, id: row.id } };
+}

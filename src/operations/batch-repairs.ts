@@ -1,0 +1,289 @@
+/**
+ * Batch repairs: a person asks for one action on what a filter of the stuck list finds, each item is tried out first, another person approves
+ * the list, and the workers take the action on each row as if that person had asked for it alone.
+ */
+import { randomBytes } from 'node:crypto';
+import type { Clock } from '../domain/clock.ts';
+import { DomainError } from '../domain/errors.ts';
+import { makeId } from '../domain/ids.ts';
+import type { Money } from '../domain/money.ts';
+import type { PageQuery } from '../domain/page.ts';
+import type { WorldDb } from '../platform/database/tables.ts';
+import type { OperatorActions } from './actions.ts';
+import {
+  MAX_BATCH_REPAIR_ROWS,
+  nextAttemptMs,
+  totalsOf,
+  type BatchRepairAction,
+  type BatchRepairFilter,
+} from './batch-repair-rules.ts';
+import type { BatchRepairEngine } from './engine.ts';
+import { outcomeOfReplay, replay, type ReplayDeps } from './replay.ts';
+import { REFUSAL_MESSAGES, type ActionOutcome } from './rules.ts';
+import {
+  askToStop,
+  decideBatchRepair,
+  findBatchRepair,
+  findTaken,
+  insertBatchRepair,
+  listBatchRepairs,
+  listRows,
+  noteRow,
+  type BatchRepair,
+  type BatchRepairRow,
+  type Decision,
+  type PlannedRow,
+} from './store/batch-repairs.ts';
+import { findStuck, type StuckDeps } from './stuck.ts';
+import type { StuckItem } from './stuck-rules.ts';
+
+export interface BatchRepairDeps {
+  readonly db: WorldDb;
+  readonly clock: Clock;
+  readonly stuck: StuckDeps;
+  readonly actions: OperatorActions;
+  readonly replayDeps: ReplayDeps;
+  readonly engine: BatchRepairEngine;
+}
+
+export interface BatchRepairRequest {
+  readonly action: BatchRepairAction;
+  readonly filter: BatchRepairFilter;
+  /** At most so many items, the longest stuck first. */
+  readonly maxRows: number;
+  readonly reason: string;
+  readonly evidence?: string | undefined;
+  readonly by: string;
+}
+
+/** What an action would do with one item; `isPossible`: it becomes a row. */
+export type ForeseenRow = PlannedRow & { readonly isPossible: boolean };
+
+export type BatchRepairPlan = Awaited<ReturnType<typeof planBatchRepair>>;
+export type BatchRepairs = ReturnType<typeof createBatchRepairs>;
+
+/** Each is a transaction that is rolled back, on connections that other operators use as well. */
+const TRIED_AT_ONCE = 4;
+
+export function createBatchRepairs(deps: BatchRepairDeps) {
+  const { db, clock, engine } = deps;
+  const read = async (repairId: string) => {
+    const repair = await findBatchRepair(db, repairId);
+    if (!repair) throw noSuchRepair();
+    return withRows(repair, await listRows(db, repairId));
+  };
+  return {
+    /** The dry run. Nothing is written. */
+    plan: (request: BatchRepairRequest) => planBatchRepair(deps, request),
+    /** VALIDATION_ERROR where nothing can be repaired, or the key was used for another. */
+    ask: async (request: BatchRepairRequest & { readonly repairKey?: string | undefined }) => {
+      const id = makeId('repair', randomBytes(16).toString('hex'));
+      const { action, filter, reason, evidence = null, by, repairKey = id } = request;
+      const { rows } = await planBatchRepair(deps, request);
+      const possible = rows.filter((row) => row.isPossible);
+      // A key that was used before answers what it has made, also when nothing is left to do.
+      if (possible.length === 0 && request.repairKey === undefined) throw invalid(NOTHING_MATCHES);
+      const now = clock.now();
+      const repair = { id, repairKey, action, filter, reason, evidence, by, rows: possible, now };
+      const inserted = await insertBatchRepair(db, repair);
+      if (inserted === 'in-another')
+        throw invalid(
+          possible.length === 0 ? NOTHING_MATCHES : 'filter: every item is part of another open batch repair',
+        );
+      if (inserted === 'inserted') return read(id);
+      if (!inserted.isSame) throw invalid('repairKey: was used for another batch repair');
+      return read(inserted.existing);
+    },
+    /** NOT_FOUND; FORBIDDEN for the person who asked; VALIDATION_ERROR where it does not wait. Once approved the workers carry it out. */
+    decide: async (
+      repairId: string,
+      decision: Decision,
+      { by, reason }: { readonly by: string; readonly reason: string },
+    ) => {
+      const outcome = await decideBatchRepair(db, repairId, decision, { by, reason, now: clock.now() });
+      if (outcome === 'not-found') throw noSuchRepair();
+      if (outcome === 'SAME_PERSON' || outcome === 'NOT_INDEPENDENT')
+        throw new DomainError('FORBIDDEN', REFUSAL_MESSAGES[outcome]);
+      if (outcome !== 'decided') throw invalid(REFUSAL_MESSAGES[outcome]);
+      if (decision === 'approve') await engine.begin(repairId);
+      return read(repairId);
+    },
+    /** What runs goes on to its end; the rest is skipped. NOT_FOUND; VALIDATION_ERROR where it does not run. */
+    stop: async (repairId: string, { by, reason }: { readonly by: string; readonly reason: string }) => {
+      const isStopping = await askToStop(db, repairId, { by, reason, now: clock.now() });
+      const repair = await read(repairId);
+      if (!isStopping) throw invalid('it does not run');
+      return repair;
+    },
+    read,
+    list: (query: PageQuery & { readonly isOpen?: boolean | undefined }) => listBatchRepairs(db, query),
+  };
+}
+
+function withRows(repair: BatchRepair, rows: readonly BatchRepairRow[]) {
+  return { repair, rows, totals: totalsOf(rows.map(amountOfRow)) };
+}
+
+const NOTHING_MATCHES = 'filter: nothing matches on which this action is possible';
+const noSuchRepair = () => new DomainError('NOT_FOUND', 'There is no such batch repair');
+const invalid = (details: string) => new DomainError('VALIDATION_ERROR', 'Invalid request', { details });
+
+export const amountOfRow = ({ amount_minor: amountMinor, currency }: BatchRepairRow): Money | null =>
+  amountMinor === null || currency === null ? null : { amountMinor, currency };
+
+/** Tries the action out on each item that the filter finds. Answers also those on which it is not possible, and why. */
+async function planBatchRepair(deps: BatchRepairDeps, request: BatchRepairRequest) {
+  const { class: stuckClass, olderThanSeconds, currency } = request.filter;
+  const classes = stuckClass === undefined ? undefined : [stuckClass];
+  const { items, isCut, temporalAsked } = await findStuck(deps.stuck, {
+    classes,
+    olderThanSeconds,
+    currency,
+  });
+  // An item may be on the list under several classes.
+  const found = [
+    ...new Map(items.toReversed().map((item) => [item.transactionId, item])).values(),
+  ].toReversed();
+  const wanted = found.slice(0, Math.min(request.maxRows, MAX_BATCH_REPAIR_ROWS));
+  const taken = await findTaken(
+    deps.db,
+    wanted.map((item) => item.transactionId),
+  );
+  const rows: ForeseenRow[] = [];
+  const left = wanted.entries();
+  const tryNext = async (): Promise<void> => {
+    for (const [index, item] of left) rows[index] = await foresee(deps, request, item, taken);
+  };
+  await Promise.all(Array.from({ length: TRIED_AT_ONCE }, tryNext));
+  const totals = totalsOf(rows.filter((row) => row.isPossible).map((row) => row.amount));
+  return { rows, totals, matches: found.length, isCut, temporalAsked };
+}
+
+async function foresee(
+  { actions, replayDeps }: BatchRepairDeps,
+  { action, by, reason, evidence }: BatchRepairRequest,
+  { transactionId, class: stuckClass }: StuckItem,
+  taken: ReadonlyMap<string, string>,
+): Promise<ForeseenRow> {
+  const row = { transactionId, class: stuckClass, amount: null, isPossible: false };
+  const other = taken.get(transactionId);
+  if (other !== undefined) return { ...row, foreseen: `is part of ${other}` };
+  if (action === 'replay') {
+    const replayed = await replay(replayDeps, transactionId, { by, reason, isDryRun: true });
+    if (!replayed) return { ...row, foreseen: 'there is no such purchase, event or message' };
+    const steps = replayed.steps.filter((step) => step.outcome === 'would-do');
+    return {
+      ...row,
+      isPossible: steps.length > 0,
+      foreseen:
+        steps.length > 0
+          ? steps.map(({ step }) => step).join(', ')
+          : outcomeOfReplay(replayed).detail || 'no step can be retried',
+    };
+  }
+  const seen = await actions.previewEffect({ transactionId, move: action, by, reason, evidence });
+  switch (seen.outcome) {
+    case 'would-do':
+      return { ...row, isPossible: true, amount: seen.amount, foreseen: seen.did };
+    case 'refused':
+      return { ...row, foreseen: `${seen.code}: ${seen.detail}` };
+    case 'done':
+      return { ...row, foreseen: `was done before: ${seen.did}` };
+    case 'waits-for-approval':
+      return { ...row, foreseen: `awaits approval already: ${seen.moveId}` };
+  }
+}
+
+/** What is needed to take the action on one row. */
+export type RowRepairDeps = Pick<BatchRepairDeps, 'db' | 'clock' | 'actions' | 'replayDeps'>;
+
+/** Takes the action on one row and notes its end. May run twice: an action with the same terms is taken once. */
+export async function repairRow(
+  deps: RowRepairDeps,
+  repair: Pick<BatchRepair, 'id' | 'action' | 'by_person' | 'decided_by' | 'reason' | 'evidence'>,
+  row: BatchRepairRow,
+): Promise<void> {
+  const { status, detail } = await takeAction(deps, repair, row);
+  const now = deps.clock.now();
+  const againMs = status === 'UNKNOWN' ? nextAttemptMs(row.attempts + 1) : undefined;
+  const end =
+    againMs === undefined ? { status, detail } : { nextAt: new Date(now.getTime() + againMs), detail };
+  await noteRow(deps.db, row, end, now);
+}
+
+interface RowOutcome {
+  readonly status: 'DONE' | 'REFUSED' | 'UNKNOWN';
+  readonly detail: string;
+}
+
+async function takeAction(
+  { actions, replayDeps }: RowRepairDeps,
+  { id, action, by_person: by, decided_by: approver, reason: why, evidence }: Parameters<typeof repairRow>[1],
+  row: BatchRepairRow,
+): Promise<RowOutcome> {
+  const { transaction_id: transactionId } = row;
+  const reason = `${why} (${id})`;
+  if (approver === null) return { status: 'REFUSED', detail: REFUSAL_MESSAGES.NOT_ASKED };
+  if (action === 'replay')
+    return takeReplay(replayDeps, { transactionId, foreseen: row.foreseen, by, reason });
+  // What the second person saw, and nothing else.
+  const amount = amountOfRow(row);
+  const made = await actions.perform({
+    transactionId,
+    move: action,
+    by,
+    reason,
+    evidence: evidence ?? undefined,
+    amount: amount ?? undefined,
+    movesNoMoney: amount === null,
+  });
+  return rowOutcome(await approveIfWaiting(actions, made, approver));
+}
+
+/** Takes the steps that are possible now. One above a limit goes on waiting: the second person saw no amount. */
+async function takeReplay(
+  replayDeps: ReplayDeps,
+  {
+    transactionId,
+    foreseen,
+    by,
+    reason,
+  }: Readonly<Record<'transactionId' | 'foreseen' | 'by' | 'reason', string>>,
+): Promise<RowOutcome> {
+  // Ending a purchase gives money back: only where the second person saw it.
+  const mayCancel = foreseen.split(', ').includes('cancel');
+  const replayed = await replay(replayDeps, transactionId, { by, reason, isDryRun: false, mayCancel });
+  if (!replayed) return { status: 'REFUSED', detail: REFUSAL_MESSAGES.NOT_FOUND };
+  const { outcome, detail } = outcomeOfReplay(replayed);
+  const status = STATUS_OF_REPLAY[outcome];
+  return { status, detail: detail === '' ? 'nothing was left to do' : detail };
+}
+
+const STATUS_OF_REPLAY = {
+  refused: 'REFUSED',
+  'waits-for-approval': 'REFUSED',
+  unknown: 'UNKNOWN',
+  'would-do': 'UNKNOWN',
+  done: 'DONE',
+  'nothing-to-do': 'DONE',
+} as const;
+
+const approveIfWaiting = (
+  actions: OperatorActions,
+  made: ActionOutcome,
+  approver: string,
+): ActionOutcome | Promise<ActionOutcome> =>
+  made.outcome === 'waits-for-approval' ? actions.approve(made.moveId, approver) : made;
+
+function rowOutcome(made: ActionOutcome): RowOutcome {
+  switch (made.outcome) {
+    case 'done':
+      return { status: 'DONE', detail: made.did };
+    case 'refused':
+      return { status: 'REFUSED', detail: `${made.code}: ${made.detail}` };
+    case 'unknown':
+      return { status: 'UNKNOWN', detail: made.detail };
+    case 'waits-for-approval':
+      return { status: 'UNKNOWN', detail: `awaits approval: ${made.moveId}` };
+  }
+}

@@ -1,0 +1,263 @@
+/** Accounts, for operators. */
+import { z } from 'zod';
+import { ACCOUNT_TYPES, PLANS } from '../../domain/account.ts';
+import { isId } from '../../domain/ids.ts';
+import { ACCOUNT_CURRENCIES } from '../../domain/money.ts';
+import { MAX_REASON_CHARACTERS, MIN_REASON_CHARACTERS } from '../../domain/reasons.ts';
+import { PURCHASE_STATUSES } from '../../domain/states.ts';
+import { amountJson, isoTime, money } from '../../platform/http/answer-fields.ts';
+import { choiceField, countField, textField, wholeNumberField } from '../../platform/http/fields.ts';
+import { toJson, type Wire } from '../../platform/http/json.ts';
+import {
+  DEFAULT_FEED_LIMIT,
+  MAX_ACCOUNT_REQUESTS_PER_MINUTE,
+  MAX_EMAIL_CHARACTERS,
+  MAX_PAGE_LIMIT,
+} from '../../platform/http/limits.ts';
+import { dataSchema, defineOpsRoute, worldField, worldQuery } from '../../platform/http/ops-route.ts';
+import { pageFields, pageSchema, presentPage } from '../../platform/http/page.ts';
+import type { PathParameter, Route } from '../../platform/http/route.ts';
+import { TRANSACTION_TYPES, type FoundTransactions } from '../../purchases/store/list-transactions.ts';
+import type { AccountOverview, ListedAccount } from '../accounts.ts';
+
+const TAG = 'Accounts';
+const ACCOUNTS = '/ops/accounts';
+const ONE = `${ACCOUNTS}/{accountId}`;
+
+const accountId: PathParameter = {
+  description: 'The `accountId` of an account',
+  example: 'acc-6f9619ff8b864d0191f1c2d3e4f5a6b7',
+  isPossible: (text) => isId('account', text),
+  notFound: { code: 'NOT_FOUND', message: 'There is no such account' },
+};
+
+const accountsQuery = z.object({
+  ...worldField,
+  ...pageFields,
+  text: textField({
+    max: MAX_EMAIL_CHARACTERS,
+    description: 'An id, or a part of the name, of the e-mail address of the account or of an owner’s',
+    example: 'merchant.example',
+  }).optional(),
+});
+
+const transactionsQuery = z.object({
+  ...worldField,
+  after: z
+    .string()
+    .refine((text) => isId('transaction', text), 'must be the nextCursor of a page')
+    .optional()
+    .meta({ description: 'Continues behind an earlier page: its `nextCursor`' }),
+  limit: wholeNumberField({
+    min: 1,
+    max: MAX_PAGE_LIMIT,
+    fallback: DEFAULT_FEED_LIMIT,
+    description: 'Transactions at most',
+  }),
+});
+
+const changeBody = z
+  .object({
+    plan: choiceField(PLANS, { description: 'The new plan', example: 'PREMIUM' }).optional(),
+    requestsPerMinute: countField({
+      min: 1,
+      max: MAX_ACCOUNT_REQUESTS_PER_MINUTE,
+      description: 'Required with the plan ENTERPRISE, and only valid there',
+      example: 2_000,
+    }).optional(),
+    disabled: z.boolean('must be true or false').optional().meta({
+      description:
+        'true: keys and members of the account are refused within 5 s, in both worlds, until it is false again. What was begun goes on',
+    }),
+    reason: textField({
+      max: MAX_REASON_CHARACTERS,
+      description: 'Why: kept on record',
+      example: 'Signed the contract, ticket 4711',
+    }).min(MIN_REASON_CHARACTERS, `must have at least ${MIN_REASON_CHARACTERS} characters`),
+  })
+  .refine(({ plan, disabled }) => plan !== undefined || disabled !== undefined, {
+    message: 'must hold plan or disabled',
+  })
+  .refine(({ plan, requestsPerMinute }) => (plan === 'ENTERPRISE') === (requestsPerMinute !== undefined), {
+    path: ['requestsPerMinute'],
+    message: 'is required with the plan ENTERPRISE, and only valid there',
+  })
+  .meta({ id: 'ChangeAccountTermsRequest' });
+
+const listed = {
+  accountId: z.string().meta({ example: 'acc-6f9619ff8b864d0191f1c2d3e4f5a6b7' }),
+  type: z.enum(ACCOUNT_TYPES),
+  name: z.string().meta({ example: 'Merchant Travel Ltd' }),
+  email: z
+    .string()
+    .meta({ description: 'Where mail about the account goes', example: 'ada@merchant.example' }),
+  websiteUrl: z.string().nullable(),
+  currency: z.enum(ACCOUNT_CURRENCIES),
+  plan: z.enum(PLANS),
+  requestsPerMinute: z.number().int(),
+  balance: money('Of the wallet in this world, without what is on hold'),
+  disabledAt: isoTime('Null: the account works').nullable(),
+  createdAt: isoTime('ISO 8601'),
+};
+
+const count = (description: string) => z.number().int().meta({ description, example: 2 });
+
+const accountPageSchema = pageSchema(z.object(listed).meta({ id: 'ListedAccount' }), 'AccountPage');
+
+const accountSchema = dataSchema(
+  z.object({
+    ...listed,
+    onHold: money('What of the wallet’s money waits for deliveries'),
+    keys: count('API keys of this world that work'),
+    members: count('Users who belong to it'),
+    endpoints: count('Webhook endpoints of this world'),
+    openPurchases: count('Not closed yet'),
+    openFundings: count('Not closed yet'),
+    stuck: count('Lines of the stuck list'),
+  }),
+  'AccountOverview',
+);
+
+const transactionsSchema = dataSchema(
+  z.object({
+    items: z.array(
+      z
+        .object({
+          transactionId: z.string().meta({ example: 'txn-7c9e6679f4a84ba3a2c1f0d3b5e60a11' }),
+          type: z.enum(TRANSACTION_TYPES),
+          status: z.enum(PURCHASE_STATUSES),
+          reason: z.string().nullable().meta({ description: 'Why, when FAILED' }),
+          packageName: z.string().nullable().meta({ description: 'Null for a funding' }),
+          amount: money('The price; of a funding, what the wallet is to get'),
+          currency: z.enum(ACCOUNT_CURRENCIES),
+          createdAt: isoTime('When it was opened'),
+          closedAt: isoTime('Null while it is open').nullable(),
+        })
+        .meta({ id: 'AccountTransaction' }),
+    ),
+    nextCursor: z.string().nullable().meta({ description: 'For `after`; null at the end' }),
+  }),
+  'AccountTransactions',
+);
+
+const transactionsRoute = defineOpsRoute({
+  method: 'GET',
+  path: `${ONE}/transactions`,
+  permission: 'see',
+  params: { accountId },
+  query: transactionsQuery,
+  errors: ['NOT_FOUND'],
+  responses: { 200: { description: 'One page, newest first', schema: transactionsSchema } },
+  docs: {
+    operationId: 'listAccountTransactions',
+    tag: TAG,
+    summary: 'List the purchases of an account',
+    description: 'Every purchase and every funding of the account in this world.',
+  },
+  async handle({ ops, params, query: { after, limit } }) {
+    const found = await ops.world.listAccountTransactions(params['accountId'] ?? '', { after, limit });
+    return { status: 200, body: toJson(presentTransactions(found)) };
+  },
+});
+
+const listRoute = defineOpsRoute({
+  method: 'GET',
+  path: ACCOUNTS,
+  permission: 'see',
+  query: accountsQuery,
+  responses: { 200: { description: 'One page, newest first', schema: accountPageSchema } },
+  docs: {
+    operationId: 'listAccounts',
+    tag: TAG,
+    summary: 'List accounts',
+    description: 'All, or those that `text` finds, with their plan and the balance of their wallet.',
+  },
+  async handle({ ops, query: { text, page, limit } }) {
+    const found = await ops.world.listAccounts({ text: text?.trim(), page, limit });
+    return { status: 200, body: toJson(presentPage(found, presentListed)) };
+  },
+});
+
+const readRoute = defineOpsRoute({
+  method: 'GET',
+  path: ONE,
+  permission: 'see',
+  params: { accountId },
+  query: worldQuery,
+  errors: ['NOT_FOUND'],
+  responses: { 200: { description: 'The account', schema: accountSchema } },
+  docs: {
+    operationId: 'getAccountOverview',
+    tag: TAG,
+    summary: 'Read an account',
+    description:
+      'Plan, wallet, and how much it has of keys, members, endpoints, open purchases and what is stuck.',
+  },
+  async handle({ ops, params }) {
+    const account = await ops.world.readAccount(params['accountId'] ?? '');
+    return { status: 200, body: toJson(presentAccount(account)) };
+  },
+});
+
+const changeRoute = defineOpsRoute({
+  method: 'PATCH',
+  path: ONE,
+  permission: 'accounts',
+  params: { accountId },
+  query: worldQuery,
+  body: changeBody,
+  errors: ['NOT_FOUND'],
+  responses: { 200: { description: 'The account after the change', schema: accountSchema } },
+  docs: {
+    operationId: 'changeAccountTerms',
+    tag: TAG,
+    summary: 'Change the plan of an account, disable or enable it',
+    description:
+      'For both worlds, whichever is named. Recorded under your name with your reason. Changes only the given fields; what is so already ' +
+      'is not recorded again.',
+  },
+  async handle({ ops, params, body }) {
+    const account = await ops.world.changeAccount(ops.session, params['accountId'] ?? '', body);
+    return { status: 200, body: toJson(presentAccount(account)) };
+  },
+});
+
+function presentListed(account: ListedAccount) {
+  const { id, type, name, email, websiteUrl, currency, plan, requestsPerMinute } = account;
+  return {
+    ...{ accountId: id, type, name, email, websiteUrl, currency, plan, requestsPerMinute },
+    balance: amountJson(account.balance),
+    disabledAt: account.disabledAt?.toISOString() ?? null,
+    createdAt: account.createdAt.toISOString(),
+  };
+}
+
+function presentAccount(account: AccountOverview): Wire<z.output<typeof accountSchema>> {
+  const { onHoldMinor: amountMinor, keys, members, endpoints, openPurchases, openFundings, stuck } = account;
+  return {
+    success: true,
+    data: {
+      ...presentListed(account),
+      onHold: amountJson({ amountMinor, currency: account.currency }),
+      ...{ keys, members, endpoints, openPurchases, openFundings, stuck },
+    },
+  };
+}
+
+function presentTransactions({ items, next }: FoundTransactions): Wire<z.output<typeof transactionsSchema>> {
+  return {
+    success: true,
+    data: {
+      items: items.map(({ transactionId, type, status, reason, packageName, ...item }) => ({
+        ...{ transactionId, type, status, reason, packageName },
+        amount: amountJson(item),
+        currency: item.currency,
+        createdAt: item.createdAt.toISOString(),
+        closedAt: item.closedAt?.toISOString() ?? null,
+      })),
+      nextCursor: next ?? null,
+    },
+  };
+}
+
+export const accountRoutes = (): Route[] => [listRoute, readRoute, transactionsRoute, changeRoute];

@@ -1,0 +1,60 @@
+/** `GET /ops/search`. */
+import { z } from 'zod';
+import { textField } from '../../platform/http/fields.ts';
+import { toJson } from '../../platform/http/json.ts';
+import { MAX_EMAIL_CHARACTERS } from '../../platform/http/limits.ts';
+import { dataSchema, defineOpsRoute, worldField } from '../../platform/http/ops-route.ts';
+import { FOUND_KINDS, MOST_FOUND } from '../search.ts';
+import { FOUND_BY } from '../store/search.ts';
+
+const searchQuery = z.object({
+  ...worldField,
+  text: textField({
+    max: MAX_EMAIL_CHARACTERS,
+    description: 'Id or text to search for; surrounding blanks are removed',
+    example: '8944300000000000001',
+  })
+    .transform((text) => text.trim())
+    .refine((text) => text !== '', 'must not be empty'),
+});
+
+const found = z
+  .object({
+    kind: z.enum(FOUND_KINDS),
+    id: z.string().meta({ example: 'txn-6f9619ff8b864d0191f1c2d3e4f5a6b7' }),
+    title: z.string().meta({ description: 'For people', example: 'Nigeria 1GB 7Days, NGN 3790.40, SUCCESS' }),
+    account: z
+      .object({ accountId: z.string(), name: z.string() })
+      .nullable()
+      .meta({ description: 'Whose it is; null: a person who operates the service' }),
+    foundBy: z.enum(FOUND_BY).meta({ description: 'What the text is of it', example: 'iccid' }),
+  })
+  .meta({ id: 'Found' });
+
+const searchSchema = dataSchema(
+  z.object({
+    items: z.array(found),
+    isCut: z.boolean().meta({ description: `There are more than ${MOST_FOUND}` }),
+  }),
+  'SearchResult',
+);
+
+export const searchRoute = defineOpsRoute({
+  method: 'GET',
+  path: '/ops/search',
+  permission: 'see',
+  query: searchQuery,
+  responses: { 200: { description: `At most ${MOST_FOUND}`, schema: searchSchema } },
+  docs: {
+    operationId: 'search',
+    tag: 'Purchases',
+    summary: 'Find what an id leads to',
+    description:
+      'Purchases and fundings by their id, a reference of the gateway, the id or ICCID of an eSIM, the id of a webhook message, an event, an ' +
+      'operator action or a request; other webhook messages; accounts by id or a part of their name or of an e-mail address; API keys by id; ' +
+      'requests; people by id or e-mail address, for those who manage people. Ids in full.',
+  },
+  async handle({ ops: { world, session }, query: { text } }) {
+    return { status: 200, body: toJson({ success: true, data: await world.search(session, text) }) };
+  },
+});

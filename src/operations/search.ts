@@ -1,0 +1,111 @@
+/** Operators search all records by an id or a text. */
+import { may, type Role } from '../accounts/roles.ts';
+import {
+  findKeyRow,
+  findRequestRows,
+  listAccountRows,
+  readAccountNames,
+} from '../accounts/store/find-accounts.ts';
+import { findPerson } from '../accounts/store/people.ts';
+import { formatAmount } from '../domain/money.ts';
+import type { AccountDeps } from './accounts.ts';
+import { findLooseMessage, findTransactions, type FoundBy } from './store/search.ts';
+
+export const FOUND_KINDS = ['purchase', 'funding', 'message', 'account', 'key', 'person', 'request'] as const;
+
+export interface Found {
+  readonly kind: (typeof FOUND_KINDS)[number];
+  readonly id: string;
+  /** For people: `Nigeria 1GB, NGN 3790.40, SUCCESS`. */
+  readonly title: string;
+  readonly account: { readonly accountId: string; readonly name: string } | null;
+  readonly foundBy: FoundBy;
+}
+
+type Hit = Omit<Found, 'account'> & { readonly accountId: string | null };
+
+/** More than anybody reads: a longer text finds fewer. */
+export const MOST_FOUND = 20;
+
+/** At most 20 in all; `isCut`: there are more. Complete ids, and parts of names and e-mail addresses of accounts. People only where the role may manage them. */
+export async function search(
+  deps: Pick<AccountDeps, 'accounts' | 'environment' | 'stuck'>,
+  text: string,
+  role: Role,
+): Promise<{ readonly items: readonly Found[]; readonly isCut: boolean }> {
+  const hits = (
+    await Promise.all([
+      searchTransactions(deps, text),
+      searchMessages(deps, text),
+      searchKeys(deps, text),
+      may(role, 'people') ? searchPeople(deps, text) : [],
+      searchAccounts(deps, text),
+      searchRequests(deps, text),
+    ])
+  ).flat();
+  const shown = hits.slice(0, MOST_FOUND);
+  const names = await readAccountNames(deps.accounts, [
+    ...new Set(shown.flatMap(({ accountId }) => accountId ?? [])),
+  ]);
+  const items = shown.map(({ accountId, ...hit }) => ({
+    ...hit,
+    account: accountId === null ? null : { accountId, name: names.get(accountId) ?? '' },
+  }));
+  return { items, isCut: hits.length > MOST_FOUND };
+}
+
+type SearchDeps = Parameters<typeof search>[0];
+
+async function searchTransactions({ stuck: { db } }: SearchDeps, text: string): Promise<Hit[]> {
+  const found = await findTransactions(db, text, MOST_FOUND + 1);
+  return found.map(({ transactionId: id, kind, accountId, foundBy, packageName, status, ...amount }) => {
+    const price = `${amount.currency} ${formatAmount(amount)}`;
+    return { kind, id, title: `${packageName ?? 'Wallet funding'}, ${price}, ${status}`, accountId, foundBy };
+  });
+}
+
+async function searchMessages({ stuck: { db } }: SearchDeps, text: string): Promise<Hit[]> {
+  const message = await findLooseMessage(db, text);
+  if (!message) return [];
+  const { id, accountId, event, status } = message;
+  return [{ kind: 'message', id, title: `${event}, ${status}`, accountId, foundBy: 'id' }];
+}
+
+async function searchKeys({ accounts, environment }: SearchDeps, text: string): Promise<Hit[]> {
+  const key = await findKeyRow(accounts, text, environment);
+  if (!key) return [];
+  const { id, accountId, companyName, revokedAt } = key;
+  const title = `${key.key}, ${companyName}${revokedAt ? ', revoked' : ''}`;
+  return [{ kind: 'key', id, title, accountId, foundBy: 'id' }];
+}
+
+async function searchPeople({ accounts }: SearchDeps, text: string): Promise<Hit[]> {
+  const byId = await findPerson(accounts, { id: text });
+  const person = byId ?? (await findPerson(accounts, { email: text.toLowerCase() }));
+  if (!person) return [];
+  const { id, name, role, email } = person;
+  const foundBy = byId ? 'id' : 'name or e-mail';
+  return [{ kind: 'person', id, title: `${name}, ${email}, ${role}`, accountId: null, foundBy }];
+}
+
+async function searchAccounts({ accounts }: SearchDeps, text: string): Promise<Hit[]> {
+  const { items } = await listAccountRows(accounts, { text, page: 1, limit: MOST_FOUND + 1 });
+  return items.map(({ id, name, email, plan, disabledAt }) => ({
+    kind: 'account',
+    id,
+    title: `${name}, ${email}, ${plan}${disabledAt ? ', disabled' : ''}`,
+    accountId: id,
+    foundBy: id === text ? 'id' : 'name or e-mail',
+  }));
+}
+
+async function searchRequests({ accounts, environment }: SearchDeps, text: string): Promise<Hit[]> {
+  const requests = await findRequestRows(accounts, text, environment, MOST_FOUND + 1);
+  return requests.map(({ requestId, accountId, method, path, status }) => ({
+    kind: 'request',
+    id: requestId,
+    title: `${method} ${path}: ${status}`,
+    accountId,
+    foundBy: 'id',
+  }));
+}

@@ -1,0 +1,67 @@
+/** Decides whether an action needs a second person. From the rows, in the caller's transaction. */
+import { sql } from 'kysely';
+import { personKey } from '../../accounts/independence.ts';
+import type { Money } from '../../domain/money.ts';
+import type { WorldDb } from '../../platform/database/tables.ts';
+import {
+  isAboveLimits,
+  LIMITED_OVER_MS,
+  worthMoved,
+  type ActionRequest,
+  type ApprovalLimits,
+} from '../rules.ts';
+import { moneyOf, type ActionSubject } from './subject.ts';
+
+interface Judged {
+  readonly subject: ActionSubject;
+  readonly amount: Money | null;
+}
+
+/**
+ * Whether limits ask for a second person, and what the action's record keeps for the sums of later ones. Actions of the same person, and on the
+ * same account, wait for each other here until they are recorded: so many at once cannot all find the same sum.
+ */
+export async function checkLimits(
+  trx: WorldDb,
+  { move, by }: Pick<ActionRequest, 'move' | 'by'>,
+  { subject, amount }: Judged,
+  { limits, now }: { readonly limits: ApprovalLimits; readonly now: Date },
+) {
+  const worth = worthMoved(move, subject.facts, amount, moneyOf(subject));
+  if (!worth) return { isAbove: false, fields: {} };
+  const author = { personKey: personKey(by), accountId: subject.accountId };
+  const moved = await lockUnapprovedTotals(trx, author, worth.currency, now);
+  const fields = {
+    person_key: author.personKey,
+    account_id: author.accountId,
+    worth_minor: worth.amountMinor,
+    worth_currency: worth.currency,
+  };
+  return { isAbove: isAboveLimits(worth, moved, limits), fields };
+}
+
+interface Author {
+  readonly personKey: string;
+  readonly accountId: string;
+}
+
+/** What the person has moved, and what was moved on the account, without a second person. First the person, then the account (lock-order.ts). */
+async function lockUnapprovedTotals(
+  trx: WorldDb,
+  { personKey: person, accountId }: Author,
+  currency: string,
+  now: Date,
+) {
+  for (const whose of [`actions of ${person}`, `actions on ${accountId}`])
+    await sql`select pg_advisory_xact_lock(hashtextextended(${whose}, 0))`.execute(trx);
+  const since = new Date(now.getTime() - LIMITED_OVER_MS);
+  // A statement of its own, which sees what was committed before the locks were got.
+  const { rows } = await sql<{ by_person: bigint; on_account: bigint }>`
+    select coalesce(sum(worth_minor) filter (where person_key = ${person}), 0)::int8 as by_person,
+           coalesce(sum(worth_minor) filter (where account_id = ${accountId}), 0)::int8 as on_account
+      from operator_moves
+     where (person_key = ${person} or account_id = ${accountId}) and worth_minor is not null
+       and worth_currency = ${currency} and created_at > ${since}
+       and approved_by is null and status in ('BEGUN', 'DONE')`.execute(trx);
+  return { byPersonMinor: rows[0]?.by_person ?? 0n, onAccountMinor: rows[0]?.on_account ?? 0n };
+}

@@ -1,0 +1,133 @@
+/** What may be ordered in one batch, and how long things take in it. */
+import { PURCHASE_STATUSES } from '../domain/states.ts';
+import type { EmailLanguage } from './batch-emails.ts';
+
+/** Some minutes of what the supplier lets us order. */
+export const MAX_BATCH_ROWS = 500;
+/** Of an account, with rows that have not begun: 2,500 purchases, more than 20 minutes of work ahead. */
+export const MAX_BEGINNING_BATCHES = 5;
+/** Sandbox money buys as many eSIMs as anybody likes: it must not send mail to strangers without end. Two batches of the largest size. */
+export const MAX_TEST_EMAILS_A_DAY = 1_000;
+
+const DAY_MS = 24 * 3_600_000;
+/** Longer than any trip is planned ahead; the address is kept until then. */
+export const MAX_SEND_AHEAD_MS = 366 * DAY_MS;
+
+/** NOT_SENT: there is nothing to install. FAILED: the mail server took it in none of many tries. */
+export const EMAIL_STATUSES = ['WAITING', 'SENT', 'NOT_SENT', 'FAILED'] as const;
+export type EmailStatus = (typeof EMAIL_STATUSES)[number];
+
+/** One purchase of the request. */
+export interface BatchRowCommand {
+  /** The caller's own name for it, unique in the batch. */
+  readonly reference: string;
+  readonly packageCode: string;
+  /** The traveller's. */
+  readonly email?: string | undefined;
+  readonly sendAt?: Date | undefined;
+  readonly language?: EmailLanguage | undefined;
+}
+
+export const BATCH_STATUSES = ['PROCESSING', 'COMPLETED'] as const;
+export type BatchStatus = (typeof BATCH_STATUSES)[number];
+
+/** QUEUED: not begun. Otherwise the status of its purchase. */
+export const BATCH_ROW_STATUSES = ['QUEUED', ...PURCHASE_STATUSES] as const;
+
+export interface BatchCounts {
+  readonly rows: number;
+  /** Not begun. */
+  readonly queued: number;
+  readonly processing: number;
+  readonly succeeded: number;
+  readonly failed: number;
+}
+
+/** What is wrong with rows as a whole, as `rows.3.reference: why`. `findOnSale`: what is on sale at this moment. */
+export function rowProblems(
+  rows: readonly BatchRowCommand[],
+  now: Date,
+  findOnSale: (packageCode: string) => { readonly unusedValidDays: number } | undefined,
+): string[] {
+  const firstOf = new Map<string, number>();
+  return rows.flatMap(({ reference, packageCode, email, sendAt, language }, index) => {
+    const problems: string[] = [];
+    const wrong = (field: string, what: string): void =>
+      void problems.push(`rows.${index}.${field}: ${what}`);
+    const first = firstOf.get(reference);
+    if (first === undefined) firstOf.set(reference, index);
+    else wrong('reference', `is the same as in rows.${first}`);
+    const item = findOnSale(packageCode);
+    if (!item) wrong('packageCode', 'is not on sale');
+    if (sendAt !== undefined) {
+      if (email === undefined) wrong('sendAt', 'needs an email');
+      if (sendAt < now) wrong('sendAt', 'must not be in the past');
+      if (sendAt.getTime() > now.getTime() + MAX_SEND_AHEAD_MS)
+        wrong('sendAt', 'must be at most a year ahead');
+      else if (item && sendAt.getTime() >= now.getTime() + item.unusedValidDays * DAY_MS)
+        wrong(
+          'sendAt',
+          `must be before the eSIM expires unused, ${item.unusedValidDays} days after it is bought`,
+        );
+    }
+    if (language !== undefined && email === undefined) wrong('language', 'needs an email');
+    return problems;
+  });
+}
+
+export function batchStatus({ queued, processing }: BatchCounts): BatchStatus {
+  return queued + processing === 0 ? 'COMPLETED' : 'PROCESSING';
+}
+
+/** A row as its owner sees it; what is not known yet is null. */
+export interface BatchRowView {
+  readonly row_number: number;
+  readonly reference: string;
+  readonly package_code: string;
+  /** Null while there is no purchase, and for a refusal that left none. */
+  readonly transaction_id: string | null;
+  readonly status: (typeof BATCH_ROW_STATUSES)[number];
+  readonly reason: string | null;
+  readonly esim_id: string | null;
+  readonly email: string | null;
+  readonly email_status: EmailStatus | null;
+  readonly send_at: Date | null;
+  readonly email_closed_at: Date | null;
+}
+
+export const BATCH_CSV_COLUMNS = [
+  'row',
+  'reference',
+  'packageCode',
+  'transactionId',
+  'status',
+  'reason',
+  'esimId',
+  'email',
+  'emailStatus',
+] as const;
+
+export function csvRow(row: BatchRowView): string[] {
+  return [
+    String(row.row_number),
+    row.reference,
+    row.package_code,
+    row.transaction_id ?? '',
+    row.status,
+    row.reason ?? '',
+    row.esim_id ?? '',
+    row.email ?? '',
+    row.email_status ?? '',
+  ];
+}
+
+/** Rows that begin are looked at again soon; an open purchase less often the longer it takes, once an hour at last. */
+const AGAIN_AFTER_MS = 1_000;
+const MAX_AGAIN_AFTER_MS = 3_600_000;
+const SHARE_OF_AGE = 4;
+
+/** When to look at a batch again. `ageMs`: since it was ordered. */
+export function nextBatchCheckMs(ageMs: number, hasQueued: boolean): number {
+  if (hasQueued) return AGAIN_AFTER_MS;
+  return Math.min(Math.max(Math.trunc(ageMs / SHARE_OF_AGE), AGAIN_AFTER_MS), MAX_AGAIN_AFTER_MS);
+}

@@ -1,0 +1,63 @@
+/** Which package a request names, and whether it can be bought now. */
+import type { Principal } from '../domain/account.ts';
+import { DomainError } from '../domain/errors.ts';
+import { packageNotFound } from '../catalogue/browse.ts';
+import type { CataloguePackage } from '../catalogue/rules.ts';
+import type { TopUps } from '../catalogue/top-ups.ts';
+import { refreshBeforeTopUp } from '../esims/read-esims.ts';
+import { findEsim, type EsimRow } from '../esims/store/esims.ts';
+import { refused } from '../payments/engine.ts';
+import type { PurchaseDeps } from './deps.ts';
+import type { BuyCommand } from './views.ts';
+
+export type ChooseDeps = PurchaseDeps & { readonly topUps: TopUps };
+type Wish = Pick<BuyCommand, 'packageCode' | 'esimId'>;
+
+export interface ChosenPackage {
+  readonly item: CataloguePackage;
+  readonly esimId: string;
+}
+
+/** PACKAGE_NOT_FOUND, PACKAGE_UNAVAILABLE. */
+export function chooseBase(deps: Pick<ChooseDeps, 'catalogue'>, wish: Wish): CataloguePackage {
+  const item = deps.catalogue.current().byCode.get(wish.packageCode);
+  if (!item) throw packageNotFound();
+  if (item.withdrawn) throw refused({ reason: 'PACKAGE_WITHDRAWN', detail: '' });
+  return item;
+}
+
+/** Asks the supplier for the eSIM's state. ESIM_NOT_FOUND, PACKAGE_NOT_FOUND, INVALID_TOPUP. */
+export async function chooseTopUp(
+  deps: ChooseDeps,
+  principal: Principal,
+  wish: Wish,
+): Promise<ChosenPackage> {
+  const { item, row } = await chooseFitting(deps, principal, wish);
+  const fresh = row.esim_tran_no === '' ? row : await refreshBeforeTopUp(deps, row);
+  if (fresh.status !== 'ACTIVE')
+    throw new DomainError(
+      'INVALID_TOPUP',
+      `Only an ACTIVE eSIM can be topped up, this one is ${fresh.status}`,
+    );
+  return { item, esimId: row.id };
+}
+
+/** The same in whatever state the eSIM is. */
+export async function chooseFitting(
+  deps: Pick<ChooseDeps, 'db' | 'catalogue' | 'topUps'>,
+  principal: Principal,
+  wish: Wish,
+): Promise<{ readonly item: CataloguePackage; readonly row: EsimRow }> {
+  const row = await findEsim(deps.db, wish.esimId ?? '');
+  if (row?.account_id !== principal.account.id) {
+    throw new DomainError('ESIM_NOT_FOUND', 'eSIM not found or does not belong to your account');
+  }
+  const base = deps.catalogue.current().byCode.get(row.package_code);
+  const fitting = base ? await deps.topUps.of(base) : [];
+  const item =
+    fitting.find((topUp) => topUp.packageCode === wish.packageCode) ??
+    fitting.find((topUp) => topUp.packageCode === `TOPUP_${wish.packageCode}`);
+  if (item) return { item, row };
+  if (!(await deps.topUps.find(wish.packageCode))) throw packageNotFound();
+  throw new DomainError('INVALID_TOPUP', 'This top-up package does not fit the package of the eSIM');
+}

@@ -1,0 +1,178 @@
+/** Batches as requests and answers. */
+import { z } from 'zod';
+import { ACCOUNT_CURRENCIES } from '../../domain/money.ts';
+import { amountJson, isoTime, money } from '../../platform/http/answer-fields.ts';
+import { amountField, choiceField, textField, timeField } from '../../platform/http/fields.ts';
+import type { Wire } from '../../platform/http/json.ts';
+import {
+  MAX_EMAIL_CHARACTERS,
+  MAX_MOVED_MINOR,
+  MAX_PACKAGE_CODE_CHARACTERS,
+  MAX_REFERENCE_CHARACTERS,
+} from '../../platform/http/limits.ts';
+import { pageFields, pageSchema, presentPage, paginationSchema } from '../../platform/http/page.ts';
+import { EMAIL_LANGUAGES } from '../batch-emails.ts';
+import {
+  BATCH_ROW_STATUSES,
+  BATCH_STATUSES,
+  EMAIL_STATUSES,
+  MAX_BATCH_ROWS,
+  type BatchRowView,
+} from '../batch-rules.ts';
+import type { BatchDetails, BatchView } from '../order-batch.ts';
+import type { Page } from '../../domain/page.ts';
+
+const rowBody = z.object(
+  {
+    reference: textField({
+      max: MAX_REFERENCE_CHARACTERS,
+      description: 'Your own name for the row, unique in the batch',
+      example: 'booking-4711',
+    }),
+    packageCode: textField({
+      max: MAX_PACKAGE_CODE_CHARACTERS,
+      description: 'From the packages list',
+      example: 'SIM-OK',
+    }),
+    email: z
+      .email('must be an e-mail address')
+      .max(MAX_EMAIL_CHARACTERS, `must be at most ${MAX_EMAIL_CHARACTERS} characters long`)
+      .optional()
+      .meta({ description: 'The traveller’s: gets the install link', example: 'traveller@example.com' }),
+    sendAt: timeField({
+      description: 'When the e-mail is sent, at most a year ahead; at delivery without it',
+    }).optional(),
+    language: choiceField(EMAIL_LANGUAGES, { description: 'Of the e-mail; `en` without it' }).optional(),
+  },
+  'must be an object',
+);
+
+const ROWS = `must be 1 to ${MAX_BATCH_ROWS} rows`;
+
+export const batchBody = z
+  .object({
+    rows: z
+      .array(rowBody, {
+        error: ({ input }) => (input === undefined ? 'is required' : ROWS),
+      })
+      .min(1, ROWS)
+      .max(MAX_BATCH_ROWS, ROWS)
+      .meta({ description: `1 to ${MAX_BATCH_ROWS}, one eSIM each` }),
+    maxTotalPrice: z
+      .object(
+        {
+          amount: amountField({
+            minMinor: 1n,
+            maxMinor: MAX_MOVED_MINOR,
+            description: 'The most that all rows together may cost',
+            example: 250,
+          }),
+          currency: choiceField(ACCOUNT_CURRENCIES, { description: 'The account’s' }),
+        },
+        'must be an object',
+      )
+      .optional()
+      .meta({ description: 'Nothing is ordered where the rows cost more' }),
+  })
+  .meta({ id: 'BatchRequest' });
+
+export const batchQuery = z.object(pageFields);
+
+const counts = z
+  .object({
+    rows: z.number().int(),
+    queued: z.number().int().meta({ description: 'Not begun' }),
+    processing: z.number().int(),
+    succeeded: z.number().int(),
+    failed: z.number().int(),
+  })
+  .meta({ id: 'BatchCounts' });
+
+const batch = {
+  batchId: z.string().meta({ example: 'batch-7c9e6679f4a84ba3a2c1f0d3b5e60a11' }),
+  status: z.enum(BATCH_STATUSES).meta({ description: 'COMPLETED: every row has ended' }),
+  counts,
+  totalPrice: money('What all rows cost together, by the prices of the order'),
+  currency: z.enum(ACCOUNT_CURRENCIES),
+  createdAt: isoTime('When it was ordered'),
+  completedAt: z.string().meta({ description: 'ISO 8601; empty until it is completed' }),
+};
+
+const batchSummary = z.object(batch).meta({ id: 'Batch' });
+
+export const acceptedBatchSchema = z
+  .object({ success: z.literal(true), data: batchSummary })
+  .meta({ id: 'AcceptedBatch' });
+
+const row = z
+  .object({
+    row: z.number().int().meta({ description: 'In the order of the request, from 0' }),
+    reference: z.string(),
+    packageCode: z.string(),
+    transactionId: z.string().meta({ description: 'Empty while nothing was bought' }),
+    status: z.enum(BATCH_ROW_STATUSES).meta({ description: 'QUEUED: not begun. Otherwise the purchase’s' }),
+    reason: z.string().meta({ description: 'Why, when FAILED; empty otherwise' }),
+    esimId: z.string().meta({ description: 'Empty while nothing was bought' }),
+    email: z.string().meta({ description: 'Empty where none was given, and 30 days after it was sent' }),
+    emailStatus: z
+      .enum([...EMAIL_STATUSES, ''])
+      .meta({ description: 'NOT_SENT: there is nothing to install. Empty: no e-mail was asked for' }),
+    emailSentAt: z.string().meta({ description: 'ISO 8601; empty until it is sent' }),
+  })
+  .meta({ id: 'BatchRow' });
+
+export const batchDetailsSchema = z
+  .object({
+    success: z.literal(true),
+    data: z.object({ ...batch, items: z.array(row), pagination: paginationSchema }),
+  })
+  .meta({ id: 'BatchDetails' });
+
+export const batchPageSchema = pageSchema(batchSummary, 'BatchPage');
+
+export const batchCsvSchema = z.string().meta({
+  description: 'RFC 4180: a line of names, then one line for each row',
+  example: 'row,reference,packageCode,transactionId,status,reason,esimId,email,emailStatus\r\n',
+});
+
+function presentBatch(view: BatchView): Wire<z.output<typeof batchSummary>> {
+  return {
+    batchId: view.batchId,
+    status: view.status,
+    counts: view.counts,
+    totalPrice: amountJson(view.totalPrice),
+    currency: view.totalPrice.currency as z.output<typeof batchSummary>['currency'],
+    createdAt: view.createdAt.toISOString(),
+    completedAt: view.completedAt?.toISOString() ?? '',
+  };
+}
+
+function presentRow(view: BatchRowView): Wire<z.output<typeof row>> {
+  return {
+    row: view.row_number,
+    reference: view.reference,
+    packageCode: view.package_code,
+    transactionId: view.transaction_id ?? '',
+    status: view.status,
+    reason: view.reason ?? '',
+    esimId: view.esim_id ?? '',
+    email: view.email ?? '',
+    emailStatus: view.email_status ?? '',
+    emailSentAt: view.email_status === 'SENT' ? (view.email_closed_at?.toISOString() ?? '') : '',
+  };
+}
+
+export function presentAccepted(view: BatchView): Wire<z.output<typeof acceptedBatchSchema>> {
+  return { success: true, data: presentBatch(view) };
+}
+
+export function presentBatchDetails({
+  batch: view,
+  rows,
+}: BatchDetails): Wire<z.output<typeof batchDetailsSchema>> {
+  return { success: true, data: { ...presentBatch(view), ...presentPage(rows, presentRow).data } };
+}
+
+export function presentBatchPage(page: Page<BatchView>): Wire<z.output<typeof batchPageSchema>> {
+  return presentPage(page, presentBatch);
+}

@@ -1,0 +1,159 @@
+/** What sells, and an account's own figures. */
+import { z } from 'zod';
+import { regionSchema } from '../../catalogue/http/schema.ts';
+import { ACCOUNT_CURRENCIES } from '../../domain/money.ts';
+import { ESIM_STATUSES, PAYMENT_METHODS, PURCHASE_STATUSES } from '../../domain/states.ts';
+import { money, oldestUsage } from '../../platform/http/answer-fields.ts';
+import { dayField, wholeNumberField } from '../../platform/http/fields.ts';
+import { moneyJson, toJson, type Wire } from '../../platform/http/json.ts';
+import type { RenderCache } from '../../platform/http/render-cache.ts';
+import { defineRoute, type Route } from '../../platform/http/route.ts';
+import { MAX_STATISTICS_DAYS, type Statistics } from '../statistics.ts';
+
+const TAG = 'Statistics';
+
+const DEFAULT_DESTINATIONS = 10;
+const MAX_DESTINATIONS = 50;
+
+const destinationsQuery = z.object({
+  limit: wholeNumberField({
+    min: 1,
+    max: MAX_DESTINATIONS,
+    fallback: DEFAULT_DESTINATIONS,
+    description: 'Regions at most',
+  }),
+});
+
+const destinationSchema = regionSchema
+  .extend({ purchases: z.number().int().meta({ description: 'Delivered purchases, top-ups included' }) })
+  .meta({ id: 'Destination' });
+
+/** Counted at most once a minute: it reads 30 sums of each package that was sold, and the figure is of 30 days. */
+const destinationsRoute = (cache: RenderCache) =>
+  defineRoute({
+    method: 'GET',
+    path: '/api/esim/top-destinations',
+    key: 'required',
+    scope: 'read',
+    shapes: ['general'],
+    query: destinationsQuery,
+    errors: [],
+    responses: { 200: { description: 'Most purchases first', schema: z.array(destinationSchema) } },
+    docs: {
+      operationId: 'listTopDestinations',
+      tag: TAG,
+      summary: 'List the regions that sell most',
+      description:
+        'Regions on sale by delivered purchases of all accounts in this environment, today and the 29 days before (UTC). Up to a minute old.',
+    },
+    async handle({ world, query }) {
+      const { limit } = query;
+      const { status, body } = await cache.answer(world, ['top-destinations', limit], () =>
+        world.listTopDestinations(limit),
+      );
+      return { status, body };
+    },
+  });
+
+const statisticsQuery = z.object({
+  from: dayField({ description: 'First UTC day, included; without it, 30 days end with `to`' }).optional(),
+  to: dayField({
+    description: `Last UTC day, included; today without it. At most ${MAX_STATISTICS_DAYS} days`,
+  }).optional(),
+});
+
+const count = z.number().int().min(0);
+
+function countsOf<const Names extends readonly [string, ...string[]]>(names: Names) {
+  return z.object(
+    Object.fromEntries(names.map((name) => [name, count])) as Record<Names[number], typeof count>,
+  );
+}
+
+const purchaseCounts = countsOf(PURCHASE_STATUSES).meta({ id: 'PurchaseCounts' });
+
+const statisticsSchema = z
+  .object({
+    from: z.string().meta({ description: 'First UTC day', example: '2026-01-02' }),
+    to: z.string().meta({ description: 'Last UTC day', example: '2026-01-31' }),
+    purchases: z
+      .object({
+        total: count,
+        byStatus: purchaseCounts,
+        byPaymentMethod: z.object(
+          Object.fromEntries(PAYMENT_METHODS.map((method) => [method, purchaseCounts])) as Record<
+            (typeof PAYMENT_METHODS)[number],
+            typeof purchaseCounts
+          >,
+        ),
+      })
+      .meta({ description: 'Opened on these days, by their present status' }),
+    spend: z
+      .array(
+        z.object({
+          currency: z.enum(ACCOUNT_CURRENCIES),
+          amount: money('Charged for these purchases and kept'),
+        }),
+      )
+      .meta({ description: 'Without money on hold, given back, or at risk in a dispute' }),
+    esims: z
+      .object({ total: count, byStatus: countsOf(ESIM_STATUSES).meta({ id: 'EsimCounts' }) })
+      .meta({ description: 'Ordered on these days, by their present status' }),
+    boughtBytes: count.meta({ description: 'Data of the delivered purchases, top-ups included' }),
+    usedBytes: count.meta({ description: 'What these eSIMs have used, as last known' }),
+    usageAsOf: oldestUsage,
+  })
+  .meta({ id: 'Statistics' });
+
+const statisticsRoute = defineRoute({
+  method: 'GET',
+  path: '/api/esim/statistics',
+  key: 'required',
+  scope: 'read',
+  shapes: ['general'],
+  query: statisticsQuery,
+  errors: [],
+  responses: { 200: { description: 'The figures', schema: statisticsSchema } },
+  docs: {
+    operationId: 'getStatistics',
+    tag: TAG,
+    summary: 'Read your own figures',
+    description: 'About the purchases and eSIMs that your account opened on these days, as they stand now.',
+  },
+  async handle({ world, principal, query }) {
+    return { status: 200, body: toJson(presentStatistics(await world.getStatistics(principal, query))) };
+  },
+});
+
+function presentStatistics(view: Statistics): Wire<z.output<typeof statisticsSchema>> {
+  const { from, to, purchases, spend, esims, boughtBytes, usedBytes, usageAsOf } = view;
+  const { byPaymentMethod } = purchases;
+  return {
+    from,
+    to,
+    purchases: {
+      total: Number(purchases.total),
+      byStatus: numbers(purchases.byStatus),
+      byPaymentMethod: {
+        WALLET: numbers(byPaymentMethod.WALLET),
+        CARD: numbers(byPaymentMethod.CARD),
+        BANK_TRANSFER: numbers(byPaymentMethod.BANK_TRANSFER),
+        MOBILE_MONEY: numbers(byPaymentMethod.MOBILE_MONEY),
+        APPLE_PAY: numbers(byPaymentMethod.APPLE_PAY),
+      },
+    },
+    spend: spend.map(({ currency, amountMinor }) => ({ currency, amount: moneyJson(amountMinor) })),
+    esims: { total: Number(esims.total), byStatus: numbers(esims.byStatus) },
+    boughtBytes: Number(boughtBytes),
+    usedBytes: Number(usedBytes),
+    usageAsOf: usageAsOf?.toISOString() ?? '',
+  };
+}
+
+function numbers<Name extends string>(counts: Readonly<Record<Name, bigint>>): Record<Name, number> {
+  return Object.fromEntries(
+    Object.entries<bigint>(counts).map(([name, value]) => [name, Number(value)]),
+  ) as Record<Name, number>;
+}
+
+export const figuresRoutes = (cache: RenderCache): Route[] => [destinationsRoute(cache), statisticsRoute];

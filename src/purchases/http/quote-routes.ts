@@ -1,0 +1,120 @@
+import { z } from 'zod';
+import { ACCOUNT_CURRENCIES } from '../../domain/money.ts';
+import { PACKAGE_TYPES, PAYMENT_METHODS } from '../../domain/states.ts';
+import { isoTime, money } from '../../platform/http/answer-fields.ts';
+import { choiceField, textField } from '../../platform/http/fields.ts';
+import { moneyJson, toJson, type Wire } from '../../platform/http/json.ts';
+import { MAX_PACKAGE_CODE_CHARACTERS } from '../../platform/http/limits.ts';
+import { defineRoute, type Route } from '../../platform/http/route.ts';
+import type { QuoteRow } from '../store/quotes.ts';
+import { missingTarget, topUpTarget } from './top-up-target.ts';
+
+const quoteBody = z
+  .object({
+    packageCode: textField({
+      max: MAX_PACKAGE_CODE_CHARACTERS,
+      description: 'From the packages list; for TOPUP a top-up package code',
+      example: 'SIM-OK',
+    }),
+    packageType: choiceField(PACKAGE_TYPES, {
+      description: 'BASE makes a new eSIM, TOPUP adds data to an existing one',
+      example: 'BASE',
+    }),
+    esimId: z
+      .string('must be a string')
+      .nullish()
+      .transform((text) => text ?? undefined)
+      .meta({ description: 'Required for TOPUP: the `_id` of the eSIM to top up' }),
+    paymentMethod: choiceField(PAYMENT_METHODS, {
+      description: 'Given: the quote is for this method only, and `charge` is frozen too',
+      example: 'WALLET',
+    }).optional(),
+  })
+  .meta({ id: 'QuoteRequest' });
+
+const quoteSchema = z
+  .object({
+    success: z.literal(true),
+    data: z.object({
+      quoteId: z.string().meta({
+        description: 'For `quoteId` of buy, once',
+        example: 'quote-3b241101e2bb4255896c79a3f0f2d1c7',
+      }),
+      packageCode: z.string(),
+      packageName: z.string(),
+      packageType: z.enum(PACKAGE_TYPES),
+      esimId: z.string().meta({ description: 'Empty for BASE' }),
+      price: money('What buy charges with this quote'),
+      currency: z.enum(ACCOUNT_CURRENCIES),
+      originalPriceUSD: money('The same price in US dollars'),
+      charge: z
+        .object({ amount: money('To be paid'), currency: z.string() })
+        .optional()
+        .meta({ description: 'With a payment method that is charged in another currency' }),
+      createdAt: isoTime('ISO 8601'),
+      expiresAt: isoTime('Buy must be sent before'),
+    }),
+  })
+  .meta({ id: 'Quote' });
+
+export function quoteRoutes(): Route[] {
+  return [
+    defineRoute({
+      method: 'POST',
+      path: '/api/esim/quotes',
+      key: 'required',
+      scope: 'purchase',
+      shapes: ['general'],
+      body: quoteBody,
+      missing: missingTarget,
+      errors: [
+        'PACKAGE_NOT_FOUND',
+        'PACKAGE_UNAVAILABLE',
+        'INVALID_TOPUP',
+        'ESIM_NOT_FOUND',
+        'PAYMENT_METHOD_UNAVAILABLE',
+        'EXCHANGE_RATE_UNAVAILABLE',
+        'TOO_MANY_OPEN_QUOTES',
+      ],
+      responses: { 201: { description: 'The quote', schema: quoteSchema } },
+      docs: {
+        operationId: 'createQuote',
+        tag: 'Purchases',
+        summary: 'Freeze a price for 15 minutes',
+        description:
+          'Nothing is bought or held. Send `quoteId` with buy before `expiresAt`: the price and the exchange rate are those of the quote, whatever they are by then. ' +
+          'A quote buys once; if that purchase fails, it can be used again while it lasts.',
+      },
+      async handle({ world, principal, body, idempotency }) {
+        const { packageCode, packageType, paymentMethod } = body;
+        const esimId = packageType === 'TOPUP' ? topUpTarget(body.esimId ?? '') : undefined;
+        const command = { packageCode, packageType, paymentMethod, esimId, idempotency };
+        const quote = await world.createQuote(principal, command);
+        return { status: 201, body: toJson(presentQuote(quote)) };
+      },
+    }),
+  ];
+}
+
+function presentQuote(quote: QuoteRow): Wire<z.output<typeof quoteSchema>> {
+  const { charge } = quote;
+  const isConverted = charge !== null && charge.currency !== quote.currency;
+  return {
+    success: true,
+    data: {
+      quoteId: quote.id,
+      packageCode: quote.package_code,
+      packageName: quote.package_name,
+      packageType: quote.package_type,
+      esimId: quote.esim_id ?? '',
+      price: moneyJson(quote.price_minor),
+      currency: quote.currency,
+      originalPriceUSD: moneyJson(quote.price_usd_minor),
+      ...(isConverted
+        ? { charge: { amount: moneyJson(BigInt(charge.amountMinor)), currency: charge.currency } }
+        : {}),
+      createdAt: quote.created_at.toISOString(),
+      expiresAt: quote.expires_at.toISOString(),
+    },
+  };
+}

@@ -1,0 +1,159 @@
+/** What happens to a test eSIM, on command: one path for each action. The live world has nothing behind these, and live keys are refused. */
+import { z } from 'zod';
+import { PLAIN_SANDBOX_ACTIONS, INSTALL_STAGES, type SandboxAction } from '../../esims/sandbox-port.ts';
+import { isId } from '../../domain/ids.ts';
+import { choiceField, countField } from '../../platform/http/fields.ts';
+import { toJson } from '../../platform/http/json.ts';
+import { MAX_SANDBOX_ADVANCE_SECONDS, MAX_SANDBOX_USE_BYTES } from '../../platform/http/limits.ts';
+import { defineRoute, type Route } from '../../platform/http/route.ts';
+import { presentEsim } from './present.ts';
+import { esimSchema } from './schema.ts';
+
+const installBody = z
+  .object({
+    stage: choiceField(INSTALL_STAGES, {
+      description:
+        'How far it gets: the profile is downloaded, installed, switched on, connected to a network; default: CONNECTED',
+      example: 'CONNECTED',
+    }).optional(),
+  })
+  .meta({ id: 'SandboxInstallRequest' });
+
+const useBody = z
+  .object({
+    bytes: countField({
+      min: 1,
+      max: MAX_SANDBOX_USE_BYTES,
+      description: 'Data to use, on top of what is used already; what is more than is left is cut',
+      example: 644_245_095,
+    }),
+  })
+  .meta({ id: 'SandboxUseRequest' });
+
+const clockBody = z
+  .object({
+    advanceSeconds: countField({
+      min: 1,
+      max: MAX_SANDBOX_ADVANCE_SECONDS,
+      description: 'How much older the eSIM becomes; a clock never goes back',
+      example: 432_000,
+    }),
+  })
+  .meta({ id: 'SandboxClockRequest' });
+
+interface Words {
+  readonly operationId: string;
+  readonly summary: string;
+  readonly description: string;
+}
+
+const PLAIN_WORDS: Readonly<Record<(typeof PLAIN_SANDBOX_ACTIONS)[number], Words>> = {
+  'use-up': {
+    operationId: 'sandboxUseUpEsim',
+    summary: 'Use all data of a test eSIM',
+    description: 'As `use`, with all that is left.',
+  },
+  expire: {
+    operationId: 'sandboxExpireEsim',
+    summary: 'Let a test eSIM expire',
+    description:
+      'Moves its clock to the end of its validity, or of the time in which it had to be installed.',
+  },
+  suspend: {
+    operationId: 'sandboxSuspendEsim',
+    summary: 'Suspend a test eSIM',
+    description: 'The supplier pauses its service: `esimStatus` SUSPENDED.',
+  },
+  resume: {
+    operationId: 'sandboxResumeEsim',
+    summary: 'Resume a suspended test eSIM',
+    description: 'Service goes on. Its time has gone on meanwhile.',
+  },
+  'switch-off': {
+    operationId: 'sandboxSwitchOffEsim',
+    summary: 'Switch a test eSIM off on the phone',
+    description: 'The traveller switches the profile off: `smdpStatus` DISABLED.',
+  },
+  'switch-on': {
+    operationId: 'sandboxSwitchOnEsim',
+    summary: 'Switch a test eSIM on again',
+    description: 'The traveller switches the profile on again: `smdpStatus` ENABLED.',
+  },
+  'delete-profile': {
+    operationId: 'sandboxDeleteEsimProfile',
+    summary: 'Delete the profile of a test eSIM from the phone',
+    description: 'The traveller deletes the profile: `smdpStatus` DELETED. It cannot be installed again.',
+  },
+};
+
+function actionRoute<Body extends z.ZodObject | undefined>(
+  name: SandboxAction['name'],
+  words: Words,
+  body: Body,
+  actionOf: (body: Body extends z.ZodObject ? z.output<Body> : undefined) => SandboxAction,
+): Route {
+  return defineRoute({
+    method: 'POST',
+    path: `/api/sandbox/esims/{esimId}/${name}`,
+    key: 'required',
+    scope: 'purchase',
+    testKeysOnly: true,
+    shapes: ['general'],
+    params: {
+      esimId: {
+        description: 'The `_id` of an eSIM order',
+        example: 'esim-0f8fad5bd9cb469fa16570867728950e',
+        isPossible: (text) => isId('esim', text),
+        notFound: { code: 'ESIM_NOT_FOUND', message: 'eSIM not found' },
+      },
+    },
+    body,
+    errors: ['ESIM_NOT_FOUND', 'NOT_YOUR_ESIM', 'SANDBOX_ACTION_REFUSED', 'NOT_FOUND'],
+    responses: { 200: { description: 'The eSIM order, as it now stands', schema: esimSchema } },
+    docs: {
+      ...words,
+      tag: 'Sandbox',
+      description: `${words.description} Test keys only. The supplier's events about it follow.`,
+    },
+    async handle({ world, principal, params, body: given, idempotency }) {
+      const command = { esimId: params['esimId'] ?? '', action: actionOf(given), idempotency };
+      return { status: 200, body: toJson(presentEsim(await world.controlSandboxEsim(principal, command))) };
+    },
+  });
+}
+
+export const sandboxRoutes = (): Route[] => [
+  actionRoute(
+    'install',
+    {
+      operationId: 'sandboxInstallEsim',
+      summary: 'Install a test eSIM',
+      description:
+        'The traveller installs the eSIM, all the way or to a stage at which it stops. A later stage may follow.',
+    },
+    installBody,
+    ({ stage = 'CONNECTED' }) => ({ name: 'install', stage }),
+  ),
+  actionRoute(
+    'use',
+    {
+      operationId: 'sandboxUseEsim',
+      summary: 'Use data of a test eSIM',
+      description: 'The traveller uses data. The profile must be switched on; the first use connects it.',
+    },
+    useBody,
+    ({ bytes }) => ({ name: 'use', bytes }),
+  ),
+  ...PLAIN_SANDBOX_ACTIONS.map((name) => actionRoute(name, PLAIN_WORDS[name], undefined, () => ({ name }))),
+  actionRoute(
+    'clock',
+    {
+      operationId: 'sandboxAdvanceEsimClock',
+      summary: 'Move the time of a test eSIM',
+      description:
+        'Makes one eSIM older: `activateTime` and `expiredTime` move into the past by as much, since everything else keeps its time.',
+    },
+    clockBody,
+    ({ advanceSeconds }) => ({ name: 'clock', advanceMs: advanceSeconds * 1000 }),
+  ),
+];

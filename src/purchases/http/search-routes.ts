@@ -1,0 +1,65 @@
+/** `GET /api/search`. */
+import { z } from 'zod';
+import { textField } from '../../platform/http/fields.ts';
+import { toJson } from '../../platform/http/json.ts';
+import { MAX_SEARCH_CHARACTERS } from '../../platform/http/limits.ts';
+import { defineRoute, type Route } from '../../platform/http/route.ts';
+import { MOST_FOUND } from '../search.ts';
+import { FOUND_BY, FOUND_KINDS } from '../store/search.ts';
+
+const searchQuery = z.object({
+  text: textField({
+    max: MAX_SEARCH_CHARACTERS,
+    description: 'A complete id or ICCID; blanks around it are left out',
+    example: '8944300000000000001',
+  })
+    .transform((text) => text.trim())
+    .refine((text) => text !== '', 'must not be empty'),
+});
+
+const searchSchema = z
+  .object({
+    success: z.literal(true),
+    data: z.object({
+      items: z.array(
+        z
+          .object({
+            kind: z.enum(FOUND_KINDS),
+            id: z.string().meta({ example: 'txn-6f9619ff8b864d0191f1c2d3e4f5a6b7' }),
+            foundBy: z.enum(FOUND_BY).meta({ description: 'What the text is of it', example: 'iccid' }),
+            title: z.string().meta({ description: 'For people', example: 'Nigeria 1GB 7Days' }),
+            status: z.string().meta({ description: 'Empty for a batch', example: 'SUCCESS' }),
+          })
+          .meta({ id: 'FoundItem' }),
+      ),
+    }),
+  })
+  .meta({ id: 'FoundItems' });
+
+export const searchRoute: Route = defineRoute({
+  method: 'GET',
+  path: '/api/search',
+  key: 'required',
+  scope: 'read',
+  shapes: ['general'],
+  query: searchQuery,
+  errors: [],
+  responses: {
+    200: {
+      description: `At most ${MOST_FOUND}, newest first; empty where there is none`,
+      schema: searchSchema,
+    },
+  },
+  docs: {
+    operationId: 'searchById',
+    tag: 'Purchases',
+    summary: 'Find what an id leads to',
+    description:
+      'Only what is yours: purchases, fundings and batches by their id, purchases and fundings also by the id of the request that opened ' +
+      'them (`X-Request-Id`), eSIMs by id or ICCID, webhook messages by id or the id of their event. Ids in full.',
+  },
+  async handle({ world, principal, query: { text } }) {
+    const items = await world.searchOwn(principal, text);
+    return { status: 200, body: toJson({ success: true, data: { items } }) };
+  },
+});

@@ -1,0 +1,71 @@
+/** What happened to one eSIM. */
+import { z } from 'zod';
+import { isId } from '../../domain/ids.ts';
+import { isoTime } from '../../platform/http/answer-fields.ts';
+import { toJson, type Wire } from '../../platform/http/json.ts';
+import { defineRoute, type Route } from '../../platform/http/route.ts';
+import type { EsimTimeline } from '../esim-timeline.ts';
+import { TIMELINE_SOURCES } from '../esim-timeline-rules.ts';
+
+const timelineSchema = z
+  .object({
+    success: z.literal(true),
+    data: z.object({
+      esimId: z.string().meta({ example: 'esim-0f8fad5bd9cb469fa16570867728950e' }),
+      items: z
+        .array(
+          z
+            .object({
+              at: isoTime('When it happened'),
+              source: z.enum(TIMELINE_SOURCES),
+              what: z.string().meta({ description: 'A word for programs', example: 'usage-threshold' }),
+              description: z.string().meta({ example: '80% of the data is used' }),
+              transactionId: z
+                .string()
+                .nullable()
+                .meta({ description: 'Of the purchase or top-up it is about' }),
+              messageId: z.string().nullable().meta({ description: 'Of the webhook message' }),
+            })
+            .meta({ id: 'EsimTimelineItem' }),
+        )
+        .meta({ description: 'Oldest first' }),
+      isComplete: z.boolean().meta({
+        description: 'false: the eSIM is older than what is kept about usage, expiry and webhooks (30 days)',
+      }),
+    }),
+  })
+  .meta({ id: 'EsimTimeline' });
+
+export const timelineRoute: Route = defineRoute({
+  method: 'GET',
+  path: '/api/esim/{esimId}/timeline',
+  key: 'required',
+  scope: 'read',
+  shapes: ['general'],
+  params: {
+    esimId: {
+      description: 'The `_id` of an eSIM order',
+      example: 'esim-0f8fad5bd9cb469fa16570867728950e',
+      isPossible: (text) => isId('esim', text),
+      notFound: { code: 'ESIM_NOT_FOUND', message: 'eSIM not found' },
+    },
+  },
+  errors: ['ESIM_NOT_FOUND', 'NOT_YOUR_ESIM'],
+  responses: { 200: { description: 'The timeline', schema: timelineSchema } },
+  docs: {
+    operationId: 'getEsimTimeline',
+    tag: 'eSIMs',
+    summary: 'Read what happened to an eSIM',
+    description:
+      'Its purchase and top-ups, delivery, install link, use, usage thresholds, expiry, and the webhooks that were sent about it.',
+  },
+  async handle({ world, principal, params }) {
+    const found = await world.getEsimTimeline(principal, params['esimId'] ?? '');
+    return { status: 200, body: toJson(presentTimeline(found)) };
+  },
+});
+
+function presentTimeline({ esimId, lines, isComplete }: EsimTimeline): Wire<z.output<typeof timelineSchema>> {
+  const items = lines.map(({ at, ...line }) => ({ at: at.toISOString(), ...line }));
+  return { success: true, data: { esimId, items, isComplete } };
+}

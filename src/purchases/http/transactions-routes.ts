@@ -1,0 +1,124 @@
+/** Every purchase and funding of the account. */
+import { z } from 'zod';
+import { isId } from '../../domain/ids.ts';
+import { ACCOUNT_CURRENCIES } from '../../domain/money.ts';
+import { PAYMENT_METHODS, PURCHASE_STATUSES } from '../../domain/states.ts';
+import { isoTime, money } from '../../platform/http/answer-fields.ts';
+import { choiceField, isCleanText, timeField } from '../../platform/http/fields.ts';
+import { moneyJson, toJson, type Wire } from '../../platform/http/json.ts';
+import { MAX_SEARCH_CHARACTERS } from '../../platform/http/limits.ts';
+import { pageFields, paginationSchema, presentPage } from '../../platform/http/page.ts';
+import { defineRoute, type Route } from '../../platform/http/route.ts';
+import { MOST_COUNTED, type TransactionPage } from '../list-transactions.ts';
+import { TRANSACTION_TYPES, type ListedTransaction } from '../store/list-transactions.ts';
+
+const transactionsQuery = z
+  .object({
+    ...pageFields,
+    status: choiceField(PURCHASE_STATUSES, { description: 'Only in this status' }).optional(),
+    type: choiceField(TRANSACTION_TYPES, {
+      description: 'Only new eSIMs, only top-ups, or only fundings of the wallet',
+    }).optional(),
+    paymentMethod: choiceField(PAYMENT_METHODS, { description: 'Only paid for in this way' }).optional(),
+    from: timeField({ description: 'Only opened from this time on' }).optional(),
+    to: timeField({ description: 'Only opened before this time' }).optional(),
+    search: z
+      .string()
+      .max(MAX_SEARCH_CHARACTERS, `must be at most ${MAX_SEARCH_CHARACTERS} characters long`)
+      .refine(isCleanText, 'must not contain control characters or broken Unicode')
+      .optional()
+      .meta({
+        description:
+          'A transaction id, `esimId` or ICCID, or a part of a transaction id, ICCID or package name; empty means no filter',
+      }),
+    after: z
+      .string()
+      .refine((text) => text === '' || isId('transaction', text), 'must be the nextCursor of a page')
+      .optional()
+      .meta({
+        description: 'The `nextCursor` of the page before, in place of `page`; empty means the first',
+      }),
+  })
+  .refine(({ page, after }) => page === 1 || !after, {
+    path: ['after'],
+    message: 'must not be given together with page',
+  });
+
+const transactionItemSchema = z
+  .object({
+    transactionId: z.string().meta({ example: 'txn-7c9e6679f4a84ba3a2c1f0d3b5e60a11' }),
+    type: z.enum(TRANSACTION_TYPES).meta({
+      description: 'BASE: a new eSIM. TOPUP: data for one. FUNDING: money for the wallet',
+    }),
+    status: z.enum(PURCHASE_STATUSES),
+    reason: z.string().nullable().meta({ description: 'Why, when FAILED', example: 'PAYMENT_EXPIRED' }),
+    paymentMethod: z.enum(PAYMENT_METHODS),
+    amount: money('The price; of a funding, what the wallet is to get'),
+    currency: z.enum(ACCOUNT_CURRENCIES),
+    packageCode: z.string().nullable().meta({ description: 'null for a funding', example: 'SIM-OK' }),
+    packageName: z.string().nullable(),
+    dataBytes: z.number().int().nullable().meta({ description: 'The data of the package, in bytes' }),
+    esimId: z.string().nullable().meta({ example: 'esim-0f8fad5bd9cb469fa16570867728950e' }),
+    iccid: z.string().nullable().meta({ description: 'null until it is known' }),
+    createdAt: isoTime('When it was opened'),
+    closedAt: isoTime('When it succeeded or failed; null while it is open').nullable(),
+  })
+  .meta({ id: 'TransactionListItem' });
+
+const transactionPageSchema = z
+  .object({
+    success: z.literal(true),
+    data: z.object({
+      items: z.array(transactionItemSchema),
+      pagination: paginationSchema,
+      totalIsMinimum: z.boolean().meta({
+        description: `There are more than \`totalItems\`: at most ${MOST_COUNTED.toLocaleString('en')} are counted`,
+      }),
+      nextCursor: z.string().meta({ description: 'For `after`: the next page; empty at the end' }),
+    }),
+  })
+  .meta({ id: 'TransactionPage' });
+
+export const transactionsRoute: Route = defineRoute({
+  method: 'GET',
+  path: '/api/esim/transactions',
+  key: 'required',
+  scope: 'read',
+  shapes: ['general'],
+  query: transactionsQuery,
+  errors: [],
+  responses: { 200: { description: 'One page, newest first', schema: transactionPageSchema } },
+  docs: {
+    operationId: 'listTransactions',
+    tag: 'Purchases',
+    summary: 'List your purchases and fundings',
+    description:
+      'Every purchase and every funding of the wallet, newest first. `page` reaches the newest ' +
+      `${MOST_COUNTED.toLocaleString('en')}; \`after\` reaches all. A page of a search may be short, or empty, while \`nextCursor\` is not empty.`,
+  },
+  async handle({ world, principal, query }) {
+    const { search, after, ...filters } = query;
+    const found = await world.listTransactions(principal, {
+      ...filters,
+      search: search || undefined,
+      after: after || undefined,
+    });
+    return { status: 200, body: toJson(presentTransactions(found)) };
+  },
+});
+
+function presentTransactions(page: TransactionPage): Wire<z.output<typeof transactionPageSchema>> {
+  const { success, data } = presentPage(page, presentItem);
+  return { success, data: { ...data, totalIsMinimum: page.totalIsMinimum, nextCursor: page.next ?? '' } };
+}
+
+function presentItem(item: ListedTransaction): Wire<z.output<typeof transactionItemSchema>> {
+  const { amountMinor, dataBytes, createdAt, closedAt, ...same } = item;
+  return {
+    ...same,
+    amount: moneyJson(amountMinor),
+    dataBytes: dataBytes === null ? null : Number(dataBytes),
+    createdAt: createdAt.toISOString(),
+    closedAt: closedAt?.toISOString() ?? null,
+  };
+}

@@ -1,0 +1,226 @@
+/** Orders many eSIMs at once: checks and prices every row, writes all of them in one transaction, and has them bought one by one. */
+import { randomBytes } from 'node:crypto';
+import type { Principal } from '../domain/account.ts';
+import { csvOf } from '../domain/csv.ts';
+import { DomainError, problemsText } from '../domain/errors.ts';
+import { makeId } from '../domain/ids.ts';
+import { formatAmount, type Money } from '../domain/money.ts';
+import type { Page, PageQuery } from '../domain/page.ts';
+import { getWallet } from '../ledger/wallet.ts';
+import { writeOnce } from '../platform/idempotency/keyed-writes.ts';
+import type { IdempotencyContext } from '../platform/idempotency/tag.ts';
+import { newEsimId, newTransactionId } from '../platform/idempotency/transaction-id.ts';
+import { inTransaction } from '../platform/database/in-transaction.ts';
+import type { RequestContext } from '../platform/telemetry/subject.ts';
+import {
+  BATCH_CSV_COLUMNS,
+  MAX_BATCH_ROWS,
+  MAX_BEGINNING_BATCHES,
+  batchStatus,
+  csvRow,
+  rowProblems,
+  type BatchCounts,
+  type BatchRowCommand,
+  type BatchRowView,
+  type BatchStatus,
+} from './batch-rules.ts';
+import { buildInput } from './buy.ts';
+import type { BatchDeps } from './deps.ts';
+import type { PurchaseInput } from './purchase.ts';
+import {
+  countRows,
+  findBatch,
+  insertBatch,
+  listBatches as listStored,
+  listRows,
+  requireCounts,
+  type BatchRow,
+} from './store/batches.ts';
+import { currentTerms } from './terms.ts';
+
+export interface BatchCommand {
+  readonly rows: readonly BatchRowCommand[];
+  /** Nothing is ordered where the rows cost more. */
+  readonly maxTotalPrice?: Money | undefined;
+  readonly idempotency?: IdempotencyContext | undefined;
+}
+
+export interface BatchView {
+  readonly batchId: string;
+  readonly status: BatchStatus;
+  readonly counts: BatchCounts;
+  readonly totalPrice: Money;
+  readonly createdAt: Date;
+  /** Null while it is not completed. */
+  readonly completedAt: Date | null;
+}
+
+export interface BatchDetails {
+  readonly batch: BatchView;
+  readonly rows: Page<BatchRowView>;
+}
+
+/**
+ * Accepts all rows or none. Prices are frozen now, and each row is bought from the wallet soon. Throws VALIDATION_ERROR with every wrong row,
+ * EMAIL_UNAVAILABLE, INSUFFICIENT_BALANCE, TOO_MANY_BATCHES, RATE_LIMIT_EXCEEDED and EXCHANGE_RATE_UNAVAILABLE.
+ */
+export async function orderBatch(
+  deps: BatchDeps,
+  principal: Principal,
+  { rows, maxTotalPrice, idempotency }: BatchCommand,
+  context: RequestContext,
+): Promise<BatchView> {
+  const { account } = principal;
+  requireOrderable(deps, rows);
+  const priced = rows.map((row) => ({ ...row, terms: termsOf(deps, principal, row, context) }));
+  const totalMinor = priced.reduce((sum, { terms }) => sum + BigInt(terms.quote.priceMinor), 0n);
+  const total = { amountMinor: totalMinor, currency: account.currency };
+  requireWithin(maxTotalPrice, total);
+  const accepted = await writeOnce(deps, principal, idempotency, {
+    act: (db) =>
+      inTransaction(db, async (trx) => {
+        // Other purchases may spend it first: rows are refused then one by one.
+        const { balance } = await getWallet({ ...deps, db: trx }, principal);
+        if (balance.amountMinor < totalMinor) throw balanceTooLow(total);
+        const id = makeId('batch', randomBytes(16).toString('hex'));
+        const batch = await insertBatch(trx, {
+          id,
+          accountId: account.id,
+          senderName: account.name,
+          currency: account.currency,
+          totalMinor,
+          rows: priced,
+          now: deps.clock.now(),
+          maxBeginning: MAX_BEGINNING_BATCHES,
+          maxEmailsADay: deps.settings.travellerEmails.maxADay,
+        });
+        if (batch === 'too-many-batches') throw tooManyBatches();
+        if (batch === 'too-many-emails') throw tooManyEmails(deps);
+        return { about: id, value: acceptedView(batch) };
+      }),
+    // As it was accepted: a repeat gets the same bytes, whatever has happened since.
+    again: async (batchId) => acceptedView(await requireBatch(deps, principal, batchId)),
+  });
+  await deps.batchEngine.begin({ batchId: accepted.batchId, accountId: account.id });
+  return accepted;
+}
+
+function requireOrderable(deps: BatchDeps, rows: readonly BatchRowCommand[]): void {
+  const { byCode } = deps.catalogue.current();
+  const problems = rowProblems(rows, deps.clock.now(), (packageCode) => {
+    const item = byCode.get(packageCode);
+    return item?.withdrawn === false ? item : undefined;
+  });
+  if (problems.length > 0)
+    throw new DomainError('VALIDATION_ERROR', 'Invalid request', { details: problemsText(problems) });
+  if (!deps.settings.travellerEmails.isAvailable && rows.some(({ email }) => email !== undefined))
+    throw new DomainError('EMAIL_UNAVAILABLE', 'E-mails to travellers are not available: leave email out');
+}
+
+/** What a purchase of this row alone would be opened with, under an id of its own that is written before anything begins. */
+function termsOf(
+  deps: BatchDeps,
+  principal: Principal,
+  { packageCode }: BatchRowCommand,
+  context: RequestContext,
+): PurchaseInput {
+  const item = deps.catalogue.current().byCode.get(packageCode);
+  if (!item) throw new Error(`${packageCode} was on sale a moment ago`);
+  const command = { packageCode, packageType: 'BASE', paymentMethod: 'WALLET' } as const;
+  return buildInput(deps, principal, command, context, {
+    item,
+    esimId: newEsimId(),
+    terms: currentTerms(deps, principal, command, item),
+    transactionId: newTransactionId(),
+    askedAtMs: deps.clock.now().getTime(),
+  });
+}
+
+function requireWithin(maxTotalPrice: Money | undefined, total: Money): void {
+  if (maxTotalPrice === undefined) return;
+  const refuse = (details: string) => new DomainError('VALIDATION_ERROR', 'Invalid request', { details });
+  if (maxTotalPrice.currency !== total.currency)
+    throw refuse(`maxTotalPrice.currency: must be the account's, ${total.currency}`);
+  if (total.amountMinor > maxTotalPrice.amountMinor)
+    throw refuse(`maxTotalPrice.amount: the rows cost ${formatAmount(total)} ${total.currency}`);
+}
+
+function balanceTooLow(total: Money): DomainError {
+  return new DomainError(
+    'INSUFFICIENT_BALANCE',
+    `The rows cost ${formatAmount(total)} ${total.currency}, more than the wallet has`,
+  );
+}
+
+function tooManyBatches(): DomainError {
+  return new DomainError(
+    'TOO_MANY_BATCHES',
+    `${MAX_BEGINNING_BATCHES} batches of this account have not begun all their rows yet`,
+  );
+}
+
+function tooManyEmails({ settings }: BatchDeps): DomainError {
+  const message = `At most ${settings.travellerEmails.maxADay} e-mails to travellers a day in this environment`;
+  return new DomainError('RATE_LIMIT_EXCEEDED', message, { retryAfterSeconds: 3_600 });
+}
+
+export async function listBatches(
+  { db }: Pick<BatchDeps, 'db'>,
+  { account }: Principal,
+  query: PageQuery,
+): Promise<Page<BatchView>> {
+  const page = await listStored(db, account.id, query);
+  const counts = await countRows(db, page.items);
+  return { ...page, items: page.items.map((batch) => viewOf(batch, requireCounts(counts, batch.id))) };
+}
+
+/** The batch with one page of its rows, in the order of the request. BATCH_NOT_FOUND, also for another account's. */
+export async function getBatch(
+  deps: Pick<BatchDeps, 'db'>,
+  principal: Principal,
+  batchId: string,
+  { page, limit }: PageQuery,
+): Promise<BatchDetails> {
+  const batch = await requireBatch(deps, principal, batchId);
+  const counts = requireCounts(await countRows(deps.db, [batch]), batchId);
+  const items = await listRows(deps.db, batchId, { from: (page - 1) * limit, limit });
+  return { batch: viewOf(batch, counts), rows: { items, total: batch.row_count, page, limit } };
+}
+
+/** All rows as CSV, as they now stand. BATCH_NOT_FOUND. */
+export async function exportBatch(
+  deps: Pick<BatchDeps, 'db'>,
+  principal: Principal,
+  batchId: string,
+): Promise<string> {
+  await requireBatch(deps, principal, batchId);
+  const rows = await listRows(deps.db, batchId, { from: 0, limit: MAX_BATCH_ROWS });
+  return csvOf(BATCH_CSV_COLUMNS, rows.map(csvRow));
+}
+
+async function requireBatch(
+  { db }: Pick<BatchDeps, 'db'>,
+  { account }: Principal,
+  batchId: string,
+): Promise<BatchRow> {
+  const batch = await findBatch(db, account.id, batchId);
+  if (!batch) throw new DomainError('BATCH_NOT_FOUND', 'Batch not found');
+  return batch;
+}
+
+function viewOf(batch: BatchRow, counts: BatchCounts): BatchView {
+  return {
+    batchId: batch.id,
+    status: batchStatus(counts),
+    counts,
+    totalPrice: { amountMinor: batch.total_minor, currency: batch.currency },
+    createdAt: batch.created_at,
+    completedAt: batch.closed_at,
+  };
+}
+
+function acceptedView(batch: BatchRow): BatchView {
+  const rows = batch.row_count;
+  const counts = { rows, queued: rows, processing: 0, succeeded: 0, failed: 0 };
+  return { ...viewOf(batch, counts), completedAt: null };
+}

@@ -1,0 +1,67 @@
+import type { Principal } from '../domain/account.ts';
+import type { AccountCurrency } from '../domain/money.ts';
+import type { PurchaseDeps } from './deps.ts';
+import { daysOf, daysBetween } from './days.ts';
+import { findOldestUsage } from '../esims/store/esims.ts';
+import { countOwnRegions, readSpending, type SpendingFigures } from './store/spending.ts';
+import type { Days } from './store/statistics.ts';
+
+/** Both ends included: a leap year. */
+export const MAX_SPENDING_DAYS = 366;
+
+/** As many as a chart shows. */
+const MOST_DESTINATIONS = 10;
+
+export interface Spending extends Days {
+  readonly currency: AccountCurrency;
+  /** No usage of an eSIM that may still change is older; null where none may. */
+  readonly usageAsOf: Date | null;
+  readonly total: SpendingFigures;
+  /** Every day, oldest first. */
+  readonly days: readonly (SpendingFigures & { readonly day: string })[];
+  /** Most purchases first. */
+  readonly topDestinations: readonly {
+    readonly regionCode: string;
+    readonly regionName: string;
+    readonly purchases: bigint;
+  }[];
+}
+
+const NOTHING: SpendingFigures = { purchases: 0n, failed: 0n, spentMinor: 0n, dataBytes: 0n, usedBytes: 0n };
+
+/** The account's figures for each of these UTC days; the last 30 days without any. Throws VALIDATION_ERROR. */
+export async function getSpending(
+  { db, clock, catalogue }: Pick<PurchaseDeps, 'db' | 'clock' | 'catalogue'>,
+  { account }: Principal,
+  asked: Partial<Days>,
+): Promise<Spending> {
+  const period = daysOf(asked, clock.now(), MAX_SPENDING_DAYS);
+  // Before the figures: those may be newer.
+  const usageAsOf = await findOldestUsage(db, account.id);
+  const counted = await readSpending(db, { accountId: account.id, currency: account.currency }, period);
+  const destinations = await countOwnRegions(db, account.id, period, MOST_DESTINATIONS);
+  const nameOf = new Map(catalogue.current().regions.map((one) => [one.regionCode, one.regionName]));
+  const byDay = new Map(counted.map(({ day, ...figures }) => [day, figures]));
+  return {
+    ...period,
+    currency: account.currency,
+    usageAsOf,
+    total: counted.reduce(add, NOTHING),
+    days: daysBetween(period).map((day) => ({ day, ...(byDay.get(day) ?? NOTHING) })),
+    // A region that is no longer sold has no name.
+    topDestinations: destinations.map((one) => ({
+      ...one,
+      regionName: nameOf.get(one.regionCode) ?? one.regionCode,
+    })),
+  };
+}
+
+function add(sum: SpendingFigures, more: SpendingFigures): SpendingFigures {
+  return {
+    purchases: sum.purchases + more.purchases,
+    failed: sum.failed + more.failed,
+    spentMinor: sum.spentMinor + more.spentMinor,
+    dataBytes: sum.dataBytes + more.dataBytes,
+    usedBytes: sum.usedBytes + more.usedBytes,
+  };
+}

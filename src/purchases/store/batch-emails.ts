@@ -1,0 +1,76 @@
+/** E-mails to travellers, sent from the rows of their batches. Nothing else reads an address. */
+import { sql } from 'kysely';
+import type { WorldDb } from '../../platform/database/tables.ts';
+import { inBatches } from '../../platform/database/retention.ts';
+import type { EmailLanguage } from '../batch-emails.ts';
+
+export interface ClaimedEmail {
+  readonly batchId: string;
+  readonly rowNumber: number;
+  readonly transactionId: string;
+  readonly email: string;
+  readonly language: EmailLanguage;
+  readonly sender: string;
+  readonly packageName: string;
+  readonly esimId: string;
+  /** The eSIM cannot be installed any more. */
+  readonly isOver: boolean;
+  readonly dueAt: Date;
+  /** Including this one. */
+  readonly attempts: number;
+}
+
+/**
+ * Claims the e-mail that has been due longest for `leaseMs`. A sender that dies after sending causes a second one with the same id. undefined: none is
+ * due.
+ */
+export async function claimEmail(db: WorldDb, now: Date, leaseMs: number): Promise<ClaimedEmail | undefined> {
+  const { rows } = await sql<ClaimedEmail>`
+    with claimed as (
+      update batch_rows set email_attempts = email_attempts + 1, email_next_at = ${new Date(now.getTime() + leaseMs)}
+       where (batch_id, row_number) in (
+         select batch_id, row_number from batch_rows where email_next_at <= ${now}
+          order by email_next_at limit 1 for update skip locked)
+      returning *
+    )
+    select claimed.batch_id as "batchId", claimed.row_number as "rowNumber", claimed.transaction_id as "transactionId",
+           claimed.email, claimed.language, batches.sender_name as sender, esims.package_name as "packageName",
+           esims.id as "esimId", esims.status in ('EXPIRED', 'CANCELLED', 'FAILED') as "isOver",
+           claimed.email_due_at as "dueAt", claimed.email_attempts as attempts
+      from claimed
+      join batches on batches.id = claimed.batch_id
+      join esims on esims.transaction_id = claimed.transaction_id`.execute(db);
+  return rows[0];
+}
+
+type RowKey = Pick<ClaimedEmail, 'batchId' | 'rowNumber'>;
+
+/** Once; the first end counts. */
+export async function closeEmail(
+  db: WorldDb,
+  { batchId, rowNumber }: RowKey,
+  status: 'SENT' | 'NOT_SENT' | 'FAILED',
+  now: Date,
+): Promise<void> {
+  await sql`
+    update batch_rows set email_status = ${status}, email_next_at = null, email_closed_at = ${now}
+     where batch_id = ${batchId} and row_number = ${rowNumber} and email_status = 'WAITING'`.execute(db);
+}
+
+export async function postponeEmail(db: WorldDb, { batchId, rowNumber }: RowKey, until: Date): Promise<void> {
+  await sql`
+    update batch_rows set email_next_at = ${until}
+     where batch_id = ${batchId} and row_number = ${rowNumber} and email_status = 'WAITING'`.execute(db);
+}
+
+/** Blanks the addresses of e-mails that ended before then; returns how many. */
+export function forgetTravellerEmails(db: WorldDb, before: Date, isOver?: () => boolean): Promise<number> {
+  return inBatches(async (limit) => {
+    const result = await sql`
+      update batch_rows set email = null
+       where (batch_id, row_number) in (
+         select batch_id, row_number from batch_rows where email is not null and email_closed_at < ${before}
+          order by email_closed_at limit ${limit} for update skip locked)`.execute(db);
+    return Number(result.numAffectedRows ?? 0);
+  }, isOver);
+}

@@ -1,0 +1,96 @@
+/** What a purchase costs: the present price, or that of a quote. Nothing is computed again afterwards. */
+import type { Principal } from '../domain/account.ts';
+import { DomainError } from '../domain/errors.ts';
+import { formatMinor } from '../domain/money.ts';
+import type { PaymentMethod } from '../domain/states.ts';
+import type { CataloguePackage } from '../catalogue/rules.ts';
+import { createPricer } from '../catalogue/prices.ts';
+import { refused } from '../payments/engine.ts';
+import { quoteCharge } from '../payments/quote-charge.ts';
+import type { PurchaseDeps } from './deps.ts';
+import type { PurchaseInput } from './purchase.ts';
+import type { QuoteRow } from './store/quotes.ts';
+import type { BuyCommand } from './views.ts';
+
+export type PurchaseTerms = Pick<PurchaseInput, 'quote' | 'quoteId' | 'charge'>;
+type TermsDeps = Pick<PurchaseDeps, 'catalogue' | 'clock' | 'settings' | 'gateway'>;
+
+/** EXCHANGE_RATE_UNAVAILABLE, PAYMENT_METHOD_UNAVAILABLE. */
+export function currentTerms(
+  deps: TermsDeps,
+  { account }: Principal,
+  { paymentMethod = 'WALLET' }: { readonly paymentMethod?: PaymentMethod | undefined },
+  item: CataloguePackage,
+): PurchaseTerms {
+  const catalogue = deps.catalogue.current();
+  const { price: priceOf, rate } = createPricer(deps, catalogue, account, account.currency);
+  const { price, priceUsdMinor } = priceOf(item);
+  return {
+    quote: {
+      priceMinor: String(price.amountMinor),
+      currency: account.currency,
+      priceUsdMinor: String(priceUsdMinor),
+      costUsdE4: String(item.cost),
+      settingsId: catalogue.settings.id,
+      ...(rate ? { rateId: rate.id } : {}),
+    },
+    ...(paymentMethod === 'WALLET' ? {} : { charge: quoteCharge(deps, catalogue, paymentMethod, price) }),
+  };
+}
+
+const COST_UNITS_PER_CENT = 100n;
+
+/**
+ * The quote's price. The order goes to the supplier at its present cost, since it refuses any other: we carry the difference, down to a margin of nothing.
+ * PACKAGE_UNAVAILABLE where the cost has risen above the price, QUOTE_MISMATCH for another package.
+ */
+export function quotedTerms(
+  deps: TermsDeps,
+  { paymentMethod }: Pick<BuyCommand, 'paymentMethod'>,
+  item: CataloguePackage,
+  row: QuoteRow,
+): PurchaseTerms {
+  if (item.packageCode !== row.package_code) throw quoteMismatch('packageCode');
+  if (item.cost > row.cost_usd_e4 && item.cost > row.price_usd_minor * COST_UNITS_PER_CENT)
+    throw refused({ reason: 'PRICE_CHANGED', detail: 'the cost rose above the quoted price' });
+  const price = { amountMinor: row.price_minor, currency: row.currency };
+  return {
+    quote: {
+      priceMinor: String(row.price_minor),
+      currency: row.currency,
+      priceUsdMinor: String(row.price_usd_minor),
+      costUsdE4: String(item.cost),
+      settingsId: row.settings_id,
+      ...(row.rate_id === null ? {} : { rateId: row.rate_id }),
+    },
+    quoteId: row.id,
+    ...(paymentMethod === 'WALLET'
+      ? {}
+      : { charge: row.charge ?? quoteCharge(deps, deps.catalogue.current(), paymentMethod, price) }),
+  };
+}
+
+export function quoteMismatch(field: string): DomainError {
+  return new DomainError('QUOTE_MISMATCH', `The quote was made for another ${field}`);
+}
+
+/** CURRENCY_MISMATCH. */
+export function requireAccountCurrency(
+  { account }: Principal,
+  { maxPrice }: Pick<BuyCommand, 'maxPrice'>,
+): void {
+  if (maxPrice && maxPrice.currency !== account.currency)
+    throw new DomainError('CURRENCY_MISMATCH', `Prices of this account are in ${account.currency}`);
+}
+
+/** PRICE_ABOVE_MAX. The price is frozen with these terms, so nothing dearer is ever charged. */
+export function requireAtMost(
+  { maxPrice }: Pick<BuyCommand, 'maxPrice'>,
+  { quote: { priceMinor, currency } }: PurchaseTerms,
+): void {
+  if (maxPrice && BigInt(priceMinor) > maxPrice.amountMinor)
+    throw new DomainError(
+      'PRICE_ABOVE_MAX',
+      `The price is ${currency} ${formatMinor(BigInt(priceMinor))}, above maxPrice`,
+    );
+}

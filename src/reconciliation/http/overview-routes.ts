@@ -1,0 +1,92 @@
+/** `GET /ops/overview`. */
+import { z } from 'zod';
+import { STUCK_CLASSES, type StuckClass } from '../../operations/stuck-rules.ts';
+import { amountJson, isoTime, money } from '../../platform/http/answer-fields.ts';
+import { toJson, type Wire } from '../../platform/http/json.ts';
+import { dataSchema, defineOpsRoute, worldQuery } from '../../platform/http/ops-route.ts';
+import type { Overview } from '../overview.ts';
+import { WAITS_FOR } from '../store/ledger.ts';
+
+const figure = {
+  count: z.number().int().meta({ example: 12 }),
+  oldestAgeSeconds: z
+    .number()
+    .int()
+    .nullable()
+    .meta({ description: 'How old the oldest is; null: there are none', example: 4_000 }),
+};
+
+const classes = STUCK_CLASSES as readonly [StuckClass, ...StuckClass[]];
+
+const overviewSchema = dataSchema(
+  z.object({
+    stuck: z.object({
+      ...figure,
+      classes: z
+        .array(z.object({ class: z.enum(classes), ...figure }))
+        .meta({ description: 'Those that have any, the one with the oldest first' }),
+      isCut: z.boolean().meta({ description: 'There are more than 10,000, and no more were counted' }),
+      temporalAsked: z.boolean().meta({
+        description: 'false: Temporal did not answer, so that `workflow-gone` is left out',
+      }),
+    }),
+    approvals: z.object(figure).meta({ description: 'Actions that await a second person' }),
+    differences: z.object(figure).nullable().meta({ description: 'Open ones; null: not for your role' }),
+    waiting: z
+      .object({
+        asOf: isoTime('Up to a minute ago'),
+        lines: z.array(
+          z.object({
+            waitsFor: z.enum(WAITS_FOR),
+            currency: z.string().meta({ example: 'NGN' }),
+            amount: money('In `currency`'),
+            ...figure,
+          }),
+        ),
+      })
+      .nullable()
+      .meta({ description: 'Money that waits, as in `getWaitingMoney`; null: not for your role' }),
+  }),
+  'Overview',
+);
+
+export const overviewRoute = defineOpsRoute({
+  method: 'GET',
+  path: '/ops/overview',
+  permission: 'see',
+  query: worldQuery,
+  responses: { 200: { description: 'Figures', schema: overviewSchema } },
+  docs: {
+    operationId: 'getOverview',
+    tag: 'Purchases',
+    summary: 'Read what needs attention now',
+    description:
+      'How much is stuck by class, which money waits, how many differences are open and how many actions await approval, each with the ' +
+      'age of the oldest.',
+  },
+  async handle({ ops: { world, session } }) {
+    return { status: 200, body: toJson(presentOverview(await world.readOverview(session))) };
+  },
+});
+
+function presentOverview({
+  stuck,
+  approvals,
+  differences,
+  waiting,
+}: Overview): Wire<z.output<typeof overviewSchema>> {
+  return {
+    success: true,
+    data: {
+      stuck,
+      approvals,
+      differences,
+      waiting: waiting && {
+        asOf: waiting.asOf.toISOString(),
+        lines: waiting.lines.map(({ waitsFor, count, oldestAgeSeconds, ...amount }) => ({
+          ...{ waitsFor, currency: amount.currency, amount: amountJson(amount), count, oldestAgeSeconds },
+        })),
+      },
+    },
+  };
+}

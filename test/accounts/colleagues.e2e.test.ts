@@ -1,0 +1,219 @@
+// Members of an account: invited by mail, with a role, and removed. On the whole service.
+import { sql } from 'kysely';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import {
+  colleague,
+  data,
+  mailOf,
+  me,
+  messageOf,
+  openBrowser,
+  signedUp,
+  signIn,
+  tokenOf,
+  uniqueEmail,
+  USER_PASSWORD,
+  type User,
+} from '../support/dashboard.ts';
+import { SIGN_IN_ENV } from '../support/people.ts';
+import { startStack, type Answer, type Stack } from '../support/stack.ts';
+import { startInbox, type Inbox } from '../support/webhook-inbox.ts';
+
+let stack: Stack;
+let inbox: Inbox;
+beforeAll(async () => {
+  [stack, inbox] = await Promise.all([startStack({ env: SIGN_IN_ENV }), startInbox()]);
+});
+afterAll(async () => {
+  await stack.close();
+  await inbox.close();
+});
+
+describe('colleagues', () => {
+  it('are invited, get a role, and lose it at once', async () => {
+    const owner = await signedUp(stack);
+    const email = uniqueEmail('dev');
+    const invited = await owner.ask('POST', '/account/invitations', { body: { email, role: 'SUPPORT' } });
+    expect(invited.status, invited.text).toBe(201);
+    const replaced = await owner.ask('POST', '/account/invitations', { body: { email, role: 'DEVELOPER' } });
+    const open = data<{ items: { role: string }[] }>(await owner.ask('GET', '/account/invitations'));
+    expect(open.items.map(({ role }) => role)).toEqual(['DEVELOPER']);
+
+    const browser = openBrowser(stack);
+    const accept = (token: string, more: object) =>
+      browser.call('POST', '/auth/invitations/accept', { body: { token, ...more } });
+    const person = { name: 'Dev', password: USER_PASSWORD };
+    expect((await accept(tokenOf(mailOf(invited)), person)).status).toBe(400);
+    const token = tokenOf(mailOf(replaced));
+    expect(messageOf(await accept(token, {}))).toContain('name: is required');
+    expect(messageOf(await accept(token, { ...person, password: 'short' }))).toContain('password: must have');
+    expect(data(await accept(token, person))).toEqual({ accountId: owner.accountId, isSignedIn: true });
+    expect((await accept(token, person)).status).toBe(400);
+    expect(data(await me(browser))).toMatchObject({
+      memberships: [{ accountId: owner.accountId, role: 'DEVELOPER' }],
+    });
+
+    const members = data<{ items: { userId: string; email: string }[] }>(
+      await owner.ask('GET', '/account/members'),
+    );
+    const { userId } = members.items.find((one) => one.email === email)!;
+    const headers = { 'Simway-Account': owner.accountId, 'Simway-Environment': 'test' };
+    expect((await browser.call('GET', '/account/keys', { headers })).status).toBe(200);
+    const changed = await owner.ask('PATCH', `/account/members/${userId}`, { body: { role: 'FINANCE' } });
+    expect(data(changed)).toMatchObject({ userId, role: 'FINANCE' });
+    expect((await browser.call('GET', '/account/keys', { headers })).status).toBe(403);
+    expect((await owner.ask('DELETE', `/account/members/${userId}`)).status).toBe(200);
+    expect((await browser.call('GET', '/account', { headers })).status).toBe(403);
+    expect((await owner.ask('DELETE', `/account/members/${userId}`)).status).toBe(404);
+
+    const { rows } = await sql<{ action: string; actor: string }>`
+      select action, actor from accounts.audit_log where subject = ${userId} and action like 'member.%' order by id`.execute(
+      stack.owner,
+    );
+    expect(rows).toEqual([
+      { action: 'member.join', actor: email },
+      { action: 'member.change', actor: owner.email },
+      { action: 'member.remove', actor: owner.email },
+    ]);
+  });
+
+  it('a user who exists is added by the link, and not signed in by it', async () => {
+    const [owner, guest] = await Promise.all([signedUp(stack), signedUp(stack)]);
+    const invited = await owner.ask('POST', '/account/invitations', {
+      body: { email: guest.email, role: 'OWNER' },
+    });
+    const browser = openBrowser(stack);
+    const accepted = await browser.call('POST', '/auth/invitations/accept', {
+      body: { token: tokenOf(mailOf(invited)) },
+    });
+    expect([data(accepted), browser.cookies.size]).toEqual([
+      { accountId: owner.accountId, isSignedIn: false },
+      0,
+    ]);
+    const { memberships } = data<{ memberships: { accountId: string }[] }>(await me(guest.browser));
+    expect(memberships.map(({ accountId }) => accountId)).toEqual([guest.accountId, owner.accountId]);
+    const twice = await owner.ask('POST', '/account/invitations', {
+      body: { email: guest.email, role: 'SUPPORT' },
+    });
+    expect(messageOf(twice)).toContain('email: is a member already');
+  });
+
+  it('never lose the last owner, also not when two owners remove each other at once', async () => {
+    const owner = await signedUp(stack);
+    const idOf = async (user: User) => data<{ user: { userId: string } }>(await me(user.browser)).user.userId;
+    const own = await idOf(owner);
+    const demote = await owner.ask('PATCH', `/account/members/${own}`, { body: { role: 'SUPPORT' } });
+    expect(messageOf(demote)).toContain('the last owner');
+    expect((await owner.ask('DELETE', `/account/members/${own}`)).status).toBe(400);
+    const second = await colleague(stack, owner, 'OWNER');
+    const other = await idOf(second);
+    const removed = await Promise.all([
+      owner.ask('DELETE', `/account/members/${other}`),
+      second.ask('DELETE', `/account/members/${own}`),
+    ]);
+    expect(removed.filter(({ status }) => status === 200)).toHaveLength(1);
+    const { rows } = await sql`select 1 from accounts.members where account_id = ${owner.accountId}`.execute(
+      stack.owner,
+    );
+    expect(rows).toHaveLength(1);
+  });
+
+  it.each([
+    ['removed', (owner: User, id: string) => owner.ask('DELETE', `/account/members/${id}`)],
+    [
+      'no owner any more',
+      (owner: User, id: string) =>
+        owner.ask('PATCH', `/account/members/${id}`, { body: { role: 'SUPPORT' } }),
+    ],
+  ])('invitations by a member who is %s are void', async (_what, change) => {
+    const owner = await signedUp(stack);
+    const second = await colleague(stack, owner, 'OWNER');
+    const invite = (by: User) =>
+      by.ask('POST', '/account/invitations', { body: { email: uniqueEmail('guest'), role: 'OWNER' } });
+    const [kept, lost] = [await invite(owner), await invite(second)];
+    const { userId } = data<{ user: { userId: string } }>(await me(second.browser)).user;
+    expect((await change(owner, userId)).status).toBe(200);
+    const accept = (invited: Answer) =>
+      openBrowser(stack).call('POST', '/auth/invitations/accept', {
+        body: { token: tokenOf(mailOf(invited)), name: 'Guest', password: USER_PASSWORD },
+      });
+    expect([(await accept(lost)).status, (await accept(kept)).status]).toEqual([400, 200]);
+  });
+
+  it('somebody who signs up with the invited address at that moment does not become a member', async () => {
+    const owner = await signedUp(stack);
+    const email = uniqueEmail('invited');
+    const invited = await owner.ask('POST', '/account/invitations', { body: { email, role: 'OWNER' } });
+    await openBrowser(stack).call('POST', '/auth/users', {
+      body: { email, password: 'a password of a stranger', name: 'M', companyName: 'M', currency: 'USD' },
+    });
+    // As if the stranger's row came between the deletion of unconfirmed users and the new one.
+    await sql`create function accounts.come_back() returns trigger language plpgsql as $$ begin return null; end $$`.execute(
+      stack.owner,
+    );
+    await sql`create trigger come_back before delete on accounts.users for each row
+      when (not old.email_verified) execute function accounts.come_back()`.execute(stack.owner);
+    try {
+      const accepted = await openBrowser(stack).call('POST', '/auth/invitations/accept', {
+        body: { token: tokenOf(mailOf(invited)), name: 'Invited', password: USER_PASSWORD },
+      });
+      expect([accepted.status, accepted.headers.getSetCookie()]).toEqual([400, []]);
+    } finally {
+      await sql`drop function accounts.come_back() cascade`.execute(stack.owner);
+    }
+    const members = data<{ items: { email: string }[] }>(await owner.ask('GET', '/account/members'));
+    expect(members.items.map((one) => one.email)).toEqual([owner.email]);
+    expect((await signIn(openBrowser(stack), email, 'a password of a stranger')).status).toBe(403);
+  });
+
+  it('at most 50 invitations within 24 hours, withdrawn ones too', async () => {
+    const owner = await signedUp(stack);
+    const invite = () =>
+      owner.ask('POST', '/account/invitations', { body: { email: uniqueEmail('many'), role: 'SUPPORT' } });
+    expect((await invite()).status).toBe(201);
+    await sql`update accounts.mails_to set count = 49
+               where address_sha256 = sha256(convert_to(${`invitations of ${owner.accountId}`}, 'UTF8'))`.execute(
+      stack.owner,
+    );
+    const last = await invite();
+    const { invitationId } = data<{ invitation: { invitationId: string } }>(last).invitation;
+    await owner.ask('DELETE', `/account/invitations/${invitationId}`);
+    const refused = await invite();
+    expect([last.status, refused.status]).toEqual([201, 400]);
+    expect(messageOf(refused)).toContain('email: at most 50 invitations may be sent within 24 hours');
+  });
+
+  it.each(['URGENT: https://evil.example/x', 'Call www.evil', 'write to a@evil', 'evil.example'])(
+    'our mail carries no link of the account’s name: %s',
+    async (name) => {
+      const owner = await signedUp(stack);
+      await owner.ask('PATCH', '/account', { body: { name } });
+      const invited = await owner.ask('POST', '/account/invitations', {
+        body: { email: uniqueEmail('guest'), role: 'SUPPORT' },
+      });
+      const { subject, text } = mailOf(invited)!;
+      expect(subject).toBe(`${owner.email} invites you to an account`);
+      expect(text).not.toContain('evil');
+    },
+  );
+
+  it('an invitation is withdrawn', async () => {
+    const owner = await signedUp(stack);
+    const invited = await owner.ask('POST', '/account/invitations', {
+      body: { email: uniqueEmail('late'), role: 'SUPPORT' },
+    });
+    const { invitation } = data<{ invitation: { invitationId: string } }>(invited);
+    const withdraw = () => owner.ask('DELETE', `/account/invitations/${invitation.invitationId}`);
+    expect([(await withdraw()).status, (await withdraw()).status]).toEqual([200, 404]);
+    const body = { token: tokenOf(mailOf(invited)), name: 'Late', password: USER_PASSWORD };
+    expect((await openBrowser(stack).call('POST', '/auth/invitations/accept', { body })).status).toBe(400);
+  });
+});
+
+it('an owner renames the account and names its website, which must answer', async () => {
+  const owner = await signedUp(stack);
+  const changed = await owner.ask('PATCH', '/account', { body: { name: 'B', websiteUrl: `${inbox.url}/` } });
+  expect(data(changed)).toMatchObject({ name: 'B', websiteUrl: `${inbox.url}/` });
+  const refused = await owner.ask('PATCH', '/account', { body: { websiteUrl: 'http://10.0.0.1/' } });
+  expect([refused.status, messageOf(refused)]).toEqual([400, expect.stringContaining('websiteUrl: ')]);
+});

@@ -1,0 +1,244 @@
+// Who comes in by the cookie: pages of ours and no other site's, and operators by the same door as users.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import {
+  codeOf,
+  data,
+  mailOf,
+  me,
+  messageOf,
+  openBrowser,
+  signedUp,
+  signIn,
+  tokenOf,
+  totp,
+  uniqueEmail,
+  USER_PASSWORD,
+} from '../support/dashboard.ts';
+import { PASSWORD, SIGN_IN_ENV, signedIn, signIn as programSignIn } from '../support/people.ts';
+import { startStack, type Stack } from '../support/stack.ts';
+
+let stack: Stack;
+beforeAll(async () => {
+  stack = await startStack({ env: SIGN_IN_ENV });
+});
+afterAll(() => stack.close());
+
+describe('CSRF', () => {
+  it.each([
+    ['another site', { 'Sec-Fetch-Site': 'cross-site', Origin: 'https://evil.example' }, 403],
+    ['a neighbour of ours', { 'Sec-Fetch-Site': 'same-site' }, 403],
+    ['typed into the address bar', { 'Sec-Fetch-Site': 'none' }, 403],
+    ['our page', { 'Sec-Fetch-Site': 'same-origin' }, 200],
+  ])('%s: %o', async (_what, headers, status) => {
+    const { browser } = await signedUp(stack);
+    expect((await browser.call('DELETE', '/auth/sessions/current', { headers })).status).toBe(status);
+  });
+
+  it('without Sec-Fetch-Site, the Origin decides; without both, nothing is changed', async () => {
+    const user = await signedUp(stack);
+    const cookie = Array.from(user.browser.cookies, ([name, value]) => `${name}=${value}`).join('; ');
+    const headers = { Cookie: cookie, 'Simway-Account': user.accountId, 'Simway-Environment': 'test' };
+    const change = (more: Record<string, string>) =>
+      stack.call('PATCH', '/account', { body: { name: 'Another name' }, headers: { ...headers, ...more } });
+    const buy = (more: Record<string, string>) =>
+      stack.call('POST', '/api/esim/buy', { body: {}, headers: { ...headers, ...more } });
+    const strange: Record<string, string>[] = [{}, { Origin: 'null' }, { Origin: 'https://evil.example' }];
+    for (const foreign of strange) {
+      expect(codeOf(await change(foreign))).toBe('FORBIDDEN');
+      expect((await buy(foreign)).status).toBe(403);
+    }
+    expect((await change({ Origin: new URL(stack.apiUrl).origin })).status).toBe(200);
+    expect((await buy({ Origin: new URL(stack.apiUrl).origin })).status).toBe(400);
+    // Reading needs neither.
+    expect((await stack.call('GET', '/account', { headers })).status).toBe(200);
+  });
+
+  it('nobody is signed in by another site', async () => {
+    const { email } = await signedUp(stack);
+    const answer = await openBrowser(stack).call('POST', '/auth/sessions', {
+      body: { email, password: USER_PASSWORD },
+      headers: { 'Sec-Fetch-Site': 'cross-site' },
+    });
+    expect([answer.status, answer.headers.getSetCookie()]).toEqual([403, []]);
+  });
+});
+
+describe('in place of a key', () => {
+  it('needs the account and the world; a key that is sent counts alone', async () => {
+    const [owner, account] = await Promise.all([
+      signedUp(stack),
+      stack.account({ addresses: ['127.0.0.0/8'] }),
+    ]);
+    const balance = (headers: Record<string, string>) =>
+      owner.browser.call('GET', '/api/wallet/balance', { headers });
+    const missing = await balance({});
+    expect(messageOf(missing)).toContain('Simway-Account: is required');
+    expect(messageOf(missing)).toContain('Simway-Environment: must be one of live, test');
+    const live = await balance({ 'Simway-Account': owner.accountId, 'Simway-Environment': 'live' });
+    expect([live.status, codeOf(live)]).toEqual([503, 'ENVIRONMENT_UNAVAILABLE']);
+    const unknown = await balance({
+      'Simway-Account': `acc-${'0'.repeat(32)}`,
+      'Simway-Environment': 'test',
+    });
+    const foreign = await balance({ 'Simway-Account': account.accountId, 'Simway-Environment': 'test' });
+    expect([foreign.status, foreign.body]).toEqual([403, unknown.body]);
+    const keyed = await balance({ 'X-API-Key': account.apiKey });
+    expect(keyed.text).toContain('1000');
+    expect((await balance({ 'X-API-Key': 'junk' })).status).toBe(401);
+  });
+});
+
+describe('operators', () => {
+  it('sign in at the same place, and act under /ops by cookie, from pages of ours only', async () => {
+    const person = await signedIn(stack, 'FINANCE');
+    const browser = openBrowser(stack);
+    expect((await signIn(browser, person.email, 'wrong')).status).toBe(401);
+    expect(data(await signIn(browser, person.email, PASSWORD))).toEqual({ secondFactor: false });
+    expect(data(await me(browser))).toMatchObject({
+      user: { email: person.email },
+      memberships: [],
+      operator: { personId: person.personId, role: 'FINANCE', mustChangePassword: false },
+    });
+    expect((await browser.call('GET', '/ops/stuck')).status).toBe(200);
+    const foreign = { 'Sec-Fetch-Site': 'cross-site' };
+    expect((await browser.call('POST', '/ops/reconciliations', { body: {}, headers: foreign })).status).toBe(
+      403,
+    );
+    // An operator is a member of no account.
+    const account = await stack.account();
+    const headers = { 'Simway-Account': account.accountId, 'Simway-Environment': 'test' };
+    expect((await browser.call('GET', '/account', { headers })).status).toBe(403);
+    await browser.call('DELETE', '/auth/sessions/current');
+    expect((await browser.call('GET', '/ops/stuck')).status).toBe(401);
+    // The token of a program goes on.
+    expect((await person.call('GET', '/ops/stuck')).status).toBe(200);
+  });
+
+  it('have a second factor, which programs send along; a new password by administrators ends every session', async () => {
+    const person = await signedIn(stack, 'OPERATIONS');
+    const browser = openBrowser(stack);
+    await signIn(browser, person.email, PASSWORD);
+    const added = await browser.call('POST', '/auth/me/second-factor', { body: { password: PASSWORD } });
+    const { otpauthUri, recoveryCodes } = data<{ otpauthUri: string; recoveryCodes: string[] }>(added);
+    const secret = new URL(otpauthUri).searchParams.get('secret') ?? '';
+    await browser.call('POST', '/auth/me/second-factor/confirm', { body: { code: totp(secret) } });
+    expect(data(await signIn(openBrowser(stack), person.email, PASSWORD))).toEqual({ secondFactor: true });
+
+    // The token of a program began without a code.
+    expect((await person.call('GET', '/ops/stuck')).status).toBe(401);
+    const program = (code?: string) =>
+      programSignIn(stack, {
+        email: person.email,
+        password: PASSWORD,
+        ...(code === undefined ? {} : { code }),
+      });
+    expect([(await program()).status, (await program('000000')).status]).toEqual([401, 401]);
+    const code = totp(secret, 1);
+    expect([(await program(code)).status, (await program(code)).status]).toEqual([201, 401]);
+    expect([(await program(recoveryCodes[0])).status, (await program(recoveryCodes[0])).status]).toEqual([
+      201, 401,
+    ]);
+
+    expect((await browser.call('GET', '/ops/stuck')).status).toBe(200);
+    const admin = await signedIn(stack, 'ADMIN');
+    expect((await admin.call('POST', `/ops/people/${person.personId}/reset-password`)).status).toBe(200);
+    for (const path of ['/ops/stuck', '/auth/me'])
+      expect(codeOf(await browser.call('GET', path))).toBe('SESSION_EXPIRED');
+    expect((await signIn(openBrowser(stack), person.email, PASSWORD)).status).toBe(401);
+    // No mailbox gives an operator a new password.
+    const asked = await openBrowser(stack).call('POST', '/auth/password-resets', {
+      body: { email: person.email },
+    });
+    expect([asked.status, mailOf(asked)]).toEqual([202, undefined]);
+  });
+
+  it('are locked out at both doors by ten wrong passwords at either, and while disabled', async () => {
+    const [locked, disabled, admin] = [
+      await signedIn(stack, 'FINANCE'),
+      await signedIn(stack, 'FINANCE'),
+      await signedIn(stack, 'ADMIN'),
+    ];
+    const wrong = 'wrong password';
+    for (let guess = 0; guess < 5; guess += 1) {
+      await signIn(openBrowser(stack), locked.email, wrong);
+      await programSignIn(stack, { email: locked.email, password: wrong });
+    }
+    expect((await signIn(openBrowser(stack), locked.email, PASSWORD)).status).toBe(401);
+    expect((await programSignIn(stack, { email: locked.email, password: PASSWORD })).status).toBe(401);
+
+    const browser = openBrowser(stack);
+    await signIn(browser, disabled.email, PASSWORD);
+    await admin.call('PATCH', `/ops/people/${disabled.personId}`, { disabled: true });
+    expect((await browser.call('GET', '/ops/stuck')).status).toBe(401);
+    expect((await signIn(openBrowser(stack), disabled.email, PASSWORD)).status).toBe(401);
+  });
+
+  it('with a one-time password choose another first, and stay signed in', async () => {
+    const [admin, second] = [await signedIn(stack, 'ADMIN'), await signedIn(stack, 'ADMIN')];
+    const email = uniqueEmail('new');
+    const created = await admin.call('POST', '/ops/people', { email, name: 'New', role: 'FINANCE' });
+    const { person, firstHalf } = data<{ person: { personId: string }; firstHalf: string }>(created);
+    const confirmed = await second.call('POST', `/ops/people/${person.personId}/confirm`, {
+      role: 'FINANCE',
+    });
+    const oneTime = `${firstHalf}-${data<{ secondHalf: string }>(confirmed).secondHalf}`;
+    const browser = openBrowser(stack);
+    expect((await signIn(browser, email, oneTime)).status).toBe(200);
+    expect(data(await me(browser))).toMatchObject({ operator: { mustChangePassword: true } });
+    expect((await browser.call('GET', '/ops/stuck')).status).toBe(403);
+    expect(
+      (await browser.call('POST', '/auth/me/second-factor', { body: { password: oneTime } })).status,
+    ).toBe(403);
+    const change = { currentPassword: oneTime, newPassword: USER_PASSWORD };
+    expect((await browser.call('POST', '/auth/me/password', { body: change })).status).toBe(200);
+    expect((await browser.call('GET', '/ops/stuck')).status).toBe(200);
+    expect((await signIn(openBrowser(stack), email, oneTime)).status).toBe(401);
+    expect((await programSignIn(stack, { email, password: USER_PASSWORD })).status).toBe(201);
+    expect((await signIn(openBrowser(stack), email)).status).toBe(200);
+    expect((await browser.call('DELETE', '/ops/sessions/current')).status).toBe(200);
+    expect((await me(browser)).status).toBe(401);
+  });
+
+  it('who was a merchant’s user before begins anew: no link, session or second factor of before opens /ops', async () => {
+    const user = await signedUp(stack);
+    const link = await openBrowser(stack).call('POST', '/auth/password-resets', {
+      body: { email: user.email },
+    });
+    const added = await user.browser.call('POST', '/auth/me/second-factor', {
+      body: { password: USER_PASSWORD },
+    });
+    const secret = new URL(data<{ otpauthUri: string }>(added).otpauthUri).searchParams.get('secret') ?? '';
+    await user.browser.call('POST', '/auth/me/second-factor/confirm', { body: { code: totp(secret) } });
+    const [admin, second] = [await signedIn(stack, 'ADMIN'), await signedIn(stack, 'ADMIN')];
+    const person = { email: user.email, name: 'New', role: 'FINANCE' };
+    const created = await admin.call('POST', '/ops/people', person);
+    const { person: made, firstHalf } = data<{ person: { personId: string }; firstHalf: string }>(created);
+    const confirmed = await second.call('POST', `/ops/people/${made.personId}/confirm`, { role: 'FINANCE' });
+    const oneTime = `${firstHalf}-${data<{ secondHalf: string }>(confirmed).secondHalf}`;
+    expect(codeOf(await me(user.browser))).toBe('SESSION_EXPIRED');
+    const reset = await openBrowser(stack).call('POST', '/auth/password-resets/confirm', {
+      body: { token: tokenOf(mailOf(link)), newPassword: 'a password by mail' },
+    });
+    expect([reset.status, codeOf(reset)]).toEqual([400, 'VALIDATION_ERROR']);
+    expect(data(await signIn(openBrowser(stack), user.email, oneTime))).toEqual({ secondFactor: false });
+  });
+
+  it('elsewhere than at SIMWAY_OPS_ADDRESSES they do not exist', async () => {
+    const person = await signedIn(stack, 'ADMIN');
+    const away = { headers: { 'X-Forwarded-For': '203.0.113.99' } };
+    const browser = openBrowser(stack);
+    const tried = await browser.call('POST', '/auth/sessions', {
+      body: { email: person.email, password: PASSWORD },
+      ...away,
+    });
+    expect(tried.status).toBe(401);
+    await signIn(browser, person.email, PASSWORD);
+    for (const path of ['/auth/me', '/ops/me'])
+      expect(codeOf(await browser.call('GET', path, away))).toBe('IP_NOT_WHITELISTED');
+  });
+
+  it('a user of a merchant is nobody under /ops', async () => {
+    const { browser } = await signedUp(stack);
+    expect((await browser.call('GET', '/ops/stuck')).status).toBe(401);
+  });
+});

@@ -1,0 +1,211 @@
+// Guesses at keys and tokens, over real sockets: they stop at the door before Postgres hears of them, and lock out no neighbour behind the address.
+import { Kysely, PostgresDialect } from 'kysely';
+import { Pool } from 'pg';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { newApiKey } from '../../src/accounts/api-key.ts';
+import { createAuthenticator } from '../../src/accounts/authenticate.ts';
+import { createAccount, createKey } from '../../src/accounts/manage-accounts.ts';
+import type { AccountsDatabase } from '../../src/accounts/store/tables.ts';
+import { openPool } from '../../src/platform/database/database.ts';
+import { openBooks, type Books } from '../support/books.ts';
+import { openDoor, type Door, type Reply } from '../support/http/door.ts';
+import { createTestOps, tokenOf, type TestOps } from '../support/http/ops.ts';
+
+const LIMIT = 20;
+const GUESSES = 200;
+
+const books: Books = await openBooks();
+let statements = 0;
+const db = new Kysely<AccountsDatabase>({
+  dialect: new PostgresDialect({
+    pool: openPool({
+      url: books.url,
+      schema: 'accounts',
+      role: 'simway_accounts',
+      maxConnections: 4,
+      statementTimeoutMs: 5_000,
+      applicationName: 'simway-tests',
+    }),
+  }),
+  log: () => void (statements += 1),
+});
+let accountId: string;
+let ops: TestOps;
+beforeAll(async () => {
+  const account = { type: 'USER', name: 'Ada', email: 'ada@example.com', currency: 'USD' } as const;
+  accountId = await createAccount(books.accounts, { ...account, plan: 'STANDARD' }, 'a test');
+  ops = createTestOps(books);
+});
+afterAll(async () => {
+  await db.destroy();
+  await books.close();
+});
+
+let door: Door;
+async function unusable(): Promise<typeof db> {
+  const closed = new Kysely<AccountsDatabase>({ dialect: new PostgresDialect({ pool: new Pool() }) });
+  await closed.destroy();
+  return closed;
+}
+
+/** In a process whose poll is never behind, or always fails. */
+async function openAt({ isPolled }: { readonly isPolled: boolean }): Promise<void> {
+  const authenticator = createAuthenticator({
+    db,
+    pollDb: isPolled ? books.accounts : await unusable(),
+    clock: { now: () => new Date() },
+    brand: 'simway',
+    onError: () => undefined,
+  });
+  await ops.reset();
+  door = await openDoor({ ops, settings: { failedAuthPerMinute: LIMIT } });
+  door.shop.useCases.accounts.authenticate = authenticator.authenticate;
+  if (isPolled) authenticator.start();
+  stop = () => authenticator.stop();
+}
+let stop = (): Promise<void> => Promise.resolve();
+beforeEach(() => openAt({ isPolled: true }));
+afterEach(async () => {
+  await stop();
+  await door.close();
+});
+
+async function makeKey(): Promise<string> {
+  const company = { companyName: 'Ada Ltd', websiteUrl: 'https://ada.example.com' };
+  const { apiKey } = await createKey(
+    books.accounts,
+    {
+      ...company,
+      accountId,
+      environment: 'test',
+      brand: 'simway',
+      scopes: ['read'],
+      allowedAddresses: ['127.0.0.0/8'],
+      expiresAt: null,
+    },
+    'a test',
+  );
+  return apiKey;
+}
+
+// Asks nothing of the accounts' database but the key.
+const PATH = '/api/settings/exchange-rate';
+const withKey = (rawKey: string, from = '127.0.0.1'): Promise<Reply> => door.ask(PATH, { rawKey, from });
+
+async function guess(count = GUESSES): Promise<number[]> {
+  const replies = await Promise.all(
+    Array.from({ length: count }, () => withKey(newApiKey('simway', 'test'))),
+  );
+  return replies.map(({ status }) => status);
+}
+
+describe('guessed keys', () => {
+  it('cost a statement each until the limit of the address, and none after it, all at once or not', async () => {
+    statements = 0;
+    const first = await guess();
+    expect(first.filter((status) => status === 401)).toHaveLength(LIMIT);
+    expect(first.filter((status) => status === 429)).toHaveLength(GUESSES - LIMIT);
+    expect(statements).toBe(LIMIT);
+    for (let i = 0; i < 5; i += 1) expect((await withKey(newApiKey('simway', 'test'))).status).toBe(429);
+    expect(statements).toBe(LIMIT);
+  });
+
+  it('are answered as documented', async () => {
+    await guess();
+    const reply = await withKey(newApiKey('simway', 'test'));
+    expect(reply.json).toEqual({
+      success: false,
+      error: {
+        code: 'RATE_LIMIT_EXCEEDED',
+        message: `At most ${LIMIT} failed authentications a minute are allowed from your address`,
+      },
+      statusCode: 429,
+    });
+    expect(Number(reply.headers['retry-after'])).toBeGreaterThanOrEqual(1);
+    expect(reply.headers['x-ratelimit-remaining']).toBe('0');
+  });
+
+  it('lock out no neighbour behind the address, whether the process has met the key or not', async () => {
+    const [known, later] = [await makeKey(), await makeKey()];
+    expect((await withKey(known)).status).toBe(200);
+    await guess();
+    statements = 0;
+    expect((await withKey(known)).status).toBe(200);
+    expect(statements).toBe(0);
+    // Two keys that this process has not met: one that its poll has told of, and one that was made a moment ago.
+    expect((await withKey(later)).status).toBe(200);
+    expect((await withKey(await makeKey())).status).toBe(200);
+    expect((await guess(10)).every((status) => status === 429)).toBe(true);
+  });
+
+  it('lock out no known key while memory is not trusted and each request asks Postgres', async () => {
+    await stop();
+    await door.close();
+    await openAt({ isPolled: false });
+    const known = await makeKey();
+    expect((await withKey(known)).status).toBe(200);
+    await guess();
+    statements = 0;
+    expect((await withKey(known)).status).toBe(200);
+    expect(statements).toBe(1);
+  });
+});
+
+it('a good key that is asked about for the first time uses up nothing of the limit', async () => {
+  for (let i = 0; i < LIMIT + 5; i += 1) {
+    const reply = await withKey(await makeKey());
+    expect([reply.status, reply.headers['x-ratelimit-limit']]).toEqual([200, '100']);
+  }
+  expect(door.limiter.counts.get('failed-auth:127.0.0.1')).toBe(0);
+});
+
+it('a failure is counted once, whether Postgres was asked or not', async () => {
+  const unknown = newApiKey('simway', 'test');
+  for (const rawKey of [unknown, unknown, 'junk', '']) expect((await withKey(rawKey)).status).toBe(401);
+  expect(door.limiter.counts.get('failed-auth:127.0.0.1')).toBe(4);
+});
+
+it('a database that is away uses up nothing of the limit', async () => {
+  const away = Object.assign(new Error('connection terminated'), { code: '57P01' });
+  door.shop.useCases.accounts.authenticate = async (_rawKey, beforeAsking) => {
+    await beforeAsking?.();
+    throw away;
+  };
+  expect((await withKey('any')).status).toBe(500);
+  expect(door.limiter.counts.get('failed-auth:127.0.0.1')).toBe(0);
+});
+
+describe('guessed tokens of sessions', () => {
+  const withToken = (token: string): Promise<Reply> =>
+    door.ask('/ops/me', { headers: { authorization: `Bearer ${token}` } });
+  let asked = 0;
+  beforeEach(() => {
+    asked = 0;
+    const { sessions } = ops;
+    const original = sessions.authenticate;
+    Object.assign(sessions, {
+      authenticate: (token: string) => {
+        asked += 1;
+        return original(token);
+      },
+    });
+  });
+
+  it('reach Postgres until the limit of the address; who is signed in goes on, and stops when the session ends', async () => {
+    expect((await withToken(tokenOf('SUPPORT'))).status).toBe(200);
+    const before = asked;
+    const guessed = await Promise.all(
+      Array.from({ length: GUESSES }, (_, i) => withToken(`ops_${String(i).padStart(43, 'x')}`)),
+    );
+    expect(guessed.filter(({ status }) => status === 401)).toHaveLength(LIMIT);
+    expect(asked - before).toBe(LIMIT);
+    expect((await withToken(tokenOf('FINANCE'))).status).toBe(429);
+    const some = await Promise.all(Array.from({ length: 5 }, () => withToken(tokenOf('SUPPORT'))));
+    expect(some.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200]);
+    await books.accounts.updateTable('sessions').set({ revoked_at: new Date() }).execute();
+    expect((await withToken(tokenOf('SUPPORT'))).status).toBe(429);
+    const asks = asked;
+    expect((await withToken(tokenOf('SUPPORT'))).status).toBe(429);
+    expect(asked).toBe(asks);
+  });
+});

@@ -1,0 +1,178 @@
+// When a key was last used: noted in memory, written for many keys at once, and no change of the key.
+import { sql } from 'kysely';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { createAuthenticator, type Authenticator } from '../../src/accounts/authenticate.ts';
+import { createAccount, createKey, showKeys } from '../../src/accounts/manage-accounts.ts';
+import { writeLastUses } from '../../src/accounts/store/accounts.ts';
+import { openDatabase } from '../../src/platform/database/database.ts';
+import type { AccountsDatabase } from '../../src/accounts/store/tables.ts';
+import { openBooks, type Books } from '../support/books.ts';
+import { until } from '../support/until.ts';
+
+const books: Books = await openBooks();
+/** With one connection, which a test may keep for itself. */
+const narrow = openDatabase<AccountsDatabase>({
+  url: books.url,
+  schema: 'accounts',
+  role: 'simway_accounts',
+  maxConnections: 1,
+  statementTimeoutMs: 5_000,
+  applicationName: 'simway-tests',
+});
+let accountId: string;
+beforeAll(async () => {
+  const account = { type: 'USER', name: 'Ada', email: 'ada@example.com', currency: 'USD' } as const;
+  accountId = await createAccount(books.accounts, { ...account, plan: 'STANDARD' }, 'a test');
+});
+afterAll(async () => {
+  await narrow.destroy();
+  await books.close();
+});
+
+let running: Authenticator[] = [];
+beforeEach(() => {
+  running = [];
+});
+afterEach(() => Promise.all(running.map((one) => one.stop())));
+
+function start(
+  given: { db?: Books['accounts']; writeUsesEveryMs?: number; errors?: unknown[] } = {},
+): Authenticator {
+  const { errors = [], db = books.accounts, writeUsesEveryMs } = given;
+  const authenticator = createAuthenticator({
+    db,
+    pollDb: books.accounts,
+    clock: { now: () => new Date() },
+    brand: 'simway',
+    onError: (error) => errors.push(error),
+    writeUsesEveryMs,
+  });
+  running.push(authenticator);
+  authenticator.start();
+  return authenticator;
+}
+
+async function makeKey(expiresAt: Date | null = null): Promise<{ keyId: string; apiKey: string }> {
+  const key = { accountId, environment: 'test', brand: 'simway', scopes: ['read'] } as const;
+  const company = { companyName: 'Ada Ltd', websiteUrl: 'https://ada.example.com' };
+  return createKey(
+    books.accounts,
+    { ...key, ...company, allowedAddresses: ['127.0.0.1'], expiresAt },
+    'a test',
+  );
+}
+
+const keyRow = (keyId: string) =>
+  books.accounts.selectFrom('api_keys').selectAll().where('id', '=', keyId).executeTakeFirstOrThrow();
+const lastUseOf = async (keyId: string): Promise<Date | null> => (await keyRow(keyId)).last_used_at;
+const age = (keyId: string, minutes: number) =>
+  sql`update accounts.api_keys set last_used_at = now() - make_interval(mins => ${minutes}) where id = ${keyId}`.execute(
+    books.owner,
+  );
+
+describe('the last use of a key', () => {
+  it('is written from time to time, for used keys alone, and changes nothing else of the key', async () => {
+    const [used, unused] = [await makeKey(), await makeKey()];
+    const before = await keyRow(used.keyId);
+    const authenticator = start({ writeUsesEveryMs: 20 });
+    for (let i = 0; i < 50; i += 1) await authenticator.authenticate(used.apiKey);
+    const lastUse = await until(
+      () => lastUseOf(used.keyId),
+      (at) => at !== null,
+    );
+    expect(Math.abs(Date.now() - (lastUse?.getTime() ?? 0))).toBeLessThan(60_000);
+    expect(await keyRow(used.keyId)).toEqual({ ...before, last_used_at: lastUse });
+    expect(await lastUseOf(unused.keyId)).toBeNull();
+  });
+
+  it('costs a request nothing: it is answered while every connection is taken', async () => {
+    const { apiKey, keyId } = await makeKey();
+    const authenticator = start({ db: narrow });
+    await authenticator.authenticate(apiKey);
+    const open = await narrow.startTransaction().execute();
+    try {
+      await sql`select 1`.execute(open);
+      expect(await authenticator.authenticate(apiKey)).toMatchObject({ keyId });
+    } finally {
+      await open.rollback().execute();
+    }
+  });
+
+  it('is written when the process stops', async () => {
+    const { apiKey, keyId } = await makeKey();
+    const authenticator = start();
+    await authenticator.authenticate(apiKey);
+    expect(await lastUseOf(keyId)).toBeNull();
+    await authenticator.stop();
+    expect(await lastUseOf(keyId)).not.toBeNull();
+  });
+
+  it('is written once in some minutes, whatever the number of processes', async () => {
+    const { keyId } = await makeKey();
+    await age(keyId, 3);
+    const recent = await lastUseOf(keyId);
+    await writeLastUses(books.accounts, [keyId]);
+    expect(await lastUseOf(keyId)).toEqual(recent);
+    await age(keyId, 5);
+    await writeLastUses(books.accounts, [keyId]);
+    expect(await lastUseOf(keyId)).not.toEqual(recent);
+  });
+
+  it('does not wait for a revocation under way, nor a revocation for it', async () => {
+    const [held, free] = [await makeKey(), await makeKey()];
+    const open = await books.accounts.startTransaction().execute();
+    await sql`update api_keys set revoked_at = now() where id = ${held.keyId}`.execute(open);
+    await writeLastUses(books.accounts, [held.keyId, free.keyId]);
+    await open.rollback().execute();
+    expect(await lastUseOf(held.keyId)).toBeNull();
+    expect(await lastUseOf(free.keyId)).not.toBeNull();
+  });
+
+  it('that could not be written is written the next time', async () => {
+    const { apiKey, keyId } = await makeKey();
+    const errors: unknown[] = [];
+    await sql`revoke update on accounts.api_keys from simway_accounts`.execute(books.owner);
+    try {
+      await start({ writeUsesEveryMs: 20, errors }).authenticate(apiKey);
+      await until(
+        () => errors.length,
+        (count) => count > 0,
+      );
+    } finally {
+      await sql`grant update on accounts.api_keys to simway_accounts`.execute(books.owner);
+    }
+    await until(
+      () => lastUseOf(keyId),
+      (at) => at !== null,
+    );
+  });
+});
+
+it('all keys of an account are listed with their last use, and none can be used by what is shown', async () => {
+  const own = await createAccount(
+    books.accounts,
+    { type: 'USER', name: 'Bo', email: 'bo@example.com', currency: 'USD', plan: 'STANDARD' },
+    'a test',
+  );
+  const expiresAt = new Date('2999-01-01T00:00:00Z');
+  const { apiKey, keyId } = await makeKey(expiresAt);
+  await sql`update accounts.api_keys set account_id = ${own} where id = ${keyId}`.execute(books.owner);
+  await writeLastUses(books.accounts, [keyId]);
+  const [key, ...more] = await showKeys(books.accounts, own);
+  expect(more).toEqual([]);
+  expect(key).toMatchObject({
+    keyId,
+    key: `simway_test_…${apiKey.slice(-4)}`,
+    environment: 'test',
+    scopes: ['read'],
+    allowedAddresses: ['127.0.0.1'],
+    company: 'Ada Ltd',
+    expiresAt,
+    revokedAt: null,
+    lastUsedAt: await lastUseOf(keyId),
+  });
+  expect(Object.keys(key ?? {})).not.toContain('key_sha256');
+  await expect(showKeys(books.accounts, `acc-${'f'.repeat(32)}`)).rejects.toMatchObject({
+    code: 'NOT_FOUND',
+  });
+});

@@ -1,0 +1,174 @@
+// Every route that takes the session of a member × who calls: each role, the owner of another account, nobody, another site, an operator. The routes
+// are those of the table, so a new one is asked here as well.
+import { sql } from 'kysely';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import {
+  memberMay,
+  MEMBER_ROLES,
+  permissionOfScope,
+  type MemberPermission,
+  type MemberRole,
+} from '../../src/accounts/member-roles.ts';
+import { opsRoutes } from '../../src/platform/composition/ops-routes.ts';
+import { createRouteTable } from '../../src/platform/composition/route-table.ts';
+import type { Route } from '../../src/platform/http/route.ts';
+import { codeOf, colleague, openBrowser, signedUp, type User } from '../support/dashboard.ts';
+import { PASSWORD, SIGN_IN_ENV, signedIn } from '../support/people.ts';
+import { startStack, type Answer, type Stack } from '../support/stack.ts';
+
+const routes = createRouteTable({ version: '1', brand: 'simway' });
+const nameOf = ({ method, path }: Route): string => `${method} ${path}`;
+const ofMembers = routes.filter(({ key }) => key === 'member');
+const ofUsers = routes.filter(({ key }) => key === 'user').map((route) => [nameOf(route), route] as const);
+const ofOperators = opsRoutes({ version: '1' })
+  .filter(({ key }) => key === 'session')
+  .map((route) => [nameOf(route), route] as const);
+const inPlaceOfKeys = routes.filter(({ key }) => key === 'required' || key === 'optional');
+const all = [...ofMembers, ...inPlaceOfKeys].map((route) => [nameOf(route), route] as const);
+const neededBy = ({ memberPermission, scope }: Route): MemberPermission =>
+  memberPermission ?? permissionOfScope(scope);
+
+/** Ids of nothing: who is let in hears that there is no such thing, or what is wrong with the body. */
+const ID_PREFIX: Readonly<Record<string, string>> = {
+  userId: 'user',
+  invitationId: 'inv',
+  keyId: 'key',
+  transactionId: 'txn',
+  batchId: 'batch',
+  esimId: 'esim',
+  endpointId: 'ep',
+  messageId: 'msg',
+};
+const targetOf = ({ path }: Route): string =>
+  path.replaceAll(/\{(\w+)\}/g, (_, name: string) => `${ID_PREFIX[name] ?? 'x'}-${'0'.repeat(32)}`);
+
+let stack: Stack;
+let owner: User;
+let outsider: User;
+const members = new Map<MemberRole, User>();
+beforeAll(async () => {
+  stack = await startStack({ env: { ...SIGN_IN_ENV, SIMWAY_LOG_LEVEL: 'error' } });
+  [owner, outsider] = [await signedUp(stack), await signedUp(stack)];
+  members.set('OWNER', owner);
+  await sql`update accounts.accounts set plan = 'ENTERPRISE', enterprise_requests_per_minute = 100000`.execute(
+    stack.owner,
+  );
+  for (const role of MEMBER_ROLES)
+    if (role !== 'OWNER') members.set(role, await colleague(stack, owner, role));
+});
+afterAll(() => stack.close());
+
+/** Each from an address of its own: one may fail a hundred times a minute. */
+let asked = 0;
+const ask = (user: User, route: Route, headers: Record<string, string> = {}): Promise<Answer> =>
+  user.ask(route.method, targetOf(route), {
+    ...(route.method === 'GET' || route.method === 'DELETE' ? {} : { body: {} }),
+    headers: { 'X-Forwarded-For': nextAddress(), ...headers },
+  });
+
+function nextAddress(): string {
+  asked += 1;
+  return `127.9.${Math.trunc(asked / 250)}.${(asked % 250) + 1}`;
+}
+
+describe.each(MEMBER_ROLES)('%s', (role) => {
+  it.each(all)('%s', async (_name, route) => {
+    const answer = await ask(members.get(role)!, route);
+    if (memberMay(role, neededBy(route))) {
+      expect([401, 403, 500]).not.toContain(answer.status);
+    } else {
+      expect([answer.status, codeOf(answer)], answer.text).toEqual([403, 'FORBIDDEN']);
+      expect(answer.text).toContain(`Your role ${role} may not`);
+    }
+  });
+});
+
+describe('others', () => {
+  it.each(all)('the owner of another account: %s', async (_name, route) => {
+    const answer = await ask(outsider, route, { 'Simway-Account': owner.accountId });
+    const unknown = await ask(outsider, route, { 'Simway-Account': `acc-${'0'.repeat(32)}` });
+    expect([answer.status, codeOf(answer)]).toEqual([403, 'FORBIDDEN']);
+    expect(answer.text).toBe(unknown.text);
+    for (const known of [owner.accountId, owner.email]) expect(answer.text).not.toContain(known);
+  });
+
+  it.each(all.filter(([, { key }]) => key !== 'optional'))('nobody: %s', async (_name, route) => {
+    const headers = { 'Simway-Account': owner.accountId, 'Simway-Environment': 'test' };
+    const { method } = route;
+    const body = method === 'GET' || method === 'DELETE' ? undefined : {};
+    const answer = await openBrowser(stack).call(method, targetOf(route), { body, headers });
+    expect([answer.status, codeOf(answer)]).toEqual([401, 'UNAUTHORIZED']);
+  });
+
+  it.each(all.filter(([, { method }]) => method !== 'GET'))(
+    'a page of another site: %s',
+    async (_name, route) => {
+      const answer = await ask(owner, route, {
+        'Sec-Fetch-Site': 'cross-site',
+        Origin: 'https://evil.example',
+      });
+      expect([answer.status, codeOf(answer)]).toEqual([403, 'FORBIDDEN']);
+    },
+  );
+
+  it('an operator, who is a member of nothing: every route', async () => {
+    const person = await signedIn(stack, 'ADMIN');
+    const browser = openBrowser(stack);
+    await browser.call('POST', '/auth/sessions', { body: { email: person.email, password: PASSWORD } });
+    const headers = { 'Simway-Account': owner.accountId, 'Simway-Environment': 'test' };
+    for (const [, route] of all) {
+      const body = route.method === 'GET' || route.method === 'DELETE' ? undefined : {};
+      const answer = await browser.call(route.method, targetOf(route), {
+        body,
+        headers: { ...headers, 'X-Forwarded-For': nextAddress() },
+      });
+      expect([nameOf(route), answer.status]).toEqual([nameOf(route), 403]);
+    }
+  });
+
+  it.each(ofUsers)('nobody, and a page of another site: %s', async (_name, route) => {
+    const body = route.method === 'GET' || route.method === 'DELETE' ? undefined : {};
+    const answer = await openBrowser(stack).call(route.method, targetOf(route), { body });
+    expect([answer.status, codeOf(answer)]).toEqual([401, 'UNAUTHORIZED']);
+    if (route.method === 'GET') return;
+    const foreign = await ask(owner, route, {
+      'Sec-Fetch-Site': 'cross-site',
+      Origin: 'https://evil.example',
+    });
+    expect([foreign.status, codeOf(foreign)]).toEqual([403, 'FORBIDDEN']);
+  });
+
+  it.each(ofOperators)("a merchant's owner: %s", async (_name, route) => {
+    const answer = await ask(owner, route);
+    expect([answer.status, codeOf(answer)]).toEqual([401, 'UNAUTHORIZED']);
+  });
+
+  it('an owner who names what belongs to another account: not found, as with an id of nothing', async () => {
+    const member = (await members.get('FINANCE')!.ask('GET', '/auth/me')).body.data as unknown as {
+      user: { userId: string };
+    };
+    const invited = await owner.ask('POST', '/account/invitations', {
+      body: { email: 'colleague@example.com', role: 'SUPPORT' },
+    });
+    const { invitationId } = (invited.body.data as unknown as { invitation: { invitationId: string } })
+      .invitation;
+    for (const [method, path, body] of [
+      ['PATCH', `/account/members/${member.user.userId}`, { role: 'OWNER' }],
+      ['DELETE', `/account/members/${member.user.userId}`],
+      ['DELETE', `/account/invitations/${invitationId}`],
+    ] as const) {
+      const answer = await outsider.ask(method, path, { body });
+      const unknown = await outsider.ask(method, path.replace(/-[^-]+$/, `-${'0'.repeat(32)}`), { body });
+      expect([answer.status, codeOf(answer)]).toEqual([404, codeOf(unknown)]);
+      expect(unknown.status).toBe(404);
+    }
+    const removed = await owner.ask('DELETE', `/account/invitations/${invitationId}`);
+    expect(removed.status).toBeLessThan(300);
+  });
+
+  it('changed nothing', async () => {
+    const people = (await owner.ask('GET', '/account/members')).body.data as unknown as { items: object[] };
+    expect(people.items).toHaveLength(MEMBER_ROLES.length);
+    expect((await owner.ask('GET', '/account')).body.data).toMatchObject({ name: 'Ada Ltd' });
+  });
+});

@@ -1,0 +1,593 @@
+// Users of the dashboard: signing up and in, sessions, second factors, invitations, keys, recent requests. On the whole service.
+import { sql } from 'kysely';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { readContract } from '../support/http/contract.ts';
+import type { Reply } from '../support/http/door.ts';
+import {
+  accountOf,
+  askAboutColleagues,
+  codeOf,
+  colleague,
+  data,
+  heard,
+  mailOf,
+  me,
+  messageOf,
+  openBrowser,
+  signedUp,
+  signIn,
+  tokenOf,
+  totp,
+  uniqueEmail,
+  USER_PASSWORD,
+  type Browser,
+  type User,
+} from '../support/dashboard.ts';
+import { SIGN_IN_ENV } from '../support/people.ts';
+import { startStack, type Answer, type Stack } from '../support/stack.ts';
+import { until } from '../support/until.ts';
+import { startInbox, type Inbox } from '../support/webhook-inbox.ts';
+
+let stack: Stack;
+let inbox: Inbox;
+beforeAll(async () => {
+  [stack, inbox] = await Promise.all([startStack({ env: SIGN_IN_ENV }), startInbox()]);
+});
+afterAll(async () => {
+  await stack.close();
+  await inbox.close();
+});
+
+describe('signing up', () => {
+  const body = (email: string) => ({
+    email,
+    password: USER_PASSWORD,
+    name: 'Grace',
+    companyName: 'Grace Travel',
+    currency: 'NGN',
+  });
+
+  it('a mail, a link, an account of which one is the owner, a key, and a call with the key', async () => {
+    const browser = openBrowser(stack);
+    const email = uniqueEmail('grace');
+    const sent = await browser.call('POST', '/auth/users', { body: body(email.toUpperCase()) });
+    expect([sent.status, browser.setCookies]).toEqual([202, []]);
+    expect(mailOf(sent)).toMatchObject({ to: email, subject: 'Confirm your e-mail address' });
+    expect(mailOf(sent)?.text).toContain(mailOf(sent)?.link);
+    // Browsers send what stands behind # to no server.
+    expect(new URL(mailOf(sent)!.link).search).toBe('');
+
+    const early = await signIn(browser, email);
+    expect([early.status, codeOf(early)]).toEqual([403, 'FORBIDDEN']);
+    expect((await me(browser)).status).toBe(401);
+
+    const token = tokenOf(mailOf(sent));
+    const confirm = (given: object) =>
+      openBrowser(stack).call('POST', '/auth/users/confirm', { body: { token, ...given } });
+    const wrong = await confirm({ password: 'a password of a stranger' });
+    expect([wrong.status, codeOf(wrong), wrong.headers.getSetCookie()]).toEqual([401, 'UNAUTHORIZED', []]);
+    expect(messageOf(await confirm({}))).toContain('password: is required');
+    const password = USER_PASSWORD;
+    const confirmed = await browser.call('POST', '/auth/users/confirm', { body: { token, password } });
+    expect([confirmed.status, data(confirmed)]).toEqual([200, { secondFactor: false }]);
+    const found = data<{ user: object; memberships: object[]; environments: string[]; operator: null }>(
+      await me(browser),
+    );
+    expect(found).toMatchObject({
+      user: { email, name: 'Grace', hasSecondFactor: false },
+      memberships: [{ accountName: 'Grace Travel', currency: 'NGN', plan: 'STANDARD', role: 'OWNER' }],
+      environments: ['test'],
+      operator: null,
+    });
+
+    const again = await confirm({ password });
+    expect([again.status, codeOf(again)]).toEqual([400, 'VALIDATION_ERROR']);
+    const [head, payload] = token.split('.');
+    for (const forged of ['x.y.z', 'x', `${head}.${payload}.${'A'.repeat(43)}`])
+      expect((await confirm({ token: forged, password })).status).toBe(400);
+
+    const headers = { 'Simway-Account': await accountOf(browser), 'Simway-Environment': 'test' };
+    const key = {
+      companyName: 'Grace Travel',
+      websiteUrl: `${inbox.url}/website`,
+      allowedAddresses: ['127.0.0.0/8', '::1'],
+      webhookUrl: `${inbox.url}/hooks`,
+      scopes: ['read'],
+    };
+    const made = await browser.call('POST', '/account/keys', { body: key, headers });
+    expect(made.status, made.text).toBe(201);
+    const { apiKey, keyId, webhook } = data<{ apiKey: string; keyId: string; webhook: { secret: string } }>(
+      made,
+    );
+    expect(apiKey).toMatch(/^simway_test_/);
+    expect(webhook.secret).toMatch(/^whsec_/);
+    const called = await stack.call('GET', '/api/wallet/balance', { key: apiKey });
+    expect(called.status).toBe(200);
+    const refused = await stack.call('POST', '/api/esim/buy', { key: apiKey, body: {} });
+    expect(refused.status).toBe(403);
+
+    const listed = await browser.call('GET', '/account/keys', { headers });
+    expect(data(listed)).toMatchObject({
+      items: [{ keyId, key: `simway_test_…${apiKey.slice(-4)}`, revokedAt: null }],
+    });
+    expect(listed.text).not.toContain(apiKey);
+
+    const logged = await until(
+      () => browser.call('GET', '/account/requests', { headers }),
+      (answer) => data<{ items: object[] }>(answer).items.length === 2,
+      { what: 'the requests of the key in the log' },
+    );
+    expect(data(logged)).toMatchObject({
+      items: [
+        { method: 'POST', path: '/api/esim/buy', status: 403, errorCode: 'FORBIDDEN', keyId },
+        { method: 'GET', path: '/api/wallet/balance', status: 200, errorCode: null, keyId },
+      ],
+      nextCursor: null,
+    });
+    const first = data<{ items: { path: string }[]; nextCursor: string }>(
+      await browser.call('GET', '/account/requests?limit=1', { headers }),
+    );
+    const second = data<{ items: { path: string }[]; nextCursor: null }>(
+      await browser.call('GET', `/account/requests?limit=1&cursor=${first.nextCursor}`, { headers }),
+    );
+    expect([first, second].flatMap(({ items }) => items.map(({ path }) => path))).toEqual([
+      '/api/esim/buy',
+      '/api/wallet/balance',
+    ]);
+    expect(second.nextCursor).toBeNull();
+
+    expect((await browser.call('DELETE', `/account/keys/${keyId}`, { headers })).status).toBe(200);
+    await until(
+      () => stack.call('GET', '/api/wallet/balance', { key: apiKey }),
+      ({ status }) => status === 401,
+      { what: 'the key is revoked' },
+    );
+  });
+
+  it('a known address: the same answer, and a mail that says so', async () => {
+    const known = await signedUp(stack);
+    const sent = await openBrowser(stack).call('POST', '/auth/users', { body: body(known.email) });
+    expect(sent.status).toBe(202);
+    expect(mailOf(sent)).toMatchObject({ to: known.email, subject: 'You have an account already' });
+    expect((await me(known.browser)).status).toBe(200);
+  });
+
+  it('signing up again replaces what was not confirmed: the earlier link works no more', async () => {
+    const email = uniqueEmail('twice');
+    const stranger = await openBrowser(stack).call('POST', '/auth/users', {
+      body: { ...body(email), password: 'a password of a stranger' },
+    });
+    const browser = openBrowser(stack);
+    const owner = await browser.call('POST', '/auth/users', { body: body(email) });
+    const early = await browser.call('POST', '/auth/users/confirm', {
+      body: { token: tokenOf(mailOf(stranger)), password: 'a password of a stranger' },
+    });
+    expect(early.status).toBe(400);
+    const body2 = { token: tokenOf(mailOf(owner)), password: USER_PASSWORD };
+    expect((await browser.call('POST', '/auth/users/confirm', { body: body2 })).status).toBe(200);
+    expect((await signIn(openBrowser(stack), email, 'a password of a stranger')).status).toBe(401);
+    expect((await signIn(openBrowser(stack), email)).status).toBe(200);
+  });
+
+  it('nobody confirms what a stranger signed up for: the owner of the mailbox has another password', async () => {
+    const email = uniqueEmail('owner');
+    const browser = openBrowser(stack);
+    const own = await browser.call('POST', '/auth/users', { body: body(email) });
+    const mallory = { ...body(email), password: 'a password of a stranger' };
+    const second = await openBrowser(stack).call('POST', '/auth/users', { body: mallory });
+    const confirm = (answer: Answer) =>
+      browser.call('POST', '/auth/users/confirm', {
+        body: { token: tokenOf(mailOf(answer)), password: USER_PASSWORD },
+      });
+    // The first link is void, and the second one is of the stranger's sign-up.
+    expect([(await confirm(own)).status, (await confirm(second)).status]).toEqual([400, 401]);
+    expect((await signIn(openBrowser(stack), email, mallory.password)).status).toBe(403);
+    const third = await browser.call('POST', '/auth/users', { body: body(email) });
+    expect((await confirm(third)).status).toBe(200);
+    expect((await signIn(openBrowser(stack), email, mallory.password)).status).toBe(401);
+  });
+
+  it.each([
+    [{ password: 'short' }, 'password: must have at least 12 characters'],
+    [{ password: 'password1234' }, 'password: must not be a common password'],
+    [{ email: 'nobody' }, 'email: must be an e-mail address'],
+    [{ currency: 'EUR' }, 'currency: must be one of NGN, USD'],
+    [{ companyName: '' }, 'companyName: must not be empty'],
+  ])('%o is refused beside its field', async (wrong, message) => {
+    const answer = await openBrowser(stack).call('POST', '/auth/users', {
+      body: { ...body(uniqueEmail('weak')), ...wrong },
+    });
+    expect([answer.status, codeOf(answer)]).toEqual([400, 'VALIDATION_ERROR']);
+    expect(messageOf(answer)).toContain(message);
+  });
+});
+
+describe('signing in', () => {
+  it('sets a cookie that no script reads and no other site sends; signing out ends it', async () => {
+    const { email } = await signedUp(stack);
+    const browser = openBrowser(stack);
+    expect(data(await signIn(browser, email.toUpperCase()))).toEqual({ secondFactor: false });
+    expect(browser.setCookies).toHaveLength(1);
+    expect(browser.setCookies[0]).toMatch(
+      /^simway_session=[^;]+; Path=\/; Max-Age=43200; HttpOnly; SameSite=Strict$/,
+    );
+    const stolen = browser.cookies.get('simway_session') ?? '';
+    expect((await me(browser)).status).toBe(200);
+    expect((await browser.call('DELETE', '/auth/sessions/current')).status).toBe(200);
+    expect(browser.cookies.size).toBe(0);
+    const thief = openBrowser(stack);
+    thief.cookies.set('simway_session', stolen);
+    const late = await me(thief);
+    expect([late.status, codeOf(late)]).toEqual([401, 'SESSION_EXPIRED']);
+  });
+
+  it('a token as the database has it opens nothing: the cookie is signed', async () => {
+    const { browser } = await signedUp(stack);
+    const [token = ''] = (browser.cookies.get('simway_session') ?? '').split('.');
+    const { rows } =
+      await sql`select 1 from accounts.user_sessions where token = ${decodeURIComponent(token)}`.execute(
+        stack.owner,
+      );
+    expect(rows).toHaveLength(1);
+    const thief = openBrowser(stack);
+    for (const forged of [token, `${token}.`, `${token}.${'A'.repeat(43)}%3D`]) {
+      thief.cookies.set('simway_session', forged);
+      expect(codeOf(await me(thief))).toBe('SESSION_EXPIRED');
+    }
+  });
+
+  it('the same refusal for an unknown address, a wrong password and a locked user, whom a new password lets in', async () => {
+    const { email } = await signedUp(stack);
+    const unknown = await signIn(openBrowser(stack), uniqueEmail('unknown'));
+    const guesses: Answer[] = [];
+    for (let guess = 0; guess < 10; guess += 1)
+      guesses.push(await signIn(openBrowser(stack), email, `wrong password ${guess}`));
+    const locked = await signIn(openBrowser(stack), email);
+    for (const answer of [...guesses, locked])
+      expect([answer.status, answer.body]).toEqual([401, unknown.body]);
+    expect(codeOf(unknown)).toBe('UNAUTHORIZED');
+
+    const browser = openBrowser(stack);
+    const asked = await browser.call('POST', '/auth/password-resets', { body: { email } });
+    expect(asked.status).toBe(202);
+    const token = tokenOf(mailOf(asked));
+    const weak = await browser.call('POST', '/auth/password-resets/confirm', {
+      body: { token, newPassword: 'short' },
+    });
+    expect(messageOf(weak)).toContain('newPassword: must have at least 12 characters');
+    const newPassword = 'another password of mine';
+    const reset = () =>
+      browser.call('POST', '/auth/password-resets/confirm', { body: { token, newPassword } });
+    expect((await reset()).status).toBe(200);
+    expect((await reset()).status).toBe(400);
+    expect((await signIn(browser, email)).status).toBe(401);
+    expect((await signIn(browser, email, newPassword)).status).toBe(200);
+  });
+
+  it('a link for a new password is void once the password has changed, by another link or by its owner', async () => {
+    const user = await signedUp(stack);
+    const link = async () =>
+      tokenOf(
+        mailOf(
+          await openBrowser(stack).call('POST', '/auth/password-resets', { body: { email: user.email } }),
+        ),
+      );
+    const reset = (token: string, newPassword: string) =>
+      openBrowser(stack).call('POST', '/auth/password-resets/confirm', { body: { token, newPassword } });
+    const [stolen, own] = [await link(), await link()];
+    expect((await reset(own, 'another password of mine')).status).toBe(200);
+    expect((await reset(stolen, 'a password of a thief')).status).toBe(400);
+
+    const late = await link();
+    await signIn(user.browser, user.email, 'another password of mine');
+    const change = { currentPassword: 'another password of mine', newPassword: 'a third password of mine' };
+    expect((await user.browser.call('POST', '/auth/me/password', { body: change })).status).toBe(200);
+    expect((await reset(late, 'a password of a thief')).status).toBe(400);
+  });
+
+  it('of two cookies with one name the first counts, for all that is done', async () => {
+    const [one, other] = [await signedUp(stack), await signedUp(stack)];
+    const cookieOf = ({ browser }: User) => `simway_session=${browser.cookies.get('simway_session') ?? ''}`;
+    const headers = { Cookie: `${cookieOf(one)}; ${cookieOf(other)}` };
+    const left = await openBrowser(stack).call('DELETE', '/auth/sessions/current', { headers });
+    expect(left.status).toBe(200);
+    expect([(await me(one.browser)).status, (await me(other.browser)).status]).toEqual([401, 200]);
+  });
+
+  it('right passwords too count as tries: one user cannot keep everybody else from signing in', async () => {
+    const { browser } = await signedUp(stack);
+    const tries: number[] = [];
+    for (let n = 0; n < 11; n += 1) {
+      const body = { password: USER_PASSWORD };
+      tries.push((await browser.call('POST', '/auth/me/second-factor', { body })).status);
+    }
+    expect(tries).toEqual([...Array.from({ length: 10 }, () => 200), 429]);
+    expect((await browser.call('DELETE', '/auth/me/second-factor', { body: {} })).status).toBe(429);
+    expect((await me(browser)).status).toBe(200);
+  });
+
+  it('ten tries a minute from one address', async () => {
+    const browser = openBrowser(stack);
+    const tries: number[] = [];
+    for (let guess = 0; guess < 12; guess += 1) tries.push((await signIn(browser, 'a', 'b')).status);
+    expect(tries).toEqual([...Array.from({ length: 10 }, () => 401), 429, 429]);
+  });
+
+  it('ends when idle for 30 minutes, and after 12 hours', async () => {
+    const [idle, old, fine] = await Promise.all([signedUp(stack), signedUp(stack), signedUp(stack)]);
+    const ageSession = (user: User, change: ReturnType<typeof sql>) =>
+      sql`update accounts.user_sessions set ${change}
+           where user_id = (select id from accounts.users where email = ${user.email})`.execute(stack.owner);
+    await ageSession(idle, sql`expires_at = now() - interval '1 second'`);
+    await ageSession(old, sql`created_at = now() - interval '12 hours 1 second'`);
+    await ageSession(
+      fine,
+      sql`created_at = now() - interval '11 hours', expires_at = now() + interval '10 minutes'`,
+    );
+    for (const { browser } of [idle, old]) {
+      const answer = await me(browser);
+      expect([answer.status, codeOf(answer)]).toEqual([401, 'SESSION_EXPIRED']);
+    }
+    expect((await me(fine.browser)).status).toBe(200);
+    // A request begins the idle time anew.
+    const { rows } = await sql<{ minutes: number }>`
+      select extract(epoch from expires_at - now()) / 60 as minutes from accounts.user_sessions
+       where user_id = (select id from accounts.users where email = ${fine.email})`.execute(stack.owner);
+    expect(Number(rows[0]?.minutes)).toBeGreaterThan(25);
+  });
+
+  it('an expired session in the middle of work is a 401 that says so, also where a key is otherwise asked for', async () => {
+    const user = await signedUp(stack);
+    await sql`update accounts.user_sessions set expires_at = now() - interval '1 second'
+               where user_id = (select id from accounts.users where email = ${user.email})`.execute(
+      stack.owner,
+    );
+    for (const path of ['/api/wallet/balance', '/api/esim/my-esims', '/account/members']) {
+      const answer = await user.ask('GET', path);
+      expect([answer.status, codeOf(answer)]).toEqual([401, 'SESSION_EXPIRED']);
+    }
+  });
+
+  it('a new password ends the other sessions; a wrong present one counts as a guess', async () => {
+    const user = await signedUp(stack);
+    const other = openBrowser(stack);
+    await signIn(other, user.email);
+    const change = (currentPassword: string, newPassword: string) =>
+      user.browser.call('POST', '/auth/me/password', { body: { currentPassword, newPassword } });
+    expect((await change('wrong', 'another password of mine')).status).toBe(401);
+    expect((await change(USER_PASSWORD, USER_PASSWORD)).status).toBe(400);
+    expect((await change(USER_PASSWORD, 'another password of mine')).status).toBe(200);
+    expect((await me(user.browser)).status).toBe(200);
+    expect(codeOf(await me(other))).toBe('SESSION_EXPIRED');
+    expect((await signIn(other, user.email, 'another password of mine')).status).toBe(200);
+  });
+});
+
+describe('a second factor', () => {
+  it('is added, asked for, taken once by recovery code, and removed', async () => {
+    const { browser, email } = await signedUp(stack);
+    const wrong = await browser.call('POST', '/auth/me/second-factor', { body: { password: 'wrong' } });
+    expect(wrong.status).toBe(401);
+    const added = await browser.call('POST', '/auth/me/second-factor', { body: { password: USER_PASSWORD } });
+    expect(added.status, added.text).toBe(200);
+    const { otpauthUri, recoveryCodes } = data<{ otpauthUri: string; recoveryCodes: string[] }>(added);
+    expect(otpauthUri).toMatch(/^otpauth:\/\/totp\//);
+    const secret = new URL(otpauthUri).searchParams.get('secret') ?? '';
+    const { rows } = await sql<{
+      row: string;
+    }>`select f::text as row from accounts.user_second_factors f`.execute(stack.owner);
+    for (const plain of [secret, ...recoveryCodes]) expect(JSON.stringify(rows)).not.toContain(plain);
+
+    // Not in use before the first code.
+    expect(data(await signIn(openBrowser(stack), email))).toEqual({ secondFactor: false });
+    const confirm = (code: string) =>
+      browser.call('POST', '/auth/me/second-factor/confirm', { body: { code } });
+    expect((await confirm('000000')).status).toBe(400);
+    const elsewhere = openBrowser(stack);
+    await signIn(elsewhere, email);
+    const first = totp(secret);
+    expect((await confirm(first)).status).toBe(200);
+    // What was open elsewhere began without a code.
+    expect(codeOf(await me(elsewhere))).toBe('SESSION_EXPIRED');
+    expect(data(await me(browser))).toMatchObject({ user: { hasSecondFactor: true } });
+
+    const next = openBrowser(stack);
+    expect(data(await signIn(next, email))).toEqual({ secondFactor: true });
+    expect([...next.cookies.keys()]).toEqual(['simway_second_factor']);
+    expect((await me(next)).status).toBe(401);
+    const send = (from: Browser, code: string) =>
+      from.call('POST', '/auth/sessions/second-factor', { body: { code } });
+    expect((await send(next, '000000')).status).toBe(401);
+    // The code that confirmed it was used.
+    const thief = openBrowser(stack);
+    await signIn(thief, email);
+    expect((await send(thief, first)).status).toBe(401);
+    const code = totp(secret, 1);
+    expect((await send(next, code)).status).toBe(200);
+    // Whoever looked over a shoulder: a code counts once, though it stays right for a while, and nobody is signed in by it.
+    const watcher = openBrowser(stack);
+    await signIn(watcher, email);
+    expect((await send(watcher, code)).status).toBe(401);
+    expect((await me(watcher)).status).toBe(401);
+    expect([...next.cookies.keys()]).toEqual(['simway_session']);
+    expect((await me(next)).status).toBe(200);
+
+    for (const [from, status] of [
+      [openBrowser(stack), 200],
+      [openBrowser(stack), 401],
+    ] as const) {
+      await signIn(from, email);
+      expect((await send(from, recoveryCodes[0]!)).status).toBe(status);
+    }
+    // Without the first step there is no second.
+    expect((await send(openBrowser(stack), totp(secret))).status).toBe(401);
+
+    const remove = (given: object) =>
+      browser.call('DELETE', '/auth/me/second-factor', { body: { password: USER_PASSWORD, ...given } });
+    expect(messageOf(await remove({}))).toContain('code: is required');
+    expect((await remove({ password: 'wrong', code: recoveryCodes[1] })).status).toBe(401);
+    expect(messageOf(await remove({ code: '000000' }))).toContain('code: is wrong');
+    expect(messageOf(await remove({ code: first }))).toContain('code: is wrong');
+    expect((await remove({ code: recoveryCodes[1] })).status).toBe(200);
+    expect(data(await signIn(openBrowser(stack), email))).toEqual({ secondFactor: false });
+  });
+
+  it('ends the step after five wrong codes', async () => {
+    const { browser, email } = await signedUp(stack);
+    const added = await browser.call('POST', '/auth/me/second-factor', { body: { password: USER_PASSWORD } });
+    const secret = new URL(data<{ otpauthUri: string }>(added).otpauthUri).searchParams.get('secret') ?? '';
+    await browser.call('POST', '/auth/me/second-factor/confirm', { body: { code: totp(secret) } });
+    const guesser = openBrowser(stack);
+    await signIn(guesser, email);
+    const send = (code: string, from = guesser) =>
+      from.call('POST', '/auth/sessions/second-factor', { body: { code } });
+    for (let guess = 0; guess < 5; guess += 1) expect((await send(`00000${guess}`)).status).toBe(401);
+    expect((await send(totp(secret, 1))).status).toBe(401);
+    const { rows } = await sql<{ detail: object }>`
+      select detail from accounts.audit_log where actor = ${email} and action = 'session.refuse' order by id`.execute(
+      stack.owner,
+    );
+    expect(rows.map(({ detail }) => detail)).toEqual(
+      // The right one came too late.
+      Array.from({ length: 6 }, () => ({
+        address: expect.any(String) as string,
+        secondFactor: true,
+        lockedOut: false,
+      })),
+    );
+    // Ten in a row lock it, at the operators' door as well.
+    const next = openBrowser(stack);
+    await signIn(next, email);
+    for (let guess = 5; guess < 10; guess += 1) expect((await send(`00000${guess}`, next)).status).toBe(401);
+    const last = await sql<{ detail: object }>`
+      select detail from accounts.audit_log where actor = ${email} order by id desc limit 1`.execute(
+      stack.owner,
+    );
+    expect(last.rows[0]?.detail).toMatchObject({ secondFactor: true, lockedOut: true });
+  });
+});
+
+describe('keys', () => {
+  const company = () => ({
+    companyName: 'Ada Ltd',
+    websiteUrl: `${inbox.url}/website`,
+    allowedAddresses: ['127.0.0.1'],
+    scopes: ['read', 'purchase'],
+  });
+
+  it.each([
+    [{ websiteUrl: 'http://10.0.0.1/' }, 'websiteUrl: '],
+    [{ websiteUrl: 'http://127.0.0.1:9/' }, 'websiteUrl: must have a web server that answers'],
+    [{ websiteUrl: 'nothing' }, 'websiteUrl: '],
+    [{ webhookUrl: 'http://10.0.0.1/' }, 'webhookUrl: '],
+    [
+      { allowedAddresses: Array.from({ length: 11 }, (_, index) => `203.0.113.${index}`) },
+      'allowedAddresses: must have at most 10',
+    ],
+    [{ allowedAddresses: [] }, 'allowedAddresses: must have at least one'],
+    [{ allowedAddresses: ['203.0.113.7', '203.0.113.0/33'] }, 'allowedAddresses.1: must be an address'],
+    [{ scopes: ['write'] }, 'scopes.0: must be among read, purchase'],
+    [{ expiresAt: '2020-01-01T00:00:00Z' }, 'expiresAt: must be in the future'],
+  ])('%o is refused beside its field, and nothing is made', async (wrong, message) => {
+    const owner = await signedUp(stack);
+    const answer = await owner.ask('POST', '/account/keys', { body: { ...company(), ...wrong } });
+    expect([answer.status, codeOf(answer)], answer.text).toEqual([400, 'VALIDATION_ERROR']);
+    expect(messageOf(answer)).toContain(message);
+    expect(data(await owner.ask('GET', '/account/keys'))).toEqual({ items: [] });
+  });
+
+  it('of another account are not found', async () => {
+    const [owner, other] = await Promise.all([signedUp(stack), signedUp(stack)]);
+    const made = await owner.ask('POST', '/account/keys', { body: company() });
+    const { keyId } = data<{ keyId: string }>(made);
+    expect((await other.ask('DELETE', `/account/keys/${keyId}`)).status).toBe(404);
+    const spied = await other.ask('DELETE', `/account/keys/${keyId}`, {
+      headers: { 'Simway-Account': owner.accountId },
+    });
+    expect([spied.status, codeOf(spied)]).toEqual([403, 'FORBIDDEN']);
+    expect(data(await owner.ask('GET', '/account/keys'))).toMatchObject({
+      items: [{ keyId, revokedAt: null }],
+    });
+  });
+});
+
+describe('in place of a key', () => {
+  it('a member acts for the account by role, with the account’s limits', async () => {
+    const owner = await signedUp(stack);
+    const [developer, finance, support] = await Promise.all(
+      (['DEVELOPER', 'FINANCE', 'SUPPORT'] as const).map((role) => colleague(stack, owner, role)),
+    );
+    const asks = {
+      read: ['GET', '/api/esim/my-esims'],
+      purchase: [
+        'POST',
+        '/api/esim/buy',
+        { packageCode: 'SIM-OK', packageType: 'BASE', paymentMethod: 'WALLET' },
+      ],
+      fund: ['POST', '/api/wallet/fund', { amount: 100, paymentMethod: 'CARD' }],
+      webhooks: ['POST', '/api/webhooks/endpoints', { url: `${inbox.url}/x` }],
+      resend: ['POST', `/api/webhooks/messages/msg-${'0'.repeat(32)}/resend`],
+    } as const;
+    const whatOf = async (user: User): Promise<string[]> => {
+      const may: string[] = [];
+      for (const [name, [method, path, body]] of Object.entries(asks)) {
+        const answer = await user.ask(method, path, { body });
+        expect(answer.headers.get('x-ratelimit-limit')).toBe('100');
+        if (answer.status !== 403) may.push(name);
+      }
+      return may;
+    };
+    expect(await whatOf(owner)).toEqual(['read', 'purchase', 'fund', 'webhooks', 'resend']);
+    expect(await whatOf(developer!)).toEqual(['read', 'purchase', 'webhooks', 'resend']);
+    expect(await whatOf(finance!)).toEqual(['read', 'fund']);
+    expect(await whatOf(support!)).toEqual(['read', 'resend']);
+  });
+});
+
+describe('the document', () => {
+  it('is true of every answer above, and each of its operations for users was asked', async () => {
+    await askAboutColleagues(stack);
+    const contract = await readContract({
+      ask: async (target) => ({ ...replyOf(await stack.call('GET', target)) }),
+    });
+    const found = (method: string, path: string) =>
+      contract.operations.find(
+        (one) =>
+          one.method === method &&
+          new RegExp(`^${one.path.replaceAll(/\{\w+\}/g, '[^/]+')}$`).test(path.split('?', 1)[0] ?? ''),
+      );
+    const asked = heard
+      .filter(({ path }) => /^\/(auth|account)/.test(path))
+      .map(({ method, path, answer }) => ({ operation: found(method, path)!, answer }));
+    for (const { operation, answer } of asked)
+      expect([operation.path, contract.judge(operation, replyOf(answer))]).toEqual([
+        operation.path,
+        undefined,
+      ]);
+    const names = new Set(asked.map(({ operation: { method, path } }) => `${method} ${path}`));
+    const all = contract.operations
+      .map(({ method, path }) => `${method} ${path}`)
+      .filter((name) => / \/(auth|account)(\/|$)/.test(name));
+    expect(all.filter((name) => !names.has(name))).toEqual([]);
+    expect(all.length).toBeGreaterThan(20);
+  });
+
+  it('no answer holds a password, a session or a hash', () => {
+    const cookies = heard.flatMap(({ answer }) => answer.headers.getSetCookie());
+    const tokens = cookies
+      .map((line) => /=([^;.]{20,})/.exec(line)?.[1])
+      .filter((token) => token !== undefined);
+    expect(tokens.length).toBeGreaterThan(20);
+    const texts = heard.map(({ answer }) => answer.text).join('\n');
+    for (const secret of [USER_PASSWORD, 'scrypt$', ...tokens]) expect(texts).not.toContain(secret);
+  });
+});
+
+function replyOf({ status, headers, text }: Answer): Reply {
+  return {
+    status,
+    headers: Object.fromEntries(headers),
+    text,
+    json: text === '' ? undefined : JSON.parse(text),
+  };
+}

@@ -1,0 +1,296 @@
+// What a merchant typed or began is neither lost nor done twice, whatever is refused on the way.
+import { readFileSync } from 'node:fs';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { colleague, signedUp, USER_PASSWORD, type User } from '../support/dashboard.ts';
+import { SIGN_IN_ENV } from '../support/people.ts';
+import { startStack, type Stack } from '../support/stack.ts';
+import { openBrowser } from './browser.ts';
+
+let browser: Browser;
+let stack: Stack;
+
+beforeAll(async () => {
+  [browser, stack] = await Promise.all([openBrowser(), startStack({ env: SIGN_IN_ENV })]);
+});
+afterAll(async () => {
+  await browser.close();
+  await stack.close();
+});
+
+/** A page of this user, signed in. */
+async function openAs({ browser: { cookies } }: User, path: string): Promise<Page> {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 900 } });
+  await context.addCookies(Array.from(cookies, ([name, value]) => ({ name, value, url: stack.apiUrl })));
+  const page = await context.newPage();
+  page.setDefaultTimeout(20_000);
+  await page.goto(`${stack.apiUrl}/dashboard${path}`);
+  await page.locator('h1').waitFor();
+  return page;
+}
+
+const placeOf = ({ accountId }: User): string => `/m/${accountId}/test`;
+
+const sessionEnded = (page: Page) => page.getByRole('dialog', { name: 'Your session has ended' });
+
+async function pay(owner: User, amount: number): Promise<void> {
+  const { body } = await owner.ask('POST', '/api/wallet/fund', { body: { amount, paymentMethod: 'CARD' } });
+  const page = await browser.newPage();
+  await page.goto(body.paymentUrl);
+  await page.getByRole('button', { name: 'Pay' }).click();
+  await expect
+    .poll(async () => (await owner.ask('GET', '/api/wallet/balance')).body.data.balance, { timeout: 20_000 })
+    .toBe(amount);
+  await page.close();
+}
+
+describe('a purchase that the wallet could not pay', { timeout: 120_000 }, () => {
+  it('is refused in words, and bought once when its button is pressed again after a funding', async () => {
+    const owner = await signedUp(stack);
+    const page = await openAs(owner, `${placeOf(owner)}/catalogue/SIM-OK`);
+    const buy = page.getByRole('button', { name: 'Buy the eSIM' });
+    await buy.click();
+    await page.getByRole('alert').filter({ hasText: 'Insufficient wallet balance' }).waitFor();
+
+    await pay(owner, 50);
+    await buy.click();
+    await page.getByAltText('QR code that installs the eSIM').waitFor();
+    const { body } = await owner.ask('GET', '/api/esim/transactions?type=BASE&status=SUCCESS');
+    expect((body.data as unknown as { items: unknown[] }).items).toHaveLength(1);
+    await page.context().close();
+  });
+
+  it('is bought once where the answer to the first try was lost', async () => {
+    const owner = await signedUp(stack);
+    await pay(owner, 50);
+    const page = await openAs(owner, `${placeOf(owner)}/catalogue/SIM-OK`);
+    let isLost = false;
+    await page.route('**/api/esim/buy', async (route) => {
+      if (isLost) return route.continue();
+      isLost = true;
+      await route.fetch();
+      return route.abort();
+    });
+    const buy = page.getByRole('button', { name: 'Buy the eSIM' });
+    await buy.click();
+    await page.getByRole('alert').filter({ hasText: 'The service cannot be reached' }).waitFor();
+    await buy.click();
+    await page.getByAltText('QR code that installs the eSIM').waitFor();
+    const { body } = await owner.ask('GET', '/api/esim/transactions?type=BASE');
+    expect((body.data as unknown as { items: unknown[] }).items).toHaveLength(1);
+    await page.context().close();
+  });
+});
+
+describe('the price that is shown', { timeout: 120_000 }, () => {
+  /** The page sees only this share of the price: it has risen since it was read. */
+  async function showLess(page: Page, share: number): Promise<void> {
+    await page.route('**/api/esim/packages/SIM-OK*', async (route) => {
+      const response = await route.fetch();
+      const body = (await response.json()) as { price: number };
+      await route.fulfill({ response, json: { ...body, price: Math.trunc(body.price * share * 100) / 100 } });
+    });
+  }
+
+  it('is on the button, in the currency of the wallet', async () => {
+    const owner = await signedUp(stack, 'NGN');
+    const page = await openAs(owner, `${placeOf(owner)}/catalogue/SIM-OK`);
+    const { body } = await owner.ask('GET', '/api/esim/packages/SIM-OK?currency=NGN');
+    const amount = new Intl.NumberFormat('en-US', { minimumFractionDigits: 2 }).format(
+      (body as unknown as { price: number }).price,
+    );
+    const button = page.getByRole('button', { name: 'Buy the eSIM for' });
+    await button.waitFor();
+    expect((await button.innerText()).replaceAll('\u00a0', ' ')).toBe(`Buy the eSIM for NGN ${amount}`);
+    await page.context().close();
+  });
+
+  it('is the most that is charged, for one eSIM and for a batch', async () => {
+    const owner = await signedUp(stack);
+    await pay(owner, 50);
+    const page = await openAs(owner, placeOf(owner));
+    await showLess(page, 0.5);
+    await page.goto(`${stack.apiUrl}/dashboard${placeOf(owner)}/catalogue/SIM-OK`);
+    await page.getByRole('button', { name: 'Buy the eSIM for' }).click();
+    await page.getByRole('alert').filter({ hasText: 'above maxPrice' }).waitFor();
+
+    await page.goto(`${stack.apiUrl}/dashboard${placeOf(owner)}/batches`);
+    const buffer = Buffer.from('reference,packageCode\na,SIM-OK\nb,SIM-OK\n');
+    await page.locator('input[type=file]').setInputFiles({ name: 'a.csv', mimeType: 'text/csv', buffer });
+    await page.getByRole('button', { name: 'Order 2 eSIMs for' }).click();
+    await page.getByRole('button', { name: /^Pay USD/ }).click();
+    await page.getByRole('alert').filter({ hasText: 'the rows cost' }).waitFor();
+
+    const { body } = await owner.ask('GET', '/api/wallet/balance');
+    expect(body.data.balance).toBe(50);
+    await page.context().close();
+  });
+});
+
+describe('a lost answer', { timeout: 120_000 }, () => {
+  /** The service gets the first such request; its answer never arrives. */
+  async function loseFirst(page: Page, url: string): Promise<void> {
+    let isLost = false;
+    await page.route(url, async (route) => {
+      if (isLost || route.request().method() !== 'POST') return route.continue();
+      isLost = true;
+      await route.fetch();
+      return route.abort();
+    });
+  }
+
+  it('leads to no second endpoint', async () => {
+    const owner = await signedUp(stack);
+    const page = await openAs(owner, `${placeOf(owner)}/developers/webhooks`);
+    await loseFirst(page, '**/api/webhooks/endpoints');
+    await page.getByRole('button', { name: 'Add an endpoint' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('URL').fill(`${stack.apiUrl}/hook`);
+    await dialog.getByRole('button', { name: 'Add the endpoint' }).click();
+    await dialog.getByRole('alert').filter({ hasText: 'The service cannot be reached' }).waitFor();
+    await dialog.getByRole('button', { name: 'Add the endpoint' }).click();
+    await dialog.waitFor({ state: 'hidden' });
+    await page.getByText('It is shown once').waitFor();
+    await page.getByRole('region', { name: 'Endpoints' }).getByText(`${stack.apiUrl}/hook`).waitFor();
+    const { body } = await owner.ask('GET', '/api/webhooks/endpoints');
+    expect((body.data as unknown as { items: unknown[] }).items).toHaveLength(1);
+    await page.context().close();
+  });
+
+  it('of a new key names that key before another is created', async () => {
+    const owner = await signedUp(stack);
+    const page = await openAs(owner, `${placeOf(owner)}/developers/keys`);
+    await loseFirst(page, '**/account/keys');
+    await page.getByRole('button', { name: 'Create a key' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Company').fill('Ada Ltd');
+    await dialog.getByLabel('Website').fill(`${stack.apiUrl}/dashboard/sign-in`);
+    const tags = dialog.getByRole('combobox', { name: 'Allowed network addresses' });
+    await tags.fill('127.0.0.0/8');
+    await tags.press('Enter');
+    await dialog.getByRole('button', { name: 'Create the key' }).click();
+    await dialog.getByRole('alert').filter({ hasText: 'The answer was lost, but the key' }).waitFor();
+    const { body } = await owner.ask('GET', '/account/keys');
+    expect((body.data as unknown as { items: unknown[] }).items).toHaveLength(1);
+    await page.context().close();
+  });
+});
+
+describe('filters', { timeout: 120_000 }, () => {
+  it('are in the address, and the CSV has what they show', async () => {
+    const owner = await signedUp(stack);
+    await pay(owner, 50);
+    const buy = { packageCode: 'SIM-OK', packageType: 'BASE', paymentMethod: 'WALLET' };
+    await owner.ask('POST', '/api/esim/buy', { body: buy });
+    const page = await openAs(owner, `${placeOf(owner)}/wallet`);
+    const table = page.getByRole('table', { name: 'Changes of the balance' });
+    await table.getByText('Charged').waitFor();
+    await page.getByRole('combobox', { name: 'Kind' }).click();
+    await page.getByRole('option', { name: 'Funding' }).click();
+    await page.waitForURL('**/wallet?kind=FUNDING');
+    await table.getByText('Charged').waitFor({ state: 'detached' });
+    await page.reload();
+    await table.getByText('Funding').first().waitFor();
+    expect(await table.getByRole('row').count()).toBe(2);
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('button', { name: 'Download as CSV' }).click(),
+    ]);
+    const csv = readFileSync(await download.path(), 'utf8')
+      .trimEnd()
+      .split('\r\n');
+    expect(csv.map((line) => line.split(',')[2])).toEqual(['kind', 'FUNDING']);
+
+    await page.goto(`${stack.apiUrl}/dashboard${placeOf(owner)}/wallet?from=2020-01-01&to=2020-01-02`);
+    await page.getByText('No results.').waitFor();
+    await page.goto(`${stack.apiUrl}/dashboard${placeOf(owner)}/purchases?paymentMethod=CARD&type=BASE`);
+    await page.getByText('No results.').waitFor();
+    await page.context().close();
+  });
+});
+
+describe('what cannot be undone', { timeout: 120_000 }, () => {
+  it('is asked before: an invitation, a role, the secret of an endpoint', async () => {
+    const owner = await signedUp(stack);
+    const helper = await colleague(stack, owner, 'SUPPORT');
+    await owner.ask('POST', '/account/invitations', {
+      body: { email: 'new@merchant.example', role: 'FINANCE' },
+    });
+    const endpoint = { url: `${stack.apiUrl}/hook`, events: ['esim.purchased'] };
+    const created = await owner.ask('POST', '/api/webhooks/endpoints', { body: endpoint });
+    expect([created.status, created.text]).toEqual([201, expect.stringContaining(endpoint.url)]);
+    const page = await openAs(owner, `${placeOf(owner)}/team`);
+    const changes: string[] = [];
+    page.on('request', (request) => {
+      if (request.method() !== 'GET') changes.push(`${request.method()} ${new URL(request.url()).pathname}`);
+    });
+    const dialog = page.getByRole('dialog');
+    const back = async () => {
+      await dialog.getByRole('button', { name: 'Back' }).click();
+      await dialog.waitFor({ state: 'hidden' });
+    };
+    const withdraw = page.getByRole('button', { name: 'Withdraw the invitation of new@merchant.example' });
+    await withdraw.click();
+    await back();
+    const role = page.getByLabel('Role of A SUPPORT').first();
+    await role.click();
+    await page.getByRole('option', { name: /^Finance/ }).click();
+    await back();
+    expect(await role.inputValue()).toMatch(/^Support/);
+    expect(changes).toEqual([]);
+
+    await withdraw.click();
+    await dialog.getByRole('button', { name: 'Withdraw the invitation' }).click();
+    await page.getByText('No open invitations.').waitFor();
+    await role.click();
+    await page.getByRole('option', { name: /^Finance/ }).click();
+    await dialog.getByRole('button', { name: 'Change the role' }).click();
+    await dialog.waitFor({ state: 'hidden' });
+    await expect.poll(() => role.inputValue()).toMatch(/^Finance/);
+    expect(changes.map((change) => change.replace(/\/(inv-)?[^/]*$/, ''))).toEqual([
+      'DELETE /account/invitations',
+      'PATCH /account/members',
+    ]);
+    expect((await helper.ask('GET', '/account')).status).toBe(200);
+
+    await page.goto(`${stack.apiUrl}/dashboard${placeOf(owner)}/developers/webhooks`);
+    await page.getByRole('button', { name: 'New secret' }).click();
+    await back();
+    expect(changes).toHaveLength(2);
+    await page.getByRole('button', { name: 'New secret' }).click();
+    await dialog.getByRole('button', { name: 'Create the new secret' }).click();
+    await page.getByText('It is shown once').waitFor();
+    await page.context().close();
+  });
+});
+
+describe('signing in again over a page', { timeout: 120_000 }, () => {
+  it('is not asked for where only the password in a form was wrong', async () => {
+    const page = await openAs(await signedUp(stack), '/settings');
+    await page.getByLabel('Current password').first().fill('not the one I have');
+    await page.getByLabel('New password').first().fill('a quite new one, long enough');
+    await page.getByRole('button', { name: 'Change the password' }).click();
+    await page.getByRole('alert').filter({ hasText: 'The password is wrong' }).waitFor();
+    await page.waitForLoadState('networkidle');
+    expect(await sessionEnded(page).count()).toBe(0);
+    await page.context().close();
+  });
+
+  it('leaves a dialog below it open, also when Escape is pressed', async () => {
+    const owner = await signedUp(stack);
+    const page = await openAs(owner, `${placeOf(owner)}/developers/webhooks`);
+    await page.getByRole('button', { name: 'Add an endpoint' }).click();
+    const address = page.getByRole('dialog', { name: 'Add an endpoint' }).getByLabel('URL');
+    await address.fill('https://hooks.example/late');
+    await page.context().clearCookies();
+    await page.getByRole('button', { name: 'Add the endpoint' }).click();
+    const password = sessionEnded(page).getByLabel('Password').first();
+    await password.waitFor();
+    await page.keyboard.press('Escape');
+    await password.fill(USER_PASSWORD);
+    await sessionEnded(page).getByRole('button', { name: 'Sign in' }).click();
+    await sessionEnded(page).waitFor({ state: 'hidden' });
+    expect(await address.inputValue()).toBe('https://hooks.example/late');
+    await page.context().close();
+  });
+});

@@ -1,0 +1,382 @@
+// The merchants' pages, in a real browser: from signing up to an eSIM and its webhook, and what is said where something is wrong.
+// SIMWAY_SCREENSHOTS=<folder> keeps what they look like.
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { graveFaults } from '../support/axe.ts';
+import { SIGN_IN_ENV } from '../support/people.ts';
+import { keepScreenshot } from '../support/screenshots.ts';
+import { startStack, type Stack } from '../support/stack.ts';
+import { openBrowser, overflow } from './browser.ts';
+
+const DESK = { width: 1280, height: 900 };
+const PHONE = { width: 375, height: 800 };
+const PASSWORD = 'correct horse battery staple';
+const FIRST_LOAD_BYTES = 300_000;
+
+let browser: Browser;
+let stack: Stack;
+/** The merchant's website, which also takes webhooks. */
+let website: Server;
+let websiteUrl: string;
+let people = 0;
+
+beforeAll(async () => {
+  website = createServer((request, response) => {
+    request.resume().on('end', () => response.writeHead(request.method === 'POST' ? 204 : 200).end());
+  });
+  await new Promise<void>((resolve) => website.listen(0, '127.0.0.1', resolve));
+  websiteUrl = `http://127.0.0.1:${(website.address() as AddressInfo).port}/`;
+  [browser, stack] = await Promise.all([openBrowser(), startStack({ env: SIGN_IN_ENV })]);
+});
+afterAll(async () => {
+  await browser.close();
+  await stack.close();
+  website.close();
+});
+
+interface Visitor {
+  readonly context: BrowserContext;
+  readonly page: Page;
+  readonly email: string;
+  /** Scripts that failed, and what the content policy refused. */
+  readonly faults: string[];
+}
+
+async function openPage(): Promise<Visitor> {
+  people += 1;
+  // Only so many may sign in from one address in a minute.
+  const context = await browser.newContext({
+    viewport: DESK,
+    reducedMotion: 'reduce',
+    extraHTTPHeaders: { 'X-Forwarded-For': `127.9.0.${people}` },
+  });
+  const page = await context.newPage();
+  page.setDefaultTimeout(20_000);
+  const faults: string[] = [];
+  page.on('pageerror', ({ message }) => faults.push(message));
+  page.on('console', (message) => {
+    if (/Content Security Policy/i.test(message.text())) faults.push(message.text());
+  });
+  return { context, page, email: `browser-${people}@merchant.example`, faults };
+}
+
+async function fillSignUp(page: Page, email: string, password: string): Promise<void> {
+  await page.getByLabel('Company').fill('Ada Ltd');
+  await page.getByLabel('Your name').fill('Ada Owner');
+  await page.getByLabel('E-mail address').fill(email);
+  await page.getByLabel('Password').first().fill(password);
+  await page.getByRole('button', { name: 'Open the account' }).click();
+}
+
+/** Through the pages, as a person does it. The token of the mail. */
+async function signUp(visitor: Visitor): Promise<string> {
+  const { page, email } = visitor;
+  await page.goto(`${stack.apiUrl}/dashboard/sign-up`);
+  await fillSignUp(page, email, PASSWORD);
+  const link = page.getByRole('link', { name: 'Open the link in the mail' });
+  const token = /#token=([^&]+)/.exec((await link.getAttribute('href')) ?? '')?.[1] ?? '';
+  expect(token).not.toBe('');
+  await link.click();
+  await page.getByLabel('Password').first().fill(PASSWORD);
+  await page.getByRole('button', { name: 'Confirm' }).click();
+  await page.getByRole('heading', { name: 'Ada Ltd', level: 1 }).waitFor();
+  return token;
+}
+
+const choose = (page: Page, name: string): Promise<void> =>
+  page.getByRole('link', { name, exact: true }).first().click();
+
+async function fillKey(page: Page, website: string, addresses: readonly string[]): Promise<void> {
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('Company').fill('Ada Ltd');
+  await dialog.getByLabel('Website').fill(website);
+  const tags = dialog.getByRole('combobox', { name: 'Allowed network addresses' });
+  await tags.focus();
+  for (let n = 0; n < 12; n += 1) await tags.press('Backspace');
+  for (const address of addresses) {
+    await tags.fill(address);
+    await tags.press('Enter');
+  }
+  await dialog.getByRole('button', { name: 'Create the key' }).click();
+}
+
+async function putInWallet(page: Page, context: BrowserContext, amount: string): Promise<void> {
+  await choose(page, 'Wallet');
+  await page.getByLabel(/^Amount/).fill(amount);
+  await page.getByRole('button', { name: 'Go to the payment' }).click();
+  const [checkout] = await Promise.all([
+    context.waitForEvent('page'),
+    page.getByRole('link', { name: 'Open the payment page' }).click(),
+  ]);
+  await checkout.getByRole('button').first().click();
+  await page.getByText('The money is in your wallet').waitFor();
+  await checkout.close();
+}
+
+describe('the journey', { timeout: 180_000 }, () => {
+  it('sign up, key, wallet, eSIM with its QR code, webhook, resend', async () => {
+    const visitor = await openPage();
+    const { page, context, faults } = visitor;
+    const addresses: string[] = [];
+    context.on('request', (request) => addresses.push(request.url()));
+    page.on('framenavigated', (frame) => addresses.push(frame.url()));
+    const token = await signUp(visitor);
+    const shown = addresses.filter((address) => address.includes(token));
+    // The link of the mail alone, which sends it to no server.
+    expect(shown.every((address) => address.includes('/dashboard/confirm#token='))).toBe(true);
+    expect(await page.evaluate<string>('location.href')).not.toContain(token);
+    await keepScreenshot(page, 'merchant-home');
+
+    await choose(page, 'API keys');
+    await page.getByRole('button', { name: 'Create a key' }).click();
+    await page.getByLabel('Webhook URL').fill(`${websiteUrl}hook`);
+    await fillKey(page, websiteUrl, ['127.0.0.0/8']);
+    await page.getByText('It is shown once').waitFor();
+    const key = await page
+      .getByText(/^simway_test_/)
+      .first()
+      .innerText();
+    const answer = await stack.call('GET', '/api/wallet/balance', { key });
+    expect([answer.status, answer.body.data.balance]).toEqual([200, 0]);
+    await page.reload();
+    await page.getByRole('table', { name: 'API keys' }).waitFor();
+    expect(await page.content()).not.toContain(key);
+
+    await putInWallet(page, context, '100');
+    await page.getByText('USD 100.00').first().waitFor();
+    await page.getByRole('table', { name: 'Changes of the balance' }).waitFor();
+    await keepScreenshot(page, 'merchant-wallet');
+
+    await choose(page, 'Catalogue');
+    await page.getByLabel('Package code').fill('SIM-OK');
+    await page.getByRole('link', { name: 'Open', exact: true }).click();
+    await page.getByRole('button', { name: 'Buy the eSIM' }).click();
+    const qr = page.getByAltText('QR code that installs the eSIM');
+    await qr.waitFor();
+    expect(
+      await qr.evaluate((image) => (image as unknown as { naturalWidth: number }).naturalWidth),
+    ).toBeGreaterThan(0);
+    await page.getByRole('link', { name: 'Open the eSIM' }).click();
+    await page.getByText('The eSIM has not been installed yet.').waitFor();
+    await keepScreenshot(page, 'merchant-esim-whole');
+
+    await choose(page, 'Webhooks');
+    await page.getByRole('link', { name: 'esim.purchased' }).first().click();
+    await page.getByRole('button', { name: /^Attempt 1/ }).click();
+    await page.getByText(`POST ${websiteUrl}hook`).waitFor();
+    await keepScreenshot(page, 'merchant-webhook');
+    await page.getByRole('button', { name: 'Resend', exact: true }).click();
+    await page.getByRole('button', { name: /^Attempt 2/ }).waitFor();
+
+    await choose(page, 'API requests');
+    await page.getByText('GET /api/wallet/balance').waitFor();
+
+    // A key is never searched for; an ICCID leads to its eSIM from any page.
+    const box = page.getByRole('searchbox', { name: 'Any id or ICCID' });
+    await box.fill(key);
+    await box.press('Enter');
+    await page.getByText('This looks like a key or a secret').waitFor();
+    const { body } = await stack.call('GET', '/api/esim/my-esims', { key });
+    const [esim] = (body as unknown as { esims: { _id: string; iccid: string }[] }).esims;
+    await box.fill(esim?.iccid ?? '');
+    await box.press('Enter');
+    await page.waitForURL(`**/esims/${esim?._id ?? ''}`);
+    await page.goto(`${page.url().replace(/\/esims\/.*/, '')}/search?text=txn-${'0'.repeat(32)}`);
+    await page.getByText('No result for').waitFor();
+
+    const sent = addresses.map((address) => decodeURIComponent(address.split('#', 1)[0] ?? ''));
+    expect(sent.length).toBeGreaterThan(50);
+    expect(
+      sent.filter((address) => [token, key, PASSWORD].some((secret) => address.includes(secret))),
+    ).toEqual([]);
+    expect(faults).toEqual([]);
+    await context.close();
+  });
+});
+
+describe('what is wrong is said at its field, and nothing is done', { timeout: 120_000 }, () => {
+  it('a weak password', async () => {
+    const { page, context, email } = await openPage();
+    await page.goto(`${stack.apiUrl}/dashboard/sign-up`);
+    await fillSignUp(page, email, 'short');
+    await page.getByText('Must have at least 12 characters').waitFor();
+    expect(await page.getByLabel('Company').inputValue()).toBe('Ada Ltd');
+    await context.close();
+  });
+
+  it('a website that is inside or does not answer, eleven addresses, a malformed range', async () => {
+    const visitor = await openPage();
+    const { page, context } = visitor;
+    await signUp(visitor);
+    await choose(page, 'API keys');
+    await page.getByRole('button', { name: 'Create a key' }).click();
+    const dialog = page.getByRole('dialog');
+    const says = (label: string, text: RegExp): Promise<void> =>
+      dialog.locator('.mantine-InputWrapper-root', { hasText: label }).getByText(text).waitFor();
+    const eleven = Array.from({ length: 11 }, (_, n) => `203.0.113.${n + 1}`);
+    await fillKey(page, 'http://10.0.0.1/', eleven);
+    await says('Allowed network addresses', /Must have (at most|1 to) 10/i);
+    await fillKey(page, 'http://10.0.0.1/', ['203.0.113.0/99']);
+    await says('Allowed network addresses', /Must be an address such as/);
+    await fillKey(page, 'http://10.0.0.1/', ['203.0.113.7']);
+    await says('Website', /Must .*address/);
+    await fillKey(page, 'http://127.0.0.1:9/', ['203.0.113.7']);
+    await says('Website', /Must have a web server that answers/);
+    expect(await dialog.getByLabel('Company').inputValue()).toBe('Ada Ltd');
+    await page.keyboard.press('Escape');
+    await page.getByText('No keys yet.').waitFor();
+    await context.close();
+  });
+
+  it('a session that ended in the middle of a form: the input stays, and it is sent when its button is pressed again', async () => {
+    const visitor = await openPage();
+    const { page, context, email } = visitor;
+    await signUp(visitor);
+    await choose(page, 'Webhooks');
+    await page.getByRole('button', { name: 'Add an endpoint' }).click();
+    await page.getByLabel('URL').fill(`${websiteUrl}late`);
+    await context.clearCookies();
+    await page.getByRole('button', { name: 'Add the endpoint' }).click();
+    const again = page.getByRole('dialog', { name: 'Your session has ended' });
+    await again.getByLabel('Password').first().fill(PASSWORD);
+    expect(await again.getByLabel('E-mail address').inputValue()).toBe(email);
+    await again.getByRole('button', { name: 'Sign in' }).click();
+    await again.waitFor({ state: 'hidden' });
+    expect(await page.getByLabel('URL').inputValue()).toBe(`${websiteUrl}late`);
+    await page.getByRole('button', { name: 'Add the endpoint' }).click();
+    await page.getByText('It is shown once').waitFor();
+    const added = page.getByRole('region', { name: 'Endpoints' }).getByText(`${websiteUrl}late`);
+    await added.first().waitFor();
+    expect(await added.count()).toBe(1);
+    await context.close();
+  });
+
+  it('a file with a broken row: its line is named; a good one is ordered at the price that was confirmed', async () => {
+    const visitor = await openPage();
+    const { page, context } = visitor;
+    await signUp(visitor);
+    await putInWallet(page, context, '100');
+    await choose(page, 'Batches');
+    const file = (text: string) => ({ name: 'order.csv', mimeType: 'text/csv', buffer: Buffer.from(text) });
+    const input = page.locator('input[type=file]');
+    await input.setInputFiles(file('reference,packageCode,email\na,SIM-OK,\na,SIM-OK,nobody\n'));
+    await page.getByText('Line 3: “nobody” is not an e-mail address').waitFor();
+    await page.getByText('Line 3: the reference is the same as on line 2').waitFor();
+    expect(await page.getByRole('button', { name: /^Order/ }).count()).toBe(0);
+
+    await input.setInputFiles(file('reference,packageCode\n"a\nb",SIM-OK\nc,SIM-NONE\n'));
+    await page.getByText('Line 4: “SIM-NONE” is not on sale').waitFor();
+    expect(await page.getByRole('button', { name: /^Order/ }).count()).toBe(0);
+
+    const order = page.getByRole('button', { name: /^Order \d+ eSIMs? for USD/ });
+    const dialog = page.getByRole('dialog');
+    const late = new Date(Date.now() + 500 * 86_400_000).toISOString();
+    await input.setInputFiles(
+      file(`reference,packageCode,email,sendAt\na,SIM-OK,,\n\nc,SIM-OK,c@traveller.example,${late}\n`),
+    );
+    await order.click();
+    await dialog.getByRole('button', { name: /^Pay USD/ }).click();
+    await page.getByText('Line 4: sendAt: Must be at most a year ahead').waitFor();
+
+    await input.setInputFiles(file('reference,packageCode\nfirst,SIM-OK\n"second, quoted",SIM-OK\n'));
+    await order.click();
+    await dialog.getByRole('button', { name: 'Back' }).click();
+    await dialog.waitFor({ state: 'hidden' });
+    await page.getByText('No batches yet.').waitFor();
+    const price = (await order.innerText()).split(' for ')[1] ?? '';
+    await order.click();
+    await dialog.getByRole('button', { name: `Pay ${price} from the wallet` }).click();
+    await page.getByText('COMPLETED').waitFor();
+    await page.getByText('second, quoted').waitFor();
+    expect(await page.getByRole('link', { name: 'Open', exact: true }).count()).toBe(2);
+    await context.close();
+  });
+});
+
+/** Colours and the menu take their time to change. */
+async function settled(page: Page): Promise<void> {
+  await page.waitForTimeout(300);
+  await page.evaluate(
+    'Promise.all(document.getAnimations().map((one) => one.finished.catch(() => undefined)))',
+  );
+}
+
+/** The elements that stick out, for whoever reads a failure. */
+const widest = (page: Page): Promise<string> =>
+  page.evaluate<string>(
+    `[...document.querySelectorAll('body *')].filter((one) => one.getBoundingClientRect().right > ${PHONE.width})
+      .map((one) => one.tagName + '.' + String(one.className).slice(0, 60)).slice(0, 5).join(' | ')`,
+  );
+
+describe('the pages', { timeout: 180_000 }, () => {
+  it('have no grave fault for keyboard and screen reader, in light and dark, and fit a phone', async () => {
+    const visitor = await openPage();
+    const { page, context, faults } = visitor;
+    await page.goto(`${stack.apiUrl}/dashboard/sign-in`);
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+    expect(await graveFaults(page)).toEqual([]);
+    await signUp(visitor);
+    const home = page.url().replace(/\/$/, '');
+    const found: string[] = [];
+    for (const [name, path] of [
+      ['home', ''],
+      ['catalogue', '/catalogue?region=NG'],
+      ['buy', '/catalogue/SIM-OK'],
+      ['batches', '/batches'],
+      ['esims', '/esims'],
+      ['purchases', '/purchases'],
+      ['wallet', '/wallet'],
+      ['figures', '/figures'],
+      ['keys', '/developers/keys'],
+      ['webhooks', '/developers/webhooks'],
+      ['requests', '/developers/requests'],
+      ['team', '/team'],
+      ['settings', '/settings'],
+    ] as const) {
+      await page.goto(`${home}${path}`);
+      await page.locator('h1').waitFor();
+      await page.locator('[aria-busy=true]').first().waitFor({ state: 'detached' });
+      for (const colorScheme of ['light', 'dark'] as const) {
+        await page.emulateMedia({ colorScheme });
+        await settled(page);
+        found.push(...(await graveFaults(page)).map((fault) => `${name}, ${colorScheme}: ${fault}`));
+      }
+      await page.setViewportSize(PHONE);
+      await settled(page);
+      const tooWide = await overflow(page);
+      if (tooWide > 0) found.push(`${name} is ${tooWide} too wide on a phone: ${await widest(page)}`);
+      await keepScreenshot(page, `merchant-phone-${name}`);
+      await page.setViewportSize(DESK);
+    }
+    expect(found).toEqual([]);
+    expect(faults).toEqual([]);
+    await context.close();
+  });
+
+  it('take less than 300 KB at first', async () => {
+    const { page, context } = await openPage();
+    const sizes: Promise<number>[] = [];
+    const scripts: Promise<string>[] = [];
+    page.on('response', (response) => {
+      if (response.url().endsWith('.js')) scripts.push(response.text());
+      sizes.push(
+        response
+          .request()
+          .sizes()
+          .then(({ responseBodySize }) => responseBodySize),
+      );
+    });
+    await page.goto(`${stack.apiUrl}/dashboard/sign-in`, { waitUntil: 'networkidle' });
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+    const bytes = (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0);
+    expect(bytes).toBeGreaterThan(50_000);
+    expect(bytes).toBeLessThan(FIRST_LOAD_BYTES);
+    // Built for people, not for those who write it: no name of a file of ours.
+    const texts = await Promise.all(scripts);
+    expect(texts.length).toBeGreaterThan(0);
+    expect(texts.filter((text) => text.includes('.tsx'))).toEqual([]);
+    await context.close();
+  });
+});

@@ -1,0 +1,363 @@
+// The pages of finance, operations and administrators, in a real browser: what is stuck is found and repaired, alone and with a second person.
+// SIMWAY_SCREENSHOTS=<folder> keeps what they look like.
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { graveFaults } from '../support/axe.ts';
+import { PASSWORD, SIGN_IN_ENV, signedIn, type Person } from '../support/people.ts';
+import { keepScreenshot } from '../support/screenshots.ts';
+import { startStack, type Stack, type TestAccount } from '../support/stack.ts';
+import { until } from '../support/until.ts';
+import { openBrowser, overflow, watchTroubles } from './browser.ts';
+
+const TEMPORAL_UI = 'https://temporal.example/ui';
+const DESK = { width: 1280, height: 900 };
+const PHONE = { width: 375, height: 800 };
+/** The narrowest screen on which tables are tables. */
+const TABLET = { width: 780, height: 1_000 };
+
+let browser: Browser;
+let stack: Stack;
+let account: TestAccount;
+let ada: Person;
+let bayo: Person;
+
+beforeAll(async () => {
+  [browser, stack] = await Promise.all([
+    openBrowser(),
+    startStack({
+      env: {
+        ...SIGN_IN_ENV,
+        TEMPORAL_UI_URL: TEMPORAL_UI,
+        SIMWAY_APPROVAL_LIMIT: 'NGN=25.00',
+        SIMWAY_TEST_TIMINGS: JSON.stringify({
+          attentionAfterMs: 2_000,
+          doubtMs: 200,
+          slowLookMs: 3_600_000,
+          lookMaxMs: 300,
+        }),
+      },
+    }),
+  ]);
+  [ada, bayo] = [await signedIn(stack, 'FINANCE'), await signedIn(stack, 'FINANCE')];
+  account = await stack.account({ currency: 'NGN', fundsMinor: 100_000_000n });
+});
+afterAll(async () => {
+  await browser.close();
+  await stack.close();
+});
+
+/** A page of this person, signed in. */
+async function openAs(person: Person, path: string, options: BrowserContextOptions = {}): Promise<Page> {
+  const context = await browser.newContext({ viewport: DESK, ...options });
+  const page = await context.newPage();
+  await page.goto(`${stack.apiUrl}/dashboard`);
+  await page.getByLabel('E-mail address').fill(person.email);
+  await page.locator('input[type=password]').fill(PASSWORD);
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.waitForURL(/\/operators\/test/);
+  await open(page, path);
+  return page;
+}
+
+async function open(page: Page, path: string): Promise<void> {
+  await page.goto(`${stack.apiUrl}/dashboard/operators/test${path}`);
+  await page.locator('h1').waitFor();
+}
+
+/** Purchases that the supplier took and goes on not delivering: only so can they be cancelled there. */
+async function makeStuck(count: number): Promise<string[]> {
+  await stack.faults({ neverAllocate: 1 });
+  const answers = await Promise.all(
+    Array.from({ length: count }, () =>
+      stack.call('POST', '/api/esim/buy', {
+        key: account.apiKey,
+        body: { packageCode: 'SIM-OK', packageType: 'BASE', paymentMethod: 'WALLET' },
+      }),
+    ),
+  );
+  const ids = answers.map(({ body }) => body.transactionId);
+  await until(
+    () => ada.call('GET', '/ops/stuck?limit=100'),
+    ({ text }) => ids.every((id) => text.includes(id)),
+    { what: 'all of them are stuck', withinMs: 40_000 },
+  );
+  return ids;
+}
+
+const alertOf = (page: Page, text: string | RegExp) => page.getByRole('status').filter({ hasText: text });
+
+describe('one purchase', { timeout: 120_000 }, () => {
+  it('is found by its kind, and what somebody does to it asks for a good reason', async () => {
+    const [id = ''] = await makeStuck(1);
+    const page = await openAs(ada, '/stuck');
+    const troubles = watchTroubles(page);
+    await page.getByLabel('Kind').selectOption('paid-not-delivered');
+    await page.waitForURL(/class=paid-not-delivered/);
+    await page.getByRole('link', { name: id }).click();
+    await page.getByRole('heading', { name: 'Purchase', level: 1 }).waitFor();
+
+    await page.getByRole('button', { name: 'Credit the wallet' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Amount in NGN').fill('12.50');
+    await dialog.getByRole('button', { name: 'Continue' }).click();
+    const reason = dialog.getByLabel('Reason');
+    expect(await reason.getAttribute('aria-invalid')).toBe('true');
+    await dialog.getByText('Give a reason of at least 3 characters').waitFor();
+    expect(await dialog.getByLabel('Amount in NGN').inputValue()).toBe('12.5');
+    await reason.fill('a gift, ticket 4711');
+    await dialog.getByRole('button', { name: 'Continue' }).click();
+    await dialog.getByRole('region', { name: 'Effect' }).getByText(/\w/).first().waitFor();
+    expect(await graveFaults(page)).toEqual([]);
+    expect(troubles).toEqual([]);
+    await page.context().close();
+    await stack.clearFaults();
+    await ada.call('POST', `/ops/purchases/${id}/replay`, { reason: 'the supplier has eSIMs again' });
+  });
+
+  it('is acted on once where two people do it at once, and the second one is told who was first', async () => {
+    const [id = ''] = await makeStuck(1);
+    const [first, second] = await Promise.all([
+      openAs(ada, `/purchases/${id}`),
+      openAs(bayo, `/purchases/${id}`),
+    ]);
+    for (const page of [first, second]) {
+      await page.getByRole('button', { name: 'Retry the delivery' }).click();
+      await page.getByRole('dialog').getByLabel('Reason').fill('the supplier has eSIMs again, ticket 4711');
+      await page.getByRole('dialog').getByRole('button', { name: 'Continue' }).click();
+    }
+    const confirm = (page: Page) => page.getByRole('button', { name: 'Retry the delivery now' }).click();
+    await stack.clearFaults();
+    await confirm(first);
+    await alertOf(first, 'Done').waitFor({ timeout: 40_000 });
+    await confirm(second);
+    await alertOf(second, `Already done by ${ada.email}`).waitFor({ timeout: 20_000 });
+    await second.getByRole('dialog').getByLabel('Close').first().click();
+    const { body } = await ada.call('GET', `/ops/purchases/${id}/moves`);
+    const made = (body.data as unknown as { made: { status: string; by: string }[] }).made;
+    expect(made.filter(({ status }) => status === 'DONE').map(({ by }) => by)).toEqual([ada.email]);
+    await Promise.all([first.context().close(), second.context().close()]);
+  });
+});
+
+describe('actions that await approval', { timeout: 120_000 }, () => {
+  it('show their effect before an approval, and are declined with a reason that is shown later', async () => {
+    const bought = await stack.call('POST', '/api/esim/buy', {
+      key: account.apiKey,
+      body: { packageCode: 'SIM-OK', packageType: 'BASE', paymentMethod: 'WALLET' },
+    });
+    const id = bought.body.transactionId;
+    await until(
+      () => ada.call('GET', `/ops/purchases/${id}/moves`),
+      ({ text }) => text.includes('"SUCCESS"'),
+      { what: 'it is delivered', withinMs: 40_000 },
+    );
+    const credit = { move: 'credit-wallet', goodwill: true, currency: 'NGN', reason: 'a gift, ticket 4711' };
+    for (const amount of [30, 40])
+      expect((await ada.call('POST', `/ops/purchases/${id}/moves`, { ...credit, amount })).status).toBe(202);
+
+    const page = await openAs(bayo, '/approvals');
+    const troubles = watchTroubles(page);
+    const rowOf = (amount: string) => page.getByRole('row').filter({ hasText: amount });
+    await rowOf('30.00').getByRole('button', { name: 'Decline' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByRole('button', { name: 'Decline' }).click();
+    await dialog.getByText('Give a reason of at least 3 characters').waitFor();
+    expect(await graveFaults(page)).toEqual([]);
+    await dialog.getByLabel('Reason for your decision').fill('the buyer was paid by hand');
+    await dialog.getByRole('button', { name: 'Decline' }).click();
+    await rowOf('30.00').waitFor({ state: 'detached' });
+
+    await rowOf('40.00').getByRole('button', { name: 'Approve' }).click();
+    const effect = dialog.getByRole('table', { name: 'Ledger entries that would be booked' });
+    await effect.getByText(`wallet:${account.accountId}`).waitFor();
+    expect(await graveFaults(page)).toEqual([]);
+    await dialog.getByRole('button', { name: 'Approve and start' }).click();
+    await page.getByText('No actions await approval.').waitFor({ timeout: 40_000 });
+
+    await open(page, `/purchases/${id}`);
+    const log = page.getByRole('table', { name: 'Operator actions' });
+    await log.getByText('Decision: the buyer was paid by hand').waitFor();
+    await log.getByText(`${ada.email}, declined by ${bayo.email}`).waitFor();
+    await open(page, '/audit');
+    await page.getByText(/decision: the buyer was paid by hand/).waitFor();
+    expect(troubles).toEqual([]);
+    await page.context().close();
+  });
+});
+
+describe('twenty stuck purchases', { timeout: 180_000 }, () => {
+  it('are repaired by one batch that a second person approves, and the list is empty', async () => {
+    const ids = await makeStuck(20);
+    await stack.clearFaults();
+    const page = await openAs(ada, '/stuck?class=paid-not-delivered');
+    const troubles = watchTroubles(page);
+    await page.getByText('20 items', { exact: true }).waitFor();
+    await page.getByRole('link', { name: 'Repair many at once' }).click();
+    await page.getByRole('button', { name: 'Preview' }).click();
+    await page.getByText('Possible on 20 of 20 items.').waitFor();
+    expect(await graveFaults(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Ask for approval of 20 items' }).click();
+    await page.getByText('Give a reason of at least 3 characters').waitFor();
+    await page.getByLabel('Reason').fill('the supplier has eSIMs again, ticket 4711');
+    await page.getByRole('button', { name: 'Ask for approval of 20 items' }).click();
+    await page.getByText('You requested it: another person of finance approves it.').waitFor();
+    expect(await page.getByRole('button', { name: 'Approve and start' }).count()).toBe(0);
+
+    const second = await openAs(bayo, '/approvals');
+    await second.getByRole('link', { name: 'Review and decide' }).click();
+    await second.getByRole('button', { name: 'Approve and start' }).click();
+    const dialog = second.getByRole('dialog');
+    await dialog.getByLabel('Reason').fill('looked through the list');
+    await dialog.getByRole('button', { name: 'Approve and start' }).click();
+    for (const shown of [page, second])
+      await shown.getByText('20 of 20 done', { exact: true }).waitFor({ timeout: 60_000 });
+    const repairId = /repair-[0-9a-f]{32}/.exec(second.url())?.[0] ?? '';
+    expect(await second.getByRole('link', { name: repairId }).getAttribute('href')).toBe(
+      `${TEMPORAL_UI}/namespaces/${stack.namespace}/workflows/${repairId}`,
+    );
+    expect(await graveFaults(second)).toEqual([]);
+    await keepScreenshot(second, 'operators-batch-repair');
+
+    await open(page, '/stuck?class=paid-not-delivered');
+    await page.getByText('Nothing is stuck.').waitFor();
+    const { text } = await ada.call('GET', '/ops/stuck?limit=100');
+    expect(ids.filter((id) => text.includes(id))).toEqual([]);
+
+    await page.getByRole('link', { name: 'Audit log' }).click();
+    const asked = page.getByRole('row').filter({ hasText: 'ask-batch-repair' });
+    await asked.getByText(ada.email).waitFor();
+    const approved = page.getByRole('row').filter({ hasText: 'approve-batch-repair' });
+    await approved.getByText('looked through the list').waitFor();
+    await approved.getByText(bayo.email).waitFor();
+    await keepScreenshot(page, 'operators-audit-log');
+    expect(troubles).toEqual([]);
+    await Promise.all([page.context().close(), second.context().close()]);
+  });
+});
+
+describe('one account', { timeout: 120_000 }, () => {
+  it('is found in the box, changed with a reason, and the audit log says so; its purchase leads to Temporal', async () => {
+    const [id = ''] = await makeStuck(1);
+    const page = await openAs(ada, '');
+    const troubles = watchTroubles(page);
+    await page.getByRole('link', { name: 'Paid, not delivered' }).waitFor();
+    const search = async (text: string): Promise<void> => {
+      await page.keyboard.press('/');
+      await page.getByRole('searchbox').fill(text);
+      await page.keyboard.press('Enter');
+    };
+    await search(id);
+    await page.getByRole('heading', { name: 'Purchase', level: 1 }).waitFor();
+    const workflow = page.getByRole('link', { name: new RegExp(id) }).first();
+    expect(await workflow.getAttribute('href')).toBe(
+      `${TEMPORAL_UI}/namespaces/${stack.namespace}/workflows/${id}`,
+    );
+
+    await search(account.accountId);
+    await page.waitForURL(/\/accounts\/acc-/);
+    const bought = page.getByRole('table', { name: 'Purchases and fundings of the account' });
+    await bought.getByRole('link', { name: id }).waitFor();
+    await page.getByRole('button', { name: 'Change the plan' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Plan').selectOption('ENTERPRISE');
+    await dialog.getByLabel('Requests a minute').fill('many');
+    await dialog.getByRole('button', { name: 'Change the plan' }).click();
+    await dialog.getByText('a whole number from 1').waitFor();
+    await dialog.getByText('Give a reason of at least 3 characters').waitFor();
+    expect(await dialog.getByLabel('Requests a minute').inputValue()).toBe('many');
+    expect(await graveFaults(page)).toEqual([]);
+    await dialog.getByLabel('Requests a minute').fill('1234');
+    await dialog.getByLabel('Reason').fill('signed the contract, ticket 4711');
+    await dialog.getByRole('button', { name: 'Change the plan' }).click();
+    await page.getByText('1,234 requests a minute').waitFor();
+    expect(await graveFaults(page)).toEqual([]);
+    await keepScreenshot(page, 'operators-account');
+
+    await page.getByRole('link', { name: 'See the audit log of this account' }).click();
+    await page.getByRole('cell', { name: 'signed the contract, ticket 4711' }).waitFor();
+    await page.getByLabel('Person').fill(bayo.email);
+    await page.getByRole('button', { name: 'Show', exact: true }).click();
+    await page.getByText('No results.').waitFor();
+    await page.getByRole('button', { name: 'Show all' }).click();
+    await page.getByRole('cell', { name: 'session.open' }).first().waitFor();
+
+    await open(page, '/differences');
+    const runs = page.getByRole('link', { name: 'Runs in Temporal' });
+    expect(await runs.getAttribute('href')).toBe(
+      `${TEMPORAL_UI}/namespaces/${stack.namespace}/workflows?query=WorkflowType%3D%22reconcile%22`,
+    );
+
+    await search('a-text-that-nothing-has');
+    await page.getByText('No result for “a-text-that-nothing-has” in the test world.').waitFor();
+    expect(await graveFaults(page)).toEqual([]);
+    // One result leads to its page, several are listed.
+    await stack.account();
+    await search('example');
+    await page.getByRole('table', { name: 'Found' }).waitFor();
+    expect(await graveFaults(page)).toEqual([]);
+    expect(troubles).toEqual([]);
+    await page.context().close();
+  });
+
+  it('is reached by keyboard: a link skips the menu, and each new page has the focus on its heading', async () => {
+    const page = await openAs(ada, '');
+    await page.getByRole('heading', { level: 1 }).waitFor();
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Enter');
+    await page.locator('main:focus').waitFor();
+    await page.getByRole('link', { name: 'Accounts', exact: true }).click();
+    await page.locator('h1:focus', { hasText: 'Accounts' }).waitFor();
+    await page.context().close();
+  });
+
+  it('cannot be changed by support, who see no audit log', async () => {
+    const page = await openAs(await signedIn(stack, 'SUPPORT'), `/accounts/${account.accountId}`);
+    await page.getByText(account.accountId).first().waitFor();
+    expect(await page.getByRole('button', { name: 'Disable' }).count()).toBe(0);
+    expect(await page.getByRole('link', { name: 'Audit log' }).count()).toBe(0);
+    await page.context().close();
+  });
+});
+
+const PAGES = [
+  '',
+  '/stuck',
+  '/repairs',
+  '/repairs/new',
+  '/approvals',
+  '/differences',
+  '/books',
+  '/books?book=daily',
+  '/accounts',
+  '/audit',
+  '/search',
+];
+
+describe.each([
+  { name: 'light, on a desk', options: { colorScheme: 'light', viewport: DESK } },
+  { name: 'dark, on a phone', options: { colorScheme: 'dark', viewport: PHONE } },
+] as const)('every page, $name', ({ name, options }) => {
+  it('has no grave fault for keyboards and screen readers, fits the screen and breaks no policy', async () => {
+    const page = await openAs(ada, '', options);
+    // What is left in the middle counts as not loaded.
+    await page.waitForLoadState('networkidle');
+    const troubles = watchTroubles(page);
+    for (const path of PAGES) {
+      await open(page, path);
+      await page.waitForLoadState('networkidle');
+      expect(await graveFaults(page), path).toEqual([]);
+      await keepScreenshot(
+        page,
+        `operators${path.replaceAll(/\W+/g, '-')}-${name.split(',')[0] ?? ''}-whole`,
+      );
+      for (const size of [TABLET, options.viewport]) {
+        await page.setViewportSize(size);
+        expect(await overflow(page), `${path} is wider than a screen of ${size.width}`).toBeLessThanOrEqual(
+          0,
+        );
+      }
+    }
+    expect(troubles).toEqual([]);
+    await page.context().close();
+  });
+});

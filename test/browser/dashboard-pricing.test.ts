@@ -1,0 +1,182 @@
+// The pages of finance about what packages are sold at, in a real browser: a rate that is far off takes two people, and new markups are seen over the
+// whole catalogue before they are saved. SIMWAY_SCREENSHOTS=<folder> keeps what they look like.
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { graveFaults } from '../support/axe.ts';
+import { dataOf, PASSWORD, SIGN_IN_ENV, signedIn, type Person } from '../support/people.ts';
+import { keepScreenshot } from '../support/screenshots.ts';
+import { startStack, type Stack } from '../support/stack.ts';
+import { openBrowser, overflow, watchTroubles } from './browser.ts';
+
+const DESK = { width: 1280, height: 900 };
+const PHONE = { width: 375, height: 800 };
+const REASON = 'the central bank published it this morning';
+
+let browser: Browser;
+let stack: Stack;
+let ada: Person;
+let bayo: Person;
+
+beforeAll(async () => {
+  [browser, stack] = await Promise.all([openBrowser(), startStack({ env: SIGN_IN_ENV })]);
+  [ada, bayo] = [await signedIn(stack, 'FINANCE'), await signedIn(stack, 'FINANCE')];
+});
+afterAll(async () => {
+  await browser.close();
+  await stack.close();
+});
+
+/** A page of this person, signed in. */
+async function openAs(person: Person, path: string, options: BrowserContextOptions = {}): Promise<Page> {
+  const context = await browser.newContext({ viewport: DESK, ...options });
+  const page = await context.newPage();
+  await page.goto(`${stack.apiUrl}/dashboard`);
+  await page.getByLabel('E-mail address').fill(person.email);
+  await page.locator('input[type=password]').fill(PASSWORD);
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.waitForURL(/\/operators\/test/);
+  await open(page, path);
+  return page;
+}
+
+async function open(page: Page, path: string): Promise<void> {
+  await page.goto(`${stack.apiUrl}/dashboard/operators/test${path}`);
+  await page.locator('h1').waitFor();
+  await page.waitForLoadState('networkidle');
+}
+
+const rateOf = async (): Promise<unknown> => {
+  const { items } = dataOf(await ada.call('GET', '/ops/rates')) as {
+    items: { currency: string; rate: number }[];
+  };
+  return items.find(({ currency }) => currency === 'NGN')?.rate;
+};
+
+async function fillRate(page: Page, rate: string, reason: string): Promise<void> {
+  const dialog = page.getByRole('dialog');
+  await dialog.getByRole('textbox', { name: 'Rate' }).fill(rate);
+  await dialog.getByLabel('Reason').fill(reason);
+  await dialog.getByRole('button', { name: 'Set the rate' }).click();
+}
+
+describe('rates', { timeout: 120_000 }, () => {
+  it('a small change applies at once; what is wrong stands at its field and stays typed', async () => {
+    const page = await openAs(ada, '');
+    const troubles = watchTroubles(page);
+    await page.getByRole('link', { name: 'Rates' }).click();
+    await page.getByRole('button', { name: 'Set NGN' }).click();
+    await fillRate(page, '1,650', 'no');
+    const dialog = page.getByRole('dialog');
+    await dialog.getByText('A number above zero').waitFor();
+    await dialog.getByText('Give a reason of at least 3 characters').waitFor();
+    expect(await dialog.getByRole('textbox', { name: 'Rate' }).inputValue()).toBe('1,650');
+    expect(await graveFaults(page)).toEqual([]);
+    await fillRate(page, '1650.25', REASON);
+    await page.getByText('The rate is set').waitFor();
+    await page.getByRole('table', { name: 'Current rates' }).getByText('1,650.25').waitFor();
+    await page.getByRole('table', { name: 'Rates set by operators' }).getByText(REASON).waitFor();
+    await page.locator('.recharts-surface').first().waitFor();
+    expect(await rateOf()).toBe(1650.25);
+    expect(troubles).toEqual([]);
+    await page.context().close();
+  });
+
+  it('one that is far off waits for another person, who sees the change before confirming it', async () => {
+    const page = await openAs(ada, '/rates');
+    await page.getByRole('button', { name: 'Set a rate' }).click();
+    await page.getByRole('dialog').getByLabel('Currency').fill('ngn');
+    await page.getByRole('dialog').getByRole('textbox', { name: 'Rate' }).fill('16502.50');
+    await page.getByText('Another person must confirm it before it is used').waitFor();
+    await fillRate(page, '16502.50', REASON);
+    await page.getByText('Another person must confirm it', { exact: true }).waitFor();
+    await page.getByText('Yours: another person confirms it', { exact: true }).waitFor();
+    expect(await rateOf()).toBe(1650.25);
+
+    const other = await openAs(bayo, '/rates');
+    const troubles = watchTroubles(other);
+    await keepScreenshot(other, 'rates-light-whole');
+    await other.getByRole('button', { name: 'Confirm 16,502.50 NGN' }).click();
+    const dialog = other.getByRole('dialog');
+    await dialog.getByText('1,650.25 NGN → 16,502.50 NGN, 900.00 %').waitFor();
+    expect(await graveFaults(other)).toEqual([]);
+    await dialog.getByLabel('Reason').fill('the naira was changed by law');
+    await dialog.getByRole('button', { name: 'Confirm the rate' }).click();
+    await other.getByText('Confirmed. Prices use it within a second').waitFor();
+    await other.getByRole('button', { name: 'Confirm 16,502.50 NGN' }).waitFor({ state: 'detached' });
+    expect(await rateOf()).toBe(16502.5);
+    await other.getByText('Show as a table').click();
+    await other.getByRole('table', { name: 'Rates of NGN' }).getByText('16,502.5').first().waitFor();
+    expect(await graveFaults(other)).toEqual([]);
+    expect(troubles).toEqual([]);
+    await Promise.all([page.context().close(), other.context().close()]);
+  });
+});
+
+describe('prices', { timeout: 120_000 }, () => {
+  it('are previewed over the whole catalogue, and saved only where nobody saved others meanwhile', async () => {
+    const page = await openAs(ada, '');
+    await page.getByRole('link', { name: 'Prices' }).click();
+    const markup = page.getByLabel('Markup for merchants');
+    expect(await markup.inputValue()).toBe('15 %');
+    await markup.fill('1001');
+    await page.getByRole('button', { name: 'Preview' }).click();
+    await page.getByText('A number from 0 to 1000').waitFor();
+    await markup.fill('20.5');
+    await page.getByRole('button', { name: 'Preview' }).click();
+    const totals = page.getByRole('table', { name: 'What changes' });
+    await totals.getByText('Merchants, NGN').waitFor();
+    await page.getByRole('table', { name: 'Packages that change most' }).waitFor();
+    expect(await graveFaults(page)).toEqual([]);
+    await keepScreenshot(page, 'prices-light-whole');
+
+    // Another person saves first.
+    const terms = { userMarkupPercent: 25, merchantMarkupPercent: 16, ngnIncrementPercent: 3 };
+    const first = await bayo.call('POST', '/ops/prices', { version: 'initial', ...terms, reason: REASON });
+    expect(first.status).toBe(200);
+    await page.getByRole('button', { name: 'Save these prices' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByText('Markup for merchants: 15.00 % → 20.50 %').waitFor();
+    await dialog.getByLabel('Reason').fill(REASON);
+    await dialog.getByRole('button', { name: 'Save and apply' }).click();
+    await dialog.getByText('The prices changed since the preview').waitFor();
+    await dialog.getByRole('button', { name: 'Back' }).click();
+
+    // The preview is about the new ones now.
+    await page.getByRole('button', { name: 'Save these prices' }).click();
+    await dialog.getByText('Markup for merchants: 16.00 % → 20.50 %').waitFor();
+    await dialog.getByLabel('Reason').fill(REASON);
+    await dialog.getByRole('button', { name: 'Save and apply' }).click();
+    await page.getByText('Saved. Prices use it within a second').waitFor();
+    const history = page.getByRole('table', { name: 'Markups, newest first' });
+    await history.getByText('20.50 %').waitFor();
+    const { items } = dataOf(await ada.call('GET', '/ops/prices')) as { items: object[] };
+    expect(items[0]).toMatchObject({ merchantMarkupPercent: 20.5, by: ada.email, isInForce: true });
+    await page.context().close();
+  });
+});
+
+it('who is not of finance has no link to them', async () => {
+  const page = await openAs(await signedIn(stack, 'OPERATIONS'), '');
+  await page.getByRole('link', { name: 'Stuck', exact: true }).waitFor();
+  expect(await page.getByRole('link', { name: 'Rates' }).count()).toBe(0);
+  expect(await page.getByRole('link', { name: 'Prices' }).count()).toBe(0);
+  await page.context().close();
+});
+
+describe.each([
+  { name: 'light, on a desk', options: { colorScheme: 'light', viewport: DESK } },
+  { name: 'dark, on a phone', options: { colorScheme: 'dark', viewport: PHONE } },
+] as const)('both pages, $name', ({ name, options }) => {
+  it('have no grave fault for keyboards and screen readers, fit the screen and break no policy', async () => {
+    const page = await openAs(ada, '', options);
+    const troubles = watchTroubles(page);
+    for (const path of ['/rates', '/prices']) {
+      await open(page, path);
+      expect(await graveFaults(page), path).toEqual([]);
+      expect(await overflow(page), `${path} is wider than the screen`).toBeLessThanOrEqual(0);
+      await keepScreenshot(page, `operators${path.replace('/', '-')}-${name.split(',')[0] ?? ''}-whole`);
+    }
+    expect(troubles).toEqual([]);
+    await page.context().close();
+  });
+});

@@ -1,0 +1,129 @@
+// The catalogue and its prices on the whole service: a change at the supplier is told within one sync, and who can write to Redis sells nothing cheaper.
+import { afterAll, beforeAll, expect, inject, it } from 'vitest';
+import { Redis } from 'ioredis';
+import { insertRates } from '../../src/catalogue/store/rates.ts';
+import { newBuyer } from '../support/buyer.ts';
+import { startStack, type Stack } from '../support/stack.ts';
+import { until } from '../support/until.ts';
+
+let stack: Stack;
+let redis: Redis;
+beforeAll(async () => {
+  stack = await startStack();
+  redis = new Redis(inject('redisUrl'));
+});
+afterAll(async () => {
+  redis.disconnect();
+  await stack.close();
+});
+
+/** Of the list of changes, or of the feed. */
+interface Page {
+  readonly items: readonly {
+    readonly packageCode?: string;
+    readonly event?: string;
+    readonly data?: Readonly<Record<string, unknown>>;
+  }[];
+  readonly nextCursor: string;
+}
+
+it('a change at the supplier is in the list of changes and in the feed of events after one sync', async () => {
+  const buyer = await newBuyer(stack);
+  const schedule = stack.temporal.schedule.getHandle('syncCatalogue-schedule');
+  const syncs = () =>
+    until(
+      async () => (await schedule.describe()).info,
+      ({ runningActions, numActionsTaken }) => numActionsTaken > 0 && runningActions.length === 0,
+      { what: 'no sync under way' },
+    );
+  const page = async (path: string): Promise<Page> => {
+    const answer = await buyer.read(path);
+    expect(answer.status, answer.text).toBe(200);
+    return (answer.body as unknown as { data: Page }).data;
+  };
+  const atSupplier = async (code: string, change: object): Promise<void> => {
+    const body = JSON.stringify(change);
+    const answer = await fetch(`${stack.supplierControlUrl}/packages/${code}`, { method: 'PUT', body });
+    if (!answer.ok) throw new Error(await answer.text());
+  };
+  const { numActionsTaken: before } = await syncs();
+  const [dearer = '', gone = ''] = (await page('/api/esim/packages/changes?limit=2')).items.map(
+    ({ packageCode }) => packageCode,
+  );
+  const since = (await page('/api/esim/packages/changes?since=now')).nextCursor;
+  const after = (await page('/api/events?limit=100')).nextCursor;
+
+  await atSupplier(dearer, { price: 43_210 });
+  await atSupplier(gone, { withdrawn: true });
+  await schedule.trigger();
+  const changes = await until(
+    async () => (await page(`/api/esim/packages/changes?since=${since}`)).items,
+    (items) => items.length > 0,
+    { what: 'the changes' },
+  );
+  expect(changes).toHaveLength(2);
+  expect(changes).toEqual(
+    expect.arrayContaining([
+      expect.objectContaining({
+        kind: 'CHANGED',
+        packageCode: dearer,
+        changedFields: ['price'],
+        // $4.321 and the merchants' 15 %.
+        price: 4.97,
+      }),
+      expect.objectContaining({ kind: 'WITHDRAWN', packageCode: gone, price: null }),
+    ]),
+  );
+  const events = await until(
+    async () => (await page(`/api/events?after=${after}`)).items,
+    (items) => items.length > 0,
+    { what: 'the events' },
+  );
+  expect(events.map(({ event, data }) => [event, data?.['packageCode'], data?.['changedFields']])).toEqual(
+    expect.arrayContaining([
+      ['package.changed', dearer, 'price'],
+      ['package.withdrawn', gone, undefined],
+    ]),
+  );
+  expect(events).toHaveLength(2);
+  expect((await syncs()).numActionsTaken).toBe(before + 1);
+  await until(
+    () => buyer.read(`/api/esim/packages/${dearer}`),
+    ({ text }) => text.includes('4.97'),
+    { what: 'the new price in the list' },
+  );
+});
+
+/** One naira for a dollar. */
+const FORGED = [
+  { id: '1', currency: 'NGN', micros: '1000000', source: 'operator', observedAtMs: Date.now() + 3_600_000 },
+];
+
+it('a made-up rate in Redis sells nothing for next to nothing', async () => {
+  const buyer = await newBuyer(stack, { currency: 'NGN', fundsMinor: 10_000_000n });
+  const revisionOf = async () => {
+    const row = await stack.owner
+      .selectFrom('revisions')
+      .select('revision')
+      .where('name', '=', 'rates')
+      .executeTakeFirstOrThrow();
+    return Number(row.revision);
+  };
+  const known = await revisionOf();
+  const prefix = stack.env['SIMWAY_NAMESPACE_PREFIX'];
+  for (let revision = known + 1; revision < known + 50; revision += 1)
+    await redis.set(`${prefix}:cache:test:rates:${revision}`, JSON.stringify(FORGED));
+  // An honest observation makes every process read its rates again.
+  const observedAt = new Date();
+  await insertRates(stack.world, [
+    { currency: 'NGN', micros: 1_700_000_000n, source: 'fixed', observedAt, status: 'GOOD' },
+  ]);
+  const rate = async () => (await buyer.read('/api/settings/exchange-rate')).text;
+  const before = await rate();
+  await until(rate, (text) => text !== before, { what: 'the new rate' });
+  expect((await buyer.buy('SIM-OK')).status).toBe(201);
+  const [purchase] = await buyer.purchases();
+  // $2.30 at 1,700 naira, and the 3 % that naira cost more.
+  expect(Number(purchase!.price_minor)).toBe(402_730);
+  expect(await buyer.balanceMinor()).toBe(10_000_000n - 402_730n);
+});

@@ -1,0 +1,444 @@
+// Rates and prices by finance over HTTP, on a real database: what is sold at afterwards, what waits for another person, and what the audit log says.
+import { sql } from 'kysely';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { pricingUseCases } from '../../src/catalogue/operator-pricing.ts';
+import { replaceCatalogue } from '../../src/catalogue/store/catalogue.ts';
+import { findPricingSettings } from '../../src/catalogue/store/pricing-settings.ts';
+import { findGoodRates, findSetRates, insertRates } from '../../src/catalogue/store/rates.ts';
+import { readRevisions } from '../../src/catalogue/store/revisions.ts';
+import { bindAll } from '../../src/platform/composition/bind.ts';
+import { EXAMPLES } from '../../src/platform/http/docs/examples.ts';
+import { parseJson } from '../../src/platform/http/json.ts';
+import { pricingRoutes } from '../../src/catalogue/http/ops-routes.ts';
+import { openBooks, type Books } from '../support/books.ts';
+import { basePackage, region } from '../support/facts.ts';
+import { openDoor, type Door, type Reply } from '../support/http/door.ts';
+import { createTestOps, personOf, tokenOf } from '../support/http/ops.ts';
+import { shape3 } from '../support/http/shapes.ts';
+
+const clock = { now: () => new Date() };
+const REASON = 'the bank said so';
+const FINANCE = 'finance@operator.example';
+const SECOND = 'second@operator.example';
+const DAY_MS = 86_400_000;
+
+let books: Books;
+let door: Door;
+
+beforeAll(async () => {
+  books = await openBooks();
+  const ops = createTestOps(books);
+  const real = bindAll({ db: books.world, clock, configuredRates: { NGN: '2000.00' } }, pricingUseCases);
+  const withReal = { ...ops, worlds: { test: { ...ops.worlds.test, ...real } } };
+  await ops.reset();
+  // A second person of finance: the administrator of these tests, by another role and address.
+  await sql`update accounts.people set role = 'FINANCE', email = ${SECOND} where id = ${personOf('ADMIN')}`.execute(
+    books.owner,
+  );
+  door = await openDoor({ ops: withReal });
+  const packages = [1, 2, 3, 4, 5].map((size) =>
+    basePackage({ packageCode: `NG-${size}`, slug: `NG_${size}`, cost: BigInt(size) * 10_000n }),
+  );
+  await replaceCatalogue(books.world, { regions: [region()], packages }, new Date());
+});
+afterAll(async () => {
+  await door.close();
+  await books.close();
+});
+beforeEach(async () => {
+  await sql`delete from test.exchange_rates`.execute(books.owner);
+  await sql`delete from test.set_rates`.execute(books.owner);
+  await sql`delete from accounts.access_grants`.execute(books.owner);
+  await insertRates(books.world, [
+    { currency: 'NGN', micros: 1_500_000_000n, source: 'config', observedAt: new Date(), status: 'GOOD' },
+  ]);
+});
+
+const tokens = { [FINANCE]: tokenOf('FINANCE'), [SECOND]: tokenOf('ADMIN') } as const;
+const get = (target: string): Promise<Reply> =>
+  door.ask(target, { headers: { authorization: `Bearer ${tokens[FINANCE]}` } });
+const post = (target: string, body: object, who: keyof typeof tokens = FINANCE): Promise<Reply> =>
+  door.ask(target, { method: 'POST', body, headers: { authorization: `Bearer ${tokens[who]}` } });
+const dataOf = ({ json }: Reply) => (json as { data: Record<string, unknown> }).data;
+const setRate = (rate: unknown, more: object = {}): Promise<Reply> =>
+  post('/ops/rates', { currency: 'NGN', rate, reason: REASON, ...more });
+const rateOf = async (currency: string): Promise<bigint | undefined> =>
+  (await findGoodRates(books.world, currency))[0]?.micros;
+
+/** Of rates and prices, since the last call. */
+let heardUpTo = 0n;
+async function audited(): Promise<unknown[]> {
+  const rows = await books.accounts
+    .selectFrom('audit_log')
+    .select(['id', 'actor', 'action', 'subject', 'detail'])
+    .where('id', '>', heardUpTo)
+    .where((eb) => eb.or([eb('action', 'like', 'rate.%'), eb('action', 'like', 'prices.%')]))
+    .orderBy('id')
+    .execute();
+  heardUpTo = rows.at(-1)?.id ?? heardUpTo;
+  return rows.map(({ actor, action, subject, detail }) => ({ actor, action, subject, detail }));
+}
+beforeEach(() => audited());
+
+describe('setting a rate', () => {
+  test('within the bound applies at once, in every process, with who and why on record', async () => {
+    const { rates } = await readRevisions(books.world);
+    const reply = await setRate(1_550.25);
+    expect(reply.status).toBe(200);
+    expect(dataOf(reply)).toMatchObject({ outcome: 'set', currency: 'NGN', before: 1500, rate: 1550.25 });
+    expect(await rateOf('NGN')).toBe(1_550_250_000n);
+    expect(await findSetRates(books.world)).toEqual(new Map([['NGN', 1_550_250_000n]]));
+    expect((await readRevisions(books.world)).rates).not.toBe(rates);
+    expect(await audited()).toEqual([
+      {
+        actor: FINANCE,
+        action: 'rate.set',
+        subject: 'NGN',
+        detail: { before: '1500', after: '1550.25', reason: REASON, world: 'test' },
+      },
+    ]);
+    const shown = dataOf(await get('/ops/rates'));
+    expect(shown).toMatchObject({
+      items: [{ currency: 'NGN', rate: 1550.25, source: 'operator', isSold: true }],
+      waiting: [],
+      changes: [{ currency: 'NGN', rate: 1550.25, by: FINANCE, reason: REASON }],
+      history: [],
+    });
+  });
+
+  test('exactly 10 % off applies, a little more waits', async () => {
+    expect((await setRate(1_650)).status).toBe(200);
+    await sql`delete from test.exchange_rates where source = 'operator'`.execute(books.owner);
+    expect((await setRate(1_650.000001)).status).toBe(202);
+    expect((await setRate(1_349.999999)).status).toBe(202);
+    expect(await rateOf('NGN')).toBe(1_500_000_000n);
+  });
+
+  test('null returns to the configured rate', async () => {
+    await setRate(1_550);
+    const reply = await setRate(null);
+    expect(dataOf(reply)).toMatchObject({ outcome: 'set', rateId: null, rate: null });
+    expect(await findSetRates(books.world)).toEqual(new Map());
+    expect(await audited()).toMatchObject([{}, { detail: { before: '1550', after: 'as configured' } }]);
+  });
+
+  test.each([
+    ['no rate', { rate: undefined }, 'rate: is required'],
+    ['a rate of nothing', { rate: 0 }, 'rate: must be a number above zero'],
+    ['a negative one', { rate: -1 }, 'rate: must be a number above zero'],
+    ['one as a text', { rate: '1,550' }, 'rate: must be a number above zero'],
+    ['seven decimals', { rate: 1.1234567 }, 'at most six decimals'],
+    ['an exponent', { rate: 1e21 }, 'rate: must be a number above zero'],
+    ['no currency', { currency: 'naira' }, 'currency: must be a currency code'],
+    ['dollars', { currency: 'USD' }, 'currency: rates are counted in US dollars'],
+    ['no reason', { reason: undefined }, 'reason: is required'],
+    ['a reason of blanks', { reason: '     ' }, 'reason: must have at least 3 characters'],
+  ])('refuses %s, and nothing changes', async (_what, wrong, words) => {
+    const reply = await setRate(1_550, wrong);
+    expect(reply.status).toBe(400);
+    expect(reply.text).toContain(words);
+    expect(await rateOf('NGN')).toBe(1_500_000_000n);
+    expect(await audited()).toEqual([]);
+  });
+});
+
+describe('small steps by one person', () => {
+  const seen = (micros: bigint, hoursAgo: number) => ({
+    currency: 'NGN',
+    micros,
+    source: 'open.er-api.com',
+    observedAt: new Date(Date.now() - hoursAgo * 3_600_000),
+    status: 'GOOD' as const,
+  });
+
+  test('go no further than 10 % from what nobody of them made', async () => {
+    expect((await setRate(1_365)).status).toBe(200);
+    for (const rate of [1_242, 1_300]) {
+      const reply = await setRate(rate);
+      expect([reply.status, dataOf(reply)['outcome']]).toEqual([202, 'waits']);
+    }
+    expect(await rateOf('NGN')).toBe(1_365_000_000n);
+    expect((await setRate(1_400)).status).toBe(200);
+    // Also on the next day: the last of what a provider observed still counts.
+    await sql`update test.exchange_rates set observed_at = observed_at - interval '25 hours'`.execute(
+      books.owner,
+    );
+    await sql`update test.exchange_rates set observed_at = now() where source = 'operator' and rate_micros = 1400000000`.execute(
+      books.owner,
+    );
+    expect((await setRate(1_300)).status).toBe(202);
+  });
+
+  test('go on from what a second person confirmed', async () => {
+    const waits = await setRate(1_300);
+    await post(`/ops/rates/${String(dataOf(waits)['rateId'])}/confirm`, { reason: REASON }, SECOND);
+    expect((await setRate(1_200)).status).toBe(200);
+    expect((await setRate(1_100)).status).toBe(202);
+  });
+
+  test('at once are no way either, and earlier days do not count where there are newer rates', async () => {
+    await insertRates(books.world, [seen(1_000_000_000n, 30)]);
+    const replies = await Promise.all([1_360, 1_361, 1_240, 1_120, 1_010].map((rate) => setRate(rate)));
+    expect(replies.map(({ status }) => status)).toEqual([200, 200, 202, 202, 202]);
+  });
+
+  test('may go to the configured rate', async () => {
+    await sql`delete from test.exchange_rates`.execute(books.owner);
+    await insertRates(books.world, [seen(1_500_000_000n, 1)]);
+    const waits = await setRate(1_700);
+    await post(`/ops/rates/${String(dataOf(waits)['rateId'])}/confirm`, { reason: REASON }, SECOND);
+    await sql`update test.exchange_rates set observed_at = now() - interval '25 hours' where source <> 'operator'`.execute(
+      books.owner,
+    );
+    expect((await setRate(1_860)).status).toBe(200);
+    // 9 % above the last one, and near the configured one alone.
+    expect((await setRate(1_960)).status).toBe(200);
+    expect((await setRate(2_130)).status).toBe(200);
+    expect((await setRate(2_300)).status).toBe(202);
+  });
+});
+
+describe('a rate that is far off', () => {
+  const propose = async (rate: number): Promise<string> => {
+    const reply = await setRate(rate);
+    expect(reply.status).toBe(202);
+    expect(dataOf(reply)).toMatchObject({ outcome: 'waits', before: 1500, rate });
+    return String(dataOf(reply)['rateId']);
+  };
+  const confirm = (id: string, who: keyof typeof tokens) =>
+    post(`/ops/rates/${id}/confirm`, { reason: 'the bank says the same' }, who);
+
+  test('waits for another person, and is then sold at, again after every refresh', async () => {
+    const id = await propose(16_000);
+    expect(await rateOf('NGN')).toBe(1_500_000_000n);
+    expect(dataOf(await get('/ops/rates'))).toMatchObject({
+      items: [{ rate: 1500 }],
+      waiting: [
+        {
+          ...{ rateId: id, rate: 16000, currentRate: 1500, changePercent: 966.67, source: 'operator' },
+          ...{ proposedBy: FINANCE, reason: REASON },
+        },
+      ],
+      changes: [],
+    });
+    const own = await confirm(id, FINANCE);
+    expect(own.json).toEqual(shape3(403, 'FORBIDDEN', expect.stringContaining('Another person') as string));
+    // What was observed since must not go before what a person set.
+    await insertRates(books.world, [
+      { currency: 'NGN', micros: 1_501_000_000n, source: 'config', observedAt: new Date(), status: 'GOOD' },
+    ]);
+    expect(dataOf(await confirm(id, SECOND))).toEqual({ rateId: id, outcome: 'confirmed' });
+    expect(await rateOf('NGN')).toBe(16_000_000_000n);
+    expect(await findSetRates(books.world)).toEqual(new Map([['NGN', 16_000_000_000n]]));
+    expect(dataOf(await confirm(id, SECOND))).toEqual({ rateId: id, outcome: 'already' });
+    expect(await audited()).toEqual([
+      {
+        actor: FINANCE,
+        action: 'rate.propose',
+        subject: 'NGN',
+        detail: { rateId: id, before: '1500', after: '16000', reason: REASON, world: 'test' },
+      },
+      {
+        actor: SECOND,
+        action: 'rate.confirm',
+        subject: 'NGN',
+        detail: {
+          ...{ rateId: id, before: '1501', after: '16000', reason: 'the bank says the same' },
+          ...{ proposedBy: FINANCE, world: 'test' },
+        },
+      },
+    ]);
+  });
+
+  test('is not confirmed by somebody whose access the first one gave today', async () => {
+    const id = await propose(16_000);
+    await sql`
+      insert into accounts.access_grants (person_id, email, role, given_by, given_at)
+      values (${personOf('ADMIN')}, ${SECOND}, 'FINANCE', ${FINANCE}, now())`.execute(books.owner);
+    expect((await confirm(id, SECOND)).status).toBe(403);
+    expect(await rateOf('NGN')).toBe(1_500_000_000n);
+  });
+
+  test('the first rate of a currency waits too', async () => {
+    const reply = await setRate(1_550, { currency: 'KES' });
+    expect(reply.status).toBe(202);
+    expect(dataOf(reply)).toMatchObject({ before: null });
+    expect(await rateOf('KES')).toBeUndefined();
+    expect(dataOf(await get('/ops/rates'))['waiting']).toMatchObject([
+      { currency: 'KES', currentRate: null, changePercent: null },
+    ]);
+  });
+
+  test('is void after 24 hours, as is one that is not there', async () => {
+    const id = await propose(16_000);
+    await sql`update test.exchange_rates set observed_at = observed_at - interval '25 hours' where id = ${id}`.execute(
+      books.owner,
+    );
+    expect((await confirm(id, SECOND)).status).toBe(404);
+    expect((await confirm('999999999999', SECOND)).status).toBe(404);
+    expect(dataOf(await get('/ops/rates'))['waiting']).toEqual([]);
+  });
+
+  test('one of a provider is confirmed by one person', async () => {
+    await insertRates(books.world, [
+      {
+        currency: 'NGN',
+        micros: 1_700_000_000n,
+        source: 'open',
+        observedAt: new Date(),
+        status: 'QUARANTINED',
+      },
+    ]);
+    const [waiting] = dataOf(await get('/ops/rates'))['waiting'] as { rateId: string }[];
+    expect(waiting).toMatchObject({ proposedBy: null, reason: null, changePercent: 13.33 });
+    expect((await confirm(waiting?.rateId ?? '', FINANCE)).status).toBe(200);
+    expect(await rateOf('NGN')).toBe(1_700_000_000n);
+    expect(await findSetRates(books.world)).toEqual(new Map());
+  });
+
+  test('the database itself refuses one person for both', async () => {
+    const id = await propose(16_000);
+    await expect(
+      sql`update exchange_rates set confirmed_by = ${` ${FINANCE.toUpperCase()}`} where id = ${id}`.execute(
+        books.world,
+      ),
+    ).rejects.toThrow('proposed_rates_by_two_people');
+  });
+});
+
+test('the history of a currency has at most 200 points, the last of each span, oldest first', async () => {
+  const now = Date.now();
+  await sql`
+    insert into test.exchange_rates (currency, rate_micros, source, observed_at, status)
+    select 'NGN', 1000000000 + n * 1000, 'config', to_timestamp(${now / 1_000}) - n * interval '10 minutes', 'GOOD'
+      from generate_series(1, 5000) n`.execute(books.owner);
+  const points = async (days: number) =>
+    dataOf(await get(`/ops/rates?currency=NGN&days=${days}`))['history'] as { at: string; rate: number }[];
+  const month = await points(30);
+  expect(month.length).toBeGreaterThan(190);
+  expect(month.length).toBeLessThanOrEqual(200);
+  expect(month.map(({ at }) => at)).toEqual(month.map(({ at }) => at).sort());
+  expect(month.at(-1)).toMatchObject({ rate: 1500, source: 'config' });
+  expect(Date.parse(month[0]?.at ?? '')).toBeGreaterThanOrEqual(now - 30 * DAY_MS);
+  expect((await points(1)).length).toBeGreaterThan(140);
+  expect(dataOf(await get('/ops/rates?currency=GHS'))['history']).toEqual([]);
+  for (const query of ['days=0', 'days=91', 'currency=ngn'])
+    expect((await get(`/ops/rates?${query}`)).status).toBe(400);
+});
+
+describe('prices', () => {
+  const TERMS = { userMarkupPercent: 50, merchantMarkupPercent: 15, ngnIncrementPercent: 3 };
+
+  test('a preview counts over the whole catalogue, shows the packages that change, and writes nothing', async () => {
+    const before = await findPricingSettings(books.world);
+    const reply = await post('/ops/prices/preview?limit=2&page=2', TERMS);
+    expect(reply.status).toBe(200);
+    const preview = dataOf(reply) as { totals: object[]; items: object[] };
+    expect(preview).toMatchObject({
+      version: before.id,
+      before: { userMarkupPercent: 25 },
+      after: TERMS,
+      nairaRate: 1500,
+      packages: 5,
+      pagination: { currentPage: 2, totalItems: 5, totalPages: 3 },
+    });
+    expect(preview.totals).toContainEqual({
+      ...{ accountType: 'USER', currency: 'USD', dearer: 5, cheaper: 0, unchanged: 0, unsellable: 0 },
+      ...{ belowCost: 0, largestRisePercent: 20, largestFallPercent: null, lowestMarginPercent: 33.33 },
+    });
+    expect(preview.totals).toContainEqual(
+      expect.objectContaining({ accountType: 'MERCHANT', dearer: 0, unchanged: 5 }),
+    );
+    expect(preview.items).toHaveLength(2);
+    expect(preview.items[0]).toMatchObject({ packageCode: 'NG-3', costUsd: 3 });
+    expect(reply.text).toContain('"currency":"NGN","before":5793.75,"after":6952.50,"changePercent":20.00');
+    expect(await findPricingSettings(books.world)).toEqual(before);
+    expect(await audited()).toEqual([]);
+  });
+
+  test('a rate that is too old makes prices in naira unsellable', async () => {
+    await sql`update test.exchange_rates set observed_at = now() - interval '25 hours'`.execute(books.owner);
+    const preview = dataOf(await post('/ops/prices/preview', TERMS)) as { totals: object[] };
+    expect(preview).toMatchObject({ nairaRate: null });
+    expect(preview.totals).toContainEqual(
+      expect.objectContaining({ accountType: 'USER', currency: 'NGN', unsellable: 5 }),
+    );
+  });
+
+  test('saving takes the version of the preview, once, and is kept with who and why', async () => {
+    const { version } = dataOf(await post('/ops/prices/preview', TERMS));
+    const save = () => post('/ops/prices', { version, ...TERMS, reason: REASON });
+    const both = await Promise.all([save(), save()]);
+    expect(both.map(({ status }) => status).sort()).toEqual([200, 409]);
+    const refused = both.find(({ status }) => status === 409);
+    expect(refused?.json).toEqual(
+      shape3(409, 'PRICES_CHANGED', 'The prices changed since the preview. Nothing was saved'),
+    );
+    const settings = await findPricingSettings(books.world);
+    expect(settings).toMatchObject({ userMarkupBps: 5_000, merchantMarkupBps: 1_500, ngnIncrementBps: 300 });
+    expect(await audited()).toEqual([
+      {
+        actor: FINANCE,
+        action: 'prices.set',
+        subject: settings.id,
+        detail: {
+          before: { id: version, userMarkupBps: 2_500, merchantMarkupBps: 1_500, ngnIncrementBps: 300 },
+          after: { userMarkupBps: 5_000, merchantMarkupBps: 1_500, ngnIncrementBps: 300 },
+          reason: REASON,
+          world: 'test',
+        },
+      },
+    ]);
+    const again = await post('/ops/prices', { version: settings.id, ...TERMS, reason: REASON });
+    expect(dataOf(again)).toEqual({ outcome: 'unchanged' });
+    expect(await audited()).toEqual([]);
+    expect(dataOf(await get('/ops/prices?limit=1'))).toMatchObject({
+      items: [{ version: settings.id, ...TERMS, by: FINANCE, reason: REASON, isInForce: true }],
+      pagination: { totalItems: 2 },
+    });
+    expect(dataOf(await get('/ops/prices?limit=1&page=2'))).toMatchObject({
+      items: [{ version: 'initial', isInForce: false }],
+    });
+  });
+
+  test.each([
+    ['no percentage', { ngnIncrementPercent: undefined }, 'ngnIncrementPercent: is required'],
+    ['a negative one', { userMarkupPercent: -1 }, 'userMarkupPercent: must be a number from 0.00 to 1000.00'],
+    ['more than ten times', { userMarkupPercent: 1_000.01 }, 'userMarkupPercent: must be a number'],
+    ['three decimals', { merchantMarkupPercent: 1.234 }, 'merchantMarkupPercent: must be a number'],
+    ['a text', { merchantMarkupPercent: '15 %' }, 'merchantMarkupPercent: must be a number'],
+  ])('refuse %s, in the preview and when saving', async (_what, wrong, words) => {
+    const { id: version } = await findPricingSettings(books.world);
+    for (const [target, more] of [
+      ['/ops/prices/preview', {}],
+      ['/ops/prices', { version, reason: REASON }],
+    ] as const) {
+      const reply = await post(target, { ...TERMS, ...more, ...wrong });
+      expect(reply.status).toBe(400);
+      expect(reply.text).toContain(words);
+    }
+    expect((await findPricingSettings(books.world)).id).toBe(version);
+  });
+
+  test('are not saved without a version or a reason', async () => {
+    const reply = await post('/ops/prices', TERMS);
+    expect(reply.status).toBe(400);
+    expect(reply.text).toContain('version: is required');
+    expect(reply.text).toContain('reason: is required');
+  });
+});
+
+test.each(pricingRoutes().map((route) => [route.docs?.operationId ?? '', route] as const))(
+  'the examples of %s are true of its schemas',
+  (operationId, route) => {
+    const examples = EXAMPLES[operationId];
+    expect(Object.keys(examples?.request ?? {}).length > 0).toBe(route.body !== undefined);
+    for (const request of Object.values(examples?.request ?? {}))
+      expect(route.body?.safeParse(parseJson(JSON.stringify(request))).error).toBeUndefined();
+    for (const [status, { schema }] of Object.entries(route.responses)) {
+      const answers = Object.values(examples?.[Number(status)] ?? {});
+      expect(answers.length).toBeGreaterThan(0);
+      for (const answer of answers) expect(schema.parse(answer)).toEqual(answer);
+    }
+  },
+);

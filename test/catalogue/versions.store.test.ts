@@ -1,0 +1,254 @@
+/** The versions of packages: what changed, in the order of commits, what was on sale at a moment, and what endpoints are told of it. */
+import { sql } from 'kysely';
+import { afterAll, beforeEach, expect, it } from 'vitest';
+import { readOnSaleAt } from '../../src/catalogue/changes.ts';
+import type { CataloguePackage } from '../../src/catalogue/rules.ts';
+import { replaceCatalogue, replaceTopUps, type Announce } from '../../src/catalogue/store/catalogue.ts';
+import { findChangesAfter, findLastVersionId } from '../../src/catalogue/store/versions.ts';
+import { findListCosts } from '../../src/reconciliation/store/orders.ts';
+import { enqueueCatalogueEvents, MAX_PACKAGE_EVENTS } from '../../src/webhooks/catalogue-events.ts';
+import { openBooks, untilSomeoneWaits, type Books } from '../support/books.ts';
+import { basePackage, region } from '../support/facts.ts';
+
+const books: Books = await openBooks();
+beforeEach(() =>
+  sql`truncate package_top_up_looks, package_top_ups, package_prices, package_versions, quotes, packages, regions,
+    webhook_endpoints, webhook_older_secrets, webhook_messages, webhook_attempts`.execute(books.owner),
+);
+afterAll(() => books.close());
+
+const at = (minute: number): Date => new Date(Date.UTC(2026, 0, 1, 0, minute));
+const sync = (packages: CataloguePackage[], minute: number, announce?: Announce) =>
+  replaceCatalogue(books.world, { regions: [region()], packages }, at(minute), announce);
+const changes = async (after = 0n, limit = 1_000) =>
+  (await findChangesAfter(books.world, after, limit)).map(({ packageCode, kind, changedFields }) =>
+    [packageCode, kind, ...changedFields].join(' '),
+  );
+
+const a = basePackage({ packageCode: 'A' });
+const b = basePackage({ packageCode: 'B', cost: 7n });
+const hidden = basePackage({ packageCode: 'SIM-OK', regionCode: 'ZZ' });
+
+it('lists what was added, changed, withdrawn and came back, in order and once', async () => {
+  await sync([a, b], 1);
+  const start = await findLastVersionId(books.world);
+  await sync([{ ...a, cost: 5n, speed: '5G', networks: [] }, b], 2);
+  await sync([b], 3);
+  await sync([b], 4);
+  await sync([{ ...a, duration: 7 }, b], 5);
+  expect(await changes()).toEqual([
+    'A ADDED',
+    'B ADDED',
+    'A CHANGED coverage price speed',
+    'A WITHDRAWN availability',
+    'A ADDED availability coverage price speed validity',
+  ]);
+  expect(await changes(start, 1)).toEqual(['A CHANGED coverage price speed']);
+  expect(await changes(await findLastVersionId(books.world))).toEqual([]);
+});
+
+it('says nothing of top-ups, of packages that no list shows, and of what no buyer sees', async () => {
+  await sync([a, hidden], 1);
+  await replaceTopUps(
+    books.world,
+    'A',
+    [basePackage({ packageCode: 'TOPUP_A', packageType: 'TOPUP' })],
+    at(2),
+  );
+  await sync(
+    [
+      { ...a, slug: 'another' },
+      { ...hidden, cost: 1n },
+    ],
+    3,
+  );
+  expect(await changes()).toEqual(['A ADDED']);
+});
+
+it('takes up what a process of the release before has written', async () => {
+  await sync([a, b], 1);
+  await sql`update packages set cost_usd_e4 = 9, withdrawn_at = null where package_code = 'B'`.execute(
+    books.owner,
+  );
+  await sync([a, { ...b, cost: 9n }], 2);
+  expect(await changes()).toEqual(['A ADDED', 'B ADDED', 'B CHANGED price']);
+});
+
+it('gives no id before an earlier change is visible: a reader between two syncs leaves nothing out', async () => {
+  await sync([a, b], 1);
+  const held = Promise.withResolvers<undefined>();
+  const written = Promise.withResolvers<undefined>();
+  const first = sync([{ ...a, cost: 1n }, b], 2, async () => {
+    written.resolve(undefined);
+    await held.promise;
+  });
+  await written.promise;
+  const second = sync(
+    [
+      { ...a, cost: 1n },
+      { ...b, cost: 1n },
+    ],
+    3,
+  );
+  await untilSomeoneWaits(books.owner);
+  // Ids of the first sync are assigned and not committed; none of the second may be visible.
+  expect(await changes()).toEqual(['A ADDED', 'B ADDED']);
+  held.resolve(undefined);
+  await Promise.all([first, second]);
+  expect(await changes()).toEqual(['A ADDED', 'B ADDED', 'A CHANGED price', 'B CHANGED price']);
+});
+
+it('a reader of the end misses nothing while four write at once', async () => {
+  await sync([a, b], 0);
+  const read: bigint[] = [];
+  const writing = { isOver: false };
+  const reading = (async () => {
+    for (let last = 0n; ;) {
+      const wasOver = writing.isOver;
+      const found = await findChangesAfter(books.world, last, 3);
+      read.push(...found.map((change) => change.id));
+      last = found.at(-1)?.id ?? last;
+      if (wasOver && found.length === 0) return;
+    }
+  })();
+  const writers = Array.from({ length: 4 }, async (_none, writer) => {
+    for (let round = 0; round < 8; round += 1)
+      await sync(
+        [
+          { ...a, cost: BigInt(writer * 100 + round) },
+          { ...b, cost: BigInt(round) },
+        ],
+        round,
+      );
+  });
+  await Promise.all(writers);
+  writing.isOver = true;
+  await reading;
+  const all = await findChangesAfter(books.world, 0n, 10_000);
+  expect(read).toEqual(all.map((change) => change.id));
+  expect(read.length).toBeGreaterThan(30);
+});
+
+it('knows what was on sale at any moment, at which cost and prices', async () => {
+  await sync([a, b], 1);
+  await sync([{ ...a, cost: 5n, name: 'New name' }], 3);
+  const seen = async (minute: number) =>
+    (await readOnSaleAt(books.world, { at: at(minute) })).packages.map((item) => [
+      item.packageCode,
+      item.name,
+      item.cost,
+    ]);
+  expect(await seen(0)).toEqual([]);
+  expect(await seen(1)).toEqual([
+    ['A', a.name, 100_000n],
+    ['B', b.name, 7n],
+  ]);
+  expect(await seen(2)).toEqual(await seen(1));
+  expect(await seen(3)).toEqual([['A', 'New name', 5n]]);
+  const view = await readOnSaleAt(books.world, { at: new Date(), packageCode: 'A', regionCode: 'NG' });
+  expect(view).toMatchObject({
+    knownSince: at(1),
+    packages: [{ packageCode: 'A', networks: a.networks, volumeBytes: a.volumeBytes, validFrom: at(3) }],
+  });
+  const costOf = await findListCosts(books.world, ['A', 'B', 'C']);
+  expect([costOf('A', at(2)), costOf('A', at(9)), costOf('B', at(9)), costOf('C', at(9))]).toEqual([
+    100_000n,
+    5n,
+    7n,
+    null,
+  ]);
+});
+
+it('still knows costs of before there were versions', async () => {
+  await sync([a], 5);
+  await sql`insert into package_prices (package_code, cost_usd_e4, valid_from, valid_to) values ('A', 3, ${at(1)}, ${at(5)})`.execute(
+    books.owner,
+  );
+  const costOf = await findListCosts(books.world, ['A']);
+  expect([costOf('A', at(2)), costOf('A', at(6))]).toEqual([3n, 100_000n]);
+});
+
+const endpoint = (id: string, events: string[], given: { accountId?: string; deleted?: boolean } = {}) =>
+  sql`insert into webhook_endpoints (id, account_id, url, events, secret_sealed, created_at, updated_at, deleted_at)
+      values (${`ep-${id.slice(3).padStart(32, '0')}`}, ${given.accountId ?? 'acc-1'}, 'https://example.com', ${events}, '\\x00', now(), now(),
+              ${given.deleted === true ? new Date() : null})`.execute(books.owner);
+const told = async () =>
+  (
+    await books.world
+      .selectFrom('webhook_messages')
+      .select(['endpoint_id', 'account_id', 'event', 'body'])
+      .orderBy('endpoint_id')
+      .orderBy('event')
+      .execute()
+  ).map(({ endpoint_id, account_id, event, body }) => ({
+    endpoint_id: endpoint_id.replace(/-0+/, '-'),
+    account_id,
+    event,
+    data: (JSON.parse(body) as { data: unknown }).data,
+  }));
+
+it('tells every endpoint that asks, of every account, what changed and never a price', async () => {
+  await endpoint('ep-1', ['package.changed', 'package.withdrawn']);
+  await endpoint('ep-2', ['package.changed'], { accountId: 'acc-2' });
+  await endpoint('ep-3', ['esim.purchased'], { accountId: 'acc-3' });
+  await endpoint('ep-4', ['package.changed'], { deleted: true });
+  await sync([a, b, hidden], 1, enqueueCatalogueEvents);
+  expect(await told()).toEqual([]);
+  await sync(
+    [
+      { ...a, cost: 12_345n },
+      { ...hidden, cost: 1n },
+    ],
+    2,
+    enqueueCatalogueEvents,
+  );
+  const changed = {
+    packageCode: 'A',
+    packageName: a.name,
+    regionCode: 'NG',
+    changedFields: 'price',
+    packages: 1,
+  };
+  const withdrawn = { packageCode: 'B', packageName: b.name, regionCode: 'NG', packages: 1 };
+  expect(await told()).toEqual([
+    { endpoint_id: 'ep-1', account_id: 'acc-1', event: 'package.changed', data: changed },
+    { endpoint_id: 'ep-1', account_id: 'acc-1', event: 'package.withdrawn', data: withdrawn },
+    { endpoint_id: 'ep-2', account_id: 'acc-2', event: 'package.changed', data: changed },
+  ]);
+  await sync([{ ...a, cost: 12_345n }, b, { ...hidden, cost: 1n }], 3, enqueueCatalogueEvents);
+  expect((await told()).filter(({ endpoint_id }) => endpoint_id === 'ep-2')).toMatchObject([
+    { data: changed },
+    { data: { packageCode: 'B', changedFields: 'availability' } },
+  ]);
+});
+
+it(`is one message where more than ${MAX_PACKAGE_EVENTS} packages changed at once`, async () => {
+  await endpoint('ep-1', ['package.changed', 'package.withdrawn']);
+  const many = (count: number, cost: bigint) =>
+    Array.from({ length: count }, (_none, i) => basePackage({ packageCode: `P${i}`, cost }));
+  await sync(many(250, 1n), 1, enqueueCatalogueEvents);
+  await sync(many(149, 2n), 2, enqueueCatalogueEvents);
+  const none = { packageCode: '', packageName: '', regionCode: '' };
+  expect((await told()).map(({ data }) => data)).toEqual([
+    { ...none, changedFields: '', packages: 149 },
+    { ...none, packages: 101 },
+  ]);
+  await sync(
+    many(149, 2n).map((item, i) => (i < MAX_PACKAGE_EVENTS ? { ...item, cost: 3n } : item)),
+    3,
+    enqueueCatalogueEvents,
+  );
+  expect(await told()).toHaveLength(2 + MAX_PACKAGE_EVENTS);
+});
+
+it('rolls back what it told with the sync', async () => {
+  await endpoint('ep-1', ['package.changed']);
+  await sync([a], 1);
+  const failing: Announce = async (trx, news) => {
+    await enqueueCatalogueEvents(trx, news);
+    throw new Error('the sync broke');
+  };
+  await expect(sync([{ ...a, cost: 1n }], 2, failing)).rejects.toThrow('the sync broke');
+  expect(await told()).toEqual([]);
+  expect(await changes()).toEqual(['A ADDED']);
+});

@@ -1,0 +1,319 @@
+/**
+ * Install data as rows: sealed about its eSIM and no other, read in both forms while releases change, sealed in batches where it is in clear or under
+ * an earlier key; and a key that is gone costs the eSIMs that need it, says which it is, and loses nothing.
+ */
+import { randomBytes } from 'node:crypto';
+import { sql } from 'kysely';
+import { afterAll, beforeEach, describe, expect, it } from 'vitest';
+import { sealInstallData } from '../../activities/esims/seal-install-data.ts';
+import { createInstallData } from '../../src/esims/install-data.ts';
+import { completeBody } from '../../src/esims/message-bodies.ts';
+import { getEsim, listEsims, type EsimDeps } from '../../src/esims/read-esims.ts';
+import { findEsim } from '../../src/esims/store/esims.ts';
+import type { Principal } from '../../src/domain/account.ts';
+import { createSupplierReadBreaker } from '../../src/platform/circuit-breaker.ts';
+import { keyIdOf } from '../../src/platform/secret-box-port.ts';
+import type { WorldDb } from '../../src/platform/database/tables.ts';
+import { createSecretBox } from '../../src/platform/secret-box.ts';
+import { sealedQrCodeUrl, webhookBody } from '../../src/webhooks/rules.ts';
+import { openBooks, type Books } from '../support/books.ts';
+import { explain, rowsReadBy } from '../support/explain.ts';
+import { profileFacts } from '../support/facts.ts';
+import { newEndpoint } from '../webhooks/webhooks.support.ts';
+
+const books: Books = await openBooks();
+afterAll(() => books.close());
+beforeEach(async () => {
+  await sql`truncate esims, webhook_messages cascade`.execute(books.owner);
+  await sql`update world set clear_until = null`.execute(books.owner);
+});
+
+const [FIRST, SECOND, THIRD] = [newKey(), newKey(), newKey()] as const;
+const NOW = new Date('2026-03-01T10:00:00.000Z');
+const FACTS = profileFacts({ pin: '1234', puk: '87654321' });
+const IN_CLEAR = {
+  ac: FACTS.ac,
+  qr_code_url: FACTS.qrCodeUrl,
+  short_url: FACTS.shortUrl,
+  smdp_address: 'rsp.example.com',
+  matching_id: 'MATCH-1',
+  pin: '1234',
+  puk: '87654321',
+};
+const SEALED = {
+  ac: '',
+  qr_code_url: '',
+  short_url: '',
+  smdp_address: '',
+  matching_id: '',
+  pin: null,
+  puk: null,
+};
+
+function newKey(): string {
+  return randomBytes(32).toString('hex');
+}
+
+/** A process with these keys, the first of which seals. */
+function processWith(key: string, ...previousKeys: string[]) {
+  const secretBox = createSecretBox({ key, previousKeys });
+  const reported: string[] = [];
+  const clock = { now: () => new Date() };
+  const installData = createInstallData({
+    secretBox,
+    clock,
+    onUnreadable: ({ esimId, detail }) => void reported.push(`${esimId}: ${detail}`),
+  });
+  const supplier = {
+    profile: () => Promise.resolve({ outcome: 'done', value: { state: 'ready', profile: FACTS } }),
+  };
+  const reading = {
+    db: books.world,
+    clock,
+    installData,
+    supplier,
+    events: { esimCheckFailed: () => undefined, illegalStatusChange: () => undefined },
+    supplierReads: createSupplierReadBreaker(),
+    settings: { esimFreshMs: 1_000 },
+  } as unknown as EsimDeps & { supplierReads: ReturnType<typeof createSupplierReadBreaker> };
+  const missingKeys: string[] = [];
+  return {
+    secretBox,
+    installData,
+    reported,
+    missingKeys,
+    read: (id: string) => getEsim(reading, OWNER, id),
+    list: () => listEsims(reading, OWNER, { page: 1, limit: 10 }),
+    seal: () =>
+      sealInstallData({
+        db: books.world,
+        clock,
+        installData,
+        events: {
+          sealingKeyMissing: ({ keyId }: { keyId: string }) => void missingKeys.push(keyId),
+        } as unknown as Parameters<typeof sealInstallData>[0]['events'],
+        webhooks: { secretBox },
+      }),
+  };
+}
+
+const OWNER = { account: { id: 'acc-1' } } as Principal;
+
+/** A delivered eSIM that the supplier is not asked about, unless `status` is one that moves. */
+async function plant(id: string, install: object, status: 'EXPIRED' | 'ACTIVE' = 'EXPIRED'): Promise<void> {
+  await books.owner
+    .insertInto('esims')
+    .values({
+      id,
+      account_id: 'acc-1',
+      transaction_id: `txn-of-${id}`,
+      package_code: 'P',
+      package_name: 'Nigeria 5GB',
+      status,
+      price_minor: 100n,
+      currency: 'USD',
+      snapshot: '{}',
+      supplier: 's',
+      iccid: `89${id}`,
+      esim_tran_no: `tran-${id}`,
+      total_volume_bytes: 1_000n,
+      total_duration: 30,
+      duration_unit: 'DAY',
+      data_type: 1,
+      looked_at: NOW,
+      created_at: NOW,
+      ...install,
+    })
+    .execute();
+}
+
+const rowOf = async (id: string) => (await findEsim(books.world, id))!;
+
+/** A message about the eSIM's purchase, as a release before the seals wrote it. Answers how its body stands now. */
+async function plantMessage(esimId: string): Promise<() => Promise<string>> {
+  const { id: endpointId, accountId } = await newEndpoint(books.world, 'acc-1');
+  const facts = {
+    transactionId: `txn-of-${esimId}`,
+    status: 'SUCCESS',
+    esimId,
+    iccid: '89',
+    qrCodeUrl: FACTS.qrCodeUrl,
+  } as const;
+  const id = `msg-${randomBytes(16).toString('hex')}`;
+  await sql`
+    insert into webhook_messages (id, endpoint_id, account_id, event, event_key, subject, body, status, next_attempt_at, created_at)
+    values (${id}, ${endpointId}, ${accountId}, 'esim.purchased', ${id}, ${facts.transactionId},
+            ${webhookBody('esim.purchased', facts, NOW)}, 'PENDING', now(), ${NOW})`.execute(books.owner);
+  return async () => {
+    const { body } = await books.owner
+      .selectFrom('webhook_messages')
+      .select('body')
+      .where('id', '=', id)
+      .executeTakeFirstOrThrow();
+    return body;
+  };
+}
+
+describe('a sealed eSIM', () => {
+  it('opens for itself, and not in the row of another', async () => {
+    const { installData, read, reported } = processWith(FIRST);
+    await plant('own', installData.columns('own', FACTS));
+    expect(await rowOf('own')).toMatchObject(SEALED);
+    expect(await read('own')).toMatchObject(IN_CLEAR);
+    const { install_sealed } = await rowOf('own');
+    await plant('thief', { install_sealed });
+    await expect(read('thief')).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
+    expect(reported).toEqual(['thief: the seal of the secret of thief is broken']);
+  });
+
+  it('is written in clear too while the release before may run, and read as that one left it', async () => {
+    const { installData, read } = processWith(FIRST);
+    await sql`update world set clear_until = now() + interval '1 hour'`.execute(books.owner);
+    await installData.start(books.world);
+    await plant('both', installData.columns('both', FACTS));
+    expect(await rowOf('both')).toMatchObject(IN_CLEAR);
+    await books.owner.updateTable('esims').set({ ac: 'LPA:1$rsp.example.com$NEW' }).execute();
+    expect(await read('both')).toMatchObject({ ac: 'LPA:1$rsp.example.com$NEW' });
+    await sql`update world set clear_until = now()`.execute(books.owner);
+    await installData.start(books.world);
+    await plant('sealed', installData.columns('sealed', FACTS));
+    expect(await rowOf('sealed')).toMatchObject(SEALED);
+  });
+
+  it('is written again only where the supplier says something else', async () => {
+    const { installData } = processWith(FIRST);
+    await plant('e', installData.columns('e', FACTS));
+    expect(installData.changes(await rowOf('e'), FACTS)).toEqual({});
+    const changed = installData.changes(await rowOf('e'), profileFacts({ ac: 'LPA:1$rsp.example.com$NEW' }));
+    await plant('f', { ...changed, install_sealed: installData.columns('f', profileFacts()).install_sealed });
+    expect(changed).toMatchObject(SEALED);
+    expect(changed.install_sealed).toBeInstanceOf(Buffer);
+  });
+});
+
+describe('rows in clear', () => {
+  it('are read, stay while the release before may need them, and are then sealed with their messages', async () => {
+    const { read, seal } = processWith(FIRST);
+    await plant('old', IN_CLEAR);
+    await plant('empty', {});
+    const body = await plantMessage('old');
+    const sent = await body();
+    await sql`update world set clear_until = now() + interval '1 hour'`.execute(books.owner);
+    expect(await seal()).toBe('0 eSIMs sealed, 0 resealed');
+    expect(await rowOf('old')).toMatchObject(IN_CLEAR);
+    await sql`update world set clear_until = now()`.execute(books.owner);
+    const { updated_at: before } = await rowOf('old');
+    expect(await seal()).toBe('1 eSIMs sealed, 0 resealed');
+    expect(await rowOf('old')).toMatchObject({ ...SEALED, updated_at: before });
+    expect(await rowOf('empty')).toMatchObject({ ...SEALED, install_sealed: null });
+    expect(await read('old')).toMatchObject(IN_CLEAR);
+    expect(await body()).toBe(
+      sent.replace(JSON.stringify(FACTS.qrCodeUrl), JSON.stringify(sealedQrCodeUrl('old'))),
+    );
+    const { installData } = processWith(FIRST);
+    expect(await completeBody({ db: books.world, installData }, await body())).toBe(sent);
+    expect(await seal()).toBe('0 eSIMs sealed, 0 resealed');
+  });
+
+  it('that somebody else holds are left for the next run, without waiting', async () => {
+    const { seal } = processWith(FIRST);
+    await plant('held', IN_CLEAR);
+    await plant('free', IN_CLEAR);
+    await books.owner.transaction().execute(async (trx) => {
+      await trx.selectFrom('esims').select('id').where('id', '=', 'held').forUpdate().execute();
+      expect(await seal()).toBe('1 eSIMs sealed, 0 resealed');
+    });
+    expect(await seal()).toBe('1 eSIMs sealed, 0 resealed');
+  });
+});
+
+describe('a new key', () => {
+  it('opens what the previous ones sealed, seals all of it anew, and then stands alone', async () => {
+    for (const [id, key] of [
+      ['a', FIRST],
+      ['b', SECOND],
+      ['c', THIRD],
+    ] as const)
+      await plant(id, processWith(key).installData.columns(id, FACTS));
+    const { read, seal, missingKeys } = processWith(THIRD, SECOND, FIRST);
+    for (const id of ['a', 'b', 'c']) expect(await read(id)).toMatchObject(IN_CLEAR);
+    expect(await seal()).toBe('0 eSIMs sealed, 2 resealed');
+    expect(await seal()).toBe('0 eSIMs sealed, 0 resealed');
+    expect(missingKeys).toEqual([]);
+    const alone = processWith(THIRD);
+    for (const id of ['a', 'b', 'c']) expect(await alone.read(id)).toMatchObject(IN_CLEAR);
+  });
+
+  it('is not held up by a seal that is broken', async () => {
+    const { installData } = processWith(FIRST);
+    const { install_sealed } = installData.columns('broken', FACTS);
+    install_sealed[40] = install_sealed[40]! ^ 1;
+    await plant('broken', { install_sealed });
+    await plant('whole', installData.columns('whole', FACTS));
+    const { seal, reported } = processWith(SECOND, FIRST);
+    expect(await seal()).toBe('0 eSIMs sealed, 1 resealed');
+    expect(reported).toEqual(['broken: the seal of the secret of broken is broken']);
+    expect((await rowOf('broken')).install_sealed).toEqual(install_sealed);
+  });
+});
+
+describe('a key that is gone', () => {
+  const keyId = keyIdOf(createSecretBox({ key: FIRST, previousKeys: [] }).prefixes[0]!);
+
+  it('refuses its eSIMs alone, names itself, and gives all back when it returns', async () => {
+    await plant('locked', processWith(FIRST).installData.columns('locked', FACTS));
+    const without = processWith(SECOND);
+    await plant('open', without.installData.columns('open', FACTS));
+    await expect(without.read('locked')).rejects.toMatchObject({
+      code: 'SERVICE_UNAVAILABLE',
+      message: 'The activation data of this eSIM cannot be read right now; it is not lost',
+    });
+    expect(without.reported).toEqual([
+      `locked: the secret of locked is sealed with a key that is not here: ${keyId}`,
+    ]);
+    const { items, total } = await without.list();
+    expect(total).toBe(2);
+    expect(items.find(({ id }) => id === 'locked')).toMatchObject({ ...SEALED, iccid: '89locked' });
+    expect(items.find(({ id }) => id === 'open')).toMatchObject(IN_CLEAR);
+    expect(await without.seal()).toBe('0 eSIMs sealed, 0 resealed');
+    expect(without.missingKeys).toEqual([keyId]);
+    expect(await processWith(SECOND, FIRST).read('locked')).toMatchObject(IN_CLEAR);
+  });
+
+  it('keeps a message whole: it is not sent without its address', async () => {
+    await plant('locked', processWith(FIRST).installData.columns('locked', FACTS));
+    const body = `{"data":{"qrCodeUrl":${JSON.stringify(sealedQrCodeUrl('locked'))}}}`;
+    const complete = (key: string) =>
+      completeBody({ db: books.world, installData: processWith(key).installData }, body);
+    await expect(complete(SECOND)).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
+    expect(await complete(FIRST)).toBe(`{"data":{"qrCodeUrl":${JSON.stringify(FACTS.qrCodeUrl)}}}`);
+  });
+
+  it('is not needed where the supplier is asked again: its answer is sealed anew', async () => {
+    await plant('alive', processWith(FIRST).installData.columns('alive', FACTS), 'ACTIVE');
+    expect(await processWith(SECOND).read('alive')).toMatchObject(IN_CLEAR);
+    expect(await processWith(SECOND).read('alive')).toMatchObject(IN_CLEAR);
+  });
+});
+
+it('the hourly run reads only what is to be sealed, however many eSIMs there are', async () => {
+  const sealed = processWith(FIRST).installData.columns('any', FACTS).install_sealed;
+  await sql`
+    insert into esims (id, account_id, transaction_id, package_code, package_name, status, price_minor, currency, snapshot, supplier, iccid,
+                       total_volume_bytes, total_duration, duration_unit, data_type, created_at, install_sealed)
+    select 'e' || n, 'acc-1', 't' || n, 'P', 'P', 'EXPIRED', 1, 'USD', '{}', 's', '89' || n, 1, 30, 'DAY', 1, now(), ${sealed}
+      from generate_series(1, 5000) n`.execute(books.owner);
+  await sql`analyze esims`.execute(books.owner);
+  const { secretBox, installData } = processWith(FIRST);
+  const run = (db: WorldDb) =>
+    sealInstallData({
+      db,
+      clock: { now: () => new Date() },
+      installData,
+      events: { sealingKeyMissing: () => undefined } as never,
+      webhooks: { secretBox },
+    });
+  const { scans, statements } = await explain(books, run, { statementTimeoutMs: 5_000 });
+  expect(statements).toBe(2);
+  expect(rowsReadBy(scans)).toBeLessThan(10);
+});

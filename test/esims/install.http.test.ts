@@ -1,0 +1,441 @@
+// What installs an eSIM, its public link and page, and the diagnosis, over the HTTP door on a real Postgres.
+import { createHash, randomBytes } from 'node:crypto';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { DomainError } from '../../src/domain/errors.ts';
+import { TEXTS } from '../../src/esims/http/install-texts/languages.ts';
+import type { EsimTables } from '../../src/esims/store/tables.ts';
+import type { Updateable } from 'kysely';
+import { openDoor, type Ask, type Door, type Reply } from '../support/http/door.ts';
+import { shape3 } from '../support/http/shapes.ts';
+
+let door: Door;
+beforeAll(async () => {
+  door = await openDoor({ live: true });
+  await door.shop.setBalance(10_000_000_000n);
+});
+afterAll(() => door.close());
+beforeEach(() => {
+  door.logLines.length = 0;
+});
+
+const BASE = { packageCode: 'NG-5GB-30D', packageType: 'BASE', paymentMethod: 'WALLET' };
+const NEW = {
+  status: 'CREATED',
+  smdp_status: 'RELEASED',
+  order_usage_bytes: 0n,
+  activate_time: null,
+  expired_time: new Date('2099-01-01T00:00:00Z'),
+} as const;
+const AC = 'LPA:1$rsp.example.com$MATCHING-0001';
+/** Of the supplier: where its QR images are. */
+const SUPPLIER_HOST = 'qr.example.com';
+
+/** An eSIM of a key's account, with what the supplier is to have said of it. */
+async function esim(changes: Updateable<EsimTables['esims']> = {}, key = 'ngn'): Promise<string> {
+  const { json } = await door.ask('/api/esim/buy', { key, body: BASE });
+  const id = door.idOf((json as { esimDetails: { esimId: string } }).esimDetails.esimId);
+  await door.shop.owner
+    .updateTable('esims')
+    .set({ ...NEW, ...changes })
+    .where('id', '=', id)
+    .execute();
+  return id;
+}
+
+interface Install {
+  readonly installState: string;
+  readonly installUrl: string;
+  readonly activationCode: string;
+}
+
+const readInstall = async (id: string): Promise<Install> =>
+  (await door.ask(`/api/esim/${id}/install`, { key: 'ngn' })).json as Install;
+const pathOf = ({ installUrl }: Install): string => new URL(installUrl).pathname;
+const page = async (id: string, query = '', ask: Ask = {}): Promise<Reply> =>
+  door.ask(`${pathOf(await readInstall(id))}${query}`, ask);
+const revoke = (id: string, key = 'ngn'): Promise<Reply> =>
+  door.ask(`/api/esim/${id}/install/link`, { key, method: 'DELETE' });
+const titleOf = ({ text }: Reply): string | undefined => /<h1>([^<]*)<\/h1>/.exec(text)?.[1]?.trim();
+const codeOf = ({ text }: Reply): string | undefined => /data-code="(\w+)"/.exec(text)?.[1];
+
+describe('GET /api/esim/{esimId}/install', () => {
+  test('everything that installs it, and what is left, with its age', async () => {
+    const lookedAt = new Date(Date.now() - 60_000);
+    const id = await esim({ looked_at: lookedAt, usage_as_of: lookedAt });
+    const { status, json, text } = await door.ask(`/api/esim/${id}/install`, { key: 'ngn' });
+    expect(status).toBe(200);
+    expect(json).toMatchObject({
+      installState: 'READY',
+      activationCode: AC,
+      smdpAddress: 'rsp.example.com',
+      matchingId: 'MATCHING-0001',
+      iosInstallUrl: `https://esimsetup.apple.com/esim_qrcode_provisioning?carddata=${encodeURIComponent(AC)}`,
+      androidInstallUrl: `https://esimsetup.android.com/esim_qrcode_provisioning?carddata=${encodeURIComponent(AC)}`,
+      apn: 'internet',
+      esimStatus: 'CREATED',
+      smdpStatus: 'RELEASED',
+      orderUsage: 0,
+      data_usage_remain: 5_368_709_120,
+      validity_usage_remain: 30,
+      durationUnit: 'DAY',
+      usageAsOf: lookedAt.toISOString(),
+    });
+    expect((json as { qrCode: string }).qrCode).toMatch(/^data:image\/svg\+xml;base64,/);
+    expect((json as Install).installUrl).toMatch(/^https:\/\/shop\.example\/i\/[\w-]{32}$/);
+    expect(text).not.toContain(SUPPLIER_HOST);
+  });
+
+  test.each([
+    ['CREATED', 'ENABLED', 'INSTALLED'],
+    ['EXPIRED', 'RELEASED', 'ENDED'],
+    ['CANCELLED', 'RELEASED', 'ENDED'],
+    ['PENDING', '', 'NOT_DELIVERED'],
+  ] as const)('%s and %s: %s, and nothing that installs', async (status, smdp_status, installState) => {
+    const id = await esim({ status, smdp_status });
+    const install = await readInstall(id);
+    expect(install).toMatchObject({
+      installState,
+      activationCode: '',
+      smdpAddress: '',
+      matchingId: '',
+      qrCode: '',
+      iosInstallUrl: '',
+      androidInstallUrl: '',
+    });
+    expect(install.installUrl).not.toBe('');
+    expect(JSON.stringify(install)).not.toMatch(/LPA|MATCHING/);
+  });
+
+  test('the link stays the same, also for many first reads at once', async () => {
+    const id = await esim();
+    const links = await Promise.all(
+      Array.from({ length: 8 }, async () => (await readInstall(id)).installUrl),
+    );
+    expect(new Set([...links, (await readInstall(id)).installUrl]).size).toBe(1);
+  });
+
+  test('no token is in the database, and none in the log', async () => {
+    const id = await esim();
+    const token = pathOf(await readInstall(id)).slice('/i/'.length);
+    await door.ask(`/i/${token}`);
+    await door.ask(`/i/${token}?lang=ar`);
+    door.shop.failNext = new Error(`could not read https://shop.example/i/${token}`);
+    expect((await door.ask(`/i/${token}`)).status).toBe(500);
+    const row = await door.shop.owner
+      .selectFrom('install_links')
+      .selectAll()
+      .where('esim_id', '=', id)
+      .executeTakeFirstOrThrow();
+    const stored =
+      JSON.stringify(row) + [row.nonce, row.token_hash].map((one) => one.toString('base64url')).join();
+    expect(stored).not.toContain(token);
+    expect(row.token_hash).toEqual(createHash('sha256').update(token).digest());
+    expect(door.logLines.length).toBeGreaterThan(2);
+    expect(door.logLines.join('')).not.toContain(token);
+    expect(door.logLines.join('')).toContain('"route":"/i/{token}"');
+  });
+
+  test('a link made under another secret is replaced', async () => {
+    const id = await esim();
+    const first = await readInstall(id);
+    await door.shop.owner
+      .updateTable('install_links')
+      .set({ token_hash: randomBytes(32) })
+      .where('esim_id', '=', id)
+      .execute();
+    const second = await readInstall(id);
+    expect(second.installUrl).not.toBe(first.installUrl);
+    expect((await door.ask(pathOf(second))).status).toBe(200);
+    expect((await door.ask(pathOf(first))).status).toBe(404);
+  });
+});
+
+describe('DELETE /api/esim/{esimId}/install/link', () => {
+  test('ends the link; the next read makes another; repeating it changes nothing', async () => {
+    const id = await esim();
+    const first = await readInstall(id);
+    expect((await door.ask(pathOf(first))).status).toBe(200);
+    for (let round = 0; round < 2; round += 1) {
+      const { status, json } = await revoke(id);
+      expect([status, json]).toMatchObject([200, { revoked: true }]);
+    }
+    expect((await door.ask(pathOf(first))).status).toBe(404);
+    const second = await readInstall(id);
+    expect(second.installUrl).not.toBe(first.installUrl);
+    expect((await door.ask(pathOf(second))).status).toBe(200);
+    expect((await door.ask(pathOf(first))).status).toBe(404);
+  });
+
+  test('before there was a link', async () => {
+    expect((await revoke(await esim())).status).toBe(200);
+  });
+
+  test('only the owner may, and a key that may only read may not', async () => {
+    const id = await esim();
+    const before = await readInstall(id);
+    expect((await revoke(id, 'usd')).json).toEqual(
+      shape3(403, 'NOT_YOUR_ESIM', 'This eSIM belongs to another account'),
+    );
+    expect((await revoke(id, 'readonly')).status).toBe(403);
+    expect((await door.ask(`/api/esim/${id}/install/link`, { method: 'DELETE' })).status).toBe(401);
+    expect(await readInstall(id)).toEqual(before);
+  });
+});
+
+describe('others get nothing', () => {
+  test.each(['install', 'diagnosis'])('%s', async (what) => {
+    const id = await esim();
+    const ask = (target: string, asked: Ask): Promise<Reply> =>
+      door.ask(`/api/esim/${target}/${what}`, asked);
+    const foreign = await ask(id, { key: 'usd' });
+    expect([foreign.status, foreign.json]).toEqual([
+      403,
+      shape3(403, 'NOT_YOUR_ESIM', 'This eSIM belongs to another account'),
+    ]);
+    expect((await ask(id, { key: 'live/ngn' })).status).toBe(404);
+    expect((await ask(id, {})).status).toBe(401);
+    expect((await ask(id, { key: 'buyonly' })).status).toBe(403);
+    for (const none of [`esim-${'f'.repeat(32)}`, 'x', '%00', '%27%20or%201=1', 'esim-%F0%9F']) {
+      const { status, json } = await ask(none, { key: 'ngn' });
+      expect([status, json]).toEqual([404, shape3(404, 'ESIM_NOT_FOUND', 'eSIM not found')]);
+    }
+  });
+});
+
+describe('the page', () => {
+  test('has what installs it, works without scripts, and shows no supplier', async () => {
+    const { status, headers, text } = await page(await esim());
+    expect([status, headers['content-type']]).toEqual([200, 'text/html; charset=utf-8']);
+    for (const one of [
+      'MATCHING-0001',
+      'rsp.example.com',
+      `>${AC}<`,
+      '<svg',
+      'viewport',
+      'Step by step',
+      '5 GB',
+    ])
+      expect(text).toContain(one);
+    expect(text).toContain(
+      `href="https://esimsetup.apple.com/esim_qrcode_provisioning?carddata=${encodeURIComponent(AC)}"`,
+    );
+    expect(text).toContain(
+      `href="https://esimsetup.android.com/esim_qrcode_provisioning?carddata=${encodeURIComponent(AC)}"`,
+    );
+    expect(text).not.toContain(SUPPLIER_HOST);
+    const hosts = [...text.matchAll(/https?:\/\/([^/"]+)/g)].map(([, host]) => host);
+    expect(new Set(hosts)).toEqual(new Set(['esimsetup.apple.com', 'esimsetup.android.com', 'www.w3.org']));
+  });
+
+  test('its headers keep it to itself, and its policy names its style by hash', async () => {
+    const { headers, text } = await page(await esim());
+    expect(headers).toMatchObject({
+      'cache-control': 'no-store',
+      'referrer-policy': 'no-referrer',
+      'x-content-type-options': 'nosniff',
+      'x-frame-options': 'DENY',
+      'x-robots-tag': 'noindex, nofollow, noarchive',
+      'content-language': 'en',
+    });
+    const policy = String(headers['content-security-policy']);
+    const [, style = ''] = /<style>([\s\S]*?)<\/style>/.exec(text) ?? [];
+    expect(policy).toContain(`style-src 'sha256-${createHash('sha256').update(style).digest('base64')}'`);
+    expect(policy).toContain("default-src 'none'");
+    expect(policy).toContain("script-src 'self'");
+    expect(policy).toContain("frame-ancestors 'none'");
+    expect(policy).not.toMatch(/unsafe|\*|https?:/);
+    expect(text).not.toMatch(/\son\w+=|\sstyle=|<script(?! src="\/i\/copy\.js" defer><\/script>)/);
+  });
+
+  test('the script is a file of ours', async () => {
+    const { status, headers, text } = await door.ask('/i/copy.js');
+    expect([status, headers['content-type']]).toEqual([200, 'text/javascript; charset=utf-8']);
+    expect(text).not.toMatch(/https?:|fetch|innerHTML/);
+  });
+
+  test.each([
+    [{}, TEXTS.en.ready.title, undefined],
+    [{ smdp_status: 'DOWNLOAD' }, TEXTS.en.ready.title, 'DOWNLOAD_INTERRUPTED'],
+    [{ smdp_status: 'INSTALLATION' }, TEXTS.en.installed.title, 'SWITCHED_OFF'],
+    [{ smdp_status: 'ENABLED' }, TEXTS.en.installed.title, 'NOT_CONNECTED'],
+    [{ smdp_status: 'DELETED' }, TEXTS.en.installed.title, 'DELETED'],
+    [{ status: 'PENDING' }, TEXTS.en.notDelivered.title, 'NOT_DELIVERED'],
+    [{ status: 'FAILED' }, TEXTS.en.ended.title, 'DELIVERY_FAILED'],
+    [{ status: 'EXPIRED' }, TEXTS.en.ended.title, 'EXPIRED'],
+    [{ status: 'CANCELLED' }, TEXTS.en.ended.title, 'CANCELLED'],
+  ] as const)('%o: "%s", %s', async (changes, title, code) => {
+    const reply = await page(await esim(changes));
+    expect([reply.status, titleOf(reply), codeOf(reply)]).toEqual([200, title, code]);
+    const isReady = title === TEXTS.en.ready.title;
+    expect(/LPA|MATCHING|<svg|esimsetup/.test(reply.text)).toBe(isReady);
+    expect(reply.text.includes('http-equiv="refresh"')).toBe(code === 'NOT_DELIVERED');
+  });
+
+  test.each([
+    ['', 'fr-CA,fr;q=0.9,en;q=0.5', 'fr', 'ltr'],
+    ['', 'de,ar-EG;q=0.8', 'ar', 'rtl'],
+    ['', 'pt-BR', 'pt', 'ltr'],
+    ['', 'de', 'en', 'ltr'],
+    ['', '*', 'en', 'ltr'],
+    ['', ';;,q=x,\u00ff', 'en', 'ltr'],
+    ['?lang=es', 'ar', 'es', 'ltr'],
+    ['?lang=ar', 'en', 'ar', 'rtl'],
+    ['?lang=klingon', 'pt', 'pt', 'ltr'],
+    ['?lang=%3Cscript%3E', 'en', 'en', 'ltr'],
+  ] as const)('%s, Accept-Language %s: %s, %s', async (query, accepted, language, direction) => {
+    const id = await esim();
+    const reply = await page(id, query, { headers: { 'accept-language': accepted } });
+    expect(reply.text).toContain(`<html lang="${language}" dir="${direction}">`);
+    expect([titleOf(reply), reply.headers['content-language']]).toEqual([
+      TEXTS[language].ready.title,
+      language,
+    ]);
+    const none = await door.ask(`/i/${'x'.repeat(32)}${query}`, { headers: { 'accept-language': accepted } });
+    expect(none.text).toContain(`<html lang="${language}" dir="${direction}">`);
+    expect([none.status, titleOf(none)]).toEqual([404, TEXTS[language].notFound.title]);
+  });
+
+  test('names from outside are text, never markup', async () => {
+    const { text } = await page(
+      await esim({ package_name: `<img src=x onerror="alert(1)">`, apn: '"><script>' }),
+    );
+    expect(text).toContain('&lt;img src=x onerror=&quot;alert(1)&quot;&gt;');
+    expect(text).toContain('&quot;&gt;&lt;script&gt;');
+    expect(text).not.toContain('<img');
+  });
+
+  test('a link of the sandbox is found beside live, and a key looks in its own world only', async () => {
+    const path = pathOf(await readInstall(await esim()));
+    expect((await door.ask(path, { key: 'ngn' })).status).toBe(200);
+    expect((await door.ask(path, { key: 'live/ngn' })).status).toBe(404);
+  });
+
+  test('HEAD, and no other method', async () => {
+    const path = pathOf(await readInstall(await esim()));
+    const head = await door.ask(path, { method: 'HEAD' });
+    expect([head.status, head.text]).toEqual([200, '']);
+    expect((await door.ask(path, { method: 'POST' })).status).toBe(405);
+  });
+});
+
+describe('links that are none', () => {
+  test('a revoked, an unknown and a garbage one are answered alike', async () => {
+    const id = await esim();
+    const revoked = pathOf(await readInstall(id));
+    await revoke(id);
+    const garbage = [
+      'x',
+      '%00',
+      '%E0%A4%A',
+      '..%2f..%2fetc',
+      'x'.repeat(33),
+      `${'x'.repeat(31)}%`,
+      'x'.repeat(9_000),
+    ];
+    const paths = [
+      revoked,
+      `/i/${'x'.repeat(32)}`,
+      ...garbage.map((one) => `/i/${one}`),
+      `${revoked}?lang=en&lang=fr`,
+      `${revoked}?${Array.from({ length: 60 }, (_, index) => `p${index}=1`).join('&')}`,
+    ];
+    const [first, ...rest] = await Promise.all(paths.map((path) => door.ask(path)));
+    expect([first?.status, first && titleOf(first)]).toEqual([404, TEXTS.en.notFound.title]);
+    const OWN_OF_EACH = new Set(['date', 'x-request-id', 'x-ratelimit-remaining']);
+    const known = ({ status, text, headers }: Reply) => ({
+      status,
+      text,
+      headers: Object.entries(headers).filter(([name]) => !OWN_OF_EACH.has(name)),
+    });
+    for (const other of rest) expect(known(other)).toEqual(known(first!));
+    expect(first?.headers).toMatchObject({ 'referrer-policy': 'no-referrer', 'cache-control': 'no-store' });
+    expect(door.logLines.some((line) => line.includes('"level":"error"'))).toBe(false);
+  });
+
+  test('garbage is not asked of the database', async () => {
+    door.shop.calls.length = 0;
+    await door.ask('/i/x');
+    await door.ask('/i/%00');
+    expect(door.shop.calls).toEqual([]);
+  });
+
+  test('past the limit of an address: a page that says when', async () => {
+    const limited = await openDoor({ settings: { publicRequestsPerMinute: 2 } });
+    try {
+      const tries = [1, 2, 3].map(() => `/i/${randomBytes(24).toString('base64url')}`);
+      for (const path of tries.slice(1)) expect((await limited.ask(path)).status).toBe(404);
+      const reply = await limited.ask(tries[0]!, { headers: { 'accept-language': 'ar' } });
+      expect([reply.status, titleOf(reply)]).toEqual([429, TEXTS.ar.tooMany.title]);
+      expect(Number(reply.headers['retry-after'])).toBeGreaterThanOrEqual(1);
+    } finally {
+      await limited.close();
+    }
+  });
+
+  test('in trouble it is a page as well', async () => {
+    door.shop.failNext = new DomainError('SERVICE_UNAVAILABLE', 'secret plan');
+    const reply = await door.ask(`/i/${'x'.repeat(32)}`);
+    expect([reply.status, titleOf(reply), reply.headers['retry-after']]).toEqual([
+      503,
+      TEXTS.en.unavailable.title,
+      '5',
+    ]);
+    expect(reply.text).not.toContain('secret plan');
+  });
+});
+
+describe('asking the supplier', () => {
+  /** An eSIM that was looked at a day ago, and how often the supplier is asked about it. */
+  async function stale(): Promise<{ id: string; path: string; lookedAt: () => Promise<number> }> {
+    const id = await esim();
+    const path = pathOf(await readInstall(id));
+    const yesterday = new Date(Date.now() - 86_400_000);
+    await door.shop.owner.updateTable('esims').set({ looked_at: yesterday }).where('id', '=', id).execute();
+    const lookedAt = async (): Promise<number> => {
+      const row = await door.shop.owner
+        .selectFrom('esims')
+        .select('looked_at')
+        .where('id', '=', id)
+        .executeTakeFirstOrThrow();
+      return row.looked_at?.getTime() ?? 0;
+    };
+    return { id, path, lookedAt };
+  }
+
+  test('the first view of a page that is old does, those after it use what is stored', async () => {
+    const { id, path, lookedAt } = await stale();
+    await door.ask(path);
+    const seen = await lookedAt();
+    expect(Date.now() - seen).toBeLessThan(60_000);
+    await door.shop.owner
+      .updateTable('esims')
+      .set({ looked_at: new Date(0) })
+      .where('id', '=', id)
+      .execute();
+    await Promise.all([1, 2, 3].map(() => door.ask(path)));
+    expect(await lookedAt()).toBe(0);
+  });
+
+  test('what it said is on the page at once', async () => {
+    const { path } = await stale();
+    expect(titleOf(await door.ask(path))).toBe(TEXTS.en.installed.title);
+  });
+});
+
+test('GET /api/esim/{esimId}/diagnosis: code, sentences, and how old the facts are', async () => {
+  const lookedAt = new Date(Date.now() - 120_000);
+  const id = await esim({ smdp_status: 'DISABLED', looked_at: lookedAt, usage_as_of: lookedAt });
+  const { status, json, text } = await door.ask(`/api/esim/${id}/diagnosis`, { key: 'ngn' });
+  expect([status, json]).toMatchObject([
+    200,
+    {
+      code: 'SWITCHED_OFF',
+      summary: 'The eSIM is installed and switched off.',
+      nextStep: 'Switch it on in the phone’s SIM settings.',
+      esimStatus: 'CREATED',
+      smdpStatus: 'DISABLED',
+      usageAsOf: lookedAt.toISOString(),
+    },
+  ]);
+  expect(text).not.toMatch(/LPA|MATCHING|qr\.example/);
+});

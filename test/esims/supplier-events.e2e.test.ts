@@ -1,0 +1,237 @@
+// The life of an eSIM through the whole service, on the supplier's simulator over HTTP: its events come doubled, turned round, or not at all; the
+// merchant hears of each change once, and the row ends in what the supplier says.
+import { randomUUID } from 'node:crypto';
+import { sql } from 'kysely';
+import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
+import { findEsim } from '../../src/esims/store/esims.ts';
+import { newBuyer, type Buyer } from '../support/buyer.ts';
+import { startStack, type Stack } from '../support/stack.ts';
+import { until } from '../support/until.ts';
+import { startReceiver, type Listener, type Receiver } from '../support/webhook-receiver.ts';
+
+const EVENTS = ['esim.status_changed', 'esim.usage_threshold', 'esim.expiring', 'esim.expired'] as const;
+const GB = 1_073_741_824;
+const DAY_SECONDS = 86_400;
+
+let stack: Stack;
+let receiver: Receiver;
+let buyer: Buyer;
+let listener: Listener;
+beforeAll(async () => {
+  // Empty: the simulator sends its events to the API of this stack.
+  stack = await startStack({
+    env: { SIMWAY_TEST_SUPPLIER_EVENTS_URL: '' },
+    supplier: { activateAfterMs: null },
+  });
+  receiver = await startReceiver();
+  buyer = await newBuyer(stack);
+  listener = await receiver.listen(stack, buyer.account, { events: EVENTS });
+  await until(
+    () => noted('CHECK_HEALTH'),
+    (notes) => notes.includes('answered'),
+    {
+      what: 'the address of the API at the supplier',
+    },
+  );
+});
+afterEach(() => stack.clearFaults());
+afterAll(async () => {
+  await stack.close();
+  await receiver.close();
+});
+
+/** What became of the events of a type, oldest first. */
+async function noted(type: string): Promise<(string | null)[]> {
+  const rows = await stack.world
+    .selectFrom('supplier_events')
+    .select('note')
+    .where('type', '=', type)
+    .orderBy('id')
+    .execute();
+  return rows.map(({ note }) => note);
+}
+
+/** What the alert SimwaySupplierEventsOdd counts, API and worker together. */
+async function counted(): Promise<Readonly<Record<string, number>>> {
+  const sums: Record<string, number> = {};
+  for (const url of [stack.adminUrl, stack.workerAdminUrl()]) {
+    const text = await (await fetch(`${url}/metrics`)).text();
+    const lines = text.matchAll(
+      /^simway_supplier_events_total\{environment="test",verdict="([a-z-]+)"\} (\d+)$/gm,
+    );
+    for (const [, verdict = '', value] of lines) sums[verdict] = (sums[verdict] ?? 0) + Number(value);
+  }
+  return sums;
+}
+
+interface Esim {
+  readonly esimId: string;
+  readonly tranNo: string;
+}
+
+async function bought(packageCode = 'SIM-OK'): Promise<Esim> {
+  const { body, text } = await buyer.buy(packageCode);
+  expect(body.status, text).toBe('SUCCESS');
+  const row = await findEsim(stack.world, body.esimDetails.esimId);
+  return { esimId: row!.id, tranNo: row!.esim_tran_no };
+}
+
+async function atSupplier({ tranNo }: Esim, change: object): Promise<void> {
+  const answer = await fetch(`${stack.supplierControlUrl}/esims/${tranNo}`, {
+    method: 'PUT',
+    body: JSON.stringify(change),
+  });
+  if (!answer.ok) throw new Error(await answer.text());
+}
+
+/** What the merchant was sent about one eSIM, in short. */
+const told = ({ esimId }: Esim): string[] =>
+  listener.received
+    .filter(({ data }) => data['esimId'] === esimId)
+    .map(({ event, data }) => {
+      const { from, to, thresholdPercent, daysBefore } = data;
+      const what = [from, to, thresholdPercent, daysBefore].filter((one) => one !== undefined).map(String);
+      return [event.replace('esim.', ''), ...what].join(' ');
+    })
+    .toSorted();
+
+const untilTold = (esim: Esim, expected: readonly string[]) =>
+  until(
+    () => told(esim),
+    (all) => JSON.stringify(all) === JSON.stringify(expected.toSorted()),
+    { what: `the merchant to hear of ${expected.join(', ')}`, withinMs: 40_000 },
+  );
+
+const runSchedule = () => stack.temporal.schedule.getHandle('refreshUsage-schedule').trigger();
+
+it('doubled events: in use, three thresholds at one jump, used up, expired, each told once', async () => {
+  await stack.faults({ webhooks: 'duplicate' });
+  const esim = await bought();
+  await atSupplier(esim, { esimStatus: 'IN_USE' });
+  await untilTold(esim, ['status_changed CREATED ACTIVE']);
+  await atSupplier(esim, { orderUsage: Math.trunc(GB * 0.95) });
+  const jump = ['usage_threshold 50', 'usage_threshold 80', 'usage_threshold 90'];
+  await untilTold(esim, ['status_changed CREATED ACTIVE', ...jump]);
+  await atSupplier(esim, { esimStatus: 'USED_UP' });
+  const read = await until(
+    () => buyer.read(`/api/esim/${esim.esimId}`),
+    ({ body }) => (body as unknown as { data_usage_remain: number }).data_usage_remain === 0,
+    { what: 'nothing left' },
+  );
+  expect(read.body).toMatchObject({ esimStatus: 'ACTIVE', orderUsage: GB });
+  const { usageAsOf } = read.body as unknown as { usageAsOf: string };
+  expect(Date.now() - Date.parse(usageAsOf)).toBeLessThan(60_000);
+  await atSupplier(esim, { esimStatus: 'USED_EXPIRED' });
+  await untilTold(esim, [
+    'status_changed CREATED ACTIVE',
+    'status_changed ACTIVE EXPIRED',
+    'expired',
+    ...jump,
+  ]);
+  expect(new Set(listener.received.map(({ id }) => id)).size).toBe(listener.received.length);
+  expect(listener.received.every(({ isGenuine }) => isGenuine)).toBe(true);
+});
+
+it('a life by the controls of the sandbox: the supplier sends its events, and the merchant hears of each threshold and expiry once', async () => {
+  await stack.faults({ webhooks: 'duplicate' });
+  const esim = await bought('SIM-MANUAL-LIFE');
+  const act = async (action: string, body?: object): Promise<void> => {
+    const answer = await stack.call('POST', `/api/sandbox/esims/${esim.esimId}/${action}`, {
+      key: buyer.account.apiKey,
+      body,
+    });
+    expect([action, answer.status], answer.text).toEqual([action, 200]);
+  };
+  const steps: readonly (readonly [string, object | undefined, ...string[]])[] = [
+    ['install', undefined, 'status_changed CREATED ACTIVE'],
+    ['use', { bytes: Math.trunc(GB * 0.6) }, 'usage_threshold 50'],
+    ['clock', { advanceSeconds: 5 * DAY_SECONDS }, 'expiring 3'],
+    ['use-up', undefined, 'usage_threshold 80', 'usage_threshold 90'],
+    ['clock', { advanceSeconds: 1.5 * DAY_SECONDS }, 'expiring 1'],
+    ['expire', undefined, 'status_changed ACTIVE EXPIRED', 'expired'],
+  ];
+  const expected: string[] = [];
+  for (const [action, body, ...messages] of steps) {
+    await act(action, body);
+    expected.push(...messages);
+    await untilTold(esim, expected);
+  }
+  const events = () =>
+    stack.world
+      .selectFrom('supplier_events')
+      .select(['type', 'applied_at'])
+      .where('esim_tran_no', '=', esim.tranNo)
+      .execute();
+  // What comes late changes nothing.
+  const all = await until(
+    events,
+    (rows) =>
+      rows.every((row) => row.applied_at !== null) && rows.some(({ type }) => type === 'VALIDITY_USAGE'),
+    { what: 'every event of the supplier to be worked on', withinMs: 40_000 },
+  );
+  expect([...new Set(all.map(({ type }) => type))].toSorted()).toEqual(
+    expect.arrayContaining(['DATA_USAGE', 'ESIM_STATUS', 'SMDP_EVENT', 'VALIDITY_USAGE']),
+  );
+  expect(told(esim)).toEqual(expected.toSorted());
+});
+
+it('events turned round: the row ends in the truth of the supplier', async () => {
+  await stack.faults({ webhooks: 'reorder' });
+  const esim = await bought();
+  for (const esimStatus of ['IN_USE', 'SUSPENDED', 'IN_USE', 'SUSPENDED'])
+    await atSupplier(esim, { esimStatus });
+  await until(
+    () => findEsim(stack.world, esim.esimId),
+    (row) => row?.status === 'SUSPENDED',
+    {
+      what: 'the truth of the supplier',
+    },
+  );
+});
+
+it('lost events: the schedule finds out by itself', async () => {
+  await stack.faults({ webhooks: 'drop' });
+  const esim = await bought();
+  await atSupplier(esim, { esimStatus: 'REVOKE' });
+  await sql`update esims set next_check_at = now() where id = ${esim.esimId}`.execute(stack.owner);
+  await until(
+    async () => {
+      await runSchedule();
+      return findEsim(stack.world, esim.esimId);
+    },
+    (row) => row?.status === 'CANCELLED',
+    { what: 'the schedule to find it out', everyMs: 500, withinMs: 40_000 },
+  );
+  await untilTold(esim, ['status_changed CREATED CANCELLED']);
+});
+
+it('an event about no eSIM of ours, a kind and a status never seen: noted, and the status stays', async () => {
+  const esim = await bought();
+  const before = await findEsim(stack.world, esim.esimId);
+  const post = (given: object) =>
+    stack.call('POST', '/webhooks/supplier/test', {
+      body: { notifyType: 'DATA_USAGE', notifyId: randomUUID(), content: {}, ...given },
+    });
+  await post({ content: { esimTranNo: 'n-of-another', transactionId: 'txn-of-another' } });
+  await post({ notifyType: 'MELTDOWN', content: { esimTranNo: esim.tranNo } });
+  await until(
+    () => noted('DATA_USAGE'),
+    (notes) => notes.includes('about no eSIM of ours'),
+  );
+  await until(
+    () => noted('MELTDOWN'),
+    (notes) => notes.includes('of a type never seen before'),
+  );
+  const known = await counted();
+  expect(known).toMatchObject({ 'unknown-esim': 1, 'unknown-type': 1, 'unknown-status': 0, foreign: 0 });
+  expect(await findEsim(stack.world, esim.esimId)).toMatchObject({ looked_at: before?.looked_at });
+  await atSupplier(esim, { esimStatus: 'MELTED' });
+  await until(
+    () => findEsim(stack.world, esim.esimId),
+    (row) => Number(row?.looked_at) > Number(before?.looked_at),
+    { what: 'the supplier to be asked' },
+  );
+  expect(await findEsim(stack.world, esim.esimId)).toMatchObject({ status: 'CREATED' });
+  expect((await counted())['unknown-status']).toBeGreaterThan(0);
+  expect(told(esim)).toEqual([]);
+});

@@ -1,0 +1,56 @@
+import { describe, expect, it } from 'vitest';
+import { explainEntry } from '../../src/ledger/wallet-entry-rules.ts';
+
+type Entry = Parameters<typeof explainEntry>[0];
+const entry: Entry = {
+  kind: 'HOLD',
+  ledgerKind: 'hold',
+  holdStatus: null,
+  packageName: 'Nigeria 5GB',
+  isFunding: false,
+};
+
+describe('what an entry is called', () => {
+  it.each<[Partial<Entry>, string]>([
+    [{ holdStatus: 'HELD' }, 'On hold for Nigeria 5GB'],
+    [{ holdStatus: 'CHARGED' }, 'Paid for Nigeria 5GB'],
+    [{ holdStatus: 'RELEASED' }, 'Was on hold for Nigeria 5GB'],
+    [{}, 'On hold for Nigeria 5GB'],
+    [{ packageName: null, holdStatus: 'CHARGED' }, 'Paid for a purchase'],
+    [{ kind: 'RELEASE', ledgerKind: 'void' }, 'Given back: Nigeria 5GB was not delivered'],
+    [{ kind: 'FUNDING', ledgerKind: 'fund', packageName: null }, 'Wallet funded by us'],
+    [
+      { kind: 'FUNDING', ledgerKind: 'payment-received', packageName: null, isFunding: true },
+      'Wallet funded',
+    ],
+    [{ kind: 'FUNDING', ledgerKind: 'marked-paid', packageName: null, isFunding: true }, 'Wallet funded'],
+    [
+      { kind: 'FUNDING', ledgerKind: 'payment-received-over' },
+      'Overpayment for Nigeria 5GB, kept in the wallet',
+    ],
+    [
+      { kind: 'FUNDING', ledgerKind: 'payment-received-short' },
+      'Payment that was too low for Nigeria 5GB, kept in the wallet',
+    ],
+    [
+      { kind: 'FUNDING', ledgerKind: 'payment-received-late' },
+      'Late payment for Nigeria 5GB, kept in the wallet',
+    ],
+    [
+      { kind: 'FUNDING', ledgerKind: 'payment-received-again' },
+      'Second payment for Nigeria 5GB, kept in the wallet',
+    ],
+    [{ kind: 'FUNDING', ledgerKind: 'marked-paid' }, 'Payment for Nigeria 5GB, kept in the wallet'],
+    [{ kind: 'REFUND' }, 'Refund for Nigeria 5GB, credited to the wallet'],
+    [{ kind: 'CREDIT' }, 'Credit from us for Nigeria 5GB'],
+    [{ kind: 'CREDIT', packageName: null }, 'Credit from us'],
+    [{ kind: 'WITHDRAWAL' }, 'Sent back to where it was paid from: Nigeria 5GB'],
+    [
+      { kind: 'WITHDRAWAL', packageName: null, isFunding: true },
+      'Sent back to where it was paid from: a funding of the wallet',
+    ],
+    [{ kind: 'ADJUSTMENT' }, 'Adjustment of the balance'],
+  ])('%j', (given, expected) => {
+    expect(explainEntry({ ...entry, ...given })).toBe(expected);
+  });
+});

@@ -1,0 +1,374 @@
+// Batch repairs: twenty stuck purchases are put right by one request and a second person, each once, whatever is sent again or dies on the way.
+import { sql } from 'kysely';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { BATCH_REPAIR_WORKFLOW, OPS_QUEUE } from '../../workflows/contract.ts';
+import { reopenHold } from '../support/holds.ts';
+import { expectSoundBooks } from '../support/invariants.ts';
+import { dataOf, SIGN_IN_ENV, signedIn, type Person } from '../support/people.ts';
+import { buyOutside } from '../support/payments.ts';
+import { startStack, type Answer, type Stack, type TestAccount } from '../support/stack.ts';
+import { alarms } from '../support/stranger.ts';
+import { until } from '../support/until.ts';
+
+const REPAIRS = '/ops/batch-repairs';
+const WISH = {
+  action: 'replay',
+  filter: { class: 'paid-not-delivered' },
+  reason: 'the supplier has eSIMs again',
+};
+const WHY = { reason: 'looked through the list' };
+
+let stack: Stack;
+let account: TestAccount;
+let ada: Person;
+let bayo: Person;
+let olu: Person;
+let sam: Person;
+beforeAll(async () => {
+  stack = await startStack({
+    env: {
+      ...SIGN_IN_ENV,
+      SIMWAY_APPROVAL_LIMIT: 'USD=1.00',
+      SIMWAY_TEST_TIMINGS: JSON.stringify({
+        attentionAfterMs: 1_500,
+        doubtMs: 200,
+        slowLookMs: 3_600_000,
+        lookMaxMs: 300,
+      }),
+    },
+  });
+  ada = await signedIn(stack, 'FINANCE');
+  bayo = await signedIn(stack, 'FINANCE');
+  olu = await signedIn(stack, 'OPERATIONS');
+  sam = await signedIn(stack, 'SUPPORT');
+  account = await stack.account({ currency: 'USD', fundsMinor: 1_000_000n });
+});
+afterAll(() => stack.close());
+
+interface Row {
+  readonly transactionId: string;
+  readonly amount: number | null;
+  readonly status: string;
+  readonly detail: string | null;
+}
+interface Repair {
+  readonly repairId: string;
+  readonly status: string;
+  readonly filter: object;
+  readonly by: string;
+  readonly decidedBy: string | null;
+  readonly counts: Readonly<Record<string, number>>;
+  readonly totals: readonly { readonly amount: number; readonly currency: string }[];
+  readonly items: readonly Row[];
+}
+const byId = ({ items }: Repair, id: string): Row | undefined =>
+  items.find((row) => row.transactionId === id);
+const repairOf = (answer: Answer): Repair => {
+  expect(answer.text).toContain('"success":true');
+  return dataOf(answer) as unknown as Repair;
+};
+const detailsOf = ({ text }: Answer): string => text;
+
+async function stuckIds(): Promise<string[]> {
+  const { items } = dataOf(
+    await ada.call('GET', '/ops/stuck?limit=100&class=paid-not-delivered'),
+  ) as unknown as {
+    items: { transactionId: string }[];
+  };
+  return items.map(({ transactionId }) => transactionId);
+}
+
+/** Purchases from the wallet that the supplier took and did not deliver. By now it would. */
+async function makeStuck(count: number): Promise<string[]> {
+  await stack.faults({ neverAllocate: 1 });
+  const bought = await Promise.all(
+    Array.from({ length: count }, () =>
+      stack.call('POST', '/api/esim/buy', {
+        key: account.apiKey,
+        body: { packageCode: 'SIM-OK', packageType: 'BASE', paymentMethod: 'WALLET' },
+      }),
+    ),
+  );
+  const ids = bought.map(({ body }) => body.transactionId);
+  await until(stuckIds, (found) => ids.every((id) => found.includes(id)), {
+    what: 'all of them are stuck',
+    withinMs: 60_000,
+  });
+  await stack.clearFaults();
+  return ids;
+}
+
+const untilEnded = (repairId: string): Promise<Repair> =>
+  until(
+    async () => repairOf(await ada.call('GET', `${REPAIRS}/${repairId}`)),
+    ({ status }) => !['WAITS_FOR_APPROVAL', 'RUNNING'].includes(status),
+    { what: 'the batch repair has ended', withinMs: 90_000 },
+  );
+
+async function balanceMinor(accountId: string): Promise<bigint> {
+  const { balance_minor } = await stack.world
+    .selectFrom('wallets')
+    .select('balance_minor')
+    .where('account_id', '=', accountId)
+    .executeTakeFirstOrThrow();
+  return balance_minor;
+}
+const balance = () => balanceMinor(account.accountId);
+
+const withoutReason = <Wish extends { readonly reason: string }>(wish: Wish) => ({
+  ...wish,
+  reason: undefined,
+});
+
+describe('twenty stuck purchases', { timeout: 180_000 }, () => {
+  it('are tried out, approved by another person, put right once each, and on record', async () => {
+    const ids = await makeStuck(20);
+    const held = await balance();
+    const plan = dataOf(await ada.call('POST', `${REPAIRS}/preview`, withoutReason(WISH))) as unknown as {
+      items: (Row & { isPossible: boolean })[];
+      matches: number;
+    };
+    expect(plan.matches).toBe(20);
+    expect(plan.items.every((row) => row.isPossible)).toBe(true);
+    expect(await stuckIds()).toHaveLength(20);
+
+    const asked = await ada.call('POST', REPAIRS, { ...WISH, repairKey: 'monday' });
+    expect(asked.status).toBe(201);
+    const repair = repairOf(asked);
+    const { repairId } = repair;
+    expect(repair).toMatchObject({ status: 'WAITS_FOR_APPROVAL', by: ada.email, decidedBy: null });
+    expect(repair.items.map((row) => row.transactionId).toSorted()).toEqual(ids.toSorted());
+    // The same key is the same batch repair; without it nothing is left to ask for.
+    expect(repairOf(await ada.call('POST', REPAIRS, { ...WISH, repairKey: 'monday' })).repairId).toBe(
+      repairId,
+    );
+    const again = await bayo.call('POST', REPAIRS, WISH);
+    expect([again.status, detailsOf(again)]).toEqual([400, expect.stringContaining('nothing matches')]);
+    expect(await balance()).toBe(held);
+
+    const own = await ada.call('POST', `${REPAIRS}/${repairId}/approve`, WHY);
+    expect([own.status, detailsOf(own)]).toEqual([403, expect.stringContaining('a different person')]);
+    expect((await olu.call('POST', `${REPAIRS}/${repairId}/approve`, WHY)).status).toBe(403);
+    const approvals = await Promise.all(
+      [1, 2, 3].map(() => bayo.call('POST', `${REPAIRS}/${repairId}/approve`, WHY)),
+    );
+    expect(approvals.map(({ status }) => status)).toEqual([200, 200, 200]);
+
+    const ended = await untilEnded(repairId);
+    expect(ended.items.filter((row) => row.status !== 'DONE')).toEqual([]);
+    expect(ended.counts).toEqual({ waiting: 0, done: 20, refused: 0, unknown: 0, skipped: 0 });
+    expect(ended).toMatchObject({ status: 'COMPLETED', decidedBy: bayo.email });
+    expect(await stuckIds()).toEqual([]);
+    expect(await balance()).toBe(held);
+    const { rows: made } = await sql<{
+      move: string;
+      by_person: string;
+      approved_by: string;
+      status: string;
+      reason: string;
+    }>`
+      select move, by_person, approved_by, status, reason from operator_moves where transaction_id = any(${ids})`.execute(
+      stack.owner,
+    );
+    expect(made.length).toBeGreaterThanOrEqual(20);
+    for (const row of made) expect(row).toMatchObject({ by_person: ada.email, status: 'DONE' });
+    expect(made[0]?.reason).toBe(`${WISH.reason} (${repairId})`);
+    const { rows: record } = await sql<{
+      move: string;
+      by_person: string;
+      status: string;
+      refusal: string | null;
+    }>`
+      select move, by_person, status, refusal from operator_moves where transaction_id = ${repairId} order by created_at`.execute(
+      stack.owner,
+    );
+    expect(record).toEqual([
+      { move: 'ask-batch-repair', by_person: ada.email, status: 'DONE', refusal: null },
+      { move: 'approve-batch-repair', by_person: ada.email, status: 'REFUSED', refusal: 'SAME_PERSON' },
+      { move: 'approve-batch-repair', by_person: bayo.email, status: 'DONE', refusal: null },
+    ]);
+    await expectSoundBooks(stack);
+  });
+});
+
+describe('amounts', { timeout: 120_000 }, () => {
+  it('above a limit need nobody else than who approved the list, and never move more than the list says', async () => {
+    const buyers = await Promise.all([1, 2, 3].map(() => stack.account({ fundsMinor: 0n })));
+    const paid = await Promise.all(
+      buyers.map((buyer) =>
+        buyOutside(stack, buyer, { method: 'CARD', packageCode: 'SIM-PAY-REFUND-NEEDS-ATTENTION' }),
+      ),
+    );
+    const ids = paid.map(({ transactionId }) => transactionId);
+    const wish = {
+      action: 'credit-wallet',
+      filter: { class: 'refund-needs-attention' },
+      reason: 'their banks do not take it',
+      evidence: 'ticket 4711',
+    };
+    const asked = await until(
+      async () => dataOf(await ada.call('POST', `${REPAIRS}/preview`, withoutReason(wish))),
+      ({ matches }) => matches === 3,
+      { what: 'three refunds wait', withinMs: 60_000 },
+    ).then(async () => repairOf(await ada.call('POST', REPAIRS, wish)));
+    expect(asked.items.every(({ amount }) => amount !== null && amount > 1)).toBe(true);
+    expect(asked.totals).toHaveLength(1);
+    // One is put right by hand meanwhile.
+    const [first = ''] = ids;
+    const byHand = { move: 'credit-wallet', reason: 'by hand', evidence: 'ticket 4712' };
+    const effect = dataOf(await ada.call('POST', `/ops/purchases/${first}/moves/preview`, byHand));
+    expect(effect).toMatchObject({ outcome: 'would-do', amount: byId(asked, first)?.amount });
+    expect(effect['entries']).toContainEqual(
+      expect.objectContaining({ account: expect.stringMatching(/^wallet:/) as string, debit: 0 }),
+    );
+    expect(dataOf(await ada.call('GET', `/ops/purchases/${first}/moves`))['made']).toEqual([]);
+    const waits = dataOf(await ada.call('POST', `/ops/purchases/${first}/moves`, byHand));
+    expect((await bayo.call('POST', `/ops/moves/${String(waits['moveId'])}/approve`)).status).toBe(200);
+    await bayo.call('POST', `${REPAIRS}/${asked.repairId}/approve`, WHY);
+    const ended = await untilEnded(asked.repairId);
+    expect(byId(ended, first)).toMatchObject({ status: 'REFUSED' });
+    for (const [index, id] of ids.entries()) {
+      const credited = await balanceMinor(buyers[index]?.accountId ?? '');
+      expect(credited, id).toBe(BigInt(Math.round((byId(ended, id)?.amount ?? 0) * 100)));
+    }
+    const { rows } = await sql<{ approved_by: string }>`
+      select approved_by from operator_moves
+       where transaction_id = any(${ids}) and move = 'credit-wallet' and status = 'DONE'`.execute(
+      stack.owner,
+    );
+    expect(rows).toEqual([1, 2, 3].map(() => ({ approved_by: bayo.email })));
+    await expectSoundBooks(stack);
+  });
+});
+
+describe('a step that needs a second person', { timeout: 120_000 }, () => {
+  it('waits in a batch replay for an approval of its own: the second person saw no amount', async () => {
+    const buyer = await stack.account({ currency: 'USD', fundsMinor: 100_000n });
+    await stack.call('POST', '/api/esim/buy', {
+      key: buyer.apiKey,
+      body: { packageCode: 'SIM-OUT-OF-STOCK', packageType: 'BASE', paymentMethod: 'WALLET' },
+    });
+    const { transaction_id: id, price_minor: price } = await until(
+      () =>
+        stack.world
+          .selectFrom('purchases')
+          .select(['transaction_id', 'price_minor'])
+          .where('account_id', '=', buyer.accountId)
+          .where('status', '=', 'FAILED')
+          .executeTakeFirstOrThrow(),
+      () => true,
+      { what: 'the purchase failed' },
+    );
+    expect(price).toBeGreaterThan(100n);
+    await stack.temporal.workflow.getHandle(id).result();
+    await reopenHold(stack.owner, id);
+    // The list leaves out what is in time.
+    await stack.owner.transaction().execute(async (trx) => {
+      await sql`set local session_replication_role = replica`.execute(trx);
+      await sql`update holds set created_at = created_at - interval '1 hour' where id = ${id}`.execute(trx);
+    });
+    const wish = { ...WISH, filter: { class: 'hold-too-old' } };
+    const asked = await until(
+      async () => dataOf(await ada.call('POST', `${REPAIRS}/preview`, withoutReason(wish))),
+      ({ matches }) => matches === 1,
+      { what: 'the hold is on the list', withinMs: 30_000 },
+    ).then(async () => repairOf(await ada.call('POST', REPAIRS, wish)));
+    expect(asked.items).toMatchObject([{ transactionId: id, foreseen: 'cancel', amount: null }]);
+    await bayo.call('POST', `${REPAIRS}/${asked.repairId}/approve`, WHY);
+    const ended = await untilEnded(asked.repairId);
+    const pending = dataOf(await ada.call('GET', '/ops/moves/pending'))['items'] as {
+      readonly moveId: string;
+      readonly transactionId: string;
+    }[];
+    const waits = pending.find(({ transactionId }) => transactionId === id);
+    expect(waits).toMatchObject({ move: 'cancel', by: ada.email, approvedBy: null });
+    expect(byId(ended, id)).toMatchObject({
+      status: 'REFUSED',
+      detail: `cancel: waits-for-approval (${waits?.moveId ?? ''})`,
+    });
+    expect(await balanceMinor(buyer.accountId)).toBe(100_000n - price);
+    const approved = await bayo.call('POST', `/ops/moves/${waits?.moveId ?? ''}/approve`, WHY);
+    expect(approved.status).toBe(200);
+    expect(await balanceMinor(buyer.accountId)).toBe(100_000n);
+  });
+});
+
+describe('a batch repair', { timeout: 120_000 }, () => {
+  it('that was declined or stopped frees its items, and does nothing', async () => {
+    const ids = await makeStuck(2);
+    const filter = { ...WISH.filter, olderThanSeconds: 0, currency: 'USD' };
+    const one = repairOf(await ada.call('POST', REPAIRS, { ...WISH, filter, maxRows: 100 }));
+    expect(one.filter).toEqual(filter);
+    expect(repairOf(await bayo.call('POST', `${REPAIRS}/${one.repairId}/decline`, WHY))).toMatchObject({
+      status: 'DECLINED',
+      counts: { skipped: 2 },
+    });
+    const late = await bayo.call('POST', `${REPAIRS}/${one.repairId}/approve`, WHY);
+    expect([late.status, detailsOf(late)]).toEqual([400, expect.stringContaining('does not await approval')]);
+    const idle = await ada.call('POST', `${REPAIRS}/${one.repairId}/stop`, WHY);
+    expect([idle.status, detailsOf(idle)]).toEqual([400, expect.stringContaining('does not run')]);
+    expect((await stuckIds()).toSorted()).toEqual(ids.toSorted());
+    const two = repairOf(await ada.call('POST', REPAIRS, WISH));
+    await bayo.call('POST', `${REPAIRS}/${two.repairId}/approve`, WHY);
+    await untilEnded(two.repairId);
+    expect(await stuckIds()).toEqual([]);
+  });
+
+  it('is not approved for somebody who may not ask for it any more', async () => {
+    const eve = await signedIn(stack, 'FINANCE');
+    await makeStuck(1);
+    const asked = repairOf(await eve.call('POST', REPAIRS, WISH));
+    await stack.accounts
+      .updateTable('people')
+      .set({ disabled_at: new Date() })
+      .where('email', '=', eve.email)
+      .execute();
+    const answer = await bayo.call('POST', `${REPAIRS}/${asked.repairId}/approve`, WHY);
+    expect([answer.status, detailsOf(answer)]).toEqual([
+      403,
+      expect.stringContaining('may not do so any more'),
+    ]);
+    expect((await bayo.call('POST', `${REPAIRS}/${asked.repairId}/decline`, WHY)).status).toBe(200);
+    const again = repairOf(await ada.call('POST', REPAIRS, WISH));
+    await bayo.call('POST', `${REPAIRS}/${again.repairId}/approve`, WHY);
+    await untilEnded(again.repairId);
+  });
+
+  it('begun by hand in Temporal, without a second person, does nothing', async () => {
+    const ids = await makeStuck(1);
+    const waiting = repairOf(await ada.call('POST', REPAIRS, WISH));
+    const raised = () => alarms(stack.workerAdminUrl(), 'action');
+    for (const repairId of [waiting.repairId, `repair-${'e'.repeat(32)}`]) {
+      const before = await raised();
+      const said: unknown = await stack.temporal.workflow.execute(BATCH_REPAIR_WORKFLOW, {
+        workflowId: repairId,
+        taskQueue: OPS_QUEUE,
+        args: [{ repairId }],
+      });
+      expect(said).toBe('Nobody has approved it: nothing is done.');
+      expect(await raised()).toBeGreaterThan(before);
+    }
+    expect(await stuckIds()).toEqual(ids);
+    await bayo.call('POST', `${REPAIRS}/${waiting.repairId}/decline`, WHY);
+  });
+
+  it('is asked for only by who may take its action alone', async () => {
+    expect((await sam.call('POST', REPAIRS, WISH)).status).toBe(403);
+    expect((await olu.call('POST', REPAIRS, { ...WISH, action: 'credit-wallet' })).status).toBe(403);
+    const plan = await olu.call('POST', `${REPAIRS}/preview`, { action: 'replay', filter: WISH.filter });
+    expect(plan.status).toBe(200);
+    expect((await sam.call('GET', REPAIRS)).status).toBe(200);
+  });
+
+  it.each([
+    ['without a filter', { ...WISH, filter: {} }, 'must name at least one filter'],
+    ['of an unknown class', { ...WISH, filter: { class: 'lost' } }, 'filter.class'],
+    ['of more than 500 items', { ...WISH, maxRows: 501 }, 'maxRows: must be a whole number from 1 to 500'],
+    ['by an action that needs a decision each', { ...WISH, action: 'mark-paid' }, 'action'],
+    ['without a reason', { ...WISH, reason: undefined }, 'reason'],
+    ['of what nothing matches', { ...WISH, filter: { currency: 'GHS' } }, 'nothing matches'],
+  ])('%s is refused', async (_what, body, words) => {
+    const answer = await ada.call('POST', REPAIRS, body);
+    expect([answer.status, answer.text]).toEqual([400, expect.stringContaining(words)]);
+  });
+});

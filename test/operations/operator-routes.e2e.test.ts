@@ -1,0 +1,205 @@
+// The audit log, accounts, the search and the overview over HTTP, on a whole stack: what people did is on record for those who may read it, a disabled
+// account is refused at every door until it is enabled again, and no answer holds a secret.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { signedUp, type User } from '../support/dashboard.ts';
+import { newBuyer, untilClosed, type Buyer } from '../support/buyer.ts';
+import { allInstallSecrets } from '../support/install-data.ts';
+import { dataOf, PASSWORD, signedIn, SIGN_IN_ENV, type Person } from '../support/people.ts';
+import { givesAway } from '../support/secrets.ts';
+import { startStack, type Answer, type Stack } from '../support/stack.ts';
+import { until } from '../support/until.ts';
+
+const UI = 'https://temporal.example/ui';
+
+let stack: Stack;
+let buyer: Buyer;
+let user: User;
+let support: Person;
+let finance: Person;
+let admin: Person;
+let purchase: string;
+/** Of everything that people were answered. */
+const heard: string[] = [];
+
+beforeAll(async () => {
+  stack = await startStack({ env: { ...SIGN_IN_ENV, TEMPORAL_UI_URL: `${UI}/` } });
+  [buyer, user] = await Promise.all([newBuyer(stack), signedUp(stack)]);
+  [support, finance, admin] = [
+    await signedIn(stack, 'SUPPORT'),
+    await signedIn(stack, 'FINANCE'),
+    await signedIn(stack, 'ADMIN'),
+  ];
+  const { body } = await buyer.buy('SIM-OK');
+  purchase = body.transactionId;
+  await untilClosed(stack, purchase);
+});
+afterAll(() => stack.close());
+
+async function ask(who: Person, method: string, path: string, body?: unknown): Promise<Answer> {
+  const answer = await who.call(method, path, body);
+  heard.push(answer.text);
+  return answer;
+}
+
+const itemsOf = (answer: Answer) => dataOf(answer)['items'] as readonly Record<string, unknown>[];
+const account = (): string => `/ops/accounts/${buyer.account.accountId}`;
+
+describe('an account', () => {
+  it('is disabled by finance with a reason: its key is refused within 5 s, until it is enabled again', async () => {
+    const read = () => stack.call('GET', '/api/wallet/balance', { key: buyer.account.apiKey });
+    expect((await read()).status).toBe(200);
+    const disable = { disabled: true, reason: 'stolen keys, ticket 4711' };
+    expect((await ask(support, 'PATCH', account(), disable)).status).toBe(403);
+    const disabled = await ask(finance, 'PATCH', account(), disable);
+    expect([disabled.status, typeof dataOf(disabled)['disabledAt']]).toEqual([200, 'string']);
+    await until(read, ({ status }) => status === 401, { what: 'the key is refused', withinMs: 6_000 });
+    await ask(finance, 'PATCH', account(), { disabled: false, reason: 'they have new ones' });
+    await until(read, ({ status }) => status === 200, { what: 'the key works again', withinMs: 12_000 });
+  });
+
+  it('that is disabled is refused to its members at once, and shown to operators', async () => {
+    const path = `/ops/accounts/${user.accountId}`;
+    expect((await user.ask('GET', '/account')).status).toBe(200);
+    await ask(admin, 'PATCH', path, { disabled: true, reason: 'a test of members' });
+    const refused = await user.ask('GET', '/account');
+    expect([refused.status, refused.body.error.code]).toEqual([403, 'FORBIDDEN']);
+    expect((await user.ask('GET', '/api/wallet/balance')).status).toBe(403);
+    expect((await ask(support, 'GET', path)).status).toBe(200);
+    await ask(admin, 'PATCH', path, { disabled: false, reason: 'a test of members' });
+    expect((await user.ask('GET', '/account')).status).toBe(200);
+  });
+
+  it('lists its purchases newest first, page by page, and none of another account', async () => {
+    const newer = (await buyer.buy('SIM-OK')).body.transactionId;
+    const first = await ask(support, 'GET', `${account()}/transactions?limit=1`);
+    expect(itemsOf(first)).toMatchObject([{ transactionId: newer, type: 'BASE' }]);
+    const next = `transactions?after=${String(dataOf(first)['nextCursor'])}`;
+    const second = await ask(support, 'GET', `${account()}/${next}`);
+    expect(itemsOf(second)).toMatchObject([{ transactionId: purchase, status: 'SUCCESS' }]);
+    expect(dataOf(second)['nextCursor']).toBeNull();
+    const other = `/ops/accounts/${user.accountId}`;
+    expect(itemsOf(await ask(support, 'GET', `${other}/transactions`))).toEqual([]);
+    const foreign = await ask(support, 'GET', `${other}/${next}`);
+    expect([foreign.status, foreign.text]).toEqual([400, expect.stringContaining('after')]);
+  });
+
+  it('has another plan with the next requests', async () => {
+    const changed = await ask(finance, 'PATCH', account(), {
+      plan: 'PREMIUM',
+      reason: 'signed, ticket 4712',
+    });
+    expect(dataOf(changed)).toMatchObject({ plan: 'PREMIUM', requestsPerMinute: 500, members: 0, keys: 1 });
+    await until(
+      () => stack.call('GET', '/api/wallet/balance', { key: buyer.account.apiKey }),
+      ({ headers }) => headers.get('x-ratelimit-limit') === '500',
+      { what: 'the limit of the new plan', withinMs: 12_000 },
+    );
+  });
+
+  it('is found by a part of its owner’s e-mail address', async () => {
+    const answer = await ask(support, 'GET', `/ops/accounts?text=${encodeURIComponent(user.email)}`);
+    expect(itemsOf(answer).map(({ accountId }) => accountId)).toEqual([user.accountId]);
+  });
+});
+
+describe('the audit log', () => {
+  it('shows finance and administrators who did what, in pages, and nobody else', async () => {
+    for (const who of [finance, admin]) {
+      const answer = await ask(
+        who,
+        'GET',
+        `/ops/audit?subject=${buyer.account.accountId}&action=account.change`,
+      );
+      expect(itemsOf(answer)).toMatchObject([
+        {
+          by: finance.email,
+          detail: 'plan: ENTERPRISE → PREMIUM, requestsPerMinute: 100000 → none',
+          reason: 'signed, ticket 4712',
+        },
+        { by: finance.email, detail: 'disabled: true → false', outcome: 'DONE' },
+        { by: finance.email, detail: 'disabled: false → true', reason: 'stolen keys, ticket 4711' },
+      ]);
+    }
+    const refused = await ask(support, 'GET', '/ops/audit');
+    expect([refused.status, refused.body.error.code]).toEqual([403, 'FORBIDDEN']);
+    const own = await ask(finance, 'GET', `/ops/audit?actor=${support.email}`);
+    expect(itemsOf(own)).toContainEqual(
+      expect.objectContaining({ action: 'ops.refuse', subject: 'GET /ops/audit', outcome: 'REFUSED' }),
+    );
+  });
+
+  it('has operator actions of the world among them, and goes on behind a cursor', async () => {
+    const look = { move: 'look-at-gateway', reason: 'a look at it' };
+    await ask(finance, 'POST', `/ops/purchases/${purchase}/moves`, look);
+    const first = await ask(finance, 'GET', '/ops/audit?limit=3');
+    expect(itemsOf(first)[0]).toMatchObject({
+      ...{ by: finance.email, action: 'look-at-gateway', subject: purchase, reason: 'a look at it' },
+      ...{ approvedBy: null, outcome: 'REFUSED', detail: expect.stringContaining('DOES_NOT_FIT') as string },
+    });
+    const cursor = String(dataOf(first)['nextCursor']);
+    const second = await ask(finance, 'GET', `/ops/audit?limit=3&after=${cursor}`);
+    const ids = [...itemsOf(first), ...itemsOf(second)].map(({ id }) => id);
+    expect(new Set(ids).size).toBe(6);
+    expect((await ask(finance, 'GET', `/ops/audit?world=live&limit=3`)).status).toBe(503);
+  });
+});
+
+describe('the search', () => {
+  it('leads from what somebody has in hand to the purchase and its account', async () => {
+    const story = dataOf(await ask(support, 'GET', `/ops/purchases/${purchase}`));
+    const { iccid, esimId } = story['supplier'] as { iccid: string; esimId: string };
+    const requested = await stack.call('GET', '/api/wallet/balance', {
+      key: buyer.account.apiKey,
+      headers: { 'X-Request-Id': 'an-id-of-the-merchant' },
+    });
+    expect(requested.status).toBe(200);
+    for (const [text, foundBy] of [
+      [purchase, 'id'],
+      [` ${iccid} `, 'iccid'],
+      [esimId, 'esim'],
+    ] as const) {
+      const answer = await ask(support, 'GET', `/ops/search?text=${encodeURIComponent(text)}`);
+      expect(dataOf(answer), text).toMatchObject({
+        isCut: false,
+        items: [{ kind: 'purchase', id: purchase, foundBy, account: { accountId: buyer.account.accountId } }],
+      });
+    }
+    await until(
+      () => ask(support, 'GET', '/ops/search?text=an-id-of-the-merchant'),
+      (answer) => itemsOf(answer).some(({ kind }) => kind === 'request'),
+      { what: 'the request by its id', withinMs: 10_000 },
+    );
+    expect(itemsOf(await ask(support, 'GET', `/ops/search?text=${finance.personId}`))).toEqual([]);
+    expect(itemsOf(await ask(admin, 'GET', `/ops/search?text=${finance.personId}`))).toMatchObject([
+      { kind: 'person', id: finance.personId, account: null },
+    ]);
+  });
+});
+
+describe('the home page', () => {
+  it('has figures by role', async () => {
+    expect(dataOf(await ask(support, 'GET', '/ops/overview'))).toMatchObject({
+      ...{ stuck: { count: 0, oldestAgeSeconds: null, classes: [], isCut: false, temporalAsked: true } },
+      ...{ approvals: { count: 0 }, differences: null, waiting: null },
+    });
+    expect(dataOf(await ask(finance, 'GET', '/ops/overview'))).toMatchObject({
+      ...{ differences: { count: 0 }, waiting: { lines: [] } },
+    });
+  });
+
+  it('knows where the Temporal UI is', async () => {
+    expect(dataOf(await ask(support, 'GET', '/ops/me'))['temporalUi']).toEqual({
+      url: UI,
+      namespaces: { test: stack.namespace, live: null },
+    });
+  });
+});
+
+it('no answer holds what installs an eSIM, a key, a password or a token', async () => {
+  const secrets = (await allInstallSecrets(stack)).filter((one) => one.length > 3);
+  expect(secrets.length).toBeGreaterThan(3);
+  expect(heard.length).toBeGreaterThan(15);
+  const all = heard.join('\n');
+  const unsayable = [...secrets, finance.token, buyer.account.apiKey, PASSWORD, 'scrypt', 'LPA:'];
+  expect(unsayable.filter((secret) => givesAway(all, secret))).toEqual([]);
+});

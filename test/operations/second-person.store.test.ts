@@ -1,0 +1,222 @@
+// When an action needs a second person, and who is one: sums of a day however many ask at once, and people who had a hand in each other's access.
+import { randomUUID } from 'node:crypto';
+import { sql } from 'kysely';
+import { describe, expect, it } from 'vitest';
+import { settlePurchase } from '../../src/purchases/store/purchases.ts';
+import { askForAction, beginAction, decideApproval } from '../../src/operations/store/actions.ts';
+import type { ApprovalLimits } from '../../src/operations/rules.ts';
+import { usePaymentBooks } from '../payments/payments.support.ts';
+import { NO_LIMITS } from '../support/facts.ts';
+
+const books = usePaymentBooks();
+const HOUR_MS = 3_600_000;
+const PARTS = 100;
+/** As many as the pool of these books has connections. */
+const AT_ONCE = 10;
+
+/** Paid and delivered for USD 12.50. */
+async function delivered(accountId?: string): Promise<string> {
+  const payer = await books.payer(accountId === undefined ? {} : { accountId });
+  await books.look(payer);
+  await settlePurchase(books.world, payer.transactionId);
+  return payer.transactionId;
+}
+
+const newId = () => `move-${randomUUID().replaceAll('-', '')}`;
+const newName = () => `person-${randomUUID()}@operator.example`;
+
+interface Gift {
+  readonly transactionId: string;
+  readonly by: string;
+  readonly amountMinor: bigint;
+  readonly limits: ApprovalLimits;
+  readonly now?: Date;
+}
+
+async function gift({ transactionId, by, amountMinor, limits, now = new Date() }: Gift) {
+  const moveId = newId();
+  const request = {
+    moveId,
+    transactionId,
+    move: 'credit-wallet',
+    by,
+    reason: 'a test',
+    goodwill: true,
+    amountMinor: String(amountMinor),
+    currency: 'USD',
+    moveKey: moveId,
+  } as const;
+  await askForAction(books.world, request, now);
+  const begun = await beginAction(books.world, request, { limits, now });
+  if (!begun) throw new Error('it is not on record');
+  return { moveId, begun };
+}
+
+/** How often each outcome came, with AT_ONCE requests running at any time. */
+async function askedAtOnce(ask: (nth: number) => ReturnType<typeof gift>): Promise<Record<string, number>> {
+  const counts: Record<string, number> = {};
+  let next = 0;
+  const lane = async (): Promise<void> => {
+    while (next < PARTS) {
+      const { outcome } = (await ask(next++)).begun;
+      counts[outcome] = (counts[outcome] ?? 0) + 1;
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, lane));
+  return counts;
+}
+
+const HALF_AND_HALF = { go: PARTS / 2, 'waits-for-approval': PARTS / 2 };
+
+describe('a day’s sum', () => {
+  const perPersonDay = { ...NO_LIMITS, perPersonDay: { USD: 500n } };
+  const perAccountDay = { ...NO_LIMITS, perAccountDay: { USD: 500n } };
+
+  it(`of one person lets through exactly the limit, split into ${PARTS} over accounts, ${AT_ONCE} at once`, async () => {
+    const purchases = [await delivered(), await delivered()];
+    const by = newName();
+    const counts = await askedAtOnce((nth) =>
+      gift({
+        transactionId: purchases[nth % 2] ?? '',
+        by: nth % 3 === 0 ? ` ${by.toUpperCase()}` : by,
+        amountMinor: 10n,
+        limits: perPersonDay,
+      }),
+    );
+    expect(counts).toEqual(HALF_AND_HALF);
+  });
+
+  it(`of one account lets through exactly the limit, asked for by ${PARTS} people, ${AT_ONCE} at once`, async () => {
+    const transactionId = await delivered();
+    const counts = await askedAtOnce(() =>
+      gift({ transactionId, by: newName(), amountMinor: 10n, limits: perAccountDay }),
+    );
+    expect(counts).toEqual(HALF_AND_HALF);
+  });
+
+  it('rolls: what was moved a day ago does not count', async () => {
+    const transactionId = await delivered();
+    const by = newName();
+    const ask = (amountMinor: bigint, afterMs: number) =>
+      gift({
+        transactionId,
+        by,
+        amountMinor,
+        limits: perPersonDay,
+        now: new Date(Date.now() + afterMs),
+      });
+    expect((await ask(500n, 0)).begun.outcome).toBe('go');
+    expect((await ask(1n, 23 * HOUR_MS)).begun.outcome).toBe('waits-for-approval');
+    expect((await ask(1n, 25 * HOUR_MS)).begun.outcome).toBe('go');
+  });
+
+  it('counts what had no second person: neither what was approved nor what waits or was declined', async () => {
+    const transactionId = await delivered();
+    const by = newName();
+    const ask = (amountMinor: bigint) => gift({ transactionId, by, amountMinor, limits: perPersonDay });
+    for (const isApproved of [true, false]) {
+      const { moveId, begun } = await ask(501n);
+      expect(begun.outcome).toBe('waits-for-approval');
+      const decision = { by: newName(), isApproved, tryId: newId() };
+      const { outcome } = await decideApproval(books.world, moveId, decision, new Date());
+      expect(outcome).toBe(isApproved ? 'go' : 'done');
+    }
+    expect((await ask(501n)).begun.outcome).toBe('waits-for-approval');
+    expect((await ask(500n)).begun.outcome).toBe('go');
+    expect((await ask(1n)).begun.outcome).toBe('waits-for-approval');
+  });
+
+  it('cannot be changed afterwards', async () => {
+    const { moveId } = await gift({
+      transactionId: await delivered(),
+      by: newName(),
+      amountMinor: 10n,
+      limits: perPersonDay,
+    });
+    for (const column of [
+      'worth_minor = 0',
+      "person_key = 'x'",
+      "account_id = 'x'",
+      "worth_currency = 'NGN'",
+    ])
+      await expect(
+        sql`update operator_moves set ${sql.raw(column)} where id = ${moveId}`.execute(books.world),
+      ).rejects.toThrow('what an action is worth stays');
+  });
+});
+
+describe('a second person', () => {
+  const always = { ...NO_LIMITS, perAction: { USD: 1n } };
+
+  /** On record: who gave this person access, who confirmed it, and when. */
+  async function given(email: string, by: readonly [string, string | null], hoursAgo: number): Promise<void> {
+    const personId = `person-${randomUUID().replaceAll('-', '')}`;
+    const at = new Date(Date.now() - hoursAgo * HOUR_MS);
+    await sql`
+      insert into accounts.people (id, email, name, role, password_hash)
+      values (${personId}, ${email}, 'Somebody', 'FINANCE', 'scrypt$none')
+      on conflict (email) do nothing`.execute(books.owner);
+    await sql`
+      insert into accounts.access_grants (person_id, email, role, given_by, given_at, confirmed_by, confirmed_at)
+      select id, ${email}, 'FINANCE', ${by[0]}, ${by[1] === null ? at : new Date(0)}, ${by[1]}, ${by[1] === null ? null : at}
+        from accounts.people where email = ${email}`.execute(books.owner);
+  }
+
+  async function approval(asker: string, approver: string): Promise<string> {
+    const { moveId } = await gift({
+      transactionId: await delivered(),
+      by: asker,
+      amountMinor: 10n,
+      limits: always,
+    });
+    const decision = { by: approver, isApproved: true, tryId: newId() };
+    const decided = await decideApproval(books.world, moveId, decision, new Date());
+    return decided.outcome === 'refused' ? decided.code : decided.outcome;
+  }
+
+  const admin = () => newName();
+  it.each<[string, (asker: string, approver: string) => Promise<void>]>([
+    ['was made or reset by the one who asks', (asker, approver) => given(approver, [asker, null], 23)],
+    ['was confirmed by the one who asks', (asker, approver) => given(approver, [admin(), asker], 23)],
+    ['made the one who asks', (asker, approver) => given(asker, [approver, null], 23)],
+    [
+      'was made by the same administrator, however the name was typed',
+      async (asker, approver) => {
+        const by = admin();
+        await given(asker, [by, null], 23);
+        await given(approver, [admin(), ` ${by.toUpperCase()}`], 1);
+      },
+    ],
+  ])('is none for a day who %s', async (_how, prepare) => {
+    const [asker, approver] = [newName(), newName()];
+    await prepare(asker, approver);
+    expect(await approval(asker, approver)).toBe('NOT_INDEPENDENT');
+    expect(await approval(asker, approver.toUpperCase())).toBe('NOT_INDEPENDENT');
+    expect(await approval(asker, newName())).toBe('go');
+  });
+
+  it('is one again after a day, and at once where different administrators made them', async () => {
+    const [asker, approver, other] = [newName(), newName(), newName()];
+    const by = admin();
+    await given(asker, [by, admin()], 1);
+    await given(approver, [by, admin()], 25);
+    await given(other, [admin(), admin()], 1);
+    expect(await approval(asker, approver)).toBe('go');
+    expect(await approval(asker, other)).toBe('go');
+  });
+
+  it('that is none may still decline', async () => {
+    const [asker, approver] = [newName(), newName()];
+    await given(approver, [asker, null], 1);
+    const { moveId } = await gift({
+      transactionId: await delivered(),
+      by: asker,
+      amountMinor: 10n,
+      limits: always,
+    });
+    const decision = { by: approver, isApproved: false, tryId: newId() };
+    expect(await decideApproval(books.world, moveId, decision, new Date())).toMatchObject({
+      outcome: 'done',
+    });
+  });
+});

@@ -1,0 +1,162 @@
+// Somebody who reaches Temporal, at the queues beside purchases: reconciliation, batches, e-mails and webhooks that are begun by hand. Nothing moves, and
+// nothing is sent to an address that is not in our rows.
+import { randomBytes, randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { makeId } from '../../src/domain/ids.ts';
+import { BATCH_WORKFLOW, OPS_QUEUE, RECONCILE_WORKFLOW, WEBHOOKS_QUEUE } from '../../workflows/contract.ts';
+import { newBuyer, type Buyer } from '../support/buyer.ts';
+import { expectSoundBooks } from '../support/invariants.ts';
+import { startMailServer, type MailServer } from '../support/mail-server.ts';
+import { startStack, type Stack } from '../support/stack.ts';
+import { alarms, createStranger, type Stranger } from '../support/stranger.ts';
+import { until } from '../support/until.ts';
+import { startInbox, type Inbox } from '../support/webhook-inbox.ts';
+import { startReceiver, type Receiver } from '../support/webhook-receiver.ts';
+import { createDeliveryHarness, type DeliveryHarness } from '../webhooks/deliver-webhook.support.ts';
+
+const ADDRESS = 'stranger@evil.example';
+
+let [mail, inbox, receiver]: [MailServer, Inbox, Receiver] = [] as never;
+let stack: Stack;
+let stranger: Stranger;
+let buyer: Buyer;
+let deliveries: DeliveryHarness;
+beforeAll(async () => {
+  [mail, inbox, receiver] = await Promise.all([startMailServer(), startInbox(), startReceiver()]);
+  stack = await startStack({
+    env: { SIMWAY_SMTP_URL: mail.url, SIMWAY_MAIL_FROM: 'us@simway.example' },
+  });
+  stranger = await createStranger(stack);
+  deliveries = createDeliveryHarness(stack);
+});
+beforeEach(async () => {
+  buyer = await newBuyer(stack);
+});
+afterAll(async () => {
+  try {
+    await expectSoundBooks(stack);
+  } finally {
+    await stranger.close();
+    await deliveries.close();
+    await stack.close();
+    await Promise.all([mail.close(), inbox.close(), receiver.close()]);
+  }
+});
+
+const raised = (what: string) => alarms(stack.workerAdminUrl(), what);
+
+describe('a reconciliation that is begun by hand', () => {
+  const askedBy = async (runKey: string) =>
+    (
+      await stack.owner
+        .selectFrom('reconciliation_runs')
+        .select('asked_by')
+        .where('run_key', '=', runKey)
+        .executeTakeFirstOrThrow()
+    ).asked_by;
+
+  it.each(['workflow', 'activity'])(
+    'by %s puts nobody’s name on record, and raises an alarm',
+    async (how) => {
+      const runKey = `reconcile-${randomUUID()}`;
+      const before = await raised('reconciliation');
+      const input = { askedBy: 'ada@simway.example' };
+      await (how === 'workflow'
+        ? (await stranger.start(RECONCILE_WORKFLOW, runKey, input, OPS_QUEUE)).result()
+        : stranger.schedule(OPS_QUEUE, 'reconcile', { ...input, runKey }));
+      expect(await askedBy(runKey)).toBe('unverified');
+      expect(await raised('reconciliation')).toBeGreaterThan(before);
+    },
+  );
+});
+
+describe('a batch that is begun by hand', () => {
+  it.each(['workflow', 'activity'])(
+    'by %s buys nothing where none is on record, and raises an alarm',
+    async (how) => {
+      const balance = await buyer.balanceMinor();
+      const batchId = makeId('batch', randomBytes(16).toString('hex'));
+      // What it says beside the id is believed by nobody.
+      const rows = [
+        { packageCode: 'SIM-OK', accountId: buyer.account.accountId, priceMinor: '1', email: ADDRESS },
+      ];
+      const before = await raised('batch');
+      const input = { batchId, accountId: buyer.account.accountId, rows };
+      const ended = await (how === 'workflow'
+        ? (await stranger.start(BATCH_WORKFLOW, batchId, input, OPS_QUEUE)).result()
+        : stranger.schedule(OPS_QUEUE, 'carryOutBatch', batchId, input));
+      expect(JSON.stringify(ended)).toContain('There is no such batch.');
+      expect(await buyer.balanceMinor()).toBe(balance);
+      expect(await buyer.purchases()).toEqual([]);
+      expect(await raised('batch')).toBeGreaterThan(before);
+    },
+  );
+
+  it('buys each row of one on record once, and sends links only to the addresses on record', async () => {
+    const balance = await buyer.balanceMinor();
+    const traveller = `${randomUUID()}@traveller.example`;
+    const ordered = await stack.call('POST', '/api/esim/orders/batch', {
+      key: buyer.account.apiKey,
+      body: { rows: [{ reference: 'a', packageCode: 'SIM-OK', email: traveller }] },
+    });
+    expect(ordered.status, ordered.text).toBe(202);
+    const { batchId } = ordered.body.data as { batchId: string };
+    const stored = await stack.owner.selectFrom('batches').select('id').execute();
+    await Promise.all(
+      stored.flatMap(({ id }) =>
+        Array.from({ length: 3 }, () => stranger.schedule(OPS_QUEUE, 'carryOutBatch', id, { to: ADDRESS })),
+      ),
+    );
+    await until(
+      () => buyer.read(`/api/esim/orders/batch/${batchId}`),
+      ({ body }) => (body.data as { status: string }).status === 'COMPLETED',
+      { what: 'the end of the batch' },
+    );
+    for (let again = 0; again < 3; again += 1)
+      await stranger.schedule(OPS_QUEUE, 'sendInstallEmails', { to: ADDRESS, email: ADDRESS });
+    await mail.untilReceived(1);
+    expect(await buyer.purchases()).toHaveLength(1);
+    expect(balance - (await buyer.balanceMinor())).toBe(230n);
+    expect(mail.mails.flatMap(({ to }) => to)).toEqual([traveller]);
+  });
+});
+
+describe('a message that is sent by hand', () => {
+  const madeUp = () => makeId('message', randomBytes(16).toString('hex'));
+
+  it.each(['workflow', 'activity'])('by %s goes nowhere where none is on record', async (how) => {
+    const messageId = madeUp();
+    const address = { url: inbox.url, body: '{}', endpoint: { url: inbox.url } };
+    const ended = await (how === 'workflow'
+      ? (
+          await stranger.start('deliverWebhook', messageId, { messageId, ...address }, WEBHOOKS_QUEUE)
+        ).result()
+      : stranger.schedule(WEBHOOKS_QUEUE, 'attemptDelivery', messageId, undefined, address));
+    expect(JSON.stringify(ended)).toContain('FORGOTTEN');
+    expect(inbox.letters).toEqual([]);
+  });
+
+  it('goes only to the endpoint on its row, and once', async () => {
+    const listener = await receiver.listen(stack, buyer.account);
+    const [messageId = ''] = await deliveries.write(buyer.account, listener);
+    const address = { url: inbox.url, endpoint: { url: inbox.url } };
+    await Promise.all(
+      Array.from({ length: 4 }, () =>
+        stranger.schedule(WEBHOOKS_QUEUE, 'attemptDelivery', messageId, 'a made-up claim', address),
+      ),
+    );
+    await stranger.schedule(WEBHOOKS_QUEUE, 'attemptDelivery', messageId, undefined, address);
+    await deliveries.untilState(buyer.account, messageId, 'DELIVERED');
+    expect(await listener.untilReceived(1)).toHaveLength(1);
+    expect(inbox.letters).toEqual([]);
+    expect(await stranger.schedule(WEBHOOKS_QUEUE, 'attemptInTask', messageId)).toContain(
+      'runs only as a local activity',
+    );
+  });
+
+  it('no notice is sent to an address that is not on record', async () => {
+    const before = mail.mails.length;
+    await stranger.schedule(OPS_QUEUE, 'sendNotices', { to: ADDRESS });
+    expect(mail.mails.slice(before)).toEqual([]);
+  });
+});

@@ -1,0 +1,427 @@
+// Somebody reaches Temporal and nothing else: workflows started by hand, updates sent by hand, activities scheduled with lies, tasks taken in our
+// place. Nothing moves, and an alarm is raised.
+import { randomBytes } from 'node:crypto';
+import { afterAll, afterEach, describe, expect, it } from 'vitest';
+import { runWorker } from '../../src/cli/processes/worker.ts';
+import { makeId } from '../../src/domain/ids.ts';
+import { ensureWallet, fundWallet } from '../../src/ledger/store/ledger.ts';
+import { newTransactionId } from '../../src/platform/idempotency/transaction-id.ts';
+import type { FundingInput } from '../../src/payments/rules.ts';
+import { GATEWAY_QUEUE, ORDERS_QUEUE, SUPPLIER_QUEUE } from '../../workflows/contract.ts';
+import { findPurchaseRow, holdOf, newBuyer, untilClosed } from '../support/buyer.ts';
+import { fundOutside } from '../support/fundings.ts';
+import { EVIDENCE, newOperator, REASON } from '../support/operator-actions.ts';
+import { atGateway, clearGatewayFaults, gatewayFaults, untilStatus } from '../support/payments.ts';
+import { alarms, createStranger } from '../support/stranger.ts';
+import { until } from '../support/until.ts';
+import { HURRIED, RARELY, startWorkflows, type Order } from '../support/workflow-harness.ts';
+
+const { stack, harness, buyer } = await startWorkflows({ supplier: { activateAfterMs: null } });
+const stranger = await createStranger(stack);
+const operator = newOperator(stack);
+afterEach(async () => {
+  await stack.clearFaults();
+  await clearGatewayFaults(stack);
+});
+afterAll(() => stranger.close());
+
+/** Held, taken by the supplier, and never answered. */
+async function inDoubt(more: Partial<Order> = {}): Promise<string> {
+  await stack.faults({ loseAnswer: 1 });
+  const { transactionId } = await harness.purchase({ account: buyer.account, timings: RARELY, ...more });
+  await stack.clearFaults();
+  return transactionId;
+}
+
+/** Opened at the gateway, not paid. */
+const unpaid = async (): Promise<string> =>
+  (await harness.purchase({ account: buyer.account, paidBy: 'CARD', timings: RARELY })).transactionId;
+
+async function delivered(): Promise<string> {
+  const { transactionId } = await harness.purchase({ account: buyer.account });
+  await untilStatus(stack, transactionId, 'SUCCESS');
+  await harness.result(transactionId);
+  return transactionId;
+}
+
+/** Runs an attack that must raise an alarm of this kind and leave the wallet as it is. */
+async function expectAlarm<T>(what: string, attack: () => Promise<T>): Promise<T> {
+  const raised = () => alarms(stack.workerAdminUrl(), what);
+  const before = { balance: await buyer.balanceMinor(), alarms: await raised() };
+  const result = await attack();
+  expect(await buyer.balanceMinor()).toBe(before.balance);
+  expect(await raised()).toBeGreaterThan(before.alarms);
+  return result;
+}
+
+const rowsAbout = async (transactionId: string): Promise<number> => {
+  const tables = ['purchases', 'fundings', 'payments', 'operator_moves', 'ledger_transactions'] as const;
+  const counts = tables.map((table) =>
+    stack.owner
+      .selectFrom(table as 'payments')
+      .select(({ fn }) => fn.countAll<bigint>().as('count'))
+      .where('transaction_id', '=', transactionId)
+      .executeTakeFirstOrThrow(),
+  );
+  return (await Promise.all(counts)).reduce((sum, { count }) => sum + Number(count), 0);
+};
+
+/** As the door would send it. */
+const wishFor = (transactionId: string, move: string, more: object = {}) => {
+  const moveId = makeId('move', randomBytes(16).toString('hex'));
+  return {
+    moveId,
+    moveKey: moveId,
+    transactionId,
+    move,
+    by: 'ada',
+    reason: REASON,
+    evidence: EVIDENCE,
+    ...more,
+  };
+};
+const NOT_ASKED = { outcome: 'refused', code: 'NOT_ASKED' };
+
+describe('a workflow that is started by hand', () => {
+  it('buys nothing at a price of its own', async () => {
+    const input = harness.inputFor({ account: buyer.account, priceMinor: '1' });
+    const ended = await expectAlarm('purchase', () => runPurchase(input));
+    expect(ended).toEqual({ status: 'FAILED', reason: 'NOT_VERIFIED' });
+    expect(await rowsAbout(input.transactionId)).toBe(0);
+    expect(await stack.supplierOrders(input.transactionId)).toEqual([]);
+  });
+
+  it('buys nothing with what our API signed for another price', async () => {
+    const { input } = await harness.purchase({ account: buyer.account });
+    const { input: sent } = await signedInputOf(input.transactionId);
+    const cheap = { ...sent, transactionId: newTransactionId(), quote: { ...input.quote, priceMinor: '1' } };
+    const ended = await expectAlarm('purchase', () => runPurchase(cheap));
+    expect(ended).toMatchObject({ reason: 'NOT_VERIFIED' });
+    expect(await rowsAbout(cheap.transactionId)).toBe(0);
+  });
+
+  it('opens nothing that was refused, though it is signed and the wallet has the money by now', async () => {
+    const poor = await newBuyer(stack, { fundsMinor: 0n });
+    const { transactionId, answer } = await harness.purchase({ account: poor.account });
+    expect(answer).toMatchObject({ status: 'REFUSED', refusal: { reason: 'INSUFFICIENT_BALANCE' } });
+    const { input } = await signedInputOf(transactionId);
+    const funds = { accountId: poor.account.accountId, amount: { amountMinor: 10_000n, currency: 'USD' } };
+    await ensureWallet(stack.world, poor.account.accountId, 'USD');
+    await fundWallet(stack.world, { ...funds, operationKey: `fund:${transactionId}`, reason: 'a test' });
+    const raised = () => alarms(stack.workerAdminUrl(), 'purchase');
+    const before = await raised();
+    let sent = 0;
+    // A second run of our own step is no attack: only what begins a while after the refusal is.
+    await until(
+      async () => {
+        sent += 1;
+        const workflowId = sent === 1 ? transactionId : `${transactionId}-${sent}`;
+        expect(await (await stranger.start('purchase', workflowId, input)).result()).toEqual({
+          status: 'FAILED',
+          reason: 'INSUFFICIENT_BALANCE',
+        });
+        return raised();
+      },
+      (count) => count > before,
+      { what: 'the alarm' },
+    );
+    expect(await poor.balanceMinor()).toBe(10_000n);
+    expect(await rowsAbout(transactionId)).toBe(0);
+    expect(await stack.supplierOrders(transactionId)).toEqual([]);
+  });
+
+  it('credits no wallet with more than was charged', async () => {
+    const { transactionId, timings, requestId } = harness.inputFor({ account: buyer.account });
+    const input: FundingInput = {
+      transactionId,
+      accountId: buyer.account.accountId,
+      paymentMethod: 'CARD',
+      amountMinor: '100000000',
+      currency: 'USD',
+      charge: { amountMinor: '230', currency: 'USD', rateIds: [] },
+      requestId,
+      timings: { ...timings, ...RARELY },
+    };
+    const ended = await expectAlarm('funding', async () => {
+      const handle = await stranger.start('fundWallet', transactionId, input);
+      const run = handle.result();
+      // Where it opens a payment, that one is paid.
+      const hasEnded = run.then(() => true);
+      await until(
+        async () => (await pay(transactionId)) || Promise.race([hasEnded, Promise.resolve(false)]),
+        (isOver) => isOver,
+        { what: 'an end' },
+      );
+      return run;
+    });
+    expect(ended).toEqual({ status: 'FAILED', reason: 'NOT_VERIFIED' });
+    expect(await rowsAbout(transactionId)).toBe(0);
+  });
+
+  it('delivers nothing that its row says is unpaid, whatever its input says', async () => {
+    const transactionId = await unpaid();
+    await stack.temporal.workflow.getHandle(transactionId).terminate('a stranger');
+    const fromWallet = harness.inputFor({ account: buyer.account, timings: RARELY, priceMinor: '1' });
+    await expectAlarm('purchase', async () => {
+      await stranger.start('purchase', transactionId, { ...fromWallet, transactionId });
+      await until(
+        () => harness.isParked(transactionId),
+        (isParked) => isParked,
+        { what: 'a workflow that waits' },
+      );
+    });
+    expect(await findPurchaseRow(stack, transactionId)).toMatchObject({
+      status: 'PENDING',
+      supplier_asks: 0,
+    });
+    expect(await stack.supplierOrders(transactionId)).toEqual([]);
+    await stack.temporal.workflow.getHandle(transactionId).terminate('the test is over');
+  });
+
+  it.each([
+    ['an account', { accountId: 'acc-other' }],
+    ['an amount', { amountMinor: '100000000' }],
+  ])('funds nothing with %s that is not on its row', async (_what, madeUp) => {
+    const { transactionId } = await fundOutside(stack, buyer.account, { amount: 5, method: 'CARD' });
+    const { input } = await signedInputOf(transactionId);
+    await stack.temporal.workflow.getHandle(transactionId).terminate('a stranger');
+    await expectAlarm('funding', async () => {
+      await stranger.start('fundWallet', transactionId, { ...input, ...madeUp });
+      await until(
+        () => harness.isParked(transactionId),
+        (isParked) => isParked,
+        { what: 'a workflow that waits' },
+      );
+    });
+    await stack.temporal.workflow.getHandle(transactionId).terminate('the test is over');
+  });
+
+  it('does not close early what can still be paid', async () => {
+    const transactionId = await unpaid();
+    await expectAlarm('step', () =>
+      stranger.schedule(ORDERS_QUEUE, 'closeUnpaid', transactionId, 'purchase', 'PAYMENT_EXPIRED'),
+    );
+    expect(await findPurchaseRow(stack, transactionId)).toMatchObject({ status: 'PENDING' });
+    await atGateway(stack, transactionId, 'pay');
+    await untilStatus(stack, transactionId, 'SUCCESS');
+  });
+});
+
+describe('an operator action that is sent by hand', () => {
+  it('marks nothing as paid', async () => {
+    const transactionId = await unpaid();
+    const rows = await rowsAbout(transactionId);
+    const wish = wishFor(transactionId, 'mark-paid');
+    expect(await expectAlarm('action', () => stranger.update(transactionId, 'move', wish))).toMatchObject(
+      NOT_ASKED,
+    );
+    expect(await findPurchaseRow(stack, transactionId)).toMatchObject({ status: 'PENDING' });
+    expect(await rowsAbout(transactionId)).toBe(rows);
+    // The purchase goes on.
+    await atGateway(stack, transactionId, 'pay');
+    await untilStatus(stack, transactionId, 'SUCCESS');
+  });
+
+  it('raises an alarm even where its state does not allow it; an action on record raises none', async () => {
+    const transactionId = await inDoubt();
+    const wish = wishFor(transactionId, 'mark-paid');
+    const refusal = await expectAlarm('action', () => stranger.update(transactionId, 'move', wish));
+    expect(refusal).toContain('Workflow Update failed');
+    expect(await operator.act(transactionId, 'look-at-supplier')).toMatchObject({ did: 'delivered' });
+    await untilStatus(stack, transactionId, 'SUCCESS');
+    const [asked] = await operator.listFor(transactionId);
+    const other = await inDoubt();
+    const before = await alarms(stack.workerAdminUrl(), 'action');
+    expect(await operator.act(other, 'look-at-gateway')).toMatchObject({ code: 'DOES_NOT_FIT' });
+    const onRecord = wishFor(other, 'mark-paid', { moveId: (await operator.listFor(other))[0]?.moveId });
+    await stranger.update(other, 'move', onRecord);
+    expect(await alarms(stack.workerAdminUrl(), 'action')).toBe(before);
+    // Of another purchase.
+    const elsewhere = wishFor(other, 'mark-paid', { moveId: asked?.moveId });
+    await expectAlarm('action', () => stranger.update(other, 'move', elsewhere));
+    expect(await operator.act(other, 'look-at-supplier')).toMatchObject({ did: 'delivered' });
+    await untilStatus(stack, other, 'SUCCESS');
+  });
+
+  it.each(['credit-wallet', 'cancel', 'deliver-other'])('does no %s while it is delivered', async (move) => {
+    const transactionId = await inDoubt();
+    const wish = wishFor(transactionId, move);
+    expect(await expectAlarm('action', () => stranger.update(transactionId, 'move', wish))).toMatchObject(
+      NOT_ASKED,
+    );
+    expect(await holdOf(stack, transactionId)).toBe('HELD');
+    expect(await operator.act(transactionId, 'look-at-supplier')).toMatchObject({ did: 'delivered' });
+    await untilStatus(stack, transactionId, 'SUCCESS');
+  });
+
+  it.each(['credit-wallet', 'refund-to-source'])('does no %s after it is closed', async (move) => {
+    const transactionId =
+      move === 'credit-wallet' ? await delivered() : (await paidByCard(await unpaid())).transactionId;
+    const rows = await rowsAbout(transactionId);
+    const workflowId = `after-${transactionId}`;
+    const timings = { refundLookFirstMs: 100, refundLookMaxMs: 400 };
+    const after = await stranger.start('afterClosing', workflowId, {
+      transactionId,
+      purpose: 'purchase',
+      isFromOutside: true,
+      timings,
+    });
+    const wish = wishFor(transactionId, move, { goodwill: true });
+    expect(await expectAlarm('action', () => stranger.update(workflowId, 'move', wish))).toMatchObject(
+      NOT_ASKED,
+    );
+    await after.result();
+    expect(await rowsAbout(transactionId)).toBe(rows);
+  });
+
+  it('does not carry an action of one purchase over to another', async () => {
+    const one = await inDoubt();
+    const other = await inDoubt();
+    // Asked for, and its workflow cannot be asked.
+    await stack.stopWorker();
+    const asked = operator.act(one, 'cancel');
+    const row = await until(
+      async () => (await operator.listFor(one))[0],
+      (found) => found !== undefined,
+      { what: 'an action on record' },
+    );
+    const wish = wishFor(other, 'cancel', { moveId: row?.moveId });
+    const sent = stranger.update(other, 'move', wish);
+    await stack.startWorker();
+    expect(await sent).toMatchObject(NOT_ASKED);
+    expect(await alarms(stack.workerAdminUrl(), 'action')).toBe(1);
+    expect(await asked).toMatchObject({ outcome: 'done' });
+    expect(await holdOf(stack, other)).toBe('HELD');
+    expect(await operator.act(other, 'look-at-supplier')).toMatchObject({ did: 'delivered' });
+    await untilStatus(stack, other, 'SUCCESS');
+  });
+});
+
+describe('an activity that is scheduled by hand', () => {
+  it('gives no money back: it runs only inside our own workflows', async () => {
+    const transactionId = await inDoubt();
+    const refusal = { reason: 'OUT_OF_STOCK', detail: 'a lie' };
+    const answer = await expectAlarm('step', () =>
+      stranger.schedule(ORDERS_QUEUE, 'failPurchase', transactionId, refusal),
+    );
+    expect(answer).toBe('failPurchase runs only as a local activity');
+    expect(await holdOf(stack, transactionId)).toBe('HELD');
+    expect(await operator.act(transactionId, 'look-at-supplier')).toMatchObject({ did: 'delivered' });
+    await untilStatus(stack, transactionId, 'SUCCESS');
+  });
+
+  it('opens no payment that our rows do not know, and charges what they say', async () => {
+    const made = {
+      purpose: 'funding',
+      accountId: buyer.account.accountId,
+      method: 'CARD',
+      charge: { amountMinor: '230', currency: 'USD', rateIds: [] },
+      priceMinor: '100000000',
+      priceCurrency: 'USD',
+      expiresAtMs: Date.now() + 600_000,
+    };
+    const transactionId = newTransactionId();
+    const answer = await expectAlarm('payment', async () => {
+      const opened = await stranger.schedule(GATEWAY_QUEUE, 'openPayment', { ...made, transactionId }, 0);
+      if (await pay(transactionId))
+        await stranger.schedule(GATEWAY_QUEUE, 'lookAtPayment', transactionId, 'funding');
+      return opened;
+    });
+    expect(answer).toMatchObject({ outcome: 'refused' });
+    expect(await rowsAbout(transactionId)).toBe(0);
+    await gatewayFaults(stack, { error: 1 });
+    const own = await unpaid();
+    await clearGatewayFaults(stack);
+    await stranger.schedule(GATEWAY_QUEUE, 'openPayment', { ...made, transactionId: own }, 0);
+    const rows = await stack.owner
+      .selectFrom('payments')
+      .selectAll()
+      .where('transaction_id', '=', own)
+      .execute();
+    expect(rows).toMatchObject([{ purpose: 'purchase', charge_minor: '230', price_minor: '230' }]);
+    expect(await operator.act(own, 'cancel')).toMatchObject({ outcome: 'done' });
+  });
+
+  it.each([
+    ['withdrawForMove', [true, 0]],
+    ['withdrawOrder', []],
+  ] as const)('cancels no order that nobody wants cancelled: %s', async (step, more) => {
+    const transactionId = await inDoubt({ timings: { ...RARELY, doubtMs: 300 } });
+    await expectAlarm('withdrawal', () => stranger.schedule(SUPPLIER_QUEUE, step, transactionId, ...more));
+    expect(await findPurchaseRow(stack, transactionId)).toMatchObject({ withdrawing_since: null });
+    const [order] = await stack.supplierOrders(transactionId);
+    expect(order?.esims.map(({ esimStatus }) => esimStatus)).toEqual(['GOT_RESOURCE']);
+    expect(await operator.act(transactionId, 'look-at-supplier')).toMatchObject({ did: 'delivered' });
+    await untilStatus(stack, transactionId, 'SUCCESS');
+  });
+
+  it('forgets no order that may still arrive, however short it says that takes', async () => {
+    await stack.faults({ loseAnswer: 1, allocationMs: 60_000 });
+    const timings = { ...RARELY, doubtMs: 600_000 };
+    const { transactionId } = await harness.purchase({ account: buyer.account, timings });
+    await stack.faults({ refusalsFirst: true, outOfStock: { next: 1 } });
+    const request = { transactionId, budgetMs: 0, lookFirstMs: 0, lookMaxMs: 0, graceMs: 0 };
+    expect(await stranger.schedule(SUPPLIER_QUEUE, 'deliver', request)).toMatchObject({
+      outcome: 'refused',
+      afterDoubt: true,
+    });
+    expect(await findPurchaseRow(stack, transactionId)).toMatchObject({
+      status: 'PROCESSING',
+      refused_asks: null,
+    });
+  });
+});
+
+describe('a task that a stranger takes in our place', () => {
+  it('gives no money back for a refusal that the supplier never gave', async () => {
+    await stack.stopWorker();
+    const worker = await runWorker({ ...stack.parts, processName: 'worker' }, [
+      'orders',
+      'gateway',
+      'webhooks',
+      'ops',
+    ]);
+    const refusal = { reason: 'OUT_OF_STOCK', detail: 'a lie' };
+    const lie = { outcome: 'refused', refusal, catalogueIsOld: false, afterDoubt: false, asks: 1 };
+    const leave = await stranger.takeTasks(SUPPLIER_QUEUE, { deliver: () => Promise.resolve(lie) });
+    await stack.faults({ loseAnswer: 1 });
+    const { transactionId, answer } = await harness.purchase({ account: buyer.account, timings: HURRIED });
+    await until(
+      () => alarms(worker.adminUrl, 'refusal'),
+      (count) => count > 0,
+      { what: 'the alarm' },
+    );
+    await leave();
+    await worker.stop();
+    expect(answer).toEqual({ status: 'PROCESSING' });
+    expect(await holdOf(stack, transactionId)).toBe('HELD');
+    await stack.clearFaults();
+    await stack.startWorker();
+    expect(await untilClosed(stack, transactionId)).toMatchObject({ status: 'SUCCESS' });
+  });
+});
+
+const runPurchase = async (input: { readonly transactionId: string }): Promise<unknown> =>
+  (await stranger.start('purchase', input.transactionId, input)).result();
+
+/** Whether there was a charge to pay. */
+async function pay(transactionId: string): Promise<boolean> {
+  return atGateway(stack, transactionId, 'pay').then(
+    () => true,
+    () => false,
+  );
+}
+
+async function paidByCard(transactionId: string): Promise<{ transactionId: string }> {
+  await atGateway(stack, transactionId, 'pay');
+  await untilStatus(stack, transactionId, 'SUCCESS');
+  await harness.result(transactionId);
+  return { transactionId };
+}
+
+/** What is in Temporal for everybody to read who reaches it. */
+async function signedInputOf(transactionId: string): Promise<{ input: object }> {
+  const { events } = await stack.temporal.workflow.getHandle(transactionId).fetchHistory();
+  const [payload] = events?.[0]?.workflowExecutionStartedEventAttributes?.input?.payloads ?? [];
+  return { input: JSON.parse(Buffer.from(payload?.data ?? []).toString()) as object };
+}

@@ -1,0 +1,57 @@
+// Operators' checks of the supplier have a part of its allowance of their own: however often they are asked for, orders keep theirs.
+import { expect, it } from 'vitest';
+import { findPurchaseRow } from '../support/buyer.ts';
+import { newOperator } from '../support/operator-actions.ts';
+import { untilStatus } from '../support/payments.ts';
+import { RARELY, startWorkflows } from '../support/workflow-harness.ts';
+
+const { stack, harness, buyer } = await startWorkflows();
+const operator = newOperator(stack);
+
+/** How often a turn was waited for, by the kind of work. */
+async function turns(work: string): Promise<number> {
+  const text = await (await fetch(`${stack.workerAdminUrl()}/metrics`)).text();
+  const series = new RegExp(
+    `^simway_vendor_allowance_wait_seconds_count\\{environment="test",vendor="supplier",work="${work}"\\} (\\d+)$`,
+    'm',
+  );
+  return Number(series.exec(text)?.[1] ?? 0);
+}
+
+async function delivered(): Promise<string> {
+  const { transactionId } = await harness.purchase({ account: buyer.account });
+  await untilStatus(stack, transactionId, 'SUCCESS');
+  await harness.result(transactionId);
+  return transactionId;
+}
+
+async function failed(): Promise<string> {
+  const { transactionId } = await harness.purchase({
+    account: buyer.account,
+    packageCode: 'SIM-OUT-OF-STOCK',
+  });
+  await untilStatus(stack, transactionId, 'FAILED');
+  await harness.result(transactionId);
+  return transactionId;
+}
+
+/** Taken by the supplier, and its answer was lost. */
+async function inDoubt(): Promise<string> {
+  await stack.faults({ loseAnswer: 1 });
+  const { transactionId } = await harness.purchase({ account: buyer.account, timings: RARELY });
+  await stack.clearFaults();
+  expect(await findPurchaseRow(stack, transactionId)).toMatchObject({ status: 'PROCESSING' });
+  return transactionId;
+}
+
+it.each([
+  ['delivered', delivered],
+  ['refused', failed],
+  ['in doubt', inDoubt],
+])('of a purchase that is %s takes no turn of orders', async (_state, purchase) => {
+  const transactionId = await purchase();
+  const before = { orders: await turns('orders'), checks: await turns('checks') };
+  expect(await operator.act(transactionId, 'look-at-supplier')).toMatchObject({ outcome: 'done' });
+  expect(await turns('orders')).toBe(before.orders);
+  expect(await turns('checks')).toBeGreaterThan(before.checks);
+});

@@ -1,0 +1,78 @@
+/**
+ * What we send to the gateway has a bound that all processes share, and one account may take a quarter of it: a pile of checkouts of one account is
+ * opened and ended more slowly, needs no person for that, and delays nobody else.
+ */
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { buyOutside } from '../support/payments.ts';
+import { startStack, type Stack } from '../support/stack.ts';
+import { until } from '../support/until.ts';
+
+const BOUND_PER_SECOND = 12;
+const PILE = 20;
+
+let stack: Stack;
+beforeAll(async () => {
+  stack = await startStack({
+    env: {
+      SIMWAY_TEST_GATEWAY_REQUESTS_PER_SECOND: String(BOUND_PER_SECOND),
+      SIMWAY_TEST_TIMINGS: JSON.stringify({ answerWithinMs: 30_000, checkoutMs: 6_000, slowLookMs: 500 }),
+    },
+  });
+});
+afterAll(() => stack.close());
+
+/** Openings and checks; the list that the monitor reads is for all accounts. */
+async function gatewayCalls(): Promise<number> {
+  const answer = await fetch(`${stack.gatewayControlUrl}/stats`);
+  const { calls } = (await answer.json()) as { calls: Record<string, number> };
+  return (calls['transaction/initialize'] ?? 0) + (calls['transaction/verify'] ?? 0);
+}
+
+it("one account's pile of checkouts takes a quarter of the gateway's bound, and delays no other account", async () => {
+  const [flood, other] = [await stack.account(), await stack.account()];
+  const startedAt = performance.now();
+  const samples: { readonly atMs: number; readonly calls: number }[] = [];
+  let attention = 0;
+  let isOver = false;
+  const observe = async (): Promise<void> => {
+    while (!isOver) {
+      samples.push({ atMs: performance.now() - startedAt, calls: await gatewayCalls() });
+      const flagged = await stack.owner
+        .selectFrom('purchases')
+        .select('transaction_id')
+        .where('needs_attention_since', 'is not', null)
+        .execute();
+      attention = Math.max(attention, flagged.length);
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    }
+  };
+  const observing = observe();
+  try {
+    const pile = Promise.all(Array.from({ length: PILE }, () => buyOutside(stack, flood)));
+    await new Promise((resolve) => setTimeout(resolve, 1_000));
+    // How to pay is in the first answer: it had no turn to wait for.
+    const bought = await buyOutside(stack, other);
+    expect(bought.answer.body.paymentUrl).toMatch(/^http/);
+    for (const { answer } of await pile) expect(answer.status).toBe(201);
+    await until(
+      async () =>
+        stack.owner
+          .selectFrom('purchases')
+          .select(['status', 'reason'])
+          .where('account_id', '=', flood.accountId)
+          .execute(),
+      (rows) => rows.every(({ reason }) => reason === 'PAYMENT_EXPIRED'),
+      { what: 'the pile has ended', withinMs: 60_000 },
+    );
+  } finally {
+    isOver = true;
+    await observing;
+  }
+  // Between any two samples no more than a quarter of the bound, a window's worth on top of it, and what the other account asked for.
+  for (const [index, from] of samples.entries())
+    for (const to of samples.slice(index + 1)) {
+      const seconds = (to.atMs - from.atMs) / 1000;
+      expect(to.calls - from.calls).toBeLessThanOrEqual((BOUND_PER_SECOND / 4) * (seconds + 1.5) + 4);
+    }
+  expect(attention, 'persons called for what only waits').toBe(0);
+}, 90_000);

@@ -1,0 +1,104 @@
+/** The bound on unpaid payments through the API: its answer, many at once over Temporal, and that nobody else notices. */
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { atGateway, buyOutside, paidOf, untilStatus } from '../support/payments.ts';
+import { startStack, type Answer, type Stack, type TestAccount } from '../support/stack.ts';
+import { expectSoundBooks } from '../support/invariants.ts';
+
+const LIMIT = 4;
+let stack: Stack;
+beforeAll(async () => {
+  stack = await startStack({
+    env: {
+      SIMWAY_UNPAID_PAYMENTS: `STANDARD=${LIMIT}`,
+      // Callers wait for their answer, however slow the machine is.
+      SIMWAY_TEST_TIMINGS: JSON.stringify({ answerWithinMs: 60_000 }),
+    },
+  });
+});
+afterAll(async () => {
+  await expectSoundBooks(stack).finally(() => stack.close());
+});
+
+const withKey = (key: string) => ({ headers: { 'Idempotency-Key': key } });
+
+function fund(account: TestAccount): Promise<Answer> {
+  const body = { amount: 100, paymentMethod: 'CARD' };
+  return stack.call('POST', '/api/wallet/fund', { key: account.apiKey, body });
+}
+
+const TOO_MANY = {
+  success: false,
+  error: {
+    code: 'TOO_MANY_UNPAID_PAYMENTS',
+    message: 'Too many payments of this account are open and not paid yet',
+  },
+  statusCode: 429,
+};
+
+function expectRefused(answer: Answer): void {
+  expect([answer.status, answer.body]).toEqual([429, TOO_MANY]);
+  expect(answer.headers.get('Retry-After')).toBe('60');
+  expect(answer.headers.get('X-RateLimit-Limit')).toBe('100');
+  expect(answer.headers.get('Idempotent-Replayed')).toBeNull();
+}
+
+/** As the API and the worker have counted them. */
+async function refusals(): Promise<number> {
+  const texts = [stack.adminUrl, stack.workerAdminUrl()].map(async (url) =>
+    (await fetch(`${url}/metrics`)).text(),
+  );
+  const series = /^simway_unpaid_payments_refused_total\{environment="test"\} (\d+)$/m;
+  return (await Promise.all(texts)).reduce((sum, text) => sum + Number(series.exec(text)?.[1]), 0);
+}
+
+it('of forty checkouts at once as many as the plan allows are opened; a refused key is accepted once there is room', async () => {
+  const account = await stack.account({ plan: 'STANDARD' });
+  const before = await refusals();
+  const asked = await Promise.all(
+    Array.from({ length: 40 }, async (_, index) => {
+      const key = `order-${index}`;
+      return { key, ...(await buyOutside(stack, account, withKey(key))) };
+    }),
+  );
+  const opened = asked.filter(({ answer }) => answer.status === 201);
+  const refused = asked.filter(({ answer }) => answer.status !== 201);
+  expect(opened).toHaveLength(LIMIT);
+  for (const { answer } of refused) expectRefused(answer);
+  expect(await refusals()).toBeGreaterThanOrEqual(before + refused.length);
+  const rows = await stack.owner
+    .selectFrom('purchases')
+    .select('status')
+    .where('account_id', '=', account.accountId)
+    .execute();
+  expect(rows).toHaveLength(LIMIT);
+
+  // Every other door to an unpaid payment is closed as well; the wallet's is not, and neither is another account's.
+  expectRefused(await fund(account));
+  expectRefused((await buyOutside(stack, account, { method: 'BANK_TRANSFER' })).answer);
+  expect((await buyOutside(stack, await stack.account({ plan: 'STANDARD' }))).answer.status).toBe(201);
+  const bought = await stack.call('POST', '/api/esim/buy', {
+    key: account.apiKey,
+    body: { packageCode: 'SIM-OK', packageType: 'BASE', paymentMethod: 'WALLET' },
+  });
+  expect(bought.body.status).toBe('SUCCESS');
+
+  await atGateway(stack, opened[0]!.reference, 'pay');
+  await untilStatus(stack, opened[0]!.transactionId, 'SUCCESS');
+  const again = await buyOutside(stack, account, withKey(refused[0]!.key));
+  expect(again.answer.status).toBe(201);
+  // From here on it is an ordinary key.
+  const replayed = await buyOutside(stack, account, withKey(refused[0]!.key));
+  expect(replayed.transactionId).toBe(again.transactionId);
+  expectRefused((await buyOutside(stack, account, withKey(refused[1]!.key))).answer);
+});
+
+it('fundings at once keep to it too', async () => {
+  const account = await stack.account({ plan: 'STANDARD' });
+  const before = await refusals();
+  const answers = await Promise.all(Array.from({ length: 20 }, () => fund(account)));
+  const opened = answers.filter(({ status }) => status === 201);
+  expect(opened).toHaveLength(LIMIT);
+  for (const answer of answers) if (answer.status !== 201) expectRefused(answer);
+  expect(await refusals()).toBeGreaterThanOrEqual(before + answers.length - LIMIT);
+  for (const answer of opened) expect(paidOf(answer).transactionId).toMatch(/^txn-/);
+});

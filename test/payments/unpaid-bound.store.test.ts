@@ -1,0 +1,171 @@
+/** How many payments of one account may be open and unpaid: counted where they are opened, so that requests that come together cannot pass together. */
+import { randomUUID } from 'node:crypto';
+import { expect, it } from 'vitest';
+import { countUnpaid } from '../../src/payments/store/unpaid.ts';
+import { closeFundingUnpaid, findFunding, openFunding } from '../../src/payments/store/payments.ts';
+import { findKeyOrUsed } from '../../src/platform/idempotency/store.ts';
+import { openPurchase } from '../../src/purchases/store/opening.ts';
+import { closeUnpaid } from '../../src/purchases/store/purchases.ts';
+import { findPurchase } from '../../src/purchases/store/reads.ts';
+import type { PurchaseInput } from '../../src/purchases/purchase.ts';
+import { insertAccount } from '../../src/accounts/store/accounts.ts';
+import { openDatabase } from '../../src/platform/database/database.ts';
+import type { AccountsDatabase } from '../../src/accounts/store/tables.ts';
+import { newAccount, purchaseInput } from '../support/facts.ts';
+import { NOW, usePaymentBooks } from './payments.support.ts';
+
+const books = usePaymentBooks();
+const LIMITS = { STANDARD: 5, PREMIUM: 8, ENTERPRISE: 20 };
+const OPEN = { now: NOW, supplier: 's', unpaidLimits: LIMITS, keepRefusal: () => false };
+
+async function account(plan: 'STANDARD' | 'PREMIUM' = 'STANDARD'): Promise<string> {
+  const accounts = openDatabase<AccountsDatabase>({
+    url: books.url,
+    schema: 'accounts',
+    role: 'simway_accounts',
+    maxConnections: 1,
+    statementTimeoutMs: 5_000,
+    applicationName: 'a test',
+  });
+  const made = newAccount({ plan, email: `${randomUUID()}@test.example` });
+  await insertAccount(accounts, made).finally(() => accounts.destroy());
+  return made.id;
+}
+
+const inputOf = (accountId: string, given: Partial<PurchaseInput> = {}): PurchaseInput =>
+  purchaseInput({ transactionId: `txn-${randomUUID()}`, accountId, paymentMethod: 'CARD', ...given });
+
+function fund(accountId: string, keepRefusal = () => false, transactionId = `txn-${randomUUID()}`) {
+  const input = inputOf(accountId, { transactionId });
+  const charge = { amountMinor: '1250', currency: 'USD', rateIds: [] };
+  const funding = { ...input, amountMinor: '1250', currency: 'USD', charge, paymentMethod: 'CARD' } as const;
+  return openFunding(books.world, funding, NOW, { unpaidLimits: LIMITS, keepRefusal });
+}
+
+it.each([
+  ['STANDARD', 5],
+  ['PREMIUM', 8],
+] as const)(
+  'of a hundred at once, purchases and fundings, an account on %s opens %i',
+  async (plan, limit) => {
+    const accountId = await account(plan);
+    // Twice as many at once as there are connections, so that none waits too long for one.
+    const opened = await Promise.all(
+      Array.from({ length: 20 }, async (_, lane) => {
+        let count = 0;
+        for (let turn = 0; turn < 5; turn += 1) {
+          const isOpened =
+            (lane + turn) % 2 === 0
+              ? (await openPurchase(books.world, inputOf(accountId), OPEN)).opened
+              : (await fund(accountId)) === undefined;
+          if (isOpened) count += 1;
+        }
+        return count;
+      }),
+    );
+    expect(opened.reduce((sum, count) => sum + count, 0)).toBe(limit);
+    expect(await countUnpaid(books.world, accountId, 1_000)).toBe(limit);
+    // Others are not counted with it, and an account that is not there has the smallest bound.
+    expect(await openPurchase(books.world, inputOf(await account()), OPEN)).toEqual({ opened: true });
+    expect(await openPurchase(books.world, inputOf(`acc-${randomUUID()}`), OPEN)).toEqual({ opened: true });
+  },
+);
+
+it('a refusal writes nothing, and leaves the Idempotency-Key free under another id', async () => {
+  const accountId = await account();
+  const first = Array.from({ length: LIMITS.STANDARD }, () => inputOf(accountId));
+  for (const input of first) await openPurchase(books.world, input, OPEN);
+  const idempotency = { key: 'order-1', path: '/api/esim/buy', fingerprint: 'f' };
+  const input = inputOf(accountId, { idempotency });
+  // Run twice, as every step may be.
+  for (let run = 0; run < 2; run += 1)
+    expect(await openPurchase(books.world, input, OPEN)).toMatchObject({
+      opened: false,
+      refusal: { reason: 'TOO_MANY_UNPAID_PAYMENTS' },
+    });
+  expect(await findPurchase(books.world, input.transactionId)).toBeUndefined();
+  expect(await findKeyOrUsed(books.world, accountId, 'order-1', input.transactionId)).toEqual({
+    record: undefined,
+    isUsed: true,
+  });
+  await closeUnpaid(books.world, first[0]!.transactionId, 'PAYMENT_EXPIRED');
+  const again = { ...input, transactionId: `txn-${randomUUID()}`, esimId: `esim-${randomUUID()}` };
+  expect(await openPurchase(books.world, again, OPEN)).toEqual({ opened: true });
+  expect((await findKeyOrUsed(books.world, accountId, 'order-1', 'txn-other')).record).toMatchObject({
+    transactionId: again.transactionId,
+    refusal: undefined,
+  });
+});
+
+it.each([
+  ['purchase', { idempotency: { key: 'order-3', path: '/api/esim/buy', fingerprint: 'f' } }],
+  ['purchase without a key', {}],
+])('a %s that was refused is not opened later under its id, though there is room', async (_name, more) => {
+  const accountId = await account();
+  const first = Array.from({ length: LIMITS.STANDARD }, () => inputOf(accountId));
+  for (const input of first) await openPurchase(books.world, input, OPEN);
+  const input = inputOf(accountId, more);
+  const refused = await openPurchase(books.world, input, OPEN);
+  expect(refused).toMatchObject({ refusal: { reason: 'TOO_MANY_UNPAID_PAYMENTS' } });
+  await closeUnpaid(books.world, first[0]!.transactionId, 'PAYMENT_EXPIRED');
+  expect(await openPurchase(books.world, input, OPEN)).toEqual(refused);
+  expect(await countUnpaid(books.world, accountId, 1_000)).toBe(LIMITS.STANDARD - 1);
+});
+
+it('a funding that was refused is not opened later under its id, though there is room', async () => {
+  const accountId = await account();
+  const ids = Array.from({ length: LIMITS.STANDARD }, () => `txn-${randomUUID()}`);
+  for (const transactionId of ids) await fund(accountId, undefined, transactionId);
+  const transactionId = `txn-${randomUUID()}`;
+  const refused = await fund(accountId, undefined, transactionId);
+  expect(refused).toMatchObject({ reason: 'TOO_MANY_UNPAID_PAYMENTS' });
+  await closeFundingUnpaid(books.world, ids[0]!, 'PAYMENT_EXPIRED');
+  expect(await fund(accountId, undefined, transactionId)).toEqual(refused);
+  expect(await findFunding(books.world, transactionId)).toBeUndefined();
+});
+
+it('where the caller may have been answered already, a refusal is kept as FAILED, and the key is free all the same', async () => {
+  const accountId = await account();
+  for (let count = 0; count < LIMITS.STANDARD; count += 1) await fund(accountId);
+  const idempotency = { key: 'order-2', path: '/api/esim/buy', fingerprint: 'f' };
+  const input = inputOf(accountId, { idempotency });
+  for (let run = 0; run < 2; run += 1)
+    expect(await openPurchase(books.world, input, { ...OPEN, keepRefusal: () => true })).toMatchObject({
+      opened: false,
+      refusal: { reason: 'TOO_MANY_UNPAID_PAYMENTS' },
+    });
+  expect((await findPurchase(books.world, input.transactionId))?.purchase).toMatchObject({
+    status: 'FAILED',
+    reason: 'TOO_MANY_UNPAID_PAYMENTS',
+  });
+  expect(
+    (await findKeyOrUsed(books.world, accountId, 'order-2', input.transactionId)).record,
+  ).toBeUndefined();
+
+  const transactionId = `txn-${randomUUID()}`;
+  for (let run = 0; run < 2; run += 1)
+    expect(await fund(accountId, () => true, transactionId)).toMatchObject({
+      reason: 'TOO_MANY_UNPAID_PAYMENTS',
+    });
+  expect(await findFunding(books.world, transactionId)).toMatchObject({
+    status: 'FAILED',
+    reason: 'TOO_MANY_UNPAID_PAYMENTS',
+  });
+});
+
+it('a place is free again once a payment has come or its time is over; the wallet needs none', async () => {
+  const accountId = await account();
+  const transactionIds = Array.from({ length: LIMITS.STANDARD }, () => `txn-${randomUUID()}`);
+  for (const transactionId of transactionIds) await fund(accountId, undefined, transactionId);
+  // A repeat of one that is open is no new one.
+  expect(await fund(accountId, undefined, transactionIds[0])).toBeUndefined();
+  expect(await fund(accountId)).toBeDefined();
+  expect(
+    await openPurchase(books.world, inputOf(accountId, { paymentMethod: 'WALLET' }), OPEN),
+  ).toMatchObject({
+    refusal: { reason: 'INSUFFICIENT_BALANCE' },
+  });
+  await closeFundingUnpaid(books.world, transactionIds[0]!, 'PAYMENT_EXPIRED');
+  expect(await fund(accountId)).toBeUndefined();
+  expect(await fund(accountId)).toBeDefined();
+});

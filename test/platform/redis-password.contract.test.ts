@@ -1,0 +1,105 @@
+/** A Redis that wants a password: everything that we use of it works with the right one, and says so with a wrong one and goes on without it. */
+import { rm } from 'node:fs/promises';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { Redis } from 'ioredis';
+import type { RunningRedis } from '../../src/dev/redis.ts';
+import { composeRedisServices } from '../../src/platform/composition/shared.ts';
+import type { Config, Secrets, WorldConfig } from '../../src/platform/config/config.ts';
+import { createLogger } from '../../src/platform/telemetry/logger.ts';
+import { startTestRedis } from '../support/services.ts';
+import { makeTestFolder } from '../support/test-folder.ts';
+import { until } from '../support/until.ts';
+
+const PASSWORD = 'right/p@ss:word';
+let folder: string;
+let server: RunningRedis;
+let admin: Redis;
+beforeAll(async () => {
+  folder = await makeTestFolder();
+  server = await startTestRedis(folder);
+  admin = new Redis(server.url);
+  // One user with what we need and no more: no other key, no administration.
+  await admin.call(
+    'acl',
+    'setuser',
+    'simway',
+    'on',
+    `>${PASSWORD}`,
+    '~simway:*',
+    '+@all',
+    '-@admin',
+    '-@dangerous',
+    '+info',
+  );
+  await admin.config('SET', 'requirepass', PASSWORD);
+});
+afterAll(async () => {
+  admin.disconnect();
+  await server.stop();
+  await rm(folder, { recursive: true, force: true });
+});
+
+const lines: string[] = [];
+const opened: { close(): Promise<void> }[] = [];
+afterEach(async () => {
+  lines.length = 0;
+  for (const services of opened.splice(0)) await services.close();
+});
+
+function services(userInfo: string) {
+  const logger = createLogger({
+    level: 'info',
+    destination: { write: (line) => lines.push(line) },
+  });
+  const redisUrl = server.url.replace('redis://', `redis://${userInfo}`);
+  const made = composeRedisServices({ namespacePrefix: 'simway' } as Config, { redisUrl } as Secrets, logger);
+  opened.push(made);
+  return made;
+}
+
+const supplied = {
+  environment: 'live',
+  supplier: { requestsPerSecond: 100, shareWithoutRedis: 1 },
+} as unknown as WorldConfig;
+
+const encoded = encodeURIComponent(PASSWORD);
+
+describe.each([
+  ['a password', `:${encoded}@`],
+  ['a user and a password', `simway:${encoded}@`],
+])('with %s', (name, userInfo) => {
+  it('limits and paces are counted in Redis', async () => {
+    const { check, rateLimiter, supplierPacers, watchPacerFor } = services(userInfo);
+    await until(check, ({ detail }) => detail === undefined, { what: 'Redis' });
+    const bucket = name.replaceAll(' ', '-');
+    await rateLimiter.consume(bucket, 10);
+    expect(await admin.get(`simway:limit::${bucket}`)).toBe('1');
+    await admin.del('simway:pace:live:supplier', 'simway:pace:live:gateway-watch');
+    expect(await supplierPacers(supplied).orders.takeSlot(1_000)).toBe(true);
+    expect(await watchPacerFor('live').takeSlot(1_000)).toBe(true);
+    expect(await admin.llen('simway:pace:live:supplier')).toBe(1);
+    expect(await admin.llen('simway:pace:live:gateway-watch')).toBe(1);
+  });
+});
+
+describe.each([
+  ['a wrong password', ':wrong-guess@', 'WRONGPASS'],
+  ['an unknown user', `nobody:wrong-guess@`, 'WRONGPASS'],
+  ['no password', '', 'NOAUTH'],
+])('with %s', (_name, userInfo, problem) => {
+  it('readiness and one log line say why, limits and paces go on in the process', async () => {
+    const { check, rateLimiter, supplierPacers } = services(userInfo);
+    const { ok, detail } = await until(check, (one) => one.detail?.includes(problem) === true, {
+      what: problem,
+    });
+    expect(ok).toBe(true);
+    expect(detail).toContain('limits are per process');
+    const verdicts = [];
+    for (let count = 0; count < 3; count += 1) verdicts.push(await rateLimiter.consume('alone', 2));
+    expect(verdicts.map(({ allowed }) => allowed)).toEqual([true, true, false]);
+    expect(await supplierPacers(supplied).orders.takeSlot(1_000)).toBe(true);
+    expect(lines.filter((line) => line.includes('Redis is out of reach'))).toHaveLength(1);
+    expect(lines.join()).toContain(problem);
+    expect([...lines, detail].join()).not.toContain('wrong-guess');
+  });
+});

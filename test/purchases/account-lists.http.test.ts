@@ -1,0 +1,294 @@
+/** The wallet's entries, the list of transactions, spending by day and an eSIM's timeline at the door: their answers, and bad input. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openDoor } from '../support/http/door.ts';
+import { shape3 } from '../support/http/shapes.ts';
+
+const door = await openDoor();
+afterAll(() => door.close());
+
+const BASE = { packageCode: 'NG-5GB-30D', paymentMethod: 'WALLET', packageType: 'BASE' };
+
+interface Bought {
+  readonly transactionId: string;
+  readonly package: { readonly price: number };
+  readonly esimDetails: { readonly esimId: string; readonly iccid: string };
+}
+interface Listed {
+  readonly data: { readonly items: readonly Record<string, unknown>[]; readonly nextCursor: string };
+}
+const ask = async <Answer = Listed>(target: string, key = 'ngn'): Promise<Answer> => {
+  const reply = await door.ask(target, { key });
+  expect(reply.status).toBe(200);
+  return reply.json as Answer;
+};
+
+let bought: Bought;
+beforeAll(async () => {
+  bought = (await door.ask('/api/esim/buy', { key: 'ngn', body: BASE })).json as Bought;
+  await door.ask('/api/esim/buy', { key: 'ngn', body: { ...BASE, paymentMethod: 'CARD' } });
+  await door.ask('/api/wallet/fund', { key: 'ngn', body: { amount: 100, paymentMethod: 'CARD' } });
+});
+
+describe('the wallet', () => {
+  it('explains its balance, newest first', async () => {
+    const { data } = await ask('/api/wallet/entries');
+    expect(data).toEqual({
+      items: [
+        {
+          id: 'entry-2',
+          at: expect.any(String) as unknown,
+          kind: 'HOLD',
+          amount: -bought.package.price,
+          currency: 'NGN',
+          balanceAfter: Number((50_000 - bought.package.price).toFixed(2)),
+          holdStatus: 'CHARGED',
+          transactionId: bought.transactionId,
+          packageName: 'Nigeria 5GB 30Days',
+          description: 'Paid for Nigeria 5GB 30Days',
+        },
+        {
+          id: 'entry-1',
+          at: expect.any(String) as unknown,
+          kind: 'FUNDING',
+          amount: 50_000,
+          currency: 'NGN',
+          balanceAfter: 50_000,
+          holdStatus: null,
+          transactionId: null,
+          packageName: null,
+          description: 'Wallet funded by us',
+        },
+      ],
+      nextCursor: '',
+      hasMore: false,
+    });
+    const balance = await ask<{ data: Record<string, unknown> }>('/api/wallet/balance');
+    expect(balance.data).toMatchObject({ balance: data.items[0]!['balanceAfter'], onHold: 0 });
+  });
+
+  it('in pages, and by kind', async () => {
+    const first = await ask('/api/wallet/entries?limit=1');
+    expect(first.data).toMatchObject({ items: [{ id: 'entry-2' }], nextCursor: 'entry-2', hasMore: true });
+    const second = await ask(`/api/wallet/entries?limit=1&after=${first.data.nextCursor}`);
+    expect(second.data).toMatchObject({ items: [{ id: 'entry-1' }], nextCursor: '', hasMore: false });
+    expect((await ask('/api/wallet/entries?kind=FUNDING')).data.items).toHaveLength(1);
+    expect((await ask('/api/wallet/entries?to=2025-01-01T00:00:00Z')).data.items).toEqual([]);
+    expect((await ask('/api/wallet/entries?after=')).data.items).toHaveLength(2);
+  });
+
+  it('as CSV where Accept prefers it', async () => {
+    const { headers, text } = await door.ask('/api/wallet/entries', {
+      key: 'ngn',
+      headers: { accept: 'text/csv' },
+    });
+    expect(headers['content-type']).toBe('text/csv; charset=utf-8');
+    expect(headers['content-disposition']).toBe('attachment; filename="wallet-entries.csv"');
+    const lines = text.split('\r\n');
+    expect(lines[0]).toMatch(/^id,at,kind,amount,/);
+    expect(lines[2]).toMatch(/^entry-1,\d{4}-.*,FUNDING,50000\.00,NGN,50000\.00,,,,Wallet funded by us$/);
+    const both = await door.ask('/api/wallet/entries', { key: 'ngn', headers: { accept: '*/*' } });
+    expect(both.headers['content-type']).toMatch(/^application\/json/);
+  });
+});
+
+describe('the list of transactions', () => {
+  it('has purchases and fundings, and is not taken for an eSIM', async () => {
+    const { data } = await ask('/api/esim/transactions');
+    expect(data).toMatchObject({
+      items: [
+        { type: 'FUNDING', status: 'PENDING', amount: 100, packageName: null, closedAt: null },
+        { type: 'BASE', status: 'PENDING', paymentMethod: 'CARD', iccid: null },
+        {
+          type: 'BASE',
+          status: 'SUCCESS',
+          transactionId: bought.transactionId,
+          amount: bought.package.price,
+          esimId: bought.esimDetails.esimId,
+          iccid: bought.esimDetails.iccid,
+        },
+      ],
+      pagination: { currentPage: 1, totalItems: 3, totalPages: 1 },
+      totalIsMinimum: false,
+      nextCursor: '',
+    });
+  });
+
+  it.each([
+    ['type=FUNDING', 1],
+    ['type=BASE&status=PENDING', 1],
+    ['paymentMethod=CARD', 2],
+    ['status=FAILED', 0],
+    ['search=nigeria', 2],
+    ['search=', 3],
+    ['search=%25', 0],
+    ['to=2025-01-01T00:00:00Z', 0],
+  ])('%s', async (query, many) => {
+    expect((await ask(`/api/esim/transactions?${query}`)).data.items).toHaveLength(many);
+  });
+
+  it('finds by every id of an eSIM', async () => {
+    const { esimId, iccid } = bought.esimDetails;
+    for (const search of [bought.transactionId, esimId, iccid, iccid.slice(-6)])
+      expect((await ask(`/api/esim/transactions?search=${search}`)).data.items).toMatchObject([
+        { transactionId: bought.transactionId },
+      ]);
+  });
+
+  it('goes on by page and by cursor', async () => {
+    const first = await ask('/api/esim/transactions?limit=2');
+    const byPage = await ask('/api/esim/transactions?limit=2&page=2');
+    const byCursor = await ask(`/api/esim/transactions?limit=2&after=${first.data.nextCursor}`);
+    expect(byPage.data.items).toEqual(byCursor.data.items);
+    expect(byPage.data.items).toHaveLength(1);
+  });
+});
+
+interface SpendingJson {
+  readonly from: string;
+  readonly total: object;
+  readonly days: readonly { readonly day: string; readonly purchases: number }[];
+}
+
+describe('spending', () => {
+  it('has every day, and adds up to what statistics say', async () => {
+    const { total, days, ...about } = await ask<SpendingJson>('/api/esim/spending');
+    expect(about).toMatchObject({ currency: 'NGN' });
+    expect(days).toHaveLength(30);
+    const sold = { purchases: 1, failed: 0, spent: bought.package.price, dataBytes: 5_368_709_120 };
+    expect(total).toMatchObject({ ...sold, usedBytes: 442_450_944 });
+    expect(days.at(-1)).toMatchObject(sold);
+    expect(days[0]).toEqual({
+      day: about.from,
+      purchases: 0,
+      failed: 0,
+      spent: 0,
+      dataBytes: 0,
+      usedBytes: 0,
+    });
+  });
+
+  it('has the destinations of the account, and of these days, alone', async () => {
+    const destinations = async (key: string, days = '') =>
+      (await ask<{ topDestinations: unknown }>(`/api/esim/spending${days}`, key)).topDestinations;
+    expect(await destinations('ngn')).toEqual([{ regionCode: 'NG', regionName: 'Nigeria', purchases: 1 }]);
+    expect(await destinations('usd')).toEqual([]);
+    expect(await destinations('ngn', '?from=2024-01-01&to=2024-12-31')).toEqual([]);
+  });
+
+  it('of a leap year is 366 days', async () => {
+    const { days } = await ask<SpendingJson>('/api/esim/spending?from=2024-01-01&to=2024-12-31');
+    expect([days.length, days[59]?.day, days.at(-1)?.day]).toEqual([366, '2024-02-29', '2024-12-31']);
+  });
+});
+
+interface FoundJson {
+  readonly data: { readonly items: readonly { readonly kind: string; readonly id: string }[] };
+}
+
+describe('the search', () => {
+  const search = async (text: string, key = 'ngn') =>
+    (await ask<FoundJson>(`/api/search?text=${encodeURIComponent(text)}`, key)).data.items;
+
+  it('finds purchases, eSIMs, fundings and batches by complete ids, of the account alone', async () => {
+    const { transactionId, esimDetails } = bought;
+    expect(await search(transactionId)).toEqual([
+      expect.objectContaining({ kind: 'purchase', id: transactionId, foundBy: 'id', status: 'SUCCESS' }),
+    ]);
+    for (const [text, foundBy] of [
+      [esimDetails.esimId, 'id'],
+      [esimDetails.iccid, 'iccid'],
+    ] as const)
+      expect(await search(text)).toEqual([
+        expect.objectContaining({ kind: 'esim', id: esimDetails.esimId, foundBy }),
+      ]);
+    const funded = await door.ask('/api/wallet/fund', {
+      key: 'ngn',
+      body: { amount: 100, paymentMethod: 'CARD' },
+    });
+    const funding = { kind: 'funding', id: (funded.json as Bought).transactionId };
+    expect(await search(funding.id)).toEqual([expect.objectContaining(funding)]);
+    expect(await search(String(funded.headers['x-request-id']))).toEqual([
+      expect.objectContaining({ ...funding, foundBy: 'request' }),
+    ]);
+    const ordered = await door.ask('/api/esim/orders/batch', {
+      key: 'ngn',
+      body: { rows: [{ reference: 'a', packageCode: 'NG-5GB-30D' }] },
+    });
+    const { batchId } = (ordered.json as { data: { batchId: string } }).data;
+    expect(await search(batchId)).toEqual([
+      { kind: 'batch', id: batchId, foundBy: 'id', title: 'Batch of 1', status: '' },
+    ]);
+    for (const text of [transactionId, esimDetails.esimId, esimDetails.iccid, funding.id, batchId])
+      expect(await search(text, 'usd')).toEqual([]);
+    expect(await search(transactionId.slice(0, 20))).toEqual([]);
+  });
+});
+
+describe('the timeline of an eSIM', () => {
+  it('says what happened, oldest first', async () => {
+    const path = `/api/esim/${bought.esimDetails.esimId}`;
+    await ask(`${path}/install`);
+    await door.ask(`${path}/install/link`, { key: 'ngn', method: 'DELETE' });
+    const { data } = await ask<{ data: { items: { what: string; at: string }[]; isComplete: boolean } }>(
+      `${path}/timeline`,
+    );
+    expect(data.items.map((item) => item.what)).toEqual(
+      expect.arrayContaining(['wallet-held', 'delivered', 'install-link-revoked']),
+    );
+    const times = data.items.map((item) => item.at);
+    expect(times).toEqual(times.toSorted());
+    expect(data.isComplete).toBe(true);
+    // Revoking again revokes nothing.
+    await door.ask(`${path}/install/link`, { key: 'ngn', method: 'DELETE' });
+    const again = await ask<{ data: { items: { what: string }[] } }>(`${path}/timeline`);
+    expect(again.data.items.filter((item) => item.what === 'install-link-revoked')).toHaveLength(1);
+  });
+});
+
+describe('another account', () => {
+  it('sees nothing of it', async () => {
+    expect((await ask('/api/wallet/entries', 'usd')).data.items).toHaveLength(1);
+    expect((await ask('/api/esim/transactions', 'usd')).data.items).toEqual([]);
+    const { transactionId, esimDetails } = bought;
+    for (const search of [transactionId, esimDetails.esimId, esimDetails.iccid, 'nigeria'])
+      expect((await ask(`/api/esim/transactions?search=${search}`, 'usd')).data.items).toEqual([]);
+    const after = await door.ask(`/api/esim/transactions?after=${transactionId}`, { key: 'usd' });
+    expect(after.status).toBe(400);
+    expect(await ask('/api/esim/spending', 'usd')).toMatchObject({ total: { purchases: 0, spent: 0 } });
+    const timeline = await door.ask(`/api/esim/${esimDetails.esimId}/timeline`, { key: 'usd' });
+    expect([timeline.status, timeline.text]).toEqual([403, expect.not.stringContaining(transactionId)]);
+  });
+});
+
+const TIME = 'must be a time such as 2026-01-31T09:30:00Z';
+
+describe('bad input', () => {
+  it.each<[string, string]>([
+    ['wallet/entries?after=entry-x', 'after: must be the nextCursor of a page'],
+    ['wallet/entries?after=entry-9999999999999999999', 'after: must be the nextCursor of a page'],
+    ['wallet/entries?limit=101', 'limit: must be a whole number from 1 to 100'],
+    ['wallet/entries?from=yesterday', `from: ${TIME}`],
+    ['wallet/entries?from=2026-01-02T00:00:00Z&to=2026-01-01T00:00:00Z', 'from: must be before to'],
+    ['wallet/entries?from=2026-01-01T00:00:00Z&to=2026-01-01T00:00:00Z', 'from: must be before to'],
+    [
+      'wallet/entries?kind=hold',
+      'kind: must be one of HOLD, RELEASE, FUNDING, REFUND, CREDIT, WITHDRAWAL, ADJUSTMENT',
+    ],
+    ['esim/transactions?type=REFUND', 'type: must be one of BASE, TOPUP, FUNDING'],
+    ['esim/transactions?status=ACTIVE', 'status: must be one of PENDING, PROCESSING, SUCCESS, FAILED'],
+    ['esim/transactions?after=x', 'after: must be the nextCursor of a page'],
+    [`esim/transactions?after=txn-${'0'.repeat(32)}`, 'after: must be the nextCursor of a page'],
+    [`esim/transactions?page=2&after=txn-${'0'.repeat(32)}`, 'after: must not be given together with page'],
+    ['esim/transactions?page=1001', 'page: reaches the newest 10000; go on with after and nextCursor'],
+    [`esim/transactions?search=${'x'.repeat(101)}`, 'search: must be at most 100 characters long'],
+    ['esim/transactions?to=2026-02-30T00:00:00Z', `to: ${TIME}`],
+    ['search?text=%20', 'text: must not be empty'],
+    [`search?text=${'x'.repeat(101)}`, 'text: must be at most 100 characters long'],
+    ['esim/spending?from=2025-01-01&to=2026-01-02', 'from: must be at most 365 days before to'],
+    ['esim/spending?from=2026-01-02&to=2026-01-01', 'from: must not be after to'],
+    ['esim/spending?to=x', 'to: must be a day such as 2026-01-31, in the years 2000 to 9999'],
+  ])('%s', async (target, details) => {
+    const { status, json } = await door.ask(`/api/${target}`, { key: 'ngn' });
+    expect([status, json]).toEqual([400, shape3(400, 'VALIDATION_ERROR', details)]);
+  });
+});

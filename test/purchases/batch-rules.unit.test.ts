@@ -1,0 +1,126 @@
+// What a batch may hold, when it is looked at again, and what travellers are told.
+import { describe, expect, it } from 'vitest';
+import { csvOf } from '../../src/domain/csv.ts';
+import { problemsText } from '../../src/domain/errors.ts';
+import { EMAIL_LANGUAGES, emailWaitMs, installEmailText } from '../../src/purchases/batch-emails.ts';
+import {
+  BATCH_CSV_COLUMNS,
+  csvRow,
+  MAX_SEND_AHEAD_MS,
+  nextBatchCheckMs,
+  rowProblems,
+  type BatchRowCommand,
+} from '../../src/purchases/batch-rules.ts';
+
+const NOW = new Date('2026-01-31T09:30:00.000Z');
+const at = (ms: number): Date => new Date(NOW.getTime() + ms);
+const row = (given: Partial<BatchRowCommand> = {}): BatchRowCommand => ({
+  reference: 'a',
+  packageCode: 'SIM-OK',
+  ...given,
+});
+const ON_SALE: Readonly<Record<string, { readonly unusedValidDays: number }>> = {
+  'SIM-OK': { unusedValidDays: 400 },
+  'SIM-SHORT': { unusedValidDays: 30 },
+};
+const problems = (...rows: BatchRowCommand[]): string[] => rowProblems(rows, NOW, (code) => ON_SALE[code]);
+
+describe('rows as a whole', () => {
+  it.each<[string, BatchRowCommand[], string[]]>([
+    ['fine', [row(), row({ reference: 'b', email: 'a@b.example', sendAt: at(0), language: 'ar' })], []],
+    ['a row twice', [row(), row({ reference: 'b' }), row()], ['rows.2.reference: is the same as in rows.0']],
+    ['an unknown package', [row({ packageCode: 'NOT-ONE' })], ['rows.0.packageCode: is not on sale']],
+    ['a date without an address', [row({ sendAt: at(1_000) })], ['rows.0.sendAt: needs an email']],
+    ['a language without an address', [row({ language: 'fr' })], ['rows.0.language: needs an email']],
+    [
+      'a date in the past',
+      [row({ email: 'a@b.example', sendAt: at(-1) })],
+      ['rows.0.sendAt: must not be in the past'],
+    ],
+    ['a date a year ahead', [row({ email: 'a@b.example', sendAt: at(MAX_SEND_AHEAD_MS) })], []],
+    [
+      'a date later than that',
+      [row({ email: 'a@b.example', sendAt: at(MAX_SEND_AHEAD_MS + 1) })],
+      ['rows.0.sendAt: must be at most a year ahead'],
+    ],
+    [
+      'a date when the eSIM has expired unused',
+      [row({ packageCode: 'SIM-SHORT', email: 'a@b.example', sendAt: at(30 * 86_400_000) })],
+      ['rows.0.sendAt: must be before the eSIM expires unused, 30 days after it is bought'],
+    ],
+    [
+      'everything at once, each row named',
+      [row({ packageCode: 'X' }), row({ packageCode: 'Y', sendAt: at(-1) })],
+      [
+        'rows.0.packageCode: is not on sale',
+        'rows.1.reference: is the same as in rows.0',
+        'rows.1.packageCode: is not on sale',
+        'rows.1.sendAt: needs an email',
+        'rows.1.sendAt: must not be in the past',
+      ],
+    ],
+  ])('%s', (_name, rows, expected) => {
+    expect(problems(...rows)).toEqual(expected);
+  });
+
+  it('are named in a text of bounded length', () => {
+    const many = Array.from({ length: 500 }, (_, index) => `rows.${index}.packageCode: is not on sale`);
+    const text = problemsText(many);
+    expect(text).toMatch(/^rows\.0\..*rows\.99\.packageCode: is not on sale; and 400 more$/);
+    expect(problemsText(many.slice(0, 100))).not.toContain('more');
+  });
+});
+
+describe('the next look', () => {
+  it('comes soon while rows wait, and less often the longer a purchase takes', () => {
+    expect(nextBatchCheckMs(10_000_000, true)).toBe(1_000);
+    expect([0, 8_000, 600_000, 1_000_000_000].map((ageMs) => nextBatchCheckMs(ageMs, false))).toEqual([
+      1_000, 2_000, 150_000, 3_600_000,
+    ]);
+  });
+});
+
+describe('CSV', () => {
+  it('has one line a row, and no text that a spreadsheet would run', () => {
+    const view = {
+      row_number: 3,
+      reference: '=HYPERLINK("http://evil.example")',
+      package_code: 'SIM-OK',
+      transaction_id: null,
+      status: 'QUEUED',
+      reason: null,
+      esim_id: null,
+      email: null,
+      email_status: null,
+      send_at: null,
+      email_closed_at: null,
+    } as const;
+    expect(csvOf(BATCH_CSV_COLUMNS, [csvRow(view)])).toBe(
+      'row,reference,packageCode,transactionId,status,reason,esimId,email,emailStatus\r\n' +
+        `3,"'=HYPERLINK(""http://evil.example"")",SIM-OK,,QUEUED,,,,\r\n`,
+    );
+  });
+});
+
+describe('the e-mail', () => {
+  const email = { sender: 'Blue Sky\r\nBcc: x', packageName: 'Nigeria 5GB', url: 'https://s.example/i/abc' };
+
+  it.each(EMAIL_LANGUAGES)('in %s has the link, the package and the sender, each on one line', (language) => {
+    const { subject, text } = installEmailText({ ...email, language }, 'live');
+    expect(subject).toMatch(/^[^\r\n]*Nigeria 5GB$/);
+    expect(text).toContain('\nhttps://s.example/i/abc\n');
+    expect(text).toContain('Blue Sky Bcc: x');
+    expect(text).not.toMatch(/^Bcc/m);
+    const test = installEmailText({ ...email, language }, 'test');
+    expect(test.subject).toBe(`${subject} (test)`);
+    expect(test.text.length).toBeGreaterThan(text.length);
+  });
+
+  it('is tried for three days', () => {
+    expect([1, 2, 3, 4, 50].map((attempts) => emailWaitMs(attempts, 0))).toEqual([
+      60_000, 300_000, 900_000, 3_600_000, 3_600_000,
+    ]);
+    expect(emailWaitMs(70, 72 * 3_600_000 - 1)).toBe(3_600_000);
+    expect(emailWaitMs(70, 72 * 3_600_000)).toBeUndefined();
+  });
+});

@@ -1,0 +1,424 @@
+// Batches at the door: what is refused, and that nothing is bought then; results while they run, as JSON and as CSV; a wallet that runs dry; e-mails to
+// travellers over SMTP. The steps run on a real Postgres, by an engine without Temporal.
+import { randomBytes } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { carryOutBatch } from '../../activities/purchases/batches.ts';
+import { createEmailActivities } from '../../activities/purchases/install-emails.ts';
+import type { ActivityDeps } from '../../activities/index.ts';
+import { forgetTravellerEmails } from '../../src/purchases/store/batch-emails.ts';
+import { claimOverdue } from '../../src/purchases/store/batches.ts';
+import type { EngineAnswer } from '../../src/payments/engine.ts';
+import { EngineUnavailable } from '../../src/domain/outcome.ts';
+import { createUnlimitedPacer } from '../../src/platform/redis/pacer.ts';
+import { createEvents } from '../../src/platform/telemetry/events.ts';
+import { createSmtpMailer } from '../../src/vendors/mail/mailer.ts';
+import { openDoor, type Ask, type Door, type Reply } from '../support/http/door.ts';
+import { baseItem } from '../support/http/packages.ts';
+import { shape3 } from '../support/http/shapes.ts';
+import { startMailServer, type MailServer } from '../support/mail-server.ts';
+
+const PATH = '/api/esim/orders/batch';
+const PACKAGE = baseItem.packageCode;
+const PRICE_MINOR = 1_250n;
+
+let door: Door;
+let mail: MailServer;
+const log = { info: vi.fn(), warn: vi.fn(), error: vi.fn() };
+beforeAll(async () => {
+  [door, mail] = await Promise.all([openDoor(), startMailServer()]);
+  await door.shop.setBalance(1_000_000n, 'usd');
+});
+afterAll(async () => {
+  await door.close();
+  await mail.close();
+});
+
+const order = (body: unknown, ask: Ask = {}): Promise<Reply> =>
+  door.ask(PATH, { key: 'usd', method: 'POST', body, ...ask });
+const read = (path: string, key = 'usd'): Promise<Reply> => door.ask(`${PATH}${path}`, { key });
+const rows = (count: number, more: object = {}) =>
+  Array.from({ length: count }, (_, index) => ({ reference: `r-${index}`, packageCode: PACKAGE, ...more }));
+
+interface Data {
+  readonly batchId: string;
+  readonly status: string;
+  readonly counts: Readonly<Record<string, number>>;
+  readonly items: readonly Readonly<Record<string, unknown>>[];
+  readonly completedAt: string;
+}
+const dataOf = (reply: Reply): Data => (reply.json as { data: Data }).data;
+
+async function accepted(body: unknown, ask: Ask = {}): Promise<string> {
+  const reply = await order(body, ask);
+  expect(reply.status, reply.text).toBe(202);
+  return dataOf(reply).batchId;
+}
+
+function depsWith(given: Partial<ActivityDeps> = {}): ActivityDeps {
+  return {
+    db: door.shop.db,
+    clock: { now: () => new Date() },
+    engine: door.shop.engine,
+    events: createEvents(log),
+    batchPacer: createUnlimitedPacer(),
+    webhooks: { sweeper: { handOver: () => Promise.resolve([]) } },
+    notices: { environment: 'test', mailer: createSmtpMailer({ url: mail.url, from: 'us@simway.example' }) },
+    installUrl: (esimId: string) => door.shop.installUrl(esimId),
+    ...given,
+  } as ActivityDeps;
+}
+
+const carryOut = (batchId: string, given?: Partial<ActivityDeps>) =>
+  carryOutBatch(depsWith(given), door.idOf(batchId), new AbortController().signal);
+const sendEmails = (given?: Partial<ActivityDeps>): Promise<string> =>
+  createEmailActivities(depsWith(given)).sendInstallEmails();
+const stored = () =>
+  door.shop.owner
+    .selectFrom('batches')
+    .select('id')
+    .where('account_id', '=', door.shop.accountId('usd'))
+    .execute();
+
+describe('a batch that is refused', () => {
+  const wrong = (details: string) => shape3(400, 'VALIDATION_ERROR', details);
+  const year = new Date(Date.now() + 367 * 86_400_000).toISOString();
+  it.each<[string, unknown, number, unknown]>([
+    ['no rows', {}, 400, wrong('rows: is required')],
+    ['an empty list', { rows: [] }, 400, wrong('rows: must be 1 to 500 rows')],
+    ['501 rows', { rows: rows(501) }, 400, wrong('rows: must be 1 to 500 rows')],
+    ['rows that are no list', { rows: 'all' }, 400, wrong('rows: must be 1 to 500 rows')],
+    ['a row that is no object', { rows: ['all'] }, 400, wrong('rows.0: must be an object')],
+    [
+      'a row twice',
+      { rows: [...rows(2), ...rows(1)] },
+      400,
+      wrong('rows.2.reference: is the same as in rows.0'),
+    ],
+    [
+      'an unknown package, with every wrong row',
+      { rows: [...rows(1), { reference: 'x', packageCode: 'NONE' }, { reference: 'y', packageCode: 'NO' }] },
+      400,
+      wrong('rows.1.packageCode: is not on sale; rows.2.packageCode: is not on sale'),
+    ],
+    [
+      'an address that is none',
+      { rows: rows(1, { email: 'a@b' }) },
+      400,
+      wrong('rows.0.email: must be an e-mail address'),
+    ],
+    [
+      'an address that would be two',
+      { rows: rows(1, { email: 'a@b.example,c@d.example' }) },
+      400,
+      wrong('rows.0.email: must be an e-mail address'),
+    ],
+    [
+      'an address with a header in it',
+      { rows: rows(1, { email: 'a@b.example\r\nBcc: c@d.example' }) },
+      400,
+      wrong('rows.0.email: must be an e-mail address'),
+    ],
+    [
+      'a date in the past',
+      { rows: rows(1, { email: 'a@b.example', sendAt: '2026-01-01T00:00:00Z' }) },
+      400,
+      wrong('rows.0.sendAt: must not be in the past'),
+    ],
+    [
+      'a date too far ahead',
+      { rows: rows(1, { email: 'a@b.example', sendAt: year }) },
+      400,
+      wrong('rows.0.sendAt: must be at most a year ahead'),
+    ],
+    [
+      'more than it may cost',
+      { rows: rows(3), maxTotalPrice: { amount: 37.49, currency: 'USD' } },
+      400,
+      wrong('maxTotalPrice.amount: the rows cost 37.50 USD'),
+    ],
+    [
+      'a bound in another currency',
+      { rows: rows(1), maxTotalPrice: { amount: 1, currency: 'NGN' } },
+      400,
+      wrong("maxTotalPrice.currency: must be the account's, USD"),
+    ],
+    [
+      'an empty wallet',
+      { rows: rows(500, { packageCode: 'EU-42-5GB-30D' }), maxTotalPrice: { amount: 6250, currency: 'USD' } },
+      400,
+      shape3(400, 'INSUFFICIENT_BALANCE', 'The rows cost 6250.00 USD, more than the wallet has'),
+    ],
+  ])('for %s', async (name, body, status, expected) => {
+    const before = await door.shop.balance('usd');
+    if (name === 'an empty wallet') await door.shop.setBalance(624_999n, 'usd');
+    const reply = await order(body);
+    expect([reply.status, reply.json]).toEqual([status, expected]);
+    expect(await stored()).toEqual([]);
+    await door.shop.setBalance(before, 'usd');
+  });
+
+  it('names at most a hundred problems, and takes no larger body than it says', async () => {
+    const reply = await order({ rows: rows(500, { packageCode: 'NONE' }) });
+    expect(reply.text.length).toBeLessThan(6_000);
+    expect(reply.text).toContain('and 400 more');
+    const long = await order({ rows: rows(1), padding: 'x'.repeat(262_144) });
+    expect([long.status, long.json]).toEqual([
+      413,
+      shape3(413, 'PAYLOAD_TOO_LARGE', 'The request body may have at most 262144 bytes'),
+    ]);
+    const wide = await order({ rows: [], more: Array.from({ length: 4_000 }, () => 1) });
+    expect(wide.text).toContain('must not have more than 4000 members in all');
+  });
+
+  it('with an e-mail address where no e-mails are sent: EMAIL_UNAVAILABLE; without one it is ordered', async () => {
+    door.shop.vendors.sendsEmails = false;
+    try {
+      const before = [await stored(), await door.shop.purchases('usd'), await door.shop.balance('usd')];
+      const reply = await order({ rows: [...rows(1), { ...rows(2, { email: 'a@b.example' })[1] }] });
+      expect([reply.status, reply.json]).toEqual([
+        400,
+        shape3(400, 'EMAIL_UNAVAILABLE', 'E-mails to travellers are not available: leave email out'),
+      ]);
+      expect([await stored(), await door.shop.purchases('usd'), await door.shop.balance('usd')]).toEqual(
+        before,
+      );
+      await carryOut(await accepted({ rows: rows(1) }));
+    } finally {
+      door.shop.vendors.sendsEmails = true;
+    }
+  });
+
+  it('is not found for others, and not by an impossible id', async () => {
+    const batchId = await accepted({ rows: rows(1) });
+    const missing = shape3(404, 'BATCH_NOT_FOUND', 'Batch not found');
+    for (const path of [`/${batchId}`, `/${batchId}/csv`]) {
+      const foreign = await read(path, 'ngn');
+      expect([foreign.status, foreign.json]).toEqual([404, missing]);
+    }
+    for (const path of ['/batch-1', '/%00', `/batch-${'f'.repeat(32)}`])
+      expect((await read(path)).json).toEqual(missing);
+    await carryOut(batchId);
+  });
+});
+
+describe('a batch', () => {
+  it('is accepted with its sum, bought row by row, and readable meanwhile', async () => {
+    const before = await door.shop.balance('usd');
+    const boughtBefore = await door.shop.purchases('usd');
+    const reply = await order({ rows: rows(25), maxTotalPrice: { amount: 312.5, currency: 'USD' } });
+    expect(reply.status).toBe(202);
+    const { batchId } = dataOf(reply);
+    expect(reply.json).toEqual({
+      success: true,
+      data: {
+        batchId,
+        status: 'PROCESSING',
+        counts: { rows: 25, queued: 25, processing: 0, succeeded: 0, failed: 0 },
+        totalPrice: 312.5,
+        currency: 'USD',
+        createdAt: expect.stringMatching(/Z$/) as unknown,
+        completedAt: '',
+      },
+    });
+    let bought = 0;
+    const half = {
+      purchase: (...given: Parameters<typeof door.shop.engine.purchase>): Promise<EngineAnswer> => {
+        bought += 1;
+        if (bought > 10) return Promise.reject(new EngineUnavailable('away'));
+        return door.shop.engine.purchase(...given);
+      },
+    };
+    expect(await carryOut(batchId, { engine: half })).toMatchObject({ waitMs: 1_000 });
+    const running = dataOf(await read(`/${batchId}?limit=100`));
+    expect(running).toMatchObject({ status: 'PROCESSING', completedAt: '' });
+    expect(running.counts).toEqual({ rows: 25, queued: 15, processing: 0, succeeded: 10, failed: 0 });
+    expect(running.items.filter(({ transactionId }) => transactionId !== '')).toHaveLength(10);
+
+    const csv = (await read(`/${batchId}/csv`)).text.trimEnd().split('\r\n');
+    expect(csv).toHaveLength(1 + 25);
+    expect(csv.filter((line) => /,SUCCESS,,esim-[^,]+,/.test(line))).toHaveLength(10);
+    expect(csv.filter((line) => line.includes(',QUEUED,'))).toHaveLength(15);
+
+    const runs = await Promise.all([carryOut(batchId), carryOut(batchId)]);
+    expect(runs.map(({ waitMs }) => waitMs)).toEqual([null, null]);
+    const done = dataOf(await read(`/${batchId}?limit=2&page=2`));
+    expect(done).toMatchObject({ status: 'COMPLETED', counts: { succeeded: 25, failed: 0 } });
+    expect(done.items.map(({ row, reference, status }) => [row, reference, status])).toEqual([
+      [2, 'r-2', 'SUCCESS'],
+      [3, 'r-3', 'SUCCESS'],
+    ]);
+    expect(await door.shop.purchases('usd')).toBe(boughtBefore + 25);
+    expect(await door.shop.balance('usd')).toBe(before - 25n * PRICE_MINOR);
+    expect(dataOf(await read('')).items[0]).toMatchObject({ batchId, counts: { succeeded: 25 } });
+    const { terms } = await door.shop.owner
+      .selectFrom('batch_rows')
+      .select((eb) => eb.fn.count('terms').as('terms'))
+      .where('batch_id', '=', door.idOf(batchId))
+      .executeTakeFirstOrThrow();
+    expect(Number(terms)).toBe(0);
+  });
+
+  it('under an Idempotency-Key is ordered once and answered with the same bytes', async () => {
+    const headers = { 'Idempotency-Key': randomBytes(8).toString('hex') };
+    const before = (await stored()).length;
+    const first = await order({ rows: rows(2) }, { headers });
+    await carryOut(dataOf(first).batchId);
+    const again = await order({ rows: rows(2) }, { headers });
+    expect([again.status, again.text, again.headers['idempotent-replayed']]).toEqual([
+      202,
+      first.text,
+      'true',
+    ]);
+    expect((await order({ rows: rows(3) }, { headers })).status).toBe(422);
+    expect((await stored()).length).toBe(before + 1);
+  });
+
+  it('goes on when the wallet runs dry: the rest is refused, nothing is lost, and no turn is taken for it', async () => {
+    const batchId = await accepted({ rows: rows(20) });
+    await door.shop.setBalance(5n * PRICE_MINOR, 'usd');
+    let turns = 0;
+    const batchPacer = { takeSlot: () => Promise.resolve((turns += 1) > 0) };
+    expect(await carryOut(batchId, { batchPacer })).toMatchObject({ waitMs: null });
+    const { items, counts } = dataOf(await read(`/${batchId}?limit=100`));
+    expect(counts).toMatchObject({ succeeded: 5, failed: 15 });
+    for (const { status, reason, transactionId } of items.filter((it) => it['status'] !== 'SUCCESS'))
+      expect([status, reason, transactionId]).toEqual(['FAILED', 'INSUFFICIENT_BALANCE', '']);
+    expect(turns).toBeLessThan(15);
+    expect(await door.shop.balance('usd')).toBe(0n);
+    const csv = await read(`/${batchId}/csv`);
+    expect(csv.headers).toMatchObject({
+      'content-type': 'text/csv; charset=utf-8',
+      'content-disposition': `attachment; filename="${door.idOf(batchId)}.csv"`,
+    });
+    expect(csv.text.match(/,FAILED,INSUFFICIENT_BALANCE,,,\r\n/g)).toHaveLength(15);
+    expect(csv.text.split('\r\n')).toHaveLength(22);
+    await door.shop.setBalance(1_000_000n, 'usd');
+  });
+
+  it('waits for its turn among all batches, and buys nothing without one', async () => {
+    const batchId = await accepted({ rows: rows(3) });
+    const none = { takeSlot: () => Promise.resolve(false) };
+    expect(await carryOut(batchId, { batchPacer: none })).toMatchObject({ waitMs: 1_000 });
+    expect(dataOf(await read(`/${batchId}`)).counts).toMatchObject({ queued: 3 });
+    const far = new Date(Date.now() + 3_600_000);
+    const claims = await Promise.all(
+      [1, 2].map(() => claimOverdue(door.shop.db, { now: far, againAfterMs: 60_000, limit: 9 })),
+    );
+    expect(claims.flat().filter(({ id }) => id === door.idOf(batchId))).toHaveLength(1);
+    await carryOut(batchId);
+  });
+
+  it('is refused while five have not begun all their rows, also when they come together', async () => {
+    const replies = await Promise.all(Array.from({ length: 8 }, () => order({ rows: rows(1) })));
+    expect(replies.map(({ status }) => status).sort()).toEqual([202, 202, 202, 202, 202, 429, 429, 429]);
+    const refused = replies.find(({ status }) => status === 429);
+    expect([refused?.json, refused?.headers['retry-after']]).toEqual([
+      shape3(429, 'TOO_MANY_BATCHES', '5 batches of this account have not begun all their rows yet'),
+      '60',
+    ]);
+    for (const reply of replies) if (reply.status === 202) await carryOut(dataOf(reply).batchId);
+    await carryOut(await accepted({ rows: rows(1) }));
+  });
+});
+
+describe('e-mails to travellers', () => {
+  const mailsTo = (address: string) => mail.mails.filter(({ to }) => to.includes(address));
+  const statuses = async (batchId: string) =>
+    dataOf(await read(`/${batchId}`)).items.map(({ emailStatus }) => emailStatus);
+
+  it('go out once, when the eSIM is delivered, with the link and no activation code', async () => {
+    const body = {
+      rows: [
+        { reference: 'now', packageCode: PACKAGE, email: 'now@traveller.example', language: 'fr' },
+        {
+          reference: 'later',
+          packageCode: PACKAGE,
+          email: 'later@traveller.example',
+          sendAt: new Date(Date.now() + 3_600_000).toISOString(),
+        },
+        { reference: 'none', packageCode: PACKAGE },
+      ],
+    };
+    const batchId = await accepted(body);
+    expect(await sendEmails()).toBe('0 e-mails sent, 0 not');
+    expect(await carryOut(batchId)).toMatchObject({ hasEmailsDue: true, waitMs: null });
+    expect((await Promise.all([sendEmails(), sendEmails()])).sort()).toEqual([
+      '0 e-mails sent, 0 not',
+      '1 e-mails sent, 0 not',
+    ]);
+    expect(await statuses(batchId)).toEqual(['SENT', 'WAITING', '']);
+    const [letter, ...more] = mailsTo('now@traveller.example');
+    expect(more).toEqual([]);
+    const [first] = dataOf(await read(`/${batchId}`)).items;
+    const text = Buffer.from(letter!.body, 'base64').toString().includes('shop.example')
+      ? Buffer.from(letter!.body, 'base64').toString()
+      : letter!.body;
+    // The link opens the page of this eSIM, which has the code that the e-mail has not: this supplier delivers eSIMs that are in use.
+    await door.shop.owner
+      .updateTable('esims')
+      .set({ smdp_status: 'RELEASED', order_usage_bytes: 0n, activate_time: null })
+      .where('id', '=', door.idOf(String(first!['esimId'])))
+      .execute();
+    const [, path = ''] = /https:\/\/shop\.example(\/i\/[\w-]{32})\b/.exec(text) ?? [];
+    const page = await door.ask(path);
+    const { activationCode, installUrl } = (
+      await door.ask(`/api/esim/${String(first!['esimId'])}/install`, { key: 'usd' })
+    ).json as { activationCode: string; installUrl: string };
+    expect([page.status, installUrl]).toEqual([200, `https://shop.example${path}`]);
+    expect(activationCode).toMatch(/^LPA:/);
+    expect(page.text).toContain(activationCode);
+    expect(text).toContain('vous a envoyé une eSIM');
+    expect(text).not.toMatch(/LPA:|K2-/);
+    expect(letter!.headers['message-id']).toBe(
+      `<install-${door.idOf(String(first!['transactionId']))}@simway.example>`,
+    );
+    const later = { now: () => new Date(Date.now() + 3_700_000) };
+    expect(await sendEmails({ clock: later })).toBe('1 e-mails sent, 0 not');
+    expect(mailsTo('later@traveller.example')).toHaveLength(1);
+    const lines = JSON.stringify([...log.info.mock.calls, ...log.warn.mock.calls, ...log.error.mock.calls]);
+    expect(lines).not.toMatch(/traveller\.example|shop\.example\/i/);
+  });
+
+  it('wait for a mail server and for a link, are given up after three days, and forgotten 30 days later', async () => {
+    const batchId = await accepted({ rows: rows(1, { email: 'gone@traveller.example' }) });
+    await carryOut(batchId);
+    const noMail = { environment: 'test', mailer: undefined } as const;
+    expect(await sendEmails({ notices: noMail })).toBe('e-mails to travellers are not available');
+    expect(await sendEmails({ installUrl: () => Promise.reject(new Error('no link')) })).toBe(
+      '0 e-mails sent, 1 not',
+    );
+    mail.refuseWith(550);
+    const days = (count: number) => ({ now: () => new Date(Date.now() + count * 86_400_000) });
+    expect(await sendEmails({ clock: days(1) })).toBe('0 e-mails sent, 1 not');
+    expect(await statuses(batchId)).toEqual(['WAITING']);
+    expect(await sendEmails({ clock: days(4) })).toBe('0 e-mails sent, 1 not');
+    mail.refuseWith(undefined);
+    expect(await statuses(batchId)).toEqual(['FAILED']);
+    expect(mailsTo('gone@traveller.example')).toEqual([]);
+    const address = async () => dataOf(await read(`/${batchId}`)).items[0]!['email'];
+    await forgetTravellerEmails(door.shop.db, days(3).now());
+    expect(await address()).toBe('gone@traveller.example');
+    await forgetTravellerEmails(door.shop.db, days(5).now());
+    expect(await address()).toBe('');
+  });
+
+  it('are not sent for a row that failed', async () => {
+    const batchId = await accepted({ rows: rows(1, { email: 'failed@traveller.example' }) });
+    await door.shop.setBalance(0n, 'usd');
+    await carryOut(batchId);
+    await door.shop.setBalance(1_000_000n, 'usd');
+    await sendEmails();
+    expect(await statuses(batchId)).toEqual(['NOT_SENT']);
+    expect(mailsTo('failed@traveller.example')).toEqual([]);
+  });
+
+  it('are bounded in a day where money is not real', async () => {
+    const reply = await order({ rows: rows(500, { email: 'many@traveller.example' }) });
+    expect(reply.status, reply.text).toBe(202);
+    const over = await order({ rows: rows(500, { email: 'many@traveller.example' }) });
+    expect([over.status, over.json]).toEqual([
+      429,
+      shape3(429, 'RATE_LIMIT_EXCEEDED', 'At most 1000 e-mails to travellers a day in this environment'),
+    ]);
+  });
+});

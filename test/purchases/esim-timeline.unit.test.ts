@@ -1,0 +1,96 @@
+import { describe, expect, it } from 'vitest';
+import { installEventOf } from '../../src/esims/life-rules.ts';
+import {
+  expiringLine,
+  messageLine,
+  purchaseLine,
+  statusLine,
+  usageLine,
+} from '../../src/purchases/esim-timeline-rules.ts';
+
+const at = new Date('2026-01-31T09:30:00Z');
+const event = { at, transactionId: 'txn-1', isTopUp: false, packageName: 'Nigeria 5GB' };
+
+describe('events of a purchase', () => {
+  it.each([
+    ['wallet-held', 'purchase', 'Nigeria 5GB: Ordered, paid from the wallet'],
+    ['delivered', 'purchase', 'Nigeria 5GB: Delivered'],
+    ['refunded', 'payment', 'Nigeria 5GB: Refunded to where it was paid from'],
+    ['installed', 'install', 'Installed on a device'],
+    ['install-link-revoked', 'install', 'The install link was revoked'],
+  ])('%s', (what, source, description) => {
+    expect(purchaseLine({ ...event, what })).toEqual({
+      at,
+      source,
+      what,
+      description,
+      transactionId: 'txn-1',
+      messageId: null,
+    });
+  });
+
+  it('of a top-up say so', () => {
+    const line = purchaseLine({ ...event, what: 'delivered', isTopUp: true });
+    expect(line?.description).toBe('Top-up Nigeria 5GB: Delivered');
+  });
+
+  it.each(['needs-attention', 'ordered-at-supplier', 'refund-blocked', 'something-new', 'constructor'])(
+    '%s is not for merchants',
+    (what) => {
+      expect(purchaseLine({ ...event, what })).toBeUndefined();
+    },
+  );
+});
+
+describe('the life of an eSIM', () => {
+  it.each([
+    ['CREATED', 'ACTIVE', 'in-use', 'In use'],
+    ['ACTIVE', 'SUSPENDED', 'suspended', 'Suspended'],
+    ['SUSPENDED', 'ACTIVE', 'resumed', 'In use again'],
+    ['SUSPENDED', 'CREATED', 'resumed', 'Not suspended any more'],
+    ['ACTIVE', 'EXPIRED', 'expired', 'Expired'],
+    ['CREATED', 'CANCELLED', 'cancelled', 'Cancelled'],
+    [null, 'ACTIVE', 'in-use', 'In use'],
+  ] as const)('from %s to %s', (from, to, what, description) => {
+    expect(statusLine(at, from, to)).toMatchObject({ at, source: 'esim', what, description });
+  });
+
+  it('a status that is none of its life has no line', () => {
+    expect(statusLine(at, 'PENDING', 'FAILED')).toBeUndefined();
+  });
+
+  it('usage and expiry', () => {
+    expect(usageLine(at, 80).description).toBe('80% of the data is used');
+    expect(expiringLine(at, 3).description).toBe('Expires within 3 days');
+    expect(expiringLine(at, 1).description).toBe('Expires within a day');
+  });
+
+  it.each([
+    ['RELEASED', 'INSTALLATION', 'installed'],
+    ['DOWNLOAD', 'ENABLED', 'installed'],
+    ['INSTALLATION', 'ENABLED', undefined],
+    ['ENABLED', 'DISABLED', undefined],
+    ['ENABLED', 'DELETED', 'profile-deleted'],
+    ['DELETED', 'DELETED', undefined],
+    ['DELETED', 'ENABLED', 'installed'],
+    ['RELEASED', 'DOWNLOAD', undefined],
+  ])('a profile from %s to %s: %s', (before, after, expected) => {
+    expect(installEventOf(before, after)).toBe(expected);
+  });
+});
+
+it.each([
+  ['DELIVERED', new Date('2026-01-31T09:31:00Z'), 'Webhook esim.purchased delivered'],
+  ['FAILED', new Date('2026-02-03T09:31:00Z'), 'Webhook esim.purchased could not be delivered'],
+  ['PENDING', null, 'Webhook esim.purchased is being sent'],
+] as const)('a message that is %s', (status, closedAt, description) => {
+  const message = { messageId: 'msg-1', event: 'esim.purchased', transactionId: 'txn-1', createdAt: at };
+  expect(messageLine({ ...message, status, closedAt })).toEqual({
+    at: closedAt ?? at,
+    source: 'webhook',
+    what: `webhook-${status.toLowerCase()}`,
+    description,
+    transactionId: 'txn-1',
+    messageId: 'msg-1',
+  });
+});

@@ -1,0 +1,301 @@
+/**
+ * The list of transactions of an account with 12,000 purchases: every answer equals a plain query over all of its rows, and the rows that are read do not grow
+ * with them.
+ */
+import { sql } from 'kysely';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Principal } from '../../src/domain/account.ts';
+import { DomainError } from '../../src/domain/errors.ts';
+import {
+  listTransactions,
+  MOST_COUNTED,
+  type TransactionPage,
+} from '../../src/purchases/list-transactions.ts';
+import {
+  countTransactions,
+  readTransactions,
+  SEARCHED,
+  type TransactionFilters,
+  type TransactionQuery,
+} from '../../src/purchases/store/list-transactions.ts';
+import { countOwnRegions, MOST_COUNTED_BY_REGION } from '../../src/purchases/store/spending.ts';
+import { openBooks, type Books } from '../support/books.ts';
+import { explain, rowsReadBy } from '../support/explain.ts';
+
+type Command = Parameters<typeof listTransactions>[2];
+
+const PURCHASES = 12_000;
+const FUNDINGS = 300;
+const BIG = 'acc-big';
+const books: Books = await openBooks({ statementTimeoutMs: 30_000 });
+afterAll(() => books.close());
+
+/** i % 10 = 9 belongs to others. One in fifty failed, one in seven is a top-up of the eSIM of an earlier purchase, one in nine was paid by card. */
+beforeAll(async () => {
+  await sql`
+    insert into purchases (transaction_id, account_id, package_type, payment_method, status, reason, package_code, package_name, volume_bytes,
+                           duration, esim_id, price_minor, currency, price_usd_minor, cost_usd_e4, settings_id, request_id, created_at, closed_at)
+    select 'txn-' || md5('t' || i), case when i % 10 = 9 then 'acc-other' else ${BIG} end,
+           case when i % 7 = 0 then 'TOPUP' else 'BASE' end, case when i % 9 = 0 then 'CARD' else 'WALLET' end,
+           case when i % 50 = 0 then 'FAILED' else 'SUCCESS' end, case when i % 50 = 0 then 'OUT_OF_STOCK' end, 'P',
+           case when i < 20 then 'Old Europe' when i % 100 = 0 then 'Rare ' || i else 'Nigeria 5GB' end, 1000, 30,
+           'esim-' || md5('e' || case when i % 7 = 0 then i - 6 else i end), 100, 'USD', 100, 50, (select id from pricing_settings limit 1), 'r',
+           timestamptz '2026-01-01' + (i / 2) * interval '5 minutes', timestamptz '2026-03-01'
+      from generate_series(1, ${sql.lit(PURCHASES)}) i`.execute(books.owner);
+  await sql`
+    insert into esims (id, account_id, transaction_id, package_code, package_name, status, price_minor, currency, snapshot, supplier,
+                       iccid, total_volume_bytes, total_duration, duration_unit, data_type, created_at)
+    select esim_id, account_id, transaction_id, 'P', package_name, 'CREATED', 100, 'USD', '{}', 's',
+           '89440' || lpad((row_number() over (order by created_at, transaction_id) * 7919 % 10000000000)::text, 14, '0'), 1000, 30, 'DAY', 1, created_at
+      from purchases where package_type = 'BASE'`.execute(books.owner);
+  await sql`
+    insert into fundings (transaction_id, account_id, payment_method, status, amount_minor, currency, request_id, created_at, closed_at)
+    select 'txn-' || md5('f' || i), ${BIG}, 'CARD', 'SUCCESS', 5000, 'USD', 'r', timestamptz '2026-01-01' + i * interval '3 hours', timestamptz '2026-03-01'
+      from generate_series(1, ${sql.lit(FUNDINGS)}) i`.execute(books.owner);
+  await sql`vacuum analyze purchases, fundings, esims`.execute(books.owner);
+});
+
+const principal = { account: { id: BIG, currency: 'USD' } } as Principal;
+const list = (command: Partial<Command>): Promise<TransactionPage> =>
+  listTransactions({ db: books.world }, principal, { page: 1, limit: 10, ...command });
+
+/** By reading everything. */
+async function plainly({
+  status,
+  type,
+  paymentMethod,
+  from,
+  to,
+  search,
+}: Partial<Command>): Promise<string[]> {
+  const { rows } = await sql<{ id: string }>`
+    select id from (
+      select p.transaction_id as id, p.created_at, p.status, package_type as type, payment_method as method, lower(p.package_name || ' ' || p.transaction_id ||
+             ' ' || coalesce(iccid, '') || ' ' || case when length(${search ?? ''}) = 37 then p.esim_id else '' end) as text
+        from purchases p left join esims on esims.id = p.esim_id where p.account_id = ${BIG}
+      union all
+      select transaction_id, created_at, status, 'FUNDING', payment_method, transaction_id from fundings where account_id = ${BIG}
+    ) every_one
+     where (${status ?? null}::text is null or status = ${status ?? null}) and (${type ?? null}::text is null or type = ${type ?? null})
+       and (${paymentMethod ?? null}::text is null or method = ${paymentMethod ?? null})
+       and (${from ?? null}::timestamptz is null or created_at >= ${from ?? null}) and (${to ?? null}::timestamptz is null or created_at < ${to ?? null})
+       and (${search ?? null}::text is null or strpos(text, lower(${search ?? ''})) > 0)
+     order by created_at desc, id desc`.execute(books.owner);
+  return rows.map((row) => row.id);
+}
+
+const idsOf = (page: TransactionPage): string[] => page.items.map((item) => item.transactionId);
+
+const from = new Date('2026-01-05T00:00:00Z');
+const to = new Date('2026-01-09T12:30:00Z');
+const QUERIES: readonly (readonly [name: string, command: Partial<Command>])[] = [
+  ['the newest', {}],
+  ['a later page', { page: 40 }],
+  ['what failed', { status: 'FAILED' }],
+  ['what is open, of which there is nothing', { status: 'PENDING' }],
+  ['top-ups', { type: 'TOPUP' }],
+  ['fundings', { type: 'FUNDING' }],
+  ['paid by card', { paymentMethod: 'CARD' }],
+  ['new eSIMs by card that failed', { type: 'BASE', paymentMethod: 'CARD', status: 'FAILED' }],
+  ['some days', { from, to }],
+  ['some days of what failed', { from, to, status: 'FAILED' }],
+];
+
+describe('a page', () => {
+  it.each(QUERIES)('%s', async (_name, command) => {
+    const [found, expected] = await Promise.all([list(command), plainly(command)]);
+    const first = ((command.page ?? 1) - 1) * 10;
+    expect(idsOf(found)).toEqual(expected.slice(first, first + 10));
+    expect([found.total, found.totalIsMinimum]).toEqual([
+      Math.min(expected.length, MOST_COUNTED),
+      expected.length > MOST_COUNTED,
+    ]);
+  });
+
+  it('shows of a purchase and of a funding what a list needs', async () => {
+    const [purchase] = (await list({ type: 'BASE', status: 'SUCCESS' })).items;
+    expect(purchase).toMatchObject({
+      type: 'BASE',
+      status: 'SUCCESS',
+      reason: null,
+      paymentMethod: 'WALLET',
+      amountMinor: 100n,
+      packageName: 'Nigeria 5GB',
+      dataBytes: 1000n,
+      iccid: expect.stringMatching(/^89440\d{14}$/) as unknown,
+    });
+    const [funding] = (await list({ type: 'FUNDING' })).items;
+    expect(funding).toMatchObject({ amountMinor: 5000n, packageName: null, esimId: null, iccid: null });
+    const [failed] = (await list({ status: 'FAILED' })).items;
+    expect(failed).toMatchObject({ reason: 'OUT_OF_STOCK' });
+  });
+});
+
+describe('a cursor', () => {
+  it.each<Partial<Command>>([
+    {},
+    { status: 'FAILED' },
+    { type: 'TOPUP', paymentMethod: 'CARD' },
+    { type: 'FUNDING' },
+    { search: 'rare' },
+    { search: 'old europe' },
+    { search: '7919' },
+    { search: 'f', type: 'FUNDING' },
+  ])('reads everything once, in order: %j', async (command) => {
+    const ids: string[] = [];
+    for (let after: string | undefined, more = true; more; more = after !== undefined) {
+      const page = await list({ ...command, limit: 100, after });
+      ids.push(...idsOf(page));
+      after = page.next;
+    }
+    expect(ids).toEqual(await plainly(command));
+  });
+});
+
+describe('a search', () => {
+  const one = async () =>
+    books.owner
+      .selectFrom('purchases')
+      .innerJoin('esims', 'esims.id', 'purchases.esim_id')
+      .select(['purchases.transaction_id', 'purchases.esim_id', 'esims.iccid'])
+      .where('purchases.package_type', '=', 'TOPUP')
+      .where('purchases.account_id', '=', BIG)
+      .where('esims.account_id', '=', BIG)
+      .orderBy('purchases.created_at')
+      .limit(1)
+      .executeTakeFirstOrThrow();
+
+  it('finds by a complete id among all: the top-up and the purchase of its eSIM', async () => {
+    const { transaction_id, esim_id, iccid } = await one();
+    for (const [search, many] of [
+      [transaction_id, 1],
+      [transaction_id.toUpperCase().replace('TXN', 'txn'), 1],
+      [esim_id, 2],
+      [iccid, 2],
+    ] as const) {
+      const found = await list({ search });
+      expect(idsOf(found)).toEqual(await plainly({ search }));
+      expect([found.items.length, found.total, found.totalIsMinimum]).toEqual([many, many, false]);
+    }
+  });
+
+  it('keeps to the filters, and to the account', async () => {
+    const { esim_id } = await one();
+    expect((await list({ search: esim_id, type: 'TOPUP' })).total).toBe(1);
+    const other = { account: { id: 'acc-other', currency: 'USD' } } as Principal;
+    const found = await listTransactions({ db: books.world }, other, { page: 1, limit: 10, search: esim_id });
+    expect(found.items).toEqual([]);
+  });
+
+  it('by a part looks at the newest, says so, and goes on where it stopped', async () => {
+    const found = await list({ search: 'old europe' });
+    expect([found.items, found.totalIsMinimum]).toEqual([[], true]);
+    expect(found.next).toBeDefined();
+    const rest = await list({ search: 'old europe', after: found.next, limit: 100 });
+    expect(idsOf(rest)).toEqual(await plainly({ search: 'old europe' }));
+    expect(rest.next).toBeUndefined();
+  });
+
+  it.each(['%', '_', '\\', "'"])('%s is no pattern', async (search) => {
+    expect((await list({ search })).items).toEqual([]);
+  });
+});
+
+describe('at 300,000 purchases of one account', () => {
+  const HUGE = 'acc-huge';
+  const ROWS = 300_000;
+  const filters = { accountId: HUGE };
+  beforeAll(async () => {
+    // What is measured is the reading: nothing is counted while they are written.
+    await sql`alter table purchases disable trigger user`.execute(books.owner);
+    await sql`
+      insert into purchases (transaction_id, account_id, package_type, payment_method, status, reason, package_code, package_name, volume_bytes,
+                             duration, esim_id, price_minor, currency, price_usd_minor, cost_usd_e4, settings_id, request_id, created_at, closed_at)
+      select 'txn-' || md5('h' || i), ${HUGE}, case when i % 30000 = 0 then 'TOPUP' else 'BASE' end, case when i % 20000 = 0 then 'CARD' else 'WALLET' end,
+             case when i % 10000 = 0 then 'FAILED' else 'SUCCESS' end, case when i % 10000 = 0 then 'OUT_OF_STOCK' end, 'P', 'Nigeria 5GB', 1000, 30,
+             'esim-' || md5('x' || i), 100, 'USD', 100, 50, (select id from pricing_settings limit 1), 'r',
+             timestamptz '2026-01-01' + i * interval '1 minute', timestamptz '2026-12-01'
+        from generate_series(1, ${sql.lit(ROWS)}) i`.execute(books.owner);
+    await sql`alter table purchases enable trigger user`.execute(books.owner);
+    await sql`vacuum analyze purchases`.execute(books.owner);
+  });
+
+  const read = async (run: Parameters<typeof explain>[1]) => {
+    const { statements, scans } = await explain(books, run, { statementTimeoutMs: 30_000 });
+    expect(statements).toBe(1);
+    return rowsReadBy(scans.filter((node) => node['Relation Name'] === 'purchases'));
+  };
+
+  it.each<[string, Partial<TransactionQuery>, number]>([
+    ['the newest', {}, 100],
+    ['what failed', { status: 'FAILED' }, 100],
+    ['top-ups', { type: 'TOPUP' }, 100],
+    ['paid by card', { paymentMethod: 'CARD' }, 100],
+    ['a day long ago', { from: new Date('2026-01-03'), to: new Date('2026-01-04') }, 100],
+    [
+      'what failed in a month',
+      { status: 'FAILED', from: new Date('2026-02-01'), to: new Date('2026-03-01') },
+      100,
+    ],
+    ['a complete id', { search: `txn-${'0'.repeat(32)}` }, 5],
+    ['a part of a name that is not there', { search: 'Atlantis' }, 2 * SEARCHED + 20],
+    ['a part of an ICCID that is not there', { search: '0000' }, 2 * SEARCHED + 20],
+  ])('a page is one statement and reads few of them: %s', async (_name, query, most) => {
+    const page = { ...filters, offset: 0, limit: 20, ...query };
+    expect(await read((db) => readTransactions(db, page))).toBeLessThanOrEqual(most);
+  });
+
+  it.each<[string, Partial<TransactionFilters>]>([
+    ['all', {}],
+    ['what was delivered', { status: 'SUCCESS' }],
+    ['what failed', { status: 'FAILED' }],
+    ['paid by card', { paymentMethod: 'CARD' }],
+    ['top-ups', { type: 'TOPUP' }],
+  ])('a count is one statement and ends at its bound: %s', async (_name, wanted) => {
+    const most = await read((db) => countTransactions(db, { ...filters, ...wanted }, MOST_COUNTED));
+    expect(most).toBeLessThanOrEqual(MOST_COUNTED + 10);
+  });
+
+  describe('top destinations', () => {
+    it('are one statement that reads the newest of the days, up to the bound', async () => {
+      const days = { from: '2026-01-01', to: '2026-12-31' };
+      const { statements, scans } = await explain(books, (db) => countOwnRegions(db, HUGE, days, 10), {
+        statementTimeoutMs: 30_000,
+      });
+      expect(statements).toBe(1);
+      const read = rowsReadBy(scans.filter((node) => node['Relation Name'] === 'purchases'));
+      // One purchase in 20,000 was paid by card, one in 30,000 is a top-up.
+      expect(read).toBeGreaterThanOrEqual(MOST_COUNTED_BY_REGION);
+      expect(read).toBeLessThanOrEqual(MOST_COUNTED_BY_REGION + 100);
+    });
+
+    it('are those of the days', async () => {
+      const { scans } = await explain(
+        books,
+        (db) => countOwnRegions(db, HUGE, { from: '2026-02-01', to: '2026-02-01' }, 10),
+        { statementTimeoutMs: 30_000 },
+      );
+      const read = rowsReadBy(scans.filter((node) => node['Relation Name'] === 'purchases'));
+      expect(read).toBeGreaterThanOrEqual(1_400);
+      expect(read).toBeLessThanOrEqual(1_500);
+    });
+  });
+});
+
+describe('bad input', () => {
+  it.each<[Partial<Command>, string]>([
+    [{ from: to, to: from }, 'from: must be before to'],
+    [
+      { page: MOST_COUNTED / 10 + 1 },
+      `page: reaches the newest ${MOST_COUNTED}; go on with after and nextCursor`,
+    ],
+    [{ after: `txn-${'0'.repeat(32)}` }, 'after: must be the nextCursor of a page'],
+  ])('%j', async (command, details) => {
+    const refused = await list(command).then(
+      () => undefined,
+      (error: unknown) => error,
+    );
+    expect(refused).toBeInstanceOf(DomainError);
+    expect(refused).toMatchObject({ code: 'VALIDATION_ERROR', details });
+  });
+});

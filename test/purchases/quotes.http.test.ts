@@ -1,0 +1,359 @@
+// Quotes and price limits: what is bought costs what was shown, once, or nothing is bought.
+import { randomUUID } from 'node:crypto';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { replaceCatalogue } from '../../src/catalogue/store/catalogue.ts';
+import { findPricingSettings, insertPricingSettings } from '../../src/catalogue/store/pricing-settings.ts';
+import { insertRates } from '../../src/catalogue/store/rates.ts';
+import { MAX_OPEN_QUOTES, QUOTE_LIFE_MS } from '../../src/purchases/quotes.ts';
+import { forgetQuotes } from '../../src/purchases/store/quotes.ts';
+import { openDoor, type Ask, type Door, type Reply } from '../support/http/door.ts';
+import { baseItem, regionItems, regions } from '../support/http/packages.ts';
+
+let door: Door;
+beforeEach(async () => {
+  door = await openDoor();
+});
+afterEach(() => door.close());
+
+const BASE = { packageCode: 'NG-5GB-30D', packageType: 'BASE' };
+const BUY = { ...BASE, paymentMethod: 'WALLET' };
+
+interface Quote {
+  readonly quoteId: string;
+  readonly createdAt: string;
+  readonly expiresAt: string;
+}
+
+async function quoted(body: object = BASE, ask: Ask = {}): Promise<Quote> {
+  const reply = await door.ask('/api/esim/quotes', { key: 'usd', ...ask, body });
+  expect(reply.status, reply.text).toBe(201);
+  return (reply.json as { data: Quote }).data;
+}
+
+const buy = (body: object, ask: Ask = {}) =>
+  door.ask('/api/esim/buy', { key: 'usd', ...ask, body: { ...BUY, ...body } });
+
+function expectRefusal(reply: Reply, status: number, code: string): void {
+  expect({ status: reply.status, code: codeOf(reply) }).toEqual({ status, code });
+}
+
+const codeOf = ({ json }: Reply) => {
+  const { error, code } = json as { error?: { code: string }; code?: string };
+  return error?.code ?? code;
+};
+
+/** As the quote might be by now. */
+const change = (quoteId: string, values: Parameters<typeof set>[0]) => set(values, quoteId);
+const set = (
+  values: {
+    expires_at?: Date;
+    created_at?: Date;
+    price_minor?: bigint;
+    price_usd_minor?: bigint;
+    cost_usd_e4?: bigint;
+  },
+  quoteId: string,
+) => door.shop.owner.updateTable('quotes').set(values).where('id', '=', quoteId).execute();
+
+interface Market {
+  /** Percent of the usual cost. */
+  readonly cost: bigint;
+  readonly markupBps: number;
+  /** Naira for a dollar, in millionths. */
+  readonly naira: bigint;
+}
+const USUAL: Market = { cost: 100n, markupBps: 2_500, naira: 1_534_250_000n };
+
+/** As the supplier, the operator and the market may move before somebody buys. */
+async function move({ cost, markupBps, naira }: Market): Promise<void> {
+  const { owner } = door.shop;
+  const item = { ...baseItem, cost: (baseItem.cost * cost) / 100n };
+  await replaceCatalogue(owner, { regions, packages: [...regionItems, item] }, new Date());
+  const observedAt = new Date();
+  await insertRates(owner, [{ currency: 'NGN', micros: naira, source: 'fixed', observedAt, status: 'GOOD' }]);
+  const markups = { userMarkupBps: markupBps, merchantMarkupBps: markupBps, ngnIncrementBps: 0 };
+  const before = await findPricingSettings(owner);
+  const settings = { id: randomUUID(), ...markups, by: 'a test', reason: 'a test' };
+  await insertPricingSettings(owner, settings, before.id);
+  await door.shop.changePrices();
+}
+
+async function nothingBought(work: () => Promise<void>, key = 'usd'): Promise<void> {
+  const before = [await door.shop.balance(key), await door.shop.purchases(key)];
+  await work();
+  expect([await door.shop.balance(key), await door.shop.purchases(key)]).toEqual(before);
+}
+
+describe('a quote', () => {
+  it('shows price, currency and until when, and charges nothing', async () => {
+    await nothingBought(async () => {
+      const quote = await quoted(BASE, { key: 'ngn' });
+      expect(quote).toMatchObject({
+        packageCode: 'NG-5GB-30D',
+        packageName: 'Nigeria 5GB 30Days',
+        packageType: 'BASE',
+        esimId: '',
+        price: 19178.13,
+        currency: 'NGN',
+        originalPriceUSD: 12.5,
+      });
+      expect(quote).not.toHaveProperty('charge');
+      expect(quote.quoteId).toMatch(/^quote-[0-9a-f]{32}$/);
+      expect(Date.parse(quote.expiresAt) - Date.parse(quote.createdAt)).toBe(QUOTE_LIFE_MS);
+    }, 'ngn');
+  });
+
+  it('is what buy charges, whatever the price is by then, and buys once', async () => {
+    const { quoteId } = await quoted();
+    await change(quoteId, { price_minor: 11_11n });
+    const before = await door.shop.balance('usd');
+    const bought = await buy({ quoteId });
+    expect(bought).toMatchObject({ status: 201, json: { status: 'SUCCESS', package: { price: 11.11 } } });
+    expect(await door.shop.balance('usd')).toBe(before - 11_11n);
+    await nothingBought(async () => expectRefusal(await buy({ quoteId }), 400, 'QUOTE_USED'));
+  });
+
+  it('is what is charged after cost, markup and rate have moved, whatever the list says', async () => {
+    const transfer = { paymentMethod: 'BANK_TRANSFER' };
+    const [quote, charged] = [await quoted(BASE, { key: 'ngn' }), await quoted({ ...BASE, ...transfer })];
+    await door.shop.setBalance(10_000_000n, 'ngn');
+    await move({ cost: 110n, markupBps: 4_000, naira: 1_800_000_000n });
+    try {
+      const now = await buy({}, { key: 'ngn' });
+      // $10 and 10 % more, 40 % markup, at 1,800 naira.
+      expect(now).toMatchObject({ status: 201, json: { package: { price: 27_720 } } });
+      const before = await door.shop.balance('ngn');
+      const bought = await buy({ quoteId: quote.quoteId }, { key: 'ngn' });
+      expect(bought).toMatchObject({ status: 201, json: { package: { price: 19_178.13 } } });
+      expect(await door.shop.balance('ngn')).toBe(before - 19_178_13n);
+      const paid = await buy({ ...transfer, quoteId: charged.quoteId });
+      expect(paid).toMatchObject({
+        status: 201,
+        json: { package: { price: 12.5 }, charge: { amount: 19_178.13, currency: 'NGN' } },
+      });
+      const dearer = await buy(transfer);
+      expect(dearer.json).toMatchObject({ charge: { amount: 27_720 } });
+    } finally {
+      await move(USUAL);
+    }
+  });
+
+  it('is refused when the supplier has raised its cost above the price', async () => {
+    const { quoteId } = await quoted();
+    await move({ ...USUAL, cost: 126n });
+    try {
+      await nothingBought(async () => expectRefusal(await buy({ quoteId }), 400, 'PACKAGE_UNAVAILABLE'));
+    } finally {
+      await move(USUAL);
+    }
+    expect((await buy({ quoteId })).status).toBe(201);
+  });
+
+  it('orders at the cost of now, which the supplier takes, while that is below the price', async () => {
+    const { quoteId } = await quoted();
+    await change(quoteId, { cost_usd_e4: 1n, price_usd_minor: 10_00n });
+    const { transactionId } = (await buy({ quoteId })).json as { transactionId: string };
+    const { cost_usd_e4: cost, price_usd_minor: priceUsdMinor } = await door.shop.db
+      .selectFrom('purchases')
+      .select(['cost_usd_e4', 'price_usd_minor'])
+      .where('transaction_id', '=', door.idOf(transactionId))
+      .executeTakeFirstOrThrow();
+    expect([cost, priceUsdMinor]).toEqual([100_000n, 10_00n]);
+  });
+
+  it('is refused once the cost has risen above its price', async () => {
+    const { quoteId } = await quoted();
+    await change(quoteId, { cost_usd_e4: 99_900n, price_usd_minor: 9_99n });
+    await nothingBought(async () => expectRefusal(await buy({ quoteId }), 400, 'PACKAGE_UNAVAILABLE'));
+  });
+
+  it('of two purchases at once buys one', async () => {
+    const { quoteId } = await quoted();
+    const before = await door.shop.balance('usd');
+    const replies = await Promise.all(Array.from({ length: 6 }, () => buy({ quoteId })));
+    expect(replies.filter((reply) => reply.status === 201)).toHaveLength(1);
+    for (const reply of replies.filter(({ status }) => status !== 201))
+      expectRefusal(reply, 400, 'QUOTE_USED');
+    expect(await door.shop.balance('usd')).toBe(before - 12_50n);
+  });
+
+  it('is repeated with the same Idempotency-Key', async () => {
+    const { quoteId } = await quoted();
+    const keyed = { headers: { 'idempotency-key': randomUUID() } };
+    const first = await buy({ quoteId }, keyed);
+    await change(quoteId, { created_at: new Date(0), expires_at: new Date(1) });
+    await nothingBought(async () => {
+      const again = await buy({ quoteId }, keyed);
+      expect(again).toMatchObject({ status: 201, text: first.text });
+      expect(again.headers['idempotent-replayed']).toBe('true');
+      const { quoteId: other } = await quoted();
+      expectRefusal(await buy({ quoteId: other }, keyed), 422, 'IDEMPOTENCY_KEY_REUSED');
+      expectRefusal(await buy({}, keyed), 422, 'IDEMPOTENCY_KEY_REUSED');
+    });
+  });
+
+  it('stays good for a purchase that could not be opened, and for one that failed', async () => {
+    const { quoteId } = await quoted();
+    const balance = await door.shop.balance('usd');
+    await door.shop.setBalance(1n, 'usd');
+    expectRefusal(await buy({ quoteId }), 400, 'INSUFFICIENT_BALANCE');
+    await door.shop.setBalance(balance, 'usd');
+    door.shop.vendors.supplier = 'refuses';
+    const failed = await door.shop.purchases('usd');
+    expectRefusal(await buy({ quoteId }), 400, 'PACKAGE_UNAVAILABLE');
+    expect(await door.shop.purchases('usd')).toBe(failed + 1);
+    door.shop.vendors.supplier = 'delivers';
+    expect((await buy({ quoteId })).status).toBe(201);
+    expectRefusal(await buy({ quoteId }), 400, 'QUOTE_USED');
+  });
+
+  it('can be asked for once under one Idempotency-Key', async () => {
+    const keyed = { headers: { 'idempotency-key': randomUUID() } };
+    expect(await quoted(BASE, keyed)).toEqual(await quoted(BASE, keyed));
+  });
+
+  it('freezes what is charged by the method that it names', async () => {
+    const { quoteId, ...quote } = await quoted({ ...BASE, paymentMethod: 'BANK_TRANSFER' });
+    expect(quote).toMatchObject({
+      price: 12.5,
+      currency: 'USD',
+      charge: { amount: 19178.13, currency: 'NGN' },
+    });
+    expectRefusal(await buy({ quoteId }), 400, 'QUOTE_MISMATCH');
+    const pending = await buy({ quoteId, paymentMethod: 'BANK_TRANSFER' });
+    expect(pending).toMatchObject({ status: 201, json: { status: 'PENDING', charge: { amount: 19178.13 } } });
+    expectRefusal(await buy({ quoteId, paymentMethod: 'BANK_TRANSFER' }), 400, 'QUOTE_USED');
+  });
+});
+
+describe('buys nothing', () => {
+  it.each([
+    ['unknown', `quote-${'0'.repeat(32)}`],
+    ['no id of ours', 'garbage'],
+    ['an id of another kind', `txn-${'0'.repeat(32)}`],
+  ])('with a quote that is %s', async (_name, quoteId) => {
+    await nothingBought(async () => expectRefusal(await buy({ quoteId }), 404, 'QUOTE_NOT_FOUND'));
+  });
+
+  it("with another account's quote, which stays good for its own", async () => {
+    const { quoteId } = await quoted(BASE, { key: 'usduser' });
+    await nothingBought(async () => expectRefusal(await buy({ quoteId }), 404, 'QUOTE_NOT_FOUND'));
+    expect((await buy({ quoteId }, { key: 'usduser' })).status).toBe(201);
+  });
+
+  it('with an expired quote', async () => {
+    const { quoteId } = await quoted();
+    await change(quoteId, { created_at: new Date(0), expires_at: new Date(Date.now() - 1) });
+    await nothingBought(async () => expectRefusal(await buy({ quoteId }), 400, 'QUOTE_EXPIRED'));
+  });
+
+  it('with a quote for another package, or for another type', async () => {
+    const { quoteId } = await quoted();
+    await nothingBought(async () => {
+      expectRefusal(await buy({ quoteId, packageCode: 'EU-42-5GB-30D' }), 400, 'QUOTE_MISMATCH');
+      const esimId = `esim-${'0'.repeat(32)}`;
+      expectRefusal(await buy({ quoteId, packageType: 'TOPUP', esimId }), 400, 'QUOTE_MISMATCH');
+    });
+  });
+
+  it.each(['', null, 5, {}])('with %j as quoteId', async (quoteId) => {
+    await nothingBought(async () => expectRefusal(await buy({ quoteId }), 400, 'VALIDATION_ERROR'));
+  });
+
+  it('above maxPrice, by list or by quote, and does so at exactly that price', async () => {
+    const { quoteId } = await quoted();
+    await nothingBought(async () => {
+      for (const given of [{}, { quoteId }]) {
+        const reply = await buy({ ...given, maxPrice: 12.49, maxPriceCurrency: 'USD' });
+        expectRefusal(reply, 400, 'PRICE_ABOVE_MAX');
+        expect(reply.text).toContain('USD 12.50');
+      }
+    });
+    expect((await buy({ maxPrice: 12.5, maxPriceCurrency: 'USD' })).status).toBe(201);
+  });
+
+  it('with maxPrice in another currency', async () => {
+    await nothingBought(async () => {
+      for (const maxPriceCurrency of ['NGN', 'EUR'])
+        expectRefusal(await buy({ maxPrice: 50_000, maxPriceCurrency }), 400, 'CURRENCY_MISMATCH');
+    });
+  });
+
+  it.each([
+    { maxPrice: 5 },
+    { maxPriceCurrency: 'USD' },
+    { maxPrice: '5', maxPriceCurrency: 'USD' },
+    { maxPrice: -1, maxPriceCurrency: 'USD' },
+    { maxPrice: 1.234, maxPriceCurrency: 'USD' },
+    { maxPrice: 5, maxPriceCurrency: 'usd' },
+    { maxPrice: null, maxPriceCurrency: 'USD' },
+    { maxPrice: { amount: 5 }, maxPriceCurrency: 'USD' },
+  ])('with %j', async (given) => {
+    await nothingBought(async () => {
+      const reply = await buy(given);
+      expectRefusal(reply, 400, 'VALIDATION_ERROR');
+      expect(reply.text).toContain('maxPrice');
+    });
+  });
+});
+
+it('refuses quotes for what cannot be bought', async () => {
+  const ask = (body: object, key = 'usd') => door.ask('/api/esim/quotes', { key, body });
+  expectRefusal(await ask({ ...BASE, packageCode: 'NOWHERE' }), 404, 'PACKAGE_NOT_FOUND');
+  expectRefusal(await ask({ ...BASE, packageType: 'TOPUP' }), 400, 'VALIDATION_ERROR');
+  expectRefusal(await ask({ ...BASE, packageType: 'TOPUP', esimId: 'x' }), 404, 'ESIM_NOT_FOUND');
+  expectRefusal(await ask({ ...BASE, paymentMethod: 'CASH' }), 400, 'VALIDATION_ERROR');
+  expect((await ask(BASE, 'readonly')).status).toBe(403);
+});
+
+it('quotes a top-up for the eSIM that it fits, and buys with it', async () => {
+  const bought = (await buy({})).json as { esimDetails: { esimId: string } };
+  const { esimId } = bought.esimDetails;
+  const topUp = { packageCode: 'TOPUP_NG-1GB-7D', packageType: 'TOPUP', esimId };
+  const { quoteId, ...quote } = await quoted(topUp);
+  expect(quote).toMatchObject({ ...topUp, price: 2.5 });
+  expectRefusal(await buy({ quoteId }), 400, 'QUOTE_MISMATCH');
+  await door.shop.owner
+    .updateTable('esims')
+    .set({ status: 'ACTIVE' })
+    .where('id', '=', door.idOf(esimId))
+    .execute();
+  expect(await buy({ ...topUp, quoteId })).toMatchObject({ status: 200, json: { package: { price: 2.5 } } });
+});
+
+it(`keeps at most ${MAX_OPEN_QUOTES} open for an account, asked for at once or not, and forgets old ones`, async () => {
+  const { quoteId } = await quoted();
+  const row = await door.shop.db
+    .selectFrom('quotes')
+    .selectAll()
+    .where('id', '=', door.idOf(quoteId))
+    .executeTakeFirstOrThrow();
+  const copies = Array.from({ length: MAX_OPEN_QUOTES - 3 }, (_none, i) => ({
+    ...row,
+    charge: JSON.stringify(row.charge),
+    id: `copy-${i}-${row.account_id}`,
+  }));
+  await door.shop.owner.insertInto('quotes').values(copies).execute();
+  const replies = await Promise.all(
+    Array.from({ length: 8 }, () => door.ask('/api/esim/quotes', { key: 'usd', body: BASE })),
+  );
+  expect(replies.filter(({ status }) => status === 201)).toHaveLength(2);
+  const refused = replies.filter(({ status }) => status !== 201);
+  for (const reply of refused) expectRefusal(reply, 429, 'TOO_MANY_OPEN_QUOTES');
+  expect(refused[0]!.headers['retry-after']).toBe('60');
+  // Used and expired ones do not count; another account has its own.
+  await quoted(BASE, { key: 'usduser' });
+  expect((await buy({ quoteId })).status).toBe(201);
+  await quoted();
+  const count = async () =>
+    (await door.shop.db.selectFrom('quotes').select('id').where('account_id', '=', row.account_id).execute())
+      .length;
+  const before = await count();
+  await door.shop.owner
+    .updateTable('quotes')
+    .set({ created_at: new Date(0), expires_at: new Date(1) })
+    .where('id', 'like', `copy-%-${row.account_id}`)
+    .execute();
+  expect(await forgetQuotes(door.shop.db, new Date(2))).toBeGreaterThanOrEqual(copies.length);
+  expect(await count()).toBe(before - copies.length);
+});

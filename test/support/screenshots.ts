@@ -1,0 +1,12 @@
+// Screenshots of pages, in the folder that SIMWAY_SCREENSHOTS names; none without.
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Page } from 'playwright-core';
+
+/** A name that ends in `-whole` keeps the page down to its end, others what a screen shows. */
+export async function keepScreenshot(page: Page, name: string): Promise<void> {
+  const folder = process.env['SIMWAY_SCREENSHOTS'];
+  if (folder === undefined) return;
+  await mkdir(folder, { recursive: true });
+  await page.screenshot({ path: join(folder, `${name}.png`), fullPage: name.endsWith('-whole') });
+}

@@ -1,0 +1,33 @@
+// A migrated database that holds the sandbox's catalogue already: a stack that writes it anew spends half a second on it.
+import { rm } from 'node:fs/promises';
+import { replaceCatalogue } from '../../src/catalogue/store/catalogue.ts';
+import type { WorldDatabase } from '../../src/platform/database/tables.ts';
+import { createEsimAccessSupplier } from '../../src/vendors/esim-access/supplier.ts';
+import { createSupplierSimulator } from '../../src/sandbox/supplier/index.ts';
+import { MIGRATED, openSchema, type Template } from './database.ts';
+import { makeTestFolder } from './test-folder.ts';
+
+export const STOCKED: Template = { name: 'stocked', of: MIGRATED, fill: writeCatalogue };
+
+async function writeCatalogue(databaseUrl: string): Promise<void> {
+  const dataDir = await makeTestFolder();
+  const accessCode = 'test-access';
+  const simulator = createSupplierSimulator({ dataDir, accessCode });
+  const db = openSchema<WorldDatabase>(databaseUrl, 'test');
+  try {
+    const { url: baseUrl } = await simulator.start();
+    const supplier = createEsimAccessSupplier({
+      baseUrl,
+      accessCode,
+      sign: true,
+      pacer: { takeSlot: () => Promise.resolve(true) },
+      clock: { now: () => new Date() },
+    });
+    await replaceCatalogue(db, await supplier.catalogue(), new Date());
+    supplier.close();
+  } finally {
+    await db.destroy();
+    await simulator.stop();
+    await rm(dataDir, { recursive: true, force: true });
+  }
+}

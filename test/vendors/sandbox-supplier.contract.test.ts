@@ -1,0 +1,88 @@
+// The adapter of the sandbox's controls, on the real simulator and on servers that answer something else.
+import { createServer } from 'node:http';
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { afterEach, describe, expect, it } from 'vitest';
+import { createSandboxSupplier } from '../../src/vendors/sandbox-supplier/controls.ts';
+import { onCleanup } from '../sandbox/simulator.support.ts';
+import { startSimulator, stopAll } from '../sandbox/supplier-simulator.support.ts';
+
+afterEach(stopAll);
+
+function controlsAt(controlUrl: string) {
+  const controls = createSandboxSupplier({ controlUrl });
+  onCleanup(() => {
+    controls.close();
+    return Promise.resolve();
+  });
+  return controls;
+}
+
+/** A server that answers everything so. */
+async function answering(status: number, body: string): Promise<string> {
+  const server = createServer((_request, response) => response.writeHead(status).end(body));
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onCleanup(async () => {
+    server.closeAllConnections();
+    server.close();
+    await once(server, 'close');
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+describe('the controls of the sandbox', () => {
+  it('carry out every action, once under an id', async () => {
+    const simulator = await startSimulator();
+    const { obj } = await simulator.order('controls', 'SIM-MANUAL-LIFE');
+    const { orderNo } = obj as { orderNo: string };
+    const { esimTranNo } = (await simulator.esim(orderNo)) as { esimTranNo: string };
+    const controls = controlsAt(simulator.controlUrl);
+    const DONE = { outcome: 'done', value: null };
+    for (const action of [
+      { name: 'install', stage: 'CONNECTED' },
+      { name: 'use', bytes: 7 },
+      { name: 'switch-off' },
+      { name: 'switch-on' },
+      { name: 'suspend' },
+      { name: 'resume' },
+      { name: 'clock', advanceMs: 1000 },
+    ] as const)
+      expect([action, await controls.act({ esimTranNo, action })]).toEqual([action, DONE]);
+    for (const requestId of ['one', 'one', 'two'])
+      expect(await controls.act({ esimTranNo, action: { name: 'use', bytes: 1 }, requestId })).toEqual(DONE);
+    expect(await simulator.esim(orderNo)).toMatchObject({ orderUsage: 9, esimStatus: 'IN_USE' });
+    for (const name of ['use-up', 'delete-profile', 'expire'] as const)
+      expect(await controls.act({ esimTranNo, action: { name } })).toEqual(DONE);
+    expect(await controls.act({ esimTranNo, action: { name: 'expire' } })).toEqual({
+      outcome: 'refused',
+      reason: 'NOT_ALLOWED_IN_STATE',
+      detail: 'the eSIM is USED_EXPIRED',
+    });
+    expect(await controls.act({ esimTranNo: '26010100000000', action: { name: 'expire' } })).toMatchObject({
+      outcome: 'refused',
+      detail: 'no eSIM with this esimTranNo',
+    });
+  });
+
+  it.each([
+    [404, 'not found'],
+    [404, '{}'],
+    [409, '{"error":{"message":7}}'],
+    [400, '{"error":{"message":"no"}}'],
+    [302, ''],
+    [500, '{"error":{"message":"no"}}'],
+  ])('take %i %j for no answer', async (status, body) => {
+    const controls = controlsAt(await answering(status, body));
+    expect(await controls.act({ esimTranNo: '1', action: { name: 'expire' } })).toMatchObject({
+      outcome: 'unknown',
+    });
+  });
+
+  it('never throw where nothing listens', async () => {
+    const controls = controlsAt('http://127.0.0.1:1');
+    expect(await controls.act({ esimTranNo: '1', action: { name: 'expire' } })).toMatchObject({
+      outcome: 'unknown',
+    });
+  });
+});

@@ -1,0 +1,71 @@
+// A backlog at an endpoint that hangs, through the whole service: purchases and other merchants' messages go on as if it were not there, those
+// who wait ask seldom, and a worker that stops leaves nothing behind.
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { newBuyer } from '../support/buyer.ts';
+import { eventTypes, fetchHistory } from '../support/history.ts';
+import { expectSoundBooks } from '../support/invariants.ts';
+import { startStack, type Stack } from '../support/stack.ts';
+import { answerStatus, startReceiver, type Listener, type Receiver } from '../support/webhook-receiver.ts';
+import { createDeliveryHarness, type DeliveryHarness } from './deliver-webhook.support.ts';
+
+const BACKLOG = 150;
+const PURCHASES = 5;
+/** Of one message, on a busy machine; an attempt that hangs takes 15 s. */
+const SOON_MS = 8_000;
+
+let stack: Stack;
+let receiver: Receiver;
+let harness: DeliveryHarness;
+beforeAll(async () => {
+  stack = await startStack();
+  harness = createDeliveryHarness(stack);
+  receiver = await startReceiver();
+}, 60_000);
+afterAll(async () => {
+  await harness.close();
+  await expectSoundBooks(stack);
+  await stack.close();
+  await receiver.close();
+});
+
+async function hangingEndpoint(messages: number): Promise<{ listener: Listener; ids: string[] }> {
+  const account = await stack.account({ fundsMinor: 0n });
+  const listener = await receiver.listen(stack, account, { answer: () => undefined });
+  const ids = await harness.send(account, listener, messages);
+  await listener.untilReceived(1);
+  return { listener, ids };
+}
+
+it('slows no purchase and nobody else’s messages, and asks seldom', async () => {
+  const { listener: hanging, ids } = await hangingEndpoint(BACKLOG);
+  const buyer = await newBuyer(stack);
+  const listener = await receiver.listen(stack, buyer.account);
+  for (let count = 1; count <= PURCHASES; count += 1) {
+    const boughtAtMs = performance.now();
+    expect((await buyer.buy('SIM-OK')).body.status).toBe('SUCCESS');
+    const told = await listener.untilReceived(count);
+    expect(told.at(-1)!.atMs - boughtAtMs).toBeLessThan(SOON_MS);
+  }
+  expect(hanging.received.length).toBeLessThanOrEqual(12);
+  // On a busy machine the sweep begins some of them later.
+  const begun = await Promise.allSettled(ids.map((id) => fetchHistory(stack, id)));
+  const histories = begun.flatMap((one) => (one.status === 'fulfilled' ? [eventTypes(one.value)] : []));
+  const comeBacks = histories.flat().filter((type) => type === 'TIMER_FIRED').length;
+  expect(histories.length).toBeGreaterThan(BACKLOG / 5);
+  expect(comeBacks / histories.length).toBeLessThan(5);
+}, 120_000);
+
+it('holds no worker that has to stop, and is sent again by the next', async () => {
+  const { listener, ids } = await hangingEndpoint(3);
+  // An endpoint that has hung for a second gets no third attempt beside two others.
+  await listener.untilReceived(2);
+  const stopsAtMs = performance.now();
+  await stack.stopWorker();
+  // Its grace time is two seconds here, and the attempts would hang for fifteen.
+  expect(performance.now() - stopsAtMs).toBeLessThan(10_000);
+  listener.answerWith(answerStatus(204));
+  await stack.startWorker();
+  for (const id of ids)
+    expect(await stack.temporal.workflow.getHandle(id).result(), 'its workflow').toBe('DELIVERED');
+  expect(new Set(listener.received.map(({ id }) => id))).toEqual(new Set(ids));
+}, 120_000);
