@@ -1,6 +1,7 @@
 // A gateway in a hurry: signed events at a steady rate, each sent when its time comes whether or not the ones before it are answered, so that
 // a slow answer cannot thin out the burst. Light on purpose: one process, kept connections, nothing parsed. Must not judge what came back.
 import { Agent, request } from 'node:http';
+import { MAX_CONNECTIONS_PER_ADDRESS } from '../../src/platform/http/limits.ts';
 import { signatureOf } from './payers.ts';
 
 export interface SentEvent {
@@ -21,8 +22,8 @@ interface Burst {
   readonly onSent?: (sent: number) => void;
 }
 
-/** Vendors keep connections and open more where those are busy. */
-const MOST_CONNECTIONS = 256;
+/** Vendors keep connections and open more where those are busy. Half of what one address may have open: one more would be refused at the door. */
+const MOST_CONNECTIONS = MAX_CONNECTIONS_PER_ADDRESS / 2;
 const TICK_MS = 5;
 /** A vendor waits longer than this; here it is long enough to be a failure in itself. */
 const ANSWER_WITHIN_MS = 10_000;
