@@ -91,6 +91,11 @@ async function outcomeWithoutOrdering(deps: ActivityDeps, delivery: Delivery): P
     return { outcome: 'refused', refusal, catalogueIsOld: false, afterDoubt: false, asks };
   }
   if (delivery.delivered) return settle(deps, delivery.transactionId, delivery.iccid);
+  // Our workflows deliver only what is paid.
+  if (delivery.status === 'PENDING') {
+    const { transactionId } = delivery;
+    deps.events.unverifiedRequest({ what: 'delivery', transactionId, detail: 'it is not paid' });
+  }
   return { outcome: 'unknown', reason: 'DELIVERY_STEP_FAILED' };
 }
 

@@ -7,7 +7,7 @@ import { makeId } from '../../src/domain/ids.ts';
 import { ensureWallet, fundWallet } from '../../src/ledger/store/ledger.ts';
 import { newTransactionId } from '../../src/platform/idempotency/transaction-id.ts';
 import type { FundingInput } from '../../src/payments/rules.ts';
-import { GATEWAY_QUEUE, ORDERS_QUEUE, SUPPLIER_QUEUE } from '../../workflows/contract.ts';
+import { GATEWAY_QUEUE, LOOK_UPDATE, ORDERS_QUEUE, SUPPLIER_QUEUE } from '../../workflows/contract.ts';
 import { findPurchaseRow, holdOf, newBuyer, untilClosed } from '../support/buyer.ts';
 import { fundOutside } from '../support/fundings.ts';
 import { EVIDENCE, newOperator, REASON } from '../support/operator-actions.ts';
@@ -373,33 +373,141 @@ describe('an activity that is scheduled by hand', () => {
 });
 
 describe('a task that a stranger takes in our place', () => {
-  it('gives no money back for a refusal that the supplier never gave', async () => {
+  const QUEUES = { orders: ORDERS_QUEUE, supplier: SUPPLIER_QUEUE, gateway: GATEWAY_QUEUE } as const;
+
+  /** Our worker leaves one queue to a stranger while this runs, and does all of them again afterwards. */
+  async function whileTaken<T>(
+    queue: keyof typeof QUEUES,
+    lies: object,
+    run: (adminUrl: string) => Promise<T>,
+  ): Promise<T> {
     await stack.stopWorker();
-    const worker = await runWorker({ ...stack.parts, processName: 'worker' }, [
-      'orders',
-      'gateway',
-      'webhooks',
-      'ops',
-    ]);
+    const others = (['orders', 'supplier', 'gateway', 'webhooks', 'ops'] as const).filter(
+      (name) => name !== queue,
+    );
+    const worker = await runWorker({ ...stack.parts, processName: 'worker' }, others);
+    const leave = await stranger.takeTasks(QUEUES[queue], lies);
+    try {
+      return await run(worker.adminUrl);
+    } finally {
+      await leave();
+      await worker.stop();
+      await stack.startWorker();
+    }
+  }
+
+  const untilAlarm = (adminUrl: string, what: string): Promise<number> =>
+    until(
+      () => alarms(adminUrl, what),
+      (count) => count > 0,
+      { what: `the alarm about a ${what}` },
+    );
+
+  it('gives no money back for a refusal that the supplier never gave', async () => {
     const refusal = { reason: 'OUT_OF_STOCK', detail: 'a lie' };
     const lie = { outcome: 'refused', refusal, catalogueIsOld: false, afterDoubt: false, asks: 1 };
-    const leave = await stranger.takeTasks(SUPPLIER_QUEUE, { deliver: () => Promise.resolve(lie) });
-    await stack.faults({ loseAnswer: 1 });
-    const { transactionId, answer } = await harness.purchase({ account: buyer.account, timings: HURRIED });
-    await until(
-      () => alarms(worker.adminUrl, 'refusal'),
-      (count) => count > 0,
-      { what: 'the alarm' },
+    const { transactionId, answer } = await whileTaken(
+      'supplier',
+      { deliver: () => Promise.resolve(lie) },
+      async (adminUrl) => {
+        await stack.faults({ loseAnswer: 1 });
+        const purchased = await harness.purchase({ account: buyer.account, timings: HURRIED });
+        await untilAlarm(adminUrl, 'refusal');
+        await stack.clearFaults();
+        return purchased;
+      },
     );
-    await leave();
-    await worker.stop();
     expect(answer).toEqual({ status: 'PROCESSING' });
-    expect(await holdOf(stack, transactionId)).toBe('HELD');
-    await stack.clearFaults();
-    await stack.startWorker();
     expect(await untilClosed(stack, transactionId)).toMatchObject({ status: 'SUCCESS' });
   });
+
+  it('charges nothing for a delivery that never was, and the purchase stays to be repaired', async () => {
+    const lie = { outcome: 'delivered', iccid: '8944000000000000001' };
+    const { transactionId } = await whileTaken(
+      'supplier',
+      { deliver: () => Promise.resolve(lie) },
+      async () => {
+        await stack.faults({ loseAnswer: 1 });
+        const purchased = await harness.purchase({ account: buyer.account, timings: HURRIED });
+        await harness.result(purchased.transactionId);
+        return purchased;
+      },
+    );
+    expect(await findPurchaseRow(stack, transactionId)).toMatchObject({ status: 'PROCESSING' });
+    expect(await holdOf(stack, transactionId)).toBe('HELD');
+    await stack.clearFaults();
+    await operator.replay(transactionId, { by: 'ada', reason: REASON });
+    expect(await untilClosed(stack, transactionId)).toMatchObject({ status: 'SUCCESS' });
+    expect(await stack.supplierOrders(transactionId)).toHaveLength(1);
+  });
+
+  it('delivers nothing for a payment that the gateway never had', async () => {
+    const transactionId = await unpaid();
+    const rows = await rowsAbout(transactionId);
+    await whileTaken(
+      'gateway',
+      { lookAtPayment: () => Promise.resolve({ state: 'paid', isKnown: true }) },
+      async (adminUrl) => {
+        expect(await stranger.update(transactionId, LOOK_UPDATE, undefined)).toMatchObject({ state: 'paid' });
+        await untilAlarm(adminUrl, 'delivery');
+      },
+    );
+    expect(await stack.supplierOrders(transactionId)).toEqual([]);
+    expect(await findPurchaseRow(stack, transactionId)).toMatchObject({ status: 'PENDING' });
+    expect(await rowsAbout(transactionId)).toBe(rows);
+    // Money that comes after all is not lost.
+    await atGateway(stack, transactionId, 'pay');
+    await until(
+      () => stranger.update(transactionId, LOOK_UPDATE, undefined),
+      (stand) => (stand as { state: string }).state === 'paid',
+      { what: 'a payment check of our own' },
+    );
+    await operator.replay(transactionId, { by: 'ada', reason: REASON });
+    await untilStatus(stack, transactionId, 'SUCCESS');
+  });
+
+  it('closes nothing early for a payment that is said to have expired', async () => {
+    const transactionId = await unpaid();
+    const { input } = await signedInputOf(transactionId);
+    await stack.temporal.workflow.getHandle(transactionId).terminate('a stranger');
+    const expired = { outcome: 'open', reference: transactionId, expiresAtMs: Date.now() - 60_000 };
+    let checks = 0;
+    await whileTaken(
+      'gateway',
+      {
+        openPayment: () => Promise.resolve(expired),
+        lookAtPayment: () => {
+          checks += 1;
+          return Promise.resolve({ state: 'waiting', isKnown: true });
+        },
+      },
+      async () => {
+        await stranger.start('purchase', transactionId, input);
+        await until(
+          () => isHeldByOwnStep(transactionId, 2),
+          (isHeld) => isHeld,
+          { what: 'a step that does not close it' },
+        );
+      },
+    );
+    expect(checks).toBeGreaterThan(0);
+    expect(await findPurchaseRow(stack, transactionId)).toMatchObject({ status: 'PENDING' });
+    await atGateway(stack, transactionId, 'pay');
+    await untilStatus(stack, transactionId, 'SUCCESS');
+  });
 });
+
+/**
+ * Whether a workflow is busy with a step of its own after this many steps on other queues: it reports to Temporal every few seconds that the step is
+ * not done, and the step was tried many times by then.
+ */
+async function isHeldByOwnStep(transactionId: string, stepsBefore: number): Promise<boolean> {
+  const { events } = await stack.temporal.workflow.getHandle(transactionId).fetchHistory();
+  const ended = (events ?? []).map((event, at) => (event.activityTaskCompletedEventAttributes ? at : -1));
+  const reported = (events ?? []).findLastIndex((event) => event.workflowTaskCompletedEventAttributes);
+  const last = Math.max(...ended);
+  return ended.filter((at) => at >= 0).length >= stepsBefore && reported > last;
+}
 
 const runPurchase = async (input: { readonly transactionId: string }): Promise<unknown> =>
   (await stranger.start('purchase', input.transactionId, input)).result();

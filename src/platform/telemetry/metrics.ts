@@ -28,6 +28,7 @@ export const UNVERIFIED_REQUESTS = [
   'refusal',
   'action',
   'withdrawal',
+  'delivery',
   'step',
   'reconciliation',
   'batch',
