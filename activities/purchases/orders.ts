@@ -35,6 +35,8 @@ const OPEN_PURCHASES_ONLY = new Set<AttentionReason>([
 
 /** Tolerance for the clocks of two machines. */
 const CLOCKS_DIFFER_MS = 1_000;
+/** No clock of ours is that wrong: the workflow was told another time than the payment's row has. */
+const CLOSED_EARLY_MS = 60_000;
 
 export function createOrderActivities(deps: ActivityDeps): OrderActivities {
   const { db, supplier, clock, events, unpaidLimits } = deps;
@@ -83,8 +85,14 @@ export function createOrderActivities(deps: ActivityDeps): OrderActivities {
     },
     closeUnpaid: async (transactionId, purpose, reason) => {
       // Retried until its time is over, or it is paid. Workers' clocks differ a little.
-      if (await canBePaid(db, transactionId, new Date(clock.now().getTime() + CLOCKS_DIFFER_MS)))
+      if (await canBePaidFor(deps, transactionId, CLOCKS_DIFFER_MS)) {
+        // For other reasons it may be ours: no worker for the gateway answered while the payment was opened.
+        if (reason === 'PAYMENT_EXPIRED' && (await canBePaidFor(deps, transactionId, CLOSED_EARLY_MS))) {
+          const detail = 'to be closed as unpaid while it can still be paid';
+          events.unverifiedRequest({ what: 'payment', transactionId, detail });
+        }
         throw new Error(`${transactionId} can still be paid`);
+      }
       const written = newPendingMessages();
       const closed =
         purpose === 'purchase'
@@ -125,6 +133,9 @@ async function refuseUnsigned(
     ? { opened: true }
     : { opened: false, refusal: { reason: asFailureReason(reason), detail: '' } };
 }
+
+const canBePaidFor = ({ db, clock }: ActivityDeps, transactionId: string, ms: number): Promise<boolean> =>
+  canBePaid(db, transactionId, new Date(clock.now().getTime() + ms));
 
 function countIfUnpaid(
   { events }: ActivityDeps,

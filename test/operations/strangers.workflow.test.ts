@@ -7,14 +7,26 @@ import { makeId } from '../../src/domain/ids.ts';
 import { ensureWallet, fundWallet } from '../../src/ledger/store/ledger.ts';
 import { newTransactionId } from '../../src/platform/idempotency/transaction-id.ts';
 import type { FundingInput } from '../../src/payments/rules.ts';
-import { GATEWAY_QUEUE, LOOK_UPDATE, ORDERS_QUEUE, SUPPLIER_QUEUE } from '../../workflows/contract.ts';
+import { QUEUE_NAMES } from '../../src/platform/temporal/workers.ts';
+import { connectClient } from '../../src/platform/temporal/connect.ts';
+import { createWorkflowStates } from '../../src/platform/temporal/workflow-states.ts';
+import { findStuck } from '../../src/operations/stuck.ts';
+import { stuckLimits } from '../../src/operations/stuck-rules.ts';
+import { GATEWAY_QUEUE, LOOK_SIGNAL, ORDERS_QUEUE, SUPPLIER_QUEUE } from '../../workflows/contract.ts';
 import { findPurchaseRow, holdOf, newBuyer, untilClosed } from '../support/buyer.ts';
 import { fundOutside } from '../support/fundings.ts';
 import { EVIDENCE, newOperator, REASON } from '../support/operator-actions.ts';
-import { atGateway, clearGatewayFaults, gatewayFaults, untilStatus } from '../support/payments.ts';
+import { atGateway, chargeAt, clearGatewayFaults, gatewayFaults, untilStatus } from '../support/payments.ts';
 import { alarms, createStranger } from '../support/stranger.ts';
 import { until } from '../support/until.ts';
-import { HURRIED, RARELY, startWorkflows, type Order } from '../support/workflow-harness.ts';
+import {
+  ANXIOUS,
+  HURRIED,
+  RARELY,
+  startWorkflows,
+  untilRow,
+  type Order,
+} from '../support/workflow-harness.ts';
 
 const { stack, harness, buyer } = await startWorkflows({ supplier: { activateAfterMs: null } });
 const stranger = await createStranger(stack);
@@ -23,7 +35,16 @@ afterEach(async () => {
   await stack.clearFaults();
   await clearGatewayFaults(stack);
 });
-afterAll(() => stranger.close());
+const temporal = connectClient({
+  address: stack.env['TEMPORAL_ADDRESS'] ?? '',
+  namespace: stack.namespace,
+});
+const workflows = createWorkflowStates(temporal);
+const VENDOR_QUEUES = { supplier: SUPPLIER_QUEUE, gateway: GATEWAY_QUEUE } as const;
+afterAll(async () => {
+  await temporal.close();
+  await stranger.close();
+});
 
 /** Held, taken by the supplier, and never answered. */
 async function inDoubt(more: Partial<Order> = {}): Promise<string> {
@@ -373,140 +394,128 @@ describe('an activity that is scheduled by hand', () => {
 });
 
 describe('a task that a stranger takes in our place', () => {
-  const QUEUES = { orders: ORDERS_QUEUE, supplier: SUPPLIER_QUEUE, gateway: GATEWAY_QUEUE } as const;
-
-  /** Our worker leaves one queue to a stranger while this runs, and does all of them again afterwards. */
-  async function whileTaken<T>(
-    queue: keyof typeof QUEUES,
-    lies: object,
-    run: (adminUrl: string) => Promise<T>,
-  ): Promise<T> {
-    await stack.stopWorker();
-    const others = (['orders', 'supplier', 'gateway', 'webhooks', 'ops'] as const).filter(
-      (name) => name !== queue,
-    );
-    const worker = await runWorker({ ...stack.parts, processName: 'worker' }, others);
-    const leave = await stranger.takeTasks(QUEUES[queue], lies);
-    try {
-      return await run(worker.adminUrl);
-    } finally {
-      await leave();
-      await worker.stop();
-      await stack.startWorker();
-    }
-  }
-
-  const untilAlarm = (adminUrl: string, what: string): Promise<number> =>
-    until(
-      () => alarms(adminUrl, what),
-      (count) => count > 0,
-      { what: `the alarm about a ${what}` },
-    );
-
   it('gives no money back for a refusal that the supplier never gave', async () => {
     const refusal = { reason: 'OUT_OF_STOCK', detail: 'a lie' };
     const lie = { outcome: 'refused', refusal, catalogueIsOld: false, afterDoubt: false, asks: 1 };
-    const { transactionId, answer } = await whileTaken(
+    const transactionId = await withLiesOn(
       'supplier',
       { deliver: () => Promise.resolve(lie) },
-      async (adminUrl) => {
+      async (raised) => {
         await stack.faults({ loseAnswer: 1 });
-        const purchased = await harness.purchase({ account: buyer.account, timings: HURRIED });
-        await untilAlarm(adminUrl, 'refusal');
+        const asked = await harness.purchase({ account: buyer.account, timings: HURRIED });
+        await untilRaised(() => raised('refusal'));
+        expect(asked.answer).toEqual({ status: 'PROCESSING' });
+        expect(await holdOf(stack, asked.transactionId)).toBe('HELD');
         await stack.clearFaults();
-        return purchased;
+        return asked.transactionId;
       },
     );
-    expect(answer).toEqual({ status: 'PROCESSING' });
     expect(await untilClosed(stack, transactionId)).toMatchObject({ status: 'SUCCESS' });
   });
 
-  it('charges nothing for a delivery that never was, and the purchase stays to be repaired', async () => {
-    const lie = { outcome: 'delivered', iccid: '8944000000000000001' };
-    const { transactionId } = await whileTaken(
-      'supplier',
-      { deliver: () => Promise.resolve(lie) },
-      async () => {
-        await stack.faults({ loseAnswer: 1 });
-        const purchased = await harness.purchase({ account: buyer.account, timings: HURRIED });
-        await harness.result(purchased.transactionId);
-        return purchased;
-      },
-    );
-    expect(await findPurchaseRow(stack, transactionId)).toMatchObject({ status: 'PROCESSING' });
-    expect(await holdOf(stack, transactionId)).toBe('HELD');
-    await stack.clearFaults();
-    await operator.replay(transactionId, { by: 'ada', reason: REASON });
-    expect(await untilClosed(stack, transactionId)).toMatchObject({ status: 'SUCCESS' });
+  it('orders nothing for a payment that never came, and delivers once it has come', async () => {
+    const timings = { ...ANXIOUS, checkoutMs: 600_000 };
+    const order = { account: buyer.account, paidBy: 'CARD', timings } as const;
+    const { transactionId } = await harness.purchase(order);
+    const before = { balance: await buyer.balanceMinor(), rows: await rowsAbout(transactionId) };
+    const lie = { state: 'paid', isKnown: true };
+    await withLiesOn('gateway', { lookAtPayment: () => Promise.resolve(lie) }, async (raised) => {
+      await stack.temporal.workflow.getHandle(transactionId).signal(LOOK_SIGNAL);
+      await untilRaised(() => raised('delivery'));
+      await untilRow(stack, transactionId, (row) => row.attention_reason !== null, 'on the stuck list');
+      expect(await stuckAs(transactionId)).toEqual(['paid-not-delivered: DELIVERY_STEP_FAILED']);
+    });
+    expect(await findPurchaseRow(stack, transactionId)).toMatchObject({
+      status: 'PENDING',
+      supplier_asks: 0,
+    });
+    expect(await stack.supplierOrders(transactionId)).toEqual([]);
+    expect(await holdOf(stack, transactionId)).toBeUndefined();
+    expect(await buyer.balanceMinor()).toBe(before.balance);
+    expect(await rowsAbout(transactionId)).toBe(before.rows);
+    await atGateway(stack, transactionId, 'pay');
+    await untilStatus(stack, transactionId, 'SUCCESS');
+    expect(await holdOf(stack, transactionId)).toBe('POSTED');
     expect(await stack.supplierOrders(transactionId)).toHaveLength(1);
   });
 
-  it('delivers nothing for a payment that the gateway never had', async () => {
-    const transactionId = await unpaid();
-    const rows = await rowsAbout(transactionId);
-    await whileTaken(
-      'gateway',
-      { lookAtPayment: () => Promise.resolve({ state: 'paid', isKnown: true }) },
-      async (adminUrl) => {
-        expect(await stranger.update(transactionId, LOOK_UPDATE, undefined)).toMatchObject({ state: 'paid' });
-        await untilAlarm(adminUrl, 'delivery');
-      },
-    );
-    expect(await stack.supplierOrders(transactionId)).toEqual([]);
-    expect(await findPurchaseRow(stack, transactionId)).toMatchObject({ status: 'PENDING' });
-    expect(await rowsAbout(transactionId)).toBe(rows);
-    // Money that comes after all is not lost.
-    await atGateway(stack, transactionId, 'pay');
-    await until(
-      () => stranger.update(transactionId, LOOK_UPDATE, undefined),
-      (stand) => (stand as { state: string }).state === 'paid',
-      { what: 'a payment check of our own' },
-    );
+  it('charges nothing for a delivery that never was; a replay from the stuck list delivers it', async () => {
+    const lie = { outcome: 'delivered', iccid: '8900000000000000001' };
+    const transactionId = await withLiesOn('supplier', { deliver: () => Promise.resolve(lie) }, async () => {
+      await stack.faults({ loseAnswer: 1 });
+      const asked = await harness.purchase({ account: buyer.account, timings: HURRIED });
+      expect(await harness.result(asked.transactionId)).toMatchObject({ status: 'SUCCESS' });
+      await stack.clearFaults();
+      return asked.transactionId;
+    });
+    expect(await findPurchaseRow(stack, transactionId)).toMatchObject({
+      status: 'PROCESSING',
+      closed_at: null,
+    });
+    expect(await holdOf(stack, transactionId)).toBe('HELD');
+    const { body } = await buyer.read(`/api/esim/transactions/${transactionId}`);
+    expect(body.status).toBe('PROCESSING');
+    expect(await stuckAs(transactionId)).toEqual(['workflow-gone: PROCESSING']);
     await operator.replay(transactionId, { by: 'ada', reason: REASON });
     await untilStatus(stack, transactionId, 'SUCCESS');
+    expect(await holdOf(stack, transactionId)).toBe('POSTED');
+    expect(await stack.supplierOrders(transactionId)).toHaveLength(1);
+    expect(await stuckAs(transactionId)).toEqual([]);
   });
 
-  it('closes nothing early for a payment that is said to have expired', async () => {
-    const transactionId = await unpaid();
+  it('closes no payment before its time, though the answer to opening it says that it is over', async () => {
+    const timings = { ...RARELY, checkoutMs: 600_000 };
+    const order = { account: buyer.account, paidBy: 'CARD', timings } as const;
+    const { transactionId } = await harness.purchase(order);
     const { input } = await signedInputOf(transactionId);
     await stack.temporal.workflow.getHandle(transactionId).terminate('a stranger');
-    const expired = { outcome: 'open', reference: transactionId, expiresAtMs: Date.now() - 60_000 };
-    let checks = 0;
-    await whileTaken(
-      'gateway',
-      {
-        openPayment: () => Promise.resolve(expired),
-        lookAtPayment: () => {
-          checks += 1;
-          return Promise.resolve({ state: 'waiting', isKnown: true });
-        },
-      },
-      async () => {
-        await stranger.start('purchase', transactionId, input);
-        await until(
-          () => isHeldByOwnStep(transactionId, 2),
-          (isHeld) => isHeld,
-          { what: 'a step that does not close it' },
-        );
-      },
-    );
-    expect(checks).toBeGreaterThan(0);
+    const over = { outcome: 'open', reference: transactionId, expiresAtMs: Date.now() - 60_000 };
+    const lies = {
+      openPayment: () => Promise.resolve(over),
+      lookAtPayment: () => Promise.resolve({ state: 'waiting', isKnown: true }),
+    };
+    await withLiesOn('gateway', lies, async (raised) => {
+      await stranger.start('purchase', transactionId, input);
+      await untilRaised(() => raised('payment'));
+    });
     expect(await findPurchaseRow(stack, transactionId)).toMatchObject({ status: 'PENDING' });
     await atGateway(stack, transactionId, 'pay');
     await untilStatus(stack, transactionId, 'SUCCESS');
+    expect(await holdOf(stack, transactionId)).toBe('POSTED');
+    expect((await chargeAt(stack, transactionId)).refunds).toEqual([]);
   });
 });
 
-/**
- * Whether a workflow is busy with a step of its own after this many steps on other queues: it reports to Temporal every few seconds that the step is
- * not done, and the step was tried many times by then.
- */
-async function isHeldByOwnStep(transactionId: string, stepsBefore: number): Promise<boolean> {
-  const { events } = await stack.temporal.workflow.getHandle(transactionId).fetchHistory();
-  const ended = (events ?? []).map((event, at) => (event.activityTaskCompletedEventAttributes ? at : -1));
-  const reported = (events ?? []).findLastIndex((event) => event.workflowTaskCompletedEventAttributes);
-  const last = Math.max(...ended);
-  return ended.filter((at) => at >= 0).length >= stepsBefore && reported > last;
+/** Our worker serves every queue but one. There a stranger answers, until `scene` has ended; `raised` counts our worker's alarms. */
+async function withLiesOn<T>(
+  queue: keyof typeof VENDOR_QUEUES,
+  lies: object,
+  scene: (raised: (what: string) => Promise<number>) => Promise<T>,
+): Promise<T> {
+  await stack.stopWorker();
+  const others = QUEUE_NAMES.filter((name) => name !== queue);
+  const worker = await runWorker({ ...stack.parts, processName: 'worker' }, others);
+  const leave = await stranger.takeTasks(VENDOR_QUEUES[queue], lies);
+  try {
+    return await scene((what) => alarms(worker.adminUrl, what));
+  } finally {
+    await leave();
+    await worker.stop();
+    await stack.startWorker();
+  }
+}
+
+const untilRaised = (raised: () => Promise<number>) =>
+  until(raised, (count) => count > 0, { what: 'the alarm' });
+
+/** As what the stuck list shows it, two minutes from now. */
+async function stuckAs(transactionId: string): Promise<string[]> {
+  const clock = { now: () => new Date(Date.now() + 120_000) };
+  const { items } = await findStuck(
+    { db: stack.world, workflows, clock, limits: stuckLimits(ANXIOUS) },
+    { transactionId },
+  );
+  return items.map((item) => `${item.class}: ${item.reason}`);
 }
 
 const runPurchase = async (input: { readonly transactionId: string }): Promise<unknown> =>
