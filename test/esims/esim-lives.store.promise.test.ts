@@ -51,6 +51,9 @@ interface Phase {
   readonly atMs: number;
   readonly status: EsimStatus;
   readonly word: string;
+  /** Of the profile. */
+  readonly smdpStatus: string;
+  readonly activatedAtMs: number | null;
   readonly used: number;
   readonly total: number;
   readonly expiresAtMs: number;
@@ -62,11 +65,24 @@ interface Life {
   readonly phases: readonly Phase[];
 }
 
-type Change = Partial<Omit<Phase, 'atMs'>>;
+type Change = Partial<Omit<Phase, 'atMs' | 'activatedAtMs'>>;
 
 /** The kinds of lives, each as changes at days after it was bought. An end of validity is five days after the first use, or after it was bought. */
 const KINDS: Readonly<Record<string, (random: Random) => readonly (readonly [number, Change])[]>> = {
   'never used': () => [[5, { status: 'EXPIRED', word: 'UNUSED_EXPIRED' }]],
+  'installed, never used': () => [
+    [0.2, { smdpStatus: 'INSTALLATION' }],
+    [0.3, { smdpStatus: 'ENABLED' }],
+    [1, { smdpStatus: 'DISABLED' }],
+    [5, { status: 'EXPIRED', word: 'UNUSED_EXPIRED' }],
+  ],
+  'deleted from the phone': (random) => [
+    [0.3, IN_USE],
+    ...steps(random, 0.4, 1.5, 0.6),
+    [2, { smdpStatus: 'DISABLED' }],
+    [2.1, { smdpStatus: 'DELETED' }],
+    [5.3, EXPIRED],
+  ],
   'used a little': (random) => [
     [0.3, { ...IN_USE, used: 1 }],
     ...steps(random, 0.4, 4.5, random.below(49) / 100),
@@ -111,6 +127,8 @@ const KINDS: Readonly<Record<string, (random: Random) => readonly (readonly [num
   ],
   'in use for long': (random) => [
     [0.3, { ...IN_USE, expiresAtMs: 90 }],
+    [3, { smdpStatus: 'DISABLED' }],
+    [6, { smdpStatus: 'ENABLED' }],
     ...steps(random, 0.4, 7, random.below(100) / 100),
   ],
   'suspended for good': () => [
@@ -118,7 +136,7 @@ const KINDS: Readonly<Record<string, (random: Random) => readonly (readonly [num
     [2, SUSPENDED],
   ],
 };
-const IN_USE: Change = { status: 'ACTIVE', word: 'IN_USE', expiresAtMs: 5.3 };
+const IN_USE: Change = { status: 'ACTIVE', word: 'IN_USE', smdpStatus: 'ENABLED', expiresAtMs: 5.3 };
 const EXPIRED: Change = { status: 'EXPIRED', word: 'USED_EXPIRED' };
 const SUSPENDED: Change = { status: 'SUSPENDED', word: 'SUSPENDED' };
 
@@ -135,21 +153,26 @@ function steps(random: Random, from: number, to: number, share: number): [number
 function lifeOf(nth: number, random: Random): Life {
   const kind = random.pick(Object.keys(KINDS));
   const boughtAtMs = START_MS + random.below(12) * HOUR_MS - 12 * HOUR_MS;
-  const endsAfter = kind === 'never used' ? 5 : 180;
+  const endsAfter = kind.endsWith('never used') ? 5 : 180;
   let last: Phase = {
     atMs: boughtAtMs,
     status: 'CREATED',
     word: 'GOT_RESOURCE',
+    smdpStatus: 'RELEASED',
+    activatedAtMs: null,
     used: 0,
     total: TOTAL,
     expiresAtMs: boughtAtMs + endsAfter * DAY_MS,
   };
   const phases = [last];
-  for (const [day, { expiresAtMs: endDay, ...change }] of KINDS[kind]!(random)) {
+  const changes = KINDS[kind]!(random).toSorted(([a], [b]) => a - b);
+  for (const [day, { expiresAtMs: endDay, ...change }] of changes) {
     // Going on after a suspension moves no end.
     const isEnd = endDay !== undefined && (last.status === 'CREATED' || change.total !== undefined);
     const expiresAtMs = isEnd ? boughtAtMs + endDay * DAY_MS : last.expiresAtMs;
-    last = { ...last, ...change, expiresAtMs, atMs: boughtAtMs + day * DAY_MS };
+    const atMs = boughtAtMs + day * DAY_MS;
+    const activatedAtMs = last.activatedAtMs ?? (change.status === 'ACTIVE' ? atMs : null);
+    last = { ...last, ...change, activatedAtMs, expiresAtMs, atMs };
     phases.push(last);
   }
   return { id: String(nth), kind, phases };
@@ -157,6 +180,8 @@ function lifeOf(nth: number, random: Random): Life {
 
 const truthAt = ({ phases }: Life, atMs: number): Phase =>
   phases.findLast((phase) => phase.atMs <= atMs) ?? phases[0]!;
+
+const isoOf = (ms: number | null): string | null => (ms === null ? null : new Date(ms).toISOString());
 
 /** Answers with what was true up to three hours ago, or not at all. */
 function laggingSupplier(lives: ReadonlyMap<string, Life>, random: Random, now: () => number) {
@@ -166,10 +191,12 @@ function laggingSupplier(lives: ReadonlyMap<string, Life>, random: Random, now: 
       const esimTranNo = 'esimTranNo' in query ? query.esimTranNo : '';
       if (random.below(20) === 0)
         return Promise.resolve({ outcome: 'unknown', detail: 'lost', notSent: true });
-      const { status, word, used, total, expiresAtMs } = lagged(esimTranNo);
+      const { status, word, smdpStatus, activatedAtMs, used, total, expiresAtMs } = lagged(esimTranNo);
       const profile = profileFacts({
         esimTranNo,
         status,
+        smdpStatus,
+        activateTime: isoOf(activatedAtMs),
         orderUsageBytes: used,
         totalVolumeBytes: total,
         expiredTime: new Date(expiresAtMs).toISOString(),
@@ -222,11 +249,17 @@ async function plant(lives: readonly Life[]): Promise<void> {
   for (let from = 0; from < lives.length; from += 1_000) {
     const some = lives.slice(from, from + 1_000);
     await sql`
+      insert into purchases (transaction_id, account_id, package_type, payment_method, status, package_code, package_name, volume_bytes, duration,
+                             esim_id, price_minor, currency, price_usd_minor, cost_usd_e4, settings_id, request_id, created_at, closed_at)
+      select 't' || id, ${ACCOUNT}, 'BASE', 'CARD', 'SUCCESS', 'P', 'P', ${TOTAL}, 5, 'e' || id, 100, 'USD', 100, 1, 'initial', 'r', bought, bought
+        from unnest(${some.map(({ id }) => id)}::text[], ${some.map(({ phases }) => new Date(phases[0]!.atMs))}::timestamptz[])
+             life (id, bought)`.execute(books.owner);
+    await sql`
       insert into esims (id, account_id, transaction_id, package_code, package_name, status, price_minor, currency, snapshot, supplier,
                          esim_tran_no, iccid, total_volume_bytes, total_duration, duration_unit, data_type, created_at, looked_at,
-                         expired_time, next_check_at, next_usage_at)
+                         smdp_status, expired_time, next_check_at, next_usage_at)
       select 'e' || id, ${ACCOUNT}, 't' || id, 'P', 'P', 'CREATED', 100, 'USD', '{}', 's', 'n' || id, '8901000000000000001', ${TOTAL}, 5,
-             'DAY', 1, bought, bought, ends, bought + interval '3 days', bought + interval '12 hours'
+             'DAY', 1, bought, bought, 'RELEASED', ends, bought + interval '3 days', bought + interval '12 hours'
         from unnest(${some.map(({ id }) => id)}::text[], ${some.map(({ phases }) => new Date(phases[0]!.atMs))}::timestamptz[],
                     ${some.map(({ phases }) => new Date(phases[0]!.expiresAtMs))}::timestamptz[]) life (id, bought, ends)`.execute(
       books.owner,
@@ -239,12 +272,35 @@ interface Told {
   readonly data: Readonly<Record<string, string | number>>;
 }
 
-/** What the merchant was sent, by eSIM, oldest first. */
-async function messagesByEsim(): Promise<Map<string, Told[]>> {
-  const { rows } = await sql<{ body: string }>`
-    select body from webhook_messages order by created_at, length(event_key), event_key`.execute(books.owner);
-  const told = rows.map(({ body }) => JSON.parse(body) as Told);
+/** What happened according to the feed, by eSIM, oldest first. Each event is one row, and one message to the only endpoint. */
+async function eventsByEsim(): Promise<Map<string, Told[]>> {
+  const { rows } = await sql<{ id: string; body: string; sent: string[] }>`
+    select events.id, events.body, array(select body from webhook_messages where event_id = events.id) as sent
+      from events where account_id = ${ACCOUNT} order by position, seq`.execute(books.owner);
+  const notices = new Set<string>();
+  const told = rows.map(({ id, body, sent }) => {
+    expect(sent, id).toEqual([body]);
+    const one = JSON.parse(body) as Told;
+    const notice = noticeOf(one);
+    if (notice !== undefined) {
+      if (notices.has(notice)) expect.fail(`${notice} has two rows`);
+      notices.add(notice);
+    }
+    return one;
+  });
+  const messages = await books.owner.selectFrom('webhook_messages').select('id').execute();
+  expect(messages).toHaveLength(rows.length);
   return Map.groupBy(told, ({ data }) => String(data['esimId']));
+}
+
+/** A threshold of one allowance and an end of validity must not come again; undefined: a change of status, which may. */
+function noticeOf({ event, data }: Told): string | undefined {
+  const about = {
+    'esim.usage_threshold': ['totalVolume', 'thresholdPercent'],
+    'esim.expiring': ['expiredTime', 'daysBefore'],
+    'esim.expired': [],
+  }[event];
+  return about && [event, data['esimId'], ...about.map((field) => data[field])].join(' ');
 }
 
 const of = (told: readonly Told[], event: string, field: string) =>
@@ -318,19 +374,28 @@ it('every change ends in the truth of the supplier, every threshold and expiry i
       await Promise.all([lane(), lane(), lane(), notifyExpiring(deps), notifyExpiring(deps)]);
     }
     const rows = await books.owner.selectFrom('esims').selectAll().execute();
-    const told = await messagesByEsim();
+    const told = await eventsByEsim();
     let changes = 0;
     for (const row of rows) {
       const life = byTranNo.get(row.esim_tran_no)!;
       const truth = life.phases.at(-1)!;
       const ours = {
         status: row.status,
+        smdpStatus: row.smdp_status,
+        activatedAtMs: row.activate_time?.getTime() ?? null,
         used: Number(row.order_usage_bytes),
         total: Number(row.total_volume_bytes),
         expiresAtMs: row.expired_time?.getTime(),
       };
-      const { status, used, total, expiresAtMs } = truth;
-      expect(ours, `${row.id}, ${life.kind}`).toEqual({ status, used, total, expiresAtMs });
+      const { status, smdpStatus, activatedAtMs, used, total, expiresAtMs } = truth;
+      expect(ours, `${row.id}, ${life.kind}`).toEqual({
+        status,
+        smdpStatus,
+        activatedAtMs,
+        used,
+        total,
+        expiresAtMs,
+      });
       expectStory(life, told.get(row.id) ?? []);
       changes += life.phases.length - 1;
     }
