@@ -1,7 +1,7 @@
 // Debian's Chromium, driven by Playwright, with nothing of its own going out to the network.
 // Must fail clearly where there is no browser: a page that nobody looked at is not a page that works.
 import { existsSync } from 'node:fs';
-import { chromium, type Browser, type Page } from 'playwright-core';
+import { chromium, type Browser, type BrowserContext, type Page } from 'playwright-core';
 
 const PROGRAM = '/usr/bin/chromium';
 const FLAGS = [
@@ -51,3 +51,51 @@ export function watchOrigins(page: Page): Set<string> {
 /** By how many pixels something is wider than the screen. */
 export const overflow = (page: Page): Promise<number> =>
   page.evaluate<number>('document.documentElement.scrollWidth - document.documentElement.clientWidth');
+
+const READ_SHIFTS = `window.layoutShift = 0;
+  new PerformanceObserver((list) => {
+    for (const { value, hadRecentInput } of list.getEntries()) if (!hadRecentInput) window.layoutShift += value;
+  }).observe({ type: 'layout-shift', buffered: true });`;
+
+/** Adds up how far each page of this context jumps while it loads. Call it before they are opened. */
+export const watchLayout = (context: BrowserContext): Promise<void> => context.addInitScript(READ_SHIFTS);
+
+interface Loaded {
+  /** Web vitals: above 0.1 people notice it. */
+  readonly layoutShift: number;
+  /** Requests for data that waited for each other. */
+  readonly roundTrips: number;
+  readonly ms: number;
+}
+
+/** How the page came, from its address to what it shows now. */
+export const readLoad = (page: Page): Promise<Loaded> =>
+  page.evaluate<Loaded>(`(() => {
+    const asked = performance.getEntriesByType('resource').filter(({ initiatorType }) => initiatorType === 'fetch');
+    let [roundTrips, end] = [0, 0];
+    for (const { startTime, responseEnd } of asked.sort((a, b) => a.startTime - b.startTime)) {
+      if (startTime < end) continue;
+      roundTrips += 1;
+      end = responseEnd;
+    }
+    return { layoutShift: window.layoutShift, roundTrips, ms: Math.round(performance.now()) };
+  })()`);
+
+/** What comes over the network until the page is quiet, and the scripts in it. */
+export async function firstLoad(page: Page, url: string): Promise<{ bytes: number; scripts: string[] }> {
+  const sizes: Promise<number>[] = [];
+  const scripts: Promise<string>[] = [];
+  page.on('response', (response) => {
+    if (response.url().endsWith('.js')) scripts.push(response.text());
+    sizes.push(
+      response
+        .request()
+        .sizes()
+        .then(({ responseBodySize }) => responseBodySize),
+    );
+  });
+  await page.goto(url, { waitUntil: 'networkidle' });
+  await page.locator('h1').waitFor();
+  const bytes = (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0);
+  return { bytes, scripts: await Promise.all(scripts) };
+}

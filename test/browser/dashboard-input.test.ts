@@ -294,3 +294,77 @@ describe('signing in again over a page', { timeout: 120_000 }, () => {
     await page.context().close();
   });
 });
+
+describe('an answer of 500', { timeout: 120_000 }, () => {
+  it('is shown with a button that tries again', async () => {
+    const owner = await signedUp(stack);
+    const page = await openAs(owner, placeOf(owner));
+    let isBroken = true;
+    await page.route('**/api/wallet/entries*', (route) =>
+      isBroken
+        ? route.fulfill({
+            status: 500,
+            json: {
+              success: false,
+              error: { code: 'INTERNAL_ERROR', message: 'Something went wrong on our side' },
+            },
+          })
+        : route.continue(),
+    );
+    await page.goto(`${stack.apiUrl}/dashboard${placeOf(owner)}/wallet`);
+    const failure = page.getByRole('alert').filter({ hasText: 'Something went wrong on our side' });
+    await failure.getByRole('button', { name: 'Try again' }).waitFor();
+    isBroken = false;
+    await failure.getByRole('button', { name: 'Try again' }).click();
+    await page.getByText('No changes yet.').waitFor();
+    expect(await failure.count()).toBe(0);
+    await page.context().close();
+  });
+});
+
+describe('an endpoint', { timeout: 120_000 }, () => {
+  it('gets a sample, its failures again, and a new secret', async () => {
+    const owner = await signedUp(stack);
+    const url = `${stack.apiUrl}/hook`;
+    await owner.ask('POST', '/api/webhooks/endpoints', { body: { url, events: ['esim.purchased'] } });
+    const page = await openAs(owner, `${placeOf(owner)}/developers/webhooks`);
+    await page.getByText('No messages.').waitFor();
+    await page.getByRole('combobox', { name: 'Sample of' }).click();
+    await page.getByRole('option', { name: 'esim.expired' }).click();
+    await page.getByRole('button', { name: 'Send a sample' }).click();
+    await page.getByText('The sample is being sent.').waitFor();
+    await page.getByRole('table', { name: 'Messages' }).getByRole('link', { name: 'esim.expired' }).waitFor();
+
+    await page.getByRole('button', { name: 'Resend failures' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByRole('button', { name: 'Resend' }).click();
+    await page.getByText(/failed messages? (is|are) being resent/).waitFor();
+    await dialog.waitFor({ state: 'hidden' });
+
+    await page.getByRole('button', { name: 'New secret' }).click();
+    await dialog.getByRole('button', { name: 'Create the new secret' }).click();
+    await page.getByText(/^whsec_/).waitFor();
+    await page.reload();
+    await page.getByRole('button', { name: 'New secret' }).waitFor();
+    expect(await page.content()).not.toContain('whsec_');
+    await page.context().close();
+  });
+});
+
+describe('figures', { timeout: 120_000 }, () => {
+  it('are in tables too, below their charts', async () => {
+    const owner = await signedUp(stack);
+    await pay(owner, 50);
+    const buy = { packageCode: 'SIM-OK', packageType: 'BASE', paymentMethod: 'WALLET' };
+    await owner.ask('POST', '/api/esim/buy', { body: buy });
+    const page = await openAs(owner, `${placeOf(owner)}/figures`);
+    const show = page.getByText('Show as a table');
+    await expect.poll(() => show.count(), { timeout: 20_000 }).toBe(3);
+    for (const one of await show.all()) await one.click();
+    const rowsOf = (name: string) => page.getByRole('table', { name, exact: true }).getByRole('row');
+    expect([await rowsOf('Spent per day').count(), await rowsOf('Data per day').count()]).toEqual([31, 31]);
+    expect(await rowsOf('Spent per day').last().innerText()).toMatch(/USD.\d+\.\d\d\s+1$/);
+    expect(await rowsOf('Purchases by destination').last().innerText()).toMatch(/\w\s+1$/);
+    await page.context().close();
+  });
+});

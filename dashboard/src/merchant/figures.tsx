@@ -5,6 +5,7 @@ import { useState } from 'react';
 import { api } from '../api/client.ts';
 import { bodyOf } from '../api/data-of.ts';
 import type { components } from '../api/generated/api.ts';
+import { ChartValues } from '../ui/chart-values.tsx';
 import { formatAmount, formatBytes, formatDay } from '../ui/format.ts';
 import { QueryView, Empty, Moment, PageHead, Section } from '../ui/parts.tsx';
 import { useAccountQuery } from './place.ts';
@@ -70,6 +71,15 @@ function Spending({ days }: { readonly days: number }) {
                 series={[{ name: 'Spent', color: 'blue.7' }]}
                 valueFormatter={(value) => formatAmount(value, currency)}
               />
+              <ChartValues
+                label="Spent per day"
+                titles={['Day', 'Spent', 'Purchases']}
+                rows={found.map(({ day, spent, purchases }) => [
+                  formatDay(day),
+                  formatAmount(spent, currency),
+                  purchases.toLocaleString(),
+                ])}
+              />
             </Section>
             <Section title="Data per day, GB">
               <AreaChart
@@ -82,6 +92,15 @@ function Spending({ days }: { readonly days: number }) {
                   { name: 'Data used', color: 'teal.7' },
                 ]}
                 valueFormatter={(value) => value.toLocaleString(undefined, { maximumFractionDigits: 2 })}
+              />
+              <ChartValues
+                label="Data per day"
+                titles={['Day', 'Data bought', 'Data used']}
+                rows={found.map(({ day, dataBytes, usedBytes }) => [
+                  formatDay(day),
+                  formatBytes(dataBytes),
+                  formatBytes(usedBytes),
+                ])}
               />
             </Section>
             <Destinations of={topDestinations} />
@@ -111,14 +130,21 @@ function Destinations({ of: found }: { readonly of: components['schemas']['Spend
       {found.length === 0 ? (
         <Empty>No purchases in this time.</Empty>
       ) : (
-        <BarChart
-          h={HEIGHT}
-          orientation="vertical"
-          yAxisProps={{ width: 120 }}
-          data={found.map(({ regionName, purchases }) => ({ region: regionName, Purchases: purchases }))}
-          dataKey="region"
-          series={[{ name: 'Purchases', color: 'teal.7' }]}
-        />
+        <>
+          <BarChart
+            h={HEIGHT}
+            orientation="vertical"
+            yAxisProps={{ width: 120 }}
+            data={found.map(({ regionName, purchases }) => ({ region: regionName, Purchases: purchases }))}
+            dataKey="region"
+            series={[{ name: 'Purchases', color: 'teal.7' }]}
+          />
+          <ChartValues
+            label="Purchases by destination"
+            titles={['Destination', 'Purchases']}
+            rows={found.map(({ regionName, purchases }) => [regionName, purchases.toLocaleString()])}
+          />
+        </>
       )}
     </Section>
   );

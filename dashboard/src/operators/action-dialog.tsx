@@ -21,7 +21,7 @@ import { Refusal } from '../api/refusal.ts';
 import { formatMoment } from '../ui/format.ts';
 import { Failed } from '../ui/parts.tsx';
 import { ReasonField, reasonError } from '../ui/reason-field.tsx';
-import { movesQuery, type Action, type MoveRecord, type PurchaseStory } from './data.ts';
+import { movesQuery, type Action, type MoveRecord, type PurchaseTimeline } from './data.ts';
 import { EffectSection } from './effect.tsx';
 import { useOperator, useWorld } from './place.ts';
 import { ACTIONS } from './words.ts';
@@ -83,15 +83,15 @@ const FIELD_OF_REFUSAL: Readonly<Record<string, keyof Fields>> = {
 
 export function ActionDialog({
   action,
-  story,
+  timeline,
   onClose,
 }: {
   readonly action: Action;
-  readonly story: PurchaseStory;
+  readonly timeline: PurchaseTimeline;
   readonly onClose: () => void;
 }) {
   const { label, does } = ACTIONS[action];
-  const { form, sending, first } = useAction(action, story);
+  const { form, sending, first } = useAction(action, timeline);
   const [checked, setChecked] = useState<MoveRequest | null>(null);
   const back = () => {
     sending.reset();
@@ -112,7 +112,7 @@ export function ActionDialog({
         <Stack>
           <Text size="sm">{does}</Text>
           <Facts request={checked} />
-          <Effect request={checked} transactionId={story.transactionId} />
+          <Effect request={checked} transactionId={timeline.transactionId} />
           {first && <WasFirst of={first} />}
           {sending.error && <Failed error={sending.error} />}
           <Group justify="flex-end">
@@ -138,13 +138,13 @@ export function ActionDialog({
         <form
           onSubmit={form.onSubmit((fields) => {
             sending.reset();
-            setChecked(requestOf(action, fields, story));
+            setChecked(requestOf(action, fields, timeline));
           })}
           noValidate
         >
           <Stack>
             <Text size="sm">{does}</Text>
-            <FieldsOf action={action} story={story} form={form} />
+            <FieldsOf action={action} timeline={timeline} form={form} />
             <ReasonField data-autofocus {...form.getInputProps('reason')} />
             {sending.error && !hasErrors(form.errors) && <Failed error={sending.error} />}
             <Group justify="flex-end">
@@ -162,13 +162,13 @@ export function ActionDialog({
 
 const hasErrors = (errors: object): boolean => Object.keys(errors).length > 0;
 
-function useAction(action: Action, story: PurchaseStory) {
+function useAction(action: Action, timeline: PurchaseTimeline) {
   const world = useWorld();
   const { email } = useOperator();
   const queries = useQueryClient();
-  const { transactionId } = story;
+  const { transactionId } = timeline;
   // What the person saw when they began.
-  const [known] = useState(() => new Set(story.moves.map(({ moveId }) => moveId)));
+  const [known] = useState(() => new Set(timeline.moves.map(({ moveId }) => moveId)));
   const [first, setFirst] = useState<MoveRecord | null>(null);
   const form = useForm<Fields>({
     initialValues: EMPTY,
@@ -218,7 +218,7 @@ function errorsOf(error: Refusal, action: Action): Readonly<Record<string, strin
 }
 
 /** Empty fields are not sent. */
-function requestOf(move: Action, fields: Fields, { currency, payments }: PurchaseStory): MoveRequest {
+function requestOf(move: Action, fields: Fields, { currency, payments }: PurchaseTimeline): MoveRequest {
   const has = (name: keyof Fields) => FIELDS_OF[move].includes(name);
   const text = (name: 'evidence' | 'packageCode' | 'disputeId') => {
     const value = fields[name].trim();
@@ -244,16 +244,16 @@ function requestOf(move: Action, fields: Fields, { currency, payments }: Purchas
 
 function FieldsOf({
   action,
-  story,
+  timeline,
   form,
 }: {
   readonly action: Action;
-  readonly story: PurchaseStory;
+  readonly timeline: PurchaseTimeline;
   readonly form: ReturnType<typeof useAction>['form'];
 }) {
   const has = (name: keyof Fields) => FIELDS_OF[action].includes(name);
   const currency =
-    action === 'refund-to-source' ? (story.payments[0]?.currency ?? story.currency) : story.currency;
+    action === 'refund-to-source' ? (timeline.payments[0]?.currency ?? timeline.currency) : timeline.currency;
   return (
     <>
       {has('outcome') && (

@@ -2,7 +2,7 @@ import { Button, Group, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { ActionDialog } from './action-dialog.tsx';
-import { movesQuery, type Action, type Moves, type PurchaseStory } from './data.ts';
+import { movesQuery, type Action, type Moves, type PurchaseTimeline } from './data.ts';
 import { QueryView, Section } from '../ui/parts.tsx';
 import { useOperator, useWorld } from './place.ts';
 import { ReplayDialog } from './replay-dialog.tsx';
@@ -11,23 +11,23 @@ import { ACTIONS } from './words.ts';
 /** What can be done now, by whom. */
 export function ActionsSection({
   transactionId,
-  story,
+  timeline,
 }: {
   readonly transactionId: string;
-  readonly story: PurchaseStory;
+  readonly timeline: PurchaseTimeline;
 }) {
   const world = useWorld();
   const moves = useQuery(movesQuery(world, transactionId));
   return (
     <Section title="Actions">
       <QueryView query={moves} rows={3}>
-        {(of) => <Choices of={of} story={story} />}
+        {(of) => <Choices of={of} timeline={timeline} />}
       </QueryView>
     </Section>
   );
 }
 
-function Choices({ of, story }: { readonly of: Moves; readonly story: PurchaseStory }) {
+function Choices({ of, timeline }: { readonly of: Moves; readonly timeline: PurchaseTimeline }) {
   const { may } = useOperator();
   const [chosen, setChosen] = useState<Action | 'replay' | null>(null);
   const others = of.fits.filter((action) => !of.yours.includes(action));
@@ -58,7 +58,7 @@ function Choices({ of, story }: { readonly of: Moves; readonly story: PurchaseSt
       )}
       {chosen === 'replay' && <ReplayDialog transactionId={of.transactionId} onClose={close} />}
       {chosen !== null && chosen !== 'replay' && (
-        <ActionDialog action={chosen} story={story} onClose={close} />
+        <ActionDialog action={chosen} timeline={timeline} onClose={close} />
       )}
     </Stack>
   );

@@ -2,7 +2,7 @@ import { Alert, Badge, Button, Group, MultiSelect, SimpleGrid, Stack, Text, Time
 import { useQuery } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
 import { useState } from 'react';
-import { purchaseQuery, type PurchaseStory } from './data.ts';
+import { purchaseQuery, type PurchaseTimeline } from './data.ts';
 import { Facts } from '../ui/facts.tsx';
 import { formatAge, formatAmount } from '../ui/format.ts';
 import { Amount, QueryView, Empty, Id, Moment, PageHead, Section, Status } from '../ui/parts.tsx';
@@ -17,20 +17,20 @@ import { WorkflowLink } from './workflow-link.tsx';
 export function PurchasePage() {
   const world = useWorld();
   const { id } = useParams({ from: '/operators/$world/purchases/$id' });
-  const story = useQuery(purchaseQuery(world, id));
+  const timeline = useQuery(purchaseQuery(world, id));
   return (
     <Stack>
-      <PageHead title={story.data?.purpose === 'funding' ? 'Funding' : 'Purchase'}>
-        <Status>{story.data?.status ?? null}</Status>
+      <PageHead title={timeline.data?.purpose === 'funding' ? 'Funding' : 'Purchase'}>
+        <Status>{timeline.data?.status ?? null}</Status>
       </PageHead>
-      <QueryView query={story} rows={12}>
-        {(of) => <Story of={of} />}
+      <QueryView query={timeline} rows={12}>
+        {(of) => <FullTimeline of={of} />}
       </QueryView>
     </Stack>
   );
 }
 
-function Story({ of }: { readonly of: PurchaseStory }) {
+function FullTimeline({ of }: { readonly of: PurchaseTimeline }) {
   return (
     <>
       <Id>{of.transactionId}</Id>
@@ -41,7 +41,7 @@ function Story({ of }: { readonly of: PurchaseStory }) {
       ))}
       <SimpleGrid cols={{ base: 1, md: 2 }}>
         <Overview of={of} />
-        {of.purpose === null ? null : <ActionsSection transactionId={of.transactionId} story={of} />}
+        {of.purpose === null ? null : <ActionsSection transactionId={of.transactionId} timeline={of} />}
         <GatewaySide of={of} />
         <SupplierSide of={of} />
       </SimpleGrid>
@@ -56,7 +56,7 @@ function Story({ of }: { readonly of: PurchaseStory }) {
   );
 }
 
-function Overview({ of }: { readonly of: PurchaseStory }) {
+function Overview({ of }: { readonly of: PurchaseTimeline }) {
   return (
     <Section title="Overview">
       <Facts
@@ -85,7 +85,7 @@ function Overview({ of }: { readonly of: PurchaseStory }) {
   );
 }
 
-function GatewaySide({ of }: { readonly of: PurchaseStory }) {
+function GatewaySide({ of }: { readonly of: PurchaseTimeline }) {
   return (
     <Section title="At the payment gateway">
       {of.payments.length === 0 && of.refunds.length === 0 && <Empty>Nothing: paid from the wallet.</Empty>}
@@ -123,7 +123,7 @@ function GatewaySide({ of }: { readonly of: PurchaseStory }) {
   );
 }
 
-function SupplierSide({ of: { supplier, package: item } }: { readonly of: PurchaseStory }) {
+function SupplierSide({ of: { supplier, package: item } }: { readonly of: PurchaseTimeline }) {
   return (
     <Section title="At the supplier">
       {supplier ? (
@@ -144,7 +144,7 @@ function SupplierSide({ of: { supplier, package: item } }: { readonly of: Purcha
   );
 }
 
-function LedgerEntries({ of }: { readonly of: PurchaseStory }) {
+function LedgerEntries({ of }: { readonly of: PurchaseTimeline }) {
   const lines = of.timeline.filter(({ source }) => source === 'ledger');
   return (
     <Section title="Ledger entries">
@@ -166,7 +166,7 @@ function LedgerEntries({ of }: { readonly of: PurchaseStory }) {
   );
 }
 
-function Messages({ of }: { readonly of: PurchaseStory }) {
+function Messages({ of }: { readonly of: PurchaseTimeline }) {
   return (
     <Section title="Webhook messages">
       {of.messages.length === 0 ? (
@@ -190,7 +190,7 @@ function Messages({ of }: { readonly of: PurchaseStory }) {
   );
 }
 
-function Workflows({ of }: { readonly of: PurchaseStory }) {
+function Workflows({ of }: { readonly of: PurchaseTimeline }) {
   return (
     <Section title="Workflows in Temporal">
       {of.workflows === null ? (
@@ -243,7 +243,7 @@ const SOURCES = [
 const nameOfSource = (source: string) =>
   SOURCES.find(({ value }) => value === source)?.label ?? plain(source);
 
-function EverythingThatHappened({ of: { timeline } }: { readonly of: PurchaseStory }) {
+function EverythingThatHappened({ of: { timeline } }: { readonly of: PurchaseTimeline }) {
   const [sources, setSources] = useState<string[]>([]);
   const [isNewestFirst, setNewestFirst] = useState(false);
   const shown = timeline.filter(({ source }) => sources.length === 0 || sources.includes(source));
