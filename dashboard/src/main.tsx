@@ -5,11 +5,14 @@ import './ui/pages.css';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { App } from './app/app.tsx';
+import { watchAttention } from './app/attention.ts';
 
 // Dialogs lock the page's scrolling with a style element, whose nonce react-remove-scroll takes from here.
 Object.assign(globalThis, {
   __webpack_nonce__: document.querySelector<HTMLMetaElement>('meta[name="style-nonce"]')?.content,
 });
+
+watchAttention(document, window);
 
 const root = document.getElementById('root');
 if (!root) throw new Error('index.html has no #root');

@@ -36,11 +36,12 @@ export function setSessionEnded(ended: boolean): void {
   for (const listener of listeners) listener();
 }
 
-function subscribe(listener: () => void): () => void {
+/** Called after each change. Returns what ends the calls. */
+export function onSessionEnded(listener: () => void): () => void {
   listeners.add(listener);
   return () => listeners.delete(listener);
 }
 
 export const isSessionEnded = (): boolean => isEnded;
 
-export const useSessionEnded = (): boolean => useSyncExternalStore(subscribe, isSessionEnded);
+export const useSessionEnded = (): boolean => useSyncExternalStore(onSessionEnded, isSessionEnded);

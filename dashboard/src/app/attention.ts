@@ -1,0 +1,40 @@
+/** Whether somebody reads the page. Polling and refetching wait while nobody does: every request restarts the idle time of the session. */
+import { focusManager } from '@tanstack/react-query';
+import { isSessionEnded, onSessionEnded } from './session.ts';
+
+/** Long enough to read a page, short enough that the session soon begins its 30 idle minutes. */
+export const UNATTENDED_AFTER_MS = 5 * 60_000;
+
+const SIGNS_OF_A_READER = ['pointerdown', 'pointermove', 'keydown', 'wheel', 'touchstart', 'focus'] as const;
+
+/** Polling stops in a hidden tab, after 5 minutes without input, and once the session has ended. Returns what ends the watch. */
+export function watchAttention(
+  page: EventTarget & { readonly visibilityState: string },
+  view: EventTarget,
+): () => void {
+  let isAttended = true;
+  let timer: ReturnType<typeof setTimeout>;
+  const update = () =>
+    focusManager.setFocused(page.visibilityState !== 'hidden' && isAttended && !isSessionEnded());
+  const leave = () => {
+    isAttended = false;
+    update();
+  };
+  const attend = () => {
+    clearTimeout(timer);
+    timer = setTimeout(leave, UNATTENDED_AFTER_MS);
+    isAttended = true;
+    update();
+  };
+  attend();
+  for (const sign of SIGNS_OF_A_READER) view.addEventListener(sign, attend, { capture: true, passive: true });
+  page.addEventListener('visibilitychange', update);
+  const forget = onSessionEnded(update);
+  return () => {
+    clearTimeout(timer);
+    for (const sign of SIGNS_OF_A_READER) view.removeEventListener(sign, attend, { capture: true });
+    page.removeEventListener('visibilitychange', update);
+    forget();
+    focusManager.setFocused(undefined);
+  };
+}
