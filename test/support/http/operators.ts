@@ -119,10 +119,10 @@ export function openOperators(
     close: async () => {
       await liveDb?.destroy();
     },
-    // The door authenticates on every request.
+    // The door asks these on every request.
     sessions: {
       ...watched(sessions, (name) => calls.push(name)),
-      authenticate: sessions.authenticate,
+      ...{ authenticate: sessions.authenticate, authorise: sessions.authorise },
     },
     people: watched(people, (name) => calls.push(name)),
     temporalUi: {
