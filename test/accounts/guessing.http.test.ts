@@ -9,7 +9,7 @@ import type { AccountsDatabase } from '../../src/accounts/store/tables.ts';
 import { openPool } from '../../src/platform/database/database.ts';
 import { openBooks, type Books } from '../support/books.ts';
 import { openDoor, type Door, type Reply } from '../support/http/door.ts';
-import { createTestOps, tokenOf, type TestOps } from '../support/http/ops.ts';
+import { openOperators, tokenOf, type TestOperators } from '../support/http/operators.ts';
 
 const LIMIT = 20;
 const GUESSES = 200;
@@ -30,11 +30,11 @@ const db = new Kysely<AccountsDatabase>({
   log: () => void (statements += 1),
 });
 let accountId: string;
-let ops: TestOps;
+let ops: TestOperators;
 beforeAll(async () => {
   const account = { type: 'USER', name: 'Ada', email: 'ada@example.com', currency: 'USD' } as const;
   accountId = await createAccount(books.accounts, { ...account, plan: 'STANDARD' }, 'a test');
-  ops = createTestOps(books);
+  ops = openOperators(books);
 });
 afterAll(async () => {
   await db.destroy();

@@ -1,22 +1,19 @@
 // Rates and prices by finance over HTTP, on a real database: what is sold at afterwards, what waits for another person, and what the audit log says.
 import { sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { pricingUseCases } from '../../src/catalogue/operator-pricing.ts';
 import { replaceCatalogue } from '../../src/catalogue/store/catalogue.ts';
 import { findPricingSettings } from '../../src/catalogue/store/pricing-settings.ts';
 import { findGoodRates, findSetRates, insertRates } from '../../src/catalogue/store/rates.ts';
 import { readRevisions } from '../../src/catalogue/store/revisions.ts';
-import { bindAll } from '../../src/platform/composition/bind.ts';
 import { EXAMPLES } from '../../src/platform/http/docs/examples.ts';
 import { parseJson } from '../../src/platform/http/json.ts';
 import { pricingRoutes } from '../../src/catalogue/http/ops-routes.ts';
 import { openBooks, type Books } from '../support/books.ts';
 import { basePackage, region } from '../support/facts.ts';
 import { openDoor, type Door, type Reply } from '../support/http/door.ts';
-import { createTestOps, personOf, tokenOf } from '../support/http/ops.ts';
+import { openOperators, personOf, tokenOf } from '../support/http/operators.ts';
 import { shape3 } from '../support/http/shapes.ts';
 
-const clock = { now: () => new Date() };
 const REASON = 'the bank said so';
 const FINANCE = 'finance@operator.example';
 const SECOND = 'second@operator.example';
@@ -27,15 +24,13 @@ let door: Door;
 
 beforeAll(async () => {
   books = await openBooks();
-  const ops = createTestOps(books);
-  const real = bindAll({ db: books.world, clock, configuredRates: { NGN: '2000.00' } }, pricingUseCases);
-  const withReal = { ...ops, worlds: { test: { ...ops.worlds.test, ...real } } };
+  const ops = openOperators(books, { configuredRates: { NGN: '2000.00' } });
   await ops.reset();
   // A second person of finance: the administrator of these tests, by another role and address.
   await sql`update accounts.people set role = 'FINANCE', email = ${SECOND} where id = ${personOf('ADMIN')}`.execute(
     books.owner,
   );
-  door = await openDoor({ ops: withReal });
+  door = await openDoor({ ops });
   const packages = [1, 2, 3, 4, 5].map((size) =>
     basePackage({ packageCode: `NG-${size}`, slug: `NG_${size}`, cost: BigInt(size) * 10_000n }),
   );

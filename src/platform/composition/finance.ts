@@ -9,6 +9,7 @@ import { createBatchRepairs } from '../../operations/batch-repairs.ts';
 import { createOperatorActions } from '../../operations/actions.ts';
 import { createDifferences } from '../../reconciliation/reconcile.ts';
 import { keepRequest } from '../../reconciliation/store/reconciliation.ts';
+import type { Clock } from '../../domain/clock.ts';
 import { systemClock } from './shared.ts';
 import { composeWebhookEngine } from './webhooks.ts';
 import type { ReconcileEngine } from '../../reconciliation/engine.ts';
@@ -47,9 +48,20 @@ export function composeFinance(servers: FinanceServers, config: FinanceWorldConf
     applicationName: `simway-finance-${environment}`,
   });
   const temporal = servers.temporal && connectClient({ ...servers.temporal, namespace });
-  const limits = stuckLimits(timings);
-  const clock = systemClock;
   const engines = temporal ? enginesOn(temporal, db, config) : NO_ENGINES;
+  return {
+    ...createFinanceWorld({ environment, db, clock: systemClock, timings, engines }),
+    close: async () => {
+      await Promise.allSettled([db.destroy(), temporal?.close()]);
+    },
+  };
+}
+
+type FinanceEngines = ReturnType<typeof enginesOn>;
+
+/** The same on any connection and any engines. */
+export function createFinanceWorld({ environment, db, clock, timings, engines }: FinanceWorldDeps) {
+  const limits = stuckLimits(timings);
   const actions = createOperatorActions({ db, engine: engines.operator, clock, timings });
   const stuck = { db, workflows: engines.workflows, clock, limits };
   const replayDeps = {
@@ -69,10 +81,13 @@ export function composeFinance(servers: FinanceServers, config: FinanceWorldConf
     differences: createDifferences({ db, clock }),
     /** Done by the workers. */
     reconcile: (request: ReconcileRequest) => engines.reconcile.reconcile(request),
-    close: async () => {
-      await Promise.allSettled([db.destroy(), temporal?.close()]);
-    },
   };
+}
+
+interface FinanceWorldDeps extends Pick<FinanceWorldConfig, 'environment' | 'timings'> {
+  readonly db: WorldDb;
+  readonly clock: Clock;
+  readonly engines: FinanceEngines;
 }
 
 function enginesOn(temporal: TemporalClient, db: WorldDb, { timings }: FinanceWorldConfig) {
@@ -92,7 +107,7 @@ function enginesOn(temporal: TemporalClient, db: WorldDb, { timings }: FinanceWo
 const away = (): Promise<never> =>
   Promise.reject(new EngineUnavailable('This needs Temporal: set TEMPORAL_ADDRESS'));
 
-const NO_ENGINES: ReturnType<typeof enginesOn> = {
+const NO_ENGINES: FinanceEngines = {
   workflows: { findUncarried: away, ofTransaction: away },
   operator: { move: away, carryOn: away, repair: away },
   purchases: { purchase: away, fundWallet: away, check: away, checkSoon: away },

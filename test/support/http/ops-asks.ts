@@ -1,21 +1,32 @@
 // One request, at least, for every way in which a route under /ops answers, with who asks and the status. Read by the tests of the document
 // and of roles, so a route without a row fails them.
-import type { ActionOutcome } from '../../../src/operations/rules.ts';
 import type { Role } from '../../../src/accounts/roles.ts';
-import { NO_PERSON, PASSWORD, personOf } from './ops.ts';
-import { ACCOUNT, MOVE, NO_ACCOUNT, NO_REPAIR, NO_TXN, REPAIR, TXN } from './ops-answers.ts';
+import { NO_PERSON, PASSWORD, personOf } from './operators.ts';
+import {
+  ACCOUNT,
+  MOVE,
+  NO_ACCOUNT,
+  NO_MOVE,
+  NO_REPAIR,
+  NO_TXN,
+  OWN_MOVE,
+  REPAIR,
+  RUNNING_REPAIR,
+  SOLD,
+  TXN,
+} from './operator-rows.ts';
 
 export interface OpsAsk {
   /** Method and path of the route. */
   readonly route: string;
   readonly target: string;
   readonly body?: object;
-  /** `null`: nobody has signed in. */
+  /** `null`: not signed in. */
   readonly as: Role | 'NEW' | null;
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;
-  /** What a move comes to. */
-  readonly outcome?: ActionOutcome;
+  /** While Temporal cannot be reached. */
+  readonly isEngineAway?: true;
 }
 
 const PERSON = personOf('OTHER');
@@ -34,19 +45,6 @@ const ACCOUNTS = '/ops/accounts';
 const BOUGHT = `${ACCOUNTS}/${ACCOUNT}/transactions`;
 const ITS_PURCHASES = 'GET /ops/accounts/{accountId}/transactions';
 const CHANGE_ACCOUNT = 'PATCH /ops/accounts/{accountId}';
-
-const refused = (code: 'ALREADY_DELIVERED' | 'SAME_PERSON' | 'NOT_FOUND'): ActionOutcome => ({
-  outcome: 'refused',
-  code,
-  detail: 'it does not fit',
-  fits: ['look-at-gateway'],
-});
-
-const WAITS: ActionOutcome = {
-  outcome: 'waits-for-approval',
-  moveId: MOVE,
-  expiresAt: '2026-01-31T09:30:00.000Z',
-};
 
 /** The least that each route is answered with 2xx for. */
 export const GOOD_ASKS: readonly OpsAsk[] = [
@@ -133,7 +131,7 @@ export const GOOD_ASKS: readonly OpsAsk[] = [
   { route: `GET ${ONE_REPAIR}`, target: `${REPAIRS}/${REPAIR}`, as: 'SUPPORT', status: 200 },
   ...(['approve', 'decline', 'stop'] as const).map((verb) => ({
     route: `POST ${ONE_REPAIR}/${verb}`,
-    target: `${REPAIRS}/${REPAIR}/${verb}`,
+    target: `${REPAIRS}/${verb === 'stop' ? RUNNING_REPAIR : REPAIR}/${verb}`,
     body: REASON,
     as: 'FINANCE' as const,
     status: 200,
@@ -393,31 +391,21 @@ export const OTHER_ASKS: readonly OpsAsk[] = [
   { route: MOVES, target: `/ops/purchases/${NO_TXN}/moves`, body: LOOK, as: 'ADMIN', status: 404 },
   { route: MOVES, target: `${ONE}/moves`, body: { move: 'steal' }, as: 'ADMIN', status: 400 },
   { route: MOVES, target: `${ONE}/moves`, body: { ...LOOK, amount: 5 }, as: 'ADMIN', status: 400 },
-  { route: MOVES, target: `${ONE}/moves`, body: LOOK, as: 'ADMIN', status: 202, outcome: WAITS },
   {
     route: MOVES,
     target: `${ONE}/moves`,
-    body: LOOK,
-    as: 'ADMIN',
+    body: { ...REASON, move: 'refund-to-source' },
+    as: 'FINANCE',
+    status: 202,
+  },
+  {
+    route: MOVES,
+    target: `/ops/purchases/${SOLD}/moves`,
+    body: { ...REASON, move: 'cancel' },
+    as: 'FINANCE',
     status: 409,
-    outcome: refused('ALREADY_DELIVERED'),
   },
-  {
-    route: MOVES,
-    target: `${ONE}/moves`,
-    body: LOOK,
-    as: 'ADMIN',
-    status: 404,
-    outcome: refused('NOT_FOUND'),
-  },
-  {
-    route: MOVES,
-    target: `${ONE}/moves`,
-    body: LOOK,
-    as: 'ADMIN',
-    status: 503,
-    outcome: { outcome: 'unknown', detail: 'no answer' },
-  },
+  { route: MOVES, target: `${ONE}/moves`, body: LOOK, as: 'ADMIN', status: 503, isEngineAway: true },
   {
     route: MOVES,
     target: `${ONE}/moves`,
@@ -439,8 +427,8 @@ export const OTHER_ASKS: readonly OpsAsk[] = [
     as: 'OPERATIONS',
     status: 200,
   },
-  { route: APPROVE, target: APPROVAL, as: 'FINANCE', status: 403, outcome: refused('SAME_PERSON') },
-  { route: APPROVE, target: APPROVAL, as: 'FINANCE', status: 404, outcome: refused('NOT_FOUND') },
+  { route: APPROVE, target: `/ops/moves/${OWN_MOVE}/approve`, as: 'FINANCE', status: 403 },
+  { route: APPROVE, target: `/ops/moves/${NO_MOVE}/approve`, as: 'FINANCE', status: 404 },
   { route: APPROVE, target: '/ops/moves/1/approve', as: 'FINANCE', status: 404 },
   { route: APPROVE, target: APPROVAL, body: REASON, as: 'FINANCE', status: 200 },
   { route: APPROVE, target: APPROVAL, body: { reason: 'no' }, as: 'FINANCE', status: 400 },

@@ -1,0 +1,162 @@
+// One of everything that operators work on, as rows of the test world, and the ids that tests ask for.
+import { sql } from 'kysely';
+import { insertAccount } from '../../../src/accounts/store/accounts.ts';
+import { replaceCatalogue } from '../../../src/catalogue/store/catalogue.ts';
+import { ensureWallet, fundWallet, transfer } from '../../../src/ledger/store/ledger.ts';
+import { askForAction, beginAction } from '../../../src/operations/store/actions.ts';
+import { decideBatchRepair, insertBatchRepair } from '../../../src/operations/store/batch-repairs.ts';
+import { UNMATCHED_EVENT } from '../../../src/payments/store/gateway-events.ts';
+import { openPurchase } from '../../../src/purchases/store/opening.ts';
+import { settlePurchase } from '../../../src/purchases/store/purchases.ts';
+import { rowsOf } from '../../operations/stuck.support.ts';
+import type { Books } from '../books.ts';
+import { basePackage, NO_LIMITS, purchaseInput, region } from '../facts.ts';
+
+const idOf = (kind: string, nth: number): string => `${kind}-${String(nth).padStart(32, '0')}`;
+
+/** Paid by card and never delivered: USD 50.00. */
+export const TXN = idOf('txn', 1);
+/** Delivered, from a wallet: USD 1,000.00. */
+export const SOLD = idOf('txn', 2);
+/** Delivered, from a wallet: NGN 2,000.00, of which NGN 0.05 is in dispute. */
+const SOLD_IN_NAIRA = idOf('txn', 3);
+export const NO_TXN = `txn-${'f'.repeat(32)}`;
+export const ACCOUNT = idOf('acc', 1);
+const NAIRA_ACCOUNT = idOf('acc', 2);
+export const NO_ACCOUNT = `acc-${'f'.repeat(32)}`;
+/** Waits for a second person; asked for by nobody of the test. */
+export const MOVE = idOf('move', 1);
+/** Waits for a second person; asked for by FINANCE. */
+export const OWN_MOVE = idOf('move', 2);
+export const NO_MOVE = `move-${'f'.repeat(32)}`;
+/** Waits for a second person. */
+export const REPAIR = idOf('repair', 1);
+export const RUNNING_REPAIR = idOf('repair', 2);
+export const NO_REPAIR = `repair-${'f'.repeat(32)}`;
+
+const ASKER = 'asker@operator.example';
+const LONG_AGO = new Date('2026-01-31T09:30:00.000Z');
+const ALWAYS_TWO = { ...NO_LIMITS, perAction: { USD: 0n } };
+
+/** What no test changes. */
+export async function plantSales({ world, accounts, owner }: Books): Promise<void> {
+  await replaceCatalogue(world, { regions: [region()], packages: [basePackage()] }, new Date());
+  for (const [id, currency] of [
+    [ACCOUNT, 'USD'],
+    [NAIRA_ACCOUNT, 'NGN'],
+  ] as const) {
+    const account = { id, type: 'MERCHANT', name: `Merchant ${currency}`, plan: 'STANDARD' } as const;
+    const email = `${currency.toLowerCase()}@merchant.example`;
+    await insertAccount(accounts, { ...account, email, currency, enterpriseRequestsPerMinute: null });
+    await ensureWallet(world, id, currency);
+    const amount = { amountMinor: 100_000_000n, currency };
+    await fundWallet(world, { operationKey: `fund:${id}`, accountId: id, amount, reason: 'a test' });
+  }
+  await plantRates(owner);
+  const { quote } = purchaseInput({ transactionId: '' });
+  const naira = { priceMinor: '200000', currency: 'NGN', costUsdE4: '9999', rateId: '6' } as const;
+  for (const [transactionId, accountId, price] of [
+    [SOLD, ACCOUNT, { priceMinor: '100000', currency: 'USD' }],
+    [SOLD_IN_NAIRA, NAIRA_ACCOUNT, naira],
+  ] as const) {
+    const input = purchaseInput({ transactionId, accountId, quote: { ...quote, ...price } });
+    const given = { now: new Date(), supplier: 'a', keepRefusal: () => false };
+    const opened = await openPurchase(world, input, given);
+    if (!opened.opened) throw new Error(opened.refusal.detail);
+    await settlePurchase(world, transactionId);
+  }
+  await transfer(world, {
+    operationKey: `${SOLD_IN_NAIRA}:disputed`,
+    kind: 'disputed',
+    transactionId: SOLD_IN_NAIRA,
+    entries: [
+      { account: 'revenue:NGN', currency: 'NGN', amountMinor: -5n },
+      { account: 'suspense:NGN', currency: 'NGN', amountMinor: 5n },
+    ],
+  });
+  const rows = rowsOf(owner);
+  const open = { account_id: ACCOUNT, currency: 'USD' } as const;
+  const attention = { attention_reason: 'SUPPLIER_NEVER_ALLOCATED' } as const;
+  const price = { price_minor: 5_000n, price_usd_minor: 5_000n };
+  await rows.purchase({
+    ...{ transaction_id: TXN, payment_method: 'CARD', ...open, ...price, ...attention },
+  });
+  await rows.hold(TXN, { ...open, amount_minor: 5_000n });
+  await rows.payment(TXN, {
+    ...{ account_id: ACCOUNT, status: 'CLOSED', paid_hold: true, charge_minor: 8_000_000n },
+    ...{ price_minor: 5_000n, booked_currency: 'USD', booked_minor: 5_000n, gateway_status: 'success' },
+  });
+  await sql`
+    insert into reconciliation_runs (id, run_key, asked_by, is_regular, from_at, to_at, new_from_at, settled_before, slices)
+    overriding system value
+    values (7, 'run-7', ${ASKER}, true, ${LONG_AGO}, ${LONG_AGO}, ${LONG_AGO}, ${LONG_AGO}, '[]')`.execute(
+    owner,
+  );
+}
+
+async function plantRates(owner: Books['owner']): Promise<void> {
+  await sql`
+    insert into exchange_rates (id, currency, rate_micros, source, observed_at, status, proposed_by, proposed_reason)
+    overriding system value
+    values (6, 'NGN', 1534250000, 'config', now(), 'GOOD', null, null),
+           (42, 'NGN', 16000000000, 'operator', now(), 'QUARANTINED', 'ada', 'a test')`.execute(owner);
+}
+
+/** What tests change, as it was. */
+export async function plantWork({ world, owner }: Books): Promise<void> {
+  for (const table of [
+    ...['operator_moves', 'batch_repair_rows', 'batch_repairs', 'reconciliation_differences'],
+    ...['gateway_events', 'set_rates', 'exchange_rates'],
+  ])
+    await sql`delete from ${sql.table(table)}`.execute(owner);
+  await sql`delete from pricing_settings where id <> 'initial'`.execute(owner);
+  await plantRates(owner);
+  const now = new Date();
+  for (const [moveId, by, amountMinor] of [
+    [MOVE, ASKER, '3000'],
+    [OWN_MOVE, 'finance@operator.example', '3001'],
+  ] as const) {
+    const request = {
+      ...{
+        moveId,
+        moveKey: moveId,
+        transactionId: SOLD,
+        move: 'credit-wallet' as const,
+        by,
+        reason: 'a test',
+      },
+      ...{ amountMinor, currency: 'USD', goodwill: true },
+    } as const;
+    await askForAction(world, request, now);
+    await beginAction(world, request, { limits: ALWAYS_TWO, now });
+  }
+  for (const [id, transactionId] of [
+    [REPAIR, SOLD],
+    [RUNNING_REPAIR, SOLD_IN_NAIRA],
+  ] as const)
+    await insertBatchRepair(world, {
+      ...{ id, repairKey: id, action: 'credit-wallet', filter: { class: 'paid-not-delivered' } },
+      ...{ reason: 'a test', evidence: null, by: ASKER, now },
+      rows: [
+        {
+          ...{ transactionId, class: 'paid-not-delivered', foreseen: 'credits the wallet' },
+          amount: { amountMinor: 1_250n, currency: 'USD' },
+        },
+      ],
+    });
+  await decideBatchRepair(world, RUNNING_REPAIR, 'approve', {
+    ...{ by: 'second@operator.example', reason: 'a test', now },
+  });
+  await sql`
+    insert into reconciliation_differences (id, kind, subject, transaction_id, currency, amount_minor, ours, theirs, dated_from, dated_to,
+                                            first_run_id, last_run_id, first_seen_at, last_seen_at)
+    overriding system value
+    values (42, 'amount-differs', ${TXN}, ${TXN}, 'USD4', -12345, '{"amountMinor":"1"}', null, ${LONG_AGO}, ${LONG_AGO},
+            7, 7, ${LONG_AGO}, ${LONG_AGO})`.execute(owner);
+  await sql`
+    insert into gateway_events (id, gateway, event_key, type, about, reference, received_at, applied_at, note)
+    overriding system value
+    values (42, 'paystack', 'event-42', 'charge.success', 'charge', 'of-a-stranger', ${LONG_AGO}, ${LONG_AGO}, ${UNMATCHED_EVENT})`.execute(
+    owner,
+  );
+}

@@ -1,0 +1,248 @@
+/**
+ * Operators behind the HTTP door without Temporal: the real people, sessions and use cases on a Postgres of the test's own. Only the engine is a
+ * small fake: it runs the real steps of an action, once, while the operator waits.
+ */
+import { hash } from 'node:crypto';
+import { sql } from 'kysely';
+import type { ActivityDeps } from '../../../activities/deps.ts';
+import { createActionActivities } from '../../../activities/operations/actions.ts';
+import { peopleUseCases } from '../../../src/accounts/people.ts';
+import { createPasswords } from '../../../src/accounts/passwords.ts';
+import { ROLES, type Role } from '../../../src/accounts/roles.ts';
+import { recordAccess } from '../../../src/accounts/store/access.ts';
+import { sessionUseCases } from '../../../src/accounts/sessions.ts';
+import { insertPerson, openSession } from '../../../src/accounts/store/people.ts';
+import type { Environment } from '../../../src/domain/account.ts';
+import { makeId } from '../../../src/domain/ids.ts';
+import { EngineUnavailable } from '../../../src/domain/outcome.ts';
+import type { OperatorEngine } from '../../../src/operations/engine.ts';
+import { CHECK_ACTIONS, type ApprovalLimits } from '../../../src/operations/rules.ts';
+import { bindAll } from '../../../src/platform/composition/bind.ts';
+import { createFinanceWorld } from '../../../src/platform/composition/finance.ts';
+import type { OpsUseCases } from '../../../src/platform/composition/ops-use-cases.ts';
+import { createOpsWorld, type OpsWorld } from '../../../src/platform/composition/ops-world.ts';
+import { openDatabase } from '../../../src/platform/database/database.ts';
+import type { WorldDatabase, WorldDb } from '../../../src/platform/database/tables.ts';
+import { createEvents } from '../../../src/platform/telemetry/events.ts';
+import { createLogger } from '../../../src/platform/telemetry/logger.ts';
+import type { ReconcileSummary } from '../../../src/reconciliation/payment-rules.ts';
+import type { Books } from '../books.ts';
+import { NO_LIMITS, purchaseInput } from '../facts.ts';
+
+export const PASSWORD = 'correct horse battery staple';
+
+/** A person with a role; `NEW`: an administrator who has to choose a password first; `OTHER`: one who has not signed in. */
+type Who = Role | 'NEW' | 'OTHER';
+const EVERYBODY: readonly Who[] = [...ROLES, 'NEW', 'OTHER'];
+export const personOf = (who: Who): string =>
+  makeId('person', EVERYBODY.indexOf(who).toString(16).padStart(32, '0'));
+export const NO_PERSON = `person-${'f'.repeat(32)}`;
+export const tokenOf = (who: Who): string => `ops_${who.padEnd(43, '0')}`;
+
+/** Above USD 20.00 an action needs a second person. */
+const LIMITS: ApprovalLimits = { ...NO_LIMITS, perAction: { USD: 2_000n } };
+/** How long a caller waits for a reconciliation that does not end. */
+const RECONCILE_WITHIN_MS = 50;
+
+const clock = { now: () => new Date() };
+
+export interface TestOperators extends OpsUseCases {
+  /** Names of the use cases called since the last reset; `<world> <name>` in a world. */
+  readonly calls: string[];
+  /** Whether Temporal can be reached. */
+  isEngineAway: boolean;
+  /** `<role> <subject>` of what was refused for a role, as the audit log has it since the last reset. */
+  refused(): Promise<string[]>;
+  /** Everybody as at the beginning, and signed in. */
+  reset(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export function openOperators(
+  books: Books,
+  { live = false, configuredRates = { NGN: '1534.25' } }: OperatorOptions = {},
+): TestOperators {
+  const calls: string[] = [];
+  const state = { isEngineAway: false };
+  const passwords = createPasswords({ cost: { logN: 5, r: 8, p: 1 } });
+  const deps = {
+    db: books.accounts,
+    clock,
+    passwords,
+    events: { personLockedOut: () => undefined },
+  };
+  const sessions = bindAll(deps, sessionUseCases);
+  const people = bindAll(deps, peopleUseCases);
+  const worldOn = (environment: Environment, db: WorldDb): OpsWorld => {
+    const { timings } = purchaseInput({ transactionId: '' });
+    const engines = createEngines(db, state);
+    const world = createOpsWorld({
+      ...createFinanceWorld({ environment, db, clock, timings, engines }),
+      accounts: books.accounts,
+      configuredRates,
+      reconcileWithinMs: RECONCILE_WITHIN_MS,
+    });
+    return watched(world, (name) => calls.push(`${environment} ${name}`));
+  };
+  const liveDb = live ? openLive(books.url) : undefined;
+  let refusedBefore = 0n;
+  const refusals = (after: bigint) =>
+    books.accounts
+      .selectFrom('audit_log')
+      .select(['id', 'subject', 'detail'])
+      .where('action', '=', 'ops.refuse')
+      .where('id', '>', after)
+      .orderBy('id')
+      .execute();
+  return {
+    calls,
+    get isEngineAway() {
+      return state.isEngineAway;
+    },
+    set isEngineAway(isAway: boolean) {
+      state.isEngineAway = isAway;
+    },
+    refused: async () =>
+      (await refusals(refusedBefore)).map(
+        ({ subject, detail }) => `${(detail as { role: string }).role} ${subject}`,
+      ),
+    reset: async () => {
+      calls.length = 0;
+      state.isEngineAway = false;
+      refusedBefore = (await refusals(refusedBefore)).at(-1)?.id ?? refusedBefore;
+      await sql`delete from accounts.sessions`.execute(books.owner);
+      await sql`delete from accounts.access_grants`.execute(books.owner);
+      await sql`delete from accounts.people`.execute(books.owner);
+      const passwordHash = await passwords.hash(PASSWORD);
+      await Promise.all(EVERYBODY.map((who) => addPerson(books.accounts, who, passwordHash)));
+    },
+    close: async () => {
+      await liveDb?.destroy();
+    },
+    // The door asks these on every request.
+    sessions: {
+      ...watched(sessions, (name) => calls.push(name)),
+      ...{ authenticate: sessions.authenticate, authorise: sessions.authorise },
+    },
+    people: watched(people, (name) => calls.push(name)),
+    temporalUi: {
+      url: 'http://temporal.example',
+      namespaces: { test: 'simway-test', live: live ? 'simway-live' : null },
+    },
+    worlds: {
+      test: worldOn('test', books.world),
+      ...(liveDb ? { live: worldOn('live', liveDb) } : {}),
+    },
+  };
+}
+
+interface OperatorOptions {
+  readonly live?: boolean;
+  readonly configuredRates?: Readonly<Record<string, string>>;
+}
+
+const openLive = (url: string): WorldDb =>
+  openDatabase<WorldDatabase>({
+    ...{ url, schema: 'live', role: 'simway_live', maxConnections: 2 },
+    ...{ statementTimeoutMs: 10_000, applicationName: 'simway-tests' },
+  });
+
+/** The same use cases, each of which notes its name. */
+function watched<Cases extends object>(cases: Cases, note: (name: string) => void): Cases {
+  const entries = Object.entries(cases).map(([name, useCase]: [string, unknown]) => [
+    name,
+    (...args: unknown[]): unknown => {
+      note(name);
+      return (useCase as (...given: unknown[]) => unknown)(...args);
+    },
+  ]);
+  return Object.fromEntries(entries) as Cases;
+}
+
+async function addPerson(db: Books['accounts'], who: Who, passwordHash: string): Promise<void> {
+  const [now, expiresAt] = [new Date(), new Date(Date.now() + 3_600_000)];
+  const personId = personOf(who);
+  await insertPerson(db, {
+    id: personId,
+    email: `${who.toLowerCase()}@operator.example`,
+    name: who,
+    role: who === 'NEW' ? 'ADMIN' : who === 'OTHER' ? 'SUPPORT' : who,
+    password_hash: passwordHash,
+    one_time_until: who === 'NEW' || who === 'OTHER' ? expiresAt : null,
+    locked_until: who === 'OTHER' ? expiresAt : null,
+  });
+  if (who === 'OTHER') await recordAccess(db, unconfirmedAccess(personId, now));
+  const tokenSha256 = hash('sha256', tokenOf(who), 'buffer');
+  if (who !== 'OTHER')
+    await openSession(db, { tokenSha256, personId, passwordHash, address: '127.0.0.1', now, expiresAt });
+}
+
+const unconfirmedAccess = (personId: string, now: Date) => ({
+  person_id: personId,
+  email: 'other@operator.example',
+  role: 'SUPPORT' as const,
+  given_by: 'giver@operator.example',
+  given_at: now,
+  second_half: 'CCCCC-DDDDD',
+  confirmed_by: null,
+  confirmed_at: null,
+});
+
+type Engines = Parameters<typeof createFinanceWorld>[0]['engines'];
+
+function createEngines(db: WorldDb, state: { readonly isEngineAway: boolean }): Engines {
+  const noPurchases = () => Promise.reject(new Error('operators buy nothing here'));
+  return {
+    workflows: {
+      findUncarried: () => Promise.resolve(new Set<string>()),
+      ofTransaction: (workflowId) =>
+        Promise.resolve([
+          {
+            ...{ workflowId, type: 'purchase', status: 'RUNNING', startedAt: new Date(), closedAt: null },
+            ...{ historyEvents: 20, needsAttention: true, reason: null },
+          },
+        ]),
+    },
+    operator: createActionEngine(db, state),
+    purchases: {
+      ...{ purchase: noPurchases, fundWallet: noPurchases },
+      ...{ check: () => Promise.resolve(), checkSoon: () => Promise.resolve() },
+    },
+    webhooks: { deliver: () => Promise.resolve(), handOver: () => Promise.resolve([]) },
+    reconcile: { reconcile: ({ range }) => reconciled(range) },
+    batchRepairs: { begin: () => Promise.resolve() },
+  };
+}
+
+/** The purchase's workflow: begins the action, and carries it out or makes the check. */
+function createActionEngine(db: WorldDb, state: { readonly isEngineAway: boolean }): OperatorEngine {
+  const events = createEvents(createLogger({ level: 'silent', destination: { write: () => undefined } }));
+  const steps = createActionActivities({ db, clock, events, approvalLimits: LIMITS } as ActivityDeps);
+  const move: OperatorEngine['move'] = async (request) => {
+    if (state.isEngineAway) throw new EngineUnavailable('no test reaches Temporal here');
+    const begun = await steps.beginMove(request);
+    if (begun.outcome !== 'go') return begun;
+    if (CHECK_ACTIONS.includes(request.move))
+      return steps.closeMove(begun.moveId, { did: 'checked, and nothing changed' });
+    const { status } = await db
+      .selectFrom('purchases')
+      .select('status')
+      .where('transaction_id', '=', request.transactionId)
+      .executeTakeFirstOrThrow();
+    const made = await steps.makeMove(begun.moveId, status === 'PROCESSING' ? 'delivering' : 'closed');
+    return made.outcome === 'not-now' ? { outcome: 'unknown', detail: 'at another stage' } : made;
+  };
+  const neverGone = () => Promise.reject(new Error('every workflow runs here'));
+  return { move, carryOn: neverGone, repair: neverGone };
+}
+
+/** Runs in the workers, which know the vendors: at once, except over a range. In 2001 there was nothing to compare. */
+function reconciled(range: { readonly from: Date } | undefined): Promise<ReconcileSummary | null> {
+  if (range?.from.getUTCFullYear() === 2001) return Promise.resolve(null);
+  if (range) return new Promise(() => undefined);
+  const at = new Date().toISOString();
+  return Promise.resolve({
+    ...{ runId: '7', from: at, to: at, compared: { charges: 3 }, opened: 1, closed: 0 },
+    open: [{ kind: 'amount-differs', count: 1 }],
+  });
+}
