@@ -58,7 +58,9 @@ const READ_SHIFTS = `window.layoutShift = 0;
   }).observe({ type: 'layout-shift', buffered: true });`;
 
 /** Adds up how far each page of this context jumps while it loads. Call it before they are opened. */
-export const watchLayout = (context: BrowserContext): Promise<void> => context.addInitScript(READ_SHIFTS);
+export async function watchLayout(context: BrowserContext): Promise<void> {
+  await context.addInitScript(READ_SHIFTS);
+}
 
 interface Loaded {
   /** Web vitals: above 0.1 people notice it. */
