@@ -1,8 +1,9 @@
 // What a merchant typed or began is neither lost nor done twice, whatever is refused on the way.
 import { readFileSync } from 'node:fs';
 import type { Browser, Page } from 'playwright-core';
+import { create } from 'qrcode';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { colleague, signedUp, USER_PASSWORD, type User } from '../support/dashboard.ts';
+import { colleague, signedUp, totp, uniqueEmail, USER_PASSWORD, type User } from '../support/dashboard.ts';
 import { SIGN_IN_ENV } from '../support/people.ts';
 import { startStack, type Stack } from '../support/stack.ts';
 import { openBrowser } from './browser.ts';
@@ -319,6 +320,78 @@ describe('an answer of 500', { timeout: 120_000 }, () => {
     await page.getByText('No changes yet.').waitFor();
     expect(await failure.count()).toBe(0);
     await page.context().close();
+  });
+});
+
+describe('a colleague', { timeout: 180_000 }, () => {
+  it('is invited with a role, gets a second factor by its QR code, and keeps it when the password is reset', async () => {
+    const owner = await signedUp(stack);
+    const email = uniqueEmail('invited');
+    const page = await openAs(owner, `${placeOf(owner)}/team`);
+    const invitations = page.getByRole('region', { name: 'Invitations' });
+    await invitations.getByLabel('E-mail address').fill(email);
+    await invitations.getByRole('combobox', { name: 'Role' }).click();
+    await page.getByRole('option', { name: /^Support/ }).click();
+    await invitations.getByRole('button', { name: 'Invite' }).click();
+    const mail = 'Open the link in the mail';
+    const link = await page.getByRole('link', { name: mail }).getAttribute('href');
+    await page.context().close();
+
+    const context = await browser.newContext({ extraHTTPHeaders: { 'X-Forwarded-For': '127.9.1.1' } });
+    const other = await context.newPage();
+    other.setDefaultTimeout(20_000);
+    const refused: string[] = [];
+    other.on('console', (message) => {
+      if (/Content Security Policy/i.test(message.text())) refused.push(message.text());
+    });
+    const signIn = async (password: string) => {
+      await other.getByLabel('E-mail address').fill(email);
+      await other.getByLabel('Password').first().fill(password);
+      await other.getByRole('button', { name: 'Sign in' }).click();
+    };
+    await other.goto(link ?? '');
+    await other.getByLabel('Your name').fill('Sam Support');
+    await other.getByLabel('Password').first().fill(USER_PASSWORD);
+    await other.getByRole('button', { name: 'Join' }).click();
+    await other.getByRole('heading', { name: 'Ada Ltd', level: 1 }).waitFor();
+    await other.goto(`${stack.apiUrl}/dashboard${placeOf(owner)}/team`);
+    await other.getByRole('table', { name: 'Members' }).getByText('SUPPORT', { exact: true }).waitFor();
+    expect(await other.getByRole('button', { name: 'Invite' }).count()).toBe(0);
+
+    await other.goto(`${stack.apiUrl}/dashboard/settings`);
+    await other.getByLabel('Your password').first().fill(USER_PASSWORD);
+    await other.getByRole('button', { name: 'Switch on' }).click();
+    const qr = other.getByRole('img', { name: 'QR code for the authenticator app' });
+    await qr.waitFor();
+    const uri = (await other.getByRole('link', { name: 'open the app' }).getAttribute('href')) ?? '';
+    const drawn = (await qr.locator('path').getAttribute('d')) ?? '';
+    const dark = create(uri).modules.data.filter((isDark) => isDark !== 0);
+    expect(drawn.match(/M/g)).toHaveLength(dark.length);
+    const secret = new URL(uri).searchParams.get('secret') ?? '';
+    await other.getByText(secret, { exact: true }).waitFor();
+    const typeCode = async (code: string) => {
+      await other.locator('input[autocomplete=one-time-code]').first().click();
+      await other.keyboard.type(code);
+    };
+    await typeCode(totp(secret));
+    await other.getByRole('button', { name: 'Switch on' }).click();
+    await other.getByText('On. Signing in also needs a code').waitFor();
+
+    await context.clearCookies();
+    await other.goto(`${stack.apiUrl}/dashboard/reset-password`);
+    await other.getByLabel('E-mail address').fill(email);
+    await other.getByRole('button', { name: 'Send the link' }).click();
+    await other.getByRole('link', { name: mail }).click();
+    await other.getByLabel('New password').first().fill('a quite new one, long enough');
+    await other.getByRole('button', { name: 'Change the password' }).click();
+    await other.getByRole('link', { name: 'Sign in' }).click();
+    await signIn('a quite new one, long enough');
+    await other.getByText('The 6 digits that your authenticator app shows now').waitFor();
+    await typeCode(totp(secret, 1));
+    await other.getByRole('button', { name: 'Continue' }).click();
+    await other.getByRole('heading', { name: 'Ada Ltd', level: 1 }).waitFor();
+    expect(refused).toEqual([]);
+    await context.close();
   });
 });
 

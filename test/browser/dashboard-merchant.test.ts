@@ -208,17 +208,26 @@ describe('the journey', { timeout: 180_000 }, () => {
     await page.getByRole('link', { name: 'Open the eSIM' }).click();
     await page.getByText('The eSIM has not been installed yet.').waitFor();
     await keepScreenshot(page, 'merchant-esim-whole');
+    const found = await faultsOf(page, 'esim');
 
     await choose(page, 'Webhooks');
     await page.getByRole('link', { name: 'esim.purchased' }).first().click();
     await page.getByRole('button', { name: /^Attempt 1/ }).click();
     await page.getByText(`POST ${websiteUrl}hook`).waitFor();
     await keepScreenshot(page, 'merchant-webhook');
+    found.push(...(await faultsOf(page, 'message')));
     await page.getByRole('button', { name: 'Resend', exact: true }).click();
     await page.getByRole('button', { name: /^Attempt 2/ }).waitFor();
 
     await choose(page, 'API requests');
     await page.getByText('GET /api/wallet/balance').waitFor();
+
+    await page.goto(page.url().replace(/\/developers\/.*/, '/purchases?type=BASE'));
+    await page.getByRole('table').getByRole('link').first().click();
+    await page.waitForURL('**/purchases/txn-*');
+    await page.getByRole('heading', { level: 1 }).waitFor();
+    found.push(...(await faultsOf(page, 'purchase')));
+    expect(found).toEqual([]);
 
     // A key is never searched for; an ICCID leads to its eSIM from any page.
     const box = page.getByRole('searchbox', { name: 'Any id or ICCID' });

@@ -1,11 +1,12 @@
 /**
- * A batch while workers, and once the API, are killed: every row is bought exactly once, and result, ledger and supplier say the same. 40 rows in `npm test`,
- * 500 in `npm run prove`.
+ * A batch while workers, and once the API, are killed: every row is bought exactly once, result, ledger and supplier say the same, and each traveller gets
+ * one e-mail. 40 rows in `npm test`, 500 in `npm run prove`.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { newBuyer, type Buyer } from '../support/buyer.ts';
 import { expectSoundBooks } from '../support/invariants.ts';
+import { startMailServer, type MailServer } from '../support/mail-server.ts';
 import { createRandom, size, withSeed, type Random } from '../support/size.ts';
 import { startStack, type Stack, type SupplierOrder } from '../support/stack.ts';
 import { until } from '../support/until.ts';
@@ -16,15 +17,27 @@ const PRICE_MINOR = 230n;
 const FUNDS_MINOR = 1_000_000n;
 /** One row in ten is refused by the supplier. */
 const isSoldOut = (row: number): boolean => row % 10 === 9;
+/** Every third row is for a traveller with an address, some of them sold out. */
+const travellerOf = (row: number): string | undefined =>
+  row % 3 === 0 ? `traveller-${row}@example.com` : undefined;
 
+let mail: MailServer;
 let stack: Stack;
 beforeAll(async () => {
+  mail = await startMailServer();
   stack = await startStack({
     processes: 'own',
-    env: { SIMWAY_TEST_TIMINGS: JSON.stringify({ answerWithinMs: 4_000, lookMaxMs: 300, doubtMs: 500 }) },
+    env: {
+      SIMWAY_TEST_TIMINGS: JSON.stringify({ answerWithinMs: 4_000, lookMaxMs: 300, doubtMs: 500 }),
+      SIMWAY_SMTP_URL: mail.url,
+      SIMWAY_MAIL_FROM: 'esims@simway.example',
+    },
   });
 }, 120_000);
-afterAll(() => stack.close());
+afterAll(async () => {
+  await stack.close();
+  await mail.close();
+});
 
 interface Row {
   readonly reference: string;
@@ -32,6 +45,7 @@ interface Row {
   readonly status: string;
   readonly reason: string;
   readonly esimId: string;
+  readonly emailStatus: string;
 }
 
 async function allRows(buyer: Buyer, batchId: string): Promise<Row[]> {
@@ -67,6 +81,35 @@ async function killAlong(buyer: Buyer, random: Random): Promise<void> {
   }
 }
 
+/** A sender that was killed after sending leaves a copy, with the same Message-ID (docs/decisions/0059-batches.md). */
+async function expectEmails(buyer: Buyer, result: readonly Row[]): Promise<void> {
+  const mailsTo = Map.groupBy(mail.mails, ({ to }) => to.join());
+  const due = [...result.entries()].filter(([row]) => travellerOf(row) !== undefined && !isSoldOut(row));
+  expect([...mailsTo.keys()].toSorted()).toEqual(due.map(([row]) => travellerOf(row)!).toSorted());
+  for (const [row, { transactionId, esimId }] of due) {
+    const mails = mailsTo.get(travellerOf(row)!) ?? [];
+    expect([...new Set(mails.map(({ headers }) => headers['message-id']))]).toEqual([
+      `<install-${transactionId}@simway.example>`,
+    ]);
+    const [install, details] = await Promise.all([
+      buyer.read(`/api/esim/${esimId}/install`),
+      buyer.read(`/api/esim/${esimId}`),
+    ]);
+    const { installUrl } = install.body as unknown as { readonly installUrl: string };
+    // The details show the code to its owner also once the eSIM is in use.
+    const { matchingId } = details.body as unknown as { readonly matchingId: string };
+    expect([installUrl, matchingId]).toEqual([
+      expect.stringContaining('/i/'),
+      expect.stringMatching(/^.{8,}$/),
+    ]);
+    for (const { headers, body: text } of mails) {
+      expect(text).toContain(installUrl);
+      expect(`${JSON.stringify(headers)}${text}`).not.toMatch(/LPA:/i);
+      expect(text).not.toContain(matchingId);
+    }
+  }
+}
+
 it(`buys each of ${ROWS} rows once though workers are killed: result = ledger = supplier`, async () => {
   await withSeed(async (seed) => {
     const random = createRandom(seed);
@@ -74,6 +117,7 @@ it(`buys each of ${ROWS} rows once though workers are killed: result = ledger = 
     const rows = Array.from({ length: ROWS }, (_, row) => ({
       reference: `booking-${row}`,
       packageCode: isSoldOut(row) ? 'SIM-OUT-OF-STOCK' : 'SIM-OK',
+      email: travellerOf(row),
     }));
     const order = {
       key: buyer.account.apiKey,
@@ -113,6 +157,16 @@ it(`buys each of ${ROWS} rows once though workers are killed: result = ledger = 
     expect(await buyer.balanceMinor()).toBe(FUNDS_MINOR - PRICE_MINOR * BigInt(succeeded));
     const counts = await expectSoundBooks(stack);
     expect(counts).toMatchObject({ open: 0, success: succeeded });
+
+    const emailed = await until(
+      () => allRows(buyer, batchId),
+      (all) => all.every(({ emailStatus }) => emailStatus !== 'WAITING'),
+      { what: 'no e-mail that waits', withinMs: 90_000 },
+    );
+    expect(emailed.map(({ emailStatus }) => emailStatus)).toEqual(
+      rows.map(({ email }, row) => (email === undefined ? '' : isSoldOut(row) ? 'NOT_SENT' : 'SENT')),
+    );
+    await expectEmails(buyer, emailed);
 
     const again = await stack.call('POST', '/api/esim/orders/batch', order);
     expect([again.status, again.text]).toEqual([202, accepted.text]);

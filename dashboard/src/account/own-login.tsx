@@ -1,9 +1,9 @@
-import { Alert, Anchor, Button, Code, Group, SimpleGrid, Stack, Text, TextInput } from '@mantine/core';
+import { Alert, Anchor, Box, Button, Code, Group, SimpleGrid, Stack, Text, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { notifications } from '@mantine/notifications';
 import { useQueryClient } from '@tanstack/react-query';
 import { Navigate } from '@tanstack/react-router';
-import { useState } from 'react';
+import { lazy, Suspense, useState } from 'react';
 import { api } from '../api/client.ts';
 import { dataOf } from '../api/data-of.ts';
 import {
@@ -19,6 +19,10 @@ import { PasswordField } from '../ui/password-field.tsx';
 import { useSending } from '../ui/use-sending.ts';
 import { useSignOut } from '../ui/use-sign-out.ts';
 import { CardPage } from './card-page.tsx';
+
+// Few people need it, once.
+const QrCode = lazy(() => import('./qr-code.tsx'));
+const QR_SIDE_PX = 200;
 
 /** One's own login: password and second factor. */
 export function OwnLogin() {
@@ -150,13 +154,20 @@ function NewFactorSteps({ factor, onDone }: { readonly factor: NewFactor; readon
       <form onSubmit={sending.submit} noValidate>
         <Stack>
           <Text size="sm">
-            1. On a phone,{' '}
+            1. Scan this code with your authenticator app. On a phone,{' '}
             <Anchor href={factor.otpauthUri} inherit>
-              open your authenticator app
+              open the app
             </Anchor>
-            , or type this secret into it:
+            . Or type the secret into it:
           </Text>
-          <Id>{secret}</Id>
+          <Group>
+            <Box w={QR_SIDE_PX} h={QR_SIDE_PX}>
+              <Suspense>
+                <QrCode text={factor.otpauthUri} label="QR code for the authenticator app" />
+              </Suspense>
+            </Box>
+            <Id>{secret}</Id>
+          </Group>
           <Text size="sm">2. Keep these recovery codes. If you lose the app, each signs you in once.</Text>
           <SimpleGrid cols={2} spacing="xs">
             {factor.recoveryCodes.map((code) => (

@@ -62,7 +62,9 @@ export function WebhookMessagePage() {
               />
             </Section>
             <Section title="Body">
-              <Code block>{pretty(body)}</Code>
+              <Code block tabIndex={0}>
+                {pretty(body)}
+              </Code>
             </Section>
           </>
         )}
@@ -103,7 +105,7 @@ function Attempts({ attempts }: { readonly attempts: readonly Attempt[] }) {
                     Not stored for attempts before this version.
                   </Text>
                 ) : (
-                  <Code block>
+                  <Code block tabIndex={0}>
                     {[
                       `${one.request.method} ${one.request.url}`,
                       ...one.request.headers.map(({ name, value }) => `${name}: ${value}`),
@@ -117,7 +119,7 @@ function Attempts({ attempts }: { readonly attempts: readonly Attempt[] }) {
                 <Text size="sm" fw={500}>
                   Response
                 </Text>
-                <Code block>
+                <Code block tabIndex={0}>
                   {[
                     one.status === null ? one.outcome : `HTTP ${String(one.status)}`,
                     ...(one.answerHeaders ?? []).map(({ name, value }) => `${name}: ${value}`),
