@@ -463,3 +463,17 @@ describe('the document', () => {
     expect([...referred].sort()).toEqual(Object.keys(contract.document.components.schemas).sort());
   });
 });
+
+test('shows a purchase with its entries by debit and credit, its disputes, and the supplier’s cost', async () => {
+  const { status, text } = await door.ask(`/ops/purchases/${TXN}`, as('SUPPORT'));
+  expect(status, text).toBe(200);
+  const entry = { operation: 'settled', operationKey: `${TXN}:settle`, currency: 'USD' };
+  expect((JSON.parse(text) as { data: object }).data).toMatchObject({
+    entries: [
+      { ...entry, account: 'clearing:USD', debit: 12.5, credit: 0 },
+      { ...entry, account: 'revenue:USD', debit: 0, credit: 12.5 },
+    ],
+    disputes: [{ disputeId: '4711', reference: TXN, outcome: null, settledAt: null }],
+    supplier: { orderNo: 'B1', costUsd: 1.0001 },
+  });
+});
