@@ -49,6 +49,8 @@ export async function purchaseTimeline(deps: TimelineDeps, id: string) {
     hold: hold ? { status: hold.status, amountMinor: hold.amount_minor, currency: hold.currency } : null,
     payments: rows.payments,
     refunds: rows.refunds,
+    entries: rows.entries,
+    disputes: rows.disputes,
     messages: rows.messages,
     moves,
     /** undefined: Temporal did not answer. */
@@ -89,6 +91,8 @@ function itemOf({ purchase, esim }: TimelineRows) {
       rateId: purchase.rate_id,
     },
     supplier: {
+      costUsdE4: purchase.cost_usd_e4,
+      lookedAt: esim?.looked_at ?? null,
       asks: purchase.supplier_asks,
       orderNo: purchase.supplier_order_no ?? (esim?.order_no || null),
       esimId: purchase.esim_id,

@@ -148,6 +148,10 @@ describe('the search', () => {
   it('leads from what somebody has in hand to the purchase and its account', async () => {
     const story = dataOf(await ask(support, 'GET', `/ops/purchases/${purchase}`));
     const { iccid, esimId } = story['supplier'] as { iccid: string; esimId: string };
+    const entries = story['entries'] as { debit: number; credit: number }[];
+    expect(entries.length).toBeGreaterThan(1);
+    const sum = (of: 'debit' | 'credit') => entries.reduce((total, entry) => total + entry[of] * 100, 0);
+    expect(Math.round(sum('debit') - sum('credit'))).toBe(0);
     const requested = await stack.call('GET', '/api/wallet/balance', {
       key: buyer.account.apiKey,
       headers: { 'X-Request-Id': 'an-id-of-the-merchant' },

@@ -9,7 +9,7 @@ import { openBooks, type Books } from '../support/books.ts';
 import { readContract, type Contract, type Operation } from '../support/http/contract.ts';
 import { openDoor, type Ask, type Door, type Reply } from '../support/http/door.ts';
 import { openOperators, PASSWORD, personOf, tokenOf, type TestOperators } from '../support/http/operators.ts';
-import { plantSales, plantWork, SOLD } from '../support/http/operator-rows.ts';
+import { plantSales, plantWork, SOLD, TXN } from '../support/http/operator-rows.ts';
 import { keyOf } from '../support/http/shop.ts';
 import { GOOD_ASKS, OTHER_ASKS, type OpsAsk } from '../support/http/ops-asks.ts';
 import { shape3, unauthorised } from '../support/http/shapes.ts';
@@ -473,5 +473,25 @@ describe('the document', () => {
       ),
     );
     expect([...referred].sort()).toEqual(Object.keys(contract.document.components.schemas).sort());
+  });
+});
+
+test('shows a purchase with its entries by debit and credit, and the supplier’s cost', async () => {
+  const { status, text } = await door.ask(`/ops/purchases/${SOLD}`, as('SUPPORT'));
+  expect(status, text).toBe(200);
+  const { data } = JSON.parse(text) as {
+    data: { entries: { account: string; debit: number; credit: number }[] };
+  };
+  const sidesOf = (account: string) =>
+    data.entries.filter((entry) => entry.account === account).map(({ debit, credit }) => [debit, credit]);
+  expect(sidesOf('revenue:USD')).toContainEqual([0, 1_000]);
+  expect(data).toMatchObject({ disputes: [], supplier: { costUsd: expect.any(Number) as number } });
+});
+
+test('shows a purchase with the disputes of its payment', async () => {
+  const { status, text } = await door.ask(`/ops/purchases/${TXN}`, as('SUPPORT'));
+  expect(status, text).toBe(200);
+  expect((JSON.parse(text) as { data: object }).data).toMatchObject({
+    disputes: [{ disputeId: '4711', outcome: null, settledAt: null }],
   });
 });

@@ -252,6 +252,10 @@ function FieldsOf({
   readonly form: ReturnType<typeof useAction>['form'];
 }) {
   const has = (name: keyof Fields) => FIELDS_OF[action].includes(name);
+  // One without an id cannot be named: the gateway has not told it yet.
+  const openDisputes = timeline.disputes.filter(
+    ({ disputeId, settledAt }) => settledAt === null && disputeId !== '',
+  );
   const currency =
     action === 'refund-to-source' ? (timeline.payments[0]?.currency ?? timeline.currency) : timeline.currency;
   return (
@@ -269,9 +273,16 @@ function FieldsOf({
         />
       )}
       {has('disputeId') && (
-        <TextInput
+        <NativeSelect
           label="Dispute"
-          description="The gateway’s id, where several are open"
+          description="Needed where several are open"
+          data={[
+            { value: '', label: openDisputes.length === 0 ? 'No dispute is open' : 'The one that is open' },
+            ...openDisputes.map(({ disputeId, gatewayStatus }) => ({
+              value: disputeId,
+              label: `${disputeId}: ${gatewayStatus ?? 'not checked yet'}`,
+            })),
+          ]}
           {...form.getInputProps('disputeId')}
         />
       )}

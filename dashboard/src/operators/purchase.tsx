@@ -45,6 +45,7 @@ function FullTimeline({ of }: { readonly of: PurchaseTimeline }) {
         <GatewaySide of={of} />
         <SupplierSide of={of} />
       </SimpleGrid>
+      <Disputes of={of} />
       <LedgerEntries of={of} />
       <Messages of={of} />
       <Section title="Operator actions">
@@ -129,12 +130,14 @@ function SupplierSide({ of: { supplier, package: item } }: { readonly of: Purcha
       {supplier ? (
         <Facts
           of={[
-            ['Package', item?.packageCode],
+            ['Package', item && `${item.name} (${item.packageCode})`],
+            ['Cost', <Amount key="cost" of={supplier.costUsd} currency="USD4" />],
             ['Order', supplier.orderNo === null ? 'unknown' : <Id key="order">{supplier.orderNo}</Id>],
             ['Attempts', String(supplier.asks)],
             ['eSIM', <Id key="esim">{supplier.esimId}</Id>],
             ['eSIM’s status', supplier.esimStatus && <Status key="status">{supplier.esimStatus}</Status>],
             ['ICCID', supplier.iccid && <Id key="iccid">{supplier.iccid}</Id>],
+            ['Last checked', supplier.lookedAt && <Moment at={supplier.lookedAt} />],
           ]}
         />
       ) : (
@@ -144,21 +147,50 @@ function SupplierSide({ of: { supplier, package: item } }: { readonly of: Purcha
   );
 }
 
+function Disputes({ of: { disputes } }: { readonly of: PurchaseTimeline }) {
+  if (disputes.length === 0) return null;
+  return (
+    <Section title="Disputes">
+      <Rows
+        label="Disputes"
+        rows={disputes}
+        keyOf={({ reference, disputeId }) => `${reference} ${disputeId}`}
+        columns={[
+          {
+            title: 'Dispute',
+            cell: ({ disputeId }) => (disputeId === '' ? 'unknown' : <Id>{disputeId}</Id>),
+          },
+          { title: 'Payment', cell: ({ reference }) => <Id>{reference}</Id> },
+          { title: 'Gateway’s status', cell: ({ gatewayStatus }) => gatewayStatus ?? 'unknown' },
+          { title: 'Outcome', cell: ({ outcome, settledAt }) => outcome ?? (settledAt ? 'settled' : 'open') },
+          { title: 'Opened', cell: ({ openedAt }) => <Moment at={openedAt} /> },
+          { title: 'Last checked', cell: ({ lookedAt }) => <Moment at={lookedAt} /> },
+        ]}
+      />
+    </Section>
+  );
+}
+
+/** Nothing in place of zero, so that the eye finds the side. */
+const side = (amount: number, currency: string) => (amount === 0 ? '' : formatAmount(amount, currency));
+
 function LedgerEntries({ of }: { readonly of: PurchaseTimeline }) {
-  const lines = of.timeline.filter(({ source }) => source === 'ledger');
   return (
     <Section title="Ledger entries">
-      {lines.length === 0 ? (
+      {of.entries.length === 0 ? (
         <Empty>No entries.</Empty>
       ) : (
         <Rows
           label="Ledger entries"
-          rows={lines}
-          keyOf={({ at, detail }) => `${at} ${detail}`}
+          rows={of.entries}
+          keyOf={({ operationKey, account }, index) => `${operationKey} ${account} ${String(index)}`}
           columns={[
             { title: 'When', cell: ({ at }) => <Moment at={at} /> },
-            { title: 'Operation', cell: ({ what }) => plain(what) },
-            { title: 'Entries', cell: ({ detail }) => <span className="id">{detail}</span> },
+            { title: 'Operation', cell: ({ operation }) => plain(operation) },
+            { title: 'Account', cell: ({ account }) => <span className="id">{account}</span> },
+            { title: 'Debit', cell: ({ debit, currency }) => side(debit, currency), isNumber: true },
+            { title: 'Credit', cell: ({ credit, currency }) => side(credit, currency), isNumber: true },
+            { title: 'Currency', cell: ({ currency }) => currency },
           ]}
         />
       )}

@@ -11,6 +11,7 @@ import { amountJson } from '../../platform/http/answer-fields.ts';
 import type { ActionOutcome } from '../rules.ts';
 import type { EffectPreview } from '../store/actions.ts';
 import { STATUS_OF, type Answer, type ErrorAnswer } from '../../platform/http/errors.ts';
+import { sidesOf } from '../../ledger/chart-of-accounts.ts';
 import { DomainError } from '../../domain/errors.ts';
 
 /** As JSON writes a schema's fields: amounts as literals, moments from dates. */
@@ -63,8 +64,9 @@ export function presentPurchaseTimeline(timeline: Timeline): TimelineJson {
   const { transactionId, purpose, status, reason, accountId, paymentMethod, currency, hold } = timeline;
   const { attention, package: item, supplier, fits, payments, refunds, messages, workflows } = timeline;
   return {
-    ...{ transactionId, purpose, status, reason, accountId, paymentMethod, attention, supplier, fits },
+    ...{ transactionId, purpose, status, reason, accountId, paymentMethod, attention, fits },
     package: item,
+    supplier: supplier && presentSupplier(supplier),
     timeline: timeline.timeline,
     amount: amountOrNull(timeline.amountMinor, currency),
     currency,
@@ -93,6 +95,24 @@ export function presentPurchaseTimeline(timeline: Timeline): TimelineJson {
       createdAt: refund.created_at,
       askedAt: refund.asked_at,
     })),
+    entries: timeline.entries.map(({ at, kind, operation_key, account, currency: code, amount_minor }) => {
+      const { debitMinor, creditMinor } = sidesOf(amount_minor);
+      return {
+        ...{ at, operation: kind, operationKey: operation_key, account, currency: code },
+        debit: amountJson({ amountMinor: debitMinor, currency: code }),
+        credit: amountJson({ amountMinor: creditMinor, currency: code }),
+      };
+    }),
+    disputes: timeline.disputes.map((dispute) => ({
+      disputeId: dispute.dispute_id,
+      reference: dispute.reference,
+      gatewayState: dispute.gateway_state,
+      gatewayStatus: dispute.gateway_status,
+      outcome: dispute.outcome,
+      lookedAt: dispute.looked_at,
+      openedAt: dispute.opened_at,
+      settledAt: dispute.settled_at,
+    })),
     messages: messages.map(({ id, event, status, attempts, host, created_at, closed_at }) => ({
       ...{ messageId: id, event, status, attempts, host },
       createdAt: created_at,
@@ -105,6 +125,10 @@ export function presentPurchaseTimeline(timeline: Timeline): TimelineJson {
       })) ?? null,
     stuck: timeline.stuck.map(presentStuckItem),
   };
+}
+
+function presentSupplier({ costUsdE4, ...supplier }: NonNullable<Timeline['supplier']>) {
+  return { ...supplier, costUsd: amountJson({ amountMinor: costUsdE4, currency: 'USD4' }) };
 }
 
 const NO_EFFECT = {

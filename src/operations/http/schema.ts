@@ -94,6 +94,8 @@ const record = z
 
 const amountOf = { amount: money('In `currency`'), currency };
 
+const side = (of: string) => money(`${of}, in \`currency\``);
+
 export const purchaseTimelineSchema = dataSchema(
   z.object({
     transactionId: z.string(),
@@ -132,8 +134,41 @@ export const purchaseTimelineSchema = dataSchema(
         askedAt: time.nullable(),
       }),
     ),
+    entries: z
+      .array(
+        z.object({
+          at: time,
+          operation: z.string().meta({ example: 'hold' }),
+          operationKey: z.string(),
+          account: z.string(),
+          debit: side('Debit'),
+          credit: side('Credit'),
+          currency,
+        }),
+      )
+      .meta({ description: 'The ledger entries, oldest first' }),
+    disputes: z
+      .array(
+        z.object({
+          disputeId: z.string().meta({ description: 'The gateway’s; empty until it has been checked' }),
+          reference: z.string(),
+          gatewayState: word,
+          gatewayStatus: word,
+          outcome: word.meta({ description: 'What a person stated; null while it is open' }),
+          lookedAt: time.nullable(),
+          openedAt: time,
+          settledAt: time.nullable(),
+        }),
+      )
+      .meta({
+        description: 'The payment’s disputes, oldest first; `settle-claim` takes the id of an open one',
+      }),
     supplier: z
       .object({
+        costUsd: z
+          .number()
+          .meta({ description: 'What the supplier charges, in US dollars, with four decimals' }),
+        lookedAt: time.nullable().meta({ description: 'When the eSIM was last checked there' }),
         asks: z.number().int(),
         orderNo: word,
         esimId: z.string(),
@@ -238,8 +273,6 @@ export const actionBody = z
     message: 'goes with amount, and amount with it',
   })
   .meta({ id: 'MoveRequest' });
-
-const side = (of: string) => money(`${of}, in \`currency\``);
 
 /** The effect that an action would have now. */
 export const actionEffectSchema = dataSchema(

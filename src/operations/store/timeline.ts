@@ -36,6 +36,7 @@ async function readRows(db: WorldDb, transactionId: string) {
     refunds: await rowsOf(db, 'refunds', transactionId).orderBy('created_at').execute(),
     gatewayEvents: await readGatewayEvents(db, transactionId),
     entries: await readEntries(db, transactionId),
+    disputes: await readDisputes(db, transactionId),
     messages: await readMessages(db, transactionId),
     attempts: await readAttempts(db, transactionId),
   };
@@ -103,6 +104,16 @@ function readEntries(db: WorldDb, transactionId: string) {
     .where('booked.transaction_id', '=', transactionId)
     .orderBy('booked.id')
     .orderBy('entry.id')
+    .execute();
+}
+
+function readDisputes(db: WorldDb, transactionId: string) {
+  return db
+    .selectFrom('disputes')
+    .selectAll()
+    .where('transaction_id', '=', transactionId)
+    .orderBy('opened_at')
+    .orderBy('dispute_id')
     .execute();
 }
 

@@ -87,6 +87,11 @@ export async function plantSales({ world, accounts, owner }: Books): Promise<voi
     ...{ price_minor: 5_000n, booked_currency: 'USD', booked_minor: 5_000n, gateway_status: 'success' },
   });
   await sql`
+    insert into disputes (reference, dispute_id, transaction_id, opened_at)
+    select reference, '4711', transaction_id, ${LONG_AGO} from payments where transaction_id = ${TXN}`.execute(
+    owner,
+  );
+  await sql`
     insert into reconciliation_runs (id, run_key, asked_by, is_regular, from_at, to_at, new_from_at, settled_before, slices)
     overriding system value
     values (7, 'run-7', ${ASKER}, true, ${LONG_AGO}, ${LONG_AGO}, ${LONG_AGO}, ${LONG_AGO}, '[]')`.execute(
