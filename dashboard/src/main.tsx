@@ -3,6 +3,7 @@ import '@mantine/notifications/styles.css';
 import './app/app.css';
 import './ui/pages.css';
 import { StrictMode } from 'react';
+import { focusManager } from '@tanstack/react-query';
 import { createRoot } from 'react-dom/client';
 import { App } from './app/app.tsx';
 import { watchAttention } from './app/attention.ts';
@@ -12,7 +13,8 @@ Object.assign(globalThis, {
   __webpack_nonce__: document.querySelector<HTMLMetaElement>('meta[name="style-nonce"]')?.content,
 });
 
-watchAttention(document, window);
+// Queries poll and refetch only while their page has the focus.
+watchAttention(document, window, (isAttended) => focusManager.setFocused(isAttended));
 
 const root = document.getElementById('root');
 if (!root) throw new Error('index.html has no #root');

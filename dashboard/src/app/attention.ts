@@ -1,5 +1,4 @@
 /** Whether somebody reads the page. Polling and refetching wait while nobody does: every request restarts the idle time of the session. */
-import { focusManager } from '@tanstack/react-query';
 import { isSessionEnded, onSessionEnded } from './session.ts';
 
 /** Long enough to read a page, short enough that the session soon begins its 30 idle minutes. */
@@ -7,15 +6,18 @@ export const UNATTENDED_AFTER_MS = 5 * 60_000;
 
 const SIGNS_OF_A_READER = ['pointerdown', 'pointermove', 'keydown', 'wheel', 'touchstart', 'focus'] as const;
 
-/** Polling stops in a hidden tab, after 5 minutes without input, and once the session has ended. Returns what ends the watch. */
+/**
+ * Calls `setAttended`: `false` in a hidden tab, after 5 minutes without input, and once the session has ended; `undefined` when the watch ends. Returns what
+ * ends it.
+ */
 export function watchAttention(
   page: EventTarget & { readonly visibilityState: string },
   view: EventTarget,
+  setAttended: (isAttended: boolean | undefined) => void,
 ): () => void {
   let isAttended = true;
   let timer: ReturnType<typeof setTimeout>;
-  const update = () =>
-    focusManager.setFocused(page.visibilityState !== 'hidden' && isAttended && !isSessionEnded());
+  const update = () => setAttended(page.visibilityState !== 'hidden' && isAttended && !isSessionEnded());
   const leave = () => {
     isAttended = false;
     update();
@@ -35,6 +37,6 @@ export function watchAttention(
     for (const sign of SIGNS_OF_A_READER) view.removeEventListener(sign, attend, { capture: true });
     page.removeEventListener('visibilitychange', update);
     forget();
-    focusManager.setFocused(undefined);
+    setAttended(undefined);
   };
 }
