@@ -81,7 +81,7 @@ async function tryToOpen(
   const { reference } = payment;
   if (payment.status === 'REFUSED') return refused('REQUEST_REFUSED', 'refused before');
   if (payment.instructions || payment.paid_hold) return opened(reference, payment.expires_at);
-  // Nobody is to pay for what is closed.
+  // The order is closed, so no new charge is opened for it.
   if (!isAwaited) return { outcome: 'unknown', retryAfterMs: MAX_BUDGET_MS };
   const charged = await gateway.forAccount(payment.account_id).charge({
     reference,

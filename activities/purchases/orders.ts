@@ -35,7 +35,7 @@ const OPEN_PURCHASES_ONLY = new Set<AttentionReason>([
 
 /** Tolerance for the clocks of two machines. */
 const CLOCKS_DIFFER_MS = 1_000;
-/** No clock of ours is that wrong: the workflow was told another time than the payment's row has. */
+/** Our clocks never differ by this much: the workflow has another expiry than the payment's row. */
 const CLOSED_EARLY_MS = 60_000;
 
 export function createOrderActivities(deps: ActivityDeps): OrderActivities {

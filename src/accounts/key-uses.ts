@@ -1,4 +1,4 @@
-/** When each key was last used, for people who look for keys that nobody needs any more. Requests only note it in memory. */
+/** When each key was last used, for people who look for unused keys. Requests only note it in memory. */
 import type { AccountsDb } from '../platform/database/tables.ts';
 import { startPoller, type Poller } from '../platform/poller.ts';
 import { writeLastUses } from './store/accounts.ts';

@@ -53,7 +53,7 @@ export function cookieValue(cookie: string | undefined, name: string): string | 
   return undefined;
 }
 
-/** Whether a cookie of ours came. */
+/** Whether the request has one of our cookies. */
 export function hasCookie(cookie: string | undefined, publicUrl: string): boolean {
   return Object.values(cookieNames(publicUrl)).some((name) => (cookieValue(cookie, name) ?? '') !== '');
 }

@@ -24,7 +24,7 @@ export async function buildDashboard(log: ServiceLog): Promise<void> {
   );
   await promisify(execFile)(process.execPath, [vite, 'build', FOLDER, '--logLevel', 'warn'], {
     timeout: BUILD_TIMEOUT_MS,
-    // Whoever builds it: under another name Vite builds for development, larger and with paths of this machine.
+    // Set here for every caller: with another value Vite builds for development, larger and with absolute paths.
     env: { NODE_ENV: 'production' },
   });
   await mkdir(dirname(BUILT_FROM), { recursive: true });

@@ -39,7 +39,7 @@ export function diagnose(facts: DiagnosisFacts, now: Date): DiagnosisCode {
   return endOf(facts, now) ?? installProblemOf(facts) ?? usageProblemOf(facts) ?? 'WORKING';
 }
 
-/** Why the eSIM cannot work, whatever its holder does. */
+/** Why the eSIM cannot work. Its holder cannot change any of these causes. */
 function endOf(facts: DiagnosisFacts, now: Date): DiagnosisCode | undefined {
   const { status, smdpStatus, usedBytes, totalBytes, expiredTime } = facts;
   if (status === 'PENDING') return 'NOT_DELIVERED';

@@ -21,7 +21,7 @@ export function AcceptInvitation() {
     ({ name, password }) =>
       dataOf(
         api.POST('/auth/invitations/accept', {
-          // Somebody who has a login here keeps name and password.
+          // A user who has a login keeps name and password.
           body: { token, ...(name === '' ? {} : { name }), ...(password === '' ? {} : { password }) },
         }),
       ),

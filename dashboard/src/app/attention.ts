@@ -1,4 +1,4 @@
-/** Whether somebody reads the page. Polling and refetching wait while nobody does: every request restarts the idle time of the session. */
+/** Whether the page has a reader. Without one, polling and refetching wait: every request restarts the idle time of the session. */
 import { isSessionEnded, onSessionEnded } from './session.ts';
 
 /** Long enough to read a page, short enough that the session soon begins its 30 idle minutes. */

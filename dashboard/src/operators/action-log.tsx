@@ -4,7 +4,7 @@ import { Amount, Empty, Moment, Status } from '../ui/parts.tsx';
 import { Rows } from '../ui/rows.tsx';
 import { ACTIONS } from './words.ts';
 
-/** Every action that somebody asked for on one purchase, refused ones too. */
+/** Every action that operators requested for one purchase, refused ones too. */
 export function ActionLog({ records }: { readonly records: readonly MoveRecord[] }) {
   if (records.length === 0) return <Empty>No actions yet.</Empty>;
   return (

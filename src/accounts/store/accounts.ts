@@ -65,7 +65,7 @@ export async function updateAccount(
     .execute();
 }
 
-/** Until the transaction ends nobody else changes the account. */
+/** Locks the account until the transaction ends. */
 export function lockAccountRow(trx: AccountsDb, id: string): Promise<Selectable<AccountsTable> | undefined> {
   return trx.selectFrom('accounts').selectAll().where('id', '=', id).forNoKeyUpdate().executeTakeFirst();
 }

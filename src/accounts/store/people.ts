@@ -29,7 +29,7 @@ export function findPerson(db: AccountsDb, which: WhichPerson): Promise<PersonRo
     .executeTakeFirst();
 }
 
-/** Until the transaction ends nobody else changes the person. */
+/** Locks the person until the transaction ends. */
 export function lockPerson(trx: AccountsDb, id: string): Promise<PersonRow> {
   return trx.selectFrom('people').selectAll().where('id', '=', id).forNoKeyUpdate().executeTakeFirstOrThrow();
 }

@@ -127,7 +127,7 @@ export async function insertSetRate(db: WorldDb, rate: SetRate, now: Date): Prom
   });
 }
 
-/** Until the transaction ends nobody else sets a rate of this currency. */
+/** Locks the rates of this currency until the transaction ends. */
 export async function lockCurrency(trx: WorldDb, currency: string): Promise<void> {
   await sql`select pg_advisory_xact_lock(hashtextextended(current_schema() || ' rate of ' || ${currency}::text, 0))`.execute(
     trx,

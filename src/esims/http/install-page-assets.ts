@@ -1,4 +1,4 @@
-/** Style and script of the install page. The style is inline, by its hash; the script is a file of ours, and the page works without it. */
+/** Style and script of the install page. The policy allows the inline style by its hash. The script is one of our files, and the page works without it. */
 
 export const STYLE = `
 :root { color-scheme: light dark; --ink: #16181d; --soft: #565d68; --back: #f3f4f6; --card: #fff; --line: #d5d9e0;

@@ -112,7 +112,7 @@ function oneTapOf({ ac }: InstallView, { oneTap }: InstallTexts): Html {
 }
 
 function qrOf({ ac }: InstallView, { qr }: InstallTexts): Html {
-  // The label is a text of ours, without markup.
+  // The label is one of our texts, without markup.
   return html`<section>
     <h2>${qr.title}</h2>
     <p>${qr.text}</p>
