@@ -1,9 +1,9 @@
 /** The purchase's database steps. Each is one transaction keyed by the purchase, so running it twice changes nothing. */
 import { isDeepStrictEqual } from 'node:util';
 import { reopenDelivery } from '../../src/purchases/store/deliveries.ts';
+import { CLAIMS } from '../../src/payments/rules.ts';
 import {
   canBePaid,
-  CLAIMS,
   closeFundingUnpaid,
   findFunding,
   flagMoney,

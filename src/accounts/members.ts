@@ -126,7 +126,7 @@ async function changeAccount(
   return readOwnAccount({ db }, member);
 }
 
-/** Invitations by somebody who is no owner any more are void. Throws NOT_FOUND; VALIDATION_ERROR for the last owner. */
+/** Invitations by a user who is no owner any more are void. Throws NOT_FOUND; VALIDATION_ERROR for the last owner. */
 async function changeMember(
   { db }: MemberDeps,
   { account, email }: Member,
@@ -160,7 +160,7 @@ async function removeMember({ db }: MemberDeps, { account, email }: Member, user
 function keepOneOwner(owners: readonly string[], userId: string): void {
   if (owners.length > 1 || !owners.includes(userId)) return;
   throw new DomainError('VALIDATION_ERROR', 'Invalid request', {
-    details: 'role: the last owner of an account stays one: make somebody else an owner first',
+    details: 'role: the last owner of an account stays one: make another user an owner first',
   });
 }
 

@@ -357,7 +357,7 @@ it('every change ends in the truth of the supplier, every threshold and expiry i
     const coming = disorderlyEvents(lives, random);
     const startedAtMs = performance.now();
     let received = 0;
-    const lane = async (): Promise<void> => {
+    const loop = async (): Promise<void> => {
       while (!(await refreshEsims(deps)).startsWith('usage of 0 eSIMs, state of 0'));
     };
     // Once nothing changes any more, the rest of the time passes in days.
@@ -371,7 +371,7 @@ it('every change ends in the truth of the supplier, every threshold and expiry i
           due.slice(from, from + 10).map((body) => inbox.take(Buffer.from(body), '127.0.0.1')),
         );
       await Promise.all([applySupplierEvents(deps), applySupplierEvents(deps)]);
-      await Promise.all([lane(), lane(), lane(), notifyExpiring(deps), notifyExpiring(deps)]);
+      await Promise.all([loop(), loop(), loop(), notifyExpiring(deps), notifyExpiring(deps)]);
     }
     const rows = await books.owner.selectFrom('esims').selectAll().execute();
     const told = await eventsByEsim();

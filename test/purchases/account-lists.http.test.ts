@@ -1,7 +1,7 @@
 /** The wallet's entries, the list of transactions, spending by day and an eSIM's timeline at the door: their answers, and bad input. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openDoor } from '../support/http/door.ts';
-import { shape3 } from '../support/http/shapes.ts';
+import { generalError } from '../support/http/error-bodies.ts';
 
 const door = await openDoor();
 afterAll(() => door.close());
@@ -289,6 +289,6 @@ describe('bad input', () => {
     ['esim/spending?to=x', 'to: must be a day such as 2026-01-31, in the years 2000 to 9999'],
   ])('%s', async (target, details) => {
     const { status, json } = await door.ask(`/api/${target}`, { key: 'ngn' });
-    expect([status, json]).toEqual([400, shape3(400, 'VALIDATION_ERROR', details)]);
+    expect([status, json]).toEqual([400, generalError(400, 'VALIDATION_ERROR', details)]);
   });
 });

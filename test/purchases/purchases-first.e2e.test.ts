@@ -98,8 +98,8 @@ it('purchases keep their part of the supplier, in their usual time, and the whol
   let isOver = false;
   const statuses = new Map<number, number>();
   const flood = Promise.all(
-    Array.from({ length: READS_AT_ONCE }, async (_, lane) => {
-      for (let turn = lane; !isOver; turn += READS_AT_ONCE) {
+    Array.from({ length: READS_AT_ONCE }, async (_, loop) => {
+      for (let turn = loop; !isOver; turn += READS_AT_ONCE) {
         const [key, esimId] = esims[turn % esims.length]!;
         const { code, region } = packages[turn % packages.length]!;
         const path =

@@ -7,7 +7,7 @@ import type { World } from '../ui/world-switch.tsx';
 
 type Schemas = components['schemas'];
 export type StuckItem = Schemas['StuckItem'];
-export type PurchaseTimeline = Schemas['Story']['data'];
+export type PurchaseTimeline = Schemas['PurchaseTimeline']['data'];
 export type MoveRecord = Schemas['MoveRecord'];
 export type Moves = Schemas['Moves']['data'];
 export type Action = MoveRecord['move'];

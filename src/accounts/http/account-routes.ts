@@ -147,7 +147,7 @@ const changeMemberRoute = forMember({
     operationId: 'changeMember',
     tag: TAG,
     summary: 'Change the role of a member',
-    description: 'The last owner keeps the role: make somebody else an owner first.',
+    description: 'The last owner keeps the role: make another user an owner first.',
   },
   async handle({ users, params, body }) {
     const changed = await users.account.changeMember(users.member, params['userId'] ?? '', body.role);

@@ -3,9 +3,11 @@ import { sql, type Insertable, type RawBuilder, type Selectable } from 'kysely';
 import type { AccountCurrency } from '../../domain/money.ts';
 import type { PaymentInstructions } from '../port.ts';
 import {
+  CLAIMS,
   chargeReference,
   takesMoneyForMs,
   type ChargeQuote,
+  type Claim,
   type FundingInput,
   type PaymentTimings,
   type UnpaidLimits,
@@ -254,10 +256,6 @@ export async function wasReceivedAndReversed(
     .executeTakeFirst();
   return row !== undefined;
 }
-
-/** Money that is claimed back from us needs a person, whatever happens to the purchase. */
-export const CLAIMS = ['PAYMENT_REVERSED', 'PAYMENT_DISPUTED'] as const;
-export type Claim = (typeof CLAIMS)[number];
 
 const ORDERS_WITH_CLAIMS = sql`(
   select transaction_id, 'purchase' as purpose, attention_reason, needs_attention_since, closed_at from purchases

@@ -33,7 +33,7 @@ const WATCH_REQUESTS_PER_SECOND = 4;
 
 /**
  * What reads of the supplier may take of its allowance, so that purchases have the rest: a page that is read often shows what was known before, but an
- * order has nobody to stand in for it.
+ * order has no other step to stand in for it.
  */
 const READS_PART = 2 / 8;
 /** Of the same allowance, inside the part of reads: schedules and reconciliation. */
