@@ -20,7 +20,7 @@ function toFound(row: Selectable<AccountsTable>) {
 
 const likePattern = (text: string): string => `%${text.replace(/[\\%_]/g, (character) => `\\${character}`)}%`;
 
-/** By id, or a part of the name, of its e-mail address or of an owner's. Reads the whole table of accounts: some 100 ms for 100,000 of them. */
+/** By id, or a part of the name, of its e-mail address or of a member's. Reads the whole table of accounts: some 100 ms for 100,000 of them. */
 function matching(db: AccountsDb, text: string | undefined) {
   const all = db.selectFrom('accounts');
   if (text === undefined) return all;
@@ -37,7 +37,6 @@ function matching(db: AccountsDb, text: string | undefined) {
           .selectFrom('members')
           .innerJoin('users', 'users.id', 'members.user_id')
           .select('members.account_id')
-          .where('members.role', '=', 'OWNER')
           .where('users.email', 'ilike', pattern),
       ),
     ]),
@@ -98,6 +97,17 @@ export function findKeyRow(db: AccountsDb, id: string, environment: Environment)
     .where('id', '=', id)
     .where('environment', '=', environment)
     .executeTakeFirst();
+}
+
+/** A user by id, once for each account that the user is a member of. */
+export function findMemberRows(db: AccountsDb, userId: string) {
+  return db
+    .selectFrom('members')
+    .innerJoin('users', 'users.id', 'members.user_id')
+    .select(['users.id', 'members.account_id as accountId', 'users.name', 'users.email', 'members.role'])
+    .where('members.user_id', '=', userId)
+    .orderBy('members.joined_at')
+    .execute();
 }
 
 /** Requests with keys by their request id, which callers may choose: so several may have one. The newest first. */

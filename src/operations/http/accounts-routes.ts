@@ -36,7 +36,7 @@ const accountsQuery = z.object({
   ...pageFields,
   text: textField({
     max: MAX_EMAIL_CHARACTERS,
-    description: 'An id, or a part of the name, of the e-mail address of the account or of an owner’s',
+    description: 'An id, or a part of the name, of the e-mail address of the account or of a member’s',
     example: 'merchant.example',
   }).optional(),
 });

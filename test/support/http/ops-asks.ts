@@ -271,6 +271,7 @@ export const OTHER_ASKS: readonly OpsAsk[] = [
   ),
   ...['page=0', 'limit=1000', `text=${'x'.repeat(255)}`].map((query) => badQuery(ACCOUNTS, query)),
   badQuery('/ops/overview', 'world=prod'),
+  { ...badQuery('/ops/differences', 'id=first'), as: 'FINANCE' },
   ...[
     REASON,
     { plan: 'PREMIUM' },
