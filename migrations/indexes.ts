@@ -181,6 +181,12 @@ export const WORLD_INDEXES: readonly LiveIndex[] = [
     definition: 'purchases (supplier_order_no) where supplier_order_no is not null',
   },
   { name: 'esims_by_order_no', after: AFTER_DECISIONS, definition: "esims (order_no) where order_no <> ''" },
+  // An account's messages that were not delivered yet: few.
+  {
+    name: 'webhook_messages_undelivered',
+    after: AFTER_DECISIONS,
+    definition: "webhook_messages (account_id, created_at desc, id desc) where status <> 'DELIVERED'",
+  },
 ];
 
 /** Between two looks at an index that another process builds. */

@@ -11,6 +11,12 @@ import type { Decision } from '../../operations/store/batch-repairs.ts';
 import type { AccountsDb } from '../database/tables.ts';
 import type { ActionInput } from '../../operations/actions.ts';
 import {
+  listAccountEndpoints,
+  listAccountKeys,
+  listAccountMembers,
+  listUndeliveredMessages,
+} from '../../operations/account-access.ts';
+import {
   changeAccount,
   listAccounts,
   listAccountTransactions,
@@ -101,6 +107,10 @@ export function createOpsWorld(deps: OpsWorldDeps) {
       listAccounts,
       readAccount,
       listAccountTransactions,
+      listAccountMembers,
+      listAccountKeys,
+      listAccountEndpoints,
+      listUndeliveredMessages,
       changeAccount,
       search: (own, { person }: Session, text: string) => search(own, text, person.role),
     }),
