@@ -144,11 +144,21 @@ describe('operators', { timeout: 120_000 }, () => {
     await page.context().close();
   });
 
-  it('are told where an account has none of these, and where they cannot be read', async () => {
+  it('are told where an account has none of these, where they cannot be read, and while they load', async () => {
     const { accountId } = await stack.account();
     const page = await signIn(ada.email, PASSWORD);
     await page.route('**/endpoints?*', (route) => route.fulfill({ status: 503, json: {} }));
+    const { promise: held, resolve: letGo } = Promise.withResolvers<undefined>();
+    await page.route('**/keys?*', async (route) => {
+      await held;
+      await route.continue();
+    });
     await page.goto(`${stack.apiUrl}/dashboard/operators/test/accounts/${accountId}`);
+    const keys = page.getByRole('region', { name: 'API keys' });
+    await keys.locator('[aria-busy=true]').waitFor();
+    expect(await graveFaults(page)).toEqual([]);
+    letGo(undefined);
+    await keys.getByText('Works').waitFor();
     await page.getByText('No members.').waitFor();
     await page.getByText('Every message is delivered.').waitFor();
     const endpoints = page.getByRole('region', { name: 'Webhook endpoints' });
