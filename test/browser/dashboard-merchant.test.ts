@@ -8,12 +8,11 @@ import { graveFaults } from '../support/axe.ts';
 import { SIGN_IN_ENV } from '../support/people.ts';
 import { keepScreenshot } from '../support/screenshots.ts';
 import { startStack, type Stack } from '../support/stack.ts';
-import { firstLoad, openBrowser, overflow, readLoad, watchLayout } from './browser.ts';
+import { FIRST_LOAD_BYTES, firstLoad, openBrowser, overflow, watchLayout, watchLoads } from './browser.ts';
 
 const DESK = { width: 1280, height: 900 };
 const PHONE = { width: 375, height: 800 };
 const PASSWORD = 'correct horse battery staple';
-const FIRST_LOAD_BYTES = 300_000;
 
 let browser: Browser;
 let stack: Stack;
@@ -115,14 +114,6 @@ async function putInWallet(page: Page, context: BrowserContext, amount: string):
   await checkout.close();
 }
 
-/** Colours and the menu take their time to change. */
-async function settled(page: Page): Promise<void> {
-  await page.waitForTimeout(300);
-  await page.evaluate(
-    'Promise.all(document.getAnimations().map((one) => one.finished.catch(() => undefined)))',
-  );
-}
-
 /** The elements that stick out, for whoever reads a failure. */
 const widest = (page: Page): Promise<string> =>
   page.evaluate<string>(
@@ -139,7 +130,6 @@ async function faultsOf(page: Page, name: string): Promise<string[]> {
     await page.setViewportSize(viewport);
     for (const colorScheme of ['dark', 'light'] as const) {
       await page.emulateMedia({ colorScheme });
-      await settled(page);
       const faults = await graveFaults(page);
       found.push(...faults.map((fault) => `${name}, ${colorScheme}, ${viewport.width}: ${fault}`));
     }
@@ -150,16 +140,6 @@ async function faultsOf(page: Page, name: string): Promise<string[]> {
   await keepScreenshot(page, `merchant-phone-${name}`);
   await page.setViewportSize(DESK);
   return found;
-}
-
-/** Generous, since other tests run beside this one; what costs a merchant time is a request that waits for another. */
-const MOST_MS = 10_000;
-const MOST_ROUND_TRIPS = 3;
-
-async function howItLoaded(page: Page, name: string): Promise<string[]> {
-  const { layoutShift, roundTrips, ms } = await readLoad(page);
-  const isGood = layoutShift < 0.1 && roundTrips >= 1 && roundTrips <= MOST_ROUND_TRIPS && ms < MOST_MS;
-  return isGood ? [] : [`${name} jumps by ${layoutShift}, with ${roundTrips} round trips in ${ms} ms`];
 }
 
 describe('the journey', { timeout: 180_000 }, () => {
@@ -364,6 +344,7 @@ describe('the pages', { timeout: 180_000 }, () => {
     await watchLayout(context);
     const home = page.url().replace(/\/$/, '');
     const found: string[] = [];
+    const loads = watchLoads();
     for (const [name, path] of [
       ['home', ''],
       ['catalogue', '/catalogue?region=NG'],
@@ -380,11 +361,10 @@ describe('the pages', { timeout: 180_000 }, () => {
       ['settings', '/settings'],
     ] as const) {
       await page.goto(`${home}${path}`);
-      await page.locator('h1').waitFor();
-      await page.locator('[aria-busy=true]').first().waitFor({ state: 'detached' });
-      found.push(...(await howItLoaded(page, name)));
+      found.push(...(await loads.read(page, name)));
       found.push(...(await faultsOf(page, name)));
     }
+    loads.print();
     expect(found).toEqual([]);
     expect(faults).toEqual([]);
     await context.close();
