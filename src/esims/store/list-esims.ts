@@ -28,13 +28,21 @@ export interface EsimList {
 /** `after` names no eSIM of the account; `page` is deeper than a search of so many eSIMs goes by page number. */
 export type ListRefusal = 'UNKNOWN_CURSOR' | 'TOO_DEEP';
 
-/**
- * An account with no more is searched row by row. In a larger one so many of its newest are read first, and more of them where a tenth of these match: a
- * search that matches much is answered by few rows, and one that matches little by an index.
- */
+/** An account with no more is searched row by row. */
 const SMALL = 1_000;
-const WINDOWS = [1_000, 20_000];
-const MUCH = 0.1;
+/**
+ * In a larger one so many of its newest are read first. Where a hundredth of them match, more are, to fill the page; where a tenth match, so many that all
+ * is known: a search that matches much is answered by few rows, and one that matches little by an index.
+ */
+const FIRST_WINDOW = 200;
+const PAGE_WINDOW = 1_000;
+const LAST_WINDOW = 20_000;
+
+function windowAfter(window: number, matching: number): number | undefined {
+  if (window < LAST_WINDOW && matching >= window / 10) return LAST_WINDOW;
+  return window < PAGE_WINDOW && matching >= window / 100 ? PAGE_WINDOW : undefined;
+}
+
 /** Matches by ICCID or transaction id that are counted in a larger account, and `page` × `limit` there: more than anyone reads. A cursor has no such end. */
 export const MOST_FOUND = 1_000;
 /** Rows that a page by number skips one by one; a deeper one starts at its day. */
@@ -116,8 +124,10 @@ const LAST_OF_GRAM = [...'0123456789abcdef '];
 function gramsOf(text: string): Search['grams'] {
   if (text.length < GRAM - 1) return undefined;
   if (text.length < GRAM) return { of: 'any', texts: LAST_OF_GRAM.map((last) => text + last) };
-  const starts = Array.from({ length: text.length - GRAM + 1 }, (_, start) => start);
-  return { of: 'all', texts: starts.map((start) => text.slice(start, start + GRAM)) };
+  // Every eSIM has the grams of the prefix.
+  const first = Math.min(Math.max(text.indexOf('-'), 0), text.length - GRAM);
+  const grams = Array.from(text, (_, start) => text.slice(start, start + GRAM)).slice(first, 1 - GRAM);
+  return { of: 'all', texts: [...new Set(grams)] };
 }
 
 const ofStatus = (status: EsimStatus | undefined): RawBuilder<unknown> =>
@@ -254,7 +264,7 @@ const NOTHING: Matches = { ids: [], onlyById: 0 };
 async function findNear(db: WorldDb, query: EsimQuery, search: Search, wanted: number): Promise<Matches> {
   const enough = Math.max(wanted, MOST_FOUND + 1);
   let found = NOTHING;
-  for (const window of WINDOWS) {
+  for (let window: number | undefined = FIRST_WINDOW; window !== undefined;) {
     const { rows } = await sql<Matches & { readonly matching: number }>`
       select coalesce((array_agg(id order by ${NEWEST_FIRST}))[:${wanted}::integer], '{}') as ids, count(*)::integer as matching,
              (count(*) filter (where not package_name ilike ${search.pattern}))::integer as "onlyById"
@@ -266,7 +276,7 @@ async function findNear(db: WorldDb, query: EsimQuery, search: Search, wanted: n
           ) newest where ${matches(search)} order by ${NEWEST_FIRST} limit ${enough}
         ) found`.execute(db);
     found = rows[0] ?? NOTHING;
-    if ((rows[0]?.matching ?? 0) < window * MUCH) break;
+    window = windowAfter(window, rows[0]?.matching ?? 0);
   }
   return found;
 }
