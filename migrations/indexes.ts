@@ -9,7 +9,6 @@ export interface LiveIndex {
   readonly name: string;
   /** The migration that makes its columns. */
   readonly after: string;
-  /** An operator class of an extension is named after the extension, wherever that is installed: `pg_trgm.gin_trgm_ops`. */
   readonly definition: string;
 }
 
@@ -21,6 +20,7 @@ const AFTER_SEARCH = '2026-11-23-81-esim-search';
 const AFTER_ENTRIES = '2026-11-24-1-wallet-entries';
 const AFTER_EXCHANGES = '2026-11-24-2-webhook-exchanges';
 const AFTER_DECISIONS = '2026-11-25-8-decision-reasons';
+const AFTER_GRAMS = '2026-11-25-91-id-grams';
 const AFTER_USERS = '2026-11-24-1-users';
 
 export const ACCOUNTS_INDEXES: readonly LiveIndex[] = [
@@ -100,10 +100,9 @@ export const WORLD_INDEXES: readonly LiveIndex[] = [
   },
   // Without a list of pending entries, which every search would read: only `fold_figures` writes here, in batches.
   {
-    name: 'esim_search_by_part',
-    after: AFTER_SEARCH,
-    definition:
-      'esim_search using gin (account_id btree_gin.text_ops, ids pg_trgm.gin_trgm_ops) with (fastupdate = off)',
+    name: 'esim_search_by_gram',
+    after: AFTER_GRAMS,
+    definition: 'esim_search using gin (id_grams(account_id, ids)) with (fastupdate = off)',
   },
   // What is on hold of a wallet: few rows.
   {
@@ -212,19 +211,10 @@ async function build(db: Kysely<unknown>, schema: string, index: LiveIndex): Pro
     if (state === 'ready') return;
     // An earlier attempt was cut short.
     if (state === 'broken') await sql`drop index concurrently ${name}`.execute(db);
-    const definition = await withSchemas(db, index.definition);
-    await sql`create index concurrently ${sql.id(index.name)} on ${sql.raw(definition)}`.execute(db);
+    await sql`create index concurrently ${sql.id(index.name)} on ${sql.raw(index.definition)}`.execute(db);
   } finally {
     await sql`select pg_advisory_unlock(${lock})`.execute(db);
   }
-}
-
-/** The definition with the schemas of the extensions in place of their names. */
-async function withSchemas(db: Kysely<unknown>, definition: string): Promise<string> {
-  const { rows } = await sql<{ name: string; schema: string }>`
-    select extname as name, quote_ident(nspname) as schema
-      from pg_extension join pg_namespace on pg_namespace.oid = extnamespace`.execute(db);
-  return rows.reduce((text, { name, schema }) => text.replaceAll(`${name}.`, `${schema}.`), definition);
 }
 
 async function stateOf(
