@@ -86,15 +86,15 @@ export function createOrderActivities(deps: ActivityDeps): OrderActivities {
       else await flagMoney(db, transactionId, reason);
       events.purchaseNeedsAttention({ transactionId, reason });
     },
-    closeUnpaid: createClosing(deps),
+    closeUnpaid: createCloseUnpaid(deps),
     openFunding: (input, startedAt) => openSignedFunding(deps, input, startedAt),
     ...createActionActivities(deps),
   };
 }
 
 /** Closes what was not paid, once its time is over. */
-function createClosing({ db, clock, events }: ActivityDeps): OrderActivities['closeUnpaid'] {
-  const closedEarly = new LRUCache<string, true>({ max: ALERTS_KEPT });
+function createCloseUnpaid({ db, clock, events }: ActivityDeps): OrderActivities['closeUnpaid'] {
+  const alerted = new LRUCache<string, true>({ max: ALERTS_KEPT });
   return async (transactionId, purpose, reason) => {
     const until = await findPayableUntil(db, transactionId);
     const leftMs = (until?.getTime() ?? 0) - clock.now().getTime();
@@ -102,8 +102,8 @@ function createClosing({ db, clock, events }: ActivityDeps): OrderActivities['cl
     if (leftMs > CLOCKS_DIFFER_MS) {
       // For other reasons it may be ours: no worker for the gateway answered while the payment was opened.
       const isEarly = reason === 'PAYMENT_EXPIRED' && leftMs > CLOSED_EARLY_MS;
-      if (isEarly && !closedEarly.has(transactionId)) {
-        closedEarly.set(transactionId, true);
+      if (isEarly && !alerted.has(transactionId)) {
+        alerted.set(transactionId, true);
         const detail = 'to be closed as unpaid while it can still be paid';
         events.unverifiedRequest({ what: 'payment', transactionId, detail });
       }

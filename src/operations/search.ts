@@ -10,7 +10,7 @@ import {
 import { findPerson } from '../accounts/store/people.ts';
 import { formatAmount } from '../domain/money.ts';
 import type { AccountDeps } from './accounts.ts';
-import { findOthers, findTransactions, OTHER_KINDS, type FoundBy } from './store/search.ts';
+import { findOtherRecords, findTransactions, OTHER_KINDS, type FoundBy } from './store/search.ts';
 
 export const FOUND_KINDS = [
   'purchase',
@@ -34,7 +34,7 @@ export interface Found {
 
 type Hit = Omit<Found, 'account'> & { readonly accountId: string | null };
 
-/** More than anybody reads: a longer text finds fewer. */
+/** Enough for one page. */
 export const MOST_FOUND = 20;
 
 /**
@@ -48,8 +48,7 @@ export async function search(
 ): Promise<{ readonly items: readonly Found[]; readonly isCut: boolean }> {
   const hits = (
     await Promise.all([
-      searchTransactions(deps, text),
-      findOthers(deps.stuck.db, text, {
+      findOtherRecords(deps.stuck.db, text, {
         withDifferences: may(role, 'reconcile'),
         limit: MOST_FOUND + 1,
       }),
@@ -58,6 +57,8 @@ export async function search(
       may(role, 'people') ? searchPeople(deps, text) : [],
       searchAccounts(deps, text),
       searchRequests(deps, text),
+      // Last: there may be many, of one batch or request, which itself is to be shown too.
+      searchTransactions(deps, text),
     ])
   ).flat();
   const shown = hits.slice(0, MOST_FOUND);

@@ -8,7 +8,7 @@ import { insertPerson } from '../../src/accounts/store/people.ts';
 import { insertMember, insertUser } from '../../src/accounts/store/users.ts';
 import { changeAccount, listAccounts, readAccount } from '../../src/operations/accounts.ts';
 import { MOST_FOUND, search } from '../../src/operations/search.ts';
-import { FOUND_BY, findOthers, findTransactions } from '../../src/operations/store/search.ts';
+import { FOUND_BY, findOtherRecords, findTransactions } from '../../src/operations/store/search.ts';
 import { stuckLimits } from '../../src/operations/stuck-rules.ts';
 import { UNMATCHED_EVENT } from '../../src/payments/store/gateway-events.ts';
 import { createOverview } from '../../src/reconciliation/overview.ts';
@@ -188,7 +188,7 @@ describe('the search', () => {
     expect(await found(ids.funding)).toEqual([`funding ${ids.funding} by id`]);
     expect(await found('pay-1')).toEqual([`purchase ${ids.purchase} by reference`]);
     expect(await found(ids.message)).toEqual([`purchase ${ids.purchase} by message`]);
-    expect(await found(ids.move)).toEqual([`purchase ${ids.purchase} by move`]);
+    expect(await found(ids.move)).toEqual([`purchase ${ids.purchase} by operator action`]);
     const both = [ids.topUp, ids.purchase].map((id) => `purchase ${id}`);
     expect(await found(ids.esim)).toEqual(both.map((one) => `${one} by esim`));
     expect(await found(ICCID)).toEqual(both.map((one) => `${one} by iccid`));
@@ -207,7 +207,7 @@ describe('the search', () => {
     ] as const)
       expect(await found(text), text).toEqual([`purchase ${ids.purchase} by ${by}`]);
     expect(await found('T2611')).toEqual([`purchase ${ids.topUp} by order number`]);
-    expect(await found(ids.batch)).toEqual([`purchase ${ids.purchase} by batch`, `batch ${ids.batch} by id`]);
+    expect(await found(ids.batch)).toEqual([`batch ${ids.batch} by id`, `purchase ${ids.purchase} by batch`]);
   });
 
   it('finds endpoints, unused quotes, batch repairs, members and events of strangers', async () => {
@@ -238,9 +238,9 @@ describe('the search', () => {
     expect(await found(ids.loose)).toEqual([`message ${ids.loose} by id`]);
     expect(await found(ids.key)).toEqual([`key ${ids.key} by id`]);
     expect(await found('request-1')).toEqual([
+      'request request-1 by id',
       `funding ${ids.funding} by request`,
       `purchase ${ids.purchase} by request`,
-      'request request-1 by id',
     ]);
     expect(await found(accountId)).toEqual([`account ${accountId} by id`]);
     for (const text of ['100% trav', 'SHOP@merchant', 'ada.owner@private.example'])
@@ -267,6 +267,25 @@ describe('the search', () => {
     expect((await search(live, ids.key, 'SUPPORT')).items).toEqual([]);
   });
 
+  it('shows a batch also where it has more purchases than are shown', async () => {
+    const owner = `acc-${hex()}`;
+    const batch = `batch-${hex()}`;
+    await sql`
+      insert into batches (id, account_id, sender_name, row_count, email_count, total_minor, currency, next_check_at, created_at)
+      values (${batch}, ${owner}, 'Merchant', ${MOST_FOUND + 5}, 0, 230, 'USD', now(), now())`.execute(
+      books.owner,
+    );
+    for (let row = 0; row < MOST_FOUND + 5; row += 1) {
+      const bought = await rows.purchase({ account_id: owner });
+      await sql`
+        insert into batch_rows (batch_id, row_number, reference, package_code, transaction_id, closed_at)
+        values (${batch}, ${row}, ${`row-${row}`}, 'P', ${bought}, now())`.execute(books.owner);
+    }
+    const { items, isCut } = await search(deps, batch, 'SUPPORT');
+    expect(items[0]).toMatchObject({ kind: 'batch', id: batch });
+    expect([items.length, isCut]).toEqual([MOST_FOUND, true]);
+  });
+
   it.each(['', '%', '_', "'; drop table accounts", '\\', 'txn-', 'nothing'])(
     'takes any text: %j',
     async (text) => {
@@ -282,7 +301,7 @@ describe('the search', () => {
         books,
         async (db) => {
           await findTransactions(db, text, 21);
-          await findOthers(db, text, { withDifferences: true, limit: 21 });
+          await findOtherRecords(db, text, { withDifferences: true, limit: 21 });
         },
         { statementTimeoutMs: 10_000 },
       );

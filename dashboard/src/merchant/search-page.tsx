@@ -10,7 +10,7 @@ import { useAccountQuery, useMembership, usePlace } from './place.ts';
 
 type FoundItem = components['schemas']['FoundItem'];
 
-/** Keys and requests are not the world's: the pages of an account list them, for roles that see them. */
+/** `/api/search` does not cover keys and requests, so they are read from the account's routes, for roles that see them. */
 interface Found extends Pick<FoundItem, 'id' | 'title' | 'status'> {
   readonly kind: FoundItem['kind'] | 'request' | 'key';
 }

@@ -11,7 +11,7 @@ import { ReasonField, reasonError } from '../ui/reason-field.tsx';
 import { useSending } from '../ui/use-sending.ts';
 import { movesQuery, type MoveRecord } from './data.ts';
 import { EffectSection } from './effect.tsx';
-import { useWorld } from './place.ts';
+import { useOperator, useWorld } from './place.ts';
 import { ACTIONS } from './words.ts';
 
 /** Approves or declines an action that another person requested. Declining needs a reason. */
@@ -27,6 +27,7 @@ export function DecisionDialog({
   const world = useWorld();
   const queries = useQueryClient();
   const { moveId, transactionId } = record;
+  const { email } = useOperator();
   const [decided, setDecided] = useState<MoveRecord | null>(null);
   const isApproval = decision === 'approve';
   const form = useForm({
@@ -49,7 +50,11 @@ export function DecisionDialog({
           .query({ ...movesQuery(world, transactionId), staleTime: 0 })
           // The refusal is shown in any case.
           .catch(() => null);
-        setDecided(moves?.made.find((one) => one.moveId === moveId && one.approvedBy !== null) ?? null);
+        setDecided(
+          moves?.made.find(
+            (one) => one.moveId === moveId && one.approvedBy !== null && one.approvedBy !== email,
+          ) ?? null,
+        );
         throw error;
       } finally {
         void queries.invalidateQueries({ queryKey: ['ops', world] });

@@ -10,7 +10,7 @@ import type { World } from '../ui/world-switch.tsx';
 import { SubjectLink } from './subject-link.tsx';
 import { plain } from './words.ts';
 
-/** What an id, a reference, an ICCID or an e-mail address leads to. A single result opens at once. */
+/** What an id, a reference, an ICCID or an e-mail address leads to. A single result opens at once where it has a page. */
 export function SearchPage() {
   const { text = '' } = useSearch({ from: '/operators/$world/search' });
   return (
@@ -33,7 +33,7 @@ function Results({ text }: { readonly text: string }) {
           return <Navigate {...pageOf(only, world)} replace />;
         return (
           <>
-            {isCut && <Alert color="yellow">More results than shown. Type a longer text.</Alert>}
+            {isCut && <Alert color="yellow">Only the first 20 results are shown.</Alert>}
             <List items={items} />
           </>
         );
@@ -42,7 +42,7 @@ function Results({ text }: { readonly text: string }) {
   );
 }
 
-/** What has a page that shows it. The others are told by their line alone. */
+/** The others have no page. */
 const SHOWN_WHOLE: ReadonlySet<Found['kind']> = new Set([
   ...(['purchase', 'funding', 'repair', 'difference'] as const),
   ...(['account', 'member', 'key', 'endpoint', 'message'] as const),

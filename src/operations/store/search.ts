@@ -5,7 +5,7 @@ import { UNMATCHED_EVENT } from '../../payments/store/gateway-events.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
 import { hostOf } from './hosts.ts';
 
-/** By what it was found, the most telling first. */
+/** Which field matched. Of several that match, the first in this list is shown. */
 export const FOUND_BY = [
   'id',
   'reference',
@@ -20,7 +20,7 @@ export const FOUND_BY = [
   'message',
   'event',
   'gateway event',
-  'move',
+  'operator action',
   'request',
   'subject',
   'name or e-mail',
@@ -37,7 +37,7 @@ export interface FoundTransaction extends Money {
   readonly status: string;
 }
 
-/** The newest first; one that is found in several ways is there once. */
+/** Newest first, of a batch its first rows; one that is found in several ways is there once. */
 export async function findTransactions(
   db: WorldDb,
   text: string,
@@ -60,15 +60,15 @@ export async function findTransactions(
       union all select transaction_id, 'iccid' from esims where iccid = ${text} and iccid <> ''
       union all select transaction_id, 'iccid' from purchases
                  where package_type = 'TOPUP' and esim_id in (select id from esims where iccid = ${text} and iccid <> '')
-      union all (select transaction_id, 'batch' from batch_rows where batch_id = ${text} limit ${limit})
+      union all (select transaction_id, 'batch' from batch_rows where batch_id = ${text} order by row_number limit ${limit})
       union all select used_by, 'quote' from quotes where id = ${text} and used_by is not null
       union all select subject, 'message' from webhook_messages where id = ${text} and subject is not null
       union all select subject, 'event' from events where id = ${text} and subject is not null
       union all select payments.transaction_id, 'gateway event' from gateway_events
                   join payments on payments.reference = gateway_events.reference where gateway_events.id = ${gatewayEventOf(text)}
-      union all select transaction_id, 'move' from operator_moves where id = ${text}
-      union all (select transaction_id, 'request' from purchases where request_id = ${text} limit ${limit})
-      union all (select transaction_id, 'request' from fundings where request_id = ${text} limit ${limit})
+      union all select transaction_id, 'operator action' from operator_moves where id = ${text}
+      union all (select transaction_id, 'request' from purchases where request_id = ${text} order by created_at desc limit ${limit})
+      union all (select transaction_id, 'request' from fundings where request_id = ${text} order by created_at desc limit ${limit})
     ), ways as (
       select transaction_id, min(array_position(${[...FOUND_BY]}::text[], way)) as way from found group by transaction_id
     )
@@ -109,7 +109,7 @@ export interface FoundOther {
  * Messages about no purchase, endpoints with deleted ones, batches, quotes that bought nothing, gateway events that match no payment, batch repairs;
  * differences by their number, and those about nothing of ours by the vendor's id.
  */
-export async function findOthers(
+export async function findOtherRecords(
   db: WorldDb,
   text: string,
   { withDifferences, limit }: { readonly withDifferences: boolean; readonly limit: number },

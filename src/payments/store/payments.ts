@@ -86,7 +86,7 @@ export async function findPaymentToOpen(
   return { payment, isAwaited, packageCode };
 }
 
-/** Until when an order can be paid that still waits for its money, also if that time is over. undefined: it is closed, or the gateway has not said how. */
+/** When an open, unpaid order expires; may be in the past. undefined: it is closed, or the gateway has not said how. */
 export async function findPayableUntil(db: WorldDb, transactionId: string): Promise<Date | undefined> {
   const { rows } = await sql<{ until: Date | null }>`
     select max(expires_at) as until from payments

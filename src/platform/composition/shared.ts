@@ -34,7 +34,7 @@ const WATCH_REQUESTS_PER_SECOND = 4;
 
 /**
  * What reads of the supplier may take of its allowance, so that purchases have the rest: a page that is read often shows what was known before, but an
- * order has no other step to stand in for it.
+ * order cannot be answered from stored data.
  */
 const READS_PART = 2 / 8;
 /** Of the same allowance, inside the part of reads: schedules and reconciliation. */
@@ -157,7 +157,7 @@ export function composeRedisServices(
       const why = redis ? (redis.problem() ?? 'not reachable') : 'not configured';
       return { name: 'redis', ok: true, detail: `${why}, limits are per process` };
     },
-    /** First of all where a process stops: its background work waits for no slot any more, and other processes go on with what it leaves. */
+    /** Call it first when a process stops: background work that waits for a slot gives up, and other processes go on with it. */
     endBackground: (): void => backgroundEnds.abort(),
     close: (): Promise<void> => Promise.resolve(redis?.close()),
   };

@@ -122,7 +122,10 @@ export function createPartPacer({ part, whole }: { readonly part: Pacer; readonl
 
 /** For work that ends with its process: once `signal` is aborted it gets no slot, and what waits for one gives up. */
 export function createEndingPacer(pacer: Pacer, signal: AbortSignal): Pacer {
-  return { takeSlot: async (withinMs) => !signal.aborted && pacer.takeSlot(withinMs, signal) };
+  return {
+    takeSlot: async (withinMs, ends) =>
+      !signal.aborted && pacer.takeSlot(withinMs, ends ? AbortSignal.any([signal, ends]) : signal),
+  };
 }
 
 /** For vendors that set no limit. */

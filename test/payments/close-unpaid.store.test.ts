@@ -109,7 +109,7 @@ describe('the step that closes as unpaid', () => {
     };
     return { alerts, close: createOrderActivities(deps as ActivityDeps).closeUnpaid };
   };
-  const CLOSED_EARLY = 'can still be paid';
+  const STILL_PAYABLE = 'can still be paid';
 
   it('refuses a minute and more before the time is over, in each retry, with one alert for each payment', async () => {
     const payers = [await books.payer(), await books.payer({ purpose: 'funding' })] as const;
@@ -117,7 +117,7 @@ describe('the step that closes as unpaid', () => {
     const { alerts, close } = stepAt(new Date(LATER.getTime() - 60_001));
     for (let retry = 0; retry < 3; retry += 1)
       for (const [index, purpose] of PURPOSES.entries())
-        await expect(close(ids[index]!, purpose, 'PAYMENT_EXPIRED')).rejects.toThrow(CLOSED_EARLY);
+        await expect(close(ids[index]!, purpose, 'PAYMENT_EXPIRED')).rejects.toThrow(STILL_PAYABLE);
     expect(alerts).toEqual(ids);
     for (const payer of payers) expect(await books.status(payer)).toBe('PENDING');
   });
@@ -128,7 +128,7 @@ describe('the step that closes as unpaid', () => {
   ] as const)('refuses %s, without an alert', async (_when, atMs, reason) => {
     const payer = await books.payer();
     const { alerts, close } = stepAt(new Date(atMs));
-    await expect(close(payer.transactionId, 'purchase', reason)).rejects.toThrow(CLOSED_EARLY);
+    await expect(close(payer.transactionId, 'purchase', reason)).rejects.toThrow(STILL_PAYABLE);
     expect(alerts).toEqual([]);
     expect(await books.status(payer)).toBe('PENDING');
   });
