@@ -11,8 +11,9 @@ export async function up(db: Kysely<unknown>): Promise<void> {
   await sql`
     create function id_grams(account_id text, ids text) returns text[] language sql immutable strict parallel unsafe cost 1000 as $$
       select array(
-        select ascii(right(account_id, 1)) % 4 || substr(ended, i, 4)
-          from (select lower(ids) || ' ' as ended offset 0) text, generate_series(1, length(ids) - 2) i
+        select quarter || substr(ended, i, 4)
+          from (select (ascii(right(account_id, 1)) % 4)::text as quarter, lower(ids) || ' ' as ended offset 0) text,
+            generate_series(1, length(ids) - 2) i
       )
     $$`.execute(db);
   await sql`drop index if exists esim_search_by_part`.execute(db);
