@@ -16,6 +16,7 @@ const USAGE = `usage: npm run bench -- [l1] [l2] [l3] [options]       all three 
   --soak [--minutes N] the long steady run of l2 (15) or l3 (60) instead of the comparison
   --pgledger A,B       l1: SQL files of pgledger itself, to run beside the stand-in
   --profile DIR        CPU profiles of API and worker
+  --orders N           l3: orders of the large table and of the large account (1000000)
   --webhooks           l2: only purchases with webhook endpoints
   --codec              l2 and l3: payloads in Temporal are encrypted; l2 also compares this with payloads in clear
   --json               for programs
@@ -41,6 +42,7 @@ function read(argv: readonly string[]) {
       minutes: { type: 'string' },
       pgledger: { type: 'string', default: '' },
       profile: { type: 'string' },
+      orders: { type: 'string' },
       webhooks: { type: 'boolean', default: false },
       codec: { type: 'boolean', default: false },
       json: { type: 'boolean', default: false },
@@ -82,6 +84,7 @@ async function main(argv: readonly string[]): Promise<boolean> {
       soakMs: flags.soak ? minutes * 60_000 : undefined,
       pgledgerFiles: flags.pgledger.split(',').filter(Boolean),
       profileDir: flags.profile,
+      orders: flags.orders === undefined ? undefined : positive(flags.orders, 'orders'),
       webhooksOnly: flags.webhooks,
     };
     say(`\n${name}: starting servers`);

@@ -13,6 +13,8 @@ export interface BenchOptions {
   readonly pgledgerFiles: readonly string[];
   /** Folder for CPU profiles of API and worker. */
   readonly profileDir: string | undefined;
+  /** L3: orders in the large table, and of the large account; its own default without. */
+  readonly orders: number | undefined;
   /** L2: purchases with webhook endpoints alone. */
   readonly webhooksOnly: boolean;
 }
