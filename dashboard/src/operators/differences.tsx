@@ -24,6 +24,8 @@ export function DifferencesPage() {
   const search = useSearch({ from: FROM });
   const navigate = useNavigate({ from: FROM });
   const differences = useQuery(differencesQuery({ world, ...search }));
+  // Not kept in the row, which goes once another person closes it: the dialog still has what was typed.
+  const [chosen, setChosen] = useState<Difference | null>(null);
   return (
     <Stack>
       <PageHead
@@ -51,7 +53,11 @@ export function DifferencesPage() {
       <QueryView query={differences}>
         {({ items, pagination }) => (
           <>
-            {items.length === 0 ? <Empty>No open differences.</Empty> : <List items={items} />}
+            {items.length === 0 ? (
+              <Empty>No open differences.</Empty>
+            ) : (
+              <List items={items} onChoose={setChosen} />
+            )}
             <Pages
               of={pagination}
               onChange={(page) => void navigate({ search: (old) => ({ ...old, page }) })}
@@ -59,6 +65,7 @@ export function DifferencesPage() {
           </>
         )}
       </QueryView>
+      {chosen && <CloseDialog difference={chosen} onClose={() => setChosen(null)} />}
     </Stack>
   );
 }
@@ -94,7 +101,13 @@ function resultOf(run: Awaited<ReturnType<typeof runOnce>>): string {
   return `Compared. ${String(run.run.opened)} opened, ${String(run.run.closed)} resolved.`;
 }
 
-function List({ items }: { readonly items: readonly Difference[] }) {
+function List({
+  items,
+  onChoose,
+}: {
+  readonly items: readonly Difference[];
+  readonly onChoose: (difference: Difference) => void;
+}) {
   return (
     <Rows
       label="Open differences"
@@ -111,7 +124,14 @@ function List({ items }: { readonly items: readonly Difference[] }) {
         { title: 'Ours', cell: ({ ours }) => <Side of={ours} /> },
         { title: 'Theirs', cell: ({ theirs }) => <Side of={theirs} /> },
         { title: 'First seen', cell: ({ firstSeenAt }) => <Moment at={firstSeenAt} /> },
-        { title: 'Close', cell: (difference) => <CloseIt difference={difference} /> },
+        {
+          title: 'Close',
+          cell: (difference) => (
+            <Button size="compact-sm" variant="default" onClick={() => onChoose(difference)}>
+              Close
+            </Button>
+          ),
+        },
       ]}
     />
   );
@@ -127,10 +147,15 @@ function Side({ of }: { readonly of: Difference['ours'] }) {
   return <Facts of={Object.entries(of).map(([name, value]) => [plain(name), value] as const)} />;
 }
 
-function CloseIt({ difference }: { readonly difference: Difference }) {
+function CloseDialog({
+  difference,
+  onClose,
+}: {
+  readonly difference: Difference;
+  readonly onClose: () => void;
+}) {
   const world = useWorld();
   const queries = useQueryClient();
-  const [opened, setOpened] = useState(false);
   const submit = async (reason: string) => {
     await ops.POST('/ops/differences/{differenceId}/close', {
       params: { path: { differenceId: difference.id }, query: { world } },
@@ -140,23 +165,18 @@ function CloseIt({ difference }: { readonly difference: Difference }) {
     await queries.invalidateQueries({ queryKey: ['ops', world] });
   };
   return (
-    <>
-      <Button size="compact-sm" variant="default" onClick={() => setOpened(true)}>
-        Close
-      </Button>
-      <ReasonDialog
-        title="Close the difference"
-        opened={opened}
-        onClose={() => setOpened(false)}
-        submit={submit}
-        submitLabel="Close the difference"
-        color="red"
-      >
-        <Alert color="yellow">
-          {plain(difference.kind)}: {difference.subject}. It opens again only if the facts change. No money is
-          moved.
-        </Alert>
-      </ReasonDialog>
-    </>
+    <ReasonDialog
+      title="Close the difference"
+      opened
+      onClose={onClose}
+      submit={submit}
+      submitLabel="Close the difference"
+      color="red"
+    >
+      <Alert color="yellow">
+        {plain(difference.kind)}: {difference.subject}. It opens again only if the facts change. No money is
+        moved.
+      </Alert>
+    </ReasonDialog>
   );
 }
