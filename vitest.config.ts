@@ -1,7 +1,7 @@
 // The test run. Two groups: files that need no services, and files that share one Postgres, Temporal and Redis,
 // brought up only when such a file is among those that run.
 import { defineConfig } from 'vitest/config';
-import LongestFirst from './test/support/longest-first.ts';
+import MixedOrder from './test/support/mixed-order.ts';
 
 const WITHOUT_SERVICES = [
   'test/**/*.unit.test.ts',
@@ -20,11 +20,13 @@ const ONLY_TO_PROVE = 'test/**/*.prove.test.ts';
 export default defineConfig({
   test: {
     pool: 'forks',
+    // Stacks come and go with a catalogue each: with the usual 16 MB a quarter of their time is spent collecting short-lived objects.
+    execArgv: ['--max-semi-space-size=64'],
     // Many tests wait for timers and servers, so more than two cores run; more than this only make each other slow.
     maxWorkers: 3,
     // Files leave nothing behind in their process, and loading the Temporal SDK anew for each costs more than most of them take.
     isolate: false,
-    sequence: { sequencer: LongestFirst },
+    sequence: { sequencer: MixedOrder },
     // Ten times what anything takes on a quiet machine: a busy one is slow, not wrong.
     testTimeout: 180_000,
     hookTimeout: 180_000,

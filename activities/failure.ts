@@ -1,6 +1,6 @@
 /** What every activity is wrapped with: error translation, and heartbeats for those that cross the network. */
 import { ApplicationFailure, heartbeat } from '@temporalio/activity';
-import { HoldConflict } from '../src/ledger/store/ledger.ts';
+import { HoldConflict } from '../src/ledger/store/holds.ts';
 
 /**
  * Makes permanent errors final for Temporal. Other errors stay retryable, so that a bug shows as an activity that keeps failing and not as money given

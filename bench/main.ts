@@ -17,7 +17,7 @@ const USAGE = `usage: npm run bench -- [l1] [l2] [l3] [options]       all three 
   --pgledger A,B       l1: SQL files of pgledger itself, to run beside the stand-in
   --profile DIR        CPU profiles of API and worker
   --webhooks           l2: only purchases with webhook endpoints
-  --codec              l2 and l3: payloads in Temporal are encrypted
+  --codec              l2 and l3: payloads in Temporal are encrypted; l2 also compares this with payloads in clear
   --json               for programs
 `;
 

@@ -1,5 +1,5 @@
 /**
- * Keeps the positions of events growing. They are made of transaction ids, which start anew on a server that was restored from a dump, and go back
+ * Keeps the positions of events growing. They are made of transaction ids, which start again on a server that was restored from a dump, and go back
  * where a server was recovered to an earlier moment, or a standby without the last commits took over.
  */
 import { sql, type Kysely } from 'kysely';

@@ -9,7 +9,6 @@ export interface LiveIndex {
   readonly name: string;
   /** The migration that makes its columns. */
   readonly after: string;
-  /** An operator class of an extension is named after the extension, wherever that is installed: `pg_trgm.gin_trgm_ops`. */
   readonly definition: string;
 }
 
@@ -20,6 +19,8 @@ const AFTER_EVENTS = '2026-11-23-5-events';
 const AFTER_SEARCH = '2026-11-23-81-esim-search';
 const AFTER_ENTRIES = '2026-11-24-1-wallet-entries';
 const AFTER_EXCHANGES = '2026-11-24-2-webhook-exchanges';
+const AFTER_DECISIONS = '2026-11-25-8-decision-reasons';
+const AFTER_GRAMS = '2026-11-25-91-id-grams';
 const AFTER_USERS = '2026-11-24-1-users';
 
 export const ACCOUNTS_INDEXES: readonly LiveIndex[] = [
@@ -99,10 +100,9 @@ export const WORLD_INDEXES: readonly LiveIndex[] = [
   },
   // Without a list of pending entries, which every search would read: only `fold_figures` writes here, in batches.
   {
-    name: 'esim_search_by_part',
-    after: AFTER_SEARCH,
-    definition:
-      'esim_search using gin (account_id btree_gin.text_ops, ids pg_trgm.gin_trgm_ops) with (fastupdate = off)',
+    name: 'esim_search_by_gram',
+    after: AFTER_GRAMS,
+    definition: 'esim_search using gin (id_grams(account_id, ids)) with (fastupdate = off)',
   },
   // What is on hold of a wallet: few rows.
   {
@@ -158,6 +158,34 @@ export const WORLD_INDEXES: readonly LiveIndex[] = [
   // An operator has the id of a request in hand, and nothing else.
   { name: 'purchases_by_request', after: AFTER_EXCHANGES, definition: 'purchases (request_id)' },
   { name: 'fundings_by_request', after: AFTER_EXCHANGES, definition: 'fundings (request_id)' },
+  // The same with an id of the gateway or of the supplier. The conditions are in src/operations/store/search.ts as well.
+  {
+    name: 'payments_by_gateway_id',
+    after: AFTER_DECISIONS,
+    definition: 'payments (gateway_id) where gateway_id is not null',
+  },
+  {
+    name: 'refunds_by_gateway_id',
+    after: AFTER_DECISIONS,
+    definition: 'refunds (gateway_refund_id) where gateway_refund_id is not null',
+  },
+  {
+    name: 'disputes_by_gateway_id',
+    after: AFTER_DECISIONS,
+    definition: "disputes (dispute_id) where dispute_id <> ''",
+  },
+  {
+    name: 'purchases_by_order_no',
+    after: AFTER_DECISIONS,
+    definition: 'purchases (supplier_order_no) where supplier_order_no is not null',
+  },
+  { name: 'esims_by_order_no', after: AFTER_DECISIONS, definition: "esims (order_no) where order_no <> ''" },
+  // An account's messages that were not delivered yet: few.
+  {
+    name: 'webhook_messages_undelivered',
+    after: AFTER_DECISIONS,
+    definition: "webhook_messages (account_id, created_at desc, id desc) where status <> 'DELIVERED'",
+  },
 ];
 
 /** Between two looks at an index that another process builds. */
@@ -183,19 +211,10 @@ async function build(db: Kysely<unknown>, schema: string, index: LiveIndex): Pro
     if (state === 'ready') return;
     // An earlier attempt was cut short.
     if (state === 'broken') await sql`drop index concurrently ${name}`.execute(db);
-    const definition = await withSchemas(db, index.definition);
-    await sql`create index concurrently ${sql.id(index.name)} on ${sql.raw(definition)}`.execute(db);
+    await sql`create index concurrently ${sql.id(index.name)} on ${sql.raw(index.definition)}`.execute(db);
   } finally {
     await sql`select pg_advisory_unlock(${lock})`.execute(db);
   }
-}
-
-/** The definition with the schemas of the extensions in place of their names. */
-async function withSchemas(db: Kysely<unknown>, definition: string): Promise<string> {
-  const { rows } = await sql<{ name: string; schema: string }>`
-    select extname as name, quote_ident(nspname) as schema
-      from pg_extension join pg_namespace on pg_namespace.oid = extnamespace`.execute(db);
-  return rows.reduce((text, { name, schema }) => text.replaceAll(`${name}.`, `${schema}.`), definition);
 }
 
 async function stateOf(

@@ -49,6 +49,7 @@ import * as walletEntries from './world/2026-11-24-wallet-entries.ts';
 import * as webhookExchanges from './world/2026-11-24-webhook-exchanges.ts';
 import * as batchRepairs from './world/2026-11-25-batch-repairs.ts';
 import * as decisionReasons from './world/2026-11-25-decision-reasons.ts';
+import * as idGrams from './world/2026-11-25-id-grams.ts';
 import * as proposedRates from './world/2026-11-25-proposed-rates.ts';
 import * as refusedIds from './world/2026-11-25-refused-ids.ts';
 import * as reconciliationRequests from './world/2026-11-25-reconciliation-requests.ts';
@@ -110,4 +111,5 @@ export const worldMigrations: Record<string, Migration> = {
   '2026-11-25-6-refused-ids': refusedIds,
   '2026-11-25-61-reconciliation-requests': reconciliationRequests,
   '2026-11-25-8-decision-reasons': decisionReasons,
+  '2026-11-25-91-id-grams': idGrams,
 };

@@ -3,7 +3,7 @@
  * every open purchase's history: never change one.
  */
 import type { AttentionReason, OutsideMethod, PaymentPurpose } from '../src/domain/states.ts';
-import type { ChargeQuote, FundingInput, RefundTimings } from '../src/payments/rules.ts';
+import type { ChargeQuote, Claim, FundingInput, RefundTimings } from '../src/payments/rules.ts';
 import type { ActionOutcome, ActionRequest, ActionStage, Ended } from '../src/operations/rules.ts';
 import type { Opened, PurchaseInput } from '../src/purchases/purchase.ts';
 import type { ReconcileSummary } from '../src/reconciliation/payment-rules.ts';
@@ -142,9 +142,6 @@ export interface PaymentRequest {
   /** When the payment expires, unless the gateway says otherwise. */
   readonly expiresAtMs: number;
 }
-
-/** Money claimed back from us; only a person can settle it. */
-export type Claim = 'PAYMENT_DISPUTED' | 'PAYMENT_REVERSED';
 
 /** Input of `latePayment`, which earlier builds started. */
 export interface LatePaymentInput {

@@ -50,7 +50,7 @@ const OWN_DATABASE = {
   retry: { initialInterval: '100ms', backoffCoefficient: 2, maximumAttempts: 5 },
 } as const;
 
-/** After this long without our database, somebody should know. */
+/** After this long without our database, the alert fires. */
 const ATTENTION_AFTER_MS = 60_000;
 
 type Step = (...args: never[]) => Promise<unknown>;

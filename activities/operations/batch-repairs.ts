@@ -45,9 +45,9 @@ export async function carryOutBatchRepair(
     events.unverifiedRequest({
       what: 'action',
       transactionId: repairId,
-      detail: 'nobody has approved this batch repair',
+      detail: 'this batch repair is not approved',
     });
-    return { line: 'Nobody has approved it: nothing is done.', waitMs: null };
+    return { line: 'It is not approved: nothing is done.', waitMs: null };
   }
   const { repair, nextRowAt } = settled;
   const line = lineOf(repair);

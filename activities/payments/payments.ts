@@ -3,9 +3,9 @@ import { sleep } from '@temporalio/activity';
 import { asFailureReason, type FailureReason } from '../../src/domain/refusals.ts';
 import type { GatewayRefusal } from '../../src/payments/port.ts';
 import { bookSeen } from '../../src/purchases/store/payment-bookings.ts';
+import { CLAIMS } from '../../src/payments/rules.ts';
 import {
   findPaymentToOpen,
-  CLAIMS,
   findEmail,
   findPayments,
   saveInstructions,

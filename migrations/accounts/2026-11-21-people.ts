@@ -1,6 +1,6 @@
 /**
  * People who operate the service, and their sessions. Guarantee: passwords are kept as scrypt with its parameters, tokens as SHA-256, so
- * that nothing in a dump opens the door; who somebody is (id, e-mail address) never changes, and nobody is ever removed.
+ * that nothing in a dump opens the door; who a person is (id, e-mail address) never changes, and no person is removed.
  */
 import { sql, type Kysely } from 'kysely';
 

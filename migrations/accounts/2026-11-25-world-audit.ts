@@ -1,4 +1,4 @@
-/** Rates and prices are rows of a world: whoever changes them writes the audit log in the same transaction, so a world's role may add to it. */
+/** Rates and prices are rows of a world: who changes them writes the audit log in the same transaction, so a world's role may add to it. */
 import { sql, type Kysely } from 'kysely';
 
 export async function up(db: Kysely<unknown>): Promise<void> {

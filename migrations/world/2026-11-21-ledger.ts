@@ -76,7 +76,7 @@ async function tables(db: Kysely<unknown>): Promise<void> {
 
 async function guards(db: Kysely<unknown>): Promise<void> {
   const { rows } = await sql<{ schema: string }>`select current_schema() as schema`.execute(db);
-  // Functions with the owner's rights look into pg_temp last, and nobody else may hang them on a table of their own: otherwise a
+  // Functions with the owner's rights look into pg_temp last, and no other role may hang them on a table of their own: otherwise a
   // temporary table could stand in for the wallets, or feed the balances entries that were never booked.
   const ownersRights = sql`security definer set search_path = ${sql.id(rows[0]?.schema ?? '')}, pg_temp`;
   // All entries of a transfer arrive in one statement, which is checked whole: one check a transfer, at once, not at commit.

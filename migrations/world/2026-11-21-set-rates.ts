@@ -1,5 +1,5 @@
 /**
- * Exchange rates that a person set: kept with who and why, and observed anew in place of the configuration's until the next word. A
+ * Exchange rates that a person set: kept with who and why, and observed again in place of the configuration's until the next word. A
  * quarantined observation that a person confirmed says why.
  */
 import { sql, type Kysely } from 'kysely';

@@ -1,4 +1,4 @@
-/** What the stuck list reads: small indexes of what is flagged, open or about nobody, so that its cost does not grow with the purchases. */
+/** What the stuck list reads: small indexes of what is flagged, open or without a purchase, so that its cost does not grow with the purchases. */
 import { sql, type Kysely } from 'kysely';
 
 export async function up(db: Kysely<unknown>): Promise<void> {

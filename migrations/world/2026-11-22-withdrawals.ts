@@ -1,6 +1,6 @@
 /**
  * When the supplier was asked for a purchase, and whether its order is being withdrawn: what decides that a refusal is final, and that a
- * purchase is either settled or given back. A closed purchase is asked for no more, whoever tries: the database refuses it.
+ * purchase is either settled or given back. A closed purchase is not ordered again: the database refuses it.
  */
 import { sql, type Kysely } from 'kysely';
 

@@ -5,7 +5,7 @@
 import { sql, type Kysely } from 'kysely';
 
 export async function up(db: Kysely<unknown>): Promise<void> {
-  // `cluster`: what the transaction ids are from. A server that was restored counts them anew (../event-positions.ts).
+  // `cluster`: what the transaction ids are from. A server that was restored counts them again (../event-positions.ts).
   await sql`
     create table event_feed (
       is_only boolean primary key default true check (is_only),

@@ -1,5 +1,5 @@
 /**
- * The public link of an eSIM's install page. Its token is in nobody's dump: the row has a random number, from which it is made with a secret of the
+ * The public link of an eSIM's install page. Its token is in no dump: the row has a random number, from which it is made with a secret of the
  * installation, and its hash, by which it is found. Revoking deletes the row.
  */
 import { sql, type Kysely } from 'kysely';

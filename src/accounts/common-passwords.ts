@@ -17,7 +17,7 @@ function isListed(text: string): boolean {
 
 /** Fewer different characters than this are a pattern, whatever their number. */
 const MIN_DIFFERENT_CHARACTERS = 5;
-/** Beside somebody's own name. */
+/** Beside the person's own name. */
 const MIN_OTHER_LETTERS = 4;
 const MIN_NAME_LETTERS = 3;
 

@@ -19,7 +19,7 @@ export interface GivenAccess {
 export const INDEPENDENT_AFTER_MS = 24 * 3_600_000;
 
 /**
- * False for one and the same person, where one of the two gave or confirmed the access of the other, and where somebody did so for both. `recent`:
+ * False for one and the same person, where one of the two gave or confirmed the access of the other, and where a third person did so for both. `recent`:
  * the access that was given within INDEPENDENT_AFTER_MS.
  */
 export function areIndependent(one: string, other: string, recent: readonly GivenAccess[]): boolean {

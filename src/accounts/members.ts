@@ -126,7 +126,7 @@ async function changeAccount(
   return readOwnAccount({ db }, member);
 }
 
-/** Invitations by somebody who is no owner any more are void. Throws NOT_FOUND; VALIDATION_ERROR for the last owner. */
+/** Invitations by a user who is no owner any more are void. Throws NOT_FOUND; VALIDATION_ERROR for the last owner. */
 async function changeMember(
   { db }: MemberDeps,
   { account, email }: Member,
@@ -160,7 +160,7 @@ async function removeMember({ db }: MemberDeps, { account, email }: Member, user
 function keepOneOwner(owners: readonly string[], userId: string): void {
   if (owners.length > 1 || !owners.includes(userId)) return;
   throw new DomainError('VALIDATION_ERROR', 'Invalid request', {
-    details: 'role: the last owner of an account stays one: make somebody else an owner first',
+    details: 'role: the last owner of an account stays one: make another user an owner first',
   });
 }
 
@@ -262,9 +262,18 @@ async function listRequests(
   { db }: MemberDeps,
   { account }: Member,
   environment: Environment,
-  { before, limit }: { readonly before: bigint | undefined; readonly limit: number },
+  {
+    limit,
+    ...which
+  }: {
+    readonly before: bigint | undefined;
+    readonly limit: number;
+    readonly requestId?: string | undefined;
+  },
 ): Promise<{ items: LoggedRequest[]; nextBefore: bigint | null }> {
-  const rows = await listRequestRows(db, { accountId: account.id, environment, before, limit: limit + 1 });
+  const rows = await listRequestRows(db, {
+    ...{ accountId: account.id, environment, ...which, limit: limit + 1 },
+  });
   const shown = rows.slice(0, limit);
   return {
     items: shown,

@@ -31,7 +31,7 @@ export type PersonView = ReturnType<typeof toView>;
 type PersonChanges = Pick<PersonUpdate, 'name' | 'role'> & { readonly disabled?: boolean | undefined };
 type NewPerson = Pick<PersonView, 'email' | 'name' | 'role'>;
 
-/** The first half of the person's one-time password. Another administrator gets the second one: nobody has both. */
+/** The first half of the person's one-time password. Another administrator gets the second one: no administrator has both. */
 export interface GivenHalf {
   readonly person: PersonView;
   readonly firstHalf: string;
@@ -71,7 +71,7 @@ export const peopleUseCases = {
 
 function refuseOneself({ person }: Session, personId: string): void {
   if (person.personId === personId)
-    throw new DomainError('FORBIDDEN', 'Nobody changes their own role, disables or resets themselves');
+    throw new DomainError('FORBIDDEN', 'You cannot change your own role, or disable or reset yourself');
 }
 
 /** The person can sign in once another administrator has confirmed it. Throws VALIDATION_ERROR if the e-mail address is taken. */
@@ -85,7 +85,7 @@ export async function createPerson(deps: PeopleDeps, person: NewPerson, actor: s
 
 /**
  * The one exception: there is no administrator yet who could confirm the first one. Returns the whole one-time password; undefined where
- * somebody has the role already. Not for /ops.
+ * a person has the role already. Not for /ops.
  */
 export async function createFirstAdmin(
   deps: PeopleDeps,

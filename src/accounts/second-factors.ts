@@ -57,7 +57,7 @@ export async function sendSecondFactor(
   }
 }
 
-/** Who sent the right password before. undefined: nobody, or the step is over. */
+/** Who sent the right password before. undefined: no user, or the step is over. */
 async function userOfStep({ auth, publicUrl }: UserDeps, { cookie }: Visit): Promise<string | undefined> {
   const step = cookieValue(cookie, cookieNames(publicUrl).secondStep);
   if (step === undefined) return undefined;

@@ -218,7 +218,7 @@ async function signIn(
   }
 }
 
-/** Nobody's address, for the same work where the text is none. */
+/** An address without an owner, for the same work where the text is no address. */
 const NOBODY = 'nobody@simway.invalid';
 const isPossibleEmail = (text: string): boolean => /^[^@\s]+@[^@\s.]+\.[^@\s]+$/.test(text);
 
@@ -396,7 +396,7 @@ async function acceptInvitation(
       headers: headersOf({ ...visit, cookie: undefined }),
     }),
   );
-  // Where somebody else signed up with the address at this moment, the id is one of nobody.
+  // Where another person signed up with the address at this moment, no user has the id.
   const made = await findUser(db, { id: result.user.id });
   if (!made) return refuseLink();
   await join(db, invitation, made.id);

@@ -68,7 +68,7 @@ function spread<T extends Pick<CataloguePackage, 'cost'>>(items: readonly T[], c
   });
 }
 
-/** Takes effect within a second. `changed-meanwhile`: somebody else changed the prices after the preview. */
+/** Takes effect within a second. `changed-meanwhile`: another person changed the prices after the preview. */
 export async function setPrices(
   db: WorldDb,
   preview: Pick<PricePreview, 'before' | 'after'>,

@@ -78,7 +78,7 @@ export async function findSellingRate({ db, clock }: RateDeps, currency: string)
 
 /**
  * Sets a rate like `setRate`, but one that is more than 10 % off the current one waits in quarantine, as a slip of the hand may be. So does one that is
- * more than 10 % off every rate that is not the work of one person: otherwise small steps would go as far as somebody likes.
+ * more than 10 % off every rate that is not the work of one person: otherwise small steps could add up to any rate.
  */
 export async function proposeRate(deps: RateDeps, rate: SetRate): Promise<RateProposal> {
   const { currency, micros } = rate;

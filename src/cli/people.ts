@@ -86,7 +86,7 @@ half. The first ADMIN of an installation needs no confirmation: the whole passwo
   });
   addCommand(person, {
     syntax: 'confirm',
-    summary: 'Confirms access that somebody else gave; prints the second half of the password',
+    summary: 'Confirms access that another person gave; prints the second half of the password',
     options: z.object({ email: EMAIL, role: ROLE, by: BY_NAMED }),
     run: ({ role, by, ...who }) => answer(async (deps) => flat(await confirmAccess(deps, who, role, by))),
   });

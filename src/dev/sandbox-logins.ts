@@ -30,7 +30,7 @@ type OperatorName = keyof typeof OPERATORS;
 export type SandboxLogins = Readonly<Record<'merchant' | OperatorName, Login>>;
 
 /**
- * Two people whose access came from the same hands today cannot approve each other's actions for a day. Here nobody gave access to anybody: it is
+ * Two people whose access came from the same hands today cannot approve each other's actions for a day. Here no person gave access to another: it is
  * recorded as given some days ago.
  */
 const GIVEN_BEFORE_MS = 48 * 3_600_000;

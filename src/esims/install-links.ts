@@ -19,7 +19,7 @@ export async function installUrl({ db, installTokens }: InstallLinkDeps, esimId:
     if (link) {
       const token = installTokens.tokenOf(esimId, link.nonce);
       if (hashOfToken(token).equals(link.token_hash)) return installTokens.urlOf(token);
-      // Made under another SIMWAY_ID_SECRET: nobody can tell its address any more.
+      // Made under another SIMWAY_ID_SECRET: its address cannot be made again.
       await deleteUnusableLink(db, esimId, link.nonce);
     }
     const nonce = randomBytes(NONCE_BYTES);

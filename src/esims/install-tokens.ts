@@ -8,7 +8,7 @@ export interface InstallTokens {
   urlOf(token: string): string;
 }
 
-/** 192 bits: nobody guesses one of a billion links, at whatever rate. */
+/** 192 bits: one of a billion links cannot be guessed at any rate. */
 const TOKEN_BYTES = 24;
 const TOKEN = /^[A-Za-z0-9_-]{32}$/;
 

@@ -11,7 +11,7 @@ export type ExpiryNoticeDays = (typeof EXPIRY_NOTICE_DAYS)[number];
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
-/** The supplier's figures are 2 to 3 hours behind. A lower figure that came so much later is no old one: the supplier has corrected itself. */
+/** The supplier's answers are up to 3 hours behind. What contradicts an earlier one and came so much later is not old: the supplier has corrected itself. */
 const CORRECTED_AFTER_MS = 6 * HOUR_MS;
 /** Ends of validity that differ by less are the same end, said twice. */
 const SAME_EXPIRY_MS = HOUR_MS;
@@ -142,9 +142,26 @@ function expiryEvents(before: EsimLife, after: EsimLife, now: Date) {
 
 const ON_DEVICE = ['INSTALLATION', 'ENABLED', 'DISABLED'];
 
+export const INSTALL_EVENTS = ['installed', 'profile-deleted'] as const;
+export type InstallEvent = (typeof INSTALL_EVENTS)[number];
+
 /** What a change of the profile's state means for its holder; undefined: nothing that is worth a line in the timeline. */
-export function installEventOf(before: string, after: string): 'installed' | 'profile-deleted' | undefined {
+export function installEventOf(before: string, after: string): InstallEvent | undefined {
   if (after === before) return undefined;
   if (after === 'DELETED') return 'profile-deleted';
   return ON_DEVICE.includes(after) && !ON_DEVICE.includes(before) ? 'installed' : undefined;
+}
+
+/**
+ * Whether the timeline lacks this event, whose last one of the kind is `last`. An old answer of the supplier takes the state back, and the next one brings it
+ * again: the same event twice in a row is one. A profile that is on a device so soon after it was deleted is an old answer too.
+ */
+export function isNewInstallEvent(
+  what: InstallEvent,
+  last: { readonly what: string; readonly at: Date } | undefined,
+  now: Date,
+): boolean {
+  if (last === undefined) return true;
+  if (last.what === what) return false;
+  return what === 'profile-deleted' || now.getTime() - last.at.getTime() > CORRECTED_AFTER_MS;
 }

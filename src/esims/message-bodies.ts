@@ -1,5 +1,5 @@
 import type { WorldDb } from '../platform/database/tables.ts';
-import { fillQrCodeUrl, sealedEsimOf } from '../webhooks/rules.ts';
+import { fillQrCodeUrl, sealedEsimOf } from '../webhooks/event-rules.ts';
 import type { InstallData } from './install-data.ts';
 import { findInstallRows } from './store/install-data.ts';
 

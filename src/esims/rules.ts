@@ -32,7 +32,7 @@ export interface ProfileFacts {
 export const SUPPLIER_EVENT_SUBJECTS = ['esim', 'order', 'health', 'unknown'] as const;
 export type SupplierEventSubject = (typeof SUPPLIER_EVENT_SUBJECTS)[number];
 
-/** A supplier's event, as far as it says what to ask about. Nobody has signed it: it proves nothing. Texts are at most 100 characters. */
+/** A supplier's event, as far as it says what to ask about. It is unsigned: it proves nothing. Texts are at most 100 characters. */
 export interface SupplierEvent {
   /** The same for every repeat. */
   readonly notifyId: string;

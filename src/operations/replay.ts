@@ -15,7 +15,7 @@ import {
   markAppliedByHand,
   reopenByHand,
   type RepairAuthor,
-} from './store/repairs.ts';
+} from './store/events-and-messages.ts';
 import type { WorldDb } from '../platform/database/tables.ts';
 import { applyGatewayEvent } from '../payments/gateway-events.ts';
 import type { OperatorActions, ReplayStep } from './actions.ts';

@@ -47,7 +47,7 @@ export const REFUSAL_MESSAGES = {
   NOT_ASKED: 'no operator has asked for it',
   SAME_PERSON: 'a different person must approve it',
   NOT_INDEPENDENT:
-    'within the last 24 hours one of the two people gave or confirmed access of the other, or somebody did so for both',
+    'within the last 24 hours one of the two people gave or confirmed access of the other, or a third person did so for both',
   NOT_WAITING: 'it does not await approval',
   APPROVAL_EXPIRED: 'it was not approved in time',
 };
@@ -69,7 +69,7 @@ export interface ActionFacts {
   readonly status: PurchaseStatus;
   readonly isFromOutside: boolean;
   /** What was bought is kept here; only settling may be left. */
-  readonly hasGoods: boolean;
+  readonly isDelivered: boolean;
   /** Money is on hold for it, whatever its status says. */
   readonly holdsMoney: boolean;
   readonly openRefund: OpenRefund | null;
@@ -120,9 +120,9 @@ const SITUATION_OF = {
 
 export const situationOf = ({
   status,
-  hasGoods,
-}: Pick<ActionFacts, 'status' | 'hasGoods'>): PurchaseSituation =>
-  status === 'PROCESSING' && hasGoods ? 'settling' : SITUATION_OF[status];
+  isDelivered,
+}: Pick<ActionFacts, 'status' | 'isDelivered'>): PurchaseSituation =>
+  status === 'PROCESSING' && isDelivered ? 'settling' : SITUATION_OF[status];
 
 /** Parts of the request that decide whether the action is available. */
 export interface ActionTerms {

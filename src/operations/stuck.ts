@@ -2,6 +2,7 @@
  * The stuck list: overdue rows in Postgres, and open ones that no workflow carries. What is in flight, abandoned or settled never appears. One
  * cause appears once, under its most specific class. Reads only.
  */
+import { CLAIMS } from '../payments/rules.ts';
 import {
   classOfReason,
   nextActionOf,
@@ -10,7 +11,6 @@ import {
   type StuckLimits,
 } from './stuck-rules.ts';
 import type { Clock } from '../domain/clock.ts';
-import { CLAIMS } from '../payments/store/payments.ts';
 import { findOpenRows, findStillOpen, findStuckRows, type StuckRow } from './store/stuck.ts';
 import type { WorldDb } from '../platform/database/tables.ts';
 import { EngineUnavailable } from '../domain/outcome.ts';

@@ -2,7 +2,7 @@ import type { Principal } from '../domain/account.ts';
 import { beginKey } from '../platform/idempotency/store.ts';
 import { quoteCharge } from './quote-charge.ts';
 import { requireRoomForUnpaid } from './require-room.ts';
-import { startOnEngine, ifReachable, requireAccepted } from './engine.ts';
+import { startOnEngine, ifReachable, requireAccepted } from './first-answer.ts';
 import { markOf, type IdempotencyContext } from '../platform/idempotency/tag.ts';
 import { identifyRequest } from '../platform/idempotency/identify-request.ts';
 import type { PaymentDeps } from './deps.ts';

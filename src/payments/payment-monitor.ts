@@ -29,7 +29,7 @@ import {
   LIST_WINDOW_MS,
   windowOf,
   type MonitorPace,
-} from './rules.ts';
+} from './monitor-rules.ts';
 
 interface PaymentMonitorDeps extends Pick<PaymentDeps, 'db' | 'clock'> {
   readonly gateway: Pick<PaymentGateway, 'paidCharges' | 'findCharge'>;

@@ -1,6 +1,6 @@
 import type { Principal } from '../domain/account.ts';
 import type { PaymentDeps } from './deps.ts';
-import { ifReachable, refused } from './engine.ts';
+import { ifReachable, refused } from './first-answer.ts';
 import { countUnpaid } from './store/unpaid.ts';
 
 /**

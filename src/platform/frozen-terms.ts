@@ -1,5 +1,5 @@
 /**
- * Signs what the API freezes for a purchase or a funding, so that the step that writes the first row can tell it from what somebody else put into
+ * Signs what the API freezes for a purchase or a funding, so that the step that writes the first row can tell it from what an attacker put into
  * Temporal. The key is derived from SIMWAY_ID_SECRET: the same in every process, and another one in each world.
  */
 import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';

@@ -18,7 +18,7 @@ import {
   type PurchaseTerms,
 } from './terms.ts';
 import { findUsableQuote } from './quotes.ts';
-import { startOnEngine, ifReachable, refused, requireAccepted } from '../payments/engine.ts';
+import { startOnEngine, ifReachable, refused, requireAccepted } from '../payments/first-answer.ts';
 import { markOf, type IdempotencyRecord } from '../platform/idempotency/tag.ts';
 import { newEsimId } from '../platform/idempotency/transaction-id.ts';
 import type { PurchaseDeps } from './deps.ts';

@@ -6,12 +6,12 @@ import type { CataloguePackage } from '../catalogue/rules.ts';
 import type { TopUps } from '../catalogue/top-ups.ts';
 import { refreshBeforeTopUp } from '../esims/read-esims.ts';
 import { findEsim, type EsimRow } from '../esims/store/esims.ts';
-import { refused } from '../payments/engine.ts';
+import { refused } from '../payments/first-answer.ts';
 import type { PurchaseDeps } from './deps.ts';
 import type { BuyCommand } from './views.ts';
 
 export type ChooseDeps = PurchaseDeps & { readonly topUps: TopUps };
-type Wish = Pick<BuyCommand, 'packageCode' | 'esimId'>;
+type PackageChoice = Pick<BuyCommand, 'packageCode' | 'esimId'>;
 
 export interface ChosenPackage {
   readonly item: CataloguePackage;
@@ -19,8 +19,8 @@ export interface ChosenPackage {
 }
 
 /** PACKAGE_NOT_FOUND, PACKAGE_UNAVAILABLE. */
-export function chooseBase(deps: Pick<ChooseDeps, 'catalogue'>, wish: Wish): CataloguePackage {
-  const item = deps.catalogue.current().byCode.get(wish.packageCode);
+export function chooseBase(deps: Pick<ChooseDeps, 'catalogue'>, choice: PackageChoice): CataloguePackage {
+  const item = deps.catalogue.current().byCode.get(choice.packageCode);
   if (!item) throw packageNotFound();
   if (item.withdrawn) throw refused({ reason: 'PACKAGE_WITHDRAWN', detail: '' });
   return item;
@@ -30,9 +30,9 @@ export function chooseBase(deps: Pick<ChooseDeps, 'catalogue'>, wish: Wish): Cat
 export async function chooseTopUp(
   deps: ChooseDeps,
   principal: Principal,
-  wish: Wish,
+  choice: PackageChoice,
 ): Promise<ChosenPackage> {
-  const { item, row } = await chooseFitting(deps, principal, wish);
+  const { item, row } = await chooseFitting(deps, principal, choice);
   const fresh = row.esim_tran_no === '' ? row : await refreshBeforeTopUp(deps, row);
   if (fresh.status !== 'ACTIVE')
     throw new DomainError(
@@ -46,18 +46,18 @@ export async function chooseTopUp(
 export async function chooseFitting(
   deps: Pick<ChooseDeps, 'db' | 'catalogue' | 'topUps'>,
   principal: Principal,
-  wish: Wish,
+  choice: PackageChoice,
 ): Promise<{ readonly item: CataloguePackage; readonly row: EsimRow }> {
-  const row = await findEsim(deps.db, wish.esimId ?? '');
+  const row = await findEsim(deps.db, choice.esimId ?? '');
   if (row?.account_id !== principal.account.id) {
     throw new DomainError('ESIM_NOT_FOUND', 'eSIM not found or does not belong to your account');
   }
   const base = deps.catalogue.current().byCode.get(row.package_code);
   const fitting = base ? await deps.topUps.of(base) : [];
   const item =
-    fitting.find((topUp) => topUp.packageCode === wish.packageCode) ??
-    fitting.find((topUp) => topUp.packageCode === `TOPUP_${wish.packageCode}`);
+    fitting.find((topUp) => topUp.packageCode === choice.packageCode) ??
+    fitting.find((topUp) => topUp.packageCode === `TOPUP_${choice.packageCode}`);
   if (item) return { item, row };
-  if (!(await deps.topUps.find(wish.packageCode))) throw packageNotFound();
+  if (!(await deps.topUps.find(choice.packageCode))) throw packageNotFound();
   throw new DomainError('INVALID_TOPUP', 'This top-up package does not fit the package of the eSIM');
 }

@@ -77,7 +77,7 @@ export async function orderBatch(
   const total = { amountMinor: totalMinor, currency: account.currency };
   requireWithin(maxTotalPrice, total);
   const accepted = await writeOnce(deps, principal, idempotency, {
-    act: (db) =>
+    write: (db) =>
       inTransaction(db, async (trx) => {
         // Other purchases may spend it first: rows are refused then one by one.
         const { balance } = await getWallet({ ...deps, db: trx }, principal);
@@ -96,10 +96,10 @@ export async function orderBatch(
         });
         if (batch === 'too-many-batches') throw tooManyBatches();
         if (batch === 'too-many-emails') throw tooManyEmails(deps);
-        return { about: id, value: acceptedView(batch) };
+        return { resultId: id, value: acceptedView(batch) };
       }),
     // As it was accepted: a repeat gets the same bytes, whatever has happened since.
-    again: async (batchId) => acceptedView(await requireBatch(deps, principal, batchId)),
+    readEarlier: async (batchId) => acceptedView(await requireBatch(deps, principal, batchId)),
   });
   await deps.batchEngine.begin({ batchId: accepted.batchId, accountId: account.id });
   return accepted;

@@ -35,23 +35,23 @@ export async function createQuote(
   const { account } = principal;
   const quote = await newQuote(deps, principal, command);
   return writeOnce(deps, principal, command.idempotency, {
-    act: async (trx) => {
+    write: async (trx) => {
       if (!(await insertQuote(trx, quote, MAX_OPEN_QUOTES)))
         throw new DomainError(
           'TOO_MANY_OPEN_QUOTES',
           `An account has at most ${MAX_OPEN_QUOTES} quotes that are neither used nor expired`,
         );
-      return { about: quote.id, value: await readQuote({ db: trx }, account.id, quote.id) };
+      return { resultId: quote.id, value: await readQuote({ db: trx }, account.id, quote.id) };
     },
-    again: (quoteId) => readQuote(deps, account.id, quoteId),
+    readEarlier: (quoteId) => readQuote(deps, account.id, quoteId),
   });
 }
 
 async function newQuote(deps: ChooseDeps, principal: Principal, command: QuoteCommand): Promise<NewQuote> {
   const { packageType, paymentMethod } = command;
-  const wish = { packageCode: command.packageCode, esimId: command.esimId ?? '' };
+  const choice = { packageCode: command.packageCode, esimId: command.esimId ?? '' };
   const item =
-    packageType === 'BASE' ? chooseBase(deps, wish) : (await chooseFitting(deps, principal, wish)).item;
+    packageType === 'BASE' ? chooseBase(deps, choice) : (await chooseFitting(deps, principal, choice)).item;
   const { quote, charge } = currentTerms(deps, principal, command, item);
   const now = deps.clock.now();
   return {
@@ -60,7 +60,7 @@ async function newQuote(deps: ChooseDeps, principal: Principal, command: QuoteCo
     package_type: packageType,
     package_code: item.packageCode,
     package_name: item.name,
-    esim_id: packageType === 'TOPUP' ? wish.esimId : null,
+    esim_id: packageType === 'TOPUP' ? choice.esimId : null,
     payment_method: paymentMethod ?? null,
     price_minor: BigInt(quote.priceMinor),
     currency: quote.currency,

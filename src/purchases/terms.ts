@@ -5,7 +5,7 @@ import { formatMinor } from '../domain/money.ts';
 import type { PaymentMethod } from '../domain/states.ts';
 import type { CataloguePackage } from '../catalogue/rules.ts';
 import { createPricer } from '../catalogue/prices.ts';
-import { refused } from '../payments/engine.ts';
+import { refused } from '../payments/first-answer.ts';
 import { quoteCharge } from '../payments/quote-charge.ts';
 import type { PurchaseDeps } from './deps.ts';
 import type { PurchaseInput } from './purchase.ts';

@@ -8,7 +8,8 @@ import type { PurchaseDeps } from './deps.ts';
 import type { PaymentStatusView } from '../payments/views.ts';
 import { purchaseView, type TransactionView, type WhichPayment } from './views.ts';
 import { EngineUnavailable } from '../domain/outcome.ts';
-import { engineUnavailable, type PaymentSubject } from '../payments/engine.ts';
+import { type PaymentSubject } from '../payments/engine.ts';
+import { engineUnavailable } from '../payments/first-answer.ts';
 
 type ConfirmDeps = Pick<PurchaseDeps, 'db' | 'clock' | 'engine' | 'installData' | 'settings'>;
 

@@ -12,7 +12,7 @@ export const MAX_PACKAGE_EVENTS = 100;
 type CatalogueEvent = 'package.changed' | 'package.withdrawn';
 
 /**
- * Enqueues what merchants are told of a sync, in its transaction. New packages are no event: nobody can sell them yet. The sweep sends the messages, so no
+ * Enqueues what merchants are told of a sync, in its transaction. New packages are no event: merchants do not sell them yet. The sweep sends the messages, so no
  * endpoint hears of a change that a reader cannot see yet.
  */
 export async function enqueueCatalogueEvents(trx: WorldDb, changes: readonly PackageChange[]): Promise<void> {

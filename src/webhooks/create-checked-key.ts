@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { DomainError } from '../domain/errors.ts';
 import { makeId } from '../domain/ids.ts';
-import { DEFAULT_EVENTS, MAX_ENDPOINTS } from './rules.ts';
+import { MAX_ENDPOINTS } from './rules.ts';
+import { DEFAULT_EVENTS } from './event-rules.ts';
 import type { UrlVerdict } from '../platform/outbound/url-guard.ts';
 import type { WebhookDeps } from './deps.ts';
 import { findAccount } from '../accounts/store/accounts.ts';

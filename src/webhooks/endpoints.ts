@@ -2,13 +2,8 @@ import { randomBytes } from 'node:crypto';
 import type { Principal } from '../domain/account.ts';
 import { DomainError } from '../domain/errors.ts';
 import { makeId } from '../domain/ids.ts';
-import {
-  DEFAULT_EVENTS,
-  MAX_ENDPOINTS,
-  MAX_PREVIOUS_SECRETS,
-  SECRET_OVERLAP_MS,
-  type WebhookEvent,
-} from './rules.ts';
+import { MAX_ENDPOINTS, MAX_PREVIOUS_SECRETS, SECRET_OVERLAP_MS } from './rules.ts';
+import { DEFAULT_EVENTS, type WebhookEvent } from './event-rules.ts';
 import * as store from './store/endpoints.ts';
 import type { Endpoint } from './store/endpoints.ts';
 import { newEndpointSecret, openSecret } from './endpoint-secrets.ts';
@@ -39,7 +34,7 @@ export async function createEndpoint(
   const id = makeId('endpoint', randomBytes(16).toString('hex'));
   const secret = newEndpointSecret();
   return writeOnce(deps, principal, idempotency, {
-    act: async (trx) => {
+    write: async (trx) => {
       const outcome = await store.createEndpoint(trx, {
         id,
         accountId: principal.account.id,
@@ -52,9 +47,9 @@ export async function createEndpoint(
       if (outcome === 'too-many') {
         throw new DomainError('WEBHOOK_ENDPOINT_LIMIT', `An account has at most ${MAX_ENDPOINTS} endpoints`);
       }
-      return { about: id, value: { endpoint: await getEndpoint({ db: trx }, principal, id), secret } };
+      return { resultId: id, value: { endpoint: await getEndpoint({ db: trx }, principal, id), secret } };
     },
-    again: (endpointId) => withSecret(deps, principal, endpointId),
+    readEarlier: (endpointId) => withSecret(deps, principal, endpointId),
   });
 }
 
@@ -104,7 +99,7 @@ export async function rotateEndpointSecret(
   const secret = newEndpointSecret();
   const now = deps.clock.now();
   return writeOnce(deps, principal, idempotency, {
-    act: async (trx) => {
+    write: async (trx) => {
       const rotated = await store.rotateSecret(trx, principal.account.id, endpointId, {
         secretSealed: deps.secretBox.seal(secret, endpointId),
         previousUntil: new Date(now.getTime() + SECRET_OVERLAP_MS),
@@ -113,9 +108,9 @@ export async function rotateEndpointSecret(
       });
       const endpoint = requireFound(rotated);
       if ('firstEndsAt' in endpoint) throw tooManySecrets(endpoint.firstEndsAt);
-      return { about: endpointId, value: { endpoint, secret } };
+      return { resultId: endpointId, value: { endpoint, secret } };
     },
-    again: (about) => withSecret(deps, principal, about),
+    readEarlier: (resultId) => withSecret(deps, principal, resultId),
   });
 }
 

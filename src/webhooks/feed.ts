@@ -2,7 +2,7 @@ import type { Principal } from '../domain/account.ts';
 import { DomainError } from '../domain/errors.ts';
 import type { WebhookDeps } from './deps.ts';
 import { FEED_START, readCursor, writeCursor, type FeedPosition } from './feed-cursor.ts';
-import type { WebhookEvent } from './rules.ts';
+import type { WebhookEvent } from './event-rules.ts';
 import { readFeed } from './store/feed.ts';
 
 export interface FeedCommand {

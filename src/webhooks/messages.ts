@@ -1,13 +1,9 @@
 import type { Principal } from '../domain/account.ts';
 import { DomainError } from '../domain/errors.ts';
 import { isId } from '../domain/ids.ts';
-import {
-  MAX_RECOVER_MS,
-  sampleBody,
-  type Header,
-  type PurchaseEventStatus,
-  type WebhookEvent,
-} from './rules.ts';
+import { MAX_RECOVER_MS } from './rules.ts';
+import { sampleBody, type PurchaseEventStatus, type WebhookEvent } from './event-rules.ts';
+import { type Header } from './kept-attempt-rules.ts';
 import * as store from './store/messages.ts';
 import type { Message, MessageQuery, StoredAttempt } from './store/messages.ts';
 import { writeOnce } from '../platform/idempotency/keyed-writes.ts';
@@ -101,11 +97,11 @@ export async function sendSample(
   const now = deps.clock.now();
   const body = sampleBody(event, now, status);
   const message = await writeOnce(deps, principal, idempotency, {
-    act: async (trx) => {
+    write: async (trx) => {
       const id = await store.addSample(trx, { endpoint, event, body, now });
-      return { about: id, value: await findMessage({ db: trx }, principal, id) };
+      return { resultId: id, value: await findMessage({ db: trx }, principal, id) };
     },
-    again: (about) => findMessage(deps, principal, about),
+    readEarlier: (resultId) => findMessage(deps, principal, resultId),
   });
   await deps.webhookEngine.deliver([message.id]);
   return message;
@@ -121,11 +117,11 @@ export async function resendMessage(
   await requireEnabled(deps, principal, endpointId);
   const now = deps.clock.now();
   const message = await writeOnce(deps, principal, idempotency, {
-    act: async (trx) => {
+    write: async (trx) => {
       const reopened = await store.reopenMessage(trx, principal.account.id, messageId, now);
-      return { about: messageId, value: requireFound(reopened) };
+      return { resultId: messageId, value: requireFound(reopened) };
     },
-    again: (about) => findMessage(deps, principal, about),
+    readEarlier: (resultId) => findMessage(deps, principal, resultId),
   });
   await deps.webhookEngine.deliver([messageId]);
   return message;
@@ -142,11 +138,11 @@ export async function recoverMessages(
   await requireEnabled(deps, principal, endpointId);
   let reopened: readonly string[] = [];
   const count = await writeOnce(deps, principal, command.idempotency, {
-    act: async (trx) => {
+    write: async (trx) => {
       reopened = await store.reopenFailed(trx, principal.account.id, endpointId, { from, to, now });
-      return { about: String(reopened.length), value: reopened.length };
+      return { resultId: String(reopened.length), value: reopened.length };
     },
-    again: (about) => Promise.resolve(Number(about)),
+    readEarlier: (resultId) => Promise.resolve(Number(resultId)),
   });
   await deps.webhookEngine.deliver(reopened);
   return count;

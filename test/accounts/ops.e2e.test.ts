@@ -9,7 +9,7 @@ import { buyOutside } from '../support/payments.ts';
 import { dataOf, PASSWORD, signedIn, signIn, SIGN_IN_ENV, type Person } from '../support/people.ts';
 import { givesAway } from '../support/secrets.ts';
 import { startStack, type Answer, type Stack } from '../support/stack.ts';
-import { PLANTING_PACE, stopChores } from '../support/stuck-plants.ts';
+import { PLANTING_PACE, pauseSweeps } from '../support/stuck-plants.ts';
 import { until } from '../support/until.ts';
 
 let stack: Stack;
@@ -33,7 +33,7 @@ beforeAll(async () => {
       SIMWAY_APPROVAL_LIMIT_PERSON_DAY: 'USD=3.00',
     },
   });
-  await stopChores(stack);
+  await pauseSweeps(stack);
   buyer = await newBuyer(stack);
   shell = await runCommand(
     ['person', 'create', '--email', 'First@Operator.example', '--name', 'Ada Obi', '--role', 'ADMIN'],

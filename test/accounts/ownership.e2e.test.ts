@@ -219,8 +219,8 @@ const CASES: Readonly<Record<string, Case>> = {
   ...sandbox('expire'),
 };
 
-/** Served to everybody alike; about nobody's things. */
-const FOR_EVERYBODY = [
+/** The same for all callers: they hold no data of an account. */
+const FOR_ALL = [
   'GET /api/settings/exchange-rate',
   'GET /api/openapi.json',
   'GET /docs',
@@ -349,9 +349,9 @@ describe('the matrix is whole', () => {
     expect(Object.keys(CASES).toSorted()).toEqual(keyed.toSorted());
   });
 
-  it('every other route is for everybody, or has a key rule of its own', () => {
+  it('every other route is the same for all, or has a key rule of its own', () => {
     const open = routes.filter(({ key }) => key === 'public').map(nameOf);
-    expect(open.toSorted()).toEqual([...FOR_EVERYBODY, ...BY_REFERENCE, ...BY_LINK].toSorted());
+    expect(open.toSorted()).toEqual([...FOR_ALL, ...BY_REFERENCE, ...BY_LINK].toSorted());
   });
 
   it('a route with a parameter that names a thing is refused to others', () => {

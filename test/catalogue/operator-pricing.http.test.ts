@@ -12,7 +12,7 @@ import { openBooks, type Books } from '../support/books.ts';
 import { basePackage, region } from '../support/facts.ts';
 import { openDoor, type Door, type Reply } from '../support/http/door.ts';
 import { openOperators, personOf, tokenOf } from '../support/http/operators.ts';
-import { shape3 } from '../support/http/shapes.ts';
+import { generalError } from '../support/http/error-bodies.ts';
 
 const REASON = 'the bank said so';
 const FINANCE = 'finance@operator.example';
@@ -217,7 +217,9 @@ describe('a rate that is far off', () => {
       changes: [],
     });
     const own = await confirm(id, FINANCE);
-    expect(own.json).toEqual(shape3(403, 'FORBIDDEN', expect.stringContaining('Another person') as string));
+    expect(own.json).toEqual(
+      generalError(403, 'FORBIDDEN', expect.stringContaining('Another person') as string),
+    );
     // What was observed since must not go before what a person set.
     await insertRates(books.world, [
       { currency: 'NGN', micros: 1_501_000_000n, source: 'config', observedAt: new Date(), status: 'GOOD' },
@@ -367,7 +369,7 @@ describe('prices', () => {
     expect(both.map(({ status }) => status).sort()).toEqual([200, 409]);
     const refused = both.find(({ status }) => status === 409);
     expect(refused?.json).toEqual(
-      shape3(409, 'PRICES_CHANGED', 'The prices changed since the preview. Nothing was saved'),
+      generalError(409, 'PRICES_CHANGED', 'The prices changed since the preview. Nothing was saved'),
     );
     const settings = await findPricingSettings(books.world);
     expect(settings).toMatchObject({ userMarkupBps: 5_000, merchantMarkupBps: 1_500, ngnIncrementBps: 300 });

@@ -138,7 +138,7 @@ describe('expiry', () => {
     expect(at(esim(), -1).names).toEqual([]);
   });
 
-  it('an end that moves to later is notified of anew; the same end said a little later is not', () => {
+  it('an end that moves to later gets a new notice; the same end said a little later is not', () => {
     const { row } = at(esim(), 1);
     const now = new Date(end.getTime() - 24 * HOUR_MS);
     const later = went(row, { expired_time: inHours(24 * 40) }, now);

@@ -1,5 +1,6 @@
 /**
- * Every change of simulated eSIMs ends in the supplier's truth, and merchants hear of each threshold and each expiry exactly once: with events that are
+ * Every change of simulated eSIMs ends in the supplier's truth, merchants hear of each threshold and each expiry exactly once, and a timeline says at most
+ * once that a profile was installed or deleted: with events that are
  * lost, doubled, late and out of order, answers that lag, and answers that do not come. Real rows, real inbox, the real schedules; the clock is moved.
  */
 import { randomUUID } from 'node:crypto';
@@ -306,6 +307,25 @@ function noticeOf({ event, data }: Told): string | undefined {
 const of = (told: readonly Told[], event: string, field: string) =>
   told.filter((one) => one.event === event).map(({ data }) => data[field]);
 
+/** The events of the profile by purchase, oldest first. */
+async function installEvents(): Promise<Map<string, string[]>> {
+  const rows = await books.owner
+    .selectFrom('purchase_events')
+    .select(['transaction_id', 'what'])
+    .orderBy('id')
+    .execute();
+  const byPurchase = Map.groupBy(rows, (row) => row.transaction_id);
+  return new Map([...byPurchase].map(([id, events]) => [id, events.map(({ what }) => what)]));
+}
+
+/** Each once, however often an old answer took the profile back. Whether it was installed before it was deleted, the supplier may not have said. */
+function expectInstallEvents({ phases }: Life, events: readonly string[]): void {
+  const expected =
+    { RELEASED: '', DELETED: 'installed profile-deleted' }[phases.at(-1)!.smdpStatus] ?? 'installed';
+  if (events.join(' ') !== 'profile-deleted') expect(events.join(' ')).toBe(expected);
+  else expect(expected).toContain('profile-deleted');
+}
+
 function expectStory(life: Life, told: readonly Told[]): void {
   const last = life.phases.at(-1)!;
   const changes = told.filter(({ event }) => event === 'esim.status_changed').map(({ data }) => data);
@@ -357,7 +377,7 @@ it('every change ends in the truth of the supplier, every threshold and expiry i
     const coming = disorderlyEvents(lives, random);
     const startedAtMs = performance.now();
     let received = 0;
-    const lane = async (): Promise<void> => {
+    const loop = async (): Promise<void> => {
       while (!(await refreshEsims(deps)).startsWith('usage of 0 eSIMs, state of 0'));
     };
     // Once nothing changes any more, the rest of the time passes in days.
@@ -371,10 +391,11 @@ it('every change ends in the truth of the supplier, every threshold and expiry i
           due.slice(from, from + 10).map((body) => inbox.take(Buffer.from(body), '127.0.0.1')),
         );
       await Promise.all([applySupplierEvents(deps), applySupplierEvents(deps)]);
-      await Promise.all([lane(), lane(), lane(), notifyExpiring(deps), notifyExpiring(deps)]);
+      await Promise.all([loop(), loop(), loop(), notifyExpiring(deps), notifyExpiring(deps)]);
     }
     const rows = await books.owner.selectFrom('esims').selectAll().execute();
     const told = await eventsByEsim();
+    const installed = await installEvents();
     let changes = 0;
     for (const row of rows) {
       const life = byTranNo.get(row.esim_tran_no)!;
@@ -397,6 +418,7 @@ it('every change ends in the truth of the supplier, every threshold and expiry i
         expiresAtMs,
       });
       expectStory(life, told.get(row.id) ?? []);
+      expectInstallEvents(life, installed.get(row.transaction_id) ?? []);
       changes += life.phases.length - 1;
     }
     expect(rows).toHaveLength(ESIMS);

@@ -16,6 +16,7 @@ import { profileFacts } from '../support/facts.ts';
 const books: Books = await openBooks();
 beforeEach(async () => {
   await sql`truncate esims`.execute(books.owner);
+  await sql`truncate purchases cascade`.execute(books.owner);
 });
 afterAll(() => books.close());
 
@@ -61,6 +62,15 @@ async function plant(id: string, given: Planted = {}): Promise<void> {
       created_at: given.createdAt ?? at(0),
     })
     .execute();
+}
+
+async function plantPurchase(transactionId: string): Promise<void> {
+  await sql`
+    insert into purchases (transaction_id, account_id, package_type, payment_method, status, package_code, package_name, volume_bytes, duration,
+                           esim_id, price_minor, currency, price_usd_minor, cost_usd_e4, settings_id, request_id, created_at, closed_at)
+    values (${transactionId}, 'acc-1', 'BASE', 'CARD', 'SUCCESS', 'P', 'P', 1000, 30, 'e', 100, 'USD', 100, 1, 'initial', 'r', ${at(0)}, ${at(0)})`.execute(
+    books.owner,
+  );
 }
 
 const list = async (query: Partial<EsimQuery> = {}) => {
@@ -119,6 +129,27 @@ describe('refreshEsim', () => {
     );
     expect(await findEsim(books.world, 'e')).toMatchObject({ order_usage_bytes: 9n, looked_at: at(9) });
   });
+
+  it.each([
+    ['an answer from before it was installed', ['ENABLED', 'RELEASED', 'ENABLED'], ['installed']],
+    ['one from while it was downloaded', ['INSTALLATION', 'DOWNLOAD', 'ENABLED'], ['installed']],
+    [
+      'one from before it was deleted',
+      ['ENABLED', 'DELETED', 'DISABLED', 'DELETED'],
+      ['installed', 'profile-deleted'],
+    ],
+  ])(
+    'writes no event of the profile twice where an old answer comes later: %s',
+    async (_name, states, events) => {
+      await plant('e');
+      await plantPurchase('txn-of-e');
+      for (const [nth, smdpStatus] of states.entries())
+        await refreshEsim(books.world, 'e', profileFacts({ smdpStatus }), at(10 + nth));
+      const written = books.owner.selectFrom('purchase_events').select('what').orderBy('id');
+      const rows = await written.where('transaction_id', '=', 'txn-of-e').execute();
+      expect(rows.map(({ what }) => what)).toEqual(events);
+    },
+  );
 
   it('knows nothing of an eSIM that is not there', async () => {
     expect(await refreshEsim(books.world, 'none', profileFacts(), at(1))).toBeUndefined();

@@ -15,7 +15,7 @@ import { createSupplierReadBreaker } from '../../src/platform/circuit-breaker.ts
 import { keyIdOf } from '../../src/platform/secret-box-port.ts';
 import type { WorldDb } from '../../src/platform/database/tables.ts';
 import { createSecretBox } from '../../src/platform/secret-box.ts';
-import { sealedQrCodeUrl, webhookBody } from '../../src/webhooks/rules.ts';
+import { sealedQrCodeUrl, webhookBody } from '../../src/webhooks/event-rules.ts';
 import { openBooks, type Books } from '../support/books.ts';
 import { explain, rowsReadBy } from '../support/explain.ts';
 import { profileFacts } from '../support/facts.ts';

@@ -6,7 +6,7 @@ import { TEXTS } from '../../src/esims/http/install-texts/languages.ts';
 import type { EsimTables } from '../../src/esims/store/tables.ts';
 import type { Updateable } from 'kysely';
 import { openDoor, type Ask, type Door, type Reply } from '../support/http/door.ts';
-import { shape3 } from '../support/http/shapes.ts';
+import { generalError } from '../support/http/error-bodies.ts';
 
 let door: Door;
 beforeAll(async () => {
@@ -174,7 +174,7 @@ describe('DELETE /api/esim/{esimId}/install/link', () => {
     const id = await esim();
     const before = await readInstall(id);
     expect((await revoke(id, 'usd')).json).toEqual(
-      shape3(403, 'NOT_YOUR_ESIM', 'This eSIM belongs to another account'),
+      generalError(403, 'NOT_YOUR_ESIM', 'This eSIM belongs to another account'),
     );
     expect((await revoke(id, 'readonly')).status).toBe(403);
     expect((await door.ask(`/api/esim/${id}/install/link`, { method: 'DELETE' })).status).toBe(401);
@@ -190,14 +190,14 @@ describe('others get nothing', () => {
     const foreign = await ask(id, { key: 'usd' });
     expect([foreign.status, foreign.json]).toEqual([
       403,
-      shape3(403, 'NOT_YOUR_ESIM', 'This eSIM belongs to another account'),
+      generalError(403, 'NOT_YOUR_ESIM', 'This eSIM belongs to another account'),
     ]);
     expect((await ask(id, { key: 'live/ngn' })).status).toBe(404);
     expect((await ask(id, {})).status).toBe(401);
     expect((await ask(id, { key: 'buyonly' })).status).toBe(403);
     for (const none of [`esim-${'f'.repeat(32)}`, 'x', '%00', '%27%20or%201=1', 'esim-%F0%9F']) {
       const { status, json } = await ask(none, { key: 'ngn' });
-      expect([status, json]).toEqual([404, shape3(404, 'ESIM_NOT_FOUND', 'eSIM not found')]);
+      expect([status, json]).toEqual([404, generalError(404, 'ESIM_NOT_FOUND', 'eSIM not found')]);
     }
   });
 });

@@ -78,6 +78,12 @@ const QUERIES: readonly (readonly [name: string, query: Partial<EsimQuery>, most
   ['the start of all ids', { search: 'txn-' }, 1_000],
   ['a part of a transaction id', { search: 'txn-c4c' }, 3_000],
   ['four digits', { search: '7919' }, 5_000],
+  ['four digits in a status', { search: '7919', status: 'ACTIVE' }, 5_000],
+  ['four digits of names and of ids', { search: '1700' }, 5_000],
+  ['the same in a status', { search: '1700', status: 'EXPIRED' }, 5_000],
+  ['three digits', { search: '791' }, 5_000],
+  ['capital letters', { search: 'TXN-C4CA' }, 3_000],
+  ['an ICCID that is replaced later', { search: '8944000000000095028' }, 3_000],
   ['what no id has', { search: 'fffffffffff' }, 3_000],
 ];
 
@@ -112,11 +118,14 @@ describe.each(['folded', 'partly unfolded', 'partly unfolded, with new statistic
   it('a whole ICCID, and its last digits', async () => {
     const iccid = await iccidOf(4_321);
     expect((await list({ search: iccid })).rows.map((row) => row.iccid)).toEqual([iccid]);
-    const tail = { search: iccid.slice(-6) };
-    expect((await list(tail)).rows.map((row) => row.id)).toEqual((await plainly(tail)).ids);
+    for (const digits of [6, 3]) {
+      const tail = { search: iccid.slice(-digits), limit: 100 };
+      const ids = (await list(tail)).rows.map((row) => row.id);
+      expect(ids).toEqual((await plainly(tail)).ids);
+    }
   });
 
-  it.each(['8', '89440', '1', 'd'])(
+  it.each(['8', '89440', '1', 'd', '12'])(
     '%s, which most match: the page is right, and the total says that it is cut',
     async (search) => {
       const [found, expected] = await Promise.all([

@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { PLAIN_SANDBOX_ACTIONS } from '../../src/esims/sandbox-port.ts';
 import { openDoor, type Ask, type Door, type Reply } from '../support/http/door.ts';
-import { shape3 } from '../support/http/shapes.ts';
+import { generalError } from '../support/http/error-bodies.ts';
 
 let door: Door;
 let esimId: string;
@@ -55,7 +55,7 @@ describe('refusals', () => {
     for (const body of [BODIES[action], { bytes: 'x' }]) {
       const reply = await act(action, { key: 'live/ngn', body });
       const words = 'This works with test keys only: nothing simulates a live eSIM';
-      expect([reply.status, reply.json]).toEqual([403, shape3(403, 'FORBIDDEN', words)]);
+      expect([reply.status, reply.json]).toEqual([403, generalError(403, 'FORBIDDEN', words)]);
     }
     expect(door.shop.vendors.acted).toEqual([]);
     expect(door.shop.calls).not.toContain('controlSandboxEsim');
@@ -104,7 +104,7 @@ describe('refusals', () => {
     ['install', { stage: 'RELEASED' }, 'stage: must be one of DOWNLOAD, INSTALLATION, ENABLED, CONNECTED'],
   ] as const)('%s with %j', async (action, body, why) => {
     const reply = await act(action, { body });
-    expect([reply.status, reply.json]).toEqual([400, shape3(400, 'VALIDATION_ERROR', why)]);
+    expect([reply.status, reply.json]).toEqual([400, generalError(400, 'VALIDATION_ERROR', why)]);
     expect(door.shop.vendors.acted).toEqual([]);
   });
 
@@ -123,7 +123,7 @@ describe('refusals', () => {
     door.shop.vendors.sandbox = 'refuses';
     const refused = await act('use-up');
     const words = 'Not possible now: no data is left. Nothing was changed';
-    expect([refused.status, refused.json]).toEqual([409, shape3(409, 'SANDBOX_ACTION_REFUSED', words)]);
+    expect([refused.status, refused.json]).toEqual([409, generalError(409, 'SANDBOX_ACTION_REFUSED', words)]);
     door.shop.vendors.sandbox = 'is away';
     const away = await act('use-up');
     expect([away.status, (away.json as { error: { code: string } }).error.code]).toEqual([

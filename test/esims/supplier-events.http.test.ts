@@ -8,7 +8,7 @@ import { MAX_SUPPLIER_EVENT_BYTES } from '../../src/platform/http/limits.ts';
 import { readConfig } from '../../src/platform/config/config.ts';
 import { MAX_FOREIGN_EVENTS } from '../../src/esims/store/supplier-events.ts';
 import { openDoor, type Door, type Reply } from '../support/http/door.ts';
-import { shape3 } from '../support/http/shapes.ts';
+import { generalError } from '../support/http/error-bodies.ts';
 
 let door: Door;
 beforeEach(async () => {
@@ -89,7 +89,7 @@ test.each([
   const reply = await send(body);
   expect([reply.status, reply.json]).toEqual([
     400,
-    shape3(400, 'VALIDATION_ERROR', 'This is no event of the supplier'),
+    generalError(400, 'VALIDATION_ERROR', 'This is no event of the supplier'),
   ]);
   expect(await kept()).toEqual([]);
 });
@@ -108,7 +108,7 @@ test.each([
 ])('a megabyte (%s): 413, and nothing is asked', async (_why, headers) => {
   const reply = await send(Buffer.alloc(1_048_576, 0x20), headers);
   const message = `The request body may have at most ${MAX_SUPPLIER_EVENT_BYTES} bytes`;
-  expect([reply.status, reply.json]).toEqual([413, shape3(413, 'PAYLOAD_TOO_LARGE', message)]);
+  expect([reply.status, reply.json]).toEqual([413, generalError(413, 'PAYLOAD_TOO_LARGE', message)]);
   expect(await kept()).toEqual([]);
 });
 
@@ -167,7 +167,7 @@ describe('from an address that is none of the supplier', () => {
     );
     const message = 'Too many events wait, send this one again later';
     const first = await send(event());
-    expect([first.status, first.json]).toEqual([503, shape3(503, 'SERVICE_UNAVAILABLE', message)]);
+    expect([first.status, first.json]).toEqual([503, generalError(503, 'SERVICE_UNAVAILABLE', message)]);
     expect(first.headers['retry-after']).toBe('5');
     door.shop.calls.length = 0;
     expect((await send(event())).status).toBe(503);

@@ -6,7 +6,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { sql } from 'kysely';
 import { replaceCatalogue } from '../../src/catalogue/store/catalogue.ts';
-import { ensureWallet, fundWallet, HoldConflict, postHold, voidHold } from '../../src/ledger/store/ledger.ts';
+import { ensureWallet, fundWallet } from '../../src/ledger/store/ledger.ts';
+import { HoldConflict, postHold, voidHold } from '../../src/ledger/store/holds.ts';
 import { placeHold } from '../support/holds.ts';
 import { openPurchase } from '../../src/purchases/store/opening.ts';
 import { settlePurchase } from '../../src/purchases/store/purchases.ts';
@@ -20,9 +21,9 @@ const DEPTH = size({ ci: 3, prove: 6 });
 const SCHEDULES = size({ ci: 150, prove: 100_000 });
 /** Of the 5,760 interleavings; all of them in full size. */
 const EVERY_NTH_INTERLEAVING = size({ ci: 59, prove: 1 });
-const LANES = 6;
+const CONCURRENCY = 6;
 
-const books: Books = await openBooks({ maxConnections: 4 * LANES });
+const books: Books = await openBooks({ maxConnections: 4 * CONCURRENCY });
 afterAll(() => books.close());
 
 const NOW = new Date('2026-03-01T10:00:00.000Z');
@@ -109,7 +110,7 @@ function expected(now: Standing, action: Action): { next: Standing; answer: Answ
   return { next: { ...closed, purchase }, answer: 'did it' };
 }
 
-/** Runs jobs in lanes, each lane with a buyer of its own; the first failure ends all of them. */
+/** Runs jobs in loops, each loop with a buyer of its own; the first failure ends all of them. */
 async function runConcurrently<T>(
   jobs: Iterable<T>,
   run: (job: T, accountId: string) => Promise<void>,
@@ -118,7 +119,7 @@ async function runConcurrently<T>(
   let done = 0;
   let failed = false;
   await Promise.all(
-    Array.from({ length: LANES }, async () => {
+    Array.from({ length: CONCURRENCY }, async () => {
       const accountId = await newBuyer();
       for (let job = queue.next(); job.done !== true && !failed; job = queue.next()) {
         try {

@@ -1,32 +1,25 @@
 /**
  * Promise M1: random operations against a model. Every answer of the ledger must be the model's, every illegal attempt refused by name,
- * and after every run each wallet is the sum of its entries. Runs of several lanes go on side by side over the same system accounts;
+ * and after every run each wallet is the sum of its entries. Runs of several loops go on side by side over the same system accounts;
  * a run's operations partly share one database transaction, which commits or rolls back as a whole.
  */
 import fc from 'fast-check';
 import { sql } from 'kysely';
 import { afterAll, expect, it } from 'vitest';
-import {
-  ensureWallet,
-  fundWallet,
-  HoldConflict,
-  postHold,
-  transfer,
-  voidHold,
-  walletAccount,
-} from '../../src/ledger/store/ledger.ts';
+import { ensureWallet, fundWallet, transfer, walletAccount } from '../../src/ledger/store/ledger.ts';
+import { HoldConflict, postHold, voidHold } from '../../src/ledger/store/holds.ts';
 import { placeHold } from '../support/holds.ts';
 import type { WorldDb } from '../../src/platform/database/tables.ts';
 import { auditBooks, nameOfRefusal, openBooks, refusalOf, type Books } from '../support/books.ts';
 import { size, withSeed } from '../support/size.ts';
 
 const OPERATIONS = size({ ci: 3_000, prove: 1_000_000 });
-const LANES = 4;
+const CONCURRENCY = 4;
 /** Between two audits of all books. */
 const RUNS_PER_ROUND = size({ ci: 10, prove: 400 });
 const MOST_STEPS_IN_A_RUN = 120;
 
-const books: Books = await openBooks({ maxConnections: 2 * LANES });
+const books: Books = await openBooks({ maxConnections: 2 * CONCURRENCY });
 afterAll(() => books.close());
 
 const CURRENCIES = ['USD', 'USD', 'NGN'] as const;
@@ -322,16 +315,16 @@ const NOT_ASKED = [
 it(`M1: ${OPERATIONS} random operations leave every book balanced`, async () => {
   await withSeed(async (seed) => {
     for (let round = 0; performed < OPERATIONS; round += 1) {
-      const lanes = Array.from({ length: LANES }, (_, lane) =>
+      const loops = Array.from({ length: CONCURRENCY }, (_, loop) =>
         fc.assert(
           fc.asyncProperty(
             fc.array(anyStep, { minLength: 1, maxLength: MOST_STEPS_IN_A_RUN, size: 'max' }),
             run,
           ),
-          { numRuns: RUNS_PER_ROUND, seed: seed + round * LANES + lane },
+          { numRuns: RUNS_PER_ROUND, seed: seed + round * CONCURRENCY + loop },
         ),
       );
-      await Promise.all(lanes);
+      await Promise.all(loops);
       expect(await auditBooks(books.owner, { except: NOT_ASKED })).toEqual([]);
     }
   });

@@ -6,12 +6,10 @@ import {
   ensureWallet,
   findWallet,
   fundWallet,
-  HoldConflict,
-  postHold,
   transfer,
-  voidHold,
   walletAccount,
 } from '../../src/ledger/store/ledger.ts';
+import { HoldConflict, postHold, voidHold } from '../../src/ledger/store/holds.ts';
 import { placeHold } from '../support/holds.ts';
 import { auditBooks, openBooks, refusalOf, type Books } from '../support/books.ts';
 import { until } from '../support/until.ts';

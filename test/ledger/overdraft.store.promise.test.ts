@@ -3,14 +3,8 @@
  * read the balance, give holds back, post them, fund and ask again, and the whole history of the wallet must be linearizable.
  */
 import { afterAll, expect, it } from 'vitest';
-import {
-  ensureWallet,
-  findWallet,
-  fundWallet,
-  HoldConflict,
-  postHold,
-  voidHold,
-} from '../../src/ledger/store/ledger.ts';
+import { ensureWallet, findWallet, fundWallet } from '../../src/ledger/store/ledger.ts';
+import { HoldConflict, postHold, voidHold } from '../../src/ledger/store/holds.ts';
 import { placeHold } from '../support/holds.ts';
 import { auditBooks, openBooks, type Books } from '../support/books.ts';
 import { checkLinearizable, createRecorder } from '../support/linearizability.ts';

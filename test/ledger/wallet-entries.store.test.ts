@@ -10,10 +10,10 @@ import {
   ensureWallet,
   findWallet,
   fundWallet,
-  placePaidHold,
   transfer,
   walletAccount,
 } from '../../src/ledger/store/ledger.ts';
+import { placePaidHold } from '../../src/ledger/store/holds.ts';
 import { readWalletEntries, type WalletEntry } from '../../src/ledger/store/wallet-entries.ts';
 import { exportWalletEntries, listWalletEntries } from '../../src/ledger/wallet-entries.ts';
 import { WALLET_ENTRY_KINDS } from '../../src/ledger/wallet-entry-rules.ts';

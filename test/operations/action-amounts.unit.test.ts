@@ -19,7 +19,7 @@ const PROCESSING: ActionFacts = {
   purpose: 'purchase',
   status: 'PROCESSING',
   isFromOutside: true,
-  hasGoods: false,
+  isDelivered: false,
   holdsMoney: true,
   openRefund: null,
   inWallet: null,

@@ -29,7 +29,7 @@ const WALLET: ActionFacts = {
   purpose: 'purchase',
   status: 'PROCESSING',
   isFromOutside: false,
-  hasGoods: false,
+  isDelivered: false,
   holdsMoney: true,
   openRefund: null,
   inWallet: null,
@@ -43,7 +43,7 @@ const PENDING: ActionFacts = { ...CARD, status: 'PENDING', holdsMoney: false, is
 const DELIVERED: ActionFacts = {
   ...WALLET,
   status: 'SUCCESS',
-  hasGoods: true,
+  isDelivered: true,
   holdsMoney: false,
   earned: { amountMinor: 230n, currency: 'USD' },
 };
@@ -87,8 +87,13 @@ const TABLE: readonly (readonly [string, ActionFacts, string, string])[] = [
     'gateway supplier retry other refund credit cancel',
     'gateway supplier retry other refund credit cancel',
   ],
-  ['delivered, not settled', { ...WALLET, hasGoods: true }, 'supplier retry', 'supplier retry'],
-  ['the same from outside', { ...CARD, hasGoods: true }, 'gateway supplier retry', 'gateway supplier retry'],
+  ['delivered, not settled', { ...WALLET, isDelivered: true }, 'supplier retry', 'supplier retry'],
+  [
+    'the same from outside',
+    { ...CARD, isDelivered: true },
+    'gateway supplier retry',
+    'gateway supplier retry',
+  ],
   ['delivered', DELIVERED, 'supplier credit', 'supplier'],
   [
     'delivered, from outside',
@@ -230,7 +235,7 @@ describe('why not', () => {
     ['marking as paid what came meanwhile', 'mark-paid', { ...PENDING, isUnpaid: false }, 'DOES_NOT_FIT'],
     ['marking as paid what was delivered', 'mark-paid', DELIVERED, 'DOES_NOT_FIT'],
     ['cancelling what has ended', 'cancel', FAILED, 'DOES_NOT_FIT'],
-    ['cancelling what is only to be settled', 'cancel', { ...CARD, hasGoods: true }, 'DOES_NOT_FIT'],
+    ['cancelling what is only to be settled', 'cancel', { ...CARD, isDelivered: true }, 'DOES_NOT_FIT'],
     ['settling what nobody claims', 'settle-claim', DELIVERED, 'DOES_NOT_FIT'],
     ['refunding what a bank may take back', 'refund-to-source', CLAIMED, 'DOES_NOT_FIT'],
     ['crediting what a bank may take back', 'credit-wallet', CLAIMED, 'DOES_NOT_FIT'],

@@ -11,7 +11,7 @@ import { alarms } from '../support/stranger.ts';
 import { until } from '../support/until.ts';
 
 const REPAIRS = '/ops/batch-repairs';
-const WISH = {
+const REPAIR_BODY = {
   action: 'replay',
   filter: { class: 'paid-not-delivered' },
   reason: 'the supplier has eSIMs again',
@@ -115,8 +115,8 @@ async function balanceMinor(accountId: string): Promise<bigint> {
 }
 const balance = () => balanceMinor(account.accountId);
 
-const withoutReason = <Wish extends { readonly reason: string }>(wish: Wish) => ({
-  ...wish,
+const withoutReason = <Body extends { readonly reason: string }>(body: Body) => ({
+  ...body,
   reason: undefined,
 });
 
@@ -124,7 +124,7 @@ describe('twenty stuck purchases', { timeout: 180_000 }, () => {
   it('are tried out, approved by another person, put right once each, and on record', async () => {
     const ids = await makeStuck(20);
     const held = await balance();
-    const plan = dataOf(await ada.call('POST', `${REPAIRS}/preview`, withoutReason(WISH))) as unknown as {
+    const plan = dataOf(await ada.call('POST', `${REPAIRS}/preview`, withoutReason(REPAIR_BODY))) as unknown as {
       items: (Row & { isPossible: boolean })[];
       matches: number;
     };
@@ -132,17 +132,17 @@ describe('twenty stuck purchases', { timeout: 180_000 }, () => {
     expect(plan.items.every((row) => row.isPossible)).toBe(true);
     expect(await stuckIds()).toHaveLength(20);
 
-    const asked = await ada.call('POST', REPAIRS, { ...WISH, repairKey: 'monday' });
+    const asked = await ada.call('POST', REPAIRS, { ...REPAIR_BODY, repairKey: 'monday' });
     expect(asked.status).toBe(201);
     const repair = repairOf(asked);
     const { repairId } = repair;
     expect(repair).toMatchObject({ status: 'WAITS_FOR_APPROVAL', by: ada.email, decidedBy: null });
     expect(repair.items.map((row) => row.transactionId).toSorted()).toEqual(ids.toSorted());
     // The same key is the same batch repair; without it nothing is left to ask for.
-    expect(repairOf(await ada.call('POST', REPAIRS, { ...WISH, repairKey: 'monday' })).repairId).toBe(
+    expect(repairOf(await ada.call('POST', REPAIRS, { ...REPAIR_BODY, repairKey: 'monday' })).repairId).toBe(
       repairId,
     );
-    const again = await bayo.call('POST', REPAIRS, WISH);
+    const again = await bayo.call('POST', REPAIRS, REPAIR_BODY);
     expect([again.status, detailsOf(again)]).toEqual([400, expect.stringContaining('nothing matches')]);
     expect(await balance()).toBe(held);
 
@@ -172,7 +172,7 @@ describe('twenty stuck purchases', { timeout: 180_000 }, () => {
     );
     expect(made.length).toBeGreaterThanOrEqual(20);
     for (const row of made) expect(row).toMatchObject({ by_person: ada.email, status: 'DONE' });
-    expect(made[0]?.reason).toBe(`${WISH.reason} (${repairId})`);
+    expect(made[0]?.reason).toBe(`${REPAIR_BODY.reason} (${repairId})`);
     const { rows: record } = await sql<{
       move: string;
       by_person: string;
@@ -200,17 +200,17 @@ describe('amounts', { timeout: 120_000 }, () => {
       ),
     );
     const ids = paid.map(({ transactionId }) => transactionId);
-    const wish = {
+    const body = {
       action: 'credit-wallet',
       filter: { class: 'refund-needs-attention' },
       reason: 'their banks do not take it',
       evidence: 'ticket 4711',
     };
     const asked = await until(
-      async () => dataOf(await ada.call('POST', `${REPAIRS}/preview`, withoutReason(wish))),
+      async () => dataOf(await ada.call('POST', `${REPAIRS}/preview`, withoutReason(body))),
       ({ matches }) => matches === 3,
       { what: 'three refunds wait', withinMs: 60_000 },
-    ).then(async () => repairOf(await ada.call('POST', REPAIRS, wish)));
+    ).then(async () => repairOf(await ada.call('POST', REPAIRS, body)));
     expect(asked.items.every(({ amount }) => amount !== null && amount > 1)).toBe(true);
     expect(asked.totals).toHaveLength(1);
     // One is put right by hand meanwhile.
@@ -267,12 +267,12 @@ describe('a step that needs a second person', { timeout: 120_000 }, () => {
       await sql`set local session_replication_role = replica`.execute(trx);
       await sql`update holds set created_at = created_at - interval '1 hour' where id = ${id}`.execute(trx);
     });
-    const wish = { ...WISH, filter: { class: 'hold-too-old' } };
+    const body = { ...REPAIR_BODY, filter: { class: 'hold-too-old' } };
     const asked = await until(
-      async () => dataOf(await ada.call('POST', `${REPAIRS}/preview`, withoutReason(wish))),
+      async () => dataOf(await ada.call('POST', `${REPAIRS}/preview`, withoutReason(body))),
       ({ matches }) => matches === 1,
       { what: 'the hold is on the list', withinMs: 30_000 },
-    ).then(async () => repairOf(await ada.call('POST', REPAIRS, wish)));
+    ).then(async () => repairOf(await ada.call('POST', REPAIRS, body)));
     expect(asked.items).toMatchObject([{ transactionId: id, foreseen: 'cancel', amount: null }]);
     await bayo.call('POST', `${REPAIRS}/${asked.repairId}/approve`, WHY);
     const ended = await untilEnded(asked.repairId);
@@ -296,8 +296,8 @@ describe('a step that needs a second person', { timeout: 120_000 }, () => {
 describe('a batch repair', { timeout: 120_000 }, () => {
   it('that was declined or stopped frees its items, and does nothing', async () => {
     const ids = await makeStuck(2);
-    const filter = { ...WISH.filter, olderThanSeconds: 0, currency: 'USD' };
-    const one = repairOf(await ada.call('POST', REPAIRS, { ...WISH, filter, maxRows: 100 }));
+    const filter = { ...REPAIR_BODY.filter, olderThanSeconds: 0, currency: 'USD' };
+    const one = repairOf(await ada.call('POST', REPAIRS, { ...REPAIR_BODY, filter, maxRows: 100 }));
     expect(one.filter).toEqual(filter);
     expect(repairOf(await bayo.call('POST', `${REPAIRS}/${one.repairId}/decline`, WHY))).toMatchObject({
       status: 'DECLINED',
@@ -308,7 +308,7 @@ describe('a batch repair', { timeout: 120_000 }, () => {
     const idle = await ada.call('POST', `${REPAIRS}/${one.repairId}/stop`, WHY);
     expect([idle.status, detailsOf(idle)]).toEqual([400, expect.stringContaining('does not run')]);
     expect((await stuckIds()).toSorted()).toEqual(ids.toSorted());
-    const two = repairOf(await ada.call('POST', REPAIRS, WISH));
+    const two = repairOf(await ada.call('POST', REPAIRS, REPAIR_BODY));
     await bayo.call('POST', `${REPAIRS}/${two.repairId}/approve`, WHY);
     await untilEnded(two.repairId);
     expect(await stuckIds()).toEqual([]);
@@ -317,7 +317,7 @@ describe('a batch repair', { timeout: 120_000 }, () => {
   it('is not approved for somebody who may not ask for it any more', async () => {
     const eve = await signedIn(stack, 'FINANCE');
     await makeStuck(1);
-    const asked = repairOf(await eve.call('POST', REPAIRS, WISH));
+    const asked = repairOf(await eve.call('POST', REPAIRS, REPAIR_BODY));
     await stack.accounts
       .updateTable('people')
       .set({ disabled_at: new Date() })
@@ -329,14 +329,14 @@ describe('a batch repair', { timeout: 120_000 }, () => {
       expect.stringContaining('may not do so any more'),
     ]);
     expect((await bayo.call('POST', `${REPAIRS}/${asked.repairId}/decline`, WHY)).status).toBe(200);
-    const again = repairOf(await ada.call('POST', REPAIRS, WISH));
+    const again = repairOf(await ada.call('POST', REPAIRS, REPAIR_BODY));
     await bayo.call('POST', `${REPAIRS}/${again.repairId}/approve`, WHY);
     await untilEnded(again.repairId);
   });
 
   it('begun by hand in Temporal, without a second person, does nothing', async () => {
     const ids = await makeStuck(1);
-    const waiting = repairOf(await ada.call('POST', REPAIRS, WISH));
+    const waiting = repairOf(await ada.call('POST', REPAIRS, REPAIR_BODY));
     const raised = () => alarms(stack.workerAdminUrl(), 'action');
     for (const repairId of [waiting.repairId, `repair-${'e'.repeat(32)}`]) {
       const before = await raised();
@@ -345,7 +345,7 @@ describe('a batch repair', { timeout: 120_000 }, () => {
         taskQueue: OPS_QUEUE,
         args: [{ repairId }],
       });
-      expect(said).toBe('Nobody has approved it: nothing is done.');
+      expect(said).toBe('It is not approved: nothing is done.');
       expect(await raised()).toBeGreaterThan(before);
     }
     expect(await stuckIds()).toEqual(ids);
@@ -353,20 +353,20 @@ describe('a batch repair', { timeout: 120_000 }, () => {
   });
 
   it('is asked for only by who may take its action alone', async () => {
-    expect((await sam.call('POST', REPAIRS, WISH)).status).toBe(403);
-    expect((await olu.call('POST', REPAIRS, { ...WISH, action: 'credit-wallet' })).status).toBe(403);
-    const plan = await olu.call('POST', `${REPAIRS}/preview`, { action: 'replay', filter: WISH.filter });
+    expect((await sam.call('POST', REPAIRS, REPAIR_BODY)).status).toBe(403);
+    expect((await olu.call('POST', REPAIRS, { ...REPAIR_BODY, action: 'credit-wallet' })).status).toBe(403);
+    const plan = await olu.call('POST', `${REPAIRS}/preview`, { action: 'replay', filter: REPAIR_BODY.filter });
     expect(plan.status).toBe(200);
     expect((await sam.call('GET', REPAIRS)).status).toBe(200);
   });
 
   it.each([
-    ['without a filter', { ...WISH, filter: {} }, 'must name at least one filter'],
-    ['of an unknown class', { ...WISH, filter: { class: 'lost' } }, 'filter.class'],
-    ['of more than 500 items', { ...WISH, maxRows: 501 }, 'maxRows: must be a whole number from 1 to 500'],
-    ['by an action that needs a decision each', { ...WISH, action: 'mark-paid' }, 'action'],
-    ['without a reason', { ...WISH, reason: undefined }, 'reason'],
-    ['of what nothing matches', { ...WISH, filter: { currency: 'GHS' } }, 'nothing matches'],
+    ['without a filter', { ...REPAIR_BODY, filter: {} }, 'must name at least one filter'],
+    ['of an unknown class', { ...REPAIR_BODY, filter: { class: 'lost' } }, 'filter.class'],
+    ['of more than 500 items', { ...REPAIR_BODY, maxRows: 501 }, 'maxRows: must be a whole number from 1 to 500'],
+    ['by an action that needs a decision each', { ...REPAIR_BODY, action: 'mark-paid' }, 'action'],
+    ['without a reason', { ...REPAIR_BODY, reason: undefined }, 'reason'],
+    ['of what nothing matches', { ...REPAIR_BODY, filter: { currency: 'GHS' } }, 'nothing matches'],
   ])('%s is refused', async (_what, body, words) => {
     const answer = await ada.call('POST', REPAIRS, body);
     expect([answer.status, answer.text]).toEqual([400, expect.stringContaining(words)]);

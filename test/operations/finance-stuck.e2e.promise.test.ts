@@ -13,7 +13,7 @@ import {
   applyInbox,
   PLANTING_PACE,
   plantStuck,
-  stopChores,
+  pauseSweeps,
   type Ground,
   type Planted,
 } from '../support/stuck-plants.ts';
@@ -41,7 +41,7 @@ let ground: Ground;
 let planted: Planted;
 beforeAll(async () => {
   stack = await startStack({ env: { SIMWAY_TEST_TIMINGS: JSON.stringify(PLANTING_PACE) } });
-  await stopChores(stack);
+  await pauseSweeps(stack);
   ground = { stack, receiver: await startReceiver(), deaf: [] };
   await growHealthy();
   planted = await plantStuck(ground, EACH);

@@ -11,7 +11,7 @@ import { buyOutside, chargeAt, untilStatus } from '../support/payments.ts';
 import { postEvent } from '../support/payers.ts';
 import { givesAway } from '../support/secrets.ts';
 import { startStack, type Stack } from '../support/stack.ts';
-import { PLANTING_PACE, stopChores } from '../support/stuck-plants.ts';
+import { PLANTING_PACE, pauseSweeps } from '../support/stuck-plants.ts';
 import { until } from '../support/until.ts';
 
 const WHO = ['--by', 'ada', '--reason', 'a test says so'];
@@ -24,7 +24,7 @@ beforeAll(async () => {
   stack = await startStack({
     env: { SIMWAY_TEST_TIMINGS: JSON.stringify(PLANTING_PACE), SIMWAY_APPROVAL_LIMIT: 'USD=4.00' },
   });
-  await stopChores(stack);
+  await pauseSweeps(stack);
   buyer = await newBuyer(stack);
 });
 afterAll(() => stack.close());

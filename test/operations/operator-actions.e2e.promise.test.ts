@@ -56,7 +56,7 @@ async function moveSomehow(transactionId: string, random: Random, tally: Tally):
   // While the supplier may deliver, evidence says that it never will: nobody here lies about that.
   const isSentByHand = move === 'refund-to-source' && state === 'ended';
   const isVouched = move === 'mark-paid' || move === 'settle-claim' || isSentByHand;
-  const wish = {
+  const request = {
     by: random.pick(['ada', 'bayo']),
     ...(isVouched && random.below(4) > 0 ? { evidence: EVIDENCE } : {}),
     ...(random.below(3) === 0
@@ -69,7 +69,7 @@ async function moveSomehow(transactionId: string, random: Random, tally: Tally):
     ...(move === 'settle-claim' ? { outcome: random.pick(['won', 'lost'] as const) } : {}),
     moveKey: `${transactionId}-${random.below(3) === 0 ? random.below(2) : randomUUID()}`,
   };
-  tally[(await operator.act(transactionId, move, wish)).outcome] += 1;
+  tally[(await operator.act(transactionId, move, request)).outcome] += 1;
 }
 
 async function livePurchase(seed: number, tally: Tally): Promise<string> {

@@ -12,7 +12,7 @@ import { openOperators, PASSWORD, personOf, tokenOf, type TestOperators } from '
 import { plantSales, plantWork, SOLD, TXN } from '../support/http/operator-rows.ts';
 import { keyOf } from '../support/http/shop.ts';
 import { GOOD_ASKS, OTHER_ASKS, type OpsAsk } from '../support/http/ops-asks.ts';
-import { shape3, unauthorised } from '../support/http/shapes.ts';
+import { generalError, unauthorised } from '../support/http/error-bodies.ts';
 
 const table = createRouteTable({ version: '1.2.3', brand: 'simway' });
 const opsRoutes = table.filter(({ path }) => path.startsWith('/ops'));
@@ -89,7 +89,9 @@ describe('each role on each route', () => {
       return;
     }
     expect(reply.status).toBe(403);
-    expect(reply.json).toEqual(shape3(403, 'FORBIDDEN', expect.stringContaining('Your role') as string));
+    expect(reply.json).toEqual(
+      generalError(403, 'FORBIDDEN', expect.stringContaining('Your role') as string),
+    );
     expect(await ops.refused()).toEqual([`${role} ${ask.route.split(' ')[0]} ${ask.target.split('?')[0]}`]);
     expect(ops.calls).toEqual([]);
   });
@@ -234,7 +236,7 @@ describe('from where', () => {
       ];
       for (const [target, ask] of ways) {
         const reply = await other.ask(target, { ...ask, from: '127.0.0.2' });
-        expect(reply.json).toEqual(shape3(403, 'IP_NOT_WHITELISTED', expect.any(String) as string));
+        expect(reply.json).toEqual(generalError(403, 'IP_NOT_WHITELISTED', expect.any(String) as string));
       }
       expect(ops.calls).toEqual([]);
       expect((await other.ask('/ops/me', as('ADMIN'))).status).toBe(200);
@@ -251,7 +253,7 @@ describe('from where', () => {
       const through = { headers: { ...as('ADMIN').headers, [header]: '127.0.0.1' } };
       const reply = await door.ask('/ops/me', through);
       expect(reply.json).toEqual(
-        shape3(403, 'IP_NOT_WHITELISTED', 'This came through a proxy that is not trusted'),
+        generalError(403, 'IP_NOT_WHITELISTED', 'This came through a proxy that is not trusted'),
       );
       const credentials = { email: 'admin@operator.example', password: PASSWORD };
       const signingIn = { body: credentials, headers: { [header]: '127.0.0.1' } };
@@ -292,6 +294,22 @@ describe('from where', () => {
       await other.close();
     }
   });
+});
+
+test('a difference is read by its number, also when it is closed', async () => {
+  const read = async (query: string) => {
+    const { json } = await door.ask(`/ops/differences${query}`, as('FINANCE'));
+    return (json as { data: { items: object[] } }).data.items;
+  };
+  expect(await read('?id=42')).toMatchObject([
+    { id: '42', closedAt: null, closedBy: null, closeReason: null },
+  ]);
+  const close = { ...as('FINANCE'), body: { reason: 'a test' } };
+  expect((await door.ask('/ops/differences/42/close', close)).status).toBe(200);
+  expect(await read('')).toEqual([]);
+  const closed = { closedBy: 'finance@operator.example', closeReason: 'a test' };
+  expect(await read('?id=42')).toMatchObject([{ ...closed, closedAt: expect.any(String) as string }]);
+  expect(await read('?id=43')).toEqual([]);
 });
 
 describe('worlds', () => {

@@ -56,13 +56,13 @@ async function gift({ transactionId, by, amountMinor, limits, now = new Date() }
 async function askedAtOnce(ask: (nth: number) => ReturnType<typeof gift>): Promise<Record<string, number>> {
   const counts: Record<string, number> = {};
   let next = 0;
-  const lane = async (): Promise<void> => {
+  const loop = async (): Promise<void> => {
     while (next < PARTS) {
       const { outcome } = (await ask(next++)).begun;
       counts[outcome] = (counts[outcome] ?? 0) + 1;
     }
   };
-  await Promise.all(Array.from({ length: AT_ONCE }, lane));
+  await Promise.all(Array.from({ length: AT_ONCE }, loop));
   return counts;
 }
 

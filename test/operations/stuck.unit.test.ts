@@ -10,7 +10,7 @@ import {
   stuckRule,
 } from '../../src/operations/stuck-rules.ts';
 import { ATTENTION_REASONS, type AttentionReason } from '../../src/domain/states.ts';
-import { CLAIMS } from '../../src/payments/store/payments.ts';
+import { CLAIMS } from '../../src/payments/rules.ts';
 
 const MINUTE_MS = 60_000;
 

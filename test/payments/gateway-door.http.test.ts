@@ -8,7 +8,7 @@ import { DomainError } from '../../src/domain/errors.ts';
 import { MAX_EVENT_BYTES } from '../../src/platform/http/limits.ts';
 import { openDoor, type Ask, type Door, type Reply } from '../support/http/door.ts';
 import { GOOD_SIGNATURE } from '../support/http/vendors.ts';
-import { shape3, unauthorised } from '../support/http/shapes.ts';
+import { generalError, unauthorised } from '../support/http/error-bodies.ts';
 import { until } from '../support/until.ts';
 
 let door: Door;
@@ -94,7 +94,7 @@ describe('refused', () => {
       const reply = await send(Buffer.alloc(bytes), { headers });
       expect([reply.status, reply.json]).toEqual([
         413,
-        shape3(413, 'PAYLOAD_TOO_LARGE', 'The request body may have at most 1048576 bytes'),
+        generalError(413, 'PAYLOAD_TOO_LARGE', 'The request body may have at most 1048576 bytes'),
       ]);
     }
     expect(door.shop.calls).toEqual([]);
@@ -122,7 +122,7 @@ describe('refused', () => {
       const reply = await other.ask('/webhooks/paystack/live', { rawBody: EVENT });
       expect([reply.status, reply.json]).toEqual([
         404,
-        shape3(404, 'NOT_FOUND', 'There is nothing at this path'),
+        generalError(404, 'NOT_FOUND', 'There is nothing at this path'),
       ]);
       expect(other.shop.calls).toEqual([]);
     } finally {
@@ -137,7 +137,7 @@ test.each([
 ])('could not be kept (%s): 503, so that it comes again', async (_why, error, message) => {
   door.shop.failNext = error;
   const reply = await send(EVENT, { headers: { 'x-request-id': 'event-1' } });
-  expect([reply.status, reply.json]).toEqual([503, shape3(503, 'SERVICE_UNAVAILABLE', message)]);
+  expect([reply.status, reply.json]).toEqual([503, generalError(503, 'SERVICE_UNAVAILABLE', message)]);
   expect(reply.headers['retry-after']).toBe('5');
   const isLogged = door.logLines.some((line) => line.includes('event-1') && line.includes('disk full'));
   expect(isLogged).toBe(!(error instanceof DomainError));
@@ -250,7 +250,11 @@ describe('all events that are being received take bounded memory', () => {
     const refused = await keep('127.0.0.2', LARGE);
     expect([refused.status, refused.json, refused.headers['retry-after']]).toEqual([
       503,
-      shape3(503, 'SERVICE_UNAVAILABLE', 'Too many events arrive at the same time, send this one again'),
+      generalError(
+        503,
+        'SERVICE_UNAVAILABLE',
+        'Too many events arrive at the same time, send this one again',
+      ),
       '5',
     ]);
     expect((await keep('127.0.0.2')).status).toBe(200);

@@ -14,7 +14,7 @@ import {
 } from '../../src/payments/store/gateway-windows.ts';
 import { closePayment, recordCheck } from '../../src/payments/store/payments.ts';
 import { NOW, usePaymentBooks, type Payer } from './payments.support.ts';
-import { MONITORED_FOR_MS, LIST_WINDOW_MS } from '../../src/payments/rules.ts';
+import { MONITORED_FOR_MS, LIST_WINDOW_MS } from '../../src/payments/monitor-rules.ts';
 
 const books = usePaymentBooks();
 const CLAIM_MS = 60_000;

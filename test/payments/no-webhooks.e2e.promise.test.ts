@@ -16,7 +16,7 @@ import { until } from '../support/until.ts';
 
 const ORDERS = size({ ci: 16, prove: 5_000 });
 /** Open at one time. */
-const LANES = size({ ci: 32, prove: 300 });
+const CONCURRENCY = size({ ci: 32, prove: 300 });
 const PACE = size({ ci: { pollFirstMs: 400 }, prove: { pollFirstMs: 5_000 } });
 /** How long a buyer takes at most: most know their card by heart, some look for their phone, a few make tea. */
 const TAKES_MS = size({
@@ -80,7 +80,7 @@ const purchases = () =>
 it(`${ORDERS} paid orders of every method and not one event: all complete`, () =>
   withSeed(async (seed) => {
     const paid: PaidOrder[] = [];
-    await runConcurrently(shoppingList(createRandom(seed)), LANES, async (order, nth) => {
+    await runConcurrently(shoppingList(createRandom(seed)), CONCURRENCY, async (order, nth) => {
       paid.push(await payInOwnTime(order, accounts[nth % accounts.length]!));
     });
     const rows = await until(purchases, (all) => all.every((row) => row.closed_at !== null), {

@@ -28,9 +28,9 @@ const MATRIX: readonly Play[] = CASES.flatMap((odd) =>
   ORDERS.map((order) => ({ odd, order, name: `${odd.name}, ${order}` })),
 );
 /** Under way at one time: what has to be paid in time is, also on a slow machine. */
-const LANES = 12;
+const CONCURRENCY = 12;
 /** Under way beside them: these do nothing until the time to pay is over. */
-const LANES_OF_WAITERS = size({ ci: 12, prove: 40 });
+const CONCURRENT_WAITERS = size({ ci: 12, prove: 40 });
 const waitsLong = ({ odd, order }: Play): boolean =>
   /expiry|returned|late, and/.test(odd.name) ||
   (order === 'poll only' && /second time|after delivery/.test(odd.name));
@@ -64,9 +64,9 @@ function playAll(stack: Stack, seeds: readonly number[]): Map<string, Promise<vo
       ended: Promise.withResolvers<undefined>(),
     })),
   );
-  const begin = async (waiters: boolean, lanes: number): Promise<void> => {
+  const begin = async (waiters: boolean, concurrency: number): Promise<void> => {
     const mine = plays.filter(({ play }) => waitsLong(play) === waiters);
-    await runConcurrently(mine, lanes, async ({ play, seed, random, ended }) => {
+    await runConcurrently(mine, concurrency, async ({ play, seed, random, ended }) => {
       await playCase(stack, play.odd, play.order, random).then(
         () => ended.resolve(undefined),
         (error: unknown) =>
@@ -74,8 +74,8 @@ function playAll(stack: Stack, seeds: readonly number[]): Map<string, Promise<vo
       );
     });
   };
-  void begin(true, LANES_OF_WAITERS);
-  void begin(false, LANES);
+  void begin(true, CONCURRENT_WAITERS);
+  void begin(false, CONCURRENCY);
   return new Map(
     MATRIX.map((play) => {
       const own = plays.filter((one) => one.play === play).map(({ ended }) => ended.promise);

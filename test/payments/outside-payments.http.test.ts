@@ -1,7 +1,7 @@
 // Paying from outside the wallet: how to pay in every answer that may still wait for its money, asking again, and funding a wallet.
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { openDoor, type Ask, type Door, type Reply } from '../support/http/door.ts';
-import { shape3 } from '../support/http/shapes.ts';
+import { generalError } from '../support/http/error-bodies.ts';
 
 let door: Door;
 beforeEach(async () => {
@@ -229,7 +229,7 @@ describe('confirm-payment', () => {
       const reply = await confirm({ transactionId }, 'usd');
       expect([reply.status, reply.json]).toEqual([
         404,
-        shape3(404, 'TRANSACTION_NOT_FOUND', 'Transaction not found'),
+        generalError(404, 'TRANSACTION_NOT_FOUND', 'Transaction not found'),
       ]);
     }
   });

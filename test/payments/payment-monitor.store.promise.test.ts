@@ -9,7 +9,7 @@ import { createEvents } from '../../src/platform/telemetry/events.ts';
 import { GatewayUnavailable, type GatewayCharge, type PaidCharges } from '../../src/payments/port.ts';
 import { openBooks, type Books } from '../support/books.ts';
 import { createRandom, size, withSeed } from '../support/size.ts';
-import { monitorPaceOf } from '../../src/payments/rules.ts';
+import { monitorPaceOf } from '../../src/payments/monitor-rules.ts';
 
 let books: Books;
 beforeAll(async () => {

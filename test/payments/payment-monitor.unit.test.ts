@@ -8,7 +8,7 @@ import {
   MONITORED_FOR_MS,
   LIST_WINDOW_MS,
   windowOf,
-} from '../../src/payments/rules.ts';
+} from '../../src/payments/monitor-rules.ts';
 
 const pace = monitorPaceOf({ pollFirstMs: 5_000 });
 const MINUTE_MS = 60_000;

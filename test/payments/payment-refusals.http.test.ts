@@ -1,7 +1,7 @@
 // Refusals of confirm-payment and of funding: every one in shape 3, in its exact words, whatever was sent.
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { openDoor, type Ask, type Door } from '../support/http/door.ts';
-import { shape3, unauthorised } from '../support/http/shapes.ts';
+import { generalError, unauthorised } from '../support/http/error-bodies.ts';
 
 let door: Door;
 beforeEach(async () => {
@@ -33,7 +33,7 @@ const CASES: readonly Case[] = [
     target: '/api/esim/confirm-payment',
     ask: { key: 'ngn', body },
     status: 400,
-    body: shape3(
+    body: generalError(
       400,
       'VALIDATION_ERROR',
       'body: exactly one of transactionId, gatewayReference, trackingReference must be given',
@@ -44,7 +44,7 @@ const CASES: readonly Case[] = [
     target: '/api/esim/confirm-payment',
     ask: { key: 'ngn', body: { transactionId: 1, gatewayReference: [], trackingReference: {} } },
     status: 400,
-    body: shape3(
+    body: generalError(
       400,
       'VALIDATION_ERROR',
       'transactionId: must be a string; gatewayReference: must be a string; trackingReference: must be a string',
@@ -57,7 +57,7 @@ const CASES: readonly Case[] = [
         target: '/api/esim/confirm-payment',
         ask: { key: 'ngn', body: { [name]: text } },
         status: 404,
-        body: shape3(404, 'TRANSACTION_NOT_FOUND', 'Transaction not found'),
+        body: generalError(404, 'TRANSACTION_NOT_FOUND', 'Transaction not found'),
       }),
     ),
   ),
@@ -85,7 +85,7 @@ const CASES: readonly Case[] = [
     target: '/api/wallet/fund',
     ask: { key: 'ngn', rawBody: `{"amount":${amount},"paymentMethod":"CARD"}` },
     status: 400,
-    body: shape3(
+    body: generalError(
       400,
       'VALIDATION_ERROR',
       'amount: must be a number from 0.01 to 10000000.00 with at most two decimals',
@@ -96,14 +96,14 @@ const CASES: readonly Case[] = [
     target: '/api/wallet/fund',
     ask: { key: 'ngn', rawBody: `{"amount":${amount},"paymentMethod":"CARD"}` },
     status: 400,
-    body: shape3(400, 'INVALID_JSON', 'The request body is not valid JSON'),
+    body: generalError(400, 'INVALID_JSON', 'The request body is not valid JSON'),
   })),
   ...['WALLET', 'CASH', 'card', '', null, 1].map((paymentMethod) => ({
     why: `fund by ${JSON.stringify(paymentMethod)}`,
     target: '/api/wallet/fund',
     ask: { key: 'ngn', body: { amount: 100, paymentMethod } },
     status: 400,
-    body: shape3(
+    body: generalError(
       400,
       'VALIDATION_ERROR',
       'paymentMethod: must be one of CARD, BANK_TRANSFER, MOBILE_MONEY, APPLE_PAY',
@@ -114,14 +114,14 @@ const CASES: readonly Case[] = [
     target: '/api/wallet/fund',
     ask: { key: 'ngn', body: {} },
     status: 400,
-    body: shape3(400, 'VALIDATION_ERROR', 'amount: is required; paymentMethod: is required'),
+    body: generalError(400, 'VALIDATION_ERROR', 'amount: is required; paymentMethod: is required'),
   },
   {
     why: 'fund with less than the method takes',
     target: '/api/wallet/fund',
     ask: { key: 'ngn', body: { amount: 99.99, paymentMethod: 'BANK_TRANSFER' } },
     status: 400,
-    body: shape3(
+    body: generalError(
       400,
       'PAYMENT_METHOD_UNAVAILABLE',
       'BANK_TRANSFER takes NGN 100.00 to 10000000.00, this would be NGN 99.99',
@@ -146,7 +146,7 @@ const CASES: readonly Case[] = [
     target,
     ask: { key: 'readonly', body: {} },
     status: 403,
-    body: shape3(403, 'FORBIDDEN', 'This key lacks the permission "purchase"'),
+    body: generalError(403, 'FORBIDDEN', 'This key lacks the permission "purchase"'),
   })),
 ];
 

@@ -2,17 +2,19 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
-  atLockedRate,
   chargeReference,
   convertBetween,
-  decideBooking,
   nextPollMs,
   refundTimingsOf,
   takesMoneyForMs,
+} from '../../src/payments/rules.ts';
+import {
+  atLockedRate,
+  decideBooking,
   type BookedPayment,
   type BookingDecision,
   type ReceivedMoney,
-} from '../../src/payments/rules.ts';
+} from '../../src/payments/booking-rules.ts';
 import { purchaseInput } from '../support/facts.ts';
 import { createRandom, withSeed, type Random } from '../support/size.ts';
 import type { OutsideMethod } from '../../src/domain/states.ts';

@@ -9,12 +9,12 @@ import { createRandom, withSeed } from '../support/size.ts';
 import { CHARGE_MINOR, paid, PRICE_MINOR, usePaymentBooks, type Payer } from './payments.support.ts';
 
 const books = usePaymentBooks();
-const LANES = 8;
+const CONCURRENCY = 8;
 const ROUNDS = 40;
 const OUT_OF_STOCK = { reason: 'OUT_OF_STOCK', detail: '' } as const;
 
-const together = <T>(act: (lane: number) => Promise<T>, lanes = LANES): Promise<T[]> =>
-  Promise.all(Array.from({ length: lanes }, (_, lane) => act(lane)));
+const together = <T>(act: (loop: number) => Promise<T>, loops = CONCURRENCY): Promise<T[]> =>
+  Promise.all(Array.from({ length: loops }, (_, loop) => act(loop)));
 
 const close = ({ transactionId }: Payer) => closeUnpaid(books.world, transactionId, 'PAYMENT_EXPIRED');
 
@@ -62,7 +62,7 @@ describe('eight looks at once', () => {
       const payer = await books.payer();
       const next = await nextPaymentAttempt(books.world, await books.payment(payer));
       const second = { ...payer, reference: next.reference };
-      await together((lane) => books.look(lane % 2 === 0 ? payer : second));
+      await together((loop) => books.look(loop % 2 === 0 ? payer : second));
       const tries = await findPayments(books.world, payer.transactionId);
       expect(tries.filter((one) => one.paid_hold)).toHaveLength(1);
       expect(await books.balance(payer)).toBe(PRICE_MINOR);

@@ -5,7 +5,7 @@
  */
 import { expect, it } from 'vitest';
 import { bookDispute } from '../../src/payments/store/disputes.ts';
-import { HoldConflict } from '../../src/ledger/store/ledger.ts';
+import { HoldConflict } from '../../src/ledger/store/holds.ts';
 import type { SeenCharge } from '../../src/purchases/store/payment-bookings.ts';
 import { findPayment } from '../../src/payments/store/payments.ts';
 import { closeUnpaid, settlePurchase } from '../../src/purchases/store/purchases.ts';

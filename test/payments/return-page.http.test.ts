@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { FAILURE_REASONS } from '../../src/domain/refusals.ts';
 import { DomainError } from '../../src/domain/errors.ts';
 import { openDoor, type Door, type Reply } from '../support/http/door.ts';
-import { shape3 } from '../support/http/shapes.ts';
+import { generalError } from '../support/http/error-bodies.ts';
 import type { PaymentStatusView } from '../../src/payments/views.ts';
 import { html } from '../../src/platform/http/html.ts';
 
@@ -197,7 +197,7 @@ describe('its status for the script', () => {
     const reply = await door.ask(`/pay/status?${query}`);
     expect([reply.status, reply.json]).toEqual([
       404,
-      shape3(404, 'TRANSACTION_NOT_FOUND', 'Transaction not found'),
+      generalError(404, 'TRANSACTION_NOT_FOUND', 'Transaction not found'),
     ]);
   });
 
@@ -205,7 +205,7 @@ describe('its status for the script', () => {
     const reply = await door.ask('/pay/status?reference=a&reference=b');
     expect([reply.status, reply.json]).toEqual([
       400,
-      shape3(400, 'VALIDATION_ERROR', 'reference: must be given once'),
+      generalError(400, 'VALIDATION_ERROR', 'reference: must be given once'),
     ]);
   });
 });

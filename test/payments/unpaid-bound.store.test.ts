@@ -51,11 +51,11 @@ it.each([
     const accountId = await account(plan);
     // Twice as many at once as there are connections, so that none waits too long for one.
     const opened = await Promise.all(
-      Array.from({ length: 20 }, async (_, lane) => {
+      Array.from({ length: 20 }, async (_, loop) => {
         let count = 0;
         for (let turn = 0; turn < 5; turn += 1) {
           const isOpened =
-            (lane + turn) % 2 === 0
+            (loop + turn) % 2 === 0
               ? (await openPurchase(books.world, inputOf(accountId), OPEN)).opened
               : (await fund(accountId)) === undefined;
           if (isOpened) count += 1;

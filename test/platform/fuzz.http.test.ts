@@ -10,7 +10,7 @@ import {
   type Parameter,
 } from '../support/http/contract.ts';
 import { PAYMENT_METHODS } from '../../src/domain/states.ts';
-import { WEBHOOK_EVENTS } from '../../src/webhooks/rules.ts';
+import { WEBHOOK_EVENTS } from '../../src/webhooks/event-rules.ts';
 import { openDoor, type Ask, type Door } from '../support/http/door.ts';
 import { keyOf } from '../support/http/shop.ts';
 

@@ -63,7 +63,7 @@ async function waitingRefund(): Promise<{ payer: Payer; refund: RefundRow }> {
 
 async function begun({ transactionId }: Payer, move: OperatorAction = 'credit-wallet'): Promise<string> {
   const moveId = `move-${randomUUID().replaceAll('-', '')}`;
-  const wish = {
+  const request = {
     moveId,
     transactionId,
     move,
@@ -74,8 +74,8 @@ async function begun({ transactionId }: Payer, move: OperatorAction = 'credit-wa
     moveKey: moveId,
     outcome: 'won',
   } as const;
-  await askForAction(books.world, wish, NOW);
-  expect(await beginAction(books.world, wish, LIMITS)).toMatchObject({ outcome: 'go' });
+  await askForAction(books.world, request, NOW);
+  expect(await beginAction(books.world, request, LIMITS)).toMatchObject({ outcome: 'go' });
   return moveId;
 }
 

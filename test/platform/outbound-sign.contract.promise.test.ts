@@ -8,7 +8,7 @@ import { describe, expect, it } from 'vitest';
 import { createNetwork } from '../../src/platform/outbound/network.ts';
 import { createWebhookSender } from '../../src/platform/outbound/webhook-sender.ts';
 import { webhookHeaders } from '../../src/platform/outbound/webhook-sender.ts';
-import { sampleBody, WEBHOOK_EVENTS } from '../../src/webhooks/rules.ts';
+import { sampleBody, WEBHOOK_EVENTS } from '../../src/webhooks/event-rules.ts';
 import { startAnsweringServer } from '../support/answering-server.ts';
 import { createRandom, size, withSeed, type Random } from '../support/size.ts';
 import { clock } from './outbound.support.ts';

@@ -1,7 +1,7 @@
 // Every refusal in its documented shape: which body, which status, which code, which exact words.
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { openDoor, type Ask, type Door } from '../support/http/door.ts';
-import { shape1, shape2, shape3, unauthorised } from '../support/http/shapes.ts';
+import { baseError, topUpError, generalError, unauthorised } from '../support/http/error-bodies.ts';
 
 let door: Door;
 beforeEach(async () => {
@@ -31,21 +31,25 @@ const CASES: readonly Case[] = [
     target: '/api/esim/packages',
     ask: { key: 'ngn' },
     status: 400,
-    body: shape1('MISSING_REGION_CODE', 'regionCode is required'),
+    body: baseError('MISSING_REGION_CODE', 'regionCode is required'),
   },
   {
     why: 'packages with an empty region',
     target: '/api/esim/packages?regionCode=&regionType=LC',
     ask: { key: 'ngn' },
     status: 400,
-    body: shape1('MISSING_REGION_CODE', 'regionCode is required'),
+    body: baseError('MISSING_REGION_CODE', 'regionCode is required'),
   },
   {
     why: 'packages of a region that sells nothing',
     target: '/api/esim/packages?regionCode=XX',
     ask: { key: 'ngn' },
     status: 404,
-    body: shape1('REGION_NOT_FOUND', 'No packages found for this region', 'nothing is sold for region "XX"'),
+    body: baseError(
+      'REGION_NOT_FOUND',
+      'No packages found for this region',
+      'nothing is sold for region "XX"',
+    ),
   },
   ...[
     'type=TOPUP',
@@ -57,42 +61,42 @@ const CASES: readonly Case[] = [
     target: `/api/esim/packages?${query}`,
     ask: { key: 'ngn' },
     status: 400,
-    body: shape2(400, 'VALIDATION_ERROR', 'regionCode and packageCode are required for TOPUP type'),
+    body: topUpError(400, 'VALIDATION_ERROR', 'regionCode and packageCode are required for TOPUP type'),
   })),
   {
     why: 'package details of an unknown package',
     target: '/api/esim/packages/NOPE',
     ask: {},
     status: 404,
-    body: shape2(404, 'PACKAGE_NOT_FOUND', 'Package not found'),
+    body: topUpError(404, 'PACKAGE_NOT_FOUND', 'Package not found'),
   },
   {
     why: 'package details in a currency nobody quotes',
     target: '/api/esim/packages/NG-5GB-30D?currency=XTS',
     ask: {},
     status: 400,
-    body: shape2(400, 'VALIDATION_ERROR', 'currency: no rate is held for XTS'),
+    body: topUpError(400, 'VALIDATION_ERROR', 'currency: no rate is held for XTS'),
   },
   {
     why: 'buy, unknown package',
     target: '/api/esim/buy',
     ask: { key: 'ngn', body: { ...BASE, packageCode: 'NOPE' } },
     status: 404,
-    body: shape1('PACKAGE_NOT_FOUND', 'Package not found', 'no package with this code is sold'),
+    body: baseError('PACKAGE_NOT_FOUND', 'Package not found', 'no package with this code is sold'),
   },
   ...[undefined, null, ''].map((esimId) => ({
     why: `top-up with esimId ${String(esimId)}`,
     target: '/api/esim/buy',
     ask: { key: 'ngn', body: { ...TOPUP, esimId } },
     status: 400,
-    body: shape2(400, 'VALIDATION_ERROR', 'esimId is required for TOPUP package type'),
+    body: topUpError(400, 'VALIDATION_ERROR', 'esimId is required for TOPUP package type'),
   })),
   ...[NO_ESIM, 'x', 'esim-1', "' or 1=1 --", 'esim-\u0000', '\ud800', 'e'.repeat(5_000)].map((esimId) => ({
     why: `top-up of an eSIM that is not there: ${JSON.stringify(esimId).slice(0, 40)}`,
     target: '/api/esim/buy',
     ask: { key: 'ngn', body: { ...TOPUP, esimId } },
     status: 404,
-    body: shape2(404, 'ESIM_NOT_FOUND', 'eSIM not found or does not belong to your account'),
+    body: topUpError(404, 'ESIM_NOT_FOUND', 'eSIM not found or does not belong to your account'),
   })),
   ...[NO_ESIM, 'x', 'esim-1', '%00', '%E0%A4%A', 'esim-%F0%9F', '..%2f..%2fetc', 'e'.repeat(5_000)].map(
     (esimId) => ({
@@ -100,7 +104,7 @@ const CASES: readonly Case[] = [
       target: `/api/esim/${esimId}`,
       ask: { key: 'ngn' },
       status: 404,
-      body: shape1(
+      body: baseError(
         'ESIM_NOT_FOUND',
         'eSIM not found',
         esimId === NO_ESIM ? 'no eSIM order has this id' : 'eSIM not found',
@@ -118,21 +122,21 @@ const CASES: readonly Case[] = [
     target: `/api/esim/transactions/${id}`,
     ask: { key: 'ngn' },
     status: 404,
-    body: shape3(404, 'TRANSACTION_NOT_FOUND', 'Transaction not found'),
+    body: generalError(404, 'TRANSACTION_NOT_FOUND', 'Transaction not found'),
   })),
   ...['%00', '%E0%A4%A', 'p'.repeat(65), '%ED%A0%80'].map((code) => ({
     why: `a package that cannot be: ${code.slice(0, 40)}`,
     target: `/api/esim/packages/${code}`,
     ask: {},
     status: 404,
-    body: shape2(404, 'PACKAGE_NOT_FOUND', 'Package not found'),
+    body: topUpError(404, 'PACKAGE_NOT_FOUND', 'Package not found'),
   })),
   {
     why: 'a path that reads as an eSIM which cannot be',
     target: '/api/esim/nothing',
     ask: { key: 'ngn' },
     status: 404,
-    body: shape1('ESIM_NOT_FOUND', 'eSIM not found'),
+    body: baseError('ESIM_NOT_FOUND', 'eSIM not found'),
   },
   ...[
     '/',
@@ -149,7 +153,7 @@ const CASES: readonly Case[] = [
     target,
     ask: { key: 'ngn' },
     status: 404,
-    body: shape3(404, 'NOT_FOUND', 'There is nothing at this path'),
+    body: generalError(404, 'NOT_FOUND', 'There is nothing at this path'),
   })),
   ...(
     [
@@ -168,7 +172,7 @@ const CASES: readonly Case[] = [
       target,
       ask: { key: 'ngn', method },
       status: 405,
-      body: shape3(405, 'METHOD_NOT_ALLOWED', `This path takes ${allow}`),
+      body: generalError(405, 'METHOD_NOT_ALLOWED', `This path takes ${allow}`),
     })),
   ...[
     '/api/esim/regions',
@@ -211,12 +215,12 @@ const CASES: readonly Case[] = [
   },
   ...(
     [
-      ['/api/esim/regions', shape1('IP_NOT_WHITELISTED', WRONG_ADDRESS)],
-      ['/api/esim/packages?type=TOPUP', shape2(403, 'IP_NOT_WHITELISTED', WRONG_ADDRESS)],
-      ['/api/esim/packages/NG-5GB-30D', shape2(403, 'IP_NOT_WHITELISTED', WRONG_ADDRESS)],
-      ['/api/wallet/balance', shape3(403, 'IP_NOT_WHITELISTED', WRONG_ADDRESS)],
-      ['/api/settings/exchange-rate', shape3(403, 'IP_NOT_WHITELISTED', WRONG_ADDRESS)],
-      ['/nope', shape3(403, 'IP_NOT_WHITELISTED', WRONG_ADDRESS)],
+      ['/api/esim/regions', baseError('IP_NOT_WHITELISTED', WRONG_ADDRESS)],
+      ['/api/esim/packages?type=TOPUP', topUpError(403, 'IP_NOT_WHITELISTED', WRONG_ADDRESS)],
+      ['/api/esim/packages/NG-5GB-30D', topUpError(403, 'IP_NOT_WHITELISTED', WRONG_ADDRESS)],
+      ['/api/wallet/balance', generalError(403, 'IP_NOT_WHITELISTED', WRONG_ADDRESS)],
+      ['/api/settings/exchange-rate', generalError(403, 'IP_NOT_WHITELISTED', WRONG_ADDRESS)],
+      ['/nope', generalError(403, 'IP_NOT_WHITELISTED', WRONG_ADDRESS)],
     ] as const
   ).map(([target, body]) => ({
     why: `from a wrong address: ${target}`,
@@ -230,21 +234,21 @@ const CASES: readonly Case[] = [
     target: '/api/esim/buy',
     ask: { key: 'readonly', body: BASE },
     status: 403,
-    body: shape1('FORBIDDEN', 'This key lacks the permission "purchase"'),
+    body: baseError('FORBIDDEN', 'This key lacks the permission "purchase"'),
   },
   {
     why: 'a key that may only buy reads the wallet',
     target: '/api/wallet/balance',
     ask: { key: 'buyonly' },
     status: 403,
-    body: shape3(403, 'FORBIDDEN', 'This key lacks the permission "read"'),
+    body: generalError(403, 'FORBIDDEN', 'This key lacks the permission "read"'),
   },
   {
     why: 'a key that may only buy lists top-ups',
     target: '/api/esim/packages?type=TOPUP',
     ask: { key: 'buyonly' },
     status: 403,
-    body: shape2(403, 'FORBIDDEN', 'This key lacks the permission "read"'),
+    body: topUpError(403, 'FORBIDDEN', 'This key lacks the permission "read"'),
   },
   ...[
     '/api/esim/regions',
@@ -256,7 +260,7 @@ const CASES: readonly Case[] = [
     target,
     ask: { key: 'live/ngn' },
     status: 503,
-    body: shape3(503, 'ENVIRONMENT_UNAVAILABLE', 'The live environment is not available here'),
+    body: generalError(503, 'ENVIRONMENT_UNAVAILABLE', 'The live environment is not available here'),
   })),
 ];
 
@@ -278,12 +282,12 @@ test("someone else's eSIM: 403 on reading, 404 with the documented message on to
   const read = await door.ask(`/api/esim/${esimId}`, { key: 'ngn' });
   expect([read.status, read.json]).toEqual([
     403,
-    shape1('NOT_YOUR_ESIM', 'This eSIM belongs to another account', 'the eSIM order is not yours'),
+    baseError('NOT_YOUR_ESIM', 'This eSIM belongs to another account', 'the eSIM order is not yours'),
   ]);
   const topUp = await door.ask('/api/esim/buy', { key: 'ngn', body: { ...TOPUP, esimId } });
   expect([topUp.status, topUp.json]).toEqual([
     404,
-    shape2(404, 'ESIM_NOT_FOUND', 'eSIM not found or does not belong to your account'),
+    topUpError(404, 'ESIM_NOT_FOUND', 'eSIM not found or does not belong to your account'),
   ]);
 });
 
@@ -293,13 +297,17 @@ test('a wallet that is too small: 400 in both shapes', async () => {
   const base = await door.ask('/api/esim/buy', { key: 'ngn', body: BASE });
   expect([base.status, base.json]).toEqual([
     400,
-    shape1('INSUFFICIENT_BALANCE', 'Insufficient wallet balance', 'INSUFFICIENT_BALANCE: no money was taken'),
+    baseError(
+      'INSUFFICIENT_BALANCE',
+      'Insufficient wallet balance',
+      'INSUFFICIENT_BALANCE: no money was taken',
+    ),
   ]);
   const esimId = 'esim-00000000000000000000000000000001';
   const topUp = await door.ask('/api/esim/buy', { key: 'ngn', body: { ...TOPUP, esimId } });
   expect([topUp.status, topUp.json]).toEqual([
     400,
-    shape2(400, 'INSUFFICIENT_BALANCE', 'Insufficient wallet balance'),
+    topUpError(400, 'INSUFFICIENT_BALANCE', 'Insufficient wallet balance'),
   ]);
 });
 

@@ -7,7 +7,7 @@ import { replaceCatalogue } from '../../src/catalogue/store/catalogue.ts';
 import { UNMATCHED_EVENT } from '../../src/payments/store/gateway-events.ts';
 import { openPurchase } from '../../src/purchases/store/opening.ts';
 import { findGoodRates, forgetRates } from '../../src/catalogue/store/rates.ts';
-import { dismissEvent } from '../../src/operations/store/repairs.ts';
+import { dismissEvent } from '../../src/operations/store/events-and-messages.ts';
 import { openBooks, type Books } from '../support/books.ts';
 import { explain, rowsReadBy } from '../support/explain.ts';
 import { basePackage, purchaseInput, region } from '../support/facts.ts';

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { DomainError, ERROR_CODES, type ErrorCode } from '../../src/domain/errors.ts';
 import { STATUS_OF } from '../../src/platform/http/errors.ts';
 import { openDoor, type Door } from '../support/http/door.ts';
-import { shape1, unauthorised } from '../support/http/shapes.ts';
+import { baseError, unauthorised } from '../support/http/error-bodies.ts';
 
 let door: Door;
 beforeEach(async () => {
@@ -21,30 +21,30 @@ const GENERAL = new Set<ErrorCode>(
   ) as ErrorCode[],
 );
 const ROUTES = [
-  ['/api/esim/my-esims', {}, 1],
-  ['/api/esim/buy', { body: BASE }, 1],
-  ['/api/esim/buy', { body: { ...TOPUP, esimId: NO_ESIM } }, 2],
-  ['/api/esim/packages/NG-5GB-30D', {}, 2],
-  ['/api/wallet/balance', {}, 3],
-  ['/api/wallet/fund', { body: { amount: 100, paymentMethod: 'CARD' } }, 3],
-  ['/api/esim/confirm-payment', { body: { transactionId: `txn-${'f'.repeat(32)}` } }, 3],
-  ['/api/esim/packages/changes', {}, 3],
-  ['/api/esim/quotes', { body: { packageCode: 'NG-5GB-30D', packageType: 'BASE' } }, 3],
-  ['/api/settings/exchange-rate', {}, 3],
-  ['/api/webhooks/endpoints', { body: { url: 'https://shop.example.com/' } }, 3],
-  [`/api/webhooks/messages/msg-${'f'.repeat(32)}/resend`, { method: 'POST' }, 3],
+  ['/api/esim/my-esims', {}, 'base'],
+  ['/api/esim/buy', { body: BASE }, 'base'],
+  ['/api/esim/buy', { body: { ...TOPUP, esimId: NO_ESIM } }, 'top-up'],
+  ['/api/esim/packages/NG-5GB-30D', {}, 'top-up'],
+  ['/api/wallet/balance', {}, 'general'],
+  ['/api/wallet/fund', { body: { amount: 100, paymentMethod: 'CARD' } }, 'general'],
+  ['/api/esim/confirm-payment', { body: { transactionId: `txn-${'f'.repeat(32)}` } }, 'general'],
+  ['/api/esim/packages/changes', {}, 'general'],
+  ['/api/esim/quotes', { body: { packageCode: 'NG-5GB-30D', packageType: 'BASE' } }, 'general'],
+  ['/api/settings/exchange-rate', {}, 'general'],
+  ['/api/webhooks/endpoints', { body: { url: 'https://shop.example.com/' } }, 'general'],
+  [`/api/webhooks/messages/msg-${'f'.repeat(32)}/resend`, { method: 'POST' }, 'general'],
 ] as const;
 
 test.each(ERROR_CODES)('%s goes out with its status, in the route shape or the general one', async (code) => {
   for (const [target, ask, shape] of ROUTES) {
     door.shop.failNext = new DomainError(code, 'words', { details: 'more words' });
     const { status, json } = await door.ask(target, { ...ask, key: 'ngn' });
-    const shown = shape === 2 && code === 'NOT_YOUR_ESIM' ? 'ESIM_NOT_FOUND' : code;
+    const shown = shape === 'top-up' && code === 'NOT_YOUR_ESIM' ? 'ESIM_NOT_FOUND' : code;
     expect(status).toBe(STATUS_OF[shown]);
     if (status === 401) expect(json).toEqual(unauthorised(shown, 'words'));
-    else if (GENERAL.has(code) || shape === 3)
+    else if (GENERAL.has(code) || shape === 'general')
       expect(json).toMatchObject({ success: false, error: { code: shown }, statusCode: status });
-    else if (shape === 1) expect(json).toEqual(shape1(shown, 'words', 'more words'));
+    else if (shape === 'base') expect(json).toEqual(baseError(shown, 'words', 'more words'));
     else expect(json).toMatchObject({ success: false, statusCode: status, code: shown });
   }
 });

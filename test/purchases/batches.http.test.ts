@@ -14,7 +14,7 @@ import { createEvents } from '../../src/platform/telemetry/events.ts';
 import { createSmtpMailer } from '../../src/vendors/mail/mailer.ts';
 import { openDoor, type Ask, type Door, type Reply } from '../support/http/door.ts';
 import { baseItem } from '../support/http/packages.ts';
-import { shape3 } from '../support/http/shapes.ts';
+import { generalError } from '../support/http/error-bodies.ts';
 import { startMailServer, type MailServer } from '../support/mail-server.ts';
 
 const PATH = '/api/esim/orders/batch';
@@ -80,7 +80,7 @@ const stored = () =>
     .execute();
 
 describe('a batch that is refused', () => {
-  const wrong = (details: string) => shape3(400, 'VALIDATION_ERROR', details);
+  const wrong = (details: string) => generalError(400, 'VALIDATION_ERROR', details);
   const year = new Date(Date.now() + 367 * 86_400_000).toISOString();
   it.each<[string, unknown, number, unknown]>([
     ['no rows', {}, 400, wrong('rows: is required')],
@@ -146,7 +146,7 @@ describe('a batch that is refused', () => {
       'an empty wallet',
       { rows: rows(500, { packageCode: 'EU-42-5GB-30D' }), maxTotalPrice: { amount: 6250, currency: 'USD' } },
       400,
-      shape3(400, 'INSUFFICIENT_BALANCE', 'The rows cost 6250.00 USD, more than the wallet has'),
+      generalError(400, 'INSUFFICIENT_BALANCE', 'The rows cost 6250.00 USD, more than the wallet has'),
     ],
   ])('for %s', async (name, body, status, expected) => {
     const before = await door.shop.balance('usd');
@@ -164,7 +164,7 @@ describe('a batch that is refused', () => {
     const long = await order({ rows: rows(1), padding: 'x'.repeat(262_144) });
     expect([long.status, long.json]).toEqual([
       413,
-      shape3(413, 'PAYLOAD_TOO_LARGE', 'The request body may have at most 262144 bytes'),
+      generalError(413, 'PAYLOAD_TOO_LARGE', 'The request body may have at most 262144 bytes'),
     ]);
     const wide = await order({ rows: [], more: Array.from({ length: 4_000 }, () => 1) });
     expect(wide.text).toContain('must not have more than 4000 members in all');
@@ -177,7 +177,7 @@ describe('a batch that is refused', () => {
       const reply = await order({ rows: [...rows(1), { ...rows(2, { email: 'a@b.example' })[1] }] });
       expect([reply.status, reply.json]).toEqual([
         400,
-        shape3(400, 'EMAIL_UNAVAILABLE', 'E-mails to travellers are not available: leave email out'),
+        generalError(400, 'EMAIL_UNAVAILABLE', 'E-mails to travellers are not available: leave email out'),
       ]);
       expect([await stored(), await door.shop.purchases('usd'), await door.shop.balance('usd')]).toEqual(
         before,
@@ -190,7 +190,7 @@ describe('a batch that is refused', () => {
 
   it('is not found for others, and not by an impossible id', async () => {
     const batchId = await accepted({ rows: rows(1) });
-    const missing = shape3(404, 'BATCH_NOT_FOUND', 'Batch not found');
+    const missing = generalError(404, 'BATCH_NOT_FOUND', 'Batch not found');
     for (const path of [`/${batchId}`, `/${batchId}/csv`]) {
       const foreign = await read(path, 'ngn');
       expect([foreign.status, foreign.json]).toEqual([404, missing]);
@@ -313,7 +313,7 @@ describe('a batch', () => {
     expect(replies.map(({ status }) => status).sort()).toEqual([202, 202, 202, 202, 202, 429, 429, 429]);
     const refused = replies.find(({ status }) => status === 429);
     expect([refused?.json, refused?.headers['retry-after']]).toEqual([
-      shape3(429, 'TOO_MANY_BATCHES', '5 batches of this account have not begun all their rows yet'),
+      generalError(429, 'TOO_MANY_BATCHES', '5 batches of this account have not begun all their rows yet'),
       '60',
     ]);
     for (const reply of replies) if (reply.status === 202) await carryOut(dataOf(reply).batchId);
@@ -418,7 +418,11 @@ describe('e-mails to travellers', () => {
     const over = await order({ rows: rows(500, { email: 'many@traveller.example' }) });
     expect([over.status, over.json]).toEqual([
       429,
-      shape3(429, 'RATE_LIMIT_EXCEEDED', 'At most 1000 e-mails to travellers a day in this environment'),
+      generalError(
+        429,
+        'RATE_LIMIT_EXCEEDED',
+        'At most 1000 e-mails to travellers a day in this environment',
+      ),
     ]);
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { installEventOf } from '../../src/esims/life-rules.ts';
+import { installEventOf, isNewInstallEvent } from '../../src/esims/life-rules.ts';
 import {
   expiringLine,
   messageLine,
@@ -76,6 +76,20 @@ describe('the life of an eSIM', () => {
     ['RELEASED', 'DOWNLOAD', undefined],
   ])('a profile from %s to %s: %s', (before, after, expected) => {
     expect(installEventOf(before, after)).toBe(expected);
+  });
+
+  it.each([
+    ['installed', undefined, 0, true],
+    ['profile-deleted', undefined, 0, true],
+    ['installed', 'installed', 24, false],
+    ['profile-deleted', 'profile-deleted', 24, false],
+    ['profile-deleted', 'installed', 0, true],
+    // An old answer, and a profile that was installed again.
+    ['installed', 'profile-deleted', 6, false],
+    ['installed', 'profile-deleted', 6.1, true],
+  ] as const)('%s, %s being the last, %s hours ago: %s', (what, last, hoursAgo, expected) => {
+    const before = last && { what: last, at: new Date(at.getTime() - hoursAgo * 3_600_000) };
+    expect(isNewInstallEvent(what, before, at)).toBe(expected);
   });
 });
 

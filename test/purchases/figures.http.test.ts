@@ -1,7 +1,7 @@
 /** Statistics and top destinations at the door: their answers, and bad input in the general shape. */
 import { afterAll, describe, expect, it } from 'vitest';
 import { openDoor } from '../support/http/door.ts';
-import { shape3 } from '../support/http/shapes.ts';
+import { generalError } from '../support/http/error-bodies.ts';
 
 const door = await openDoor();
 afterAll(() => door.close());
@@ -81,7 +81,7 @@ describe('bad input', () => {
     ]),
   ])('%s', async (target, details) => {
     const reply = await door.ask(`/api/esim/${target}`, { key: 'ngn' });
-    expect([reply.status, reply.json]).toEqual([400, shape3(400, 'VALIDATION_ERROR', details)]);
+    expect([reply.status, reply.json]).toEqual([400, generalError(400, 'VALIDATION_ERROR', details)]);
   });
 
   it('a year and a leap day are not too many', async () => {

@@ -20,7 +20,7 @@ import { fund } from '../../src/ledger/fund-by-hand.ts';
 const KEYS = size({ ci: 4, prove: 2_000 });
 const AT_ONCE = size({ ci: 20, prove: 50 });
 /** Keys under way at one time. */
-const LANES = size({ ci: 3, prove: 4 });
+const CONCURRENCY = size({ ci: 3, prove: 4 });
 const ALL_KINDS = Object.keys(KINDS) as Kind[];
 const ANSWERED_WITHIN_MS = 60_000;
 
@@ -83,7 +83,7 @@ it(`${KEYS} keys, each used ${AT_ONCE} times at once: one effect, one answer`, (
   withSeed(async (seed) => {
     const random = createRandom(seed);
     const kinds = Array.from({ length: KEYS }, (_, nth) => ALL_KINDS[nth] ?? random.pick(ALL_KINDS));
-    await runConcurrently(kinds, LANES, async (kind) => expectOneEffect(await KINDS[kind](stack)));
+    await runConcurrently(kinds, CONCURRENCY, async (kind) => expectOneEffect(await KINDS[kind](stack)));
     await expectSoundBooks(stack);
   }));
 

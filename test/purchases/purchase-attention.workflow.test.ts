@@ -3,7 +3,7 @@ import { afterEach, expect, it } from 'vitest';
 import { holdOf, timelineOf, untilClosed } from '../support/buyer.ts';
 import { expectSoundBooks } from '../support/invariants.ts';
 import { reopenHold } from '../support/holds.ts';
-import { postHold, voidHold } from '../../src/ledger/store/ledger.ts';
+import { postHold, voidHold } from '../../src/ledger/store/holds.ts';
 import { ANXIOUS, HURRIED, startWorkflows, untilListed, untilRow } from '../support/workflow-harness.ts';
 
 const { stack, harness, buyer } = await startWorkflows();

@@ -8,7 +8,8 @@ import { replaceCatalogue, replaceTopUps } from '../../src/catalogue/store/catal
 import { findEsim } from '../../src/esims/store/esims.ts';
 import { refreshEsim } from '../../src/esims/store/facts.ts';
 import { findIdempotencyKey } from '../../src/platform/idempotency/store.ts';
-import { ensureWallet, findWallet, fundWallet, HoldConflict } from '../../src/ledger/store/ledger.ts';
+import { ensureWallet, findWallet, fundWallet } from '../../src/ledger/store/ledger.ts';
+import { HoldConflict } from '../../src/ledger/store/holds.ts';
 import { findPurchase, findTimeline } from '../../src/purchases/store/reads.ts';
 import { openPurchase, type OpenOptions } from '../../src/purchases/store/opening.ts';
 import { flagAttention, settlePurchase, profileItem } from '../../src/purchases/store/purchases.ts';

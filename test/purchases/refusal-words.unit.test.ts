@@ -1,7 +1,7 @@
 /** What a caller hears of a refusal that the workflow decided: each reason says what is wrong, and never the wrong thing. */
 import { expect, it } from 'vitest';
 import { FAILURE_REASONS, type FailureReason } from '../../src/domain/refusals.ts';
-import { refused } from '../../src/payments/engine.ts';
+import { refused } from '../../src/payments/first-answer.ts';
 
 const messageOf = (reason: FailureReason) => refused({ reason, detail: 'for operators' }).message;
 

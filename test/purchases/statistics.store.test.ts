@@ -8,7 +8,8 @@ import { replaceCatalogue, replaceTopUps } from '../../src/catalogue/store/catal
 import type { Principal } from '../../src/domain/account.ts';
 import type { EsimStatus, PaymentMethod, PurchaseStatus } from '../../src/domain/states.ts';
 import { keepUsage, refreshEsim } from '../../src/esims/store/facts.ts';
-import { ensureWallet, fundWallet, placePaidHold, transfer } from '../../src/ledger/store/ledger.ts';
+import { ensureWallet, fundWallet, transfer } from '../../src/ledger/store/ledger.ts';
+import { placePaidHold } from '../../src/ledger/store/holds.ts';
 import type { WorldDb } from '../../src/platform/database/tables.ts';
 import type { PurchaseDeps } from '../../src/purchases/deps.ts';
 import { getSpending } from '../../src/purchases/spending.ts';

@@ -31,7 +31,7 @@ import {
 } from '../support/workflow-harness.ts';
 import { answerStatus, startReceiver, type Receiver } from '../support/webhook-receiver.ts';
 import { reopenHold } from '../support/holds.ts';
-import { voidHold } from '../../src/ledger/store/ledger.ts';
+import { voidHold } from '../../src/ledger/store/holds.ts';
 import { createDeliveryHarness, type DeliveryHarness } from '../webhooks/deliver-webhook.support.ts';
 import { fundOutside } from '../support/fundings.ts';
 import { atGateway, clearGatewayFaults, gatewayFaults } from '../support/payments.ts';

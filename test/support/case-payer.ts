@@ -2,7 +2,7 @@
 // What happens, and how it must end, is defined by each case.
 import { setTimeout } from 'node:timers/promises';
 import { expect } from 'vitest';
-import { atLockedRate } from '../../src/payments/rules.ts';
+import { atLockedRate } from '../../src/payments/booking-rules.ts';
 import { findWallet } from '../../src/ledger/store/ledger.ts';
 import { findPayment, type PaymentRow } from '../../src/payments/store/payments.ts';
 import { timelineOf } from './buyer.ts';

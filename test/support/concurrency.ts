@@ -8,7 +8,7 @@ export async function runConcurrently<T>(
 ): Promise<void> {
   const waiting = items.entries();
   let failed = false;
-  const lane = async (): Promise<void> => {
+  const loop = async (): Promise<void> => {
     for (const [nth, item] of waiting) {
       if (failed) return;
       try {
@@ -19,7 +19,7 @@ export async function runConcurrently<T>(
       }
     }
   };
-  const ended = await Promise.allSettled(Array.from({ length: Math.min(count, items.length) }, lane));
+  const ended = await Promise.allSettled(Array.from({ length: Math.min(count, items.length) }, loop));
   const broken = ended.find((end) => end.status === 'rejected');
   if (broken) throw broken.reason;
 }

@@ -1,6 +1,6 @@
 // A hold alone, without the purchase that it is for: placed, and reopened after a wrong repair.
 import type { AccountCurrency } from '../../src/domain/money.ts';
-import { placeHoldQueries } from '../../src/ledger/store/ledger.ts';
+import { placeHoldQueries } from '../../src/ledger/store/holds.ts';
 import { enqueueLowBalance, type ThresholdCrossing } from '../../src/ledger/store/low-balance.ts';
 import type { WorldDb } from '../../src/platform/database/tables.ts';
 import { newPendingMessages, type PendingMessages } from '../../src/webhooks/store/messages.ts';

@@ -10,7 +10,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { webhookHeaders } from '../../src/platform/outbound/webhook-sender.ts';
-import { sampleBody, WEBHOOK_EVENTS } from '../../src/webhooks/rules.ts';
+import { sampleBody, WEBHOOK_EVENTS } from '../../src/webhooks/event-rules.ts';
 import { freePort } from '../../src/dev/ports.ts';
 import { until } from './until.ts';
 

@@ -11,6 +11,7 @@ import { prepareNamespaces } from '../../src/platform/temporal/namespaces.ts';
 import { connectionOptions } from '../../src/platform/temporal/connect.ts';
 import { installRuntime } from '../../src/platform/temporal/runtime.ts';
 import { createAccount, createKey } from '../../src/accounts/manage-accounts.ts';
+import { createPasswords } from '../../src/accounts/passwords.ts';
 import { openAccounts, openWorld, type ProcessContext } from '../../src/platform/composition/compose.ts';
 import { readConfig } from '../../src/platform/config/config.ts';
 import type { Plan, Scope, AccountType } from '../../src/domain/account.ts';
@@ -197,6 +198,8 @@ async function bringUp(options: StackOptions, closers: (() => Promise<unknown>)[
     secrets,
     logger: createLogger({ level: 'error' }),
     processName: 'command',
+    // How much work a hash takes is tested by itself (test/accounts/passwords.unit.test.ts).
+    passwords: createPasswords({ cost: { logN: 5, r: 8, p: 1 } }),
   };
   const accounts = openAccounts(parts);
   const world = openWorld(parts, config.worlds.test);

@@ -47,10 +47,10 @@ export interface Ground {
 /** What was planted: the ids that the list names, by class. */
 export type Planted = Map<StuckClass, string[]>;
 
-/** Chores that would put some of it right by themselves, as they do within the hour. */
-export async function stopChores({ temporal, owner }: Stack): Promise<void> {
-  const chores = [APPLY_INBOX_WORKFLOW, SWEEP_WORKFLOW, SWEEP_WEBHOOKS_WORKFLOW];
-  await Promise.all(chores.map((chore) => temporal.schedule.getHandle(`${chore}-schedule`).pause('a test')));
+/** Sweeps that would put some of it right by themselves, as they do within the hour. */
+export async function pauseSweeps({ temporal, owner }: Stack): Promise<void> {
+  const sweeps = [APPLY_INBOX_WORKFLOW, SWEEP_WORKFLOW, SWEEP_WEBHOOKS_WORKFLOW];
+  await Promise.all(sweeps.map((sweep) => temporal.schedule.getHandle(`${sweep}-schedule`).pause('a test')));
   // As if the gateway's list of the next hours had just been read, also where somebody is reading it now.
   await sql`
     create or replace function read_tomorrow() returns trigger language plpgsql as $$
@@ -71,7 +71,7 @@ export async function stopChores({ temporal, owner }: Stack): Promise<void> {
   );
 }
 
-/** The inbox's chore, once: a burst of events is more than the door applies at once. */
+/** The inbox's sweep, once: a burst of events is more than the door applies at once. */
 export async function applyInbox({ temporal, owner }: Stack): Promise<void> {
   await temporal.schedule.getHandle(`${APPLY_INBOX_WORKFLOW}-schedule`).trigger();
   await until(

@@ -85,19 +85,19 @@ function valueOf(text: string, sample: string): number | undefined {
 
 let stack: Stack;
 let buyer: Buyer;
-let chores: RunningWorker;
+let sweeps: RunningWorker;
 
 beforeAll(async () => {
   stack = await startStack({ env: { SIMWAY_TEST_TIMINGS: JSON.stringify({ pollFirstMs: 300 }) } });
   buyer = await newBuyer(stack);
-  // One more worker for the chores, which looks at the rows more often than anybody wants it to elsewhere.
-  chores = await runWorker({ ...stack.parts, processName: 'worker' }, ['ops'], {
+  // One more worker for the sweeps, which looks at the rows more often than anybody wants it to elsewhere.
+  sweeps = await runWorker({ ...stack.parts, processName: 'worker' }, ['ops'], {
     figuresEveryMs: 100,
     stuckEveryMs: 100,
   });
 });
 afterAll(async () => {
-  await chores.stop();
+  await sweeps.stop();
   await stack.close();
 });
 
@@ -135,7 +135,7 @@ describe('the metrics', () => {
       .where('transaction_id', '=', held.transactionId)
       .executeTakeFirstOrThrow();
     await until(
-      () => metricsAt(chores.adminUrl),
+      () => metricsAt(sweeps.adminUrl),
       (text) =>
         valueOf(text, 'simway_purchases_open{environment="test",status="PENDING"}') === 1 &&
         valueOf(text, 'simway_purchases_open{environment="test",status="PROCESSING"}') === 1 &&
@@ -146,7 +146,7 @@ describe('the metrics', () => {
     await stack.clearFaults();
     await untilStatus(stack, held.transactionId, 'SUCCESS');
     await until(
-      () => metricsAt(chores.adminUrl),
+      () => metricsAt(sweeps.adminUrl),
       (text) =>
         valueOf(text, 'simway_purchases_open{environment="test",status="PROCESSING"}') === 0 &&
         valueOf(text, 'simway_money_waiting_minor{environment="test",kind="held",currency="USD"}') ===
@@ -157,7 +157,7 @@ describe('the metrics', () => {
   });
 
   it('show stuck items by class, with the age of the oldest', async () => {
-    const text = await metricsAt(chores.adminUrl);
+    const text = await metricsAt(sweeps.adminUrl);
     expect(valueOf(text, 'simway_stuck_items{environment="test",class="inbox-unapplied"}')).toBe(0);
     await stack.owner
       .insertInto('gateway_events')
@@ -175,7 +175,7 @@ describe('the metrics', () => {
       })
       .execute();
     const after = await until(
-      () => metricsAt(chores.adminUrl),
+      () => metricsAt(sweeps.adminUrl),
       (found) => (valueOf(found, 'simway_stuck_items{environment="test",class="inbox-unapplied"}') ?? 0) > 0,
       { what: 'the stuck event' },
     );
@@ -188,7 +188,7 @@ describe('the metrics', () => {
     await stack.owner.schema.alterTable('holds').renameTo('holds_away').execute();
     try {
       await until(
-        () => metricsAt(chores.adminUrl),
+        () => metricsAt(sweeps.adminUrl),
         (text) =>
           !text.includes('simway_purchases_open{') &&
           !text.includes('simway_stuck_items{') &&
@@ -199,7 +199,7 @@ describe('the metrics', () => {
       await stack.owner.schema.alterTable('holds_away').renameTo('holds').execute();
     }
     await until(
-      () => metricsAt(chores.adminUrl),
+      () => metricsAt(sweeps.adminUrl),
       (text) => text.includes('simway_purchases_open{') && text.includes('simway_stuck_items{'),
       { what: 'figures that are back' },
     );
@@ -213,7 +213,7 @@ describe('alerts and dashboard', () => {
     const text = [
       await metricsAt(stack.adminUrl),
       await metricsAt(stack.workerAdminUrl()),
-      await metricsAt(chores.adminUrl),
+      await metricsAt(sweeps.adminUrl),
     ].join('\n');
     const names = namesIn(text);
     const selectors = expressions.flatMap(selectorsOf).filter(({ metric }) => !NOT_OURS.has(metric));

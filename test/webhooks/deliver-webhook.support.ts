@@ -1,7 +1,7 @@
 // Messages handed to the real engine on a stack, without a purchase behind them.
 import { connectClient, type TemporalClient } from '../../src/platform/temporal/connect.ts';
 import { composeWebhookEngine } from '../../src/platform/composition/webhooks.ts';
-import { sampleBody, type WebhookEvent } from '../../src/webhooks/rules.ts';
+import { sampleBody, type WebhookEvent } from '../../src/webhooks/event-rules.ts';
 import { createEvents } from '../../src/platform/telemetry/events.ts';
 import type { WebhookEngine } from '../../src/webhooks/ports.ts';
 import {

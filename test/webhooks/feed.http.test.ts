@@ -6,7 +6,7 @@ import { CURSOR_CHARACTERS } from '../../src/webhooks/feed-cursor.ts';
 import { forgetEvents } from '../../src/webhooks/store/feed.ts';
 import { enqueueWebhook, newPendingMessages } from '../../src/webhooks/store/messages.ts';
 import { openDoor, type Door, type Reply } from '../support/http/door.ts';
-import { shape3 } from '../support/http/shapes.ts';
+import { generalError } from '../support/http/error-bodies.ts';
 import { until } from '../support/until.ts';
 
 let door: Door;
@@ -194,7 +194,7 @@ describe('bad input', () => {
     const reply = await door.ask(`${FEED}?after=${nextCursor}`, { key: 'ngn' });
     expect([reply.status, reply.json]).toEqual([
       410,
-      shape3(
+      generalError(
         410,
         'CURSOR_EXPIRED',
         'Events after this cursor are not kept any more: start again without after',

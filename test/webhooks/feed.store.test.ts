@@ -5,7 +5,7 @@ import { sql } from 'kysely';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { leapAfterRestore } from '../../migrations/event-positions.ts';
 import { FEED_START, type FeedPosition } from '../../src/webhooks/feed-cursor.ts';
-import { webhookBody } from '../../src/webhooks/rules.ts';
+import { webhookBody } from '../../src/webhooks/event-rules.ts';
 import { forgetEvents, readFeed, type FeedPage, type FeedQuery } from '../../src/webhooks/store/feed.ts';
 import {
   bodyOf,

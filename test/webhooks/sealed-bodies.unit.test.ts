@@ -2,12 +2,12 @@
 import { describe, expect, it } from 'vitest';
 import {
   fillQrCodeUrl,
-  keptAnswer,
   sealedEsimOf,
   sealedQrCodeUrl,
   webhookBody,
   type WebhookFacts,
-} from '../../src/webhooks/rules.ts';
+} from '../../src/webhooks/event-rules.ts';
+import { keptAnswer } from '../../src/webhooks/kept-attempt-rules.ts';
 
 const AT = new Date('2026-03-01T10:00:00.000Z');
 const URL_OF_QR = 'https://p.qr.example.com/0f3a.png?a="b"&c=$&';

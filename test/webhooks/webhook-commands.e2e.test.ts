@@ -4,7 +4,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { WEBHOOK_EVENTS } from '../../src/webhooks/rules.ts';
+import { WEBHOOK_EVENTS } from '../../src/webhooks/event-rules.ts';
 import type { RunningInfo } from '../../src/dev/running-file.ts';
 import { runCommand, runHere, type CommandResult } from '../support/commands.ts';
 import { startStack, type Stack, type TestAccount } from '../support/stack.ts';

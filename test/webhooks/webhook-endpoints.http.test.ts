@@ -1,8 +1,9 @@
 // Webhook endpoints at the door: exact answers, every wrong field named, only one's own, secrets shown where they were made and nowhere else.
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { MAX_ENDPOINTS, WEBHOOK_EVENTS } from '../../src/webhooks/rules.ts';
+import { MAX_ENDPOINTS } from '../../src/webhooks/rules.ts';
+import { WEBHOOK_EVENTS } from '../../src/webhooks/event-rules.ts';
 import { openDoor, type Ask, type Door, type Reply } from '../support/http/door.ts';
-import { shape3, unauthorised } from '../support/http/shapes.ts';
+import { generalError, unauthorised } from '../support/http/error-bodies.ts';
 
 let door: Door;
 beforeEach(async () => {
@@ -15,7 +16,7 @@ const URL_OF_SHOP = 'https://shop.example.com/hooks?from=simway';
 const EP = `ep-${'1'.padStart(32, '0')}`;
 const NONE = `ep-${'f'.repeat(32)}`;
 const AT: unknown = expect.stringMatching(/^20\d\d-.*Z$/);
-const NOT_FOUND = shape3(404, 'WEBHOOK_ENDPOINT_NOT_FOUND', 'Webhook endpoint not found');
+const NOT_FOUND = generalError(404, 'WEBHOOK_ENDPOINT_NOT_FOUND', 'Webhook endpoint not found');
 
 const add = (body: unknown = { url: URL_OF_SHOP }, ask: Ask = {}): Promise<Reply> =>
   door.ask(PATH, { key: 'ngn', method: 'POST', body, ...ask });
@@ -128,7 +129,11 @@ test('samples: on their way, of every event', async () => {
 test('a disabled endpoint: nothing can be begun', async () => {
   await add();
   await door.ask(`${PATH}/${EP}`, { key: 'ngn', method: 'PATCH', body: { enabled: false } });
-  const disabled = shape3(400, 'WEBHOOK_ENDPOINT_DISABLED', 'The endpoint is disabled: enable it first');
+  const disabled = generalError(
+    400,
+    'WEBHOOK_ENDPOINT_DISABLED',
+    'The endpoint is disabled: enable it first',
+  );
   const sample = await door.ask(`${PATH}/${EP}/sample`, { key: 'ngn', body: { event: 'esim.purchased' } });
   const recover = await door.ask(`${PATH}/${EP}/recover`, {
     key: 'ngn',
@@ -188,7 +193,7 @@ describe('bad input', () => {
 
   test.each(CASES)('adding %j', async (body, message) => {
     const reply = await add(body);
-    expect([reply.status, reply.json]).toEqual([400, shape3(400, 'VALIDATION_ERROR', message)]);
+    expect([reply.status, reply.json]).toEqual([400, generalError(400, 'VALIDATION_ERROR', message)]);
     expect((await door.ask(PATH, { key: 'ngn' })).json).toMatchObject({ data: { items: [] } });
   });
 
@@ -200,7 +205,7 @@ describe('bad input', () => {
   ])('changing to %j', async (body, message) => {
     await add();
     const reply = await door.ask(`${PATH}/${EP}`, { key: 'ngn', method: 'PATCH', body });
-    expect([reply.status, reply.json]).toEqual([400, shape3(400, 'VALIDATION_ERROR', message)]);
+    expect([reply.status, reply.json]).toEqual([400, generalError(400, 'VALIDATION_ERROR', message)]);
   });
 
   const TIME = 'must be a time such as 2026-01-31T09:30:00Z';
@@ -216,7 +221,7 @@ describe('bad input', () => {
   test.each(RANGES)('recovering %j', async (body, message) => {
     await add();
     const reply = await door.ask(`${PATH}/${EP}/recover`, { key: 'ngn', body });
-    expect([reply.status, reply.json]).toEqual([400, shape3(400, 'VALIDATION_ERROR', message)]);
+    expect([reply.status, reply.json]).toEqual([400, generalError(400, 'VALIDATION_ERROR', message)]);
   });
 
   const SAMPLES = [
@@ -230,7 +235,7 @@ describe('bad input', () => {
   test.each(SAMPLES)('a sample of %j', async (body, message) => {
     await add();
     const reply = await door.ask(`${PATH}/${EP}/sample`, { key: 'ngn', body });
-    expect([reply.status, reply.json]).toEqual([400, shape3(400, 'VALIDATION_ERROR', message)]);
+    expect([reply.status, reply.json]).toEqual([400, generalError(400, 'VALIDATION_ERROR', message)]);
   });
 });
 
@@ -280,7 +285,7 @@ describe('who may', () => {
     const reply = await door.ask(target, { key, method, body });
     expect([reply.status, reply.json]).toEqual([
       403,
-      shape3(403, 'FORBIDDEN', `This key lacks the permission "${missing}"`),
+      generalError(403, 'FORBIDDEN', `This key lacks the permission "${missing}"`),
     ]);
     const none = await door.ask(target, { method, body });
     expect([none.status, none.json]).toEqual([

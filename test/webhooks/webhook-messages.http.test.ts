@@ -1,8 +1,8 @@
 // Messages, attempts and the low balance at the door: exact answers, filters, every wrong field named, only one's own.
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { WEBHOOK_EVENTS } from '../../src/webhooks/rules.ts';
+import { WEBHOOK_EVENTS } from '../../src/webhooks/event-rules.ts';
 import { openDoor, type Door, type Reply } from '../support/http/door.ts';
-import { shape3 } from '../support/http/shapes.ts';
+import { generalError } from '../support/http/error-bodies.ts';
 
 let door: Door;
 beforeEach(async () => {
@@ -20,7 +20,7 @@ const FIRST_TXN = `txn-${'1'.padStart(32, '0')}`;
 const AT: unknown = expect.stringMatching(/^20\d\d-.*Z$/);
 const FIRST_AT = new Date('2026-01-31T09:30:00.250Z');
 const EARLY = '2026-01-31T09:30:00Z';
-const NOT_FOUND = shape3(404, 'WEBHOOK_MESSAGE_NOT_FOUND', 'Webhook message not found');
+const NOT_FOUND = generalError(404, 'WEBHOOK_MESSAGE_NOT_FOUND', 'Webhook message not found');
 
 /** An endpoint with messages `…1` and `…2`: a purchase that was delivered, and a low balance that failed. */
 beforeEach(async () => {
@@ -128,7 +128,7 @@ describe('listing', () => {
     const time = 'must be a time such as 2026-01-31T09:30:00Z';
     expect([reply.status, reply.json]).toEqual([
       400,
-      shape3(
+      generalError(
         400,
         'VALIDATION_ERROR',
         [
@@ -173,7 +173,7 @@ describe('who may', () => {
     const refused = async (key: string, method: string, target: string): Promise<unknown> =>
       (await door.ask(target, { key, method })).json;
     const lacks = (scope: string): unknown =>
-      shape3(403, 'FORBIDDEN', `This key lacks the permission "${scope}"`);
+      generalError(403, 'FORBIDDEN', `This key lacks the permission "${scope}"`);
     expect(await refused('readonly', 'POST', `${MESSAGES}/${MSG}/resend`)).toEqual(lacks('purchase'));
     expect(await refused('buyonly', 'GET', MESSAGES)).toEqual(lacks('read'));
     expect(await refused('buyonly', 'GET', `${MESSAGES}/${MSG}/attempts`)).toEqual(lacks('read'));
@@ -209,7 +209,10 @@ describe('low balance', () => {
     const words = rawBody
       ? 'must be a number from 0.00 to 1000000000.00 with at most two decimals'
       : 'is required';
-    expect([reply.status, reply.json]).toEqual([400, shape3(400, 'VALIDATION_ERROR', `amount: ${words}`)]);
+    expect([reply.status, reply.json]).toEqual([
+      400,
+      generalError(400, 'VALIDATION_ERROR', `amount: ${words}`),
+    ]);
     expect(door.shop.calls).toEqual([]);
   });
 

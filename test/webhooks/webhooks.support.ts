@@ -1,6 +1,6 @@
 // Endpoints and messages in a test's own Postgres, without anybody who sends.
 import { randomBytes, randomUUID } from 'node:crypto';
-import type { WebhookEvent } from '../../src/webhooks/rules.ts';
+import type { WebhookEvent } from '../../src/webhooks/event-rules.ts';
 import { addSample, listAttempts, findMessage } from '../../src/webhooks/store/messages.ts';
 import {
   claimDelivery,

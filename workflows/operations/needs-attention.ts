@@ -1,5 +1,5 @@
 import { upsertSearchAttributes } from '@temporalio/workflow';
-import type { Claim } from '../contract.ts';
+import type { Claim } from '../../src/payments/rules.ts';
 import type { AttentionReason } from '../../src/domain/states.ts';
 import { NEEDS_ATTENTION, REASON } from '../search-attributes.ts';
 import { flagAttention } from '../steps.ts';

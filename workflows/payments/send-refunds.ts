@@ -1,7 +1,7 @@
 /** Sends refunds and waits until the gateway has sent them, or the money is in the wallet. */
 import { allHandlersFinished, condition, patched, setCurrentDetails } from '@temporalio/workflow';
 import type { RefundTimings } from '../../src/payments/rules.ts';
-import type { Claim } from '../contract.ts';
+import type { Claim } from '../../src/payments/rules.ts';
 import type { AttentionReason } from '../../src/domain/states.ts';
 import { pauseUntil } from '../continue-as-new.ts';
 import type { PaymentPoller } from './payment-poller.ts';

@@ -6,7 +6,8 @@ import { useState } from 'react';
 import { ops } from '../api/client.ts';
 import { dataOf } from '../api/data-of.ts';
 import { Facts } from '../ui/facts.tsx';
-import { Amount, QueryView, Empty, Failed, Moment, PageHead, Pages } from '../ui/parts.tsx';
+import { PageLink } from '../ui/page-link.tsx';
+import { Amount, QueryView, Empty, Failed, Id, Moment, PageHead, Pages } from '../ui/parts.tsx';
 import { ReasonDialog } from '../ui/reason-dialog.tsx';
 import { Rows } from '../ui/rows.tsx';
 import type { World } from '../ui/world-switch.tsx';
@@ -50,11 +51,19 @@ export function DifferencesPage() {
           }
         />
       </Group>
+      {search.id !== undefined && (
+        <Group gap="xs">
+          <Text size="sm">Difference {search.id} only.</Text>
+          <PageLink size="sm" to={FROM} params={{ world }}>
+            Show all that are open
+          </PageLink>
+        </Group>
+      )}
       <QueryView query={differences}>
         {({ items, pagination }) => (
           <>
             {items.length === 0 ? (
-              <Empty>No open differences.</Empty>
+              <Empty>{search.id === undefined ? 'No open differences.' : 'No such difference.'}</Empty>
             ) : (
               <List items={items} onChoose={setChosen} />
             )}
@@ -110,10 +119,11 @@ function List({
 }) {
   return (
     <Rows
-      label="Open differences"
+      label="Differences"
       rows={items}
       keyOf={({ id }) => id}
       columns={[
+        { title: 'Number', cell: ({ id }) => <Id>{id}</Id> },
         { title: 'Kind', cell: ({ kind }) => plain(kind) },
         { title: 'About', cell: (difference) => <About of={difference} /> },
         {
@@ -126,11 +136,14 @@ function List({
         { title: 'First seen', cell: ({ firstSeenAt }) => <Moment at={firstSeenAt} /> },
         {
           title: 'Close',
-          cell: (difference) => (
-            <Button size="compact-sm" variant="default" onClick={() => onChoose(difference)}>
-              Close
-            </Button>
-          ),
+          cell: (one) =>
+            one.closedAt === null ? (
+              <Button size="compact-sm" variant="default" onClick={() => onChoose(one)}>
+                Close
+              </Button>
+            ) : (
+              <Closed of={one} />
+            ),
         },
       ]}
     />
@@ -145,6 +158,16 @@ function About({ of: { subject, transactionId } }: { readonly of: Difference }) 
 function Side({ of }: { readonly of: Difference['ours'] }) {
   if (of === null) return <Text size="sm">Not there</Text>;
   return <Facts of={Object.entries(of).map(([name, value]) => [plain(name), value] as const)} />;
+}
+
+/** A run closes a difference that is gone, a person with a reason. */
+function Closed({ of: { closedAt, closedBy, closeReason } }: { readonly of: Difference }) {
+  return (
+    <Text size="sm">
+      Closed <Moment at={closedAt} /> {closedBy === null ? 'since it is gone' : `by ${closedBy}`}
+      {closeReason !== null && `: ${closeReason}`}
+    </Text>
+  );
 }
 
 function CloseDialog({

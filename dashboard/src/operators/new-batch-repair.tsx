@@ -19,7 +19,7 @@ import { BATCH_ACTIONS, STUCK_CLASSES } from './words.ts';
 
 const MAX_ROWS = 500;
 
-interface Wish {
+interface RepairRequest {
   readonly action: BatchRepairAction;
   readonly class: StuckClass | '';
   readonly olderThanSeconds: string;
@@ -29,16 +29,16 @@ interface Wish {
 }
 
 /** What the requests for a preview and for approval have in common. */
-function bodyOf(wish: Wish) {
+function bodyOf(request: RepairRequest) {
   return {
-    action: wish.action,
+    action: request.action,
     filter: {
-      ...(wish.class === '' ? {} : { class: wish.class }),
-      ...(wish.olderThanSeconds === '0' ? {} : { olderThanSeconds: Number(wish.olderThanSeconds) }),
-      ...(wish.currency === '' ? {} : { currency: wish.currency }),
+      ...(request.class === '' ? {} : { class: request.class }),
+      ...(request.olderThanSeconds === '0' ? {} : { olderThanSeconds: Number(request.olderThanSeconds) }),
+      ...(request.currency === '' ? {} : { currency: request.currency }),
     },
-    maxRows: wish.maxRows,
-    ...(wish.evidence.trim() === '' ? {} : { evidence: wish.evidence.trim() }),
+    maxRows: request.maxRows,
+    ...(request.evidence.trim() === '' ? {} : { evidence: request.evidence.trim() }),
   };
 }
 
@@ -48,8 +48,11 @@ export function NewBatchRepairPage() {
   const { mayRepair } = useOperator();
   const actions = (Object.keys(BATCH_ACTIONS) as BatchRepairAction[]).filter(mayRepair);
   /** The previewed request; asking sends the same one. */
-  const [tried, setTried] = useState<{ readonly wish: Wish; readonly plan: BatchRepairPlan } | null>(null);
-  const form = useForm<Wish>({
+  const [tried, setTried] = useState<{
+    readonly request: RepairRequest;
+    readonly plan: BatchRepairPlan;
+  } | null>(null);
+  const form = useForm<RepairRequest>({
     initialValues: {
       action: actions[0] ?? 'look-at-gateway',
       class: search.class ?? '',
@@ -69,10 +72,10 @@ export function NewBatchRepairPage() {
     onValuesChange: () => setTried(null),
   });
   const trying = useMutation({
-    mutationFn: async (wish: Wish) => ({
-      wish,
+    mutationFn: async (request: RepairRequest) => ({
+      request,
       plan: await dataOf(
-        ops.POST('/ops/batch-repairs/preview', { params: { query: { world } }, body: bodyOf(wish) }),
+        ops.POST('/ops/batch-repairs/preview', { params: { query: { world } }, body: bodyOf(request) }),
       ),
     }),
     onSuccess: setTried,
@@ -83,7 +86,7 @@ export function NewBatchRepairPage() {
         title="New batch repair"
         about="Preview the effect, then ask for approval. Nothing is done before another person approves."
       />
-      <form onSubmit={form.onSubmit((wish) => trying.mutate(wish))} noValidate>
+      <form onSubmit={form.onSubmit((request) => trying.mutate(request))} noValidate>
         <Stack>
           <NativeSelect
             label="Action"
@@ -129,12 +132,12 @@ export function NewBatchRepairPage() {
           </Group>
         </Stack>
       </form>
-      {tried && <Plan key={JSON.stringify(tried.wish)} {...tried} />}
+      {tried && <Plan key={JSON.stringify(tried.request)} {...tried} />}
     </Stack>
   );
 }
 
-function Plan({ wish, plan }: { readonly wish: Wish; readonly plan: BatchRepairPlan }) {
+function Plan({ request, plan }: { readonly request: RepairRequest; readonly plan: BatchRepairPlan }) {
   const possible = plan.items.filter((item) => item.isPossible).length;
   const left = plan.matches - plan.items.length;
   return (
@@ -173,13 +176,13 @@ function Plan({ wish, plan }: { readonly wish: Wish; readonly plan: BatchRepairP
             />
           </>
         )}
-        {possible > 0 && <AskFor wish={wish} count={possible} />}
+        {possible > 0 && <AskFor request={request} count={possible} />}
       </Stack>
     </Section>
   );
 }
 
-function AskFor({ wish, count }: { readonly wish: Wish; readonly count: number }) {
+function AskFor({ request, count }: { readonly request: RepairRequest; readonly count: number }) {
   const world = useWorld();
   const queries = useQueryClient();
   const navigate = useNavigate();
@@ -192,7 +195,7 @@ function AskFor({ wish, count }: { readonly wish: Wish; readonly count: number }
       dataOf(
         ops.POST('/ops/batch-repairs', {
           params: { query: { world } },
-          body: { ...bodyOf(wish), reason, repairKey },
+          body: { ...bodyOf(request), reason, repairKey },
         }),
       ),
     async ({ repairId }) => {

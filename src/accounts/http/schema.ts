@@ -129,7 +129,7 @@ export const meSchema = dataSchema(
       .nullable()
       .meta({
         description:
-          'A workflow is at `<url>/namespaces/<namespace>/workflows/<workflowId>`; null: nobody said where the Temporal UI is',
+          'A workflow is at `<url>/namespaces/<namespace>/workflows/<workflowId>`; null: the address of the Temporal UI is not configured',
       }),
   }),
   'Me',

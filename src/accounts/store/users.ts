@@ -317,7 +317,7 @@ export async function dropSession(db: AccountsDb, token: string): Promise<void> 
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
-/** Of one kind. Somebody who asks for a mail again and again because it does not come, and no flood. */
+/** Of one kind: enough for a user whose mail does not come, and no flood. */
 export const MAX_MAILS_AN_HOUR = 5;
 /** Room for a large company; more would be a way to send mail to strangers. */
 export const MAX_INVITATIONS_A_DAY = 50;

@@ -38,7 +38,7 @@ const installRoute = defineRoute({
     summary: 'Read what installs one of your eSIMs',
     description:
       'Activation code, QR code, one-tap links, and `installUrl`: a public page for the traveller. The link is made by the first read and stays ' +
-      'the same until it is revoked. Whoever has it can install the eSIM.',
+      'the same until it is revoked. Anyone who has it can install the eSIM.',
   },
   async handle({ world, principal, params }) {
     const install = await world.getInstall(principal, params['esimId'] ?? '');

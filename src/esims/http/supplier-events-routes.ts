@@ -1,4 +1,4 @@
-/** The supplier's events. Nobody signs them: they are kept, bounded, and then the supplier is asked. */
+/** The supplier's events. They are unsigned: they are kept, bounded, and then the supplier is asked. */
 import { z } from 'zod';
 import { ENVIRONMENTS, type Environment } from '../../domain/account.ts';
 import { toJson } from '../../platform/http/json.ts';

@@ -1,4 +1,4 @@
-/** Which eSIMs the schedule asks about next: those that are overdue for longest, so that nobody starves however many there are. */
+/** Which eSIMs the schedule asks about next: those that are overdue for longest, so that none starves however many there are. */
 import { sql } from 'kysely';
 import { CHECK_RETRY_MS, USAGE_RETRY_MS } from '../check-rules.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
@@ -10,7 +10,7 @@ const MOVING = sql.raw("status in ('CREATED', 'ACTIVE', 'SUSPENDED') and esim_tr
 /** A call costs the same for ten eSIMs as for one: where fewer are due, it takes those that would be soon. */
 const AHEAD_MS = 10 * 60_000;
 
-interface Claim {
+interface DueClaim {
   readonly now: Date;
   readonly limit: number;
 }
@@ -19,7 +19,7 @@ interface Claim {
  * Claims eSIMs whose usage is due and returns their numbers at the supplier. Only an answer moves the due time. Without one an eSIM stays overdue, and is
  * claimed again once its retry time has passed. Concurrent calls claim different ones.
  */
-export async function claimForUsage(db: WorldDb, { now, limit }: Claim): Promise<string[]> {
+export async function claimForUsage(db: WorldDb, { now, limit }: DueClaim): Promise<string[]> {
   const askable = sql`${MOVING} and ${notAskedSince('usage_asked_at', now, USAGE_RETRY_MS)}`;
   const { rows } = await sql<{ esim_tran_no: string }>`
     update esims set usage_asked_at = ${now}
@@ -32,7 +32,7 @@ export async function claimForUsage(db: WorldDb, { now, limit }: Claim): Promise
 }
 
 /** The same for eSIMs that are due as a whole. */
-export async function claimForCheck(db: WorldDb, { now, limit }: Claim): Promise<EsimRow[]> {
+export async function claimForCheck(db: WorldDb, { now, limit }: DueClaim): Promise<EsimRow[]> {
   const { rows } = await sql<EsimRow>`
     update esims set check_asked_at = ${now}
      where id in (select id from esims

@@ -4,7 +4,15 @@
  */
 import { sql, type Updateable } from 'kysely';
 import { nextCheckAt, nextUsageAt } from '../check-rules.ts';
-import { fresherUsage, installEventOf, isMoving, nextStatus, unnotified } from '../life-rules.ts';
+import {
+  fresherUsage,
+  INSTALL_EVENTS,
+  installEventOf,
+  isMoving,
+  isNewInstallEvent,
+  nextStatus,
+  unnotified,
+} from '../life-rules.ts';
 import type { ProfileFacts, UsageFacts } from '../rules.ts';
 import { inTransaction } from '../../platform/database/in-transaction.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
@@ -173,13 +181,28 @@ async function change(
     .where('id', '=', row.id)
     .execute();
   await enqueueLifeEvents(trx, next.row, next.events, now, written);
-  const what = installEventOf(row.smdp_status, next.row.smdp_status);
-  if (what !== undefined)
-    await trx
-      .insertInto('purchase_events')
-      .values({ transaction_id: row.transaction_id, what, at: now })
-      .execute();
+  await writeInstallEvent(trx, row, next.row.smdp_status, now);
   return next.row;
+}
+
+async function writeInstallEvent(
+  trx: WorldDb,
+  { transaction_id, smdp_status }: EsimRow,
+  smdpStatus: string,
+  now: Date,
+): Promise<void> {
+  const what = installEventOf(smdp_status, smdpStatus);
+  if (what === undefined) return;
+  const last = await trx
+    .selectFrom('purchase_events')
+    .select(['what', 'at'])
+    .where('transaction_id', '=', transaction_id)
+    .where('what', 'in', INSTALL_EVENTS)
+    .orderBy('id', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+  if (isNewInstallEvent(what, last, now))
+    await trx.insertInto('purchase_events').values({ transaction_id, what, at: now }).execute();
 }
 
 /** The row after these changes, and what is to be notified of with them. */

@@ -1,6 +1,6 @@
 /** Install data as it lies in the rows, and the batches that seal what is in clear, or sealed with an earlier key. */
 import { sql } from 'kysely';
-import { sealedQrCodeUrl } from '../../webhooks/rules.ts';
+import { sealedQrCodeUrl } from '../../webhooks/event-rules.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
 import { SEAL_PREFIX_BYTES } from '../../platform/secret-box-port.ts';
 import type { EsimRow } from './esims.ts';
@@ -70,7 +70,7 @@ export async function sealBatch(
 }
 
 /**
- * Seals anew one batch of the rows whose seals begin like this, in order of their ids. `seal` answers undefined for a row that cannot be opened, which
+ * Seals again one batch of the rows whose seals begin like this, in order of their ids. `seal` answers undefined for a row that cannot be opened, which
  * stays as it is. Returns the last id of a full batch; undefined: that was the last.
  */
 export async function resealBatch(

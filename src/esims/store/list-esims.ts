@@ -1,6 +1,6 @@
 /**
  * my-esims, as fast for an account with a million eSIMs as for one with a thousand (docs/decisions/0056-kept-figures.md): totals come from kept figures,
- * a deep page starts at its day, and a search reads the newest first, then the indexes of package names and of parts of ids.
+ * a deep page starts at its day, and a search reads the newest first, then the indexes of package names and of grams of ids.
  */
 import { sql, type RawBuilder } from 'kysely';
 import type { PageQuery } from '../../domain/page.ts';
@@ -28,13 +28,21 @@ export interface EsimList {
 /** `after` names no eSIM of the account; `page` is deeper than a search of so many eSIMs goes by page number. */
 export type ListRefusal = 'UNKNOWN_CURSOR' | 'TOO_DEEP';
 
-/**
- * An account with no more is searched row by row. In a larger one so many of its newest are read first, and more of them where a tenth of these match: a
- * search that matches much is answered by few rows, and one that matches little by an index.
- */
+/** An account with no more is searched row by row. */
 const SMALL = 1_000;
-const WINDOWS = [1_000, 20_000];
-const MUCH = 0.1;
+/**
+ * In a larger one so many of its newest are read first. Where a hundredth of them match, more are, to fill the page; where a tenth match, so many that all
+ * is known: a search that matches much is answered by few rows, and one that matches little by an index.
+ */
+const FIRST_WINDOW = 200;
+const PAGE_WINDOW = 1_000;
+const LAST_WINDOW = 20_000;
+
+function windowAfter(window: number, matching: number): number | undefined {
+  if (window < LAST_WINDOW && matching >= window / 10) return LAST_WINDOW;
+  return window < PAGE_WINDOW && matching >= window / 100 ? PAGE_WINDOW : undefined;
+}
+
 /** Matches by ICCID or transaction id that are counted in a larger account, and `page` × `limit` there: more than anyone reads. A cursor has no such end. */
 export const MOST_FOUND = 1_000;
 /** Rows that a page by number skips one by one; a deeper one starts at its day. */
@@ -52,11 +60,8 @@ export async function listEsims(db: WorldDb, query: EsimQuery): Promise<EsimList
   }
   if (search.matchesAll) return listAll(db, query);
   if (offsetOf(query) + query.limit > MOST_FOUND) return 'TOO_DEEP';
-  const [rows, total] = await Promise.all([
-    searchLarge(db, query, search, counted.matching),
-    countLarge(db, query, search, counted.matching),
-  ]);
-  return pageOf(query, rows, total);
+  const { ids, ...total } = await searchLarge(db, query, search, counted.matching);
+  return pageOf(query, await readRows(db, ids), total);
 }
 
 async function listAll(db: WorldDb, query: EsimQuery): Promise<EsimList> {
@@ -93,6 +98,8 @@ interface Search {
   readonly matchesAll: boolean;
   /** Some ICCID or transaction id may contain it. */
   readonly fitsIds: boolean;
+  /** Of an eSIM whose ids contain it, the index has all of these; of three characters, one of these. Undefined: too short for the index. */
+  readonly grams: { readonly of: 'all' | 'any'; readonly texts: readonly string[] } | undefined;
 }
 
 /** Transaction ids are `txn-` and hexadecimal digits (src/domain/ids.ts), ICCIDs digits. */
@@ -106,7 +113,21 @@ function termsOf(search: string): Search {
     pattern: `%${search.replace(/[\\%_]/g, (character) => `\\${character}`)}%`,
     matchesAll,
     fitsIds: PART_OF_ID.test(text),
+    grams: gramsOf(text),
   };
+}
+
+/** Characters of a gram in `id_grams` (migrations/world/2026-11-25-id-grams.ts), and what may be the last of one: a space ends an id. */
+const GRAM = 4;
+const LAST_OF_GRAM = [...'0123456789abcdef '];
+
+function gramsOf(text: string): Search['grams'] {
+  if (text.length < GRAM - 1) return undefined;
+  if (text.length < GRAM) return { of: 'any', texts: LAST_OF_GRAM.map((last) => text + last) };
+  // Every eSIM has the grams of the prefix.
+  const first = Math.min(Math.max(text.indexOf('-'), 0), text.length - GRAM);
+  const grams = Array.from(text, (_, start) => text.slice(start, start + GRAM)).slice(first, 1 - GRAM);
+  return { of: 'all', texts: [...new Set(grams)] };
 }
 
 const ofStatus = (status: EsimStatus | undefined): RawBuilder<unknown> =>
@@ -194,54 +215,70 @@ async function countRows(db: WorldDb, { accountId, status }: EsimQuery, search: 
   return Number(rows[0]?.total ?? 0n);
 }
 
-/** A large account: among its newest, and where these are not enough, by the indexes. */
+/** Ids of one more than the page, and how many match in all. */
+interface Found {
+  readonly ids: readonly string[];
+  readonly total: number;
+  readonly totalIsMinimum: boolean;
+}
+
+/**
+ * A large account: among its newest, and where these are not enough, by the indexes. Names are counted from the kept figures; to these come the eSIMs that
+ * only an id finds, up to a bound.
+ */
 async function searchLarge(
   db: WorldDb,
   query: EsimQuery,
   search: Search,
   names: readonly NamedEsims[],
-): Promise<EsimRow[]> {
-  if (!search.fitsIds && names.length === 0) return [];
-  const offset = offsetOf(query);
-  const wanted = offset + query.limit + 1;
-  const near =
-    search.fitsIds || names.length > MANY_NAMES ? await findNear(db, query, matches(search), wanted) : [];
-  if (near.length >= wanted) return readRows(db, near.slice(offset));
-  const found = [
-    ...(names.length > 0 ? [byName(query, names, wanted)] : []),
-    ...(search.fitsIds ? [byIds(query, search, wanted)] : []),
-  ];
-  const { rows } = await sql<{ id: string }>`
-    select id from (${sql.join(found, sql` union `)}) found
-     order by ${NEWEST_FIRST} limit ${query.limit + 1} offset ${offset}`.execute(db);
-  return readRows(
-    db,
-    rows.map(({ id }) => id),
-  );
+): Promise<Found> {
+  const { fitsIds } = search;
+  const wanted = offsetOf(query) + query.limit + 1;
+  if (!fitsIds && names.length === 0) return { ids: [], total: 0, totalIsMinimum: false };
+  const near = fitsIds || names.length > MANY_NAMES ? await findNear(db, query, search, wanted) : NOTHING;
+  const hasPage = near.ids.length >= wanted;
+  // Those in front of a cursor are counted as well.
+  const isCounted = !fitsIds || near.onlyById > MOST_FOUND;
+  const index = hasPage && isCounted ? NOTHING : await searchIndexes(db, query, search, names, hasPage);
+  const onlyById = fitsIds ? Math.max(near.onlyById, index.onlyById) : 0;
+  const byNames = Number(names.reduce((sum, row) => sum + row.esims, 0n));
+  return {
+    ids: hasPage ? near.ids.slice(offsetOf(query), wanted) : index.ids,
+    total: byNames + Math.min(onlyById, MOST_FOUND),
+    totalIsMinimum: onlyById > MOST_FOUND,
+  };
 }
 
 /** Reading the newest of each name takes some 10 µs a name and status. */
 const MANY_NAMES = 50;
 
-/** Ids of the newest that match, `wanted` at most; fewer where only an index can say. */
-async function findNear(
-  db: WorldDb,
-  query: EsimQuery,
-  matching: RawBuilder<unknown>,
-  wanted: number,
-): Promise<string[]> {
-  let ids: string[] = [];
-  for (const window of WINDOWS) {
-    const { rows } = await sql<{ id: string }>`
-      select id from (
-        select id, created_at, package_name, iccid, transaction_id from esims
-         where account_id = ${query.accountId} ${ofStatus(query.status)} ${behind(query)}
-         order by ${NEWEST_FIRST} limit ${window}
-      ) newest where ${matching} order by ${NEWEST_FIRST} limit ${wanted}`.execute(db);
-    ids = rows.map(({ id }) => id);
-    if (ids.length >= wanted || ids.length < window * MUCH) return ids;
+interface Matches {
+  readonly ids: readonly string[];
+  /** Without those that their package name finds, too; no more than one above the bound. */
+  readonly onlyById: number;
+}
+
+const NOTHING: Matches = { ids: [], onlyById: 0 };
+
+/** Of the newest that match: `wanted` ids at most, fewer where only an index can say, and how many. */
+async function findNear(db: WorldDb, query: EsimQuery, search: Search, wanted: number): Promise<Matches> {
+  const enough = Math.max(wanted, MOST_FOUND + 1);
+  let found = NOTHING;
+  for (let window: number | undefined = FIRST_WINDOW; window !== undefined;) {
+    const { rows } = await sql<Matches & { readonly matching: number }>`
+      select coalesce((array_agg(id order by ${NEWEST_FIRST}))[:${wanted}::integer], '{}') as ids, count(*)::integer as matching,
+             (count(*) filter (where not package_name ilike ${search.pattern}))::integer as "onlyById"
+        from (
+          select id, created_at, package_name from (
+            select id, created_at, package_name, iccid, transaction_id from esims
+             where account_id = ${query.accountId} ${ofStatus(query.status)} ${behind(query)}
+             order by ${NEWEST_FIRST} limit ${window}
+          ) newest where ${matches(search)} order by ${NEWEST_FIRST} limit ${enough}
+        ) found`.execute(db);
+    found = rows[0] ?? NOTHING;
+    window = windowAfter(window, rows[0]?.matching ?? 0);
   }
-  return ids;
+  return found;
 }
 
 async function readRows(db: WorldDb, ids: readonly string[]): Promise<EsimRow[]> {
@@ -250,6 +287,79 @@ async function readRows(db: WorldDb, ids: readonly string[]): Promise<EsimRow[]>
     select * from esims where id = any(${ids}::text[]) order by ${NEWEST_FIRST}`.execute(db);
   return rows;
 }
+
+/** The page, where it is not known yet, and the count, in one reading of the index of grams. */
+async function searchIndexes(
+  db: WorldDb,
+  query: EsimQuery,
+  search: Search,
+  names: readonly NamedEsims[],
+  hasPage: boolean,
+): Promise<Matches> {
+  const offset = offsetOf(query);
+  const wanted = offset + query.limit + 1;
+  const ids = search.fitsIds ? idMatches(query, search, names.length > 0, wanted) : undefined;
+  const found = [...(names.length > 0 ? [byName(query, names, wanted)] : []), ...(ids?.newest ?? [])];
+  const page = sql`
+    select id from (${sql.join(found, sql` union `)}) found order by ${NEWEST_FIRST} limit ${query.limit + 1} offset ${offset}`;
+  const { rows } = await sql<Matches>`
+    ${ids?.tables ?? sql``}
+    select ${hasPage ? sql`'{}'::text[]` : sql`array(${page})`} as ids, (${ids?.count ?? sql`0`})::integer as "onlyById"`.execute(
+    db,
+  );
+  return rows[0] ?? NOTHING;
+}
+
+interface IdMatches {
+  /** The `with` that the others read. */
+  readonly tables: RawBuilder<unknown>;
+  /** Its newest, each as ids and times. */
+  readonly newest: readonly RawBuilder<unknown>[];
+  readonly count: RawBuilder<unknown>;
+}
+
+/**
+ * eSIMs that are found by an id and, where names match as well, by no name. Those that are folded come from the index of grams: their ids are there as they
+ * are now, so an eSIM's own row is read for its status and name alone. The others are read one by one.
+ */
+function idMatches(query: EsimQuery, search: Search, hasNames: boolean, wanted: number): IdMatches {
+  const { accountId, status } = query;
+  const { pattern, grams } = search;
+  const bound = MOST_FOUND + 1;
+  const unnamed = hasNames ? sql`and not package_name ilike ${pattern}` : sql``;
+  const mine = sql`account_id = ${accountId} ${ofStatus(status)} and ${matchesIds(pattern)} ${unnamed}`;
+  if (grams === undefined) {
+    const newest = sql`(select id, created_at from esims where ${mine} ${behind(query)} order by ${NEWEST_FIRST} limit ${wanted})`;
+    return { tables: sql``, newest: [newest], count: countUpTo(bound, sql`select from esims where ${mine}`) };
+  }
+  const anew = sql`select distinct esim_id from esim_deltas where account_id = ${accountId} and is_found_anew`;
+  const contains = grams.of === 'all' ? sql`@>` : sql`&&`;
+  const inAccount = grams.texts.map((text) => accountId.slice(-1) + text);
+  // `offset 0` keeps each eSIM read by its id: Postgres would else read all of the account where it expects more matches than there are.
+  const row =
+    status === undefined && !hasNames
+      ? sql``
+      : sql`, lateral (select from esims where id = folded.id ${ofStatus(status)} ${unnamed} offset 0) kept`;
+  return {
+    tables: sql`
+      with folded as materialized (
+        select esim_id as id, created_at from esim_search
+         where id_grams(account_id, ids) ${contains} ${inAccount}::text[] and account_id = ${accountId} and ids ilike ${pattern}
+           and esim_id not in (${anew})
+      ), unfolded as materialized (
+        select one.id, one.created_at from (${anew}) found, lateral (select * from esims where id = found.esim_id offset 0) one where ${mine}
+      )`,
+    newest: [
+      sql`(select folded.* from (select * from folded where true ${behind(query)} order by ${NEWEST_FIRST}) folded ${row}
+            order by ${NEWEST_FIRST} limit ${wanted})`,
+      sql`select * from unfolded where true ${behind(query)}`,
+    ],
+    count: countUpTo(bound, sql`(select from folded ${row} limit ${bound}) union all (select from unfolded)`),
+  };
+}
+
+const countUpTo = (bound: number, rows: RawBuilder<unknown>): RawBuilder<unknown> =>
+  sql`select count(*) from (select from (${rows}) found limit ${bound}) counted`;
 
 /** The newest of each name and status, which is what their index is ordered by. */
 function byName(query: EsimQuery, names: readonly NamedEsims[], wanted: number): RawBuilder<unknown> {
@@ -261,64 +371,4 @@ function byName(query: EsimQuery, names: readonly NamedEsims[], wanted: number):
          where account_id = ${query.accountId} and esims.package_name = named.package_name and esims.status = named.status ${behind(query)}
          order by ${NEWEST_FIRST} limit ${wanted}
       ) one`;
-}
-
-/** By parts of ids: eSIMs that are folded through the index of these, the others one by one. */
-function byIds(query: EsimQuery, search: Search, wanted: number): RawBuilder<unknown> {
-  const { folded, unfolded } = idMatches(query, search);
-  return sql`
-    (select esims.id, esims.created_at ${folded} ${behindIn(query)} order by esims.created_at desc, esims.id desc limit ${wanted})
-    union
-    select esims.id, esims.created_at ${unfolded} ${behindIn(query)}`;
-}
-
-const behindIn = ({ after }: EsimQuery): RawBuilder<unknown> =>
-  after === undefined
-    ? sql``
-    : sql`and (esims.created_at, esims.id) < ((select created_at from esims where id = ${after}), ${after})`;
-
-/**
- * From clauses: the row decides whether it matches, so what was folded from its earlier ids is not shown. `offset 0` keeps each eSIM read by its id:
- * Postgres would else read all eSIMs of the account where it expects more matches than there are.
- */
-function idMatches({ accountId, status }: EsimQuery, { pattern }: Search) {
-  const row = sql`esims.account_id = ${accountId} ${status === undefined ? sql`` : sql`and esims.status = ${status}`}
-    and (esims.iccid ilike ${pattern} or esims.transaction_id ilike ${pattern})`;
-  const anew = sql`select distinct esim_id from esim_deltas where account_id = ${accountId} and is_found_anew`;
-  const eachById = sql`lateral (select * from esims where id = found.esim_id offset 0) esims`;
-  return {
-    folded: sql`
-      from esim_search found, ${eachById}
-     where found.account_id = ${accountId} and found.ids ilike ${pattern} and ${row} and found.esim_id not in (${anew})`,
-    unfolded: sql`from (${anew}) found, ${eachById} where ${row}`,
-  };
-}
-
-/** Names from the kept figures; to these come the eSIMs that only an id finds, up to a bound. */
-async function countLarge(
-  db: WorldDb,
-  query: EsimQuery,
-  search: Search,
-  names: readonly NamedEsims[],
-): Promise<Pick<EsimList, 'total' | 'totalIsMinimum'>> {
-  const byNames = Number(names.reduce((sum, row) => sum + row.esims, 0n));
-  const byId = search.fitsIds ? await countByIds(db, query, search) : 0;
-  return { total: byNames + Math.min(byId, MOST_FOUND), totalIsMinimum: byId > MOST_FOUND };
-}
-
-async function countByIds(db: WorldDb, query: EsimQuery, search: Search): Promise<number> {
-  const bound = MOST_FOUND + 1;
-  const { pattern } = search;
-  const all = { ...query, after: undefined };
-  const onlyById = sql`${matchesIds(pattern)} and not package_name ilike ${pattern}`;
-  const near = await findNear(db, all, onlyById, bound);
-  if (near.length >= bound) return bound;
-  const { folded, unfolded } = idMatches(all, search);
-  const { rows } = await sql<{ total: bigint }>`
-    select count(*) as total from (
-      (select ${folded} and not esims.package_name ilike ${pattern} limit ${bound})
-      union all
-      (select ${unfolded} and not esims.package_name ilike ${pattern} limit ${bound})
-    ) counted`.execute(db);
-  return Number(rows[0]?.total ?? 0n);
 }

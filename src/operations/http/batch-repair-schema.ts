@@ -127,7 +127,7 @@ const batchRepair = {
   decidedBy: z.string().nullable(),
   counts,
   createdAt: isoTime('When it was asked for'),
-  expiresAt: isoTime('Nobody can approve it after that'),
+  expiresAt: isoTime('It cannot be approved after that'),
   decidedAt: isoTime('When it was approved or declined').nullable(),
   closedAt: isoTime('When it ended').nullable(),
 };

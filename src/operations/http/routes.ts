@@ -77,7 +77,7 @@ const timelineRoute = defineOpsRoute({
   errors: ['TRANSACTION_NOT_FOUND'],
   responses: { 200: { description: 'Everything that happened', schema: purchaseTimelineSchema } },
   docs: {
-    operationId: 'getStory',
+    operationId: 'getPurchaseTimeline',
     tag: TAG,
     summary: 'Read what happened to a purchase or a funding',
     description:
@@ -166,8 +166,8 @@ const movePreviewRoute = defineOpsRoute({
     tag: MOVES_TAG,
     summary: 'Preview an action',
     description:
-      'The same request as for the action itself. Its effect is tried out on the rows and taken back, so nothing is changed and nobody is ' +
-      'asked: a vendor may still say something else.',
+      'The same request as for the action itself. Its effect is tried out on the rows and taken back, so nothing is changed and no vendor ' +
+      'is asked: a vendor may still say something else.',
   },
   async handle({ ops, params, body, context }) {
     const request = requestedAction(params['transactionId'] ?? '', body);

@@ -204,7 +204,7 @@ export const purchaseTimelineSchema = dataSchema(
     fits: z.array(z.string()).meta({ description: 'Available actions' }),
     timeline: z.array(z.object({ at: time, source: z.string(), what: z.string(), detail: z.string() })),
   }),
-  'Story',
+  'PurchaseTimeline',
 );
 
 export const actionsSchema = dataSchema(
@@ -312,7 +312,7 @@ export const actionWaitsSchema = dataSchema(
   z.object({
     outcome: z.literal('waits-for-approval'),
     moveId: z.string(),
-    expiresAt: isoTime('Nobody can approve it after that'),
+    expiresAt: isoTime('It cannot be approved after that'),
   }),
   'MoveWaits',
 );

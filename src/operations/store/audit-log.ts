@@ -30,7 +30,7 @@ export async function listLoggedActions(
   const newest = (conditions: readonly RawBuilder<unknown>[]) => sql`
     (select id, created_at from operator_moves where ${sql.join([sql`true`, ...conditions], sql` and `)}
       order by created_at desc, id desc limit ${limit})`;
-  // Each of the two has its index. Nobody approves their own action, so no row is in both.
+  // Each of the two has its index. A person cannot approve their own action, so no row is in both.
   const sources =
     actor === undefined
       ? [newest(common)]

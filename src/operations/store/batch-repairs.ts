@@ -14,7 +14,7 @@ import type {
 } from '../batch-repair-rules.ts';
 import { APPROVAL_WITHIN_MS, REFUSAL_MESSAGES, type ActionRefusal } from '../rules.ts';
 import type { StuckClass } from '../stuck-rules.ts';
-import { recordRepair } from './repairs.ts';
+import { recordRepair } from './events-and-messages.ts';
 import type { BatchRepairRowsTable, BatchRepairsTable } from './tables.ts';
 
 export type BatchRepairRow = Selectable<BatchRepairRowsTable>;
@@ -200,7 +200,7 @@ async function closeUnbegun(
     .execute();
 }
 
-/** Nobody approved them in time: their rows are free for others. */
+/** They were not approved in time: their rows are free for others. */
 async function expireLate(trx: WorldDb, now: Date): Promise<void> {
   const late = await trx
     .selectFrom('batch_repairs')
@@ -316,7 +316,7 @@ export function findBatchRepair(db: WorldDb, id: string): Promise<BatchRepair | 
   return db.selectFrom('batch_repairs').selectAll().select(COUNTS).where('id', '=', id).executeTakeFirst();
 }
 
-/** Those that somebody may approve now. */
+/** Those that can be approved now. */
 export async function summariseWaitingRepairs(
   db: WorldDb,
   now: Date,

@@ -6,14 +6,13 @@ import type { Money } from '../../domain/money.ts';
 import { settleClaim, clearAttention, ensureAccount, formatMoney } from './dispute-settlement.ts';
 import {
   exchangeEntries,
-  postHold,
   transfer,
   walletAccount,
   ensureSystemAccounts,
   ensureWallet,
-  placePaidHold,
   type LedgerEntry,
 } from '../../ledger/store/ledger.ts';
+import { postHold, placePaidHold } from '../../ledger/store/holds.ts';
 import { lockWalletFor, enqueueLowBalance } from '../../ledger/store/low-balance.ts';
 import { GOODWILL, inPrice, payingPayment, type ActionSubject, type ActionEffect } from './subject.ts';
 import type { ActionRow } from './tables.ts';

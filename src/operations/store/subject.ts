@@ -2,8 +2,9 @@
 import { sql, type Selectable, type SelectQueryBuilder } from 'kysely';
 import type { AccountCurrency, Money } from '../../domain/money.ts';
 import type { ActionFacts, Ended, OpenRefund, ActionMoney } from '../rules.ts';
-import { atLockedRate } from '../../payments/rules.ts';
-import { CLAIMS, type PaymentRow } from '../../payments/store/payments.ts';
+import { atLockedRate } from '../../payments/booking-rules.ts';
+import { CLAIMS } from '../../payments/rules.ts';
+import { type PaymentRow } from '../../payments/store/payments.ts';
 import type { PurchaseRow } from '../../purchases/store/reads.ts';
 import type { RefundRow } from '../../payments/store/refunds.ts';
 import type { ActionRow } from './tables.ts';
@@ -64,7 +65,7 @@ export async function findActionSubject(
       purpose: purchase ? 'purchase' : 'funding',
       status: row.status,
       isFromOutside: row.payment_method !== 'WALLET',
-      hasGoods: purchase ? await hasGoods(db, purchase) : false,
+      isDelivered: purchase ? await isDelivered(db, purchase) : false,
       holdsMoney: hold?.status === 'HELD',
       openRefund,
       inWallet: inWallet
@@ -99,7 +100,7 @@ async function readRows(db: WorldDb, transactionId: string, isLocked: boolean) {
   };
 }
 
-async function hasGoods(db: WorldDb, purchase: PurchaseRow): Promise<boolean> {
+async function isDelivered(db: WorldDb, purchase: PurchaseRow): Promise<boolean> {
   if (purchase.package_type === 'TOPUP') return purchase.top_up_total_volume_bytes !== null;
   const esim = await db
     .selectFrom('esims')

@@ -54,7 +54,7 @@ export interface BatchRepairsTable {
   by_person: string;
   status: BatchRepairStatus;
   row_count: number;
-  /** Nobody can approve it after that. */
+  /** It cannot be approved after that. */
   expires_at: Date;
   decided_by: string | null;
   decided_at: Date | null;

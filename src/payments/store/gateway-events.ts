@@ -84,7 +84,7 @@ export async function markEventApplied(db: WorldDb, id: bigint, note: string): P
     .execute();
 }
 
-/** Deletes applied events, except unmatched ones that nobody has dismissed. */
+/** Deletes applied events, except unmatched ones that no person has dismissed. */
 export function forgetGatewayEvents(
   db: WorldDb,
   appliedBefore: Date,

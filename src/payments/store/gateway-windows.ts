@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { WorldDb } from '../../platform/database/tables.ts';
 import type { PaymentSubject } from '../engine.ts';
-import { CLOCK_SKEW_MS, LIST_WINDOW_MS, windowOf } from '../rules.ts';
+import { CLOCK_SKEW_MS, LIST_WINDOW_MS, windowOf } from '../monitor-rules.ts';
 
 export interface GatewayWindow {
   readonly startsAt: Date;

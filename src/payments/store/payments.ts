@@ -3,9 +3,11 @@ import { sql, type Insertable, type RawBuilder, type Selectable } from 'kysely';
 import type { AccountCurrency } from '../../domain/money.ts';
 import type { PaymentInstructions } from '../port.ts';
 import {
+  CLAIMS,
   chargeReference,
   takesMoneyForMs,
   type ChargeQuote,
+  type Claim,
   type FundingInput,
   type PaymentTimings,
   type UnpaidLimits,
@@ -84,16 +86,16 @@ export async function findPaymentToOpen(
   return { payment, isAwaited, packageCode };
 }
 
-/** Whether an order still waits for its money and can be paid: the gateway has said how, and the time is not over. */
-export async function canBePaid(db: WorldDb, transactionId: string, now: Date): Promise<boolean> {
-  const { rows } = await sql`
-    select from payments
-     where transaction_id = ${transactionId} and status = 'OPEN' and expires_at > ${now}
+/** Until when an order can be paid that still waits for its money, also if that time is over. undefined: it is closed, or the gateway has not said how. */
+export async function findPayableUntil(db: WorldDb, transactionId: string): Promise<Date | undefined> {
+  const { rows } = await sql<{ until: Date | null }>`
+    select max(expires_at) as until from payments
+     where transaction_id = ${transactionId} and status = 'OPEN'
        and 'PENDING' in (select status from purchases where purchases.transaction_id = payments.transaction_id
                           union all select status from fundings where fundings.transaction_id = payments.transaction_id)`.execute(
     db,
   );
-  return rows.length > 0;
+  return rows[0]?.until ?? undefined;
 }
 
 /** Another attempt at the same payment under its own reference, after the gateway took the last one without payment instructions. */
@@ -254,10 +256,6 @@ export async function wasReceivedAndReversed(
     .executeTakeFirst();
   return row !== undefined;
 }
-
-/** Money that is claimed back from us needs a person, whatever happens to the purchase. */
-export const CLAIMS = ['PAYMENT_REVERSED', 'PAYMENT_DISPUTED'] as const;
-export type Claim = (typeof CLAIMS)[number];
 
 const ORDERS_WITH_CLAIMS = sql`(
   select transaction_id, 'purchase' as purpose, attention_reason, needs_attention_since, closed_at from purchases

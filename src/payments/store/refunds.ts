@@ -1,7 +1,7 @@
 /** The money of a refund waits in suspense until the gateway has sent it, or it is credited to the wallet. A row is closed once. */
 import { sql, type Selectable } from 'kysely';
 import type { Money } from '../../domain/money.ts';
-import { atLockedRate } from '../rules.ts';
+import { atLockedRate } from '../booking-rules.ts';
 import { inTransaction } from '../../platform/database/in-transaction.ts';
 import { exchangeEntries, transfer, walletAccount } from '../../ledger/store/ledger.ts';
 import { lockPayment } from './lock-order.ts';

@@ -10,7 +10,7 @@ import { connectClient, type TemporalClient } from '../temporal/connect.ts';
 import { createBatchEngine, createBatchRepairEngine } from '../temporal/batch-engine.ts';
 import { createOperatorEngine, createPurchaseEngine } from '../temporal/purchase-engine.ts';
 import { createWorkflowStates } from '../temporal/workflow-states.ts';
-import { createPasswords } from '../../accounts/passwords.ts';
+import { createPasswords, type Passwords } from '../../accounts/passwords.ts';
 import { isRightCode } from '../../accounts/second-factors.ts';
 import { createRequestLog } from '../../accounts/request-log.ts';
 import { createAuthenticator } from '../../accounts/authenticate.ts';
@@ -56,7 +56,7 @@ import { createSecretBox } from '../secret-box.ts';
 import { readRevisions } from '../../catalogue/store/revisions.ts';
 import type { AccountsDb, WorldDatabase, WorldDb } from '../database/tables.ts';
 import type { AccountsDatabase } from '../../accounts/store/tables.ts';
-import { monitorPaceOf } from '../../payments/rules.ts';
+import { monitorPaceOf } from '../../payments/monitor-rules.ts';
 import { MAX_TEST_EMAILS_A_DAY } from '../../purchases/batch-rules.ts';
 
 export interface ProcessContext {
@@ -68,6 +68,8 @@ export interface ProcessContext {
   readonly metrics?: Metrics;
   /** Only where traces are configured. */
   readonly tracing?: Tracing;
+  /** Tests hash with less work than `createPasswords` does by itself. */
+  readonly passwords?: Passwords;
 }
 
 export { systemClock };
@@ -89,7 +91,7 @@ export function composeApi(parts: ProcessContext) {
     onError: notRefreshed(events, 'api keys'),
   });
   const worlds = worldConfigs(config).map((world) => composeApiWorld(parts, world, shared));
-  const passwords = createPasswords();
+  const passwords = parts.passwords ?? createPasswords();
   const auth = composeAuth(parts, { db: accountsDb, events, passwords });
   const people = { db: accountsDb, clock: systemClock, events, passwords };
   const ops = composeOps(parts, {
@@ -320,7 +322,7 @@ export function composeWorkerWorld(parts: ProcessContext, world: WorldConfig, sh
     },
     /** Has the supplier send its events to our API; undefined where no address is set. */
     registerForEvents: composeRegistration(world, connected.supplier.inBackground, events),
-    /** A refused operator action is nobody's if it is not on record. */
+    /** A refused operator action belongs to a person only if it is on record. */
     alertUnlessOnRecord: alertUnlessOnRecord(db, events),
     /** Stuck purchases and payments. */
     stuck: () =>
@@ -424,7 +426,7 @@ export function worldConfigs(config: Config): WorldConfig[] {
 
 /** A reader waits a second for the supplier: a turn that comes later than this is of no use to him. */
 const READ_SLOT_WITHIN_MS = 800;
-/** Nobody waits for schedules and reconciliation. Well within the time limits of their steps. */
+/** No caller waits for schedules and reconciliation. Well within the time limits of their steps. */
 const BACKGROUND_SLOT_WITHIN_MS = 30_000;
 /** A check is two or three requests, and its step has 15 s. */
 const CHECK_SLOT_WITHIN_MS = 3_000;

@@ -17,7 +17,7 @@ export interface TemporalUi {
 export interface OpsUseCases {
   readonly sessions: Bound<typeof sessionUseCases>;
   readonly people: Bound<typeof peopleUseCases>;
-  /** null: nobody said where it is. */
+  /** null: not configured. */
   readonly temporalUi: TemporalUi | null;
   /** `live` is undefined while the live world is switched off. */
   readonly worlds: { readonly test: OpsWorld; readonly live?: OpsWorld };

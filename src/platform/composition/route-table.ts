@@ -12,7 +12,8 @@ import { searchRoute } from '../../purchases/http/search-routes.ts';
 import { spendingRoute } from '../../purchases/http/spending-routes.ts';
 import { timelineRoute } from '../../purchases/http/timeline-routes.ts';
 import { transactionsRoute } from '../../purchases/http/transactions-routes.ts';
-import { esimRoutes, paymentRoutes } from '../../purchases/http/routes.ts';
+import { esimRoutes } from '../../esims/http/routes.ts';
+import { paymentRoutes, purchaseRoutes } from '../../purchases/http/routes.ts';
 import { sandboxRoutes } from '../../purchases/http/sandbox-routes.ts';
 import { quoteRoutes } from '../../purchases/http/quote-routes.ts';
 import { opsRoutes } from './ops-routes.ts';
@@ -24,7 +25,7 @@ import { fundRoute } from '../../payments/http/funding-routes.ts';
 import { EVENT_WORDS, eventBodySchema } from '../../webhooks/http/events.ts';
 import { FEED_ROUTE } from '../../webhooks/http/feed-routes.ts';
 import { MERCHANT_WEBHOOK_ROUTES } from '../../webhooks/http/routes.ts';
-import { WEBHOOK_EVENTS } from '../../webhooks/rules.ts';
+import { WEBHOOK_EVENTS } from '../../webhooks/event-rules.ts';
 import { webhookRoutes } from '../../payments/http/gateway-events-routes.ts';
 import { supplierEventRoutes } from '../../esims/http/supplier-events-routes.ts';
 
@@ -35,6 +36,7 @@ export function createRouteTable(info: {
   const renderCache = createRenderCache();
   const api = [
     ...catalogueRoutes(renderCache),
+    ...purchaseRoutes(),
     ...esimRoutes(),
     ...INSTALL_ROUTES,
     ...batchRoutes(),

@@ -197,7 +197,7 @@ const TRY_AGAIN_AFTER_MS = [2_000, 15_000];
 
 /**
  * Mails to users hold a link that is worth a password, so they are in no table: they are sent at once, tried again for a few seconds, and otherwise
- * lost. Nobody waits for it, so that an answer takes as long for an unknown address.
+ * lost. The caller does not wait for it, so that an answer takes as long for an unknown address.
  */
 function createUserMails({
   mailer,

@@ -164,7 +164,7 @@ function toConfig(s: Settings) {
     },
     /** How long a new API key works, unless its maker says otherwise; undefined: until it is revoked. */
     apiKeyLifeDays: s.SIMWAY_API_KEY_LIFE_DAYS,
-    /** Browsers may have payloads decrypted from there, over the API's admin port. Undefined: nobody may. */
+    /** Browsers may have payloads decrypted from there, over the API's admin port. Undefined: no browser may. */
     temporalUiOrigin: s.SIMWAY_TEMPORAL_UI_ORIGIN,
     /** Pages of operators link to workflows there. Undefined: they do not. */
     temporalUiUrl: s.TEMPORAL_UI_URL ?? s.SIMWAY_TEMPORAL_UI_ORIGIN,

@@ -19,7 +19,7 @@ export interface AdminDeps {
   readonly metrics: { readonly contentType: string; metrics(): Promise<string> };
   readonly version: string;
   readonly checksTimeoutMs?: number;
-  /** Undefined: payloads are decrypted for nobody. */
+  /** Undefined: no payload is decrypted. */
   readonly codec?: CodecEndpoint | undefined;
 }
 

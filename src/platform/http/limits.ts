@@ -35,7 +35,7 @@ export const MAX_PAGE_LIMIT = 100;
 export const DEFAULT_FEED_LIMIT = 20;
 /** Cursors are shorter: room for longer ones of later releases. */
 export const MAX_CURSOR_CHARACTERS = 200;
-/** Beyond a hundred million rows nobody pages on purpose, and the offset stays a small integer. */
+/** No caller pages beyond a hundred million rows on purpose, and the offset stays a small integer. */
 export const MAX_PAGE = 1_000_000;
 /** A catalogue of 3,000 packages is read in six requests. */
 export const MAX_CHANGES_LIMIT = 500;

@@ -15,10 +15,10 @@ import { findEarlierRequest } from './identify-request.ts';
 const KEY_TAKEN = 'idempotency_keys_pkey';
 
 export interface KeyedWrite<T> {
-  /** Writes. An error rolls back the write and the key. `about` names what a repeat needs in order to answer. */
-  readonly act: (trx: WorldDb) => Promise<{ readonly about: string; readonly value: T }>;
+  /** Writes. An error rolls back the write and the key. `resultId` is what a repeat needs in order to answer. */
+  readonly write: (trx: WorldDb) => Promise<{ readonly resultId: string; readonly value: T }>;
   /** Answers for an earlier request that was carried out and whose answer was lost. */
-  readonly again: (about: string) => Promise<T>;
+  readonly readEarlier: (resultId: string) => Promise<T>;
 }
 
 /** Writes once under the caller's key, or just writes without one. IDEMPOTENCY_KEY_IN_USE while the first request may be running. */
@@ -26,15 +26,15 @@ export async function writeOnce<T>(
   deps: { readonly db: WorldDb; readonly clock: Clock },
   principal: Principal,
   tag: IdempotencyContext | undefined,
-  { act, again }: KeyedWrite<T>,
+  { write, readEarlier }: KeyedWrite<T>,
 ): Promise<T> {
-  if (!tag) return (await act(deps.db)).value;
+  if (!tag) return (await write(deps.db)).value;
   const earlier = await findEarlierRequest(deps, principal, tag);
-  if (earlier) return again(earlier.transactionId);
+  if (earlier) return readEarlier(earlier.transactionId);
   try {
     return await deps.db.transaction().execute(async (trx) => {
-      const { about, value } = await act(trx);
-      await insertKey(trx, { transactionId: about, accountId: principal.account.id, idempotency: tag });
+      const { resultId, value } = await write(trx);
+      await insertKey(trx, { transactionId: resultId, accountId: principal.account.id, idempotency: tag });
       return value;
     });
   } catch (error) {

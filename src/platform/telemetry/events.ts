@@ -88,7 +88,7 @@ function purchaseEvents(log: EventLog, metrics: WorldMetrics | undefined) {
       log.error(fields, 'unverified request refused: not signed by the API, and not in the database');
       metrics?.unverifiedRequest(fields.what);
     },
-    /** A merchant whose program opens payments that nobody pays, or many buyers who leave the checkout. */
+    /** A merchant whose program opens payments that are never paid, or many buyers who leave the checkout. */
     unpaidRefused: (fields: Texts<'accountId'>) => {
       log.warn(fields, 'refused: too many payments of the account are unpaid');
       metrics?.unpaidRefused();

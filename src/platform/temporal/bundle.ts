@@ -37,10 +37,15 @@ export async function writeBundle(file: string): Promise<void> {
 export async function readBundle(file: string): Promise<WorkflowBundleOption> {
   const text = await readFile(file, 'utf8');
   const end = text.indexOf('\n');
-  if (text.slice(0, end) !== `// ${await fingerprint()}`)
+  if (text.slice(0, end) !== `// ${await fingerprintOnce()}`)
     throw new Error(`${file} was bundled from other workflows than those here: bundle them again`);
   return { code: text.slice(end + 1) };
 }
+
+let fingerprinted: Promise<string> | undefined;
+
+/** A process runs the code that it was started with, however many workers it starts. */
+const fingerprintOnce = (): Promise<string> => (fingerprinted ??= fingerprint());
 
 /** Of everything that goes into a bundle. */
 async function fingerprint(): Promise<string> {

@@ -126,7 +126,7 @@ function actionSinks({ onRejectedAction }: WorkersOptions): InjectedSinks<Action
   return { actions: { rejected: { fn: (_info, action) => onRejectedAction?.(action) } } };
 }
 
-/** Steps in our own database run inside our own workflows' tasks. Whoever reaches Temporal could schedule them on a task queue as well. */
+/** Steps in our own database run inside our own workflows' tasks. Anyone who reaches Temporal could schedule them on a task queue as well. */
 function refusesScheduled({ onScheduledLocal }: WorkersOptions): ActivityInterceptorsFactory {
   return ({ info }) => ({
     inbound: {

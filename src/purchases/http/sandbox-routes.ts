@@ -6,8 +6,8 @@ import { choiceField, countField } from '../../platform/http/fields.ts';
 import { toJson } from '../../platform/http/json.ts';
 import { MAX_SANDBOX_ADVANCE_SECONDS, MAX_SANDBOX_USE_BYTES } from '../../platform/http/limits.ts';
 import { defineRoute, type Route } from '../../platform/http/route.ts';
-import { presentEsim } from './present.ts';
-import { esimSchema } from './schema.ts';
+import { presentEsim } from '../../esims/http/present.ts';
+import { esimSchema } from '../../esims/http/schema.ts';
 
 const installBody = z
   .object({

@@ -1,8 +1,8 @@
-/** Keeping the figures that statistics and my-esims read (docs/decisions/0056-kept-figures.md): adding deltas to sums, counting anew, comparing. */
+/** Keeping the figures that statistics and my-esims read (docs/decisions/0056-kept-figures.md): adding deltas to sums, counting again, comparing. */
 import { sql, type RawBuilder } from 'kysely';
 import type { WorldDb } from '../../platform/database/tables.ts';
 
-/** The function locks no purchase; who folds or counts anew holds this. */
+/** The function locks no purchase; folding and counting again hold this. */
 const LOCK = sql`hashtextextended('figures of ' || current_schema(), 0)`;
 
 /** Deltas of each kind in one transaction: some 0.3 s, most of it for the index that searches use. */
@@ -29,7 +29,7 @@ async function foldBatch(trx: WorldDb): Promise<number> {
 /** A million purchases take some ten seconds. */
 const REBUILD_WITHIN_MS = 30 * 60_000;
 
-/** Counts everything anew and replaces the sums in one transaction, while purchases go on. */
+/** Counts everything again and replaces the sums in one transaction, while purchases go on. */
 export function rebuildFigures(db: WorldDb): Promise<void> {
   return db.connection().execute(async (connection) => {
     const within = sql.lit(`${REBUILD_WITHIN_MS}ms`);

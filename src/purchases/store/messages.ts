@@ -2,7 +2,7 @@
  * A purchase's change of status, sent once per status as `esim.purchased`: the statement that makes the change also writes the event and its webhooks.
  */
 import { sql, type RawBuilder } from 'kysely';
-import { sealedQrCodeUrl, type PurchaseEventStatus } from '../../webhooks/rules.ts';
+import { sealedQrCodeUrl, type PurchaseEventStatus } from '../../webhooks/event-rules.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
 import { bodyOf, eventQueries, type PendingMessages } from '../../webhooks/store/messages.ts';
 

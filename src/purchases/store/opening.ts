@@ -10,7 +10,7 @@ import { toPackage, type StoredPackage } from '../../catalogue/store/catalogue.t
 import { insertKey, keepingKey, keepRefusedId, releaseKey } from '../../platform/idempotency/store.ts';
 import { mayOpenUnpaid, TOO_MANY_UNPAID } from '../../payments/store/unpaid.ts';
 import type { UnpaidLimits } from '../../payments/rules.ts';
-import { placeHoldQueries } from '../../ledger/store/ledger.ts';
+import { placeHoldQueries } from '../../ledger/store/holds.ts';
 import { enqueueLowBalance, NO_CROSSING, type ThresholdCrossing } from '../../ledger/store/low-balance.ts';
 import { lockQuote, useQuote } from './quotes.ts';
 import { newPayment } from '../../payments/store/payments.ts';
@@ -27,7 +27,7 @@ export interface OpenOptions {
   readonly keepRefusal: () => boolean;
   /** Why nothing new may be opened, whatever the rows say. */
   readonly refusal?: Refusal | undefined;
-  /** Called where it was refused before, with when: by an earlier run of the same step, or in answer to somebody who was told no. */
+  /** Called where it was refused before, with when: by an earlier run of the same step, or in answer to a caller who was refused. */
   readonly onRefusedBefore?: (at: Date) => void;
 }
 

@@ -8,16 +8,16 @@ import {
   type BookedPayment,
   type BookingDecision,
   type ReceivedMoney,
-} from '../../payments/rules.ts';
+} from '../../payments/booking-rules.ts';
 import {
   ensureSystemAccounts,
   ensureWallet,
   exchangeEntries,
-  placePaidHold,
   transfer,
   walletAccount,
   type LedgerEntry,
 } from '../../ledger/store/ledger.ts';
+import { placePaidHold } from '../../ledger/store/holds.ts';
 import { lockPayment } from '../../payments/store/lock-order.ts';
 import {
   flagMoney,

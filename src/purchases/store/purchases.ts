@@ -12,9 +12,9 @@ import {
   voidHold,
   voidHoldToSuspense,
   type Posted,
-} from '../../ledger/store/ledger.ts';
+} from '../../ledger/store/holds.ts';
 import { lockPayments } from '../../payments/store/lock-order.ts';
-import { CLAIMS } from '../../payments/store/payments.ts';
+import { CLAIMS } from '../../payments/rules.ts';
 import { handOnChange, statusChangeQueries, type StatusChange } from './messages.ts';
 import { creditRefund, createRefund } from '../../payments/store/refunds.ts';
 import type { EsimsTable } from '../../esims/store/tables.ts';
@@ -68,7 +68,7 @@ export function topUpItem(totals: TopUpTotals, answeredAt: Date): DeliveredItem 
         ? {}
         : {
             expired_time: atLeast('expired_time', new Date(expiredTime), 'timestamptz'),
-            // A new end is notified of anew.
+            // A new end gets a new notice.
             notified_expiry_days: sql`case when ${new Date(expiredTime)}::timestamptz > esims.expired_time + interval '1 hour' then 0 else esims.notified_expiry_days end`,
           }),
     },

@@ -4,7 +4,7 @@ import { createFaultBoard, isOff } from '../support/faults.ts';
 import { createStats } from '../support/http.ts';
 import { createSimulator, type Simulator, type SimulatorOptions } from '../support/simulator.ts';
 import { createApiHandler } from './api-server.ts';
-import { createCatalogue } from './catalogue/catalogue.ts';
+import { createCatalogue, type Catalogue } from './catalogue/catalogue.ts';
 import type { SupplierContext } from './context.ts';
 import { createSupplierControl } from './control/server.ts';
 import { FAULTS } from './faults.ts';
@@ -35,6 +35,9 @@ export interface SupplierSimulatorOptions extends SimulatorOptions {
   balance?: number;
 }
 
+/** It never changes, so all simulators of a process share one. */
+let catalogue: Catalogue | undefined;
+
 function buildContext(options: SupplierSimulatorOptions, database: Database, url: () => string) {
   const { now = Date.now, publicHost = 'qr.sandbox.example' } = options;
   const { meta } = database;
@@ -53,7 +56,7 @@ function buildContext(options: SupplierSimulatorOptions, database: Database, url
   const { orderNo, tranNo } = newestNumbers(database);
   const context: SupplierContext = {
     now,
-    catalogue: createCatalogue(),
+    catalogue: (catalogue ??= createCatalogue()),
     database,
     orders,
     account,

@@ -1,7 +1,7 @@
 /** For the API reference. The bodies that are sent are made in rules.ts; a test compares the two. */
 import { z } from 'zod';
 import { ESIM_STATUSES } from '../../domain/states.ts';
-import { PURCHASE_EVENT_STATUSES, type WebhookEvent } from '../rules.ts';
+import { PURCHASE_EVENT_STATUSES, type WebhookEvent } from '../event-rules.ts';
 import { isoTime, money } from '../../platform/http/answer-fields.ts';
 
 const later = (description: string) =>
@@ -58,7 +58,7 @@ export const EVENT_WORDS: { readonly [Event in WebhookEvent]: EventWords } = {
   },
   'esim.usage_threshold': {
     summary: 'An eSIM has used a part of its allowance',
-    when: 'When 50, 80 and 90 percent are used, each once for an allowance. A jump over several sends all of them. After a top-up the larger allowance counts anew.',
+    when: 'When 50, 80 and 90 percent are used, each once for an allowance. A jump over several sends all of them. After a top-up the larger allowance counts again.',
     data: z.object({
       ...esim,
       thresholdPercent: z.union(USAGE_PERCENTS).meta({ description: 'Percent of the allowance' }),
@@ -70,7 +70,7 @@ export const EVENT_WORDS: { readonly [Event in WebhookEvent]: EventWords } = {
   },
   'esim.expiring': {
     summary: 'An eSIM expires soon',
-    when: 'Three days and one day before `expiredTime`, each once, also for an eSIM that was never used. An end of validity that moves to later, such as by a top-up, counts anew. Where less than a day is left at once, only the second one is sent.',
+    when: 'Three days and one day before `expiredTime`, each once, also for an eSIM that was never used. An end of validity that moves to later, such as by a top-up, counts again. Where less than a day is left at once, only the second one is sent.',
     data: z.object({
       ...esim,
       daysBefore: z.union(EXPIRY_DAYS).meta({ description: 'At most so many days are left' }),

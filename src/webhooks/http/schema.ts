@@ -1,14 +1,13 @@
 import { z } from 'zod';
+import { DISABLED_REASONS, MESSAGE_STATUSES } from '../rules.ts';
 import {
   DEFAULT_EVENTS,
-  DISABLED_REASONS,
-  MAX_KEPT_HEADERS,
-  MESSAGE_STATUSES,
   PURCHASE_EVENT,
   PURCHASE_EVENT_STATUSES,
   WEBHOOK_EVENTS,
   type WebhookEvent,
-} from '../rules.ts';
+} from '../event-rules.ts';
+import { MAX_KEPT_HEADERS } from '../kept-attempt-rules.ts';
 import type { EndpointWithSecret } from '../endpoints.ts';
 import type { Attempt } from '../messages.ts';
 import { isoTime } from '../../platform/http/answer-fields.ts';

@@ -1,5 +1,6 @@
 import { sql, type RawBuilder } from 'kysely';
-import type { Header, WebhookEvent } from '../rules.ts';
+import type { WebhookEvent } from '../event-rules.ts';
+import type { Header } from '../kept-attempt-rules.ts';
 import { inTransaction } from '../../platform/database/in-transaction.ts';
 import { disableEndpoint, signingSecrets, type DisablingReason } from './endpoints.ts';
 import type { PendingMessages } from './messages.ts';

@@ -1,5 +1,6 @@
 import { sql, type RawBuilder } from 'kysely';
-import type { DisabledReason, WebhookEvent } from '../rules.ts';
+import type { DisabledReason } from '../rules.ts';
+import type { WebhookEvent } from '../event-rules.ts';
 import { inTransaction } from '../../platform/database/in-transaction.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
 import { enqueueWebhook, readPage, subscribers, type PendingMessages } from './messages.ts';

@@ -5,7 +5,7 @@
  */
 import { sql } from 'kysely';
 import type { FeedPosition } from '../feed-cursor.ts';
-import type { WebhookEvent } from '../rules.ts';
+import type { WebhookEvent } from '../event-rules.ts';
 import { inBatches } from '../../platform/database/retention.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
 

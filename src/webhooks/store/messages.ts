@@ -1,12 +1,7 @@
 import { sql, type RawBuilder, type SelectQueryBuilder } from 'kysely';
 import type { Page, PageQuery } from '../../domain/page.ts';
-import {
-  namesOfFacts,
-  webhookBody,
-  type MessageStatus,
-  type WebhookEvent,
-  type WebhookFacts,
-} from '../rules.ts';
+import { type MessageStatus } from '../rules.ts';
+import { namesOfFacts, webhookBody, type WebhookEvent, type WebhookFacts } from '../event-rules.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
 
 /** Messages that a step wrote and that are to be sent once the step has committed. */

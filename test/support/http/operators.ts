@@ -33,9 +33,9 @@ export const PASSWORD = 'correct horse battery staple';
 
 /** A person with a role; `NEW`: an administrator who has to choose a password first; `OTHER`: one who has not signed in. */
 type Who = Role | 'NEW' | 'OTHER';
-const EVERYBODY: readonly Who[] = [...ROLES, 'NEW', 'OTHER'];
+const ALL_PEOPLE: readonly Who[] = [...ROLES, 'NEW', 'OTHER'];
 export const personOf = (who: Who): string =>
-  makeId('person', EVERYBODY.indexOf(who).toString(16).padStart(32, '0'));
+  makeId('person', ALL_PEOPLE.indexOf(who).toString(16).padStart(32, '0'));
 export const NO_PERSON = `person-${'f'.repeat(32)}`;
 export const tokenOf = (who: Who): string => `ops_${who.padEnd(43, '0')}`;
 
@@ -53,7 +53,7 @@ export interface TestOperators extends OpsUseCases {
   isEngineAway: boolean;
   /** `<role> <subject>` of what was refused for a role, as the audit log has it since the last reset. */
   refused(): Promise<string[]>;
-  /** Everybody as at the beginning, and signed in. */
+  /** All people as at the beginning, signed in. */
   reset(): Promise<void>;
   close(): Promise<void>;
 }
@@ -114,7 +114,7 @@ export function openOperators(
       await sql`delete from accounts.access_grants`.execute(books.owner);
       await sql`delete from accounts.people`.execute(books.owner);
       const passwordHash = await passwords.hash(PASSWORD);
-      await Promise.all(EVERYBODY.map((who) => addPerson(books.accounts, who, passwordHash)));
+      await Promise.all(ALL_PEOPLE.map((who) => addPerson(books.accounts, who, passwordHash)));
     },
     close: async () => {
       await liveDb?.destroy();

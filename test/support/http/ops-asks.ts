@@ -33,7 +33,7 @@ const PERSON = personOf('OTHER');
 const REASON = { reason: 'a test' };
 const REPAIRS = '/ops/batch-repairs';
 const ONE_REPAIR = `${REPAIRS}/{repairId}`;
-const WISH = { action: 'look-at-gateway', filter: { class: 'paid-not-delivered' } };
+const REPAIR_BODY = { action: 'look-at-gateway', filter: { class: 'paid-not-delivered' } };
 const TERMS = { userMarkupPercent: 25, merchantMarkupPercent: 17.5, ngnIncrementPercent: 3 };
 const LOOK = { move: 'look-at-gateway', ...REASON };
 const ONE = `/ops/purchases/${TXN}`;
@@ -43,6 +43,7 @@ const APPROVE = 'POST /ops/moves/{moveId}/approve';
 const APPROVAL = `/ops/moves/${MOVE}/approve`;
 const ACCOUNTS = '/ops/accounts';
 const BOUGHT = `${ACCOUNTS}/${ACCOUNT}/transactions`;
+const OF_ACCOUNT = 'GET /ops/accounts/{accountId}';
 const ITS_PURCHASES = 'GET /ops/accounts/{accountId}/transactions';
 const CHANGE_ACCOUNT = 'PATCH /ops/accounts/{accountId}';
 
@@ -125,8 +126,14 @@ export const GOOD_ASKS: readonly OpsAsk[] = [
     as: 'FINANCE',
     status: 200,
   },
-  { route: `POST ${REPAIRS}/preview`, target: `${REPAIRS}/preview`, body: WISH, as: 'FINANCE', status: 200 },
-  { route: `POST ${REPAIRS}`, target: REPAIRS, body: { ...WISH, ...REASON }, as: 'FINANCE', status: 201 },
+  {
+    route: `POST ${REPAIRS}/preview`,
+    target: `${REPAIRS}/preview`,
+    body: REPAIR_BODY,
+    as: 'FINANCE',
+    status: 200,
+  },
+  { route: `POST ${REPAIRS}`, target: REPAIRS, body: { ...REPAIR_BODY, ...REASON }, as: 'FINANCE', status: 201 },
   { route: `GET ${REPAIRS}`, target: `${REPAIRS}?open=true`, as: 'SUPPORT', status: 200 },
   { route: `GET ${ONE_REPAIR}`, target: `${REPAIRS}/${REPAIR}`, as: 'SUPPORT', status: 200 },
   ...(['approve', 'decline', 'stop'] as const).map((verb) => ({
@@ -222,6 +229,12 @@ export const GOOD_ASKS: readonly OpsAsk[] = [
   },
   { route: 'GET /ops/accounts/{accountId}', target: `${ACCOUNTS}/${ACCOUNT}`, as: 'SUPPORT', status: 200 },
   { route: ITS_PURCHASES, target: `${BOUGHT}?limit=5`, as: 'SUPPORT', status: 200 },
+  ...['members', 'keys', 'endpoints', 'messages'].map((list) => ({
+    route: `${OF_ACCOUNT}/${list}`,
+    target: `${ACCOUNTS}/${ACCOUNT}/${list}`,
+    as: 'SUPPORT' as const,
+    status: 200,
+  })),
   {
     route: CHANGE_ACCOUNT,
     target: `${ACCOUNTS}/${ACCOUNT}`,
@@ -265,6 +278,7 @@ export const OTHER_ASKS: readonly OpsAsk[] = [
   ),
   ...['page=0', 'limit=1000', `text=${'x'.repeat(255)}`].map((query) => badQuery(ACCOUNTS, query)),
   badQuery('/ops/overview', 'world=prod'),
+  { ...badQuery('/ops/differences', 'id=first'), as: 'FINANCE' },
   ...[
     REASON,
     { plan: 'PREMIUM' },
@@ -287,6 +301,16 @@ export const OTHER_ASKS: readonly OpsAsk[] = [
   { route: 'GET /ops/accounts/{accountId}', target: `${ACCOUNTS}/${NO_ACCOUNT}`, as: 'SUPPORT', status: 404 },
   { route: ITS_PURCHASES, target: `${ACCOUNTS}/${NO_ACCOUNT}/transactions`, as: 'SUPPORT', status: 404 },
   { route: ITS_PURCHASES, target: `${BOUGHT}?after=txn-1`, as: 'SUPPORT', status: 400 },
+  ...['members', 'keys', 'endpoints', 'messages'].map((list) => ({
+    route: `${OF_ACCOUNT}/${list}`,
+    target: `${ACCOUNTS}/${NO_ACCOUNT}/${list}`,
+    as: 'SUPPORT' as const,
+    status: 404,
+  })),
+  ...['messageId=msg-1', 'after=msg-1', `after=msg-${'0'.repeat(32)}`, 'limit=101'].map((query) => ({
+    ...badQuery(`${ACCOUNTS}/${ACCOUNT}/messages`, query),
+    route: `${OF_ACCOUNT}/messages`,
+  })),
   { route: 'GET /ops/accounts/{accountId}', target: `${ACCOUNTS}/acc-1`, as: 'SUPPORT', status: 404 },
   {
     route: 'POST /ops/sessions',
@@ -442,29 +466,29 @@ export const OTHER_ASKS: readonly OpsAsk[] = [
   {
     route: `POST ${REPAIRS}`,
     target: REPAIRS,
-    body: { ...WISH, ...REASON, action: 'credit-wallet' },
+    body: { ...REPAIR_BODY, ...REASON, action: 'credit-wallet' },
     as: 'SUPPORT',
     status: 403,
   },
-  { route: `POST ${REPAIRS}`, target: REPAIRS, body: WISH, as: 'FINANCE', status: 400 },
+  { route: `POST ${REPAIRS}`, target: REPAIRS, body: REPAIR_BODY, as: 'FINANCE', status: 400 },
   {
     route: `POST ${REPAIRS}/preview`,
     target: `${REPAIRS}/preview`,
-    body: { ...WISH, filter: {} },
+    body: { ...REPAIR_BODY, filter: {} },
     as: 'FINANCE',
     status: 400,
   },
   {
     route: `POST ${REPAIRS}/preview`,
     target: `${REPAIRS}/preview`,
-    body: { ...WISH, maxRows: 501 },
+    body: { ...REPAIR_BODY, maxRows: 501 },
     as: 'FINANCE',
     status: 400,
   },
   {
     route: `POST ${REPAIRS}/preview`,
     target: `${REPAIRS}/preview`,
-    body: { ...WISH, action: 'mark-paid' },
+    body: { ...REPAIR_BODY, action: 'mark-paid' },
     as: 'FINANCE',
     status: 400,
   },

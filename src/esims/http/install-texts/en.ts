@@ -107,7 +107,7 @@ export const en: InstallTexts = {
       },
     ],
   },
-  keepPrivate: 'Keep this page’s address to yourself: whoever has it can install the eSIM.',
+  keepPrivate: 'Keep this page’s address to yourself: anyone who has it can install the eSIM.',
   diagnosis: {
     NOT_DELIVERED: {
       summary: 'The eSIM is not delivered yet.',

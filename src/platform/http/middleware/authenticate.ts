@@ -132,7 +132,7 @@ const BEARER = /^Bearer ([!-~]{1,200})$/i;
 /** Tokens of sessions that were valid a moment ago: so many people do not sign in at once. */
 const KNOWN_TOKENS = 1_000;
 
-/** What reverse proxies add. Nobody else sends these. */
+/** What reverse proxies add. Other clients do not send these. */
 const PROXY_HEADERS = [
   'x-forwarded-for',
   'forwarded',

@@ -59,7 +59,7 @@ export function suspendEsim(context: SupplierContext, params: Params): Outcome {
   return write(context, esim.row, suspended(esim));
 }
 
-/** The eSIM with its service going on, or 200002. One that no device has starts its wait for first use anew. */
+/** The eSIM with its service going on, or 200002. One that no device has starts its wait for first use again. */
 export function resumed(context: SupplierContext, { row, state, plan }: FoundEsim): EsimRow {
   if (state.esimStatus !== 'SUSPENDED') throw new SupplierError('200002');
   const activatesAtMs =

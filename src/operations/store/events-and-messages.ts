@@ -1,4 +1,4 @@
-/** Repairs of gateway events and webhook messages. Each is recorded among the operator actions, in the transaction of its effect. */
+/** Operators' repairs of gateway events and webhook messages. Each is recorded among the operator actions, in the transaction of its effect. */
 import { sql } from 'kysely';
 import { UNMATCHED_EVENT, type GatewayEventRow } from '../../payments/store/gateway-events.ts';
 import type { ActionRefusal } from '../rules.ts';

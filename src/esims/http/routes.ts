@@ -1,0 +1,64 @@
+/** A merchant's own eSIMs: the list and one of them. */
+import { isId } from '../../domain/ids.ts';
+import { toJson } from '../../platform/http/json.ts';
+import { defineRoute, type Route } from '../../platform/http/route.ts';
+import { presentEsim, presentEsimPage } from './present.ts';
+import { esimPageSchema, esimSchema, myEsimsQuery } from './schema.ts';
+
+const ESIMS = 'eSIMs';
+
+const myEsimsRoute = defineRoute({
+  method: 'GET',
+  path: '/api/esim/my-esims',
+  key: 'required',
+  scope: 'read',
+  shapes: ['base'],
+  query: myEsimsQuery,
+  errors: [],
+  responses: { 200: { description: 'One page, newest first', schema: esimPageSchema } },
+  docs: {
+    operationId: 'listEsims',
+    tag: ESIMS,
+    summary: 'List your eSIMs',
+    description:
+      'One page of your eSIM orders, filtered and searched as asked. `nextCursor` continues behind the last of them, ' +
+      'however many come in meanwhile.',
+  },
+  async handle({ world, principal, query }) {
+    const { page, limit, status } = query;
+    const [search, after] = [query.search || undefined, query.after || undefined];
+    const found = await world.listEsims(principal, { page, limit, status, search, after });
+    return { status: 200, body: toJson(presentEsimPage(found)) };
+  },
+});
+
+const esimRoute = defineRoute({
+  method: 'GET',
+  path: '/api/esim/{esimId}',
+  key: 'required',
+  scope: 'read',
+  shapes: ['base'],
+  params: {
+    esimId: {
+      description: 'The `_id` of an eSIM order',
+      example: 'esim-0f8fad5bd9cb469fa16570867728950e',
+      isPossible: (text) => isId('esim', text),
+      notFound: { code: 'ESIM_NOT_FOUND', message: 'eSIM not found' },
+    },
+  },
+  errors: ['ESIM_NOT_FOUND', 'NOT_YOUR_ESIM'],
+  responses: { 200: { description: 'The eSIM order', schema: esimSchema } },
+  docs: {
+    operationId: 'getEsim',
+    tag: ESIMS,
+    summary: 'Read one of your eSIMs',
+    description:
+      'Install data, usage and validity. State and usage are read from the supplier again when our data is old.',
+  },
+  async handle({ world, principal, params }) {
+    const esim = await world.getEsim(principal, params['esimId'] ?? '');
+    return { status: 200, body: toJson(presentEsim(esim)) };
+  },
+});
+
+export const esimRoutes = (): Route[] => [myEsimsRoute, esimRoute];
