@@ -1,6 +1,7 @@
 // Debian's Chromium, driven by Playwright, with nothing of its own going out to the network.
 // Must fail clearly where there is no browser: a page that nobody looked at is not a page that works.
 import { existsSync } from 'node:fs';
+import { settled } from '../support/axe.ts';
 import { chromium, type Browser, type BrowserContext, type Page } from 'playwright-core';
 
 const PROGRAM = '/usr/bin/chromium';
@@ -49,8 +50,18 @@ export function watchOrigins(page: Page): Set<string> {
 }
 
 /** By how many pixels something is wider than the screen. */
-export const overflow = (page: Page): Promise<number> =>
-  page.evaluate<number>('document.documentElement.scrollWidth - document.documentElement.clientWidth');
+export async function overflow(page: Page): Promise<number> {
+  await settled(page);
+  return page.evaluate<number>('document.documentElement.scrollWidth - document.documentElement.clientWidth');
+}
+
+/** The elements that stick out, for the reader of a failure. */
+export const widest = (page: Page): Promise<string> =>
+  page.evaluate<string>(
+    `[...document.querySelectorAll('body *')]
+      .filter((one) => one.getBoundingClientRect().right > document.documentElement.clientWidth)
+      .map((one) => one.tagName + '.' + String(one.className).slice(0, 60)).slice(0, 5).join(' | ')`,
+  );
 
 const READ_SHIFTS = `window.layoutShift = 0;
   new PerformanceObserver((list) => {

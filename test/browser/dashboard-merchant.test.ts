@@ -8,7 +8,15 @@ import { graveFaults } from '../support/axe.ts';
 import { SIGN_IN_ENV } from '../support/people.ts';
 import { keepScreenshot } from '../support/screenshots.ts';
 import { startStack, type Stack } from '../support/stack.ts';
-import { FIRST_LOAD_BYTES, firstLoad, openBrowser, overflow, watchLayout, watchLoads } from './browser.ts';
+import {
+  FIRST_LOAD_BYTES,
+  firstLoad,
+  openBrowser,
+  overflow,
+  watchLayout,
+  watchLoads,
+  widest,
+} from './browser.ts';
 
 const DESK = { width: 1280, height: 900 };
 const PHONE = { width: 375, height: 800 };
@@ -114,11 +122,11 @@ async function putInWallet(page: Page, context: BrowserContext, amount: string):
   await checkout.close();
 }
 
-/** The elements that stick out, for whoever reads a failure. */
-const widest = (page: Page): Promise<string> =>
+/** Fields that are too narrow for what they say. */
+const cutFields = (page: Page): Promise<string> =>
   page.evaluate<string>(
-    `[...document.querySelectorAll('body *')].filter((one) => one.getBoundingClientRect().right > ${PHONE.width})
-      .map((one) => one.tagName + '.' + String(one.className).slice(0, 60)).slice(0, 5).join(' | ')`,
+    `[...document.querySelectorAll('input')].filter((one) => one.scrollWidth > one.clientWidth)
+      .map((one) => one.value || one.placeholder).join(' | ')`,
   );
 
 const BADGE = 'Test: no real money';
@@ -132,12 +140,17 @@ async function faultsOf(page: Page, name: string): Promise<string[]> {
       await page.emulateMedia({ colorScheme });
       const faults = await graveFaults(page);
       found.push(...faults.map((fault) => `${name}, ${colorScheme}, ${viewport.width}: ${fault}`));
+      await keepScreenshot(
+        page,
+        `merchant-${name}-${colorScheme}-${viewport === DESK ? 'desk' : 'phone'}-whole`,
+      );
     }
     const tooWide = await overflow(page);
     if (tooWide > 0) found.push(`${name} is ${tooWide} too wide: ${await widest(page)}`);
+    const cut = await cutFields(page);
+    if (cut !== '') found.push(`${name} cuts what its fields say, on ${viewport.width}: ${cut}`);
     if (!(await page.getByText(BADGE).isVisible())) found.push(`${name} does not say its world`);
   }
-  await keepScreenshot(page, `merchant-phone-${name}`);
   await page.setViewportSize(DESK);
   return found;
 }
@@ -154,8 +167,6 @@ describe('the journey', { timeout: 180_000 }, () => {
     // The link of the mail alone, which sends it to no server.
     expect(shown.every((address) => address.includes('/dashboard/confirm#token='))).toBe(true);
     expect(await page.evaluate<string>('location.href')).not.toContain(token);
-    await keepScreenshot(page, 'merchant-home');
-
     await choose(page, 'API keys');
     await page.getByRole('button', { name: 'Create a key' }).click();
     await page.getByLabel('Webhook URL').fill(`${websiteUrl}hook`);
@@ -188,8 +199,13 @@ describe('the journey', { timeout: 180_000 }, () => {
     await page.getByRole('link', { name: 'Open the eSIM' }).click();
     // What it says depends on how soon the sandbox puts the eSIM in use.
     await page.getByRole('heading', { name: 'Diagnosis' }).waitFor();
-    await keepScreenshot(page, 'merchant-esim-whole');
+    await keepScreenshot(page, 'merchant-esim');
     const found = await faultsOf(page, 'esim');
+
+    await choose(page, 'Home');
+    await page.getByText('1 eSIM from 1 purchase').waitFor();
+    await page.getByRole('table').waitFor();
+    await keepScreenshot(page, 'merchant-home');
 
     await choose(page, 'Webhooks');
     await page.getByRole('link', { name: 'esim.purchased' }).first().click();
@@ -206,7 +222,7 @@ describe('the journey', { timeout: 180_000 }, () => {
     await page.goto(page.url().replace(/\/developers\/.*/, '/purchases?type=BASE'));
     await page.getByRole('table').getByRole('link').first().click();
     await page.waitForURL('**/purchases/txn-*');
-    await page.getByRole('heading', { level: 1 }).waitFor();
+    await page.getByText('Wallet held').waitFor();
     found.push(...(await faultsOf(page, 'purchase')));
     expect(found).toEqual([]);
 

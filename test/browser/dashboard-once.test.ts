@@ -4,6 +4,7 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { graveFaults } from '../support/axe.ts';
 import { dataOf, PASSWORD, SIGN_IN_ENV, signedIn, type Person } from '../support/people.ts';
+import { postEvent } from '../support/payers.ts';
 import { startStack, type Stack, type TestAccount } from '../support/stack.ts';
 import { openBrowser, watchTroubles } from './browser.ts';
 import { makeDelivered, makeStuck, openOperator, STUCK_TIMINGS } from './operators.support.ts';
@@ -52,14 +53,14 @@ const doneTo = async (id: string): Promise<Made[]> => {
 /** Changes whose path ends so leave these pages in the same moment, once each page has sent its own. */
 async function sendTogether(pages: readonly Page[], end: string): Promise<void> {
   let sent = 0;
-  const allSent = Promise.withResolvers<void>();
+  const allSent = Promise.withResolvers<undefined>();
   for (const page of pages) {
     await page.route(
       ({ pathname }) => pathname.endsWith(end),
       async (route) => {
         if (route.request().method() === 'POST') {
           sent += 1;
-          if (sent === pages.length) allSent.resolve();
+          if (sent === pages.length) allSent.resolve(undefined);
           await allSent.promise;
         }
         await route.continue();
@@ -167,6 +168,51 @@ describe('two people in the same moment', { timeout: 120_000 }, () => {
     expect(await graveFaults(second)).toEqual([]);
     await expect.poll(() => balanceOf(account)).toBe(Number(balance) + 30);
     await Promise.all(pages.map((page) => page.context().close()));
+  });
+});
+
+describe('a row that another person repairs meanwhile', { timeout: 120_000 }, () => {
+  /** The list is read again, as every 15 s. */
+  const untilGone = (page: Page, id: string): Promise<void> =>
+    expect
+      .poll(
+        async () => {
+          await page.evaluate("window.dispatchEvent(new Event('visibilitychange'))");
+          return page.locator('table').getByText(id).count();
+        },
+        { timeout: 20_000 },
+      )
+      .toBe(0);
+
+  it('leaves the dialog open, with what was typed, and it says that nothing is left to do', async () => {
+    const data = {
+      id: 1,
+      domain: 'test',
+      status: 'success',
+      reference: 'of-another-shop',
+      amount: 1_000,
+      currency: 'NGN',
+    };
+    await postEvent(stack, JSON.stringify({ event: 'charge.success', data }));
+    const isStuck = /event-\d+/;
+    await expect
+      .poll(async () => (await ada.call('GET', '/ops/stuck?class=inbox-without-purchase')).text, {
+        timeout: 40_000,
+      })
+      .toMatch(isStuck);
+    const { text } = await ada.call('GET', '/ops/stuck?class=inbox-without-purchase');
+    const id = isStuck.exec(text)?.[0] ?? '';
+    const page = await openAs(bayo, '/stuck?class=inbox-without-purchase');
+    await page.getByRole('button', { name: 'Ignore the event' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Reason').fill('of another shop, ticket 4711');
+    const dismissed = await ada.call('POST', `/ops/events/${id}/dismiss`, { reason: 'of another shop' });
+    expect(dismissed.status).toBe(200);
+    await untilGone(page, id);
+    expect(await dialog.getByLabel('Reason').inputValue()).toBe('of another shop, ticket 4711');
+    await dialog.getByRole('button', { name: 'Ignore the event' }).click();
+    await dialog.getByRole('alert').filter({ hasText: 'No unmatched gateway event has this id' }).waitFor();
+    await page.context().close();
   });
 });
 

@@ -14,6 +14,7 @@ import {
   watchLayout,
   watchLoads,
   watchTroubles,
+  widest,
 } from './browser.ts';
 import {
   DESK,
@@ -73,6 +74,8 @@ describe('one purchase', { timeout: 120_000 }, () => {
     await page.waitForURL(/class=paid-not-delivered/);
     await page.getByRole('link', { name: id }).click();
     await page.getByRole('heading', { name: 'Purchase', level: 1 }).waitFor();
+    await page.getByRole('button', { name: 'Credit the wallet' }).waitFor();
+    await keepScreenshot(page, 'operators-purchase');
 
     await page.getByRole('button', { name: 'Credit the wallet' }).click();
     const dialog = page.getByRole('dialog');
@@ -158,8 +161,11 @@ describe('twenty stuck purchases', { timeout: 180_000 }, () => {
   it('are repaired by one batch that a second person approves, and the list is empty', async () => {
     const ids = await makeStuck(20);
     await stack.clearFaults();
-    const page = await openAs(ada, '/stuck?class=paid-not-delivered');
+    const page = await openAs(ada, '');
     const troubles = watchTroubles(page);
+    await page.getByRole('region', { name: 'Stuck' }).getByText('20', { exact: true }).waitFor();
+    await keepScreenshot(page, 'operators-home');
+    await page.getByRole('link', { name: 'Paid, not delivered' }).click();
     await page.getByText('20 items', { exact: true }).waitFor();
     await page.getByRole('link', { name: 'Repair many at once' }).click();
     await page.getByRole('button', { name: 'Preview' }).click();
@@ -382,14 +388,15 @@ describe.each([
       const troubles = watchTroubles(page);
       for (const path of paths) {
         await open(page, path);
-        found.push(...(await loads.read(page, path)), ...(await graveFaults(page)));
+        found.push(...(await loads.read(page, path || '/')), ...(await graveFaults(page)));
         if (!(await page.getByText(BADGE).isVisible())) found.push(`${path} does not name its world`);
         const kept = path.replace(/(txn|acc)-.*/, 'one').replaceAll(/\W+/g, '-');
         await keepScreenshot(page, `operators${kept}-${look}-whole`);
         for (const size of [TABLET, options.viewport]) {
           await page.setViewportSize(size);
           const tooWide = await overflow(page);
-          if (tooWide > 0) found.push(`${path} is ${tooWide} wider than a screen of ${size.width}`);
+          if (tooWide > 0)
+            found.push(`${path} is ${tooWide} wider than a screen of ${size.width}: ${await widest(page)}`);
         }
       }
       expect(troubles).toEqual([]);

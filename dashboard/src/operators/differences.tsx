@@ -25,6 +25,8 @@ export function DifferencesPage() {
   const search = useSearch({ from: FROM });
   const navigate = useNavigate({ from: FROM });
   const differences = useQuery(differencesQuery({ world, ...search }));
+  // Not kept in the row, which goes once another person closes it: the dialog still has what was typed.
+  const [chosen, setChosen] = useState<Difference | null>(null);
   return (
     <Stack>
       <PageHead
@@ -63,7 +65,7 @@ export function DifferencesPage() {
             {items.length === 0 ? (
               <Empty>{search.id === undefined ? 'No open differences.' : 'No such difference.'}</Empty>
             ) : (
-              <List items={items} />
+              <List items={items} onChoose={setChosen} />
             )}
             <Pages
               of={pagination}
@@ -72,6 +74,7 @@ export function DifferencesPage() {
           </>
         )}
       </QueryView>
+      {chosen && <CloseDialog difference={chosen} onClose={() => setChosen(null)} />}
     </Stack>
   );
 }
@@ -107,7 +110,13 @@ function resultOf(run: Awaited<ReturnType<typeof runOnce>>): string {
   return `Compared. ${String(run.run.opened)} opened, ${String(run.run.closed)} resolved.`;
 }
 
-function List({ items }: { readonly items: readonly Difference[] }) {
+function List({
+  items,
+  onChoose,
+}: {
+  readonly items: readonly Difference[];
+  readonly onChoose: (difference: Difference) => void;
+}) {
   return (
     <Rows
       label="Differences"
@@ -127,7 +136,14 @@ function List({ items }: { readonly items: readonly Difference[] }) {
         { title: 'First seen', cell: ({ firstSeenAt }) => <Moment at={firstSeenAt} /> },
         {
           title: 'Close',
-          cell: (one) => (one.closedAt === null ? <CloseIt difference={one} /> : <Closed of={one} />),
+          cell: (one) =>
+            one.closedAt === null ? (
+              <Button size="compact-sm" variant="default" onClick={() => onChoose(one)}>
+                Close
+              </Button>
+            ) : (
+              <Closed of={one} />
+            ),
         },
       ]}
     />
@@ -154,10 +170,15 @@ function Closed({ of: { closedAt, closedBy, closeReason } }: { readonly of: Diff
   );
 }
 
-function CloseIt({ difference }: { readonly difference: Difference }) {
+function CloseDialog({
+  difference,
+  onClose,
+}: {
+  readonly difference: Difference;
+  readonly onClose: () => void;
+}) {
   const world = useWorld();
   const queries = useQueryClient();
-  const [opened, setOpened] = useState(false);
   const submit = async (reason: string) => {
     await ops.POST('/ops/differences/{differenceId}/close', {
       params: { path: { differenceId: difference.id }, query: { world } },
@@ -167,23 +188,18 @@ function CloseIt({ difference }: { readonly difference: Difference }) {
     await queries.invalidateQueries({ queryKey: ['ops', world] });
   };
   return (
-    <>
-      <Button size="compact-sm" variant="default" onClick={() => setOpened(true)}>
-        Close
-      </Button>
-      <ReasonDialog
-        title="Close the difference"
-        opened={opened}
-        onClose={() => setOpened(false)}
-        submit={submit}
-        submitLabel="Close the difference"
-        color="red"
-      >
-        <Alert color="yellow">
-          {plain(difference.kind)}: {difference.subject}. It opens again only if the facts change. No money is
-          moved.
-        </Alert>
-      </ReasonDialog>
-    </>
+    <ReasonDialog
+      title="Close the difference"
+      opened
+      onClose={onClose}
+      submit={submit}
+      submitLabel="Close the difference"
+      color="red"
+    >
+      <Alert color="yellow">
+        {plain(difference.kind)}: {difference.subject}. It opens again only if the facts change. No money is
+        moved.
+      </Alert>
+    </ReasonDialog>
   );
 }
