@@ -33,7 +33,7 @@ const PERSON = personOf('OTHER');
 const REASON = { reason: 'a test' };
 const REPAIRS = '/ops/batch-repairs';
 const ONE_REPAIR = `${REPAIRS}/{repairId}`;
-const REPAIR_BODY = { action: 'look-at-gateway', filter: { class: 'paid-not-delivered' } };
+const BATCH = { action: 'look-at-gateway', filter: { class: 'paid-not-delivered' } };
 const TERMS = { userMarkupPercent: 25, merchantMarkupPercent: 17.5, ngnIncrementPercent: 3 };
 const LOOK = { move: 'look-at-gateway', ...REASON };
 const ONE = `/ops/purchases/${TXN}`;
@@ -126,14 +126,8 @@ export const GOOD_ASKS: readonly OpsAsk[] = [
     as: 'FINANCE',
     status: 200,
   },
-  {
-    route: `POST ${REPAIRS}/preview`,
-    target: `${REPAIRS}/preview`,
-    body: REPAIR_BODY,
-    as: 'FINANCE',
-    status: 200,
-  },
-  { route: `POST ${REPAIRS}`, target: REPAIRS, body: { ...REPAIR_BODY, ...REASON }, as: 'FINANCE', status: 201 },
+  { route: `POST ${REPAIRS}/preview`, target: `${REPAIRS}/preview`, body: BATCH, as: 'FINANCE', status: 200 },
+  { route: `POST ${REPAIRS}`, target: REPAIRS, body: { ...BATCH, ...REASON }, as: 'FINANCE', status: 201 },
   { route: `GET ${REPAIRS}`, target: `${REPAIRS}?open=true`, as: 'SUPPORT', status: 200 },
   { route: `GET ${ONE_REPAIR}`, target: `${REPAIRS}/${REPAIR}`, as: 'SUPPORT', status: 200 },
   ...(['approve', 'decline', 'stop'] as const).map((verb) => ({
@@ -466,29 +460,29 @@ export const OTHER_ASKS: readonly OpsAsk[] = [
   {
     route: `POST ${REPAIRS}`,
     target: REPAIRS,
-    body: { ...REPAIR_BODY, ...REASON, action: 'credit-wallet' },
+    body: { ...BATCH, ...REASON, action: 'credit-wallet' },
     as: 'SUPPORT',
     status: 403,
   },
-  { route: `POST ${REPAIRS}`, target: REPAIRS, body: REPAIR_BODY, as: 'FINANCE', status: 400 },
+  { route: `POST ${REPAIRS}`, target: REPAIRS, body: BATCH, as: 'FINANCE', status: 400 },
   {
     route: `POST ${REPAIRS}/preview`,
     target: `${REPAIRS}/preview`,
-    body: { ...REPAIR_BODY, filter: {} },
+    body: { ...BATCH, filter: {} },
     as: 'FINANCE',
     status: 400,
   },
   {
     route: `POST ${REPAIRS}/preview`,
     target: `${REPAIRS}/preview`,
-    body: { ...REPAIR_BODY, maxRows: 501 },
+    body: { ...BATCH, maxRows: 501 },
     as: 'FINANCE',
     status: 400,
   },
   {
     route: `POST ${REPAIRS}/preview`,
     target: `${REPAIRS}/preview`,
-    body: { ...REPAIR_BODY, action: 'mark-paid' },
+    body: { ...BATCH, action: 'mark-paid' },
     as: 'FINANCE',
     status: 400,
   },
