@@ -1,7 +1,7 @@
 // The test run. Two groups: files that need no services, and files that share one Postgres, Temporal and Redis,
 // brought up only when such a file is among those that run.
 import { defineConfig } from 'vitest/config';
-import LongestFirst from './test/support/longest-first.ts';
+import MixedOrder from './test/support/mixed-order.ts';
 
 const WITHOUT_SERVICES = [
   'test/**/*.unit.test.ts',
@@ -26,7 +26,7 @@ export default defineConfig({
     maxWorkers: 3,
     // Files leave nothing behind in their process, and loading the Temporal SDK anew for each costs more than most of them take.
     isolate: false,
-    sequence: { sequencer: LongestFirst },
+    sequence: { sequencer: MixedOrder },
     // Ten times what anything takes on a quiet machine: a busy one is slow, not wrong.
     testTimeout: 180_000,
     hookTimeout: 180_000,

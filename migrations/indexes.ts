@@ -19,6 +19,7 @@ const AFTER_EVENTS = '2026-11-23-5-events';
 const AFTER_SEARCH = '2026-11-23-81-esim-search';
 const AFTER_ENTRIES = '2026-11-24-1-wallet-entries';
 const AFTER_EXCHANGES = '2026-11-24-2-webhook-exchanges';
+const AFTER_DECISIONS = '2026-11-25-8-decision-reasons';
 const AFTER_GRAMS = '2026-11-25-91-id-grams';
 const AFTER_USERS = '2026-11-24-1-users';
 
@@ -157,6 +158,34 @@ export const WORLD_INDEXES: readonly LiveIndex[] = [
   // An operator has the id of a request in hand, and nothing else.
   { name: 'purchases_by_request', after: AFTER_EXCHANGES, definition: 'purchases (request_id)' },
   { name: 'fundings_by_request', after: AFTER_EXCHANGES, definition: 'fundings (request_id)' },
+  // The same with an id of the gateway or of the supplier. The conditions are in src/operations/store/search.ts as well.
+  {
+    name: 'payments_by_gateway_id',
+    after: AFTER_DECISIONS,
+    definition: 'payments (gateway_id) where gateway_id is not null',
+  },
+  {
+    name: 'refunds_by_gateway_id',
+    after: AFTER_DECISIONS,
+    definition: 'refunds (gateway_refund_id) where gateway_refund_id is not null',
+  },
+  {
+    name: 'disputes_by_gateway_id',
+    after: AFTER_DECISIONS,
+    definition: "disputes (dispute_id) where dispute_id <> ''",
+  },
+  {
+    name: 'purchases_by_order_no',
+    after: AFTER_DECISIONS,
+    definition: 'purchases (supplier_order_no) where supplier_order_no is not null',
+  },
+  { name: 'esims_by_order_no', after: AFTER_DECISIONS, definition: "esims (order_no) where order_no <> ''" },
+  // An account's messages that were not delivered yet: few.
+  {
+    name: 'webhook_messages_undelivered',
+    after: AFTER_DECISIONS,
+    definition: "webhook_messages (account_id, created_at desc, id desc) where status <> 'DELIVERED'",
+  },
 ];
 
 /** Between two looks at an index that another process builds. */

@@ -1,11 +1,12 @@
 /** The purchase's database steps. Each is one transaction keyed by the purchase, so running it twice changes nothing. */
 import { isDeepStrictEqual } from 'node:util';
+import { LRUCache } from 'lru-cache';
 import { reopenDelivery } from '../../src/purchases/store/deliveries.ts';
 import { CLAIMS } from '../../src/payments/rules.ts';
 import {
-  canBePaid,
   closeFundingUnpaid,
   findFunding,
+  findPayableUntil,
   flagMoney,
   openFunding,
 } from '../../src/payments/store/payments.ts';
@@ -37,6 +38,8 @@ const OPEN_PURCHASES_ONLY = new Set<AttentionReason>([
 const CLOCKS_DIFFER_MS = 1_000;
 /** Our clocks never differ by this much: the workflow has another expiry than the payment's row. */
 const CLOSED_EARLY_MS = 60_000;
+/** Payments whose alert is remembered, so that retries of a step do not count it again. */
+const ALERTS_KEPT = 1_000;
 
 export function createOrderActivities(deps: ActivityDeps): OrderActivities {
   const { db, supplier, clock, events, unpaidLimits } = deps;
@@ -83,28 +86,38 @@ export function createOrderActivities(deps: ActivityDeps): OrderActivities {
       else await flagMoney(db, transactionId, reason);
       events.purchaseNeedsAttention({ transactionId, reason });
     },
-    closeUnpaid: async (transactionId, purpose, reason) => {
-      // Retried until its time is over, or it is paid. Workers' clocks differ a little.
-      if (await canBePaidFor(deps, transactionId, CLOCKS_DIFFER_MS)) {
-        // For other reasons it may be ours: no worker for the gateway answered while the payment was opened.
-        if (reason === 'PAYMENT_EXPIRED' && (await canBePaidFor(deps, transactionId, CLOSED_EARLY_MS))) {
-          const detail = 'to be closed as unpaid while it can still be paid';
-          events.unverifiedRequest({ what: 'payment', transactionId, detail });
-        }
-        throw new Error(`${transactionId} can still be paid`);
-      }
-      const written = newPendingMessages();
-      const closed =
-        purpose === 'purchase'
-          ? await closeUnpaid(db, transactionId, asFailureReason(reason), written)
-          : await closeFundingUnpaid(db, transactionId, asFailureReason(reason));
-      if (closed !== 'closed') return closed;
-      events.purchaseFailed({ transactionId, reason, detail: `unpaid ${purpose}` });
-      const { messages } = messagesOf(written);
-      return messages ? { closed: messages } : closed;
-    },
+    closeUnpaid: createCloseUnpaid(deps),
     openFunding: (input, startedAt) => openSignedFunding(deps, input, startedAt),
     ...createActionActivities(deps),
+  };
+}
+
+/** Closes what was not paid, once its time is over. */
+function createCloseUnpaid({ db, clock, events }: ActivityDeps): OrderActivities['closeUnpaid'] {
+  const alerted = new LRUCache<string, true>({ max: ALERTS_KEPT });
+  return async (transactionId, purpose, reason) => {
+    const until = await findPayableUntil(db, transactionId);
+    const leftMs = (until?.getTime() ?? 0) - clock.now().getTime();
+    // Retried until its time is over, or it is paid. Workers' clocks differ a little.
+    if (leftMs > CLOCKS_DIFFER_MS) {
+      // For other reasons it may be ours: no worker for the gateway answered while the payment was opened.
+      const isEarly = reason === 'PAYMENT_EXPIRED' && leftMs > CLOSED_EARLY_MS;
+      if (isEarly && !alerted.has(transactionId)) {
+        alerted.set(transactionId, true);
+        const detail = 'to be closed as unpaid while it can still be paid';
+        events.unverifiedRequest({ what: 'payment', transactionId, detail });
+      }
+      throw new Error(`${transactionId} can still be paid`);
+    }
+    const written = newPendingMessages();
+    const closed =
+      purpose === 'purchase'
+        ? await closeUnpaid(db, transactionId, asFailureReason(reason), written)
+        : await closeFundingUnpaid(db, transactionId, asFailureReason(reason));
+    if (closed !== 'closed') return closed;
+    events.purchaseFailed({ transactionId, reason, detail: `unpaid ${purpose}` });
+    const { messages } = messagesOf(written);
+    return messages ? { closed: messages } : closed;
   };
 }
 
@@ -133,9 +146,6 @@ async function refuseUnsigned(
     ? { opened: true }
     : { opened: false, refusal: { reason: asFailureReason(reason), detail: '' } };
 }
-
-const canBePaidFor = ({ db, clock }: ActivityDeps, transactionId: string, ms: number): Promise<boolean> =>
-  canBePaid(db, transactionId, new Date(clock.now().getTime() + ms));
 
 function countIfUnpaid(
   { events }: ActivityDeps,

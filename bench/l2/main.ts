@@ -9,6 +9,7 @@ import { interleave, series, type Samples } from '../support/rounds.ts';
 import type { Servers } from '../support/servers.ts';
 import { startService, type Service } from '../support/service.ts';
 import { startBuyer, type Buyer } from './buyer.ts';
+import { compareCodec } from './codec.ts';
 import { costOfPurchases } from './costs.ts';
 import { startFloors, type Floors } from './floors.ts';
 import { largestHistory } from './history.ts';
@@ -28,6 +29,8 @@ export async function benchPurchase(servers: Servers, options: BenchOptions): Pr
   }
   const floors = await startFloors(servers, options);
   if (!options.webhooksOnly) await comparePurchases({ service, buyer, floors, options, findings });
+  if (servers.codecKey !== undefined)
+    await compareCodec({ servers, service, buyer, floors, options, findings });
   await compareWebhooks({ servers, service, buyer, floors, options, findings });
   // Last, since its copy of the service stays until the end.
   if (!options.webhooksOnly) findings.remarks.push(...(await costOfPurchases(servers, floors, options)));

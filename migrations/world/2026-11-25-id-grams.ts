@@ -1,5 +1,5 @@
 /**
- * What the index of parts of ids is over, in place of trigrams: among a million eSIMs some 20,000 have any three digits, and a search for six digits had to
+ * Grams of four characters of ids, for the search index, in place of trigrams: among a million eSIMs some 20,000 have any three digits, and a search for six digits had to
  * cross four such lists. Four characters are in one list of some 3,000. Its index is in ../indexes.ts.
  */
 import { sql, type Kysely } from 'kysely';

@@ -31,7 +31,7 @@ export function createIssuedKeys({
       if (isValid) valid.add(sha256Hex);
       else valid.delete(sha256Hex);
     },
-    /** Counts what may be a guess. A valid key is none, from any address. */
+    /** Counts what may be a guess. A valid key is never counted. */
     admit: async (sha256Hex: string, beforeAsking: BeforeAsking): Promise<void> => {
       if (valid.has(sha256Hex)) return;
       try {

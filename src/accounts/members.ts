@@ -262,9 +262,18 @@ async function listRequests(
   { db }: MemberDeps,
   { account }: Member,
   environment: Environment,
-  { before, limit }: { readonly before: bigint | undefined; readonly limit: number },
+  {
+    limit,
+    ...which
+  }: {
+    readonly before: bigint | undefined;
+    readonly limit: number;
+    readonly requestId?: string | undefined;
+  },
 ): Promise<{ items: LoggedRequest[]; nextBefore: bigint | null }> {
-  const rows = await listRequestRows(db, { accountId: account.id, environment, before, limit: limit + 1 });
+  const rows = await listRequestRows(db, {
+    ...{ accountId: account.id, environment, ...which, limit: limit + 1 },
+  });
   const shown = rows.slice(0, limit);
   return {
     items: shown,

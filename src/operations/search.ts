@@ -2,6 +2,7 @@
 import { may, type Role } from '../accounts/roles.ts';
 import {
   findKeyRow,
+  findMemberRows,
   findRequestRows,
   listAccountRows,
   readAccountNames,
@@ -9,9 +10,18 @@ import {
 import { findPerson } from '../accounts/store/people.ts';
 import { formatAmount } from '../domain/money.ts';
 import type { AccountDeps } from './accounts.ts';
-import { findLooseMessage, findTransactions, type FoundBy } from './store/search.ts';
+import { findOtherRecords, findTransactions, OTHER_KINDS, type FoundBy } from './store/search.ts';
 
-export const FOUND_KINDS = ['purchase', 'funding', 'message', 'account', 'key', 'person', 'request'] as const;
+export const FOUND_KINDS = [
+  'purchase',
+  'funding',
+  ...OTHER_KINDS,
+  'account',
+  'member',
+  'key',
+  'person',
+  'request',
+] as const;
 
 export interface Found {
   readonly kind: (typeof FOUND_KINDS)[number];
@@ -24,10 +34,13 @@ export interface Found {
 
 type Hit = Omit<Found, 'account'> & { readonly accountId: string | null };
 
-/** More than anybody reads: a longer text finds fewer. */
+/** Enough for one page. */
 export const MOST_FOUND = 20;
 
-/** At most 20 in all; `isCut`: there are more. Complete ids, and parts of names and e-mail addresses of accounts. People only where the role may manage them. */
+/**
+ * At most 20 in all; `isCut`: there are more. Complete ids, and parts of names and e-mail addresses of accounts. People only where the role may manage
+ * them, differences only where it may see them.
+ */
 export async function search(
   deps: Pick<AccountDeps, 'accounts' | 'environment' | 'stuck'>,
   text: string,
@@ -35,12 +48,17 @@ export async function search(
 ): Promise<{ readonly items: readonly Found[]; readonly isCut: boolean }> {
   const hits = (
     await Promise.all([
-      searchTransactions(deps, text),
-      searchMessages(deps, text),
+      findOtherRecords(deps.stuck.db, text, {
+        withDifferences: may(role, 'reconcile'),
+        limit: MOST_FOUND + 1,
+      }),
       searchKeys(deps, text),
+      searchMembers(deps, text),
       may(role, 'people') ? searchPeople(deps, text) : [],
       searchAccounts(deps, text),
       searchRequests(deps, text),
+      // Last: there may be many, of one batch or request, which itself is to be shown too.
+      searchTransactions(deps, text),
     ])
   ).flat();
   const shown = hits.slice(0, MOST_FOUND);
@@ -64,19 +82,23 @@ async function searchTransactions({ stuck: { db } }: SearchDeps, text: string): 
   });
 }
 
-async function searchMessages({ stuck: { db } }: SearchDeps, text: string): Promise<Hit[]> {
-  const message = await findLooseMessage(db, text);
-  if (!message) return [];
-  const { id, accountId, event, status } = message;
-  return [{ kind: 'message', id, title: `${event}, ${status}`, accountId, foundBy: 'id' }];
-}
-
 async function searchKeys({ accounts, environment }: SearchDeps, text: string): Promise<Hit[]> {
   const key = await findKeyRow(accounts, text, environment);
   if (!key) return [];
   const { id, accountId, companyName, revokedAt } = key;
   const title = `${key.key}, ${companyName}${revokedAt ? ', revoked' : ''}`;
   return [{ kind: 'key', id, title, accountId, foundBy: 'id' }];
+}
+
+async function searchMembers({ accounts }: SearchDeps, text: string): Promise<Hit[]> {
+  const members = await findMemberRows(accounts, text);
+  return members.map(({ id, accountId, name, email, role }) => ({
+    kind: 'member',
+    id,
+    title: `${name}, ${email}, ${role}`,
+    accountId,
+    foundBy: 'id',
+  }));
 }
 
 async function searchPeople({ accounts }: SearchDeps, text: string): Promise<Hit[]> {

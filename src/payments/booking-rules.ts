@@ -45,7 +45,7 @@ export interface BookingDecision {
   readonly receivedAndReversedMinor: bigint;
   /** Booked before by a person's word: now the gateway says the same. */
   readonly confirmedMinor?: bigint;
-  /** Not judged: the answer to a later question is booked. */
+  /** Ignored: a newer answer is booked already. */
   readonly isOutdated?: true;
   /** Ends a purchase that still waits. */
   readonly ends?: FailureReason;
@@ -69,9 +69,9 @@ export const NO_CHANGE: BookingDecision = {
   receivedAndReversedMinor: 0n,
 };
 
-/** What the gateway's answer means for our books. Judging the same answer twice gives NOTHING the second time. */
+/** What the gateway's answer means for our books. Deciding on the same answer twice gives NO_CHANGE the second time. */
 export function decideBooking(payment: BookedPayment, received: ReceivedMoney): BookingDecision {
-  if (received.state === 'reversed') return judgeReversal(payment, received);
+  if (received.state === 'reversed') return decideReversal(payment, received);
   const newMinor = received.state === 'paid' ? received.netMinor - payment.bookedMinor : 0n;
   if (newMinor <= 0n) return NO_CHANGE;
   if (received.currency !== payment.chargeCurrency) {
@@ -113,7 +113,7 @@ export function decideBooking(payment: BookedPayment, received: ReceivedMoney): 
 }
 
 /** Money that went back at our own request is no reversal: the gateway uses one word for both. */
-function judgeReversal(payment: BookedPayment, received: ReceivedMoney): BookingDecision {
+function decideReversal(payment: BookedPayment, received: ReceivedMoney): BookingDecision {
   const ending = payment.awaited ? { ends: 'PAYMENT_REVERSED' as const } : {};
   if (payment.bookedMinor > 0n) {
     const goneMinor = payment.bookedMinor - payment.refundedMinor - payment.reversedMinor;

@@ -18,6 +18,6 @@ export interface RateLimiter {
 }
 
 export interface Pacer {
-  /** Waits for a free slot for one call to a vendor; resolves false when none comes within `withinMs`. */
-  takeSlot(withinMs: number): Promise<boolean>;
+  /** Waits for a free slot for one call to a vendor; resolves false when none comes within `withinMs`, or when `signal` ends the wait. */
+  takeSlot(withinMs: number, signal?: AbortSignal): Promise<boolean>;
 }

@@ -12,6 +12,7 @@ import {
   closeDifference,
   closeUnseen,
   countOpenDifferences,
+  findDifference,
   findLastRun,
   findOldDates,
   findRequest,
@@ -29,7 +30,7 @@ import { earlier, MARGIN_MS, type ReconcileDeps, type RunContext } from './run.t
 import { compareSupplier, compareSupplierBalance, readOrders } from './supplier.ts';
 import type { WorldDb } from '../platform/database/tables.ts';
 
-export type { OpenDifference } from './store/reconciliation.ts';
+export type { ListedDifference } from './store/reconciliation.ts';
 
 interface ReconcileRequest {
   /** A person, or the schedule. */
@@ -74,6 +75,8 @@ export function createDifferences({ db, clock }: Pick<ReconcileDeps, 'db' | 'clo
   return {
     /** Oldest first. */
     listOpen: (filter: DifferenceFilter) => listOpenDifferences(db, filter),
+    /** Also a closed one. */
+    find: (id: bigint) => findDifference(db, id),
     /** It stays closed while the facts are the same. */
     close: async (id: bigint, closedBy: string, why: string) => {
       const [by, reason] = [closedBy.trim(), why.trim()];

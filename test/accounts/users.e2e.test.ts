@@ -135,6 +135,11 @@ describe('signing up', () => {
       '/api/wallet/balance',
     ]);
     expect(second.nextCursor).toBeNull();
+    const requestId = called.headers.get('x-request-id') ?? '';
+    const named = await browser.call('GET', `/account/requests?requestId=${requestId}`, { headers });
+    expect(data<{ items: object[] }>(named).items).toEqual([
+      expect.objectContaining({ requestId, path: '/api/wallet/balance' }),
+    ]);
 
     expect((await browser.call('DELETE', `/account/keys/${keyId}`, { headers })).status).toBe(200);
     await until(

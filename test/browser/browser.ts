@@ -1,6 +1,7 @@
 // Debian's Chromium, driven by Playwright, with nothing of its own going out to the network.
 // Must fail clearly where there is no browser: a page that nobody looked at is not a page that works.
 import { existsSync } from 'node:fs';
+import { settled } from '../support/axe.ts';
 import { chromium, type Browser, type BrowserContext, type Page } from 'playwright-core';
 
 const PROGRAM = '/usr/bin/chromium';
@@ -49,8 +50,18 @@ export function watchOrigins(page: Page): Set<string> {
 }
 
 /** By how many pixels something is wider than the screen. */
-export const overflow = (page: Page): Promise<number> =>
-  page.evaluate<number>('document.documentElement.scrollWidth - document.documentElement.clientWidth');
+export async function overflow(page: Page): Promise<number> {
+  await settled(page);
+  return page.evaluate<number>('document.documentElement.scrollWidth - document.documentElement.clientWidth');
+}
+
+/** The elements that stick out, for the reader of a failure. */
+export const widest = (page: Page): Promise<string> =>
+  page.evaluate<string>(
+    `[...document.querySelectorAll('body *')]
+      .filter((one) => one.getBoundingClientRect().right > document.documentElement.clientWidth)
+      .map((one) => one.tagName + '.' + String(one.className).slice(0, 60)).slice(0, 5).join(' | ')`,
+  );
 
 const READ_SHIFTS = `window.layoutShift = 0;
   new PerformanceObserver((list) => {
@@ -71,7 +82,7 @@ interface Loaded {
 }
 
 /** How the page came, from its address to what it shows now. */
-export const readLoad = (page: Page): Promise<Loaded> =>
+const readLoad = (page: Page): Promise<Loaded> =>
   page.evaluate<Loaded>(`(() => {
     const asked = performance.getEntriesByType('resource').filter(({ initiatorType }) => initiatorType === 'fetch');
     let [roundTrips, end] = [0, 0];
@@ -82,6 +93,38 @@ export const readLoad = (page: Page): Promise<Loaded> =>
     }
     return { layoutShift: window.layoutShift, roundTrips, ms: Math.round(performance.now()) };
   })()`);
+
+/** Generous, since other tests run beside; what costs people time is a request that waits for another. */
+const MOST_MS = 10_000;
+const MOST_ROUND_TRIPS = 3;
+const MOST_SHIFT = 0.1;
+
+interface Loads {
+  /** Once the page shows what it asked for. What is wrong with the way it came. */
+  read(page: Page, name: string): Promise<string[]>;
+  /** Prints how long each page took. Each should take less than a second, which a busy machine cannot promise. */
+  print(): void;
+}
+
+/** How pages come, one by one. */
+export function watchLoads(): Loads {
+  const times: string[] = [];
+  return {
+    read: async (page, name) => {
+      await page.locator('h1').waitFor();
+      await page.locator('[aria-busy=true]').first().waitFor({ state: 'detached' });
+      const { layoutShift, roundTrips, ms } = await readLoad(page);
+      times.push(`${name} ${ms} ms`);
+      const isGood =
+        layoutShift < MOST_SHIFT && roundTrips >= 1 && roundTrips <= MOST_ROUND_TRIPS && ms < MOST_MS;
+      return isGood ? [] : [`${name} jumps by ${layoutShift}, with ${roundTrips} round trips in ${ms} ms`];
+    },
+    print: () => console.info(`Pages came in: ${times.join(', ')}`),
+  };
+}
+
+/** Over the network, compressed. */
+export const FIRST_LOAD_BYTES = 300_000;
 
 /** What comes over the network until the page is quiet, and the scripts in it. */
 export async function firstLoad(page: Page, url: string): Promise<{ bytes: number; scripts: string[] }> {

@@ -3,20 +3,31 @@ import { readFileSync } from 'node:fs';
 import type { Browser, Page } from 'playwright-core';
 import { create } from 'qrcode';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { graveFaults } from '../support/axe.ts';
 import { colleague, signedUp, totp, uniqueEmail, USER_PASSWORD, type User } from '../support/dashboard.ts';
 import { SIGN_IN_ENV } from '../support/people.ts';
 import { startStack, type Stack } from '../support/stack.ts';
+import { until } from '../support/until.ts';
+import { startInbox, type Inbox } from '../support/webhook-inbox.ts';
 import { openBrowser } from './browser.ts';
 
 let browser: Browser;
 let stack: Stack;
+/** The merchants' server for webhooks. */
+let inbox: Inbox;
 
 beforeAll(async () => {
-  [browser, stack] = await Promise.all([openBrowser(), startStack({ env: SIGN_IN_ENV })]);
+  [browser, stack, inbox] = await Promise.all([
+    openBrowser(),
+    // All attempts follow each other at once, and an endpoint that fails is disabled after the fourth.
+    startStack({ env: { ...SIGN_IN_ENV, SIMWAY_TEST_WEBHOOK_SPEED: '1e9' } }),
+    startInbox(),
+  ]);
 });
 afterAll(async () => {
   await browser.close();
   await stack.close();
+  await inbox.close();
 });
 
 /** A page of this user, signed in. */
@@ -232,7 +243,9 @@ describe('what cannot be undone', { timeout: 120_000 }, () => {
     };
     const withdraw = page.getByRole('button', { name: 'Withdraw the invitation of new@merchant.example' });
     await withdraw.click();
+    expect(await graveFaults(page)).toEqual([]);
     await back();
+    expect(await graveFaults(page)).toEqual([]);
     const role = page.getByLabel('Role of A SUPPORT').first();
     await role.click();
     await page.getByRole('option', { name: /^Finance/ }).click();
@@ -396,9 +409,9 @@ describe('a colleague', { timeout: 180_000 }, () => {
 });
 
 describe('an endpoint', { timeout: 120_000 }, () => {
-  it('gets a sample, its failures again, and a new secret', async () => {
+  it('gets a sample and a new secret', async () => {
     const owner = await signedUp(stack);
-    const url = `${stack.apiUrl}/hook`;
+    const url = `${inbox.url}/samples`;
     await owner.ask('POST', '/api/webhooks/endpoints', { body: { url, events: ['esim.purchased'] } });
     const page = await openAs(owner, `${placeOf(owner)}/developers/webhooks`);
     await page.getByText('No messages.').waitFor();
@@ -408,18 +421,63 @@ describe('an endpoint', { timeout: 120_000 }, () => {
     await page.getByText('The sample is being sent.').waitFor();
     await page.getByRole('table', { name: 'Messages' }).getByRole('link', { name: 'esim.expired' }).waitFor();
 
-    await page.getByRole('button', { name: 'Resend failures' }).click();
     const dialog = page.getByRole('dialog');
-    await dialog.getByRole('button', { name: 'Resend' }).click();
-    await page.getByText(/failed messages? (is|are) being resent/).waitFor();
-    await dialog.waitFor({ state: 'hidden' });
-
     await page.getByRole('button', { name: 'New secret' }).click();
     await dialog.getByRole('button', { name: 'Create the new secret' }).click();
     await page.getByText(/^whsec_/).waitFor();
     await page.reload();
     await page.getByRole('button', { name: 'New secret' }).waitFor();
     expect(await page.content()).not.toContain('whsec_');
+    await page.context().close();
+  });
+
+  it('that answered 500 until it was disabled gets what failed, once it is mended and enabled', async () => {
+    const owner = await signedUp(stack);
+    await pay(owner, 50);
+    const url = `${inbox.url}/orders`;
+    await owner.ask('POST', '/api/webhooks/endpoints', { body: { url, events: ['esim.purchased'] } });
+    inbox.answerWith({ status: 500, body: 'the shop is out of order' });
+    const buy = { packageCode: 'SIM-OK', packageType: 'BASE', paymentMethod: 'WALLET' };
+    await owner.ask('POST', '/api/esim/buy', { body: buy });
+    await until(
+      () => owner.ask('GET', '/api/webhooks/endpoints'),
+      ({ text }) => text.includes('"FAILING"'),
+      { what: 'the endpoint is disabled' },
+    );
+    const page = await openAs(owner, `${placeOf(owner)}/developers/webhooks`);
+    await page.getByText('Disabled after 5 days of failures').waitFor();
+    const messages = page.getByRole('table', { name: 'Messages' });
+    await messages.getByText('FAILED').waitFor();
+    const dialog = page.getByRole('dialog');
+    const resend = async () => {
+      await page.getByRole('button', { name: 'Resend failures' }).click();
+      await dialog.getByRole('button', { name: 'Resend' }).click();
+    };
+    await resend();
+    await dialog
+      .getByRole('alert')
+      .filter({ hasText: 'The endpoint is disabled: enable it first' })
+      .waitFor();
+    expect(await graveFaults(page)).toEqual([]);
+    await dialog.getByRole('button', { name: 'Back' }).click();
+
+    inbox.answerWith({ status: 204 });
+    await page.getByRole('switch', { name: 'Disabled' }).click();
+    await page.getByText('Enabled', { exact: true }).waitFor();
+    await resend();
+    await page.getByText('1 failed message is being resent.').waitFor();
+    await messages.getByText('DELIVERED').waitFor();
+    await page.getByRole('link', { name: 'esim.purchased' }).click();
+    await page.getByRole('button', { name: /^Attempt 5.*HTTP 204/ }).waitFor();
+    await page.getByRole('button', { name: /^Attempt 1.*HTTP 500/ }).click();
+    const answers = page.getByText('the shop is out of order');
+    await expect.poll(() => answers.first().isVisible()).toBe(true);
+    // Each attempt had the same message.
+    const letters = inbox.letters.filter(({ path }) => path === '/orders');
+    expect(letters).toHaveLength(5);
+    expect(new Set(letters.map(({ headers, body }) => `${String(headers['webhook-id'])} ${body}`)).size).toBe(
+      1,
+    );
     await page.context().close();
   });
 });

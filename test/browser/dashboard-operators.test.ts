@@ -1,17 +1,32 @@
 // The pages of finance, operations and administrators, in a real browser: what is stuck is found and repaired, alone and with a second person.
 // SIMWAY_SCREENSHOTS=<folder> keeps what they look like.
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { graveFaults } from '../support/axe.ts';
-import { PASSWORD, SIGN_IN_ENV, signedIn, type Person } from '../support/people.ts';
+import { SIGN_IN_ENV, signedIn, type Person } from '../support/people.ts';
 import { keepScreenshot } from '../support/screenshots.ts';
 import { startStack, type Stack, type TestAccount } from '../support/stack.ts';
-import { until } from '../support/until.ts';
-import { openBrowser, overflow, watchTroubles } from './browser.ts';
+import {
+  FIRST_LOAD_BYTES,
+  firstLoad,
+  openBrowser,
+  overflow,
+  watchLayout,
+  watchLoads,
+  watchTroubles,
+  widest,
+} from './browser.ts';
+import {
+  DESK,
+  goTo,
+  makeDelivered,
+  makeStuck as makeStuckFor,
+  openOperator,
+  PHONE,
+  STUCK_TIMINGS,
+} from './operators.support.ts';
 
 const TEMPORAL_UI = 'https://temporal.example/ui';
-const DESK = { width: 1280, height: 900 };
-const PHONE = { width: 375, height: 800 };
 /** The narrowest screen on which tables are tables. */
 const TABLET = { width: 780, height: 1_000 };
 
@@ -29,12 +44,7 @@ beforeAll(async () => {
         ...SIGN_IN_ENV,
         TEMPORAL_UI_URL: TEMPORAL_UI,
         SIMWAY_APPROVAL_LIMIT: 'NGN=25.00',
-        SIMWAY_TEST_TIMINGS: JSON.stringify({
-          attentionAfterMs: 2_000,
-          doubtMs: 200,
-          slowLookMs: 3_600_000,
-          lookMaxMs: 300,
-        }),
+        SIMWAY_TEST_TIMINGS: JSON.stringify(STUCK_TIMINGS),
       },
     }),
   ]);
@@ -46,43 +56,12 @@ afterAll(async () => {
   await stack.close();
 });
 
-/** A page of this person, signed in. */
-async function openAs(person: Person, path: string, options: BrowserContextOptions = {}): Promise<Page> {
-  const context = await browser.newContext({ viewport: DESK, ...options });
-  const page = await context.newPage();
-  await page.goto(`${stack.apiUrl}/dashboard`);
-  await page.getByLabel('E-mail address').fill(person.email);
-  await page.locator('input[type=password]').fill(PASSWORD);
-  await page.getByRole('button', { name: 'Sign in' }).click();
-  await page.waitForURL(/\/operators\/test/);
-  await open(page, path);
-  return page;
-}
+afterEach(() => stack.clearFaults());
 
-async function open(page: Page, path: string): Promise<void> {
-  await page.goto(`${stack.apiUrl}/dashboard/operators/test${path}`);
-  await page.locator('h1').waitFor();
-}
-
-/** Purchases that the supplier took and goes on not delivering: only so can they be cancelled there. */
-async function makeStuck(count: number): Promise<string[]> {
-  await stack.faults({ neverAllocate: 1 });
-  const answers = await Promise.all(
-    Array.from({ length: count }, () =>
-      stack.call('POST', '/api/esim/buy', {
-        key: account.apiKey,
-        body: { packageCode: 'SIM-OK', packageType: 'BASE', paymentMethod: 'WALLET' },
-      }),
-    ),
-  );
-  const ids = answers.map(({ body }) => body.transactionId);
-  await until(
-    () => ada.call('GET', '/ops/stuck?limit=100'),
-    ({ text }) => ids.every((id) => text.includes(id)),
-    { what: 'all of them are stuck', withinMs: 40_000 },
-  );
-  return ids;
-}
+const openAs = (person: Person, path: string, options?: BrowserContextOptions) =>
+  openOperator({ browser, stack }, person, path, options);
+const open = (page: Page, path: string) => goTo(stack, page, path);
+const makeStuck = (count: number) => makeStuckFor(stack, { account, person: ada }, count);
 
 const alertOf = (page: Page, text: string | RegExp) => page.getByRole('status').filter({ hasText: text });
 
@@ -95,6 +74,8 @@ describe('one purchase', { timeout: 120_000 }, () => {
     await page.waitForURL(/class=paid-not-delivered/);
     await page.getByRole('link', { name: id }).click();
     await page.getByRole('heading', { name: 'Purchase', level: 1 }).waitFor();
+    await page.getByRole('button', { name: 'Credit the wallet' }).waitFor();
+    await keepScreenshot(page, 'operators-purchase');
 
     await page.getByRole('button', { name: 'Credit the wallet' }).click();
     const dialog = page.getByRole('dialog');
@@ -141,16 +122,7 @@ describe('one purchase', { timeout: 120_000 }, () => {
 
 describe('actions that await approval', { timeout: 120_000 }, () => {
   it('show their effect before an approval, and are declined with a reason that is shown later', async () => {
-    const bought = await stack.call('POST', '/api/esim/buy', {
-      key: account.apiKey,
-      body: { packageCode: 'SIM-OK', packageType: 'BASE', paymentMethod: 'WALLET' },
-    });
-    const id = bought.body.transactionId;
-    await until(
-      () => ada.call('GET', `/ops/purchases/${id}/moves`),
-      ({ text }) => text.includes('"SUCCESS"'),
-      { what: 'it is delivered', withinMs: 40_000 },
-    );
+    const id = await makeDelivered(stack, { account, person: ada });
     const credit = { move: 'credit-wallet', goodwill: true, currency: 'NGN', reason: 'a gift, ticket 4711' };
     for (const amount of [30, 40])
       expect((await ada.call('POST', `/ops/purchases/${id}/moves`, { ...credit, amount })).status).toBe(202);
@@ -189,8 +161,11 @@ describe('twenty stuck purchases', { timeout: 180_000 }, () => {
   it('are repaired by one batch that a second person approves, and the list is empty', async () => {
     const ids = await makeStuck(20);
     await stack.clearFaults();
-    const page = await openAs(ada, '/stuck?class=paid-not-delivered');
+    const page = await openAs(ada, '');
     const troubles = watchTroubles(page);
+    await page.getByRole('region', { name: 'Stuck' }).getByText('20', { exact: true }).waitFor();
+    await keepScreenshot(page, 'operators-home');
+    await page.getByRole('link', { name: 'Paid, not delivered' }).click();
     await page.getByText('20 items', { exact: true }).waitFor();
     await page.getByRole('link', { name: 'Repair many at once' }).click();
     await page.getByRole('button', { name: 'Preview' }).click();
@@ -319,6 +294,66 @@ describe('one account', { timeout: 120_000 }, () => {
   });
 });
 
+describe('people', { timeout: 120_000 }, () => {
+  it('get access from two administrators, each of whom sees half of the one-time password', async () => {
+    const [first, second] = [await signedIn(stack, 'ADMIN'), await signedIn(stack, 'ADMIN')];
+    const page = await openAs(first, '');
+    const troubles = watchTroubles(page);
+    await page.getByRole('link', { name: 'People' }).click();
+    await page.getByRole('button', { name: 'Add a person' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('E-mail').fill('grace@operator.example');
+    await dialog.getByRole('button', { name: 'Add', exact: true }).click();
+    await dialog.getByText('Choose a role').waitFor();
+    expect(await graveFaults(page)).toEqual([]);
+    expect(await dialog.getByLabel('E-mail').inputValue()).toBe('grace@operator.example');
+    await dialog.getByLabel('Name').fill('Grace');
+    await dialog.getByLabel('Role').selectOption('SUPPORT');
+    await dialog.getByRole('button', { name: 'Add', exact: true }).click();
+    const half = page.getByTestId('one-time-half');
+    const firstHalf = await half.innerText();
+    expect(await graveFaults(page)).toEqual([]);
+    await dialog.getByRole('button', { name: 'Done' }).click();
+    const rowOf = (shown: Page) => shown.getByRole('row').filter({ hasText: 'grace@operator.example' });
+    await rowOf(page).getByText(`requested by ${first.email}`).waitFor();
+    expect(await rowOf(page).getByRole('button', { name: 'Confirm' }).count()).toBe(0);
+    expect(await page.content()).not.toContain(firstHalf);
+
+    const other = await openAs(second, '/people');
+    await rowOf(other).getByRole('button', { name: 'Confirm: Grace' }).click();
+    const confirming = other.getByRole('dialog');
+    await confirming.getByLabel('Role').selectOption('ADMIN');
+    await confirming.getByRole('button', { name: 'Confirm', exact: true }).click();
+    await confirming.getByText('The person would be SUPPORT').waitFor();
+    expect(await graveFaults(other)).toEqual([]);
+    await confirming.getByLabel('Role').selectOption('SUPPORT');
+    await confirming.getByRole('button', { name: 'Confirm', exact: true }).click();
+    const secondHalf = await other.getByTestId('one-time-half').innerText();
+    await other.getByRole('button', { name: 'Done' }).click();
+    await rowOf(other).getByText('Has a one-time password').waitFor();
+
+    expect(troubles).toEqual([]);
+
+    await page.context().clearCookies();
+    await page.goto(`${stack.apiUrl}/dashboard`);
+    await page.getByLabel('E-mail address').fill('grace@operator.example');
+    const oneTime = `${firstHalf}-${secondHalf}`;
+    await page.locator('input[type=password]').fill(oneTime);
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByText('Set your own password before you continue').waitFor();
+    expect(await graveFaults(page)).toEqual([]);
+    await page.getByLabel('Current password').first().fill(oneTime);
+    await page.getByLabel('New password').first().fill('a quite new one, long enough');
+    await page.getByRole('button', { name: 'Change the password' }).click();
+    await page.getByText('Set your own password before you continue').waitFor({ state: 'detached' });
+    await page.getByRole('link', { name: 'Back' }).click();
+    await page.getByRole('heading', { name: 'Home', level: 1 }).waitFor();
+    await Promise.all([page.context().close(), other.context().close()]);
+  });
+});
+
+const BADGE = 'Test: no real money';
+
 const PAGES = [
   '',
   '/stuck',
@@ -336,28 +371,48 @@ const PAGES = [
 describe.each([
   { name: 'light, on a desk', options: { colorScheme: 'light', viewport: DESK } },
   { name: 'dark, on a phone', options: { colorScheme: 'dark', viewport: PHONE } },
-] as const)('every page, $name', ({ name, options }) => {
-  it('has no grave fault for keyboards and screen readers, fits the screen and breaks no policy', async () => {
-    const page = await openAs(ada, '', options);
-    // What is left in the middle counts as not loaded.
-    await page.waitForLoadState('networkidle');
-    const troubles = watchTroubles(page);
-    for (const path of PAGES) {
-      await open(page, path);
+] as const)('every page, $name', { timeout: 180_000 }, ({ name, options }) => {
+  it('has no grave fault for keyboards and screen readers, names its world, fits the screen and comes without a jump', async () => {
+    const [id = ''] = await makeStuck(1);
+    const look = name.split(',')[0] ?? '';
+    const found: string[] = [];
+    const loads = watchLoads();
+    for (const [person, paths] of [
+      [ada, [...PAGES, `/purchases/${id}`, `/accounts/${account.accountId}`]],
+      [await signedIn(stack, 'ADMIN'), ['/people']],
+    ] as const) {
+      const page = await openAs(person, '', options);
+      // What is left in the middle counts as not loaded.
       await page.waitForLoadState('networkidle');
-      expect(await graveFaults(page), path).toEqual([]);
-      await keepScreenshot(
-        page,
-        `operators${path.replaceAll(/\W+/g, '-')}-${name.split(',')[0] ?? ''}-whole`,
-      );
-      for (const size of [TABLET, options.viewport]) {
-        await page.setViewportSize(size);
-        expect(await overflow(page), `${path} is wider than a screen of ${size.width}`).toBeLessThanOrEqual(
-          0,
-        );
+      await watchLayout(page.context());
+      const troubles = watchTroubles(page);
+      for (const path of paths) {
+        await open(page, path);
+        found.push(...(await loads.read(page, path || '/')), ...(await graveFaults(page)));
+        if (!(await page.getByText(BADGE).isVisible())) found.push(`${path} does not name its world`);
+        const kept = path.replace(/(txn|acc)-.*/, 'one').replaceAll(/\W+/g, '-');
+        await keepScreenshot(page, `operators${kept}-${look}-whole`);
+        for (const size of [TABLET, options.viewport]) {
+          await page.setViewportSize(size);
+          const tooWide = await overflow(page);
+          if (tooWide > 0)
+            found.push(`${path} is ${tooWide} wider than a screen of ${size.width}: ${await widest(page)}`);
+        }
       }
+      expect(troubles).toEqual([]);
+      await page.context().close();
     }
-    expect(troubles).toEqual([]);
-    await page.context().close();
+    loads.print();
+    expect(found).toEqual([]);
   });
+});
+
+it('the home page takes less than 300 KB at first', async () => {
+  const page = await openAs(ada, '');
+  const fresh = await browser.newContext({ storageState: await page.context().storageState() });
+  const { bytes, scripts } = await firstLoad(await fresh.newPage(), page.url());
+  expect(bytes).toBeGreaterThan(50_000);
+  expect(bytes).toBeLessThan(FIRST_LOAD_BYTES);
+  expect(scripts.length).toBeGreaterThan(0);
+  await Promise.all([fresh.close(), page.context().close()]);
 });

@@ -3,13 +3,12 @@
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { graveFaults } from '../support/axe.ts';
-import { dataOf, PASSWORD, SIGN_IN_ENV, signedIn, type Person } from '../support/people.ts';
+import { dataOf, SIGN_IN_ENV, signedIn, type Person } from '../support/people.ts';
 import { keepScreenshot } from '../support/screenshots.ts';
 import { startStack, type Stack } from '../support/stack.ts';
-import { openBrowser, overflow, watchTroubles } from './browser.ts';
+import { openBrowser, overflow, watchLayout, watchLoads, watchTroubles } from './browser.ts';
+import { DESK, goTo, openOperator, PHONE } from './operators.support.ts';
 
-const DESK = { width: 1280, height: 900 };
-const PHONE = { width: 375, height: 800 };
 const REASON = 'the central bank published it this morning';
 
 let browser: Browser;
@@ -26,24 +25,8 @@ afterAll(async () => {
   await stack.close();
 });
 
-/** A page of this person, signed in. */
-async function openAs(person: Person, path: string, options: BrowserContextOptions = {}): Promise<Page> {
-  const context = await browser.newContext({ viewport: DESK, ...options });
-  const page = await context.newPage();
-  await page.goto(`${stack.apiUrl}/dashboard`);
-  await page.getByLabel('E-mail address').fill(person.email);
-  await page.locator('input[type=password]').fill(PASSWORD);
-  await page.getByRole('button', { name: 'Sign in' }).click();
-  await page.waitForURL(/\/operators\/test/);
-  await open(page, path);
-  return page;
-}
-
-async function open(page: Page, path: string): Promise<void> {
-  await page.goto(`${stack.apiUrl}/dashboard/operators/test${path}`);
-  await page.locator('h1').waitFor();
-  await page.waitForLoadState('networkidle');
-}
+const openAs = (person: Person, path: string, options?: BrowserContextOptions) =>
+  openOperator({ browser, stack }, person, path, options);
 
 const rateOf = async (): Promise<unknown> => {
   const { items } = dataOf(await ada.call('GET', '/ops/rates')) as {
@@ -169,13 +152,18 @@ describe.each([
 ] as const)('both pages, $name', ({ name, options }) => {
   it('have no grave fault for keyboards and screen readers, fit the screen and break no policy', async () => {
     const page = await openAs(ada, '', options);
+    await page.waitForLoadState('networkidle');
+    await watchLayout(page.context());
     const troubles = watchTroubles(page);
+    const loads = watchLoads();
     for (const path of ['/rates', '/prices']) {
-      await open(page, path);
+      await goTo(stack, page, path);
+      expect(await loads.read(page, path)).toEqual([]);
       expect(await graveFaults(page), path).toEqual([]);
       expect(await overflow(page), `${path} is wider than the screen`).toBeLessThanOrEqual(0);
       await keepScreenshot(page, `operators${path.replace('/', '-')}-${name.split(',')[0] ?? ''}-whole`);
     }
+    loads.print();
     expect(troubles).toEqual([]);
     await page.context().close();
   });

@@ -18,6 +18,9 @@ let support: Person;
 let finance: Person;
 let admin: Person;
 let purchase: string;
+const SECRET_PATH = 's3cret-of-the-merchant';
+/** Secrets that came up on the way. */
+const unsaid: string[] = [];
 /** Of everything that people were answered. */
 const heard: string[] = [];
 
@@ -102,6 +105,61 @@ describe('an account', () => {
   });
 });
 
+describe('who acts for an account', () => {
+  it('is shown to every role: members, keys, endpoints and what was not delivered', async () => {
+    const { keyId, endpointId } = await makeKey();
+    const path = `/ops/accounts/${user.accountId}`;
+    for (const who of [support, finance, admin]) {
+      expect(itemsOf(await ask(who, 'GET', `${path}/members`))).toMatchObject([
+        {
+          ...{ email: user.email, role: 'OWNER', hasSecondFactor: false, lockedUntil: null },
+          lastSignInAt: expect.any(String) as string,
+        },
+      ]);
+      expect(itemsOf(await ask(who, 'GET', `${path}/keys`))).toMatchObject([
+        { keyId, companyName: 'Ada Ltd', lastUsedAt: null, revokedAt: null },
+      ]);
+      expect(itemsOf(await ask(who, 'GET', `${path}/endpoints`))).toMatchObject([
+        { endpointId, host: '127.0.0.1:9', enabled: true, deletedAt: null },
+      ]);
+    }
+    await user.ask('POST', `/api/webhooks/endpoints/${endpointId}/sample`, {
+      body: { event: 'esim.purchased' },
+    });
+    const answer = await until(
+      () => ask(support, 'GET', `${path}/messages`),
+      (one) => (itemsOf(one)[0]?.['attempts'] as number) > 0,
+      { what: 'an attempt at an endpoint where nothing listens', withinMs: 10_000 },
+    );
+    expect(itemsOf(answer)).toMatchObject([
+      { endpointId, status: 'PENDING', latestAttempts: [{ attempt: 1, status: null }] },
+    ]);
+    expect(itemsOf(await ask(support, 'GET', `${account()}/messages`))).toEqual([]);
+  });
+
+  /** With an endpoint at a URL that holds a secret of the merchant's. */
+  async function makeKey(): Promise<{ keyId: string; endpointId: string }> {
+    const body = {
+      ...{
+        companyName: 'Ada Ltd',
+        websiteUrl: stack.apiUrl,
+        allowedAddresses: ['127.0.0.1'],
+        scopes: ['read'],
+      },
+      webhookUrl: `http://127.0.0.1:9/${SECRET_PATH}`,
+    };
+    const made = await user.ask('POST', '/account/keys', { body });
+    expect(made.status, made.text).toBe(201);
+    const { keyId, apiKey, webhook } = dataOf(made) as {
+      keyId: string;
+      apiKey: string;
+      webhook: { endpointId: string; secret: string };
+    };
+    unsaid.push(apiKey, webhook.secret, SECRET_PATH);
+    return { keyId, endpointId: webhook.endpointId };
+  }
+});
+
 describe('the audit log', () => {
   it('shows finance and administrators who did what, in pages, and nobody else', async () => {
     for (const who of [finance, admin]) {
@@ -173,6 +231,10 @@ describe('the search', () => {
       (answer) => itemsOf(answer).some(({ kind }) => kind === 'request'),
       { what: 'the request by its id', withinMs: 10_000 },
     );
+    const { orderNo } = story['supplier'] as { orderNo: string };
+    expect(itemsOf(await ask(support, 'GET', `/ops/search?text=${orderNo}`))).toMatchObject([
+      { kind: 'purchase', id: purchase, foundBy: 'order number' },
+    ]);
     expect(itemsOf(await ask(support, 'GET', `/ops/search?text=${finance.personId}`))).toEqual([]);
     expect(itemsOf(await ask(admin, 'GET', `/ops/search?text=${finance.personId}`))).toMatchObject([
       { kind: 'person', id: finance.personId, account: null },
@@ -204,6 +266,6 @@ it('no answer holds what installs an eSIM, a key, a password or a token', async 
   expect(secrets.length).toBeGreaterThan(3);
   expect(heard.length).toBeGreaterThan(15);
   const all = heard.join('\n');
-  const unsayable = [...secrets, finance.token, buyer.account.apiKey, PASSWORD, 'scrypt', 'LPA:'];
+  const unsayable = [...secrets, finance.token, buyer.account.apiKey, PASSWORD, 'scrypt', 'LPA:', ...unsaid];
   expect(unsayable.filter((secret) => givesAway(all, secret))).toEqual([]);
 });

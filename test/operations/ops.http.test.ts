@@ -296,6 +296,22 @@ describe('from where', () => {
   });
 });
 
+test('a difference is read by its number, also when it is closed', async () => {
+  const read = async (query: string) => {
+    const { json } = await door.ask(`/ops/differences${query}`, as('FINANCE'));
+    return (json as { data: { items: object[] } }).data.items;
+  };
+  expect(await read('?id=42')).toMatchObject([
+    { id: '42', closedAt: null, closedBy: null, closeReason: null },
+  ]);
+  const close = { ...as('FINANCE'), body: { reason: 'a test' } };
+  expect((await door.ask('/ops/differences/42/close', close)).status).toBe(200);
+  expect(await read('')).toEqual([]);
+  const closed = { closedBy: 'finance@operator.example', closeReason: 'a test' };
+  expect(await read('?id=42')).toMatchObject([{ ...closed, closedAt: expect.any(String) as string }]);
+  expect(await read('?id=43')).toEqual([]);
+});
+
 describe('worlds', () => {
   test.each([
     [false, '', 'test'],

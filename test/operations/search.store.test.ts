@@ -2,18 +2,21 @@
 import { randomBytes } from 'node:crypto';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { replaceCatalogue } from '../../src/catalogue/store/catalogue.ts';
 import { createAccount, createKey } from '../../src/accounts/manage-accounts.ts';
 import { insertPerson } from '../../src/accounts/store/people.ts';
 import { insertMember, insertUser } from '../../src/accounts/store/users.ts';
 import { changeAccount, listAccounts, readAccount } from '../../src/operations/accounts.ts';
 import { MOST_FOUND, search } from '../../src/operations/search.ts';
-import { findTransactions } from '../../src/operations/store/search.ts';
+import { FOUND_BY, findOtherRecords, findTransactions } from '../../src/operations/store/search.ts';
 import { stuckLimits } from '../../src/operations/stuck-rules.ts';
+import { UNMATCHED_EVENT } from '../../src/payments/store/gateway-events.ts';
 import { createOverview } from '../../src/reconciliation/overview.ts';
 import type { Role } from '../../src/accounts/roles.ts';
 import type { Session } from '../../src/accounts/sessions.ts';
 import { openBooks } from '../support/books.ts';
-import { explain } from '../support/explain.ts';
+import { basePackage, region } from '../support/facts.ts';
+import { explain, rowsReadBy } from '../support/explain.ts';
 import { ago, HOUR, NOW, rowsOf } from './stuck.support.ts';
 
 const books = await openBooks();
@@ -37,7 +40,11 @@ const ICCID = '8944300000000000017';
 
 let accountId: string;
 let other: string;
-let ids: Record<'purchase' | 'topUp' | 'funding' | 'message' | 'loose' | 'key' | 'esim' | 'move', string>;
+let ids: Record<
+  | ('purchase' | 'topUp' | 'funding' | 'esim' | 'message' | 'loose' | 'endpoint' | 'removed')
+  | ('key' | 'user' | 'move' | 'event' | 'stranger' | 'batch' | 'quote' | 'unused' | 'repair'),
+  string
+>;
 
 const newAccount = (name: string, email: string) =>
   createAccount(
@@ -78,19 +85,35 @@ beforeAll(async () => {
     ...own,
     esim_id: esim,
     request_id: 'request-1',
+    supplier_order_no: 'B2611',
     created_at: ago(3),
   });
-  const topUp = await rows.purchase({ ...own, esim_id: esim, package_type: 'TOPUP', created_at: ago(2) });
+  const topUp = await rows.purchase({
+    ...{ ...own, esim_id: esim, package_type: 'TOPUP', supplier_order_no: 'T2611', created_at: ago(2) },
+  });
   const funding = await rows.funding({ ...own, request_id: 'request-1' });
-  await rows.payment(purchase, { reference: 'pay-1', account_id: accountId });
-  const endpoint = await rows.endpoint(own);
+  await rows.payment(purchase, { reference: 'pay-1', account_id: accountId, gateway_id: '4099260516' });
+  await rows.refund(purchase, {
+    reference: 'pay-1',
+    refund_key: 'pay-1-back',
+    gateway_refund_id: '7001',
+    status: 'DONE',
+  });
+  const event = await rows.event({ reference: 'pay-1', applied_at: ago(1) });
+  const stranger = await rows.event({
+    reference: 'of-a-stranger',
+    applied_at: ago(1),
+    note: UNMATCHED_EVENT,
+  });
+  const endpoint = await rows.endpoint({ ...own, url: 'https://shop.example/hooks/s3cret?key=s3cret' });
+  const removed = await rows.endpoint({ ...own, deleted_at: ago(1) });
   const message = await rows.message(endpoint, { ...own, subject: purchase });
   const loose = await rows.message(endpoint, own);
   await rows.move(purchase, { move: 'cancel', status: 'BEGUN', created_at: ago(1) });
   await sql`
     insert into esims (id, account_id, transaction_id, package_code, package_name, status, price_minor, currency, snapshot, supplier, iccid,
-                       total_volume_bytes, total_duration, duration_unit, data_type, created_at)
-    values (${esim}, ${accountId}, ${purchase}, 'P', 'P', 'ACTIVE', 1, 'USD', '{}', 's', ${ICCID}, 1, 30, 'DAY', 1, now())`.execute(
+                       order_no, esim_tran_no, total_volume_bytes, total_duration, duration_unit, data_type, created_at)
+    values (${esim}, ${accountId}, ${purchase}, 'P', 'P', 'ACTIVE', 1, 'USD', '{}', 's', ${ICCID}, 'B2611', 'TRAN-1', 1, 30, 'DAY', 1, now())`.execute(
     books.owner,
   );
   const { id: move } = await books.owner.selectFrom('operator_moves').select('id').executeTakeFirstOrThrow();
@@ -100,8 +123,58 @@ beforeAll(async () => {
            (${accountId}, 'live', 'request-1', now(), 'POST', '/api/esim/buy', 200, 5, ${key.keyId})`.execute(
     books.owner,
   );
-  ids = { purchase, topUp, funding, message, loose, key: key.keyId, esim, move };
+  ids = {
+    ...{ purchase, topUp, funding, esim, message, loose, endpoint, removed, key: key.keyId, user, move },
+    ...{ event, stranger, ...(await plantOthers(purchase)) },
+  };
 });
+
+/** A batch and a quote that led to the purchase, a quote that nothing was bought with, a batch repair, a dispute, and differences. */
+async function plantOthers(purchase: string) {
+  const [batch, quote, unused, repair] = [
+    `batch-${hex()}`,
+    `quote-${hex()}`,
+    `quote-${hex()}`,
+    `repair-${hex()}`,
+  ];
+  await sql`insert into disputes (reference, dispute_id, transaction_id, outcome, settled_at) values ('pay-1', '881', ${purchase}, 'LOST', now())`.execute(
+    books.owner,
+  );
+  await sql`
+    insert into batches (id, account_id, sender_name, row_count, email_count, total_minor, currency, next_check_at, created_at)
+    values (${batch}, ${accountId}, 'Merchant', 1, 0, 230, 'USD', now(), now())`.execute(books.owner);
+  await sql`
+    insert into batch_rows (batch_id, row_number, reference, package_code, transaction_id, closed_at)
+    values (${batch}, 0, 'booking-4711', 'P', ${purchase}, now())`.execute(books.owner);
+  const { packageCode } = basePackage();
+  await replaceCatalogue(books.world, { regions: [region()], packages: [basePackage()] }, NOW);
+  await sql`
+    insert into quotes (id, account_id, package_type, package_code, package_name, price_minor, currency, price_usd_minor, cost_usd_e4,
+                        settings_id, created_at, expires_at, used_by, used_at)
+    values (${quote}, ${accountId}, 'BASE', ${packageCode}, 'A package', 230, 'USD', 230, 1, 'initial', now(), now() + interval '1 hour', ${purchase}, now()),
+           (${unused}, ${accountId}, 'BASE', ${packageCode}, 'A package', 230, 'USD', 230, 1, 'initial', now() - interval '1 hour', now() - interval '1 min', null, null)`.execute(
+    books.owner,
+  );
+  await sql`
+    insert into batch_repairs (id, repair_key, action, filter, reason, by_person, status, row_count, expires_at, created_at, closed_at)
+    values (${repair}, ${repair}, 'replay', '{}', 'a test', 'ada', 'EXPIRED', 1, now(), now(), now())`.execute(
+    books.owner,
+  );
+  await sql`
+    insert into reconciliation_runs (id, run_key, asked_by, is_regular, from_at, to_at, new_from_at, settled_before, slices)
+    overriding system value values (7, 'run-7', 'ada', true, now(), now(), now(), now(), '[]')`.execute(
+    books.owner,
+  );
+  await sql`
+    insert into reconciliation_differences (id, kind, subject, transaction_id, currency, amount_minor, dated_from, dated_to,
+                                            first_run_id, last_run_id, first_seen_at, last_seen_at, closed_at, closed_how)
+    overriding system value
+    values (900041, 'amount-differs', 'pay-1', ${purchase}, 'NGN', 5, now(), now(), 7, 7, now(), now(), now(), 'GONE'),
+           (900042, 'missing-in-ledger', 'pay-of-nobody', null, 'NGN', 5, now(), now(), 7, 7, now(), now(), now(), 'GONE')`.execute(
+    books.owner,
+  );
+  return { batch, quote, unused, repair };
+}
 
 /** `<kind> <id> by <how>` of what is found. */
 async function found(text: string, role: Role = 'SUPPORT'): Promise<string[]> {
@@ -115,19 +188,59 @@ describe('the search', () => {
     expect(await found(ids.funding)).toEqual([`funding ${ids.funding} by id`]);
     expect(await found('pay-1')).toEqual([`purchase ${ids.purchase} by reference`]);
     expect(await found(ids.message)).toEqual([`purchase ${ids.purchase} by message`]);
-    expect(await found(ids.move)).toEqual([`purchase ${ids.purchase} by move`]);
+    expect(await found(ids.move)).toEqual([`purchase ${ids.purchase} by operator action`]);
     const both = [ids.topUp, ids.purchase].map((id) => `purchase ${id}`);
     expect(await found(ids.esim)).toEqual(both.map((one) => `${one} by esim`));
     expect(await found(ICCID)).toEqual(both.map((one) => `${one} by iccid`));
+  });
+
+  it('finds a purchase by what the gateway and the supplier call it, and by what it was bought with', async () => {
+    for (const [text, by] of [
+      ['4099260516', 'gateway id'],
+      ['pay-1-back', 'refund'],
+      ['7001', 'refund'],
+      ['881', 'dispute'],
+      ['B2611', 'order number'],
+      ['TRAN-1', 'esim'],
+      [ids.quote, 'quote'],
+      [ids.event, 'gateway event'],
+    ] as const)
+      expect(await found(text), text).toEqual([`purchase ${ids.purchase} by ${by}`]);
+    expect(await found('T2611')).toEqual([`purchase ${ids.topUp} by order number`]);
+    expect(await found(ids.batch)).toEqual([`batch ${ids.batch} by id`, `purchase ${ids.purchase} by batch`]);
+  });
+
+  it('finds endpoints, unused quotes, batch repairs, members and events of strangers', async () => {
+    const titled = async (text: string) => {
+      const { items } = await search(deps, text, 'SUPPORT');
+      return items.map(({ kind, title, account }) => [kind, title, account?.accountId ?? null]);
+    };
+    expect(await titled(ids.endpoint)).toEqual([['endpoint', 'shop.example', accountId]]);
+    expect(await titled(ids.removed)).toEqual([['endpoint', 'merchant.example, deleted', accountId]]);
+    expect(await titled(ids.unused)).toEqual([['quote', 'Quote for A package, expired', accountId]]);
+    expect(await titled(ids.repair)).toEqual([['repair', 'replay, EXPIRED', null]]);
+    expect(await titled(ids.stranger)).toEqual([
+      ['gateway event', `charge.success, ${UNMATCHED_EVENT}`, null],
+    ]);
+    expect(await titled(ids.user)).toEqual([['member', 'Ada, ada.owner@private.example, OWNER', accountId]]);
+  });
+
+  it('finds differences for those who may see them, and for nobody else', async () => {
+    expect(await found('900041', 'FINANCE')).toEqual(['difference 900041 by id']);
+    expect(await found('pay-of-nobody', 'FINANCE')).toEqual(['difference 900042 by subject']);
+    // What has a purchase leads to that.
+    expect(await found('pay-1', 'FINANCE')).toEqual([`purchase ${ids.purchase} by reference`]);
+    for (const role of ['SUPPORT', 'OPERATIONS', 'ADMIN'] as const)
+      for (const text of ['900041', 'pay-of-nobody']) expect(await found(text, role), role).toEqual([]);
   });
 
   it('finds messages about nothing, keys, requests and accounts, each with whose it is', async () => {
     expect(await found(ids.loose)).toEqual([`message ${ids.loose} by id`]);
     expect(await found(ids.key)).toEqual([`key ${ids.key} by id`]);
     expect(await found('request-1')).toEqual([
+      'request request-1 by id',
       `funding ${ids.funding} by request`,
       `purchase ${ids.purchase} by request`,
-      'request request-1 by id',
     ]);
     expect(await found(accountId)).toEqual([`account ${accountId} by id`]);
     for (const text of ['100% trav', 'SHOP@merchant', 'ada.owner@private.example'])
@@ -154,6 +267,25 @@ describe('the search', () => {
     expect((await search(live, ids.key, 'SUPPORT')).items).toEqual([]);
   });
 
+  it('shows a batch also where it has more purchases than are shown', async () => {
+    const owner = `acc-${hex()}`;
+    const batch = `batch-${hex()}`;
+    await sql`
+      insert into batches (id, account_id, sender_name, row_count, email_count, total_minor, currency, next_check_at, created_at)
+      values (${batch}, ${owner}, 'Merchant', ${MOST_FOUND + 5}, 0, 230, 'USD', now(), now())`.execute(
+      books.owner,
+    );
+    for (let row = 0; row < MOST_FOUND + 5; row += 1) {
+      const bought = await rows.purchase({ account_id: owner });
+      await sql`
+        insert into batch_rows (batch_id, row_number, reference, package_code, transaction_id, closed_at)
+        values (${batch}, ${row}, ${`row-${row}`}, 'P', ${bought}, now())`.execute(books.owner);
+    }
+    const { items, isCut } = await search(deps, batch, 'SUPPORT');
+    expect(items[0]).toMatchObject({ kind: 'batch', id: batch });
+    expect([items.length, isCut]).toEqual([MOST_FOUND, true]);
+  });
+
   it.each(['', '%', '_', "'; drop table accounts", '\\', 'txn-', 'nothing'])(
     'takes any text: %j',
     async (text) => {
@@ -162,21 +294,86 @@ describe('the search', () => {
     },
   );
 
-  it('reads no table of purchases whole', async () => {
-    await sql`
-      insert into purchases (transaction_id, account_id, package_type, payment_method, status, package_code, package_name, volume_bytes,
-                             duration, esim_id, price_minor, currency, price_usd_minor, cost_usd_e4, settings_id, request_id, created_at, closed_at)
-      select 't' || i, 'acc-x', 'BASE', 'WALLET', 'SUCCESS', 'P', 'P', 1, 1, 'e' || i, 230, 'USD', 230, 1, 'initial', 'r' || i, now(), now()
-        from generate_series(1, 20000) i`.execute(books.owner);
-    await sql`analyze purchases`.execute(books.owner);
-    const { scans } = await explain(books, (db) => findTransactions(db, 'r77', 21), {
-      statementTimeoutMs: 10_000,
-    });
-    const whole = scans.filter((scan) => scan['Node Type'] === 'Seq Scan' && scan['Actual Rows'] > 100);
-    expect(whole).toEqual([]);
-    expect((await findTransactions(books.world, 'r77', 21)).map((one) => one.transactionId)).toEqual(['t77']);
+  it('reads no large table whole', async () => {
+    await fillTables(20_000);
+    for (const text of ['r77', 'g77', 'b77', 'd77', 'o77', 'm77', `event-77`, '77']) {
+      const { scans } = await explain(
+        books,
+        async (db) => {
+          await findTransactions(db, text, 21);
+          await findOtherRecords(db, text, { withDifferences: true, limit: 21 });
+        },
+        { statementTimeoutMs: 10_000 },
+      );
+      const whole = scans.filter(
+        (scan) => scan['Node Type'] === 'Seq Scan' && MANY.has(scan['Relation Name']),
+      );
+      expect(whole, text).toEqual([]);
+      expect(rowsReadBy(scans), text).toBeLessThan(200);
+    }
+    for (const [text, by] of [
+      ['r77', 'request'],
+      ['g77', 'gateway id'],
+      ['b77', 'refund'],
+      ['d77', 'dispute'],
+      ['o77', 'order number'],
+    ] as const)
+      expect(await findTransactions(books.world, text, 21)).toMatchObject([
+        { transactionId: 't77', foundBy: by },
+      ]);
+  });
+
+  it('has a word for every way', () => {
+    expect(new Set(FOUND_BY).size).toBe(FOUND_BY.length);
   });
 });
+
+const MANY: ReadonlySet<string | undefined> = new Set([
+  ...[
+    'purchases',
+    'esims',
+    'payments',
+    'refunds',
+    'disputes',
+    'gateway_events',
+    'reconciliation_differences',
+  ],
+]);
+
+/** So many rows of each table that grows with the purchases, as of a busy year in small. */
+async function fillTables(count: number): Promise<void> {
+  const each = sql`generate_series(1, ${count}) i`;
+  for (const rowsOfTable of [
+    sql`
+    insert into purchases (transaction_id, account_id, package_type, payment_method, status, package_code, package_name, volume_bytes, duration,
+                           esim_id, price_minor, currency, price_usd_minor, cost_usd_e4, settings_id, supplier_order_no, request_id, created_at, closed_at)
+    select 't' || i, 'acc-x', 'BASE', 'WALLET', 'SUCCESS', 'P', 'P', 1, 1, 'e' || i, 230, 'USD', 230, 1, 'initial', 'o' || i, 'r' || i, now(), now()
+      from ${each}`,
+    sql`
+    insert into esims (id, account_id, transaction_id, package_code, package_name, status, price_minor, currency, snapshot, supplier, iccid, order_no,
+                       esim_tran_no, total_volume_bytes, total_duration, duration_unit, data_type, created_at)
+    select 'e' || i, 'acc-x', 't' || i, 'P', 'P', 'EXPIRED', 1, 'USD', '{}', 's', 'i' || i, 'o' || i, 'n' || i, 1, 30, 'DAY', 1, now() from ${each}`,
+    sql`
+    insert into payments (reference, transaction_id, attempt, purpose, account_id, method, status, charge_minor, charge_currency, price_minor,
+                          price_currency, expires_at, gateway_id)
+    select 'p' || i, 't' || i, 1, 'purchase', 'acc-x', 'CARD', 'CLOSED', 1, 'USD', 1, 'USD', now(), 'g' || i from ${each}`,
+    sql`
+    insert into refunds (refund_key, reference, transaction_id, account_id, amount_minor, currency, reason, status, gateway_refund_id, closed_at)
+    select 'k' || i, 'p' || i, 't' || i, 'acc-x', 1, 'USD', 'a test', 'DONE', 'b' || i, now() from ${each}`,
+    sql`
+    insert into disputes (reference, dispute_id, transaction_id, outcome, settled_at)
+    select 'p' || i, 'd' || i, 't' || i, 'LOST', now() from ${each}`,
+    sql`
+    insert into gateway_events (gateway, event_key, type, about, reference, applied_at)
+    select 'paystack', 'many-' || i, 'charge.success', 'charge', 'p' || i, now() from ${each}`,
+    sql`
+    insert into reconciliation_differences (kind, subject, transaction_id, currency, amount_minor, dated_from, dated_to, first_run_id, last_run_id,
+                                            first_seen_at, last_seen_at, closed_at, closed_how)
+    select 'amount-differs', 'p' || i, 't' || i, 'USD', 1, now(), now(), 7, 7, now(), now(), now(), 'GONE' from ${each}`,
+  ])
+    await rowsOfTable.execute(books.owner);
+  await sql`analyze`.execute(books.owner);
+}
 
 describe('accounts', () => {
   it('are listed newest first, and found by a part of what they are called', async () => {

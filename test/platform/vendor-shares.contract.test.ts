@@ -91,6 +91,20 @@ describe.each([
     expect((await read).length + (await checked).length).toBeLessThanOrEqual(3 * 2);
   });
 
+  it('a process that stops gives up its background work, and its orders go on', async () => {
+    const { live, services: shared } = processWith(redisUrl());
+    if (name === 'with Redis') await untilReady(shared);
+    const { orders, background } = shared.supplierPacers(live);
+    const startedAt = performance.now();
+    const waiting = slots(background, 20, 30_000);
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    shared.endBackground();
+    expect((await waiting).length).toBeLessThanOrEqual(1);
+    expect(performance.now() - startedAt).toBeLessThan(WINDOW_MS);
+    expect(await background.takeSlot(5_000)).toBe(false);
+    expect(await slots(orders, 6, 5_000)).toHaveLength(6);
+  });
+
   it('orders take what others leave: all eight while nobody reads', async () => {
     const { live, services: shared } = processWith(redisUrl());
     if (name === 'with Redis') await untilReady(shared);

@@ -6,6 +6,7 @@ import { generalError } from '../support/http/error-bodies.ts';
 const door = await openDoor();
 afterAll(() => door.close());
 
+const QUOTED = { packageCode: 'NG-5GB-30D', packageType: 'BASE' };
 const BASE = { packageCode: 'NG-5GB-30D', paymentMethod: 'WALLET', packageType: 'BASE' };
 
 interface Bought {
@@ -182,7 +183,9 @@ describe('spending', () => {
 });
 
 interface FoundJson {
-  readonly data: { readonly items: readonly { readonly kind: string; readonly id: string }[] };
+  readonly data: {
+    readonly items: readonly { readonly kind: string; readonly id: string; readonly foundBy: string }[];
+  };
 }
 
 describe('the search', () => {
@@ -221,6 +224,45 @@ describe('the search', () => {
     for (const text of [transactionId, esimDetails.esimId, esimDetails.iccid, funding.id, batchId])
       expect(await search(text, 'usd')).toEqual([]);
     expect(await search(transactionId.slice(0, 20))).toEqual([]);
+  });
+
+  it('finds by every other id and reference that an answer has, for the account alone', async () => {
+    const post = async <Answer>(target: string, body: object): Promise<Answer> => {
+      const reply = await door.ask(target, { key: 'ngn', body });
+      expect(reply.status, reply.text).toBeLessThan(300);
+      return reply.json as Answer;
+    };
+    const funded = await post<Bought & { gatewayReference: string }>('/api/wallet/fund', {
+      ...{ amount: 100, paymentMethod: 'CARD' },
+    });
+    const { id: endpointId } = await post<{ id: string }>('/api/webhooks/endpoints', {
+      url: 'https://shop.example/hooks',
+    });
+    const quote = async () => (await post<{ data: { quoteId: string } }>('/api/esim/quotes', QUOTED)).data;
+    const [used, unused] = [await quote(), await quote()];
+    const quoted = await post<Bought>('/api/esim/buy', {
+      ...{ ...BASE, paymentMethod: 'CARD', quoteId: used.quoteId },
+    });
+    const { esimId } = bought.esimDetails;
+    const esim = await ask<{ orderNo: string; esimTranNo: string }>(`/api/esim/${esimId}`);
+    const rows = [{ reference: 'booking-4711', packageCode: 'NG-5GB-30D' }];
+    const { data: batch } = await post<{ data: { batchId: string } }>('/api/esim/orders/batch', { rows });
+    for (const [text, kind, id, foundBy] of [
+      // Of a first charge it is the id itself.
+      [funded.gatewayReference, 'funding', funded.transactionId, 'id'],
+      [endpointId, 'endpoint', endpointId, 'id'],
+      [used.quoteId, 'purchase', quoted.transactionId, 'quote'],
+      [unused.quoteId, 'quote', unused.quoteId, 'id'],
+      [esim.orderNo, 'esim', esimId, 'orderNo'],
+      [esim.esimTranNo, 'esim', esimId, 'esimTranNo'],
+      ['booking-4711', 'batch', batch.batchId, 'batchReference'],
+    ] as const) {
+      expect(text).toMatch(/./);
+      expect(await search(text), text).toEqual([expect.objectContaining({ kind, id, foundBy })]);
+      expect(await search(text, 'usd'), text).toEqual([]);
+    }
+    await door.ask(`/api/webhooks/endpoints/${endpointId}`, { key: 'ngn', method: 'DELETE' });
+    expect(await search(endpointId)).toEqual([]);
   });
 });
 
@@ -283,7 +325,7 @@ describe('bad input', () => {
     [`esim/transactions?search=${'x'.repeat(101)}`, 'search: must be at most 100 characters long'],
     ['esim/transactions?to=2026-02-30T00:00:00Z', `to: ${TIME}`],
     ['search?text=%20', 'text: must not be empty'],
-    [`search?text=${'x'.repeat(101)}`, 'text: must be at most 100 characters long'],
+    [`search?text=${'x'.repeat(129)}`, 'text: must be at most 128 characters long'],
     ['esim/spending?from=2025-01-01&to=2026-01-02', 'from: must be at most 365 days before to'],
     ['esim/spending?from=2026-01-02&to=2026-01-01', 'from: must not be after to'],
     ['esim/spending?to=x', 'to: must be a day such as 2026-01-31, in the years 2000 to 9999'],

@@ -1,12 +1,14 @@
 /**
- * A flood of reads through the API, by many accounts, at a supplier that takes 8 requests a second and no more: purchases that come meanwhile keep
- * their part of it and are answered in their usual time, and reads show what was known before.
+ * A flood of reads through the API, by many accounts, and a flood of the supplier's events, at a supplier that takes 8 requests a second and no more:
+ * purchases that come meanwhile keep their part of it and are answered in their usual time, and reads show what was known before. A worker stops soon,
+ * however many events wait.
  */
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { installDataWith } from '../support/install-data.ts';
 import { startStack, type Stack, type TestAccount } from '../support/stack.ts';
+import { until } from '../support/until.ts';
 
 const READERS = 10;
 const ESIMS_EACH = 20;
@@ -14,8 +16,17 @@ const READS_AT_ONCE = 40;
 const PURCHASES = 8;
 /** Two purchases a second are four requests: within the six that reads cannot take. */
 const PURCHASE_EVERY_MS = 500;
+/** As many as one turn of the worker takes events: it asks the supplier about each of them. */
+const EVENT_ESIMS = 20;
+const BOUGHT_AT_ONCE = 4;
+/** Nobody signs events, so anybody can send them. Few at a time, as the supplier does, so that none is turned away at the door. */
+const SENDERS = 2;
+const EVENT_EVERY_MS = 50;
+/** A worker's deadline is 9 s here, and a turn of events takes 20 s. */
+const STOPS_WITHIN_MS = 5_000;
 
 let stack: Stack;
+let eventEsims: string[];
 beforeAll(async () => {
   stack = await startStack({
     env: {
@@ -24,6 +35,7 @@ beforeAll(async () => {
       SIMWAY_TEST_TIMINGS: JSON.stringify({ answerWithinMs: 30_000 }),
     },
   });
+  eventEsims = await buyEsims(EVENT_ESIMS);
 });
 afterAll(() => stack.close());
 
@@ -67,8 +79,34 @@ async function plantEsims(readers: readonly TestAccount[]): Promise<readonly (re
   return planted.map(({ apiKey, row }) => [apiKey, row.id] as const);
 }
 
-/** How often orders waited for a turn at the supplier, and how often for less than a second. */
-async function orderWaits(): Promise<{ readonly all: number; readonly within1s: number }> {
+/** The supplier's numbers of new eSIMs. */
+async function buyEsims(count: number): Promise<string[]> {
+  const buyer = await stack.account();
+  for (let bought = 0; bought < count; bought += BOUGHT_AT_ONCE) {
+    const answers = await Promise.all(
+      Array.from({ length: BOUGHT_AT_ONCE }, () => buy(buyer, 'SIM-MANUAL-LIFE')),
+    );
+    expect(answers.map(({ body }) => body.status)).toEqual(Array<string>(BOUGHT_AT_ONCE).fill('SUCCESS'));
+  }
+  const rows = await stack.owner
+    .selectFrom('esims')
+    .select('esim_tran_no')
+    .where('account_id', '=', buyer.accountId)
+    .execute();
+  return rows.map((row) => row.esim_tran_no);
+}
+
+/** An event of the supplier about one of these eSIMs; answers with our status. */
+async function sendEvent(nth: number): Promise<number> {
+  const content = { esimTranNo: eventEsims[nth % eventEsims.length] };
+  const body = { notifyType: 'DATA_USAGE', notifyId: randomUUID(), content };
+  return (await stack.call('POST', '/webhooks/supplier/test', { body })).status;
+}
+
+/** How often this kind of work waited for a turn at the supplier, and how often for less than a second. */
+async function waitsOf(
+  work: 'orders' | 'background',
+): Promise<{ readonly all: number; readonly within1s: number }> {
   const metrics = await (await fetch(`${stack.workerAdminUrl()}/metrics`)).text();
   const bucket = (le: string): number => {
     const line = metrics
@@ -76,9 +114,9 @@ async function orderWaits(): Promise<{ readonly all: number; readonly within1s: 
       .find(
         (text) =>
           text.startsWith('simway_vendor_allowance_wait_seconds_bucket') &&
-          ['vendor="supplier"', 'work="orders"', `le="${le}"`].every((label) => text.includes(label)),
+          ['vendor="supplier"', `work="${work}"`, `le="${le}"`].every((label) => text.includes(label)),
       );
-    return Number(line?.split(' ').at(-1));
+    return Number(line?.split(' ').at(-1) ?? 0);
   };
   return { all: bucket('+Inf'), within1s: bucket('1') };
 }
@@ -95,9 +133,17 @@ it('purchases keep their part of the supplier, in their usual time, and the whol
   // From here on the supplier answers 429 to whatever comes above its limit.
   await stack.faults({ rateLimit: true });
 
+  const before = { orders: await waitsOf('orders'), background: await waitsOf('background') };
   let isOver = false;
   const statuses = new Map<number, number>();
-  const flood = Promise.all(
+  const eventStatuses = new Set<number>();
+  const events = Array.from({ length: SENDERS }, async (_, loop) => {
+    for (let nth = loop; !isOver; nth += SENDERS) {
+      eventStatuses.add(await sendEvent(nth));
+      await new Promise((resolve) => setTimeout(resolve, EVENT_EVERY_MS));
+    }
+  });
+  const reads = Promise.all(
     Array.from({ length: READS_AT_ONCE }, async (_, loop) => {
       for (let turn = loop; !isOver; turn += READS_AT_ONCE) {
         const [key, esimId] = esims[turn % esims.length]!;
@@ -111,7 +157,11 @@ it('purchases keep their part of the supplier, in their usual time, and the whol
       }
     }),
   );
-  await new Promise((resolve) => setTimeout(resolve, 500));
+  await until(
+    () => waitsOf('background'),
+    ({ all }) => all > before.background.all,
+    { what: 'the worker to ask about the events' },
+  );
 
   const bought = await Promise.all(
     Array.from({ length: PURCHASES }, async (_, index) => {
@@ -122,7 +172,7 @@ it('purchases keep their part of the supplier, in their usual time, and the whol
     }),
   );
   isOver = true;
-  await flood;
+  await Promise.all([reads, ...events]);
 
   const slowest = Math.max(...bought.map(({ ms }) => ms));
   console.log(
@@ -132,9 +182,11 @@ it('purchases keep their part of the supplier, in their usual time, and the whol
     Array<string>(PURCHASES).fill('201 SUCCESS'),
   );
   // Most of the time is this machine's; what the flood could cost them is the wait for a turn at the supplier.
-  const waits = await orderWaits();
-  expect(waits.all).toBeGreaterThanOrEqual(2 * PURCHASES);
-  expect(waits.within1s).toBe(waits.all);
+  const waits = await waitsOf('orders');
+  const all = waits.all - before.orders.all;
+  expect(all).toBeGreaterThanOrEqual(2 * PURCHASES);
+  expect(waits.within1s - before.orders.within1s).toBe(all);
+  expect([...eventStatuses]).toEqual([200]);
   // Nothing else happens to a reader: the eSIM as last known, or no top-up list yet.
   expect([...statuses.keys()].toSorted()).toEqual([200, 503]);
   const stats = (await (await fetch(`${stack.supplierControlUrl}/stats`)).json()) as {
@@ -146,4 +198,19 @@ it('purchases keep their part of the supplier, in their usual time, and the whol
   );
   // On a busy machine a call may arrive late, in the next second. Without the shares there would be hundreds.
   expect(refused, 'calls above 8 a second').toBeLessThanOrEqual(5);
+});
+
+it('a worker stops soon in the middle of a turn of events, and leaves them to others', async () => {
+  const isWaiting = () =>
+    stack.owner
+      .selectFrom('supplier_events')
+      .select(['id', sql<boolean>`claimed_until > clock_timestamp()`.as('is_claimed')])
+      .where('applied_at', 'is', null)
+      .execute();
+  for (let nth = 0; nth < 2 * EVENT_ESIMS; nth += 1) expect(await sendEvent(nth)).toBe(200);
+  await until(isWaiting, (rows) => rows.some((row) => row.is_claimed), { what: 'a turn of events' });
+  const startedAt = performance.now();
+  await stack.stopWorker();
+  expect(performance.now() - startedAt).toBeLessThan(STOPS_WITHIN_MS);
+  expect((await isWaiting()).length).toBeGreaterThanOrEqual(EVENT_ESIMS);
 });

@@ -7,7 +7,7 @@ import { createBooks } from '../../src/reconciliation/books.ts';
 import {
   createDifferences,
   type Differences,
-  type OpenDifference,
+  type ListedDifference,
 } from '../../src/reconciliation/reconcile.ts';
 import type { ReconcileSummary } from '../../src/reconciliation/payment-rules.ts';
 import { RECONCILE_WORKFLOW } from '../../workflows/contract.ts';
@@ -58,7 +58,7 @@ async function reconcile(range?: { from: Date; to: Date }): Promise<ReconcileSum
   return summary;
 }
 
-const listOpen = (): Promise<OpenDifference[]> => differences.listOpen({ limit: 100 });
+const listOpen = (): Promise<ListedDifference[]> => differences.listOpen({ limit: 100 });
 
 async function openKinds(): Promise<string[]> {
   return (await listOpen()).map(({ kind, subject }) => `${kind} ${subject}`).toSorted();

@@ -127,6 +127,15 @@ describe('what is said in two places', () => {
     expect([...described].toSorted()).toEqual([...read].toSorted());
   });
 
+  it('secrets: docs/SETTINGS.md, .env.example and the keys of SECURITY.md, which says how each is changed', () => {
+    const text = `${textOf('docs/SETTINGS.md')}\n${textOf('.env.example')}`;
+    const names = text.match(/\b[A-Z][A-Z_]+_(?:PASSWORD|SECRET|KEYS?|CODE)\b/g) ?? [];
+    const secrets = new Set(names.filter((name) => !name.startsWith('SIMWAY_TEST_')));
+    expect(secrets.size).toBeGreaterThan(10);
+    const keys = textOf('SECURITY.md').split('\n## Keys and secrets\n')[1]?.split('\n## ')[0] ?? '';
+    expect([...secrets].filter((name) => !keys.includes(`\`${name}\``))).toEqual([]);
+  });
+
   it('the version: package.json and CHANGELOG.md', () => {
     expect(textOf('CHANGELOG.md')).toContain(`\n## [${manifest.version}]`);
     expect(textOf('CHANGELOG.md')).toContain('\n## [Unreleased]');

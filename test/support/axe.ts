@@ -12,8 +12,19 @@ interface Violation {
   readonly nodes: readonly { readonly html: string; readonly failureSummary: string }[];
 }
 
+const SETTLED = `(async () => {
+  for (let frame = 0; frame < 2; frame += 1) await new Promise(requestAnimationFrame);
+  const ending = document.getAnimations().filter((one) => one.effect?.getComputedTiming().endTime !== Infinity);
+  await Promise.all(ending.map((one) => one.finished.catch(() => undefined)));
+})()`;
+
+/** Colours have faded and the menu has moved. What turns for ever, such as a placeholder, is not waited for. */
+export const settled = (page: Page): Promise<unknown> => page.evaluate(SETTLED);
+
 /** Serious and critical faults, one line for each element. */
 export async function graveFaults(page: Page): Promise<string[]> {
+  // Colours that still fade count as pale.
+  await settled(page);
   // Evaluated by the browser's tools, so that the page's own policy need not allow it.
   await page.evaluate(SOURCE);
   const violations = await page.evaluate<Violation[]>('axe.run().then(({ violations }) => violations)');

@@ -1,4 +1,5 @@
-// Redis killed, hung, and refusing our password: reads, purchases and limits go on, and no request waits more than 250 ms for it.
+// Redis killed, hung, and refusing our password: reads, purchases and limits go on, and no request waits more than 250 ms for it. What it holds counts, and
+// sells nothing.
 import { Redis } from 'ioredis';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -94,6 +95,17 @@ async function expectLimitsHold(): Promise<void> {
   // At most one window's worth of requests each side of the turn of a minute.
   expect(statuses.filter((status) => status === 200).length).toBeLessThanOrEqual(10);
 }
+
+it('Redis holds counts of requests and paces alone, so a lie in it changes no price', async () => {
+  await readMany();
+  expect((await buyer.buy('SIM-OK')).status).toBe(201);
+  const client = new Redis(redis.server.url);
+  const keys = await client.keys('*');
+  client.disconnect();
+  const known = new RegExp(`^${stack.env['SIMWAY_NAMESPACE_PREFIX']}:(limit|pace):`);
+  expect(keys.some((key) => known.test(key))).toBe(true);
+  expect(keys.filter((key) => !known.test(key))).toEqual([]);
+});
 
 describe.each([
   {

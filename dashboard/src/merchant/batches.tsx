@@ -260,6 +260,7 @@ export function BatchPage() {
                 <Progress
                   value={share}
                   size="lg"
+                  mb="md"
                   aria-label={`${String(ended)} of ${String(counts.rows)} rows are finished`}
                 />
                 <Facts

@@ -1,4 +1,4 @@
-import { Alert, Button, Group, Image, Radio, Stack, Text } from '@mantine/core';
+import { Alert, Anchor, Button, Group, Image, Radio, Stack, Text } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
 import { useState, type ReactNode } from 'react';
@@ -239,9 +239,9 @@ const STATE_WORDS = {
 function PageAddress({ url }: { readonly url: string }) {
   return (
     <Text size="sm" className="id">
-      <a href={url} target="_blank" rel="noopener noreferrer">
+      <Anchor href={url} target="_blank" rel="noopener noreferrer" inherit>
         {url}
-      </a>
+      </Anchor>
     </Text>
   );
 }

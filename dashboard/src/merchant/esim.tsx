@@ -1,5 +1,6 @@
 import {
   Alert,
+  Box,
   Button,
   Group,
   NumberInput,
@@ -72,7 +73,7 @@ function Usage({ esim }: { readonly esim: Esim }) {
   const used = esim.totalVolume === 0 ? 0 : (esim.orderUsage / esim.totalVolume) * 100;
   return (
     <Section title="Usage">
-      <Group wrap="nowrap">
+      <Group>
         <RingProgress
           size={120}
           thickness={12}
@@ -87,15 +88,18 @@ function Usage({ esim }: { readonly esim: Esim }) {
           role="img"
           aria-label={`${String(Math.trunc(used))} % of the data is used`}
         />
-        <Facts
-          of={[
-            ['Left', formatBytes(esim.data_usage_remain)],
-            ['Used', formatBytes(esim.orderUsage)],
-            ['Days left', esim.activateTime === '' ? 'Not in use yet' : String(esim.validity_usage_remain)],
-            ['Expires', esim.expiredTime !== '' && <Moment key="expires" at={esim.expiredTime} />],
-            ['As of', esim.usageAsOf !== '' && <Moment key="asOf" at={esim.usageAsOf} />],
-          ]}
-        />
+        {/* Below the ring where a date would not fit beside it. */}
+        <Box flex="1 1 15rem">
+          <Facts
+            of={[
+              ['Left', formatBytes(esim.data_usage_remain)],
+              ['Used', formatBytes(esim.orderUsage)],
+              ['Days left', esim.activateTime === '' ? 'Not in use yet' : String(esim.validity_usage_remain)],
+              ['Expires', esim.expiredTime !== '' && <Moment key="expires" at={esim.expiredTime} />],
+              ['As of', esim.usageAsOf !== '' && <Moment key="asOf" at={esim.usageAsOf} />],
+            ]}
+          />
+        </Box>
       </Group>
     </Section>
   );

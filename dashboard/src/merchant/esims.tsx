@@ -45,6 +45,7 @@ export function EsimsPage() {
         <TextInput
           label="Search"
           placeholder="Package, ICCID or transaction"
+          w={280}
           value={typed}
           onChange={({ currentTarget }) => {
             setTyped(currentTarget.value);

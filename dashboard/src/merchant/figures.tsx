@@ -69,6 +69,7 @@ function Spending({ days }: { readonly days: number }) {
                 data={data}
                 dataKey="day"
                 series={[{ name: 'Spent', color: 'blue.7' }]}
+                yAxisProps={{ width: 80 }}
                 valueFormatter={(value) => formatAmount(value, currency)}
               />
               <ChartValues

@@ -62,3 +62,8 @@ export const messageFilters = (search: Search): MessageFilters => ({
   status: oneOf(MESSAGE_STATUSES, search['status']),
   endpointId: textIn(search['endpointId']),
 });
+
+/** Of the list of API requests. */
+export const requestFilters = (search: Search): { readonly requestId?: string | undefined } => ({
+  requestId: textIn(search['requestId']),
+});

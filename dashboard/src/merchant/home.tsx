@@ -72,7 +72,7 @@ function Totals() {
               {esims.byStatus.ACTIVE.toLocaleString()} in use
             </Text>
             <Text size="sm" c="dimmed">
-              {esims.total.toLocaleString()} eSIMs from {purchases.total.toLocaleString()} purchases
+              {counted(esims.total, 'eSIM')} from {counted(purchases.total, 'purchase')}
             </Text>
           </>
         )}
@@ -93,3 +93,6 @@ function Recent() {
     </Section>
   );
 }
+
+const counted = (count: number, what: string): string =>
+  `${count.toLocaleString()} ${what}${count === 1 ? '' : 's'}`;

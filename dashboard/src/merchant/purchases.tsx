@@ -8,6 +8,7 @@ import type { components } from '../api/generated/api.ts';
 import { defined, timesOf, type Search } from '../ui/address.ts';
 import { DayRange } from '../ui/day-range.tsx';
 import { Facts } from '../ui/facts.tsx';
+import { plain } from '../ui/format.ts';
 import { Amount, QueryView, Empty, Id, Moment, PageHead, Section, Status } from '../ui/parts.tsx';
 import { Rows, type Column } from '../ui/rows.tsx';
 import { CursorList } from '../ui/cursor-list.tsx';
@@ -187,7 +188,7 @@ export function PurchasePage() {
             <Section title="Timeline">
               <Timeline bulletSize={14} lineWidth={2}>
                 {found.timeline.map(({ at, what }) => (
-                  <Timeline.Item key={`${at} ${what}`} title={what}>
+                  <Timeline.Item key={`${at} ${what}`} title={plain(what)}>
                     <Moment at={at} />
                   </Timeline.Item>
                 ))}

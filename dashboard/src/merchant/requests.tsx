@@ -1,15 +1,22 @@
-import { Code, Stack } from '@mantine/core';
+import { Code, Group, Stack, Text } from '@mantine/core';
+import { useSearch } from '@tanstack/react-router';
 import { api } from '../api/client.ts';
 import { dataOf } from '../api/data-of.ts';
 import { Id, Moment, PageHead } from '../ui/parts.tsx';
 import { CursorList } from '../ui/cursor-list.tsx';
-import { usePages } from './place.ts';
+import { defined } from '../ui/address.ts';
+import { PageLink } from '../ui/page-link.tsx';
+import { usePages, usePlace } from './place.ts';
+
+const FROM = '/m/$accountId/$world/developers/requests';
 
 export function RequestsPage() {
-  const query = usePages(['requests'], async (cursor) => {
+  const place = usePlace();
+  const filters = useSearch({ from: FROM });
+  const query = usePages(['requests', filters], async (cursor) => {
     const { items, nextCursor } = await dataOf(
       api.GET('/account/requests', {
-        params: { query: { limit: 50, ...(cursor === '' ? {} : { cursor }) } },
+        params: { query: { limit: 50, ...defined(filters), ...(cursor === '' ? {} : { cursor }) } },
       }),
     );
     return { items, nextCursor: nextCursor ?? '' };
@@ -20,11 +27,19 @@ export function RequestsPage() {
         title="API requests"
         about="The latest requests with an API key. Give our support the request id."
       />
+      {filters.requestId !== undefined && (
+        <Group gap="xs">
+          <Text size="sm">Requests with the id {filters.requestId} only.</Text>
+          <PageLink size="sm" to={FROM} params={place}>
+            Show all
+          </PageLink>
+        </Group>
+      )}
       <CursorList
         query={query}
         label="API requests"
         keyOf={({ requestId, at }) => `${requestId} ${at}`}
-        empty="No requests yet."
+        empty={filters.requestId === undefined ? 'No requests yet.' : 'No such request in the last 7 days.'}
         columns={[
           { title: 'When', cell: ({ at }) => <Moment at={at} /> },
           {

@@ -5,7 +5,7 @@ import { rootRoute } from '../app/root-route.tsx';
 import { textIn, type Search } from '../ui/address.ts';
 import { searchText } from '../ui/search-text.ts';
 import type { World } from '../ui/world-switch.tsx';
-import { entryFilters, messageFilters, transactionFilters } from './filters.ts';
+import { entryFilters, messageFilters, requestFilters, transactionFilters } from './filters.ts';
 
 const merchant = createRoute({
   getParentRoute: () => rootRoute,
@@ -121,6 +121,7 @@ const message = createRoute({
 const requests = createRoute({
   getParentRoute: () => merchant,
   path: '/developers/requests',
+  validateSearch: requestFilters,
   component: lazyRouteComponent(() => import('./requests.tsx'), 'RequestsPage'),
 });
 

@@ -6,9 +6,14 @@ import type { components } from '../api/generated/api.ts';
 import { PageLink } from '../ui/page-link.tsx';
 import { Empty, Id, PageHead, QueryView, Status } from '../ui/parts.tsx';
 import { Rows } from '../ui/rows.tsx';
-import { useAccountQuery, usePlace } from './place.ts';
+import { useAccountQuery, useMembership, usePlace } from './place.ts';
 
-type Found = components['schemas']['FoundItem'];
+type FoundItem = components['schemas']['FoundItem'];
+
+/** `/api/search` does not cover keys and requests, so they are read from the account's routes, for roles that see them. */
+interface Found extends Pick<FoundItem, 'id' | 'title' | 'status'> {
+  readonly kind: FoundItem['kind'] | 'request' | 'key';
+}
 
 const KINDS: Readonly<Record<Found['kind'], string>> = {
   purchase: 'Purchase',
@@ -16,9 +21,13 @@ const KINDS: Readonly<Record<Found['kind'], string>> = {
   esim: 'eSIM',
   batch: 'Batch',
   message: 'Webhook message',
+  endpoint: 'Webhook endpoint',
+  quote: 'Quote',
+  request: 'API request',
+  key: 'API key',
 };
 
-/** What an id or an ICCID leads to. A single result opens at once. */
+/** What an id, a reference or an ICCID leads to. A single result opens at once. */
 export function SearchPage() {
   const { text } = useSearch({ from: '/m/$accountId/$world/search' });
   return (
@@ -31,23 +40,30 @@ export function SearchPage() {
 
 function Results({ text }: { readonly text: string }) {
   const place = usePlace();
-  const query = useAccountQuery(['search', text], () =>
-    dataOf(api.GET('/api/search', { params: { query: { text } } })),
-  );
+  const { may } = useMembership();
+  const query = useAccountQuery(['search', text], async () => {
+    const [{ items }, requests, keys] = await Promise.all([
+      dataOf(api.GET('/api/search', { params: { query: { text } } })),
+      may('requests') ? findRequests(text) : [],
+      may('keys') ? findKeys(text) : [],
+    ]);
+    return [...items, ...requests, ...keys] satisfies Found[];
+  });
   return (
     <QueryView query={query}>
-      {({ items }) => {
+      {(items) => {
         const [only, ...more] = items;
         if (!only) return <Nothing text={text} />;
-        if (more.length === 0) return <Navigate {...pageOf(only, place)} replace />;
+        const page = pageOf(only, place);
+        if (more.length === 0 && page) return <Navigate {...page} replace />;
         return (
           <Rows
             label="Found"
             rows={items}
-            keyOf={({ kind, id }) => `${kind} ${id}`}
+            keyOf={({ kind, id }, index) => `${kind} ${id} ${String(index)}`}
             columns={[
               { title: 'Kind', cell: ({ kind }) => KINDS[kind] },
-              { title: 'What', cell: (item) => <PageLink {...pageOf(item, place)}>{item.title}</PageLink> },
+              { title: 'What', cell: (item) => <What of={item} /> },
               { title: 'Status', cell: ({ status }) => <Status>{status === '' ? null : status}</Status> },
               { title: 'Id', cell: ({ id }) => <Id>{id}</Id> },
             ]}
@@ -58,19 +74,54 @@ function Results({ text }: { readonly text: string }) {
   );
 }
 
-function pageOf({ kind, id }: Found, place: ReturnType<typeof usePlace>): Pick<LinkProps, 'to' | 'params'> {
+/** One id may be that of several requests: callers choose it. They share a page, so the newest stands for all. */
+async function findRequests(text: string): Promise<Found[]> {
+  const { items } = await dataOf(
+    api.GET('/account/requests', { params: { query: { requestId: text, limit: 1 } } }),
+  );
+  return items.map(({ requestId: id, method, path, status }) => ({
+    ...{ kind: 'request' as const, id, title: `${method} ${path}`, status: String(status) },
+  }));
+}
+
+async function findKeys(text: string): Promise<Found[]> {
+  if (!text.startsWith('key-')) return [];
+  const { items } = await dataOf(api.GET('/account/keys'));
+  return items
+    .filter(({ keyId }) => keyId === text)
+    .map(({ keyId: id, key, revokedAt }) => ({
+      ...{ kind: 'key' as const, id, title: key, status: revokedAt === null ? '' : 'REVOKED' },
+    }));
+}
+
+function What({ of }: { readonly of: Found }) {
+  const page = pageOf(of, usePlace());
+  return page ? <PageLink {...page}>{of.title}</PageLink> : of.title;
+}
+
+type Page = Pick<LinkProps, 'to' | 'params' | 'search'>;
+
+/** The page that shows it; undefined: it has none. */
+function pageOf({ kind, id }: Found, place: ReturnType<typeof usePlace>): Page | undefined {
+  const developers = '/m/$accountId/$world/developers';
   switch (kind) {
+    case 'purchase':
+    case 'funding':
+      return { to: '/m/$accountId/$world/purchases/$transactionId', params: { ...place, transactionId: id } };
     case 'esim':
       return { to: '/m/$accountId/$world/esims/$esimId', params: { ...place, esimId: id } };
     case 'batch':
       return { to: '/m/$accountId/$world/batches/$batchId', params: { ...place, batchId: id } };
     case 'message':
-      return {
-        to: '/m/$accountId/$world/developers/webhooks/$messageId',
-        params: { ...place, messageId: id },
-      };
-    default:
-      return { to: '/m/$accountId/$world/purchases/$transactionId', params: { ...place, transactionId: id } };
+      return { to: `${developers}/webhooks/$messageId`, params: { ...place, messageId: id } };
+    case 'endpoint':
+      return { to: `${developers}/webhooks`, params: place, search: { endpointId: id } };
+    case 'request':
+      return { to: `${developers}/requests`, params: place, search: { requestId: id } };
+    case 'key':
+      return { to: `${developers}/keys`, params: place };
+    case 'quote':
+      return undefined;
   }
 }
 
@@ -82,8 +133,8 @@ function Nothing({ text }: { readonly text: string }) {
         No result for “{text}” in the {world} world.
       </Empty>
       <Text ta="center" size="sm">
-        The box takes complete ids of purchases, fundings, eSIMs, batches, webhook messages, events and API
-        requests that bought something, and ICCIDs.
+        The box takes complete ids of anything shown on these pages, your own references in batches,
+        references of payments, and ICCIDs.
       </Text>
     </div>
   );

@@ -15,12 +15,21 @@ import { useAccountQuery, useMembership, useRefresh } from './place.ts';
 type Role = components['schemas']['Member']['role'];
 type Member = components['schemas']['Member'];
 
-const ROLES: readonly { readonly value: Role; readonly label: string }[] = [
-  { value: 'OWNER', label: 'Owner: everything, including the team' },
-  { value: 'DEVELOPER', label: 'Developer: keys, webhooks, purchases' },
-  { value: 'FINANCE', label: 'Finance: the wallet' },
-  { value: 'SUPPORT', label: 'Support: reads, and resends webhooks' },
+const ROLES: readonly { readonly value: Role; readonly label: string; readonly may: string }[] = [
+  { value: 'OWNER', label: 'Owner', may: 'everything, including the team' },
+  { value: 'DEVELOPER', label: 'Developer', may: 'keys, webhooks, purchases' },
+  { value: 'FINANCE', label: 'Finance', may: 'the wallet' },
+  { value: 'SUPPORT', label: 'Support', may: 'reads, and resends webhooks' },
 ];
+
+/** A role in the list says what it may; the field has no room for that. */
+const ROLE_CHOICE = {
+  allowDeselect: false,
+  data: ROLES,
+  renderOption: ({ option: { value, label } }: { readonly option: { value: string; label: string } }) =>
+    `${label}: ${ROLES.find((role) => role.value === value)?.may ?? ''}`,
+  comboboxProps: { width: 300, position: 'bottom-start' },
+} as const;
 
 export function TeamPage() {
   const { may } = useMembership();
@@ -66,8 +75,7 @@ function ChangeRole({ member: { userId, name, role } }: { readonly member: Membe
       <Select
         size="xs"
         aria-label={`Role of ${name}`}
-        allowDeselect={false}
-        data={ROLES}
+        {...ROLE_CHOICE}
         value={role}
         onChange={(chosen) => setNext(ROLES.find(({ value }) => value === chosen && value !== role)?.value)}
       />
@@ -140,7 +148,7 @@ function Invitations() {
         <form onSubmit={sending.submit} noValidate>
           <Group align="flex-start">
             <TextInput label="E-mail address" type="email" required {...form.getInputProps('email')} />
-            <Select label="Role" data={ROLES} allowDeselect={false} {...form.getInputProps('role')} />
+            <Select label="Role" {...ROLE_CHOICE} {...form.getInputProps('role')} />
             <Button type="submit" mt={25} loading={sending.isSending}>
               Invite
             </Button>

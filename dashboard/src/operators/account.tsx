@@ -13,6 +13,7 @@ import { PageLink } from '../ui/page-link.tsx';
 import { Amount, QueryView, Failed, Id, Moment, PageHead, Section, Status } from '../ui/parts.tsx';
 import { ReasonField, reasonError } from '../ui/reason-field.tsx';
 import { useSending } from '../ui/use-sending.ts';
+import { Endpoints, Keys, Members, UndeliveredMessages } from './account-access.tsx';
 import { AccountState } from './accounts.tsx';
 import { accountQuery, accountTransactionsQuery, type AccountOverview } from './data.ts';
 import { useOperator, useWorld } from './place.ts';
@@ -38,6 +39,10 @@ export function AccountPage() {
             )}
             <WhoItIs of={of} />
             <WhatItHas of={of} />
+            <Members accountId={of.accountId} />
+            <Keys accountId={of.accountId} />
+            <Endpoints accountId={of.accountId} />
+            <UndeliveredMessages accountId={of.accountId} />
             <Transactions accountId={of.accountId} />
           </>
         )}

@@ -181,14 +181,17 @@ function useAction(action: Action, timeline: PurchaseTimeline) {
       outcome: (outcome) => (action === 'settle-claim' && outcome === '' ? 'Choose the outcome' : null),
     },
   });
-  /** Who did something to it before this person. */
-  const findFirst = async () => {
+  /** Finds the action of another person that the result belongs to or, after a refusal, that may have caused it. */
+  const findFirst = async (actionId?: string) => {
     await queries.invalidateQueries({ queryKey: ['ops', world] });
-    const { made } = await queries.query({ ...movesQuery(world, transactionId), staleTime: 0 });
-    setFirst(
-      made.findLast(({ by, moveId, status }) => by !== email && !known.has(moveId) && status !== 'REFUSED') ??
-        null,
-    );
+    const made = await queries
+      .query({ ...movesQuery(world, transactionId), staleTime: 0 })
+      .then((moves) => moves.made.filter(({ by }) => by !== email))
+      // The result or the refusal is shown in any case.
+      .catch(() => []);
+    const isFirst = ({ moveId, status }: MoveRecord) =>
+      actionId === undefined ? !known.has(moveId) && status !== 'REFUSED' : moveId === actionId;
+    setFirst(made.findLast(isFirst) ?? null);
   };
   const sending = useMutation({
     mutationFn: (body: MoveRequest): Promise<Result> =>
@@ -198,9 +201,8 @@ function useAction(action: Action, timeline: PurchaseTimeline) {
           body,
         }),
       ),
-    onSuccess: async (result) => {
-      if (result.outcome === 'done' && result.again) await findFirst();
-    },
+    // Of two people who ask for the same in one moment, both get the result of the first one's action.
+    onSuccess: ({ moveId }) => findFirst(moveId),
     onError: async (error) => {
       if (error instanceof Refusal) form.setErrors(errorsOf(error, action));
       await findFirst();
@@ -363,7 +365,9 @@ function Effect({
 
 function ResultShown({ of, first }: { readonly of: Result; readonly first: MoveRecord | null }) {
   if (of.outcome === 'waits-for-approval')
-    return (
+    return first ? (
+      <WasFirst of={first} />
+    ) : (
       <Alert color="yellow" title="Awaits second approval" role="status">
         The amount is above a limit. Another person of finance approves it until {formatMoment(of.expiresAt)}.
       </Alert>
@@ -378,10 +382,12 @@ function ResultShown({ of, first }: { readonly of: Result; readonly first: MoveR
 }
 
 /** Tells the second of two people what the first one did. */
-function WasFirst({ of: { by, move, createdAt, reason } }: { readonly of: MoveRecord }) {
+function WasFirst({ of: { by, move, createdAt, reason, status } }: { readonly of: MoveRecord }) {
+  const waits = status === 'WAITS_FOR_APPROVAL';
   return (
-    <Alert color="yellow" title={`Already done by ${by}`} role="status">
-      {ACTIONS[move].label}, at {formatMoment(createdAt)}. Reason: {reason}. It was not done twice.
+    <Alert color="yellow" title={`Already ${waits ? 'requested' : 'done'} by ${by}`} role="status">
+      {ACTIONS[move].label}, at {formatMoment(createdAt)}. Reason: {reason}.{' '}
+      {waits ? 'It awaits second approval, and was not requested twice.' : 'It was not done twice.'}
     </Alert>
   );
 }

@@ -80,7 +80,7 @@ function Choice({
       <Button variant={isFirst ? 'filled' : 'default'} size="xs" onClick={onClick}>
         {label}
       </Button>
-      <Text size="sm" c="dimmed" flex="1 1 12rem">
+      <Text size="sm" c="dimmed" flex={{ base: '1 1 100%', sm: '1 1 12rem' }}>
         {does}
       </Text>
     </Group>

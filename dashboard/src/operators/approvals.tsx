@@ -10,9 +10,18 @@ import { useOperator, useWorld } from './place.ts';
 import { SubjectLink } from './subject-link.tsx';
 import { ACTIONS, BATCH_ACTIONS } from './words.ts';
 
+interface Choice {
+  readonly record: MoveRecord;
+  readonly decision: 'approve' | 'decline';
+}
+
+type OnChoose = (choice: Choice) => void;
+
 export function ApprovalsPage() {
   const world = useWorld();
   const waiting = useQuery(approvalsQuery(world));
+  // Not kept in the row: when another person decides, the row goes and the dialog says so.
+  const [chosen, setChosen] = useState<Choice | null>(null);
   return (
     <Stack>
       <PageHead
@@ -23,10 +32,15 @@ export function ApprovalsPage() {
         {({ actions, repairs }) => (
           <>
             <Repairs of={repairs} />
-            {actions.length === 0 ? <Empty>No actions await approval.</Empty> : <List items={actions} />}
+            {actions.length === 0 ? (
+              <Empty>No actions await approval.</Empty>
+            ) : (
+              <List items={actions} onChoose={setChosen} />
+            )}
           </>
         )}
       </QueryView>
+      {chosen && <DecisionDialog {...chosen} onClose={() => setChosen(null)} />}
     </Stack>
   );
 }
@@ -43,7 +57,7 @@ function Repairs({ of }: { readonly of: readonly BatchRepair[] }) {
   ));
 }
 
-function List({ items }: { readonly items: readonly MoveRecord[] }) {
+function List({ items, onChoose }: { readonly items: readonly MoveRecord[]; readonly onChoose: OnChoose }) {
   return (
     <Rows
       label="Actions awaiting second approval"
@@ -64,28 +78,24 @@ function List({ items }: { readonly items: readonly MoveRecord[] }) {
         { title: 'Reason', cell: ({ reason }) => reason },
         { title: 'Requested', cell: ({ createdAt }) => <Moment at={createdAt} /> },
         { title: 'Expires', cell: ({ expiresAt }) => <Moment at={expiresAt} /> },
-        { title: 'Decide', cell: (record) => <Decide record={record} /> },
+        { title: 'Decide', cell: (record) => <Decide record={record} onChoose={onChoose} /> },
       ]}
     />
   );
 }
 
-function Decide({ record }: { readonly record: MoveRecord }) {
+function Decide({ record, onChoose }: { readonly record: MoveRecord; readonly onChoose: OnChoose }) {
   const { may, email } = useOperator();
-  const [decision, setDecision] = useState<'approve' | 'decline' | null>(null);
   if (!may('approve')) return <Text size="sm">Finance decides</Text>;
   if (record.by === email) return <Text size="sm">Yours: another person of finance decides</Text>;
   return (
     <Group gap="xs">
-      <Button size="compact-sm" onClick={() => setDecision('approve')}>
+      <Button size="compact-sm" onClick={() => onChoose({ record, decision: 'approve' })}>
         Approve
       </Button>
-      <Button size="compact-sm" variant="default" onClick={() => setDecision('decline')}>
+      <Button size="compact-sm" variant="default" onClick={() => onChoose({ record, decision: 'decline' })}>
         Decline
       </Button>
-      {decision !== null && (
-        <DecisionDialog record={record} decision={decision} onClose={() => setDecision(null)} />
-      )}
     </Group>
   );
 }

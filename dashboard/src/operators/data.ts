@@ -212,6 +212,55 @@ export const accountTransactionsQuery = (world: World, accountId: string) =>
     getNextPageParam: ({ nextCursor }) => nextCursor,
   });
 
+export type AccountMember = Schemas['AccountMember'];
+export type AccountKey = Schemas['AccountKey'];
+export type AccountEndpoint = Schemas['AccountEndpoint'];
+export type AccountMessage = Schemas['AccountMessage'];
+
+/** Each list of an account that is read whole. */
+export const accountMembersQuery = (world: World, accountId: string) =>
+  queryOptions({
+    queryKey: ['ops', world, 'account', accountId, 'members'],
+    queryFn: () => dataOf(ops.GET('/ops/accounts/{accountId}/members', ofAccount(world, accountId))),
+  });
+
+export const accountKeysQuery = (world: World, accountId: string) =>
+  queryOptions({
+    queryKey: ['ops', world, 'account', accountId, 'keys'],
+    queryFn: () => dataOf(ops.GET('/ops/accounts/{accountId}/keys', ofAccount(world, accountId))),
+  });
+
+export const accountEndpointsQuery = (world: World, accountId: string) =>
+  queryOptions({
+    queryKey: ['ops', world, 'account', accountId, 'endpoints'],
+    queryFn: () => dataOf(ops.GET('/ops/accounts/{accountId}/endpoints', ofAccount(world, accountId))),
+  });
+
+const ofAccount = (world: World, accountId: string) => ({
+  params: { path: { accountId }, query: { world } },
+});
+
+/** Messages that are not delivered, or the one with this id. */
+export const accountMessagesQuery = (world: World, accountId: string, messageId: string | undefined) =>
+  infiniteQueryOptions({
+    queryKey: ['ops', world, 'account', accountId, 'messages', messageId],
+    queryFn: ({ pageParam }) =>
+      dataOf(
+        ops.GET('/ops/accounts/{accountId}/messages', {
+          params: {
+            path: { accountId },
+            query: {
+              ...{ world, limit: 20 },
+              ...(messageId === undefined ? {} : { messageId }),
+              ...(pageParam === null ? {} : { after: pageParam }),
+            },
+          },
+        }),
+      ),
+    initialPageParam: null as string | null,
+    getNextPageParam: ({ nextCursor }) => nextCursor,
+  });
+
 export const searchQuery = (world: World, text: string) =>
   queryOptions({
     queryKey: ['ops', world, 'search', text],

@@ -1,16 +1,17 @@
-import { Button, Group, Modal, Stack } from '@mantine/core';
+import { Alert, Button, Group, Modal, Stack } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { notifications } from '@mantine/notifications';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
 import { ops } from '../api/client.ts';
 import { dataOf } from '../api/data-of.ts';
 import { Facts } from '../ui/facts.tsx';
 import { Amount, Failed } from '../ui/parts.tsx';
 import { ReasonField, reasonError } from '../ui/reason-field.tsx';
 import { useSending } from '../ui/use-sending.ts';
-import type { MoveRecord } from './data.ts';
+import { movesQuery, type MoveRecord } from './data.ts';
 import { EffectSection } from './effect.tsx';
-import { useWorld } from './place.ts';
+import { useOperator, useWorld } from './place.ts';
 import { ACTIONS } from './words.ts';
 
 /** Approves or declines an action that another person requested. Declining needs a reason. */
@@ -25,7 +26,9 @@ export function DecisionDialog({
 }) {
   const world = useWorld();
   const queries = useQueryClient();
-  const { moveId } = record;
+  const { moveId, transactionId } = record;
+  const { email } = useOperator();
+  const [decided, setDecided] = useState<MoveRecord | null>(null);
   const isApproval = decision === 'approve';
   const form = useForm({
     initialValues: { reason: '' },
@@ -42,6 +45,17 @@ export function DecisionDialog({
             body,
           }),
         );
+      } catch (error) {
+        const moves = await queries
+          .query({ ...movesQuery(world, transactionId), staleTime: 0 })
+          // The refusal is shown in any case.
+          .catch(() => null);
+        setDecided(
+          moves?.made.find(
+            (one) => one.moveId === moveId && one.approvedBy !== null && one.approvedBy !== email,
+          ) ?? null,
+        );
+        throw error;
       } finally {
         void queries.invalidateQueries({ queryKey: ['ops', world] });
       }
@@ -81,7 +95,7 @@ export function DecisionDialog({
             required={!isApproval}
             {...form.getInputProps('reason')}
           />
-          {sending.failure && <Failed error={sending.failure} />}
+          {decided ? <WasDecided of={decided} /> : sending.failure && <Failed error={sending.failure} />}
           <Group justify="flex-end">
             <Button variant="default" onClick={onClose}>
               Back
@@ -93,6 +107,16 @@ export function DecisionDialog({
         </Stack>
       </form>
     </Modal>
+  );
+}
+
+/** Tells the second of two people what the first one decided. */
+function WasDecided({ of: { status, approvedBy, decisionReason } }: { readonly of: MoveRecord }) {
+  const decision = status === 'DECLINED' ? 'declined' : 'approved';
+  return (
+    <Alert color="yellow" title={`Already ${decision} by ${approvedBy ?? ''}`} role="status">
+      {decisionReason !== null && `Reason: ${decisionReason}. `}Your decision changed nothing.
+    </Alert>
   );
 }
 

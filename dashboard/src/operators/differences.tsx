@@ -6,7 +6,8 @@ import { useState } from 'react';
 import { ops } from '../api/client.ts';
 import { dataOf } from '../api/data-of.ts';
 import { Facts } from '../ui/facts.tsx';
-import { Amount, QueryView, Empty, Failed, Moment, PageHead, Pages } from '../ui/parts.tsx';
+import { PageLink } from '../ui/page-link.tsx';
+import { Amount, QueryView, Empty, Failed, Id, Moment, PageHead, Pages } from '../ui/parts.tsx';
 import { ReasonDialog } from '../ui/reason-dialog.tsx';
 import { Rows } from '../ui/rows.tsx';
 import type { World } from '../ui/world-switch.tsx';
@@ -24,6 +25,8 @@ export function DifferencesPage() {
   const search = useSearch({ from: FROM });
   const navigate = useNavigate({ from: FROM });
   const differences = useQuery(differencesQuery({ world, ...search }));
+  // Not kept in the row, which goes once another person closes it: the dialog still has what was typed.
+  const [chosen, setChosen] = useState<Difference | null>(null);
   return (
     <Stack>
       <PageHead
@@ -48,10 +51,22 @@ export function DifferencesPage() {
           }
         />
       </Group>
+      {search.id !== undefined && (
+        <Group gap="xs">
+          <Text size="sm">Difference {search.id} only.</Text>
+          <PageLink size="sm" to={FROM} params={{ world }}>
+            Show all that are open
+          </PageLink>
+        </Group>
+      )}
       <QueryView query={differences}>
         {({ items, pagination }) => (
           <>
-            {items.length === 0 ? <Empty>No open differences.</Empty> : <List items={items} />}
+            {items.length === 0 ? (
+              <Empty>{search.id === undefined ? 'No open differences.' : 'No such difference.'}</Empty>
+            ) : (
+              <List items={items} onChoose={setChosen} />
+            )}
             <Pages
               of={pagination}
               onChange={(page) => void navigate({ search: (old) => ({ ...old, page }) })}
@@ -59,6 +74,7 @@ export function DifferencesPage() {
           </>
         )}
       </QueryView>
+      {chosen && <CloseDialog difference={chosen} onClose={() => setChosen(null)} />}
     </Stack>
   );
 }
@@ -94,13 +110,20 @@ function resultOf(run: Awaited<ReturnType<typeof runOnce>>): string {
   return `Compared. ${String(run.run.opened)} opened, ${String(run.run.closed)} resolved.`;
 }
 
-function List({ items }: { readonly items: readonly Difference[] }) {
+function List({
+  items,
+  onChoose,
+}: {
+  readonly items: readonly Difference[];
+  readonly onChoose: (difference: Difference) => void;
+}) {
   return (
     <Rows
-      label="Open differences"
+      label="Differences"
       rows={items}
       keyOf={({ id }) => id}
       columns={[
+        { title: 'Number', cell: ({ id }) => <Id>{id}</Id> },
         { title: 'Kind', cell: ({ kind }) => plain(kind) },
         { title: 'About', cell: (difference) => <About of={difference} /> },
         {
@@ -111,7 +134,17 @@ function List({ items }: { readonly items: readonly Difference[] }) {
         { title: 'Ours', cell: ({ ours }) => <Side of={ours} /> },
         { title: 'Theirs', cell: ({ theirs }) => <Side of={theirs} /> },
         { title: 'First seen', cell: ({ firstSeenAt }) => <Moment at={firstSeenAt} /> },
-        { title: 'Close', cell: (difference) => <CloseIt difference={difference} /> },
+        {
+          title: 'Close',
+          cell: (one) =>
+            one.closedAt === null ? (
+              <Button size="compact-sm" variant="default" onClick={() => onChoose(one)}>
+                Close
+              </Button>
+            ) : (
+              <Closed of={one} />
+            ),
+        },
       ]}
     />
   );
@@ -127,10 +160,25 @@ function Side({ of }: { readonly of: Difference['ours'] }) {
   return <Facts of={Object.entries(of).map(([name, value]) => [plain(name), value] as const)} />;
 }
 
-function CloseIt({ difference }: { readonly difference: Difference }) {
+/** A run closes a difference that is gone, a person with a reason. */
+function Closed({ of: { closedAt, closedBy, closeReason } }: { readonly of: Difference }) {
+  return (
+    <Text size="sm">
+      Closed <Moment at={closedAt} /> {closedBy === null ? 'since it is gone' : `by ${closedBy}`}
+      {closeReason !== null && `: ${closeReason}`}
+    </Text>
+  );
+}
+
+function CloseDialog({
+  difference,
+  onClose,
+}: {
+  readonly difference: Difference;
+  readonly onClose: () => void;
+}) {
   const world = useWorld();
   const queries = useQueryClient();
-  const [opened, setOpened] = useState(false);
   const submit = async (reason: string) => {
     await ops.POST('/ops/differences/{differenceId}/close', {
       params: { path: { differenceId: difference.id }, query: { world } },
@@ -140,23 +188,18 @@ function CloseIt({ difference }: { readonly difference: Difference }) {
     await queries.invalidateQueries({ queryKey: ['ops', world] });
   };
   return (
-    <>
-      <Button size="compact-sm" variant="default" onClick={() => setOpened(true)}>
-        Close
-      </Button>
-      <ReasonDialog
-        title="Close the difference"
-        opened={opened}
-        onClose={() => setOpened(false)}
-        submit={submit}
-        submitLabel="Close the difference"
-        color="red"
-      >
-        <Alert color="yellow">
-          {plain(difference.kind)}: {difference.subject}. It opens again only if the facts change. No money is
-          moved.
-        </Alert>
-      </ReasonDialog>
-    </>
+    <ReasonDialog
+      title="Close the difference"
+      opened
+      onClose={onClose}
+      submit={submit}
+      submitLabel="Close the difference"
+      color="red"
+    >
+      <Alert color="yellow">
+        {plain(difference.kind)}: {difference.subject}. It opens again only if the facts change. No money is
+        moved.
+      </Alert>
+    </ReasonDialog>
   );
 }

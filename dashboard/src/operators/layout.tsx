@@ -24,6 +24,9 @@ import { WorldSwitch } from '../ui/world-switch.tsx';
 import { useOperator, useWorld } from './place.ts';
 import { ROLES } from './words.ts';
 
+// One element for all renders: each new one would navigate again, and the page that is being loaded would never come.
+const TO_OWN_LOGIN = <Navigate to="/settings" />;
+
 export function OperatorLayout() {
   const query = useCurrentUser();
   const { pathname } = useLocation();
@@ -31,7 +34,11 @@ export function OperatorLayout() {
     return <Navigate to="/sign-in" search={{ next: pathname.replace(/^\/dashboard/, '') }} />;
   return (
     <QueryView query={query}>
-      {({ operator }) => (operator ? <Shell /> : <Empty>These pages are for operators only.</Empty>)}
+      {({ operator }) => {
+        if (!operator) return <Empty>These pages are for operators only.</Empty>;
+        // Until then the service refuses whatever these pages read.
+        return operator.mustChangePassword ? TO_OWN_LOGIN : <Shell />;
+      }}
     </QueryView>
   );
 }

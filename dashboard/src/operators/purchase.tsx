@@ -1,8 +1,8 @@
 import { Alert, Badge, Button, Group, MultiSelect, SimpleGrid, Stack, Text, Timeline } from '@mantine/core';
-import { useQuery } from '@tanstack/react-query';
+import { usePrefetchQuery, useQuery } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
 import { useState } from 'react';
-import { purchaseQuery, type PurchaseTimeline } from './data.ts';
+import { movesQuery, operatorQuery, purchaseQuery, type PurchaseTimeline } from './data.ts';
 import { Facts } from '../ui/facts.tsx';
 import { formatAge, formatAmount } from '../ui/format.ts';
 import { Amount, QueryView, Empty, Id, Moment, PageHead, Section, Status } from '../ui/parts.tsx';
@@ -18,6 +18,9 @@ export function PurchasePage() {
   const world = useWorld();
   const { id } = useParams({ from: '/operators/$world/purchases/$id' });
   const timeline = useQuery(purchaseQuery(world, id));
+  // Asked for by parts of the page that wait for the purchase; read beside it.
+  usePrefetchQuery(movesQuery(world, id));
+  usePrefetchQuery(operatorQuery);
   return (
     <Stack>
       <PageHead title={timeline.data?.purpose === 'funding' ? 'Funding' : 'Purchase'}>

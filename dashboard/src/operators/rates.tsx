@@ -41,19 +41,22 @@ export function RatesPage() {
   const world = useWorld();
   const { currency = 'NGN', days = 30 } = useSearch({ from: FROM });
   const rates = useQuery(ratesQuery({ world, currency, days }));
+  // Not kept in the row, which goes once another person confirms the rate: the dialog still has what was typed.
+  const [chosen, setChosen] = useState<WaitingRate | null>(null);
   return (
     <Stack>
       <PageHead title="Rates" about="Units of each currency for one US dollar." />
       <QueryView query={rates} rows={8}>
         {(found) => (
           <>
-            <Waiting of={found.waiting} />
+            <Waiting of={found.waiting} onChoose={setChosen} />
             <Current of={found.items} />
             <History of={found} currency={currency} days={days} />
             <Changes of={found.changes} />
           </>
         )}
       </QueryView>
+      {chosen && <ConfirmRate rate={chosen} onClose={() => setChosen(null)} />}
     </Stack>
   );
 }
@@ -62,7 +65,16 @@ export function RatesPage() {
 const inDollars = (rate: number | null, currency: string): string =>
   rate === null ? 'None' : `${formatRate(rate)} ${currency}`;
 
-function Waiting({ of }: { readonly of: Rates['waiting'] }) {
+type WaitingRate = Rates['waiting'][number];
+
+function Waiting({
+  of,
+  onChoose,
+}: {
+  readonly of: readonly WaitingRate[];
+  readonly onChoose: (rate: WaitingRate) => void;
+}) {
+  const { email } = useOperator();
   if (of.length === 0) return null;
   return (
     <Section title="Awaiting confirmation">
@@ -92,19 +104,31 @@ function Waiting({ of }: { readonly of: Rates['waiting'] }) {
           { title: 'From', cell: ({ proposedBy, source }) => proposedBy ?? source },
           { title: 'Reason', cell: ({ reason }) => reason ?? '–' },
           { title: 'Since', cell: ({ observedAt }) => <Moment at={observedAt} /> },
-          { title: 'Confirm', cell: (rate) => <Confirm rate={rate} /> },
+          {
+            title: 'Confirm',
+            cell: (rate) =>
+              rate.proposedBy === email ? (
+                <Text size="sm">Yours: another person confirms it</Text>
+              ) : (
+                <Button
+                  size="compact-sm"
+                  variant="default"
+                  onClick={() => onChoose(rate)}
+                  aria-label={`Confirm ${formatRate(rate.rate)} ${rate.currency}`}
+                >
+                  Confirm
+                </Button>
+              ),
+          },
         ]}
       />
     </Section>
   );
 }
 
-function Confirm({ rate }: { readonly rate: Rates['waiting'][number] }) {
+function ConfirmRate({ rate, onClose }: { readonly rate: WaitingRate; readonly onClose: () => void }) {
   const world = useWorld();
-  const { email } = useOperator();
   const queries = useQueryClient();
-  const [opened, setOpened] = useState(false);
-  if (rate.proposedBy === email) return <Text size="sm">Yours: another person confirms it</Text>;
   const submit = async (reason: string) => {
     await ops.POST('/ops/rates/{rateId}/confirm', {
       params: { path: { rateId: rate.rateId }, query: { world } },
@@ -114,29 +138,19 @@ function Confirm({ rate }: { readonly rate: Rates['waiting'][number] }) {
     await queries.invalidateQueries({ queryKey: ['ops', world] });
   };
   return (
-    <>
-      <Button
-        size="compact-sm"
-        variant="default"
-        onClick={() => setOpened(true)}
-        aria-label={`Confirm ${formatRate(rate.rate)} ${rate.currency}`}
-      >
-        Confirm
-      </Button>
-      <ReasonDialog
-        title="Confirm the rate"
-        opened={opened}
-        onClose={() => setOpened(false)}
-        submit={submit}
-        submitLabel="Confirm the rate"
-      >
-        <Alert color="yellow">
-          One US dollar: {inDollars(rate.currentRate, rate.currency)} → {inDollars(rate.rate, rate.currency)}
-          {rate.changePercent !== null && `, ${formatPercent(rate.changePercent)}`}. Prices use it within a
-          second.
-        </Alert>
-      </ReasonDialog>
-    </>
+    <ReasonDialog
+      title="Confirm the rate"
+      opened
+      onClose={onClose}
+      submit={submit}
+      submitLabel="Confirm the rate"
+    >
+      <Alert color="yellow">
+        One US dollar: {inDollars(rate.currentRate, rate.currency)} → {inDollars(rate.rate, rate.currency)}
+        {rate.changePercent !== null && `, ${formatPercent(rate.changePercent)}`}. Prices use it within a
+        second.
+      </Alert>
+    </ReasonDialog>
   );
 }
 

@@ -4,6 +4,7 @@ import { rootRoute } from '../app/root-route.tsx';
 import { searchText } from '../ui/search-text.ts';
 import type { World } from '../ui/world-switch.tsx';
 import {
+  accountSearch,
   accountsSearch,
   auditSearch,
   booksSearch,
@@ -126,6 +127,7 @@ const accounts = createRoute({
 const account = createRoute({
   getParentRoute: () => operators,
   path: '/accounts/$id',
+  validateSearch: accountSearch,
   component: lazyRouteComponent(() => import('./account.tsx'), 'AccountPage'),
 });
 

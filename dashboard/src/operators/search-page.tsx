@@ -1,14 +1,16 @@
 import { Alert, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { Navigate, useSearch } from '@tanstack/react-router';
+import { Navigate, useSearch, type LinkProps } from '@tanstack/react-router';
 import { searchQuery, type Found } from './data.ts';
+import { PageLink } from '../ui/page-link.tsx';
 import { QueryView, Empty, Id, PageHead } from '../ui/parts.tsx';
 import { useWorld } from './place.ts';
 import { Rows } from '../ui/rows.tsx';
+import type { World } from '../ui/world-switch.tsx';
 import { SubjectLink } from './subject-link.tsx';
 import { plain } from './words.ts';
 
-/** What an id, a reference, an ICCID or an e-mail address leads to. */
+/** What an id, a reference, an ICCID or an e-mail address leads to. A single result opens at once where it has a page. */
 export function SearchPage() {
   const { text = '' } = useSearch({ from: '/operators/$world/search' });
   return (
@@ -27,10 +29,11 @@ function Results({ text }: { readonly text: string }) {
       {({ items, isCut }) => {
         const [only, ...more] = items;
         if (!only) return <Nothing text={text} />;
-        if (more.length === 0 && pageOf(only)) return <ToPage of={only} />;
+        if (more.length === 0 && SHOWN_WHOLE.has(only.kind))
+          return <Navigate {...pageOf(only, world)} replace />;
         return (
           <>
-            {isCut && <Alert color="yellow">More results than shown. Type a longer text.</Alert>}
+            {isCut && <Alert color="yellow">Only the first 20 results are shown.</Alert>}
             <List items={items} />
           </>
         );
@@ -39,16 +42,39 @@ function Results({ text }: { readonly text: string }) {
   );
 }
 
-/** The id whose page shows it; null: it has none. */
-const pageOf = ({ kind, id, account }: Found): string | null =>
-  kind === 'purchase' || kind === 'funding' ? id : (account?.accountId ?? null);
+/** The others have no page. */
+const SHOWN_WHOLE: ReadonlySet<Found['kind']> = new Set([
+  ...(['purchase', 'funding', 'repair', 'difference'] as const),
+  ...(['account', 'member', 'key', 'endpoint', 'message'] as const),
+]);
 
-function ToPage({ of }: { readonly of: Found }) {
-  const world = useWorld();
-  const id = pageOf(of) ?? '';
-  const to =
-    id === of.account?.accountId ? '/operators/$world/accounts/$id' : '/operators/$world/purchases/$id';
-  return <Navigate to={to} params={{ world, id }} replace />;
+type Page = Pick<LinkProps, 'to' | 'params' | 'search'>;
+
+/** The page that shows it, or its account. */
+function pageOf({ kind, id, account }: Found, world: World): Page {
+  switch (kind) {
+    case 'purchase':
+    case 'funding':
+      return { to: '/operators/$world/purchases/$id', params: { world, id } };
+    case 'repair':
+      return { to: '/operators/$world/repairs/$repairId', params: { world, repairId: id } };
+    case 'difference':
+      return { to: '/operators/$world/differences', params: { world }, search: { id } };
+    case 'gateway event':
+      return {
+        to: '/operators/$world/stuck',
+        params: { world },
+        search: { class: 'inbox-without-purchase' },
+      };
+    case 'person':
+      return { to: '/operators/$world/people', params: { world } };
+    default:
+      return {
+        to: '/operators/$world/accounts/$id',
+        params: { world, id: account?.accountId ?? id },
+        search: kind === 'message' ? { message: id } : {},
+      };
+  }
 }
 
 function Nothing({ text }: { readonly text: string }) {
@@ -59,15 +85,15 @@ function Nothing({ text }: { readonly text: string }) {
         No result for “{text}” in the {world} world.
       </Empty>
       <Text ta="center" size="sm">
-        The box takes ids in full (purchases, fundings, eSIMs, webhook messages, events, operator actions,
-        accounts, API keys, requests), references of the gateway, ICCIDs, and parts of an account’s name or
-        e-mail address.
+        The box takes complete ids of anything shown on these pages, ids and references of the gateway and of
+        the supplier, ICCIDs, and parts of an account’s name or e-mail address.
       </Text>
     </div>
   );
 }
 
 function List({ items }: { readonly items: readonly Found[] }) {
+  const world = useWorld();
   return (
     <Rows
       label="Found"
@@ -77,10 +103,7 @@ function List({ items }: { readonly items: readonly Found[] }) {
         { title: 'Kind', cell: ({ kind }) => plain(kind) },
         {
           title: 'What',
-          cell: (item) => {
-            const page = pageOf(item);
-            return page === null ? item.title : <SubjectLink id={page}>{item.title}</SubjectLink>;
-          },
+          cell: (item) => <PageLink {...pageOf(item, world)}>{item.title}</PageLink>,
         },
         { title: 'Id', cell: ({ id }) => <Id>{id}</Id> },
         {

@@ -21,6 +21,10 @@ export function countIn(value: unknown): number | undefined {
   return Number.isSafeInteger(count) && count > 0 ? count : undefined;
 }
 
+/** The number of a row, which the router may have parsed. */
+const digitsIn = (value: unknown): string | undefined =>
+  /^\d{1,18}$/.test(textIn(value) ?? '') ? textIn(value) : undefined;
+
 type StuckClasses = keyof typeof STUCK_CLASSES;
 
 export const stuckSearch = (search: Search): StuckSearch => ({
@@ -52,7 +56,8 @@ export const DIFFERENCE_KINDS: readonly DifferenceKind[] = [
   'supplier-balance-differs',
 ];
 
-export const differenceSearch = (search: Search): Pick<DifferenceQuery, 'kind' | 'page'> => ({
+export const differenceSearch = (search: Search): Pick<DifferenceQuery, 'id' | 'kind' | 'page'> => ({
+  id: digitsIn(search['id']),
   kind: oneOf(DIFFERENCE_KINDS, search['kind']),
   page: countIn(search['page']),
 });
@@ -90,6 +95,10 @@ export const accountsSearch = (
 ): { readonly text?: string | undefined; readonly page?: number | undefined } => ({
   text: textIn(search['text']),
   page: countIn(search['page']),
+});
+
+export const accountSearch = (search: Search): { readonly message?: string | undefined } => ({
+  message: textIn(search['message']),
 });
 
 export const RATE_DAYS = [7, 30, 90] as const;

@@ -24,6 +24,8 @@ export function StuckPage() {
   const world = useWorld();
   const search = useSearch({ from: '/operators/$world/stuck' });
   const stuck = useQuery(stuckQuery({ world, ...search }));
+  // Not kept in the row, which goes once the item is repaired: the dialog still has what was typed, or the result.
+  const [chosen, setChosen] = useState<StuckItem | null>(null);
   return (
     <Stack>
       <PageHead title="Stuck" about="Stuck purchases and payments, oldest first.">
@@ -51,11 +53,16 @@ export function StuckPage() {
               </Alert>
             )}
             {isCut && <Alert color="yellow">The list is cut. Use a filter to see the rest.</Alert>}
-            {items.length === 0 ? <Empty>Nothing is stuck.</Empty> : <List items={items} />}
+            {items.length === 0 ? (
+              <Empty>Nothing is stuck.</Empty>
+            ) : (
+              <List items={items} onChoose={setChosen} />
+            )}
             <PageLinks of={pagination} />
           </>
         )}
       </QueryView>
+      {chosen && <RepairDialog item={chosen} onClose={() => setChosen(null)} />}
     </Stack>
   );
 }
@@ -98,14 +105,16 @@ function PageLinks({ of }: { readonly of: Parameters<typeof Pages>[0]['of'] }) {
   return <Pages of={of} onChange={(page) => void navigate({ search: (old) => ({ ...old, page }) })} />;
 }
 
-function List({ items }: { readonly items: readonly StuckItem[] }) {
+type OnChoose = (item: StuckItem) => void;
+
+function List({ items, onChoose }: { readonly items: readonly StuckItem[]; readonly onChoose: OnChoose }) {
   return (
     <Rows
       label="Stuck purchases and payments"
       rows={items}
       keyOf={({ transactionId, class: stuckClass }) => `${transactionId} ${stuckClass}`}
       columns={[
-        { title: 'Purchase', cell: (item) => <ItemLink item={item} /> },
+        { title: 'Purchase', cell: (item) => <ItemLink item={item} onChoose={onChoose} /> },
         { title: 'Kind', cell: (item) => STUCK_CLASSES[item.class] },
         { title: 'Age', cell: (item) => formatAge(item.ageSeconds), isNumber: true },
         {
@@ -120,46 +129,39 @@ function List({ items }: { readonly items: readonly StuckItem[] }) {
 }
 
 /** Purchases have a page. Events and messages without a purchase are repaired here. */
-function ItemLink({ item }: { readonly item: StuckItem }) {
+function ItemLink({ item, onChoose }: { readonly item: StuckItem; readonly onChoose: OnChoose }) {
   const { transactionId } = item;
   if (transactionId.startsWith('txn-')) return <SubjectLink id={transactionId} />;
   return (
     <Group gap="xs">
       <Id>{transactionId}</Id>
-      <LooseItem item={item} />
+      <LooseItem item={item} onChoose={onChoose} />
     </Group>
   );
 }
 
-function LooseItem({ item: { transactionId, class: stuckClass } }: { readonly item: StuckItem }) {
+const isUnmatched = ({ class: stuckClass }: StuckItem): boolean => stuckClass === 'inbox-without-purchase';
+
+function LooseItem({ item, onChoose }: { readonly item: StuckItem; readonly onChoose: OnChoose }) {
   const { may } = useOperator();
-  const [opened, setOpened] = useState(false);
-  const isUnmatched = stuckClass === 'inbox-without-purchase';
-  if (!may(isUnmatched ? 'reconcile' : 'replay')) return null;
-  const close = () => setOpened(false);
+  if (!may(isUnmatched(item) ? 'reconcile' : 'replay')) return null;
   return (
-    <>
-      <Button size="compact-xs" variant="light" onClick={() => setOpened(true)}>
-        {isUnmatched ? 'Ignore the event' : 'Retry'}
-      </Button>
-      {isUnmatched ? (
-        <IgnoreDialog eventId={transactionId} opened={opened} onClose={close} />
-      ) : (
-        opened && <ReplayDialog transactionId={transactionId} onClose={close} />
-      )}
-    </>
+    <Button size="compact-xs" variant="light" onClick={() => onChoose(item)}>
+      {isUnmatched(item) ? 'Ignore the event' : 'Retry'}
+    </Button>
   );
 }
 
-function IgnoreDialog({
-  eventId,
-  opened,
-  onClose,
-}: {
-  readonly eventId: string;
-  readonly opened: boolean;
-  readonly onClose: () => void;
-}) {
+function RepairDialog({ item, onClose }: { readonly item: StuckItem; readonly onClose: () => void }) {
+  const { transactionId } = item;
+  return isUnmatched(item) ? (
+    <IgnoreDialog eventId={transactionId} onClose={onClose} />
+  ) : (
+    <ReplayDialog transactionId={transactionId} onClose={onClose} />
+  );
+}
+
+function IgnoreDialog({ eventId, onClose }: { readonly eventId: string; readonly onClose: () => void }) {
   const world = useWorld();
   const queries = useQueryClient();
   const submit = async (reason: string) => {
@@ -173,7 +175,7 @@ function IgnoreDialog({
   return (
     <ReasonDialog
       title={`Ignore the event: ${eventId}`}
-      opened={opened}
+      opened
       onClose={onClose}
       submit={submit}
       submitLabel="Ignore the event"

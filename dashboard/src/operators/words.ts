@@ -81,11 +81,7 @@ export const ROLES: Record<Role, { readonly label: string; readonly may: string 
   ADMIN: { label: 'Administrator', may: 'Manages people and reads the books. Moves no money.' },
 };
 
-/** `missing-in-ledger` → `Missing in ledger`. For words that only a person reads. */
-export function plain(word: string): string {
-  const text = word.replaceAll(/[-_]/g, ' ').toLowerCase();
-  return text.charAt(0).toUpperCase() + text.slice(1);
-}
+export { plain } from '../ui/format.ts';
 
 /** `nextAction` begins with the command's name (`replay:`); the button on the page is called Retry. */
 export const nextStep = (nextAction: string): string => {

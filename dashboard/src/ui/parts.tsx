@@ -95,7 +95,7 @@ export function QueryView<T>({
     );
   if (query.isError) return <Failed error={query.error} again={() => void query.refetch()} />;
   return (
-    <Stack gap="xs" aria-busy="true" aria-label="Loading">
+    <Stack gap="xs" role="status" aria-busy="true" aria-label="Loading">
       {Array.from({ length: rows }, (_, index) => (
         <Skeleton key={index} height={36} />
       ))}

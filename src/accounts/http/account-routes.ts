@@ -303,9 +303,11 @@ const requestsRoute = forMember({
       'of ours may lose the last seconds.',
   },
   async handle({ users, query }) {
-    const { cursor, limit } = query;
+    const { cursor, limit, requestId } = query;
     const before = typeof cursor === 'bigint' ? cursor : undefined;
-    const found = await users.account.listRequests(users.member, users.environment, { before, limit });
+    const found = await users.account.listRequests(users.member, users.environment, {
+      ...{ before, limit, requestId },
+    });
     const nextCursor = found.nextBefore === null ? null : encodeCursor(REQUESTS_LIST, found.nextBefore);
     return {
       status: 200,

@@ -10,6 +10,7 @@ import {
   MAX_ACCOUNT_NAME_CHARACTERS,
   MAX_ALLOWED_ADDRESSES,
   MAX_PAGE_LIMIT,
+  MAX_REQUEST_ID_CHARACTERS,
   MAX_WEBHOOK_URL_CHARACTERS,
 } from '../../platform/http/limits.ts';
 import { dataSchema, listSchema } from '../../platform/http/ops-route.ts';
@@ -174,6 +175,11 @@ export const requestsQuery = z.object({
     fallback: DEFAULT_FEED_LIMIT,
     description: 'Requests per page',
   }),
+  requestId: textField({
+    max: MAX_REQUEST_ID_CHARACTERS,
+    description: 'Only requests with this `X-Request-Id`',
+    example: '0f8fad5b-d9cb-469f-a165-70867728950e',
+  }).optional(),
 });
 
 const request = z

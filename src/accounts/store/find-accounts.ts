@@ -20,7 +20,7 @@ function toFound(row: Selectable<AccountsTable>) {
 
 const likePattern = (text: string): string => `%${text.replace(/[\\%_]/g, (character) => `\\${character}`)}%`;
 
-/** By id, or a part of the name, of its e-mail address or of an owner's. Reads the whole table of accounts: some 100 ms for 100,000 of them. */
+/** By id, or a part of the name, of its e-mail address or of a member's. Reads the whole table of accounts: some 100 ms for 100,000 of them. */
 function matching(db: AccountsDb, text: string | undefined) {
   const all = db.selectFrom('accounts');
   if (text === undefined) return all;
@@ -37,7 +37,6 @@ function matching(db: AccountsDb, text: string | undefined) {
           .selectFrom('members')
           .innerJoin('users', 'users.id', 'members.user_id')
           .select('members.account_id')
-          .where('members.role', '=', 'OWNER')
           .where('users.email', 'ilike', pattern),
       ),
     ]),
@@ -76,6 +75,31 @@ export async function readAccountNames(
   return new Map(rows.map(({ id, name }) => [id, name]));
 }
 
+/** The members of an account with when each last signed in, by the audit log: sessions are deleted once they end. The oldest member first. */
+export async function listMemberSignIns(db: AccountsDb, accountId: string) {
+  const lastOpened = (subject: string) => sql`(
+    select at from audit_log where audit_log.subject = ${sql.ref(subject)} and action = 'session.open' order by at desc limit 1)`;
+  return (
+    db
+      .selectFrom('members')
+      .innerJoin('users', 'users.id', 'members.user_id')
+      .leftJoin('people', 'people.user_id', 'users.id')
+      .select(['users.id as userId', 'users.email', 'users.name', 'members.role'])
+      .select(['users.two_factor_enabled as hasSecondFactor', 'members.joined_at as joinedAt'])
+      // A person who operates the service signs in under another id.
+      .select(
+        sql<Date | null>`greatest(${lastOpened('users.id')}, ${lastOpened('people.id')})`.as('lastSignInAt'),
+      )
+      .select(
+        sql<Date | null>`case when users.locked_until > now() then users.locked_until end`.as('lockedUntil'),
+      )
+      .where('members.account_id', '=', accountId)
+      .orderBy('members.joined_at')
+      .orderBy('users.id')
+      .execute()
+  );
+}
+
 /** Members, and keys of one world that work. */
 export async function countAccess(
   db: AccountsDb,
@@ -98,6 +122,17 @@ export function findKeyRow(db: AccountsDb, id: string, environment: Environment)
     .where('id', '=', id)
     .where('environment', '=', environment)
     .executeTakeFirst();
+}
+
+/** A user by id, once for each account that the user is a member of. */
+export function findMemberRows(db: AccountsDb, userId: string) {
+  return db
+    .selectFrom('members')
+    .innerJoin('users', 'users.id', 'members.user_id')
+    .select(['users.id', 'members.account_id as accountId', 'users.name', 'users.email', 'members.role'])
+    .where('members.user_id', '=', userId)
+    .orderBy('members.joined_at')
+    .execute();
 }
 
 /** Requests with keys by their request id, which callers may choose: so several may have one. The newest first. */

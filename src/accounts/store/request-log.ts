@@ -56,9 +56,10 @@ export function listRequestRows(
     readonly environment: Environment;
     readonly before: bigint | undefined;
     readonly limit: number;
+    readonly requestId?: string | undefined;
   },
 ): Promise<LoggedRequest[]> {
-  const { accountId, environment, before, limit } = which;
+  const { accountId, environment, before, limit, requestId } = which;
   return db
     .selectFrom('api_requests')
     .select(['id', 'request_id as requestId', 'at', 'method', 'path', 'status'])
@@ -66,6 +67,7 @@ export function listRequestRows(
     .where('account_id', '=', accountId)
     .where('environment', '=', environment)
     .$if(before !== undefined, (query) => query.where('id', '<', before ?? 0n))
+    .$if(requestId !== undefined, (query) => query.where('request_id', '=', requestId ?? ''))
     .orderBy('id', 'desc')
     .limit(limit)
     .execute();

@@ -2,7 +2,7 @@ import type { Logger } from '../../platform/telemetry/logger.ts';
 
 export interface Lifecycle {
   /** Steps run in reverse order. */
-  onStop(name: string, step: () => Promise<unknown>): void;
+  onStop(name: string, step: () => unknown): void;
   /** Safe to call twice. */
   stop(): Promise<void>;
   readonly stopped: Promise<unknown>;
@@ -14,7 +14,7 @@ const SIGNALS = ['SIGTERM', 'SIGINT'] as const;
  * Stops on SIGTERM or SIGINT, step by step. After `deadlineMs` the process ends anyway, so that an orchestrator never has to kill it.
  */
 export function createLifecycle(logger: Logger, deadlineMs: number): Lifecycle {
-  const steps: { name: string; step: () => Promise<unknown> }[] = [];
+  const steps: { name: string; step: () => unknown }[] = [];
   const { promise: stopped, resolve } = Promise.withResolvers<undefined>();
 
   const runSteps = async (): Promise<void> => {

@@ -59,9 +59,7 @@ export async function runWorker(
   const redis = composeRedisServices(config, secrets, logger);
   lifecycle.onStop('redis', () => redis.close());
   try {
-    const { workflowBundle } = config.worker;
-    const isReady = options.workflowsPath === undefined && workflowBundle !== undefined;
-    const bundle = await (isReady ? readBundle(workflowBundle) : bundleWorkflows(options.workflowsPath));
+    const bundle = await loadBundle(config.worker.workflowBundle, options.workflowsPath);
     const running: Running[] = [];
     for (const world of worldConfigs(config)) {
       const composed = composeWorkerWorld(observed, world, redis);
@@ -108,6 +106,7 @@ export async function runWorker(
       checks: () => checkAll(running, redis),
       moreMetrics,
     });
+    lifecycle.onStop('background work', redis.endBackground);
     const worlds = running.map(({ composed }) => composed.world.environment);
     logger.info({ queues, worlds, adminUrl }, 'worker polls');
     const finished = Promise.all(running.map(({ workers }) => workers.finished));
@@ -117,6 +116,10 @@ export async function runWorker(
     throw error;
   }
 }
+
+/** The one that was made beforehand, where there is one and no test brings its own. */
+const loadBundle = (made: string | undefined, workflowsPath: string | undefined) =>
+  made !== undefined && workflowsPath === undefined ? readBundle(made) : bundleWorkflows(workflowsPath);
 
 interface Running {
   readonly composed: WorkerWorld;

@@ -1,4 +1,4 @@
-/** Which eSIMs the schedule asks about next: those that are overdue for longest, so that none starves however many there are. */
+/** Which eSIMs the schedule asks about next: those that are overdue for longest, so that every eSIM gets its turn. */
 import { sql } from 'kysely';
 import { CHECK_RETRY_MS, USAGE_RETRY_MS } from '../check-rules.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';

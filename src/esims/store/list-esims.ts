@@ -31,8 +31,8 @@ export type ListRefusal = 'UNKNOWN_CURSOR' | 'TOO_DEEP';
 /** An account with no more is searched row by row. */
 const SMALL = 1_000;
 /**
- * In a larger one so many of its newest are read first. Where a hundredth of them match, more are, to fill the page; where a tenth match, so many that all
- * is known: a search that matches much is answered by few rows, and one that matches little by an index.
+ * In a larger account, the newest 200 are read first. If 1 % of them match, the newest 1,000 are read, to fill the page; if 10 % match, the newest 20,000, to
+ * know the count too. Otherwise the indexes are read.
  */
 const FIRST_WINDOW = 200;
 const PAGE_WINDOW = 1_000;
@@ -98,7 +98,7 @@ interface Search {
   readonly matchesAll: boolean;
   /** Some ICCID or transaction id may contain it. */
   readonly fitsIds: boolean;
-  /** Of an eSIM whose ids contain it, the index has all of these; of three characters, one of these. Undefined: too short for the index. */
+  /** What to look up in the index: all of them must match, or, for three characters, any one. Undefined: too short for the index. */
   readonly grams: { readonly of: 'all' | 'any'; readonly texts: readonly string[] } | undefined;
 }
 
@@ -319,7 +319,7 @@ interface IdMatches {
 }
 
 /**
- * eSIMs that are found by an id and, where names match as well, by no name. Those that are folded come from the index of grams: their ids are there as they
+ * eSIMs that are found by an id and, where names match as well, by no name. Those that are in `esim_search` come from its index of grams: their ids are there as they
  * are now, so an eSIM's own row is read for its status and name alone. The others are read one by one.
  */
 function idMatches(query: EsimQuery, search: Search, hasNames: boolean, wanted: number): IdMatches {
@@ -332,7 +332,7 @@ function idMatches(query: EsimQuery, search: Search, hasNames: boolean, wanted: 
     const newest = sql`(select id, created_at from esims where ${mine} ${behind(query)} order by ${NEWEST_FIRST} limit ${wanted})`;
     return { tables: sql``, newest: [newest], count: countUpTo(bound, sql`select from esims where ${mine}`) };
   }
-  const anew = sql`select distinct esim_id from esim_deltas where account_id = ${accountId} and is_found_anew`;
+  const notIndexed = sql`select distinct esim_id from esim_deltas where account_id = ${accountId} and is_found_anew`;
   const contains = grams.of === 'all' ? sql`@>` : sql`&&`;
   const quarter = accountId.charCodeAt(accountId.length - 1) % 4;
   const inAccount = grams.texts.map((text) => `${quarter}${text}`);
@@ -346,9 +346,9 @@ function idMatches(query: EsimQuery, search: Search, hasNames: boolean, wanted: 
       with folded as materialized (
         select esim_id as id, created_at from esim_search
          where id_grams(account_id, ids) ${contains} ${inAccount}::text[] and account_id = ${accountId} and ids ilike ${pattern}
-           and esim_id not in (${anew})
+           and esim_id not in (${notIndexed})
       ), unfolded as materialized (
-        select one.id, one.created_at from (${anew}) found, lateral (select * from esims where id = found.esim_id offset 0) one where ${mine}
+        select one.id, one.created_at from (${notIndexed}) found, lateral (select * from esims where id = found.esim_id offset 0) one where ${mine}
       )`,
     newest: [
       sql`(select folded.* from (select * from folded where true ${behind(query)} order by ${NEWEST_FIRST}) folded ${row}

@@ -16,27 +16,19 @@ import {
 } from '../../platform/http/limits.ts';
 import { dataSchema, defineOpsRoute, worldField, worldQuery } from '../../platform/http/ops-route.ts';
 import { pageFields, pageSchema, presentPage } from '../../platform/http/page.ts';
-import type { PathParameter, Route } from '../../platform/http/route.ts';
+import type { Route } from '../../platform/http/route.ts';
 import { TRANSACTION_TYPES, type FoundTransactions } from '../../purchases/store/list-transactions.ts';
 import type { AccountOverview, ListedAccount } from '../accounts.ts';
+import { accountId, ACCOUNTS, ONE_ACCOUNT } from './account-parameter.ts';
 
 const TAG = 'Accounts';
-const ACCOUNTS = '/ops/accounts';
-const ONE = `${ACCOUNTS}/{accountId}`;
-
-const accountId: PathParameter = {
-  description: 'The `accountId` of an account',
-  example: 'acc-6f9619ff8b864d0191f1c2d3e4f5a6b7',
-  isPossible: (text) => isId('account', text),
-  notFound: { code: 'NOT_FOUND', message: 'There is no such account' },
-};
 
 const accountsQuery = z.object({
   ...worldField,
   ...pageFields,
   text: textField({
     max: MAX_EMAIL_CHARACTERS,
-    description: 'An id, or a part of the name, of the e-mail address of the account or of an owner’s',
+    description: 'An id, or a part of the name, of the e-mail address of the account or of a member’s',
     example: 'merchant.example',
   }).optional(),
 });
@@ -142,7 +134,7 @@ const transactionsSchema = dataSchema(
 
 const transactionsRoute = defineOpsRoute({
   method: 'GET',
-  path: `${ONE}/transactions`,
+  path: `${ONE_ACCOUNT}/transactions`,
   permission: 'see',
   params: { accountId },
   query: transactionsQuery,
@@ -180,7 +172,7 @@ const listRoute = defineOpsRoute({
 
 const readRoute = defineOpsRoute({
   method: 'GET',
-  path: ONE,
+  path: ONE_ACCOUNT,
   permission: 'see',
   params: { accountId },
   query: worldQuery,
@@ -201,7 +193,7 @@ const readRoute = defineOpsRoute({
 
 const changeRoute = defineOpsRoute({
   method: 'PATCH',
-  path: ONE,
+  path: ONE_ACCOUNT,
   permission: 'accounts',
   params: { accountId },
   query: worldQuery,

@@ -26,8 +26,8 @@ const found = z
     account: z
       .object({ accountId: z.string(), name: z.string() })
       .nullable()
-      .meta({ description: 'Whose it is; null: a person who operates the service' }),
-    foundBy: z.enum(FOUND_BY).meta({ description: 'What the text is of it', example: 'iccid' }),
+      .meta({ description: 'Whose it is; null: it belongs to no account' }),
+    foundBy: z.enum(FOUND_BY).meta({ description: 'Which field of the result matched the text', example: 'iccid' }),
   })
   .meta({ id: 'Found' });
 
@@ -50,9 +50,11 @@ export const searchRoute = defineOpsRoute({
     tag: 'Purchases',
     summary: 'Find what an id leads to',
     description:
-      'Purchases and fundings by their id, a reference of the gateway, the id or ICCID of an eSIM, the id of a webhook message, an event, an ' +
-      'operator action or a request; other webhook messages; accounts by id or a part of their name or of an e-mail address; API keys by id; ' +
-      'requests; people by id or e-mail address, for those who manage people. Ids in full.',
+      'Purchases and fundings by their id, a reference or id of the gateway, of a refund or of a dispute there, the supplier’s order number, the id, ' +
+      'number or ICCID of an eSIM, the id of a batch, a quote, a webhook message, an event, an operator action or a request; other webhook ' +
+      'messages, webhook endpoints, batches, quotes, batch repairs, gateway events without a payment, API keys, members and requests by id; ' +
+      'accounts by id or a part of their name or of an e-mail address. For roles that see them: differences by id, people by id or e-mail ' +
+      'address. Ids in full.',
   },
   async handle({ ops: { world, session }, query: { text } }) {
     return { status: 200, body: toJson({ success: true, data: await world.search(session, text) }) };

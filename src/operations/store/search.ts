@@ -1,18 +1,28 @@
-/** What leads to a purchase or a funding. Every branch is one look into an index. */
+/** What an id leads to in one world. Every branch is one look into an index. */
 import { sql } from 'kysely';
 import type { Money } from '../../domain/money.ts';
+import { UNMATCHED_EVENT } from '../../payments/store/gateway-events.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
+import { hostOf } from './hosts.ts';
 
-/** By what it was found. */
+/** Which field matched. Of several that match, the first in this list is shown. */
 export const FOUND_BY = [
   'id',
   'reference',
+  'gateway id',
+  'refund',
+  'dispute',
+  'order number',
   'esim',
   'iccid',
+  'batch',
+  'quote',
   'message',
   'event',
-  'move',
+  'gateway event',
+  'operator action',
   'request',
+  'subject',
   'name or e-mail',
 ] as const;
 export type FoundBy = (typeof FOUND_BY)[number];
@@ -27,7 +37,7 @@ export interface FoundTransaction extends Money {
   readonly status: string;
 }
 
-/** The newest first; one that is found in several ways is there once. */
+/** Newest first, of a batch its first rows; one that is found in several ways is there once. */
 export async function findTransactions(
   db: WorldDb,
   text: string,
@@ -35,21 +45,32 @@ export async function findTransactions(
 ): Promise<FoundTransaction[]> {
   const { rows } = await sql<FoundTransaction>`
     with found as (
-      select transaction_id, 1 as way from purchases where transaction_id = ${text} or supplier_transaction_id = ${text}
-      union all select transaction_id, 1 from fundings where transaction_id = ${text}
-      union all select transaction_id, 2 from payments where reference = ${text}
-      union all select transaction_id, 3 from esims where id = ${text}
-      union all select transaction_id, 3 from purchases where package_type = 'TOPUP' and esim_id = ${text}
-      union all select transaction_id, 4 from esims where iccid = ${text} and iccid <> ''
-      union all select transaction_id, 4 from purchases
+      select transaction_id, 'id' as way from purchases where transaction_id = ${text} or supplier_transaction_id = ${text}
+      union all select transaction_id, 'id' from fundings where transaction_id = ${text}
+      union all select transaction_id, 'reference' from payments where reference = ${text}
+      union all select transaction_id, 'gateway id' from payments where gateway_id = ${text}
+      union all select transaction_id, 'refund' from refunds where refund_key = ${text}
+      union all select transaction_id, 'refund' from refunds where gateway_refund_id = ${text}
+      union all select transaction_id, 'dispute' from disputes where dispute_id = ${text} and dispute_id <> ''
+      union all select transaction_id, 'order number' from purchases where supplier_order_no = ${text}
+      union all select transaction_id, 'order number' from esims where order_no = ${text} and order_no <> ''
+      union all select transaction_id, 'esim' from esims where id = ${text}
+      union all select transaction_id, 'esim' from esims where esim_tran_no = ${text} and esim_tran_no <> ''
+      union all select transaction_id, 'esim' from purchases where package_type = 'TOPUP' and esim_id = ${text}
+      union all select transaction_id, 'iccid' from esims where iccid = ${text} and iccid <> ''
+      union all select transaction_id, 'iccid' from purchases
                  where package_type = 'TOPUP' and esim_id in (select id from esims where iccid = ${text} and iccid <> '')
-      union all select subject, 5 from webhook_messages where id = ${text} and subject is not null
-      union all select subject, 6 from events where id = ${text} and subject is not null
-      union all select transaction_id, 7 from operator_moves where id = ${text}
-      union all (select transaction_id, 8 from purchases where request_id = ${text} limit ${limit})
-      union all (select transaction_id, 8 from fundings where request_id = ${text} limit ${limit})
+      union all (select transaction_id, 'batch' from batch_rows where batch_id = ${text} order by row_number limit ${limit})
+      union all select used_by, 'quote' from quotes where id = ${text} and used_by is not null
+      union all select subject, 'message' from webhook_messages where id = ${text} and subject is not null
+      union all select subject, 'event' from events where id = ${text} and subject is not null
+      union all select payments.transaction_id, 'gateway event' from gateway_events
+                  join payments on payments.reference = gateway_events.reference where gateway_events.id = ${gatewayEventOf(text)}
+      union all select transaction_id, 'operator action' from operator_moves where id = ${text}
+      union all (select transaction_id, 'request' from purchases where request_id = ${text} order by created_at desc limit ${limit})
+      union all (select transaction_id, 'request' from fundings where request_id = ${text} order by created_at desc limit ${limit})
     ), ways as (
-      select transaction_id, min(way) as way from found group by transaction_id
+      select transaction_id, min(array_position(${[...FOUND_BY]}::text[], way)) as way from found group by transaction_id
     )
     select ways.transaction_id as "transactionId", (${[...FOUND_BY]}::text[])[way] as "foundBy",
            case when p.transaction_id is null then 'funding' else 'purchase' end as kind,
@@ -64,12 +85,66 @@ export async function findTransactions(
   return rows;
 }
 
-/** A message that is about no purchase and no funding. */
-export function findLooseMessage(db: WorldDb, id: string) {
-  return db
-    .selectFrom('webhook_messages')
-    .select(['id', 'account_id as accountId', 'event', 'status'])
-    .where('id', '=', id)
-    .where('subject', 'is', null)
-    .executeTakeFirst();
+/** What an id leads to beside purchases and fundings. */
+export const OTHER_KINDS = [
+  'message',
+  'endpoint',
+  'batch',
+  'quote',
+  'gateway event',
+  'repair',
+  'difference',
+] as const;
+
+export interface FoundOther {
+  readonly kind: (typeof OTHER_KINDS)[number];
+  readonly id: string;
+  readonly title: string;
+  /** null: it belongs to no account. */
+  readonly accountId: string | null;
+  readonly foundBy: FoundBy;
 }
+
+/**
+ * Messages about no purchase, endpoints with deleted ones, batches, quotes that bought nothing, gateway events that match no payment, batch repairs;
+ * differences by their number, and those about nothing of ours by the vendor's id.
+ */
+export async function findOtherRecords(
+  db: WorldDb,
+  text: string,
+  { withDifferences, limit }: { readonly withDifferences: boolean; readonly limit: number },
+): Promise<FoundOther[]> {
+  const difference = sql`
+    id::text, kind || ': ' || subject || case when closed_at is null then '' else ', closed' end, null::text`;
+  const { rows } = await sql<FoundOther>`
+    select 'message' as kind, id, event || ', ' || status as title, account_id as "accountId", 'id' as "foundBy"
+      from webhook_messages where id = ${text} and subject is null
+    union all
+    select 'endpoint', id, ${hostOf(sql.ref('url'))} || case when deleted_at is not null then ', deleted' when enabled then '' else ', disabled' end,
+           account_id, 'id'
+      from webhook_endpoints where id = ${text}
+    union all
+    select 'batch', id, 'Batch of ' || row_count, account_id, 'id' from batches where id = ${text}
+    union all
+    select 'quote', id, 'Quote for ' || package_name || case when expires_at > now() then '' else ', expired' end, account_id, 'id'
+      from quotes where id = ${text} and used_by is null
+    union all
+    select 'gateway event', 'event-' || id, type || ', ' || note, null, 'id'
+      from gateway_events where id = ${gatewayEventOf(text)} and note = ${UNMATCHED_EVENT}
+    union all
+    select 'repair', id, action || ', ' || status, null, 'id' from batch_repairs where id = ${text}
+    union all
+    select 'difference', ${difference}, 'id'
+      from reconciliation_differences where id = ${numberIn(/^(\d{1,18})$/, text)} and ${withDifferences}
+    union all
+    (select 'difference', ${difference}, 'subject'
+       from reconciliation_differences where subject = ${text} and transaction_id is null and ${withDifferences}
+      order by reconciliation_differences.id desc limit ${limit})`.execute(db);
+  return rows;
+}
+
+const gatewayEventOf = (text: string) => numberIn(/^event-(\d{1,18})$/, text);
+
+/** null finds nothing. */
+const numberIn = (pattern: RegExp, text: string) =>
+  sql<bigint | null>`${pattern.exec(text)?.[1] ?? null}::int8`;

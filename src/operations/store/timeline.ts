@@ -4,6 +4,7 @@
  */
 import { sql } from 'kysely';
 import type { WorldDb } from '../../platform/database/tables.ts';
+import { hostOf } from './hosts.ts';
 import { rowsOf } from './subject.ts';
 
 export type TimelineRows = Awaited<ReturnType<typeof readRows>>;
@@ -130,8 +131,7 @@ function readMessages(db: WorldDb, transactionId: string) {
       'webhook_messages.created_at',
       'webhook_messages.closed_at',
       'webhook_endpoints.id as endpoint_id',
-      // What stands behind the host may be the merchant's own secret.
-      sql<string>`substring(webhook_endpoints.url from '^[a-z]+://([^/?#]+)')`.as('host'),
+      hostOf(sql.ref('webhook_endpoints.url')).as('host'),
     ])
     .where('webhook_messages.subject', '=', transactionId)
     .orderBy('webhook_messages.created_at')

@@ -86,16 +86,16 @@ export async function findPaymentToOpen(
   return { payment, isAwaited, packageCode };
 }
 
-/** Whether an order still waits for its money and can be paid: the gateway has said how, and the time is not over. */
-export async function canBePaid(db: WorldDb, transactionId: string, now: Date): Promise<boolean> {
-  const { rows } = await sql`
-    select from payments
-     where transaction_id = ${transactionId} and status = 'OPEN' and expires_at > ${now}
+/** When an open, unpaid order expires; may be in the past. undefined: it is closed, or the gateway has not said how. */
+export async function findPayableUntil(db: WorldDb, transactionId: string): Promise<Date | undefined> {
+  const { rows } = await sql<{ until: Date | null }>`
+    select max(expires_at) as until from payments
+     where transaction_id = ${transactionId} and status = 'OPEN'
        and 'PENDING' in (select status from purchases where purchases.transaction_id = payments.transaction_id
                           union all select status from fundings where fundings.transaction_id = payments.transaction_id)`.execute(
     db,
   );
-  return rows.length > 0;
+  return rows[0]?.until ?? undefined;
 }
 
 /** Another attempt at the same payment under its own reference, after the gateway took the last one without payment instructions. */

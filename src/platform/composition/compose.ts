@@ -322,7 +322,7 @@ export function composeWorkerWorld(parts: ProcessContext, world: WorldConfig, sh
     },
     /** Has the supplier send its events to our API; undefined where no address is set. */
     registerForEvents: composeRegistration(world, connected.supplier.inBackground, events),
-    /** A refused operator action belongs to a person only if it is on record. */
+    /** Raises the alert if a refused operator action is not on record. */
     alertUnlessOnRecord: alertUnlessOnRecord(db, events),
     /** Stuck purchases and payments. */
     stuck: () =>

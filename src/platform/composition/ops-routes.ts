@@ -8,6 +8,7 @@ import { defineOpsRoute } from '../http/ops-route.ts';
 import { peopleRoutes } from '../../accounts/http/routes.ts';
 import { batchRepairRoutes } from '../../operations/http/batch-repair-routes.ts';
 import { pricingRoutes } from '../../catalogue/http/ops-routes.ts';
+import { accountAccessRoutes } from '../../operations/http/account-access-routes.ts';
 import { accountRoutes } from '../../operations/http/accounts-routes.ts';
 import { auditRoute } from '../../operations/http/audit-routes.ts';
 import { purchaseRoutes } from '../../operations/http/routes.ts';
@@ -61,6 +62,7 @@ export function opsRoutes({ version }: { readonly version: string }): readonly R
     overviewRoute,
     searchRoute,
     ...accountRoutes(),
+    ...accountAccessRoutes(),
     auditRoute,
     documentRoute,
   ];

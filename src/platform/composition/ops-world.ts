@@ -11,6 +11,12 @@ import type { Decision } from '../../operations/store/batch-repairs.ts';
 import type { AccountsDb } from '../database/tables.ts';
 import type { ActionInput } from '../../operations/actions.ts';
 import {
+  listAccountEndpoints,
+  listAccountKeys,
+  listAccountMembers,
+  listUndeliveredMessages,
+} from '../../operations/account-access.ts';
+import {
   changeAccount,
   listAccounts,
   listAccountTransactions,
@@ -25,7 +31,7 @@ import type { FinanceWorld } from './finance.ts';
 import { inTime } from '../circuit-breaker.ts';
 import { purchaseTimeline, type Timeline } from '../../operations/timeline.ts';
 import { dismiss, replay, type Replayed } from '../../operations/replay.ts';
-import type { OpenDifference } from '../../reconciliation/reconcile.ts';
+import type { ListedDifference } from '../../reconciliation/reconcile.ts';
 import { findStuck, type StuckFilter } from '../../operations/stuck.ts';
 import type { Page, PageQuery } from '../../domain/page.ts';
 import { EngineUnavailable } from '../../domain/outcome.ts';
@@ -42,6 +48,8 @@ export interface StuckPage extends Page<StuckItem> {
 }
 
 type DifferenceQuery = PageQuery & {
+  /** One difference, also a closed one. */
+  readonly id?: bigint | undefined;
   readonly kind?: DifferenceKind | undefined;
   readonly currency?: string | undefined;
   readonly transactionId?: string | undefined;
@@ -99,6 +107,10 @@ export function createOpsWorld(deps: OpsWorldDeps) {
       listAccounts,
       readAccount,
       listAccountTransactions,
+      listAccountMembers,
+      listAccountKeys,
+      listAccountEndpoints,
+      listUndeliveredMessages,
       changeAccount,
       search: (own, { person }: Session, text: string) => search(own, text, person.role),
     }),
@@ -280,11 +292,15 @@ async function dismissEvent(
     throw new DomainError('NOT_FOUND', 'No unmatched gateway event has this id');
 }
 
-/** Open ones, oldest first. */
+/** Open ones, oldest first; or the one with this id. */
 async function listDifferences(
   { differences }: OpsWorldDeps,
-  { page, limit, kind, currency, transactionId }: DifferenceQuery,
-): Promise<Page<OpenDifference>> {
+  { page, limit, id, kind, currency, transactionId }: DifferenceQuery,
+): Promise<Page<ListedDifference>> {
+  if (id !== undefined) {
+    const found = await differences.find(id);
+    return pageOf(found ? [found] : [], { page, limit });
+  }
   const kinds = kind === undefined ? undefined : [kind];
   const open = await differences.listOpen({ kinds, currency, transactionId, limit: MOST_DIFFERENCES });
   return pageOf(open, { page, limit });

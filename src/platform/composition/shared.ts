@@ -2,6 +2,7 @@
 import { createRedis } from '../redis/connection.ts';
 import { LRUCache } from 'lru-cache';
 import {
+  createEndingPacer,
   createInProcessPacer,
   createPartPacer,
   createRedisPacer,
@@ -33,7 +34,7 @@ const WATCH_REQUESTS_PER_SECOND = 4;
 
 /**
  * What reads of the supplier may take of its allowance, so that purchases have the rest: a page that is read often shows what was known before, but an
- * order has no other step to stand in for it.
+ * order cannot be answered from stored data.
  */
 const READS_PART = 2 / 8;
 /** Of the same allowance, inside the part of reads: schedules and reconciliation. */
@@ -97,6 +98,8 @@ export function composeRedisServices(
   const log = logger.child({ part: 'redis' });
   const redis = url === undefined ? undefined : createRedis({ url, logger: log });
   const pacer = pacerFactory(redis, namespacePrefix);
+  const backgroundEnds = new AbortController();
+  const inBackground = (whole: Pacer): Pacer => createEndingPacer(whole, backgroundEnds.signal);
   /** `part` of the pace, for work that must leave the rest to others. */
   const partOf = (
     whole: Pacer,
@@ -111,12 +114,15 @@ export function composeRedisServices(
     /** The supplier's allowance, by the kind of work: orders may take all of it, and always find most of it free. */
     supplierPacers: ({ environment, supplier }: WorldConfig) => {
       const paced = pacedOf(supplier);
-      if (!paced) return { orders: UNLIMITED, reads: UNLIMITED, background: UNLIMITED, checks: UNLIMITED };
+      if (!paced) {
+        const background = inBackground(UNLIMITED);
+        return { orders: UNLIMITED, reads: UNLIMITED, background, checks: UNLIMITED };
+      }
       const name = `${environment}:supplier`;
       const orders = pacer(name, paced.requestsPerSecond, paced.shareWithoutRedis);
       const reads = partOf(orders, `${name}-reads`, paced, READS_PART);
       const inReads = (work: string, part: number) => partOf(reads, `${name}-${work}`, paced, part);
-      const background = inReads('background', BACKGROUND_PART);
+      const background = inBackground(inReads('background', BACKGROUND_PART));
       return { orders, reads, background, checks: inReads('checks', CHECKS_PART) };
     },
     /** What batches may begin; a purchase of theirs takes its requests from those of orders. */
@@ -151,6 +157,8 @@ export function composeRedisServices(
       const why = redis ? (redis.problem() ?? 'not reachable') : 'not configured';
       return { name: 'redis', ok: true, detail: `${why}, limits are per process` };
     },
+    /** Call it first when a process stops: background work that waits for a slot gives up, and other processes go on with it. */
+    endBackground: (): void => backgroundEnds.abort(),
     close: (): Promise<void> => Promise.resolve(redis?.close()),
   };
 }

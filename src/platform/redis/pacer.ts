@@ -49,7 +49,7 @@ export function createRedisPacer({
     return scripted.simwayTakeSlot(key, calls, windowMs, Math.trunc(withinMs), LONGEST_WAIT_MS);
   };
   return {
-    takeSlot: async (withinMs) => {
+    takeSlot: async (withinMs, signal) => {
       const startedAtMs = performance.now();
       const patienceMs = Math.min(withinMs, LONGEST_WAIT_MS);
       const waitMs = await redis.attempt<number | null>(
@@ -57,10 +57,8 @@ export function createRedisPacer({
         () => null,
       );
       if (waitMs === null)
-        return withoutRedis.takeSlot(Math.max(0, withinMs - (performance.now() - startedAtMs)));
-      if (waitMs < 0) return false;
-      await pauseFor(waitMs);
-      return true;
+        return withoutRedis.takeSlot(Math.max(0, withinMs - (performance.now() - startedAtMs)), signal);
+      return waitMs >= 0 && pauseFor(waitMs, signal);
     },
   };
 }
@@ -100,12 +98,10 @@ export function createInProcessPacer(options: { readonly requestsPerSecond: numb
   const pace = paceOf(options.requestsPerSecond);
   const granted: number[] = [];
   return {
-    takeSlot: async (withinMs) => {
+    takeSlot: async (withinMs, signal) => {
       const nowMs = performance.now();
       const atMs = takeFrom(granted, nowMs, withinMs, pace);
-      if (atMs === null) return false;
-      await pauseFor(atMs - nowMs);
-      return true;
+      return atMs !== null && pauseFor(atMs - nowMs, signal);
     },
   };
 }
@@ -116,11 +112,19 @@ export function createInProcessPacer(options: { readonly requestsPerSecond: numb
  */
 export function createPartPacer({ part, whole }: { readonly part: Pacer; readonly whole: Pacer }): Pacer {
   return {
-    takeSlot: async (withinMs) => {
+    takeSlot: async (withinMs, signal) => {
       const startedAtMs = performance.now();
-      if (!(await part.takeSlot(withinMs))) return false;
-      return whole.takeSlot(Math.max(0, withinMs - (performance.now() - startedAtMs)));
+      if (!(await part.takeSlot(withinMs, signal))) return false;
+      return whole.takeSlot(Math.max(0, withinMs - (performance.now() - startedAtMs)), signal);
     },
+  };
+}
+
+/** For work that ends with its process: once `signal` is aborted it gets no slot, and what waits for one gives up. */
+export function createEndingPacer(pacer: Pacer, signal: AbortSignal): Pacer {
+  return {
+    takeSlot: async (withinMs, ends) =>
+      !signal.aborted && pacer.takeSlot(withinMs, ends ? AbortSignal.any([signal, ends]) : signal),
   };
 }
 
@@ -129,7 +133,7 @@ export function createUnlimitedPacer(): Pacer {
   return { takeSlot: () => Promise.resolve(true) };
 }
 
-/** Waits, and not at all for less than a millisecond. */
-async function pauseFor(waitMs: number): Promise<void> {
-  if (waitMs >= 1) await setTimeout(Math.ceil(waitMs));
+/** Waits, and not at all for less than a millisecond; false: `signal` has ended the wait. The slot stays taken. */
+async function pauseFor(waitMs: number, signal: AbortSignal | undefined): Promise<boolean> {
+  return waitMs < 1 || setTimeout(Math.ceil(waitMs), true, { signal }).catch(() => false);
 }

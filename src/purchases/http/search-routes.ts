@@ -2,15 +2,15 @@
 import { z } from 'zod';
 import { textField } from '../../platform/http/fields.ts';
 import { toJson } from '../../platform/http/json.ts';
-import { MAX_SEARCH_CHARACTERS } from '../../platform/http/limits.ts';
+import { MAX_REQUEST_ID_CHARACTERS } from '../../platform/http/limits.ts';
 import { defineRoute, type Route } from '../../platform/http/route.ts';
 import { MOST_FOUND } from '../search.ts';
 import { FOUND_BY, FOUND_KINDS } from '../store/search.ts';
 
 const searchQuery = z.object({
   text: textField({
-    max: MAX_SEARCH_CHARACTERS,
-    description: 'A complete id or ICCID; blanks around it are left out',
+    max: MAX_REQUEST_ID_CHARACTERS,
+    description: 'A complete id, reference or ICCID; blanks around it are left out',
     example: '8944300000000000001',
   })
     .transform((text) => text.trim())
@@ -26,9 +26,9 @@ const searchSchema = z
           .object({
             kind: z.enum(FOUND_KINDS),
             id: z.string().meta({ example: 'txn-6f9619ff8b864d0191f1c2d3e4f5a6b7' }),
-            foundBy: z.enum(FOUND_BY).meta({ description: 'What the text is of it', example: 'iccid' }),
+            foundBy: z.enum(FOUND_BY).meta({ description: 'Which field of the result matched the text', example: 'iccid' }),
             title: z.string().meta({ description: 'For people', example: 'Nigeria 1GB 7Days' }),
-            status: z.string().meta({ description: 'Empty for a batch', example: 'SUCCESS' }),
+            status: z.string().meta({ description: 'Empty for a batch and a quote', example: 'SUCCESS' }),
           })
           .meta({ id: 'FoundItem' }),
       ),
@@ -55,8 +55,10 @@ export const searchRoute: Route = defineRoute({
     tag: 'Purchases',
     summary: 'Find what an id leads to',
     description:
-      'Only what is yours: purchases, fundings and batches by their id, purchases and fundings also by the id of the request that opened ' +
-      'them (`X-Request-Id`), eSIMs by id or ICCID, webhook messages by id or the id of their event. Ids in full.',
+      'Only what is yours. Purchases and fundings by id, by the `reference` of their payment, by the id of the request that opened them ' +
+      '(`X-Request-Id`), of their quote, or of an event without a message; purchases of your newest 1,000 batches by the `reference` that you ' +
+      'gave the row; eSIMs by id, ICCID, `orderNo` or `esimTranNo`; webhook messages by id or the id of their event; batches, webhook endpoints ' +
+      'and unused quotes by id. Ids in full.',
   },
   async handle({ world, principal, query: { text } }) {
     const items = await world.searchOwn(principal, text);

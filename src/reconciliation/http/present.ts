@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import type { Daily, ByMerchant, Earned, TrialBalance, Waiting } from '../books.ts';
-import type { OpenDifference } from '../reconcile.ts';
+import type { ListedDifference } from '../reconcile.ts';
 import type { Wire } from '../../platform/http/json.ts';
 import type {
   dailySchema,
@@ -16,13 +16,14 @@ type Data<Schema extends z.ZodType<{ data: unknown }>> = Wire<z.output<Schema>>[
 export function presentDifference({
   amountMinor,
   ...difference
-}: OpenDifference): Data<typeof differencePageSchema>['items'][number] {
+}: ListedDifference): Data<typeof differencePageSchema>['items'][number] {
   return {
     ...difference,
     id: String(difference.id),
     amount: amountJson({ amountMinor, currency: difference.currency }),
     firstSeenAt: difference.firstSeenAt.toISOString(),
     lastSeenAt: difference.lastSeenAt.toISOString(),
+    closedAt: difference.closedAt?.toISOString() ?? null,
   };
 }
 

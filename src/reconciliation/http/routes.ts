@@ -50,9 +50,12 @@ const differencesRoute = defineOpsRoute({
     description:
       'Between our books, the gateway’s statement and the supplier’s orders and balance, with what each side says.',
   },
-  async handle({ ops, query }) {
-    const open = await ops.world.listDifferences(query);
-    return { status: 200, body: toJson(presentPage(open, presentDifference)) };
+  async handle({ ops, query: { id, ...query } }) {
+    const listed = await ops.world.listDifferences({
+      ...query,
+      id: id === undefined ? undefined : BigInt(id),
+    });
+    return { status: 200, body: toJson(presentPage(listed, presentDifference)) };
   },
 });
 

@@ -14,6 +14,14 @@ const facts = z.record(z.string(), z.string()).nullable();
 export const differencesQuery = z.object({
   ...worldField,
   ...pageFields,
+  id: z
+    .string()
+    .regex(/^\d{1,18}$/, 'must be the id of a difference')
+    .optional()
+    .meta({
+      description: 'Only this one, also when it is closed; other filters are left aside',
+      example: '42',
+    }),
   kind: choiceField(DIFFERENCE_KINDS, { description: 'Only this kind' }).optional(),
   currency: z
     .string()
@@ -35,6 +43,12 @@ const difference = z
     theirs: facts.meta({ description: 'null: they know nothing about it' }),
     firstSeenAt: isoTime('ISO 8601'),
     lastSeenAt: isoTime('ISO 8601'),
+    closedAt: isoTime('Null: it is open').nullable(),
+    closedBy: z
+      .string()
+      .nullable()
+      .meta({ description: 'The person; null: it is open, or a run found it gone' }),
+    closeReason: z.string().nullable(),
   })
   .meta({ id: 'Difference' });
 

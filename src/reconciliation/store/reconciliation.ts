@@ -262,23 +262,39 @@ export interface DifferenceFilter {
   readonly limit: number;
 }
 
-export type OpenDifference = Awaited<ReturnType<typeof listOpenDifferences>>[number];
+const DIFFERENCE = [
+  'id',
+  'kind',
+  'subject',
+  'transaction_id as transactionId',
+  'currency',
+  'amount_minor as amountMinor',
+  'ours',
+  'theirs',
+  'first_seen_at as firstSeenAt',
+  'last_seen_at as lastSeenAt',
+  'closed_at as closedAt',
+  'closed_by as closedBy',
+  'close_reason as closeReason',
+] as const;
+
+export type ListedDifference = Awaited<ReturnType<typeof listOpenDifferences>>[number];
+
+/** Open or closed. */
+export function findDifference(db: WorldDb, id: bigint): Promise<ListedDifference | undefined> {
+  return db
+    .selectFrom('reconciliation_differences')
+    .select(DIFFERENCE)
+    .where('id', '=', id)
+    .executeTakeFirst();
+}
 
 /** Open differences, oldest first. */
 export function listOpenDifferences(
   db: WorldDb,
   { kinds, currency, transactionId, afterId, limit }: DifferenceFilter,
 ) {
-  let query = selectOpen(db)
-    .select([
-      'id',
-      'kind',
-      'subject',
-      'transaction_id as transactionId',
-      'currency',
-      'amount_minor as amountMinor',
-    ])
-    .select(['ours', 'theirs', 'first_seen_at as firstSeenAt', 'last_seen_at as lastSeenAt']);
+  let query = selectOpen(db).select(DIFFERENCE);
   if (kinds !== undefined) query = query.where('kind', 'in', kinds);
   if (currency !== undefined) query = query.where('currency', '=', currency);
   if (transactionId !== undefined) query = query.where('transaction_id', '=', transactionId);

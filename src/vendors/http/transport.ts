@@ -68,7 +68,7 @@ export function createTransport({
     allowH2: false,
   });
   return {
-    /** Sends one request, made new for every attempt. Never rejects. */
+    /** Sends one request, rebuilt for every attempt. Never rejects. */
     send: async (make: () => HttpRequest, options: SendOptions): Promise<Heard | Lost> => {
       const attempt = () => exchange(pool, root, make(), options, busyRetryMs);
       try {

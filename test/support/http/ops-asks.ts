@@ -43,6 +43,7 @@ const APPROVE = 'POST /ops/moves/{moveId}/approve';
 const APPROVAL = `/ops/moves/${MOVE}/approve`;
 const ACCOUNTS = '/ops/accounts';
 const BOUGHT = `${ACCOUNTS}/${ACCOUNT}/transactions`;
+const OF_ACCOUNT = 'GET /ops/accounts/{accountId}';
 const ITS_PURCHASES = 'GET /ops/accounts/{accountId}/transactions';
 const CHANGE_ACCOUNT = 'PATCH /ops/accounts/{accountId}';
 
@@ -228,6 +229,12 @@ export const GOOD_ASKS: readonly OpsAsk[] = [
   },
   { route: 'GET /ops/accounts/{accountId}', target: `${ACCOUNTS}/${ACCOUNT}`, as: 'SUPPORT', status: 200 },
   { route: ITS_PURCHASES, target: `${BOUGHT}?limit=5`, as: 'SUPPORT', status: 200 },
+  ...['members', 'keys', 'endpoints', 'messages'].map((list) => ({
+    route: `${OF_ACCOUNT}/${list}`,
+    target: `${ACCOUNTS}/${ACCOUNT}/${list}`,
+    as: 'SUPPORT' as const,
+    status: 200,
+  })),
   {
     route: CHANGE_ACCOUNT,
     target: `${ACCOUNTS}/${ACCOUNT}`,
@@ -271,6 +278,7 @@ export const OTHER_ASKS: readonly OpsAsk[] = [
   ),
   ...['page=0', 'limit=1000', `text=${'x'.repeat(255)}`].map((query) => badQuery(ACCOUNTS, query)),
   badQuery('/ops/overview', 'world=prod'),
+  { ...badQuery('/ops/differences', 'id=first'), as: 'FINANCE' },
   ...[
     REASON,
     { plan: 'PREMIUM' },
@@ -293,6 +301,16 @@ export const OTHER_ASKS: readonly OpsAsk[] = [
   { route: 'GET /ops/accounts/{accountId}', target: `${ACCOUNTS}/${NO_ACCOUNT}`, as: 'SUPPORT', status: 404 },
   { route: ITS_PURCHASES, target: `${ACCOUNTS}/${NO_ACCOUNT}/transactions`, as: 'SUPPORT', status: 404 },
   { route: ITS_PURCHASES, target: `${BOUGHT}?after=txn-1`, as: 'SUPPORT', status: 400 },
+  ...['members', 'keys', 'endpoints', 'messages'].map((list) => ({
+    route: `${OF_ACCOUNT}/${list}`,
+    target: `${ACCOUNTS}/${NO_ACCOUNT}/${list}`,
+    as: 'SUPPORT' as const,
+    status: 404,
+  })),
+  ...['messageId=msg-1', 'after=msg-1', `after=msg-${'0'.repeat(32)}`, 'limit=101'].map((query) => ({
+    ...badQuery(`${ACCOUNTS}/${ACCOUNT}/messages`, query),
+    route: `${OF_ACCOUNT}/messages`,
+  })),
   { route: 'GET /ops/accounts/{accountId}', target: `${ACCOUNTS}/acc-1`, as: 'SUPPORT', status: 404 },
   {
     route: 'POST /ops/sessions',

@@ -28,7 +28,7 @@ export function findClientAddress(trustedProxies: readonly string[]): Middleware
 
 const PEERS_KEPT = 10_000;
 
-/** Remembers peers that are no proxies: theirs is the client's address, with any header they send. */
+/** Remembers peers that are no proxies: theirs is the client's address, and their forwarding headers are ignored. */
 function directAddresses(isTrusted: (address: string) => boolean): (peer: string) => string | undefined {
   const known = new LRUCache<string, string>({ max: PEERS_KEPT });
   return (peer) => {

@@ -1,9 +1,11 @@
 /** Until when an order counts as one that can still be paid: while it does, nothing closes it as unpaid. */
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
+import type { ActivityDeps } from '../../activities/deps.ts';
+import { createOrderActivities } from '../../activities/purchases/orders.ts';
 import {
-  canBePaid,
   closeFundingUnpaid,
+  findPayableUntil,
   markPaymentRefused,
   nextPaymentAttempt,
   openFunding,
@@ -18,8 +20,10 @@ const books = usePaymentBooks();
 const PURPOSES = ['purchase', 'funding'] as const;
 const PAGE = { kind: 'redirect', paymentUrl: 'https://checkout.example.com/2' } as const;
 
-const canPay = (transactionId: string, now: Date): Promise<boolean> =>
-  canBePaid(books.world, transactionId, now);
+const canPay = async (transactionId: string, now: Date): Promise<boolean> => {
+  const until = await findPayableUntil(books.world, transactionId);
+  return until !== undefined && until > now;
+};
 
 describe.each(PURPOSES)('a %s', (purpose) => {
   it('can be paid from when the gateway has said how, until its time is over', async () => {
@@ -89,4 +93,51 @@ it('knows the time that the gateway gives for a transfer', async () => {
 it('knows only what is asked about', async () => {
   await books.payer();
   expect(await canPay(`txn-${randomUUID()}`, NOW)).toBe(false);
+});
+
+describe('the step that closes as unpaid', () => {
+  /** The step at a moment, and what it has raised alerts about. */
+  const stepAt = (now: Date) => {
+    const alerts: string[] = [];
+    const deps: unknown = {
+      db: books.world,
+      clock: { now: () => now },
+      events: {
+        unverifiedRequest: ({ transactionId }: { transactionId: string }) => alerts.push(transactionId),
+        purchaseFailed: () => undefined,
+      },
+    };
+    return { alerts, close: createOrderActivities(deps as ActivityDeps).closeUnpaid };
+  };
+  const STILL_PAYABLE = 'can still be paid';
+
+  it('refuses a minute and more before the time is over, in each retry, with one alert for each payment', async () => {
+    const payers = [await books.payer(), await books.payer({ purpose: 'funding' })] as const;
+    const ids = payers.map(({ transactionId }) => transactionId);
+    const { alerts, close } = stepAt(new Date(LATER.getTime() - 60_001));
+    for (let retry = 0; retry < 3; retry += 1)
+      for (const [index, purpose] of PURPOSES.entries())
+        await expect(close(ids[index]!, purpose, 'PAYMENT_EXPIRED')).rejects.toThrow(STILL_PAYABLE);
+    expect(alerts).toEqual(ids);
+    for (const payer of payers) expect(await books.status(payer)).toBe('PENDING');
+  });
+
+  it.each([
+    ['less than a minute before it', LATER.getTime() - 60_000, 'PAYMENT_EXPIRED'],
+    ['for another reason', NOW.getTime(), 'PAYMENT_NOT_OPENED'],
+  ] as const)('refuses %s, without an alert', async (_when, atMs, reason) => {
+    const payer = await books.payer();
+    const { alerts, close } = stepAt(new Date(atMs));
+    await expect(close(payer.transactionId, 'purchase', reason)).rejects.toThrow(STILL_PAYABLE);
+    expect(alerts).toEqual([]);
+    expect(await books.status(payer)).toBe('PENDING');
+  });
+
+  it.each(PURPOSES)('closes a %s a second before it, since clocks differ', async (purpose) => {
+    const payer = await books.payer({ purpose });
+    const { alerts, close } = stepAt(new Date(LATER.getTime() - 1_000));
+    await close(payer.transactionId, purpose, 'PAYMENT_EXPIRED');
+    expect(await books.status(payer)).toBe('FAILED, PAYMENT_EXPIRED');
+    expect(alerts).toEqual([]);
+  });
 });

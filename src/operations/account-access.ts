@@ -1,0 +1,72 @@
+/** Who acts for an account, its keys, and where its webhooks go, as operators see them. */
+import { listKeys } from '../accounts/store/accounts.ts';
+import { findAccountRow, listMemberSignIns } from '../accounts/store/find-accounts.ts';
+import { DomainError } from '../domain/errors.ts';
+import type { AccountDeps } from './accounts.ts';
+import {
+  isOwnMessage,
+  listEndpointsOf,
+  readMessages,
+  type FoundEndpoint,
+  type FoundMessages,
+} from './store/account-webhooks.ts';
+
+export type AccountMember = Awaited<ReturnType<typeof listMemberSignIns>>[number];
+export type AccountKey = Awaited<ReturnType<typeof listKeys>>[number];
+
+type AccessDeps = Pick<AccountDeps, 'accounts' | 'environment'> & {
+  readonly stuck: Pick<AccountDeps['stuck'], 'db'>;
+};
+
+/** An account may have 16; more are deleted ones. */
+export const MOST_ENDPOINTS = 100;
+
+/** All, the oldest first. NOT_FOUND. */
+export async function listAccountMembers(
+  { accounts }: AccessDeps,
+  accountId: string,
+): Promise<readonly AccountMember[]> {
+  await requireAccount(accounts, accountId);
+  return listMemberSignIns(accounts, accountId);
+}
+
+/** All of this world, with revoked and expired ones, the newest first. NOT_FOUND. */
+export async function listAccountKeys(
+  { accounts, environment }: AccessDeps,
+  accountId: string,
+): Promise<readonly AccountKey[]> {
+  await requireAccount(accounts, accountId);
+  return (await listKeys(accounts, accountId)).filter((key) => key.environment === environment);
+}
+
+/** Of this world: those that exist, then deleted ones, each newest first. NOT_FOUND. */
+export async function listAccountEndpoints(
+  { accounts, stuck: { db } }: AccessDeps,
+  accountId: string,
+): Promise<readonly FoundEndpoint[]> {
+  await requireAccount(accounts, accountId);
+  return listEndpointsOf(db, accountId, MOST_ENDPOINTS);
+}
+
+/** Not delivered, newest first; or the message with this id. NOT_FOUND; VALIDATION_ERROR for a cursor of another account. */
+export async function listUndeliveredMessages(
+  { accounts, stuck: { db } }: AccessDeps,
+  accountId: string,
+  query: {
+    readonly messageId?: string | undefined;
+    readonly after?: string | undefined;
+    readonly limit: number;
+  },
+): Promise<FoundMessages> {
+  await requireAccount(accounts, accountId);
+  if (query.after !== undefined && !(await isOwnMessage(db, accountId, query.after)))
+    throw new DomainError('VALIDATION_ERROR', 'Invalid request', {
+      details: 'after: must be the nextCursor of a page of this account',
+    });
+  return readMessages(db, { accountId, ...query });
+}
+
+async function requireAccount(accounts: AccessDeps['accounts'], accountId: string): Promise<void> {
+  if (!(await findAccountRow(accounts, accountId)))
+    throw new DomainError('NOT_FOUND', 'There is no such account');
+}

@@ -1,0 +1,270 @@
+/** Who acts for an account, with which keys, and where its webhooks go. No secret is read: of a key its ends, of a URL its host. */
+import { z } from 'zod';
+import { MEMBER_ROLES } from '../../accounts/member-roles.ts';
+import { SCOPES } from '../../domain/account.ts';
+import { isId } from '../../domain/ids.ts';
+import { isoTime } from '../../platform/http/answer-fields.ts';
+import { wholeNumberField } from '../../platform/http/fields.ts';
+import { toJson, type Wire } from '../../platform/http/json.ts';
+import { DEFAULT_FEED_LIMIT, MAX_PAGE_LIMIT } from '../../platform/http/limits.ts';
+import {
+  dataSchema,
+  defineOpsRoute,
+  listSchema,
+  worldField,
+  worldQuery,
+} from '../../platform/http/ops-route.ts';
+import type { Route } from '../../platform/http/route.ts';
+import { DISABLED_REASONS, MESSAGE_STATUSES } from '../../webhooks/rules.ts';
+import { MOST_ENDPOINTS, type AccountKey, type AccountMember } from '../account-access.ts';
+import {
+  MOST_ATTEMPTS,
+  type FoundEndpoint,
+  type FoundMessage,
+  type FoundMessages,
+} from '../store/account-webhooks.ts';
+import { accountId, ONE_ACCOUNT } from './account-parameter.ts';
+
+const TAG = 'Accounts';
+
+const member = z
+  .object({
+    userId: z.string().meta({ example: 'user-6f9619ff8b864d0191f1c2d3e4f5a6b7' }),
+    email: z.string(),
+    name: z.string(),
+    role: z.enum(MEMBER_ROLES),
+    hasSecondFactor: z.boolean(),
+    joinedAt: isoTime('ISO 8601'),
+    lastSignInAt: isoTime('Null: never').nullable(),
+    lockedUntil: isoTime('After too many wrong passwords; null: not locked').nullable(),
+  })
+  .meta({ id: 'AccountMember' });
+
+const key = z
+  .object({
+    keyId: z.string().meta({ example: 'key-6f9619ff8b864d0191f1c2d3e4f5a6b7' }),
+    key: z
+      .string()
+      .meta({ description: 'Its beginning and its last four characters', example: 'simway_test_…x9Qa' }),
+    companyName: z.string(),
+    scopes: z.array(z.enum(SCOPES)),
+    allowedAddresses: z.array(z.string()),
+    createdAt: isoTime('ISO 8601'),
+    lastUsedAt: isoTime('To about five minutes; null: never').nullable(),
+    expiresAt: isoTime('Null: it does not expire').nullable(),
+    revokedAt: isoTime('Null: it is not revoked').nullable(),
+  })
+  .meta({ id: 'AccountKey' });
+
+const endpoint = z
+  .object({
+    endpointId: z.string().meta({ example: 'ep-6f9619ff8b864d0191f1c2d3e4f5a6b7' }),
+    host: z.string().meta({ description: 'Of its URL', example: 'shop.example' }),
+    events: z.array(z.string()),
+    enabled: z.boolean(),
+    disabledReason: z.enum(DISABLED_REASONS).nullable(),
+    failingSince: isoTime('The first failure since the last success').nullable(),
+    createdAt: isoTime('ISO 8601'),
+    deletedAt: isoTime('Null: it exists').nullable(),
+  })
+  .meta({ id: 'AccountEndpoint' });
+
+const message = z
+  .object({
+    messageId: z.string().meta({ example: 'msg-1b4e28ba2fa14d2e883f0016d3cca427' }),
+    event: z.string(),
+    endpointId: z.string(),
+    host: z.string().meta({ description: 'Of the endpoint’s URL' }),
+    transactionId: z.string().nullable().meta({ description: 'Null for events without one' }),
+    status: z.enum(MESSAGE_STATUSES),
+    attempts: z.number().int().meta({ description: 'Attempts so far' }),
+    nextAttemptAt: isoTime('While PENDING').nullable(),
+    createdAt: isoTime('ISO 8601'),
+    closedAt: isoTime('When it was delivered or failed').nullable(),
+    latestAttempts: z
+      .array(
+        z.object({
+          attempt: z.number().int(),
+          at: isoTime('When it began'),
+          milliseconds: z.number().int(),
+          outcome: z.string().meta({ description: '`answered`, or why there was no complete answer' }),
+          status: z.number().int().nullable().meta({ description: 'HTTP status of the answer' }),
+        }),
+      )
+      .meta({ description: `The last ${MOST_ATTEMPTS}, oldest first` }),
+  })
+  .meta({ id: 'AccountMessage' });
+
+const messagesSchema = dataSchema(
+  z.object({
+    items: z.array(message),
+    nextCursor: z.string().nullable().meta({ description: 'For `after`; null at the end' }),
+  }),
+  'AccountMessages',
+);
+
+const isMessageId = (text: string): boolean => isId('message', text);
+
+const messagesQuery = z.object({
+  ...worldField,
+  messageId: z
+    .string()
+    .refine(isMessageId, 'must be the id of a message')
+    .optional()
+    .meta({ description: 'Only this one, also when it was delivered' }),
+  after: z
+    .string()
+    .refine(isMessageId, 'must be the nextCursor of a page')
+    .optional()
+    .meta({ description: 'Continues behind an earlier page: its `nextCursor`' }),
+  limit: wholeNumberField({
+    min: 1,
+    max: MAX_PAGE_LIMIT,
+    fallback: DEFAULT_FEED_LIMIT,
+    description: 'Messages at most',
+  }),
+});
+
+const items = (list: readonly object[]): string => toJson({ success: true, data: { items: list } });
+
+const membersRoute = defineOpsRoute({
+  method: 'GET',
+  path: `${ONE_ACCOUNT}/members`,
+  permission: 'see',
+  params: { accountId },
+  query: worldQuery,
+  errors: ['NOT_FOUND'],
+  responses: {
+    200: { description: 'All members, the oldest first', schema: listSchema(member, 'AccountMembers') },
+  },
+  docs: {
+    operationId: 'listAccountMembers',
+    tag: TAG,
+    summary: 'List the members of an account',
+    description: 'Users who act for the account, in both worlds, and when they last signed in.',
+  },
+  async handle({ ops, params }) {
+    const members = await ops.world.listAccountMembers(params['accountId'] ?? '');
+    return { status: 200, body: items(members.map(presentMember)) };
+  },
+});
+
+const keysRoute = defineOpsRoute({
+  method: 'GET',
+  path: `${ONE_ACCOUNT}/keys`,
+  permission: 'see',
+  params: { accountId },
+  query: worldQuery,
+  errors: ['NOT_FOUND'],
+  responses: {
+    200: { description: 'All keys of this world, the newest first', schema: listSchema(key, 'AccountKeys') },
+  },
+  docs: {
+    operationId: 'listAccountKeys',
+    tag: TAG,
+    summary: 'List the API keys of an account',
+    description: 'With revoked and expired ones. No key is shown whole.',
+  },
+  async handle({ ops, params }) {
+    const keys = await ops.world.listAccountKeys(params['accountId'] ?? '');
+    return { status: 200, body: items(keys.map(presentKey)) };
+  },
+});
+
+const endpointsRoute = defineOpsRoute({
+  method: 'GET',
+  path: `${ONE_ACCOUNT}/endpoints`,
+  permission: 'see',
+  params: { accountId },
+  query: worldQuery,
+  errors: ['NOT_FOUND'],
+  responses: {
+    200: {
+      description: `At most ${MOST_ENDPOINTS}: those that exist, then deleted ones, each newest first`,
+      schema: listSchema(endpoint, 'AccountEndpoints'),
+    },
+  },
+  docs: {
+    operationId: 'listAccountEndpoints',
+    tag: TAG,
+    summary: 'List the webhook endpoints of an account',
+    description: 'Of this world. Of a URL only the host is shown: the rest may be a secret of the merchant.',
+  },
+  async handle({ ops, params }) {
+    const endpoints = await ops.world.listAccountEndpoints(params['accountId'] ?? '');
+    return { status: 200, body: items(endpoints.map(presentEndpoint)) };
+  },
+});
+
+const messagesRoute = defineOpsRoute({
+  method: 'GET',
+  path: `${ONE_ACCOUNT}/messages`,
+  permission: 'see',
+  params: { accountId },
+  query: messagesQuery,
+  errors: ['NOT_FOUND'],
+  responses: { 200: { description: 'One page, newest first', schema: messagesSchema } },
+  docs: {
+    operationId: 'listUndeliveredMessages',
+    tag: TAG,
+    summary: 'List undelivered webhook messages of an account',
+    description:
+      'Messages that failed or are still to be delivered, with their latest attempts; without bodies, headers and answers.',
+  },
+  async handle({ ops, params, query: { messageId, after, limit } }) {
+    const found = await ops.world.listUndeliveredMessages(params['accountId'] ?? '', {
+      ...{ messageId, after, limit },
+    });
+    return { status: 200, body: toJson(presentMessages(found)) };
+  },
+});
+
+function presentMember(one: AccountMember): Wire<z.output<typeof member>> {
+  const { userId, email, name, role, hasSecondFactor, joinedAt, lastSignInAt, lockedUntil } = one;
+  return {
+    ...{ userId, email, name, role, hasSecondFactor, joinedAt: joinedAt.toISOString() },
+    lastSignInAt: lastSignInAt?.toISOString() ?? null,
+    lockedUntil: lockedUntil?.toISOString() ?? null,
+  };
+}
+
+function presentKey(one: AccountKey): Wire<z.output<typeof key>> {
+  return {
+    ...{ keyId: one.keyId, key: one.key, companyName: one.company },
+    ...{ scopes: one.scopes, allowedAddresses: one.allowedAddresses },
+    createdAt: one.createdAt.toISOString(),
+    lastUsedAt: one.lastUsedAt?.toISOString() ?? null,
+    expiresAt: one.expiresAt?.toISOString() ?? null,
+    revokedAt: one.revokedAt?.toISOString() ?? null,
+  };
+}
+
+function presentEndpoint(one: FoundEndpoint): Wire<z.output<typeof endpoint>> {
+  const { endpointId, host, events, enabled, disabledReason } = one;
+  return {
+    ...{ endpointId, host, events, enabled, disabledReason },
+    failingSince: one.failingSince?.toISOString() ?? null,
+    createdAt: one.createdAt.toISOString(),
+    deletedAt: one.deletedAt?.toISOString() ?? null,
+  };
+}
+
+function presentMessages({ items: found, next }: FoundMessages): Wire<z.output<typeof messagesSchema>> {
+  return { success: true, data: { items: found.map(presentMessage), nextCursor: next ?? null } };
+}
+
+function presentMessage(one: FoundMessage): Wire<z.output<typeof message>> {
+  const { messageId, event, endpointId, host, transactionId, status, attempts } = one;
+  return {
+    ...{ messageId, event, endpointId, host, transactionId, status, attempts },
+    nextAttemptAt: one.nextAttemptAt?.toISOString() ?? null,
+    createdAt: one.createdAt.toISOString(),
+    closedAt: one.closedAt?.toISOString() ?? null,
+    latestAttempts: one.latestAttempts.map((made) => ({
+      ...{ attempt: made.attempt, at: made.at.toISOString(), milliseconds: made.ms },
+      ...{ outcome: made.outcome, status: made.status },
+    })),
+  };
+}
+
+export const accountAccessRoutes = (): Route[] => [membersRoute, keysRoute, endpointsRoute, messagesRoute];

@@ -1,0 +1,110 @@
+/** Webhook endpoints and messages of an account, for operators. Secrets, bodies, headers, answers and what stands behind a host are not read. */
+import { sql } from 'kysely';
+import type { WorldDb } from '../../platform/database/tables.ts';
+import { hostOf } from './hosts.ts';
+
+/** Of each message: more than one series of attempts makes. */
+export const MOST_ATTEMPTS = 10;
+
+export type FoundEndpoint = Awaited<ReturnType<typeof listEndpointsOf>>[number];
+export type FoundMessage = FoundMessages['items'][number];
+export type FoundMessages = Awaited<ReturnType<typeof readMessages>>;
+
+/** Those that exist, then deleted ones, each newest first. */
+export function listEndpointsOf(db: WorldDb, accountId: string, limit: number) {
+  return db
+    .selectFrom('webhook_endpoints')
+    .select(['id as endpointId', 'events', 'enabled', 'disabled_reason as disabledReason'])
+    .select(hostOf(sql.ref('url')).as('host'))
+    .select(['failing_since as failingSince', 'created_at as createdAt', 'deleted_at as deletedAt'])
+    .where('account_id', '=', accountId)
+    .orderBy(sql`deleted_at is not null`)
+    .orderBy('created_at', 'desc')
+    .orderBy('id')
+    .limit(limit)
+    .execute();
+}
+
+export async function isOwnMessage(db: WorldDb, accountId: string, id: string): Promise<boolean> {
+  const row = await db
+    .selectFrom('webhook_messages')
+    .select('id')
+    .where('id', '=', id)
+    .where('account_id', '=', accountId)
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
+/** One page of those that are not delivered, newest first, with their latest attempts; or the one with this id. */
+export async function readMessages(
+  db: WorldDb,
+  {
+    accountId,
+    messageId,
+    after,
+    limit,
+  }: {
+    readonly accountId: string;
+    readonly messageId?: string | undefined;
+    readonly after?: string | undefined;
+    readonly limit: number;
+  },
+) {
+  let matching = db
+    .selectFrom('webhook_messages as message')
+    .innerJoin('webhook_endpoints as endpoint', 'endpoint.id', 'message.endpoint_id')
+    .select(['message.id as messageId', 'message.event', 'message.endpoint_id as endpointId'])
+    .select(hostOf(sql.ref('endpoint.url')).as('host'))
+    .select(['message.subject as transactionId', 'message.status', 'message.attempts'])
+    .select(['message.next_attempt_at as nextAttemptAt', 'message.closed_at as closedAt'])
+    .select('message.created_at as createdAt')
+    .where('message.account_id', '=', accountId);
+  matching =
+    messageId === undefined
+      ? matching.where('message.status', '<>', sql.lit('DELIVERED'))
+      : matching.where('message.id', '=', messageId);
+  if (after !== undefined)
+    matching = matching.where(
+      sql<boolean>`(message.created_at, message.id) < ((select created_at from webhook_messages where id = ${after}), ${after})`,
+    );
+  const found = await matching
+    .orderBy('message.created_at', 'desc')
+    .orderBy('message.id', 'desc')
+    .limit(limit + 1)
+    .execute();
+  const shown = found.slice(0, limit);
+  const attempts = Map.groupBy(
+    await readLatestAttempts(
+      db,
+      shown.map((message) => message.messageId),
+    ),
+    (attempt) => attempt.messageId,
+  );
+  return {
+    items: shown.map((message) => ({ ...message, latestAttempts: attempts.get(message.messageId) ?? [] })),
+    next: found.length > limit ? shown.at(-1)?.messageId : undefined,
+  };
+}
+
+interface FoundAttempt {
+  readonly messageId: string;
+  readonly attempt: number;
+  readonly at: Date;
+  readonly ms: number;
+  readonly outcome: string;
+  readonly status: number | null;
+}
+
+/** Oldest first. */
+async function readLatestAttempts(db: WorldDb, messageIds: readonly string[]): Promise<FoundAttempt[]> {
+  if (messageIds.length === 0) return [];
+  const { rows } = await sql<FoundAttempt>`
+    select message_id as "messageId", latest.attempt, latest.at, latest.ms, latest.outcome, latest.status
+      from unnest(${[...messageIds]}::text[]) as message_id
+     cross join lateral (
+       select attempt, at, ms, outcome, status from webhook_attempts
+        where webhook_attempts.message_id = message_id.message_id order by attempt desc limit ${MOST_ATTEMPTS}
+     ) latest
+     order by latest.attempt`.execute(db);
+  return rows;
+}

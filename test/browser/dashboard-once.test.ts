@@ -1,0 +1,270 @@
+// What operators do is done once: where two of them confirm it in the same moment, and where the session ends in the middle of a form.
+import { sql } from 'kysely';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { graveFaults } from '../support/axe.ts';
+import { dataOf, PASSWORD, SIGN_IN_ENV, signedIn, type Person } from '../support/people.ts';
+import { postEvent } from '../support/payers.ts';
+import { startStack, type Stack, type TestAccount } from '../support/stack.ts';
+import { openBrowser, watchTroubles } from './browser.ts';
+import { makeDelivered, makeStuck, openOperator, STUCK_TIMINGS } from './operators.support.ts';
+
+let browser: Browser;
+let stack: Stack;
+let ada: Person;
+let bayo: Person;
+let chidi: Person;
+
+beforeAll(async () => {
+  [browser, stack] = await Promise.all([
+    openBrowser(),
+    startStack({
+      env: {
+        ...SIGN_IN_ENV,
+        SIMWAY_APPROVAL_LIMIT: 'NGN=25.00',
+        SIMWAY_TEST_TIMINGS: JSON.stringify(STUCK_TIMINGS),
+      },
+      // What is in use cannot be cancelled.
+      supplier: { activateAfterMs: null },
+    }),
+  ]);
+  ada = await signedIn(stack, 'FINANCE');
+  bayo = await signedIn(stack, 'FINANCE');
+  chidi = await signedIn(stack, 'FINANCE');
+});
+afterAll(async () => {
+  await browser.close();
+  await stack.close();
+});
+
+const openAs = (person: Person, path: string) => openOperator({ browser, stack }, person, path);
+
+const balanceOf = async ({ apiKey: key }: TestAccount): Promise<unknown> =>
+  (await stack.call('GET', '/api/wallet/balance', { key })).body.data.balance;
+
+type Made = Record<'status' | 'by' | 'move', string>;
+
+/** What operators did to it, without what was refused. */
+const doneTo = async (id: string): Promise<Made[]> => {
+  const { made } = dataOf(await ada.call('GET', `/ops/purchases/${id}/moves`)) as { made: Made[] };
+  return made.filter(({ status }) => status !== 'REFUSED');
+};
+
+/** Changes whose path ends so leave these pages in the same moment, once each page has sent its own. */
+async function sendTogether(pages: readonly Page[], end: string): Promise<void> {
+  let sent = 0;
+  const allSent = Promise.withResolvers<undefined>();
+  for (const page of pages) {
+    await page.route(
+      ({ pathname }) => pathname.endsWith(end),
+      async (route) => {
+        if (route.request().method() === 'POST') {
+          sent += 1;
+          if (sent === pages.length) allSent.resolve(undefined);
+          await allSent.promise;
+        }
+        await route.continue();
+      },
+    );
+  }
+}
+
+describe('two people in the same moment', { timeout: 120_000 }, () => {
+  /** Chooses the action on each page, up to its last button. */
+  async function prepare(pages: readonly Page[], action: string, more?: (page: Page) => Promise<void>) {
+    for (const page of pages) {
+      await page.getByRole('button', { name: action, exact: true }).click();
+      const dialog = page.getByRole('dialog');
+      await more?.(page);
+      await dialog.getByLabel('Reason').fill('the buyer wrote, ticket 4711');
+      await dialog.getByRole('button', { name: 'Continue' }).click();
+      await dialog.getByRole('region', { name: 'Effect' }).getByText(/\w/).first().waitFor();
+    }
+  }
+
+  /** What the dialog of each page says after its last button. */
+  async function confirmTogether(pages: readonly Page[], action: string): Promise<string[]> {
+    await sendTogether(pages, '/moves');
+    return Promise.all(
+      pages.map(async (page) => {
+        const dialog = page.getByRole('dialog');
+        await dialog.getByRole('button', { name: `${action} now` }).click();
+        const result = dialog.getByRole('status').filter({ hasText: /^(Done|Already|Awaits)/ });
+        await result.waitFor({ timeout: 40_000 });
+        return result.innerText();
+      }),
+    );
+  }
+
+  it('cancel one stuck purchase: it is cancelled once, and the second one is told by whom', async () => {
+    const account = await stack.account();
+    const balance = await balanceOf(account);
+    const [id = ''] = await makeStuck(stack, { account, person: ada }, 1);
+    const pages = await Promise.all([openAs(ada, `/purchases/${id}`), openAs(bayo, `/purchases/${id}`)]);
+    await stack.clearFaults();
+    await prepare(pages, 'Cancel');
+    const says = await confirmTogether(pages, 'Cancel');
+    const [done, ...others] = await doneTo(id);
+    expect([done, others]).toMatchObject([{ status: 'DONE', move: 'cancel' }, []]);
+    const [first, second] = done?.by === ada.email ? says : says.toReversed();
+    expect(first).toMatch(/^Done/);
+    expect(second).toContain(`Already done by ${done?.by ?? ''}`);
+    expect(second).toContain('the buyer wrote, ticket 4711');
+    expect(second).toContain('It was not done twice');
+    expect(await balanceOf(account)).toBe(balance);
+    await Promise.all(pages.map((page) => page.context().close()));
+  });
+
+  it('ask for one credit above the limit: it is asked for once, and the second one is told by whom', async () => {
+    const account = await stack.account({ currency: 'NGN', fundsMinor: 10_000_000n });
+    const id = await makeDelivered(stack, { account, person: ada });
+    const pages = await Promise.all([openAs(ada, `/purchases/${id}`), openAs(bayo, `/purchases/${id}`)]);
+    await prepare(pages, 'Credit the wallet', async (page) => {
+      await page.getByLabel('Amount in NGN').fill('40');
+      await page.getByLabel('Goodwill').check();
+    });
+    const says = await confirmTogether(pages, 'Credit the wallet');
+    const [asked, ...others] = await doneTo(id);
+    expect([asked, others]).toMatchObject([{ status: 'WAITS_FOR_APPROVAL' }, []]);
+    const [first, second] = asked?.by === ada.email ? says : says.toReversed();
+    expect(first).toMatch(/^Awaits second approval/);
+    expect(second).toContain(`Already requested by ${asked?.by ?? ''}`);
+    await Promise.all(pages.map((page) => page.context().close()));
+  });
+
+  it('approve one action: it is carried out once, and the second one is told in the dialog, with the input kept', async () => {
+    const account = await stack.account({ currency: 'NGN', fundsMinor: 10_000_000n });
+    const id = await makeDelivered(stack, { account, person: ada });
+    const balance = await balanceOf(account);
+    const credit = { move: 'credit-wallet', goodwill: true, currency: 'NGN', amount: 30 };
+    const asked = await ada.call('POST', `/ops/purchases/${id}/moves`, {
+      ...credit,
+      reason: 'a gift, ticket 4711',
+    });
+    expect(asked.status).toBe(202);
+    const pages = await Promise.all([openAs(bayo, '/approvals'), openAs(chidi, '/approvals')]);
+    const rowOf = (page: Page) =>
+      page
+        .getByRole('table', { name: 'Actions awaiting second approval' })
+        .getByRole('row')
+        .filter({ hasText: '30.00' });
+    for (const page of pages) {
+      await rowOf(page).getByRole('button', { name: 'Approve' }).click();
+      await page.getByRole('dialog').getByLabel('Reason for your decision').fill('the buyer is right');
+    }
+    await sendTogether(pages, '/approve');
+    for (const page of pages)
+      await page.getByRole('dialog').getByRole('button', { name: 'Approve and start' }).click();
+    // Both lists are read again after the decision.
+    for (const page of pages) await rowOf(page).waitFor({ state: 'detached', timeout: 40_000 });
+    const [made] = (await doneTo(id)) as (Made & { approvedBy: string })[];
+    expect(made).toMatchObject({ status: 'DONE', by: ada.email });
+    const [first, second] = made?.approvedBy === bayo.email ? pages : pages.toReversed();
+    if (!first || !second) throw new Error('two pages are open');
+    await first.getByRole('dialog').waitFor({ state: 'detached' });
+    const dialog = second.getByRole('dialog');
+    await dialog.getByText(`Already approved by ${made?.approvedBy ?? ''}`).waitFor();
+    expect(await dialog.getByLabel('Reason for your decision').inputValue()).toBe('the buyer is right');
+    expect(await graveFaults(second)).toEqual([]);
+    await expect.poll(() => balanceOf(account)).toBe(Number(balance) + 30);
+    await Promise.all(pages.map((page) => page.context().close()));
+  });
+});
+
+describe('a row that another person repairs meanwhile', { timeout: 120_000 }, () => {
+  /** The list is read again, as every 15 s. */
+  const untilGone = (page: Page, id: string): Promise<void> =>
+    expect
+      .poll(
+        async () => {
+          await page.evaluate("window.dispatchEvent(new Event('visibilitychange'))");
+          return page.locator('table').getByText(id).count();
+        },
+        { timeout: 20_000 },
+      )
+      .toBe(0);
+
+  it('leaves the dialog open, with what was typed, and it says that nothing is left to do', async () => {
+    const data = {
+      id: 1,
+      domain: 'test',
+      status: 'success',
+      reference: 'of-another-shop',
+      amount: 1_000,
+      currency: 'NGN',
+    };
+    await postEvent(stack, JSON.stringify({ event: 'charge.success', data }));
+    const isStuck = /event-\d+/;
+    await expect
+      .poll(async () => (await ada.call('GET', '/ops/stuck?class=inbox-without-purchase')).text, {
+        timeout: 40_000,
+      })
+      .toMatch(isStuck);
+    const { text } = await ada.call('GET', '/ops/stuck?class=inbox-without-purchase');
+    const id = isStuck.exec(text)?.[0] ?? '';
+    const page = await openAs(bayo, '/stuck?class=inbox-without-purchase');
+    await page.getByRole('button', { name: 'Ignore the event' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Reason').fill('of another shop, ticket 4711');
+    const dismissed = await ada.call('POST', `/ops/events/${id}/dismiss`, { reason: 'of another shop' });
+    expect(dismissed.status).toBe(200);
+    await untilGone(page, id);
+    expect(await dialog.getByLabel('Reason').inputValue()).toBe('of another shop, ticket 4711');
+    await dialog.getByRole('button', { name: 'Ignore the event' }).click();
+    await dialog.getByRole('alert').filter({ hasText: 'No unmatched gateway event has this id' }).waitFor();
+    await page.context().close();
+  });
+});
+
+describe('a session that ends in the middle of a form', { timeout: 120_000 }, () => {
+  /** As after 30 minutes without a request. The browser keeps its cookie. */
+  const endSessionOf = ({ email }: Person) =>
+    sql`update accounts.user_sessions set expires_at = now() - interval '1 second'
+         where user_id = (select user_id from accounts.people where email = ${email})`.execute(stack.owner);
+
+  async function signInAgain(page: Page, { email }: Person): Promise<void> {
+    const again = page.getByRole('dialog', { name: 'Your session has ended' });
+    expect(await again.getByLabel('E-mail address').inputValue()).toBe(email);
+    await again.getByLabel('Password').first().fill(PASSWORD);
+    await again.getByRole('button', { name: 'Sign in' }).click();
+    await again.waitFor({ state: 'hidden' });
+  }
+
+  it('keeps what was typed, before the preview and at the last button, and it is done once', async () => {
+    const account = await stack.account({ currency: 'NGN', fundsMinor: 10_000_000n });
+    const id = await makeDelivered(stack, { account, person: ada });
+    const balance = await balanceOf(account);
+    const page = await openAs(chidi, `/purchases/${id}`);
+    const troubles = watchTroubles(page);
+    await page.getByRole('button', { name: 'Credit the wallet', exact: true }).click();
+    const dialog = page.getByRole('dialog', { name: 'Credit the wallet' });
+    const reason = dialog.getByLabel('Reason');
+    await dialog.getByLabel('Amount in NGN').fill('12.5');
+    await dialog.getByLabel('Goodwill').check();
+    await reason.fill('a gift, ticket 4711');
+    await endSessionOf(chidi);
+    await dialog.getByRole('button', { name: 'Continue' }).click();
+    await signInAgain(page, chidi);
+    const effect = dialog.getByRole('table', { name: 'Ledger entries that would be booked' });
+    await effect.getByText(`wallet:${account.accountId}`).waitFor();
+    await dialog.getByRole('button', { name: 'Back' }).click();
+    expect(await dialog.getByLabel('Amount in NGN').inputValue()).toBe('12.5');
+    expect(await dialog.getByLabel('Goodwill').isChecked()).toBe(true);
+    expect(await reason.inputValue()).toBe('a gift, ticket 4711');
+    await dialog.getByRole('button', { name: 'Continue' }).click();
+    await effect.waitFor();
+
+    await endSessionOf(chidi);
+    await dialog.getByRole('button', { name: 'Credit the wallet now' }).click();
+    await signInAgain(page, chidi);
+    expect(await doneTo(id)).toEqual([]);
+    await dialog.getByText('Reason: a gift, ticket 4711').waitFor();
+    await dialog.getByRole('button', { name: 'Credit the wallet now' }).click();
+    await dialog.getByRole('status').filter({ hasText: 'Done' }).waitFor({ timeout: 40_000 });
+    expect(await doneTo(id)).toMatchObject([{ status: 'DONE', by: chidi.email }]);
+    expect(await balanceOf(account)).toBe(Number(balance) + 12.5);
+    // The requests that were refused are what the test is about.
+    expect(troubles.filter((trouble) => !trouble.includes('401'))).toEqual([]);
+    await page.context().close();
+  });
+});

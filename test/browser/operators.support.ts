@@ -1,0 +1,88 @@
+// Operators in a browser, each signed in through the form, and purchases for them to repair.
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import { PASSWORD, type Person } from '../support/people.ts';
+import type { Stack, TestAccount } from '../support/stack.ts';
+import { until } from '../support/until.ts';
+
+export const DESK = { width: 1280, height: 900 };
+export const PHONE = { width: 375, height: 800 };
+
+/** Purchases need attention soon, and are not looked at again before a person acts. */
+export const STUCK_TIMINGS = {
+  attentionAfterMs: 2_000,
+  doubtMs: 200,
+  slowLookMs: 3_600_000,
+  lookMaxMs: 300,
+};
+
+interface Place {
+  readonly browser: Browser;
+  readonly stack: Stack;
+}
+
+let contexts = 0;
+
+/** A page of this person, signed in. Each comes from an address of its own: only so many may sign in from one in a minute (`SIGN_IN_ENV`). */
+export async function openOperator(
+  { browser, stack }: Place,
+  person: Pick<Person, 'email'>,
+  path: string,
+  options: BrowserContextOptions = {},
+): Promise<Page> {
+  contexts += 1;
+  const context = await browser.newContext({
+    viewport: DESK,
+    extraHTTPHeaders: { 'X-Forwarded-For': `127.6.0.${contexts}` },
+    ...options,
+  });
+  const page = await context.newPage();
+  page.setDefaultTimeout(20_000);
+  await page.goto(`${stack.apiUrl}/dashboard`);
+  await page.getByLabel('E-mail address').fill(person.email);
+  await page.locator('input[type=password]').fill(PASSWORD);
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.waitForURL(/\/operators\/test/);
+  await goTo(stack, page, path);
+  return page;
+}
+
+/** Opens a page of the test world, whole. */
+export async function goTo({ apiUrl }: Stack, page: Page, path: string): Promise<void> {
+  await page.goto(`${apiUrl}/dashboard/operators/test${path}`);
+  await page.locator('h1').waitFor();
+}
+
+/** Purchases that the supplier took and goes on not delivering: only so can they be cancelled there. */
+export async function makeStuck(
+  stack: Stack,
+  { account, person }: { readonly account: TestAccount; readonly person: Person },
+  count: number,
+): Promise<string[]> {
+  await stack.faults({ neverAllocate: 1 });
+  const ids = await Promise.all(Array.from({ length: count }, () => buy(stack, account)));
+  await until(
+    () => person.call('GET', '/ops/stuck?limit=100'),
+    ({ text }) => ids.every((id) => text.includes(id)),
+    { what: 'all of them are stuck', withinMs: 40_000 },
+  );
+  return ids;
+}
+
+/** A purchase that is delivered. */
+export async function makeDelivered(
+  stack: Stack,
+  { account, person }: { readonly account: TestAccount; readonly person: Person },
+): Promise<string> {
+  const id = await buy(stack, account);
+  await until(
+    () => person.call('GET', `/ops/purchases/${id}/moves`),
+    ({ text }) => text.includes('"SUCCESS"'),
+    { what: 'it is delivered', withinMs: 40_000 },
+  );
+  return id;
+}
+
+async function buy(stack: Stack, { apiKey: key }: TestAccount): Promise<string> {
+  const body = { packageCode: 'SIM-OK', packageType: 'BASE', paymentMethod: 'WALLET' };
+  return (await stack.call('POST', '/api/esim/buy', { key, body })).body.transactionId;
+}

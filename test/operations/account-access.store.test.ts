@@ -1,0 +1,207 @@
+/** What operators see of an account's members, keys and webhooks, in one world: all of it but secrets, and no row of another account. */
+import { randomBytes } from 'node:crypto';
+import { sql } from 'kysely';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createAccount, createKey } from '../../src/accounts/manage-accounts.ts';
+import { writeAudit } from '../../src/accounts/store/audit.ts';
+import { insertPerson } from '../../src/accounts/store/people.ts';
+import { insertMember, insertUser } from '../../src/accounts/store/users.ts';
+import {
+  listAccountEndpoints,
+  listAccountKeys,
+  listAccountMembers,
+  listUndeliveredMessages,
+} from '../../src/operations/account-access.ts';
+import { MOST_ATTEMPTS, readMessages } from '../../src/operations/store/account-webhooks.ts';
+import { openBooks } from '../support/books.ts';
+import { explain, rowsReadBy } from '../support/explain.ts';
+import { ago, NOW, rowsOf } from './stuck.support.ts';
+
+const books = await openBooks();
+const rows = rowsOf(books.owner);
+afterAll(() => books.close());
+
+const hex = () => randomBytes(16).toString('hex');
+const deps = { accounts: books.accounts, environment: 'test' as const, stuck: { db: books.world } };
+const SECRET = 's3cret-of-the-merchant';
+const nobody = `acc-${hex()}`;
+
+let mine: string;
+let other: string;
+beforeAll(async () => {
+  const [name, currency] = ['Merchant', 'NGN'] as const;
+  const account = { type: 'MERCHANT', name, currency, plan: 'STANDARD' } as const;
+  mine = await createAccount(books.accounts, { ...account, email: 'a@merchant.example' }, 'a test');
+  other = await createAccount(books.accounts, { ...account, email: 'b@merchant.example' }, 'a test');
+});
+
+async function addMember(given: { role: 'OWNER' | 'SUPPORT'; email: string }, accountId = mine) {
+  const id = `user-${hex()}`;
+  await insertUser(books.accounts, { id, email: given.email, name: 'Ada', passwordHash: 'scrypt$1$1$1$x$x' });
+  await insertMember(books.accounts, { account_id: accountId, user_id: id, role: given.role });
+  return id;
+}
+
+async function addKey(accountId: string, environment: 'test' | 'live'): Promise<string> {
+  const made = await createKey(
+    books.accounts,
+    {
+      ...{ accountId, environment, brand: 'simway', scopes: ['read'], allowedAddresses: ['127.0.0.1'] },
+      ...{ companyName: 'Merchant', websiteUrl: 'https://merchant.example', expiresAt: null },
+    },
+    'a test',
+  );
+  return made.keyId;
+}
+
+describe('members', () => {
+  it('have role, second factor, lock and the last time that they signed in', async () => {
+    const owner = await addMember({ role: 'OWNER', email: 'owner@merchant.example' });
+    const support = await addMember({ role: 'SUPPORT', email: 'support@merchant.example' });
+    await addMember({ role: 'OWNER', email: 'owner@other.example' }, other);
+    await sql`update users set two_factor_enabled = true, locked_until = now() + interval '10 min' where id = ${owner}`.execute(
+      books.accounts,
+    );
+    for (const action of ['session.open', 'session.open', 'member.change'])
+      await writeAudit(books.accounts, {
+        actor: 'owner@merchant.example',
+        action,
+        subject: owner,
+        detail: {},
+      });
+    const opened = await books.accounts
+      .selectFrom('audit_log')
+      .select(['at', 'action'])
+      .where('subject', '=', owner)
+      .where('action', '=', 'session.open')
+      .orderBy('id', 'desc')
+      .execute();
+    expect(await listAccountMembers(deps, mine)).toEqual([
+      {
+        ...{ userId: owner, email: 'owner@merchant.example', name: 'Ada', role: 'OWNER' },
+        ...{ hasSecondFactor: true, joinedAt: expect.any(Date) as Date, lastSignInAt: opened[0]?.at },
+        lockedUntil: expect.any(Date) as Date,
+      },
+      {
+        ...{ userId: support, email: 'support@merchant.example', name: 'Ada', role: 'SUPPORT' },
+        ...{ hasSecondFactor: false, joinedAt: expect.any(Date) as Date, lastSignInAt: null },
+        lockedUntil: null,
+      },
+    ]);
+  });
+
+  it('who are operators too signed in under the id of the person', async () => {
+    await addMember({ role: 'OWNER', email: 'both@operator.example' }, other);
+    const person = `person-${hex()}`;
+    await insertPerson(books.accounts, {
+      ...{ id: person, email: 'both@operator.example', name: 'Sam', role: 'SUPPORT' },
+      ...{ password_hash: 'scrypt$1$1$1$x$x', one_time_until: null, locked_until: null },
+    });
+    const entry = { actor: 'both@operator.example', action: 'session.open', subject: person, detail: {} };
+    await writeAudit(books.accounts, entry);
+    const members = await listAccountMembers(deps, other);
+    expect(members.find(({ email }) => email === 'both@operator.example')?.lastSignInAt).toBeInstanceOf(Date);
+  });
+});
+
+describe('keys', () => {
+  it('are those of the world, also revoked ones, without hash', async () => {
+    const [kept, revoked] = [await addKey(mine, 'test'), await addKey(mine, 'test')];
+    await addKey(mine, 'live');
+    await addKey(other, 'test');
+    await sql`update api_keys set revoked_at = now() where id = ${revoked}`.execute(books.accounts);
+    const keys = await listAccountKeys(deps, mine);
+    expect(new Map(keys.map(({ keyId, revokedAt }) => [keyId, revokedAt !== null]))).toEqual(
+      new Map([
+        [kept, false],
+        [revoked, true],
+      ]),
+    );
+    expect(Object.keys(keys[0] ?? {})).not.toContain('key_sha256');
+    expect(keys[0]?.key).toMatch(/^simway_test_….{4}$/);
+  });
+});
+
+describe('webhooks', () => {
+  const url = `https://hooks.example:8443/${SECRET}?token=${SECRET}`;
+  let endpoint: string;
+  let removed: string;
+  beforeAll(async () => {
+    endpoint = await rows.endpoint({ account_id: mine, url, failing_since: ago(5) });
+    removed = await rows.endpoint({ account_id: mine, created_at: ago(1), deleted_at: ago(1) });
+    await rows.endpoint({ account_id: other });
+  });
+
+  it('of endpoints show the host, and deleted ones last', async () => {
+    const found = await listAccountEndpoints(deps, mine);
+    expect(found.map(({ endpointId, host, deletedAt }) => [endpointId, host, deletedAt !== null])).toEqual([
+      [endpoint, 'hooks.example:8443', false],
+      [removed, 'merchant.example', true],
+    ]);
+    expect(JSON.stringify(found)).not.toContain(SECRET);
+  });
+
+  it('of messages show those that are not delivered, newest first, page by page, with their latest attempts', async () => {
+    const own = { account_id: mine };
+    const failed = await rows.message(endpoint, {
+      ...own,
+      status: 'FAILED',
+      attempts: 12,
+      created_at: ago(3),
+    });
+    const pending = await rows.message(endpoint, { ...own, created_at: ago(2) });
+    const delivered = await rows.message(endpoint, {
+      ...own,
+      status: 'DELIVERED',
+      attempts: 1,
+      created_at: ago(1),
+    });
+    const foreign = await rows.message(await rows.endpoint({ account_id: other }), {
+      ...{ account_id: other, status: 'FAILED' },
+    });
+    await sql`
+      insert into webhook_attempts (message_id, attempt, at, ms, outcome, status, answer_start, url)
+      select ${failed}, i, ${NOW}::timestamptz - (20 - i) * interval '1 min', 7, case when i = 12 then 'no-connection' else 'answered' end,
+             case when i < 12 then 500 end, ${SECRET}, ${url} from generate_series(1, 12) i
+      union all select ${delivered}, 1, ${NOW}, 7, 'answered', 200, '', ${url}`.execute(books.owner);
+    const first = await listUndeliveredMessages(deps, mine, { limit: 1 });
+    expect(first).toMatchObject({ items: [{ messageId: pending, latestAttempts: [] }], next: pending });
+    const second = await listUndeliveredMessages(deps, mine, { after: pending, limit: 1 });
+    expect(second.next).toBeUndefined();
+    const [message] = second.items;
+    expect(message).toMatchObject({ messageId: failed, host: 'hooks.example:8443', attempts: 12 });
+    expect(message?.latestAttempts).toHaveLength(MOST_ATTEMPTS);
+    expect(message?.latestAttempts.map(({ attempt, status }) => [attempt, status])).toEqual([
+      ...Array.from({ length: 9 }, (_, index) => [index + 3, 500]),
+      [12, null],
+    ]);
+    expect(JSON.stringify([first, second], (_key, value: unknown) => value)).not.toContain(SECRET);
+
+    const one = await listUndeliveredMessages(deps, mine, { messageId: delivered, limit: 1 });
+    expect(one).toMatchObject({ items: [{ messageId: delivered, latestAttempts: [{ status: 200 }] }] });
+    expect((await listUndeliveredMessages(deps, mine, { messageId: foreign, limit: 1 })).items).toEqual([]);
+    await expect(listUndeliveredMessages(deps, mine, { after: foreign, limit: 1 })).rejects.toMatchObject({
+      code: 'VALIDATION_ERROR',
+    });
+  });
+
+  it('are found among many that were delivered without reading those', async () => {
+    await sql`
+      insert into webhook_messages (id, endpoint_id, account_id, event, event_key, body, status, closed_at)
+      select 'msg-' || lpad(i::text, 32, '0'), ${endpoint}, ${mine}, 'esim.purchased', 'k' || i, '{}', 'DELIVERED', now()
+        from generate_series(1, 20000) i`.execute(books.owner);
+    await sql`analyze webhook_messages`.execute(books.owner);
+    const { scans } = await explain(books, (db) => readMessages(db, { accountId: mine, limit: 20 }), {
+      statementTimeoutMs: 10_000,
+    });
+    expect(rowsReadBy(scans)).toBeLessThan(100);
+  });
+});
+
+it('are not there for an account that is not', async () => {
+  for (const list of [listAccountMembers, listAccountKeys, listAccountEndpoints])
+    await expect(list(deps, nobody)).rejects.toMatchObject({ code: 'NOT_FOUND' });
+  await expect(listUndeliveredMessages(deps, nobody, { limit: 1 })).rejects.toMatchObject({
+    code: 'NOT_FOUND',
+  });
+});
