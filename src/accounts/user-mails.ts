@@ -44,7 +44,8 @@ function wordsOf(mail: UserMail): { subject: string; before: string; after: stri
     case 'known':
       return {
         subject: 'You have an account already',
-        before: 'Someone tried to sign up with this e-mail address, but it has an account already. Sign in here:',
+        before:
+          'Someone tried to sign up with this e-mail address, but it has an account already. Sign in here:',
         after: 'If you forgot your password, ask for a new one there. If this was not you, ignore this mail.',
       };
     case 'reset':

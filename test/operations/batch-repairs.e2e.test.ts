@@ -124,7 +124,9 @@ describe('twenty stuck purchases', { timeout: 180_000 }, () => {
   it('are tried out, approved by another person, put right once each, and on record', async () => {
     const ids = await makeStuck(20);
     const held = await balance();
-    const plan = dataOf(await ada.call('POST', `${REPAIRS}/preview`, withoutReason(REPAIR_BODY))) as unknown as {
+    const plan = dataOf(
+      await ada.call('POST', `${REPAIRS}/preview`, withoutReason(REPAIR_BODY)),
+    ) as unknown as {
       items: (Row & { isPossible: boolean })[];
       matches: number;
     };
@@ -355,7 +357,10 @@ describe('a batch repair', { timeout: 120_000 }, () => {
   it('is asked for only by who may take its action alone', async () => {
     expect((await sam.call('POST', REPAIRS, REPAIR_BODY)).status).toBe(403);
     expect((await olu.call('POST', REPAIRS, { ...REPAIR_BODY, action: 'credit-wallet' })).status).toBe(403);
-    const plan = await olu.call('POST', `${REPAIRS}/preview`, { action: 'replay', filter: REPAIR_BODY.filter });
+    const plan = await olu.call('POST', `${REPAIRS}/preview`, {
+      action: 'replay',
+      filter: REPAIR_BODY.filter,
+    });
     expect(plan.status).toBe(200);
     expect((await sam.call('GET', REPAIRS)).status).toBe(200);
   });
@@ -363,7 +368,11 @@ describe('a batch repair', { timeout: 120_000 }, () => {
   it.each([
     ['without a filter', { ...REPAIR_BODY, filter: {} }, 'must name at least one filter'],
     ['of an unknown class', { ...REPAIR_BODY, filter: { class: 'lost' } }, 'filter.class'],
-    ['of more than 500 items', { ...REPAIR_BODY, maxRows: 501 }, 'maxRows: must be a whole number from 1 to 500'],
+    [
+      'of more than 500 items',
+      { ...REPAIR_BODY, maxRows: 501 },
+      'maxRows: must be a whole number from 1 to 500',
+    ],
     ['by an action that needs a decision each', { ...REPAIR_BODY, action: 'mark-paid' }, 'action'],
     ['without a reason', { ...REPAIR_BODY, reason: undefined }, 'reason'],
     ['of what nothing matches', { ...REPAIR_BODY, filter: { currency: 'GHS' } }, 'nothing matches'],

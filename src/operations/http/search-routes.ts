@@ -27,7 +27,9 @@ const found = z
       .object({ accountId: z.string(), name: z.string() })
       .nullable()
       .meta({ description: 'Whose it is; null: it belongs to no account' }),
-    foundBy: z.enum(FOUND_BY).meta({ description: 'Which field of the result matched the text', example: 'iccid' }),
+    foundBy: z
+      .enum(FOUND_BY)
+      .meta({ description: 'Which field of the result matched the text', example: 'iccid' }),
   })
   .meta({ id: 'Found' });
 

@@ -26,7 +26,9 @@ const searchSchema = z
           .object({
             kind: z.enum(FOUND_KINDS),
             id: z.string().meta({ example: 'txn-6f9619ff8b864d0191f1c2d3e4f5a6b7' }),
-            foundBy: z.enum(FOUND_BY).meta({ description: 'Which field of the result matched the text', example: 'iccid' }),
+            foundBy: z
+              .enum(FOUND_BY)
+              .meta({ description: 'Which field of the result matched the text', example: 'iccid' }),
             title: z.string().meta({ description: 'For people', example: 'Nigeria 1GB 7Days' }),
             status: z.string().meta({ description: 'Empty for a batch and a quote', example: 'SUCCESS' }),
           })
