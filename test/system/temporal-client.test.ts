@@ -1,8 +1,11 @@
-// The API's connection to Temporal, closed while a call of it waits for its next try.
+// The API's connection to Temporal: closed by the server while there is nothing to send, and closed by us while a call waits for its next try.
+import { once } from 'node:events';
+import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, inject, it, onTestFinished } from 'vitest';
 import { connectClient } from '../../src/platform/temporal/connect.ts';
 import { freePort } from '../../src/dev/ports.ts';
+import { until } from '../support/until.ts';
 
 it('closing the connection ends a call that is being retried, and its retries', async () => {
   const unhandled: unknown[] = [];
@@ -17,4 +20,32 @@ it('closing the connection ends a call that is being retried, and its retries', 
   // Longer than the pause between two tries.
   await setTimeout(1_000);
   expect(unhandled).toEqual([]);
+});
+
+it('a connection that the server closed is there again before the next call', async () => {
+  const [host = '', port = ''] = inject('temporalAddress').split(':');
+  const taken: Socket[] = [];
+  const proxy = createServer((socket) => {
+    taken.push(socket);
+    const onward = connect(Number(port), host);
+    socket.pipe(onward).pipe(socket);
+    socket.on('error', () => onward.destroy()).on('close', () => onward.destroy());
+    onward.on('error', () => socket.destroy());
+  }).listen(0, '127.0.0.1');
+  await once(proxy, 'listening');
+  const address = `127.0.0.1:${(proxy.address() as AddressInfo).port}`;
+  const temporal = connectClient({ address, namespace: 'none' });
+  onTestFinished(async () => {
+    await temporal.close();
+    for (const socket of taken) socket.destroy();
+    proxy.close();
+  });
+  expect(await temporal.isConnected(10_000)).toBe(true);
+  taken[0]?.destroy();
+  await until(
+    () => taken.length,
+    (count) => count === 2,
+  );
+  expect(await temporal.isConnected(10_000)).toBe(true);
+  expect(taken.length).toBe(2);
 });

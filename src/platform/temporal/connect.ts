@@ -33,6 +33,11 @@ class AskableConnection extends Connection {
     );
   }
 
+  /** Connects where there is no connection, in the background. While connected it costs nothing, and after failures it keeps gRPC's pauses. */
+  connectAgain(): void {
+    this.client.getChannel().getConnectivityState(true);
+  }
+
   /** Sends an empty call, once. Throws EngineUnavailable with the reason if it does not arrive; what is answered does not matter. */
   async reach(timeLimitMs: number): Promise<void> {
     const same = (bytes: Buffer): Buffer => bytes;
@@ -82,6 +87,12 @@ export async function requireConnection(temporal: TemporalClient, timeLimitMs: n
   if (!(await temporal.isConnected(timeLimitMs))) throw new EngineUnavailable('no connection to Temporal');
 }
 
+/**
+ * Temporal closes a connection that carried no call for two minutes, or is five minutes old (its settings `frontend.keepAliveMaxConnectionIdle` and
+ * `frontend.keepAliveMaxConnectionAge`). Connecting again at once keeps the next purchase from waiting for it.
+ */
+const CONNECT_AGAIN_EVERY_MS = 500;
+
 /** Opens lazily: the process starts while Temporal is down and works once it is back. */
 export function connectClient({
   namespace,
@@ -100,6 +111,7 @@ export function connectClient({
     ...connectionOptions(server),
     interceptors: [retries.interceptor],
   }) as AskableConnection;
+  const connecting = setInterval(() => connection.connectAgain(), CONNECT_AGAIN_EVERY_MS).unref();
   const interceptors = interceptor && { workflow: [interceptor] };
   return {
     client: new Client({
@@ -122,6 +134,7 @@ export function connectClient({
       );
     },
     close: async (): Promise<void> => {
+      clearInterval(connecting);
       await retries.end();
       await connection.close();
     },
