@@ -6,7 +6,7 @@ import type { Events } from '../platform/telemetry/events.ts';
 import { isMoving } from './life-rules.ts';
 import type { SupplierEventSource } from './port.ts';
 import { checkEsim, type RefreshDeps } from './refresh.ts';
-import { findEsimByTranNo, findEsimByTransaction } from './store/esims.ts';
+import { findEsimByTranNo, findEsimByTransaction, type EsimRow } from './store/esims.ts';
 import {
   claimSupplierEvents,
   keepSupplierEvent,
@@ -79,15 +79,9 @@ const ESIMS_AT_ONCE = 8;
 /** Claims events that wait and asks the supplier about each of their eSIMs once. Returns how many were claimed. May run in several processes at once. */
 export async function applySupplierEvents(deps: RefreshDeps, limit = EVENTS_AT_ONCE): Promise<number> {
   const claimed = await claimSupplierEvents(deps.db, limit);
-  const [aboutEsims, others] = [
-    claimed.filter(({ about, esim_tran_no }) => about === 'esim' && esim_tran_no !== null),
-    claimed.filter(({ about, esim_tran_no }) => about !== 'esim' || esim_tran_no === null),
-  ];
-  for (const [note, rows] of Map.groupBy(others, noteOf))
-    await markSupplierEventsApplied(deps.db, idsOf(rows), note);
-  const waiting = [...Map.groupBy(aboutEsims, ({ esim_tran_no }) => esim_tran_no ?? '')];
+  const waiting = [...Map.groupBy(claimed, subjectOf).values()];
   const work = async (): Promise<void> => {
-    for (let next = waiting.shift(); next; next = waiting.shift()) await applyToEsim(deps, ...next);
+    for (let next = waiting.shift(); next; next = waiting.shift()) await applyTo(deps, next);
   };
   await Promise.all(Array.from({ length: ESIMS_AT_ONCE }, work));
   return claimed.length;
@@ -95,41 +89,65 @@ export async function applySupplierEvents(deps: RefreshDeps, limit = EVENTS_AT_O
 
 const idsOf = (rows: readonly SupplierEventRow[]): bigint[] => rows.map(({ id }) => id);
 
-function noteOf({ about }: SupplierEventRow): string {
-  switch (about) {
-    case 'health':
-      return 'answered';
-    case 'order':
-      return 'the delivery asks by itself';
+/** Older samples of the supplier name an eSIM by its order alone. */
+const subjectOf = ({ about, esim_tran_no, transaction_id }: SupplierEventRow): string =>
+  `${about} ${esim_tran_no ?? transaction_id ?? ''}`;
+
+/** Events with one subject. */
+async function applyTo(deps: RefreshDeps, rows: readonly SupplierEventRow[]): Promise<void> {
+  const ids = idsOf(rows);
+  switch (rows[0]?.about) {
     case 'esim':
-      return 'names no eSIM';
+      return applyToEsim(deps, rows);
+    case 'order':
+      return applyToOrder(deps, rows);
+    case 'health':
+      return markSupplierEventsApplied(deps.db, ids, 'answered');
     case 'unknown':
-      return 'of a type never seen before';
+    case undefined:
+      return markSupplierEventsApplied(deps.db, ids, 'of a type never seen before');
   }
 }
 
-/** The supplier gives an ICCID to several eSIMs in turn, so only its own number of an eSIM counts. */
-async function applyToEsim(
-  deps: RefreshDeps,
-  tranNo: string,
-  rows: readonly SupplierEventRow[],
-): Promise<void> {
+async function applyToEsim(deps: RefreshDeps, rows: readonly SupplierEventRow[]): Promise<void> {
   const ids = idsOf(rows);
-  const row = await findEsimByTranNo(deps.db, tranNo);
-  if (!row) return applyToUnknown(deps, rows);
+  const row = await findSubject(deps.db, rows);
+  if (!row) return alertUnknown(deps, rows, 'about no eSIM of ours');
+  // An order that is not delivered yet has no number in its row.
+  if (row.status === 'PENDING') return putBackSupplierEvents(deps.db, ids);
   if (!isMoving(row)) return markSupplierEventsApplied(deps.db, ids, `the eSIM is ${row.status}`);
   const { isAnswered } = await checkEsim(deps, row);
   if (isAnswered) await markSupplierEventsApplied(deps.db, ids, 'asked');
   else await putBackSupplierEvents(deps.db, ids);
 }
 
-/** An order that is not delivered yet has no number in its row. */
-async function applyToUnknown(deps: RefreshDeps, rows: readonly SupplierEventRow[]): Promise<void> {
-  const transactionIds = rows.flatMap(({ transaction_id }) => transaction_id ?? []);
-  const ours = await findEsimByTransaction(deps.db, transactionIds);
-  if (ours?.status === 'PENDING') return putBackSupplierEvents(deps.db, idsOf(rows));
+/** The supplier gives an ICCID to several eSIMs in turn, so only its own number of an eSIM counts, or its order where the event has no number. */
+async function findSubject(db: WorldDb, rows: readonly SupplierEventRow[]): Promise<EsimRow | undefined> {
+  const tranNo = rows[0]?.esim_tran_no ?? null;
+  const byNumber = tranNo === null ? undefined : await findEsimByTranNo(db, tranNo);
+  if (byNumber) return byNumber;
+  const byOrder = await findEsimByTransaction(db, transactionIdsOf(rows));
+  return tranNo === null || byOrder?.status === 'PENDING' ? byOrder : undefined;
+}
+
+/** The delivery asks the supplier by itself, every few seconds. */
+async function applyToOrder(deps: RefreshDeps, rows: readonly SupplierEventRow[]): Promise<void> {
+  const transactionIds = transactionIdsOf(rows);
+  const isOurs = transactionIds.length === 0 || (await findEsimByTransaction(deps.db, transactionIds));
+  if (!isOurs) return alertUnknown(deps, rows, 'about no order of ours');
+  await markSupplierEventsApplied(deps.db, idsOf(rows), 'the delivery asks by itself');
+}
+
+const transactionIdsOf = (rows: readonly SupplierEventRow[]): string[] =>
+  rows.flatMap(({ transaction_id }) => transaction_id ?? []);
+
+async function alertUnknown(
+  deps: RefreshDeps,
+  rows: readonly SupplierEventRow[],
+  note: string,
+): Promise<void> {
   for (const { type } of rows) deps.events.supplierEventCame({ verdict: 'unknown-esim', type });
-  await markSupplierEventsApplied(deps.db, idsOf(rows), 'about no eSIM of ours');
+  await markSupplierEventsApplied(deps.db, idsOf(rows), note);
 }
 
 /** The address may be saved elsewhere meanwhile, by hand or by another installation. */

@@ -67,13 +67,14 @@ async function counted(): Promise<Readonly<Record<string, number>>> {
 interface Esim {
   readonly esimId: string;
   readonly tranNo: string;
+  readonly transactionId: string;
 }
 
 async function bought(packageCode = 'SIM-OK'): Promise<Esim> {
   const { body, text } = await buyer.buy(packageCode);
   expect(body.status, text).toBe('SUCCESS');
   const row = await findEsim(stack.world, body.esimDetails.esimId);
-  return { esimId: row!.id, tranNo: row!.esim_tran_no };
+  return { esimId: row!.id, tranNo: row!.esim_tran_no, transactionId: body.transactionId };
 }
 
 async function atSupplier({ tranNo }: Esim, change: object): Promise<void> {
@@ -205,25 +206,53 @@ it('lost events: the schedule finds out by itself', async () => {
   await untilTold(esim, ['status_changed CREATED CANCELLED']);
 });
 
+const post = (given: object) =>
+  stack.call('POST', '/webhooks/supplier/test', {
+    body: { notifyType: 'DATA_USAGE', notifyId: randomUUID(), content: {}, ...given },
+  });
+
+it('an event that names its eSIM by the order alone: the supplier is asked', async () => {
+  await stack.faults({ webhooks: 'drop' });
+  const esim = await bought();
+  await atSupplier(esim, { esimStatus: 'IN_USE' });
+  await post({ notifyType: 'VALIDITY_USAGE', content: { transactionId: esim.transactionId, remain: 1 } });
+  await untilTold(esim, ['status_changed CREATED ACTIVE']);
+});
+
+it('an event about an order: what is ours is asked about by its delivery, and what is not is noted', async () => {
+  const { transactionId } = await bought();
+  const before = (await counted())['unknown-esim'] ?? 0;
+  const order = (content: object) =>
+    post({ notifyType: 'ORDER_STATUS', content: { orderStatus: 'GOT_RESOURCE', ...content } });
+  await order({ transactionId });
+  await order({ transactionId: 'txn-of-nobody' });
+  await order({});
+  await until(
+    () => noted('ORDER_STATUS'),
+    (notes) => notes.length > 2 && !notes.includes(null) && notes.includes('about no order of ours'),
+  );
+  expect((await noted('ORDER_STATUS')).filter((note) => note === 'about no order of ours')).toHaveLength(1);
+  expect((await counted())['unknown-esim']).toBe(before + 1);
+});
+
 it('an event about no eSIM of ours, a kind and a status never seen: noted, and the status stays', async () => {
   const esim = await bought();
   const before = await findEsim(stack.world, esim.esimId);
-  const post = (given: object) =>
-    stack.call('POST', '/webhooks/supplier/test', {
-      body: { notifyType: 'DATA_USAGE', notifyId: randomUUID(), content: {}, ...given },
-    });
+  const unknownBefore = (await counted())['unknown-esim'] ?? 0;
   await post({ content: { esimTranNo: 'n-of-another', transactionId: 'txn-of-another' } });
+  await post({});
   await post({ notifyType: 'MELTDOWN', content: { esimTranNo: esim.tranNo } });
   await until(
     () => noted('DATA_USAGE'),
-    (notes) => notes.includes('about no eSIM of ours'),
+    (notes) => notes.filter((note) => note === 'about no eSIM of ours').length === 2,
   );
   await until(
     () => noted('MELTDOWN'),
     (notes) => notes.includes('of a type never seen before'),
   );
   const known = await counted();
-  expect(known).toMatchObject({ 'unknown-esim': 1, 'unknown-type': 1, 'unknown-status': 0, foreign: 0 });
+  expect(known).toMatchObject({ 'unknown-type': 1, 'unknown-status': 0, foreign: 0 });
+  expect(known['unknown-esim']).toBe(unknownBefore + 2);
   expect(await findEsim(stack.world, esim.esimId)).toMatchObject({ looked_at: before?.looked_at });
   await atSupplier(esim, { esimStatus: 'MELTED' });
   await until(
