@@ -1,5 +1,5 @@
 // Who may import whom: `npm run check` refuses everything else, and every cycle, imports of types included.
-// docs/ARCHITECTURE.md ("Rooms") tells the same in prose.
+// docs/ARCHITECTURE.md ("Modules") tells the same in prose.
 
 /** The nouns of the business. Each may use those after it, never those before it. */
 const NOUNS = [

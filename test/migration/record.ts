@@ -10,7 +10,7 @@ import type { SentStatement } from './statement-recorder.ts';
 
 const CHECKOUT = join(import.meta.dirname, '..', '..');
 /** Between them they ask for everything that API, workers and commands ask for. */
-const TESTS = ['test/store', 'test/workflow', 'test/e2e'];
+const TESTS = ['.store.', '.workflow.', '.e2e.'];
 
 async function runTests(folder: string): Promise<void> {
   const recorder = `${new URL('./statement-recorder.ts', import.meta.url).href}?folder=${folder}`;

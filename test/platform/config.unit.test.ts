@@ -35,6 +35,19 @@ describe('webhooks', () => {
   });
 });
 
+describe('the public address', () => {
+  const urlOf = (given: Record<string, string>) => read(given).config.publicUrl;
+
+  it('is https, or http on this machine alone', () => {
+    expect(urlOf({ SIMWAY_PUBLIC_URL: 'https://api.example.com' })).toBe('https://api.example.com');
+    expect(urlOf({ SIMWAY_HTTP_PORT: '3456' })).toBe('http://127.0.0.1:3456');
+    expect(() => urlOf({ SIMWAY_PUBLIC_URL: 'http://api.example.com' })).toThrow(
+      'SIMWAY_PUBLIC_URL: takes https://',
+    );
+    expect(() => urlOf({ SIMWAY_HTTP_HOST: '0.0.0.0' })).toThrow('SIMWAY_PUBLIC_URL: is required');
+  });
+});
+
 describe('mails to users are shown in place of being sent', () => {
   const showsMails = (given: Record<string, string> = {}) => read(given).config.showsMails;
 

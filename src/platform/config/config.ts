@@ -24,6 +24,7 @@ import {
   pairs,
   port,
   positive,
+  secureUrl,
   text,
 } from './fields.ts';
 import { mailOf, operationsOf, operationsSettings } from './operations.ts';
@@ -70,7 +71,7 @@ const schema = z.object({
   SIMWAY_LOG_LEVEL: logLevel,
   SIMWAY_HTTP_HOST: z.string().default('127.0.0.1'),
   SIMWAY_HTTP_PORT: port(3000),
-  SIMWAY_PUBLIC_URL: z.url().optional(),
+  SIMWAY_PUBLIC_URL: secureUrl.optional(),
   ...operationsSettings,
   SIMWAY_TRUSTED_PROXIES: list,
   SIMWAY_HTTP_CONNECTIONS: positive(MAX_CONNECTIONS),
@@ -139,8 +140,18 @@ function readBy<T extends z.ZodObject>(wanted: T, env: Env): z.output<T> {
   throw new ConfigError(parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`));
 }
 
+/** Cookies are `Secure` with https alone, and links in mails begin with this address: plain http stays on one machine. */
+function publicUrlOf({ SIMWAY_PUBLIC_URL, SIMWAY_HTTP_HOST, SIMWAY_HTTP_PORT }: Settings): string {
+  if (SIMWAY_PUBLIC_URL !== undefined) return SIMWAY_PUBLIC_URL;
+  if (!isLoopbackHost(SIMWAY_HTTP_HOST))
+    throw new ConfigError([
+      'SIMWAY_PUBLIC_URL: is required where SIMWAY_HTTP_HOST is not an address of this machine alone',
+    ]);
+  return `http://${SIMWAY_HTTP_HOST}:${SIMWAY_HTTP_PORT}`;
+}
+
 function toConfig(s: Settings) {
-  const publicUrl = s.SIMWAY_PUBLIC_URL ?? `http://${s.SIMWAY_HTTP_HOST}:${s.SIMWAY_HTTP_PORT}`;
+  const publicUrl = publicUrlOf(s);
   return {
     brand: s.SIMWAY_BRAND,
     /** Begins the names of Temporal namespaces and of keys in Redis: servers may be shared by several installations. */
