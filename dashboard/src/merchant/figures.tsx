@@ -69,7 +69,7 @@ function Spending({ days }: { readonly days: number }) {
                 data={data}
                 dataKey="day"
                 series={[{ name: 'Spent', color: 'blue.7' }]}
-                yAxisProps={{ width: 80 }}
+                yAxisProps={{ width: 'auto' }}
                 valueFormatter={(value) => formatAmount(value, currency)}
               />
               <ChartValues
@@ -83,8 +83,12 @@ function Spending({ days }: { readonly days: number }) {
               />
             </Section>
             <Section title="Data per day, GB">
+              <Text size="sm" c="dimmed">
+                Data used: what eSIMs ordered on that day have used so far.
+              </Text>
               <AreaChart
                 h={HEIGHT}
+                curveType="linear"
                 data={data}
                 dataKey="day"
                 withLegend
@@ -136,6 +140,7 @@ function Destinations({ of: found }: { readonly of: components['schemas']['Spend
             h={HEIGHT}
             orientation="vertical"
             yAxisProps={{ width: 120 }}
+            xAxisProps={{ allowDecimals: false }}
             data={found.map(({ regionName, purchases }) => ({ region: regionName, Purchases: purchases }))}
             dataKey="region"
             series={[{ name: 'Purchases', color: 'teal.7' }]}
