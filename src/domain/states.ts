@@ -34,7 +34,11 @@ export const ESIM_STATUS_FILTERS = ['ACTIVE', 'EXPIRED', 'PENDING', 'FAILED', 'C
 export const PACKAGE_TYPES = ['BASE', 'TOPUP'] as const;
 export type PackageType = (typeof PACKAGE_TYPES)[number];
 
-export const PAYMENT_METHODS = ['WALLET', 'CARD', 'BANK_TRANSFER', 'MOBILE_MONEY', 'APPLE_PAY'] as const;
+/** Methods that go through a payment gateway. */
+export const OUTSIDE_METHODS = ['CARD', 'BANK_TRANSFER', 'MOBILE_MONEY', 'APPLE_PAY'] as const;
+export type OutsideMethod = (typeof OUTSIDE_METHODS)[number];
+
+export const PAYMENT_METHODS = ['WALLET', ...OUTSIDE_METHODS] as const;
 export type PaymentMethod = (typeof PAYMENT_METHODS)[number];
 
 // Stryker disable next-line ArrayDeclaration: no caller passes a status that does not exist
@@ -70,8 +74,5 @@ const ESIM_TRANSITIONS: Record<EsimStatus, readonly EsimStatus[]> = {
 export function canChangeStatus(from: EsimStatus, to: EsimStatus): boolean {
   return from === to || ESIM_TRANSITIONS[from].includes(to);
 }
-
-/** Methods that go through a payment gateway. */
-export type OutsideMethod = Exclude<PaymentMethod, 'WALLET'>;
 
 export type PaymentPurpose = 'purchase' | 'funding';

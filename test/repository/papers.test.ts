@@ -32,6 +32,14 @@ describe('README.md', () => {
     expect(test).toEqual({ language: 'sh', lines: ['npm ci && npm test'] });
   });
 
+  it('traces a purchase in ten lines, the same as in ARCHITECTURE.md', () => {
+    const linesOf = (file: string): string[] =>
+      textOf(file).match(/^\d+\. .*`(?:src|workflows)\/.*$/gm) ?? [];
+    const traced = linesOf('README.md');
+    expect(traced).toHaveLength(10);
+    expect(linesOf('docs/ARCHITECTURE.md')).toEqual(traced);
+  });
+
   it('shows the tree as it is, with every folder', () => {
     const drawn = drawnPaths();
     expect(drawn.filter((path) => !pathExists(path))).toEqual([]);

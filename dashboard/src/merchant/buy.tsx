@@ -10,18 +10,9 @@ import { formatAmount, formatBytes } from '../ui/format.ts';
 import { PageLink } from '../ui/page-link.tsx';
 import { Amount, QueryView, Failed, PageHead, Section, Status } from '../ui/parts.tsx';
 import { useOnce } from '../ui/use-once.ts';
+import { METHOD_CHOICES, type PaymentMethod } from './filters.ts';
 import { useAccountQuery, useMembership, usePlace, useRefresh } from './place.ts';
 import { PayNow, useTransaction } from './purchases.tsx';
-
-type Method = 'WALLET' | 'CARD' | 'BANK_TRANSFER' | 'MOBILE_MONEY' | 'APPLE_PAY';
-
-const METHODS: readonly (readonly [Method, string])[] = [
-  ['WALLET', 'Wallet'],
-  ['CARD', 'Card'],
-  ['BANK_TRANSFER', 'Bank transfer'],
-  ['MOBILE_MONEY', 'Mobile money'],
-  ['APPLE_PAY', 'Apple Pay'],
-];
 
 export function BuyPage() {
   const { packageCode } = useParams({ from: '/m/$accountId/$world/catalogue/$packageCode' });
@@ -75,7 +66,7 @@ export function Purchase({
 }) {
   const { may } = useMembership();
   const refresh = useRefresh();
-  const [method, setMethod] = useState<Method>('WALLET');
+  const [method, setMethod] = useState<PaymentMethod>('WALLET');
   const once = useOnce<components['schemas']['BuyRequest']>();
   const buying = useMutation({
     mutationFn: () =>
@@ -123,7 +114,7 @@ export function Purchase({
           }}
         >
           <Group mt="xs">
-            {METHODS.map(([value, label]) => (
+            {METHOD_CHOICES.map(([value, label]) => (
               <Radio key={value} value={value} label={label} />
             ))}
           </Group>

@@ -17,13 +17,16 @@ export const ENTRY_KINDS: Readonly<Record<NonNullable<Entries['kind']>, string>>
 
 export const TRANSACTION_TYPES = { BASE: 'eSIM', TOPUP: 'Top-up', FUNDING: 'Funding' } as const;
 export const TRANSACTION_STATUSES = ['PENDING', 'PROCESSING', 'SUCCESS', 'FAILED'] as const;
-export const PAYMENT_METHODS = {
+export type PaymentMethod = components['schemas']['BuyRequest']['paymentMethod'];
+export const PAYMENT_METHODS: Readonly<Record<PaymentMethod, string>> = {
   WALLET: 'Wallet',
   CARD: 'Card',
   BANK_TRANSFER: 'Bank transfer',
   MOBILE_MONEY: 'Mobile money',
   APPLE_PAY: 'Apple Pay',
-} as const;
+};
+/** With the words for them. */
+export const METHOD_CHOICES = Object.entries(PAYMENT_METHODS) as [PaymentMethod, string][];
 export const MESSAGE_STATUSES = ['PENDING', 'DELIVERED', 'FAILED'] as const;
 
 const keysOf = <Key extends string>(words: Readonly<Record<Key, string>>): Key[] =>

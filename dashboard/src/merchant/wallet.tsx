@@ -7,18 +7,14 @@ import { bodyOf, dataOf } from '../api/data-of.ts';
 import { Amount, QueryView, Failed, Moment, PageHead, Section, Status } from '../ui/parts.tsx';
 import { useOnce } from '../ui/use-once.ts';
 import { useSending } from '../ui/use-sending.ts';
+import { METHOD_CHOICES, type PaymentMethod } from './filters.ts';
 import { useAccountQuery, useMembership, useRefresh } from './place.ts';
 import { PayNow, useTransaction } from './purchases.tsx';
 import { WalletEntries } from './wallet-entries.tsx';
 
-type Method = 'CARD' | 'BANK_TRANSFER' | 'MOBILE_MONEY' | 'APPLE_PAY';
+type Method = Exclude<PaymentMethod, 'WALLET'>;
 
-const METHODS: readonly { readonly value: Method; readonly label: string }[] = [
-  { value: 'CARD', label: 'Card' },
-  { value: 'BANK_TRANSFER', label: 'Bank transfer' },
-  { value: 'MOBILE_MONEY', label: 'Mobile money' },
-  { value: 'APPLE_PAY', label: 'Apple Pay' },
-];
+const METHODS = METHOD_CHOICES.flatMap(([value, label]) => (value === 'WALLET' ? [] : [{ value, label }]));
 
 export function WalletPage() {
   const { may } = useMembership();

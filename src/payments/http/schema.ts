@@ -1,7 +1,7 @@
 /** How to pay from outside the wallet, how a caller names a payment, and wallets being funded. */
 import { z } from 'zod';
 import { ACCOUNT_CURRENCIES } from '../../domain/money.ts';
-import type { OutsideMethod } from '../../domain/states.ts';
+import { OUTSIDE_METHODS } from '../../domain/states.ts';
 import { isoTime, money, timeline } from '../../platform/http/answer-fields.ts';
 import { amountField, choiceField } from '../../platform/http/fields.ts';
 import { MAX_FUNDING_MINOR, MIN_FUNDING_MINOR } from '../../platform/http/limits.ts';
@@ -60,13 +60,6 @@ export const confirmBody = z
   })
   .meta({ id: 'ConfirmPaymentRequest', description: 'Exactly one of the three' });
 
-const FUNDING_METHODS = [
-  'CARD',
-  'BANK_TRANSFER',
-  'MOBILE_MONEY',
-  'APPLE_PAY',
-] as const satisfies readonly OutsideMethod[];
-
 export const fundBody = z
   .object({
     amount: amountField({
@@ -75,7 +68,7 @@ export const fundBody = z
       description: 'What the wallet is to get, in its own currency, with at most two decimals',
       example: 5000.5,
     }),
-    paymentMethod: choiceField(FUNDING_METHODS, { description: 'How to pay', example: 'CARD' }),
+    paymentMethod: choiceField(OUTSIDE_METHODS, { description: 'How to pay', example: 'CARD' }),
   })
   .meta({ id: 'FundRequest' });
 

@@ -1,6 +1,6 @@
 /** For the API reference. The bodies that are sent are made in rules.ts; a test compares the two. */
 import { z } from 'zod';
-import { ESIM_STATUSES } from '../../domain/states.ts';
+import { ESIM_STATUSES, OUTSIDE_METHODS } from '../../domain/states.ts';
 import { PURCHASE_EVENT_STATUSES, type WebhookEvent } from '../event-rules.ts';
 import { isoTime, money } from '../../platform/http/answer-fields.ts';
 
@@ -92,7 +92,7 @@ export const EVENT_WORDS: { readonly [Event in WebhookEvent]: EventWords } = {
     data: z.object({
       transactionId,
       purpose: z.enum(['purchase', 'funding']),
-      paymentMethod: z.enum(['CARD', 'BANK_TRANSFER', 'MOBILE_MONEY', 'APPLE_PAY']),
+      paymentMethod: z.enum(OUTSIDE_METHODS),
       reference,
       amount: money('The amount paid'),
       currency,
