@@ -1,4 +1,4 @@
-import type { Clock } from '../domain/clock.ts';
+import { DAY_MS, type Clock } from '../domain/clock.ts';
 import { inTransaction } from '../platform/database/in-transaction.ts';
 import type { WorldDb } from '../platform/database/tables.ts';
 import { isRateJump, parseRateMicros, type Rate } from './pricing.ts';
@@ -30,7 +30,6 @@ const MOST_SET_RATES = 20;
 const MOST_QUARANTINED = 200;
 /** As many as a chart can show. */
 const MOST_POINTS = 200;
-const DAY_MS = 86_400_000;
 
 /** Rates in use, rates awaiting review (`waiting`), and what operators set (`words`). */
 export async function listRates({ db, clock }: RateDeps) {

@@ -1,4 +1,5 @@
 /** Accounts, keys and wallets. Each command prints one JSON object. */
+import { DAY_MS } from '../domain/clock.ts';
 import type { Command } from 'commander';
 import ipaddr from 'ipaddr.js';
 import { z } from 'zod';
@@ -190,8 +191,6 @@ async function createKey(
     await db?.destroy();
   }
 }
-
-const DAY_MS = 24 * 3_600_000;
 
 /** null: it works until it is revoked. */
 function expiryOf(expires: string | undefined, lifeDays: number | undefined): Date | null {

@@ -1,3 +1,8 @@
+export const SECOND_MS = 1_000;
+export const MINUTE_MS = 60 * SECOND_MS;
+export const HOUR_MS = 60 * MINUTE_MS;
+export const DAY_MS = 24 * HOUR_MS;
+
 /** Passed in, so that tests can set the time. */
 export interface Clock {
   now(): Date;

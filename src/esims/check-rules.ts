@@ -1,10 +1,7 @@
 /** When the supplier is asked about an eSIM again, if no event and no read asks sooner. Pure; docs/OPERATIONS.md has what it costs. */
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../domain/clock.ts';
 import type { EsimStatus } from '../domain/states.ts';
 import { USAGE_THRESHOLDS } from './life-rules.ts';
-
-const MINUTE_MS = 60_000;
-const HOUR_MS = 60 * MINUTE_MS;
-const DAY_MS = 24 * HOUR_MS;
 
 /** Until an eSIM whose question was not answered is asked about again. */
 export const CHECK_RETRY_MS = 10 * MINUTE_MS;

@@ -1,4 +1,5 @@
 /** What becomes of an eSIM when the supplier says something about it, and what its merchant is notified of. Pure. */
+import { DAY_MS, HOUR_MS } from '../domain/clock.ts';
 import { canChangeStatus, MOVING_ESIM_STATUSES, type EsimStatus } from '../domain/states.ts';
 
 /** Shares of the allowance that a merchant is notified of, in percent used, each once for an allowance. */
@@ -9,8 +10,6 @@ export type UsageThreshold = (typeof USAGE_THRESHOLDS)[number];
 export const EXPIRY_NOTICE_DAYS = [3, 1] as const;
 export type ExpiryNoticeDays = (typeof EXPIRY_NOTICE_DAYS)[number];
 
-const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
 /** The supplier's answers are up to 3 hours behind. What contradicts an earlier one and came so much later is not old: the supplier has corrected itself. */
 const CORRECTED_AFTER_MS = 6 * HOUR_MS;
 /** Ends of validity that differ by less are the same end, said twice. */

@@ -1,8 +1,7 @@
 /** Who acts for an account, its keys, and where its webhooks go, as operators see them. */
 import { listKeys } from '../accounts/store/accounts.ts';
-import { findAccountRow, listMemberSignIns } from '../accounts/store/find-accounts.ts';
-import { DomainError } from '../domain/errors.ts';
-import type { AccountDeps } from './accounts.ts';
+import { listMemberSignIns } from '../accounts/store/find-accounts.ts';
+import { foreignCursor, requireAccount, type AccountDeps } from './accounts.ts';
 import {
   isOwnMessage,
   listEndpointsOf,
@@ -59,14 +58,6 @@ export async function listUndeliveredMessages(
   },
 ): Promise<FoundMessages> {
   await requireAccount(accounts, accountId);
-  if (query.after !== undefined && !(await isOwnMessage(db, accountId, query.after)))
-    throw new DomainError('VALIDATION_ERROR', 'Invalid request', {
-      details: 'after: must be the nextCursor of a page of this account',
-    });
+  if (query.after !== undefined && !(await isOwnMessage(db, accountId, query.after))) throw foreignCursor();
   return readMessages(db, { accountId, ...query });
-}
-
-async function requireAccount(accounts: AccessDeps['accounts'], accountId: string): Promise<void> {
-  if (!(await findAccountRow(accounts, accountId)))
-    throw new DomainError('NOT_FOUND', 'There is no such account');
 }

@@ -63,8 +63,7 @@ export async function readAccount(
   { accounts, environment, stuck }: AccountDeps,
   accountId: string,
 ): Promise<AccountOverview> {
-  const account = await findAccountRow(accounts, accountId);
-  if (!account) throw noSuchAccount();
+  const account = await requireAccount(accounts, accountId);
   const [wallet, access, open, { items }] = await Promise.all([
     findWallet(stuck.db, accountId),
     countAccess(accounts, accountId, environment),
@@ -92,15 +91,25 @@ export async function listAccountTransactions(
   accountId: string,
   { after, limit }: { readonly after?: string | undefined; readonly limit: number },
 ): Promise<FoundTransactions> {
-  if (!(await findAccountRow(accounts, accountId))) throw noSuchAccount();
-  if (after !== undefined && !(await isOwnTransaction(db, accountId, after)))
-    throw new DomainError('VALIDATION_ERROR', 'Invalid request', {
-      details: 'after: must be the nextCursor of a page of this account',
-    });
+  await requireAccount(accounts, accountId);
+  if (after !== undefined && !(await isOwnTransaction(db, accountId, after))) throw foreignCursor();
   return readTransactions(db, { accountId, offset: 0, limit, after });
 }
 
-const noSuchAccount = () => new DomainError('NOT_FOUND', 'There is no such account');
+/** NOT_FOUND. */
+export async function requireAccount(
+  accounts: AccountDeps['accounts'],
+  accountId: string,
+): Promise<FoundAccount> {
+  const account = await findAccountRow(accounts, accountId);
+  if (!account) throw new DomainError('NOT_FOUND', 'There is no such account');
+  return account;
+}
+
+export const foreignCursor = (): DomainError =>
+  new DomainError('VALIDATION_ERROR', 'Invalid request', {
+    details: 'after: must be the nextCursor of a page of this account',
+  });
 
 /** The account after the change. NOT_FOUND. */
 export async function changeAccount(

@@ -1,4 +1,5 @@
 /** What counts as stuck: the closed list of classes with the command for each, and after which time. The most specific class wins. */
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../domain/clock.ts';
 import type { AttentionReason } from '../domain/states.ts';
 
 interface StuckRule {
@@ -144,10 +145,6 @@ export interface StuckItem {
   readonly reason: string;
   readonly nextAction: string;
 }
-
-const MINUTE_MS = 60_000;
-const HOUR_MS = 60 * MINUTE_MS;
-const DAY_MS = 24 * HOUR_MS;
 
 /** How old something may become before it is stuck, milliseconds. */
 export type StuckLimits = Readonly<ReturnType<typeof stuckLimits>>;

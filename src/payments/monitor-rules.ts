@@ -1,7 +1,6 @@
 /** When to read the gateway's list of charges, by the age of its ten-minute windows. docs/API.md states for people what follows from it. */
+import { HOUR_MS } from '../domain/clock.ts';
 import type { PaymentTimings } from './rules.ts';
-
-const HOUR_MS = 3_600_000;
 
 export const LIST_WINDOW_MS = 10 * 60_000;
 

@@ -1,11 +1,10 @@
 /** Rules for payments from outside: when to check for money, references, disputes, limits. docs/API.md states them for people. */
+import { HOUR_MS } from '../domain/clock.ts';
 import type { Plan } from '../domain/account.ts';
 import { divideHalfUp, type AccountCurrency } from '../domain/money.ts';
 import type { OutsideMethod } from '../domain/states.ts';
 import type { IdempotencyKeyInfo } from '../platform/idempotency/tag.ts';
 import { isId } from '../domain/ids.ts';
-
-const HOUR_MS = 3_600_000;
 
 /** What the buyer is asked to pay. Charge and price together are the locked rate. Amounts are decimal digits. */
 export interface ChargeQuote {
@@ -77,7 +76,7 @@ export function convertBetween(amountMinor: bigint, fromMicros: bigint, toMicros
   return divideHalfUp(amountMinor * toMicros, fromMicros);
 }
 
-/** Money that is claimed back from us needs a person, whatever happens to the purchase. */
+/** Money that is claimed back from us always needs a person, also once the purchase is closed. */
 export const CLAIMS = ['PAYMENT_REVERSED', 'PAYMENT_DISPUTED'] as const;
 export type Claim = (typeof CLAIMS)[number];
 

@@ -1,4 +1,5 @@
 /** The e-mail to a traveller: what it says, and how often it is tried. It has the install link and never the activation code. */
+import { MINUTE_MS } from '../domain/clock.ts';
 import type { Environment } from '../domain/account.ts';
 
 export const EMAIL_LANGUAGES = ['en', 'fr', 'ar', 'es', 'pt'] as const;
@@ -73,8 +74,6 @@ export function installEmailText(email: InstallEmail, environment: Environment) 
 function oneLine(name: string): string {
   return name.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ').trim();
 }
-
-const MINUTE_MS = 60_000;
 
 /** The last one repeats, so that an e-mail is sent within an hour of mail working again. */
 const EMAIL_WAITS_MS: readonly number[] = [MINUTE_MS, 5 * MINUTE_MS, 15 * MINUTE_MS, 60 * MINUTE_MS];

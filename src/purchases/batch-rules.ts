@@ -1,4 +1,5 @@
 /** What may be ordered in one batch, and how long things take in it. */
+import { DAY_MS } from '../domain/clock.ts';
 import { PURCHASE_STATUSES } from '../domain/states.ts';
 import type { EmailLanguage } from './batch-emails.ts';
 
@@ -9,7 +10,6 @@ export const MAX_BEGINNING_BATCHES = 5;
 /** Sandbox money buys as many eSIMs as anybody likes: it must not send mail to strangers without end. Two batches of the largest size. */
 export const MAX_TEST_EMAILS_A_DAY = 1_000;
 
-const DAY_MS = 24 * 3_600_000;
 /** Longer than any trip is planned ahead; the address is kept until then. */
 export const MAX_SEND_AHEAD_MS = 366 * DAY_MS;
 

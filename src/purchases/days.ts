@@ -1,8 +1,8 @@
 /** The UTC days that figures are asked about. Pure. */
+import { DAY_MS } from '../domain/clock.ts';
 import { DomainError } from '../domain/errors.ts';
 import type { Days } from './store/statistics.ts';
 
-const DAY_MS = 86_400_000;
 const DEFAULT_DAYS = 30;
 
 export const dayOf = (time: Date): string => time.toISOString().slice(0, 10);

@@ -1,6 +1,5 @@
+import { MINUTE_MS } from '../domain/clock.ts';
 import type { Environment } from '../domain/account.ts';
-
-const MINUTE_MS = 60_000;
 
 /** The wait after each attempt; the last one repeats, so that a notice is sent within an hour of mail working again. */
 const NOTICE_WAITS_MS: readonly number[] = [MINUTE_MS, 5 * MINUTE_MS, 15 * MINUTE_MS, 60 * MINUTE_MS];

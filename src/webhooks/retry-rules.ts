@@ -1,6 +1,4 @@
-const SECOND_MS = 1_000;
-const MINUTE_MS = 60 * SECOND_MS;
-const HOUR_MS = 60 * MINUTE_MS;
+import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../domain/clock.ts';
 
 /** The wait before each attempt after the previous one; 75 h 35 min 5 s in all. Published in docs/WEBHOOKS.md. */
 export const ATTEMPT_WAITS_MS: readonly number[] = [

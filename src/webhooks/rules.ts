@@ -1,4 +1,4 @@
-const HOUR_MS = 3_600_000;
+import { HOUR_MS } from '../domain/clock.ts';
 
 /** Per account and environment: every event is stored once for each endpoint. */
 export const MAX_ENDPOINTS = 16;

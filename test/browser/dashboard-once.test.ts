@@ -96,7 +96,7 @@ describe('two people in the same moment', { timeout: 120_000 }, () => {
     );
   }
 
-  it('cancel one stuck purchase: it is cancelled once, and the second one is told by whom', async () => {
+  it('cancel one stuck purchase: it is cancelled once, and the second one reads who did it', async () => {
     const account = await stack.account();
     const balance = await balanceOf(account);
     const [id = ''] = await makeStuck(stack, { account, person: ada }, 1);
@@ -115,7 +115,7 @@ describe('two people in the same moment', { timeout: 120_000 }, () => {
     await Promise.all(pages.map((page) => page.context().close()));
   });
 
-  it('ask for one credit above the limit: it is asked for once, and the second one is told by whom', async () => {
+  it('ask for one credit above the limit: it is requested once, and the second one reads who did it', async () => {
     const account = await stack.account({ currency: 'NGN', fundsMinor: 10_000_000n });
     const id = await makeDelivered(stack, { account, person: ada });
     const pages = await Promise.all([openAs(ada, `/purchases/${id}`), openAs(bayo, `/purchases/${id}`)]);

@@ -36,7 +36,7 @@ export function OperatorLayout() {
     <QueryView query={query}>
       {({ operator }) => {
         if (!operator) return <Empty>These pages are for operators only.</Empty>;
-        // Until then the service refuses whatever these pages read.
+        // Until then the service refuses all requests of these pages.
         return operator.mustChangePassword ? TO_OWN_LOGIN : <Shell />;
       }}
     </QueryView>

@@ -52,7 +52,7 @@ export const changeAccountBody = z
   })
   .meta({ id: 'ChangeAccountRequest' });
 
-const member = z
+export const memberItem = z
   .object({
     userId: z.string().meta({ example: 'user-6f9619ff8b864d0191f1c2d3e4f5a6b7' }),
     email: z.string(),
@@ -63,8 +63,8 @@ const member = z
   })
   .meta({ id: 'Member' });
 
-export const membersSchema = listSchema(member, 'MemberList');
-export const memberSchema = dataSchema(member, 'MemberAnswer');
+export const membersSchema = listSchema(memberItem, 'MemberList');
+export const memberSchema = dataSchema(memberItem, 'MemberAnswer');
 export const changeMemberBody = z.object({ role: roleField }).meta({ id: 'ChangeMemberRequest' });
 
 const invitation = z
@@ -126,7 +126,7 @@ export const createKeyBody = z
   })
   .meta({ id: 'CreateKeyRequest' });
 
-const key = z
+export const keyItem = z
   .object({
     keyId: z.string().meta({ example: 'key-6f9619ff8b864d0191f1c2d3e4f5a6b7' }),
     key: z
@@ -138,13 +138,13 @@ const key = z
     companyName: z.string(),
     websiteUrl: z.string(),
     createdAt: isoTime('ISO 8601'),
-    expiresAt: isoTime('ISO 8601').nullable(),
-    revokedAt: isoTime('ISO 8601').nullable(),
-    lastUsedAt: isoTime('To about five minutes').nullable(),
+    expiresAt: isoTime('Null: it does not expire').nullable(),
+    revokedAt: isoTime('Null: it is not revoked').nullable(),
+    lastUsedAt: isoTime('To about five minutes; null: never').nullable(),
   })
   .meta({ id: 'ApiKey' });
 
-export const keysSchema = listSchema(key, 'ApiKeyList');
+export const keysSchema = listSchema(keyItem, 'ApiKeyList');
 
 export const newKeySchema = dataSchema(
   z.object({

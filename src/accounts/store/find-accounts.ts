@@ -2,6 +2,7 @@
 import { sql } from 'kysely';
 import type { Environment } from '../../domain/account.ts';
 import type { Page, PageQuery } from '../../domain/page.ts';
+import { containing } from '../../platform/database/like.ts';
 import type { AccountsDb } from '../../platform/database/tables.ts';
 import { toAccount } from './accounts.ts';
 import type { AccountsTable } from './tables.ts';
@@ -18,13 +19,11 @@ function toFound(row: Selectable<AccountsTable>) {
   };
 }
 
-const likePattern = (text: string): string => `%${text.replace(/[\\%_]/g, (character) => `\\${character}`)}%`;
-
 /** By id, or a part of the name, of its e-mail address or of a member's. Reads the whole table of accounts: some 100 ms for 100,000 of them. */
 function matching(db: AccountsDb, text: string | undefined) {
   const all = db.selectFrom('accounts');
   if (text === undefined) return all;
-  const pattern = likePattern(text);
+  const pattern = containing(text);
   return all.where((eb) =>
     eb.or([
       eb('id', '=', text),

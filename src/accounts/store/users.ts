@@ -1,3 +1,4 @@
+import { DAY_MS, HOUR_MS } from '../../domain/clock.ts';
 import { hash } from 'node:crypto';
 import { sql, type Selectable } from 'kysely';
 import type { Account } from '../../domain/account.ts';
@@ -315,8 +316,6 @@ export async function dropSession(db: AccountsDb, token: string): Promise<void> 
   await db.deleteFrom('user_sessions').where('token', '=', token).execute();
 }
 
-const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
 /** Of one kind: enough for a user whose mail does not come, and no flood. */
 export const MAX_MAILS_AN_HOUR = 5;
 /** Room for a large company; more would be a way to send mail to strangers. */

@@ -1,4 +1,5 @@
 /** The ledger, its reports, and how our books compare with the gateway's statement and the supplier's orders. */
+import { DAY_MS } from '../../domain/clock.ts';
 import { z } from 'zod';
 import type { Report } from '../../reconciliation/books.ts';
 import { readLedger, type LedgerView } from '../../reconciliation/ledger-view.ts';
@@ -10,7 +11,6 @@ import { addFinanceCommand, type FinanceGroup } from './group.ts';
 import { moment, money, type Output } from './output.ts';
 
 const MAX_LINES = 10_000;
-const DAY_MS = 86_400_000;
 const DEFAULT_DAYS = 30;
 
 const FROM = option(time.optional(), 'start, included: 2026-11-01', 'date');

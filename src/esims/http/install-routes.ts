@@ -1,7 +1,7 @@
 /** What installs an eSIM, its public link, and what is wrong with it. */
-import { isId } from '../../domain/ids.ts';
 import { toJson } from '../../platform/http/json.ts';
 import { defineRoute, type Route } from '../../platform/http/route.ts';
+import { esimId } from './esim-parameter.ts';
 import {
   diagnosisSchema,
   installSchema,
@@ -15,14 +15,7 @@ const TAG = 'eSIMs';
 const OWN = {
   key: 'required',
   shapes: ['general'],
-  params: {
-    esimId: {
-      description: 'The `_id` of an eSIM order',
-      example: 'esim-0f8fad5bd9cb469fa16570867728950e',
-      isPossible: (text: string) => isId('esim', text),
-      notFound: { code: 'ESIM_NOT_FOUND', message: 'eSIM not found' },
-    },
-  },
+  params: { esimId },
   errors: ['ESIM_NOT_FOUND', 'NOT_YOUR_ESIM'],
 } as const;
 

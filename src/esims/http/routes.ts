@@ -1,7 +1,7 @@
 /** A merchant's own eSIMs: the list and one of them. */
-import { isId } from '../../domain/ids.ts';
 import { toJson } from '../../platform/http/json.ts';
 import { defineRoute, type Route } from '../../platform/http/route.ts';
+import { esimId } from './esim-parameter.ts';
 import { presentEsim, presentEsimPage } from './present.ts';
 import { esimPageSchema, esimSchema, myEsimsQuery } from './schema.ts';
 
@@ -38,14 +38,7 @@ const esimRoute = defineRoute({
   key: 'required',
   scope: 'read',
   shapes: ['base'],
-  params: {
-    esimId: {
-      description: 'The `_id` of an eSIM order',
-      example: 'esim-0f8fad5bd9cb469fa16570867728950e',
-      isPossible: (text) => isId('esim', text),
-      notFound: { code: 'ESIM_NOT_FOUND', message: 'eSIM not found' },
-    },
-  },
+  params: { esimId },
   errors: ['ESIM_NOT_FOUND', 'NOT_YOUR_ESIM'],
   responses: { 200: { description: 'The eSIM order', schema: esimSchema } },
   docs: {

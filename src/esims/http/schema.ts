@@ -3,37 +3,18 @@ import { z } from 'zod';
 import { isId } from '../../domain/ids.ts';
 import { ACCOUNT_CURRENCIES } from '../../domain/money.ts';
 import { ESIM_STATUSES, ESIM_STATUS_FILTERS } from '../../domain/states.ts';
-import { isoTime, money } from '../../platform/http/answer-fields.ts';
-import { choiceField, isCleanText } from '../../platform/http/fields.ts';
-import { MAX_SEARCH_CHARACTERS } from '../../platform/http/limits.ts';
-import { pageFields } from '../../platform/http/page.ts';
+import { isoTime, laterText, money } from '../../platform/http/answer-fields.ts';
+import { choiceField } from '../../platform/http/fields.ts';
+import { afterField, eitherPageOrAfter, pageFields, searchField } from '../../platform/http/page.ts';
 
 export const myEsimsQuery = z
   .object({
     ...pageFields,
     status: choiceField(ESIM_STATUS_FILTERS, { description: 'Only eSIMs in this state' }).optional(),
-    search: z
-      .string()
-      .max(MAX_SEARCH_CHARACTERS, `must be at most ${MAX_SEARCH_CHARACTERS} characters long`)
-      .refine(isCleanText, 'must not contain control characters or broken Unicode')
-      .optional()
-      .meta({ description: 'Matches package name, ICCID or transaction id; empty means no filter' }),
-    after: z
-      .string()
-      .refine((text) => text === '' || isId('esim', text), 'must be the nextCursor of a page')
-      .optional()
-      .meta({
-        description: 'The `nextCursor` of the page before, in place of `page`; empty means the first',
-      }),
+    search: searchField('Matches package name, ICCID or transaction id; empty means no filter'),
+    after: afterField((text) => isId('esim', text)),
   })
-  .refine(({ page, after }) => page === 1 || !after, {
-    path: ['after'],
-    message: 'must not be given together with page',
-  });
-
-/** Empty until known. */
-export const laterText = (description: string) =>
-  z.string().meta({ description: `${description}; empty until known` });
+  .refine(...eitherPageOrAfter);
 
 const packageCoverage = {
   coverage: z.array(z.string()).meta({ description: 'Covered countries' }),

@@ -2,6 +2,7 @@
  * Everything that the supplier says about a delivered eSIM is written here, and what its merchant is notified of with it, in one transaction under the
  * row's lock: no change is silent. Old, repeated and contradictory facts are harmless. Install data is secret and never logged.
  */
+import { DAY_MS } from '../../domain/clock.ts';
 import { sql, type Updateable } from 'kysely';
 import { nextCheckAt, nextUsageAt } from '../check-rules.ts';
 import {
@@ -158,7 +159,6 @@ const dueNotices = (notifiedDays: number, days: number, now: Date, limit: number
       and expired_time > ${now} and expired_time <= ${new Date(now.getTime() + days * DAY_MS)}
     order by expired_time limit ${limit})`;
 
-const DAY_MS = 24 * 3_600_000;
 /** As in migrations/indexes.ts, literally. */
 const MOVING = sql.raw("status in ('CREATED', 'ACTIVE', 'SUSPENDED') and esim_tran_no <> ''");
 

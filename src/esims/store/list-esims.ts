@@ -5,6 +5,7 @@
 import { sql, type RawBuilder } from 'kysely';
 import type { PageQuery } from '../../domain/page.ts';
 import type { EsimStatus } from '../../domain/states.ts';
+import { containing } from '../../platform/database/like.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
 import type { EsimRow } from './esims.ts';
 
@@ -110,7 +111,7 @@ function termsOf(search: string): Search {
   const text = search.toLowerCase();
   const matchesAll = ID_PREFIX.includes(text);
   return {
-    pattern: `%${search.replace(/[\\%_]/g, (character) => `\\${character}`)}%`,
+    pattern: containing(search),
     matchesAll,
     fitsIds: PART_OF_ID.test(text),
     grams: gramsOf(text),

@@ -1,12 +1,10 @@
 /** Who acts for an account, with which keys, and where its webhooks go. No secret is read: of a key its ends, of a URL its host. */
 import { z } from 'zod';
-import { MEMBER_ROLES } from '../../accounts/member-roles.ts';
-import { SCOPES } from '../../domain/account.ts';
+import { keyItem, memberItem } from '../../accounts/http/account-schema.ts';
+import { presentMember } from '../../accounts/http/present-users.ts';
 import { isId } from '../../domain/ids.ts';
 import { isoTime } from '../../platform/http/answer-fields.ts';
-import { wholeNumberField } from '../../platform/http/fields.ts';
 import { toJson, type Wire } from '../../platform/http/json.ts';
-import { DEFAULT_FEED_LIMIT, MAX_PAGE_LIMIT } from '../../platform/http/limits.ts';
 import {
   dataSchema,
   defineOpsRoute,
@@ -14,6 +12,7 @@ import {
   worldField,
   worldQuery,
 } from '../../platform/http/ops-route.ts';
+import { cursorFields } from '../../platform/http/page.ts';
 import type { Route } from '../../platform/http/route.ts';
 import { DISABLED_REASONS, MESSAGE_STATUSES } from '../../webhooks/rules.ts';
 import { MOST_ENDPOINTS, type AccountKey, type AccountMember } from '../account-access.ts';
@@ -27,34 +26,14 @@ import { accountId, ONE_ACCOUNT } from './account-parameter.ts';
 
 const TAG = 'Accounts';
 
-const member = z
-  .object({
-    userId: z.string().meta({ example: 'user-6f9619ff8b864d0191f1c2d3e4f5a6b7' }),
-    email: z.string(),
-    name: z.string(),
-    role: z.enum(MEMBER_ROLES),
-    hasSecondFactor: z.boolean(),
-    joinedAt: isoTime('ISO 8601'),
+const member = memberItem
+  .extend({
     lastSignInAt: isoTime('Null: never').nullable(),
     lockedUntil: isoTime('After too many wrong passwords; null: not locked').nullable(),
   })
   .meta({ id: 'AccountMember' });
 
-const key = z
-  .object({
-    keyId: z.string().meta({ example: 'key-6f9619ff8b864d0191f1c2d3e4f5a6b7' }),
-    key: z
-      .string()
-      .meta({ description: 'Its beginning and its last four characters', example: 'simway_test_…x9Qa' }),
-    companyName: z.string(),
-    scopes: z.array(z.enum(SCOPES)),
-    allowedAddresses: z.array(z.string()),
-    createdAt: isoTime('ISO 8601'),
-    lastUsedAt: isoTime('To about five minutes; null: never').nullable(),
-    expiresAt: isoTime('Null: it does not expire').nullable(),
-    revokedAt: isoTime('Null: it is not revoked').nullable(),
-  })
-  .meta({ id: 'AccountKey' });
+const key = keyItem.omit({ environment: true, websiteUrl: true }).meta({ id: 'AccountKey' });
 
 const endpoint = z
   .object({
@@ -112,17 +91,7 @@ const messagesQuery = z.object({
     .refine(isMessageId, 'must be the id of a message')
     .optional()
     .meta({ description: 'Only this one, also when it was delivered' }),
-  after: z
-    .string()
-    .refine(isMessageId, 'must be the nextCursor of a page')
-    .optional()
-    .meta({ description: 'Continues behind an earlier page: its `nextCursor`' }),
-  limit: wholeNumberField({
-    min: 1,
-    max: MAX_PAGE_LIMIT,
-    fallback: DEFAULT_FEED_LIMIT,
-    description: 'Messages at most',
-  }),
+  ...cursorFields(isMessageId, 'Messages'),
 });
 
 const items = (list: readonly object[]): string => toJson({ success: true, data: { items: list } });
@@ -145,7 +114,7 @@ const membersRoute = defineOpsRoute({
   },
   async handle({ ops, params }) {
     const members = await ops.world.listAccountMembers(params['accountId'] ?? '');
-    return { status: 200, body: items(members.map(presentMember)) };
+    return { status: 200, body: items(members.map(presentSignIns)) };
   },
 });
 
@@ -219,10 +188,9 @@ const messagesRoute = defineOpsRoute({
   },
 });
 
-function presentMember(one: AccountMember): Wire<z.output<typeof member>> {
-  const { userId, email, name, role, hasSecondFactor, joinedAt, lastSignInAt, lockedUntil } = one;
+function presentSignIns({ lastSignInAt, lockedUntil, ...one }: AccountMember): Wire<z.output<typeof member>> {
   return {
-    ...{ userId, email, name, role, hasSecondFactor, joinedAt: joinedAt.toISOString() },
+    ...presentMember(one),
     lastSignInAt: lastSignInAt?.toISOString() ?? null,
     lockedUntil: lockedUntil?.toISOString() ?? null,
   };

@@ -6,16 +6,11 @@ import { ACCOUNT_CURRENCIES } from '../../domain/money.ts';
 import { MAX_REASON_CHARACTERS, MIN_REASON_CHARACTERS } from '../../domain/reasons.ts';
 import { PURCHASE_STATUSES } from '../../domain/states.ts';
 import { amountJson, isoTime, money } from '../../platform/http/answer-fields.ts';
-import { choiceField, countField, textField, wholeNumberField } from '../../platform/http/fields.ts';
+import { choiceField, countField, textField } from '../../platform/http/fields.ts';
 import { toJson, type Wire } from '../../platform/http/json.ts';
-import {
-  DEFAULT_FEED_LIMIT,
-  MAX_ACCOUNT_REQUESTS_PER_MINUTE,
-  MAX_EMAIL_CHARACTERS,
-  MAX_PAGE_LIMIT,
-} from '../../platform/http/limits.ts';
+import { MAX_ACCOUNT_REQUESTS_PER_MINUTE, MAX_EMAIL_CHARACTERS } from '../../platform/http/limits.ts';
 import { dataSchema, defineOpsRoute, worldField, worldQuery } from '../../platform/http/ops-route.ts';
-import { pageFields, pageSchema, presentPage } from '../../platform/http/page.ts';
+import { cursorFields, pageFields, pageSchema, presentPage } from '../../platform/http/page.ts';
 import type { Route } from '../../platform/http/route.ts';
 import { TRANSACTION_TYPES, type FoundTransactions } from '../../purchases/store/list-transactions.ts';
 import type { AccountOverview, ListedAccount } from '../accounts.ts';
@@ -35,17 +30,7 @@ const accountsQuery = z.object({
 
 const transactionsQuery = z.object({
   ...worldField,
-  after: z
-    .string()
-    .refine((text) => isId('transaction', text), 'must be the nextCursor of a page')
-    .optional()
-    .meta({ description: 'Continues behind an earlier page: its `nextCursor`' }),
-  limit: wholeNumberField({
-    min: 1,
-    max: MAX_PAGE_LIMIT,
-    fallback: DEFAULT_FEED_LIMIT,
-    description: 'Transactions at most',
-  }),
+  ...cursorFields((text) => isId('transaction', text), 'Transactions'),
 });
 
 const changeBody = z

@@ -14,7 +14,7 @@ import { renderUserMail, type SandboxMail, type UserMail } from '../../accounts/
 import type { Member } from '../../accounts/user-sessions.ts';
 import { userUseCases } from '../../accounts/users.ts';
 import type { Environment, Scope } from '../../domain/account.ts';
-import type { Clock } from '../../domain/clock.ts';
+import { DAY_MS, type Clock } from '../../domain/clock.ts';
 import { DomainError } from '../../domain/errors.ts';
 import { createCheckedKey, requireAllowed } from '../../webhooks/create-checked-key.ts';
 import type { Mailer } from '../../webhooks/ports.ts';
@@ -81,8 +81,6 @@ export const composeAuth = (
     issuer: config.brand,
     onError: (detail) => events.signInFailed({ detail }),
   });
-
-const DAY_MS = 24 * 3_600_000;
 
 /** Both that answer a sign-up count together: which of them is sent must not show. */
 const MAIL_KIND = {

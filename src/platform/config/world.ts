@@ -1,4 +1,5 @@
 /** Settings of one world: its vendors, how fast purchases go, reconciliation, and webhooks to merchants. */
+import { HOUR_MS } from '../../domain/clock.ts';
 import { z } from 'zod';
 import { json, list, positive, secureUrl, text } from './fields.ts';
 import type { Environment } from '../../domain/account.ts';
@@ -45,8 +46,6 @@ const timings = json(
   '{"attentionAfterMs":5000}',
   z.record(z.string(), z.number().int().positive()),
 ) satisfies z.ZodType<Partial<PurchaseTimings>>;
-
-const HOUR_MS = 3_600_000;
 
 /** Below a second nearly every read would ask the supplier; above an hour a page would show what the schedule has long replaced. */
 const esimFreshMs = (fallback: number) => z.coerce.number().int().min(1_000).max(HOUR_MS).default(fallback);

@@ -1,7 +1,7 @@
 /** Deletes old rows in batches, so that no statement holds its locks for long. */
+import { DAY_MS } from '../../domain/clock.ts';
 
 /** How long rows are kept. docs/OPERATIONS.md lists every table; a test compares it with the database. */
-const DAY_MS = 24 * 3_600_000;
 
 /** Answers to Idempotency-Keys: promised in docs/API.md. */
 export const KEEP_KEYS_MS = 30 * DAY_MS;

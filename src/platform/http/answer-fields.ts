@@ -10,6 +10,10 @@ export const money = (description: string) => z.number().meta({ description, exa
 export const isoTime = (description: string) =>
   z.string().meta({ description, example: '2026-01-31T09:30:00.000Z' });
 
+/** Empty until known. */
+export const laterText = (description: string) =>
+  z.string().meta({ description: `${description}; empty until known` });
+
 /** The age of summed usage, as text. */
 export const oldestUsage = z.string().meta({
   description:

@@ -1,7 +1,13 @@
 /** Lists in the documented general envelope: the query of a page and its response. Pure. */
 import { z } from 'zod';
-import { wholeNumberField } from './fields.ts';
-import { DEFAULT_PAGE_LIMIT, MAX_PAGE, MAX_PAGE_LIMIT } from './limits.ts';
+import { isCleanText, wholeNumberField } from './fields.ts';
+import {
+  DEFAULT_FEED_LIMIT,
+  DEFAULT_PAGE_LIMIT,
+  MAX_PAGE,
+  MAX_PAGE_LIMIT,
+  MAX_SEARCH_CHARACTERS,
+} from './limits.ts';
 import type { Page } from '../../domain/page.ts';
 
 /** Part of every list's query. */
@@ -14,6 +20,51 @@ export const pageFields = {
     description: 'Items per page',
   }),
 };
+
+type IsCursor = (text: string) => boolean;
+const WRONG_CURSOR = 'must be the nextCursor of a page';
+
+/** Part of the query of a list with pages by number and by cursor; `eitherPageOrAfter` belongs to it. */
+export const afterField = (isCursor: IsCursor) =>
+  z
+    .string()
+    .refine((text) => text === '' || isCursor(text), WRONG_CURSOR)
+    .optional()
+    .meta({
+      description: 'The `nextCursor` of the page before, in place of `page`; empty means the first',
+    });
+
+/** What `refine` takes. */
+export const eitherPageOrAfter: [
+  (query: { readonly page: number; readonly after?: string | undefined }) => boolean,
+  { path: string[]; message: string },
+] = [
+  ({ page, after }) => page === 1 || !after,
+  { path: ['after'], message: 'must not be given together with page' },
+];
+
+/** The query of a list that has cursors alone. `what`: the items, for people. */
+export const cursorFields = (isCursor: IsCursor, what: string) => ({
+  after: z
+    .string()
+    .refine(isCursor, WRONG_CURSOR)
+    .optional()
+    .meta({ description: 'Continues behind an earlier page: its `nextCursor`' }),
+  limit: wholeNumberField({
+    min: 1,
+    max: MAX_PAGE_LIMIT,
+    fallback: DEFAULT_FEED_LIMIT,
+    description: `${what} at most`,
+  }),
+});
+
+export const searchField = (description: string) =>
+  z
+    .string()
+    .max(MAX_SEARCH_CHARACTERS, `must be at most ${MAX_SEARCH_CHARACTERS} characters long`)
+    .refine(isCleanText, 'must not contain control characters or broken Unicode')
+    .optional()
+    .meta({ description });
 
 export const paginationSchema = z
   .object({

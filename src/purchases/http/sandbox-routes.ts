@@ -1,11 +1,11 @@
 /** What happens to a test eSIM, on command: one path for each action. The live world has nothing behind these, and live keys are refused. */
 import { z } from 'zod';
 import { PLAIN_SANDBOX_ACTIONS, INSTALL_STAGES, type SandboxAction } from '../../esims/sandbox-port.ts';
-import { isId } from '../../domain/ids.ts';
 import { choiceField, countField } from '../../platform/http/fields.ts';
 import { toJson } from '../../platform/http/json.ts';
 import { MAX_SANDBOX_ADVANCE_SECONDS, MAX_SANDBOX_USE_BYTES } from '../../platform/http/limits.ts';
 import { defineRoute, type Route } from '../../platform/http/route.ts';
+import { esimId } from '../../esims/http/esim-parameter.ts';
 import { presentEsim } from '../../esims/http/present.ts';
 import { esimSchema } from '../../esims/http/schema.ts';
 
@@ -99,14 +99,7 @@ function actionRoute<Body extends z.ZodObject | undefined>(
     scope: 'purchase',
     testKeysOnly: true,
     shapes: ['general'],
-    params: {
-      esimId: {
-        description: 'The `_id` of an eSIM order',
-        example: 'esim-0f8fad5bd9cb469fa16570867728950e',
-        isPossible: (text) => isId('esim', text),
-        notFound: { code: 'ESIM_NOT_FOUND', message: 'eSIM not found' },
-      },
-    },
+    params: { esimId },
     body,
     errors: ['ESIM_NOT_FOUND', 'NOT_YOUR_ESIM', 'SANDBOX_ACTION_REFUSED', 'NOT_FOUND'],
     responses: { 200: { description: 'The eSIM order, as it now stands', schema: esimSchema } },

@@ -2,11 +2,10 @@
 import { z } from 'zod';
 import { ACCOUNT_CURRENCIES } from '../../domain/money.ts';
 import { PACKAGE_TYPES, PAYMENT_METHODS, PURCHASE_STATUSES } from '../../domain/states.ts';
-import { money, timeline } from '../../platform/http/answer-fields.ts';
+import { laterText, money, timeline } from '../../platform/http/answer-fields.ts';
 import { amountField, choiceField, textField } from '../../platform/http/fields.ts';
 import { MAX_MAX_PRICE_MINOR, MAX_PACKAGE_CODE_CHARACTERS } from '../../platform/http/limits.ts';
 import { fundingStandingSchema, paymentFields } from '../../payments/http/schema.ts';
-import { laterText } from '../../esims/http/schema.ts';
 
 export const buyBody = z
   .object({

@@ -1,9 +1,9 @@
 /** What happened to one eSIM. */
 import { z } from 'zod';
-import { isId } from '../../domain/ids.ts';
 import { isoTime } from '../../platform/http/answer-fields.ts';
 import { toJson, type Wire } from '../../platform/http/json.ts';
 import { defineRoute, type Route } from '../../platform/http/route.ts';
+import { esimId } from '../../esims/http/esim-parameter.ts';
 import type { EsimTimeline } from '../esim-timeline.ts';
 import { TIMELINE_SOURCES } from '../esim-timeline-rules.ts';
 
@@ -42,14 +42,7 @@ export const timelineRoute: Route = defineRoute({
   key: 'required',
   scope: 'read',
   shapes: ['general'],
-  params: {
-    esimId: {
-      description: 'The `_id` of an eSIM order',
-      example: 'esim-0f8fad5bd9cb469fa16570867728950e',
-      isPossible: (text) => isId('esim', text),
-      notFound: { code: 'ESIM_NOT_FOUND', message: 'eSIM not found' },
-    },
-  },
+  params: { esimId },
   errors: ['ESIM_NOT_FOUND', 'NOT_YOUR_ESIM'],
   responses: { 200: { description: 'The timeline', schema: timelineSchema } },
   docs: {

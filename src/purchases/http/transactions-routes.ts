@@ -4,10 +4,16 @@ import { isId } from '../../domain/ids.ts';
 import { ACCOUNT_CURRENCIES } from '../../domain/money.ts';
 import { PAYMENT_METHODS, PURCHASE_STATUSES } from '../../domain/states.ts';
 import { isoTime, money } from '../../platform/http/answer-fields.ts';
-import { choiceField, isCleanText, timeField } from '../../platform/http/fields.ts';
+import { choiceField, timeField } from '../../platform/http/fields.ts';
 import { moneyJson, toJson, type Wire } from '../../platform/http/json.ts';
-import { MAX_SEARCH_CHARACTERS } from '../../platform/http/limits.ts';
-import { pageFields, paginationSchema, presentPage } from '../../platform/http/page.ts';
+import {
+  afterField,
+  eitherPageOrAfter,
+  pageFields,
+  paginationSchema,
+  presentPage,
+  searchField,
+} from '../../platform/http/page.ts';
 import { defineRoute, type Route } from '../../platform/http/route.ts';
 import { MOST_COUNTED, type TransactionPage } from '../list-transactions.ts';
 import { TRANSACTION_TYPES, type ListedTransaction } from '../store/list-transactions.ts';
@@ -22,27 +28,12 @@ const transactionsQuery = z
     paymentMethod: choiceField(PAYMENT_METHODS, { description: 'Only paid for in this way' }).optional(),
     from: timeField({ description: 'Only opened from this time on' }).optional(),
     to: timeField({ description: 'Only opened before this time' }).optional(),
-    search: z
-      .string()
-      .max(MAX_SEARCH_CHARACTERS, `must be at most ${MAX_SEARCH_CHARACTERS} characters long`)
-      .refine(isCleanText, 'must not contain control characters or broken Unicode')
-      .optional()
-      .meta({
-        description:
-          'A transaction id, `esimId` or ICCID, or a part of a transaction id, ICCID or package name; empty means no filter',
-      }),
-    after: z
-      .string()
-      .refine((text) => text === '' || isId('transaction', text), 'must be the nextCursor of a page')
-      .optional()
-      .meta({
-        description: 'The `nextCursor` of the page before, in place of `page`; empty means the first',
-      }),
+    search: searchField(
+      'A transaction id, `esimId` or ICCID, or a part of a transaction id, ICCID or package name; empty means no filter',
+    ),
+    after: afterField((text) => isId('transaction', text)),
   })
-  .refine(({ page, after }) => page === 1 || !after, {
-    path: ['after'],
-    message: 'must not be given together with page',
-  });
+  .refine(...eitherPageOrAfter);
 
 const transactionItemSchema = z
   .object({

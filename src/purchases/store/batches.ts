@@ -1,4 +1,5 @@
 /** Batches and their rows. What became of a row is read from its purchase, so result, ledger and supplier cannot differ. */
+import { DAY_MS } from '../../domain/clock.ts';
 import { sql, type Selectable } from 'kysely';
 import type { AccountCurrency } from '../../domain/money.ts';
 import type { PageQuery } from '../../domain/page.ts';
@@ -80,8 +81,6 @@ export async function insertBatch(
     .execute();
   return inserted;
 }
-
-const DAY_MS = 24 * 3_600_000;
 
 async function countBefore(trx: WorldDb, accountId: string, now: Date) {
   const since = new Date(now.getTime() - DAY_MS);

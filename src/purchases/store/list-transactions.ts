@@ -13,6 +13,7 @@ import {
   type PaymentMethod,
   type PurchaseStatus,
 } from '../../domain/states.ts';
+import { containing } from '../../platform/database/like.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
 
 export const TRANSACTION_TYPES = [...PACKAGE_TYPES, 'FUNDING'] as const;
@@ -257,7 +258,7 @@ function idsOf(accountId: string, search: string): RawBuilder<unknown> | undefin
 /** A from clause over `scanned`. */
 function matching(search: string | undefined): RawBuilder<unknown> {
   if (search === undefined) return sql`from scanned`;
-  const pattern = `%${search.replace(/[\\%_]/g, (character) => `\\${character}`)}%`;
+  const pattern = containing(search);
   // A complete id of an eSIM is in none of these columns: what it led to matches.
   const isEsimId = isId('esim', search.toLowerCase());
   const byIccid = /^\d+$/.test(search)

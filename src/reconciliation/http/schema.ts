@@ -1,4 +1,5 @@
 /** Amounts are numbers with two decimals; of USD4 with four. */
+import { DAY_MS } from '../../domain/clock.ts';
 import { z } from 'zod';
 import { WAITS_FOR } from '../store/ledger.ts';
 import { DIFFERENCE_KINDS } from '../payment-rules.ts';
@@ -134,7 +135,6 @@ const dayField = (description: string) =>
 
 /** A leap year and a day: longer reports are made in parts. */
 const MOST_DAYS = 367;
-const DAY_MS = 86_400_000;
 
 export const dailyQuery = z
   .object({
