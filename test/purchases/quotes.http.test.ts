@@ -318,7 +318,13 @@ it('quotes a top-up for the eSIM that it fits, and buys with it', async () => {
     .set({ status: 'ACTIVE' })
     .where('id', '=', door.idOf(esimId))
     .execute();
-  expect(await buy({ ...topUp, quoteId })).toMatchObject({ status: 200, json: { package: { price: 2.5 } } });
+  const priced = { ...topUp, quoteId, maxPriceCurrency: 'USD' };
+  expectRefusal(await buy({ ...priced, maxPrice: 2.49 }), 400, 'PRICE_ABOVE_MAX');
+  expectRefusal(await buy({ ...priced, maxPrice: 2.5, maxPriceCurrency: 'NGN' }), 400, 'CURRENCY_MISMATCH');
+  expect(await buy({ ...priced, maxPrice: 2.5 })).toMatchObject({
+    status: 200,
+    json: { package: { price: 2.5 } },
+  });
 });
 
 it(`keeps at most ${MAX_OPEN_QUOTES} open for an account, asked for at once or not, and forgets old ones`, async () => {
