@@ -29,6 +29,7 @@ let stack: Stack;
 let eventEsims: string[];
 beforeAll(async () => {
   stack = await startStack({
+    wholeCatalogue: true,
     env: {
       SIMWAY_TEST_SUPPLIER_REQUESTS_PER_SECOND: '8',
       // Buyers wait for their answer, however slow the machine is.

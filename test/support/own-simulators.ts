@@ -5,6 +5,9 @@ import { createGatewaySimulator, type GatewaySimulatorOptions } from '../../src/
 import { createSupplierSimulator, type SupplierSimulatorOptions } from '../../src/sandbox/supplier/index.ts';
 import { makeTestFolder } from './test-folder.ts';
 
+/** What the supplier sells in beside the magic packages: 2 countries and a region are read in a fortieth of the time that all take. */
+export const FEW_LOCATIONS = ['FR', 'NG', 'EU-42'];
+
 type Closers = (() => Promise<unknown>)[];
 
 interface OwnSimulator {

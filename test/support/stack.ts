@@ -27,9 +27,9 @@ import type { SupplierSimulatorOptions } from '../../src/sandbox/supplier/index.
 import type { AccountsDb, WorldDatabase, WorldDb } from '../../src/platform/database/tables.ts';
 import type { ApiBody } from './api-body.ts';
 import { createTestDatabase, openSchema } from './database.ts';
-import { ownGateway, ownSupplier } from './own-simulators.ts';
+import { FEW_LOCATIONS, ownGateway, ownSupplier } from './own-simulators.ts';
 import { startProcess } from './processes.ts';
-import { STOCKED } from './stocked.ts';
+import { STOCKED, STOCKED_WHOLE } from './stocked.ts';
 import { fund } from '../../src/ledger/fund-by-hand.ts';
 import { until } from './until.ts';
 
@@ -50,6 +50,8 @@ export interface StackOptions {
   readonly redisUrl?: string | null;
   /** For what has to know it beforehand; a free one otherwise. */
   readonly adminPort?: number;
+  /** The supplier sells everything, not only in a few locations. */
+  readonly wholeCatalogue?: boolean;
   /** Start without a worker: startWorker() brings it up later. */
   readonly worker?: boolean;
 }
@@ -149,7 +151,7 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
 }
 
 async function bringUp(options: StackOptions, closers: (() => Promise<unknown>)[]): Promise<Stack> {
-  const databaseUrl = options.databaseUrl ?? (await ownDatabase(closers));
+  const databaseUrl = options.databaseUrl ?? (await ownDatabase(options, closers));
   const prefix = `t-${randomBytes(5).toString('hex')}`;
   const namespace = `${prefix}-test`;
   const temporalAddress = options.temporalAddress ?? inject('temporalAddress');
@@ -161,7 +163,8 @@ async function bringUp(options: StackOptions, closers: (() => Promise<unknown>)[
     await removeSchedules(temporal);
     await connection.close();
   });
-  const supplier = await ownSupplier(options.supplier, closers);
+  const locations = options.wholeCatalogue === true ? undefined : FEW_LOCATIONS;
+  const supplier = await ownSupplier({ locations, ...options.supplier }, closers);
   const apiPort = await freePort();
   const gateway = await ownGateway(options.gateway, apiPort, closers);
   const adminPort = options.adminPort ?? (await freePort());
@@ -258,8 +261,11 @@ async function removeSchedules({ connection, options: { namespace } }: Client): 
   await connection.withDeadline(Date.now() + 2_000, remove).catch(() => undefined);
 }
 
-async function ownDatabase(closers: (() => Promise<unknown>)[]): Promise<string> {
-  const database = await createTestDatabase({ template: STOCKED });
+async function ownDatabase(
+  { wholeCatalogue }: StackOptions,
+  closers: (() => Promise<unknown>)[],
+): Promise<string> {
+  const database = await createTestDatabase({ template: wholeCatalogue === true ? STOCKED_WHOLE : STOCKED });
   closers.push(() => database.drop());
   return database.url;
 }
