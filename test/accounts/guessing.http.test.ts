@@ -8,7 +8,7 @@ import { createAccount, createKey } from '../../src/accounts/manage-accounts.ts'
 import type { AccountsDatabase } from '../../src/accounts/store/tables.ts';
 import { openPool } from '../../src/platform/database/database.ts';
 import { openBooks, type Books } from '../support/books.ts';
-import { openDoor, type Door, type Reply } from '../support/http/door.ts';
+import { openDoor, type Door, type Reply } from '../support/http/api.ts';
 import { openOperators, tokenOf, type TestOperators } from '../support/http/operators.ts';
 
 const LIMIT = 20;

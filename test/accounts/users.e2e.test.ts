@@ -2,7 +2,7 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readContract } from '../support/http/contract.ts';
-import type { Reply } from '../support/http/door.ts';
+import type { Reply } from '../support/http/api.ts';
 import {
   accountOf,
   askAboutColleagues,

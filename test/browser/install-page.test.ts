@@ -3,7 +3,7 @@
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { InstallView } from '../../src/esims/installing.ts';
-import { openDoor, type Door } from '../support/http/door.ts';
+import { openDoor, type Door } from '../support/http/api.ts';
 import { keepScreenshot } from '../support/screenshots.ts';
 import { openBrowser, overflow, watchOrigins, watchTroubles } from './browser.ts';
 

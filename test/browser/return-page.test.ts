@@ -1,7 +1,7 @@
 // The page that a buyer comes back to after a hosted checkout, in a real browser: it follows the payment by itself, with scripts and without.
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
-import { openDoor, type Door } from '../support/http/door.ts';
+import { openDoor, type Door } from '../support/http/api.ts';
 import { openBrowser, watchOrigins, watchTroubles } from './browser.ts';
 import type { PaymentStatusView } from '../../src/payments/views.ts';
 

@@ -1,7 +1,7 @@
 // The list of changes, and lists that are not sent twice.
 import { sql } from 'kysely';
 import { afterEach, beforeEach, describe, expect, it, test } from 'vitest';
-import { openDoor, type Door } from '../support/http/door.ts';
+import { openDoor, type Door } from '../support/http/api.ts';
 
 let door: Door;
 beforeEach(async () => {

@@ -10,7 +10,7 @@ import { parseJson } from '../../src/platform/http/json.ts';
 import { pricingRoutes } from '../../src/catalogue/http/ops-routes.ts';
 import { openBooks, type Books } from '../support/books.ts';
 import { basePackage, region } from '../support/facts.ts';
-import { openDoor, type Door, type Reply } from '../support/http/door.ts';
+import { openDoor, type Door, type Reply } from '../support/http/api.ts';
 import { openOperators, personOf, tokenOf } from '../support/http/operators.ts';
 import { generalError } from '../support/http/error-bodies.ts';
 

@@ -5,7 +5,7 @@ import { DomainError } from '../../src/domain/errors.ts';
 import { TEXTS } from '../../src/esims/http/install-texts/languages.ts';
 import type { EsimTables } from '../../src/esims/store/tables.ts';
 import type { Updateable } from 'kysely';
-import { openDoor, type Ask, type Door, type Reply } from '../support/http/door.ts';
+import { openDoor, type Ask, type Door, type Reply } from '../support/http/api.ts';
 import { generalError } from '../support/http/error-bodies.ts';
 
 let door: Door;

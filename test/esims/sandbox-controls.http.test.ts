@@ -1,7 +1,7 @@
 // The sandbox's routes: what each asks of the simulator, and who is refused how. What a life looks like: sandbox-life.e2e.test.ts.
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { PLAIN_SANDBOX_ACTIONS } from '../../src/esims/sandbox-port.ts';
-import { openDoor, type Ask, type Door, type Reply } from '../support/http/door.ts';
+import { openDoor, type Ask, type Door, type Reply } from '../support/http/api.ts';
 import { generalError } from '../support/http/error-bodies.ts';
 
 let door: Door;

@@ -7,7 +7,7 @@ import { parse } from 'yaml';
 import { MAX_SUPPLIER_EVENT_BYTES } from '../../src/platform/http/limits.ts';
 import { readConfig } from '../../src/platform/config/config.ts';
 import { MAX_FOREIGN_EVENTS } from '../../src/esims/store/supplier-events.ts';
-import { openDoor, type Door, type Reply } from '../support/http/door.ts';
+import { openDoor, type Door, type Reply } from '../support/http/api.ts';
 import { generalError } from '../support/http/error-bodies.ts';
 
 let door: Door;

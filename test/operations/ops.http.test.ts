@@ -7,7 +7,7 @@ import { LOGINS_PER_MINUTE, PERSON_REQUESTS_PER_MINUTE } from '../../src/platfor
 import { createRouteTable } from '../../src/platform/composition/route-table.ts';
 import { openBooks, type Books } from '../support/books.ts';
 import { readContract, type Contract, type Operation } from '../support/http/contract.ts';
-import { openDoor, type Ask, type Door, type Reply } from '../support/http/door.ts';
+import { openDoor, type Ask, type Door, type Reply } from '../support/http/api.ts';
 import { openOperators, PASSWORD, personOf, tokenOf, type TestOperators } from '../support/http/operators.ts';
 import { plantSales, plantWork, SOLD, TXN } from '../support/http/operator-rows.ts';
 import { keyOf } from '../support/http/shop.ts';

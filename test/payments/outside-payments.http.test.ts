@@ -1,6 +1,6 @@
 // Paying from outside the wallet: how to pay in every answer that may still wait for its money, asking again, and funding a wallet.
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { openDoor, type Ask, type Door, type Reply } from '../support/http/door.ts';
+import { openDoor, type Ask, type Door, type Reply } from '../support/http/api.ts';
 import { generalError } from '../support/http/error-bodies.ts';
 
 let door: Door;

@@ -1,6 +1,6 @@
 // Refusals of confirm-payment and of funding: every one in shape 3, in its exact words, whatever was sent.
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { openDoor, type Ask, type Door } from '../support/http/door.ts';
+import { openDoor, type Ask, type Door } from '../support/http/api.ts';
 import { generalError, unauthorised } from '../support/http/error-bodies.ts';
 
 let door: Door;

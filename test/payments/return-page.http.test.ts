@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { FAILURE_REASONS } from '../../src/domain/refusals.ts';
 import { DomainError } from '../../src/domain/errors.ts';
-import { openDoor, type Door, type Reply } from '../support/http/door.ts';
+import { openDoor, type Door, type Reply } from '../support/http/api.ts';
 import { generalError } from '../support/http/error-bodies.ts';
 import type { PaymentStatusView } from '../../src/payments/views.ts';
 import { html } from '../../src/platform/http/html.ts';

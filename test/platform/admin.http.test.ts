@@ -3,7 +3,7 @@ import { afterEach, expect, test } from 'vitest';
 import { buildAdminApp, type ReadinessCheck } from '../../src/platform/http/admin.ts';
 import { startServer, type RunningServer } from '../../src/platform/http/server.ts';
 import { createMetrics } from '../../src/platform/telemetry/metrics.ts';
-import { openDoor } from '../support/http/door.ts';
+import { openDoor } from '../support/http/api.ts';
 
 const running: RunningServer[] = [];
 afterEach(async () => {

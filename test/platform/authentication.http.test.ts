@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createRouteTable } from '../../src/platform/composition/route-table.ts';
 import type { Route } from '../../src/platform/http/route.ts';
-import { openDoor, type Door } from '../support/http/door.ts';
+import { openDoor, type Door } from '../support/http/api.ts';
 import { keyOf } from '../support/http/shop.ts';
 
 let door: Door;

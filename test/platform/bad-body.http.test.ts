@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { MAX_BODY_BYTES, MAX_JSON_DEPTH, MAX_JSON_MEMBERS } from '../../src/platform/http/limits.ts';
-import { openDoor, type Ask, type Door, type Reply } from '../support/http/door.ts';
+import { openDoor, type Ask, type Door, type Reply } from '../support/http/api.ts';
 import { keyOf } from '../support/http/shop.ts';
 
 let door: Door;

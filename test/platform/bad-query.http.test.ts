@@ -8,7 +8,7 @@ import {
   MAX_REGION_CODE_CHARACTERS,
   MAX_SEARCH_CHARACTERS,
 } from '../../src/platform/http/limits.ts';
-import { openDoor, type Door } from '../support/http/door.ts';
+import { openDoor, type Door } from '../support/http/api.ts';
 
 let door: Door;
 beforeAll(async () => {

@@ -8,7 +8,7 @@ import {
   resolveClientAddress,
 } from '../../src/platform/http/addresses.ts';
 import { findClientAddress } from '../../src/platform/http/middleware/client-address.ts';
-import { openDoor, type Door } from '../support/http/door.ts';
+import { openDoor, type Door } from '../support/http/api.ts';
 
 const PROXY = '127.0.0.10';
 const STRANGER = '127.0.0.99';

@@ -5,8 +5,8 @@ import { connect, type Socket } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, test } from 'vitest';
 import { MAX_REQUESTS_IN_PROGRESS } from '../../src/platform/http/limits.ts';
-import { openDoor, type Door } from '../support/http/door.ts';
-import type { ToParent } from '../support/http/door-process.ts';
+import { openDoor, type Door } from '../support/http/api.ts';
+import type { ToParent } from '../support/http/api-process.ts';
 import { keyOf } from '../support/http/shop.ts';
 import { until } from '../support/until.ts';
 
@@ -236,7 +236,7 @@ describe('a client that sends and never reads', () => {
   });
 
   test('cannot fill the memory', { timeout: 60_000 }, async () => {
-    const child = fork(fileURLToPath(new URL('../support/http/door-process.ts', import.meta.url)), {
+    const child = fork(fileURLToPath(new URL('../support/http/api-process.ts', import.meta.url)), {
       stdio: 'inherit',
       execArgv: [...process.execArgv, '--expose-gc'],
     });

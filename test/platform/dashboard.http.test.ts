@@ -3,7 +3,7 @@ import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { brotliCompressSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openDoor, type Door } from '../support/http/door.ts';
+import { openDoor, type Door } from '../support/http/api.ts';
 import { makeTestFolder } from '../support/test-folder.ts';
 
 const PAGE = '<!doctype html><meta name="style-nonce" content="STYLE_NONCE"><div id="root"></div>';

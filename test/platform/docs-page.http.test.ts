@@ -1,6 +1,6 @@
 // The reference page: served from here alone, under a policy that lets nothing in from elsewhere.
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { openDoor, type Door } from '../support/http/door.ts';
+import { openDoor, type Door } from '../support/http/api.ts';
 
 let door: Door;
 beforeAll(async () => {

@@ -21,7 +21,7 @@ import { MOST_COUNTED_BY_REGION } from '../../src/purchases/store/spending.ts';
 import { MAX_SPENDING_DAYS } from '../../src/purchases/spending.ts';
 import * as limits from '../../src/platform/http/limits.ts';
 import { createRouteTable } from '../../src/platform/composition/route-table.ts';
-import { openDoor, type Door } from '../support/http/door.ts';
+import { openDoor, type Door } from '../support/http/api.ts';
 import { keyOf } from '../support/http/shop.ts';
 
 const errors = readFileSync(new URL('../../docs/ERRORS.md', import.meta.url), 'utf8');

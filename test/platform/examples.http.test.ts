@@ -6,7 +6,7 @@ import { errorCodesOf } from '../../src/platform/http/docs/openapi.ts';
 import { EXAMPLES } from '../../src/platform/http/docs/examples.ts';
 import { createRouteTable } from '../../src/platform/composition/route-table.ts';
 import { parseJson } from '../../src/platform/http/json.ts';
-import { openDoor, type Door } from '../support/http/door.ts';
+import { openDoor, type Door } from '../support/http/api.ts';
 
 interface Media {
   readonly examples?: Readonly<Record<string, { readonly summary: string; readonly value: unknown }>>;

@@ -11,7 +11,7 @@ import {
 } from '../support/http/contract.ts';
 import { PAYMENT_METHODS } from '../../src/domain/states.ts';
 import { WEBHOOK_EVENTS } from '../../src/webhooks/event-rules.ts';
-import { openDoor, type Ask, type Door } from '../support/http/door.ts';
+import { openDoor, type Ask, type Door } from '../support/http/api.ts';
 import { keyOf } from '../support/http/shop.ts';
 
 const RUNS = 2_400;

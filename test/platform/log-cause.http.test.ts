@@ -2,7 +2,7 @@
 // never with a secret.
 import { afterEach, beforeEach, describe, expect, it, test } from 'vitest';
 import { DomainError } from '../../src/domain/errors.ts';
-import { openDoor, type Door } from '../support/http/door.ts';
+import { openDoor, type Door } from '../support/http/api.ts';
 import { keyOf } from '../support/http/shop.ts';
 import { EngineUnavailable } from '../../src/domain/outcome.ts';
 

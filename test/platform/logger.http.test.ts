@@ -1,7 +1,7 @@
 // Promise A9 at the source: no key, secret or install code gets into the log, whatever field or text it comes in.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createLogger } from '../../src/platform/telemetry/logger.ts';
-import { openDoor, type Door } from '../support/http/door.ts';
+import { openDoor, type Door } from '../support/http/api.ts';
 import { keyOf } from '../support/http/shop.ts';
 
 function logged(write: (logger: ReturnType<typeof createLogger>) => void): string {

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { ERROR_CODES } from '../../src/domain/errors.ts';
 import { createRouteTable } from '../../src/platform/composition/route-table.ts';
 import { readContract, type Contract, type JsonSchema, type Operation } from '../support/http/contract.ts';
-import { openDoor, type Ask, type Door } from '../support/http/door.ts';
+import { openDoor, type Ask, type Door } from '../support/http/api.ts';
 import { sandboxAsks } from '../support/http/sandbox-asks.ts';
 import { WEBHOOK_ASKS, type DocumentedAsk } from '../support/http/webhook-asks.ts';
 

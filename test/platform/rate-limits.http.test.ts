@@ -1,6 +1,6 @@
 // Counting: which bucket a request falls into, and the headers on every answer that was counted (promise A8, one process).
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { openDoor, RESET_AT_MS, type Ask, type Door, type Reply } from '../support/http/door.ts';
+import { openDoor, RESET_AT_MS, type Ask, type Door, type Reply } from '../support/http/api.ts';
 
 let door: Door;
 beforeEach(async () => {

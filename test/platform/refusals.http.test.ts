@@ -1,6 +1,6 @@
 // Every refusal in its documented shape: which body, which status, which code, which exact words.
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { openDoor, type Ask, type Door } from '../support/http/door.ts';
+import { openDoor, type Ask, type Door } from '../support/http/api.ts';
 import { baseError, topUpError, generalError, unauthorised } from '../support/http/error-bodies.ts';
 
 let door: Door;

@@ -1,6 +1,6 @@
 // Promise D4: a request id on every answer, the caller's own when it is well formed, and the same one in the log.
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { openDoor, type Ask, type Door } from '../support/http/door.ts';
+import { openDoor, type Ask, type Door } from '../support/http/api.ts';
 
 let door: Door;
 beforeAll(async () => {

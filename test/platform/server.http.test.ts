@@ -5,8 +5,8 @@ import { Agent, request as httpRequest } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, test } from 'vitest';
-import { openDoor, type Door } from '../support/http/door.ts';
-import type { ToParent } from '../support/http/door-process.ts';
+import { openDoor, type Door } from '../support/http/api.ts';
+import type { ToParent } from '../support/http/api-process.ts';
 import { keyOf } from '../support/http/shop.ts';
 
 const opened: Door[] = [];
@@ -168,7 +168,7 @@ test(
   'large posts in parallel are refused without filling memory (promise A6, small)',
   { timeout: 60_000 },
   async () => {
-    const child = fork(fileURLToPath(new URL('../support/http/door-process.ts', import.meta.url)), {
+    const child = fork(fileURLToPath(new URL('../support/http/api-process.ts', import.meta.url)), {
       stdio: 'inherit',
     });
     try {

@@ -1,6 +1,6 @@
 // Every route's success answer, field by field as documented: exact names, exact numbers, exact bytes of money.
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { openDoor, type Door, type Reply } from '../support/http/door.ts';
+import { openDoor, type Door, type Reply } from '../support/http/api.ts';
 
 let door: Door;
 beforeEach(async () => {

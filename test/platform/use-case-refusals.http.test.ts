@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { DomainError, ERROR_CODES, type ErrorCode } from '../../src/domain/errors.ts';
 import { STATUS_OF } from '../../src/platform/http/errors.ts';
-import { openDoor, type Door } from '../support/http/door.ts';
+import { openDoor, type Door } from '../support/http/api.ts';
 import { baseError, unauthorised } from '../support/http/error-bodies.ts';
 
 let door: Door;

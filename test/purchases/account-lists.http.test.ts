@@ -1,6 +1,6 @@
 /** The wallet's entries, the list of transactions, spending by day and an eSIM's timeline at the door: their answers, and bad input. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openDoor } from '../support/http/door.ts';
+import { openDoor } from '../support/http/api.ts';
 import { generalError } from '../support/http/error-bodies.ts';
 
 const door = await openDoor();

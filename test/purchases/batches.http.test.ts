@@ -12,7 +12,7 @@ import { EngineUnavailable } from '../../src/domain/outcome.ts';
 import { createUnlimitedPacer } from '../../src/platform/redis/pacer.ts';
 import { createEvents } from '../../src/platform/telemetry/events.ts';
 import { createSmtpMailer } from '../../src/vendors/mail/mailer.ts';
-import { openDoor, type Ask, type Door, type Reply } from '../support/http/door.ts';
+import { openDoor, type Ask, type Door, type Reply } from '../support/http/api.ts';
 import { baseItem } from '../support/http/packages.ts';
 import { generalError } from '../support/http/error-bodies.ts';
 import { startMailServer, type MailServer } from '../support/mail-server.ts';

@@ -1,6 +1,6 @@
 /** Statistics and top destinations at the door: their answers, and bad input in the general shape. */
 import { afterAll, describe, expect, it } from 'vitest';
-import { openDoor } from '../support/http/door.ts';
+import { openDoor } from '../support/http/api.ts';
 import { generalError } from '../support/http/error-bodies.ts';
 
 const door = await openDoor();

@@ -6,7 +6,7 @@ import { findPricingSettings, insertPricingSettings } from '../../src/catalogue/
 import { insertRates } from '../../src/catalogue/store/rates.ts';
 import { MAX_OPEN_QUOTES, QUOTE_LIFE_MS } from '../../src/purchases/quotes.ts';
 import { forgetQuotes } from '../../src/purchases/store/quotes.ts';
-import { openDoor, type Ask, type Door, type Reply } from '../support/http/door.ts';
+import { openDoor, type Ask, type Door, type Reply } from '../support/http/api.ts';
 import { baseItem, regionItems, regions } from '../support/http/packages.ts';
 
 let door: Door;

@@ -5,7 +5,7 @@ import { KEEP_EVENTS_MS } from '../../src/platform/database/retention.ts';
 import { CURSOR_CHARACTERS } from '../../src/webhooks/feed-cursor.ts';
 import { forgetEvents } from '../../src/webhooks/store/feed.ts';
 import { enqueueWebhook, newPendingMessages } from '../../src/webhooks/store/messages.ts';
-import { openDoor, type Door, type Reply } from '../support/http/door.ts';
+import { openDoor, type Door, type Reply } from '../support/http/api.ts';
 import { generalError } from '../support/http/error-bodies.ts';
 import { until } from '../support/until.ts';
 

@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { MAX_ENDPOINTS } from '../../src/webhooks/rules.ts';
 import { WEBHOOK_EVENTS } from '../../src/webhooks/event-rules.ts';
-import { openDoor, type Ask, type Door, type Reply } from '../support/http/door.ts';
+import { openDoor, type Ask, type Door, type Reply } from '../support/http/api.ts';
 import { generalError, unauthorised } from '../support/http/error-bodies.ts';
 
 let door: Door;

@@ -1,7 +1,7 @@
 // Messages, attempts and the low balance at the door: exact answers, filters, every wrong field named, only one's own.
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { WEBHOOK_EVENTS } from '../../src/webhooks/event-rules.ts';
-import { openDoor, type Door, type Reply } from '../support/http/door.ts';
+import { openDoor, type Door, type Reply } from '../support/http/api.ts';
 import { generalError } from '../support/http/error-bodies.ts';
 
 let door: Door;

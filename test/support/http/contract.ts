@@ -1,6 +1,6 @@
 // Reads the service's own OpenAPI document and judges answers by it, strictly: an undocumented status or field is a failure.
 import { z } from 'zod';
-import type { Ask, Door, Reply } from './door.ts';
+import type { Ask, Door, Reply } from './api.ts';
 
 export interface Operation {
   readonly method: string;

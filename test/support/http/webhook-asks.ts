@@ -1,5 +1,5 @@
 // What the OpenAPI test asks of the webhook routes, in order: each row builds on the ones before, and ids are counted by the memory shop.
-import type { Ask } from './door.ts';
+import type { Ask } from './api.ts';
 
 const ENDPOINTS = '/api/webhooks/endpoints';
 const MESSAGES = '/api/webhooks/messages';

@@ -6,7 +6,7 @@ import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { DomainError } from '../../src/domain/errors.ts';
 import { MAX_EVENT_BYTES } from '../../src/platform/http/limits.ts';
-import { openDoor, type Ask, type Door, type Reply } from '../support/http/door.ts';
+import { openDoor, type Ask, type Door, type Reply } from '../support/http/api.ts';
 import { GOOD_SIGNATURE } from '../support/http/vendors.ts';
 import { generalError, unauthorised } from '../support/http/error-bodies.ts';
 import { until } from '../support/until.ts';
