@@ -8,7 +8,7 @@ import { createAccount, createKey } from '../../src/accounts/manage-accounts.ts'
 import type { AccountsDatabase } from '../../src/accounts/store/tables.ts';
 import { openPool } from '../../src/platform/database/database.ts';
 import { openBooks, type Books } from '../support/books.ts';
-import { openDoor, type Door, type Reply } from '../support/http/api.ts';
+import { startApi, type TestApi, type Reply } from '../support/http/api.ts';
 import { openOperators, tokenOf, type TestOperators } from '../support/http/operators.ts';
 
 const LIMIT = 20;
@@ -41,7 +41,7 @@ afterAll(async () => {
   await books.close();
 });
 
-let door: Door;
+let api: TestApi;
 async function unusable(): Promise<typeof db> {
   const closed = new Kysely<AccountsDatabase>({ dialect: new PostgresDialect({ pool: new Pool() }) });
   await closed.destroy();
@@ -58,8 +58,8 @@ async function openAt({ isPolled }: { readonly isPolled: boolean }): Promise<voi
     onError: () => undefined,
   });
   await ops.reset();
-  door = await openDoor({ ops, settings: { failedAuthPerMinute: LIMIT } });
-  door.shop.useCases.accounts.authenticate = authenticator.authenticate;
+  api = await startApi({ ops, settings: { failedAuthPerMinute: LIMIT } });
+  api.shop.useCases.accounts.authenticate = authenticator.authenticate;
   if (isPolled) authenticator.start();
   stop = () => authenticator.stop();
 }
@@ -67,7 +67,7 @@ let stop = (): Promise<void> => Promise.resolve();
 beforeEach(() => openAt({ isPolled: true }));
 afterEach(async () => {
   await stop();
-  await door.close();
+  await api.close();
 });
 
 async function makeKey(): Promise<string> {
@@ -90,7 +90,7 @@ async function makeKey(): Promise<string> {
 
 // Asks nothing of the accounts' database but the key.
 const PATH = '/api/settings/exchange-rate';
-const withKey = (rawKey: string, from = '127.0.0.1'): Promise<Reply> => door.ask(PATH, { rawKey, from });
+const withKey = (rawKey: string, from = '127.0.0.1'): Promise<Reply> => api.ask(PATH, { rawKey, from });
 
 async function guess(count = GUESSES): Promise<number[]> {
   const replies = await Promise.all(
@@ -140,7 +140,7 @@ describe('guessed keys', () => {
 
   it('lock out no known key while memory is not trusted and each request asks Postgres', async () => {
     await stop();
-    await door.close();
+    await api.close();
     await openAt({ isPolled: false });
     const known = await makeKey();
     expect((await withKey(known)).status).toBe(200);
@@ -156,28 +156,28 @@ it('a good key that is asked about for the first time uses up nothing of the lim
     const reply = await withKey(await makeKey());
     expect([reply.status, reply.headers['x-ratelimit-limit']]).toEqual([200, '100']);
   }
-  expect(door.limiter.counts.get('failed-auth:127.0.0.1')).toBe(0);
+  expect(api.limiter.counts.get('failed-auth:127.0.0.1')).toBe(0);
 });
 
 it('a failure is counted once, whether Postgres was asked or not', async () => {
   const unknown = newApiKey('simway', 'test');
   for (const rawKey of [unknown, unknown, 'junk', '']) expect((await withKey(rawKey)).status).toBe(401);
-  expect(door.limiter.counts.get('failed-auth:127.0.0.1')).toBe(4);
+  expect(api.limiter.counts.get('failed-auth:127.0.0.1')).toBe(4);
 });
 
 it('a database that is away uses up nothing of the limit', async () => {
   const away = Object.assign(new Error('connection terminated'), { code: '57P01' });
-  door.shop.useCases.accounts.authenticate = async (_rawKey, beforeAsking) => {
+  api.shop.useCases.accounts.authenticate = async (_rawKey, beforeAsking) => {
     await beforeAsking?.();
     throw away;
   };
   expect((await withKey('any')).status).toBe(500);
-  expect(door.limiter.counts.get('failed-auth:127.0.0.1')).toBe(0);
+  expect(api.limiter.counts.get('failed-auth:127.0.0.1')).toBe(0);
 });
 
 describe('guessed tokens of sessions', () => {
   const withToken = (token: string): Promise<Reply> =>
-    door.ask('/ops/me', { headers: { authorization: `Bearer ${token}` } });
+    api.ask('/ops/me', { headers: { authorization: `Bearer ${token}` } });
   let asked = 0;
   beforeEach(() => {
     asked = 0;

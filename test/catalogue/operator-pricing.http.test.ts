@@ -10,7 +10,7 @@ import { parseJson } from '../../src/platform/http/json.ts';
 import { pricingRoutes } from '../../src/catalogue/http/ops-routes.ts';
 import { openBooks, type Books } from '../support/books.ts';
 import { basePackage, region } from '../support/facts.ts';
-import { openDoor, type Door, type Reply } from '../support/http/api.ts';
+import { startApi, type TestApi, type Reply } from '../support/http/api.ts';
 import { openOperators, personOf, tokenOf } from '../support/http/operators.ts';
 import { generalError } from '../support/http/error-bodies.ts';
 
@@ -20,7 +20,7 @@ const SECOND = 'second@operator.example';
 const DAY_MS = 86_400_000;
 
 let books: Books;
-let door: Door;
+let api: TestApi;
 
 beforeAll(async () => {
   books = await openBooks();
@@ -30,14 +30,14 @@ beforeAll(async () => {
   await sql`update accounts.people set role = 'FINANCE', email = ${SECOND} where id = ${personOf('ADMIN')}`.execute(
     books.owner,
   );
-  door = await openDoor({ ops });
+  api = await startApi({ ops });
   const packages = [1, 2, 3, 4, 5].map((size) =>
     basePackage({ packageCode: `NG-${size}`, slug: `NG_${size}`, cost: BigInt(size) * 10_000n }),
   );
   await replaceCatalogue(books.world, { regions: [region()], packages }, new Date());
 });
 afterAll(async () => {
-  await door.close();
+  await api.close();
   await books.close();
 });
 beforeEach(async () => {
@@ -51,9 +51,9 @@ beforeEach(async () => {
 
 const tokens = { [FINANCE]: tokenOf('FINANCE'), [SECOND]: tokenOf('ADMIN') } as const;
 const get = (target: string): Promise<Reply> =>
-  door.ask(target, { headers: { authorization: `Bearer ${tokens[FINANCE]}` } });
+  api.ask(target, { headers: { authorization: `Bearer ${tokens[FINANCE]}` } });
 const post = (target: string, body: object, who: keyof typeof tokens = FINANCE): Promise<Reply> =>
-  door.ask(target, { method: 'POST', body, headers: { authorization: `Bearer ${tokens[who]}` } });
+  api.ask(target, { method: 'POST', body, headers: { authorization: `Bearer ${tokens[who]}` } });
 const dataOf = ({ json }: Reply) => (json as { data: Record<string, unknown> }).data;
 const setRate = (rate: unknown, more: object = {}): Promise<Reply> =>
   post('/ops/rates', { currency: 'NGN', rate, reason: REASON, ...more });

@@ -5,17 +5,17 @@ import { DomainError } from '../../src/domain/errors.ts';
 import { TEXTS } from '../../src/esims/http/install-texts/languages.ts';
 import type { EsimTables } from '../../src/esims/store/tables.ts';
 import type { Updateable } from 'kysely';
-import { openDoor, type Ask, type Door, type Reply } from '../support/http/api.ts';
+import { startApi, type Ask, type TestApi, type Reply } from '../support/http/api.ts';
 import { generalError } from '../support/http/error-bodies.ts';
 
-let door: Door;
+let api: TestApi;
 beforeAll(async () => {
-  door = await openDoor({ live: true });
-  await door.shop.setBalance(10_000_000_000n);
+  api = await startApi({ live: true });
+  await api.shop.setBalance(10_000_000_000n);
 });
-afterAll(() => door.close());
+afterAll(() => api.close());
 beforeEach(() => {
-  door.logLines.length = 0;
+  api.logLines.length = 0;
 });
 
 const BASE = { packageCode: 'NG-5GB-30D', packageType: 'BASE', paymentMethod: 'WALLET' };
@@ -32,9 +32,9 @@ const SUPPLIER_HOST = 'qr.example.com';
 
 /** An eSIM of a key's account, with what the supplier is to have said of it. */
 async function esim(changes: Updateable<EsimTables['esims']> = {}, key = 'ngn'): Promise<string> {
-  const { json } = await door.ask('/api/esim/buy', { key, body: BASE });
-  const id = door.idOf((json as { esimDetails: { esimId: string } }).esimDetails.esimId);
-  await door.shop.owner
+  const { json } = await api.ask('/api/esim/buy', { key, body: BASE });
+  const id = api.idOf((json as { esimDetails: { esimId: string } }).esimDetails.esimId);
+  await api.shop.owner
     .updateTable('esims')
     .set({ ...NEW, ...changes })
     .where('id', '=', id)
@@ -49,12 +49,12 @@ interface Install {
 }
 
 const readInstall = async (id: string): Promise<Install> =>
-  (await door.ask(`/api/esim/${id}/install`, { key: 'ngn' })).json as Install;
+  (await api.ask(`/api/esim/${id}/install`, { key: 'ngn' })).json as Install;
 const pathOf = ({ installUrl }: Install): string => new URL(installUrl).pathname;
 const page = async (id: string, query = '', ask: Ask = {}): Promise<Reply> =>
-  door.ask(`${pathOf(await readInstall(id))}${query}`, ask);
+  api.ask(`${pathOf(await readInstall(id))}${query}`, ask);
 const revoke = (id: string, key = 'ngn'): Promise<Reply> =>
-  door.ask(`/api/esim/${id}/install/link`, { key, method: 'DELETE' });
+  api.ask(`/api/esim/${id}/install/link`, { key, method: 'DELETE' });
 const titleOf = ({ text }: Reply): string | undefined => /<h1>([^<]*)<\/h1>/.exec(text)?.[1]?.trim();
 const codeOf = ({ text }: Reply): string | undefined => /data-code="(\w+)"/.exec(text)?.[1];
 
@@ -62,7 +62,7 @@ describe('GET /api/esim/{esimId}/install', () => {
   test('everything that installs it, and what is left, with its age', async () => {
     const lookedAt = new Date(Date.now() - 60_000);
     const id = await esim({ looked_at: lookedAt, usage_as_of: lookedAt });
-    const { status, json, text } = await door.ask(`/api/esim/${id}/install`, { key: 'ngn' });
+    const { status, json, text } = await api.ask(`/api/esim/${id}/install`, { key: 'ngn' });
     expect(status).toBe(200);
     expect(json).toMatchObject({
       installState: 'READY',
@@ -117,11 +117,11 @@ describe('GET /api/esim/{esimId}/install', () => {
   test('no token is in the database, and none in the log', async () => {
     const id = await esim();
     const token = pathOf(await readInstall(id)).slice('/i/'.length);
-    await door.ask(`/i/${token}`);
-    await door.ask(`/i/${token}?lang=ar`);
-    door.shop.failNext = new Error(`could not read https://shop.example/i/${token}`);
-    expect((await door.ask(`/i/${token}`)).status).toBe(500);
-    const row = await door.shop.owner
+    await api.ask(`/i/${token}`);
+    await api.ask(`/i/${token}?lang=ar`);
+    api.shop.failNext = new Error(`could not read https://shop.example/i/${token}`);
+    expect((await api.ask(`/i/${token}`)).status).toBe(500);
+    const row = await api.shop.owner
       .selectFrom('install_links')
       .selectAll()
       .where('esim_id', '=', id)
@@ -130,23 +130,23 @@ describe('GET /api/esim/{esimId}/install', () => {
       JSON.stringify(row) + [row.nonce, row.token_hash].map((one) => one.toString('base64url')).join();
     expect(stored).not.toContain(token);
     expect(row.token_hash).toEqual(createHash('sha256').update(token).digest());
-    expect(door.logLines.length).toBeGreaterThan(2);
-    expect(door.logLines.join('')).not.toContain(token);
-    expect(door.logLines.join('')).toContain('"route":"/i/{token}"');
+    expect(api.logLines.length).toBeGreaterThan(2);
+    expect(api.logLines.join('')).not.toContain(token);
+    expect(api.logLines.join('')).toContain('"route":"/i/{token}"');
   });
 
   test('a link made under another secret is replaced', async () => {
     const id = await esim();
     const first = await readInstall(id);
-    await door.shop.owner
+    await api.shop.owner
       .updateTable('install_links')
       .set({ token_hash: randomBytes(32) })
       .where('esim_id', '=', id)
       .execute();
     const second = await readInstall(id);
     expect(second.installUrl).not.toBe(first.installUrl);
-    expect((await door.ask(pathOf(second))).status).toBe(200);
-    expect((await door.ask(pathOf(first))).status).toBe(404);
+    expect((await api.ask(pathOf(second))).status).toBe(200);
+    expect((await api.ask(pathOf(first))).status).toBe(404);
   });
 });
 
@@ -154,16 +154,16 @@ describe('DELETE /api/esim/{esimId}/install/link', () => {
   test('ends the link; the next read makes another; repeating it changes nothing', async () => {
     const id = await esim();
     const first = await readInstall(id);
-    expect((await door.ask(pathOf(first))).status).toBe(200);
+    expect((await api.ask(pathOf(first))).status).toBe(200);
     for (let round = 0; round < 2; round += 1) {
       const { status, json } = await revoke(id);
       expect([status, json]).toMatchObject([200, { revoked: true }]);
     }
-    expect((await door.ask(pathOf(first))).status).toBe(404);
+    expect((await api.ask(pathOf(first))).status).toBe(404);
     const second = await readInstall(id);
     expect(second.installUrl).not.toBe(first.installUrl);
-    expect((await door.ask(pathOf(second))).status).toBe(200);
-    expect((await door.ask(pathOf(first))).status).toBe(404);
+    expect((await api.ask(pathOf(second))).status).toBe(200);
+    expect((await api.ask(pathOf(first))).status).toBe(404);
   });
 
   test('before there was a link', async () => {
@@ -177,7 +177,7 @@ describe('DELETE /api/esim/{esimId}/install/link', () => {
       generalError(403, 'NOT_YOUR_ESIM', 'This eSIM belongs to another account'),
     );
     expect((await revoke(id, 'readonly')).status).toBe(403);
-    expect((await door.ask(`/api/esim/${id}/install/link`, { method: 'DELETE' })).status).toBe(401);
+    expect((await api.ask(`/api/esim/${id}/install/link`, { method: 'DELETE' })).status).toBe(401);
     expect(await readInstall(id)).toEqual(before);
   });
 });
@@ -186,7 +186,7 @@ describe('others get nothing', () => {
   test.each(['install', 'diagnosis'])('%s', async (what) => {
     const id = await esim();
     const ask = (target: string, asked: Ask): Promise<Reply> =>
-      door.ask(`/api/esim/${target}/${what}`, asked);
+      api.ask(`/api/esim/${target}/${what}`, asked);
     const foreign = await ask(id, { key: 'usd' });
     expect([foreign.status, foreign.json]).toEqual([
       403,
@@ -248,7 +248,7 @@ describe('the page', () => {
   });
 
   test('the script is a file of ours', async () => {
-    const { status, headers, text } = await door.ask('/i/copy.js');
+    const { status, headers, text } = await api.ask('/i/copy.js');
     expect([status, headers['content-type']]).toEqual([200, 'text/javascript; charset=utf-8']);
     expect(text).not.toMatch(/https?:|fetch|innerHTML/);
   });
@@ -290,7 +290,7 @@ describe('the page', () => {
       TEXTS[language].ready.title,
       language,
     ]);
-    const none = await door.ask(`/i/${'x'.repeat(32)}${query}`, { headers: { 'accept-language': accepted } });
+    const none = await api.ask(`/i/${'x'.repeat(32)}${query}`, { headers: { 'accept-language': accepted } });
     expect(none.text).toContain(`<html lang="${language}" dir="${direction}">`);
     expect([none.status, titleOf(none)]).toEqual([404, TEXTS[language].notFound.title]);
   });
@@ -306,15 +306,15 @@ describe('the page', () => {
 
   test('a link of the sandbox is found beside live, and a key looks in its own world only', async () => {
     const path = pathOf(await readInstall(await esim()));
-    expect((await door.ask(path, { key: 'ngn' })).status).toBe(200);
-    expect((await door.ask(path, { key: 'live/ngn' })).status).toBe(404);
+    expect((await api.ask(path, { key: 'ngn' })).status).toBe(200);
+    expect((await api.ask(path, { key: 'live/ngn' })).status).toBe(404);
   });
 
   test('HEAD, and no other method', async () => {
     const path = pathOf(await readInstall(await esim()));
-    const head = await door.ask(path, { method: 'HEAD' });
+    const head = await api.ask(path, { method: 'HEAD' });
     expect([head.status, head.text]).toEqual([200, '']);
-    expect((await door.ask(path, { method: 'POST' })).status).toBe(405);
+    expect((await api.ask(path, { method: 'POST' })).status).toBe(405);
   });
 });
 
@@ -339,7 +339,7 @@ describe('links that are none', () => {
       `${revoked}?lang=en&lang=fr`,
       `${revoked}?${Array.from({ length: 60 }, (_, index) => `p${index}=1`).join('&')}`,
     ];
-    const [first, ...rest] = await Promise.all(paths.map((path) => door.ask(path)));
+    const [first, ...rest] = await Promise.all(paths.map((path) => api.ask(path)));
     expect([first?.status, first && titleOf(first)]).toEqual([404, TEXTS.en.notFound.title]);
     const OWN_OF_EACH = new Set(['date', 'x-request-id', 'x-ratelimit-remaining']);
     const known = ({ status, text, headers }: Reply) => ({
@@ -349,18 +349,18 @@ describe('links that are none', () => {
     });
     for (const other of rest) expect(known(other)).toEqual(known(first!));
     expect(first?.headers).toMatchObject({ 'referrer-policy': 'no-referrer', 'cache-control': 'no-store' });
-    expect(door.logLines.some((line) => line.includes('"level":"error"'))).toBe(false);
+    expect(api.logLines.some((line) => line.includes('"level":"error"'))).toBe(false);
   });
 
   test('garbage is not asked of the database', async () => {
-    door.shop.calls.length = 0;
-    await door.ask('/i/x');
-    await door.ask('/i/%00');
-    expect(door.shop.calls).toEqual([]);
+    api.shop.calls.length = 0;
+    await api.ask('/i/x');
+    await api.ask('/i/%00');
+    expect(api.shop.calls).toEqual([]);
   });
 
   test('past the limit of an address: a page that says when', async () => {
-    const limited = await openDoor({ settings: { publicRequestsPerMinute: 2 } });
+    const limited = await startApi({ settings: { publicRequestsPerMinute: 2 } });
     try {
       const tries = [1, 2, 3].map(() => `/i/${randomBytes(24).toString('base64url')}`);
       for (const path of tries.slice(1)) expect((await limited.ask(path)).status).toBe(404);
@@ -373,8 +373,8 @@ describe('links that are none', () => {
   });
 
   test('in trouble it is a page as well', async () => {
-    door.shop.failNext = new DomainError('SERVICE_UNAVAILABLE', 'secret plan');
-    const reply = await door.ask(`/i/${'x'.repeat(32)}`);
+    api.shop.failNext = new DomainError('SERVICE_UNAVAILABLE', 'secret plan');
+    const reply = await api.ask(`/i/${'x'.repeat(32)}`);
     expect([reply.status, titleOf(reply), reply.headers['retry-after']]).toEqual([
       503,
       TEXTS.en.unavailable.title,
@@ -390,9 +390,9 @@ describe('asking the supplier', () => {
     const id = await esim();
     const path = pathOf(await readInstall(id));
     const yesterday = new Date(Date.now() - 86_400_000);
-    await door.shop.owner.updateTable('esims').set({ looked_at: yesterday }).where('id', '=', id).execute();
+    await api.shop.owner.updateTable('esims').set({ looked_at: yesterday }).where('id', '=', id).execute();
     const lookedAt = async (): Promise<number> => {
-      const row = await door.shop.owner
+      const row = await api.shop.owner
         .selectFrom('esims')
         .select('looked_at')
         .where('id', '=', id)
@@ -404,28 +404,28 @@ describe('asking the supplier', () => {
 
   test('the first view of a page that is old does, those after it use what is stored', async () => {
     const { id, path, lookedAt } = await stale();
-    await door.ask(path);
+    await api.ask(path);
     const seen = await lookedAt();
     expect(Date.now() - seen).toBeLessThan(60_000);
-    await door.shop.owner
+    await api.shop.owner
       .updateTable('esims')
       .set({ looked_at: new Date(0) })
       .where('id', '=', id)
       .execute();
-    await Promise.all([1, 2, 3].map(() => door.ask(path)));
+    await Promise.all([1, 2, 3].map(() => api.ask(path)));
     expect(await lookedAt()).toBe(0);
   });
 
   test('what it said is on the page at once', async () => {
     const { path } = await stale();
-    expect(titleOf(await door.ask(path))).toBe(TEXTS.en.installed.title);
+    expect(titleOf(await api.ask(path))).toBe(TEXTS.en.installed.title);
   });
 });
 
 test('GET /api/esim/{esimId}/diagnosis: code, sentences, and how old the facts are', async () => {
   const lookedAt = new Date(Date.now() - 120_000);
   const id = await esim({ smdp_status: 'DISABLED', looked_at: lookedAt, usage_as_of: lookedAt });
-  const { status, json, text } = await door.ask(`/api/esim/${id}/diagnosis`, { key: 'ngn' });
+  const { status, json, text } = await api.ask(`/api/esim/${id}/diagnosis`, { key: 'ngn' });
   expect([status, json]).toMatchObject([
     200,
     {

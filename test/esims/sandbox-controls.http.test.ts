@@ -1,21 +1,21 @@
 // The sandbox's routes: what each asks of the simulator, and who is refused how. What a life looks like: sandbox-life.e2e.test.ts.
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { PLAIN_SANDBOX_ACTIONS } from '../../src/esims/sandbox-port.ts';
-import { openDoor, type Ask, type Door, type Reply } from '../support/http/api.ts';
+import { startApi, type Ask, type TestApi, type Reply } from '../support/http/api.ts';
 import { generalError } from '../support/http/error-bodies.ts';
 
-let door: Door;
+let api: TestApi;
 let esimId: string;
 beforeEach(async () => {
-  door = await openDoor({ live: true });
+  api = await startApi({ live: true });
   const body = { packageCode: 'NG-5GB-30D', paymentMethod: 'WALLET', packageType: 'BASE' };
-  const bought = await door.ask('/api/esim/buy', { key: 'ngn', body });
+  const bought = await api.ask('/api/esim/buy', { key: 'ngn', body });
   esimId = (bought.json as { esimDetails: { esimId: string } }).esimDetails.esimId;
 });
-afterEach(() => door.close());
+afterEach(() => api.close());
 
 const act = (action: string, { id = esimId, ...ask }: Ask & { readonly id?: string } = {}): Promise<Reply> =>
-  door.ask(`/api/sandbox/esims/${id}/${action}`, { key: 'ngn', method: 'POST', ...ask });
+  api.ask(`/api/sandbox/esims/${id}/${action}`, { key: 'ngn', method: 'POST', ...ask });
 
 const BODIES: Readonly<Record<string, object>> = { use: { bytes: 5 }, clock: { advanceSeconds: 60 } };
 const ALL = ['install', 'use', 'clock', ...PLAIN_SANDBOX_ACTIONS];
@@ -28,12 +28,12 @@ describe('what is asked of the simulator', () => {
     ['clock', { advanceSeconds: 34_560_000 }, { name: 'clock', advanceMs: 34_560_000_000 }],
     ...PLAIN_SANDBOX_ACTIONS.map((name) => [name, undefined, { name }] as const),
   ] as const)('%s with %j', async (action, body, asked) => {
-    const before = (await door.ask(`/api/esim/${esimId}`, { key: 'ngn' })).json as { esimTranNo: string };
+    const before = (await api.ask(`/api/esim/${esimId}`, { key: 'ngn' })).json as { esimTranNo: string };
     const reply = await act(action, { body });
     expect(reply.status).toBe(200);
     expect(Object.keys(reply.json as object).toSorted()).toEqual(Object.keys(before).toSorted());
-    expect(door.shop.vendors.acted).toEqual([
-      { esimTranNo: door.idOf(before.esimTranNo), action: asked, requestId: undefined },
+    expect(api.shop.vendors.acted).toEqual([
+      { esimTranNo: api.idOf(before.esimTranNo), action: asked, requestId: undefined },
     ]);
   });
 
@@ -41,12 +41,12 @@ describe('what is asked of the simulator', () => {
     const headers = { 'Idempotency-Key': 'step-1' };
     for (const bytes of [5, 5, 6]) await act('use', { headers, body: { bytes } });
     await act('use', { body: { bytes: 5 } });
-    const ids = door.shop.vendors.acted.map(({ requestId }) => requestId);
+    const ids = api.shop.vendors.acted.map(({ requestId }) => requestId);
     expect(ids[0]).toMatch(/^[0-9a-f]{64}$/);
     expect(ids[1]).toBe(ids[0]);
     expect(ids[2]).not.toBe(ids[0]);
     expect(ids[3]).toBeUndefined();
-    for (const { answer_status } of await door.shop.storedAnswers()) expect(answer_status).not.toBe(200);
+    for (const { answer_status } of await api.shop.storedAnswers()) expect(answer_status).not.toBe(200);
   });
 });
 
@@ -57,23 +57,23 @@ describe('refusals', () => {
       const words = 'This works with test keys only: nothing simulates a live eSIM';
       expect([reply.status, reply.json]).toEqual([403, generalError(403, 'FORBIDDEN', words)]);
     }
-    expect(door.shop.vendors.acted).toEqual([]);
-    expect(door.shop.calls).not.toContain('controlSandboxEsim');
+    expect(api.shop.vendors.acted).toEqual([]);
+    expect(api.shop.calls).not.toContain('controlSandboxEsim');
   });
 
   test('and the live world has nothing that it could ask', async () => {
-    const { live } = door.shop.useCases.worlds;
-    const principal = await door.shop.useCases.accounts.authenticate(
+    const { live } = api.shop.useCases.worlds;
+    const principal = await api.shop.useCases.accounts.authenticate(
       `simway_live_${'ngn'.padEnd(38, '0')}`,
       () => Promise.resolve(),
     );
     const command = {
-      esimId: door.idOf(esimId),
+      esimId: api.idOf(esimId),
       action: { name: 'expire' },
       idempotency: undefined,
     } as const;
     await expect(live!.controlSandboxEsim(principal, command)).rejects.toMatchObject({ code: 'NOT_FOUND' });
-    expect(door.shop.vendors.acted).toEqual([]);
+    expect(api.shop.vendors.acted).toEqual([]);
   });
 
   test.each(ALL)('a foreign eSIM, none, an impossible id, a key that only reads: %s', async (action) => {
@@ -89,7 +89,7 @@ describe('refusals', () => {
       [404, 'ESIM_NOT_FOUND'],
       [403, 'FORBIDDEN'],
     ]);
-    expect(door.shop.vendors.acted).toEqual([]);
+    expect(api.shop.vendors.acted).toEqual([]);
   });
 
   const USE = 'bytes: must be a whole number from 1 to 1099511627776';
@@ -105,7 +105,7 @@ describe('refusals', () => {
   ] as const)('%s with %j', async (action, body, why) => {
     const reply = await act(action, { body });
     expect([reply.status, reply.json]).toEqual([400, generalError(400, 'VALIDATION_ERROR', why)]);
-    expect(door.shop.vendors.acted).toEqual([]);
+    expect(api.shop.vendors.acted).toEqual([]);
   });
 
   test('bytes written as 1e3, and a body that is no JSON', async () => {
@@ -116,15 +116,15 @@ describe('refusals', () => {
     expect((await act('use', { rawBody: '{', headers: { 'content-type': 'application/json' } })).status).toBe(
       400,
     );
-    expect(door.shop.vendors.acted).toEqual([]);
+    expect(api.shop.vendors.acted).toEqual([]);
   });
 
   test('what the state does not allow is said, a simulator that is away is no refusal', async () => {
-    door.shop.vendors.sandbox = 'refuses';
+    api.shop.vendors.sandbox = 'refuses';
     const refused = await act('use-up');
     const words = 'Not possible now: no data is left. Nothing was changed';
     expect([refused.status, refused.json]).toEqual([409, generalError(409, 'SANDBOX_ACTION_REFUSED', words)]);
-    door.shop.vendors.sandbox = 'is away';
+    api.shop.vendors.sandbox = 'is away';
     const away = await act('use-up');
     expect([away.status, (away.json as { error: { code: string } }).error.code]).toEqual([
       503,
@@ -133,16 +133,16 @@ describe('refusals', () => {
   });
 
   test('an eSIM that is not delivered', async () => {
-    door.shop.vendors.supplier = 'is allocating';
+    api.shop.vendors.supplier = 'is allocating';
     const body = { packageCode: 'NG-5GB-30D', paymentMethod: 'WALLET', packageType: 'BASE' };
-    await door.ask('/api/esim/buy', { key: 'ngn', body });
-    const list = await door.ask('/api/esim/my-esims?status=PENDING', { key: 'ngn' });
+    await api.ask('/api/esim/buy', { key: 'ngn', body });
+    const list = await api.ask('/api/esim/my-esims?status=PENDING', { key: 'ngn' });
     const [pending] = (list.json as { esims: { _id: string }[] }).esims;
     const reply = await act('install', { id: pending!._id });
     expect([reply.status, (reply.json as { error: { code: string } }).error.code]).toEqual([
       409,
       'SANDBOX_ACTION_REFUSED',
     ]);
-    expect(door.shop.vendors.acted).toEqual([]);
+    expect(api.shop.vendors.acted).toEqual([]);
   });
 });

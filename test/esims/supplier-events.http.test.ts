@@ -7,15 +7,15 @@ import { parse } from 'yaml';
 import { MAX_SUPPLIER_EVENT_BYTES } from '../../src/platform/http/limits.ts';
 import { readConfig } from '../../src/platform/config/config.ts';
 import { MAX_FOREIGN_EVENTS } from '../../src/esims/store/supplier-events.ts';
-import { openDoor, type Door, type Reply } from '../support/http/api.ts';
+import { startApi, type TestApi, type Reply } from '../support/http/api.ts';
 import { generalError } from '../support/http/error-bodies.ts';
 
-let door: Door;
+let api: TestApi;
 beforeEach(async () => {
-  door = await openDoor({ live: true, settings: { publicRequestsPerMinute: 2, failedAuthPerMinute: 2 } });
-  await sql`delete from supplier_events`.execute(door.shop.owner);
+  api = await startApi({ live: true, settings: { publicRequestsPerMinute: 2, failedAuthPerMinute: 2 } });
+  await sql`delete from supplier_events`.execute(api.shop.owner);
 });
-afterEach(() => door.close());
+afterEach(() => api.close());
 
 const event = (given: object = {}): string =>
   JSON.stringify({
@@ -34,10 +34,10 @@ const event = (given: object = {}): string =>
   });
 
 const send = (rawBody: string | Buffer, headers: Record<string, string> = {}): Promise<Reply> =>
-  door.ask('/webhooks/supplier/test', { rawBody, headers });
+  api.ask('/webhooks/supplier/test', { rawBody, headers });
 
 /** What the alert SimwaySupplierEventsOdd counts. */
-async function counted({ metrics }: Door = door): Promise<Readonly<Record<string, number>>> {
+async function counted({ metrics }: TestApi = api): Promise<Readonly<Record<string, number>>> {
   const text = await metrics.registry.metrics();
   const lines = text.matchAll(
     /^simway_supplier_events_total\{environment="test",verdict="([a-z-]+)"\} (\d+)$/gm,
@@ -45,7 +45,7 @@ async function counted({ metrics }: Door = door): Promise<Readonly<Record<string
   return Object.fromEntries(Array.from(lines, ([, verdict = '', value]) => [verdict, Number(value)]));
 }
 
-const kept = () => door.shop.db.selectFrom('supplier_events').selectAll().orderBy('id').execute();
+const kept = () => api.shop.db.selectFrom('supplier_events').selectAll().orderBy('id').execute();
 
 test.each(['ORDER_STATUS', 'ESIM_STATUS', 'SMDP_EVENT', 'DATA_USAGE', 'VALIDITY_USAGE', 'CHECK_HEALTH'])(
   '%s: kept, and acknowledged once it is',
@@ -117,13 +117,13 @@ test.each([
   ['POST', '/webhooks/supplier/prod', 404],
   ['POST', '/webhooks/supplier', 404],
 ])('%s %s: %i', async (method, path, status) => {
-  expect((await door.ask(path, { method, ...(method === 'GET' ? {} : { rawBody: event() }) })).status).toBe(
+  expect((await api.ask(path, { method, ...(method === 'GET' ? {} : { rawBody: event() }) })).status).toBe(
     status,
   );
 });
 
 describe('from an address that is none of the supplier', () => {
-  beforeEach(() => void (door.shop.vendors.supplierAddresses = ['192.0.2.1']));
+  beforeEach(() => void (api.shop.vendors.supplierAddresses = ['192.0.2.1']));
 
   test('kept to be looked at, and never worked on', async () => {
     expect((await send(event())).status).toBe(200);
@@ -154,7 +154,7 @@ describe('from an address that is none of the supplier', () => {
   test('a number that a stranger used first does not hold back the event of the supplier', async () => {
     const body = event();
     expect((await send(body)).status).toBe(200);
-    door.shop.vendors.supplierAddresses = ['127.0.0.0/8'];
+    api.shop.vendors.supplierAddresses = ['127.0.0.0/8'];
     expect((await send(body)).status).toBe(200);
     expect(await kept()).toMatchObject([{ is_foreign: true }, { is_foreign: false, applied_at: null }]);
   });
@@ -163,16 +163,16 @@ describe('from an address that is none of the supplier', () => {
     await sql`
       insert into supplier_events (notify_id, type, about, sender, is_foreign, applied_at)
       select 'n' || i, 'X', 'unknown', '203.0.113.9', true, now() from generate_series(1, ${MAX_FOREIGN_EVENTS}::int) i`.execute(
-      door.shop.owner,
+      api.shop.owner,
     );
     const message = 'Too many events wait, send this one again later';
     const first = await send(event());
     expect([first.status, first.json]).toEqual([503, generalError(503, 'SERVICE_UNAVAILABLE', message)]);
     expect(first.headers['retry-after']).toBe('5');
-    door.shop.calls.length = 0;
+    api.shop.calls.length = 0;
     expect((await send(event())).status).toBe(503);
-    expect(door.shop.calls).toEqual(['admitSupplierEvent']);
-    door.shop.vendors.supplierAddresses = ['127.0.0.0/8'];
+    expect(api.shop.calls).toEqual(['admitSupplierEvent']);
+    api.shop.vendors.supplierAddresses = ['127.0.0.0/8'];
     expect((await send(event())).status).toBe(200);
     expect(await kept()).toHaveLength(MAX_FOREIGN_EVENTS + 1);
   });
@@ -194,9 +194,9 @@ describe('who is the supplier: its addresses of the configuration, behind a prox
   };
   const addressesOf = (given: Record<string, string> = {}): readonly string[] =>
     readConfig({ ...NEEDED, ...given }).config.worlds.live?.supplierEvents.addresses ?? [];
-  let behind: Door;
+  let behind: TestApi;
   beforeEach(async () => {
-    behind = await openDoor({ live: true, settings: { trustedProxies: [PROXY] } });
+    behind = await startApi({ live: true, settings: { trustedProxies: [PROXY] } });
     behind.shop.vendors.supplierAddresses = addressesOf();
   });
   afterEach(() => behind.close());

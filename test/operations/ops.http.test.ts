@@ -7,7 +7,7 @@ import { LOGINS_PER_MINUTE, PERSON_REQUESTS_PER_MINUTE } from '../../src/platfor
 import { createRouteTable } from '../../src/platform/composition/route-table.ts';
 import { openBooks, type Books } from '../support/books.ts';
 import { readContract, type Contract, type Operation } from '../support/http/contract.ts';
-import { openDoor, type Ask, type Door, type Reply } from '../support/http/api.ts';
+import { startApi, type Ask, type TestApi, type Reply } from '../support/http/api.ts';
 import { openOperators, PASSWORD, personOf, tokenOf, type TestOperators } from '../support/http/operators.ts';
 import { plantSales, plantWork, SOLD, TXN } from '../support/http/operator-rows.ts';
 import { keyOf } from '../support/http/shop.ts';
@@ -20,18 +20,18 @@ const nameOf = ({ method, path }: { method: string; path: string }): string => `
 
 let ops: TestOperators;
 let books: Books;
-let door: Door;
+let api: TestApi;
 let contract: Contract;
 beforeAll(async () => {
   books = await openBooks();
   await plantSales(books);
   ops = openOperators(books);
   await reset();
-  door = await openDoor({ ops });
-  contract = await readContract(door, { target: '/ops/openapi.json', ...as('SUPPORT') });
+  api = await startApi({ ops });
+  contract = await readContract(api, { target: '/ops/openapi.json', ...as('SUPPORT') });
 });
 afterAll(async () => {
-  await door.close();
+  await api.close();
   await books.close();
 });
 beforeEach(reset);
@@ -44,8 +44,8 @@ function as(who: Role | 'NEW'): Ask {
   return { headers: { authorization: `Bearer ${tokenOf(who)}` } };
 }
 
-function askFor({ route, target, body, as: who, headers = {} }: OpsAsk, onDoor = door): Promise<Reply> {
-  return onDoor.ask(target, {
+function askFor({ route, target, body, as: who, headers = {} }: OpsAsk, onApi = api): Promise<Reply> {
+  return onApi.ask(target, {
     method: route.split(' ')[0] ?? '',
     ...(body ? { body } : {}),
     headers: { ...headers, ...(who === null ? {} : { authorization: `Bearer ${tokenOf(who)}` }) },
@@ -105,7 +105,7 @@ describe('each role on each route', () => {
   );
 
   test('a role that is not enough is told before the body is looked at', async () => {
-    const reply = await door.ask('/ops/people', { ...as('FINANCE'), rawBody: '{broken' });
+    const reply = await api.ask('/ops/people', { ...as('FINANCE'), rawBody: '{broken' });
     expect(reply.status).toBe(403);
   });
 });
@@ -138,7 +138,7 @@ describe('whoever has not signed in', () => {
       (_all, name: string) => route.params?.[name]?.example ?? '',
     );
     for (const [who, ask, code] of wrong) {
-      const reply = await door.ask(`${target}?token=${tokenOf('ADMIN')}`, { ...ask, method: route.method });
+      const reply = await api.ask(`${target}?token=${tokenOf('ADMIN')}`, { ...ask, method: route.method });
       expect(reply.status, who).toBe(401);
       expect(reply.json, who).toEqual(unauthorised(code, expect.any(String) as string));
       expect(reply.headers['x-ratelimit-limit']).toBeDefined();
@@ -147,17 +147,17 @@ describe('whoever has not signed in', () => {
   });
 
   test('who has signed in is nobody to the merchants’ API', async () => {
-    const api = table.filter((route) => route.key === 'required');
-    expect(api.length).toBeGreaterThan(10);
-    for (const route of api) {
+    const merchantRoutes = table.filter((route) => route.key === 'required');
+    expect(merchantRoutes.length).toBeGreaterThan(10);
+    for (const route of merchantRoutes) {
       const target = route.path.replaceAll(
         /\{(\w+)\}/g,
         (_all, name: string) => route.params?.[name]?.example ?? '',
       );
       for (const ask of [as('ADMIN'), { rawKey: tokenOf('ADMIN') }])
-        expect((await door.ask(target, { ...ask, method: route.method })).status, nameOf(route)).toBe(401);
+        expect((await api.ask(target, { ...ask, method: route.method })).status, nameOf(route)).toBe(401);
     }
-    expect(door.shop.calls).toEqual([]);
+    expect(api.shop.calls).toEqual([]);
   });
 
   function bearer(token: string): Ask {
@@ -169,7 +169,7 @@ describe('signing in', () => {
   const credentials = { email: 'finance@operator.example', password: PASSWORD };
 
   test('answers the token this once, who it is and until when', async () => {
-    const reply = await door.ask('/ops/sessions', { body: credentials });
+    const reply = await api.ask('/ops/sessions', { body: credentials });
     expect(reply.status).toBe(201);
     expect(reply.headers['cache-control']).toBe('no-store');
     expect(reply.headers['set-cookie']).toBeUndefined();
@@ -193,12 +193,12 @@ describe('signing in', () => {
   });
 
   test('a key that is sent along changes nothing', async () => {
-    const reply = await door.ask('/ops/sessions', { body: credentials, rawKey: 'junk' });
+    const reply = await api.ask('/ops/sessions', { body: credentials, rawKey: 'junk' });
     expect(reply.status).toBe(201);
   });
 
   test(`${LOGINS_PER_MINUTE} tries a minute from one address, right or wrong; another address has its own`, async () => {
-    const other = await openDoor({ ops });
+    const other = await startApi({ ops });
     try {
       const statuses: number[] = [];
       for (let one = 0; one < LOGINS_PER_MINUTE; one += 1) {
@@ -220,14 +220,14 @@ describe('signing in', () => {
 });
 
 test('one person has so many requests a minute, whatever the session', async () => {
-  const reply = await door.ask('/ops/me', as('SUPPORT'));
+  const reply = await api.ask('/ops/me', as('SUPPORT'));
   expect(reply.headers['x-ratelimit-limit']).toBe(String(PERSON_REQUESTS_PER_MINUTE));
-  expect(door.limiter.counts.get(`person:${personOf('SUPPORT')}`)).toBeGreaterThan(0);
+  expect(api.limiter.counts.get(`person:${personOf('SUPPORT')}`)).toBeGreaterThan(0);
 });
 
 describe('from where', () => {
   test('only from addresses that the operator named, signing in included, whatever is sent along', async () => {
-    const other = await openDoor({ ops, settings: { opsAddresses: ['127.0.0.1', '10.0.0.0/8'] } });
+    const other = await startApi({ ops, settings: { opsAddresses: ['127.0.0.1', '10.0.0.0/8'] } });
     try {
       const ways: readonly (readonly [string, Ask])[] = [
         ['/ops/me', as('ADMIN')],
@@ -251,21 +251,21 @@ describe('from where', () => {
     'not through a proxy that is not trusted, though its own address is named: %s',
     async (header) => {
       const through = { headers: { ...as('ADMIN').headers, [header]: '127.0.0.1' } };
-      const reply = await door.ask('/ops/me', through);
+      const reply = await api.ask('/ops/me', through);
       expect(reply.json).toEqual(
         generalError(403, 'IP_NOT_WHITELISTED', 'This came through a proxy that is not trusted'),
       );
       const credentials = { email: 'admin@operator.example', password: PASSWORD };
       const signingIn = { body: credentials, headers: { [header]: '127.0.0.1' } };
-      expect((await door.ask('/ops/sessions', signingIn)).status).toBe(403);
+      expect((await api.ask('/ops/sessions', signingIn)).status).toBe(403);
       expect(ops.calls).toEqual([]);
-      expect((await door.ask('/ops/me', as('ADMIN'))).status).toBe(200);
+      expect((await api.ask('/ops/me', as('ADMIN'))).status).toBe(200);
     },
   );
 
   test('through a trusted proxy, for clients whose address is named', async () => {
     const settings = { opsAddresses: ['203.0.113.0/24'], trustedProxies: ['127.0.0.1'] };
-    const other = await openDoor({ ops, settings });
+    const other = await startApi({ ops, settings });
     try {
       for (const [address, status] of [
         ['203.0.113.7', 200],
@@ -280,11 +280,11 @@ describe('from where', () => {
   });
 
   test('an entry that is no address stops the start', async () => {
-    await expect(openDoor({ ops, settings: { opsAddresses: ['office'] } })).rejects.toThrow(RangeError);
+    await expect(startApi({ ops, settings: { opsAddresses: ['office'] } })).rejects.toThrow(RangeError);
   });
 
   test('nobody, where the process serves no people', async () => {
-    const other = await openDoor();
+    const other = await startApi();
     try {
       for (const route of opsRoutes) {
         const target = route.path.replaceAll(/\{(\w+)\}/g, 'x');
@@ -298,14 +298,14 @@ describe('from where', () => {
 
 test('a difference is read by its number, also when it is closed', async () => {
   const read = async (query: string) => {
-    const { json } = await door.ask(`/ops/differences${query}`, as('FINANCE'));
+    const { json } = await api.ask(`/ops/differences${query}`, as('FINANCE'));
     return (json as { data: { items: object[] } }).data.items;
   };
   expect(await read('?id=42')).toMatchObject([
     { id: '42', closedAt: null, closedBy: null, closeReason: null },
   ]);
   const close = { ...as('FINANCE'), body: { reason: 'a test' } };
-  expect((await door.ask('/ops/differences/42/close', close)).status).toBe(200);
+  expect((await api.ask('/ops/differences/42/close', close)).status).toBe(200);
   expect(await read('')).toEqual([]);
   const closed = { closedBy: 'finance@operator.example', closeReason: 'a test' };
   expect(await read('?id=42')).toMatchObject([{ ...closed, closedAt: expect.any(String) as string }]);
@@ -320,7 +320,7 @@ describe('worlds', () => {
     [true, '?world=test', 'test'],
   ])('live on: %s, "%s": %s', async (live, query, expected) => {
     const both = openOperators(books, { live });
-    const other = await openDoor({ live, ops: both });
+    const other = await startApi({ live, ops: both });
     try {
       await other.ask(`/ops/moves/pending${query}`, as('SUPPORT'));
       expect(both.calls).toEqual([`${expected} listWaitingActions`]);
@@ -333,7 +333,7 @@ describe('worlds', () => {
 
 test('every route that works in a world takes its name, and once live is on it must be named', async () => {
   const both = openOperators(books, { live: true });
-  const other = await openDoor({ live: true, ops: both });
+  const other = await startApi({ live: true, ops: both });
   try {
     for (const ask of GOOD_ASKS.filter((one) => one.as !== null && !one.target.startsWith('/ops/sessions'))) {
       const route = opsRoutes.find((one) => nameOf(one) === ask.route);
@@ -357,7 +357,7 @@ describe('by', () => {
       ...{ reason: 'a test of the name', by: 'ceo@operator.example' },
     };
     const target = `/ops/purchases/${SOLD}/moves?by=ceo@operator.example`;
-    const reply = await door.ask(target, { ...as('FINANCE'), body });
+    const reply = await api.ask(target, { ...as('FINANCE'), body });
     expect([reply.status, reply.text]).toEqual([200, expect.stringContaining('"outcome":"done"')]);
     const recorded = books.world.selectFrom('operator_moves').where('reason', '=', body.reason);
     expect(
@@ -373,7 +373,7 @@ describe('by', () => {
 
 describe('moves', () => {
   const ask = (body: object): Promise<Reply> =>
-    door.ask(`/ops/purchases/${SOLD}/moves`, { ...as('FINANCE'), body });
+    api.ask(`/ops/purchases/${SOLD}/moves`, { ...as('FINANCE'), body });
 
   test('a refused one says why and what would fit, and is counted under its code', async () => {
     const reply = await ask({ move: 'cancel', reason: 'a test' });
@@ -387,7 +387,7 @@ describe('moves', () => {
       },
       statusCode: 409,
     });
-    const line = door.logLines.findLast((one) => one.includes('request answered'));
+    const line = api.logLines.findLast((one) => one.includes('request answered'));
     expect(JSON.parse(line ?? '')).toMatchObject({
       errorCode: 'MOVE_REFUSED',
       personId: personOf('FINANCE'),
@@ -418,7 +418,7 @@ describe('reports', () => {
   const dayFrom = (days: number): string =>
     new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10);
   const ask = (accept: string | undefined): Promise<Reply> =>
-    door.ask(`/ops/books/daily?from=${dayFrom(-1)}&to=${dayFrom(2)}`, {
+    api.ask(`/ops/books/daily?from=${dayFrom(-1)}&to=${dayFrom(2)}`, {
       headers: { ...as('FINANCE').headers, ...(accept === undefined ? {} : { accept }) },
     });
 
@@ -459,8 +459,8 @@ describe('the document', () => {
   });
 
   test('is for people alone, and the merchants’ document says nothing of it', async () => {
-    expect((await door.ask('/ops/openapi.json', { rawKey: keyOf('test', 'ngn') })).status).toBe(401);
-    const merchants = await door.ask('/api/openapi.json');
+    expect((await api.ask('/ops/openapi.json', { rawKey: keyOf('test', 'ngn') })).status).toBe(401);
+    const merchants = await api.ask('/api/openapi.json');
     expect(merchants.text).not.toContain('/ops');
     expect(merchants.text).not.toMatch(/"Session"|trial-balance|refund-to-source/);
   });
@@ -495,7 +495,7 @@ describe('the document', () => {
 });
 
 test('shows a purchase with its entries by debit and credit, and the supplier’s cost', async () => {
-  const { status, text } = await door.ask(`/ops/purchases/${SOLD}`, as('SUPPORT'));
+  const { status, text } = await api.ask(`/ops/purchases/${SOLD}`, as('SUPPORT'));
   expect(status, text).toBe(200);
   const { data } = JSON.parse(text) as {
     data: { entries: { account: string; debit: number; credit: number }[] };
@@ -507,7 +507,7 @@ test('shows a purchase with its entries by debit and credit, and the supplier’
 });
 
 test('shows a purchase with the disputes of its payment', async () => {
-  const { status, text } = await door.ask(`/ops/purchases/${TXN}`, as('SUPPORT'));
+  const { status, text } = await api.ask(`/ops/purchases/${TXN}`, as('SUPPORT'));
   expect(status, text).toBe(200);
   expect((JSON.parse(text) as { data: object }).data).toMatchObject({
     disputes: [{ disputeId: '4711', outcome: null, settledAt: null }],

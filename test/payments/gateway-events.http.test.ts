@@ -6,16 +6,16 @@ import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { DomainError } from '../../src/domain/errors.ts';
 import { MAX_EVENT_BYTES } from '../../src/platform/http/limits.ts';
-import { openDoor, type Ask, type Door, type Reply } from '../support/http/api.ts';
+import { startApi, type Ask, type TestApi, type Reply } from '../support/http/api.ts';
 import { GOOD_SIGNATURE } from '../support/http/vendors.ts';
 import { generalError, unauthorised } from '../support/http/error-bodies.ts';
 import { until } from '../support/until.ts';
 
-let door: Door;
+let api: TestApi;
 beforeEach(async () => {
-  door = await openDoor({ live: true, settings: { publicRequestsPerMinute: 2, failedAuthPerMinute: 2 } });
+  api = await startApi({ live: true, settings: { publicRequestsPerMinute: 2, failedAuthPerMinute: 2 } });
 });
-afterEach(() => door.close());
+afterEach(() => api.close());
 
 /** Looks like one. */
 const FORGED = 'f0'.repeat(64);
@@ -25,20 +25,20 @@ function send(
   rawBody: string | Buffer,
   { headers, world = 'test', ...ask }: Ask & { readonly world?: string } = {},
 ): Promise<Reply> {
-  return door.ask(`/webhooks/paystack/${world}`, {
+  return api.ask(`/webhooks/paystack/${world}`, {
     rawBody,
     headers: { 'x-paystack-signature': GOOD_SIGNATURE, ...headers },
     ...ask,
   });
 }
 
-const heard = (): Buffer => door.shop.vendors.events[0]?.bytes ?? Buffer.alloc(0);
+const heard = (): Buffer => api.shop.vendors.events[0]?.bytes ?? Buffer.alloc(0);
 
 test.each(['test', 'live'])('kept by the world of the path: 200 (%s)', async (world) => {
   const reply = await send(EVENT, { world });
   expect([reply.status, reply.text]).toEqual([200, '{"received":true}']);
   expect(reply.headers['content-type']).toBe('application/json; charset=utf-8');
-  expect(door.shop.vendors.events.map((one) => one.environment)).toEqual([world]);
+  expect(api.shop.vendors.events.map((one) => one.environment)).toEqual([world]);
   expect(heard().toString()).toBe(EVENT);
 });
 
@@ -53,7 +53,7 @@ test.each([
 ])('every byte arrives as it was sent: %s', async (_why, bytes) => {
   const ways: Record<string, string>[] = [{}, { 'transfer-encoding': 'chunked' }];
   for (const headers of ways) {
-    door.shop.vendors.events.length = 0;
+    api.shop.vendors.events.length = 0;
     expect((await send(bytes, { headers })).status).toBe(200);
     expect(heard().equals(bytes)).toBe(true);
   }
@@ -70,7 +70,7 @@ test.each(['application/json', 'text/plain', 'application/x-www-form-urlencoded'
 
 test('headers arrive with names in lower case, repeated ones as one text', async () => {
   await send(EVENT, { headers: { 'X-Other': ['a', 'b'], 'X-More': 'c' } });
-  expect(door.shop.vendors.events[0]?.headers).toMatchObject({
+  expect(api.shop.vendors.events[0]?.headers).toMatchObject({
     'x-paystack-signature': GOOD_SIGNATURE,
     'x-other': 'a, b',
     'x-more': 'c',
@@ -97,7 +97,7 @@ describe('refused', () => {
         generalError(413, 'PAYLOAD_TOO_LARGE', 'The request body may have at most 1048576 bytes'),
       ]);
     }
-    expect(door.shop.calls).toEqual([]);
+    expect(api.shop.calls).toEqual([]);
   });
 
   test.each([
@@ -105,19 +105,19 @@ describe('refused', () => {
     ['PUT', 405],
     ['OPTIONS', 204],
   ])('%s: %i', async (method, status) => {
-    const reply = await door.ask('/webhooks/paystack/test', { method });
+    const reply = await api.ask('/webhooks/paystack/test', { method });
     expect([reply.status, reply.headers['allow']]).toEqual([status, 'POST, OPTIONS']);
   });
 
   test.each(['/webhooks/paystack', '/webhooks/paystack/', '/webhooks/paystack/prod', '/webhooks/other/test'])(
     'nothing there: %s',
     async (target) => {
-      expect((await door.ask(target, { rawBody: EVENT })).status).toBe(404);
+      expect((await api.ask(target, { rawBody: EVENT })).status).toBe(404);
     },
   );
 
   test('a world that is off: 404 and nothing is asked', async () => {
-    const other = await openDoor();
+    const other = await startApi();
     try {
       const reply = await other.ask('/webhooks/paystack/live', { rawBody: EVENT });
       expect([reply.status, reply.json]).toEqual([
@@ -135,11 +135,11 @@ test.each([
   ['an unknown fault', new Error('disk full at 10.1.2.3'), 'Something went wrong on our side'],
   ['storage that is away', new DomainError('SERVICE_UNAVAILABLE', 'Try again'), 'Try again'],
 ])('could not be kept (%s): 503, so that it comes again', async (_why, error, message) => {
-  door.shop.failNext = error;
+  api.shop.failNext = error;
   const reply = await send(EVENT, { headers: { 'x-request-id': 'event-1' } });
   expect([reply.status, reply.json]).toEqual([503, generalError(503, 'SERVICE_UNAVAILABLE', message)]);
   expect(reply.headers['retry-after']).toBe('5');
-  const isLogged = door.logLines.some((line) => line.includes('event-1') && line.includes('disk full'));
+  const isLogged = api.logLines.some((line) => line.includes('event-1') && line.includes('disk full'));
   expect(isLogged).toBe(!(error instanceof DomainError));
   expect((await send(EVENT)).status).toBe(200);
 });
@@ -151,25 +151,25 @@ test('coming often is fine: nothing is counted, and no limit is spoken of', asyn
     expect((await send(EVENT, { headers: { 'x-paystack-signature': FORGED } })).status).toBe(401);
     expect((await send(EVENT, { headers: { 'x-paystack-signature': 'none' } })).status).toBe(401);
   }
-  expect([...door.limiter.counts]).toEqual([]);
+  expect([...api.limiter.counts]).toEqual([]);
 });
 
 test('each event has its line in the log, with the request id and without its content', async () => {
   const reply = await send('{"secret":"in the event"}', { headers: { 'x-request-id': 'event-2' } });
   expect(reply.headers['x-request-id']).toBe('event-2');
-  const line = door.logLines.find((one) => one.includes('event-2') && one.includes('"route"')) ?? '';
+  const line = api.logLines.find((one) => one.includes('event-2') && one.includes('"route"')) ?? '';
   expect(line).toContain('"route":"/webhooks/paystack/test"');
-  expect(door.logLines.join()).not.toContain('in the event');
+  expect(api.logLines.join()).not.toContain('in the event');
 });
 
 test('a client that asks first is told to send what is allowed, and nothing larger', async () => {
   const head = (length: number, signature = GOOD_SIGNATURE): string =>
     `POST /webhooks/paystack/test HTTP/1.1\r\nX-Paystack-Signature: ${signature}\r\nExpect: 100-continue\r\nContent-Length: ${length}\r\nConnection: close\r\n\r\n`;
-  expect(await door.raw(head(500_000), (text) => text.includes('100 Continue'))).toMatch(/^HTTP\/1\.1 100 /);
-  expect(await door.raw(head(500_000, 'none'), (text) => text.includes('UNAUTHORIZED'))).toMatch(
+  expect(await api.raw(head(500_000), (text) => text.includes('100 Continue'))).toMatch(/^HTTP\/1\.1 100 /);
+  expect(await api.raw(head(500_000, 'none'), (text) => text.includes('UNAUTHORIZED'))).toMatch(
     /^HTTP\/1\.1 401 /,
   );
-  expect(await door.raw(head(MAX_EVENT_BYTES + 1), (text) => text.includes('TOO_LARGE'))).toMatch(
+  expect(await api.raw(head(MAX_EVENT_BYTES + 1), (text) => text.includes('TOO_LARGE'))).toMatch(
     /^HTTP\/1\.1 413 /,
   );
 });
@@ -187,15 +187,15 @@ describe('what cannot be an event is refused before its body', () => {
     ['two of them', `X-Paystack-Signature: ${GOOD_SIGNATURE}\r\n`.repeat(2)],
   ])('%s', async (_why, signature) => {
     const startedAtMs = performance.now();
-    const heard = await door.raw(bodiless(signature));
+    const heard = await api.raw(bodiless(signature));
     // At once: the body never comes, and the time limit for it is 10 s.
     expect(performance.now() - startedAtMs).toBeLessThan(5_000);
     expect(heard).toMatch(/^HTTP\/1\.1 401 [^]*"error":"UNAUTHORIZED"/);
-    expect(door.shop.vendors.events).toEqual([]);
+    expect(api.shop.vendors.events).toEqual([]);
   });
 
   test('one too large to be read is told so by the end of its connection', async () => {
-    const heard = await door.raw(
+    const heard = await api.raw(
       `POST /webhooks/paystack/test HTTP/1.1\r\nContent-Length: 1000000000\r\n\r\n{`,
     );
     expect(heard).toMatch(/^HTTP\/1\.1 401 [^]*Connection: close/);
@@ -204,9 +204,9 @@ describe('what cannot be an event is refused before its body', () => {
 
 describe('all events that are being received take bounded memory', () => {
   const HALF = Math.trunc(MAX_EVENT_BYTES / 2) + 1_000;
-  let small: Door;
+  let small: TestApi;
   beforeEach(async () => {
-    small = await openDoor({ settings: { maxEventBytesInFlight: 2 * MAX_EVENT_BYTES } });
+    small = await startApi({ settings: { maxEventBytesInFlight: 2 * MAX_EVENT_BYTES } });
   });
   afterEach(() => small.close());
 

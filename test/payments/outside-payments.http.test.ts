@@ -1,13 +1,13 @@
 // Paying from outside the wallet: how to pay in every answer that may still wait for its money, asking again, and funding a wallet.
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { openDoor, type Ask, type Door, type Reply } from '../support/http/api.ts';
+import { startApi, type Ask, type TestApi, type Reply } from '../support/http/api.ts';
 import { generalError } from '../support/http/error-bodies.ts';
 
-let door: Door;
+let api: TestApi;
 beforeEach(async () => {
-  door = await openDoor();
+  api = await startApi();
 });
-afterEach(() => door.close());
+afterEach(() => api.close());
 
 const FIRST = 'txn-00000000000000000000000000000001';
 const SECOND = 'txn-00000000000000000000000000000002';
@@ -54,7 +54,7 @@ const IN_CEDIS = {
   TOPUP: { charge: { amount: 38.36, currency: 'GHS' } },
 };
 
-const post = (target: string, ask: Ask): Promise<Reply> => door.ask(target, { key: 'ngn', ...ask });
+const post = (target: string, ask: Ask): Promise<Reply> => api.ask(target, { key: 'ngn', ...ask });
 const buyBase = (paymentMethod: string, ask: Ask = {}): Promise<Reply> =>
   post('/api/esim/buy', {
     body: { packageCode: 'NG-5GB-30D', packageType: 'BASE', paymentMethod },
@@ -67,13 +67,13 @@ const buyTopUp = async (paymentMethod: string): Promise<Reply> => {
   });
 };
 const read = (transactionId: string): Promise<Reply> =>
-  door.ask(`/api/esim/transactions/${transactionId}`, { key: 'ngn' });
+  api.ask(`/api/esim/transactions/${transactionId}`, { key: 'ngn' });
 const confirm = (body: unknown, key = 'ngn'): Promise<Reply> =>
-  door.ask('/api/esim/confirm-payment', { key, body });
+  api.ask('/api/esim/confirm-payment', { key, body });
 
 /** The gateway has the money, and the caller asks. */
 async function pay(transactionId: string): Promise<void> {
-  door.shop.vendors.paid.add(door.idOf(transactionId));
+  api.shop.vendors.paid.add(api.idOf(transactionId));
   await confirm({ transactionId });
 }
 
@@ -115,12 +115,12 @@ describe.each(METHODS)('%s', (method) => {
         200,
         { ...expected[type], ...timelineOf('opened') },
       ]);
-      expect(await door.shop.balance()).toBe(balanceMinor);
+      expect(await api.shop.balance()).toBe(balanceMinor);
     },
   );
 
   test('while the gateway has not answered: the reference alone', async () => {
-    door.shop.vendors.gatewayAnswers = false;
+    api.shop.vendors.gatewayAnswers = false;
     expect((await buyBase(method)).json).toEqual({
       transactionId: FIRST,
       status: 'PENDING',
@@ -132,14 +132,14 @@ describe.each(METHODS)('%s', (method) => {
 
   test('paid: nothing to pay any more, and the eSIM on SUCCESS in reads and confirm', async () => {
     await buyBase(method);
-    door.shop.vendors.supplier = 'is allocating';
+    api.shop.vendors.supplier = 'is allocating';
     await pay(FIRST);
     const told = { transactionId: FIRST, status: 'PROCESSING', package: BASE_PACKAGE };
     expect((await read(FIRST)).json).toEqual({
       ...told,
       ...timelineOf('opened', 'payment-received', 'ordered-at-supplier'),
     });
-    door.shop.vendors.supplier = 'delivers';
+    api.shop.vendors.supplier = 'delivers';
     await confirm({ transactionId: FIRST });
     for (const reply of [await read(FIRST), await confirm({ gatewayReference: FIRST })]) {
       expect(reply.json).toMatchObject({
@@ -167,7 +167,7 @@ describe.each(METHODS)('%s', (method) => {
 
   test('not paid in time: FAILED with its reason, nothing to pay', async () => {
     await buyBase(method);
-    await door.shop.engine.expire(door.idOf(FIRST), 'purchase');
+    await api.shop.engine.expire(api.idOf(FIRST), 'purchase');
     expect((await confirm({ transactionId: FIRST })).json).toEqual({
       transactionId: FIRST,
       status: 'FAILED',
@@ -195,7 +195,7 @@ describe.each(METHODS)('%s', (method) => {
 
 test('a transfer for an account in dollars says how many naira', async () => {
   const body = { packageCode: 'NG-5GB-30D', packageType: 'BASE', paymentMethod: 'BANK_TRANSFER' };
-  const reply = await door.ask('/api/esim/buy', { key: 'usduser', body });
+  const reply = await api.ask('/api/esim/buy', { key: 'usduser', body });
   expect(reply.text).toContain('"charge":{"amount":19178.13,"currency":"NGN"}');
   expect(reply.json).toMatchObject({
     package: { price: 12.5, currency: 'USD' },
@@ -213,13 +213,13 @@ describe('confirm-payment', () => {
   });
 
   test('a reference of a later attempt is asked for, a transactionId of that form is not', async () => {
-    door.shop.calls.length = 0;
+    api.shop.calls.length = 0;
     await confirm({ gatewayReference: `${FIRST}-2` });
-    expect(door.shop.calls).toEqual(['confirmPayment']);
+    expect(api.shop.calls).toEqual(['confirmPayment']);
     await confirm({ transactionId: `${FIRST}-2` });
     await confirm({ gatewayReference: `${FIRST}-0` });
     await confirm({ gatewayReference: `${FIRST}-2-2` });
-    expect(door.shop.calls).toEqual(['confirmPayment']);
+    expect(api.shop.calls).toEqual(['confirmPayment']);
   });
 
   test("another account's: not found, like one that is not there", async () => {
@@ -242,7 +242,7 @@ describe('confirm-payment', () => {
       status: 'PENDING',
       ...howToPay('BANK_TRANSFER', FUNDING),
     });
-    const read = await door.ask(`/api/esim/transactions/${FUNDING}`, { key: 'ngn' });
+    const read = await api.ask(`/api/esim/transactions/${FUNDING}`, { key: 'ngn' });
     expect([read.status, read.json]).toEqual([
       200,
       {
@@ -259,7 +259,7 @@ describe('confirm-payment', () => {
       status: 'SUCCESS',
     });
     await post('/api/wallet/fund', { body: { amount: 100, paymentMethod: 'CARD' } });
-    await door.shop.engine.expire(door.idOf(SECOND), 'funding');
+    await api.shop.engine.expire(api.idOf(SECOND), 'funding');
     expect((await confirm({ transactionId: SECOND })).json).toMatchObject({
       transactionId: SECOND,
       status: 'FAILED',
@@ -270,7 +270,7 @@ describe('confirm-payment', () => {
 
 describe('amounts of a funding', () => {
   const fundings = async (): Promise<bigint[]> => {
-    const mine = door.shop.db.selectFrom('fundings').where('account_id', '=', door.shop.accountId());
+    const mine = api.shop.db.selectFrom('fundings').where('account_id', '=', api.shop.accountId());
     return (await mine.select('amount_minor').execute()).map((row) => row.amount_minor);
   };
   const fund = (amount: string, ask: Ask = {}): Promise<Reply> =>

@@ -1,13 +1,13 @@
 // Refusals of confirm-payment and of funding: every one in shape 3, in its exact words, whatever was sent.
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { openDoor, type Ask, type Door } from '../support/http/api.ts';
+import { startApi, type Ask, type TestApi } from '../support/http/api.ts';
 import { generalError, unauthorised } from '../support/http/error-bodies.ts';
 
-let door: Door;
+let api: TestApi;
 beforeEach(async () => {
-  door = await openDoor();
+  api = await startApi();
 });
-afterEach(() => door.close());
+afterEach(() => api.close());
 
 const NO_ESIM = 'esim-ffffffffffffffffffffffffffffffff';
 const NO_TRANSACTION = 'txn-ffffffffffffffffffffffffffffffff';
@@ -151,9 +151,9 @@ const CASES: readonly Case[] = [
 ];
 
 test.each(CASES.map((one) => [one.why, one] as const))('%s', async (_why, { target, ask, status, body }) => {
-  const reply = await door.ask(target, ask);
+  const reply = await api.ask(target, ask);
   expect(reply.json).toEqual(body);
   expect(reply.status).toBe(status);
-  const mine = door.shop.db.selectFrom('fundings').where('account_id', '=', door.shop.accountId());
+  const mine = api.shop.db.selectFrom('fundings').where('account_id', '=', api.shop.accountId());
   expect(await mine.select('transaction_id').execute()).toEqual([]);
 });

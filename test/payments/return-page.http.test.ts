@@ -3,16 +3,16 @@ import { createHash } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { FAILURE_REASONS } from '../../src/domain/refusals.ts';
 import { DomainError } from '../../src/domain/errors.ts';
-import { openDoor, type Door, type Reply } from '../support/http/api.ts';
+import { startApi, type TestApi, type Reply } from '../support/http/api.ts';
 import { generalError } from '../support/http/error-bodies.ts';
 import type { PaymentStatusView } from '../../src/payments/views.ts';
 import { html } from '../../src/platform/http/html.ts';
 
-let door: Door;
+let api: TestApi;
 beforeEach(async () => {
-  door = await openDoor({ live: true });
+  api = await startApi({ live: true });
 });
-afterEach(() => door.close());
+afterEach(() => api.close());
 
 const REFERENCE = `txn-${'a'.repeat(32)}`;
 
@@ -30,13 +30,13 @@ function stands({
     charge: { amountMinor: 1_917_812n, currency: 'NGN' },
     ...changes,
   };
-  door.shop.replace(environment, 'findPaymentStatus', (reference) =>
+  api.shop.replace(environment, 'findPaymentStatus', (reference) =>
     Promise.resolve(reference === REFERENCE ? status : undefined),
   );
 }
 
 const open = (query = `reference=${REFERENCE}&trxref=${REFERENCE}`): Promise<Reply> =>
-  door.ask(`/pay/return?${query}`);
+  api.ask(`/pay/return?${query}`);
 const titleOf = (reply: Reply): string | undefined => /<h1>([^<]*)<\/h1>/.exec(reply.text)?.[1];
 
 describe('what it says', () => {
@@ -94,13 +94,13 @@ describe('which payment', () => {
     stands({ environment });
     expect((await open()).status).toBe(200);
     const asked = environment === 'live' ? 1 : 2;
-    expect(door.shop.calls).toEqual(Array.from({ length: asked }, () => 'findPaymentStatus'));
+    expect(api.shop.calls).toEqual(Array.from({ length: asked }, () => 'findPaymentStatus'));
   });
 
   test('with a key only its own world is looked in', async () => {
     stands({ environment: 'live' });
-    expect((await door.ask(`/pay/status?reference=${REFERENCE}`, { key: 'ngn' })).status).toBe(404);
-    expect((await door.ask(`/pay/status?reference=${REFERENCE}`, { key: 'live/ngn' })).status).toBe(200);
+    expect((await api.ask(`/pay/status?reference=${REFERENCE}`, { key: 'ngn' })).status).toBe(404);
+    expect((await api.ask(`/pay/status?reference=${REFERENCE}`, { key: 'live/ngn' })).status).toBe(200);
   });
 
   test.each([`reference=${REFERENCE}`, `trxref=${REFERENCE}`, `reference=${REFERENCE}&trxref=x&color=red`])(
@@ -131,19 +131,19 @@ describe('which payment', () => {
     expect([reply.status, reply.headers['content-type']]).toEqual([404, 'text/html; charset=utf-8']);
     expect(titleOf(reply)).toBe('We do not know this payment');
     expect(reply.text).not.toMatch(/alert|<script|onload|txn-/);
-    expect(door.logLines.some((line) => line.includes('"level":"error"'))).toBe(false);
+    expect(api.logLines.some((line) => line.includes('"level":"error"'))).toBe(false);
   });
 
   test('in trouble it is a page as well, with the headers of the refusal', async () => {
     stands();
-    door.shop.failNext = new Error('secret plan');
+    api.shop.failNext = new Error('secret plan');
     const broken = await open();
     expect([broken.status, titleOf(broken)]).toEqual([500, 'Not available right now']);
     expect(broken.text).not.toContain('secret plan');
-    door.shop.failNext = new DomainError('SERVICE_UNAVAILABLE', 'words');
+    api.shop.failNext = new DomainError('SERVICE_UNAVAILABLE', 'words');
     const away = await open();
     expect([away.status, away.headers['retry-after']]).toEqual([503, '5']);
-    const limited = await openDoor({ settings: { publicRequestsPerMinute: 1 } });
+    const limited = await startApi({ settings: { publicRequestsPerMinute: 1 } });
     try {
       await limited.ask('/pay/return');
       const reply = await limited.ask('/pay/return');
@@ -177,7 +177,7 @@ test('the policy lets in its own style and script by their hashes, and nothing e
 describe('its status for the script', () => {
   test('JSON with the harmless fields and no more', async () => {
     stands({ status: 'FAILED', reason: 'PAYMENT_UNDERPAID' });
-    const reply = await door.ask(`/pay/status?reference=${REFERENCE}`);
+    const reply = await api.ask(`/pay/status?reference=${REFERENCE}`);
     expect([reply.status, reply.json]).toEqual([
       200,
       {
@@ -194,7 +194,7 @@ describe('its status for the script', () => {
   });
 
   test.each(['', 'reference=x', `reference=txn-${'b'.repeat(32)}`])('unknown: 404 (%s)', async (query) => {
-    const reply = await door.ask(`/pay/status?${query}`);
+    const reply = await api.ask(`/pay/status?${query}`);
     expect([reply.status, reply.json]).toEqual([
       404,
       generalError(404, 'TRANSACTION_NOT_FOUND', 'Transaction not found'),
@@ -202,7 +202,7 @@ describe('its status for the script', () => {
   });
 
   test('said twice: 400', async () => {
-    const reply = await door.ask('/pay/status?reference=a&reference=b');
+    const reply = await api.ask('/pay/status?reference=a&reference=b');
     expect([reply.status, reply.json]).toEqual([
       400,
       generalError(400, 'VALIDATION_ERROR', 'reference: must be given once'),
@@ -212,12 +212,12 @@ describe('its status for the script', () => {
 
 test('a payment that was opened by a purchase', async () => {
   const body = { packageCode: 'NG-5GB-30D', packageType: 'BASE', paymentMethod: 'CARD' };
-  const bought = await door.ask('/api/esim/buy', { key: 'ngn', body });
+  const bought = await api.ask('/api/esim/buy', { key: 'ngn', body });
   const { gatewayReference } = bought.json as { gatewayReference: string };
   const reply = await open(`reference=${gatewayReference}`);
   expect([reply.status, titleOf(reply)]).toEqual([200, 'Checking your payment']);
   expect(reply.text).toContain('19178.13 NGN');
-  expect((await door.ask(`/pay/status?reference=${gatewayReference}`)).json).toMatchObject({
+  expect((await api.ask(`/pay/status?reference=${gatewayReference}`)).json).toMatchObject({
     reference: gatewayReference,
     status: 'PENDING',
     packageName: 'Nigeria 5GB 30Days',

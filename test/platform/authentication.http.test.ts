@@ -2,14 +2,14 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createRouteTable } from '../../src/platform/composition/route-table.ts';
 import type { Route } from '../../src/platform/http/route.ts';
-import { openDoor, type Door } from '../support/http/api.ts';
+import { startApi, type TestApi } from '../support/http/api.ts';
 import { keyOf } from '../support/http/shop.ts';
 
-let door: Door;
+let api: TestApi;
 beforeEach(async () => {
-  door = await openDoor();
+  api = await startApi();
 });
-afterEach(() => door.close());
+afterEach(() => api.close());
 
 const all = createRouteTable({ version: '1.2.3', brand: 'simway' });
 /** Others are for people: sessions, not keys (test/accounts). */
@@ -22,7 +22,7 @@ function targetOf(route: Route): string {
 
 /** Status with a key; a body-less POST is enough, since keys are checked before bodies. */
 async function statusOf(route: Route, rawKey?: string | string[]): Promise<number> {
-  const reply = await door.ask(targetOf(route), {
+  const reply = await api.ask(targetOf(route), {
     method: route.method,
     ...(rawKey === undefined ? {} : { rawKey }),
   });
@@ -51,7 +51,7 @@ describe.each(routes.map((route) => [`${route.method} ${route.path}`, route] as 
       ['a Bearer word in front', `Bearer ${keyOf('test', 'ngn')}`],
     ])('with %s: 401 and nothing asked', async (_why, rawKey) => {
       expect(await statusOf(route, rawKey)).toBe(401);
-      expect(door.shop.calls).toEqual([]);
+      expect(api.shop.calls).toEqual([]);
     });
 
     test('with a good key it gets past authentication', async () => {
@@ -72,7 +72,7 @@ describe.each(routes.map((route) => [`${route.method} ${route.path}`, route] as 
     test('a live key while live is off: 503, checked first', async () => {
       expect(await statusOf(route, keyOf('live', 'ngn'))).toBe(503);
       expect(await statusOf(route, keyOf('live', 'unknown'))).toBe(401);
-      expect(door.shop.calls).toEqual([]);
+      expect(api.shop.calls).toEqual([]);
     });
   },
 );
@@ -85,12 +85,12 @@ describe.each(
   test.each([undefined, 'junk', '', 'k'.repeat(5_000), keyOf('test', 'ngn'), keyOf('live', 'ngn')])(
     'a key changes nothing: %s',
     async (rawKey) => {
-      const { accounts } = door.shop.useCases;
+      const { accounts } = api.shop.useCases;
       accounts.authenticate = () => Promise.reject(new Error('no key is looked at here'));
       // No event of the vendor's, at a world that is on; nothing at all at one that is off.
       const isSigned = route.path.startsWith('/webhooks/paystack/');
       expect(await statusOf(route, rawKey)).toBe(route.world === 'test' ? (isSigned ? 401 : 400) : 404);
-      expect([...door.limiter.counts]).toEqual([]);
+      expect([...api.limiter.counts]).toEqual([]);
     },
   );
 
@@ -100,21 +100,21 @@ describe.each(
 });
 
 test('a key that is far too long is not even looked up', async () => {
-  const { accounts } = door.shop.useCases;
+  const { accounts } = api.shop.useCases;
   let asked = 0;
   const original = accounts.authenticate.bind(accounts);
   accounts.authenticate = (rawKey) => {
     asked += 1;
     return original(rawKey);
   };
-  await door.ask('/api/wallet/balance', { rawKey: 'k'.repeat(201) });
+  await api.ask('/api/wallet/balance', { rawKey: 'k'.repeat(201) });
   expect(asked).toBe(0);
-  await door.ask('/api/wallet/balance', { rawKey: 'k'.repeat(200) });
+  await api.ask('/api/wallet/balance', { rawKey: 'k'.repeat(200) });
   expect(asked).toBe(1);
 });
 
 test('the Authorization header is not a key', async () => {
-  const reply = await door.ask('/api/wallet/balance', { headers: { authorization: keyOf('test', 'ngn') } });
+  const reply = await api.ask('/api/wallet/balance', { headers: { authorization: keyOf('test', 'ngn') } });
   expect(reply.status).toBe(401);
 });
 
@@ -126,7 +126,7 @@ describe('worlds', () => {
     ['live off', false, undefined, 'test'],
     ['live off', false, 'ngn', 'test'],
   ] as const)('%s (%s), key %s: served by %s', async (_why, live, key, expected) => {
-    const other = await openDoor({ live });
+    const other = await startApi({ live });
     try {
       const asked: string[] = [];
       const { worlds } = other.shop.useCases;

@@ -3,26 +3,26 @@ import { connect } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { MAX_BODY_BYTES, MAX_JSON_DEPTH, MAX_JSON_MEMBERS } from '../../src/platform/http/limits.ts';
-import { openDoor, type Ask, type Door, type Reply } from '../support/http/api.ts';
+import { startApi, type Ask, type TestApi, type Reply } from '../support/http/api.ts';
 import { keyOf } from '../support/http/shop.ts';
 
-let door: Door;
+let api: TestApi;
 beforeAll(async () => {
-  door = await openDoor();
+  api = await startApi();
 });
-afterAll(() => door.close());
+afterAll(() => api.close());
 beforeEach(async () => {
-  door.shop.calls.length = 0;
-  await door.shop.setBalance(1_000_000_000n);
+  api.shop.calls.length = 0;
+  await api.shop.setBalance(1_000_000_000n);
 });
 
 const BASE = { packageCode: 'NG-5GB-30D', paymentMethod: 'WALLET', packageType: 'BASE' };
-const post = (ask: Ask): Promise<Reply> => door.ask('/api/esim/buy', { key: 'ngn', ...ask });
+const post = (ask: Ask): Promise<Reply> => api.ask('/api/esim/buy', { key: 'ngn', ...ask });
 
 function expectRefused(reply: Reply, status: number, code: string): void {
   expect(reply.text).toContain(`"code":"${code}"`);
   expect(reply.status).toBe(status);
-  expect(door.shop.calls).toEqual([]);
+  expect(api.shop.calls).toEqual([]);
 }
 
 describe('bodies as bytes', () => {
@@ -94,7 +94,7 @@ describe('bodies as bytes', () => {
   });
 
   test('no content type at all', async () => {
-    const text = await door.raw(
+    const text = await api.raw(
       `POST /api/esim/buy HTTP/1.1\r\nX-API-Key: ${keyOf('test', 'ngn')}\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{}`,
     );
     expect(text).toContain('HTTP/1.1 415 ');
@@ -138,22 +138,22 @@ describe('bodies as bytes', () => {
 
   test('a huge body is refused from its declared length, before any of it has come', async () => {
     const head = `POST /api/esim/buy HTTP/1.1\r\nX-API-Key: ${keyOf('test', 'ngn')}\r\nContent-Type: application/json\r\nContent-Length: 10737418240\r\n\r\n`;
-    const heard = await door.raw(head, (text) => text.includes('PAYLOAD_TOO_LARGE'));
+    const heard = await api.raw(head, (text) => text.includes('PAYLOAD_TOO_LARGE'));
     expect(heard).toMatch(/^HTTP\/1\.1 413 /);
     expect(heard.toLowerCase()).toContain('connection: close');
   });
 
   test('a client that goes away in the middle is no error of ours', async () => {
-    door.logLines.length = 0;
+    api.logLines.length = 0;
     const head = `POST /api/esim/buy HTTP/1.1\r\nX-Request-Id: gone-1\r\nX-API-Key: ${keyOf('test', 'ngn')}\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{"half`;
-    const counted = (): number => [...door.limiter.counts.values()].reduce((sum, count) => sum + count, 0);
+    const counted = (): number => [...api.limiter.counts.values()].reduce((sum, count) => sum + count, 0);
     const before = counted();
-    const socket = connect(door.server.port, '127.0.0.1', () => socket.write(head));
+    const socket = connect(api.server.port, '127.0.0.1', () => socket.write(head));
     await expect.poll(() => counted()).toBe(before + 1);
     socket.destroy();
-    const line = (): string => door.logLines.find((one) => one.includes('gone-1')) ?? '';
+    const line = (): string => api.logLines.find((one) => one.includes('gone-1')) ?? '';
     await expect.poll(line, { timeout: 5_000 }).toContain('"status":499');
-    expect(door.logLines.some((line) => line.includes('"level":"error"'))).toBe(false);
+    expect(api.logLines.some((line) => line.includes('"level":"error"'))).toBe(false);
   });
 });
 
@@ -284,9 +284,9 @@ describe('bodies as values', () => {
 });
 
 describe('a body where none belongs is never looked at', () => {
-  afterEach(() => expect(door.logLines.some((line) => line.includes('"level":"error"'))).toBe(false));
+  afterEach(() => expect(api.logLines.some((line) => line.includes('"level":"error"'))).toBe(false));
   test.each(['{', 'x'.repeat(100_000), ''])('%#', async (rawBody) => {
-    const reply = await door.ask('/api/esim/regions', { key: 'ngn', method: 'GET', rawBody });
+    const reply = await api.ask('/api/esim/regions', { key: 'ngn', method: 'GET', rawBody });
     expect(reply.status).toBe(200);
   });
 });

@@ -8,15 +8,15 @@ import {
   MAX_REGION_CODE_CHARACTERS,
   MAX_SEARCH_CHARACTERS,
 } from '../../src/platform/http/limits.ts';
-import { openDoor, type Door } from '../support/http/api.ts';
+import { startApi, type TestApi } from '../support/http/api.ts';
 
-let door: Door;
+let api: TestApi;
 beforeAll(async () => {
-  door = await openDoor();
+  api = await startApi();
 });
-afterAll(() => door.close());
+afterAll(() => api.close());
 beforeEach(() => {
-  door.shop.calls.length = 0;
+  api.shop.calls.length = 0;
 });
 
 describe('query strings', () => {
@@ -102,13 +102,13 @@ describe('query strings', () => {
     ['packages?regionCode=%00', `regionCode: ${clean}`],
     ['packages?regionCode=N%0AG&regionType=x', `regionCode: ${clean}; regionType: must be one of LC, RG, GL`],
   ])('%s', async (target, details) => {
-    const reply = await door.ask(`/api/esim/${target}`, { key: 'ngn' });
+    const reply = await api.ask(`/api/esim/${target}`, { key: 'ngn' });
     expect(reply.json).toEqual({
       success: false,
       message: 'Invalid request',
       error: { code: 'VALIDATION_ERROR', details },
     });
-    expect([reply.status, door.shop.calls]).toEqual([400, []]);
+    expect([reply.status, api.shop.calls]).toEqual([400, []]);
   });
 
   test.each([
@@ -119,13 +119,13 @@ describe('query strings', () => {
       'regionCode is required; regionType: must be one of LC, RG, GL; currency: must be a currency code of three capital letters',
     ],
   ])('%s: without a region, and what else is wrong', async (target, details) => {
-    const reply = await door.ask(`/api/esim/${target}`, { key: 'ngn' });
+    const reply = await api.ask(`/api/esim/${target}`, { key: 'ngn' });
     expect(reply.json).toEqual({
       success: false,
       message: 'regionCode is required',
       error: { code: 'MISSING_REGION_CODE', details },
     });
-    expect([reply.status, door.shop.calls]).toEqual([400, []]);
+    expect([reply.status, api.shop.calls]).toEqual([400, []]);
   });
 
   test.each([
@@ -156,9 +156,9 @@ describe('query strings', () => {
     ['packages?type=TOPUP&regionCode=NG&packageCode=P&packageCode=Q', 'packageCode: must be given once'],
     ['packages?type=TOPUP&type=BASE&regionCode=NG&packageCode=P', 'type: must be given once'],
   ])('shape 2 carries the same text in its message: %s', async (target, message) => {
-    const reply = await door.ask(`/api/esim/${target}`, { key: 'ngn' });
+    const reply = await api.ask(`/api/esim/${target}`, { key: 'ngn' });
     expect(reply.json).toEqual({ success: false, message, statusCode: 400, code: 'VALIDATION_ERROR' });
-    expect(door.shop.calls).toEqual([]);
+    expect(api.shop.calls).toEqual([]);
   });
 
   test.each([
@@ -170,6 +170,6 @@ describe('query strings', () => {
     'my-esims?search=%F0%9F%87%B3%F0%9F%87%AC+caf%C3%A9',
     'regions?type=1&',
   ])('fine: %s', async (target) => {
-    expect((await door.ask(`/api/esim/${target}`, { key: 'ngn' })).status).toBe(200);
+    expect((await api.ask(`/api/esim/${target}`, { key: 'ngn' })).status).toBe(200);
   });
 });

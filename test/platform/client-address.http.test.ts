@@ -8,17 +8,17 @@ import {
   resolveClientAddress,
 } from '../../src/platform/http/addresses.ts';
 import { findClientAddress } from '../../src/platform/http/middleware/client-address.ts';
-import { openDoor, type Door } from '../support/http/api.ts';
+import { startApi, type TestApi } from '../support/http/api.ts';
 
 const PROXY = '127.0.0.10';
 const STRANGER = '127.0.0.99';
 const TRUSTED = [PROXY, '10.0.0.0/8', '2001:db8:aaaa::/48', '::ffff:172.16.0.0/108'];
 
-let door: Door;
+let api: TestApi;
 beforeAll(async () => {
-  door = await openDoor({ settings: { trustedProxies: TRUSTED } });
+  api = await startApi({ settings: { trustedProxies: TRUSTED } });
 });
-afterAll(() => door.close());
+afterAll(() => api.close());
 
 interface Case {
   readonly from?: string;
@@ -209,8 +209,8 @@ test('there are at least 80 cases', () => {
 });
 
 test.each(CASES)('%s', async (_why, { from, list, forwarded, headers, expected }) => {
-  door.shop.allowedAddresses = list;
-  const reply = await door.ask('/api/wallet/balance', {
+  api.shop.allowedAddresses = list;
+  const reply = await api.ask('/api/wallet/balance', {
     key: 'list',
     ...(from === undefined ? {} : { from }),
     headers: { ...headers, ...(forwarded === undefined ? {} : { 'x-forwarded-for': forwarded }) },
@@ -222,21 +222,21 @@ test.each(CASES)('%s', async (_why, { from, list, forwarded, headers, expected }
 });
 
 test('a list that changes is followed at once', async () => {
-  door.shop.allowedAddresses = [STRANGER];
-  expect((await door.ask('/api/wallet/balance', { key: 'list', from: STRANGER })).status).toBe(200);
-  door.shop.allowedAddresses = [CLIENT];
-  expect((await door.ask('/api/wallet/balance', { key: 'list', from: STRANGER })).status).toBe(403);
+  api.shop.allowedAddresses = [STRANGER];
+  expect((await api.ask('/api/wallet/balance', { key: 'list', from: STRANGER })).status).toBe(200);
+  api.shop.allowedAddresses = [CLIENT];
+  expect((await api.ask('/api/wallet/balance', { key: 'list', from: STRANGER })).status).toBe(403);
 });
 
 test('one key from many addresses: each is judged for itself, again and again', async () => {
-  door.shop.allowedAddresses = [CLIENT, '2001:db8::/32'];
+  api.shop.allowedAddresses = [CLIENT, '2001:db8::/32'];
   const found: [string, number][] = [];
   const asked = [CLIENT, OTHER, CLIENT, '2001:db8::1', OTHER, '2001:db9::1', CLIENT, OTHER, OTHER, CLIENT];
   for (const address of asked) {
     const headers = { 'x-forwarded-for': address };
     found.push([
       address,
-      (await door.ask('/api/wallet/balance', { key: 'list', from: PROXY, headers })).status,
+      (await api.ask('/api/wallet/balance', { key: 'list', from: PROXY, headers })).status,
     ]);
   }
   const good = new Set([CLIENT, '2001:db8::1']);
@@ -244,8 +244,8 @@ test('one key from many addresses: each is judged for itself, again and again', 
 });
 
 test('the trusted proxies are configuration: the same request changes sides with it', async () => {
-  const before = await openDoor({ settings: { trustedProxies: [] } });
-  const after = await openDoor({ settings: { trustedProxies: ['127.0.0.0/8'] } });
+  const before = await startApi({ settings: { trustedProxies: [] } });
+  const after = await startApi({ settings: { trustedProxies: ['127.0.0.0/8'] } });
   try {
     for (const [one, expected] of [
       [before, 403],

@@ -21,11 +21,11 @@ import { MOST_COUNTED_BY_REGION } from '../../src/purchases/store/spending.ts';
 import { MAX_SPENDING_DAYS } from '../../src/purchases/spending.ts';
 import * as limits from '../../src/platform/http/limits.ts';
 import { createRouteTable } from '../../src/platform/composition/route-table.ts';
-import { openDoor, type Door } from '../support/http/api.ts';
+import { startApi, type TestApi } from '../support/http/api.ts';
 import { keyOf } from '../support/http/shop.ts';
 
 const errors = readFileSync(new URL('../../docs/ERRORS.md', import.meta.url), 'utf8');
-const api = readFileSync(new URL('../../docs/API.md', import.meta.url), 'utf8');
+const apiDoc = readFileSync(new URL('../../docs/API.md', import.meta.url), 'utf8');
 
 /** Cells of the table under a heading. */
 function tableUnder(text: string, heading: string): string[][] {
@@ -120,7 +120,7 @@ describe('docs/API.md', () => {
       'requests on one connection ahead of their answers': limits.MAX_REQUESTS_IN_PROGRESS,
       'connections at a time, from one address (IPv6: a /64)': limits.MAX_CONNECTIONS_PER_ADDRESS,
     };
-    expect(Object.fromEntries(tableUnder(api, 'Limits'))).toEqual(
+    expect(Object.fromEntries(tableUnder(apiDoc, 'Limits'))).toEqual(
       Object.fromEntries(Object.entries(expected).map(([name, value]) => [name, String(value)])),
     );
   });
@@ -128,8 +128,8 @@ describe('docs/API.md', () => {
   test('names every API route, and no status that does not exist', () => {
     const routes = createRouteTable({ version: '1', brand: 'simway' });
     for (const route of routes.filter(({ path }) => !path.startsWith('/ops')))
-      expect(api).toContain(route.path.replace('/{file}', ''));
-    const named = tableUnder(api, 'Answers and errors').flatMap(([cell]) =>
+      expect(apiDoc).toContain(route.path.replace('/{file}', ''));
+    const named = tableUnder(apiDoc, 'Answers and errors').flatMap(([cell]) =>
       (cell ?? '').split(', ').map(Number),
     );
     const possible = [...new Set([200, 201, 304, ...Object.values(STATUS_OF)])];
@@ -138,21 +138,21 @@ describe('docs/API.md', () => {
 });
 
 describe('the examples of docs/API.md answer as they say', () => {
-  let door: Door;
+  let api: TestApi;
   beforeAll(async () => {
-    door = await openDoor();
-    await door.shop.setBalance(100_000_000n);
+    api = await startApi();
+    await api.shop.setBalance(100_000_000n);
   });
-  afterAll(() => door.close());
+  afterAll(() => api.close());
 
-  const examples = Array.from(api.matchAll(/# (\d{3})\n(curl (?:.*\\\n)*.*)/g), ([, status, command]) => ({
+  const examples = Array.from(apiDoc.matchAll(/# (\d{3})\n(curl (?:.*\\\n)*.*)/g), ([, status, command]) => ({
     status: Number(status),
     command: (command ?? '').replaceAll('\\\n', ''),
   }));
 
   test('there are some, and every curl line is one of them', () => {
     expect(examples.length).toBeGreaterThanOrEqual(7);
-    expect(api.match(/^curl /gm)?.length).toBe(examples.length);
+    expect(apiDoc.match(/^curl /gm)?.length).toBe(examples.length);
   });
 
   test.each(examples.map(({ status, command }) => [command, status] as const))(
@@ -167,7 +167,7 @@ describe('the examples of docs/API.md answer as they say', () => {
       );
       // The one package that is on sale behind this door.
       const rawBody = /-d '([^']+)'/.exec(command)?.[1]?.replaceAll('SIM-OK', 'NG-5GB-30D');
-      const reply = await door.ask(target, { headers, ...(rawBody === undefined ? {} : { rawBody }) });
+      const reply = await api.ask(target, { headers, ...(rawBody === undefined ? {} : { rawBody }) });
       expect(reply.status).toBe(status);
     },
   );

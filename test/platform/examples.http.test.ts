@@ -6,7 +6,7 @@ import { errorCodesOf } from '../../src/platform/http/docs/openapi.ts';
 import { EXAMPLES } from '../../src/platform/http/docs/examples.ts';
 import { createRouteTable } from '../../src/platform/composition/route-table.ts';
 import { parseJson } from '../../src/platform/http/json.ts';
-import { openDoor, type Door } from '../support/http/api.ts';
+import { startApi, type TestApi } from '../support/http/api.ts';
 
 interface Media {
   readonly examples?: Readonly<Record<string, { readonly summary: string; readonly value: unknown }>>;
@@ -20,13 +20,13 @@ const table = createRouteTable({ version: '1.2.3', brand: 'simway' });
 const routes = table.filter(
   (route) => route.docs && route.path.startsWith('/api/') && route.path !== '/api/openapi.json',
 );
-let door: Door;
+let api: TestApi;
 let paths: Readonly<Record<string, Readonly<Record<string, Documented>>>>;
 beforeAll(async () => {
-  door = await openDoor();
-  paths = ((await door.ask('/api/openapi.json')).json as { paths: typeof paths }).paths;
+  api = await startApi();
+  paths = ((await api.ask('/api/openapi.json')).json as { paths: typeof paths }).paths;
 });
-afterAll(() => door.close());
+afterAll(() => api.close());
 
 const named = (media: Media | undefined) =>
   Object.entries(media?.examples ?? {}).map(([name, { value }]) => [name, value] as const);

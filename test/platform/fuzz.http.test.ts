@@ -11,18 +11,18 @@ import {
 } from '../support/http/contract.ts';
 import { PAYMENT_METHODS } from '../../src/domain/states.ts';
 import { WEBHOOK_EVENTS } from '../../src/webhooks/event-rules.ts';
-import { openDoor, type Ask, type Door } from '../support/http/api.ts';
+import { startApi, type Ask, type TestApi } from '../support/http/api.ts';
 import { keyOf } from '../support/http/shop.ts';
 
 const RUNS = 2_400;
 
-let door: Door;
+let api: TestApi;
 let contract: Contract;
 beforeAll(async () => {
-  door = await openDoor();
-  contract = await readContract(door);
+  api = await startApi();
+  contract = await readContract(api);
 });
-afterAll(() => door.close());
+afterAll(() => api.close());
 
 const SPICE = [
   '',
@@ -265,8 +265,8 @@ test(
     const seen = new Map<string, number>();
     await fc.assert(
       fc.asyncProperty(shots(), async ({ operation, target, ask }) => {
-        await door.shop.setBalance(1_000_000_000n);
-        const reply = await door.ask(target, ask);
+        await api.shop.setBalance(1_000_000_000n);
+        const reply = await api.ask(target, ask);
         seen.set(
           `${operation.operation.operationId} ${reply.status}`,
           (seen.get(`${operation.operation.operationId} ${reply.status}`) ?? 0) + 1,
@@ -278,7 +278,7 @@ test(
       }),
       { numRuns: RUNS },
     );
-    expect(door.logLines.filter((line) => line.includes('"level":"error"'))).toEqual([]);
+    expect(api.logLines.filter((line) => line.includes('"level":"error"'))).toEqual([]);
     // The generator is worth something only if it gets past the door and is turned away, both.
     const statuses = new Set([...seen.keys()].map((name) => name.split(' ')[1]));
     expect([...statuses]).toEqual(expect.arrayContaining(['200', '201', '400', '401', '403', '404', '415']));
@@ -328,7 +328,7 @@ test('400 generated paths and methods: the general shapes, no 5xx', { timeout: 6
   );
   await fc.assert(
     fc.asyncProperty(anyPath, method, async (target, verb) => {
-      const reply = await door.ask(target, { method: verb, rawKey: keyOf('test', 'ngn') });
+      const reply = await api.ask(target, { method: verb, rawKey: keyOf('test', 'ngn') });
       expect(reply.status).toBeLessThan(500);
       expect(reply.headers['x-request-id']).toBeDefined();
       if (reply.status === 405)

@@ -2,19 +2,19 @@
 import { createHash } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { DomainError } from '../../src/domain/errors.ts';
-import { openDoor, type Ask, type Door, type Reply } from '../support/http/api.ts';
+import { startApi, type Ask, type TestApi, type Reply } from '../support/http/api.ts';
 
-let door: Door;
+let api: TestApi;
 beforeEach(async () => {
-  door = await openDoor();
+  api = await startApi();
 });
-afterEach(() => door.close());
+afterEach(() => api.close());
 
 const BODY = { packageCode: 'NG-5GB-30D', paymentMethod: 'WALLET', packageType: 'BASE' };
 
 function buy(idempotencyKey: string | string[], changes: Ask = {}): Promise<Reply> {
   const { headers, ...rest } = changes;
-  return door.ask('/api/esim/buy', {
+  return api.ask('/api/esim/buy', {
     key: 'ngn',
     body: BODY,
     ...rest,
@@ -35,7 +35,7 @@ test('the same key and body: the first answer again, status and bytes, and one p
     expect(again.headers['content-type']).toBe('application/json; charset=utf-8');
     expect(again.headers['x-request-id']).not.toBe(first.headers['x-request-id']);
   }
-  expect(await door.shop.purchases()).toBe(1);
+  expect(await api.shop.purchases()).toBe(1);
 });
 
 test('what is compared is the path and the validated fields: order, blanks and unknown fields do not matter', async () => {
@@ -45,7 +45,7 @@ test('what is compared is the path and the validated fields: order, blanks and u
   const again = await buy('order-2', { rawBody });
   expect([again.status, again.text]).toEqual([201, first.text]);
   const fields = '{"packageCode":"NG-5GB-30D","packageType":"BASE","paymentMethod":"WALLET"}';
-  expect(await door.shop.storedAnswers()).toMatchObject([
+  expect(await api.shop.storedAnswers()).toMatchObject([
     {
       key: 'order-2',
       path: '/api/esim/buy',
@@ -77,7 +77,7 @@ test('another body under the key: 422 in the route shape', async () => {
 
 test('while the first request runs: 409 with Retry-After', async () => {
   await buy('order-4');
-  await door.shop.forgetAnswer('order-4');
+  await api.shop.forgetAnswer('order-4');
   const reply = await buy('order-4');
   expect([reply.status, reply.headers['retry-after']]).toEqual([409, '1']);
   expect(reply.text).toContain('IDEMPOTENCY_KEY_IN_USE');
@@ -87,21 +87,21 @@ test("another account's key is another key", async () => {
   await buy('order-5');
   const other = await buy('order-5', { key: 'usd' });
   expect(other.headers['idempotent-replayed']).toBeUndefined();
-  expect([await door.shop.purchases(), await door.shop.purchases('usd')]).toEqual([1, 1]);
+  expect([await api.shop.purchases(), await api.shop.purchases('usd')]).toEqual([1, 1]);
 });
 
 test('a refusal by the purchase itself is kept and replayed', async () => {
-  await door.shop.setBalance(0n);
+  await api.shop.setBalance(0n);
   const first = await buy('order-6');
   expect(first.status).toBe(400);
-  await door.shop.setBalance(5_000_000n);
+  await api.shop.setBalance(5_000_000n);
   const again = await buy('order-6');
   expect([again.status, again.text, again.headers['idempotent-replayed']]).toEqual([400, first.text, 'true']);
 });
 
 describe('never kept', () => {
   const kept = async (): Promise<number> =>
-    (await door.shop.storedAnswers()).filter((one) => one.answer_status !== null).length;
+    (await api.shop.storedAnswers()).filter((one) => one.answer_status !== null).length;
 
   test('answers given before the purchase began', async () => {
     const asks: [Ask, number][] = [
@@ -124,28 +124,28 @@ describe('never kept', () => {
     new DomainError('INTERNAL_ERROR', 'x'),
     new Error('boom'),
   ])('answers of 500 and above: %s', async (error) => {
-    door.shop.failNext = error;
+    api.shop.failNext = error;
     expect((await buy('order-8')).status).toBeGreaterThanOrEqual(500);
-    expect(door.shop.calls).toEqual(['buy']);
+    expect(api.shop.calls).toEqual(['buy']);
     expect((await buy('order-8')).status).toBe(201);
   });
 
   test.each(['IDEMPOTENCY_KEY_IN_USE', 'IDEMPOTENCY_KEY_REUSED'] as const)(
     '%s, when the purchase itself finds out',
     async (code) => {
-      door.shop.failNext = new DomainError(code, 'words');
+      api.shop.failNext = new DomainError(code, 'words');
       await buy('order-9');
-      expect(door.shop.calls).toEqual(['buy']);
+      expect(api.shop.calls).toEqual(['buy']);
     },
   );
 });
 
 test('an answer that cannot be kept is still given, and the failure is logged', async () => {
-  const { test: world } = door.shop.useCases.worlds;
+  const { test: world } = api.shop.useCases.worlds;
   world.storeAnswer = () => Promise.reject(new Error('storage is away'));
   expect((await buy('order-10')).status).toBe(201);
   expect(
-    door.logLines.some((line) => line.includes('storage is away') && line.includes('"level":"error"')),
+    api.logLines.some((line) => line.includes('storage is away') && line.includes('"level":"error"')),
   ).toBe(true);
 });
 
@@ -156,7 +156,7 @@ describe('the header itself', () => {
     ['blanks and punctuation inside', 'a b/c, d~!'],
   ])('%s is fine', async (_why, key) => {
     expect((await buy(key)).status).toBe(201);
-    expect(await door.shop.storedAnswers()).toMatchObject([{ key }]);
+    expect(await api.shop.storedAnswers()).toMatchObject([{ key }]);
   });
 
   test.each([
@@ -175,14 +175,14 @@ describe('the header itself', () => {
         details: 'Idempotency-Key: must be given once, with 1 to 255 printable characters',
       },
     });
-    expect([reply.status, door.shop.calls.length]).toEqual([400, 0]);
+    expect([reply.status, api.shop.calls.length]).toEqual([400, 0]);
   });
 
   test('means nothing on a read', async () => {
-    const reply = await door.ask('/api/esim/regions', {
+    const reply = await api.ask('/api/esim/regions', {
       key: 'ngn',
       headers: { 'idempotency-key': 'a'.repeat(999) },
     });
-    expect([reply.status, await door.shop.storedAnswers()]).toEqual([200, []]);
+    expect([reply.status, await api.shop.storedAnswers()]).toEqual([200, []]);
   });
 });

@@ -2,15 +2,15 @@
 // never with a secret.
 import { afterEach, beforeEach, describe, expect, it, test } from 'vitest';
 import { DomainError } from '../../src/domain/errors.ts';
-import { openDoor, type Door } from '../support/http/api.ts';
+import { startApi, type TestApi } from '../support/http/api.ts';
 import { keyOf } from '../support/http/shop.ts';
 import { EngineUnavailable } from '../../src/domain/outcome.ts';
 
-let door: Door;
+let api: TestApi;
 beforeEach(async () => {
-  door = await openDoor();
+  api = await startApi();
 });
-afterEach(() => door.close());
+afterEach(() => api.close());
 
 function unavailable(cause?: unknown): DomainError {
   const error = new DomainError('SERVICE_UNAVAILABLE', 'Try again in a moment');
@@ -20,17 +20,17 @@ function unavailable(cause?: unknown): DomainError {
 
 /** The answer's text and the request's one line in the log. */
 async function lineFor(failure: Error) {
-  door.shop.failNext = failure;
-  const reply = await door.ask('/api/wallet/balance', {
+  api.shop.failNext = failure;
+  const reply = await api.ask('/api/wallet/balance', {
     key: 'ngn',
     headers: { 'x-request-id': 'night-call' },
   });
   const lines = await expect
     .poll(() =>
-      door.logLines.filter((line) => line.includes('"request answered"') && line.includes('night-call')),
+      api.logLines.filter((line) => line.includes('"request answered"') && line.includes('night-call')),
     )
     .toHaveLength(1)
-    .then(() => door.logLines.filter((line) => line.includes('"request answered"')));
+    .then(() => api.logLines.filter((line) => line.includes('"request answered"')));
   return { reply, line: JSON.parse(lines[0]!) as Record<string, unknown>, text: lines[0]! };
 }
 

@@ -1,7 +1,7 @@
 // Promise A9 at the source: no key, secret or install code gets into the log, whatever field or text it comes in.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createLogger } from '../../src/platform/telemetry/logger.ts';
-import { openDoor, type Door } from '../support/http/api.ts';
+import { startApi, type TestApi } from '../support/http/api.ts';
 import { keyOf } from '../support/http/shop.ts';
 
 function logged(write: (logger: ReturnType<typeof createLogger>) => void): string {
@@ -120,20 +120,20 @@ test('below the level nothing is written; endless objects end', () => {
   expect(lines).toEqual([]);
 });
 
-let door: Door;
+let api: TestApi;
 beforeAll(async () => {
-  door = await openDoor();
+  api = await startApi();
 });
-afterAll(() => door.close());
+afterAll(() => api.close());
 
 test('what goes over the door does not show in its log', async () => {
   const body = { packageCode: 'NG-5GB-30D', paymentMethod: 'WALLET', packageType: 'BASE' };
-  await door.ask('/api/esim/buy', { key: 'ngn', body, headers: { 'idempotency-key': 'my-idempotency-key' } });
-  await door.ask('/api/esim/my-esims?search=private-words', { key: 'ngn' });
-  await door.ask('/api/wallet/balance', { rawKey: keyOf('test', 'wrong') });
-  await door.ask(`/api/esim/${keyOf('test', 'path')}`, { key: 'ngn' });
-  await expect.poll(() => door.logLines.filter((line) => line.includes('"route"')).length).toBe(4);
-  const text = door.logLines.join('');
+  await api.ask('/api/esim/buy', { key: 'ngn', body, headers: { 'idempotency-key': 'my-idempotency-key' } });
+  await api.ask('/api/esim/my-esims?search=private-words', { key: 'ngn' });
+  await api.ask('/api/wallet/balance', { rawKey: keyOf('test', 'wrong') });
+  await api.ask(`/api/esim/${keyOf('test', 'path')}`, { key: 'ngn' });
+  await expect.poll(() => api.logLines.filter((line) => line.includes('"route"')).length).toBe(4);
+  const text = api.logLines.join('');
   for (const secret of [
     keyOf('test', 'ngn'),
     keyOf('test', 'wrong'),

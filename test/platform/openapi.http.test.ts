@@ -3,18 +3,18 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { ERROR_CODES } from '../../src/domain/errors.ts';
 import { createRouteTable } from '../../src/platform/composition/route-table.ts';
 import { readContract, type Contract, type JsonSchema, type Operation } from '../support/http/contract.ts';
-import { openDoor, type Ask, type Door } from '../support/http/api.ts';
+import { startApi, type Ask, type TestApi } from '../support/http/api.ts';
 import { sandboxAsks } from '../support/http/sandbox-asks.ts';
 import { WEBHOOK_ASKS, type DocumentedAsk } from '../support/http/webhook-asks.ts';
 
-let door: Door;
+let api: TestApi;
 let contract: Contract;
 beforeAll(async () => {
-  door = await openDoor();
-  contract = await readContract(door);
+  api = await startApi();
+  contract = await readContract(api);
 });
-afterAll(() => door.close());
-beforeEach(() => door.shop.setBalance(1_000_000_000n));
+afterAll(() => api.close());
+beforeEach(() => api.shop.setBalance(1_000_000_000n));
 
 // What is under /ops has a document of its own, for people who have signed in (ops.test.ts).
 const routes = createRouteTable({ version: '1.2.3', brand: 'simway' }).filter(
@@ -342,7 +342,7 @@ describe('answers are as documented', () => {
       const operation = contract.operations.find(
         (one) => one.path === path && one.method === methodOf(ask),
       ) as Operation;
-      const reply = await door.ask(target, ask);
+      const reply = await api.ask(target, ask);
       expect(reply.status).toBe(status);
       expect(contract.judge(operation, reply)).toBeUndefined();
     },
@@ -361,7 +361,7 @@ describe('answers are as documented', () => {
 
   test('the judge is strict: an undocumented field, status, type or missing header is noticed', async () => {
     const operation = contract.operations.find((one) => one.path === '/api/wallet/balance') as Operation;
-    const reply = await door.ask('/api/wallet/balance', { key: 'ngn' });
+    const reply = await api.ask('/api/wallet/balance', { key: 'ngn' });
     const data = (reply.json as { data: object }).data;
     const changed = (change: object): string | undefined =>
       contract.judge(operation, { ...reply, json: { success: true, data: { ...data, ...change } } });

@@ -1,10 +1,10 @@
 /** The wallet's entries, the list of transactions, spending by day and an eSIM's timeline at the door: their answers, and bad input. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openDoor } from '../support/http/api.ts';
+import { startApi } from '../support/http/api.ts';
 import { generalError } from '../support/http/error-bodies.ts';
 
-const door = await openDoor();
-afterAll(() => door.close());
+const api = await startApi();
+afterAll(() => api.close());
 
 const QUOTED = { packageCode: 'NG-5GB-30D', packageType: 'BASE' };
 const BASE = { packageCode: 'NG-5GB-30D', paymentMethod: 'WALLET', packageType: 'BASE' };
@@ -18,16 +18,16 @@ interface Listed {
   readonly data: { readonly items: readonly Record<string, unknown>[]; readonly nextCursor: string };
 }
 const ask = async <Answer = Listed>(target: string, key = 'ngn'): Promise<Answer> => {
-  const reply = await door.ask(target, { key });
+  const reply = await api.ask(target, { key });
   expect(reply.status).toBe(200);
   return reply.json as Answer;
 };
 
 let bought: Bought;
 beforeAll(async () => {
-  bought = (await door.ask('/api/esim/buy', { key: 'ngn', body: BASE })).json as Bought;
-  await door.ask('/api/esim/buy', { key: 'ngn', body: { ...BASE, paymentMethod: 'CARD' } });
-  await door.ask('/api/wallet/fund', { key: 'ngn', body: { amount: 100, paymentMethod: 'CARD' } });
+  bought = (await api.ask('/api/esim/buy', { key: 'ngn', body: BASE })).json as Bought;
+  await api.ask('/api/esim/buy', { key: 'ngn', body: { ...BASE, paymentMethod: 'CARD' } });
+  await api.ask('/api/wallet/fund', { key: 'ngn', body: { amount: 100, paymentMethod: 'CARD' } });
 });
 
 describe('the wallet', () => {
@@ -78,7 +78,7 @@ describe('the wallet', () => {
   });
 
   it('as CSV where Accept prefers it', async () => {
-    const { headers, text } = await door.ask('/api/wallet/entries', {
+    const { headers, text } = await api.ask('/api/wallet/entries', {
       key: 'ngn',
       headers: { accept: 'text/csv' },
     });
@@ -87,7 +87,7 @@ describe('the wallet', () => {
     const lines = text.split('\r\n');
     expect(lines[0]).toMatch(/^id,at,kind,amount,/);
     expect(lines[2]).toMatch(/^entry-1,\d{4}-.*,FUNDING,50000\.00,NGN,50000\.00,,,,Wallet funded by us$/);
-    const both = await door.ask('/api/wallet/entries', { key: 'ngn', headers: { accept: '*/*' } });
+    const both = await api.ask('/api/wallet/entries', { key: 'ngn', headers: { accept: '*/*' } });
     expect(both.headers['content-type']).toMatch(/^application\/json/);
   });
 });
@@ -204,7 +204,7 @@ describe('the search', () => {
       expect(await search(text)).toEqual([
         expect.objectContaining({ kind: 'esim', id: esimDetails.esimId, foundBy }),
       ]);
-    const funded = await door.ask('/api/wallet/fund', {
+    const funded = await api.ask('/api/wallet/fund', {
       key: 'ngn',
       body: { amount: 100, paymentMethod: 'CARD' },
     });
@@ -213,7 +213,7 @@ describe('the search', () => {
     expect(await search(String(funded.headers['x-request-id']))).toEqual([
       expect.objectContaining({ ...funding, foundBy: 'request' }),
     ]);
-    const ordered = await door.ask('/api/esim/orders/batch', {
+    const ordered = await api.ask('/api/esim/orders/batch', {
       key: 'ngn',
       body: { rows: [{ reference: 'a', packageCode: 'NG-5GB-30D' }] },
     });
@@ -228,7 +228,7 @@ describe('the search', () => {
 
   it('finds by every other id and reference that an answer has, for the account alone', async () => {
     const post = async <Answer>(target: string, body: object): Promise<Answer> => {
-      const reply = await door.ask(target, { key: 'ngn', body });
+      const reply = await api.ask(target, { key: 'ngn', body });
       expect(reply.status, reply.text).toBeLessThan(300);
       return reply.json as Answer;
     };
@@ -261,7 +261,7 @@ describe('the search', () => {
       expect(await search(text), text).toEqual([expect.objectContaining({ kind, id, foundBy })]);
       expect(await search(text, 'usd'), text).toEqual([]);
     }
-    await door.ask(`/api/webhooks/endpoints/${endpointId}`, { key: 'ngn', method: 'DELETE' });
+    await api.ask(`/api/webhooks/endpoints/${endpointId}`, { key: 'ngn', method: 'DELETE' });
     expect(await search(endpointId)).toEqual([]);
   });
 });
@@ -270,7 +270,7 @@ describe('the timeline of an eSIM', () => {
   it('says what happened, oldest first', async () => {
     const path = `/api/esim/${bought.esimDetails.esimId}`;
     await ask(`${path}/install`);
-    await door.ask(`${path}/install/link`, { key: 'ngn', method: 'DELETE' });
+    await api.ask(`${path}/install/link`, { key: 'ngn', method: 'DELETE' });
     const { data } = await ask<{ data: { items: { what: string; at: string }[]; isComplete: boolean } }>(
       `${path}/timeline`,
     );
@@ -281,7 +281,7 @@ describe('the timeline of an eSIM', () => {
     expect(times).toEqual(times.toSorted());
     expect(data.isComplete).toBe(true);
     // Revoking again revokes nothing.
-    await door.ask(`${path}/install/link`, { key: 'ngn', method: 'DELETE' });
+    await api.ask(`${path}/install/link`, { key: 'ngn', method: 'DELETE' });
     const again = await ask<{ data: { items: { what: string }[] } }>(`${path}/timeline`);
     expect(again.data.items.filter((item) => item.what === 'install-link-revoked')).toHaveLength(1);
   });
@@ -294,10 +294,10 @@ describe('another account', () => {
     const { transactionId, esimDetails } = bought;
     for (const search of [transactionId, esimDetails.esimId, esimDetails.iccid, 'nigeria'])
       expect((await ask(`/api/esim/transactions?search=${search}`, 'usd')).data.items).toEqual([]);
-    const after = await door.ask(`/api/esim/transactions?after=${transactionId}`, { key: 'usd' });
+    const after = await api.ask(`/api/esim/transactions?after=${transactionId}`, { key: 'usd' });
     expect(after.status).toBe(400);
     expect(await ask('/api/esim/spending', 'usd')).toMatchObject({ total: { purchases: 0, spent: 0 } });
-    const timeline = await door.ask(`/api/esim/${esimDetails.esimId}/timeline`, { key: 'usd' });
+    const timeline = await api.ask(`/api/esim/${esimDetails.esimId}/timeline`, { key: 'usd' });
     expect([timeline.status, timeline.text]).toEqual([403, expect.not.stringContaining(transactionId)]);
   });
 });
@@ -330,7 +330,7 @@ describe('bad input', () => {
     ['esim/spending?from=2026-01-02&to=2026-01-01', 'from: must not be after to'],
     ['esim/spending?to=x', 'to: must be a day such as 2026-01-31, in the years 2000 to 9999'],
   ])('%s', async (target, details) => {
-    const { status, json } = await door.ask(`/api/${target}`, { key: 'ngn' });
+    const { status, json } = await api.ask(`/api/${target}`, { key: 'ngn' });
     expect([status, json]).toEqual([400, generalError(400, 'VALIDATION_ERROR', details)]);
   });
 });

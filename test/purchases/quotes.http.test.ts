@@ -6,14 +6,14 @@ import { findPricingSettings, insertPricingSettings } from '../../src/catalogue/
 import { insertRates } from '../../src/catalogue/store/rates.ts';
 import { MAX_OPEN_QUOTES, QUOTE_LIFE_MS } from '../../src/purchases/quotes.ts';
 import { forgetQuotes } from '../../src/purchases/store/quotes.ts';
-import { openDoor, type Ask, type Door, type Reply } from '../support/http/api.ts';
+import { startApi, type Ask, type TestApi, type Reply } from '../support/http/api.ts';
 import { baseItem, regionItems, regions } from '../support/http/packages.ts';
 
-let door: Door;
+let api: TestApi;
 beforeEach(async () => {
-  door = await openDoor();
+  api = await startApi();
 });
-afterEach(() => door.close());
+afterEach(() => api.close());
 
 const BASE = { packageCode: 'NG-5GB-30D', packageType: 'BASE' };
 const BUY = { ...BASE, paymentMethod: 'WALLET' };
@@ -25,13 +25,13 @@ interface Quote {
 }
 
 async function quoted(body: object = BASE, ask: Ask = {}): Promise<Quote> {
-  const reply = await door.ask('/api/esim/quotes', { key: 'usd', ...ask, body });
+  const reply = await api.ask('/api/esim/quotes', { key: 'usd', ...ask, body });
   expect(reply.status, reply.text).toBe(201);
   return (reply.json as { data: Quote }).data;
 }
 
 const buy = (body: object, ask: Ask = {}) =>
-  door.ask('/api/esim/buy', { key: 'usd', ...ask, body: { ...BUY, ...body } });
+  api.ask('/api/esim/buy', { key: 'usd', ...ask, body: { ...BUY, ...body } });
 
 function expectRefusal(reply: Reply, status: number, code: string): void {
   expect({ status: reply.status, code: codeOf(reply) }).toEqual({ status, code });
@@ -53,7 +53,7 @@ const set = (
     cost_usd_e4?: bigint;
   },
   quoteId: string,
-) => door.shop.owner.updateTable('quotes').set(values).where('id', '=', quoteId).execute();
+) => api.shop.owner.updateTable('quotes').set(values).where('id', '=', quoteId).execute();
 
 interface Market {
   /** Percent of the usual cost. */
@@ -66,7 +66,7 @@ const USUAL: Market = { cost: 100n, markupBps: 2_500, naira: 1_534_250_000n };
 
 /** As the supplier, the operator and the market may move before somebody buys. */
 async function move({ cost, markupBps, naira }: Market): Promise<void> {
-  const { owner } = door.shop;
+  const { owner } = api.shop;
   const item = { ...baseItem, cost: (baseItem.cost * cost) / 100n };
   await replaceCatalogue(owner, { regions, packages: [...regionItems, item] }, new Date());
   const observedAt = new Date();
@@ -75,13 +75,13 @@ async function move({ cost, markupBps, naira }: Market): Promise<void> {
   const before = await findPricingSettings(owner);
   const settings = { id: randomUUID(), ...markups, by: 'a test', reason: 'a test' };
   await insertPricingSettings(owner, settings, before.id);
-  await door.shop.changePrices();
+  await api.shop.changePrices();
 }
 
 async function nothingBought(work: () => Promise<void>, key = 'usd'): Promise<void> {
-  const before = [await door.shop.balance(key), await door.shop.purchases(key)];
+  const before = [await api.shop.balance(key), await api.shop.purchases(key)];
   await work();
-  expect([await door.shop.balance(key), await door.shop.purchases(key)]).toEqual(before);
+  expect([await api.shop.balance(key), await api.shop.purchases(key)]).toEqual(before);
 }
 
 describe('a quote', () => {
@@ -106,26 +106,26 @@ describe('a quote', () => {
   it('is what buy charges, whatever the price is by then, and buys once', async () => {
     const { quoteId } = await quoted();
     await change(quoteId, { price_minor: 11_11n });
-    const before = await door.shop.balance('usd');
+    const before = await api.shop.balance('usd');
     const bought = await buy({ quoteId });
     expect(bought).toMatchObject({ status: 201, json: { status: 'SUCCESS', package: { price: 11.11 } } });
-    expect(await door.shop.balance('usd')).toBe(before - 11_11n);
+    expect(await api.shop.balance('usd')).toBe(before - 11_11n);
     await nothingBought(async () => expectRefusal(await buy({ quoteId }), 400, 'QUOTE_USED'));
   });
 
   it('is what is charged after cost, markup and rate have moved, whatever the list says', async () => {
     const transfer = { paymentMethod: 'BANK_TRANSFER' };
     const [quote, charged] = [await quoted(BASE, { key: 'ngn' }), await quoted({ ...BASE, ...transfer })];
-    await door.shop.setBalance(10_000_000n, 'ngn');
+    await api.shop.setBalance(10_000_000n, 'ngn');
     await move({ cost: 110n, markupBps: 4_000, naira: 1_800_000_000n });
     try {
       const now = await buy({}, { key: 'ngn' });
       // $10 and 10 % more, 40 % markup, at 1,800 naira.
       expect(now).toMatchObject({ status: 201, json: { package: { price: 27_720 } } });
-      const before = await door.shop.balance('ngn');
+      const before = await api.shop.balance('ngn');
       const bought = await buy({ quoteId: quote.quoteId }, { key: 'ngn' });
       expect(bought).toMatchObject({ status: 201, json: { package: { price: 19_178.13 } } });
-      expect(await door.shop.balance('ngn')).toBe(before - 19_178_13n);
+      expect(await api.shop.balance('ngn')).toBe(before - 19_178_13n);
       const paid = await buy({ ...transfer, quoteId: charged.quoteId });
       expect(paid).toMatchObject({
         status: 201,
@@ -153,10 +153,10 @@ describe('a quote', () => {
     const { quoteId } = await quoted();
     await change(quoteId, { cost_usd_e4: 1n, price_usd_minor: 10_00n });
     const { transactionId } = (await buy({ quoteId })).json as { transactionId: string };
-    const { cost_usd_e4: cost, price_usd_minor: priceUsdMinor } = await door.shop.db
+    const { cost_usd_e4: cost, price_usd_minor: priceUsdMinor } = await api.shop.db
       .selectFrom('purchases')
       .select(['cost_usd_e4', 'price_usd_minor'])
-      .where('transaction_id', '=', door.idOf(transactionId))
+      .where('transaction_id', '=', api.idOf(transactionId))
       .executeTakeFirstOrThrow();
     expect([cost, priceUsdMinor]).toEqual([100_000n, 10_00n]);
   });
@@ -169,12 +169,12 @@ describe('a quote', () => {
 
   it('of two purchases at once buys one', async () => {
     const { quoteId } = await quoted();
-    const before = await door.shop.balance('usd');
+    const before = await api.shop.balance('usd');
     const replies = await Promise.all(Array.from({ length: 6 }, () => buy({ quoteId })));
     expect(replies.filter((reply) => reply.status === 201)).toHaveLength(1);
     for (const reply of replies.filter(({ status }) => status !== 201))
       expectRefusal(reply, 400, 'QUOTE_USED');
-    expect(await door.shop.balance('usd')).toBe(before - 12_50n);
+    expect(await api.shop.balance('usd')).toBe(before - 12_50n);
   });
 
   it('is repeated with the same Idempotency-Key', async () => {
@@ -194,15 +194,15 @@ describe('a quote', () => {
 
   it('stays good for a purchase that could not be opened, and for one that failed', async () => {
     const { quoteId } = await quoted();
-    const balance = await door.shop.balance('usd');
-    await door.shop.setBalance(1n, 'usd');
+    const balance = await api.shop.balance('usd');
+    await api.shop.setBalance(1n, 'usd');
     expectRefusal(await buy({ quoteId }), 400, 'INSUFFICIENT_BALANCE');
-    await door.shop.setBalance(balance, 'usd');
-    door.shop.vendors.supplier = 'refuses';
-    const failed = await door.shop.purchases('usd');
+    await api.shop.setBalance(balance, 'usd');
+    api.shop.vendors.supplier = 'refuses';
+    const failed = await api.shop.purchases('usd');
     expectRefusal(await buy({ quoteId }), 400, 'PACKAGE_UNAVAILABLE');
-    expect(await door.shop.purchases('usd')).toBe(failed + 1);
-    door.shop.vendors.supplier = 'delivers';
+    expect(await api.shop.purchases('usd')).toBe(failed + 1);
+    api.shop.vendors.supplier = 'delivers';
     expect((await buy({ quoteId })).status).toBe(201);
     expectRefusal(await buy({ quoteId }), 400, 'QUOTE_USED');
   });
@@ -298,7 +298,7 @@ describe('buys nothing', () => {
 });
 
 it('refuses quotes for what cannot be bought', async () => {
-  const ask = (body: object, key = 'usd') => door.ask('/api/esim/quotes', { key, body });
+  const ask = (body: object, key = 'usd') => api.ask('/api/esim/quotes', { key, body });
   expectRefusal(await ask({ ...BASE, packageCode: 'NOWHERE' }), 404, 'PACKAGE_NOT_FOUND');
   expectRefusal(await ask({ ...BASE, packageType: 'TOPUP' }), 400, 'VALIDATION_ERROR');
   expectRefusal(await ask({ ...BASE, packageType: 'TOPUP', esimId: 'x' }), 404, 'ESIM_NOT_FOUND');
@@ -313,10 +313,10 @@ it('quotes a top-up for the eSIM that it fits, and buys with it', async () => {
   const { quoteId, ...quote } = await quoted(topUp);
   expect(quote).toMatchObject({ ...topUp, price: 2.5 });
   expectRefusal(await buy({ quoteId }), 400, 'QUOTE_MISMATCH');
-  await door.shop.owner
+  await api.shop.owner
     .updateTable('esims')
     .set({ status: 'ACTIVE' })
-    .where('id', '=', door.idOf(esimId))
+    .where('id', '=', api.idOf(esimId))
     .execute();
   const priced = { ...topUp, quoteId, maxPriceCurrency: 'USD' };
   expectRefusal(await buy({ ...priced, maxPrice: 2.49 }), 400, 'PRICE_ABOVE_MAX');
@@ -329,19 +329,19 @@ it('quotes a top-up for the eSIM that it fits, and buys with it', async () => {
 
 it(`keeps at most ${MAX_OPEN_QUOTES} open for an account, asked for at once or not, and forgets old ones`, async () => {
   const { quoteId } = await quoted();
-  const row = await door.shop.db
+  const row = await api.shop.db
     .selectFrom('quotes')
     .selectAll()
-    .where('id', '=', door.idOf(quoteId))
+    .where('id', '=', api.idOf(quoteId))
     .executeTakeFirstOrThrow();
   const copies = Array.from({ length: MAX_OPEN_QUOTES - 3 }, (_none, i) => ({
     ...row,
     charge: JSON.stringify(row.charge),
     id: `copy-${i}-${row.account_id}`,
   }));
-  await door.shop.owner.insertInto('quotes').values(copies).execute();
+  await api.shop.owner.insertInto('quotes').values(copies).execute();
   const replies = await Promise.all(
-    Array.from({ length: 8 }, () => door.ask('/api/esim/quotes', { key: 'usd', body: BASE })),
+    Array.from({ length: 8 }, () => api.ask('/api/esim/quotes', { key: 'usd', body: BASE })),
   );
   expect(replies.filter(({ status }) => status === 201)).toHaveLength(2);
   const refused = replies.filter(({ status }) => status !== 201);
@@ -352,14 +352,14 @@ it(`keeps at most ${MAX_OPEN_QUOTES} open for an account, asked for at once or n
   expect((await buy({ quoteId })).status).toBe(201);
   await quoted();
   const count = async () =>
-    (await door.shop.db.selectFrom('quotes').select('id').where('account_id', '=', row.account_id).execute())
+    (await api.shop.db.selectFrom('quotes').select('id').where('account_id', '=', row.account_id).execute())
       .length;
   const before = await count();
-  await door.shop.owner
+  await api.shop.owner
     .updateTable('quotes')
     .set({ created_at: new Date(0), expires_at: new Date(1) })
     .where('id', 'like', `copy-%-${row.account_id}`)
     .execute();
-  expect(await forgetQuotes(door.shop.db, new Date(2))).toBeGreaterThanOrEqual(copies.length);
+  expect(await forgetQuotes(api.shop.db, new Date(2))).toBeGreaterThanOrEqual(copies.length);
   expect(await count()).toBe(before - copies.length);
 });

@@ -9,7 +9,7 @@ import { until } from './until.ts';
 
 /** The key of the gateway in a stack: of its API, and of its events. */
 const SECRET_KEY = 'sk_test_simulator';
-const DOOR = '/webhooks/paystack/test';
+const GATEWAY_ROUTE = '/webhooks/paystack/test';
 
 interface GatewayEvent {
   readonly id: number;
@@ -109,7 +109,7 @@ async function post(
   body: string | Uint8Array,
   headers: Record<string, string>,
 ): Promise<Answer> {
-  const answer = await fetch(stack.apiUrl + DOOR, {
+  const answer = await fetch(stack.apiUrl + GATEWAY_ROUTE, {
     method: 'POST',
     headers: { 'content-type': 'application/json', ...headers },
     body: Buffer.from(body),

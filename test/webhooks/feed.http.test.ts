@@ -5,15 +5,15 @@ import { KEEP_EVENTS_MS } from '../../src/platform/database/retention.ts';
 import { CURSOR_CHARACTERS } from '../../src/webhooks/feed-cursor.ts';
 import { forgetEvents } from '../../src/webhooks/store/feed.ts';
 import { enqueueWebhook, newPendingMessages } from '../../src/webhooks/store/messages.ts';
-import { openDoor, type Door, type Reply } from '../support/http/api.ts';
+import { startApi, type TestApi, type Reply } from '../support/http/api.ts';
 import { generalError } from '../support/http/error-bodies.ts';
 import { until } from '../support/until.ts';
 
-let door: Door;
+let api: TestApi;
 beforeEach(async () => {
-  door = await openDoor({ live: true });
+  api = await startApi({ live: true });
 });
-afterEach(() => door.close());
+afterEach(() => api.close());
 
 const FEED = '/api/events';
 const NOW = new Date('2026-01-31T09:30:00.250Z');
@@ -31,7 +31,7 @@ interface Page {
 const pageOf = (reply: Reply): Page => (reply.json as { data: Page }).data;
 
 async function read(query = '', key = 'ngn'): Promise<Page> {
-  const reply = await door.ask(`${FEED}${query}`, { key });
+  const reply = await api.ask(`${FEED}${query}`, { key });
   expect(reply.status, reply.text).toBe(200);
   return pageOf(reply);
 }
@@ -50,12 +50,12 @@ async function tell(count: number, key = 'ngn', facts = { balanceMinor: 4_20n, t
       event: 'wallet.low_balance',
       key: randomUUID(),
       subject: null,
-      accountId: door.shop.accountId(key),
+      accountId: api.shop.accountId(key),
       subscribers: null,
       facts: { ...facts, currency: 'NGN' },
       at: NOW,
     } as const;
-    await enqueueWebhook(door.shop.db, webhook, newPendingMessages());
+    await enqueueWebhook(api.shop.db, webhook, newPendingMessages());
   }
 }
 
@@ -63,7 +63,7 @@ describe('a page', () => {
   it('holds what the webhook holds, digit for digit, with the id of the event', async () => {
     await tell(1);
     await readItems(1);
-    const reply = await door.ask(FEED, { key: 'ngn' });
+    const reply = await api.ask(FEED, { key: 'ngn' });
     const [item] = pageOf(reply).items;
     expect(item?.id).toMatch(/^evt-[0-9a-f]{32}$/);
     expect(reply.text).toBe(
@@ -76,7 +76,7 @@ describe('a page', () => {
 
   it('tells a purchase with the address of its QR code, which no row of the feed holds', async () => {
     const body = { packageCode: 'NG-5GB-30D', paymentMethod: 'WALLET', packageType: 'BASE' };
-    const bought = await door.ask('/api/esim/buy', { key: 'ngn', body });
+    const bought = await api.ask('/api/esim/buy', { key: 'ngn', body });
     const { transactionId, esimDetails } = bought.json as {
       transactionId: string;
       esimDetails: { esimId: string; qrCodeUrl: string };
@@ -94,7 +94,7 @@ describe('a page', () => {
         },
       },
     ]);
-    const rows = await door.shop.owner.selectFrom('events').select('body').execute();
+    const rows = await api.shop.owner.selectFrom('events').select('body').execute();
     expect(JSON.stringify(rows)).not.toContain(esimDetails.qrCodeUrl);
   });
 
@@ -132,9 +132,9 @@ describe('a page', () => {
   });
 
   it('has no sample: it is no event of the account', async () => {
-    await door.ask('/api/webhooks/endpoints', { key: 'ngn', body: { url: 'https://shop.example.com/' } });
+    await api.ask('/api/webhooks/endpoints', { key: 'ngn', body: { url: 'https://shop.example.com/' } });
     const sample = { key: 'ngn', body: { event: 'wallet.low_balance' } };
-    const sent = await door.ask(`/api/webhooks/endpoints/ep-${'1'.padStart(32, '0')}/sample`, sample);
+    const sent = await api.ask(`/api/webhooks/endpoints/ep-${'1'.padStart(32, '0')}/sample`, sample);
     expect([sent.status, sent.json]).toMatchObject([201, { eventId: null }]);
     await tell(1);
     await readItems(1);
@@ -146,18 +146,18 @@ describe('whose events', () => {
     await tell(2);
     const { nextCursor } = await readItems(2);
     expect(await read('', 'usd')).toMatchObject({ items: [] });
-    expect((await door.ask(`${FEED}?after=${nextCursor}`, { key: 'usd' })).status).toBe(400);
+    expect((await api.ask(`${FEED}?after=${nextCursor}`, { key: 'usd' })).status).toBe(400);
   });
 
   it('the other world shows nothing, and refuses the cursor', async () => {
     await tell(2);
     const { nextCursor } = await readItems(2);
     expect(await read('', 'live/ngn')).toMatchObject({ items: [] });
-    expect((await door.ask(`${FEED}?after=${nextCursor}`, { key: 'live/ngn' })).status).toBe(400);
+    expect((await api.ask(`${FEED}?after=${nextCursor}`, { key: 'live/ngn' })).status).toBe(400);
   });
 
   it('nobody without a key', async () => {
-    expect((await door.ask(FEED)).status).toBe(401);
+    expect((await api.ask(FEED)).status).toBe(401);
   });
 });
 
@@ -178,7 +178,7 @@ describe('bad input', () => {
     ['event', 'no.such'],
     ['event', ''],
   ])('%s=%s is refused', async (name, value) => {
-    const reply = await door.ask(`${FEED}?${name}=${value}`, { key: 'ngn' });
+    const reply = await api.ask(`${FEED}?${name}=${value}`, { key: 'ngn' });
     expect([reply.status, reply.json]).toMatchObject([
       400,
       { success: false, error: { code: 'VALIDATION_ERROR' }, statusCode: 400 },
@@ -190,8 +190,8 @@ describe('bad input', () => {
     await tell(2);
     await readItems(2);
     const { nextCursor } = await read('?limit=1');
-    await forgetEvents(door.shop.db, new Date(Date.now() + 60_000), () => false);
-    const reply = await door.ask(`${FEED}?after=${nextCursor}`, { key: 'ngn' });
+    await forgetEvents(api.shop.db, new Date(Date.now() + 60_000), () => false);
+    const reply = await api.ask(`${FEED}?after=${nextCursor}`, { key: 'ngn' });
     expect([reply.status, reply.json]).toEqual([
       410,
       generalError(

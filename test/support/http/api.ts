@@ -88,7 +88,7 @@ function createNames(): {
 
 const ID = /\b(?:txn|esim|ep|msg|batch)-[0-9a-f]{32}/g;
 
-export interface Door {
+export interface TestApi {
   readonly shop: TestShop;
   readonly limiter: CountingLimiter;
   readonly metrics: Metrics;
@@ -102,7 +102,7 @@ export interface Door {
   close(): Promise<void>;
 }
 
-export async function openDoor(
+export async function startApi(
   options: {
     readonly live?: boolean;
     /** What is under /ops; nothing without. */
@@ -112,7 +112,7 @@ export async function openDoor(
     /** Of the built dashboard; it is not served without. */
     readonly dashboardFolder?: string;
   } = {},
-): Promise<Door> {
+): Promise<TestApi> {
   const limiter = createCountingLimiter();
   const metrics = createMetrics({ processMetrics: false });
   const logLines: string[] = [];

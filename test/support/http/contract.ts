@@ -1,6 +1,6 @@
 // Reads the service's own OpenAPI document and judges answers by it, strictly: an undocumented status or field is a failure.
 import { z } from 'zod';
-import type { Ask, Door, Reply } from './api.ts';
+import type { Ask, TestApi, Reply } from './api.ts';
 
 export interface Operation {
   readonly method: string;
@@ -53,10 +53,10 @@ export interface Contract {
 }
 
 export async function readContract(
-  door: Pick<Door, 'ask'>,
+  api: Pick<TestApi, 'ask'>,
   { target = '/api/openapi.json', ...ask }: Ask & { readonly target?: string } = {},
 ): Promise<Contract> {
-  const document = (await door.ask(target, ask)).json as OpenApiDocument;
+  const document = (await api.ask(target, ask)).json as OpenApiDocument;
   const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({ method: method.toUpperCase(), path, operation })),
   );
