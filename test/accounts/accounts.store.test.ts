@@ -1,4 +1,4 @@
-/** Accounts and keys as they are stored: limits by plan, keys by hash only, and what a process must hear of when it changes. */
+/** Accounts and keys as stored: limits by plan, keys by hash only, and which changes the processes are notified of. */
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
@@ -135,7 +135,7 @@ describe('keys', () => {
     expect(await refusalOf(copy)).toBe('api_keys_key_sha256_key');
   });
 
-  it('that changed since a time are told: revoked ones, new ones, and those whose account changed', async () => {
+  it('that changed since a given time are listed: revoked keys, new keys, and keys of a changed account', async () => {
     const accountId = await account();
     const [kept, revoked] = [newKey(accountId), newKey(accountId)];
     await insertApiKey(books.accounts, kept);

@@ -1,4 +1,4 @@
-// Guesses at keys and tokens, over real sockets: they stop at the door before Postgres hears of them, and lock out no neighbour behind the address.
+// Guessed keys and tokens, over real sockets: past the limit they no longer reach Postgres, and neighbours behind the same address are not locked out.
 import { Kysely, PostgresDialect } from 'kysely';
 import { Pool } from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -48,7 +48,7 @@ async function unusable(): Promise<typeof db> {
   return closed;
 }
 
-/** In a process whose poll is never behind, or always fails. */
+/** In a process whose poll is always current, or always fails. */
 async function openAt({ isPolled }: { readonly isPolled: boolean }): Promise<void> {
   const authenticator = createAuthenticator({
     db,
@@ -88,7 +88,7 @@ async function makeKey(): Promise<string> {
   return apiKey;
 }
 
-// Asks nothing of the accounts' database but the key.
+// Uses the accounts' database for the key only.
 const PATH = '/api/settings/exchange-rate';
 const withKey = (rawKey: string, from = '127.0.0.1'): Promise<Reply> => api.ask(PATH, { rawKey, from });
 
@@ -100,7 +100,7 @@ async function guess(count = GUESSES): Promise<number[]> {
 }
 
 describe('guessed keys', () => {
-  it('cost a statement each until the limit of the address, and none after it, all at once or not', async () => {
+  it('cost one statement each up to the address’s limit, and none after it, in parallel or in sequence', async () => {
     statements = 0;
     const first = await guess();
     expect(first.filter((status) => status === 401)).toHaveLength(LIMIT);
@@ -125,20 +125,20 @@ describe('guessed keys', () => {
     expect(reply.headers['x-ratelimit-remaining']).toBe('0');
   });
 
-  it('lock out no neighbour behind the address, whether the process has met the key or not', async () => {
+  it('lock out no neighbour behind the address, whether or not the process has seen the neighbour’s key', async () => {
     const [known, later] = [await makeKey(), await makeKey()];
     expect((await withKey(known)).status).toBe(200);
     await guess();
     statements = 0;
     expect((await withKey(known)).status).toBe(200);
     expect(statements).toBe(0);
-    // Two keys that this process has not met: one that its poll has told of, and one that was made a moment ago.
+    // Two keys that this process has not seen: one known from its poll, and one made a moment ago.
     expect((await withKey(later)).status).toBe(200);
     expect((await withKey(await makeKey())).status).toBe(200);
     expect((await guess(10)).every((status) => status === 429)).toBe(true);
   });
 
-  it('lock out no known key while memory is not trusted and each request asks Postgres', async () => {
+  it('lock out no known key while the cache is not trusted and each request queries Postgres', async () => {
     await stop();
     await api.close();
     await openAt({ isPolled: false });
@@ -151,7 +151,7 @@ describe('guessed keys', () => {
   });
 });
 
-it('a good key that is asked about for the first time uses up nothing of the limit', async () => {
+it('count only failures: the first use of a good key uses up nothing of the limit', async () => {
   for (let i = 0; i < LIMIT + 5; i += 1) {
     const reply = await withKey(await makeKey());
     expect([reply.status, reply.headers['x-ratelimit-limit']]).toEqual([200, '100']);
@@ -159,13 +159,13 @@ it('a good key that is asked about for the first time uses up nothing of the lim
   expect(api.limiter.counts.get('failed-auth:127.0.0.1')).toBe(0);
 });
 
-it('a failure is counted once, whether Postgres was asked or not', async () => {
+it('count once each, with or without a query', async () => {
   const unknown = newApiKey('simway', 'test');
   for (const rawKey of [unknown, unknown, 'junk', '']) expect((await withKey(rawKey)).status).toBe(401);
   expect(api.limiter.counts.get('failed-auth:127.0.0.1')).toBe(4);
 });
 
-it('a database that is away uses up nothing of the limit', async () => {
+it('are not counted while the database is down', async () => {
   const away = Object.assign(new Error('connection terminated'), { code: '57P01' });
   api.shop.useCases.accounts.authenticate = async (_rawKey, beforeAsking) => {
     await beforeAsking?.();
@@ -191,7 +191,7 @@ describe('guessed tokens of sessions', () => {
     });
   });
 
-  it('reach Postgres until the limit of the address; who is signed in goes on, and stops when the session ends', async () => {
+  it('reach Postgres up to the address’s limit; a signed-in user keeps working until the session ends', async () => {
     expect((await withToken(tokenOf('SUPPORT'))).status).toBe(200);
     const before = asked;
     const guessed = await Promise.all(

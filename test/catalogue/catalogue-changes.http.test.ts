@@ -1,4 +1,4 @@
-// The list of changes, and lists that are not sent twice.
+// The list of changes, and lists with an ETag.
 import { sql } from 'kysely';
 import { afterEach, beforeEach, describe, expect, it, test } from 'vitest';
 import { startApi, type TestApi } from '../support/http/api.ts';
@@ -24,7 +24,7 @@ const read = async (query: string, key = 'usd') => {
 };
 
 describe('changes of the catalogue', () => {
-  it('are read page by page from the first one kept, priced for the account, without a cost', async () => {
+  it('are read page by page from the oldest one kept, priced for the account, without our cost', async () => {
     const all = await read('?limit=500');
     expect(all).toMatchObject({ hasMore: false });
     expect(all.items).toContainEqual({
@@ -50,7 +50,7 @@ describe('changes of the catalogue', () => {
     expect(inNaira).toMatchObject({ price: 19178.13, currency: 'NGN' });
   });
 
-  it('can be followed from now on; the cursor stays while nothing is new', async () => {
+  it('can be followed from the current end; the cursor stays the same while there is nothing new', async () => {
     const { items, nextCursor } = await read('?since=now');
     expect(items).toEqual([]);
     expect(await read(`?since=${nextCursor}`)).toEqual({ items: [], nextCursor, hasMore: false });
@@ -112,7 +112,7 @@ const etagOf = async (target: string, key = 'ngn') =>
   (await api.ask(target, { key })).headers['etag'] as string;
 
 describe.each(LISTS)('GET %s', (target) => {
-  it('is not sent again to a caller who has it, in any form of the header, and asks no use case', async () => {
+  it('answers 304 to a caller who has it, for any form of the header, and calls no use case', async () => {
     const first = await api.ask(target, { key: 'ngn' });
     const etag = first.headers['etag'] as string;
     expect(first).toMatchObject({
@@ -133,7 +133,7 @@ describe.each(LISTS)('GET %s', (target) => {
     expect(api.shop.calls).toEqual([]);
   });
 
-  it('is sent to a caller who has something else', async () => {
+  it('answers 200 to a caller who has another version', async () => {
     for (const given of ['"other"', 'garbage', '', '"']) {
       const reply = await api.ask(target, { key: 'ngn', headers: { 'if-none-match': given } });
       expect(reply.status).toBe(200);
@@ -142,7 +142,7 @@ describe.each(LISTS)('GET %s', (target) => {
   });
 });
 
-test('an ETag is of the bytes: it outlives a revision that changes nothing, and differs between currencies', async () => {
+test('an ETag depends on the bytes: it survives a revision that changes nothing, and differs between currencies', async () => {
   const target = '/api/esim/packages?regionCode=NG';
   const [naira, dollars] = [await etagOf(target), await etagOf(target, 'usd')];
   expect(naira).not.toBe(dollars);
@@ -150,7 +150,7 @@ test('an ETag is of the bytes: it outlives a revision that changes nothing, and 
   expect(await etagOf(target)).toBe(naira);
 });
 
-test('a refusal has no ETag and is never a 304', async () => {
+test('a refusal has no ETag and never becomes a 304', async () => {
   const reply = await api.ask('/api/esim/packages?regionCode=XX', {
     key: 'ngn',
     headers: { 'if-none-match': '*' },

@@ -1,4 +1,4 @@
-// Children: awaited until ready, ended with a deadline, never left behind.
+// Child processes: awaited until ready, ended with a deadline, never left running.
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';

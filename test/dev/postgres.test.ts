@@ -1,4 +1,4 @@
-// The embedded Postgres: data kept between runs, whatever ended the run before; one server per folder; closed to others.
+// The embedded Postgres: data kept between runs, however the last run ended; one server per folder; closed to others.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, readdir, stat, writeFile } from 'node:fs/promises';
@@ -67,7 +67,7 @@ test('keeps its data over stop, restart, a crash and a new start; makes the clus
   expect(log.lines.filter((line) => line.includes('new Postgres cluster'))).toHaveLength(1);
 });
 
-test('is durable unless told otherwise, speaks UTF-8 and UTC, and takes 200 connections', async () => {
+test('is durable by default, uses UTF-8 and UTC, and takes 200 connections', async () => {
   const { url } = await start('settings', { durability: 'on' });
   const settings = [
     'fsync',
@@ -84,7 +84,7 @@ test('is durable unless told otherwise, speaks UTF-8 and UTC, and takes 200 conn
   expect(await query(url, 'SELECT current_database()')).toEqual(['simway']);
 });
 
-test('listens on loopback only, opens no socket file, and wants its password', async () => {
+test('listens on loopback only, opens no socket file, and requires its password', async () => {
   const { url, port } = await start('closed');
   expect(await query(url, 'SHOW listen_addresses')).toEqual(['127.0.0.1']);
   expect(await query(url, 'SHOW unix_socket_directories')).toEqual(['']);
@@ -102,7 +102,7 @@ test('listens on loopback only, opens no socket file, and wants its password', a
   expect((await stat(cluster)).mode & 0o777).toBe(0o700);
 });
 
-test('does the cluster over when the run that made it was killed half-way', async () => {
+test('makes the cluster again when the first run was killed half-way', async () => {
   const partial = join(folder, 'half', 'cluster.partial');
   await mkdir(partial, { recursive: true });
   await writeFile(join(partial, 'PG_VERSION'), '17\n');
@@ -112,7 +112,7 @@ test('does the cluster over when the run that made it was killed half-way', asyn
   expect((await readdir(join(folder, 'half'))).filter((name) => name.includes('partial'))).toEqual([]);
 });
 
-test('starts over a stale pid file, even when another program has the number by now', async () => {
+test('starts over a stale pid file, even when another program now has that process id', async () => {
   const first = await start('stale');
   await first.stop();
   const other = spawn('sleep', ['600']);
@@ -136,7 +136,7 @@ test('a killed run leaves no server behind', async () => {
   await until(async () => !(await runs(pid)), 20_000);
 });
 
-test('stops a server that a killed run did leave behind, and goes on with its data', async () => {
+test('stops a server that a killed run left behind, and continues with its data', async () => {
   const holder = await hold('postgres', join(folder, 'orphan'));
   const { pid, url } = holder.started;
   await query(url, 'CREATE TABLE kept AS SELECT 1 AS n');
@@ -161,7 +161,7 @@ test('two runs cannot work on one folder', async () => {
   await first.start();
 });
 
-test('takes another port when the preferred one is taken, and says so when a demanded one is', async () => {
+test('takes another port when the preferred one is taken, and fails when a required one is', async () => {
   const server = createServer((socket) => socket.resume()).listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as { port: number };

@@ -1,4 +1,4 @@
-// The embedded Redis: on loopback, without persistence, restartable on its port; null where there is none.
+// The embedded Redis: on loopback, without persistence, restartable on its port; null where it is not installed.
 import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
@@ -56,7 +56,7 @@ test('listens on loopback only', async () => {
   }
 });
 
-test('says that the port is taken, and does not take another program on it for itself', async () => {
+test('says that the port is taken, and does not use another program on it', async () => {
   const first = await start('first');
   const port = Number(new URL(first.url).port);
   const second = startRedis({

@@ -1,4 +1,4 @@
-// running.json: deleted first, written whole and last, for its owner's eyes, gone after a clean stop; one run at a time.
+// running.json: deleted first, written completely and last, readable by its owner only, gone after a clean stop; one run at a time.
 import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
@@ -38,7 +38,7 @@ test('is written with mode 600, read back, and removed by a clean stop', async (
   expect((await readdir(dataDir)).filter((name) => name.includes('running'))).toEqual([]);
 });
 
-test('deletes what a killed run left, even files others could read, before anything else', async () => {
+test('deletes what a killed run left, also files that others could read, before anything else', async () => {
   const dataDir = join(folder, 'b');
   await mkdir(dataDir);
   await writeFile(join(dataDir, 'running.json'), '{"apiUrl":"http://old"}');
@@ -71,7 +71,7 @@ test('is never seen half-written', async () => {
   await run.close();
 });
 
-test('a second run in the same folder is told which process has it; after a kill the next run gets in', async () => {
+test('refuses a second run in the same folder and names the process that has it; after a kill the next run starts', async () => {
   const dataDir = join(folder, 'd');
   const holder = await hold('run', dataDir);
   const refusal = `already running in this checkout (process ${holder.process.pid!})`;

@@ -15,7 +15,7 @@ interface User {
   readonly gid: number;
 }
 
-/** Start and stop Postgres twice from that checkout; answers all that was said. */
+/** Start and stop Postgres twice from that checkout; answers the whole output. */
 async function startTwice(checkout: Checkout, user?: User): Promise<string> {
   const { node, holdScript: script, postgresDir } = checkout;
   const options: HoldOptions = { node, script, ...user };
@@ -63,7 +63,7 @@ if (isRoot) {
     expect(said).not.toContain('cannot enter');
   });
 
-  test('root starts it in a checkout closed to others, data and programs beside, and says where', async () => {
+  test('root starts it in a checkout closed to others, with data and programs elsewhere, and says where', async () => {
     const checkout = await makeCheckout(join(folder, 'closed', 'checkout'));
     await chmod(join(folder, 'closed'), 0o700);
     const said = await startTwice(checkout);
@@ -88,7 +88,7 @@ if (isRoot) {
     }
   });
 
-  test('a plain user is told when the data is of another user', async () => {
+  test('a plain user gets an error when the data belongs to another user', async () => {
     const user = await userNamed('nobody');
     const checkout = await makeCheckout(join(folder, 'mixed'));
     const { node, holdScript: script, postgresDir } = checkout;

@@ -1,4 +1,4 @@
-/** The tables of moves, whole: every pair of states, so that a new move is a decision and not an accident. */
+/** The whole tables of transitions: every pair of states, so that a new transition is a decision and not an accident. */
 import { describe, expect, it } from 'vitest';
 import {
   canChangeStatus,
@@ -19,7 +19,7 @@ describe('purchase', () => {
     expect(purchaseStatusesBefore(to)).toEqual(from);
   });
 
-  it('ends for good', () => {
+  it('has final states that it never leaves', () => {
     const next = PURCHASE_STATUSES.filter((to) => {
       const before = purchaseStatusesBefore(to);
       return before.includes('SUCCESS') || before.includes('FAILED');
@@ -44,7 +44,7 @@ describe('eSIM', () => {
     expect(canChangeStatus(from, to)).toBe(from === to || MOVES[from]!.split(' ').includes(to));
   });
 
-  it('is looked at again exactly while the supplier may still move it', () => {
+  it('is checked again exactly while the supplier may still change it', () => {
     const moving = ESIM_STATUSES.filter(
       (from) => from !== 'PENDING' && ESIM_STATUSES.some((to) => to !== from && canChangeStatus(from, to)),
     );

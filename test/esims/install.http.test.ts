@@ -1,4 +1,4 @@
-// What installs an eSIM, its public link and page, and the diagnosis, over the HTTP door on a real Postgres.
+// The install data of an eSIM, its public link and page, and the diagnosis, over HTTP on a real Postgres.
 import { createHash, randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { DomainError } from '../../src/domain/errors.ts';
@@ -27,10 +27,10 @@ const NEW = {
   expired_time: new Date('2099-01-01T00:00:00Z'),
 } as const;
 const AC = 'LPA:1$rsp.example.com$MATCHING-0001';
-/** Of the supplier: where its QR images are. */
+/** Where the supplier has its QR images. */
 const SUPPLIER_HOST = 'qr.example.com';
 
-/** An eSIM of a key's account, with what the supplier is to have said of it. */
+/** An eSIM of a key's account, with the supplier's answer about it. */
 async function esim(changes: Updateable<EsimTables['esims']> = {}, key = 'ngn'): Promise<string> {
   const { json } = await api.ask('/api/esim/buy', { key, body: BASE });
   const id = api.idOf((json as { esimDetails: { esimId: string } }).esimDetails.esimId);
@@ -59,7 +59,7 @@ const titleOf = ({ text }: Reply): string | undefined => /<h1>([^<]*)<\/h1>/.exe
 const codeOf = ({ text }: Reply): string | undefined => /data-code="(\w+)"/.exec(text)?.[1];
 
 describe('GET /api/esim/{esimId}/install', () => {
-  test('everything that installs it, and what is left, with its age', async () => {
+  test('has all install data, and what is left of the allowance, with its age', async () => {
     const lookedAt = new Date(Date.now() - 60_000);
     const id = await esim({ looked_at: lookedAt, usage_as_of: lookedAt });
     const { status, json, text } = await api.ask(`/api/esim/${id}/install`, { key: 'ngn' });
@@ -90,7 +90,7 @@ describe('GET /api/esim/{esimId}/install', () => {
     ['EXPIRED', 'RELEASED', 'ENDED'],
     ['CANCELLED', 'RELEASED', 'ENDED'],
     ['PENDING', '', 'NOT_DELIVERED'],
-  ] as const)('%s and %s: %s, and nothing that installs', async (status, smdp_status, installState) => {
+  ] as const)('for %s and %s says %s and has no install data', async (status, smdp_status, installState) => {
     const id = await esim({ status, smdp_status });
     const install = await readInstall(id);
     expect(install).toMatchObject({
@@ -106,7 +106,7 @@ describe('GET /api/esim/{esimId}/install', () => {
     expect(JSON.stringify(install)).not.toMatch(/LPA|MATCHING/);
   });
 
-  test('the link stays the same, also for many first reads at once', async () => {
+  test('has the same link each time, also for many first reads at once', async () => {
     const id = await esim();
     const links = await Promise.all(
       Array.from({ length: 8 }, async () => (await readInstall(id)).installUrl),
@@ -114,7 +114,7 @@ describe('GET /api/esim/{esimId}/install', () => {
     expect(new Set([...links, (await readInstall(id)).installUrl]).size).toBe(1);
   });
 
-  test('no token is in the database, and none in the log', async () => {
+  test('leaves no token in the database, and none in the log', async () => {
     const id = await esim();
     const token = pathOf(await readInstall(id)).slice('/i/'.length);
     await api.ask(`/i/${token}`);
@@ -135,7 +135,7 @@ describe('GET /api/esim/{esimId}/install', () => {
     expect(api.logLines.join('')).toContain('"route":"/i/{token}"');
   });
 
-  test('a link made under another secret is replaced', async () => {
+  test('replaces a link made under another secret', async () => {
     const id = await esim();
     const first = await readInstall(id);
     await api.shop.owner
@@ -151,7 +151,7 @@ describe('GET /api/esim/{esimId}/install', () => {
 });
 
 describe('DELETE /api/esim/{esimId}/install/link', () => {
-  test('ends the link; the next read makes another; repeating it changes nothing', async () => {
+  test('ends the link; the next read makes another; a repeat changes nothing', async () => {
     const id = await esim();
     const first = await readInstall(id);
     expect((await api.ask(pathOf(first))).status).toBe(200);
@@ -166,11 +166,11 @@ describe('DELETE /api/esim/{esimId}/install/link', () => {
     expect((await api.ask(pathOf(first))).status).toBe(404);
   });
 
-  test('before there was a link', async () => {
+  test('answers the same when there was no link yet', async () => {
     expect((await revoke(await esim())).status).toBe(200);
   });
 
-  test('only the owner may, and a key that may only read may not', async () => {
+  test('is for the owner only, and not for a read-only key', async () => {
     const id = await esim();
     const before = await readInstall(id);
     expect((await revoke(id, 'usd')).json).toEqual(
@@ -182,7 +182,7 @@ describe('DELETE /api/esim/{esimId}/install/link', () => {
   });
 });
 
-describe('others get nothing', () => {
+describe('other accounts get no answer', () => {
   test.each(['install', 'diagnosis'])('%s', async (what) => {
     const id = await esim();
     const ask = (target: string, asked: Ask): Promise<Reply> =>
@@ -203,7 +203,7 @@ describe('others get nothing', () => {
 });
 
 describe('the page', () => {
-  test('has what installs it, works without scripts, and shows no supplier', async () => {
+  test('has the install data, works without scripts, and does not show the supplier', async () => {
     const { status, headers, text } = await page(await esim());
     expect([status, headers['content-type']]).toEqual([200, 'text/html; charset=utf-8']);
     for (const one of [
@@ -227,7 +227,7 @@ describe('the page', () => {
     expect(new Set(hosts)).toEqual(new Set(['esimsetup.apple.com', 'esimsetup.android.com', 'www.w3.org']));
   });
 
-  test('its headers keep it to itself, and its policy names its style by hash', async () => {
+  test('has headers that keep it private, and a policy that allows its style by hash', async () => {
     const { headers, text } = await page(await esim());
     expect(headers).toMatchObject({
       'cache-control': 'no-store',
@@ -247,7 +247,7 @@ describe('the page', () => {
     expect(text).not.toMatch(/\son\w+=|\sstyle=|<script(?! src="\/i\/copy\.js" defer><\/script>)/);
   });
 
-  test('the script is a file of ours', async () => {
+  test('loads its script from our own file', async () => {
     const { status, headers, text } = await api.ask('/i/copy.js');
     expect([status, headers['content-type']]).toEqual([200, 'text/javascript; charset=utf-8']);
     expect(text).not.toMatch(/https?:|fetch|innerHTML/);
@@ -295,7 +295,7 @@ describe('the page', () => {
     expect([none.status, titleOf(none)]).toEqual([404, TEXTS[language].notFound.title]);
   });
 
-  test('names from outside are text, never markup', async () => {
+  test('shows names from outside as text, never as markup', async () => {
     const { text } = await page(
       await esim({ package_name: `<img src=x onerror="alert(1)">`, apn: '"><script>' }),
     );
@@ -304,13 +304,13 @@ describe('the page', () => {
     expect(text).not.toContain('<img');
   });
 
-  test('a link of the sandbox is found beside live, and a key looks in its own world only', async () => {
+  test('is found for a sandbox link while live is on, and a key reads its own environment only', async () => {
     const path = pathOf(await readInstall(await esim()));
     expect((await api.ask(path, { key: 'ngn' })).status).toBe(200);
     expect((await api.ask(path, { key: 'live/ngn' })).status).toBe(404);
   });
 
-  test('HEAD, and no other method', async () => {
+  test('answers HEAD and GET only', async () => {
     const path = pathOf(await readInstall(await esim()));
     const head = await api.ask(path, { method: 'HEAD' });
     expect([head.status, head.text]).toEqual([200, '']);
@@ -318,8 +318,8 @@ describe('the page', () => {
   });
 });
 
-describe('links that are none', () => {
-  test('a revoked, an unknown and a garbage one are answered alike', async () => {
+describe('invalid links', () => {
+  test('that are revoked, unknown or garbage get the same answer', async () => {
     const id = await esim();
     const revoked = pathOf(await readInstall(id));
     await revoke(id);
@@ -352,14 +352,14 @@ describe('links that are none', () => {
     expect(api.logLines.some((line) => line.includes('"level":"error"'))).toBe(false);
   });
 
-  test('garbage is not asked of the database', async () => {
+  test('that are garbage cause no query', async () => {
     api.shop.calls.length = 0;
     await api.ask('/i/x');
     await api.ask('/i/%00');
     expect(api.shop.calls).toEqual([]);
   });
 
-  test('past the limit of an address: a page that says when', async () => {
+  test('past the limit of an address get a page that says when to try again', async () => {
     const limited = await startApi({ settings: { publicRequestsPerMinute: 2 } });
     try {
       const tries = [1, 2, 3].map(() => `/i/${randomBytes(24).toString('base64url')}`);
@@ -372,7 +372,7 @@ describe('links that are none', () => {
     }
   });
 
-  test('in trouble it is a page as well', async () => {
+  test('get a page during an outage as well', async () => {
     api.shop.failNext = new DomainError('SERVICE_UNAVAILABLE', 'secret plan');
     const reply = await api.ask(`/i/${'x'.repeat(32)}`);
     expect([reply.status, titleOf(reply), reply.headers['retry-after']]).toEqual([
@@ -384,8 +384,8 @@ describe('links that are none', () => {
   });
 });
 
-describe('asking the supplier', () => {
-  /** An eSIM that was looked at a day ago, and how often the supplier is asked about it. */
+describe('refreshing from the supplier', () => {
+  /** An eSIM that was last checked a day ago, and a count of the calls to the supplier about it. */
   async function stale(): Promise<{ id: string; path: string; lookedAt: () => Promise<number> }> {
     const id = await esim();
     const path = pathOf(await readInstall(id));
@@ -402,7 +402,7 @@ describe('asking the supplier', () => {
     return { id, path, lookedAt };
   }
 
-  test('the first view of a page that is old does, those after it use what is stored', async () => {
+  test('is done by the first view of outdated data; later views use the stored answer', async () => {
     const { id, path, lookedAt } = await stale();
     await api.ask(path);
     const seen = await lookedAt();
@@ -416,13 +416,13 @@ describe('asking the supplier', () => {
     expect(await lookedAt()).toBe(0);
   });
 
-  test('what it said is on the page at once', async () => {
+  test('shows its result on the same page', async () => {
     const { path } = await stale();
     expect(titleOf(await api.ask(path))).toBe(TEXTS.en.installed.title);
   });
 });
 
-test('GET /api/esim/{esimId}/diagnosis: code, sentences, and how old the facts are', async () => {
+test('serves GET /api/esim/{esimId}/diagnosis too: code, sentences, and how old the facts are', async () => {
   const lookedAt = new Date(Date.now() - 120_000);
   const id = await esim({ smdp_status: 'DISABLED', looked_at: lookedAt, usage_as_of: lookedAt });
   const { status, json, text } = await api.ask(`/api/esim/${id}/diagnosis`, { key: 'ngn' });

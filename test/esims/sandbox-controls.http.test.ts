@@ -1,4 +1,4 @@
-// The sandbox's routes: what each asks of the simulator, and who is refused how. What a life looks like: sandbox-life.e2e.test.ts.
+// The sandbox's routes: what each requests from the simulator, and how callers are refused. The simulated lives: sandbox-life.e2e.test.ts.
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { PLAIN_SANDBOX_ACTIONS } from '../../src/esims/sandbox-port.ts';
 import { startApi, type Ask, type TestApi, type Reply } from '../support/http/api.ts';
@@ -20,7 +20,7 @@ const act = (action: string, { id = esimId, ...ask }: Ask & { readonly id?: stri
 const BODIES: Readonly<Record<string, object>> = { use: { bytes: 5 }, clock: { advanceSeconds: 60 } };
 const ALL = ['install', 'use', 'clock', ...PLAIN_SANDBOX_ACTIONS];
 
-describe('what is asked of the simulator', () => {
+describe('requests to the simulator', () => {
   test.each([
     ['install', undefined, { name: 'install', stage: 'CONNECTED' }],
     ['install', { stage: 'DOWNLOAD' }, { name: 'install', stage: 'DOWNLOAD' }],
@@ -37,7 +37,7 @@ describe('what is asked of the simulator', () => {
     ]);
   });
 
-  test('a repeat under the same Idempotency-Key has the same id, and another body or account another', async () => {
+  test('a repeat with the same Idempotency-Key has the same id; another body or account has another', async () => {
     const headers = { 'Idempotency-Key': 'step-1' };
     for (const bytes of [5, 5, 6]) await act('use', { headers, body: { bytes } });
     await act('use', { body: { bytes: 5 } });
@@ -51,7 +51,7 @@ describe('what is asked of the simulator', () => {
 });
 
 describe('refusals', () => {
-  test.each(ALL)('a live key: FORBIDDEN before anything is read, %s', async (action) => {
+  test.each(ALL)('a live key gets FORBIDDEN before anything is read: %s', async (action) => {
     for (const body of [BODIES[action], { bytes: 'x' }]) {
       const reply = await act(action, { key: 'live/ngn', body });
       const words = 'This works with test keys only: nothing simulates a live eSIM';
@@ -61,7 +61,7 @@ describe('refusals', () => {
     expect(api.shop.calls).not.toContain('controlSandboxEsim');
   });
 
-  test('and the live world has nothing that it could ask', async () => {
+  test('the live environment has no simulator to send a request to', async () => {
     const { live } = api.shop.useCases.worlds;
     const principal = await api.shop.useCases.accounts.authenticate(
       `simway_live_${'ngn'.padEnd(38, '0')}`,
@@ -76,7 +76,7 @@ describe('refusals', () => {
     expect(api.shop.vendors.acted).toEqual([]);
   });
 
-  test.each(ALL)('a foreign eSIM, none, an impossible id, a key that only reads: %s', async (action) => {
+  test.each(ALL)('another account’s eSIM, an unknown one, an impossible id and a read-only key are refused: %s', async (action) => {
     const body = BODIES[action];
     const codes = [];
     for (const ask of [{ key: 'usd' }, { id: `esim-${'f'.repeat(32)}` }, { id: 'x' }, { key: 'readonly' }]) {
@@ -108,7 +108,7 @@ describe('refusals', () => {
     expect(api.shop.vendors.acted).toEqual([]);
   });
 
-  test('bytes written as 1e3, and a body that is no JSON', async () => {
+  test('a byte count written as 1e3, and a body that is not JSON, are refused', async () => {
     expect(
       (await act('use', { rawBody: '{"bytes":1e3}', headers: { 'content-type': 'application/json' } }))
         .status,
@@ -119,7 +119,7 @@ describe('refusals', () => {
     expect(api.shop.vendors.acted).toEqual([]);
   });
 
-  test('what the state does not allow is said, a simulator that is away is no refusal', async () => {
+  test('an action that the state does not allow is refused with the reason; an unreachable simulator is no refusal', async () => {
     api.shop.vendors.sandbox = 'refuses';
     const refused = await act('use-up');
     const words = 'Not possible now: no data is left. Nothing was changed';
@@ -132,7 +132,7 @@ describe('refusals', () => {
     ]);
   });
 
-  test('an eSIM that is not delivered', async () => {
+  test('an eSIM that is not delivered is refused', async () => {
     api.shop.vendors.supplier = 'is allocating';
     const body = { packageCode: 'NG-5GB-30D', paymentMethod: 'WALLET', packageType: 'BASE' };
     await api.ask('/api/esim/buy', { key: 'ngn', body });

@@ -23,7 +23,7 @@ export interface Browser {
 }
 
 /** Answers of all browsers, for the test that compares them with the document. */
-export const heard: { readonly method: string; readonly path: string; readonly answer: Answer }[] = [];
+export const answers: { readonly method: string; readonly path: string; readonly answer: Answer }[] = [];
 
 export function openBrowser(stack: Pick<Stack, 'call'>): Browser {
   browsers += 1;
@@ -45,7 +45,7 @@ export function openBrowser(stack: Pick<Stack, 'call'>): Browser {
           ...headers,
         },
       });
-      heard.push({ method, path, answer });
+      answers.push({ method, path, answer });
       setCookies.splice(0, Infinity, ...answer.headers.getSetCookie());
       for (const line of setCookies) {
         const [pair = '', ...attributes] = line.split('; ');
