@@ -1,4 +1,4 @@
-// The door for people: every route under /ops against every role, against keys of merchants, and against its own OpenAPI document.
+// The operators' API: every route under /ops against every role, against keys of merchants, and against its own OpenAPI document.
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { rolesWith, ROLES, type Role } from '../../src/accounts/roles.ts';
@@ -54,15 +54,15 @@ function askFor({ route, target, body, as: who, headers = {} }: OpsAsk, onApi = 
 
 const ASKS = [...OTHER_ASKS, ...GOOD_ASKS];
 
-describe('the table', () => {
-  test('every route under /ops is for people, and none elsewhere is', () => {
+describe('the route table', () => {
+  test('has sessions of operators on every route under /ops, and on no other', () => {
     for (const route of table)
       expect(route.key === 'session' || route.key === 'login', nameOf(route)).toBe(
         route.path.startsWith('/ops'),
       );
   });
 
-  test('every one but signing in says what role it takes, and takes no key’s scope', () => {
+  test('names a permission for every route but signing in, and no key’s scope', () => {
     for (const route of opsRoutes) {
       expect(route.permission === undefined, nameOf(route)).toBe(route.key === 'login');
       expect(route.scope).toBeUndefined();
@@ -70,7 +70,7 @@ describe('the table', () => {
     }
   });
 
-  test('every one has its requests here', () => {
+  test('has a test request for every route', () => {
     expect(GOOD_ASKS.map((ask) => ask.route).sort()).toEqual(opsRoutes.map(nameOf).sort());
   });
 });
@@ -97,28 +97,28 @@ describe('each role on each route', () => {
   });
 
   test.each(good.filter((ask) => !ask.target.startsWith('/ops/me') && !ask.target.endsWith('openapi.json')))(
-    'somebody who has to choose a password first, $route',
+    'a person who must choose a password first, $route',
     async (ask) => {
       expect((await askFor({ ...ask, as: 'NEW' })).status).toBe(403);
       expect(ops.calls).toEqual([]);
     },
   );
 
-  test('a role that is not enough is told before the body is looked at', async () => {
+  test('a role without the permission is refused before the body is read', async () => {
     const reply = await api.ask('/ops/people', { ...as('FINANCE'), rawBody: '{broken' });
     expect(reply.status).toBe(403);
   });
 });
 
-describe('whoever has not signed in', () => {
+describe('without a valid session', () => {
   const key = keyOf('test', 'ngn');
   const wrong: readonly (readonly [string, Ask, string])[] = [
-    ['nobody', {}, 'UNAUTHORIZED'],
+    ['no token', {}, 'UNAUTHORIZED'],
     ['a merchant', { rawKey: key }, 'UNAUTHORIZED'],
     ['a merchant of the live world', { rawKey: keyOf('live', 'ngn') }, 'UNAUTHORIZED'],
     ['a key that is none', { rawKey: 'junk' }, 'UNAUTHORIZED'],
     ['a merchant’s key in the place of a token', bearer(key), 'INVALID_TOKEN'],
-    ['a token that nobody has', bearer(`ops_${'a'.repeat(43)}`), 'INVALID_TOKEN'],
+    ['an unknown token', bearer(`ops_${'a'.repeat(43)}`), 'INVALID_TOKEN'],
     ['an empty token', { headers: { authorization: 'Bearer ' } }, 'INVALID_TOKEN'],
     ['a token without its word', { headers: { authorization: tokenOf('ADMIN') } }, 'INVALID_TOKEN'],
     ['another scheme', { headers: { authorization: `Basic ${tokenOf('ADMIN')}` } }, 'INVALID_TOKEN'],
@@ -146,7 +146,7 @@ describe('whoever has not signed in', () => {
     expect(ops.calls).toEqual([]);
   });
 
-  test('who has signed in is nobody to the merchants’ API', async () => {
+  test('an operator’s session is refused by the merchants’ API', async () => {
     const merchantRoutes = table.filter((route) => route.key === 'required');
     expect(merchantRoutes.length).toBeGreaterThan(10);
     for (const route of merchantRoutes) {
@@ -168,7 +168,7 @@ describe('whoever has not signed in', () => {
 describe('signing in', () => {
   const credentials = { email: 'finance@operator.example', password: PASSWORD };
 
-  test('answers the token this once, who it is and until when', async () => {
+  test('answers the token this once, the person and the expiry', async () => {
     const reply = await api.ask('/ops/sessions', { body: credentials });
     expect(reply.status).toBe(201);
     expect(reply.headers['cache-control']).toBe('no-store');
@@ -192,7 +192,7 @@ describe('signing in', () => {
     ).toEqual({ subject: personOf('FINANCE'), detail: { address: '127.0.0.1' } });
   });
 
-  test('a key that is sent along changes nothing', async () => {
+  test('ignores a key that is sent too', async () => {
     const reply = await api.ask('/ops/sessions', { body: credentials, rawKey: 'junk' });
     expect(reply.status).toBe(201);
   });
@@ -219,14 +219,14 @@ describe('signing in', () => {
   });
 });
 
-test('one person has so many requests a minute, whatever the session', async () => {
+test('a person has a limit of requests a minute, over all sessions', async () => {
   const reply = await api.ask('/ops/me', as('SUPPORT'));
   expect(reply.headers['x-ratelimit-limit']).toBe(String(PERSON_REQUESTS_PER_MINUTE));
   expect(api.limiter.counts.get(`person:${personOf('SUPPORT')}`)).toBeGreaterThan(0);
 });
 
-describe('from where', () => {
-  test('only from addresses that the operator named, signing in included, whatever is sent along', async () => {
+describe('access by address', () => {
+  test('is allowed only from addresses that the operator configured, signing in included, whatever headers are sent', async () => {
     const other = await startApi({ ops, settings: { opsAddresses: ['127.0.0.1', '10.0.0.0/8'] } });
     try {
       const ways: readonly (readonly [string, Ask])[] = [
@@ -248,7 +248,7 @@ describe('from where', () => {
   });
 
   test.each(['x-forwarded-for', 'forwarded', 'x-real-ip', 'x-forwarded-host', 'x-forwarded-proto'])(
-    'not through a proxy that is not trusted, though its own address is named: %s',
+    'is refused through an untrusted proxy, even if its own address is configured: %s',
     async (header) => {
       const through = { headers: { ...as('ADMIN').headers, [header]: '127.0.0.1' } };
       const reply = await api.ask('/ops/me', through);
@@ -263,7 +263,7 @@ describe('from where', () => {
     },
   );
 
-  test('through a trusted proxy, for clients whose address is named', async () => {
+  test('is allowed through a trusted proxy, for clients whose address is configured', async () => {
     const settings = { opsAddresses: ['203.0.113.0/24'], trustedProxies: ['127.0.0.1'] };
     const other = await startApi({ ops, settings });
     try {
@@ -279,11 +279,11 @@ describe('from where', () => {
     }
   });
 
-  test('an entry that is no address stops the start', async () => {
+  test('must be configured with valid addresses: another entry stops the start', async () => {
     await expect(startApi({ ops, settings: { opsAddresses: ['office'] } })).rejects.toThrow(RangeError);
   });
 
-  test('nobody, where the process serves no people', async () => {
+  test('is refused in a process that does not serve operators', async () => {
     const other = await startApi();
     try {
       for (const route of opsRoutes) {
@@ -296,7 +296,7 @@ describe('from where', () => {
   });
 });
 
-test('a difference is read by its number, also when it is closed', async () => {
+test('a difference is read and closed by its number', async () => {
   const read = async (query: string) => {
     const { json } = await api.ask(`/ops/differences${query}`, as('FINANCE'));
     return (json as { data: { items: object[] } }).data.items;
@@ -331,7 +331,7 @@ describe('worlds', () => {
   });
 });
 
-test('every route that works in a world takes its name, and once live is on it must be named', async () => {
+test('every route that works in a world accepts its name, and requires it once live is on', async () => {
   const both = openOperators(books, { live: true });
   const other = await startApi({ live: true, ops: both });
   try {
@@ -350,8 +350,8 @@ test('every route that works in a world takes its name, and once live is on it m
   }
 });
 
-describe('by', () => {
-  test('is whoever has signed in, whatever the request says', async () => {
+describe('the author', () => {
+  test('is the person who signed in, whatever the request says', async () => {
     const body = {
       ...{ move: 'credit-wallet', goodwill: true, amount: 12.5, currency: 'USD' },
       ...{ reason: 'a test of the name', by: 'ceo@operator.example' },
@@ -371,11 +371,11 @@ describe('by', () => {
   });
 });
 
-describe('moves', () => {
+describe('operator actions', () => {
   const ask = (body: object): Promise<Reply> =>
     api.ask(`/ops/purchases/${SOLD}/moves`, { ...as('FINANCE'), body });
 
-  test('a refused one says why and what would fit, and is counted under its code', async () => {
+  test('that are refused answer the reason and the allowed actions, and are counted under their code', async () => {
     const reply = await ask({ move: 'cancel', reason: 'a test' });
     expect(reply.json).toEqual({
       success: false,
@@ -397,7 +397,7 @@ describe('moves', () => {
     });
   });
 
-  test('all that is wrong with one is told at once', async () => {
+  test('with several mistakes are answered with all of them', async () => {
     const reply = await ask({
       move: 'steal',
       reason: 'no',
@@ -423,7 +423,7 @@ describe('reports', () => {
     });
 
   test.each([undefined, '*/*', 'application/json', 'text/html', 'text/csv;q=0.1, application/json'])(
-    'are JSON for whoever accepts %s, amounts exact',
+    'are JSON for a caller that accepts %s, amounts exact',
     async (accept) => {
       const reply = await ask(accept);
       expect(reply.headers['content-type']).toContain('application/json');
@@ -442,7 +442,7 @@ describe('reports', () => {
   });
 });
 
-describe('the document', () => {
+describe('the OpenAPI document', () => {
   test('describes every route under /ops and no other, each under a tag that is listed', () => {
     expect(contract.operations.map(nameOf).sort()).toEqual(opsRoutes.map(nameOf).sort());
     const tags = contract.document.tags.map((tag) => tag.name);
@@ -458,7 +458,7 @@ describe('the document', () => {
     }
   });
 
-  test('is for people alone, and the merchants’ document says nothing of it', async () => {
+  test('is for operators only, and the merchants’ document does not mention it', async () => {
     expect((await api.ask('/ops/openapi.json', { rawKey: keyOf('test', 'ngn') })).status).toBe(401);
     const merchants = await api.ask('/api/openapi.json');
     expect(merchants.text).not.toContain('/ops');
@@ -466,7 +466,7 @@ describe('the document', () => {
   });
 
   test.each(ASKS.map((ask, index) => [index, ask.route, ask.status, ask] as const))(
-    '%i: %s answers %i as it says',
+    '%i: %s answers %i as documented',
     async (_index, name, status, ask) => {
       ops.isEngineAway = ask.isEngineAway ?? false;
       const operation = contract.operations.find((one) => nameOf(one) === name) as Operation;

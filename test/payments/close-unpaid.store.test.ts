@@ -37,7 +37,7 @@ describe.each(PURPOSES)('a %s', (purpose) => {
 
   it('cannot be paid again once its money has come', async () => {
     const payer = await books.payer({ purpose });
-    await books.look(payer, paid());
+    await books.bookCheck(payer, paid());
     expect(await books.status(payer)).not.toContain('PENDING');
     expect(await canPay(payer.transactionId, NOW)).toBe(false);
   });
@@ -71,7 +71,7 @@ it('counts any attempt that the gateway has opened', async () => {
   const { reference } = await nextPaymentAttempt(books.world, await books.payment(payer));
   expect(await canPay(payer.transactionId, NOW)).toBe(true);
   await saveInstructions(books.world, reference, PAGE);
-  await books.look(payer, { state: 'other', netMinor: 0n });
+  await books.bookCheck(payer, { state: 'other', netMinor: 0n });
   expect(await canPay(payer.transactionId, NOW)).toBe(true);
 });
 

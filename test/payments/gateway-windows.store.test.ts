@@ -107,7 +107,7 @@ describe('what is unpaid in a window', () => {
     expect(
       await findUnbooked(books.world, [card.reference, transfer.reference, 'of-another-shop']),
     ).toHaveLength(2);
-    await books.look(card);
+    await books.bookCheck(card);
     await closePayment(books.world, transfer.reference, NOW);
     expect(await unpaidIn(books.world, NOW)).toEqual({ any: false, transfers: false });
     expect(await findUnbooked(books.world, [card.reference, transfer.reference])).toEqual([]);

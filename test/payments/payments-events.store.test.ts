@@ -89,7 +89,7 @@ describe('the inbox', () => {
 describe('a dispute', () => {
   it('takes what was earned as money at risk and calls a person, once', async () => {
     const payer = await books.payer();
-    await books.look(payer);
+    await books.bookCheck(payer);
     await settlePurchase(books.world, payer.transactionId);
     const notes = await Promise.all(
       Array.from({ length: 6 }, () => bookDispute(books.world, payer.reference)),
@@ -114,7 +114,7 @@ describe('a dispute', () => {
     ],
   ])('of money that is %s: what the gateway may keep of what it owes us', async (_where, line, before) => {
     const payer = await books.payer();
-    await books.look(payer);
+    await books.bookCheck(payer);
     await before(payer);
     await bookDispute(books.world, payer.reference);
     expect((await disputed(payer)).at(0)).toBe(line);
@@ -125,7 +125,7 @@ describe('a dispute', () => {
     ['over', 2_160_000n],
   ])('of a payment that came %s: no more is at risk than it brought', async (_how, netMinor) => {
     const payer = await books.payer();
-    await books.look(payer, paid(netMinor));
+    await books.bookCheck(payer, paid(netMinor));
     await bookDispute(books.world, payer.reference);
     expect(await disputed(payer)).toEqual([
       `disputed: gateway-clearing:NGN -${netMinor}, suspense:NGN ${netMinor}`,
@@ -134,17 +134,17 @@ describe('a dispute', () => {
 
   it('of a wallet that was funded', async () => {
     const payer = await books.payer({ purpose: 'funding' });
-    await books.look(payer);
+    await books.bookCheck(payer);
     await bookDispute(books.world, payer.reference);
     expect(await disputed(payer)).toEqual(['disputed: gateway-clearing:NGN -2000000, suspense:NGN 2000000']);
   });
 
   it('that is lost, after which the gateway takes the money: what was at risk is gone', async () => {
     const payer = await books.payer({ charge: { amountMinor: '1250', currency: 'USD', rateIds: [] } });
-    await books.look(payer, paid(1_250n, 'USD'));
+    await books.bookCheck(payer, paid(1_250n, 'USD'));
     await settlePurchase(books.world, payer.transactionId);
     await bookDispute(books.world, payer.reference);
-    await books.look(payer, { state: 'reversed', currency: 'USD' });
+    await books.bookCheck(payer, { state: 'reversed', currency: 'USD' });
     expect((await entriesOf(books.owner, payer)).slice(-2)).toEqual([
       'disputed: revenue:USD -1250, suspense:USD 1250',
       'payment-reversed: gateway-clearing:USD 1250, suspense:USD -1250',
@@ -155,7 +155,7 @@ describe('a dispute', () => {
     const unpaid = await books.payer();
     expect(await bookDispute(books.world, unpaid.reference)).toBe('nothing of it is here');
     const refunded = await books.payer();
-    await books.look(refunded);
+    await books.bookCheck(refunded);
     await failPurchase(books.world, refunded.transactionId, { reason: 'OUT_OF_STOCK', detail: '' });
     const [refund] = await findOpenRefunds(books.world, refunded.transactionId);
     await closeRefundDone(books.world, refund!, { refundId: '1', gatewayStatus: 'processed' });
@@ -180,7 +180,7 @@ describe('a transfer that the bank sent back', () => {
       await books.payer({ method: 'BANK_TRANSFER' }),
       await books.payer({ accountId, method: 'BANK_TRANSFER' }),
     ];
-    await books.look(others[2]!);
+    await books.bookCheck(others[2]!);
     const before = await Promise.all(others.map((payer) => books.timeline(payer)));
     const told = await Promise.all(
       Array.from({ length: 5 }, () => recordReturnedTransfer(books.world, email, 'event-1')),

@@ -26,7 +26,7 @@ describe('eight looks at once', () => {
   ])('paid %s: booked once', async (_how, netMinor, status, walletMinor) => {
     for (let round = 0; round < 5; round += 1) {
       const payer = await books.payer();
-      const judged = await together(() => books.look(payer, paid(netMinor)));
+      const judged = await together(() => books.bookCheck(payer, paid(netMinor)));
       expect(judged.filter((one) => one.what !== undefined)).toHaveLength(1);
       expect(await books.status(payer)).toBe(status);
       expect(await books.balance(payer)).toBe(walletMinor);
@@ -38,8 +38,8 @@ describe('eight looks at once', () => {
       const random = createRandom(seed);
       for (let round = 0; round < 5; round += 1) {
         const payer = await books.payer();
-        await together(() => books.look(payer, paid(BigInt(1 + random.below(3)) * CHARGE_MINOR)));
-        await books.look(payer, paid(3n * CHARGE_MINOR));
+        await together(() => books.bookCheck(payer, paid(BigInt(1 + random.below(3)) * CHARGE_MINOR)));
+        await books.bookCheck(payer, paid(3n * CHARGE_MINOR));
         expect(await books.balance(payer)).toBe(2n * PRICE_MINOR);
         expect((await books.payment(payer)).booked_minor).toBe(3n * CHARGE_MINOR);
       }
@@ -51,8 +51,8 @@ describe('eight looks at once', () => {
     await close(payer);
     const at = (seconds: number) => new Date(Date.parse('2026-03-01T11:00:00.000Z') + seconds * 1_000);
     // Asked while the money was there, answered when a later look had booked that it came and went.
-    await books.look(payer, { ...paid(), state: 'reversed' }, at(2));
-    expect((await books.look(payer, paid(), at(1))).what).toBeUndefined();
+    await books.bookCheck(payer, { ...paid(), state: 'reversed' }, at(2));
+    expect((await books.bookCheck(payer, paid(), at(1))).what).toBeUndefined();
     expect(await books.balance(payer)).toBe(0n);
     expect((await books.payment(payer)).looked_at).toEqual(at(2));
   });
@@ -62,7 +62,7 @@ describe('eight looks at once', () => {
       const payer = await books.payer();
       const next = await nextPaymentAttempt(books.world, await books.payment(payer));
       const second = { ...payer, reference: next.reference };
-      await together((loop) => books.look(loop % 2 === 0 ? payer : second));
+      await together((loop) => books.bookCheck(loop % 2 === 0 ? payer : second));
       const tries = await findPayments(books.world, payer.transactionId);
       expect(tries.filter((one) => one.paid_hold)).toHaveLength(1);
       expect(await books.balance(payer)).toBe(PRICE_MINOR);
@@ -71,8 +71,8 @@ describe('eight looks at once', () => {
 
   it('at what was taken back: claimed once', async () => {
     const payer = await books.payer();
-    await books.look(payer);
-    const judged = await together(() => books.look(payer, { state: 'reversed' }));
+    await books.bookCheck(payer);
+    const judged = await together(() => books.bookCheck(payer, { state: 'reversed' }));
     expect(judged.filter((one) => one.reversedMinor > 0n)).toHaveLength(1);
   });
 });
@@ -92,7 +92,7 @@ describe('closing it unpaid and paying it at the same moment', () => {
   it('paying holds the purchase while closing waits for it: paid', async () => {
     const payer = await books.payer();
     const locked = await lock(payer);
-    const looking = books.look(payer);
+    const looking = books.bookCheck(payer);
     await untilSomeoneWaits(books.owner);
     const closing = close(payer);
     await untilSomeoneWaits(books.owner, 2);
@@ -107,7 +107,7 @@ describe('closing it unpaid and paying it at the same moment', () => {
     const locked = await lock(payer);
     const closing = close(payer);
     await untilSomeoneWaits(books.owner);
-    const looking = books.look(payer);
+    const looking = books.bookCheck(payer);
     await untilSomeoneWaits(books.owner, 2);
     await locked.letGo();
     await looking;
@@ -121,7 +121,7 @@ describe('closing it unpaid and paying it at the same moment', () => {
       const payer = await books.payer();
       const [first, ...others] = [
         () => close(payer),
-        ...Array.from({ length: 4 }, () => () => books.look(payer)),
+        ...Array.from({ length: 4 }, () => () => books.bookCheck(payer)),
       ];
       const started = round % 2 === 0 ? [first, ...others] : [...others, first];
       const ended = await Promise.all(started.map((start) => start()));
@@ -137,7 +137,7 @@ describe('closing it unpaid and paying it at the same moment', () => {
       const payer = await books.payer({ purpose: 'funding' });
       const [closed] = await Promise.all([
         closeFundingUnpaid(books.world, payer.transactionId, 'PAYMENT_EXPIRED'),
-        books.look(payer),
+        books.bookCheck(payer),
       ]);
       expect(await books.status(payer)).toBe(closed === 'paid' ? 'SUCCESS' : 'FAILED, PAYMENT_EXPIRED');
       expect(await books.balance(payer)).toBe(PRICE_MINOR);
@@ -149,12 +149,12 @@ describe('looking while the purchase is closed', () => {
   it.each(['SUCCESS', 'FAILED'] as const)('as %s: both go through, nobody is a victim', async (end) => {
     for (let round = 0; round < 10; round += 1) {
       const payer = await books.payer();
-      await books.look(payer);
+      await books.bookCheck(payer);
       const closing =
         end === 'SUCCESS'
           ? settlePurchase(books.world, payer.transactionId)
           : failPurchase(books.world, payer.transactionId, OUT_OF_STOCK);
-      await Promise.all([closing, together(() => books.look(payer, paid(2n * CHARGE_MINOR)), 6)]);
+      await Promise.all([closing, together(() => books.bookCheck(payer, paid(2n * CHARGE_MINOR)), 6)]);
       expect((await books.status(payer)).split(',')[0]).toBe(end);
       expect(await books.balance(payer)).toBe(PRICE_MINOR);
     }
@@ -162,11 +162,11 @@ describe('looking while the purchase is closed', () => {
 
   it('giving back waits at the purchase while a look has the payment: no deadlock', async () => {
     const payer = await books.payer();
-    await books.look(payer);
+    await books.bookCheck(payer);
     const locked = await lock(payer);
     const failing = failPurchase(books.world, payer.transactionId, OUT_OF_STOCK);
     await untilSomeoneWaits(books.owner);
-    const looking = books.look(payer, paid(2n * CHARGE_MINOR));
+    const looking = books.bookCheck(payer, paid(2n * CHARGE_MINOR));
     await untilSomeoneWaits(books.owner, 2);
     await locked.letGo();
     await Promise.all([failing, looking]);
@@ -177,7 +177,7 @@ describe('looking while the purchase is closed', () => {
     for (let round = 0; round < 10; round += 1) {
       const payer = await books.payer();
       const locked = await lock(payer);
-      const paying = books.look(payer);
+      const paying = books.bookCheck(payer);
       await untilSomeoneWaits(books.owner);
       const failing = failPurchase(books.world, payer.transactionId, OUT_OF_STOCK);
       await untilSomeoneWaits(books.owner, 2);
@@ -191,10 +191,10 @@ describe('looking while the purchase is closed', () => {
   it('taken back and given back at the same moment: it goes back once', async () => {
     for (let round = 0; round < 10; round += 1) {
       const payer = await books.payer();
-      await books.look(payer);
+      await books.bookCheck(payer);
       await Promise.all([
         failPurchase(books.world, payer.transactionId, OUT_OF_STOCK),
-        books.look(payer, { state: 'reversed' }),
+        books.bookCheck(payer, { state: 'reversed' }),
       ]);
       const due = await books.world
         .selectFrom('refunds')

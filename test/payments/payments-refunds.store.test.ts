@@ -20,7 +20,7 @@ const DONE = { refundId: '7', gatewayStatus: 'processed' };
 /** Paid, not deliverable, and so to be refunded. */
 async function refunding(): Promise<{ payer: Payer; refund: RefundRow }> {
   const payer = await books.payer();
-  await books.look(payer);
+  await books.bookCheck(payer);
   for (let again = 0; again < 2; again += 1)
     await failPurchase(books.world, payer.transactionId, { reason: 'OUT_OF_STOCK', detail: '' });
   const [refund, ...others] = await findOpenRefunds(books.world, payer.transactionId);
@@ -90,10 +90,10 @@ describe('a refund', () => {
   it('whose payment is taken back before it is sent ends so, once: a reversal, no claim, and nothing for the wallet', async () => {
     const { payer, refund } = await refunding();
     const reversed = { state: 'reversed', gatewayStatus: 'reversed' } as const;
-    await books.look(payer, reversed);
+    await books.bookCheck(payer, reversed);
     const ended = await Promise.all([
       ...Array.from({ length: 6 }, () => closeRefundTakenBack(books.world, refund)),
-      books.look(payer, reversed),
+      books.bookCheck(payer, reversed),
     ]);
     expect(ended.filter((one) => one === true)).toHaveLength(1);
     expect((await suspense(payer)).slice(1)).toEqual([
@@ -108,7 +108,7 @@ describe('a refund', () => {
     expect(await last(payer)).toBe('payment-reversed');
     expect(await findOpenRefunds(books.world, payer.transactionId)).toEqual([]);
     const before = await entriesOf(books.owner, payer);
-    await books.look(payer, reversed);
+    await books.bookCheck(payer, reversed);
     expect(await entriesOf(books.owner, payer), 'a later look finds nothing new').toEqual(before);
   });
 
@@ -139,7 +139,7 @@ describe('a refund', () => {
 
   it('of another currency is never credited: no rate was locked for it', async () => {
     const payer = await books.payer();
-    await books.look(payer, paid(5_000n, 'GHS'));
+    await books.bookCheck(payer, paid(5_000n, 'GHS'));
     const [refund] = await findOpenRefunds(books.world, payer.transactionId);
     expect(await credit(payer, refund!)).toBe(false);
     expect(await books.balance(payer)).toBe(0n);

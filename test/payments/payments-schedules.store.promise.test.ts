@@ -74,7 +74,7 @@ async function act(payer: Payer, gateway: Gateway, random: Random): Promise<void
         gateway.receivedMinor += random.pick([CHARGE_MINOR, CHARGE_MINOR / 2n, CHARGE_MINOR + 1n]);
       return;
     case 'look':
-      await books.look(payer, seenNow(gateway));
+      await books.bookCheck(payer, seenNow(gateway));
       return;
     case 'close':
       await closeUnpaid(books.world, transactionId, 'PAYMENT_EXPIRED');
@@ -99,7 +99,7 @@ async function schedule(random: Random): Promise<void> {
   const gateway: Gateway = { receivedMinor: 0n, sentBackMinor: 0n, isReversed: false };
   for (let step = 0; step < STEPS; step += 1)
     await Promise.all(Array.from({ length: AT_ONCE }, () => act(payer, gateway, random)));
-  await books.look(payer, seenNow(gateway));
+  await books.bookCheck(payer, seenNow(gateway));
   const { booked_minor: bookedMinor, paid_hold: isPaid } = await books.payment(payer);
   const [status] = (await books.status(payer)).split(',');
   const ends = (await books.timeline(payer)).filter((what) => what === 'delivered' || what === 'failed');

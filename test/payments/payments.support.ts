@@ -60,7 +60,7 @@ export interface PaymentBooks {
   /** Another account in accounts.accounts, by its e-mail address. */
   account(email: string): Promise<string>;
   /** `askedAt`: when the gateway was asked; all at one moment where it is not given. */
-  look(payer: Payer, seen?: Partial<SeenCharge>, askedAt?: Date): ReturnType<typeof bookSeen>;
+  bookCheck(payer: Payer, seen?: Partial<SeenCharge>, askedAt?: Date): ReturnType<typeof bookSeen>;
   payment(payer: Payer): Promise<PaymentRow>;
   /** `status`, or `status, reason`. */
   status(payer: Payer): Promise<string>;
@@ -102,7 +102,7 @@ export function usePaymentBooks(): PaymentBooks {
       await insertAccount(books.accounts, account);
       return account.id;
     },
-    look: (payer, seen, askedAt) => look(books.world, payer, seen, askedAt),
+    bookCheck: (payer, seen, askedAt) => bookCheck(books.world, payer, seen, askedAt),
     payment: async ({ reference }) => (await findPayment(books.world, reference))!,
     status: (payer) => statusOf(books.world, payer),
     balance: async ({ accountId }) => (await findWallet(books.world, accountId))?.balance.amountMinor ?? 0n,
@@ -135,7 +135,7 @@ async function newPayer(world: WorldDb, options: PayerOptions = {}): Promise<Pay
   return { transactionId, accountId, reference, input };
 }
 
-function look(
+function bookCheck(
   world: WorldDb,
   { reference }: Payer,
   seen: Partial<SeenCharge> = {},

@@ -30,7 +30,7 @@ let listed: object[];
 let answersRefund: boolean;
 beforeEach(async () => {
   payer = await books.payer();
-  await books.look(payer);
+  await books.bookCheck(payer);
   await failPurchase(books.world, payer.transactionId, { reason: 'OUT_OF_STOCK', detail: '' });
   nowMs = NOW.getTime();
   listed = [];

@@ -49,7 +49,7 @@ const DONE = { refundId: '7', gatewayStatus: 'processed' };
 /** Paid and not delivered; the gateway would not send the refund, and a person was called. */
 async function waitingRefund(): Promise<{ payer: Payer; refund: RefundRow }> {
   const payer = await books.payer();
-  await books.look(payer);
+  await books.bookCheck(payer);
   await failPurchase(books.world, payer.transactionId, { reason: 'OUT_OF_STOCK', detail: '' });
   const [refund] = await findOpenRefunds(books.world, payer.transactionId);
   await saveRefundState(books.world, refund!, {
@@ -161,7 +161,7 @@ const seen =
 
 async function paidPayer(more: Partial<SeenCharge> = {}): Promise<Payer> {
   const payer = await books.payer();
-  await books.look(payer, more);
+  await books.bookCheck(payer, more);
   return payer;
 }
 

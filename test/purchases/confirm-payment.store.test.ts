@@ -31,7 +31,7 @@ const deps = (): ConfirmDeps => ({
     check: async ({ transactionId, purpose }: PaymentSubject, deadlineMs: number) => {
       if (isAway) throw new EngineUnavailable('away');
       looked.push({ transactionId, purpose, deadlineMs });
-      await books.look({
+      await books.bookCheck({
         transactionId,
         accountId: '',
         reference: transactionId,
@@ -90,7 +90,7 @@ it('a funding is read like a purchase, by its own account only', async () => {
 
 it('a closed payment is checked once a minute, however often callers ask', async () => {
   const payer = await books.payer({ purpose: 'funding' });
-  await books.look(payer);
+  await books.bookCheck(payer);
   const ask = () => confirm(payer.accountId, payer.transactionId);
   isAway = true;
   await expect(ask()).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });

@@ -13,13 +13,13 @@ let other: Payer;
 let funded: Payer;
 beforeAll(async () => {
   delivered = await books.payer();
-  await books.look(delivered, paid(2_160_000n));
+  await books.bookCheck(delivered, paid(2_160_000n));
   await settlePurchase(books.world, delivered.transactionId);
   await bookDispute(books.world, delivered.reference);
   other = await books.payer();
-  await books.look(other, paid(5_000n, 'GHS'));
+  await books.bookCheck(other, paid(5_000n, 'GHS'));
   funded = await books.payer({ purpose: 'funding' });
-  await books.look(funded);
+  await books.bookCheck(funded);
 });
 
 const repairs: string[] = [];

@@ -88,15 +88,15 @@ describe('a purchase paid from outside', () => {
   it('is told once however often the gateway is looked at', async () => {
     const payer = await books.payer();
     await listen(payer);
-    for (let look = 0; look < 3; look += 1) await books.look(payer, paid());
+    for (let look = 0; look < 3; look += 1) await books.bookCheck(payer, paid());
     expect(await told(payer)).toHaveLength(2);
   });
 
   it('tells each coming of money of its own', async () => {
     const payer = await books.payer();
     await listen(payer, { events: ['payment.received'] });
-    await books.look(payer, paid());
-    await books.look(payer, paid(CHARGE_MINOR + 500n));
+    await books.bookCheck(payer, paid());
+    await books.bookCheck(payer, paid(CHARGE_MINOR + 500n));
     expect((await told(payer)).toSorted()).toEqual([
       'payment.received: 20000 NGN',
       'payment.received: 5 NGN',
@@ -106,14 +106,14 @@ describe('a purchase paid from outside', () => {
   it('tells FAILED alone where it was paid short, and that the money came', async () => {
     const payer = await books.payer();
     await listen(payer);
-    await books.look(payer, paid(100n));
+    await books.bookCheck(payer, paid(100n));
     expect((await told(payer)).toSorted()).toEqual(['esim.purchased: FAILED', 'payment.received: 1 NGN']);
   });
 
   it('tells nothing of a look that finds nothing', async () => {
     const payer = await books.payer();
     await listen(payer);
-    await books.look(payer, { state: 'other', netMinor: 0n });
+    await books.bookCheck(payer, { state: 'other', netMinor: 0n });
     expect(await told(payer)).toEqual([]);
   });
 });
@@ -122,7 +122,7 @@ describe('a funding', () => {
   it('tells that money came, and is no purchase', async () => {
     const payer = await books.payer({ purpose: 'funding' });
     await listen(payer);
-    await books.look(payer, paid());
+    await books.bookCheck(payer, paid());
     expect(await told(payer)).toEqual(['payment.received: 20000 NGN']);
   });
 });
@@ -133,7 +133,7 @@ describe('a refund', () => {
     refund: Awaited<ReturnType<typeof findOpenRefunds>>[number];
   }> {
     const payer = await books.payer();
-    await books.look(payer, paid());
+    await books.bookCheck(payer, paid());
     await listen(payer, { events: ['payment.refunded'] });
     await failPurchase(books.world, payer.transactionId, OUT_OF_STOCK);
     const [refund] = await findOpenRefunds(books.world, payer.transactionId);
@@ -167,7 +167,7 @@ describe('a refund', () => {
 
   it('that is credited while the purchase fails is handed on with the failure, to be sent at once', async () => {
     const payer = await books.payer();
-    await books.look(payer, paid());
+    await books.bookCheck(payer, paid());
     await listen(payer, { events: ['esim.purchased', 'payment.refunded'] });
     const written = newPendingMessages();
     await books.world
@@ -179,7 +179,7 @@ describe('a refund', () => {
 
   it('out of the wallet that leaves little in it tells that as well, in the transaction of the move', async () => {
     const payer = await books.payer({ purpose: 'funding' });
-    await books.look(payer, paid());
+    await books.bookCheck(payer, paid());
     await listen(payer, { events: ['wallet.low_balance'] });
     const wallet = { accountId: payer.accountId, currency: 'USD' } as const;
     await setLowBalance(books.world, wallet, 1_000n, NOW);
@@ -221,7 +221,7 @@ describe('a refund', () => {
         await books.payer({ purpose: 'funding', accountId }),
         await books.payer({ purpose: 'funding', accountId }),
       ];
-      for (const payer of payers) await books.look(payer, paid());
+      for (const payer of payers) await books.bookCheck(payer, paid());
       await listen(payers[0]!, { events: ['wallet.low_balance'] });
       await setLowBalance(books.world, { accountId, currency: 'USD' }, thresholdMinor, NOW);
       const wallet = await books.owner.startTransaction().execute();
