@@ -147,11 +147,11 @@ describe('expiry', () => {
     expect(went(row, { expired_time: inHours(24 * 30 + 0.5) }, now).names).toEqual([]);
   });
 
-  it.each<EsimStatus>(['is not announced for an eSIM that is %s', 'CANCELLED', 'FAILED'])('not of an eSIM that is %s', (status) =>
+  it.each<EsimStatus>(['EXPIRED', 'CANCELLED', 'FAILED'])('is not announced for an eSIM that is %s', (status) =>
     expect(at(esim({ status, notified_status: status }), 2).names).toEqual([]),
   );
 
-  it.each<EsimStatus>(['is announced for an eSIM that is %s', 'SUSPENDED'])('also of an eSIM that is %s', (status) =>
+  it.each<EsimStatus>(['CREATED', 'SUSPENDED'])('is announced for an eSIM that is %s', (status) =>
     expect(at(esim({ status, notified_status: status }), 2).names).toEqual(['3 d']),
   );
 });

@@ -264,7 +264,7 @@ describe('an operator action that is sent by hand', () => {
     await untilStatus(stack, other, 'SUCCESS');
   });
 
-  it.each(['does not do %s during delivery', 'cancel', 'deliver-other'])('does no %s while it is delivered', async (move) => {
+  it.each(['credit-wallet', 'cancel', 'deliver-other'])('has no effect as %s during delivery', async (move) => {
     const transactionId = await inDoubt();
     const request = requestFor(transactionId, move);
     expect(await expectAlarm('action', () => stranger.update(transactionId, 'move', request))).toMatchObject(
@@ -275,7 +275,7 @@ describe('an operator action that is sent by hand', () => {
     await untilStatus(stack, transactionId, 'SUCCESS');
   });
 
-  it.each(['does not do %s after the purchase is closed', 'refund-to-source'])('does no %s after it is closed', async (move) => {
+  it.each(['credit-wallet', 'refund-to-source'])('has no effect as %s after the purchase is closed', async (move) => {
     const transactionId =
       move === 'credit-wallet' ? await delivered() : (await paidByCard(await unpaid())).transactionId;
     const rows = await rowsAbout(transactionId);

@@ -1,4 +1,4 @@
-// The payment gateway's door: raw bytes in, kept or refused, and never turned away for coming often, for its labels or for a key.
+// The route for the payment gateway's events: raw bytes are stored or refused, and never for their frequency, their headers or a key.
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { connect } from 'node:net';
@@ -17,7 +17,7 @@ beforeEach(async () => {
 });
 afterEach(() => api.close());
 
-/** Looks like one. */
+/** Has the form of a signature. */
 const FORGED = 'f0'.repeat(64);
 const EVENT = '{"event":"charge.success","data":{"reference":"txn-1"}}';
 
@@ -32,14 +32,14 @@ function send(
   });
 }
 
-const heard = (): Buffer => api.shop.vendors.events[0]?.bytes ?? Buffer.alloc(0);
+const storedBytes = (): Buffer => api.shop.vendors.events[0]?.bytes ?? Buffer.alloc(0);
 
-test.each(['test', 'live'])('kept by the world of the path: 200 (%s)', async (world) => {
+test.each(['test', 'live'])('is stored by the world of the path: 200 (%s)', async (world) => {
   const reply = await send(EVENT, { world });
   expect([reply.status, reply.text]).toEqual([200, '{"received":true}']);
   expect(reply.headers['content-type']).toBe('application/json; charset=utf-8');
   expect(api.shop.vendors.events.map((one) => one.environment)).toEqual([world]);
-  expect(heard().toString()).toBe(EVENT);
+  expect(storedBytes().toString()).toBe(EVENT);
 });
 
 test.each([
@@ -50,25 +50,25 @@ test.each([
   ['random bytes', randomBytes(100_000)],
   ['as many as allowed', Buffer.alloc(MAX_EVENT_BYTES, 0x61)],
   ['none', Buffer.alloc(0)],
-])('every byte arrives as it was sent: %s', async (_why, bytes) => {
+])('every byte is stored as it was sent: %s', async (_why, bytes) => {
   const ways: Record<string, string>[] = [{}, { 'transfer-encoding': 'chunked' }];
   for (const headers of ways) {
     api.shop.vendors.events.length = 0;
     expect((await send(bytes, { headers })).status).toBe(200);
-    expect(heard().equals(bytes)).toBe(true);
+    expect(storedBytes().equals(bytes)).toBe(true);
   }
 });
 
 test.each(['application/json', 'text/plain', 'application/x-www-form-urlencoded', 'nonsense', ''])(
-  'labels do not matter: %s',
+  'the content type does not matter: %s',
   async (contentType) => {
     const headers = { 'content-type': contentType, 'content-encoding': 'x', 'idempotency-key': '' };
     expect((await send(EVENT, { headers })).status).toBe(200);
-    expect(heard().toString()).toBe(EVENT);
+    expect(storedBytes().toString()).toBe(EVENT);
   },
 );
 
-test('headers arrive with names in lower case, repeated ones as one text', async () => {
+test('headers are passed on with lower-case names, repeated ones as one text', async () => {
   await send(EVENT, { headers: { 'X-Other': ['a', 'b'], 'X-More': 'c' } });
   expect(api.shop.vendors.events[0]?.headers).toMatchObject({
     'x-paystack-signature': GOOD_SIGNATURE,
@@ -77,8 +77,8 @@ test('headers arrive with names in lower case, repeated ones as one text', async
   });
 });
 
-describe('refused', () => {
-  test('not certainly the gateway: 401, with nothing said about why', async () => {
+describe('a refused event', () => {
+  test('that is not certainly the gateway’s gets 401, without the reason', async () => {
     const reply = await send(EVENT, { headers: { 'x-paystack-signature': FORGED } });
     expect([reply.status, reply.json]).toEqual([
       401,
@@ -89,7 +89,7 @@ describe('refused', () => {
   test.each([
     ['declared', {}],
     ['chunked', { 'transfer-encoding': 'chunked' }],
-  ])('too large (%s): 413 and nothing is asked', async (_why, headers) => {
+  ])('that is too large (%s) gets 413 without any use case', async (_why, headers) => {
     for (const bytes of [MAX_EVENT_BYTES + 1, 5 * 1024 * 1024]) {
       const reply = await send(Buffer.alloc(bytes), { headers });
       expect([reply.status, reply.json]).toEqual([
@@ -104,19 +104,19 @@ describe('refused', () => {
     ['GET', 405],
     ['PUT', 405],
     ['OPTIONS', 204],
-  ])('%s: %i', async (method, status) => {
+  ])('by %s gets %i', async (method, status) => {
     const reply = await api.ask('/webhooks/paystack/test', { method });
     expect([reply.status, reply.headers['allow']]).toEqual([status, 'POST, OPTIONS']);
   });
 
   test.each(['/webhooks/paystack', '/webhooks/paystack/', '/webhooks/paystack/prod', '/webhooks/other/test'])(
-    'nothing there: %s',
+    'to an unknown path gets 404: %s',
     async (target) => {
       expect((await api.ask(target, { rawBody: EVENT })).status).toBe(404);
     },
   );
 
-  test('a world that is off: 404 and nothing is asked', async () => {
+  test('of a world that is off gets 404 without any use case', async () => {
     const other = await startApi();
     try {
       const reply = await other.ask('/webhooks/paystack/live', { rawBody: EVENT });
@@ -134,7 +134,7 @@ describe('refused', () => {
 test.each([
   ['an unknown fault', new Error('disk full at 10.1.2.3'), 'Something went wrong on our side'],
   ['storage that is away', new DomainError('SERVICE_UNAVAILABLE', 'Try again'), 'Try again'],
-])('could not be kept (%s): 503, so that it comes again', async (_why, error, message) => {
+])('that could not be stored (%s) gets 503, so that it comes again', async (_why, error, message) => {
   api.shop.failNext = error;
   const reply = await send(EVENT, { headers: { 'x-request-id': 'event-1' } });
   expect([reply.status, reply.json]).toEqual([503, generalError(503, 'SERVICE_UNAVAILABLE', message)]);
@@ -144,7 +144,7 @@ test.each([
   expect((await send(EVENT)).status).toBe(200);
 });
 
-test('coming often is fine: nothing is counted, and no limit is spoken of', async () => {
+test('frequent events are not counted, and no limit is mentioned', async () => {
   for (let round = 0; round < 10; round += 1) {
     const good = await send(EVENT);
     expect([good.status, good.headers['x-ratelimit-limit']]).toEqual([200, undefined]);
@@ -162,7 +162,7 @@ test('each event has its line in the log, with the request id and without its co
   expect(api.logLines.join()).not.toContain('in the event');
 });
 
-test('a client that asks first is told to send what is allowed, and nothing larger', async () => {
+test('a client that asks first may send what is allowed, and nothing larger', async () => {
   const head = (length: number, signature = GOOD_SIGNATURE): string =>
     `POST /webhooks/paystack/test HTTP/1.1\r\nX-Paystack-Signature: ${signature}\r\nExpect: 100-continue\r\nContent-Length: ${length}\r\nConnection: close\r\n\r\n`;
   expect(await api.raw(head(500_000), (text) => text.includes('100 Continue'))).toMatch(/^HTTP\/1\.1 100 /);
@@ -174,7 +174,7 @@ test('a client that asks first is told to send what is allowed, and nothing larg
   );
 });
 
-describe('what cannot be an event is refused before its body', () => {
+describe('a request that cannot be an event is refused before its body', () => {
   const bodiless = (signature: string): string =>
     `POST /webhooks/paystack/test HTTP/1.1\r\n${signature}Content-Length: 500000\r\nConnection: close\r\n\r\n{`;
 
@@ -187,22 +187,22 @@ describe('what cannot be an event is refused before its body', () => {
     ['two of them', `X-Paystack-Signature: ${GOOD_SIGNATURE}\r\n`.repeat(2)],
   ])('%s', async (_why, signature) => {
     const startedAtMs = performance.now();
-    const heard = await api.raw(bodiless(signature));
+    const received = await api.raw(bodiless(signature));
     // At once: the body never comes, and the time limit for it is 10 s.
     expect(performance.now() - startedAtMs).toBeLessThan(5_000);
-    expect(heard).toMatch(/^HTTP\/1\.1 401 [^]*"error":"UNAUTHORIZED"/);
+    expect(received).toMatch(/^HTTP\/1\.1 401 [^]*"error":"UNAUTHORIZED"/);
     expect(api.shop.vendors.events).toEqual([]);
   });
 
-  test('one too large to be read is told so by the end of its connection', async () => {
-    const heard = await api.raw(
+  test('one that is too large to be read gets its refusal, then the connection ends', async () => {
+    const received = await api.raw(
       `POST /webhooks/paystack/test HTTP/1.1\r\nContent-Length: 1000000000\r\n\r\n{`,
     );
-    expect(heard).toMatch(/^HTTP\/1\.1 401 [^]*Connection: close/);
+    expect(received).toMatch(/^HTTP\/1\.1 401 [^]*Connection: close/);
   });
 });
 
-describe('all events that are being received take bounded memory', () => {
+describe('all events that are being received use bounded memory', () => {
   const HALF = Math.trunc(MAX_EVENT_BYTES / 2) + 1_000;
   let small: TestApi;
   beforeEach(async () => {
@@ -210,14 +210,14 @@ describe('all events that are being received take bounded memory', () => {
   });
   afterEach(() => small.close());
 
-  /** Sends all but a byte, and holds. */
+  /** Sends all but the last byte, and waits. */
   async function hold(
     from: string,
     bytes = HALF,
-  ): Promise<{ heard: () => string; end: (rest?: string) => void }> {
+  ): Promise<{ received: () => string; end: (rest?: string) => void }> {
     const socket = connect({ port: small.server.port, host: '127.0.0.1', localAddress: from });
-    let heard = '';
-    socket.setEncoding('latin1').on('data', (text: string) => (heard += text));
+    let received = '';
+    socket.setEncoding('latin1').on('data', (text: string) => (received += text));
     socket.on('error', () => undefined);
     await once(socket, 'connect');
     socket.write(
@@ -225,7 +225,7 @@ describe('all events that are being received take bounded memory', () => {
     );
     await new Promise((resolve) => socket.write(Buffer.alloc(bytes - 1, 0x61), resolve));
     return {
-      heard: () => heard,
+      received: () => received,
       end: (rest) => {
         if (rest === undefined) socket.destroy();
         else socket.write(rest);
@@ -238,10 +238,10 @@ describe('all events that are being received take bounded memory', () => {
       from,
       headers: { 'x-paystack-signature': GOOD_SIGNATURE },
     });
-  /** Larger than what is left in any case, and allowed by itself. */
+  /** Larger than what is left in any case, and allowed on its own. */
   const LARGE = Buffer.alloc(MAX_EVENT_BYTES - 1, 0x61);
 
-  test('one address has its share, the rest is for others, and what is refused comes again', async () => {
+  test('one address has its share, the rest is for others, and a refused event comes again', async () => {
     const held = await hold('127.0.0.2');
     await until(
       () => keep('127.0.0.2', LARGE),
@@ -260,11 +260,11 @@ describe('all events that are being received take bounded memory', () => {
     expect((await keep('127.0.0.2')).status).toBe(200);
     expect((await keep('127.0.0.3', LARGE)).status).toBe(200);
     held.end('a');
-    await until(held.heard, (heard) => heard.startsWith('HTTP/1.1 200 '));
+    await until(held.received, (received) => received.startsWith('HTTP/1.1 200 '));
     expect((await keep('127.0.0.2', LARGE)).status).toBe(200);
   });
 
-  test('all addresses together have a limit, and what a client leaves behind is free again', async () => {
+  test('all addresses together have a limit, and what a disconnected client used is free again', async () => {
     const held = await Promise.all(['127.0.0.2', '127.0.0.3', '127.0.0.4'].map((from) => hold(from)));
     await until(
       () => keep('127.0.0.5', LARGE),

@@ -1,4 +1,4 @@
-// The page after a hosted checkout, as bytes: what it says, what it may load, and what happens to references that are none.
+// The page after a hosted checkout, as bytes: its text, what it may load, and the answer to invalid references.
 import { createHash } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { FAILURE_REASONS } from '../../src/domain/refusals.ts';
@@ -16,7 +16,7 @@ afterEach(() => api.close());
 
 const REFERENCE = `txn-${'a'.repeat(32)}`;
 
-/** Every status, which a real payment takes minutes to go through, is given as it is; the last test asks for a real one. */
+/** Each status is set directly, since a real payment takes minutes to reach it; the last test uses a real one. */
 function stands({
   environment = 'live',
   ...changes
@@ -39,7 +39,7 @@ const open = (query = `reference=${REFERENCE}&trxref=${REFERENCE}`): Promise<Rep
   api.ask(`/pay/return?${query}`);
 const titleOf = (reply: Reply): string | undefined => /<h1>([^<]*)<\/h1>/.exec(reply.text)?.[1];
 
-describe('what it says', () => {
+describe('the text of the page', () => {
   test.each([
     [{ status: 'PENDING' }, 'Checking your payment'],
     [{ status: 'PROCESSING' }, 'Paid. Preparing your eSIM'],
@@ -58,7 +58,7 @@ describe('what it says', () => {
     expect(reply.text.includes('Nigeria 5GB 30Days')).toBe(!('packageName' in standing));
   });
 
-  test('a moving payment looks again by script or by reloading, a settled one does neither', async () => {
+  test('polls, by script or by reloading, while the payment is moving, and not when it is settled', async () => {
     for (const status of ['PENDING', 'PROCESSING', 'SUCCESS', 'FAILED'] as const) {
       stands({ status });
       const { text } = await open();
@@ -71,7 +71,7 @@ describe('what it says', () => {
   });
 
   test.each([...Object.keys(FAILURE_REASONS), 'NEVER_HEARD_OF', 'constructor', null])(
-    'every reason in plain words: %s',
+    'has every reason in plain words: %s',
     async (reason) => {
       stands({ status: 'FAILED', reason });
       const { text } = await open();
@@ -81,7 +81,7 @@ describe('what it says', () => {
     },
   );
 
-  test('names from outside are text, never markup', async () => {
+  test('has names from outside as text, never as markup', async () => {
     stands({ packageName: `<img src=x onerror="alert(1)">&'` });
     const { text } = await open();
     expect(text).toContain('&lt;img src=x onerror=&quot;alert(1)&quot;&gt;&amp;&#39;');
@@ -89,22 +89,22 @@ describe('what it says', () => {
   });
 });
 
-describe('which payment', () => {
-  test.each(['live', 'test'] as const)('of %s, without a key', async (environment) => {
+describe('the payment of the page', () => {
+  test.each(['live', 'test'] as const)('is found in %s, without a key', async (environment) => {
     stands({ environment });
     expect((await open()).status).toBe(200);
     const asked = environment === 'live' ? 1 : 2;
     expect(api.shop.calls).toEqual(Array.from({ length: asked }, () => 'findPaymentStatus'));
   });
 
-  test('with a key only its own world is looked in', async () => {
+  test('is found in a key’s own world only, with that key', async () => {
     stands({ environment: 'live' });
     expect((await api.ask(`/pay/status?reference=${REFERENCE}`, { key: 'ngn' })).status).toBe(404);
     expect((await api.ask(`/pay/status?reference=${REFERENCE}`, { key: 'live/ngn' })).status).toBe(200);
   });
 
   test.each([`reference=${REFERENCE}`, `trxref=${REFERENCE}`, `reference=${REFERENCE}&trxref=x&color=red`])(
-    'by %s',
+    'is found by %s',
     async (query) => {
       stands();
       expect((await open(query)).status).toBe(200);
@@ -125,7 +125,7 @@ describe('which payment', () => {
     `reference=${REFERENCE}&reference=${REFERENCE}`,
     `reference[]=${REFERENCE}`,
     Array.from({ length: 60 }, (_, index) => `p${index}=1`).join('&'),
-  ])('unknown or garbage: a friendly 404 page that repeats nothing (%s)', async (query) => {
+  ])('that is unknown gets a friendly 404 page that repeats nothing (%s)', async (query) => {
     stands();
     const reply = await open(query);
     expect([reply.status, reply.headers['content-type']]).toEqual([404, 'text/html; charset=utf-8']);
@@ -134,7 +134,7 @@ describe('which payment', () => {
     expect(api.logLines.some((line) => line.includes('"level":"error"'))).toBe(false);
   });
 
-  test('in trouble it is a page as well, with the headers of the refusal', async () => {
+  test('has a page during an outage as well, with the headers of the refusal', async () => {
     stands();
     api.shop.failNext = new Error('secret plan');
     const broken = await open();
@@ -155,7 +155,7 @@ describe('which payment', () => {
   });
 });
 
-test('the policy lets in its own style and script by their hashes, and nothing else', async () => {
+test('has a policy that allows its own style and script by their hashes, and nothing else', async () => {
   stands();
   const { text, headers } = await open();
   const policy = String(headers['content-security-policy']);
@@ -174,8 +174,8 @@ test('the policy lets in its own style and script by their hashes, and nothing e
   });
 });
 
-describe('its status for the script', () => {
-  test('JSON with the harmless fields and no more', async () => {
+describe('the status for the script', () => {
+  test('is JSON with the harmless fields only', async () => {
     stands({ status: 'FAILED', reason: 'PAYMENT_UNDERPAID' });
     const reply = await api.ask(`/pay/status?reference=${REFERENCE}`);
     expect([reply.status, reply.json]).toEqual([
@@ -193,7 +193,7 @@ describe('its status for the script', () => {
     expect(reply.headers['cache-control']).toBe('no-store');
   });
 
-  test.each(['', 'reference=x', `reference=txn-${'b'.repeat(32)}`])('unknown: 404 (%s)', async (query) => {
+  test.each(['', 'reference=x', `reference=txn-${'b'.repeat(32)}`])('is 404 for an unknown reference (%s)', async (query) => {
     const reply = await api.ask(`/pay/status?${query}`);
     expect([reply.status, reply.json]).toEqual([
       404,
@@ -201,7 +201,7 @@ describe('its status for the script', () => {
     ]);
   });
 
-  test('said twice: 400', async () => {
+  test('is 400 for a repeated parameter', async () => {
     const reply = await api.ask('/pay/status?reference=a&reference=b');
     expect([reply.status, reply.json]).toEqual([
       400,
@@ -210,7 +210,7 @@ describe('its status for the script', () => {
   });
 });
 
-test('a payment that was opened by a purchase', async () => {
+test('is found for a payment that a purchase opened', async () => {
   const body = { packageCode: 'NG-5GB-30D', packageType: 'BASE', paymentMethod: 'CARD' };
   const bought = await api.ask('/api/esim/buy', { key: 'ngn', body });
   const { gatewayReference } = bought.json as { gatewayReference: string };
@@ -224,7 +224,7 @@ test('a payment that was opened by a purchase', async () => {
   });
 });
 
-test('templates escape whatever goes into them, once', () => {
+test('templates escape every value, once', () => {
   const inner = html`<b>${'<&>'}</b>`;
   expect(html`<p title="${`"'`}">${inner}</p>`.markup).toBe(
     '<p title="&quot;&#39;"><b>&lt;&amp;&gt;</b></p>',
