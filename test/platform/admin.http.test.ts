@@ -1,4 +1,4 @@
-// The operators' door: alive, ready, numbers; and that the numbers count what the API answered, by route template.
+// The admin port: liveness, readiness and metrics, with the API's answers counted by route template.
 import { afterEach, expect, test } from 'vitest';
 import { buildAdminApp, type ReadinessCheck } from '../../src/platform/http/admin.ts';
 import { startServer, type RunningServer } from '../../src/platform/http/server.ts';
@@ -22,7 +22,7 @@ async function admin(
 
 const GOOD = { name: 'postgres', ok: true };
 
-test('healthz says that the process lives, whatever the checks say', async () => {
+test('healthz says that the process is alive, whatever the readiness checks say', async () => {
   const url = await admin(() => Promise.reject(new Error('x')));
   const reply = await fetch(`${url}/healthz`);
   expect([reply.status, await reply.json()]).toEqual([200, { status: 'ok', version: '1.2.3' }]);
@@ -53,7 +53,7 @@ test.each([
   expect([reply.status, await reply.json()]).toEqual([status, body]);
 });
 
-test('anything else is not found', async () => {
+test('any other path is not found', async () => {
   const url = await admin(() => Promise.resolve([]));
   for (const path of ['/', '/api/esim/regions', '/__proto__', '/toString'])
     expect((await fetch(url + path)).status).toBe(404);

@@ -1,5 +1,5 @@
 // Bad input in query strings: wrong, broken, doubled, oversized and hostile values. Each is named in the documented refusal, and no use
-// case hears of it.
+// case runs.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import {
   MAX_PACKAGE_CODE_CHARACTERS,
@@ -19,7 +19,7 @@ beforeEach(() => {
   api.shop.calls.length = 0;
 });
 
-describe('query strings', () => {
+describe('a query string', () => {
   const page = 'must be a whole number from 1 to 1000000';
   const limit = 'must be a whole number from 1 to 100';
   const once = 'must be given once';
@@ -101,7 +101,7 @@ describe('query strings', () => {
     ],
     ['packages?regionCode=%00', `regionCode: ${clean}`],
     ['packages?regionCode=N%0AG&regionType=x', `regionCode: ${clean}; regionType: must be one of LC, RG, GL`],
-  ])('%s', async (target, details) => {
+  ])('is refused: %s', async (target, details) => {
     const reply = await api.ask(`/api/esim/${target}`, { key: 'ngn' });
     expect(reply.json).toEqual({
       success: false,
@@ -118,7 +118,7 @@ describe('query strings', () => {
       'packages?regionCode=&regionType=XX&currency=x',
       'regionCode is required; regionType: must be one of LC, RG, GL; currency: must be a currency code of three capital letters',
     ],
-  ])('%s: without a region, and what else is wrong', async (target, details) => {
+  ])('%s is refused for the missing region and every other mistake', async (target, details) => {
     const reply = await api.ask(`/api/esim/${target}`, { key: 'ngn' });
     expect(reply.json).toEqual({
       success: false,
@@ -155,7 +155,7 @@ describe('query strings', () => {
     ],
     ['packages?type=TOPUP&regionCode=NG&packageCode=P&packageCode=Q', 'packageCode: must be given once'],
     ['packages?type=TOPUP&type=BASE&regionCode=NG&packageCode=P', 'type: must be given once'],
-  ])('shape 2 carries the same text in its message: %s', async (target, message) => {
+  ])('is refused in the top-up shape with the same text in its message: %s', async (target, message) => {
     const reply = await api.ask(`/api/esim/${target}`, { key: 'ngn' });
     expect(reply.json).toEqual({ success: false, message, statusCode: 400, code: 'VALIDATION_ERROR' });
     expect(api.shop.calls).toEqual([]);
@@ -169,7 +169,7 @@ describe('query strings', () => {
     'my-esims?=',
     'my-esims?search=%F0%9F%87%B3%F0%9F%87%AC+caf%C3%A9',
     'regions?type=1&',
-  ])('fine: %s', async (target) => {
+  ])('is accepted: %s', async (target) => {
     expect((await api.ask(`/api/esim/${target}`, { key: 'ngn' })).status).toBe(200);
   });
 });

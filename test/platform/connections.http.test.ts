@@ -1,4 +1,4 @@
-// Strangers at the socket: how many connections they may hold, how slowly they may send and read, and that others are served all the while.
+// Strangers at the socket: how many connections they may hold, how slowly they may send and read, and that others are served meanwhile.
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
@@ -24,11 +24,11 @@ afterEach(async () => {
 
 interface Client {
   readonly socket: Socket;
-  readonly heard: () => string;
+  readonly received: () => string;
   readonly isClosed: () => boolean;
 }
 
-/** Connects, sends, and reads whatever comes unless told not to. */
+/** Connects, sends, and reads everything that arrives, unless `isReading` is false. */
 async function come(
   port: number,
   from: string,
@@ -37,14 +37,14 @@ async function come(
 ): Promise<Client> {
   const socket = connect({ port, host: '127.0.0.1', localAddress: from });
   sockets.push(socket);
-  let heard = '';
+  let received = '';
   let isClosed = false;
   socket.setEncoding('latin1');
-  if (isReading) socket.on('data', (text: string) => (heard += text));
+  if (isReading) socket.on('data', (text: string) => (received += text));
   socket.on('error', () => undefined).on('close', () => (isClosed = true));
   await once(socket, 'connect');
   if (bytes !== '') socket.write(bytes);
-  return { socket, heard: () => heard, isClosed: () => isClosed };
+  return { socket, received: () => received, isClosed: () => isClosed };
 }
 
 async function closed(api: TestApi, limit: string): Promise<number> {
@@ -60,14 +60,14 @@ const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout
 describe('connections of one address', () => {
   const limits = { server: { maxConnectionsPerAddress: 3 } };
 
-  test('above the limit are refused in the documented form; other addresses come in, and closing one makes room', async () => {
+  test('above the limit are refused in the documented form; other addresses connect, and closing one makes room', async () => {
     const api = await open(limits);
     const held = await Promise.all([1, 2, 3].map(() => come(api.server.port, '127.0.0.2', ALL_BUT_A_BYTE)));
     const fourth = await come(api.server.port, '127.0.0.2');
     await until(fourth.isClosed, Boolean);
-    expect(fourth.heard()).toMatch(/^HTTP\/1\.1 429 Too Many Requests\r\n/);
-    expect(fourth.heard()).toMatch(/\r\nX-Request-Id: [0-9a-f-]{36}\r\nRetry-After: 1\r\n/);
-    expect(fourth.heard()).toContain('"code":"RATE_LIMIT_EXCEEDED"');
+    expect(fourth.received()).toMatch(/^HTTP\/1\.1 429 Too Many Requests\r\n/);
+    expect(fourth.received()).toMatch(/\r\nX-Request-Id: [0-9a-f-]{36}\r\nRetry-After: 1\r\n/);
+    expect(fourth.received()).toContain('"code":"RATE_LIMIT_EXCEEDED"');
     expect(await closed(api, 'address')).toBe(1);
     expect((await api.ask(RATE, { from: '127.0.0.3' })).status).toBe(200);
     held[0]?.socket.destroy();
@@ -81,7 +81,7 @@ describe('connections of one address', () => {
     );
   });
 
-  test('are not limited where the address is a trusted proxy', async () => {
+  test('are not limited for a trusted proxy', async () => {
     const api = await open({ ...limits, settings: { trustedProxies: ['127.0.0.2'] } });
     const held = await Promise.all(Array.from({ length: 10 }, () => come(api.server.port, '127.0.0.2')));
     expect((await api.ask(RATE, { from: '127.0.0.2' })).status).toBe(200);
@@ -89,8 +89,8 @@ describe('connections of one address', () => {
   });
 });
 
-describe('connections in all', () => {
-  test('make room for a new client where one of them waits for its own, the oldest first', async () => {
+describe('connections in total', () => {
+  test('make room for a new client by closing the oldest that waits for its client', async () => {
     const api = await open({ server: { maxConnections: 3 } });
     const slow: Client[] = [];
     for (const from of ['127.0.0.2', '127.0.0.3', '127.0.0.4'])
@@ -104,7 +104,7 @@ describe('connections in all', () => {
     expect(await closed(api, 'idle')).toBe(1);
   });
 
-  test('that send the rest of a body too slowly make room as well', async () => {
+  test('that send the rest of a body too slowly are closed to make room as well', async () => {
     const api = await open({ server: { maxConnections: 1 } });
     const head = `POST /api/esim/buy HTTP/1.1\r\nX-API-Key: ${keyOf('test', 'ngn')}\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{`;
     const slow = await come(api.server.port, '127.0.0.2', head);
@@ -135,7 +135,7 @@ describe('connections in all', () => {
     );
     const refused = await come(api.server.port, '127.0.0.4');
     await until(refused.isClosed, Boolean);
-    expect(refused.heard()).toMatch(
+    expect(refused.received()).toMatch(
       /^HTTP\/1\.1 503 Service Unavailable\r\n[^]*Retry-After: 5\r\n[^]*SERVICE_UNAVAILABLE/,
     );
     expect(await closed(api, 'total')).toBe(1);
@@ -145,7 +145,7 @@ describe('connections in all', () => {
   });
 
   test(
-    '2,000 that send all but a byte keep nobody out, and are told that they were too slow',
+    '2,000 that send all but a byte do not keep others out, and get the answer that they were too slow',
     { timeout: 20_000 },
     async () => {
       const short = { headersTimeoutMs: 4_000, requestTimeoutMs: 4_000, connectionsCheckIntervalMs: 100 };
@@ -164,11 +164,11 @@ describe('connections in all', () => {
       }
       expect(slow).toHaveLength(2_000);
       await until(() => slow.every((client) => client.isClosed()), Boolean, { withinMs: 10_000 });
-      // Some of them had to make room; the others were told.
-      const told = slow.filter((client) => client.heard().startsWith('HTTP/1.1 408 ')).length;
+      // Some of them were closed to make room; the others got an answer.
+      const gotAnswer = slow.filter((client) => client.received().startsWith('HTTP/1.1 408 ')).length;
       const madeRoom = await closed(api, 'idle');
-      expect(Math.min(told, madeRoom)).toBeGreaterThan(0);
-      expect(told + madeRoom).toBeGreaterThanOrEqual(2_000);
+      expect(Math.min(gotAnswer, madeRoom)).toBeGreaterThan(0);
+      expect(gotAnswer + madeRoom).toBeGreaterThanOrEqual(2_000);
     },
   );
 });
@@ -213,7 +213,7 @@ describe('a client that sends and never reads', () => {
     expect(bytes).toBeGreaterThan(15_000_000);
   });
 
-  test('a request whose answer takes longer than the time limit is answered', async () => {
+  test('gets its answer even if the answer takes longer than the time limit', async () => {
     const api = await open({ server: { writeTimeoutMs: 100 } });
     const { test: world } = api.shop.useCases.worlds;
     const original = world.getWallet.bind(world);
@@ -224,10 +224,10 @@ describe('a client that sends and never reads', () => {
     expect((await api.ask('/api/wallet/balance', { key: 'ngn' })).status).toBe(200);
   });
 
-  test(`up to ${MAX_REQUESTS_IN_PROGRESS} requests may be sent ahead; with more the connection is closed`, async () => {
+  test(`up to ${MAX_REQUESTS_IN_PROGRESS} requests may be sent ahead of their answers; one more closes the connection`, async () => {
     const api = await open();
     const polite = await come(api.server.port, '127.0.0.2', GET.repeat(MAX_REQUESTS_IN_PROGRESS));
-    const answers = (): number => polite.heard().split('HTTP/1.1 200 ').length - 1;
+    const answers = (): number => polite.received().split('HTTP/1.1 200 ').length - 1;
     await until(answers, (count) => count === MAX_REQUESTS_IN_PROGRESS);
     const rude = await come(api.server.port, '127.0.0.3', GET.repeat(MAX_REQUESTS_IN_PROGRESS + 1));
     await until(rude.isClosed, Boolean);
@@ -250,7 +250,7 @@ describe('a client that sends and never reads', () => {
         return 'heapBytes' in said ? said.heapBytes : 0;
       };
       const flood = async (clients: number): Promise<void> => {
-        // The first answers fill the buffers on the way; what the server then has to keep is what it made of the small requests behind them.
+        // The first answers fill the buffers on the way. Then the server holds only what it made of the small requests after them.
         const bytes = BIG.repeat(8) + 'GET / HTTP/1.1\r\n\r\n'.repeat(3_000);
         await Promise.all(
           Array.from({ length: clients }, () => come(port, '127.0.0.2', bytes, { isReading: false })),

@@ -30,7 +30,7 @@ afterAll(async () => {
 
 describe('the page', () => {
   it.each(['/dashboard', '/dashboard/', '/dashboard/m/acc-1/test/esims?search=a', '/dashboard/built-from'])(
-    'is the answer at %s',
+    'is served at %s',
     async (target) => {
       const { status, headers, text } = await api.ask(target);
       expect([status, headers['content-type'], headers['cache-control']]).toEqual([
@@ -56,14 +56,14 @@ describe('the page', () => {
     expect(one.text).not.toBe(other.text);
   });
 
-  it('is not the answer to anything but reading, nor elsewhere', async () => {
+  it('is served to reads only, and at no other path', async () => {
     expect((await api.ask('/dashboard', { method: 'POST', body: {} })).status).toBe(404);
     expect((await api.ask('/dashboards')).status).toBe(404);
     expect((await api.ask('/api/nothing')).status).toBe(404);
   });
 });
 
-it('over https, browsers are told to come by https alone, on pages and in answers', async () => {
+it('over https, pages and answers make browsers use https only', async () => {
   const settings = { publicUrl: 'https://api.example.com' };
   const secure = await startApi({ dashboardFolder: folder, settings });
   try {
@@ -76,7 +76,7 @@ it('over https, browsers are told to come by https alone, on pages and in answer
 });
 
 describe('assets', () => {
-  it('are kept for a year, and sent in the form that the browser takes', async () => {
+  it('are cached for a year, and sent in the encoding that the browser accepts', async () => {
     const plain = await api.ask('/dashboard/assets/app-1a2b3c.js');
     expect([plain.status, plain.text]).toEqual([200, SCRIPT]);
     expect(plain.headers['content-type']).toContain('javascript');
@@ -86,12 +86,12 @@ describe('assets', () => {
     expect(Number(small.headers['content-length'])).toBeLessThan(200);
   });
 
-  it('outlive a build that replaces them while the service runs', async () => {
+  it('stay available after a build replaces them while the service runs', async () => {
     await rm(join(folder, 'assets', 'app-1a2b3c.js'));
     expect((await api.ask('/dashboard/assets/app-1a2b3c.js')).text).toBe(SCRIPT);
   });
 
-  it('that are not there are 404, never the page', async () => {
+  it('that do not exist are 404, never the page', async () => {
     for (const target of [
       '/dashboard/assets/none.js',
       '/dashboard/assets/..%2fbuilt-from',
@@ -101,6 +101,6 @@ describe('assets', () => {
   });
 });
 
-it('a dashboard that is not built is not there', async () => {
+it('a dashboard that is not built is 404', async () => {
   expect((await without.ask('/dashboard')).status).toBe(404);
 });

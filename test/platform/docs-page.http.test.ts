@@ -1,4 +1,4 @@
-// The reference page: served from here alone, under a policy that lets nothing in from elsewhere.
+// The reference page: served from our own files only, under a policy that allows nothing from elsewhere.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startApi, type TestApi } from '../support/http/api.ts';
 
@@ -8,7 +8,7 @@ beforeAll(async () => {
 });
 afterAll(() => api.close());
 
-test('the page and everything it names are there', async () => {
+test('the page and every file it names are served', async () => {
   const page = await api.ask('/docs');
   expect([page.status, page.headers['content-type']]).toEqual([200, 'text/html; charset=utf-8']);
   const named = Array.from(page.text.matchAll(/(?:src|href)="([^"]+)"/g), (match) => match[1] ?? '');

@@ -1,4 +1,4 @@
-// docs/ERRORS.md and docs/API.md say what the code does: codes, statuses, limits, routes, and the examples are run.
+// docs/ERRORS.md and docs/API.md match the code: codes, statuses, limits and routes; and the examples are run.
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { PLAN_REQUESTS_PER_MINUTE } from '../../src/domain/account.ts';
@@ -42,13 +42,13 @@ function tableUnder(text: string, heading: string): string[][] {
 describe('docs/ERRORS.md', () => {
   const rows = tableUnder(errors, 'Codes');
 
-  test('lists exactly the codes there are, in their order, with their statuses', () => {
+  test('lists exactly the existing codes, in their order, with their statuses', () => {
     expect(rows.map(([code, status]) => [code, status])).toEqual(
       ERROR_CODES.map((code) => [`\`${code}\``, String(STATUS_OF[code])]),
     );
   });
 
-  test('says of each what it means and what to do', () => {
+  test('explains for each its meaning and what to do', () => {
     for (const row of rows) {
       expect(row.length).toBe(4);
       expect(row[2]).toMatch(/^\S.+\.$/);
@@ -137,7 +137,7 @@ describe('docs/API.md', () => {
   });
 });
 
-describe('the examples of docs/API.md answer as they say', () => {
+describe('the examples of docs/API.md', () => {
   let api: TestApi;
   beforeAll(async () => {
     api = await startApi();
@@ -150,13 +150,13 @@ describe('the examples of docs/API.md answer as they say', () => {
     command: (command ?? '').replaceAll('\\\n', ''),
   }));
 
-  test('there are some, and every curl line is one of them', () => {
+  test('exist, and every curl line is one of them', () => {
     expect(examples.length).toBeGreaterThanOrEqual(7);
     expect(apiDoc.match(/^curl /gm)?.length).toBe(examples.length);
   });
 
   test.each(examples.map(({ status, command }) => [command, status] as const))(
-    '%s',
+    'are answered as shown: %s',
     async (command, status) => {
       const target = (/"\$URL([^"]*)"/.exec(command)?.[1] ?? '').replace('SIM-OK', 'NG-5GB-30D');
       const headers = Object.fromEntries(
@@ -165,7 +165,7 @@ describe('the examples of docs/API.md answer as they say', () => {
           value.replace('$KEY', keyOf('test', 'ngn')),
         ]),
       );
-      // The one package that is on sale behind this door.
+      // The only package on sale in this shop.
       const rawBody = /-d '([^']+)'/.exec(command)?.[1]?.replaceAll('SIM-OK', 'NG-5GB-30D');
       const reply = await api.ask(target, { headers, ...(rawBody === undefined ? {} : { rawBody }) });
       expect(reply.status).toBe(status);

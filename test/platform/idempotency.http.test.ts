@@ -1,4 +1,4 @@
-// The Idempotency-Key header at the door: what is handed to the use cases, what is replayed, and what is never kept.
+// The Idempotency-Key header over HTTP: what the use cases receive, what is replayed, and what is never stored.
 import { createHash } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { DomainError } from '../../src/domain/errors.ts';
@@ -22,7 +22,7 @@ function buy(idempotencyKey: string | string[], changes: Ask = {}): Promise<Repl
   });
 }
 
-test('the same key and body: the first answer again, status and bytes, and one purchase', async () => {
+test('the same key and body get the first answer again, status and bytes, and one purchase', async () => {
   const first = await buy('order-1');
   expect(first.headers['idempotent-replayed']).toBeUndefined();
   for (let round = 0; round < 3; round += 1) {
@@ -38,7 +38,7 @@ test('the same key and body: the first answer again, status and bytes, and one p
   expect(await api.shop.purchases()).toBe(1);
 });
 
-test('what is compared is the path and the validated fields: order, blanks and unknown fields do not matter', async () => {
+test('the path and the validated fields are compared: order, spaces and unknown fields do not matter', async () => {
   const first = await buy('order-2');
   const rawBody =
     '{ "color":"red", "esimId":null,"packageType" : "BASE","paymentMethod":"WALLET","packageCode":"NG-5GB-30D"}';
@@ -54,7 +54,7 @@ test('what is compared is the path and the validated fields: order, blanks and u
   ]);
 });
 
-test('another body under the key: 422 in the route shape', async () => {
+test('another body with the key gets 422 in the route’s shape', async () => {
   await buy('order-3');
   const reply = await buy('order-3', { body: { ...BODY, packageCode: 'OTHER' } });
   expect([reply.status, reply.json]).toEqual([
@@ -75,7 +75,7 @@ test('another body under the key: 422 in the route shape', async () => {
   ]);
 });
 
-test('while the first request runs: 409 with Retry-After', async () => {
+test('a repeat while the first request runs gets 409 with Retry-After', async () => {
   await buy('order-4');
   await api.shop.forgetAnswer('order-4');
   const reply = await buy('order-4');
@@ -90,7 +90,7 @@ test("another account's key is another key", async () => {
   expect([await api.shop.purchases(), await api.shop.purchases('usd')]).toEqual([1, 1]);
 });
 
-test('a refusal by the purchase itself is kept and replayed', async () => {
+test('a refusal by the purchase itself is stored and replayed', async () => {
   await api.shop.setBalance(0n);
   const first = await buy('order-6');
   expect(first.status).toBe(400);
@@ -99,11 +99,11 @@ test('a refusal by the purchase itself is kept and replayed', async () => {
   expect([again.status, again.text, again.headers['idempotent-replayed']]).toEqual([400, first.text, 'true']);
 });
 
-describe('never kept', () => {
+describe('these answers are never stored', () => {
   const kept = async (): Promise<number> =>
     (await api.shop.storedAnswers()).filter((one) => one.answer_status !== null).length;
 
-  test('answers given before the purchase began', async () => {
+  test('those given before the purchase began', async () => {
     const asks: [Ask, number][] = [
       [{ body: { ...BODY, packageType: 'X' } }, 400],
       [{ rawBody: '{' }, 400],
@@ -123,7 +123,7 @@ describe('never kept', () => {
     new DomainError('SERVICE_UNAVAILABLE', 'later'),
     new DomainError('INTERNAL_ERROR', 'x'),
     new Error('boom'),
-  ])('answers of 500 and above: %s', async (error) => {
+  ])('those of 500 and above: %s', async (error) => {
     api.shop.failNext = error;
     expect((await buy('order-8')).status).toBeGreaterThanOrEqual(500);
     expect(api.shop.calls).toEqual(['buy']);
@@ -131,7 +131,7 @@ describe('never kept', () => {
   });
 
   test.each(['IDEMPOTENCY_KEY_IN_USE', 'IDEMPOTENCY_KEY_REUSED'] as const)(
-    '%s, when the purchase itself finds out',
+    '%s, when it comes from the purchase itself',
     async (code) => {
       api.shop.failNext = new DomainError(code, 'words');
       await buy('order-9');
@@ -140,7 +140,7 @@ describe('never kept', () => {
   );
 });
 
-test('an answer that cannot be kept is still given, and the failure is logged', async () => {
+test('an answer that cannot be stored is still sent, and the failure is logged', async () => {
   const { test: world } = api.shop.useCases.worlds;
   world.storeAnswer = () => Promise.reject(new Error('storage is away'));
   expect((await buy('order-10')).status).toBe(201);
@@ -149,12 +149,12 @@ test('an answer that cannot be kept is still given, and the failure is logged', 
   ).toBe(true);
 });
 
-describe('the header itself', () => {
+describe('the header', () => {
   test.each([
     ['one character', 'a'],
     ['255 characters', 'k'.repeat(255)],
     ['blanks and punctuation inside', 'a b/c, d~!'],
-  ])('%s is fine', async (_why, key) => {
+  ])('is accepted as %s', async (_why, key) => {
     expect((await buy(key)).status).toBe(201);
     expect(await api.shop.storedAnswers()).toMatchObject([{ key }]);
   });
@@ -167,7 +167,7 @@ describe('the header itself', () => {
     ['a tab inside', 'a\tb'],
     ['given twice', ['a', 'b']],
     ['given twice, the same', ['a', 'a']],
-  ])('%s is refused', async (_why, key) => {
+  ])('is refused as %s', async (_why, key) => {
     const reply = await buy(key);
     expect(reply.json).toMatchObject({
       error: {
@@ -178,7 +178,7 @@ describe('the header itself', () => {
     expect([reply.status, api.shop.calls.length]).toEqual([400, 0]);
   });
 
-  test('means nothing on a read', async () => {
+  test('is ignored on a read', async () => {
     const reply = await api.ask('/api/esim/regions', {
       key: 'ngn',
       headers: { 'idempotency-key': 'a'.repeat(999) },

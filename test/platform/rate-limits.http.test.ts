@@ -1,4 +1,4 @@
-// Counting: which bucket a request falls into, and the headers on every answer that was counted (promise A8, one process).
+// Counting requests: the bucket of each request, and the headers on every counted answer (promise A8, one process).
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { startApi, RESET_AT_MS, type Ask, type TestApi, type Reply } from '../support/http/api.ts';
 
@@ -19,7 +19,7 @@ function limitsOf(reply: Reply): (string | undefined)[] {
 
 const RESET = String(RESET_AT_MS / 1000);
 
-describe('headers', () => {
+describe('rate limit headers', () => {
   const COUNTED: readonly (readonly [string, Ask, number])[] = [
     ['/api/esim/regions', { key: 'slow' }, 200],
     ['/api/wallet/balance', { key: 'slow' }, 200],
@@ -74,7 +74,7 @@ async function statuses(times: number, target: string, ask: Ask): Promise<number
   return found;
 }
 
-test('past the limit: 429 in shape 3 with Retry-After, and nothing is asked of the application', async () => {
+test('past the limit a request gets 429 in the general shape with Retry-After, before any use case', async () => {
   expect(await statuses(5, '/api/wallet/balance', { key: 'slow' })).toEqual([200, 200, 200, 200, 200]);
   api.shop.calls.length = 0;
   const reply = await api.ask('/api/esim/packages?type=TOPUP', { key: 'slow' });
@@ -100,7 +100,7 @@ test('one account has one bucket in each environment, whatever the key, path or 
   });
 });
 
-test('without a key each address has its own bucket; a key uses none of it', async () => {
+test('without a key each address has its own bucket, and a key does not use it', async () => {
   expect(await statuses(4, '/api/settings/exchange-rate', {})).toEqual([200, 200, 200, 429]);
   expect(await statuses(1, '/api/settings/exchange-rate', { from: '127.0.0.2' })).toEqual([200]);
   expect(await statuses(1, '/api/settings/exchange-rate', { key: 'ngn' })).toEqual([200]);
@@ -114,7 +114,7 @@ test('failed authentications are limited by address, and a good key from there s
   expect(await statuses(1, '/api/esim/regions', { rawKey: 'junk', from: '127.0.0.3' })).toEqual([401]);
 });
 
-test("a key used from a wrong address uses up the caller's bucket, never its owner's", async () => {
+test("a key used from a wrong address uses the caller's bucket, never its owner's", async () => {
   expect(await statuses(3, '/api/esim/regions', { key: 'elsewhere' })).toEqual([403, 403, 429]);
   expect([...api.limiter.counts.keys()]).toEqual(['failed-auth:127.0.0.1']);
 });

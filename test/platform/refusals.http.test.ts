@@ -1,4 +1,4 @@
-// Every refusal in its documented shape: which body, which status, which code, which exact words.
+// Every refusal in its documented shape: body, status, code and exact words.
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { startApi, type Ask, type TestApi } from '../support/http/api.ts';
 import { baseError, topUpError, generalError, unauthorised } from '../support/http/error-bodies.ts';
@@ -71,7 +71,7 @@ const CASES: readonly Case[] = [
     body: topUpError(404, 'PACKAGE_NOT_FOUND', 'Package not found'),
   },
   {
-    why: 'package details in a currency nobody quotes',
+    why: 'package details in an unsupported currency',
     target: '/api/esim/packages/NG-5GB-30D?currency=XTS',
     ask: {},
     status: 400,
@@ -276,7 +276,7 @@ test('405 names the methods in Allow, on HEAD too', async () => {
   expect([reply.status, reply.headers['allow'], reply.text]).toEqual([405, 'POST, OPTIONS', '']);
 });
 
-test("someone else's eSIM: 403 on reading, 404 with the documented message on topping up", async () => {
+test("another account's eSIM gets 403 on reading, and 404 with the documented message on topping up", async () => {
   await api.ask('/api/esim/buy', { key: 'usd', body: BASE });
   const esimId = 'esim-00000000000000000000000000000001';
   const read = await api.ask(`/api/esim/${esimId}`, { key: 'ngn' });
@@ -291,7 +291,7 @@ test("someone else's eSIM: 403 on reading, 404 with the documented message on to
   ]);
 });
 
-test('a wallet that is too small: 400 in both shapes', async () => {
+test('too low a balance gets 400 in both shapes', async () => {
   await api.ask('/api/esim/buy', { key: 'ngn', body: BASE });
   await api.shop.setBalance(1n);
   const base = await api.ask('/api/esim/buy', { key: 'ngn', body: BASE });

@@ -1,4 +1,4 @@
-// Promise D4: a request id on every answer, the caller's own when it is well formed, and the same one in the log.
+// Promise D4: a request id on every answer, the caller's own when it is valid, and the same one in the log.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startApi, type Ask, type TestApi } from '../support/http/api.ts';
 
@@ -11,7 +11,7 @@ afterAll(() => api.close());
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 
 test.each(['a', 'A1._-', 'order-42', '0'.repeat(128), 'f47ac10b-58cc-4372-a567-0e02b2c3d479'])(
-  '"%s" is taken',
+  '"%s" is accepted',
   async (id) => {
     const reply = await api.ask('/api/settings/exchange-rate', { headers: { 'x-request-id': id } });
     expect(reply.headers['x-request-id']).toBe(id);
@@ -55,22 +55,22 @@ test.each(EVERYWHERE)('is on the answer of %s %o', async (target, ask, status) =
   expect([reply.status, reply.headers['x-request-id']]).toEqual([status, 'everywhere']);
 });
 
-test('and without one in the request a fresh one each time', async () => {
+test('a request without an id gets a new one each time', async () => {
   const ids = await Promise.all(
     Array.from({ length: 20 }, async () => (await api.ask('/nope')).headers['x-request-id']),
   );
   expect(new Set(ids).size).toBe(20);
 });
 
-test('the application gets the id with a purchase', async () => {
+test('a purchase receives the request’s id', async () => {
   const { test: world } = api.shop.useCases.worlds;
   const original = world.buy.bind(world);
-  let heard = '';
+  let received = '';
   world.buy = (principal, command, context) => {
-    heard = context.requestId;
+    received = context.requestId;
     return original(principal, command, context);
   };
   const body = { packageCode: 'NG-5GB-30D', paymentMethod: 'WALLET', packageType: 'BASE' };
   await api.ask('/api/esim/buy', { key: 'ngn', body, headers: { 'x-request-id': 'purchase-7' } });
-  expect(heard).toBe('purchase-7');
+  expect(received).toBe('purchase-7');
 });

@@ -1,4 +1,4 @@
-// The socket's side: slow and broken clients, memory under large posts, and an orderly stop.
+// The server's sockets: slow and broken clients, memory under large posts, and an orderly stop.
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { Agent, request as httpRequest } from 'node:http';
@@ -21,7 +21,7 @@ afterEach(async () => {
 
 const UUID = /X-Request-Id: [0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}\r\n/i;
 
-describe('what is no request gets an answer in the documented form, with a request id', () => {
+describe('an invalid request gets an answer in the documented form, with a request id', () => {
   test.each([
     ['words', 'hello\r\n\r\n', 400, 'VALIDATION_ERROR'],
     ['TLS', Buffer.from('16030100c0010000bc0303', 'hex'), 400, 'VALIDATION_ERROR'],
@@ -56,24 +56,24 @@ describe('what is no request gets an answer in the documented form, with a reque
     ['a path that is too long', `GET /${'x'.repeat(20_000)} HTTP/1.1\r\n\r\n`, 431, 'HEADERS_TOO_LARGE'],
   ])('%s', async (_why, bytes, status, code) => {
     const api = await open();
-    const heard = await api.raw(bytes);
-    expect(heard).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
-    expect(heard).toMatch(UUID);
-    const body = JSON.parse(heard.slice(heard.indexOf('\r\n\r\n') + 4)) as unknown;
+    const received = await api.raw(bytes);
+    expect(received).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
+    expect(received).toMatch(UUID);
+    const body = JSON.parse(received.slice(received.indexOf('\r\n\r\n') + 4)) as unknown;
     expect(body).toMatchObject({ success: false, error: { code }, statusCode: status });
   });
 
   test('a bad chunk in a body ends the request without a 500', async () => {
     const api = await open();
-    const heard = await api.raw(
+    const received = await api.raw(
       `POST /api/esim/buy HTTP/1.1\r\nX-API-Key: ${keyOf('test', 'ngn')}\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n`,
     );
-    expect(heard).toMatch(/^HTTP\/1\.1 400 /);
+    expect(received).toMatch(/^HTTP\/1\.1 400 /);
     expect(api.logLines.some((line) => line.includes('"status":500'))).toBe(false);
   });
 });
 
-describe('unusual but well-formed requests', () => {
+describe('unusual but valid requests', () => {
   const get = (line: string, headers = ''): string => `${line}\r\n${headers}Connection: close\r\n\r\n`;
   test.each([
     ['no Host', get('GET /api/settings/exchange-rate HTTP/1.1'), 200],
@@ -89,30 +89,30 @@ describe('unusual but well-formed requests', () => {
     ['a fragment', get('GET /api/settings/exchange-rate#x HTTP/1.1', 'Host: x\r\n'), 404],
     ['an upgrade', get('GET /api/settings/exchange-rate HTTP/1.1', 'Host: x\r\nUpgrade: websocket\r\n'), 200],
     [
-      'an expectation nobody knows',
+      'an unknown expectation',
       get('GET /api/settings/exchange-rate HTTP/1.1', 'Host: x\r\nExpect: tea\r\n'),
       200,
     ],
-  ])('%s', async (_why, bytes, status) => {
+  ])('get the right status: %s', async (_why, bytes, status) => {
     const api = await open();
-    const heard = await api.raw(bytes);
-    expect(heard).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
-    expect(heard.toLowerCase()).toContain('x-request-id: ');
+    const received = await api.raw(bytes);
+    expect(received).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
+    expect(received.toLowerCase()).toContain('x-request-id: ');
   });
 
   const continued = (length: number): string =>
     `POST /api/esim/buy HTTP/1.1\r\nX-API-Key: ${keyOf('test', 'ngn')}\r\nContent-Type: application/json\r\nExpect: 100-continue\r\nContent-Length: ${length}\r\nConnection: close\r\n\r\n`;
 
-  test('100-continue: a body of allowed size is asked for', async () => {
+  test('with 100-continue and an allowed size get the go-ahead', async () => {
     const api = await open();
-    expect(await api.raw(continued(2), (heard) => heard.includes('100 Continue'))).toMatch(
+    expect(await api.raw(continued(2), (received) => received.includes('100 Continue'))).toMatch(
       /^HTTP\/1\.1 100 /,
     );
   });
 
-  test('100-continue: a body that is too large is not', async () => {
+  test('with 100-continue and a body that is too large do not', async () => {
     const api = await open();
-    expect(await api.raw(continued(70_000), (heard) => heard.includes('TOO_LARGE'))).toMatch(
+    expect(await api.raw(continued(70_000), (received) => received.includes('TOO_LARGE'))).toMatch(
       /^HTTP\/1\.1 413 /,
     );
   });
@@ -122,17 +122,17 @@ describe('slow clients (promise A5, small)', () => {
   const slow = { headersTimeoutMs: 300, requestTimeoutMs: 300, connectionsCheckIntervalMs: 50 };
   const LONGEST_MS = 2_000;
 
-  async function heldFor(api: TestApi, bytes: string, drip: string): Promise<{ ms: number; heard: string }> {
+  async function heldFor(api: TestApi, bytes: string, drip: string): Promise<{ ms: number; received: string }> {
     const startedAt = performance.now();
     const socket = connect(api.server.port, '127.0.0.1');
-    let heard = '';
-    socket.setEncoding('latin1').on('data', (chunk: string) => (heard += chunk));
+    let received = '';
+    socket.setEncoding('latin1').on('data', (chunk: string) => (received += chunk));
     socket.on('error', () => undefined);
     socket.write(bytes);
     const dripping = setInterval(() => socket.write(drip), 20);
     await once(socket, 'close');
     clearInterval(dripping);
-    return { ms: performance.now() - startedAt, heard };
+    return { ms: performance.now() - startedAt, received };
   }
 
   test.each([
@@ -144,18 +144,18 @@ describe('slow clients (promise A5, small)', () => {
     ],
   ])('slow %s are cut off with 408', async (_why, bytes, drip) => {
     const api = await open({ server: slow });
-    const { ms, heard } = await heldFor(api, bytes, drip);
+    const { ms, received } = await heldFor(api, bytes, drip);
     expect(ms).toBeLessThan(LONGEST_MS);
-    expect(heard).toMatch(/^HTTP\/1\.1 408 /);
-    expect(heard).toContain('REQUEST_TIMEOUT');
+    expect(received).toMatch(/^HTTP\/1\.1 408 /);
+    expect(received).toContain('REQUEST_TIMEOUT');
   });
 
-  test('a socket that never says anything is closed', async () => {
+  test('a silent socket is closed', async () => {
     const api = await open({ server: slow });
     expect((await heldFor(api, '', '')).ms).toBeLessThan(LONGEST_MS);
   });
 
-  test('slow ones do not keep others waiting', async () => {
+  test('slow clients do not delay others', async () => {
     const api = await open({ server: { ...slow, headersTimeoutMs: 5_000, requestTimeoutMs: 5_000 } });
     const sockets = Array.from({ length: 200 }, () => connect(api.server.port, '127.0.0.1'));
     for (const socket of sockets) socket.on('error', () => undefined).write('GET / HTTP/1.1\r\na: ');
@@ -183,10 +183,10 @@ test(
       const megabyte = Buffer.alloc(1_000_000, 0x20);
       const post = (chunks: number): Promise<string> =>
         new Promise((resolve) => {
-          let heard = '';
+          let received = '';
           const socket: Socket = connect(port, '127.0.0.1');
-          socket.setEncoding('latin1').on('data', (text: string) => (heard += text));
-          socket.on('error', () => undefined).on('close', () => resolve(heard));
+          socket.setEncoding('latin1').on('data', (text: string) => (received += text));
+          socket.on('error', () => undefined).on('close', () => resolve(received));
           socket.write(
             `POST /api/esim/buy HTTP/1.1\r\nX-API-Key: ${keyOf('test', 'ngn')}\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n`,
           );
@@ -227,7 +227,7 @@ describe('stopping', () => {
   }
   const BODY = { packageCode: 'NG-5GB-30D', paymentMethod: 'WALLET', packageType: 'BASE' };
 
-  test('requests under way are finished, new connections refused, idle ones closed', async () => {
+  test('finishes requests in progress, refuses new connections and closes idle ones', async () => {
     const api = await open();
     const idle = connect(api.server.port, '127.0.0.1').on('error', () => undefined);
     await once(idle, 'connect');
@@ -247,7 +247,7 @@ describe('stopping', () => {
     idle.destroy();
   });
 
-  test('a kept-alive connection is closed after its answer, not before', async () => {
+  test('closes a kept-alive connection after its answer, not before', async () => {
     const api = await open();
     const agent = new Agent({ keepAlive: true });
     const held = holdBuy(api);
@@ -278,7 +278,7 @@ describe('stopping', () => {
     agent.destroy();
   });
 
-  test('a caller who leaves while a purchase runs stops nothing, and is no error of ours', async () => {
+  test('does not stop a purchase whose caller has left, which is no error of ours', async () => {
     const api = await open();
     const held = holdBuy(api);
     const payload = JSON.stringify(BODY);
@@ -301,7 +301,7 @@ describe('stopping', () => {
     expect(api.logLines.join('')).not.toContain('"level":"error"');
   });
 
-  test('at the deadline what is left is cut', async () => {
+  test('cuts what is left at the deadline', async () => {
     const api = await open();
     const held = holdBuy(api);
     const answer = api.ask('/api/esim/buy', { key: 'ngn', body: BODY });
@@ -314,7 +314,7 @@ describe('stopping', () => {
     held.release();
   });
 
-  test('stopping twice is stopping once; a taken port is an error', async () => {
+  test('works when called twice; starting on a taken port is an error', async () => {
     const api = await open();
     await expect(startApi({ server: { port: api.server.port } })).rejects.toMatchObject({
       code: 'EADDRINUSE',

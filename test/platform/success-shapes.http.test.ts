@@ -1,4 +1,4 @@
-// Every route's success answer, field by field as documented: exact names, exact numbers, exact bytes of money.
+// Every route's success answer, field by field as documented: exact names, exact numbers, exact amounts of money.
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { startApi, type TestApi, type Reply } from '../support/http/api.ts';
 
@@ -24,7 +24,7 @@ function expectJson(reply: Reply, status: number, body: unknown): void {
   expect(reply.json).toEqual(body);
   expect(reply.status).toBe(status);
   expect(reply.headers['content-type']).toBe('application/json; charset=utf-8');
-  // What has an ETag may be kept by the caller.
+  // An answer with an ETag may be cached by the caller.
   expect(reply.headers['cache-control']).toBe(reply.headers['etag'] ? 'private, no-cache' : 'no-store');
 }
 
@@ -37,7 +37,7 @@ const NIGERIA = {
   packageCount: 1,
 };
 
-test('regions: a bare array, all or by kind', async () => {
+test('regions are a bare array, all or by kind', async () => {
   const all = await api.ask('/api/esim/regions', { key: 'ngn' });
   expect((all.json as unknown[]).length).toBe(3);
   expect(all.json).toContainEqual(NIGERIA);
@@ -50,7 +50,7 @@ test('regions: a bare array, all or by kind', async () => {
   expect((many.json as { countryCode: null }[]).map((one) => one.countryCode)).toEqual([null, null]);
 });
 
-test('packages, BASE: catalogue shape in the account currency', async () => {
+test('packages (BASE) have the catalogue shape in the account currency', async () => {
   const reply = await api.ask('/api/esim/packages?regionCode=NG', { key: 'ngn' });
   expectJson(reply, 200, [
     {
@@ -90,7 +90,7 @@ const OPERATORS = [
   { operatorName: 'MTN', networkType: '5G' },
 ];
 
-test('packages, TOPUP: top-up shape in USD unless another currency is asked for; empty when there are none', async () => {
+test('packages (TOPUP) have the top-up shape in USD unless another currency is requested, and may be empty', async () => {
   const query = 'type=TOPUP&regionCode=NG&packageCode=NG-5GB-30D';
   expectJson(await api.ask(`/api/esim/packages?${query}`, { key: 'ngn' }), 200, [
     {
@@ -108,11 +108,11 @@ test.each([
   ['/api/esim/packages/TOPUP_NG-1GB-7D', 'the prefix alone'],
   ['/api/esim/packages/TOPUP_NG-1GB-7D?type=TOPUP', 'prefix and type'],
   ['/api/esim/packages/TOPUP_NG-1GB-7D?type=BASE', 'prefix against type'],
-])('package details of a top-up: %s (%s)', async (target) => {
+])('package details have the top-up shape: %s (%s)', async (target) => {
   expect((await api.ask(target)).json).toMatchObject(TOP_UP);
 });
 
-test('package details: detail shape, with and without a key', async () => {
+test('package details have the detail shape, with and without a key', async () => {
   const details = {
     packageCode: 'NG-5GB-30D',
     name: 'Nigeria 5GB 30Days',
@@ -141,7 +141,7 @@ test('package details: detail shape, with and without a key', async () => {
   expect(naira.json).toMatchObject({ price: 19178.13, currencyCode: 'NGN' });
 });
 
-test('buy, BASE: 201 with install details on SUCCESS', async () => {
+test('buy (BASE) answers 201 with install details on SUCCESS', async () => {
   expectJson(await api.ask('/api/esim/buy', { key: 'ngn', body: BUY_BASE }), 201, {
     transactionId: 'txn-00000000000000000000000000000001',
     status: 'SUCCESS',
@@ -162,7 +162,7 @@ test('buy, BASE: 201 with install details on SUCCESS', async () => {
   });
 });
 
-test('buy, BASE: 201 without install details while PROCESSING', async () => {
+test('buy (BASE) answers 201 without install details while PROCESSING', async () => {
   api.shop.vendors.supplier = 'is allocating';
   expectJson(await api.ask('/api/esim/buy', { key: 'usd', body: BUY_BASE }), 201, {
     transactionId: 'txn-00000000000000000000000000000001',
@@ -171,7 +171,7 @@ test('buy, BASE: 201 without install details while PROCESSING', async () => {
   });
 });
 
-test('buy, TOPUP: 200 with the new totals and a message', async () => {
+test('buy (TOPUP) answers 200 with the new totals and a message', async () => {
   const { esimId } = await buyBase();
   const body = { packageCode: 'TOPUP_NG-1GB-7D', paymentMethod: 'WALLET', packageType: 'TOPUP', esimId };
   expectJson(await api.ask('/api/esim/buy', { key: 'ngn', body }), 200, {
@@ -212,7 +212,7 @@ const LISTED = {
   currency: 'NGN',
 };
 
-test('my-esims: flat page with exactly the listed subset', async () => {
+test('my-esims is a flat page with exactly the listed fields', async () => {
   await buyBase();
   await buyBase();
   const reply = await api.ask('/api/esim/my-esims?limit=1&search=', { key: 'ngn' });
@@ -258,7 +258,7 @@ test('my-esims: flat page with exactly the listed subset', async () => {
   });
 });
 
-test('eSIM details: the full shape', async () => {
+test('eSIM details have the full shape', async () => {
   const { esimId } = await buyBase();
   expectJson(await api.ask(`/api/esim/${esimId}`, { key: 'ngn' }), 200, {
     ...LISTED,
@@ -292,7 +292,7 @@ test('eSIM details: the full shape', async () => {
   });
 });
 
-test('transactions: the purchase result with its timeline, and the reason when it failed', async () => {
+test('transactions have the purchase result with its timeline, and the reason when it failed', async () => {
   const { transactionId } = await buyBase();
   const timelineOf = (...steps: string[]) => steps.map((what) => ({ at: TIME, what }));
   const done = await api.ask(`/api/esim/transactions/${transactionId}`, { key: 'ngn' });
@@ -323,7 +323,7 @@ test('transactions: the purchase result with its timeline, and the reason when i
   });
 });
 
-test('wallet and exchange rate: the envelopes', async () => {
+test('wallet and exchange rate have their envelopes', async () => {
   expectJson(await api.ask('/api/wallet/balance', { key: 'ngn' }), 200, {
     success: true,
     data: { balance: 50_000, currency: 'NGN', onHold: 0, lastUpdated: TIME },
@@ -354,7 +354,7 @@ test.each([
   },
 );
 
-test('used up means nothing left, never less', async () => {
+test('a used-up eSIM has nothing left, never less', async () => {
   const { esimId } = await buyBase();
   await api.shop.owner
     .updateTable('esims')
@@ -366,7 +366,7 @@ test('used up means nothing left, never less', async () => {
   });
 });
 
-test('catalogue answers are rendered once per revision and kept apart by account type, currency and query', async () => {
+test('catalogue answers are rendered once per revision and kept separate by account type, currency and query', async () => {
   for (let round = 0; round < 3; round += 1) {
     await api.ask('/api/esim/packages?regionCode=NG', { key: 'ngn' });
     await api.ask('/api/esim/packages?regionCode=NG', { key: 'usd' });
@@ -384,7 +384,7 @@ test('catalogue answers are rendered once per revision and kept apart by account
   expect(api.shop.calls.length).toBe(10);
 });
 
-test('rendered answers never cross from one world to the other', async () => {
+test('rendered answers of one environment are never sent in the other', async () => {
   const both = await startApi({ live: true });
   try {
     await both.ask('/api/esim/packages/NG-5GB-30D', { key: 'ngn' });

@@ -1,4 +1,4 @@
-// Whatever the application refuses, on whatever route: right status, right body, and nothing told that is not for the caller.
+// Every refusal by the application, on every route: right status, right body, and nothing that is not for the caller.
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { DomainError, ERROR_CODES, type ErrorCode } from '../../src/domain/errors.ts';
 import { STATUS_OF } from '../../src/platform/http/errors.ts';
@@ -35,7 +35,7 @@ const ROUTES = [
   [`/api/webhooks/messages/msg-${'f'.repeat(32)}/resend`, { method: 'POST' }, 'general'],
 ] as const;
 
-test.each(ERROR_CODES)('%s goes out with its status, in the route shape or the general one', async (code) => {
+test.each(ERROR_CODES)('%s is answered with its status, in the route shape or the general one', async (code) => {
   for (const [target, ask, shape] of ROUTES) {
     api.shop.failNext = new DomainError(code, 'words', { details: 'more words' });
     const { status, json } = await api.ask(target, { ...ask, key: 'ngn' });
@@ -49,7 +49,7 @@ test.each(ERROR_CODES)('%s goes out with its status, in the route shape or the g
   }
 });
 
-test('an unknown error is masked, logged with the request id, and tells nothing', async () => {
+test('an unknown error is hidden, logged with the request id, and reveals nothing', async () => {
   for (const [target, ask, shape] of ROUTES) {
     api.shop.failNext = new TypeError('secret plan at 10.1.2.3');
     const reply = await api.ask(target, {
@@ -73,7 +73,7 @@ test.each([
   ['TOO_MANY_UNPAID_PAYMENTS', undefined, '60'],
   ['IDEMPOTENCY_KEY_IN_USE', undefined, '1'],
   ['INSUFFICIENT_BALANCE', undefined, undefined],
-] as const)('%s with %s s says Retry-After %s', async (code, retryAfterSeconds, expected) => {
+] as const)('%s with %s s has Retry-After %s', async (code, retryAfterSeconds, expected) => {
   api.shop.failNext = new DomainError(
     code,
     'words',

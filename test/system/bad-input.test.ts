@@ -46,21 +46,21 @@ const GOOD_TOP_UP = { packageCode: 'TOPUP_SIM-OK', packageType: 'TOPUP', payment
 const buy = (body: unknown, headers: Record<string, string> = {}): Promise<Answer> =>
   stack.call('POST', '/api/esim/buy', { key: buyer.account.apiKey, body, headers });
 
-function expectShape1(answer: Answer, status: number, code: string): void {
+function expectBaseError(answer: Answer, status: number, code: string): void {
   expect(answer.status).toBe(status);
   const { message, error } = answer.body;
   expect(answer.body).toEqual({ success: false, message, error: { code, details: error.details } });
   expect([typeof message, typeof error.details]).toEqual(['string', 'string']);
 }
 
-function expectShape2(answer: Answer, status: number, code: string): void {
+function expectTopUpError(answer: Answer, status: number, code: string): void {
   expect(answer.status).toBe(status);
   const { message } = answer.body;
   expect(answer.body).toEqual({ success: false, message, statusCode: status, code });
   expect(typeof message).toBe('string');
 }
 
-function expectShape3(answer: Answer, status: number, code: string): void {
+function expectGeneralError(answer: Answer, status: number, code: string): void {
   expect(answer.status).toBe(status);
   const { error } = answer.body;
   expect(answer.body).toEqual({
@@ -85,27 +85,27 @@ describe('an invalid body', () => {
     { what: 'a trailing comma', body: '{"packageCode":"SIM-OK",}', code: 'INVALID_JSON' },
     { what: 'NaN', body: '{"packageCode":NaN}', code: 'INVALID_JSON' },
   ])('$what', async ({ body, code }) => {
-    expectShape3(await buy(body), 400, code);
+    expectGeneralError(await buy(body), 400, code);
   });
 
   it.each(['[]', 'null', '"SIM-OK"', '42', 'true'])(
     'a JSON value that is not an object: %s',
     async (body) => {
-      expectShape1(await buy(body), 400, 'VALIDATION_ERROR');
+      expectBaseError(await buy(body), 400, 'VALIDATION_ERROR');
     },
   );
 
   it('no body', async () => {
-    expectShape1(await buy(undefined), 400, 'VALIDATION_ERROR');
+    expectBaseError(await buy(undefined), 400, 'VALIDATION_ERROR');
   });
 
   it('another content type than JSON', async () => {
     const answer = await buy(JSON.stringify(GOOD), { 'Content-Type': 'text/plain' });
-    expectShape3(answer, 415, 'UNSUPPORTED_MEDIA_TYPE');
+    expectGeneralError(answer, 415, 'UNSUPPORTED_MEDIA_TYPE');
   });
 
   it('too large', async () => {
-    expectShape3(await buy({ ...GOOD, more: 'x'.repeat(70_000) }), 413, 'PAYLOAD_TOO_LARGE');
+    expectGeneralError(await buy({ ...GOOD, more: 'x'.repeat(70_000) }), 413, 'PAYLOAD_TOO_LARGE');
   });
 });
 
@@ -126,14 +126,14 @@ describe('invalid fields', () => {
     '$field: $value',
     async ({ field, value }) => {
       const answer = await buy({ ...GOOD, [field]: value });
-      expectShape1(answer, 400, 'VALIDATION_ERROR');
+      expectBaseError(answer, 400, 'VALIDATION_ERROR');
       expect(answer.body.error.details).toMatch(new RegExp(`^${field}:`));
     },
   );
 
   it.each([42, true, ['esim'], { id: 'esim' }])('esimId of a top-up: %j', async (esimId) => {
     const answer = await buy({ ...GOOD_TOP_UP, esimId });
-    expectShape2(answer, 400, 'VALIDATION_ERROR');
+    expectTopUpError(answer, 400, 'VALIDATION_ERROR');
     expect(answer.body.message).toContain('esimId');
   });
 
@@ -148,7 +148,7 @@ describe('invalid fields', () => {
     'a top-up without esimId (%j) with the documented message',
     async (esimId) => {
       const answer = await buy({ ...GOOD_TOP_UP, esimId });
-      expectShape2(answer, 400, 'VALIDATION_ERROR');
+      expectTopUpError(answer, 400, 'VALIDATION_ERROR');
       expect(answer.body.message).toBe('esimId is required for TOPUP package type');
     },
   );
@@ -158,7 +158,7 @@ describe('unknown codes and ids', () => {
   it.each(['NO-SUCH-PACKAGE', '__proto__', 'constructor', '%', "' or 1=1 --", 'sim-ok'])(
     'BASE of %j',
     async (packageCode) => {
-      expectShape1(await buy({ ...GOOD, packageCode }), 404, 'PACKAGE_NOT_FOUND');
+      expectBaseError(await buy({ ...GOOD, packageCode }), 404, 'PACKAGE_NOT_FOUND');
     },
   );
 
@@ -171,29 +171,29 @@ describe('unknown codes and ids', () => {
     'esim\u0000',
   ])('TOPUP of %j', async (esimId) => {
     const answer = await buy({ ...GOOD_TOP_UP, esimId });
-    expectShape2(answer, 404, 'ESIM_NOT_FOUND');
+    expectTopUpError(answer, 404, 'ESIM_NOT_FOUND');
     expect(answer.body.message).toBe('eSIM not found or does not belong to your account');
   });
 
   it.each(['nothing', `esim-${'0'.repeat(32)}`, 'esim-%00', '..%2F..', '%F0%9F%98%80'])(
     'reading %j',
     async (id) => {
-      expectShape1(await buyer.read(`/api/esim/${id}`), 404, 'ESIM_NOT_FOUND');
+      expectBaseError(await buyer.read(`/api/esim/${id}`), 404, 'ESIM_NOT_FOUND');
     },
   );
 
   it.each(['nothing', `txn-${'0'.repeat(32)}`, 'txn-%00'])('the transaction %j', async (id) => {
-    expectShape3(await buyer.read(`/api/esim/transactions/${id}`), 404, 'TRANSACTION_NOT_FOUND');
+    expectGeneralError(await buyer.read(`/api/esim/transactions/${id}`), 404, 'TRANSACTION_NOT_FOUND');
   });
 });
 
 describe('what belongs to another account', () => {
   it('an eSIM is not shown', async () => {
-    expectShape1(await buyer.read(`/api/esim/${strangersEsim}`), 403, 'NOT_YOUR_ESIM');
+    expectBaseError(await buyer.read(`/api/esim/${strangersEsim}`), 403, 'NOT_YOUR_ESIM');
   });
 
   it('an eSIM cannot be topped up: the answer is the same as for an unknown eSIM', async () => {
-    expectShape2(await buy({ ...GOOD_TOP_UP, esimId: strangersEsim }), 404, 'ESIM_NOT_FOUND');
+    expectTopUpError(await buy({ ...GOOD_TOP_UP, esimId: strangersEsim }), 404, 'ESIM_NOT_FOUND');
   });
 
   it('a transaction is not found', async () => {
@@ -203,7 +203,7 @@ describe('what belongs to another account', () => {
       .where('id', '=', strangersEsim)
       .executeTakeFirstOrThrow();
     const answer = await buyer.read(`/api/esim/transactions/${row.transaction_id}`);
-    expectShape3(answer, 404, 'TRANSACTION_NOT_FOUND');
+    expectGeneralError(answer, 404, 'TRANSACTION_NOT_FOUND');
   });
 });
 
@@ -221,12 +221,12 @@ describe('invalid pages and filters', () => {
     'status=NEW',
   ])('my-esims?%s', async (query) => {
     const answer = await buyer.read(`/api/esim/my-esims?${query}`);
-    expectShape1(answer, 400, 'VALIDATION_ERROR');
+    expectBaseError(answer, 400, 'VALIDATION_ERROR');
     expect(answer.body.error.details).toContain(query.split('=')[0]);
   });
 
   it.each([`search=${'x'.repeat(101)}`, 'search=%00', 'search=%E0%A4%A'])('my-esims?%s', async (query) => {
-    expectShape1(await buyer.read(`/api/esim/my-esims?${query}`), 400, 'VALIDATION_ERROR');
+    expectBaseError(await buyer.read(`/api/esim/my-esims?${query}`), 400, 'VALIDATION_ERROR');
   });
 
   it('the highest page number is an empty page', async () => {
@@ -269,9 +269,9 @@ describe('API keys that are refused', () => {
 
   it('a live key while live is off', async () => {
     const { apiKey } = await newKey('live');
-    expectShape3(await buyWith(apiKey), 503, 'ENVIRONMENT_UNAVAILABLE');
+    expectGeneralError(await buyWith(apiKey), 503, 'ENVIRONMENT_UNAVAILABLE');
     const read = await stack.call('GET', '/api/settings/exchange-rate', { key: apiKey });
-    expectShape3(read, 503, 'ENVIRONMENT_UNAVAILABLE');
+    expectGeneralError(read, 503, 'ENVIRONMENT_UNAVAILABLE');
   });
 
   it('a revoked key, within 5 s', async () => {
@@ -296,11 +296,11 @@ describe('API keys that are refused', () => {
 
   it('a key for reading only', async () => {
     const { apiKey } = await newKey('test', { scopes: ['read'] });
-    expectShape1(await buyWith(apiKey), 403, 'FORBIDDEN');
+    expectBaseError(await buyWith(apiKey), 403, 'FORBIDDEN');
   });
 
   it('a key for other addresses', async () => {
     const { apiKey } = await newKey('test', { allowedAddresses: ['192.0.2.1'] });
-    expectShape1(await buyWith(apiKey), 403, 'IP_NOT_WHITELISTED');
+    expectBaseError(await buyWith(apiKey), 403, 'IP_NOT_WHITELISTED');
   });
 });
