@@ -1,4 +1,4 @@
-/** The wallet's entries, the list of transactions, spending by day and an eSIM's timeline at the door: their answers, and bad input. */
+/** The wallet's entries, the list of transactions, spending by day and an eSIM's timeline over HTTP: their answers, and bad input. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startApi } from '../support/http/api.ts';
 import { generalError } from '../support/http/error-bodies.ts';
@@ -67,7 +67,7 @@ describe('the wallet', () => {
     expect(balance.data).toMatchObject({ balance: data.items[0]!['balanceAfter'], onHold: 0 });
   });
 
-  it('in pages, and by kind', async () => {
+  it('can be read in pages, and by kind', async () => {
     const first = await ask('/api/wallet/entries?limit=1');
     expect(first.data).toMatchObject({ items: [{ id: 'entry-2' }], nextCursor: 'entry-2', hasMore: true });
     const second = await ask(`/api/wallet/entries?limit=1&after=${first.data.nextCursor}`);
@@ -77,7 +77,7 @@ describe('the wallet', () => {
     expect((await ask('/api/wallet/entries?after=')).data.items).toHaveLength(2);
   });
 
-  it('as CSV where Accept prefers it', async () => {
+  it('is sent as CSV if Accept prefers it', async () => {
     const { headers, text } = await api.ask('/api/wallet/entries', {
       key: 'ngn',
       headers: { accept: 'text/csv' },
@@ -93,7 +93,7 @@ describe('the wallet', () => {
 });
 
 describe('the list of transactions', () => {
-  it('has purchases and fundings, and is not taken for an eSIM', async () => {
+  it('has purchases and fundings, and is not read as the eSIM “transactions”', async () => {
     const { data } = await ask('/api/esim/transactions');
     expect(data).toMatchObject({
       items: [
@@ -123,11 +123,11 @@ describe('the list of transactions', () => {
     ['search=', 3],
     ['search=%25', 0],
     ['to=2025-01-01T00:00:00Z', 0],
-  ])('%s', async (query, many) => {
+  ])('can be filtered by %s', async (query, many) => {
     expect((await ask(`/api/esim/transactions?${query}`)).data.items).toHaveLength(many);
   });
 
-  it('finds by every id of an eSIM', async () => {
+  it('finds a purchase by every id of its eSIM', async () => {
     const { esimId, iccid } = bought.esimDetails;
     for (const search of [bought.transactionId, esimId, iccid, iccid.slice(-6)])
       expect((await ask(`/api/esim/transactions?search=${search}`)).data.items).toMatchObject([
@@ -135,7 +135,7 @@ describe('the list of transactions', () => {
       ]);
   });
 
-  it('goes on by page and by cursor', async () => {
+  it('continues by page and by cursor', async () => {
     const first = await ask('/api/esim/transactions?limit=2');
     const byPage = await ask('/api/esim/transactions?limit=2&page=2');
     const byCursor = await ask(`/api/esim/transactions?limit=2&after=${first.data.nextCursor}`);
@@ -151,7 +151,7 @@ interface SpendingJson {
 }
 
 describe('spending', () => {
-  it('has every day, and adds up to what statistics say', async () => {
+  it('has every day, and adds up to the statistics', async () => {
     const { total, days, ...about } = await ask<SpendingJson>('/api/esim/spending');
     expect(about).toMatchObject({ currency: 'NGN' });
     expect(days).toHaveLength(30);
@@ -168,7 +168,7 @@ describe('spending', () => {
     });
   });
 
-  it('has the destinations of the account, and of these days, alone', async () => {
+  it('has the destinations of the account and of these days only', async () => {
     const destinations = async (key: string, days = '') =>
       (await ask<{ topDestinations: unknown }>(`/api/esim/spending${days}`, key)).topDestinations;
     expect(await destinations('ngn')).toEqual([{ regionCode: 'NG', regionName: 'Nigeria', purchases: 1 }]);
@@ -176,7 +176,7 @@ describe('spending', () => {
     expect(await destinations('ngn', '?from=2024-01-01&to=2024-12-31')).toEqual([]);
   });
 
-  it('of a leap year is 366 days', async () => {
+  it('covers up to 366 days in a leap year', async () => {
     const { days } = await ask<SpendingJson>('/api/esim/spending?from=2024-01-01&to=2024-12-31');
     expect([days.length, days[59]?.day, days.at(-1)?.day]).toEqual([366, '2024-02-29', '2024-12-31']);
   });
@@ -192,7 +192,7 @@ describe('the search', () => {
   const search = async (text: string, key = 'ngn') =>
     (await ask<FoundJson>(`/api/search?text=${encodeURIComponent(text)}`, key)).data.items;
 
-  it('finds purchases, eSIMs, fundings and batches by complete ids, of the account alone', async () => {
+  it('finds purchases, eSIMs, fundings and batches of the account by complete ids', async () => {
     const { transactionId, esimDetails } = bought;
     expect(await search(transactionId)).toEqual([
       expect.objectContaining({ kind: 'purchase', id: transactionId, foundBy: 'id', status: 'SUCCESS' }),
@@ -226,7 +226,7 @@ describe('the search', () => {
     expect(await search(transactionId.slice(0, 20))).toEqual([]);
   });
 
-  it('finds by every other id and reference that an answer has, for the account alone', async () => {
+  it('finds them by every other id and reference in an answer, for the account only', async () => {
     const post = async <Answer>(target: string, body: object): Promise<Answer> => {
       const reply = await api.ask(target, { key: 'ngn', body });
       expect(reply.status, reply.text).toBeLessThan(300);
@@ -248,7 +248,7 @@ describe('the search', () => {
     const rows = [{ reference: 'booking-4711', packageCode: 'NG-5GB-30D' }];
     const { data: batch } = await post<{ data: { batchId: string } }>('/api/esim/orders/batch', { rows });
     for (const [text, kind, id, foundBy] of [
-      // Of a first charge it is the id itself.
+      // For a first charge it is the id itself.
       [funded.gatewayReference, 'funding', funded.transactionId, 'id'],
       [endpointId, 'endpoint', endpointId, 'id'],
       [used.quoteId, 'purchase', quoted.transactionId, 'quote'],
@@ -267,7 +267,7 @@ describe('the search', () => {
 });
 
 describe('the timeline of an eSIM', () => {
-  it('says what happened, oldest first', async () => {
+  it('lists what happened, oldest first', async () => {
     const path = `/api/esim/${bought.esimDetails.esimId}`;
     await ask(`${path}/install`);
     await api.ask(`${path}/install/link`, { key: 'ngn', method: 'DELETE' });
@@ -280,7 +280,7 @@ describe('the timeline of an eSIM', () => {
     const times = data.items.map((item) => item.at);
     expect(times).toEqual(times.toSorted());
     expect(data.isComplete).toBe(true);
-    // Revoking again revokes nothing.
+    // A second revocation changes nothing.
     await api.ask(`${path}/install/link`, { key: 'ngn', method: 'DELETE' });
     const again = await ask<{ data: { items: { what: string }[] } }>(`${path}/timeline`);
     expect(again.data.items.filter((item) => item.what === 'install-link-revoked')).toHaveLength(1);
@@ -288,7 +288,7 @@ describe('the timeline of an eSIM', () => {
 });
 
 describe('another account', () => {
-  it('sees nothing of it', async () => {
+  it('gets nothing of the first account', async () => {
     expect((await ask('/api/wallet/entries', 'usd')).data.items).toHaveLength(1);
     expect((await ask('/api/esim/transactions', 'usd')).data.items).toEqual([]);
     const { transactionId, esimDetails } = bought;
@@ -329,7 +329,7 @@ describe('bad input', () => {
     ['esim/spending?from=2025-01-01&to=2026-01-02', 'from: must be at most 365 days before to'],
     ['esim/spending?from=2026-01-02&to=2026-01-01', 'from: must not be after to'],
     ['esim/spending?to=x', 'to: must be a day such as 2026-01-31, in the years 2000 to 9999'],
-  ])('%s', async (target, details) => {
+  ])('in %s is named', async (target, details) => {
     const { status, json } = await api.ask(`/api/${target}`, { key: 'ngn' });
     expect([status, json]).toEqual([400, generalError(400, 'VALIDATION_ERROR', details)]);
   });

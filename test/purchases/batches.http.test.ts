@@ -1,4 +1,4 @@
-// Batches at the door: what is refused, and that nothing is bought then; results while they run, as JSON and as CSV; a wallet that runs dry; e-mails to
+// Batches over HTTP: what is refused, and that nothing is bought then; results while they run, as JSON and as CSV; an empty wallet; e-mails to
 // travellers over SMTP. The steps run on a real Postgres, by an engine without Temporal.
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
@@ -79,7 +79,7 @@ const stored = () =>
     .where('account_id', '=', api.shop.accountId('usd'))
     .execute();
 
-describe('a batch that is refused', () => {
+describe('a refused batch', () => {
   const wrong = (details: string) => generalError(400, 'VALIDATION_ERROR', details);
   const year = new Date(Date.now() + 367 * 86_400_000).toISOString();
   it.each<[string, unknown, number, unknown]>([
@@ -148,7 +148,7 @@ describe('a batch that is refused', () => {
       400,
       generalError(400, 'INSUFFICIENT_BALANCE', 'The rows cost 6250.00 USD, more than the wallet has'),
     ],
-  ])('for %s', async (name, body, status, expected) => {
+  ])('is answered with the reason: %s', async (name, body, status, expected) => {
     const before = await api.shop.balance('usd');
     if (name === 'an empty wallet') await api.shop.setBalance(624_999n, 'usd');
     const reply = await order(body);
@@ -157,7 +157,7 @@ describe('a batch that is refused', () => {
     await api.shop.setBalance(before, 'usd');
   });
 
-  it('names at most a hundred problems, and takes no larger body than it says', async () => {
+  it('gets at most a hundred problems listed, and its body is limited to the documented size', async () => {
     const reply = await order({ rows: rows(500, { packageCode: 'NONE' }) });
     expect(reply.text.length).toBeLessThan(6_000);
     expect(reply.text).toContain('and 400 more');
@@ -170,7 +170,7 @@ describe('a batch that is refused', () => {
     expect(wide.text).toContain('must not have more than 4000 members in all');
   });
 
-  it('with an e-mail address where no e-mails are sent: EMAIL_UNAVAILABLE; without one it is ordered', async () => {
+  it('has e-mail addresses where no e-mails are sent (EMAIL_UNAVAILABLE); without them it is ordered', async () => {
     api.shop.vendors.sendsEmails = false;
     try {
       const before = [await stored(), await api.shop.purchases('usd'), await api.shop.balance('usd')];
@@ -188,7 +188,7 @@ describe('a batch that is refused', () => {
     }
   });
 
-  it('is not found for others, and not by an impossible id', async () => {
+  it('is not found by other accounts, or by an impossible id', async () => {
     const batchId = await accepted({ rows: rows(1) });
     const missing = generalError(404, 'BATCH_NOT_FOUND', 'Batch not found');
     for (const path of [`/${batchId}`, `/${batchId}/csv`]) {
@@ -202,7 +202,7 @@ describe('a batch that is refused', () => {
 });
 
 describe('a batch', () => {
-  it('is accepted with its sum, bought row by row, and readable meanwhile', async () => {
+  it('is accepted with its total, bought row by row, and readable meanwhile', async () => {
     const before = await api.shop.balance('usd');
     const boughtBefore = await api.shop.purchases('usd');
     const reply = await order({ rows: rows(25), maxTotalPrice: { amount: 312.5, currency: 'USD' } });
@@ -258,7 +258,7 @@ describe('a batch', () => {
     expect(Number(terms)).toBe(0);
   });
 
-  it('under an Idempotency-Key is ordered once and answered with the same bytes', async () => {
+  it('with an Idempotency-Key is ordered once and answered with the same bytes', async () => {
     const headers = { 'Idempotency-Key': randomBytes(8).toString('hex') };
     const before = (await stored()).length;
     const first = await order({ rows: rows(2) }, { headers });
@@ -273,7 +273,7 @@ describe('a batch', () => {
     expect((await stored()).length).toBe(before + 1);
   });
 
-  it('goes on when the wallet runs dry: the rest is refused, nothing is lost, and no turn is taken for it', async () => {
+  it('continues when the wallet is empty: the rest is refused, nothing is lost, and no slot is used for it', async () => {
     const batchId = await accepted({ rows: rows(20) });
     await api.shop.setBalance(5n * PRICE_MINOR, 'usd');
     let turns = 0;
@@ -295,7 +295,7 @@ describe('a batch', () => {
     await api.shop.setBalance(1_000_000n, 'usd');
   });
 
-  it('waits for its turn among all batches, and buys nothing without one', async () => {
+  it('waits for its slot among all batches, and buys nothing without one', async () => {
     const batchId = await accepted({ rows: rows(3) });
     const none = { takeSlot: () => Promise.resolve(false) };
     expect(await carryOut(batchId, { batchPacer: none })).toMatchObject({ waitMs: 1_000 });
@@ -308,7 +308,7 @@ describe('a batch', () => {
     await carryOut(batchId);
   });
 
-  it('is refused while five have not begun all their rows, also when they come together', async () => {
+  it('is refused while five still have rows to begin, also when they come together', async () => {
     const replies = await Promise.all(Array.from({ length: 8 }, () => order({ rows: rows(1) })));
     expect(replies.map(({ status }) => status).sort()).toEqual([202, 202, 202, 202, 202, 429, 429, 429]);
     const refused = replies.find(({ status }) => status === 429);
@@ -326,7 +326,7 @@ describe('e-mails to travellers', () => {
   const statuses = async (batchId: string) =>
     dataOf(await read(`/${batchId}`)).items.map(({ emailStatus }) => emailStatus);
 
-  it('go out once, when the eSIM is delivered, with the link and no activation code', async () => {
+  it('are sent once, when the eSIM is delivered, with the link and no activation code', async () => {
     const body = {
       rows: [
         { reference: 'now', packageCode: PACKAGE, email: 'now@traveller.example', language: 'fr' },
@@ -353,7 +353,7 @@ describe('e-mails to travellers', () => {
     const text = Buffer.from(letter!.body, 'base64').toString().includes('shop.example')
       ? Buffer.from(letter!.body, 'base64').toString()
       : letter!.body;
-    // The link opens the page of this eSIM, which has the code that the e-mail has not: this supplier delivers eSIMs that are in use.
+    // The link opens the page of this eSIM, which has the code that is not in the e-mail: this supplier delivers eSIMs in use.
     await api.shop.owner
       .updateTable('esims')
       .set({ smdp_status: 'RELEASED', order_usage_bytes: 0n, activate_time: null })
@@ -379,7 +379,7 @@ describe('e-mails to travellers', () => {
     expect(lines).not.toMatch(/traveller\.example|shop\.example\/i/);
   });
 
-  it('wait for a mail server and for a link, are given up after three days, and forgotten 30 days later', async () => {
+  it('wait for a mail server and for a link, are given up after three days, and deleted 30 days later', async () => {
     const batchId = await accepted({ rows: rows(1, { email: 'gone@traveller.example' }) });
     await carryOut(batchId);
     const noMail = { environment: 'test', mailer: undefined } as const;
@@ -412,7 +412,7 @@ describe('e-mails to travellers', () => {
     expect(mailsTo('failed@traveller.example')).toEqual([]);
   });
 
-  it('are bounded in a day where money is not real', async () => {
+  it('are limited per day in the sandbox', async () => {
     const reply = await order({ rows: rows(500, { email: 'many@traveller.example' }) });
     expect(reply.status, reply.text).toBe(202);
     const over = await order({ rows: rows(500, { email: 'many@traveller.example' }) });

@@ -1,4 +1,4 @@
-/** Statistics and top destinations at the door: their answers, and bad input in the general shape. */
+/** Statistics and top destinations over HTTP: their answers, and bad input in the general shape. */
 import { afterAll, describe, expect, it } from 'vitest';
 import { startApi } from '../support/http/api.ts';
 import { generalError } from '../support/http/error-bodies.ts';
@@ -12,13 +12,13 @@ interface MyEsims {
 }
 const DAY_PATTERN = /^\d{4}-\d\d-\d\d$/;
 
-/** Of all accounts, also those of other files' shops: they share the database. */
+/** Of all accounts, including shops of other files: they share the database. */
 const soldToNigeria = async (limit: number): Promise<number> => {
   const { json } = await api.ask(`/api/esim/top-destinations?limit=${limit}`, { key: 'usd' });
   return (json as { purchases: number }[])[0]?.purchases ?? 0;
 };
 
-it('a purchase is in both at once, and in those of no other account', async () => {
+it('a purchase counts in both at once, and in those of no other account', async () => {
   const sold = await soldToNigeria(50);
   await api.ask('/api/esim/buy', { key: 'ngn', body: BASE });
   await api.ask('/api/esim/buy', { key: 'ngn', body: { ...BASE, paymentMethod: 'CARD' } });
@@ -38,7 +38,7 @@ it('a purchase is in both at once, and in those of no other account', async () =
       usedBytes: 442_450_944,
     },
   ]);
-  // Both say how old the usage can be: as old as that of the eSIM, the only one that can still use data.
+  // Both say how old the usage may be: that of the eSIM, the only one that can still use data.
   const { usageAsOf } = mine.json as { usageAsOf: string };
   // The newest waits for its payment.
   const { json } = await api.ask('/api/esim/my-esims', { key: 'ngn' });
@@ -57,7 +57,7 @@ it('a purchase is in both at once, and in those of no other account', async () =
   expect(destinations.json).toMatchObject([
     { regionCode: 'NG', regionType: 'LC', packageCount: 1, purchases: sold + 1 },
   ]);
-  // An answer is kept for a minute.
+  // An answer is cached for a minute.
   expect(await soldToNigeria(50)).toBe(sold);
 });
 
@@ -79,12 +79,12 @@ describe('bad input', () => {
       `top-destinations?limit=${value}`,
       LIMIT,
     ]),
-  ])('%s', async (target, details) => {
+  ])('in %s is named', async (target, details) => {
     const reply = await api.ask(`/api/esim/${target}`, { key: 'ngn' });
     expect([reply.status, reply.json]).toEqual([400, generalError(400, 'VALIDATION_ERROR', details)]);
   });
 
-  it('a year and a leap day are not too many', async () => {
+  it('allows a year with a leap day', async () => {
     const reply = await api.ask('/api/esim/statistics?from=2024-02-29&to=2025-03-01', { key: 'ngn' });
     expect(reply.status).toBe(200);
   });

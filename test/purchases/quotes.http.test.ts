@@ -1,4 +1,4 @@
-// Quotes and price limits: what is bought costs what was shown, once, or nothing is bought.
+// Quotes and price limits: a purchase costs the quoted price, once, or nothing is bought.
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { replaceCatalogue } from '../../src/catalogue/store/catalogue.ts';
@@ -42,7 +42,7 @@ const codeOf = ({ json }: Reply) => {
   return error?.code ?? code;
 };
 
-/** As the quote might be by now. */
+/** The state of the quote by now. */
 const change = (quoteId: string, values: Parameters<typeof set>[0]) => set(values, quoteId);
 const set = (
   values: {
@@ -64,7 +64,7 @@ interface Market {
 }
 const USUAL: Market = { cost: 100n, markupBps: 2_500, naira: 1_534_250_000n };
 
-/** As the supplier, the operator and the market may move before somebody buys. */
+/** Changes by the supplier, the operator and the market before a purchase. */
 async function move({ cost, markupBps, naira }: Market): Promise<void> {
   const { owner } = api.shop;
   const item = { ...baseItem, cost: (baseItem.cost * cost) / 100n };
@@ -85,7 +85,7 @@ async function nothingBought(work: () => Promise<void>, key = 'usd'): Promise<vo
 }
 
 describe('a quote', () => {
-  it('shows price, currency and until when, and charges nothing', async () => {
+  it('has a price, a currency and an expiry, and charges nothing', async () => {
     await nothingBought(async () => {
       const quote = await quoted(BASE, { key: 'ngn' });
       expect(quote).toMatchObject({
@@ -103,7 +103,7 @@ describe('a quote', () => {
     }, 'ngn');
   });
 
-  it('is what buy charges, whatever the price is by then, and buys once', async () => {
+  it('is the price that buy charges, whatever the current price is, and buys once', async () => {
     const { quoteId } = await quoted();
     await change(quoteId, { price_minor: 11_11n });
     const before = await api.shop.balance('usd');
@@ -113,7 +113,7 @@ describe('a quote', () => {
     await nothingBought(async () => expectRefusal(await buy({ quoteId }), 400, 'QUOTE_USED'));
   });
 
-  it('is what is charged after cost, markup and rate have moved, whatever the list says', async () => {
+  it('is charged after cost, markup and rate have moved, whatever the list says', async () => {
     const transfer = { paymentMethod: 'BANK_TRANSFER' };
     const [quote, charged] = [await quoted(BASE, { key: 'ngn' }), await quoted({ ...BASE, ...transfer })];
     await api.shop.setBalance(10_000_000n, 'ngn');
@@ -149,7 +149,7 @@ describe('a quote', () => {
     expect((await buy({ quoteId })).status).toBe(201);
   });
 
-  it('orders at the cost of now, which the supplier takes, while that is below the price', async () => {
+  it('orders at the current cost, which the supplier requires, while that is below the price', async () => {
     const { quoteId } = await quoted();
     await change(quoteId, { cost_usd_e4: 1n, price_usd_minor: 10_00n });
     const { transactionId } = (await buy({ quoteId })).json as { transactionId: string };
@@ -167,7 +167,7 @@ describe('a quote', () => {
     await nothingBought(async () => expectRefusal(await buy({ quoteId }), 400, 'PACKAGE_UNAVAILABLE'));
   });
 
-  it('of two purchases at once buys one', async () => {
+  it('buys one of two purchases at once', async () => {
     const { quoteId } = await quoted();
     const before = await api.shop.balance('usd');
     const replies = await Promise.all(Array.from({ length: 6 }, () => buy({ quoteId })));
@@ -177,7 +177,7 @@ describe('a quote', () => {
     expect(await api.shop.balance('usd')).toBe(before - 12_50n);
   });
 
-  it('is repeated with the same Idempotency-Key', async () => {
+  it('is answered again for the same Idempotency-Key', async () => {
     const { quoteId } = await quoted();
     const keyed = { headers: { 'idempotency-key': randomUUID() } };
     const first = await buy({ quoteId }, keyed);
@@ -192,7 +192,7 @@ describe('a quote', () => {
     });
   });
 
-  it('stays good for a purchase that could not be opened, and for one that failed', async () => {
+  it('can be used again after a purchase that could not be opened, or that failed', async () => {
     const { quoteId } = await quoted();
     const balance = await api.shop.balance('usd');
     await api.shop.setBalance(1n, 'usd');
@@ -207,12 +207,12 @@ describe('a quote', () => {
     expectRefusal(await buy({ quoteId }), 400, 'QUOTE_USED');
   });
 
-  it('can be asked for once under one Idempotency-Key', async () => {
+  it('is made once for one Idempotency-Key', async () => {
     const keyed = { headers: { 'idempotency-key': randomUUID() } };
     expect(await quoted(BASE, keyed)).toEqual(await quoted(BASE, keyed));
   });
 
-  it('freezes what is charged by the method that it names', async () => {
+  it('fixes the charge for the method that it names', async () => {
     const { quoteId, ...quote } = await quoted({ ...BASE, paymentMethod: 'BANK_TRANSFER' });
     expect(quote).toMatchObject({
       price: 12.5,
@@ -226,28 +226,28 @@ describe('a quote', () => {
   });
 });
 
-describe('buys nothing', () => {
+describe('buy refuses', () => {
   it.each([
     ['unknown', `quote-${'0'.repeat(32)}`],
     ['no id of ours', 'garbage'],
     ['an id of another kind', `txn-${'0'.repeat(32)}`],
-  ])('with a quote that is %s', async (_name, quoteId) => {
+  ])('a quote that is %s', async (_name, quoteId) => {
     await nothingBought(async () => expectRefusal(await buy({ quoteId }), 404, 'QUOTE_NOT_FOUND'));
   });
 
-  it("with another account's quote, which stays good for its own", async () => {
+  it("another account's quote, which its own account can still use", async () => {
     const { quoteId } = await quoted(BASE, { key: 'usduser' });
     await nothingBought(async () => expectRefusal(await buy({ quoteId }), 404, 'QUOTE_NOT_FOUND'));
     expect((await buy({ quoteId }, { key: 'usduser' })).status).toBe(201);
   });
 
-  it('with an expired quote', async () => {
+  it('an expired quote', async () => {
     const { quoteId } = await quoted();
     await change(quoteId, { created_at: new Date(0), expires_at: new Date(Date.now() - 1) });
     await nothingBought(async () => expectRefusal(await buy({ quoteId }), 400, 'QUOTE_EXPIRED'));
   });
 
-  it('with a quote for another package, or for another type', async () => {
+  it('a quote for another package, or for another type', async () => {
     const { quoteId } = await quoted();
     await nothingBought(async () => {
       expectRefusal(await buy({ quoteId, packageCode: 'EU-42-5GB-30D' }), 400, 'QUOTE_MISMATCH');
@@ -256,11 +256,11 @@ describe('buys nothing', () => {
     });
   });
 
-  it.each(['', null, 5, {}])('with %j as quoteId', async (quoteId) => {
+  it.each(['', null, 5, {}])('%j as quoteId', async (quoteId) => {
     await nothingBought(async () => expectRefusal(await buy({ quoteId }), 400, 'VALIDATION_ERROR'));
   });
 
-  it('above maxPrice, by list or by quote, and does so at exactly that price', async () => {
+  it('a price above maxPrice, by list or by quote, and accepts exactly that price', async () => {
     const { quoteId } = await quoted();
     await nothingBought(async () => {
       for (const given of [{}, { quoteId }]) {
@@ -272,7 +272,7 @@ describe('buys nothing', () => {
     expect((await buy({ maxPrice: 12.5, maxPriceCurrency: 'USD' })).status).toBe(201);
   });
 
-  it('with maxPrice in another currency', async () => {
+  it('a maxPrice in another currency', async () => {
     await nothingBought(async () => {
       for (const maxPriceCurrency of ['NGN', 'EUR'])
         expectRefusal(await buy({ maxPrice: 50_000, maxPriceCurrency }), 400, 'CURRENCY_MISMATCH');
@@ -288,7 +288,7 @@ describe('buys nothing', () => {
     { maxPrice: 5, maxPriceCurrency: 'usd' },
     { maxPrice: null, maxPriceCurrency: 'USD' },
     { maxPrice: { amount: 5 }, maxPriceCurrency: 'USD' },
-  ])('with %j', async (given) => {
+  ])('%j', async (given) => {
     await nothingBought(async () => {
       const reply = await buy(given);
       expectRefusal(reply, 400, 'VALIDATION_ERROR');
@@ -297,7 +297,7 @@ describe('buys nothing', () => {
   });
 });
 
-it('refuses quotes for what cannot be bought', async () => {
+it('a quote for what cannot be bought', async () => {
   const ask = (body: object, key = 'usd') => api.ask('/api/esim/quotes', { key, body });
   expectRefusal(await ask({ ...BASE, packageCode: 'NOWHERE' }), 404, 'PACKAGE_NOT_FOUND');
   expectRefusal(await ask({ ...BASE, packageType: 'TOPUP' }), 400, 'VALIDATION_ERROR');
@@ -306,7 +306,7 @@ it('refuses quotes for what cannot be bought', async () => {
   expect((await ask(BASE, 'readonly')).status).toBe(403);
 });
 
-it('quotes a top-up for the eSIM that it fits, and buys with it', async () => {
+it('a quote for a top-up is tied to its eSIM, and buys it', async () => {
   const bought = (await buy({})).json as { esimDetails: { esimId: string } };
   const { esimId } = bought.esimDetails;
   const topUp = { packageCode: 'TOPUP_NG-1GB-7D', packageType: 'TOPUP', esimId };
@@ -327,7 +327,7 @@ it('quotes a top-up for the eSIM that it fits, and buys with it', async () => {
   });
 });
 
-it(`keeps at most ${MAX_OPEN_QUOTES} open for an account, asked for at once or not, and forgets old ones`, async () => {
+it(`keeps at most ${MAX_OPEN_QUOTES} open for an account, in parallel or not, and deletes old ones`, async () => {
   const { quoteId } = await quoted();
   const row = await api.shop.db
     .selectFrom('quotes')
