@@ -1,4 +1,4 @@
-// The feed at the door: exact items, cursors, limits, bad input, only one's own.
+// The feed over HTTP: exact items, cursors, limits, bad input, and the account's own events only.
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { KEEP_EVENTS_MS } from '../../src/platform/database/retention.ts';
@@ -36,16 +36,16 @@ async function read(query = '', key = 'ngn'): Promise<Page> {
   return pageOf(reply);
 }
 
-/** A page with so many items: other transactions on this server hold new events back for a moment. */
+/** A page with this many items: other transactions on this server delay new events for a moment. */
 const readItems = (count: number, query = '', key = 'ngn') =>
   until(
     () => read(query, key),
     ({ items }) => items.length === count,
   );
 
-/** Low balances of this account, for its feed. */
-async function tell(count: number, key = 'ngn', facts = { balanceMinor: 4_20n, thresholdMinor: 10_00n }) {
-  for (let told = 0; told < count; told += 1) {
+/** Writes low balance events of this account. */
+async function writeEvents(count: number, key = 'ngn', facts = { balanceMinor: 4_20n, thresholdMinor: 10_00n }) {
+  for (let written = 0; written < count; written += 1) {
     const webhook = {
       event: 'wallet.low_balance',
       key: randomUUID(),
@@ -60,8 +60,8 @@ async function tell(count: number, key = 'ngn', facts = { balanceMinor: 4_20n, t
 }
 
 describe('a page', () => {
-  it('holds what the webhook holds, digit for digit, with the id of the event', async () => {
-    await tell(1);
+  it('has the webhook’s content, digit for digit, with the id of the event', async () => {
+    await writeEvents(1);
     await readItems(1);
     const reply = await api.ask(FEED, { key: 'ngn' });
     const [item] = pageOf(reply).items;
@@ -74,7 +74,7 @@ describe('a page', () => {
     expect(reply.headers['cache-control']).toBe('no-store');
   });
 
-  it('tells a purchase with the address of its QR code, which no row of the feed holds', async () => {
+  it('shows a purchase with the address of its QR code, which no row of the feed contains', async () => {
     const body = { packageCode: 'NG-5GB-30D', paymentMethod: 'WALLET', packageType: 'BASE' };
     const bought = await api.ask('/api/esim/buy', { key: 'ngn', body });
     const { transactionId, esimDetails } = bought.json as {
@@ -98,9 +98,9 @@ describe('a page', () => {
     expect(JSON.stringify(rows)).not.toContain(esimDetails.qrCodeUrl);
   });
 
-  it('goes on from its cursor, at the end too, where it stays with what comes later', async () => {
+  it('continues from its cursor, also at the end, where later events follow', async () => {
     expect(await read()).toMatchObject({ items: [], hasMore: false });
-    await tell(5);
+    await writeEvents(5);
     await readItems(5);
     const first = await read('?limit=2');
     const second = await read(`?limit=2&after=${first.nextCursor}`);
@@ -111,52 +111,52 @@ describe('a page', () => {
       [1, false],
     ]);
     expect(new Set([first, second, third].flatMap(({ items }) => items.map(({ id }) => id))).size).toBe(5);
-    await tell(1);
+    await writeEvents(1);
     await readItems(1, `?after=${third.nextCursor}`);
-    // Whoever lost an answer asks again.
+    // A reader that lost an answer asks again.
     expect((await read(`?limit=2&after=${first.nextCursor}`)).items).toEqual(second.items);
   });
 
-  it('has 20 items, or as many as are asked for, up to 100', async () => {
-    await tell(22);
+  it('has 20 items by default, and up to 100 on request', async () => {
+    await writeEvents(22);
     await readItems(22, '?limit=100');
     expect((await read()).items).toHaveLength(20);
     expect((await read('?limit=1')).items).toHaveLength(1);
   });
 
-  it('has one kind of event where that is asked for', async () => {
-    await tell(2);
+  it('has one kind of event on request', async () => {
+    await writeEvents(2);
     await readItems(2);
     expect((await read('?event=wallet.low_balance')).items).toHaveLength(2);
     expect(await read('?event=payment.received')).toMatchObject({ items: [], hasMore: false });
   });
 
-  it('has no sample: it is no event of the account', async () => {
+  it('has no samples, which are not events of the account', async () => {
     await api.ask('/api/webhooks/endpoints', { key: 'ngn', body: { url: 'https://shop.example.com/' } });
     const sample = { key: 'ngn', body: { event: 'wallet.low_balance' } };
     const sent = await api.ask(`/api/webhooks/endpoints/ep-${'1'.padStart(32, '0')}/sample`, sample);
     expect([sent.status, sent.json]).toMatchObject([201, { eventId: null }]);
-    await tell(1);
+    await writeEvents(1);
     await readItems(1);
   });
 });
 
-describe('whose events', () => {
-  it('another account sees nothing, and cannot use the cursor', async () => {
-    await tell(2);
+describe('access to events', () => {
+  it('another account sees none of them, and cannot use the cursor', async () => {
+    await writeEvents(2);
     const { nextCursor } = await readItems(2);
     expect(await read('', 'usd')).toMatchObject({ items: [] });
     expect((await api.ask(`${FEED}?after=${nextCursor}`, { key: 'usd' })).status).toBe(400);
   });
 
-  it('the other world shows nothing, and refuses the cursor', async () => {
-    await tell(2);
+  it('the other environment shows none of them, and refuses the cursor', async () => {
+    await writeEvents(2);
     const { nextCursor } = await readItems(2);
     expect(await read('', 'live/ngn')).toMatchObject({ items: [] });
     expect((await api.ask(`${FEED}?after=${nextCursor}`, { key: 'live/ngn' })).status).toBe(400);
   });
 
-  it('nobody without a key', async () => {
+  it('a request without a key is refused', async () => {
     expect((await api.ask(FEED)).status).toBe(401);
   });
 });
@@ -186,8 +186,8 @@ describe('bad input', () => {
     expect(reply.text).toContain(`${name}: `);
   });
 
-  it('a cursor before what is kept is 410, and the start is not', async () => {
-    await tell(2);
+  it('a cursor older than the kept events gets 410, and the start does not', async () => {
+    await writeEvents(2);
     await readItems(2);
     const { nextCursor } = await read('?limit=1');
     await forgetEvents(api.shop.db, new Date(Date.now() + 60_000), () => false);
@@ -203,5 +203,5 @@ describe('bad input', () => {
     expect(await read()).toMatchObject({ items: [], hasMore: false });
   });
 
-  it('is kept for 30 days', () => expect(KEEP_EVENTS_MS).toBe(30 * 86_400_000));
+  it('events are kept for 30 days', () => expect(KEEP_EVENTS_MS).toBe(30 * 86_400_000));
 });

@@ -1,4 +1,4 @@
-// Webhook endpoints at the door: exact answers, every wrong field named, only one's own, secrets shown where they were made and nowhere else.
+// Webhook endpoints over HTTP: exact answers, every wrong field named, the account's own endpoints only, secrets shown once.
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { MAX_ENDPOINTS } from '../../src/webhooks/rules.ts';
 import { WEBHOOK_EVENTS } from '../../src/webhooks/event-rules.ts';
@@ -34,7 +34,7 @@ const ENDPOINT = {
   updatedAt: AT,
 };
 
-test('adding one: 201 with its secret, which no other answer shows', async () => {
+test('adding one answers 201 with its secret, which no other answer shows', async () => {
   const added = await add();
   expect([added.status, added.json]).toEqual([201, { ...ENDPOINT, secret: SECRET }]);
   const read = await api.ask(`${PATH}/${EP}`, { key: 'ngn' });
@@ -61,7 +61,7 @@ test('adding one: 201 with its secret, which no other answer shows', async () =>
   expect(changed.json).toEqual({ ...ENDPOINT, enabled: false, disabledReason: 'BY_OWNER' });
 });
 
-test('events are taken in any order, each once', async () => {
+test('events are accepted in any order, each once', async () => {
   const added = await add({
     url: URL_OF_SHOP,
     events: ['wallet.low_balance', 'esim.purchased', 'wallet.low_balance'],
@@ -69,7 +69,7 @@ test('events are taken in any order, each once', async () => {
   expect(added.json).toMatchObject({ events: ['esim.purchased', 'wallet.low_balance'] });
 });
 
-test('pages', async () => {
+test('endpoints are listed in pages', async () => {
   for (let n = 0; n < 5; n += 1) await add();
   const page = await api.ask(`${PATH}?page=2&limit=2`, { key: 'ngn' });
   expect(page.json).toMatchObject({
@@ -87,7 +87,7 @@ test('pages', async () => {
   });
 });
 
-test('changing and re-enabling, deleting, a new secret', async () => {
+test('endpoints can be changed, enabled again and deleted, and get a new secret', async () => {
   await add();
   const one = `${PATH}/${EP}`;
   const patch = (body: unknown): Promise<Reply> => api.ask(one, { key: 'ngn', method: 'PATCH', body });
@@ -108,7 +108,7 @@ test('changing and re-enabling, deleting, a new secret', async () => {
   expect((await api.ask(one, { key: 'ngn' })).json).toEqual(NOT_FOUND);
 });
 
-test('samples: on their way, of every event', async () => {
+test('samples of every event are accepted for sending', async () => {
   await add();
   for (const event of WEBHOOK_EVENTS) {
     const sample = await api.ask(`${PATH}/${EP}/sample`, { key: 'ngn', body: { event } });
@@ -126,7 +126,7 @@ test('samples: on their way, of every event', async () => {
   expect((json as { body: string }).body).toContain('"status":"FAILED"');
 });
 
-test('a disabled endpoint: nothing can be begun', async () => {
+test('a disabled endpoint refuses to start anything', async () => {
   await add();
   await api.ask(`${PATH}/${EP}`, { key: 'ngn', method: 'PATCH', body: { enabled: false } });
   const disabled = generalError(
@@ -142,7 +142,7 @@ test('a disabled endpoint: nothing can be begun', async () => {
   expect([sample.json, recover.json]).toEqual([disabled, disabled]);
 });
 
-test('recovering: how many are sent again', async () => {
+test('recovering answers how many are sent again', async () => {
   await add();
   const purchase = { packageCode: 'NG-5GB-30D', packageType: 'BASE', paymentMethod: 'WALLET' };
   for (let n = 0; n < 2; n += 1) await api.ask('/api/esim/buy', { key: 'ngn', body: purchase });
@@ -153,7 +153,7 @@ test('recovering: how many are sent again', async () => {
   expect((await api.ask(`${PATH}/${EP}/recover`, { key: 'ngn', body })).json).toEqual({ recovered: 0 });
 });
 
-test(`at most ${MAX_ENDPOINTS} of them`, async () => {
+test(`an account has at most ${MAX_ENDPOINTS} of them`, async () => {
   for (let n = 0; n < MAX_ENDPOINTS; n += 1) expect((await add()).status).toBe(201);
   const more = await add();
   expect([more.status, more.json]).toMatchObject([400, { error: { code: 'WEBHOOK_ENDPOINT_LIMIT' } }]);
@@ -171,7 +171,7 @@ test('an Idempotency-Key makes adding safe to repeat: one endpoint, the same ans
   expect([other.status, other.json]).toMatchObject([422, { error: { code: 'IDEMPOTENCY_KEY_REUSED' } }]);
 });
 
-describe('bad input', () => {
+describe('bad input is refused', () => {
   const EVENTS = `must be one of ${WEBHOOK_EVENTS.join(', ')}`;
   const CASES: readonly (readonly [body: unknown, message: string])[] = [
     [{}, 'url: is required'],
@@ -191,7 +191,7 @@ describe('bad input', () => {
     [{ url: 'https://10.0.0.1/' }, 'url: must use a public address'],
   ];
 
-  test.each(CASES)('adding %j', async (body, message) => {
+  test.each(CASES)('when adding %j', async (body, message) => {
     const reply = await add(body);
     expect([reply.status, reply.json]).toEqual([400, generalError(400, 'VALIDATION_ERROR', message)]);
     expect((await api.ask(PATH, { key: 'ngn' })).json).toMatchObject({ data: { items: [] } });
@@ -202,7 +202,7 @@ describe('bad input', () => {
     [{ colour: 'red' }, 'body: must hold url, events or enabled'],
     [{ enabled: 'yes', url: '' }, 'url: must not be empty; enabled: must be true or false'],
     [{ url: 'https://10.0.0.1/' }, 'url: must use a public address'],
-  ])('changing to %j', async (body, message) => {
+  ])('when changing to %j', async (body, message) => {
     await add();
     const reply = await api.ask(`${PATH}/${EP}`, { key: 'ngn', method: 'PATCH', body });
     expect([reply.status, reply.json]).toEqual([400, generalError(400, 'VALIDATION_ERROR', message)]);
@@ -218,7 +218,7 @@ describe('bad input', () => {
     [{ from: '0001-01-01T00:00:00Z' }, 'from: must be in the years 2000 to 9999'],
     [{ from: '9999-12-31T23:59:59-14:00' }, 'from: must be in the years 2000 to 9999'],
   ] as const;
-  test.each(RANGES)('recovering %j', async (body, message) => {
+  test.each(RANGES)('when recovering %j', async (body, message) => {
     await add();
     const reply = await api.ask(`${PATH}/${EP}/recover`, { key: 'ngn', body });
     expect([reply.status, reply.json]).toEqual([400, generalError(400, 'VALIDATION_ERROR', message)]);
@@ -232,14 +232,14 @@ describe('bad input', () => {
     ],
     [{ event: 'payment.received', status: 'SUCCESS' }, 'status: is only for esim.purchased'],
   ] as const;
-  test.each(SAMPLES)('a sample of %j', async (body, message) => {
+  test.each(SAMPLES)('when requesting a sample of %j', async (body, message) => {
     await add();
     const reply = await api.ask(`${PATH}/${EP}/sample`, { key: 'ngn', body });
     expect([reply.status, reply.json]).toEqual([400, generalError(400, 'VALIDATION_ERROR', message)]);
   });
 });
 
-describe('who may', () => {
+describe('access to endpoints', () => {
   type Row = readonly [method: string, target: string, body: unknown];
   const ROUTES: readonly Row[] = [
     ['GET', `${PATH}/${EP}`, undefined],
@@ -251,7 +251,7 @@ describe('who may', () => {
   ];
 
   test.each(ROUTES)(
-    "another account's, and the same account's in the other world: 404: %s %s",
+    "another account's, and the same account's in the other environment, answer 404: %s %s",
     async (method, target, body) => {
       await add();
       for (const key of ['usd', 'live/ngn']) {
@@ -262,7 +262,7 @@ describe('who may', () => {
     },
   );
 
-  test.each(ROUTES)('an id that cannot be: 404 before any use case: %s %s', async (method, target, body) => {
+  test.each(ROUTES)('an impossible id gets 404 before any use case: %s %s', async (method, target, body) => {
     for (const id of ['x', '%00', `ep-${'F'.repeat(32)}`, `msg-${'0'.repeat(32)}`, '%ED%A0%80']) {
       const reply = await api.ask(target.replace(EP, id), { key: 'ngn', method, body });
       expect([reply.status, reply.json]).toEqual([404, NOT_FOUND]);
@@ -279,7 +279,7 @@ describe('who may', () => {
   });
 
   const ALL: readonly Row[] = [['POST', PATH, { url: URL_OF_SHOP }], ...ROUTES];
-  test.each(ALL)('a key without the permission, or none: %s %s', async (method, target, body) => {
+  test.each(ALL)('a key without the permission, or no key, is refused: %s %s', async (method, target, body) => {
     const reading = method === 'GET';
     const [key, missing] = reading ? ['buyonly', 'read'] : ['readonly', 'purchase'];
     const reply = await api.ask(target, { key, method, body });
@@ -296,7 +296,7 @@ describe('who may', () => {
   });
 });
 
-test('a wrong method names those that are taken', async () => {
+test('a wrong method gets the allowed methods', async () => {
   const reply = await api.ask(`${PATH}/${EP}`, { key: 'ngn', method: 'PUT', body: {} });
   expect([reply.status, reply.headers['allow']]).toEqual([405, 'GET, HEAD, PATCH, DELETE, OPTIONS']);
 });

@@ -1,4 +1,4 @@
-// Messages, attempts and the low balance at the door: exact answers, filters, every wrong field named, only one's own.
+// Messages, attempts and the low balance over HTTP: exact answers, filters, every wrong field named, the account's own only.
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { WEBHOOK_EVENTS } from '../../src/webhooks/event-rules.ts';
 import { startApi, type TestApi, type Reply } from '../support/http/api.ts';
@@ -15,7 +15,7 @@ const EP = `ep-${'1'.padStart(32, '0')}`;
 const MSG = `msg-${'1'.padStart(32, '0')}`;
 const FAILED_MSG = `msg-${'2'.padStart(32, '0')}`;
 const TXN = `txn-${'a'.repeat(32)}`;
-/** What answers call TXN, the first id of a purchase in them. */
+/** The name TXN in answers, the first id of a purchase in them. */
 const FIRST_TXN = `txn-${'1'.padStart(32, '0')}`;
 const AT: unknown = expect.stringMatching(/^20\d\d-.*Z$/);
 const FIRST_AT = new Date('2026-01-31T09:30:00.250Z');
@@ -56,7 +56,7 @@ const MESSAGE = {
   closedAt: AT,
 };
 
-test('one message, with the bytes that are sent', async () => {
+test('one message is shown with the bytes that are sent', async () => {
   const reply = await api.ask(`${MESSAGES}/${MSG}`, { key: 'ngn' });
   const { body, ...rest } = reply.json as { body: string };
   expect([reply.status, rest]).toEqual([200, MESSAGE]);
@@ -67,7 +67,7 @@ test('one message, with the bytes that are sent', async () => {
   });
 });
 
-test('its attempts', async () => {
+test('its attempts are shown', async () => {
   const reply = await api.ask(`${MESSAGES}/${MSG}/attempts`, { key: 'ngn' });
   expect([reply.status, reply.json]).toMatchObject([
     200,
@@ -84,7 +84,7 @@ test('its attempts', async () => {
   ]);
 });
 
-test('again, under its own id', async () => {
+test('it is sent again with its own id', async () => {
   const reply = await api.ask(`${MESSAGES}/${MSG}/resend`, { key: 'ngn', method: 'POST' });
   expect([reply.status, reply.json]).toEqual([
     200,
@@ -92,11 +92,11 @@ test('again, under its own id', async () => {
   ]);
 });
 
-describe('listing', () => {
+describe('the list', () => {
   const idsOf = (reply: Reply): string[] =>
     (reply.json as { data: { items: { id: string }[] } }).data.items.map((one) => one.id.slice(-1));
 
-  test('without bodies', async () => {
+  test('has no bodies', async () => {
     const reply = await api.ask(`${MESSAGES}?limit=1`, { key: 'ngn' });
     expect(reply.json).toMatchObject({
       data: { items: [{ id: FAILED_MSG }], pagination: { totalItems: 2 } },
@@ -115,12 +115,12 @@ describe('listing', () => {
     [`?to=${EARLY}`, []],
     ['?from=2026-01-31T10:30:00%2B01:00&to=2999-01-31T09:31:00Z', ['2', '1']],
     ['?page=2', []],
-  ])('%s', async (query, ids) => {
+  ])('can be filtered by %s', async (query, ids) => {
     const reply = await api.ask(`${MESSAGES}${query}`, { key: 'ngn' });
     expect([reply.status, idsOf(reply)]).toEqual([200, ids]);
   });
 
-  test('every wrong filter is named', async () => {
+  test('refuses every wrong filter by name', async () => {
     const reply = await api.ask(
       `${MESSAGES}?status=SENT&event=x&from=now&to=2026-13-01T00:00:00Z&limit=0&endpointId=a&endpointId=b`,
       { key: 'ngn' },
@@ -144,7 +144,7 @@ describe('listing', () => {
   });
 });
 
-describe('who may', () => {
+describe('access to messages', () => {
   const ROUTES = [
     ['GET', ''],
     ['GET', '/attempts'],
@@ -152,7 +152,7 @@ describe('who may', () => {
   ] as const;
 
   test.each(ROUTES)(
-    "another account's, another world's, none, or one that cannot be: %s %s",
+    "another account's, another environment's, an unknown or an impossible one answers 404: %s %s",
     async (method, way) => {
       for (const [key, id] of [
         ['usd', MSG],
@@ -169,7 +169,7 @@ describe('who may', () => {
     },
   );
 
-  test('permissions', async () => {
+  test('needs the key’s permission', async () => {
     const refused = async (key: string, method: string, target: string): Promise<unknown> =>
       (await api.ask(target, { key, method })).json;
     const lacks = (scope: string): unknown =>
@@ -185,7 +185,7 @@ describe('low balance', () => {
   const PATH = '/api/wallet/low-balance';
   const put = (body: unknown, key = 'ngn'): Promise<Reply> => api.ask(PATH, { key, method: 'PUT', body });
 
-  test('set, read, switched off by 0 and by null; in the account’s currency and world', async () => {
+  test('is set, read, and switched off by 0 and by null; in the account’s currency and environment', async () => {
     expect((await api.ask(PATH, { key: 'ngn' })).text).toBe('{"amount":null,"currency":"NGN"}');
     const set = await put({ amount: 2500.5 });
     expect([set.status, set.text]).toEqual([200, '{"amount":2500.50,"currency":"NGN"}']);
@@ -204,7 +204,7 @@ describe('low balance', () => {
     '{"amount":1.001}',
     '{"amount":1e3}',
     '{"amount":1000000000.01}',
-  ])('not %s', async (rawBody) => {
+  ])('cannot be %s', async (rawBody) => {
     const reply = await api.ask(PATH, { key: 'ngn', method: 'PUT', rawBody: rawBody || '{}' });
     const words = rawBody
       ? 'must be a number from 0.00 to 1000000000.00 with at most two decimals'
@@ -216,7 +216,7 @@ describe('low balance', () => {
     expect(api.shop.calls).toEqual([]);
   });
 
-  test('a wallet route: a wrong key is UNAUTHORIZED; permissions', async () => {
+  test('is a wallet route: a wrong key is UNAUTHORIZED, and permissions apply', async () => {
     expect((await api.ask(PATH, { rawKey: 'nonsense' })).json).toMatchObject({ error: 'UNAUTHORIZED' });
     expect((await put({ amount: 1 }, 'readonly')).status).toBe(403);
     expect((await api.ask(PATH, { key: 'buyonly' })).status).toBe(403);
