@@ -1,4 +1,4 @@
-// The books' inspector can see: each kind of contradiction, planted with every guard of the database off, is found and named.
+// The audit of the books works: each kind of contradiction, planted with all guards of the database off, is found and named.
 import { sql } from 'kysely';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import { newBuyer, type Buyer } from './buyer.ts';
@@ -65,7 +65,7 @@ it.each([
     says: /is FAILED, but the supplier holds it$/,
   },
   {
-    what: 'an order at the supplier that nobody here knows',
+    what: 'an order at the supplier without a purchase of ours',
     damage: () => `update purchases set transaction_id = 'txn-other' where transaction_id = '${id}'`,
     repair: () => `update purchases set transaction_id = '${id}' where transaction_id = 'txn-other'`,
     says: /^the supplier holds txn-[0-9a-f]+, we do not$/,

@@ -1,4 +1,4 @@
-// The inspector of money from outside can see: each kind of contradiction, planted with every guard of the database off, is found and named.
+// The audit of outside money works: each kind of contradiction, planted with all guards of the database off, is found and named.
 import { sql } from 'kysely';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import { settlePurchase } from '../../src/purchases/store/purchases.ts';
@@ -49,7 +49,7 @@ it.each([
     says: /should have -2660000 on gateway-clearing:NGN, booked are -2160000$/,
   },
   {
-    what: 'a reversal that nobody booked',
+    what: 'a reversal that is not booked',
     damage: () => `update payments set reversed_minor = 100 ${ofDelivered()}`,
     repair: () => `update payments set reversed_minor = 0 ${ofDelivered()}`,
     says: /should have -100 on suspense:NGN, booked are 0$/,

@@ -34,12 +34,12 @@ const POINTS: readonly { readonly kind: Kind; readonly gate: Gate }[] = [
   { kind: 'refused: too poor', gate: 'refuse:commit' },
   { kind: 'paid by card', gate: 'pay:inside' },
   { kind: 'paid by card', gate: 'pay:commit' },
-  { kind: 'paid by card', gate: 'told:inside' },
-  { kind: 'paid by card', gate: 'told:commit' },
+  { kind: 'paid by card', gate: 'instructed:inside' },
+  { kind: 'paid by card', gate: 'instructed:commit' },
   { kind: 'paid by card', gate: 'answer:commit' },
   { kind: 'wallet funded', gate: 'fund:inside' },
   { kind: 'wallet funded', gate: 'fund:commit' },
-  { kind: 'wallet funded', gate: 'told:commit' },
+  { kind: 'wallet funded', gate: 'instructed:commit' },
   { kind: 'wallet funded', gate: 'answer:commit' },
 ];
 const ROUNDS = size({ ci: 1, prove: 40 });
