@@ -147,10 +147,11 @@ describe('the last use of a key', () => {
     } finally {
       await sql`grant update on accounts.api_keys to simway_accounts`.execute(books.owner);
     }
-    await until(
+    const usedAt = await until(
       () => lastUseOf(keyId),
       (at) => at !== null,
     );
+    expect(Date.now() - usedAt!.getTime()).toBeLessThan(60_000);
   });
 });
 

@@ -60,9 +60,10 @@ const rateOf = (currency: string, value: bigint): Rate => ({
 });
 
 /** Nearest to numerator ÷ denominator, the upper of two: by inequalities, not by the formula under test. */
-function isNearestHalfUp(whole: bigint, numerator: bigint, denominator: bigint): boolean {
+function expectNearestHalfUp(whole: bigint, numerator: bigint, denominator: bigint): void {
   const off = 2n * (whole * denominator - numerator);
-  return -denominator < off && off <= denominator;
+  expect(off).toBeGreaterThan(-denominator);
+  expect(off).toBeLessThanOrEqual(denominator);
 }
 
 describe('M9', () => {
@@ -73,9 +74,9 @@ describe('M9', () => {
           const settings = settingsOf(incrementBps);
           const ngn = convertUsdMinor(usdMinor, rateOf('NGN', rate), settings).amountMinor;
           const exact = usdMinor * rate * BigInt(10_000 + incrementBps);
-          if (!isNearestHalfUp(ngn, exact, 10n ** 10n)) throw new Error(`NGN ${ngn}`);
+          expectNearestHalfUp(ngn, exact, 10n ** 10n);
           const eur = convertUsdMinor(usdMinor, rateOf('EUR', rate), settings).amountMinor;
-          if (!isNearestHalfUp(eur, usdMinor * rate, 10n ** 6n)) throw new Error(`EUR ${eur}`);
+          expectNearestHalfUp(eur, usdMinor * rate, 10n ** 6n);
         }),
         { numRuns: RUNS, seed },
       );
@@ -87,8 +88,7 @@ describe('M9', () => {
       fc.assert(
         fc.property(amount, bps, (cost, markupBps) => {
           const cents = priceUsdMinor(cost, 'USER', settingsOf(markupBps));
-          if (!isNearestHalfUp(cents, cost * BigInt(10_000 + markupBps), 10n ** 6n))
-            throw new Error(`${cents}`);
+          expectNearestHalfUp(cents, cost * BigInt(10_000 + markupBps), 10n ** 6n);
         }),
         { numRuns: RUNS, seed },
       );

@@ -51,6 +51,11 @@ describe('a card', () => {
     const bought = await buyOutside(stack, ngn);
     await atGateway(stack, bought.reference, 'pay');
     await untilStatus(stack, bought.transactionId, 'SUCCESS');
+    expect(await timelineOf(stack, bought.transactionId)).toEqual([
+      'opened',
+      'payment-received',
+      'delivered',
+    ]);
   });
 
   it('is answered by confirm-payment with PENDING while unpaid, then with SUCCESS and the eSIM', async () => {

@@ -161,6 +161,7 @@ it('is credited through our polling when every event is dropped', async () => {
   const funding = await fundOutside(stack, account, { amount: 25, method: 'BANK_TRANSFER' });
   await atGateway(stack, funding.reference, 'pay', { times: 2 });
   await untilBalance(stack, account, 5_000);
+  expect(await untilFunding(stack, funding.transactionId, 'SUCCESS')).toMatchObject({ reason: null });
 });
 
 it('is not credited when paid in another currency: the money is refunded', async () => {

@@ -5,6 +5,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { closeUnpaid } from '../../src/purchases/store/purchases.ts';
+import { timelineOf } from '../support/buyer.ts';
 import { expectSoundBooks } from '../support/invariants.ts';
 import { eventsOf, postEvent, signatureOf } from '../support/payers.ts';
 import { countRows } from '../support/payment-books.ts';
@@ -276,6 +277,7 @@ describe('an event about a payment', () => {
   ])('is understood in this form: %j', async (faults) => {
     const { transactionId } = await paidWith(faults);
     await untilStatus(stack, transactionId, 'SUCCESS');
+    expect(await timelineOf(stack, transactionId)).toEqual(['opened', 'payment-received', 'delivered']);
   });
 
   it('is accepted when signed with the key that is being replaced', async () => {

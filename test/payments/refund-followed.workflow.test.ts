@@ -28,9 +28,10 @@ const listed = (query: string): Promise<string[]> => untilListed(stack, query, (
 it('a purchase with a refund in progress is FAILED in Temporal too', async () => {
   await gatewayFaults(stack, { refundDelayMs: 3_600_000 });
   const transactionId = await refunded();
-  await listed(
+  const found = await listed(
     `TransactionId = '${transactionId}' AND ExecutionStatus = 'Running' AND PurchaseStatus = 'FAILED' AND Reason = 'OUT_OF_STOCK'`,
   );
+  expect(found).toEqual([transactionId]);
 });
 
 it('a blocked refund is checked rarely once it needs attention, and at once when the gateway has news', async () => {

@@ -189,6 +189,7 @@ describe('a client that sends and never reads', () => {
     );
     client.socket.resume();
     await until(client.isClosed, Boolean);
+    expect(await closed(api, 'unread')).toBe(1);
   });
 
   test('is not closed while it reads, however slowly', async () => {

@@ -216,7 +216,8 @@ describe('the saved queries of docs/OPERATIONS.md', () => {
     ] as const)
       await untilListed(stack, queries.get(name) ?? '', (ids) => ids.includes(id));
     const one = (queries.get('one customer') ?? '').replace('acc-…', buyer.account.accountId);
-    await untilListed(stack, one, (ids) => ids.includes(pending) && ids.includes(stuck));
+    const customers = await untilListed(stack, one, (ids) => ids.includes(pending) && ids.includes(stuck));
+    expect(await stack.temporal.workflow.count(one)).toMatchObject({ count: customers.length });
     await stack.clearFaults();
     await harness.result(stuck);
     await untilListed(stack, queries.get('needs attention') ?? '', (ids) => !ids.includes(stuck));

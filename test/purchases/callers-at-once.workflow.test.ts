@@ -1,5 +1,5 @@
 // Callers that repeat their requests do not delay a purchase, however many they are.
-import { it } from 'vitest';
+import { expect, it } from 'vitest';
 import { findPurchaseRow } from '../support/buyer.ts';
 import { atGateway, confirm, gatewayFaults, untilStatus } from '../support/payments.ts';
 import { until } from '../support/until.ts';
@@ -47,4 +47,5 @@ it('overlapping calls of confirm-payment do not delay a delivery that is paid fo
     isOver = true;
     await Promise.all(callers);
   }
+  expect(await stack.supplierOrders(transactionId)).toHaveLength(1);
 });

@@ -97,6 +97,8 @@ describe('money in transit', () => {
     await atGateway(stack, transactionId, 'pay');
     await confirm(stack, buyer.account, transactionId);
     await untilFunding(stack, transactionId, 'SUCCESS');
+    const { body } = await confirm(stack, buyer.account, transactionId);
+    expect(body.timeline.map(({ what }) => what)).toEqual(['opened', 'wallet-credited']);
   });
 
   it('back to the buyer is followed until it is sent, and its workflow answers', async () => {
