@@ -6,7 +6,7 @@ import { LOCK_MS, SESSION_IDLE_MS, SESSION_MS, sessionUseCases } from '../../src
 import { bindAll } from '../../src/platform/composition/bind.ts';
 import type { DomainError } from '../../src/domain/errors.ts';
 import type { AccountsDb } from '../../src/platform/database/tables.ts';
-import { untilSomeoneWaits } from '../support/books.ts';
+import { untilStatementWaits } from '../support/books.ts';
 import { ADDRESS, codeOf, openOffice, OWN, WRONG } from './people.support.ts';
 
 const { books, deps, lockedOut, nowMs, pass, passwords, person, sessions, settled, signIn } =
@@ -87,7 +87,7 @@ describe('a session', () => {
       await sql`select 1 from accounts.people where id = ${personId} for update`.execute(trx);
       // Its password was right when it was checked; now it waits for the row.
       const waiting = codeOf(signIn(email, OWN));
-      await untilSomeoneWaits(books.owner);
+      await untilStatementWaits(books.owner);
       await sql`update accounts.people set password_hash = 'scrypt$another' where id = ${personId}`.execute(
         trx,
       );

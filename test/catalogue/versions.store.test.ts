@@ -7,7 +7,7 @@ import { replaceCatalogue, replaceTopUps, type Announce } from '../../src/catalo
 import { findChangesAfter, findLastVersionId } from '../../src/catalogue/store/versions.ts';
 import { findListCosts } from '../../src/reconciliation/store/orders.ts';
 import { enqueueCatalogueEvents, MAX_PACKAGE_EVENTS } from '../../src/webhooks/catalogue-events.ts';
-import { openBooks, untilSomeoneWaits, type Books } from '../support/books.ts';
+import { openBooks, untilStatementWaits, type Books } from '../support/books.ts';
 import { basePackage, region } from '../support/facts.ts';
 
 const books: Books = await openBooks();
@@ -90,7 +90,7 @@ it('no id becomes visible before an earlier change: a reader between two syncs m
     ],
     3,
   );
-  await untilSomeoneWaits(books.owner);
+  await untilStatementWaits(books.owner);
   // Ids of the first sync are assigned and not committed; none of the second may be visible.
   expect(await changes()).toEqual(['A ADDED', 'B ADDED']);
   held.resolve(undefined);

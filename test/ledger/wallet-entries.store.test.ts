@@ -23,7 +23,7 @@ import { markPaid } from '../../src/purchases/store/payment-bookings.ts';
 import { profileItem, settlePurchase } from '../../src/purchases/store/purchases.ts';
 import { newPendingMessages } from '../../src/webhooks/store/messages.ts';
 import { fillWalletEntries } from '../../migrations/fill-wallet-entries.ts';
-import { nameOfRefusal, openBooks, untilSomeoneWaits, type Books } from '../support/books.ts';
+import { nameOfRefusal, openBooks, untilStatementWaits, type Books } from '../support/books.ts';
 import { openSchema } from '../support/database.ts';
 import { explain, rowsReadBy } from '../support/explain.ts';
 import { basePackage, profileFacts, purchaseInput, region } from '../support/facts.ts';
@@ -234,7 +234,7 @@ it('a change that waited for another comes after it, even if its row in the ledg
   await locked.promise;
   // Its entry is numbered by the ledger before it gets the wallet.
   const waiting = fund(accountId, 5n, 'order:2');
-  await untilSomeoneWaits(books.owner);
+  await untilStatementWaits(books.owner);
   slow.resolve(undefined);
   await Promise.all([holding, waiting]);
   const entries = await allEntries(books.world, accountId);

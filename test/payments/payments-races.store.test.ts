@@ -4,7 +4,7 @@ import { findPayments, nextPaymentAttempt, closeFundingUnpaid } from '../../src/
 import { closeUnpaid, settlePurchase } from '../../src/purchases/store/purchases.ts';
 import { failPurchase } from '../support/give-back.ts';
 import { findOpenRefunds } from '../../src/payments/store/refunds.ts';
-import { untilSomeoneWaits } from '../support/books.ts';
+import { untilStatementWaits } from '../support/books.ts';
 import { createRandom, withSeed } from '../support/size.ts';
 import { CHARGE_MINOR, paid, PRICE_MINOR, usePaymentBooks, type Payer } from './payments.support.ts';
 
@@ -93,9 +93,9 @@ describe('closing as unpaid and paying at the same moment', () => {
     const payer = await books.payer();
     const locked = await lock(payer);
     const looking = books.bookCheck(payer);
-    await untilSomeoneWaits(books.owner);
+    await untilStatementWaits(books.owner);
     const closing = close(payer);
-    await untilSomeoneWaits(books.owner, 2);
+    await untilStatementWaits(books.owner, 2);
     await locked.letGo();
     await looking;
     await expectOneWinner(payer, await closing);
@@ -106,9 +106,9 @@ describe('closing as unpaid and paying at the same moment', () => {
     const payer = await books.payer();
     const locked = await lock(payer);
     const closing = close(payer);
-    await untilSomeoneWaits(books.owner);
+    await untilStatementWaits(books.owner);
     const looking = books.bookCheck(payer);
-    await untilSomeoneWaits(books.owner, 2);
+    await untilStatementWaits(books.owner, 2);
     await locked.letGo();
     await looking;
     await expectOneWinner(payer, await closing);
@@ -165,9 +165,9 @@ describe('checking while the purchase is closed', () => {
     await books.bookCheck(payer);
     const locked = await lock(payer);
     const failing = failPurchase(books.world, payer.transactionId, OUT_OF_STOCK);
-    await untilSomeoneWaits(books.owner);
+    await untilStatementWaits(books.owner);
     const looking = books.bookCheck(payer, paid(2n * CHARGE_MINOR));
-    await untilSomeoneWaits(books.owner, 2);
+    await untilStatementWaits(books.owner, 2);
     await locked.letGo();
     await Promise.all([failing, looking]);
     expect(await books.status(payer)).toBe('FAILED, OUT_OF_STOCK');
@@ -178,9 +178,9 @@ describe('checking while the purchase is closed', () => {
       const payer = await books.payer();
       const locked = await lock(payer);
       const paying = books.bookCheck(payer);
-      await untilSomeoneWaits(books.owner);
+      await untilStatementWaits(books.owner);
       const failing = failPurchase(books.world, payer.transactionId, OUT_OF_STOCK);
-      await untilSomeoneWaits(books.owner, 2);
+      await untilStatementWaits(books.owner, 2);
       await locked.letGo();
       await Promise.all([paying, failing]);
       expect(await findOpenRefunds(books.world, payer.transactionId)).toHaveLength(1);

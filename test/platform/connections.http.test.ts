@@ -253,10 +253,20 @@ describe('a client that sends and never reads', () => {
       const flood = async (clients: number): Promise<void> => {
         // The first answers fill the buffers on the way. Then the server holds only what it made of the small requests after them.
         const bytes = BIG.repeat(8) + 'GET / HTTP/1.1\r\n\r\n'.repeat(3_000);
-        await Promise.all(
+        const flooding = await Promise.all(
           Array.from({ length: clients }, () => come(port, '127.0.0.2', bytes, { isReading: false })),
         );
-        await sleep(3_000);
+        // Until the server takes no more bytes from any of them.
+        let unsent = '';
+        await until(
+          () => flooding.map(({ socket, isClosed }) => (isClosed() ? 0 : socket.writableLength)).join(),
+          (now) => {
+            const isStill = now === unsent;
+            unsent = now;
+            return isStill;
+          },
+          { everyMs: 500 },
+        );
       };
       const before = await measure();
       await flood(20);

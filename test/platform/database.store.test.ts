@@ -6,7 +6,7 @@ import { freePort } from '../../src/dev/ports.ts';
 import { CONSTRAINTS, constraintOf, isPassing } from '../../src/platform/database/errors.ts';
 import { openDatabase, openPool, type DatabaseOptions } from '../../src/platform/database/database.ts';
 import type { WorldDb } from '../../src/platform/database/tables.ts';
-import { openBooks, untilSomeoneWaits, type Books } from '../support/books.ts';
+import { openBooks, type Books } from '../support/books.ts';
 import { until } from '../support/until.ts';
 
 const books: Books = await openBooks();
@@ -113,17 +113,18 @@ describe('temporary errors', () => {
     [
       'a lock that is not given in time',
       async () => {
-        const blocked = Promise.withResolvers<undefined>();
+        const locked = Promise.withResolvers<undefined>();
+        const hasFailed = Promise.withResolvers<undefined>();
         const holding = books.owner.transaction().execute(async (trx) => {
           await sql`lock table regions in access exclusive mode`.execute(trx);
-          blocked.resolve(undefined);
-          await untilSomeoneWaits(books.owner);
-          await sql`select pg_sleep(0.5)`.execute(trx);
+          locked.resolve(undefined);
+          await hasFailed.promise;
         });
-        await blocked.promise;
+        await locked.promise;
         try {
           await sql`select from regions`.execute(open());
         } finally {
+          hasFailed.resolve(undefined);
           await holding;
         }
       },
@@ -147,8 +148,12 @@ describe('temporary errors', () => {
         open()
           .transaction()
           .execute(async (trx) => {
+            const { rows } = await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(trx);
             await sql`set local idle_in_transaction_session_timeout = 20`.execute(trx);
-            await new Promise((resolve) => setTimeout(resolve, 200));
+            await until(
+              () => sql`select from pg_stat_activity where pid = ${rows[0]!.pid}`.execute(books.owner),
+              (found) => found.rows.length === 0,
+            );
             await sql`select 1`.execute(trx);
           }),
     ],

@@ -6,7 +6,7 @@ import { replaceCatalogue } from '../../src/catalogue/store/catalogue.ts';
 import { beginKey, findIdempotencyKey, keepAnswer } from '../../src/platform/idempotency/store.ts';
 import { ensureWallet, findWallet, fundWallet } from '../../src/ledger/store/ledger.ts';
 import { openPurchase, type OpenOptions } from '../../src/purchases/store/opening.ts';
-import { openBooks, refusalOf, untilSomeoneWaits, type Books } from '../support/books.ts';
+import { openBooks, refusalOf, untilStatementWaits, type Books } from '../support/books.ts';
 import { basePackage, purchaseInput, region } from '../support/facts.ts';
 import { openFunding } from '../../src/payments/store/payments.ts';
 import type { FundingInput } from '../../src/payments/rules.ts';
@@ -80,7 +80,7 @@ it('of two runs, one between its read and its write, the other’s stored result
   await withdraw(NOW);
   // It has read a withdrawn package and no purchase, and waits to write its refusal.
   const refusing = refusalOf(openPurchase(books.world, input, OPEN));
-  await untilSomeoneWaits(books.owner);
+  await untilStatementWaits(books.owner);
   await opening.commit().execute();
   expect(await refusing).toBe('idempotency_keys_pkey');
   expect(await keptOf(input)).toMatchObject({ refusal: undefined, answer: EARLY });

@@ -22,7 +22,7 @@ import {
   type RefundRow,
 } from '../../src/payments/store/refunds.ts';
 import type { WorldDb } from '../../src/platform/database/tables.ts';
-import { nameOfRefusal, untilSomeoneWaits } from '../support/books.ts';
+import { nameOfRefusal, untilStatementWaits } from '../support/books.ts';
 import { NO_LIMITS, purchaseInput } from '../support/facts.ts';
 import { locksOf, locksTakenBy } from '../support/locks.ts';
 import { CHARGE_MINOR, NOW, usePaymentBooks, type Payer } from '../payments/payments.support.ts';
@@ -119,7 +119,7 @@ it.each(Object.entries(ends))(
       const running: Promise<unknown>[] = [];
       for (const [nth, start] of (round % 2 === 0 ? starts : starts.toReversed()).entries()) {
         running.push(start().catch((error: unknown) => failures.push(nameOfRefusal(error))));
-        await untilSomeoneWaits(books.owner, nth + 1);
+        await untilStatementWaits(books.owner, nth + 1);
       }
       await letGo();
       await Promise.all(running);

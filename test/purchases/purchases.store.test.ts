@@ -14,7 +14,7 @@ import { findPurchase, findTimeline } from '../../src/purchases/store/reads.ts';
 import { openPurchase, type OpenOptions } from '../../src/purchases/store/opening.ts';
 import { flagAttention, settlePurchase, profileItem } from '../../src/purchases/store/purchases.ts';
 import { failPurchase } from '../support/give-back.ts';
-import { auditBooks, openBooks, refusalOf, untilSomeoneWaits, type Books } from '../support/books.ts';
+import { auditBooks, openBooks, refusalOf, untilStatementWaits, type Books } from '../support/books.ts';
 import { basePackage, profileFacts, purchaseInput, region } from '../support/facts.ts';
 
 const NOW = new Date('2026-03-01T10:00:00.000Z');
@@ -143,7 +143,7 @@ describe('openPurchase', () => {
         })
         .execute();
       refusing.resolve(undefined);
-      await untilSomeoneWaits(books.owner);
+      await untilStatementWaits(books.owner);
     });
     await refusing.promise;
     blocked.resolve(refusalOf(openPurchase(books.world, input, OPEN)));

@@ -119,7 +119,7 @@ export function nameOfRefusal(error: unknown): string {
 }
 
 /** Resolves once a statement in this database waits for a lock. */
-export async function untilSomeoneWaits(db: WorldDb, statements = 1): Promise<void> {
+export async function untilStatementWaits(db: WorldDb, statements = 1): Promise<void> {
   const endsAtMs = performance.now() + WAIT_DEADLINE_MS;
   for (;;) {
     const { rows } = await sql<{ waiting: bigint }>`

@@ -4,7 +4,6 @@ import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
 import { expect, inject, it, onTestFinished } from 'vitest';
 import { connectClient } from '../../src/platform/temporal/connect.ts';
-import { freePort } from '../../src/dev/ports.ts';
 import { until } from '../support/until.ts';
 
 it('closing the connection ends a call that is being retried, and its retries', async () => {
@@ -12,13 +11,26 @@ it('closing the connection ends a call that is being retried, and its retries', 
   const note = (error: unknown): number => unhandled.push(error);
   process.on('unhandledRejection', note);
   onTestFinished(() => void process.off('unhandledRejection', note));
-  const temporal = connectClient({ address: `127.0.0.1:${await freePort()}`, namespace: 'none' });
+  let attempts = 0;
+  const refusing = createServer((socket) => {
+    attempts += 1;
+    socket.destroy();
+  }).listen(0, '127.0.0.1');
+  onTestFinished(() => void refusing.close());
+  await once(refusing, 'listening');
+  const address = `127.0.0.1:${(refusing.address() as AddressInfo).port}`;
+  const temporal = connectClient({ address, namespace: 'none' });
   const called = expect(temporal.client.workflow.getHandle('unknown').describe()).rejects.toThrow();
-  await setTimeout(50);
+  await until(
+    () => attempts,
+    (count) => count > 0,
+  );
   await temporal.close();
   await called;
+  const attemptsBefore = attempts;
   // Longer than the pause between two attempts.
   await setTimeout(1_000);
+  expect(attempts).toBe(attemptsBefore);
   expect(unhandled).toEqual([]);
 });
 

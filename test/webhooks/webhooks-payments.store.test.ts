@@ -10,7 +10,7 @@ import { failPurchaseIn, settlePurchase } from '../../src/purchases/store/purcha
 import { failPurchase } from '../support/give-back.ts';
 import { closeRefundDone, creditRefund, findOpenRefunds } from '../../src/payments/store/refunds.ts';
 import { newPendingMessages } from '../../src/webhooks/store/messages.ts';
-import { untilSomeoneWaits } from '../support/books.ts';
+import { untilStatementWaits } from '../support/books.ts';
 import { NO_LIMITS } from '../support/facts.ts';
 import { CHARGE_MINOR, NOW, paid, usePaymentBooks, type Payer } from '../payments/payments.support.ts';
 import { messagesOf, newEndpoint, type EndpointOptions } from './webhooks.support.ts';
@@ -235,7 +235,7 @@ describe('a refund', () => {
         payers.map(({ transactionId }) => beginRefundMove(transactionId, amountMinor)),
       );
       const made = moves.map((moveId) => carryOutAction(books.world, moveId, { stage: 'closed', now: NOW }));
-      await untilSomeoneWaits(books.owner, 2);
+      await untilStatementWaits(books.owner, 2);
       await wallet.rollback().execute();
       for (const { outcome } of await Promise.all(made)) expect(outcome).toBe('done');
       expect(await messagesOf(books.owner, accountId)).toHaveLength(messages);
