@@ -160,7 +160,7 @@ describe('keys', () => {
   });
 });
 
-describe('what operators do', () => {
+describe('an operator', () => {
   const actions = async (subject: string) =>
     (
       await books.accounts

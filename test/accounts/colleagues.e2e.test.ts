@@ -210,7 +210,7 @@ describe('colleagues', () => {
   });
 });
 
-it('include an owner who renames the account and sets its website, which must answer', async () => {
+it('an owner renames the account and sets its website, which must answer', async () => {
   const owner = await signedUp(stack);
   const changed = await owner.ask('PATCH', '/account', { body: { name: 'B', websiteUrl: `${inbox.url}/` } });
   expect(data(changed)).toMatchObject({ name: 'B', websiteUrl: `${inbox.url}/` });

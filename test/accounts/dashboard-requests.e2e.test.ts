@@ -23,7 +23,7 @@ beforeAll(async () => {
 });
 afterAll(() => stack.close());
 
-describe('CSRF', () => {
+describe('protection against cross-site requests', () => {
   it.each([
     ['another site', { 'Sec-Fetch-Site': 'cross-site', Origin: 'https://evil.example' }, 403],
     ['a neighbour of ours', { 'Sec-Fetch-Site': 'same-site' }, 403],
@@ -237,7 +237,7 @@ describe('operators', () => {
       expect(codeOf(await browser.call('GET', path, away))).toBe('IP_NOT_WHITELISTED');
   });
 
-  it('are not merchants’ users: a user’s session is refused under /ops', async () => {
+  it('do not include merchants’ users: a user’s session is refused under /ops', async () => {
     const { browser } = await signedUp(stack);
     expect((await browser.call('GET', '/ops/stuck')).status).toBe(401);
   });

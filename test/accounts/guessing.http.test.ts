@@ -151,7 +151,7 @@ describe('guessed keys', () => {
   });
 });
 
-it('count only failures: the first use of a good key uses up nothing of the limit', async () => {
+it('a good key that is used for the first time uses up nothing of the limit', async () => {
   for (let i = 0; i < LIMIT + 5; i += 1) {
     const reply = await withKey(await makeKey());
     expect([reply.status, reply.headers['x-ratelimit-limit']]).toEqual([200, '100']);
@@ -159,13 +159,13 @@ it('count only failures: the first use of a good key uses up nothing of the limi
   expect(api.limiter.counts.get('failed-auth:127.0.0.1')).toBe(0);
 });
 
-it('count once each, with or without a query', async () => {
+it('a failed authentication is counted once, with or without a query', async () => {
   const unknown = newApiKey('simway', 'test');
   for (const rawKey of [unknown, unknown, 'junk', '']) expect((await withKey(rawKey)).status).toBe(401);
   expect(api.limiter.counts.get('failed-auth:127.0.0.1')).toBe(4);
 });
 
-it('are not counted while the database is down', async () => {
+it('failed authentications are not counted while the database is down', async () => {
   const away = Object.assign(new Error('connection terminated'), { code: '57P01' });
   api.shop.useCases.accounts.authenticate = async (_rawKey, beforeAsking) => {
     await beforeAsking?.();

@@ -155,7 +155,7 @@ describe('the last use of a key', () => {
   });
 });
 
-it('is listed for all keys of an account, with nothing that could be used as a key', async () => {
+it('all keys of an account are listed with their last use, and with nothing that could be used as a key', async () => {
   const own = await createAccount(
     books.accounts,
     { type: 'USER', name: 'Bo', email: 'bo@example.com', currency: 'USD', plan: 'STANDARD' },

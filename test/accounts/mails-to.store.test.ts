@@ -15,7 +15,7 @@ const NOW = new Date('2026-03-01T10:00:00.000Z');
 const later = (ms: number): Date => new Date(NOW.getTime() + ms);
 const HOUR_MS = 3_600_000;
 
-it('are limited within an hour, whatever triggers them; the next hour starts at zero', async () => {
+it('mails to an address are limited within an hour, whatever triggers them; the next hour starts at zero', async () => {
   const turns = await Promise.all(
     Array.from({ length: 12 }, (_, index) =>
       takeMailTurn(books.accounts, 'reset', index % 2 === 0 ? 'ada@shop.example' : 'Ada@Shop.example', NOW),
@@ -27,14 +27,14 @@ it('are limited within an hour, whatever triggers them; the next hour starts at 
   expect(await takeMailTurn(books.accounts, 'reset', 'ada@shop.example', later(HOUR_MS + 1))).toBe(true);
 });
 
-it('of one kind do not use up the limit of another: a stranger’s sign-ups do not block the owner’s password reset', async () => {
+it('mails of one kind do not use up the limit of another: a stranger’s sign-ups do not block the owner’s password reset', async () => {
   for (let n = 0; n <= MAX_MAILS_AN_HOUR; n += 1)
     await takeMailTurn(books.accounts, 'sign-up', 'cy@shop.example', NOW);
   expect(await takeMailTurn(books.accounts, 'sign-up', 'cy@shop.example', NOW)).toBe(false);
   expect(await takeMailTurn(books.accounts, 'reset', 'cy@shop.example', NOW)).toBe(true);
 });
 
-it('with invitations are counted by account for a day', async () => {
+it('mails with invitations are counted by account for a day', async () => {
   const turns: boolean[] = [];
   for (let n = 0; n <= MAX_INVITATIONS_A_DAY; n += 1)
     turns.push(await takeInvitationTurn(books.accounts, 'acc-1', later(n)));
@@ -46,7 +46,7 @@ it('with invitations are counted by account for a day', async () => {
   expect(await takeInvitationTurn(books.accounts, 'acc-1', later(24 * HOUR_MS + 1))).toBe(true);
 });
 
-it('leave no address behind, and no count for longer than needed', async () => {
+it('counts of mails contain no address, and are deleted when they are no longer needed', async () => {
   await takeMailTurn(books.accounts, 'reset', 'eve@shop.example', NOW);
   const rows = await books.accounts.selectFrom('mails_to').selectAll().execute();
   expect(JSON.stringify(rows.map((row) => row.address_sha256.toString('utf8')))).not.toContain(

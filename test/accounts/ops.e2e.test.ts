@@ -386,7 +386,7 @@ describe('one person of finance alone', () => {
     expect(endOf(await finance.call('POST', approve))).toEqual([200]);
   });
 
-  it('is not approved by a person who got access from the requester today', async () => {
+  it('gets no approval from a person whose access they gave today', async () => {
     const [asker, fresh] = await Promise.all([signedIn(stack, 'FINANCE'), signedIn(stack, 'FINANCE')]);
     const id = await delivered();
     const asked = await ask(asker, id, { move: 'credit-wallet', goodwill: true });

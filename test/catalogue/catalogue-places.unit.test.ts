@@ -40,14 +40,14 @@ describe.each([
   });
 });
 
-it('names all global bundles, and Greenland is none of them', () => {
+it('all global bundles are recognised, and Greenland is none of them', () => {
   const regions = regionsOf(wirePackages, { globalCodes: new Set(), locations, imageHost });
   const globals = regions.filter((region) => region.regionType === 'GL').map((region) => region.regionCode);
   expect(globals).toEqual([...globalCodes]);
   expect(globals).not.toContain('GL');
 });
 
-it('has names whose size is the listed allowance', () => {
+it('the size in a package’s name is its listed allowance', () => {
   const sized = catalogue.base.flatMap(({ item }) => {
     const [, size, unit] = / (\d+)([MG]B)(?= |\/Day)/.exec(item.name) ?? [];
     return size === undefined ? [] : [{ item, named: `${size} ${unit}` }];

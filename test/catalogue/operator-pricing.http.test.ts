@@ -303,7 +303,7 @@ describe('a rate that is far off', () => {
   });
 });
 
-test('is in the history of its currency, which has at most 200 points, the last of each span, oldest first', async () => {
+test('the history of a currency has at most 200 points, the last of each span, oldest first', async () => {
   const now = Date.now();
   await sql`
     insert into test.exchange_rates (currency, rate_micros, source, observed_at, status)
@@ -426,7 +426,7 @@ describe('prices', () => {
 });
 
 test.each(pricingRoutes().map((route) => [route.docs?.operationId ?? '', route] as const))(
-  'have examples in the reference of %s that match its schemas',
+  'the reference’s examples of %s match its schemas',
   (operationId, route) => {
     const examples = EXAMPLES[operationId];
     expect(Object.keys(examples?.request ?? {}).length > 0).toBe(route.body !== undefined);

@@ -78,7 +78,7 @@ describe('the whole catalogue', () => {
   });
 });
 
-test('shows a change in hundredths of a percent, rounded half up, and none from zero', () => {
+test('a change is shown in hundredths of a percent, rounded half up, and none from zero', () => {
   expect(changeBps(300n, 301n)).toBe(33);
   expect(changeBps(300n, 299n)).toBe(-33);
   expect(changeBps(20_000n, 20_001n)).toBe(1);

@@ -129,8 +129,8 @@ describe('pricing settings', () => {
   });
 });
 
-describe('a world', () => {
-  it('knows which environment it is', async () => {
+describe('a database schema', () => {
+  it('records which environment it is', async () => {
     expect(await readEnvironment(books.world)).toBe('test');
   });
 });

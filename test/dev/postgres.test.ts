@@ -50,7 +50,7 @@ afterEach(async () => {
   started.clear();
 });
 
-test('keeps its data over stop, restart, a crash and a new start; makes the cluster once', async () => {
+test('Postgres keeps its data over stop, restart, a crash and a new start; the cluster is made once', async () => {
   const log = rememberingLog();
   const first = await start('kept', { log });
   await query(first.url, 'CREATE TABLE kept (n int)');
@@ -67,7 +67,7 @@ test('keeps its data over stop, restart, a crash and a new start; makes the clus
   expect(log.lines.filter((line) => line.includes('new Postgres cluster'))).toHaveLength(1);
 });
 
-test('is durable by default, uses UTF-8 and UTC, and takes 200 connections', async () => {
+test('Postgres is durable by default, uses UTF-8 and UTC, and takes 200 connections', async () => {
   const { url } = await start('settings', { durability: 'on' });
   const settings = [
     'fsync',
@@ -84,7 +84,7 @@ test('is durable by default, uses UTF-8 and UTC, and takes 200 connections', asy
   expect(await query(url, 'SELECT current_database()')).toEqual(['simway']);
 });
 
-test('listens on loopback only, opens no socket file, and requires its password', async () => {
+test('Postgres listens on loopback only, opens no socket file, and requires its password', async () => {
   const { url, port } = await start('closed');
   expect(await query(url, 'SHOW listen_addresses')).toEqual(['127.0.0.1']);
   expect(await query(url, 'SHOW unix_socket_directories')).toEqual(['']);
@@ -102,7 +102,7 @@ test('listens on loopback only, opens no socket file, and requires its password'
   expect((await stat(cluster)).mode & 0o777).toBe(0o700);
 });
 
-test('makes the cluster again when the first run was killed half-way', async () => {
+test('startPostgres makes the cluster again when the first run was killed half-way', async () => {
   const partial = join(folder, 'half', 'cluster.partial');
   await mkdir(partial, { recursive: true });
   await writeFile(join(partial, 'PG_VERSION'), '17\n');
@@ -112,7 +112,7 @@ test('makes the cluster again when the first run was killed half-way', async () 
   expect((await readdir(join(folder, 'half'))).filter((name) => name.includes('partial'))).toEqual([]);
 });
 
-test('starts over a stale pid file, even when another program now has that process id', async () => {
+test('Postgres starts over a stale pid file, even when another program now has that process id', async () => {
   const first = await start('stale');
   await first.stop();
   const other = spawn('sleep', ['600']);
@@ -128,7 +128,7 @@ test('starts over a stale pid file, even when another program now has that proce
   other.kill();
 });
 
-test('a killed run leaves no server behind', async () => {
+test('a killed run leaves no Postgres behind', async () => {
   const holder = await hold('postgres', join(folder, 'watched'));
   const { pid, url } = holder.started;
   expect(await query(url, 'SELECT 1')).toEqual([1]);
@@ -136,7 +136,7 @@ test('a killed run leaves no server behind', async () => {
   await until(async () => !(await runs(pid)), 20_000);
 });
 
-test('stops a server that a killed run left behind, and continues with its data', async () => {
+test('startPostgres stops a server that a killed run left behind, and continues with its data', async () => {
   const holder = await hold('postgres', join(folder, 'orphan'));
   const { pid, url } = holder.started;
   await query(url, 'CREATE TABLE kept AS SELECT 1 AS n');
@@ -150,7 +150,7 @@ test('stops a server that a killed run left behind, and continues with its data'
   expect(await query(next.url, 'SELECT n FROM kept')).toEqual([1]);
 });
 
-test('two runs cannot work on one folder', async () => {
+test('two runs of Postgres cannot work on one folder', async () => {
   const first = await start('shared');
   await expect(start('shared')).rejects.toThrow(`is in use by process ${process.pid}`);
   expect(await query(first.url, 'SELECT 1')).toEqual([1]);
@@ -161,7 +161,7 @@ test('two runs cannot work on one folder', async () => {
   await first.start();
 });
 
-test('takes another port when the preferred one is taken, and fails when a required one is', async () => {
+test('Postgres takes another port when the preferred one is taken, and fails when a required one is', async () => {
   const server = createServer((socket) => socket.resume()).listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as { port: number };
@@ -174,7 +174,7 @@ test('takes another port when the preferred one is taken, and fails when a requi
   expect((await start('ports', { preferredPort: port })).port).toBe(port);
 });
 
-test('stops with clients connected, and frees its port', async () => {
+test('Postgres stops with clients connected, and frees its port', async () => {
   const postgres = await start('busy');
   const { url, port } = postgres;
   const client = new pg.Client({ connectionString: url });
@@ -187,7 +187,7 @@ test('stops with clients connected, and frees its port', async () => {
   expect(await isPortFree(port)).toBe(true);
 });
 
-test('removes all it made', async () => {
+test('Postgres removes all files it made', async () => {
   const postgres = await start('removed');
   await postgres.remove();
   await expect(stat(join(folder, 'removed'))).rejects.toThrow('ENOENT');

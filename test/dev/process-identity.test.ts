@@ -18,7 +18,7 @@ async function program(name: string): Promise<{ dataDir: string; pid: number }> 
   return { dataDir, pid: child.pid! };
 }
 
-test('ends the remembered server and forgets it', async () => {
+test('endLeftoverServer ends the remembered server and forgets it', async () => {
   const { dataDir, pid } = await program('remembered');
   const log = rememberingLog();
   await writeServerPid(dataDir, pid);
@@ -30,7 +30,7 @@ test('ends the remembered server and forgets it', async () => {
   expect(log.lines).toHaveLength(1);
 });
 
-test('leaves a later program with the same process id alone, and ignores a damaged file', async () => {
+test('endLeftoverServer leaves a later program with the same process id alone, and ignores a damaged file', async () => {
   const { dataDir, pid } = await program('reused');
   const log = rememberingLog();
   for (const remembered of [JSON.stringify({ pid, startTime: 'long ago' }), '{"pid":', '']) {

@@ -26,7 +26,7 @@ function info(apiUrl: string): RunningInfo {
   };
 }
 
-test('is written with mode 600, read back, and removed by a clean stop', async () => {
+test('running.json is written with mode 600, read back, and removed by a clean stop', async () => {
   const dataDir = join(folder, 'a', '.data');
   const run = await beginRun(dataDir);
   expect(await readRunningFile(dataDir)).toBeNull();
@@ -38,7 +38,7 @@ test('is written with mode 600, read back, and removed by a clean stop', async (
   expect((await readdir(dataDir)).filter((name) => name.includes('running'))).toEqual([]);
 });
 
-test('deletes what a killed run left, also files that others could read, before anything else', async () => {
+test('a run first deletes the files that a killed run left, also those that others could read', async () => {
   const dataDir = join(folder, 'b');
   await mkdir(dataDir);
   await writeFile(join(dataDir, 'running.json'), '{"apiUrl":"http://old"}');
@@ -50,7 +50,7 @@ test('deletes what a killed run left, also files that others could read, before 
   await run.close();
 });
 
-test('is never seen half-written', async () => {
+test('running.json is never seen half-written', async () => {
   const dataDir = join(folder, 'c');
   const run = await beginRun(dataDir);
   await run.publish(info('http://127.0.0.1:1'));
@@ -71,7 +71,7 @@ test('is never seen half-written', async () => {
   await run.close();
 });
 
-test('refuses a second run in the same folder and names the process that has it; after a kill the next run starts', async () => {
+test('a second run in the same folder is refused, with the process that has it named; after a kill the next run starts', async () => {
   const dataDir = join(folder, 'd');
   const holder = await hold('run', dataDir);
   const refusal = `already running in this checkout (process ${holder.process.pid!})`;

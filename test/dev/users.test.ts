@@ -45,7 +45,7 @@ async function userNamed(name: string): Promise<User> {
   return { uid: uid!, gid: gid! };
 }
 
-test('a plain user starts it in a checkout of its own, data in the checkout', async () => {
+test('a plain user starts Postgres in a checkout of its own, data in the checkout', async () => {
   const user = isRoot ? await userNamed('nobody') : undefined;
   const checkout = await makeCheckout(join(folder, 'plain'), user);
   await startTwice(checkout, user);
@@ -55,7 +55,7 @@ test('a plain user starts it in a checkout of its own, data in the checkout', as
 
 // Only root can act as another user: these tests exist where they can run.
 if (isRoot) {
-  test('root starts it in an open checkout, as another user, data in the checkout', async () => {
+  test('root starts Postgres in an open checkout, as another user, data in the checkout', async () => {
     const checkout = await makeCheckout(join(folder, 'open'));
     const said = await startTwice(checkout);
     const cluster = await stat(join(checkout.postgresDir, 'cluster'));
@@ -63,7 +63,7 @@ if (isRoot) {
     expect(said).not.toContain('cannot enter');
   });
 
-  test('root starts it in a checkout closed to others, with data and programs elsewhere, and says where', async () => {
+  test('root starts Postgres in a checkout closed to others, with data and programs elsewhere, and says where', async () => {
     const checkout = await makeCheckout(join(folder, 'closed', 'checkout'));
     await chmod(join(folder, 'closed'), 0o700);
     const said = await startTwice(checkout);

@@ -9,7 +9,7 @@ import {
   purchaseStatusesBefore,
 } from '../../src/domain/states.ts';
 
-describe('purchase', () => {
+describe('a purchase', () => {
   it.each([
     ['PENDING', []],
     ['PROCESSING', ['PENDING']],
@@ -28,7 +28,7 @@ describe('purchase', () => {
   });
 });
 
-describe('eSIM', () => {
+describe('an eSIM', () => {
   const MOVES: Record<string, string> = {
     PENDING: 'CREATED ACTIVE FAILED CANCELLED',
     CREATED: 'ACTIVE EXPIRED CANCELLED SUSPENDED',
@@ -40,7 +40,7 @@ describe('eSIM', () => {
   };
   const pairs = ESIM_STATUSES.flatMap((from) => ESIM_STATUSES.map((to) => [from, to] as const));
 
-  it.each(pairs)('%s → %s', (from, to) => {
+  it.each(pairs)('goes from %s to %s only if the table allows it', (from, to) => {
     expect(canChangeStatus(from, to)).toBe(from === to || MOVES[from]!.split(' ').includes(to));
   });
 

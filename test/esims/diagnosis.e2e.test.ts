@@ -75,7 +75,7 @@ const LIFE: readonly (readonly [DiagnosisCode, object, number?])[] = [
   ['EXPIRED', { esimStatus: 'USED_EXPIRED' }],
 ];
 
-it('names each cause over a whole life, and the page shows the install data until the eSIM is installed', async () => {
+it('the diagnosis names each cause over a whole life, and the page shows the install data until the eSIM is installed', async () => {
   const { esimId, iccid } = await buy();
   const install = await stack.call('GET', `/api/esim/${esimId}/install`, { key: account.apiKey });
   const { installUrl, activationCode } = install.body as unknown as Record<string, string>;
@@ -93,7 +93,7 @@ it('names each cause over a whole life, and the page shows the install data unti
   }
 });
 
-it('distinguishes an eSIM activated a moment ago from one cancelled unused', async () => {
+it('the diagnosis distinguishes an eSIM activated a moment ago from one cancelled unused', async () => {
   const [first, second] = [await buy(), await buy()];
   await happens(first.iccid, { esimStatus: 'IN_USE' });
   await expectCode(first.esimId, 'NO_USAGE_YET');
@@ -101,7 +101,7 @@ it('distinguishes an eSIM activated a moment ago from one cancelled unused', asy
   await expectCode(second.esimId, 'CANCELLED');
 });
 
-it('distinguishes an eSIM not delivered yet from one never delivered', async () => {
+it('the diagnosis distinguishes an eSIM not delivered yet from one never delivered', async () => {
   const codeOf = async (transactionId: string): Promise<string> => {
     const row = await stack.owner
       .selectFrom('esims')

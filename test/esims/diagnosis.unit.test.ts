@@ -103,7 +103,7 @@ test.each(CASES)('%s', (_stage, facts, code, state) => {
   expect([diagnose(facts, NOW), installStateOf(facts, code)]).toEqual([code, state]);
 });
 
-test('each code has a row in the table', () => {
+test('every code of the diagnosis has a case here', () => {
   expect(new Set(CASES.map(([, , code]) => code))).toEqual(new Set(DIAGNOSIS_CODES));
 });
 
@@ -121,7 +121,7 @@ describe('no usage', () => {
   });
 });
 
-test('never hides that an install code may have been used: the code is shown only while nothing says so', () => {
+test('does not decide it: an install code is shown only while nothing says that it was used', () => {
   const smdp = ['', 'RELEASED', 'DOWNLOAD', 'INSTALLATION', 'ENABLED', 'DISABLED', 'DELETED', 'PARKED'];
   for (const status of ESIM_STATUSES)
     for (const smdpStatus of smdp)

@@ -154,7 +154,7 @@ async function plantMessage(esimId: string): Promise<() => Promise<string>> {
   };
 }
 
-describe('a sealed eSIM', () => {
+describe('encrypted install data', () => {
   it('can be decrypted for itself, and not in the row of another', async () => {
     const { installData, read, reported } = processWith(FIRST);
     await plant('own', installData.columns('own', FACTS));
@@ -296,7 +296,7 @@ describe('a missing key', () => {
   });
 });
 
-it('does not slow the hourly run, which reads only rows that need encryption', async () => {
+it('the hourly run reads only rows that need encryption, however many eSIMs there are', async () => {
   const sealed = processWith(FIRST).installData.columns('any', FACTS).install_sealed;
   await sql`
     insert into esims (id, account_id, transaction_id, package_code, package_name, status, price_minor, currency, snapshot, supplier, iccid,

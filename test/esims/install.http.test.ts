@@ -422,7 +422,7 @@ describe('refreshing from the supplier', () => {
   });
 });
 
-test('serves GET /api/esim/{esimId}/diagnosis too: code, sentences, and how old the facts are', async () => {
+test('GET /api/esim/{esimId}/diagnosis answers the code, sentences, and how old the facts are', async () => {
   const lookedAt = new Date(Date.now() - 120_000);
   const id = await esim({ smdp_status: 'DISABLED', looked_at: lookedAt, usage_as_of: lookedAt });
   const { status, json, text } = await api.ask(`/api/esim/${id}/diagnosis`, { key: 'ngn' });

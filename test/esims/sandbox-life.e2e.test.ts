@@ -127,7 +127,7 @@ describe('the faults that a traveller may have', () => {
   });
 });
 
-it('are caused once for an Idempotency-Key, and the answer is not stored', async () => {
+it('an action is done once for an Idempotency-Key, and its answer is not stored', async () => {
   const { act } = await newLife();
   await act('install');
   const once = () => act('use', { bytes: 1_000 }, { 'Idempotency-Key': 'sip' });

@@ -93,7 +93,7 @@ it.each([
   },
 );
 
-it('reads ten at a time, longest overdue first, and fills a call with those that are due soon', async () => {
+it('the schedule reads ten at a time, longest overdue first, and fills a call with those that are due soon', async () => {
   await plant(12);
   await sql`update esims set next_usage_at = ${new Date(nowMs + 5 * MINUTE_MS)} where id in ('e11', 'e12')`.execute(
     books.owner,
@@ -120,14 +120,14 @@ async function plantOneMore(): Promise<void> {
   );
 }
 
-it('does not let eSIMs of a refused call hold back the rest', async () => {
+it('eSIMs of a refused call do not hold back the rest', async () => {
   await plant(15);
   const refusal = json({ success: false, errorCode: '310241', errorMsg: 'no such eSIM', obj: null });
   expect(sorted(await run(refusal))).toEqual(numbers(1, 10));
   expect(sorted(await run(nothing))).toEqual(numbers(11, 15));
 });
 
-it('keeps eSIMs without an answer overdue, so that an outage shows', async () => {
+it('eSIMs without an answer stay overdue, so that an outage shows', async () => {
   await plant(5, 'ACTIVE', false);
   await run(nothing);
   expect(await readOverdue(books.world)).toMatchObject([
@@ -136,7 +136,7 @@ it('keeps eSIMs without an answer overdue, so that an outage shows', async () =>
   ]);
 });
 
-it('alternates between state and usage, so that neither waits for the other', async () => {
+it('the schedule alternates between state and usage, so that neither waits for the other', async () => {
   await plant(40, 'ACTIVE', false);
   vendor.answerWith(nothing);
   await refreshEsims(deps());
@@ -146,14 +146,14 @@ it('alternates between state and usage, so that neither waits for the other', as
   expect(asked().flatMap(({ esimTranNo }) => esimTranNo ?? [])).toEqual(['n1', 'n2', 'n3']);
 });
 
-it('leaves out an eSIM that was read just now', async () => {
+it('the schedule leaves out an eSIM that was read just now', async () => {
   await plant(3);
   await refreshEsim(books.world, 'e1', profileFacts({ status: 'ACTIVE', esimTranNo: 'n1' }), new Date(nowMs));
   expect(sorted(await run(nothing))).toEqual([2, 3]);
   expect(await run(nothing)).toEqual([]);
 });
 
-it('gives each eSIM to one of two claims at once', async () => {
+it('of two claims at once each eSIM goes to one', async () => {
   await plant(100);
   const claims = Array.from({ length: 10 }, () =>
     claimForUsage(books.world, { now: new Date(nowMs), limit: 10 }),
@@ -163,7 +163,7 @@ it('gives each eSIM to one of two claims at once', async () => {
   expect(new Set(claimed).size).toBe(100);
 });
 
-it('does not count a usage read as a state read: the next run still reads the state', async () => {
+it('a usage read does not count as a state read: the next run still reads the state', async () => {
   await plant(1);
   const before = await findEsim(books.world, 'e1');
   await run(
@@ -176,7 +176,7 @@ it('does not count a usage read as a state read: the next run still reads the st
   });
 });
 
-it('reads an eSIM at once when its usage shows its first use', async () => {
+it('the schedule reads an eSIM at once when its usage shows its first use', async () => {
   await plant(1, 'CREATED');
   await run(usages([{ esimTranNo: 'n1', dataUsage: 7, totalData: 1000 }]));
   expect(await findEsim(books.world, 'e1')).toMatchObject({ status: 'CREATED', order_usage_bytes: 7n });
@@ -184,7 +184,7 @@ it('reads an eSIM at once when its usage shows its first use', async () => {
 });
 
 it.each<EsimStatus>(['PENDING', 'EXPIRED', 'FAILED', 'CANCELLED'])(
-  'does not read eSIMs that are %s',
+  'the schedule does not read eSIMs that are %s',
   async (status) => {
     await plant(3, status, false);
     expect(await run(nothing)).toEqual([]);

@@ -143,8 +143,8 @@ function* sequences(depth: number): Generator<readonly Action[]> {
   for (const before of sequences(depth - 1)) for (const action of ACTIONS) yield [...before, action];
 }
 
-describe('in sequence', () => {
-  it(`the first of any ${DEPTH} attempts closes the hold, and no other`, async () => {
+describe('attempts in sequence', () => {
+  it(`close the hold by the first of any ${DEPTH}, and by no other`, async () => {
     const done = await runConcurrently(sequences(DEPTH), async (actions, accountId) => {
       const id = await openOne(accountId);
       let now = OPEN;
@@ -299,7 +299,7 @@ function checkThree(
     throw new Error(`gave up: ${steps}`);
 }
 
-describe('random schedules', () => {
+describe('attempts at random moments', () => {
   /** Two to eight attempts on one purchase, each starting at a random moment. */
   async function schedule(random: Random, accountId: string): Promise<void> {
     const id = await openOne(accountId);
@@ -322,7 +322,7 @@ describe('random schedules', () => {
     if (problem !== undefined) throw new Error(`${problem}: ${JSON.stringify({ attempts, answers, found })}`);
   }
 
-  it(`${SCHEDULES} times a purchase ends in one way, in whatever order attempts arrive`, async () => {
+  it(`end each of ${SCHEDULES} purchases in one way, in whatever order they arrive`, async () => {
     await withSeed(async (seed) => {
       const random = createRandom(seed);
       const seeds = Array.from({ length: SCHEDULES }, () => random.below(2 ** 31));

@@ -198,7 +198,7 @@ describe('webhooks', () => {
   });
 });
 
-it('answer NOT_FOUND for an unknown account', async () => {
+it('an unknown account gets NOT_FOUND', async () => {
   for (const list of [listAccountMembers, listAccountKeys, listAccountEndpoints])
     await expect(list(deps, unknownAccount)).rejects.toMatchObject({ code: 'NOT_FOUND' });
   await expect(listUndeliveredMessages(deps, unknownAccount, { limit: 1 })).rejects.toMatchObject({

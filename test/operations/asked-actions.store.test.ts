@@ -90,7 +90,7 @@ describe('an action that begins', () => {
   });
 });
 
-it('is one action when requested several times at once', async () => {
+it('the same action requested several times at once is one', async () => {
   const payer = await books.payer();
   const moveKey = newId();
   const outcomes = await Promise.all(
@@ -101,7 +101,7 @@ it('is one action when requested several times at once', async () => {
   expect(await statusesOf(payer)).toEqual(['ASKED']);
 });
 
-it('is previewed as new when it was requested and never begun', async () => {
+it('an action that was requested and never begun is previewed as new', async () => {
   const payer = await books.payer();
   const action = await asked(payer);
   const same = { ...action, moveId: newId() };
@@ -141,7 +141,7 @@ describe('an action that does not begin', () => {
   });
 });
 
-it('moves no money: only the effect of an action does, never what a workflow reports', async () => {
+it('money moves only by the effect of an action, never by what a workflow reports', async () => {
   const payer = await books.payer();
   const action = await asked(payer);
   await beginAction(books.world, action, LIMITS);

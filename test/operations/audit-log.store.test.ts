@@ -138,7 +138,7 @@ describe('the audit log', () => {
   });
 });
 
-it('reads neither table completely', async () => {
+it('the audit log reads neither table completely', async () => {
   await sql`
     insert into accounts.audit_log (at, actor, action, subject)
     select timestamptz '2025-01-01' + i * interval '1 second', 'p' || i % 50, 'a' || i % 20, 's' || i from generate_series(1, 20000) i`.execute(

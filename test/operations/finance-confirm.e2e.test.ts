@@ -46,7 +46,7 @@ interface Seen {
   };
 }
 
-it('does nothing without a terminal to confirm on, and says how to confirm', async () => {
+it('a money command does nothing without a terminal to confirm on, and says how to confirm', async () => {
   const id = await delivered();
   const before = await written();
   const inShell = await shellFinance(stack.env, `credit ${id} --goodwill`, WHO);
@@ -57,7 +57,7 @@ it('does nothing without a terminal to confirm on, and says how to confirm', asy
   expect(await written()).toEqual(before);
 });
 
-it('shows how much, whose money it is and what follows, and obeys the answer', async () => {
+it('a money command shows how much, whose money it is and what follows, and obeys the answer', async () => {
   const id = await delivered();
   const before = await written();
   const no = await here(`credit ${id} --goodwill`, 'no');

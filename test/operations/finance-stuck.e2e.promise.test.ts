@@ -97,7 +97,7 @@ async function effects(): Promise<unknown> {
   return { rows, supplierOrders: ((await orders.json()) as unknown[]).length };
 }
 
-it('lists every one under its class, and nothing else', async () => {
+it('the stuck list shows every stuck payment under its class, and nothing else', async () => {
   expect(planted.size).toBe(14);
   const items = jsonOf(await shellFinance(stack.env, 'stuck --json')) as StuckItem[];
   expect(namesOf(items)).toEqual(plantedNames());
@@ -120,7 +120,7 @@ it('lists every one under its class, and nothing else', async () => {
   }
 }, 120_000);
 
-it('previews a batch without a change, and does nothing without a yes', async () => {
+it('a batch is previewed without a change, and does nothing without a yes', async () => {
   const before = await effects();
   const preview = await finance('replay --class paid-not-delivered --dry-run');
   expect(preview.code).toBe(0);
@@ -135,7 +135,7 @@ it('previews a batch without a change, and does nothing without a yes', async ()
 const winDispute = (reference: string) =>
   atGateway(stack, reference, 'dispute', { action: 'resolve', resolution: 'declined' });
 
-it('repairs each class by one command, and a repeat changes nothing', async () => {
+it('one command repairs each class, and a repeat changes nothing', async () => {
   for (const listener of ground.deaf) listener.answerWith(answerStatus(204));
   for (const [stuckClass, ids] of planted) {
     const { verb, more } = commandOf(stuckClass);
@@ -183,7 +183,7 @@ async function untilAllTold(): Promise<void> {
   );
 }
 
-it('leaves the books right, and records who repaired what and why', async () => {
+it('the books balance at the end, and the audit log has who repaired what and why', async () => {
   await expectSoundBooks(stack);
   const { rows } = await sql<{ transaction_id: string }>`
     select distinct transaction_id from operator_moves

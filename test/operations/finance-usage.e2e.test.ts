@@ -16,7 +16,7 @@ const shell = (line: string): Promise<CommandResult> => shellFinance(stack.env, 
 const here = (line: string, more: readonly string[] = []): Promise<CommandResult> =>
   hereFinance(stack.env, line, { more });
 
-it('lists the commands, and the help of each lists its flags', async () => {
+it('finance’s command line lists the commands, and the help of each lists its flags', async () => {
   const [all, one] = await Promise.all([shell('help'), here('stuck --help')]);
   expect({ ...all, stdout: '' }).toEqual({ code: 0, stdout: '', stderr: '' });
   for (const name of [
@@ -67,14 +67,14 @@ it.each([
   ],
   ['a flag of another move', 'cancel txn-1 --amount 1 --by ada --reason because', '--amount'],
   ['a world that is none', 'stuck --world moon', '--world'],
-])('exits with 2, names the mistake, and does nothing: %s', async (_what, line, word) => {
+])('finance’s command line exits with 2, names the mistake, and does nothing: %s', async (_what, line, word) => {
   const { code, stdout, stderr } = await here(line);
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
   expect(stderr).toContain(word);
   expect(stderr).not.toMatch(/^ +at /m);
 });
 
-it('exits with 2 in a shell as well, with 1 for a world that is off or a database that is down, and never prints the database’s address', async () => {
+it('finance’s command line exits with 2 in a shell as well, with 1 for a world that is off or a database that is down, and never prints the database’s address', async () => {
   const away = { ...stack.env, DATABASE_URL: 'postgres://finance:hunter2@127.0.0.1:9/simway' };
   const [wrong, off, gone] = await Promise.all([
     shell('stuck --colour red'),
@@ -88,7 +88,7 @@ it('exits with 2 in a shell as well, with 1 for a world that is off or a databas
   expect(gone.stderr).not.toContain('hunter2');
 });
 
-it('refuses unknown ids', async () => {
+it('finance’s command line refuses unknown ids', async () => {
   for (const line of ['show', 'ledger', 'replay', 'refund', 'approve']) {
     const more =
       { replay: [...WHO, '--yes'], refund: [...WHO, '--yes'], approve: ['--by', 'ada', '--yes'] }[line] ?? [];

@@ -226,7 +226,7 @@ describe('a purchase that ended without delivery', () => {
   });
 });
 
-describe('a claim on the money', () => {
+describe('a claim on a payment', () => {
   const flagged = (transactionId: string, reason: string) =>
     until(
       () => findPurchaseRow(stack, transactionId),

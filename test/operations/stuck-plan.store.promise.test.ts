@@ -89,7 +89,7 @@ it.each([
   ['the stuck list', findStuckRows, FLAGGED],
   ['what is open', findOpenRows, OPEN],
 ] as const)(
-  `reads no table of closed purchases for %s, with ${CLOSED} of them`,
+  `the stuck list reads no table of closed purchases for %s, with ${CLOSED} of them`,
   async (_name, find, most) => {
     const { scans, rowsRead } = await planOf(async (db) => {
       const found = await find(db, query);

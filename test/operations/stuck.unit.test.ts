@@ -30,7 +30,7 @@ describe('limits', () => {
   });
 });
 
-it('are separate for each class, minutes for our own steps and days for banks', () => {
+it('each class has its own limit, minutes for our own steps and days for banks', () => {
   const limits = stuckLimits({ attentionAfterMs: 0, openChargeForMs: 0 });
   const inMinutes = Object.fromEntries(Object.entries(limits).map(([name, ms]) => [name, ms / MINUTE_MS]));
   expect(inMinutes).toEqual({
@@ -84,7 +84,7 @@ describe('reasons', () => {
   });
 });
 
-it('and their commands are in docs/OPERATIONS.md for every class', () => {
+it('docs/OPERATIONS.md lists every class with the command that repairs it', () => {
   const page = readFileSync(join(import.meta.dirname, '..', '..', 'docs', 'OPERATIONS.md'), 'utf8');
   const table = page.slice(page.indexOf('### The stuck list'), page.indexOf('### The command line'));
   const rows = Array.from(table.matchAll(/^\| `([a-z-]+)` .*\| `([a-z-]+)` +\|$/gm), ([, name, command]) => [
@@ -96,7 +96,7 @@ it('and their commands are in docs/OPERATIONS.md for every class', () => {
     expect(nextActionOf(name)).toBe(`${stuckRule(name).command}: ${stuckRule(name).does}`);
 });
 
-it('of NeedsAttention are in docs/OPERATIONS.md with their class', () => {
+it('docs/OPERATIONS.md lists every reason of NeedsAttention with its class', () => {
   const page = readFileSync(join(import.meta.dirname, '..', '..', 'docs', 'OPERATIONS.md'), 'utf8');
   const section = page.slice(
     page.indexOf('### Reasons of NeedsAttention'),

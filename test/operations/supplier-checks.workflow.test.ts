@@ -48,7 +48,7 @@ it.each([
   ['delivered', delivered],
   ['refused', failed],
   ['of unknown outcome', ofUnknownOutcome],
-])('of a purchase that is %s uses no permit of orders', async (_state, purchase) => {
+])('an operator’s check of a purchase that is %s uses no permit of orders', async (_state, purchase) => {
   const transactionId = await purchase();
   const before = { orders: await turns('orders'), checks: await turns('checks') };
   expect(await operator.act(transactionId, 'look-at-supplier')).toMatchObject({ outcome: 'done' });

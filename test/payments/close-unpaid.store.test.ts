@@ -66,7 +66,7 @@ describe.each(PURPOSES)('a %s', (purpose) => {
   });
 });
 
-it('can be paid by any attempt that the gateway has opened', async () => {
+it('an order can be paid by any attempt that the gateway has opened', async () => {
   const payer = await books.payer();
   const { reference } = await nextPaymentAttempt(books.world, await books.payment(payer));
   expect(await canPay(payer.transactionId, NOW)).toBe(true);
@@ -75,7 +75,7 @@ it('can be paid by any attempt that the gateway has opened', async () => {
   expect(await canPay(payer.transactionId, NOW)).toBe(true);
 });
 
-it('can be paid by transfer for the time that the gateway allows', async () => {
+it('an order can be paid by transfer for the time that the gateway allows', async () => {
   const payer = await books.payer({ method: 'BANK_TRANSFER' });
   const { reference, expires_at: before } = await nextPaymentAttempt(books.world, await books.payment(payer));
   const expiresAt = new Date(before.getTime() + 3_600_000);
@@ -90,7 +90,7 @@ it('can be paid by transfer for the time that the gateway allows', async () => {
   expect(await canPay(payer.transactionId, expiresAt)).toBe(false);
 });
 
-it('is answered for only if its id was in the query', async () => {
+it('only orders of the query are answered for', async () => {
   await books.payer();
   expect(await canPay(`txn-${randomUUID()}`, NOW)).toBe(false);
 });

@@ -155,7 +155,7 @@ describe.each(WAYS)('a wallet in $currency funded by $method', (way) => {
   });
 });
 
-it('is credited through our polling when every event is dropped', async () => {
+it('a wallet is credited through our polling when every event is dropped', async () => {
   await gatewayFaults(stack, { webhooks: 'drop' });
   const account = await penniless('USD');
   const funding = await fundOutside(stack, account, { amount: 25, method: 'BANK_TRANSFER' });
@@ -164,7 +164,7 @@ it('is credited through our polling when every event is dropped', async () => {
   expect(await untilFunding(stack, funding.transactionId, 'SUCCESS')).toMatchObject({ reason: null });
 });
 
-it('is not credited when paid in another currency: the money is refunded', async () => {
+it('a wallet is not credited when paid in another currency: the money is refunded', async () => {
   const account = await penniless('NGN');
   const funding = await fundOutside(stack, account, { amount: 5_000, method: 'CARD' });
   await atGateway(stack, funding.reference, 'pay', { currency: 'USD' });

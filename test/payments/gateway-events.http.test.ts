@@ -34,7 +34,7 @@ function send(
 
 const storedBytes = (): Buffer => api.shop.vendors.events[0]?.bytes ?? Buffer.alloc(0);
 
-test.each(['test', 'live'])('is stored by the world of the path: 200 (%s)', async (world) => {
+test.each(['test', 'live'])('an event is stored by the environment in the path, and answered with 200: %s', async (world) => {
   const reply = await send(EVENT, { world });
   expect([reply.status, reply.text]).toEqual([200, '{"received":true}']);
   expect(reply.headers['content-type']).toBe('application/json; charset=utf-8');
@@ -134,7 +134,7 @@ describe('a refused event', () => {
 test.each([
   ['an unknown fault', new Error('disk full at 10.1.2.3'), 'Something went wrong on our side'],
   ['storage that is away', new DomainError('SERVICE_UNAVAILABLE', 'Try again'), 'Try again'],
-])('that could not be stored (%s) gets 503, so that it comes again', async (_why, error, message) => {
+])('an event that could not be stored (%s) gets 503, so that it comes again', async (_why, error, message) => {
   api.shop.failNext = error;
   const reply = await send(EVENT, { headers: { 'x-request-id': 'event-1' } });
   expect([reply.status, reply.json]).toEqual([503, generalError(503, 'SERVICE_UNAVAILABLE', message)]);

@@ -193,7 +193,7 @@ describe.each(METHODS)('%s', (method) => {
   });
 });
 
-test('shows the amount in naira for a transfer of an account in dollars', async () => {
+test('a bank transfer by an account in dollars shows the amount in naira', async () => {
   const body = { packageCode: 'NG-5GB-30D', packageType: 'BASE', paymentMethod: 'BANK_TRANSFER' };
   const reply = await api.ask('/api/esim/buy', { key: 'usduser', body });
   expect(reply.text).toContain('"charge":{"amount":19178.13,"currency":"NGN"}');
@@ -222,7 +222,7 @@ describe('confirm-payment', () => {
     expect(api.shop.calls).toEqual(['confirmPayment']);
   });
 
-  test("answers "not found" for another account's payment, as for an unknown one", async () => {
+  test('answers 404 for another account’s payment, as for an unknown one', async () => {
     await buyBase('CARD');
     await post('/api/wallet/fund', { body: { amount: 100, paymentMethod: 'CARD' } });
     for (const transactionId of [FIRST, FUNDING, SECOND]) {

@@ -29,7 +29,7 @@ describe('a window', () => {
     ['whose youngest transfer account is over', 8 * HOUR_MS + LIST_WINDOW_MS, true, 10 * MINUTE_MS],
     ['whose youngest page is about to be over', 24 * HOUR_MS + LIST_WINDOW_MS - 1, false, 10 * MINUTE_MS],
     ['of which money may only come late', 24 * HOUR_MS + LIST_WINDOW_MS, true, HOUR_MS],
-  ])('%s', (_, ageMs, hasTransfers, afterMs) => {
+  ])('is read: %s', (_, ageMs, hasTransfers, afterMs) => {
     expect(nextReadMs(ageMs, hasTransfers, pace)).toBe(afterMs);
   });
 

@@ -74,7 +74,7 @@ const askedUnder = (): string[] =>
 
 const open = async () => (await findOpenRefunds(books.world, payer.transactionId))[0]!;
 
-it('sends nothing while a request whose answer was lost may still arrive, and requests again after that', async () => {
+it('a refund is not requested again while a request whose answer was lost may still arrive, and is after that', async () => {
   answersRefund = false;
   expect(await pass()).toMatchObject({ open: 1 });
   const first = askedUnder().length;
@@ -89,7 +89,7 @@ it('sends nothing while a request whose answer was lost may still arrive, and re
   expect(askedUnder()).toHaveLength(first + 1);
 });
 
-it('requests again under a new key only if the gateway lists the refund as failed, and finds it again', async () => {
+it('a refund is requested under a new key only if the gateway lists it as failed, and is found again', async () => {
   const { refund_key: key } = await open();
   await saveRefundState(books.world, await open(), {
     status: 'STUCK',
@@ -114,7 +114,7 @@ it('requests again under a new key only if the gateway lists the refund as faile
   expect(closed).toMatchObject({ status: 'DONE', attempt: 2, gateway_refund_id: '2' });
 });
 
-it('counts an earlier attempt that turns out to be in progress, and requests no other', async () => {
+it('an earlier attempt that turns out to be in progress counts, and no other is requested', async () => {
   const { refund_key: key } = await open();
   await saveRefundState(books.world, await open(), {
     status: 'STUCK',
@@ -127,7 +127,7 @@ it('counts an earlier attempt that turns out to be in progress, and requests no 
   expect(askedUnder()).toEqual([]);
 });
 
-it('does not write what was known of an attempt over the next one', async () => {
+it('what was known of an attempt is not written over the next one', async () => {
   const before = await open();
   await saveRefundState(books.world, before, { status: 'STUCK', refundId: '1', gatewayStatus: 'failed' });
   await books.world.transaction().execute(async (trx) => tryRefundAgain(trx, await open()));

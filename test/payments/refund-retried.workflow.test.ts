@@ -45,7 +45,7 @@ const untilRefund = (transactionId: string, wanted: { readonly status: string; r
 const statusesAtGateway = async (transactionId: string) =>
   (await chargeAt(stack, transactionId)).refunds.map(({ status }) => status).toSorted();
 
-it('is requested again whenever an operator asks for it, and sent once', async () => {
+it('a failed refund is requested again whenever an operator asks for it, and sent once', async () => {
   const transactionId = await failedRefund();
   expect(await statusesAtGateway(transactionId)).toEqual(['failed']);
   // It fails once more: a second request by the same person is a separate action.
@@ -64,7 +64,7 @@ it('is requested again whenever an operator asks for it, and sent once', async (
   expect(await operator.act(transactionId, 'refund-to-source')).toMatchObject({ code: 'NOTHING_TO_RETURN' });
 });
 
-it('is requested once when several operators ask at one time', async () => {
+it('a failed refund is requested once when several operators ask at one time', async () => {
   const transactionId = await failedRefund();
   await gatewayFaults(stack, { refund: 'process', refundDelayMs: 10 });
   const made = await Promise.all([1, 2, 3].map(() => operator.act(transactionId, 'refund-to-source')));

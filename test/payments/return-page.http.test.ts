@@ -155,7 +155,7 @@ describe('the payment of the page', () => {
   });
 });
 
-test('has a policy that allows its own style and script by their hashes, and nothing else', async () => {
+test('the page’s policy allows its own style and script by their hashes, and nothing else', async () => {
   stands();
   const { text, headers } = await open();
   const policy = String(headers['content-security-policy']);
@@ -210,7 +210,7 @@ describe('the status for the script', () => {
   });
 });
 
-test('is found for a payment that a purchase opened', async () => {
+test('the page is found for a payment that a purchase opened', async () => {
   const body = { packageCode: 'NG-5GB-30D', packageType: 'BASE', paymentMethod: 'CARD' };
   const bought = await api.ask('/api/esim/buy', { key: 'ngn', body });
   const { gatewayReference } = bought.json as { gatewayReference: string };

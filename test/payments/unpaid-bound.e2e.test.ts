@@ -92,7 +92,7 @@ it('of forty checkouts at once the plan’s limit is opened; a refused key is ac
   expectRefused((await buyOutside(stack, account, withKey(refused[1]!.key))).answer);
 });
 
-it('fundings at once are limited too', async () => {
+it('of several fundings at once the plan’s limit is opened too', async () => {
   const account = await stack.account({ plan: 'STANDARD' });
   const before = await refusals();
   const answers = await Promise.all(Array.from({ length: 20 }, () => fund(account)));

@@ -43,7 +43,7 @@ const BATCHES = '/api/esim/orders/batch';
 const BATCH_ID = 'batch-00000000000000000000000000000001';
 const BATCH = { rows: [{ reference: 'a', packageCode: 'NG-5GB-30D', email: 'traveller@example.com' }] };
 
-test('it contains the documented API: the eight endpoints, their parameters and values', () => {
+test('the document contains the documented API: the eight endpoints, their parameters and values', () => {
   const parametersOf = (path: string): Record<string, unknown> => {
     const found = contract.operations.find((one) => one.path === path);
     return Object.fromEntries(

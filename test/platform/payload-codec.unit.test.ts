@@ -108,7 +108,7 @@ describe('a key', () => {
   });
 });
 
-it('is not needed for payloads in clear, also mixed with encrypted ones', async () => {
+it('payloads in clear are read with and without a key, also mixed with encrypted ones', async () => {
   for (const any of [codec(NEW), codec(undefined)]) expect(await any.decode([clear])).toEqual([clear]);
   const [first, second] = await codec(NEW).decode([clear, await sealed()]);
   expect([valueOf([first!]), valueOf([second!])]).toEqual([INPUT, INPUT]);

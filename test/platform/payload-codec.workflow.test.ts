@@ -174,7 +174,7 @@ async function startWorkerWith(settings: Readonly<Record<string, string>>, write
 
 const metricsAt = async (url: string): Promise<string> => (await fetch(`${url}/metrics`)).text();
 
-it('stops when its key is missing: nothing moves, the alert’s metric counts, and with the key it goes on', async () => {
+it('a workflow without its key stops: nothing moves, the alert’s metric counts, and with the key it goes on', async () => {
   const { transactionId, reference } = await buyOutside(stack, buyer.account);
   await stack.stopWorker();
   const lines: string[] = [];

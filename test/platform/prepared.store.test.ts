@@ -27,26 +27,26 @@ const prepared = async (): Promise<string[]> =>
 const readRegions = (trx = db) =>
   trx.selectFrom('regions').selectAll().where('region_code', '=', 'none').execute();
 
-it('prepares a statement with parameters once, whatever its values', async () => {
+it('a connection prepares a statement with parameters once, whatever its values', async () => {
   for (const code of ['a', 'b', 'c']) {
     await db.selectFrom('packages').select('name').where('package_code', '=', code).execute();
   }
   expect((await prepared()).filter((text) => text.includes('"package_code" = $1'))).toHaveLength(1);
 });
 
-it('does not prepare long lists of rows', async () => {
+it('a connection does not prepare long lists of rows', async () => {
   const values = sql.join(Array.from({ length: 900 }, (_, index) => sql`(${index}::int)`));
   await sql`select count(*) from (values ${values}) rows (n)`.execute(db);
   expect((await prepared()).filter((text) => text.includes('(values'))).toEqual([]);
 });
 
-it('recovers at once when a migration adds a column that it reads', async () => {
+it('a prepared statement recovers at once when a migration adds a column that it reads', async () => {
   expect(await readRegions()).toEqual([]);
   await sql`alter table regions add column grown_1 integer`.execute(books.owner);
   expect(await readRegions()).toEqual([]);
 });
 
-it('fails inside a transaction with a temporary error, and the next attempt succeeds', async () => {
+it('a prepared statement inside a transaction fails with a temporary error then, and the next attempt succeeds', async () => {
   const inTransaction = () => db.transaction().execute((trx) => readRegions(trx));
   await inTransaction();
   await sql`alter table regions add column grown_2 integer`.execute(books.owner);

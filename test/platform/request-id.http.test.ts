@@ -11,7 +11,7 @@ afterAll(() => api.close());
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 
 test.each(['a', 'A1._-', 'order-42', '0'.repeat(128), 'f47ac10b-58cc-4372-a567-0e02b2c3d479'])(
-  '"%s" is accepted',
+  'the request id "%s" is accepted',
   async (id) => {
     const reply = await api.ask('/api/settings/exchange-rate', { headers: { 'x-request-id': id } });
     expect(reply.headers['x-request-id']).toBe(id);
@@ -29,7 +29,7 @@ test.each([
   ['markup', '<script>'],
   ['not ASCII', 'caf\u00e9'],
   ['two of them', ['a', 'b']],
-])('%s is replaced', async (_why, id) => {
+])('a request id that is %s is replaced', async (_why, id) => {
   const reply = await api.ask('/api/settings/exchange-rate', { headers: { 'x-request-id': id } });
   expect(reply.headers['x-request-id']).toMatch(UUID);
 });
@@ -50,7 +50,7 @@ const EVERYWHERE: readonly (readonly [string, Ask, number])[] = [
   ['/api/openapi.json', {}, 200],
 ];
 
-test.each(EVERYWHERE)('is on the answer of %s %o', async (target, ask, status) => {
+test.each(EVERYWHERE)('the request id is on the answer of %s %o', async (target, ask, status) => {
   const reply = await api.ask(target, { ...ask, headers: { 'x-request-id': 'everywhere' } });
   expect([reply.status, reply.headers['x-request-id']]).toEqual([status, 'everywhere']);
 });

@@ -218,7 +218,7 @@ describe('a batch', () => {
   });
 });
 
-it('with 50,000 purchases in the table, finds those that refer to a rate by an index', async () => {
+it('with 50,000 purchases in the table, the sweep finds those that refer to a rate by an index', async () => {
   const at = sql`timestamptz '2026-05-01'`;
   await sql`
     insert into purchases (transaction_id, account_id, package_type, payment_method, status, package_code, package_name, volume_bytes, duration,

@@ -57,7 +57,7 @@ describe('a replaced key', () => {
   });
 });
 
-it('must have 64 hexadecimal digits', () => {
+it('a key must have 64 hexadecimal digits', () => {
   for (const key of ['', 'ab', 'g'.repeat(64), '0'.repeat(63), '0'.repeat(65)])
     expect(() => createSecretBox({ key, previousKeys: [] })).toThrow(TypeError);
 });

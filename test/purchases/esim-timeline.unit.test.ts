@@ -97,7 +97,7 @@ it.each([
   ['DELIVERED', new Date('2026-01-31T09:31:00Z'), 'Webhook esim.purchased delivered'],
   ['FAILED', new Date('2026-02-03T09:31:00Z'), 'Webhook esim.purchased could not be delivered'],
   ['PENDING', null, 'Webhook esim.purchased is being sent'],
-] as const)('has a line for a webhook that is %s', (status, closedAt, description) => {
+] as const)('a webhook that is %s has a line', (status, closedAt, description) => {
   const message = { messageId: 'msg-1', event: 'esim.purchased', transactionId: 'txn-1', createdAt: at };
   expect(messageLine({ ...message, status, closedAt })).toEqual({
     at: closedAt ?? at,

@@ -34,7 +34,7 @@ const packages = async (buyer: Buyer): Promise<string[]> =>
 const settled = (ask: () => Promise<Answer>): Promise<Answer> =>
   until(ask, ({ status }) => status !== 409, { what: 'an answer that is not "still running"' });
 
-it('makes a new purchase with the same body, and another one a month later', async () => {
+it('a forgotten key makes a new purchase with the same body, and another one a month later', async () => {
   const buyer = await newBuyer(stack);
   const ids: string[] = [];
   for (let round = 0; round < 3; round += 1) {
@@ -52,7 +52,7 @@ it('makes a new purchase with the same body, and another one a month later', asy
   expect(await packages(buyer)).toEqual(['SIM-OK', 'SIM-OK', 'SIM-OK']);
 });
 
-it('makes a new purchase with another body, and refuses a third one within the next 30 days', async () => {
+it('a forgotten key makes a new purchase with another body, and refuses a third one within the next 30 days', async () => {
   const buyer = await newBuyer(stack);
   await buyer.buy('SIM-OK', { idempotencyKey: 'k' });
   expect(errorOf(await buyer.buy('SIM-SLOW', { idempotencyKey: 'k' }))).toBe('422 IDEMPOTENCY_KEY_REUSED');
@@ -62,7 +62,7 @@ it('makes a new purchase with another body, and refuses a third one within the n
   expect(await packages(buyer)).toEqual(['SIM-OK', 'SIM-LOSE-ANSWER']);
 });
 
-it('makes one new purchase, however many requests come at once', async () => {
+it('a forgotten key makes one new purchase, however many requests come at once', async () => {
   const buyer = await newBuyer(stack, { fundsMinor: 10_000n });
   const first = await buyer.buy('SIM-OK', { idempotencyKey: 'k' });
   await month(buyer);
@@ -77,7 +77,7 @@ it('makes one new purchase, however many requests come at once', async () => {
   expect(await buyer.balanceMinor()).toBe(10_000n - 2n * 230n);
 });
 
-it('is tried again after a refusal, and the old refusal is not repeated', async () => {
+it('a forgotten key is tried again after a refusal, and the old refusal is not repeated', async () => {
   const buyer = await newBuyer(stack, { fundsMinor: 1n });
   const { accountId } = buyer.account;
   expect(errorOf(await buyer.buy('SIM-OK', { idempotencyKey: 'k' }))).toBe('400 INSUFFICIENT_BALANCE');
@@ -102,7 +102,7 @@ it('is tried again after a refusal, and the old refusal is not repeated', async 
   expect(await packages(buyer)).toEqual(['SIM-OK']);
 });
 
-it('finds the new purchase that it began after a crash, and buys nothing twice', async () => {
+it('a forgotten key finds the new purchase that it began after a crash, and buys nothing twice', async () => {
   const buyer = await newBuyer(stack);
   const first = await buyer.buy('SIM-OK', { idempotencyKey: 'k' });
   await month(buyer);
@@ -122,7 +122,7 @@ it('finds the new purchase that it began after a crash, and buys nothing twice',
   expect(await packages(buyer)).toEqual(['SIM-OK', 'SIM-OK']);
 });
 
-it('is not forgotten before the first step of its purchase has run', async () => {
+it('a key is not forgotten before the first step of its purchase has run', async () => {
   const buyer = await newBuyer(stack);
   await stack.stopWorker();
   const begun = await buyer.buy('SIM-OK', { idempotencyKey: 'k' });
@@ -134,7 +134,7 @@ it('is not forgotten before the first step of its purchase has run', async () =>
   expect(await packages(buyer)).toEqual(['SIM-OK']);
 });
 
-it('funds the wallet again', async () => {
+it('a forgotten key funds the wallet again', async () => {
   const buyer = await newBuyer(stack);
   const ask = () =>
     stack.call('POST', '/api/wallet/fund', {

@@ -146,7 +146,7 @@ describe('the first answer is repeated', () => {
     expect((await poor.buy('SIM-OK', { idempotencyKey: 'another' })).status).toBe(201);
   });
 
-  it('and stored without its secrets', async () => {
+  it('with its secrets, which are not stored', async () => {
     const buyer = await newBuyer(stack);
     const { body } = await buyer.buy('SIM-OK', { idempotencyKey: 'secret' });
     const { answer_body: kept } = await stack.owner

@@ -19,7 +19,7 @@ async function expectNoFailedTask(transactionId: string): Promise<void> {
   expect(types.at(-1)).toBe('WORKFLOW_EXECUTION_COMPLETED');
 }
 
-it('delivers a BASE purchase and a top-up', async () => {
+it('a worker without a cache delivers a BASE purchase and a top-up', async () => {
   const target = await harness.topUpTarget(buyer);
   const topUp = await harness.purchase({ account: buyer.account, esimId: target.esimId });
   expect(topUp.answer).toEqual({ status: 'SUCCESS' });
@@ -30,7 +30,7 @@ it('delivers a BASE purchase and a top-up', async () => {
   await expectNoFailedTask(topUp.transactionId);
 });
 
-it('refunds a refused purchase, and syncs the catalogue that caused the refusal', async () => {
+it('a worker without a cache refunds a refused purchase, and syncs the catalogue that caused the refusal', async () => {
   await stack.faults({ priceChanged: 1 });
   const { transactionId, answer } = await harness.purchase({ account: buyer.account });
   expect(answer).toMatchObject({ status: 'REFUSED', refusal: { reason: 'PRICE_CHANGED' } });
@@ -38,7 +38,7 @@ it('refunds a refused purchase, and syncs the catalogue that caused the refusal'
   await expectNoFailedTask(transactionId);
 });
 
-it('delivers a purchase that was PROCESSING and needed attention', async () => {
+it('a worker without a cache delivers a purchase that was PROCESSING and needed attention', async () => {
   await stack.faults({ neverAllocate: 1 });
   const { transactionId, answer } = await harness.purchase({ account: buyer.account, timings: ANXIOUS });
   expect(answer).toEqual({ status: 'PROCESSING' });
@@ -49,7 +49,7 @@ it('delivers a purchase that was PROCESSING and needed attention', async () => {
   await expectNoFailedTask(transactionId);
 });
 
-it('accepts a refusal after an unknown outcome only later', async () => {
+it('a worker without a cache accepts a refusal after an unknown outcome only later', async () => {
   await stack.faults({ busy: 1 });
   const { transactionId } = await harness.purchase({ account: buyer.account, timings: HURRIED });
   await stack.faults({ busy: 0, outOfStock: 1 });
@@ -58,7 +58,7 @@ it('accepts a refusal after an unknown outcome only later', async () => {
   await expectNoFailedTask(transactionId);
 });
 
-it('waits for money while many callers check it, and delivers', async () => {
+it('a worker without a cache waits for money while many callers check it, and delivers', async () => {
   const { transactionId } = await harness.purchase({ account: buyer.account, paidBy: 'BANK_TRANSFER' });
   await Promise.all([1, 2, 3].map(() => confirm(stack, buyer.account, transactionId)));
   await atGateway(stack, transactionId, 'pay', { times: 2 });
@@ -68,7 +68,7 @@ it('waits for money while many callers check it, and delivers', async () => {
   await expectNoFailedTask(transactionId);
 });
 
-it('ends unpaid, and books later money', async () => {
+it('a worker without a cache ends an unpaid purchase, and books later money', async () => {
   const timings = { ...PATIENT, checkoutMs: 500 };
   const { transactionId } = await harness.purchase({ account: buyer.account, paidBy: 'CARD', timings });
   expect((await untilClosed(stack, transactionId)).reason).toBe('PAYMENT_EXPIRED');
@@ -85,7 +85,7 @@ it('ends unpaid, and books later money', async () => {
   await expectNoFailedTask(`after-${transactionId}`);
 });
 
-it('sends its webhook, and again when that was refused', async () => {
+it('a worker without a cache sends a webhook, and again when that was refused', async () => {
   const receiver = await startReceiver();
   const listener = await receiver.listen(stack, buyer.account, {
     answer: (response, received) =>
@@ -104,7 +104,7 @@ it('sends its webhook, and again when that was refused', async () => {
   await receiver.close();
 });
 
-it('refunds what was paid in vain', async () => {
+it('a worker without a cache refunds a paid purchase that cannot be delivered', async () => {
   const { transactionId } = await harness.purchase({
     account: buyer.account,
     paidBy: 'CARD',

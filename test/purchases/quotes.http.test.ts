@@ -297,7 +297,7 @@ describe('buy refuses', () => {
   });
 });
 
-it('a quote for what cannot be bought', async () => {
+it('a quote is refused for what cannot be bought', async () => {
   const ask = (body: object, key = 'usd') => api.ask('/api/esim/quotes', { key, body });
   expectRefusal(await ask({ ...BASE, packageCode: 'NOWHERE' }), 404, 'PACKAGE_NOT_FOUND');
   expectRefusal(await ask({ ...BASE, packageType: 'TOPUP' }), 400, 'VALIDATION_ERROR');
@@ -327,7 +327,7 @@ it('a quote for a top-up is tied to its eSIM, and buys it', async () => {
   });
 });
 
-it(`keeps at most ${MAX_OPEN_QUOTES} open for an account, in parallel or not, and deletes old ones`, async () => {
+it(`at most ${MAX_OPEN_QUOTES} quotes are open for an account, requested in parallel or not, and old ones are deleted`, async () => {
   const { quoteId } = await quoted();
   const row = await api.shop.db
     .selectFrom('quotes')

@@ -57,7 +57,7 @@ it.each([
   ['o77', 'orderNo'],
   ['n77', 'esimTranNo'],
   [NEWEST, 'batchReference'],
-])('finds by %s, and reads no table completely', async (text, foundBy) => {
+])('the search finds by %s, and reads no table completely', async (text, foundBy) => {
   const { scans } = await explain(books, (db) => findOwn(db, 'acc-1', text, 20), {
     statementTimeoutMs: 10_000,
   });
@@ -69,7 +69,7 @@ it.each([
   expect(await findOwn(books.world, 'acc-2', text, 20)).toEqual([]);
 });
 
-it('finds own references in the newest 1,000 batches only', async () => {
+it('the search finds own references in the newest 1,000 batches only', async () => {
   const { count } = await books.owner
     .selectFrom('batches')
     .select((eb) => eb.fn.countAll<bigint>().as('count'))

@@ -76,7 +76,7 @@ it.each([
     repair: () => `update esims set iccid = substr(iccid, 2)`,
     says: /delivered another eSIM than the supplier holds$/,
   },
-])('finds $what', async ({ damage, repair, says }) => {
+])('the audit of the books finds $what', async ({ damage, repair, says }) => {
   await plant(damage(), repair());
   expect(await violations()).toContainEqual(expect.stringMatching(says));
 });

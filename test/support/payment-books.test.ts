@@ -111,7 +111,7 @@ it.each([
       `update ledger_transactions set operation_key = '${delivered.reference}:disputed' where kind = 'disputed'`,
     says: /^dispute x:disputed is about no payment of ours$/,
   },
-])('finds $what', async ({ damage, repair, says }) => {
+])('the audit of payments finds $what', async ({ damage, repair, says }) => {
   await unguarded(damage());
   repairs.push(repair());
   expect(await paymentViolations(books.owner)).toContainEqual(expect.stringMatching(says));

@@ -162,7 +162,7 @@ describe('a rolling upgrade with purchases open', () => {
   });
 });
 
-it('refuses a build without workers, and the current one stays', async () => {
+it('a build without workers is refused, and the current one stays', async () => {
   await expect(runRollout(partsOf('unknown'), (line) => said.push(line), 500)).rejects.toThrow();
   const answer = await buyer.buy('SIM-OK');
   expect(answer.body.status).toBe('SUCCESS');

@@ -228,7 +228,7 @@ describe('a caller without a permit', () => {
   });
 });
 
-it('never exceeds the limits, whatever callers come and go', () => {
+it('the limits are never exceeded, whatever callers come and go', () => {
   const step = fc.record({
     endpoint: fc.nat({ max: 7 }),
     ms: fc.nat({ max: 3_000 }),

@@ -61,7 +61,7 @@ describe('headers of an answer', () => {
   });
 });
 
-it('show only the beginning of each signature', () => {
+it('only the beginning of each signature is stored', () => {
   const kept = keptRequestHeaders([
     { name: 'webhook-id', value: 'evt-1' },
     { name: 'webhook-signature', value: 'v1,K5oZfzN95Z9UVu1EsfQ= v1,abcdefghijklmnop=' },

@@ -104,7 +104,7 @@ describe('a message', () => {
   });
 });
 
-it('has one id at every endpoint and in the feed, where it is the same, byte for byte', async () => {
+it('an event has one id at every endpoint and in the feed, where it is the same, byte for byte', async () => {
   const [first, second] = [await shop.add('/one'), await shop.add('/other')];
   const id = await shop.bought();
   const [here, there] = [

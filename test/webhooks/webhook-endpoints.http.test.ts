@@ -153,7 +153,7 @@ test('recovering answers how many are sent again', async () => {
   expect((await api.ask(`${PATH}/${EP}/recover`, { key: 'ngn', body })).json).toEqual({ recovered: 0 });
 });
 
-test(`an account has at most ${MAX_ENDPOINTS} of them`, async () => {
+test(`an account has at most ${MAX_ENDPOINTS} endpoints`, async () => {
   for (let n = 0; n < MAX_ENDPOINTS; n += 1) expect((await add()).status).toBe(201);
   const more = await add();
   expect([more.status, more.json]).toMatchObject([400, { error: { code: 'WEBHOOK_ENDPOINT_LIMIT' } }]);

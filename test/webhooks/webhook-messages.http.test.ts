@@ -67,7 +67,7 @@ test('one message is shown with the bytes that are sent', async () => {
   });
 });
 
-test('its attempts are shown', async () => {
+test('the attempts of a message are shown', async () => {
   const reply = await api.ask(`${MESSAGES}/${MSG}/attempts`, { key: 'ngn' });
   expect([reply.status, reply.json]).toMatchObject([
     200,
@@ -84,7 +84,7 @@ test('its attempts are shown', async () => {
   ]);
 });
 
-test('it is sent again with its own id', async () => {
+test('a message is sent again with its own id', async () => {
   const reply = await api.ask(`${MESSAGES}/${MSG}/resend`, { key: 'ngn', method: 'POST' });
   expect([reply.status, reply.json]).toEqual([
     200,

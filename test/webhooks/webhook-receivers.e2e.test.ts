@@ -82,7 +82,7 @@ describe('an unusable answer', () => {
   });
 });
 
-it('is shown to the merchant with what was sent, without secrets', async () => {
+it('an attempt shows its merchant the request and the answer, without secrets', async () => {
   const buyer = await newBuyer(stack);
   const key = buyer.account.apiKey;
   const listener = await receiver.listen(stack, buyer.account, {

@@ -36,7 +36,7 @@ async function hangingEndpoint(messages: number): Promise<{ listener: Listener; 
   return { listener, ids };
 }
 
-it('delays no purchase and no other merchant’s messages, and is attempted seldom', async () => {
+it('a backlog delays no purchase and no other merchant’s messages, and is attempted seldom', async () => {
   const { listener: hanging, ids } = await hangingEndpoint(BACKLOG);
   const buyer = await newBuyer(stack);
   const listener = await receiver.listen(stack, buyer.account);
@@ -55,7 +55,7 @@ it('delays no purchase and no other merchant’s messages, and is attempted seld
   expect(comeBacks / histories.length).toBeLessThan(5);
 }, 120_000);
 
-it('does not keep a worker from stopping, and is sent by the next', async () => {
+it('a backlog does not keep a worker from stopping, and is sent by the next', async () => {
   const { listener, ids } = await hangingEndpoint(3);
   // An endpoint that has hung for a second gets no third attempt next to two others.
   await listener.untilReceived(2);

@@ -20,7 +20,7 @@ const books = await openBooks();
 afterAll(() => books.close());
 const { attempt, load, stateOf, waiting } = deliveringOn(books.world);
 
-it('a message gets its whole schedule again, and keeps its log', async () => {
+it('a message that is sent again gets its whole schedule, and keeps its log', async () => {
   const one = await waiting();
   await attempt(one.messageId, refused, AGAIN);
   await attempt(one.messageId, made(), DELIVERED);
@@ -42,7 +42,7 @@ it('a waiting message is due now, and gets its whole schedule again', async () =
   expect(await load(one.messageId)).toMatchObject({ attempts: 1, attemptsInSeries: 0, dueInMs: 0 });
 });
 
-it('during its last attempt: that attempt ends nothing, and is not part of the new schedule', async () => {
+it('a message that is sent again during its last attempt is not ended by it, and the attempt is not part of the new schedule', async () => {
   const one = await waiting();
   await attempt(one.messageId, refused, AGAIN);
   const last = await load(one.messageId);
@@ -52,7 +52,7 @@ it('during its last attempt: that attempt ends nothing, and is not part of the n
   expect(await load(one.messageId)).toMatchObject({ attempts: 2, attemptsInSeries: 0, dueInMs: 0 });
 });
 
-it('during an attempt that succeeds: the message is delivered', async () => {
+it('a message that is sent again during an attempt that succeeds is delivered', async () => {
   const one = await waiting();
   await attempt(one.messageId, refused, AGAIN);
   const last = await load(one.messageId);

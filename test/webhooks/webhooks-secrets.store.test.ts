@@ -128,7 +128,7 @@ describe('a replaced secret', () => {
 });
 
 describe('an expired secret', () => {
-  it('is wiped, and no signing one is', async () => {
+  it('is wiped, and a signing one is not', async () => {
     await forgetSecrets(books.world);
     const [endpoint, deleted] = [await made(), await made('x')];
     await rotate(endpoint, 'b', inMs(-1));
