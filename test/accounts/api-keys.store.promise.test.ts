@@ -232,11 +232,11 @@ describe.concurrent('a revocation', () => {
   }
 
   const HOUR_MS = 3_600_000;
-  it.each([
+  it.for([
     ['as the database says', 0],
     ['an hour ahead', HOUR_MS],
     ['an hour behind', -HOUR_MS],
-  ])('takes effect in time with a clock %s', async (_name, aheadMs) => {
+  ] as const)('takes effect in time with a clock %s', async ([, aheadMs], { expect }) => {
     const by = authenticator({ aheadMs });
     const refusedAfter = await Promise.all(
       Array.from({ length: REVOCATIONS }, async () => {
@@ -247,7 +247,7 @@ describe.concurrent('a revocation', () => {
     expect(Math.max(...refusedAfter)).toBeLessThan(REVOKED_WITHIN_MS);
   });
 
-  it("of an account's keys takes effect for each key", async () => {
+  it("of an account's keys takes effect for each key", async ({ expect }) => {
     const by = authenticator();
     const own = await createAccount(
       books.accounts,
@@ -264,7 +264,7 @@ describe.concurrent('a revocation', () => {
     ).toBeLessThan(REVOKED_WITHIN_MS);
   });
 
-  it('takes effect where its transaction began before a poll and was committed after it', async () => {
+  it('takes effect where its transaction began before a poll and was committed after it', async ({ expect }) => {
     const by = authenticator();
     const keys = await Promise.all([makeKey(), makeKey(), makeKey()]);
     for (const { apiKey } of keys) expect(await isKnown(by, apiKey)).toBe(true);
@@ -278,7 +278,7 @@ describe.concurrent('a revocation', () => {
     expect(await refusedAfterMs(by, late.apiKey, () => open.commit().execute())).toBeLessThan(REVOKED_WITHIN_MS);
   });
 
-  it('takes effect while requests hold every connection of their pool, and known keys keep working', async () => {
+  it('takes effect while requests hold every connection of their pool, and known keys keep working', async ({ expect }) => {
     const pool = openPool({
       url: books.url,
       schema: 'accounts',
@@ -310,13 +310,13 @@ describe.concurrent('a revocation', () => {
     }
   });
 
-  it('is not needed for an expired key: it is refused without a poll', async () => {
+  it('is not needed for an expired key: it is refused without a poll', async ({ expect }) => {
     const by = authenticator();
     const { apiKey } = await makeKey({ expiresAt: new Date(Date.now() + 1_000) });
     expect(await refusedAfterMs(by, apiKey, () => Promise.resolve())).toBeLessThan(1_500);
   });
 
-  it('takes effect when polling fails: cached keys are trusted for a short time only', async () => {
+  it('takes effect when polling fails: cached keys are trusted for a short time only', async ({ expect }) => {
     const { keyId, apiKey } = await makeKey();
     const by = createAuthenticator({
       db: books.accounts,
@@ -331,7 +331,7 @@ describe.concurrent('a revocation', () => {
     expect(await isKnown(by, apiKey)).toBe(false);
   });
 
-  it('does not affect a new key: it is accepted soon, even if it was guessed and refused before it existed', async () => {
+  it('does not affect a new key: it is accepted soon, even if it was guessed and refused before it existed', async ({ expect }) => {
     const by = authenticator();
     const { keyId, apiKey } = await makeKey();
     const hidden = sql`update accounts.api_keys set key_sha256 = ${randomBytes(32)} where id = ${keyId}`;

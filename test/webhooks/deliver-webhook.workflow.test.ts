@@ -76,7 +76,7 @@ const untilTried = (id: string, times: number) =>
   );
 
 describe.concurrent('a message', () => {
-  it('is delivered at once, correctly signed, and logged', async () => {
+  it('is delivered at once, correctly signed, and logged', async ({ expect }) => {
     const listener = await receiver.listen(stack, account, { answer: answerStatus(200, {}, 'thanks') });
     const [id = ''] = await harness.send(account, listener);
     await harness.untilState(account, id, 'DELIVERED');
@@ -87,7 +87,7 @@ describe.concurrent('a message', () => {
     ]);
   });
 
-  it('costs six events, with its account as a search attribute and neither body nor secret in them', async () => {
+  it('costs six events, with its account as a search attribute and neither body nor secret in them', async ({ expect }) => {
     const listener = await receiver.listen(stack, account);
     const [id = ''] = await harness.send(account, listener);
     expect(await stack.temporal.workflow.getHandle(id).result()).toBe('DELIVERED');
@@ -105,7 +105,7 @@ describe.concurrent('a message', () => {
     ]);
   });
 
-  it('that is never accepted is attempted at every time of the schedule with one id, and has then failed', async () => {
+  it('that is never accepted is attempted at every time of the schedule with one id, and has then failed', async ({ expect }) => {
     const { listener, id, calls } = await oneIsRefused();
     for (const times of [4, 6, 7, 8, 9]) {
       await until(calls, (all) => all.length >= times, { withinMs: 30_000, everyMs: 10 });
@@ -128,7 +128,7 @@ describe.concurrent('a message', () => {
     );
   }, 90_000);
 
-  it('waits as long as its receiver asks, up to twice the planned time', async () => {
+  it('waits as long as its receiver asks, up to twice the planned time', async ({ expect }) => {
     const listener = await receiver.listen(stack, account, {
       answer: answerStatus(503, { 'Retry-After': '2' }),
     });
@@ -143,7 +143,7 @@ describe.concurrent('a message', () => {
     for (const timerMs of await timersOf(id)) expect(timerMs).toBeLessThanOrEqual(2 * 1_008);
   });
 
-  it('to an address without a server is attempted no sooner than to any other, and the log says why', async () => {
+  it('to an address without a server is attempted no sooner than to any other, and the log says why', async ({ expect }) => {
     const listener = await receiver.listen(stack, account);
     await stack.owner
       .updateTable('webhook_endpoints')
@@ -158,7 +158,7 @@ describe.concurrent('a message', () => {
     expect((await harness.attempts(id))[0]).toMatchObject({ outcome: 'no-connection', status: null });
   });
 
-  it('is not delivered through a redirect or to a forbidden address', async () => {
+  it('is not delivered through a redirect or to a forbidden address', async ({ expect }) => {
     const elsewhere = await receiver.listen(stack, account);
     const redirecting = await receiver.listen(stack, account, {
       answer: answerStatus(302, { Location: elsewhere.url }),
@@ -179,7 +179,7 @@ describe.concurrent('an attempt', () => {
     return eventTypes(await fetchHistory(stack, id));
   };
 
-  it('at a quick endpoint runs inside the workflow’s own task, however long it takes this time', async () => {
+  it('at a quick endpoint runs inside the workflow’s own task, however long it takes this time', async ({ expect }) => {
     const listener = await receiver.listen(stack, account, {
       // Longer than a workflow task may take without a heartbeat.
       answer: (response, received) => void setTimeout(() => answerStatus(204)(response, received), 11_000),
@@ -192,7 +192,7 @@ describe.concurrent('an attempt', () => {
     expect(await harness.attempts(id)).toHaveLength(1);
   });
 
-  it('at an endpoint that has just failed runs as an activity on the queue', async () => {
+  it('at an endpoint that has just failed runs as an activity on the queue', async ({ expect }) => {
     const { listener, id } = await oneIsRefused(7);
     await untilTried(id, 1);
     listener.answerWith(answerStatus(204));
@@ -201,7 +201,7 @@ describe.concurrent('an attempt', () => {
     expect(types).toContain('ACTIVITY_TASK_SCHEDULED');
   });
 
-  it('of a delivery that began before inline attempts existed continues as before', async () => {
+  it('of a delivery that began before inline attempts existed continues as before', async ({ expect }) => {
     const listener = await receiver.listen(stack, account);
     const [id = ''] = await harness.write(account, listener);
     await stack.temporal.workflow.start('deliverWebhook', {
@@ -215,7 +215,7 @@ describe.concurrent('an attempt', () => {
 });
 
 describe.concurrent('a signal', () => {
-  it('wakes a waiting message, once it is due', async () => {
+  it('wakes a waiting message, once it is due', async ({ expect }) => {
     // It now waits the longest time there is: twice the last wait of the schedule, three and a half seconds.
     const listener = await receiver.listen(stack, account, {
       answer: answerStatus(503, { 'Retry-After': '3600' }),
@@ -230,7 +230,7 @@ describe.concurrent('a signal', () => {
     expect(eventTypes(await fetchHistory(stack, id))).not.toContain('TIMER_FIRED');
   });
 
-  it('changes nothing for a message that is not due', async () => {
+  it('changes nothing for a message that is not due', async ({ expect }) => {
     const { id, calls } = await oneIsRefused(7);
     await untilTried(id, 1);
     for (let signal = 0; signal < 5; signal += 1) await harness.engine.deliver([id]);
@@ -239,7 +239,7 @@ describe.concurrent('a signal', () => {
     expect(gapsOf(calls())[0]).toBeGreaterThanOrEqual(WAITS_MS[8]! * 0.8 - 1);
   });
 
-  it('starts an ended message again, with the same id', async () => {
+  it('starts an ended message again, with the same id', async ({ expect }) => {
     const listener = await receiver.listen(stack, account);
     const [id = ''] = await harness.send(account, listener);
     await harness.untilState(account, id, 'DELIVERED');
@@ -253,7 +253,7 @@ describe.concurrent('a signal', () => {
 });
 
 describe.concurrent('an endpoint', () => {
-  it('that answers 410 is disabled at once, with all messages that wait for it', async () => {
+  it('that answers 410 is disabled at once, with all messages that wait for it', async ({ expect }) => {
     const listener = await receiver.listen(stack, account, { answer: answerStatus(500) });
     const waiting = await harness.sendAfter(account, listener, 8);
     await untilTried(waiting, 1);
@@ -267,7 +267,7 @@ describe.concurrent('an endpoint', () => {
     expect(listener.received.filter((received) => received.id === id)).toHaveLength(1);
   });
 
-  it('that fails for five days is disabled and its owner notified; then all its messages are recovered, each once, with the same id', async () => {
+  it('that fails for five days is disabled and its owner notified; then all its messages are recovered, each once, with the same id', async ({ expect }) => {
     const owner = await stack.account({ fundsMinor: 0n });
     const watcher = await receiver.listen(stack, owner, { events: ['endpoint.disabled'] });
     const listener = await receiver.listen(stack, owner, { answer: answerStatus(500) });
@@ -308,7 +308,7 @@ describe.concurrent('an endpoint', () => {
     expect(sent.toSorted()).toEqual(failed.toSorted());
   }, 120_000);
 
-  it('that is deleted is not called again', async () => {
+  it('that is deleted is not called again', async ({ expect }) => {
     const listener = await receiver.listen(stack, account, { answer: answerStatus(500) });
     const id = await harness.sendAfter(account, listener, 8);
     await untilTried(id, 1);
