@@ -9,7 +9,7 @@ const given = (email: string, givenBy: string, confirmedBy: string | null = null
 });
 
 it.each<[string, readonly GivenAccess[], boolean]>([
-  ['nothing is on record', [], true],
+  ['nothing is recorded', [], true],
   ['the first gave the second access', [given('bo', 'ada')], false],
   ['the first confirmed the second', [given('bo', 'eve', ' ADA ')], false],
   ['the second gave the first access', [given('ada', 'Bo')], false],

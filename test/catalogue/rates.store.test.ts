@@ -103,7 +103,7 @@ describe('exchange rates', () => {
   it.each([
     ['nothing', rate('NGN', 0n, 1), 'exchange_rates_rate_micros_check'],
     ['less than nothing', rate('NGN', -1n, 1), 'exchange_rates_rate_micros_check'],
-    ['what is no currency', rate('naira', 1n, 1), 'exchange_rates_currency_check'],
+    ['an invalid currency', rate('naira', 1n, 1), 'exchange_rates_currency_check'],
   ])('of %s are refused, together with all others of the same insert', async (_name, bad, constraint) => {
     const before = await revision();
     expect(await refusalOf(insertRates(books.world, [rate('EUR', 1n, 1), bad]))).toBe(constraint);

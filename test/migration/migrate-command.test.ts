@@ -148,7 +148,7 @@ describe('migrate', () => {
   });
 
   it.each([
-    ['that is none', { TEMPORAL_ADDRESS: 'localhost' }, 'TEMPORAL_ADDRESS'],
+    ['that is invalid', { TEMPORAL_ADDRESS: 'localhost' }, 'TEMPORAL_ADDRESS'],
     ['where no server listens', { TEMPORAL_ADDRESS: '127.0.0.1:1' }, 'no Temporal at 127.0.0.1:1'],
   ])('explains what is wrong with an address %s', async (_what, env, words) => {
     const { code, stderr } = await migrate(newPrefix(), env);

@@ -45,10 +45,10 @@ it('finance’s command line lists the commands, and the help of each lists its 
 
 it.each([
   ['no such command', 'stucked', 'Usage:'],
-  ['a flag too many', 'stuck --colour red', '--colour'],
-  ['a class that is none', 'stuck --class lost', 'paid-not-delivered'],
-  ['a time that is none', 'stuck --older-than soon', '--older-than'],
-  ['a word too many', 'show txn-1 txn-2', 'txn-2'],
+  ['an unknown flag', 'stuck --colour red', '--colour'],
+  ['an invalid class', 'stuck --class lost', 'paid-not-delivered'],
+  ['an invalid time', 'stuck --older-than soon', '--older-than'],
+  ['an extra argument', 'show txn-1 txn-2', 'txn-2'],
   ['no id', 'show', 'usage: npm run finance -- show'],
   ['without an author', 'replay txn-1', '--by and --reason'],
   ['no reason', 'refund txn-1 --by ada', '--reason'],
@@ -66,7 +66,7 @@ it.each([
     'one id',
   ],
   ['a flag of another move', 'cancel txn-1 --amount 1 --by ada --reason because', '--amount'],
-  ['a world that is none', 'stuck --world moon', '--world'],
+  ['an invalid world', 'stuck --world moon', '--world'],
 ])('finance’s command line exits with 2, names the mistake, and does nothing: %s', async (_what, line, word) => {
   const { code, stdout, stderr } = await here(line);
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' });

@@ -187,13 +187,13 @@ describe('bad input', () => {
       ['--requests-per-minute'],
     ],
     [
-      'a number that is none',
+      'an invalid number',
       () =>
         'account create --name M --email a@b.example --plan ENTERPRISE --requests-per-minute many --by ada',
       ['--requests-per-minute'],
     ],
     ['no author', () => 'account create --name M --email a@b.example', ['--by']],
-    ['a word too many', () => 'account create M --name M --email a@b.example --by ada', ["'M'"]],
+    ['an extra argument', () => 'account create M --name M --email a@b.example --by ada', ["'M'"]],
     ['a flag without its value', () => 'account create --email a@b.example --by ada --name', ['--name']],
     [
       'another environment',
@@ -201,7 +201,7 @@ describe('bad input', () => {
       ['--environment'],
     ],
     [
-      'an address that is none',
+      'an invalid address',
       () => `key create --account ${ngn} ${operator.keyFlags().replace('127.0.0.1', '127.0.0.1,host')}`,
       ['--addresses'],
     ],
@@ -233,7 +233,7 @@ describe('bad input', () => {
       ['--scopes'],
     ],
     [
-      'a day that is no time',
+      'an invalid time',
       () => `key create --account ${ngn} ${operator.keyFlags()} --expires tomorrow`,
       ['--expires'],
     ],

@@ -116,7 +116,7 @@ describe('without a valid session', () => {
     ['no token', {}, 'UNAUTHORIZED'],
     ['a merchant', { rawKey: key }, 'UNAUTHORIZED'],
     ['a merchant of the live world', { rawKey: keyOf('live', 'ngn') }, 'UNAUTHORIZED'],
-    ['a key that is none', { rawKey: 'junk' }, 'UNAUTHORIZED'],
+    ['an invalid key', { rawKey: 'junk' }, 'UNAUTHORIZED'],
     ['a merchant’s key in the place of a token', bearer(key), 'INVALID_TOKEN'],
     ['an unknown token', bearer(`ops_${'a'.repeat(43)}`), 'INVALID_TOKEN'],
     ['an empty token', { headers: { authorization: 'Bearer ' } }, 'INVALID_TOKEN'],

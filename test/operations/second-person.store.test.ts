@@ -176,9 +176,9 @@ describe('a second person', () => {
 
   const admin = () => newName();
   it.each<[string, (asker: string, approver: string) => Promise<void>]>([
-    ['was made or reset by the one who asks', (asker, approver) => given(approver, [asker, null], 23)],
-    ['was confirmed by the one who asks', (asker, approver) => given(approver, [admin(), asker], 23)],
-    ['made the one who asks', (asker, approver) => given(asker, [approver, null], 23)],
+    ['was made or reset by the requester', (asker, approver) => given(approver, [asker, null], 23)],
+    ['was confirmed by the requester', (asker, approver) => given(approver, [admin(), asker], 23)],
+    ['made the requester', (asker, approver) => given(asker, [approver, null], 23)],
     [
       'was made by the same administrator, however the name was typed',
       async (asker, approver) => {

@@ -124,7 +124,7 @@ describe('an event that is not certainly the gateway’s gets 401 and is not sto
       text,
       signed(text),
     ]),
-    ['signed, with a name that is none', event('charge success', {}), signed(event('charge success', {}))],
+    ['signed, with an invalid name', event('charge success', {}), signed(event('charge success', {}))],
   ];
 
   it.each(CASES)('%s', async (_what, text, headers) => {

@@ -162,12 +162,12 @@ describe('for 72 hours after the end', () => {
   it.each<{ name: string; make: (transactionId: string) => Promise<unknown> }>([
     { name: 'a buyer is still on the page', make: () => Promise.resolve() },
     {
-      name: 'the gateway says a word never seen before',
+      name: 'the gateway answers an unknown status',
       make: () => gatewayFaults(stack, { unknownStatus: 'perhaps' }),
     },
     { name: 'the gateway is away', make: () => gatewayFaults(stack, { error: 1 }) },
     {
-      name: 'the gateway does not know the charge that it took',
+      name: 'the gateway does not find a charge that it accepted',
       make: () => gatewayFaults(stack, { otherIntegration: true }),
     },
   ])('$name: is checked once more at the end and marked for attention, and not before', async ({ make }) => {

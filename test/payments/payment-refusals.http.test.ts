@@ -128,14 +128,14 @@ const CASES: readonly Case[] = [
     ),
   },
   {
-    why: 'fund, a key that is none',
+    why: 'fund, an invalid key',
     target: '/api/wallet/fund',
     ask: { rawKey: 'nonsense', body: {} },
     status: 401,
     body: unauthorised('UNAUTHORIZED', BAD_KEY),
   },
   {
-    why: 'confirm-payment, a key that is none',
+    why: 'confirm-payment, an invalid key',
     target: '/api/esim/confirm-payment',
     ask: { rawKey: 'nonsense', body: {} },
     status: 401,

@@ -77,7 +77,7 @@ describe('judgePayment', () => {
       { toWalletMinor: 1_000n, what: 'payment-received-again' },
     ],
     [
-      'by another of its tries, once it is paid',
+      'by another of its attempts, once it is paid',
       { ...closed, paidBefore: true },
       paid(1_000n),
       { toWalletMinor: 1_000n, what: 'payment-received-again' },

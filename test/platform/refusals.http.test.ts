@@ -207,7 +207,7 @@ const CASES: readonly Case[] = [
     body: unauthorised('UNAUTHORIZED', NO_KEY),
   },
   {
-    why: 'wallet, a key that is none',
+    why: 'wallet, an invalid key',
     target: '/api/wallet/balance',
     ask: { rawKey: 'nonsense' },
     status: 401,

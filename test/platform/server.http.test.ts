@@ -36,7 +36,7 @@ describe('an invalid request gets an answer in the documented form, with a reque
       'VALIDATION_ERROR',
     ],
     [
-      'a length that is none',
+      'an invalid length',
       'POST /api/esim/buy HTTP/1.1\r\nContent-Length: -1\r\n\r\n',
       400,
       'VALIDATION_ERROR',

@@ -101,7 +101,7 @@ describe('a refused batch', () => {
       wrong('rows.1.packageCode: is not on sale; rows.2.packageCode: is not on sale'),
     ],
     [
-      'an address that is none',
+      'an invalid address',
       { rows: rows(1, { email: 'a@b' }) },
       400,
       wrong('rows.0.email: must be an e-mail address'),

@@ -53,13 +53,13 @@ it.each([
     says: /^entries in USD sum to 1$/,
   },
   {
-    what: 'a hold still there behind a delivered purchase',
+    what: 'a hold left open by a delivered purchase',
     damage: () => `update holds set status = 'HELD', closed_at = null`,
     repair: () => `update holds set status = 'POSTED', closed_at = now()`,
     says: /is SUCCESS, its hold HELD$/,
   },
   {
-    what: 'a purchase called failed though the supplier holds it',
+    what: 'a failed purchase whose order the supplier has',
     damage: () => `update purchases set status = 'FAILED', reason = 'OUT_OF_STOCK'`,
     repair: () => `update purchases set status = 'SUCCESS', reason = null`,
     says: /is FAILED, but the supplier holds it$/,
@@ -71,7 +71,7 @@ it.each([
     says: /^the supplier holds txn-[0-9a-f]+, we do not$/,
   },
   {
-    what: 'a delivered eSIM that is not the one the supplier made',
+    what: 'a delivered eSIM that differs from the supplier’s',
     damage: () => `update esims set iccid = '1' || iccid`,
     repair: () => `update esims set iccid = substr(iccid, 2)`,
     says: /delivered another eSIM than the supplier holds$/,

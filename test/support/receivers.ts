@@ -164,7 +164,7 @@ function deliveries(secret: string): Delivery[] {
     }),
     refused('an empty signature', { ...genuine, 'webhook-signature': '' }),
     refused('no headers of ours', { 'content-type': 'application/json' }),
-    refused('a timestamp that is none', { ...genuine, 'webhook-timestamp': '9'.repeat(400) }),
+    refused('an invalid timestamp', { ...genuine, 'webhook-timestamp': '9'.repeat(400) }),
     taken('a secret being replaced', failed, signed('msg-rotated', failed, [newSecret(), secret])),
     ...WEBHOOK_EVENTS.slice(1).map((event, index) => {
       const other = sampleBody(event, now);
