@@ -264,7 +264,9 @@ describe.concurrent('a revocation', () => {
     ).toBeLessThan(REVOKED_WITHIN_MS);
   });
 
-  it('takes effect where its transaction began before a poll and was committed after it', async ({ expect }) => {
+  it('takes effect where its transaction began before a poll and was committed after it', async ({
+    expect,
+  }) => {
     const by = authenticator();
     const keys = await Promise.all([makeKey(), makeKey(), makeKey()]);
     for (const { apiKey } of keys) expect(await isKnown(by, apiKey)).toBe(true);
@@ -275,10 +277,14 @@ describe.concurrent('a revocation', () => {
     for (const { keyId, apiKey } of [first, second])
       await refusedAfterMs(by, apiKey, () => revoke(books.accounts, { keyId }, 'a test'));
     expect(await isKnown(by, late.apiKey)).toBe(true);
-    expect(await refusedAfterMs(by, late.apiKey, () => open.commit().execute())).toBeLessThan(REVOKED_WITHIN_MS);
+    expect(await refusedAfterMs(by, late.apiKey, () => open.commit().execute())).toBeLessThan(
+      REVOKED_WITHIN_MS,
+    );
   });
 
-  it('takes effect while requests hold every connection of their pool, and known keys keep working', async ({ expect }) => {
+  it('takes effect while requests hold every connection of their pool, and known keys keep working', async ({
+    expect,
+  }) => {
     const pool = openPool({
       url: books.url,
       schema: 'accounts',
@@ -331,7 +337,9 @@ describe.concurrent('a revocation', () => {
     expect(await isKnown(by, apiKey)).toBe(false);
   });
 
-  it('does not affect a new key: it is accepted soon, even if it was guessed and refused before it existed', async ({ expect }) => {
+  it('does not affect a new key: it is accepted soon, even if it was guessed and refused before it existed', async ({
+    expect,
+  }) => {
     const by = authenticator();
     const { keyId, apiKey } = await makeKey();
     const hidden = sql`update accounts.api_keys set key_sha256 = ${randomBytes(32)} where id = ${keyId}`;

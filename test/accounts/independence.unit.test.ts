@@ -14,7 +14,11 @@ it.each<[string, readonly GivenAccess[], boolean]>([
   ['the first confirmed the second', [given('bo', 'eve', ' ADA ')], false],
   ['the second gave the first access', [given('ada', 'Bo')], false],
   ['one person gave both access', [given('ada', 'eve'), given('bo', 'Eve')], false],
-  ['one person gave one access and confirmed the other', [given('ada', 'eve'), given('bo', 'x', 'eve')], false],
+  [
+    'one person gave one access and confirmed the other',
+    [given('ada', 'eve'), given('bo', 'x', 'eve')],
+    false,
+  ],
   ['different people gave them access', [given('ada', 'x', 'y'), given('bo', 'v', 'w')], true],
   ['one of them gave a third person access', [given('chidi', 'ada'), given('dayo', 'ada')], true],
 ])('%s', (_what, recent, isIndependent) => {

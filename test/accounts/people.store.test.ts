@@ -121,17 +121,20 @@ describe('access', () => {
         await changePerson(deps, { email }, { disabled: false }, 'ada');
       },
     ],
-  ])('by %s takes two people as well: the person’s own password opens nothing until then', async (_how, change) => {
-    const { email, personId } = await settled();
-    await change(email);
-    expect(await codeOf(signIn(email, OWN))).toBe('UNAUTHORIZED');
-    const { role } = (await listPeople(deps, { page: 1, limit: 1_000 })).items.find(
-      (one) => one.personId === personId,
-    )!;
-    expect(await codeOf(confirmAccess(deps, { email }, role, 'ada'))).toBe('FORBIDDEN');
-    expect(await codeOf(confirmAccess(deps, { email }, role, 'bayo'))).toBe('done');
-    expect(await codeOf(signIn(email, OWN))).toBe('UNAUTHORIZED');
-  });
+  ])(
+    'by %s takes two people as well: the person’s own password opens nothing until then',
+    async (_how, change) => {
+      const { email, personId } = await settled();
+      await change(email);
+      expect(await codeOf(signIn(email, OWN))).toBe('UNAUTHORIZED');
+      const { role } = (await listPeople(deps, { page: 1, limit: 1_000 })).items.find(
+        (one) => one.personId === personId,
+      )!;
+      expect(await codeOf(confirmAccess(deps, { email }, role, 'ada'))).toBe('FORBIDDEN');
+      expect(await codeOf(confirmAccess(deps, { email }, role, 'bayo'))).toBe('done');
+      expect(await codeOf(signIn(email, OWN))).toBe('UNAUTHORIZED');
+    },
+  );
 
   it('is not given by setting the same role, by enabling a person who is not disabled, or by a new name', async () => {
     const { email } = await settled('FINANCE');

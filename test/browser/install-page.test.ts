@@ -41,9 +41,7 @@ function shows(changes: Partial<InstallView> = {}): void {
     matchingId: 'K2-1A2B3C-4D5E6F',
     ...changes,
   };
-  api.shop.replace('test', 'findInstallPage', (token) =>
-    Promise.resolve(token === TOKEN ? view : undefined),
-  );
+  api.shop.replace('test', 'findInstallPage', (token) => Promise.resolve(token === TOKEN ? view : undefined));
 }
 
 const NOTHING = { ac: '', smdpAddress: '', matchingId: '' };

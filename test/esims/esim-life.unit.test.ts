@@ -71,7 +71,9 @@ describe('status', () => {
     ['EXPIRED', 'ACTIVE', 'EXPIRED'],
     ['SUSPENDED', 'CREATED', 'CREATED'],
     ['ACTIVE', null, 'ACTIVE'],
-  ])('%s becomes, when the supplier says %s, %s', (from, to, next) => expect(nextStatus(from, to)).toBe(next));
+  ])('%s becomes, when the supplier says %s, %s', (from, to, next) =>
+    expect(nextStatus(from, to)).toBe(next),
+  );
 });
 
 describe('thresholds', () => {
@@ -147,8 +149,9 @@ describe('expiry', () => {
     expect(went(row, { expired_time: inHours(24 * 30 + 0.5) }, now).names).toEqual([]);
   });
 
-  it.each<EsimStatus>(['EXPIRED', 'CANCELLED', 'FAILED'])('is not announced for an eSIM that is %s', (status) =>
-    expect(at(esim({ status, notified_status: status }), 2).names).toEqual([]),
+  it.each<EsimStatus>(['EXPIRED', 'CANCELLED', 'FAILED'])(
+    'is not announced for an eSIM that is %s',
+    (status) => expect(at(esim({ status, notified_status: status }), 2).names).toEqual([]),
   );
 
   it.each<EsimStatus>(['CREATED', 'SUSPENDED'])('is announced for an eSIM that is %s', (status) =>

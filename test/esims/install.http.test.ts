@@ -185,8 +185,7 @@ describe('DELETE /api/esim/{esimId}/install/link', () => {
 describe('other accounts get no answer', () => {
   test.each(['install', 'diagnosis'])('%s', async (what) => {
     const id = await esim();
-    const ask = (target: string, asked: Ask): Promise<Reply> =>
-      api.ask(`/api/esim/${target}/${what}`, asked);
+    const ask = (target: string, asked: Ask): Promise<Reply> => api.ask(`/api/esim/${target}/${what}`, asked);
     const foreign = await ask(id, { key: 'usd' });
     expect([foreign.status, foreign.json]).toEqual([
       403,

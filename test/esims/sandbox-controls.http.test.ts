@@ -76,21 +76,29 @@ describe('refusals', () => {
     expect(api.shop.vendors.acted).toEqual([]);
   });
 
-  test.each(ALL)('another account’s eSIM, an unknown one, an impossible id and a read-only key are refused: %s', async (action) => {
-    const body = BODIES[action];
-    const codes = [];
-    for (const ask of [{ key: 'usd' }, { id: `esim-${'f'.repeat(32)}` }, { id: 'x' }, { key: 'readonly' }]) {
-      const reply = await act(action, { body, ...ask });
-      codes.push([reply.status, (reply.json as { error: { code: string } }).error.code]);
-    }
-    expect(codes).toEqual([
-      [403, 'NOT_YOUR_ESIM'],
-      [404, 'ESIM_NOT_FOUND'],
-      [404, 'ESIM_NOT_FOUND'],
-      [403, 'FORBIDDEN'],
-    ]);
-    expect(api.shop.vendors.acted).toEqual([]);
-  });
+  test.each(ALL)(
+    'another account’s eSIM, an unknown one, an impossible id and a read-only key are refused: %s',
+    async (action) => {
+      const body = BODIES[action];
+      const codes = [];
+      for (const ask of [
+        { key: 'usd' },
+        { id: `esim-${'f'.repeat(32)}` },
+        { id: 'x' },
+        { key: 'readonly' },
+      ]) {
+        const reply = await act(action, { body, ...ask });
+        codes.push([reply.status, (reply.json as { error: { code: string } }).error.code]);
+      }
+      expect(codes).toEqual([
+        [403, 'NOT_YOUR_ESIM'],
+        [404, 'ESIM_NOT_FOUND'],
+        [404, 'ESIM_NOT_FOUND'],
+        [403, 'FORBIDDEN'],
+      ]);
+      expect(api.shop.vendors.acted).toEqual([]);
+    },
+  );
 
   const USE = 'bytes: must be a whole number from 1 to 1099511627776';
   const CLOCK = 'advanceSeconds: must be a whole number from 1 to 34560000';

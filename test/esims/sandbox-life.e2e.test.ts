@@ -118,13 +118,16 @@ describe('the faults that a traveller may have', () => {
     expect(new Set([...troubles.map(({ code }) => code), ...elsewhere])).toEqual(new Set(DIAGNOSIS_CODES));
   });
 
-  it.each(troubles)('lead from $name to the code $code', async ({ actions, smdpStatus, esimStatus, code }) => {
-    const { read, act } = await newLife();
-    for (const [action, body] of actions.map(actionOf))
-      expect([action, (await act(action, body)).status]).toEqual([action, 200]);
-    expect(await read()).toMatchObject({ esimStatus, smdpStatus });
-    expect(await read('/diagnosis')).toMatchObject({ code, esimStatus, smdpStatus });
-  });
+  it.each(troubles)(
+    'lead from $name to the code $code',
+    async ({ actions, smdpStatus, esimStatus, code }) => {
+      const { read, act } = await newLife();
+      for (const [action, body] of actions.map(actionOf))
+        expect([action, (await act(action, body)).status]).toEqual([action, 200]);
+      expect(await read()).toMatchObject({ esimStatus, smdpStatus });
+      expect(await read('/diagnosis')).toMatchObject({ code, esimStatus, smdpStatus });
+    },
+  );
 });
 
 it('an action is done once for an Idempotency-Key, and its answer is not stored', async () => {

@@ -92,7 +92,9 @@ async function effects(): Promise<unknown> {
            (select count(*) from holds where status <> 'HELD') as holds_closed,
            (select count(*) from purchase_events where what in ('delivered', 'failed')) as ended,
            (select count(*) from gateway_events where applied_at is null) as unapplied,
-           (select count(*) from webhook_messages where status = 'DELIVERED') as notified`.execute(stack.owner);
+           (select count(*) from webhook_messages where status = 'DELIVERED') as notified`.execute(
+    stack.owner,
+  );
   const orders = await fetch(`${stack.supplierControlUrl}/orders?limit=10000`);
   return { rows, supplierOrders: ((await orders.json()) as unknown[]).length };
 }

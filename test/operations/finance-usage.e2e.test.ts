@@ -67,12 +67,15 @@ it.each([
   ],
   ['a flag of another move', 'cancel txn-1 --amount 1 --by ada --reason because', '--amount'],
   ['an invalid world', 'stuck --world moon', '--world'],
-])('finance’s command line exits with 2, names the mistake, and does nothing: %s', async (_what, line, word) => {
-  const { code, stdout, stderr } = await here(line);
-  expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
-  expect(stderr).toContain(word);
-  expect(stderr).not.toMatch(/^ +at /m);
-});
+])(
+  'finance’s command line exits with 2, names the mistake, and does nothing: %s',
+  async (_what, line, word) => {
+    const { code, stdout, stderr } = await here(line);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    expect(stderr).toContain(word);
+    expect(stderr).not.toMatch(/^ +at /m);
+  },
+);
 
 it('finance’s command line exits with 2 in a shell as well, with 1 for a world that is off or a database that is down, and never prints the database’s address', async () => {
   const away = { ...stack.env, DATABASE_URL: 'postgres://finance:hunter2@127.0.0.1:9/simway' };

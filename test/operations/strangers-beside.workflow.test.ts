@@ -55,19 +55,16 @@ describe('a reconciliation that is started by hand', () => {
         .executeTakeFirstOrThrow()
     ).asked_by;
 
-  it.each(['workflow', 'activity'])(
-    'by %s records no author, and raises an alarm',
-    async (how) => {
-      const runKey = `reconcile-${randomUUID()}`;
-      const before = await raised('reconciliation');
-      const input = { askedBy: 'ada@simway.example' };
-      await (how === 'workflow'
-        ? (await stranger.start(RECONCILE_WORKFLOW, runKey, input, OPS_QUEUE)).result()
-        : stranger.schedule(OPS_QUEUE, 'reconcile', { ...input, runKey }));
-      expect(await askedBy(runKey)).toBe('unverified');
-      expect(await raised('reconciliation')).toBeGreaterThan(before);
-    },
-  );
+  it.each(['workflow', 'activity'])('by %s records no author, and raises an alarm', async (how) => {
+    const runKey = `reconcile-${randomUUID()}`;
+    const before = await raised('reconciliation');
+    const input = { askedBy: 'ada@simway.example' };
+    await (how === 'workflow'
+      ? (await stranger.start(RECONCILE_WORKFLOW, runKey, input, OPS_QUEUE)).result()
+      : stranger.schedule(OPS_QUEUE, 'reconcile', { ...input, runKey }));
+    expect(await askedBy(runKey)).toBe('unverified');
+    expect(await raised('reconciliation')).toBeGreaterThan(before);
+  });
 });
 
 describe('a batch that is started by hand', () => {

@@ -264,36 +264,42 @@ describe('an operator action that is sent by hand', () => {
     await untilStatus(stack, other, 'SUCCESS');
   });
 
-  it.each(['credit-wallet', 'cancel', 'deliver-other'])('has no effect as %s during delivery', async (move) => {
-    const transactionId = await inDoubt();
-    const request = requestFor(transactionId, move);
-    expect(await expectAlarm('action', () => stranger.update(transactionId, 'move', request))).toMatchObject(
-      NOT_ASKED,
-    );
-    expect(await holdOf(stack, transactionId)).toBe('HELD');
-    expect(await operator.act(transactionId, 'look-at-supplier')).toMatchObject({ did: 'delivered' });
-    await untilStatus(stack, transactionId, 'SUCCESS');
-  });
+  it.each(['credit-wallet', 'cancel', 'deliver-other'])(
+    'has no effect as %s during delivery',
+    async (move) => {
+      const transactionId = await inDoubt();
+      const request = requestFor(transactionId, move);
+      expect(
+        await expectAlarm('action', () => stranger.update(transactionId, 'move', request)),
+      ).toMatchObject(NOT_ASKED);
+      expect(await holdOf(stack, transactionId)).toBe('HELD');
+      expect(await operator.act(transactionId, 'look-at-supplier')).toMatchObject({ did: 'delivered' });
+      await untilStatus(stack, transactionId, 'SUCCESS');
+    },
+  );
 
-  it.each(['credit-wallet', 'refund-to-source'])('has no effect as %s after the purchase is closed', async (move) => {
-    const transactionId =
-      move === 'credit-wallet' ? await delivered() : (await paidByCard(await unpaid())).transactionId;
-    const rows = await rowsAbout(transactionId);
-    const workflowId = `after-${transactionId}`;
-    const timings = { refundLookFirstMs: 100, refundLookMaxMs: 400 };
-    const after = await stranger.start('afterClosing', workflowId, {
-      transactionId,
-      purpose: 'purchase',
-      isFromOutside: true,
-      timings,
-    });
-    const request = requestFor(transactionId, move, { goodwill: true });
-    expect(await expectAlarm('action', () => stranger.update(workflowId, 'move', request))).toMatchObject(
-      NOT_ASKED,
-    );
-    await after.result();
-    expect(await rowsAbout(transactionId)).toBe(rows);
-  });
+  it.each(['credit-wallet', 'refund-to-source'])(
+    'has no effect as %s after the purchase is closed',
+    async (move) => {
+      const transactionId =
+        move === 'credit-wallet' ? await delivered() : (await paidByCard(await unpaid())).transactionId;
+      const rows = await rowsAbout(transactionId);
+      const workflowId = `after-${transactionId}`;
+      const timings = { refundLookFirstMs: 100, refundLookMaxMs: 400 };
+      const after = await stranger.start('afterClosing', workflowId, {
+        transactionId,
+        purpose: 'purchase',
+        isFromOutside: true,
+        timings,
+      });
+      const request = requestFor(transactionId, move, { goodwill: true });
+      expect(await expectAlarm('action', () => stranger.update(workflowId, 'move', request))).toMatchObject(
+        NOT_ASKED,
+      );
+      await after.result();
+      expect(await rowsAbout(transactionId)).toBe(rows);
+    },
+  );
 
   it('does not act on another purchase than the recorded one', async () => {
     const one = await inDoubt();

@@ -121,7 +121,10 @@ describe.each(WAYS)('a wallet in $currency funded by $method', (way) => {
       expectedMoves(way, account, way.chargeMinor, way.amountMinor),
     );
     const confirmed = await confirm(stack, account, funding.transactionId);
-    expect(confirmed).toMatchObject({ status: 200, body: { status: 'SUCCESS', amount: way.amountMinor / 100 } });
+    expect(confirmed).toMatchObject({
+      status: 200,
+      body: { status: 'SUCCESS', amount: way.amountMinor / 100 },
+    });
     expect(confirmed.body.timeline.map(({ what }) => what)).toEqual(['opened', 'wallet-credited']);
     expect(confirmed.body).not.toHaveProperty('paymentUrl');
     expect(confirmed.body).not.toHaveProperty('bankAccounts');

@@ -34,13 +34,16 @@ function send(
 
 const storedBytes = (): Buffer => api.shop.vendors.events[0]?.bytes ?? Buffer.alloc(0);
 
-test.each(['test', 'live'])('an event is stored by the environment in the path, and answered with 200: %s', async (world) => {
-  const reply = await send(EVENT, { world });
-  expect([reply.status, reply.text]).toEqual([200, '{"received":true}']);
-  expect(reply.headers['content-type']).toBe('application/json; charset=utf-8');
-  expect(api.shop.vendors.events.map((one) => one.environment)).toEqual([world]);
-  expect(storedBytes().toString()).toBe(EVENT);
-});
+test.each(['test', 'live'])(
+  'an event is stored by the environment in the path, and answered with 200: %s',
+  async (world) => {
+    const reply = await send(EVENT, { world });
+    expect([reply.status, reply.text]).toEqual([200, '{"received":true}']);
+    expect(reply.headers['content-type']).toBe('application/json; charset=utf-8');
+    expect(api.shop.vendors.events.map((one) => one.environment)).toEqual([world]);
+    expect(storedBytes().toString()).toBe(EVENT);
+  },
+);
 
 test.each([
   ['invalid UTF-8', Buffer.from([0x7b, 0xff, 0xfe, 0x00, 0xc3, 0x28, 0x7d])],
@@ -134,15 +137,18 @@ describe('a refused event', () => {
 test.each([
   ['an unknown fault', new Error('disk full at 10.1.2.3'), 'Something went wrong on our side'],
   ['storage that is away', new DomainError('SERVICE_UNAVAILABLE', 'Try again'), 'Try again'],
-])('an event that could not be stored (%s) gets 503, so that it comes again', async (_why, error, message) => {
-  api.shop.failNext = error;
-  const reply = await send(EVENT, { headers: { 'x-request-id': 'event-1' } });
-  expect([reply.status, reply.json]).toEqual([503, generalError(503, 'SERVICE_UNAVAILABLE', message)]);
-  expect(reply.headers['retry-after']).toBe('5');
-  const isLogged = api.logLines.some((line) => line.includes('event-1') && line.includes('disk full'));
-  expect(isLogged).toBe(!(error instanceof DomainError));
-  expect((await send(EVENT)).status).toBe(200);
-});
+])(
+  'an event that could not be stored (%s) gets 503, so that it comes again',
+  async (_why, error, message) => {
+    api.shop.failNext = error;
+    const reply = await send(EVENT, { headers: { 'x-request-id': 'event-1' } });
+    expect([reply.status, reply.json]).toEqual([503, generalError(503, 'SERVICE_UNAVAILABLE', message)]);
+    expect(reply.headers['retry-after']).toBe('5');
+    const isLogged = api.logLines.some((line) => line.includes('event-1') && line.includes('disk full'));
+    expect(isLogged).toBe(!(error instanceof DomainError));
+    expect((await send(EVENT)).status).toBe(200);
+  },
+);
 
 test('frequent events are not counted, and no limit is mentioned', async () => {
   for (let round = 0; round < 10; round += 1) {

@@ -204,13 +204,16 @@ test('a bank transfer by an account in dollars shows the amount in naira', async
 });
 
 describe('confirm-payment', () => {
-  test.each(['transactionId', 'gatewayReference', 'trackingReference'])('finds a payment by %s', async (name) => {
-    await buyBase('CARD');
-    expect((await confirm({ [name]: FIRST, color: 'red' })).json).toMatchObject({
-      transactionId: FIRST,
-      status: 'PENDING',
-    });
-  });
+  test.each(['transactionId', 'gatewayReference', 'trackingReference'])(
+    'finds a payment by %s',
+    async (name) => {
+      await buyBase('CARD');
+      expect((await confirm({ [name]: FIRST, color: 'red' })).json).toMatchObject({
+        transactionId: FIRST,
+        status: 'PENDING',
+      });
+    },
+  );
 
   test('finds a reference of a later attempt, but no transactionId of that form', async () => {
     api.shop.calls.length = 0;

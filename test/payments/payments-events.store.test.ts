@@ -112,13 +112,16 @@ describe('a dispute', () => {
       (payer: Payer) =>
         failPurchase(books.world, payer.transactionId, { reason: 'OUT_OF_STOCK', detail: '' }),
     ],
-  ])('of money that is %s: takes from the gateway’s balance what it may keep', async (_where, line, before) => {
-    const payer = await books.payer();
-    await books.bookCheck(payer);
-    await before(payer);
-    await bookDispute(books.world, payer.reference);
-    expect((await disputed(payer)).at(0)).toBe(line);
-  });
+  ])(
+    'of money that is %s: takes from the gateway’s balance what it may keep',
+    async (_where, line, before) => {
+      const payer = await books.payer();
+      await books.bookCheck(payer);
+      await before(payer);
+      await bookDispute(books.world, payer.reference);
+      expect((await disputed(payer)).at(0)).toBe(line);
+    },
+  );
 
   it.each([
     ['short', 1_600_000n],

@@ -193,13 +193,16 @@ describe('the status for the script', () => {
     expect(reply.headers['cache-control']).toBe('no-store');
   });
 
-  test.each(['', 'reference=x', `reference=txn-${'b'.repeat(32)}`])('is 404 for an unknown reference (%s)', async (query) => {
-    const reply = await api.ask(`/pay/status?${query}`);
-    expect([reply.status, reply.json]).toEqual([
-      404,
-      generalError(404, 'TRANSACTION_NOT_FOUND', 'Transaction not found'),
-    ]);
-  });
+  test.each(['', 'reference=x', `reference=txn-${'b'.repeat(32)}`])(
+    'is 404 for an unknown reference (%s)',
+    async (query) => {
+      const reply = await api.ask(`/pay/status?${query}`);
+      expect([reply.status, reply.json]).toEqual([
+        404,
+        generalError(404, 'TRANSACTION_NOT_FOUND', 'Transaction not found'),
+      ]);
+    },
+  );
 
   test('is 400 for a repeated parameter', async () => {
     const reply = await api.ask('/pay/status?reference=a&reference=b');

@@ -43,9 +43,12 @@ describe('signed terms', () => {
     expect(createTermsSigner(SECRET, 'test').verify('purchase', travelled, NOW)).toBe('ours');
   });
 
-  it.each(pathsOf(signed).map((path) => [path.join('.'), path] as const))('are protected in %s', (_name, path) => {
-    expect(signer.verify('purchase', withChanged(path), NOW)).toBe('not-ours');
-  });
+  it.each(pathsOf(signed).map((path) => [path.join('.'), path] as const))(
+    'are protected in %s',
+    (_name, path) => {
+      expect(signer.verify('purchase', withChanged(path), NOW)).toBe('not-ours');
+    },
+  );
 
   it('are protected against added and removed fields', () => {
     expect(signer.verify('purchase', { ...travelled, more: 1 } as object, NOW)).toBe('not-ours');

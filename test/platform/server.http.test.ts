@@ -122,7 +122,11 @@ describe('slow clients (promise A5, small)', () => {
   const slow = { headersTimeoutMs: 300, requestTimeoutMs: 300, connectionsCheckIntervalMs: 50 };
   const LONGEST_MS = 2_000;
 
-  async function heldFor(api: TestApi, bytes: string, drip: string): Promise<{ ms: number; received: string }> {
+  async function heldFor(
+    api: TestApi,
+    bytes: string,
+    drip: string,
+  ): Promise<{ ms: number; received: string }> {
     const startedAt = performance.now();
     const socket = connect(api.server.port, '127.0.0.1');
     let received = '';

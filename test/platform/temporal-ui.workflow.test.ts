@@ -102,17 +102,20 @@ describe('a purchase in the Temporal UI', () => {
   it.each([
     { type: 'MERCHANT', buyer: 'Test account' },
     { type: 'USER', buyer: 'a user' },
-  ] as const)('of a $type names the package, and the buyer only if it is a company', async ({ type, buyer: named }) => {
-    const account = await stack.account({ type });
-    const { body } = await stack.call('POST', '/api/esim/buy', {
-      key: account.apiKey,
-      body: { packageCode: 'SIM-OK', packageType: 'BASE', paymentMethod: 'WALLET' },
-    });
-    const { summary } = await shown(body.transactionId);
-    expect(summary).toMatch(
-      new RegExp(`^eSIM Sandbox SIM-OK 1GB 7Days for ${named}, USD \\d+\\.\\d\\d, WALLET$`),
-    );
-  });
+  ] as const)(
+    'of a $type names the package, and the buyer only if it is a company',
+    async ({ type, buyer: named }) => {
+      const account = await stack.account({ type });
+      const { body } = await stack.call('POST', '/api/esim/buy', {
+        key: account.apiKey,
+        body: { packageCode: 'SIM-OK', packageType: 'BASE', paymentMethod: 'WALLET' },
+      });
+      const { summary } = await shown(body.transactionId);
+      expect(summary).toMatch(
+        new RegExp(`^eSIM Sandbox SIM-OK 1GB 7Days for ${named}, USD \\d+\\.\\d\\d, WALLET$`),
+      );
+    },
+  );
 
   it('waiting for money shows until when, and its reference', async () => {
     const { transactionId, reference } = await buyOutside(stack, buyer.account);

@@ -35,19 +35,22 @@ const ROUTES = [
   [`/api/webhooks/messages/msg-${'f'.repeat(32)}/resend`, { method: 'POST' }, 'general'],
 ] as const;
 
-test.each(ERROR_CODES)('%s is answered with its status, in the route shape or the general one', async (code) => {
-  for (const [target, ask, shape] of ROUTES) {
-    api.shop.failNext = new DomainError(code, 'words', { details: 'more words' });
-    const { status, json } = await api.ask(target, { ...ask, key: 'ngn' });
-    const shown = shape === 'top-up' && code === 'NOT_YOUR_ESIM' ? 'ESIM_NOT_FOUND' : code;
-    expect(status).toBe(STATUS_OF[shown]);
-    if (status === 401) expect(json).toEqual(unauthorised(shown, 'words'));
-    else if (GENERAL.has(code) || shape === 'general')
-      expect(json).toMatchObject({ success: false, error: { code: shown }, statusCode: status });
-    else if (shape === 'base') expect(json).toEqual(baseError(shown, 'words', 'more words'));
-    else expect(json).toMatchObject({ success: false, statusCode: status, code: shown });
-  }
-});
+test.each(ERROR_CODES)(
+  '%s is answered with its status, in the route shape or the general one',
+  async (code) => {
+    for (const [target, ask, shape] of ROUTES) {
+      api.shop.failNext = new DomainError(code, 'words', { details: 'more words' });
+      const { status, json } = await api.ask(target, { ...ask, key: 'ngn' });
+      const shown = shape === 'top-up' && code === 'NOT_YOUR_ESIM' ? 'ESIM_NOT_FOUND' : code;
+      expect(status).toBe(STATUS_OF[shown]);
+      if (status === 401) expect(json).toEqual(unauthorised(shown, 'words'));
+      else if (GENERAL.has(code) || shape === 'general')
+        expect(json).toMatchObject({ success: false, error: { code: shown }, statusCode: status });
+      else if (shape === 'base') expect(json).toEqual(baseError(shown, 'words', 'more words'));
+      else expect(json).toMatchObject({ success: false, statusCode: status, code: shown });
+    }
+  },
+);
 
 test('an unknown error is hidden, logged with the request id, and reveals nothing', async () => {
   for (const [target, ask, shape] of ROUTES) {

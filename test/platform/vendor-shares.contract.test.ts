@@ -125,7 +125,7 @@ describe.each([
   });
 });
 
-it("while Redis is down, a process gets two of the supplier’s requests a second, and reads leave them to orders", async () => {
+it('while Redis is down, a process gets two of the supplier’s requests a second, and reads leave them to orders', async () => {
   const { live, services: shared } = processWith(NO_REDIS);
   const { orders, reads } = shared.supplierPacers(live);
   const read = flood(reads, 100, 1_800);

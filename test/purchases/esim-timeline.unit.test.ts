@@ -87,10 +87,13 @@ describe('the life of an eSIM', () => {
     // An old answer, and a profile that was installed again.
     ['installed', 'profile-deleted', 6, false],
     ['installed', 'profile-deleted', 6.1, true],
-  ] as const)('has, for a profile %s with %s as the last line %s hours ago: %s', (what, last, hoursAgo, expected) => {
-    const before = last && { what: last, at: new Date(at.getTime() - hoursAgo * 3_600_000) };
-    expect(isNewInstallEvent(what, before, at)).toBe(expected);
-  });
+  ] as const)(
+    'has, for a profile %s with %s as the last line %s hours ago: %s',
+    (what, last, hoursAgo, expected) => {
+      const before = last && { what: last, at: new Date(at.getTime() - hoursAgo * 3_600_000) };
+      expect(isNewInstallEvent(what, before, at)).toBe(expected);
+    },
+  );
 });
 
 it.each([

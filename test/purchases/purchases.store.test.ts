@@ -249,27 +249,24 @@ describe('openPurchase refuses', () => {
     expect(await findPurchase(books.world, input.transactionId)).toBeUndefined();
   });
 
-  it.each(refusals)(
-    '%s: stored as FAILED after the answer PROCESSING',
-    async (_name, reason, given) => {
-      const input = await wanted(await given());
-      const before = await balance(input);
-      const keep = { ...OPEN, keepRefusal: () => true };
-      expect(await openPurchase(books.world, input, keep)).toMatchObject({
-        opened: false,
-        refusal: { reason },
-      });
-      expect(await openPurchase(books.world, input, keep)).toMatchObject({
-        opened: false,
-        refusal: { reason },
-      });
-      const record = await findPurchase(books.world, input.transactionId);
-      expect(record?.purchase).toMatchObject({ status: 'FAILED', reason, closed_at: NOW });
-      if (input.packageType === 'BASE' && record?.esim) expect(record.esim.status).toBe('FAILED');
-      expect(await whatHappened(input)).toEqual(['refused']);
-      expect(await balance(input)).toBe(before);
-    },
-  );
+  it.each(refusals)('%s: stored as FAILED after the answer PROCESSING', async (_name, reason, given) => {
+    const input = await wanted(await given());
+    const before = await balance(input);
+    const keep = { ...OPEN, keepRefusal: () => true };
+    expect(await openPurchase(books.world, input, keep)).toMatchObject({
+      opened: false,
+      refusal: { reason },
+    });
+    expect(await openPurchase(books.world, input, keep)).toMatchObject({
+      opened: false,
+      refusal: { reason },
+    });
+    const record = await findPurchase(books.world, input.transactionId);
+    expect(record?.purchase).toMatchObject({ status: 'FAILED', reason, closed_at: NOW });
+    if (input.packageType === 'BASE' && record?.esim) expect(record.esim.status).toBe('FAILED');
+    expect(await whatHappened(input)).toEqual(['refused']);
+    expect(await balance(input)).toBe(before);
+  });
 });
 
 describe('settlePurchase and failPurchase', () => {

@@ -291,7 +291,7 @@ describe('after a thousand random purchases', () => {
     expect(await findFigureDifferences(books.world), `seed ${seed}`).toEqual([]);
   });
 
-  it.each(ACCOUNTS)("%s reads the sums of its purchases’ ends", async (accountId) => {
+  it.each(ACCOUNTS)('%s reads the sums of its purchases’ ends', async (accountId) => {
     const mine = done.filter((one) => one.accountId === accountId);
     const principal = { account: { id: accountId, currency: 'USD' } } as Principal;
     const deps = { db: books.world, clock: { now: () => new Date(START_MS) } } as Parameters<
@@ -319,7 +319,7 @@ describe('after a thousand random purchases', () => {
       expect(read.usedBytes).toBe(BigInt(esims.reduce((sum, one) => sum + one.usedBytes, 0)));
   });
 
-  it.each(ACCOUNTS)("%s reads for each day the sums of its purchases’ ends", async (accountId) => {
+  it.each(ACCOUNTS)('%s reads for each day the sums of its purchases’ ends', async (accountId) => {
     const principal = { account: { id: accountId, currency: 'USD' } } as Principal;
     const catalogue = { current: () => ({ regions: [] }) } as unknown as PurchaseDeps['catalogue'];
     const deps = { db: books.world, clock: { now: () => new Date(START_MS) }, catalogue };

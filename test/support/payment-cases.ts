@@ -36,7 +36,11 @@ const ALL: readonly OutsideMethod[] = [...HOSTED, 'BANK_TRANSFER'];
 const share = (payer: CasePayer, percent: number): number => Math.trunc((payer.chargeMinor * percent) / 100);
 const pay = (payer: CasePayer, body?: object) => atGateway(payer.stack, payer.bought.reference, 'pay', body);
 const reverse = (payer: CasePayer) => atGateway(payer.stack, payer.bought.reference, 'reverse');
-const DELIVERED = { state: 'SUCCESS', ledger: ['payment-received', 'post'], timelineHas: 'delivered' } as const;
+const DELIVERED = {
+  state: 'SUCCESS',
+  ledger: ['payment-received', 'post'],
+  timelineHas: 'delivered',
+} as const;
 
 export const CASES: readonly PaymentCase[] = [
   {

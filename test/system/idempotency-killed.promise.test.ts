@@ -124,7 +124,8 @@ async function expectOnce(cut: Cut): Promise<void> {
   const { keyed, where } = cut;
   const answer = await retry(cut);
   const firstAnswer = await cut.firstAnswer;
-  if (firstAnswer && !isNoAnswer(firstAnswer)) expect(answer.text, `${where}: equal to the first answer`).toBe(firstAnswer.text);
+  if (firstAnswer && !isNoAnswer(firstAnswer))
+    expect(answer.text, `${where}: equal to the first answer`).toBe(firstAnswer.text);
   await keyed.expectOnce();
   const replays = await Promise.all(Array.from({ length: REPEATS }, () => retry(cut)));
   for (const replay of replays) {

@@ -87,7 +87,9 @@ describe.concurrent('a message', () => {
     ]);
   });
 
-  it('costs six events, with its account as a search attribute and neither body nor secret in them', async ({ expect }) => {
+  it('costs six events, with its account as a search attribute and neither body nor secret in them', async ({
+    expect,
+  }) => {
     const listener = await receiver.listen(stack, account);
     const [id = ''] = await harness.send(account, listener);
     expect(await stack.temporal.workflow.getHandle(id).result()).toBe('DELIVERED');
@@ -105,7 +107,9 @@ describe.concurrent('a message', () => {
     ]);
   });
 
-  it('that is never accepted is attempted at every time of the schedule with one id, and has then failed', async ({ expect }) => {
+  it('that is never accepted is attempted at every time of the schedule with one id, and has then failed', async ({
+    expect,
+  }) => {
     const { listener, id, calls } = await oneIsRefused();
     for (const times of [4, 6, 7, 8, 9]) {
       await until(calls, (all) => all.length >= times, { withinMs: 30_000, everyMs: 10 });
@@ -143,7 +147,9 @@ describe.concurrent('a message', () => {
     for (const timerMs of await timersOf(id)) expect(timerMs).toBeLessThanOrEqual(2 * 1_008);
   });
 
-  it('to an address without a server is attempted no sooner than to any other, and the log says why', async ({ expect }) => {
+  it('to an address without a server is attempted no sooner than to any other, and the log says why', async ({
+    expect,
+  }) => {
     const listener = await receiver.listen(stack, account);
     await stack.owner
       .updateTable('webhook_endpoints')
@@ -179,7 +185,9 @@ describe.concurrent('an attempt', () => {
     return eventTypes(await fetchHistory(stack, id));
   };
 
-  it('at a quick endpoint runs inside the workflow’s own task, however long it takes this time', async ({ expect }) => {
+  it('at a quick endpoint runs inside the workflow’s own task, however long it takes this time', async ({
+    expect,
+  }) => {
     const listener = await receiver.listen(stack, account, {
       // Longer than a workflow task may take without a heartbeat.
       answer: (response, received) => void setTimeout(() => answerStatus(204)(response, received), 11_000),
@@ -267,7 +275,9 @@ describe.concurrent('an endpoint', () => {
     expect(listener.received.filter((received) => received.id === id)).toHaveLength(1);
   });
 
-  it('that fails for five days is disabled and its owner notified; then all its messages are recovered, each once, with the same id', async ({ expect }) => {
+  it('that fails for five days is disabled and its owner notified; then all its messages are recovered, each once, with the same id', async ({
+    expect,
+  }) => {
     const owner = await stack.account({ fundsMinor: 0n });
     const watcher = await receiver.listen(stack, owner, { events: ['endpoint.disabled'] });
     const listener = await receiver.listen(stack, owner, { answer: answerStatus(500) });

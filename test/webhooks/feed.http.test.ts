@@ -44,7 +44,11 @@ const readItems = (count: number, query = '', key = 'ngn') =>
   );
 
 /** Writes low balance events of this account. */
-async function writeEvents(count: number, key = 'ngn', facts = { balanceMinor: 4_20n, thresholdMinor: 10_00n }) {
+async function writeEvents(
+  count: number,
+  key = 'ngn',
+  facts = { balanceMinor: 4_20n, thresholdMinor: 10_00n },
+) {
   for (let written = 0; written < count; written += 1) {
     const webhook = {
       event: 'wallet.low_balance',

@@ -149,7 +149,11 @@ describe('an event', () => {
 describe('an event for every account', () => {
   it('is one row, in the feed of each account, between its own events', async () => {
     const [one, other] = [newAccountId(), newAccountId()];
-    const keys = [await writeEvent(books.world, one), await writeEvent(books.world, null), await writeEvent(books.world, one)];
+    const keys = [
+      await writeEvent(books.world, one),
+      await writeEvent(books.world, null),
+      await writeEvent(books.world, one),
+    ];
     expect(keysOf(await read(one)).filter((key) => keys.includes(key))).toEqual(keys);
     expect(keysOf(await read(other))).toContain(keys[1]);
     expect(keysOf(await read(other))).not.toContain(keys[0]);

@@ -58,9 +58,12 @@ describe('an answer', () => {
     expect(keptAnswer(answer, body)).toBe('(left out: it repeats the address of the QR code)');
   });
 
-  it.each(['', 'ok', 'https://example.com/', body.slice(0, 40)])('with other text is stored: %s', (answer) => {
-    expect(keptAnswer(answer, body)).toBe(answer);
-  });
+  it.each(['', 'ok', 'https://example.com/', body.slice(0, 40)])(
+    'with other text is stored: %s',
+    (answer) => {
+      expect(keptAnswer(answer, body)).toBe(answer);
+    },
+  );
 
   it.each([bodyWith(null), bodyWith(sealedQrCodeUrl('esim-1')), bodyWith('no address'), '{}'])(
     'to a body without an address is stored: %s',

@@ -46,7 +46,7 @@ describe('a message', () => {
     expect(shop.inbox.letters.length).toBe(WEBHOOK_EVENTS.length);
   });
 
-  it("of a purchase is found by its transaction, only at subscribed endpoints", async () => {
+  it('of a purchase is found by its transaction, only at subscribed endpoints', async () => {
     const [asking, other] = [await shop.add('/asking'), await shop.add('/other', ['payment.received'])];
     const purchase = await stack.call('POST', '/api/esim/buy', {
       key: shop.account.apiKey,

@@ -279,21 +279,24 @@ describe('access to endpoints', () => {
   });
 
   const ALL: readonly Row[] = [['POST', PATH, { url: URL_OF_SHOP }], ...ROUTES];
-  test.each(ALL)('a key without the permission, or no key, is refused: %s %s', async (method, target, body) => {
-    const reading = method === 'GET';
-    const [key, missing] = reading ? ['buyonly', 'read'] : ['readonly', 'purchase'];
-    const reply = await api.ask(target, { key, method, body });
-    expect([reply.status, reply.json]).toEqual([
-      403,
-      generalError(403, 'FORBIDDEN', `This key lacks the permission "${missing}"`),
-    ]);
-    const none = await api.ask(target, { method, body });
-    expect([none.status, none.json]).toEqual([
-      401,
-      unauthorised('UNAUTHORIZED', 'Send your API key in the X-API-Key header'),
-    ]);
-    expect(api.shop.calls).toEqual([]);
-  });
+  test.each(ALL)(
+    'a key without the permission, or no key, is refused: %s %s',
+    async (method, target, body) => {
+      const reading = method === 'GET';
+      const [key, missing] = reading ? ['buyonly', 'read'] : ['readonly', 'purchase'];
+      const reply = await api.ask(target, { key, method, body });
+      expect([reply.status, reply.json]).toEqual([
+        403,
+        generalError(403, 'FORBIDDEN', `This key lacks the permission "${missing}"`),
+      ]);
+      const none = await api.ask(target, { method, body });
+      expect([none.status, none.json]).toEqual([
+        401,
+        unauthorised('UNAUTHORIZED', 'Send your API key in the X-API-Key header'),
+      ]);
+      expect(api.shop.calls).toEqual([]);
+    },
+  );
 });
 
 test('a wrong method gets the allowed methods', async () => {

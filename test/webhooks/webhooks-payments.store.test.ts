@@ -107,7 +107,10 @@ describe('a purchase paid from outside', () => {
     const payer = await books.payer();
     await listen(payer);
     await books.bookCheck(payer, paid(100n));
-    expect((await eventsFor(payer)).toSorted()).toEqual(['esim.purchased: FAILED', 'payment.received: 1 NGN']);
+    expect((await eventsFor(payer)).toSorted()).toEqual([
+      'esim.purchased: FAILED',
+      'payment.received: 1 NGN',
+    ]);
   });
 
   it('sends nothing for a check that finds nothing', async () => {
@@ -174,7 +177,10 @@ describe('a refund', () => {
       .transaction()
       .execute((trx) => failPurchaseIn(trx, payer.transactionId, OUT_OF_STOCK, { to: 'wallet', written }));
     expect(written.ids).toHaveLength(2);
-    expect((await eventsFor(payer)).toSorted()).toEqual(['esim.purchased: FAILED', 'payment.refunded: 20000 NGN']);
+    expect((await eventsFor(payer)).toSorted()).toEqual([
+      'esim.purchased: FAILED',
+      'payment.refunded: 20000 NGN',
+    ]);
   });
 
   it('out of the wallet that leaves a low balance sends that event too, in the transaction of the action', async () => {

@@ -162,7 +162,9 @@ describe('a purchase from the wallet', () => {
     const written = newPendingMessages();
     const kept = { ...input, transactionId: `txn-${randomUUID()}` };
     await openPurchase(books.world, kept, { ...OPEN, keepRefusal: () => true }, written);
-    expect(await bodiesOf(accountId)).toMatchObject([{ transactionId: kept.transactionId, status: 'FAILED' }]);
+    expect(await bodiesOf(accountId)).toMatchObject([
+      { transactionId: kept.transactionId, status: 'FAILED' },
+    ]);
     expect(written.ids).toHaveLength(1);
   });
 

@@ -209,7 +209,11 @@ function parse(text: string): unknown {
   }
 }
 
-function sendRaw(port: number, bytes: string | Buffer, done?: (received: string) => boolean): Promise<string> {
+function sendRaw(
+  port: number,
+  bytes: string | Buffer,
+  done?: (received: string) => boolean,
+): Promise<string> {
   return new Promise((resolve, reject) => {
     let received = '';
     const socket = connect(port, '127.0.0.1', () => socket.write(bytes));
