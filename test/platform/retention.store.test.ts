@@ -134,7 +134,7 @@ describe('gateway events', () => {
     expect(await sweep()).toBe(
       '0 keys, 0 refusals, 0 events, 3 gateway events, 0 supplier events, 0 rates, 0 quotes and 0 addresses of travellers forgotten',
     );
-    expect(await eventsLeft()).toEqual(['unmatched, not dismissed', 'applied 89 days ago', 'never applied']);
+    expect(await eventsLeft()).toEqual(['applied 89 days ago', 'never applied', 'unmatched, not dismissed']);
   });
 });
 
