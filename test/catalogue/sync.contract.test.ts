@@ -4,7 +4,7 @@ import { syncCatalogue } from '../../activities/catalogue/sync-catalogue.ts';
 import { findChangesAfter, findLastVersionId } from '../../src/catalogue/store/versions.ts';
 import { createEsimAccessSupplier } from '../../src/vendors/esim-access/supplier.ts';
 import { openBooks, type Books } from '../support/books.ts';
-import { ownSupplier } from '../support/own-simulators.ts';
+import { FEW_LOCATIONS, ownSupplier } from '../support/own-simulators.ts';
 
 const closers: (() => Promise<unknown>)[] = [];
 afterAll(async () => {
@@ -14,7 +14,7 @@ afterAll(async () => {
 it('a sync lists a new price, a withdrawal and a return at the supplier as changes', async () => {
   const books: Books = await openBooks();
   closers.push(() => books.close());
-  const { url, controlUrl } = await ownSupplier({}, closers);
+  const { url, controlUrl } = await ownSupplier({ locations: FEW_LOCATIONS }, closers);
   const clock = { now: () => new Date() };
   const supplier = createEsimAccessSupplier({
     baseUrl: url,

@@ -14,7 +14,7 @@ import {
 import { moneyJson, toJson } from '../../src/platform/http/json.ts';
 import { size, withSeed } from '../support/size.ts';
 
-const RUNS = size({ ci: 100_000, prove: 1_000_000 });
+const RUNS = size({ ci: 20_000, prove: 1_000_000 });
 const TWO_53 = 2n ** 53n;
 
 const around = (middle: bigint): fc.Arbitrary<bigint> =>
