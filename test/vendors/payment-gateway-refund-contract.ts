@@ -106,14 +106,14 @@ export function describeGatewayRefunds(name: string, create: () => Promise<Contr
         expect(await under.control.held(reference)).toEqual({ receivedMinor: 1000_00, refunds: 1 });
       });
 
-      it('a refund that needs attention is found so', async () => {
+      it('findRefund answers that a refund needs attention', async () => {
         const request = refundOf(await paid(), 'key-1');
         await under.control.setFaults({ refund: 'needs-attention' });
         valueOf(await under.gateway.refund(request));
         await expectRefund(request, 'needs-attention');
       });
 
-      it('a refund that failed is found so, and another one may follow', async () => {
+      it('findRefund answers that a refund failed, and another one may follow', async () => {
         const reference = await paid();
         const failing = refundOf(reference, 'key-1');
         await under.control.setFaults({ refund: 'fail' });
