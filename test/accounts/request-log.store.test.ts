@@ -50,7 +50,7 @@ async function written(accountId: string) {
     .execute();
 }
 
-it('keeps each request as it was', async () => {
+it('the log of recent requests keeps each request unchanged', async () => {
   note('acc-a', 7);
   expect(await written('acc-a')).toMatchObject([
     {
@@ -69,7 +69,7 @@ it('keeps each request as it was', async () => {
 });
 
 it.each([1_500, 2_000, 4_321])(
-  'of %i requests of an account between two writings writes only the newest thousand',
+  'of %i requests of an account between two writes only the newest thousand are written',
   async (count) => {
     const before = await insertedRows();
     for (let nth = 1; nth <= count; nth += 1) note('acc-a', nth);
@@ -81,7 +81,7 @@ it.each([1_500, 2_000, 4_321])(
   },
 );
 
-it('a flood of one account takes no place of another', async () => {
+it('a flood of one account removes no request of another', async () => {
   for (let nth = 1; nth <= 50_000; nth += 1) note('acc-a', nth);
   note('acc-b', 1);
   const rows = await written('acc-b');

@@ -1,4 +1,3 @@
-/** A change at the supplier's simulator is in the list of changes after one sync. */
 import { afterAll, expect, it } from 'vitest';
 import type { ActivityDeps } from '../../activities/deps.ts';
 import { syncCatalogue } from '../../activities/catalogue/sync-catalogue.ts';
@@ -12,7 +11,7 @@ afterAll(async () => {
   for (const close of closers.toReversed()) await close();
 });
 
-it('a new price, a withdrawal and a return', async () => {
+it('a sync lists a new price, a withdrawal and a return at the supplier as changes', async () => {
   const books: Books = await openBooks();
   closers.push(() => books.close());
   const { url, controlUrl } = await ownSupplier({ locations: FEW_LOCATIONS }, closers);

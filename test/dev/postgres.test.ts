@@ -1,4 +1,4 @@
-// The embedded Postgres: data kept between runs, whatever ended the run before; one server per folder; closed to others.
+// The embedded Postgres: data kept between runs, however the last run ended; one server per folder; closed to others.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, readdir, stat, writeFile } from 'node:fs/promises';
@@ -51,7 +51,7 @@ afterEach(async () => {
   started.clear();
 });
 
-test('keeps its data over stop, restart, a crash and a new start; makes the cluster once', async () => {
+test('Postgres keeps its data over stop, restart, a crash and a new start; the cluster is made once', async () => {
   const log = rememberingLog();
   const first = await start('kept', { log });
   await query(first.url, 'CREATE TABLE kept (n int)');
@@ -68,7 +68,7 @@ test('keeps its data over stop, restart, a crash and a new start; makes the clus
   expect(log.lines.filter((line) => line.includes('new Postgres cluster'))).toHaveLength(1);
 });
 
-test('is durable unless told otherwise, speaks UTF-8 and UTC, and takes 200 connections', async () => {
+test('Postgres is durable by default, uses UTF-8 and UTC, and takes 200 connections', async () => {
   const { url } = await start('kept', { durability: 'on' });
   const settings = [
     'fsync',
@@ -85,7 +85,7 @@ test('is durable unless told otherwise, speaks UTF-8 and UTC, and takes 200 conn
   expect(await query(url, 'SELECT current_database()')).toEqual(['simway']);
 });
 
-test('listens on loopback only, opens no socket file, and wants its password', async () => {
+test('Postgres listens on loopback only, opens no socket file, and requires its password', async () => {
   const { url, port } = await start('kept');
   expect(await query(url, 'SHOW listen_addresses')).toEqual(['127.0.0.1']);
   expect(await query(url, 'SHOW unix_socket_directories')).toEqual(['']);
@@ -103,7 +103,7 @@ test('listens on loopback only, opens no socket file, and wants its password', a
   expect((await stat(cluster)).mode & 0o777).toBe(0o700);
 });
 
-test('does the cluster over when the run that made it was killed half-way', async () => {
+test('startPostgres makes the cluster again when the first run was killed half-way', async () => {
   const partial = join(folder, 'half', 'cluster.partial');
   await mkdir(partial, { recursive: true });
   await writeFile(join(partial, 'PG_VERSION'), '17\n');
@@ -113,7 +113,7 @@ test('does the cluster over when the run that made it was killed half-way', asyn
   expect((await readdir(join(folder, 'half'))).filter((name) => name.includes('partial'))).toEqual([]);
 });
 
-test('starts over a stale pid file, even when another program has the number by now', async () => {
+test('Postgres starts over a stale pid file, even when another program now has that process id', async () => {
   const first = await start('kept');
   await first.stop();
   const other = spawn('sleep', ['600']);
@@ -129,7 +129,7 @@ test('starts over a stale pid file, even when another program has the number by 
   other.kill();
 });
 
-test('a killed run leaves no server behind', async () => {
+test('a killed run leaves no Postgres behind', async () => {
   const holder = await hold('postgres', join(folder, 'kept'));
   const { pid, url } = holder.started;
   expect(await query(url, 'SELECT 1')).toEqual([1]);
@@ -137,7 +137,7 @@ test('a killed run leaves no server behind', async () => {
   await until(async () => !(await runs(pid)), 20_000);
 });
 
-test('stops a server that a killed run did leave behind, and goes on with its data', async () => {
+test('startPostgres stops a server that a killed run left behind, and continues with its data', async () => {
   const holder = await hold('postgres', join(folder, 'kept'));
   const { pid, url } = holder.started;
   await query(url, 'CREATE TABLE orphaned AS SELECT 1 AS n');
@@ -151,7 +151,7 @@ test('stops a server that a killed run did leave behind, and goes on with its da
   expect(await query(next.url, 'SELECT n FROM orphaned')).toEqual([1]);
 });
 
-test('two runs cannot work on one folder', async () => {
+test('two runs of Postgres cannot work on one folder', async () => {
   const first = await start('kept');
   await expect(start('kept')).rejects.toThrow(`is in use by process ${process.pid}`);
   expect(await query(first.url, 'SELECT 1')).toEqual([1]);
@@ -162,7 +162,7 @@ test('two runs cannot work on one folder', async () => {
   await first.start();
 });
 
-test('takes another port when the preferred one is taken, and says so when a demanded one is', async () => {
+test('Postgres takes another port when the preferred one is taken, and fails when a required one is', async () => {
   const server = createServer((socket) => socket.resume()).listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as { port: number };
@@ -175,7 +175,7 @@ test('takes another port when the preferred one is taken, and says so when a dem
   expect((await start('kept', { preferredPort: port })).port).toBe(port);
 });
 
-test('stops with clients connected, and frees its port', async () => {
+test('Postgres stops with clients connected, and frees its port', async () => {
   const postgres = await start('kept');
   const { url, port } = postgres;
   const client = new pg.Client({ connectionString: url });
@@ -188,7 +188,7 @@ test('stops with clients connected, and frees its port', async () => {
   expect(await isPortFree(port)).toBe(true);
 });
 
-test('removes all it made', async () => {
+test('Postgres removes all files it made', async () => {
   const postgres = await start('kept');
   await postgres.remove();
   await expect(stat(join(folder, 'kept'))).rejects.toThrow('ENOENT');

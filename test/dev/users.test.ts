@@ -60,7 +60,7 @@ const plainUser = async () => (isRoot ? await userNamed('nobody') : undefined);
 const ofPlainUser = startedTwice('plain', plainUser);
 const ofRoot = startedTwice('open', () => Promise.resolve(undefined));
 
-test('a plain user starts it in a checkout of its own, data in the checkout', async () => {
+test('a plain user starts Postgres in a checkout of its own, data in the checkout', async () => {
   const { checkout } = await ofPlainUser();
   const cluster = await stat(join(checkout.postgresDir, 'cluster'));
   expect(cluster.uid).toBe((await plainUser())?.uid ?? process.getuid?.());
@@ -68,14 +68,14 @@ test('a plain user starts it in a checkout of its own, data in the checkout', as
 
 // Only root can act as another user: these tests exist where they can run.
 if (isRoot) {
-  test('root starts it in an open checkout, as another user, data in the checkout', async () => {
+  test('root starts Postgres in an open checkout, as another user, data in the checkout', async () => {
     const { checkout, output } = await ofRoot();
     const cluster = await stat(join(checkout.postgresDir, 'cluster'));
     expect(cluster.uid).not.toBe(0);
     expect(output).not.toContain('cannot enter');
   });
 
-  test('root starts it in a checkout closed to others, data and programs beside, and says where', async () => {
+  test('root starts Postgres in a checkout closed to others, with data and programs elsewhere, and says where', async () => {
     const checkout = await makeCheckout(join(folder, 'closed', 'checkout'));
     await chmod(join(folder, 'closed'), 0o700);
     const said = await startTwice(checkout);
@@ -98,7 +98,7 @@ if (isRoot) {
     }
   });
 
-  test('a plain user is told when the data is of another user', async () => {
+  test('a plain user gets an error when the data belongs to another user', async () => {
     const { checkout } = await ofRoot();
     const { node, holdScript: script, postgresDir } = checkout;
     await expect(hold('postgres', postgresDir, { node, script, ...(await plainUser()) })).rejects.toThrow(

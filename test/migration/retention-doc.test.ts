@@ -1,4 +1,4 @@
-/** docs/CAPACITY.md says of every table how long its rows are kept: the tables are those of the database, and so are the rights to delete. */
+/** docs/CAPACITY.md states for every table how long its rows are kept. The tables and the rights to delete match the database. */
 import { readFileSync } from 'node:fs';
 import pg from 'pg';
 import { afterAll, describe, expect, it } from 'vitest';
@@ -43,7 +43,7 @@ describe('the table of tables', () => {
     expect(rows.map(([table]) => table).toSorted()).toEqual(tables.toSorted());
   });
 
-  it('says "for ever" where the service may not delete, and how long where it or a cascade may', async () => {
+  it('says "for ever" where the service may not delete, and a time where it or a cascade may', async () => {
     const deletable = await names(`
       select distinct table_name as name from information_schema.table_privileges
        where grantee in ('simway_test', 'simway_accounts') and privilege_type = 'DELETE'

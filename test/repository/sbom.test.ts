@@ -1,4 +1,4 @@
-// `npm run sbom`: the bill of materials names every package that the lock file pins, by its hash, and tells those of production from the others.
+// `npm run sbom`: the bill of materials names every package that the lock file pins, by its hash, and separates production from development.
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';

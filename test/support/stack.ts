@@ -48,11 +48,11 @@ export interface StackOptions {
   readonly workflowBundle?: string;
   /** null: none, limits are per process. */
   readonly redisUrl?: string | null;
-  /** For what has to know it beforehand; a free one otherwise. */
+  /** For a test that needs to know the port beforehand; a free one otherwise. */
   readonly adminPort?: number;
   /** The supplier sells everything, not only in a few locations. */
   readonly wholeCatalogue?: boolean;
-  /** Start without a worker: startWorker() brings it up later. */
+  /** Starts without a worker: startWorker() starts it later. */
   readonly worker?: boolean;
 }
 
@@ -83,7 +83,7 @@ export interface Answer {
   readonly body: ApiBody;
 }
 
-/** What the supplier holds under one transactionId, as its control interface shows it. */
+/** The supplier's orders of one transactionId, as its control interface shows them. */
 export interface SupplierOrder {
   readonly kind: 'order' | 'topup';
   readonly transactionId: string;
@@ -132,7 +132,7 @@ export interface Stack {
   startApi(): Promise<void>;
   startWorker(): Promise<void>;
   stopWorker(): Promise<void>;
-  /** The supplier's server alone, on the same ports and data when it comes back. */
+  /** The supplier's server only, on the same ports and data when it is started again. */
   stopSupplier(): Promise<void>;
   startSupplier(): Promise<void>;
   close(): Promise<void>;
@@ -159,7 +159,7 @@ async function bringUp(options: StackOptions, closers: (() => Promise<unknown>)[
   const connection = await Connection.connect({ address: temporalAddress });
   const temporal = new Client({ connection, namespace });
   closers.push(async () => {
-    // Otherwise they go on starting workflows for as long as the server runs.
+    // Otherwise they keep starting workflows for as long as the server runs.
     await removeSchedules(temporal);
     await connection.close();
   });
@@ -185,7 +185,7 @@ async function bringUp(options: StackOptions, closers: (() => Promise<unknown>)[
     SIMWAY_TEST_SUPPLIER_URL: supplier.url,
     SIMWAY_TEST_SUPPLIER_CONTROL_URL: supplier.controlUrl,
     SIMWAY_TEST_SUPPLIER_ACCESS_CODE: 'test-access',
-    // Events make us ask the supplier, whose questions many tests count. Those about events name the API.
+    // Events lead to checks at the supplier, which many tests count. Tests of events set the URL.
     SIMWAY_TEST_SUPPLIER_EVENTS_URL: 'off',
     SIMWAY_TEST_GATEWAY_URL: gateway.url,
     SIMWAY_TEST_GATEWAY_SECRET_KEY: 'sk_test_simulator',
@@ -201,7 +201,7 @@ async function bringUp(options: StackOptions, closers: (() => Promise<unknown>)[
     secrets,
     logger: createLogger({ level: 'error' }),
     processName: 'command',
-    // How much work a hash takes is tested by itself (test/accounts/passwords.unit.test.ts).
+    // The cost of hashing is tested separately (test/accounts/passwords.unit.test.ts).
     passwords: createPasswords({ cost: { logN: 5, r: 8, p: 1 } }),
   };
   const accounts = openAccounts(parts);
@@ -249,7 +249,7 @@ async function bringUp(options: StackOptions, closers: (() => Promise<unknown>)[
   };
 }
 
-/** A server that is gone, because the test took it away, has none left. */
+/** A server that a test has stopped has none left. */
 async function removeSchedules({ connection, options: { namespace } }: Client): Promise<void> {
   const { workflowService } = connection;
   const remove = async (): Promise<void> => {
@@ -298,7 +298,7 @@ function inThisProcess(parts: ProcessContext, closers: (() => Promise<unknown>)[
 
 let kept: Promise<NativeConnection> | undefined;
 
-/** The SDK's native half ends with its last connection, and what comes back then serves no metrics: one stays as long as the process. */
+/** The SDK's native half ends with its last connection, and serves no metrics when it starts again: one connection stays as long as the process. */
 async function keepRuntime({ secrets, logger }: ProcessContext): Promise<void> {
   installRuntime(logger);
   kept ??= NativeConnection.connect(connectionOptions(secrets.temporal));

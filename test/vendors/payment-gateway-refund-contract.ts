@@ -44,11 +44,13 @@ export function describeGatewayRefunds(name: string, create: () => Promise<Contr
       valueOf(await under.gateway.findRefund(request))?.state;
 
     /** Waits until the refund has this state. */
-    const untilRefund = (request: { reference: string; refundKey: string }, state: string) =>
-      until(
+    const expectRefund = async (request: { reference: string; refundKey: string }, state: string) => {
+      const seen = await until(
         () => refundState(request),
-        (seen) => seen === state,
+        (now) => now === state,
       );
+      expect(seen).toBe(state);
+    };
 
     describe('refund and findRefund', () => {
       it('a whole refund is pending, then done; the charge is reversed, and another refund is refused', async () => {
@@ -57,7 +59,7 @@ export function describeGatewayRefunds(name: string, create: () => Promise<Contr
         expect(valueOf(await under.gateway.findRefund(request))).toBeNull();
         const made = valueOf(await under.gateway.refund(request));
         expect(made).toMatchObject({ state: 'pending', amount: naira(1000_00n) });
-        await untilRefund(request, 'done');
+        await expectRefund(request, 'done');
         expect(valueOf(await under.gateway.findRefund(request))?.refundId).toBe(made.refundId);
         expect((await foundCharge(under.gateway, reference)).state).toBe('reversed');
         expect(await under.gateway.refund(refundOf(reference, 'key-2'))).toMatchObject({
@@ -78,11 +80,11 @@ export function describeGatewayRefunds(name: string, create: () => Promise<Contr
         expect(valueOf(await under.gateway.findRefund({ reference, refundKey: 'key' }))).toBeNull();
         const tooMuch = refundOf(reference, 'key-2', 500_01n);
         expect(await under.gateway.refund(tooMuch)).toMatchObject({ outcome: 'refused' });
-        for (const request of requests) await untilRefund(request, 'done');
+        for (const request of requests) await expectRefund(request, 'done');
         expect((await foundCharge(under.gateway, reference)).state).toBe('paid');
         const rest = refundOf(reference, 'key-3', 500_00n);
         valueOf(await under.gateway.refund(rest));
-        await untilRefund(rest, 'done');
+        await expectRefund(rest, 'done');
         expect((await foundCharge(under.gateway, reference)).state).toBe('reversed');
       });
 
@@ -104,24 +106,24 @@ export function describeGatewayRefunds(name: string, create: () => Promise<Contr
         expect(await under.control.held(reference)).toEqual({ receivedMinor: 1000_00, refunds: 1 });
       });
 
-      it('a refund that needs attention is found so', async () => {
+      it('findRefund answers that a refund needs attention', async () => {
         const request = refundOf(await paid(), 'key-1');
         await under.control.setFaults({ refund: 'needs-attention' });
         valueOf(await under.gateway.refund(request));
-        await untilRefund(request, 'needs-attention');
+        await expectRefund(request, 'needs-attention');
       });
 
-      it('a refund that failed is found so, and another one may follow', async () => {
+      it('findRefund answers that a refund failed, and another one may follow', async () => {
         const reference = await paid();
         const failing = refundOf(reference, 'key-1');
         await under.control.setFaults({ refund: 'fail' });
         valueOf(await under.gateway.refund(failing));
-        await untilRefund(failing, 'failed');
+        await expectRefund(failing, 'failed');
         expect((await foundCharge(under.gateway, reference)).state).toBe('paid');
         await under.control.clearFaults();
         const second = refundOf(reference, 'key-2');
         valueOf(await under.gateway.refund(second));
-        await untilRefund(second, 'done');
+        await expectRefund(second, 'done');
         expect((await foundCharge(under.gateway, reference)).state).toBe('reversed');
       });
 
@@ -132,7 +134,7 @@ export function describeGatewayRefunds(name: string, create: () => Promise<Contr
         valueOf(await under.gateway.refund(request));
         await under.control.act(reference, 'reverse');
         await under.control.clearFaults();
-        await untilRefund(request, 'failed');
+        await expectRefund(request, 'failed');
         expect((await foundCharge(under.gateway, reference)).state).toBe('reversed');
       });
 
@@ -177,7 +179,7 @@ export function describeGatewayRefunds(name: string, create: () => Promise<Contr
         const [whole, part, taken, waiting] = [await paid(), await paid(), await paid(), await opened()];
         const refunds = [refundOf(whole, 'key-1'), refundOf(part, 'key-2', 300_00n)];
         for (const request of refunds) valueOf(await under.gateway.refund(request));
-        for (const request of refunds) await untilRefund(request, 'done');
+        for (const request of refunds) await expectRefund(request, 'done');
         await under.control.act(taken, 'reverse');
         const window = { from, to: new Date(Date.now() + 1000) };
         const lines = await linesAbout(under.gateway, [whole, part, taken, waiting], window);

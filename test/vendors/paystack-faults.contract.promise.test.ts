@@ -150,12 +150,15 @@ describe('the Paystack client loses no charge and makes none twice', () => {
   const matrix = KINDS.flatMap((kind) =>
     Object.entries(CALLS).map(([call, operation]) => [kind, call, operation] as const),
   );
-  it.concurrent.each(matrix)('under the fault %s at %s', (kind, _call, operation) =>
-    withSeed((seed) => {
+  it.concurrent.for(matrix)('under the fault %s at %s', async ([kind, , operation], { expect }) => {
+    let purchases = 0;
+    await withSeed((seed) => {
       const randoms = Array.from({ length: SEEDS }, (_, nth) => createRandom(seed + nth));
-      return runConcurrently(randoms, SIMULATORS, (random) =>
-        withSimulator((under) => purchase(under, kind, operation, random)),
-      );
-    }),
-  );
+      return runConcurrently(randoms, SIMULATORS, async (random) => {
+        await withSimulator((under) => purchase(under, kind, operation, random));
+        purchases += 1;
+      });
+    });
+    expect(purchases).toBe(SEEDS);
+  });
 });
