@@ -59,7 +59,7 @@ export function RequestsPage() {
             isNumber: true,
             cell: ({ durationMs }) => `${durationMs.toLocaleString()} ms`,
           },
-          { title: 'Key', cell: ({ keyId }) => keyId },
+          { title: 'Key', cell: ({ key }) => <Code>{key}</Code> },
           { title: 'Request id', cell: ({ requestId }) => <Id>{requestId}</Id> },
         ]}
       />
