@@ -131,7 +131,7 @@ export function Secret({ label, value }: { readonly label: string; readonly valu
   return (
     <Group>
       <Text size="sm">{label}</Text>
-      <Code className="id">{value}</Code>
+      <Code className="breakable">{value}</Code>
       <CopyButton value={value}>
         {({ copied, copy }) => (
           <Button size="xs" variant="default" onClick={copy}>

@@ -92,7 +92,7 @@ const COLUMNS: readonly Column<AuditLine>[] = [
   {
     title: 'By',
     cell: ({ by, approvedBy, outcome }) => (
-      <span className="id">
+      <span className="breakable">
         {approvedBy === null
           ? by
           : `${by}, ${outcome === 'DECLINED' ? 'declined' : 'approved'} by ${approvedBy}`}
@@ -113,7 +113,7 @@ const COLUMNS: readonly Column<AuditLine>[] = [
       <Stack gap={2} align="flex-start">
         <Status>{outcome}</Status>
         {detail !== null && (
-          <Text size="sm" className="id">
+          <Text size="sm" className="breakable">
             {detail}
           </Text>
         )}

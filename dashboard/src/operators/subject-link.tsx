@@ -10,9 +10,14 @@ export function SubjectLink({ id, children = id }: { readonly id: string; readon
     : id.startsWith('acc-')
       ? '/operators/$world/accounts/$id'
       : null;
-  if (to === null) return <span className="id">{children}</span>;
+  if (to === null)
+    return (
+      <span className="id" title={id}>
+        {children}
+      </span>
+    );
   return (
-    <PageLink inherit className="id" to={to} params={{ world, id }}>
+    <PageLink inherit className="id" title={id} to={to} params={{ world, id }}>
       {children}
     </PageLink>
   );
