@@ -62,7 +62,14 @@ function KeyRows({ keys }: { readonly keys: readonly Key[] }) {
       rows={keys}
       keyOf={({ keyId }) => keyId}
       columns={[
-        { title: 'Key', cell: ({ key }) => <Code>{key}</Code> },
+        {
+          title: 'Key',
+          cell: ({ key }) => (
+            <Code className="id" title={key}>
+              {key}
+            </Code>
+          ),
+        },
         { title: 'Company', cell: ({ companyName }) => companyName },
         { title: 'Scopes', cell: ({ scopes }) => scopes.join(', ') },
         { title: 'Allowed addresses', cell: ({ allowedAddresses }) => allowedAddresses.join(', ') },
