@@ -106,7 +106,7 @@ const COLUMNS: readonly Column<AuditLine>[] = [
     cell: ({ amount, currency }) => <Amount of={amount} currency={currency} />,
     isNumber: true,
   },
-  { title: 'Reason', cell: ({ reason }) => reason ?? '–' },
+  { title: 'Reason', cell: ({ reason }) => <span className="breakable">{reason ?? '–'}</span> },
   {
     title: 'Result',
     cell: ({ outcome, detail }) => (
