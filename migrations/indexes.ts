@@ -186,6 +186,12 @@ export const WORLD_INDEXES: readonly LiveIndex[] = [
     after: AFTER_DECISIONS,
     definition: "webhook_messages (account_id, created_at desc, id desc) where status <> 'DELIVERED'",
   },
+  // Rates that wait for confirmation: few among all that were observed.
+  {
+    name: 'exchange_rates_quarantined',
+    after: AFTER_DECISIONS,
+    definition: "exchange_rates (observed_at) where status = 'QUARANTINED'",
+  },
 ];
 
 /** Between two looks at an index that another process builds. */

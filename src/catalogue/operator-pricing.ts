@@ -1,8 +1,11 @@
 /** Rates and prices for people who have signed in. All of it throws DomainError. */
 import type { Session } from '../accounts/sessions.ts';
+import type { Environment } from '../domain/account.ts';
 import { DomainError } from '../domain/errors.ts';
 import type { PageQuery } from '../domain/page.ts';
+import type { AccountsDb } from '../platform/database/tables.ts';
 import { pagePrices, previewCatalogue, savePrices, type PricingTermsRequest } from './price-settings.ts';
+import { listRateChanges } from './rate-changes.ts';
 import { confirmRate, listRates, proposeRate, readRateHistory, type RateDeps } from './rates.ts';
 import type { SetRate } from './store/rates.ts';
 
@@ -17,14 +20,15 @@ export const pricingUseCases = {
 
 /** `history`: of that currency, where one is named. */
 async function readRates(
-  deps: RateDeps,
+  deps: RateDeps & { readonly accounts: AccountsDb; readonly environment: Environment },
   { currency, days }: { readonly currency?: string | undefined; readonly days: number },
 ) {
-  const [rates, history] = await Promise.all([
+  const [rates, changes, history] = await Promise.all([
     listRates(deps),
+    listRateChanges(deps),
     currency === undefined ? [] : readRateHistory(deps, currency, days),
   ]);
-  return { ...rates, history };
+  return { ...rates, changes, history };
 }
 
 export type RatesView = Awaited<ReturnType<typeof readRates>>;

@@ -12,6 +12,7 @@ import {
   listSetRates,
   lockCurrency,
   sampleRates,
+  summariseQuarantined,
   type SetRate,
 } from './store/rates.ts';
 
@@ -45,6 +46,10 @@ export async function listRates({ db, clock }: RateDeps) {
   });
   return { good: withAge, waiting, words };
 }
+
+/** How many rates await review, and since when the first does. */
+export const summariseWaitingRates = ({ db, clock }: RateDeps) =>
+  summariseQuarantined(db, new Date(clock.now().getTime() - MAX_AGE_MS));
 
 /** What setting a rate would change. `isJump`: from a rate source, this change would be quarantined. */
 export async function previewRate(

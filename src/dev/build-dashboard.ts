@@ -7,35 +7,44 @@ import { promisify } from 'node:util';
 import type { ServiceLog } from './child.ts';
 
 const FOLDER = join(import.meta.dirname, '../../dashboard');
-/** In the built folder: the hash of what it was built from. */
-const BUILT_FROM = join(FOLDER, 'dist/built-from');
+/** In the folder: the hash of what it was built from. */
+const BUILT_FROM = 'dist/built-from';
 const NOT_SOURCES = ['dist', 'node_modules', 'generated'];
 const BUILD_TIMEOUT_MS = 120_000;
 
 /** Builds the dashboard where its sources differ from those of the last build: some seconds, otherwise nothing. */
-export async function buildDashboard(log: ServiceLog): Promise<void> {
-  const hash = await hashOfSources();
-  const built = await readFile(BUILT_FROM, 'utf8').catch(() => undefined);
+export async function buildDashboard(
+  log: Pick<ServiceLog, 'info'>,
+  /** For tests. */
+  { folder = FOLDER, build = buildByVite } = {},
+): Promise<void> {
+  const hash = await hashOfSources(folder);
+  const builtFrom = join(folder, BUILT_FROM);
+  const built = await readFile(builtFrom, 'utf8').catch(() => undefined);
   if (built === hash) return;
   log.info('dashboard: building');
+  await build(folder);
+  await mkdir(dirname(builtFrom), { recursive: true });
+  await writeFile(builtFrom, hash);
+  log.info('dashboard: built');
+}
+
+async function buildByVite(folder: string): Promise<void> {
   const vite = join(
-    dirname(createRequire(join(FOLDER, 'package.json')).resolve('vite/package.json')),
+    dirname(createRequire(join(folder, 'package.json')).resolve('vite/package.json')),
     'bin/vite.js',
   );
-  await promisify(execFile)(process.execPath, [vite, 'build', FOLDER, '--logLevel', 'warn'], {
+  await promisify(execFile)(process.execPath, [vite, 'build', folder, '--logLevel', 'warn'], {
     timeout: BUILD_TIMEOUT_MS,
     // Set here for every caller: with another value Vite builds for development, larger and with absolute paths.
     env: { NODE_ENV: 'production' },
   });
-  await mkdir(dirname(BUILT_FROM), { recursive: true });
-  await writeFile(BUILT_FROM, hash);
-  log.info('dashboard: built');
 }
 
-async function hashOfSources(): Promise<string> {
+async function hashOfSources(root: string): Promise<string> {
   const hash = createHash('sha256');
-  for (const path of (await filesIn(FOLDER)).toSorted())
-    hash.update(path.slice(FOLDER.length)).update(await readFile(path));
+  for (const path of (await filesIn(root)).toSorted())
+    hash.update(path.slice(root.length)).update(await readFile(path));
   return hash.digest('hex');
 }
 

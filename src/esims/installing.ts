@@ -20,9 +20,12 @@ export interface EsimCondition {
   readonly installState: InstallState;
   readonly usedBytes: bigint;
   readonly totalBytes: bigint;
+  /** Its time runs: it was used for the first time. */
+  readonly isInUse: boolean;
   /** In `durationUnit`. */
   readonly remainingUnits: number;
   readonly durationUnit: string;
+  /** Before the first use: when it lapses without one. */
   readonly expiredTime: Date | null;
   readonly apn: string;
   /** How old usage, state and validity are; null: not known yet. */
@@ -110,7 +113,7 @@ function conditionOf({ clock }: Pick<ReadDeps, 'clock'>, row: EsimRow): EsimCond
     asOf: usageAsOf(row),
   };
   const code = diagnose(facts, clock.now());
-  const { status, smdpStatus, usedBytes, totalBytes, expiredTime, asOf } = facts;
+  const { status, smdpStatus, usedBytes, totalBytes, activateTime, expiredTime, asOf } = facts;
   return {
     esimId: row.id,
     packageName: row.package_name,
@@ -120,6 +123,7 @@ function conditionOf({ clock }: Pick<ReadDeps, 'clock'>, row: EsimRow): EsimCond
     installState: installStateOf(facts, code),
     usedBytes,
     totalBytes,
+    isInUse: activateTime !== null,
     remainingUnits: remainingUnits(withoutInstallData(row)),
     durationUnit: row.duration_unit,
     expiredTime,

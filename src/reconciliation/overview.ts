@@ -1,5 +1,6 @@
 /** What needs attention now, in figures: the home page of operators. */
 import { may, type Role } from '../accounts/roles.ts';
+import { summariseWaitingRates } from '../catalogue/rates.ts';
 import { summarisePendingApprovals } from '../operations/store/actions.ts';
 import { summariseWaitingRepairs } from '../operations/store/batch-repairs.ts';
 import type { StuckClass } from '../operations/stuck-rules.ts';
@@ -24,6 +25,8 @@ export interface Overview {
   };
   /** Actions and batch repairs. */
   readonly approvals: Figure;
+  /** Exchange rates that await confirmation. null: not for this role. */
+  readonly rates: Figure | null;
   /** null: not for this role. */
   readonly differences: Figure | null;
   /** null: not for this role. */
@@ -64,10 +67,11 @@ export function createOverview({
   };
   return async (role: Role): Promise<Overview> => {
     const { db, clock } = stuck;
-    const [list, approvals, repairs, differences, waiting] = await Promise.all([
+    const [list, approvals, repairs, rates, differences, waiting] = await Promise.all([
       findStuck(stuck),
       summarisePendingApprovals(db, clock.now()),
       summariseWaitingRepairs(db, clock.now()),
+      may(role, 'pricing') ? summariseWaitingRates(stuck) : null,
       may(role, 'reconcile') ? summariseOpenDifferences(db) : null,
       may(role, 'books') ? readWaiting() : null,
     ]);
@@ -91,6 +95,7 @@ export function createOverview({
         count: approvals.count + repairs.count,
         oldestAgeSeconds: ageOf(earlier(approvals.oldestAt, repairs.oldestAt)),
       },
+      rates: rates && { count: rates.count, oldestAgeSeconds: ageOf(rates.oldestAt) },
       differences: differences && {
         count: differences.count,
         oldestAgeSeconds: ageOf(differences.oldestAt),

@@ -389,7 +389,7 @@ describe('the pages', { timeout: 180_000 }, () => {
     await context.close();
   });
 
-  it('take less than 300 KB at first, also the home page', async () => {
+  it('take less than 300 KB at first, also the home page and the one with charts', async () => {
     const { page, context } = await openPage();
     const { bytes, scripts } = await firstLoad(page, `${stack.apiUrl}/dashboard/sign-in`);
     expect(bytes).toBeGreaterThan(50_000);
@@ -401,10 +401,14 @@ describe('the pages', { timeout: 180_000 }, () => {
 
     const visitor = await openPage();
     await signUp(visitor);
-    const fresh = await browser.newContext({ storageState: await visitor.context.storageState() });
-    const home = await firstLoad(await fresh.newPage(), visitor.page.url());
-    expect(home.bytes).toBeGreaterThan(50_000);
-    expect(home.bytes).toBeLessThan(FIRST_LOAD_BYTES);
-    await Promise.all([fresh.close(), visitor.context.close()]);
+    const home = visitor.page.url().replace(/\/$/, '');
+    for (const path of ['', '/figures']) {
+      const fresh = await browser.newContext({ storageState: await visitor.context.storageState() });
+      const first = await firstLoad(await fresh.newPage(), `${home}${path}`);
+      expect(first.bytes, path).toBeGreaterThan(50_000);
+      expect(first.bytes, path).toBeLessThan(FIRST_LOAD_BYTES);
+      await fresh.close();
+    }
+    await visitor.context.close();
   });
 });

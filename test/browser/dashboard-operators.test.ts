@@ -407,10 +407,10 @@ describe.each([
   });
 });
 
-it('the home page takes less than 300 KB at first', async () => {
+it.each(['', '/rates'])('the page “%s” takes less than 300 KB at first', async (path) => {
   const page = await openAs(ada, '');
   const fresh = await browser.newContext({ storageState: await page.context().storageState() });
-  const { bytes, scripts } = await firstLoad(await fresh.newPage(), page.url());
+  const { bytes, scripts } = await firstLoad(await fresh.newPage(), `${page.url()}${path}`);
   expect(bytes).toBeGreaterThan(50_000);
   expect(bytes).toBeLessThan(FIRST_LOAD_BYTES);
   expect(scripts.length).toBeGreaterThan(0);

@@ -60,8 +60,8 @@ describe('rates', { timeout: 120_000 }, () => {
     await fillRate(page, '1650.25', REASON);
     await page.getByText('The rate is set').waitFor();
     await page.getByRole('table', { name: 'Current rates' }).getByText('1,650.25').waitFor();
-    await page.getByRole('table', { name: 'Rates set by operators' }).getByText(REASON).waitFor();
-    await page.locator('.recharts-surface').first().waitFor();
+    await page.getByRole('table', { name: 'Changes by operators' }).getByText(REASON).waitFor();
+    await page.getByRole('img', { name: 'Rate of NGN' }).locator('canvas').waitFor();
     expect(await rateOf()).toBe(1650.25);
     expect(troubles).toEqual([]);
     await page.context().close();

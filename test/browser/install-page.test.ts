@@ -31,6 +31,7 @@ function shows(changes: Partial<InstallView> = {}): void {
     installState: 'READY',
     usedBytes: 0n,
     totalBytes: 5_368_709_120n,
+    isInUse: false,
     remainingUnits: 30,
     durationUnit: 'DAY',
     expiredTime: new Date('2027-05-01T12:00:00Z'),
@@ -170,7 +171,7 @@ it('can be used with the keyboard alone', async () => {
 it.each([
   [
     'installed',
-    { ...NOTHING, installState: 'INSTALLED', code: 'ROAMING_LIKELY_OFF', status: 'ACTIVE' },
+    { ...NOTHING, installState: 'INSTALLED', code: 'ROAMING_LIKELY_OFF', status: 'ACTIVE', isInUse: true },
     'dark',
   ],
   [

@@ -44,6 +44,7 @@ beforeEach(async () => {
   await sql`delete from test.exchange_rates`.execute(books.owner);
   await sql`delete from test.set_rates`.execute(books.owner);
   await sql`delete from accounts.access_grants`.execute(books.owner);
+  await sql`delete from accounts.audit_log where action like 'rate.%'`.execute(books.owner);
   await insertRates(books.world, [
     { currency: 'NGN', micros: 1_500_000_000n, source: 'config', observedAt: new Date(), status: 'GOOD' },
   ]);
@@ -96,7 +97,12 @@ describe('setting a rate', () => {
     expect(shown).toMatchObject({
       items: [{ currency: 'NGN', rate: 1550.25, source: 'operator', isSold: true }],
       waiting: [],
-      changes: [{ currency: 'NGN', rate: 1550.25, by: FINANCE, reason: REASON }],
+      changes: [
+        {
+          ...{ currency: 'NGN', before: 1500, rate: 1550.25, by: FINANCE, reason: REASON },
+          ...{ confirmedBy: null, confirmReason: null },
+        },
+      ],
       history: [],
     });
   });
@@ -115,6 +121,16 @@ describe('setting a rate', () => {
     expect(dataOf(reply)).toMatchObject({ outcome: 'set', rateId: null, rate: null });
     expect(await findSetRates(books.world)).toEqual(new Map());
     expect(await audited()).toMatchObject([{}, { detail: { before: '1550', after: 'as configured' } }]);
+    // Newest first, and nothing of the other world.
+    await sql`
+      insert into accounts.audit_log (actor, action, subject, detail)
+      values ('live@operator.example', 'rate.set', 'NGN', '{"before": "1", "after": "2", "reason": "live", "world": "live"}')`.execute(
+      books.owner,
+    );
+    expect(dataOf(await get('/ops/rates'))['changes']).toMatchObject([
+      { before: 1550, rate: null },
+      { before: 1500, rate: 1550 },
+    ]);
   });
 
   test.each([
@@ -241,8 +257,14 @@ describe('a rate that is far off', () => {
         subject: 'NGN',
         detail: {
           ...{ rateId: id, before: '1501', after: '16000', reason: 'the bank says the same' },
-          ...{ proposedBy: FINANCE, world: 'test' },
+          ...{ proposedBy: FINANCE, proposedReason: REASON, source: 'operator', world: 'test' },
         },
+      },
+    ]);
+    expect(dataOf(await get('/ops/rates'))['changes']).toMatchObject([
+      {
+        ...{ currency: 'NGN', before: 1501, rate: 16000, by: FINANCE, reason: REASON },
+        ...{ confirmedBy: SECOND, confirmReason: 'the bank says the same' },
       },
     ]);
   });
@@ -291,6 +313,9 @@ describe('a rate that is far off', () => {
     expect((await confirm(waiting?.rateId ?? '', FINANCE)).status).toBe(200);
     expect(await rateOf('NGN')).toBe(1_700_000_000n);
     expect(await findSetRates(books.world)).toEqual(new Map());
+    expect(dataOf(await get('/ops/rates'))['changes']).toMatchObject([
+      { before: 1500, rate: 1700, by: 'open', reason: '', confirmedBy: FINANCE },
+    ]);
   });
 
   test('is never confirmed by its author: the database refuses that too', async () => {

@@ -4,9 +4,10 @@ import { describe, expect, test } from 'vitest';
 import { DIAGNOSIS_CODES } from '../../src/esims/diagnosis.ts';
 import { androidInstallLink, iosInstallLink, qrDataUrl, qrSvg } from '../../src/esims/http/activation.ts';
 import { ageText, bytesText, dateText, unitsText } from '../../src/esims/http/install-figures.ts';
+import { renderInstallPage } from '../../src/esims/http/install-page.ts';
 import { LANGUAGES, languageOf, TEXTS } from '../../src/esims/http/install-texts/languages.ts';
 import { canBeInstallToken, createInstallTokens, hashOfToken } from '../../src/esims/install-tokens.ts';
-import { createPageRefreshes } from '../../src/esims/installing.ts';
+import { createPageRefreshes, type InstallView } from '../../src/esims/installing.ts';
 import { redactText } from '../../src/platform/telemetry/redact.ts';
 
 const AC = 'LPA:1$rsp.example.com$K2-1A2B3C-4D5E6F';
@@ -91,6 +92,43 @@ describe('figures', () => {
     [-5_000, 'now'],
   ])('%i ms old: %s', (ms, text) => {
     expect(ageText(new Date(1e12 - ms), new Date(1e12), 'en')).toBe(text);
+  });
+});
+
+describe('the time of the plan', () => {
+  const view: InstallView = {
+    ...{ esimId: 'esim-1', packageName: 'Morocco 5GB 30Days', status: 'CREATED', smdpStatus: 'RELEASED' },
+    ...{ code: 'NOT_SCANNED', installState: 'READY', usedBytes: 0n, totalBytes: 5_368_709_120n },
+    ...{ isInUse: false, remainingUnits: 30, durationUnit: 'DAY', apn: '', usageAsOf: null },
+    expiredTime: new Date('2027-05-01T12:00:00Z'),
+    ...{ ac: AC, smdpAddress: 'rsp.example.com', matchingId: 'K2-1A2B3C-4D5E6F' },
+  };
+  const installed = { code: 'NOT_CONNECTED', installState: 'INSTALLED' } as const;
+  const until = '1 May 2027, 12:00 UTC';
+  const rowsOf = (changes: Partial<InstallView>): [string, string][] => {
+    const page = renderInstallPage({ ...view, ...changes }, 'en', new Date('2027-01-01T00:00:00Z'));
+    const [plan = ''] = /<dl class="plan">[^]*?<\/dl>/.exec(page) ?? [];
+    return [...plan.matchAll(/<dt>(.*?)<\/dt>\s*<dd><bdi>(.*?)<\/bdi>/g)].map(([, name = '', value = '']) => [
+      name,
+      value,
+    ]);
+  };
+
+  test.each([
+    ['before it is installed', {}, 'Install by', 'Valid from first use for'],
+    ['installed, not yet used', installed, 'Use for the first time by', 'Valid from first use for'],
+    ['in use', { ...installed, code: 'WORKING', isInUse: true }, 'Valid until', 'Time left'],
+  ] as const)('%s', (_what, changes, untilName, timeName) => {
+    expect(Object.fromEntries(rowsOf(changes))).toEqual({
+      ...{ 'Data left': '5 GB of 5 GB', [untilName]: until, [timeName]: '30 days' },
+    });
+  });
+
+  test('without an end that is known', () => {
+    expect(rowsOf({ expiredTime: null }).map(([name]) => name)).toEqual([
+      'Data left',
+      'Valid from first use for',
+    ]);
   });
 });
 

@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { replaceCatalogue } from '../../src/catalogue/store/catalogue.ts';
+import { insertRates, type NewRate } from '../../src/catalogue/store/rates.ts';
 import { createAccount, createKey } from '../../src/accounts/manage-accounts.ts';
 import { insertPerson } from '../../src/accounts/store/people.ts';
 import { insertMember, insertUser } from '../../src/accounts/store/users.ts';
@@ -10,6 +11,7 @@ import { changeAccount, listAccounts, readAccount } from '../../src/operations/a
 import { MOST_FOUND, search } from '../../src/operations/search.ts';
 import { FOUND_BY, findOtherRecords, findTransactions } from '../../src/operations/store/search.ts';
 import { stuckLimits } from '../../src/operations/stuck-rules.ts';
+import { purchaseTimeline } from '../../src/operations/timeline.ts';
 import { UNMATCHED_EVENT } from '../../src/payments/store/gateway-events.ts';
 import { createOverview } from '../../src/reconciliation/overview.ts';
 import type { Role } from '../../src/accounts/roles.ts';
@@ -32,6 +34,7 @@ const stuck = {
   clock: { now: () => NOW },
   limits: stuckLimits({ attentionAfterMs: 600_000, openChargeForMs: 600_000 }),
 };
+const noActions = { listFor: () => Promise.resolve([]), preview: () => Promise.resolve(undefined) };
 const deps = { accounts: books.accounts, environment: 'test' as const, stuck };
 const session = { person: { email: 'finance@operator.example' } } as Session;
 const hex = () => randomBytes(16).toString('hex');
@@ -208,6 +211,13 @@ describe('the search', () => {
       expect(await found(text), text).toEqual([`purchase ${ids.purchase} by ${by}`]);
     expect(await found('T2611')).toEqual([`purchase ${ids.topUp} by order number`]);
     expect(await found(ids.batch)).toEqual([`batch ${ids.batch} by id`, `purchase ${ids.purchase} by batch`]);
+  });
+
+  it('leads from a purchase to the batch that it belongs to', async () => {
+    const batchOf = async (id: string) =>
+      (await purchaseTimeline({ ...stuck, actions: noActions }, id))?.batchId;
+    expect(await batchOf(ids.purchase)).toBe(ids.batch);
+    expect(await batchOf(ids.topUp)).toBeNull();
   });
 
   it('finds endpoints, unused quotes, batch repairs, members and unmatched events', async () => {
@@ -468,13 +478,32 @@ describe('the overview', () => {
     expect(seen.stuck.oldestAgeSeconds).toBe((HOUR + 149) * 60);
     expect(seen).toMatchObject({
       approvals: { count: 0, oldestAgeSeconds: null },
+      rates: { count: 0, oldestAgeSeconds: null },
       differences: { count: 0, oldestAgeSeconds: null },
       waiting: { asOf: NOW, lines: [] },
     });
     await overview('ADMIN');
     expect(asked).toBe(1);
-    expect(await overview('SUPPORT')).toMatchObject({ differences: null, waiting: null });
+    expect(await overview('SUPPORT')).toMatchObject({ rates: null, differences: null, waiting: null });
     expect((await overview('ADMIN')).differences).toBeNull();
+  });
+
+  it('counts exchange rates that await confirmation, of the last 24 hours, for those who may confirm them', async () => {
+    const observed = (hoursAgo: number, status: NewRate['status']) => ({
+      ...{ currency: 'NGN', micros: 1_700_000_000n, source: 'open.er-api.com', status },
+      observedAt: new Date(NOW.getTime() - hoursAgo * 3_600_000),
+    });
+    await insertRates(books.world, [
+      ...[observed(2, 'QUARANTINED'), observed(5, 'QUARANTINED'), observed(25, 'QUARANTINED')],
+      observed(1, 'GOOD'),
+    ]);
+    const waiting = () => Promise.resolve({ report: 'waiting' as const, lines: [] });
+    const overview = createOverview({ stuck, books: { waiting } });
+    expect(await overview('FINANCE')).toMatchObject({
+      approvals: { count: 0 },
+      rates: { count: 2, oldestAgeSeconds: 5 * 3_600 },
+    });
+    expect((await overview('OPERATIONS')).rates).toBeNull();
   });
 
   it('queries the waiting money again after a failed query', async () => {

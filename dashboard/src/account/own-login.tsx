@@ -133,7 +133,7 @@ function SecondFactorSection({ user: { user } }: { readonly user: CurrentUser })
           {sending.failure && <Failed error={sending.failure} />}
           <Button
             type="submit"
-            variant="default"
+            variant={user.hasSecondFactor ? 'light' : 'default'}
             color={user.hasSecondFactor ? 'red' : 'blue'}
             loading={sending.isSending}
           >

@@ -208,7 +208,7 @@ export function Install({ esimId, children }: { readonly esimId: string; readonl
           <Stack gap="xs" align="flex-start">
             {installUrl !== '' && (
               <>
-                <Text size="sm">Send this page to the traveller. It has the QR code and the steps:</Text>
+                <Text size="sm">{PAGE_WORDS[installState]}</Text>
                 <PageAddress url={installUrl} />
               </>
             )}
@@ -227,9 +227,16 @@ const STATE_WORDS = {
   ENDED: 'Expired or cancelled.',
 } as const;
 
+const PAGE_WORDS = {
+  NOT_DELIVERED: 'The traveller’s page. It will have the QR code and the steps:',
+  READY: 'Send this page to the traveller. It has the QR code and the steps:',
+  INSTALLED: 'The traveller’s page. It shows what is left, and what to do if there is no internet:',
+  ENDED: 'The traveller’s page. It says that the eSIM has ended:',
+} as const;
+
 function PageAddress({ url }: { readonly url: string }) {
   return (
-    <Text size="sm" className="id">
+    <Text size="sm" className="breakable">
       <Anchor href={url} target="_blank" rel="noopener noreferrer" inherit>
         {url}
       </Anchor>

@@ -1,4 +1,5 @@
 import { Button, Group, NumberInput, Select, Stack, Text, TextInput } from '@mantine/core';
+import { useDebouncedCallback } from '@mantine/hooks';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
 import { api } from '../api/client.ts';
@@ -7,17 +8,26 @@ import type { components } from '../api/generated/api.ts';
 import { Amount, QueryView, Empty, PageHead } from '../ui/parts.tsx';
 import { Rows } from '../ui/rows.tsx';
 import { PageLink } from '../ui/page-link.tsx';
-import { useAccountQuery, usePlace } from './place.ts';
+import { isFit, packageFilters, type PackageFilters } from './package-filters.ts';
+import { useAccountQuery, useMembership, usePlace } from './place.ts';
 
 type Package = components['schemas']['Package'];
 type Region = components['schemas']['Region'];
 
 const TYPES = { LC: 'Countries', RG: 'Regions', GL: 'Global' } as const;
 
+const FROM = '/m/$accountId/$world/catalogue';
+
+/** Changes filters in the address; the others stay. Only another region is a step that the browser's Back undoes. */
+function useShow() {
+  const navigate = useNavigate({ from: FROM });
+  return (change: PackageFilters) =>
+    void navigate({ search: (old) => packageFilters({ ...old, ...change }), replace: !('region' in change) });
+}
+
 export function CataloguePage() {
-  const place = usePlace();
-  const { region } = useSearch({ from: '/m/$accountId/$world/catalogue' });
-  const navigate = useNavigate();
+  const { region } = useSearch({ from: FROM });
+  const show = useShow();
   const regions = useAccountQuery(['regions'], () => bodyOf(api.GET('/api/esim/regions')));
   return (
     <Stack>
@@ -32,13 +42,7 @@ export function CataloguePage() {
             maw={420}
             data={groupsOf(found)}
             value={region ?? null}
-            onChange={(next) =>
-              void navigate({
-                to: '/m/$accountId/$world/catalogue',
-                params: place,
-                search: { region: next ?? undefined },
-              })
-            }
+            onChange={(next) => show({ region: next ?? undefined })}
           />
         )}
       </QueryView>
@@ -96,62 +100,117 @@ function ByCode() {
   );
 }
 
+const TYPING_MS = 300;
+
+function Filters() {
+  const filters = useSearch({ from: FROM });
+  const { currency } = useMembership();
+  const show = useShow();
+  const [text, setText] = useState(filters.search ?? '');
+  const showSoon = useDebouncedCallback((search: string) => show({ search }), TYPING_MS);
+  return (
+    <Group align="end" role="search" aria-label="Filter the packages">
+      <TextInput
+        label="Search"
+        placeholder="Name, code or data"
+        value={text}
+        onChange={({ currentTarget }) => {
+          setText(currentTarget.value);
+          showSoon(currentTarget.value);
+        }}
+      />
+      <NumberFilter label="Minimum data, GB" value={filters.data} onChange={(data) => show({ data })} />
+      <NumberFilter label="Minimum days" value={filters.days} onChange={(days) => show({ days })} />
+      <NumberFilter
+        label={`Maximum price, ${currency}`}
+        value={filters.price}
+        onChange={(price) => show({ price })}
+      />
+    </Group>
+  );
+}
+
+/** Keeps what is typed, such as `0.`, also where that is no filter yet. */
+function NumberFilter({
+  label,
+  value,
+  onChange,
+}: {
+  readonly label: string;
+  readonly value: number | undefined;
+  readonly onChange: (value: number | undefined) => void;
+}) {
+  const [typed, setTyped] = useState<number | string>(value ?? '');
+  return (
+    <NumberInput
+      label={label}
+      min={0}
+      decimalScale={2}
+      hideControls
+      w={170}
+      value={typed}
+      onChange={(next) => {
+        setTyped(next);
+        onChange(typeof next === 'number' ? next : undefined);
+      }}
+    />
+  );
+}
+
 function Packages({ region }: { readonly region: string }) {
-  const place = usePlace();
-  const [text, setText] = useState('');
-  const [days, setDays] = useState<number | string>('');
+  const filters = useSearch({ from: FROM });
   const query = useAccountQuery(['packages', region], () =>
     bodyOf(api.GET('/api/esim/packages', { params: { query: { regionCode: region } } })),
   );
-  const fits = (one: Package): boolean =>
-    `${one.packageName} ${one.packageCode} ${one.data}`.toLowerCase().includes(text.toLowerCase()) &&
-    (typeof days !== 'number' || one.validity >= days);
   return (
     <Stack>
-      <Group align="end">
-        <TextInput
-          label="Search"
-          placeholder="Name, code or data"
-          value={text}
-          onChange={({ currentTarget }) => setText(currentTarget.value)}
-        />
-        <NumberInput label="Minimum days" min={1} max={365} value={days} onChange={setDays} />
-      </Group>
+      <Filters />
       <QueryView query={query}>
         {(found) => {
-          const rows = (found as Package[]).filter(fits).toSorted((a, b) => a.price - b.price);
-          if (rows.length === 0) return <Empty>No results.</Empty>;
+          const packages = found as Package[];
+          const rows = packages
+            .filter((one) => isFit(one, filters))
+            .toSorted((one, other) => one.price - other.price);
           return (
-            <Rows
-              label="Packages"
-              rows={rows}
-              keyOf={({ packageCode }) => packageCode}
-              columns={[
-                {
-                  title: 'Package',
-                  cell: ({ packageName, packageCode }) => (
-                    <PageLink
-                      to="/m/$accountId/$world/catalogue/$packageCode"
-                      params={{ ...place, packageCode }}
-                    >
-                      {packageName}
-                    </PageLink>
-                  ),
-                },
-                { title: 'Data', cell: ({ data }) => data },
-                { title: 'Days', isNumber: true, cell: ({ validity }) => validity },
-                { title: 'Speed', cell: ({ speed }) => speed },
-                { title: 'Top-up', cell: ({ topUpAvailable }) => (topUpAvailable ? 'Yes' : 'No') },
-                {
-                  title: 'Price',
-                  isNumber: true,
-                  cell: ({ price, currency }) => <Amount of={price} currency={currency} />,
-                },
-              ]}
-            />
+            <>
+              <Text size="sm" c="dimmed" role="status">
+                {rows.length.toLocaleString()} of {packages.length.toLocaleString()} packages, cheapest first
+              </Text>
+              {rows.length === 0 ? <Empty>No results.</Empty> : <PackageRows rows={rows} />}
+            </>
           );
         }}
       </QueryView>
     </Stack>
+  );
+}
+
+function PackageRows({ rows }: { readonly rows: readonly Package[] }) {
+  const place = usePlace();
+  return (
+    <Rows
+      label="Packages"
+      rows={rows}
+      keyOf={({ packageCode }) => packageCode}
+      columns={[
+        {
+          title: 'Package',
+          cell: ({ packageName, packageCode }) => (
+            <PageLink to="/m/$accountId/$world/catalogue/$packageCode" params={{ ...place, packageCode }}>
+              {packageName}
+            </PageLink>
+          ),
+        },
+        { title: 'Data', cell: ({ data }) => data },
+        { title: 'Days', isNumber: true, cell: ({ validity }) => validity },
+        { title: 'Speed', cell: ({ speed }) => speed },
+        { title: 'Top-up', cell: ({ topUpAvailable }) => (topUpAvailable ? 'Yes' : 'No') },
+        {
+          title: 'Price',
+          isNumber: true,
+          cell: ({ price, currency }) => <Amount of={price} currency={currency} />,
+        },
+      ]}
+    />
   );
 }

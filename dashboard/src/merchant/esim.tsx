@@ -95,7 +95,10 @@ function Usage({ esim }: { readonly esim: Esim }) {
               ['Left', formatBytes(esim.data_usage_remain)],
               ['Used', formatBytes(esim.orderUsage)],
               ['Days left', esim.activateTime === '' ? 'Not in use yet' : String(esim.validity_usage_remain)],
-              ['Expires', esim.expiredTime !== '' && <Moment key="expires" at={esim.expiredTime} />],
+              [
+                esim.activateTime === '' ? 'First use by' : 'Expires',
+                esim.expiredTime !== '' && <Moment key="expires" at={esim.expiredTime} />,
+              ],
               ['As of', esim.usageAsOf !== '' && <Moment key="asOf" at={esim.usageAsOf} />],
             ]}
           />

@@ -8,7 +8,7 @@ import type { operations } from '../api/generated/api.ts';
 import { CursorList } from '../ui/cursor-list.tsx';
 import { formatBytes } from '../ui/format.ts';
 import { PageLink } from '../ui/page-link.tsx';
-import { Moment, PageHead } from '../ui/parts.tsx';
+import { Moment, PageHead, ShortId } from '../ui/parts.tsx';
 import { EsimStatus } from './esim-status.tsx';
 import { usePages, usePlace } from './place.ts';
 
@@ -76,7 +76,7 @@ export function EsimsPage() {
               </PageLink>
             ),
           },
-          { title: 'ICCID', cell: ({ iccid }) => (iccid === '' ? '–' : iccid) },
+          { title: 'ICCID', cell: ({ iccid }) => (iccid === '' ? '–' : <ShortId>{iccid}</ShortId>) },
           { title: 'Status', cell: ({ esimStatus }) => <EsimStatus>{esimStatus}</EsimStatus> },
           {
             title: 'Data left',

@@ -1,6 +1,4 @@
-import '@mantine/charts/styles.css';
-import { AreaChart, BarChart } from '@mantine/charts';
-import { SegmentedControl, SimpleGrid, Stack, Text } from '@mantine/core';
+import { Group, Progress, SegmentedControl, SimpleGrid, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
 import { api } from '../api/client.ts';
 import { bodyOf } from '../api/data-of.ts';
@@ -8,6 +6,8 @@ import type { components } from '../api/generated/api.ts';
 import { ChartValues } from '../ui/chart-values.tsx';
 import { formatAmount, formatBytes, formatDay } from '../ui/format.ts';
 import { QueryView, Empty, Moment, PageHead, Section } from '../ui/parts.tsx';
+import { Rows } from '../ui/rows.tsx';
+import { TimeChart } from '../ui/time-chart.tsx';
 import { useAccountQuery } from './place.ts';
 
 const RANGES = [
@@ -17,7 +17,6 @@ const RANGES = [
 ];
 const DAY_MS = 86_400_000;
 const GB = 1024 ** 3;
-const HEIGHT = 260;
 
 const dayOf = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
 
@@ -43,16 +42,10 @@ function Spending({ days }: { readonly days: number }) {
   return (
     <QueryView query={query} rows={8}>
       {({ currency, usageAsOf, total, days: found, topDestinations }) => {
-        const data = found.map(({ day, spent, purchases, dataBytes, usedBytes }) => ({
-          day: formatDay(day),
-          Spent: spent,
-          Purchases: purchases,
-          'Data bought': dataBytes / GB,
-          'Data used': usedBytes / GB,
-        }));
+        const daily = { rows: found, at: dayOfRow, timeZone: 'UTC', formatAt: formatDay } as const;
         return (
           <>
-            <SimpleGrid cols={{ base: 2, sm: 4 }}>
+            <SimpleGrid cols={{ base: 1, xs: 2, sm: 4 }}>
               <Figure name="Spent" value={formatAmount(total.spent, currency)} />
               <Figure name="Purchases" value={total.purchases.toLocaleString()} />
               <Figure name="Data bought" value={formatBytes(total.dataBytes)} />
@@ -64,13 +57,12 @@ function Spending({ days }: { readonly days: number }) {
               </Text>
             )}
             <Section title="Spent per day">
-              <BarChart
-                h={HEIGHT}
-                data={data}
-                dataKey="day"
-                series={[{ name: 'Spent', color: 'blue.7' }]}
-                yAxisProps={{ width: 'auto' }}
-                valueFormatter={(value) => formatAmount(value, currency)}
+              <TimeChart
+                {...daily}
+                label="Spent per day"
+                kind="bars"
+                lines={[{ name: 'Spent', color: 'blue', of: ({ spent }) => spent }]}
+                formatValue={(value) => formatAmount(value, currency)}
               />
               <ChartValues
                 label="Spent per day"
@@ -86,17 +78,15 @@ function Spending({ days }: { readonly days: number }) {
               <Text size="sm" c="dimmed">
                 Data used: what eSIMs ordered on that day have used so far.
               </Text>
-              <AreaChart
-                h={HEIGHT}
-                curveType="linear"
-                data={data}
-                dataKey="day"
-                withLegend
-                series={[
-                  { name: 'Data bought', color: 'blue.7' },
-                  { name: 'Data used', color: 'teal.7' },
+              <TimeChart
+                {...daily}
+                label="Data per day, GB"
+                kind="areas"
+                lines={[
+                  { name: 'Data bought', color: 'blue', of: ({ dataBytes }) => dataBytes / GB },
+                  { name: 'Data used', color: 'teal', of: ({ usedBytes }) => usedBytes / GB },
                 ]}
-                valueFormatter={(value) => value.toLocaleString(undefined, { maximumFractionDigits: 2 })}
+                formatValue={(value) => value.toLocaleString(undefined, { maximumFractionDigits: 2 })}
               />
               <ChartValues
                 label="Data per day"
@@ -108,7 +98,7 @@ function Spending({ days }: { readonly days: number }) {
                 ])}
               />
             </Section>
-            <Destinations of={topDestinations} />
+            <Destinations of={topDestinations} all={total.purchases} />
           </>
         );
       }}
@@ -129,29 +119,46 @@ function Figure({ name, value }: { readonly name: string; readonly value: string
   );
 }
 
-function Destinations({ of: found }: { readonly of: components['schemas']['Spending']['topDestinations'] }) {
+type Figures = components['schemas']['Spending'];
+
+const dayOfRow = ({ day }: Figures['days'][number]): string => day;
+
+function Destinations({
+  of: found,
+  all,
+}: {
+  readonly of: Figures['topDestinations'];
+  /** The purchases of all destinations. */
+  readonly all: number;
+}) {
   return (
     <Section title="Top destinations">
       {found.length === 0 ? (
         <Empty>No purchases in this time.</Empty>
       ) : (
-        <>
-          <BarChart
-            h={HEIGHT}
-            orientation="vertical"
-            yAxisProps={{ width: 120 }}
-            xAxisProps={{ allowDecimals: false }}
-            data={found.map(({ regionName, purchases }) => ({ region: regionName, Purchases: purchases }))}
-            dataKey="region"
-            series={[{ name: 'Purchases', color: 'teal.7' }]}
-          />
-          <ChartValues
-            label="Purchases by destination"
-            titles={['Destination', 'Purchases']}
-            rows={found.map(({ regionName, purchases }) => [regionName, purchases.toLocaleString()])}
-          />
-        </>
+        <Rows
+          label="Purchases by destination"
+          rows={found}
+          keyOf={({ regionName }) => regionName}
+          columns={[
+            { title: 'Destination', cell: ({ regionName }) => regionName },
+            { title: 'Purchases', isNumber: true, cell: ({ purchases }) => purchases.toLocaleString() },
+            { title: 'Share', cell: ({ purchases }) => <Share percent={(100 * purchases) / all} /> },
+          ]}
+        />
       )}
     </Section>
+  );
+}
+
+function Share({ percent }: { readonly percent: number }) {
+  const text = `${percent.toLocaleString(undefined, { maximumFractionDigits: 1 })} %`;
+  return (
+    <Group gap="sm" wrap="nowrap">
+      <Progress flex={1} miw={60} value={percent} color="teal" aria-label={`${text} of all purchases`} />
+      <Text size="sm" className="amount" aria-hidden>
+        {text}
+      </Text>
+    </Group>
   );
 }

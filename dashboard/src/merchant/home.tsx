@@ -1,7 +1,8 @@
-import { Button, Group, SimpleGrid, Stack, Text } from '@mantine/core';
+import { Button, Group, List, SimpleGrid, Stack, Text } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import { api } from '../api/client.ts';
 import { bodyOf, dataOf } from '../api/data-of.ts';
+import { PageLink } from '../ui/page-link.tsx';
 import { Amount, QueryView, PageHead, Section } from '../ui/parts.tsx';
 import { useAccountQuery, useMembership, usePlace } from './place.ts';
 import { TransactionRows } from './purchases.tsx';
@@ -85,12 +86,45 @@ function Recent() {
   const query = useAccountQuery(['transactions', 'recent'], () =>
     dataOf(api.GET('/api/esim/transactions', { params: { query: { limit: RECENT } } })),
   );
+  const isNew = query.data?.items.length === 0;
   return (
-    <Section title="Latest purchases and fundings">
+    <Section title={isNew ? 'First steps' : 'Latest purchases and fundings'}>
       <QueryView query={query} rows={RECENT}>
-        {({ items }) => <TransactionRows rows={items} />}
+        {({ items }) => (isNew ? <FirstSteps /> : <TransactionRows rows={items} />)}
       </QueryView>
     </Section>
+  );
+}
+
+/** What leads to the first purchase, as far as the role may do it. */
+function FirstSteps() {
+  const place = usePlace();
+  const { may } = useMembership();
+  return (
+    <List type="ordered">
+      {may('fund') && (
+        <List.Item>
+          <PageLink underline="always" to="/m/$accountId/$world/wallet" params={place}>
+            Fund the wallet
+          </PageLink>
+          : purchases can be paid from it.
+        </List.Item>
+      )}
+      <List.Item>
+        <PageLink underline="always" to="/m/$accountId/$world/catalogue" params={place}>
+          Choose an eSIM in the catalogue
+        </PageLink>
+        : with your prices.
+      </List.Item>
+      {may('keys') && (
+        <List.Item>
+          <PageLink underline="always" to="/m/$accountId/$world/developers/keys" params={place}>
+            Create a key for your servers
+          </PageLink>
+          : they buy with it, or you buy here.
+        </List.Item>
+      )}
+    </List>
   );
 }
 

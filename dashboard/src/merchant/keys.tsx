@@ -62,7 +62,14 @@ function KeyRows({ keys }: { readonly keys: readonly Key[] }) {
       rows={keys}
       keyOf={({ keyId }) => keyId}
       columns={[
-        { title: 'Key', cell: ({ key }) => <Code>{key}</Code> },
+        {
+          title: 'Key',
+          cell: ({ key }) => (
+            <Code className="id" title={key}>
+              {key}
+            </Code>
+          ),
+        },
         { title: 'Company', cell: ({ companyName }) => companyName },
         { title: 'Scopes', cell: ({ scopes }) => scopes.join(', ') },
         { title: 'Allowed addresses', cell: ({ allowedAddresses }) => allowedAddresses.join(', ') },
@@ -131,7 +138,7 @@ export function Secret({ label, value }: { readonly label: string; readonly valu
   return (
     <Group>
       <Text size="sm">{label}</Text>
-      <Code className="id">{value}</Code>
+      <Code className="breakable">{value}</Code>
       <CopyButton value={value}>
         {({ copied, copy }) => (
           <Button size="xs" variant="default" onClick={copy}>

@@ -21,7 +21,8 @@ import { ColorSchemeSwitch } from '../ui/color-scheme-switch.tsx';
 import { QueryView, Empty } from '../ui/parts.tsx';
 import { SearchBox } from '../ui/search-box.tsx';
 import { useSignOut } from '../ui/use-sign-out.ts';
-import { WorldSwitch, type World } from '../ui/world-switch.tsx';
+import { WorldSwitch } from '../ui/world-switch.tsx';
+import type { World } from '../ui/world.ts';
 import { useMembership, usePlace } from './place.ts';
 
 export function MerchantLayout() {

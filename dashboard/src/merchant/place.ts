@@ -8,7 +8,7 @@ import {
 } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
 import { useCurrentUser, type Membership } from '../app/session.ts';
-import type { World } from '../ui/world-switch.tsx';
+import type { World } from '../ui/world.ts';
 
 type Permission = Membership['permissions'][number];
 

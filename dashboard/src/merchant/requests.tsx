@@ -59,7 +59,14 @@ export function RequestsPage() {
             isNumber: true,
             cell: ({ durationMs }) => `${durationMs.toLocaleString()} ms`,
           },
-          { title: 'Key', cell: ({ keyId }) => keyId },
+          {
+            title: 'Key',
+            cell: ({ key }) => (
+              <Code className="id" title={key}>
+                {key}
+              </Code>
+            ),
+          },
           { title: 'Request id', cell: ({ requestId }) => <Id>{requestId}</Id> },
         ]}
       />

@@ -4,8 +4,9 @@ import { setPlace } from '../api/client.ts';
 import { rootRoute } from '../app/root-route.tsx';
 import { textIn, type Search } from '../ui/address.ts';
 import { searchText } from '../ui/search-text.ts';
-import type { World } from '../ui/world-switch.tsx';
+import type { World } from '../ui/world.ts';
 import { entryFilters, messageFilters, requestFilters, transactionFilters } from './filters.ts';
+import { packageFilters } from './package-filters.ts';
 
 const merchant = createRoute({
   getParentRoute: () => rootRoute,
@@ -32,7 +33,7 @@ const home = createRoute({
 const catalogue = createRoute({
   getParentRoute: () => merchant,
   path: '/catalogue',
-  validateSearch: ({ region }: Search): { region?: string | undefined } => ({ region: textIn(region) }),
+  validateSearch: packageFilters,
   component: lazyRouteComponent(() => import('./catalogue.tsx'), 'CataloguePage'),
 });
 

@@ -18,20 +18,26 @@ const METHODS = METHOD_CHOICES.flatMap(([value, label]) => (value === 'WALLET' ?
 
 export function WalletPage() {
   const { may } = useMembership();
-  const query = useAccountQuery(['wallet', 'balance'], () => dataOf(api.GET('/api/wallet/balance')));
+  const query = useAccountQuery(['wallet', 'overview'], async () => {
+    const [wallet, { items }] = await Promise.all([
+      dataOf(api.GET('/api/wallet/balance')),
+      dataOf(api.GET('/api/wallet/entries', { params: { query: { limit: 1 } } })),
+    ]);
+    return { ...wallet, lastChange: items[0]?.at };
+  });
   return (
     <Stack>
       <PageHead title="Wallet" />
       <Section title="Balance">
         <QueryView query={query} rows={2}>
-          {({ balance, onHold, currency, lastUpdated }) => (
+          {({ balance, onHold, currency, lastChange }) => (
             <>
               <Text size="xl" fw={700}>
                 <Amount of={balance} currency={currency} />
               </Text>
               <Text size="sm" c="dimmed">
                 On hold for open purchases: <Amount of={onHold} currency={currency} />. Last change:{' '}
-                <Moment at={lastUpdated} />
+                {lastChange === undefined ? 'none yet' : <Moment at={lastChange} />}
               </Text>
             </>
           )}

@@ -241,7 +241,7 @@ export function EndpointCard({
   return (
     <Stack gap="xs">
       <Group justify="space-between">
-        <Code className="id">{url}</Code>
+        <Code className="breakable">{url}</Code>
         <Switch
           label={enabled ? 'Enabled' : 'Disabled'}
           checked={enabled}

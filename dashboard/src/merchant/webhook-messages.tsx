@@ -6,19 +6,23 @@ import { dataOf } from '../api/data-of.ts';
 import type { components } from '../api/generated/api.ts';
 import { defined } from '../ui/address.ts';
 import { PageLink } from '../ui/page-link.tsx';
-import { QueryView, Empty, Moment, Pages, Section, Status } from '../ui/parts.tsx';
+import { QueryView, Empty, Moment, Pages, Section, ShortId, Status } from '../ui/parts.tsx';
 import { Rows } from '../ui/rows.tsx';
 import { MESSAGE_STATUSES, messageFilters, type MessageFilters } from './filters.ts';
 import { useAccountQuery, usePlace } from './place.ts';
 
 const LIVE_MS = 5_000;
 
+type Endpoints = readonly components['schemas']['WebhookEndpoint'][];
+
+/** Its URL; of a removed one the id. */
+function EndpointName({ id, endpoints }: { readonly id: string; readonly endpoints: Endpoints }) {
+  const endpoint = endpoints.find((one) => one.id === id);
+  return endpoint ? <span className="breakable">{endpoint.url}</span> : <ShortId>{id}</ShortId>;
+}
+
 /** The messages to all endpoints, or to one. The filters are in the address. */
-export function Messages({
-  endpoints,
-}: {
-  readonly endpoints: readonly components['schemas']['WebhookEndpoint'][];
-}) {
+export function Messages({ endpoints }: { readonly endpoints: Endpoints }) {
   const place = usePlace();
   const navigate = useNavigate();
   const [page, setPage] = useState(1);
@@ -86,6 +90,10 @@ export function Messages({
                           {event}
                         </PageLink>
                       ),
+                    },
+                    {
+                      title: 'Endpoint',
+                      cell: ({ endpointId: id }) => <EndpointName id={id} endpoints={endpoints} />,
                     },
                     { title: 'Status', cell: (one) => <Status>{one.status}</Status> },
                     { title: 'Attempts', isNumber: true, cell: ({ attempts }) => attempts },

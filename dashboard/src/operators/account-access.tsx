@@ -92,13 +92,26 @@ function stateOf({ revokedAt, expiresAt }: AccountKey): string {
 }
 
 const KEYS: readonly Column<AccountKey>[] = [
-  { title: 'Key', cell: ({ key }) => <Code>{key}</Code> },
+  {
+    title: 'Key',
+    cell: ({ key }) => (
+      <Code className="id" title={key}>
+        {key}
+      </Code>
+    ),
+  },
   { title: 'Company', cell: ({ companyName }) => companyName },
-  { title: 'State', cell: (key) => <Status>{stateOf(key)}</Status> },
+  {
+    title: 'State',
+    cell: (key) => (
+      <>
+        <Status>{stateOf(key)}</Status> {key.revokedAt !== null && <Moment at={key.revokedAt} />}
+      </>
+    ),
+  },
   { title: 'Scopes', cell: ({ scopes }) => scopes.join(', ') },
   { title: 'Last used', cell: ({ lastUsedAt }) => momentOr(lastUsedAt, 'Never') },
   { title: 'Expires', cell: ({ expiresAt }) => momentOr(expiresAt, 'Never') },
-  { title: 'Revoked', cell: ({ revokedAt }) => <Moment at={revokedAt} /> },
   { title: 'Id', cell: ({ keyId }) => <Id>{keyId}</Id> },
 ];
 

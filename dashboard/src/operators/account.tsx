@@ -67,7 +67,7 @@ function WhoItIs({ of }: { readonly of: AccountOverview }) {
             </Button>
             <Button
               size="compact-sm"
-              variant="default"
+              variant={isDisabled ? 'default' : 'light'}
               color={isDisabled ? 'blue' : 'red'}
               onClick={() => setChange(isDisabled ? 'enable' : 'disable')}
             >

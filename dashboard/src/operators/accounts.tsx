@@ -87,7 +87,7 @@ function List({ items }: { readonly items: readonly ListedAccount[] }) {
           title: 'Account',
           cell: ({ accountId, name }) => <SubjectLink id={accountId}>{name}</SubjectLink>,
         },
-        { title: 'E-mail', cell: ({ email }) => <span className="id">{email}</span> },
+        { title: 'E-mail', cell: ({ email }) => <span className="breakable">{email}</span> },
         { title: 'Plan', cell: ({ plan }) => plain(plan) },
         { title: 'Status', cell: (account) => <AccountState {...account} /> },
         {

@@ -6,7 +6,7 @@ import { movesQuery, type Action, type Moves, type PurchaseTimeline } from './da
 import { QueryView, Section } from '../ui/parts.tsx';
 import { useOperator, useWorld } from './place.ts';
 import { ReplayDialog } from './replay-dialog.tsx';
-import { ACTIONS } from './words.ts';
+import { ACTIONS, REPLAY } from './words.ts';
 
 /** What can be done now, by whom. */
 export function ActionsSection({
@@ -35,12 +35,7 @@ function Choices({ of, timeline }: { readonly of: Moves; readonly timeline: Purc
   return (
     <Stack gap="sm">
       {may('replay') && of.replay.length > 0 && (
-        <Choice
-          label="Retry"
-          does="Retries every step that can be retried, until one of them resolves it."
-          onClick={() => setChosen('replay')}
-          isFirst
-        />
+        <Choice {...REPLAY} onClick={() => setChosen('replay')} isFirst />
       )}
       {of.yours.map((action) => (
         <Choice
@@ -48,6 +43,7 @@ function Choices({ of, timeline }: { readonly of: Moves; readonly timeline: Purc
           label={ACTIONS[action].label}
           does={ACTIONS[action].does}
           onClick={() => setChosen(action)}
+          isDanger={action === 'cancel'}
         />
       ))}
       {of.yours.length === 0 && <Text c="dimmed">No actions for your role now.</Text>}
@@ -69,15 +65,22 @@ function Choice({
   does,
   onClick,
   isFirst = false,
+  isDanger = false,
 }: {
   readonly label: string;
   readonly does: string;
   readonly onClick: () => void;
   readonly isFirst?: boolean;
+  readonly isDanger?: boolean;
 }) {
   return (
     <Group gap="sm" align="center">
-      <Button variant={isFirst ? 'filled' : 'default'} size="xs" onClick={onClick}>
+      <Button
+        variant={isFirst ? 'filled' : isDanger ? 'light' : 'default'}
+        color={isDanger ? 'red' : 'blue'}
+        size="xs"
+        onClick={onClick}
+      >
         {label}
       </Button>
       <Text size="sm" c="dimmed" flex={{ base: '1 1 100%', sm: '1 1 12rem' }}>

@@ -1,14 +1,15 @@
 import { Alert, Button, Group, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
+import { formatRate } from '../ui/format.ts';
 import { PageLink } from '../ui/page-link.tsx';
-import { Amount, QueryView, Empty, Moment, PageHead } from '../ui/parts.tsx';
+import { Amount, QueryView, Empty, Moment, PageHead, Section } from '../ui/parts.tsx';
 import { Rows } from '../ui/rows.tsx';
-import { approvalsQuery, type BatchRepair, type MoveRecord } from './data.ts';
+import { approvalsQuery, type BatchRepair, type MoveRecord, type Rates } from './data.ts';
 import { DecisionDialog } from './decision-dialog.tsx';
 import { useOperator, useWorld } from './place.ts';
 import { SubjectLink } from './subject-link.tsx';
-import { ACTIONS, BATCH_ACTIONS } from './words.ts';
+import { ACTIONS, APPROVE, BATCH_ACTIONS } from './words.ts';
 
 interface Choice {
   readonly record: MoveRecord;
@@ -19,18 +20,20 @@ type OnChoose = (choice: Choice) => void;
 
 export function ApprovalsPage() {
   const world = useWorld();
-  const waiting = useQuery(approvalsQuery(world));
+  const { may } = useOperator();
+  const waiting = useQuery(approvalsQuery(world, may('pricing')));
   // Not kept in the row: when another person decides, the row goes and the dialog says so.
   const [chosen, setChosen] = useState<Choice | null>(null);
   return (
     <Stack>
       <PageHead
         title="Approvals"
-        about="Actions and batch repairs awaiting second approval, at most 7 days."
+        about="Actions and batch repairs awaiting second approval, at most 7 days, and exchange rates, at most 24 hours."
       />
       <QueryView query={waiting}>
-        {({ actions, repairs }) => (
+        {({ actions, repairs, rates }) => (
           <>
+            <WaitingRates of={rates} />
             <Repairs of={repairs} />
             {actions.length === 0 ? (
               <Empty>No actions await approval.</Empty>
@@ -42,6 +45,40 @@ export function ApprovalsPage() {
       </QueryView>
       {chosen && <DecisionDialog {...chosen} onClose={() => setChosen(null)} />}
     </Stack>
+  );
+}
+
+/** Decided on their own page, beside the history. */
+function WaitingRates({ of }: { readonly of: Rates['waiting'] }) {
+  const world = useWorld();
+  if (of.length === 0) return null;
+  return (
+    <Section title="Exchange rates">
+      <Rows
+        label="Exchange rates awaiting confirmation"
+        rows={of}
+        keyOf={({ rateId }) => rateId}
+        columns={[
+          { title: 'Currency', cell: ({ currency }) => currency },
+          {
+            title: 'Current rate',
+            cell: ({ currentRate }) => (currentRate === null ? 'None' : formatRate(currentRate)),
+            isNumber: true,
+          },
+          { title: 'New rate', cell: ({ rate }) => formatRate(rate), isNumber: true },
+          { title: 'From', cell: ({ proposedBy, source }) => proposedBy ?? source },
+          { title: 'Since', cell: ({ observedAt }) => <Moment at={observedAt} /> },
+          {
+            title: 'Decide',
+            cell: ({ currency, rate }) => (
+              <PageLink to="/operators/$world/rates" params={{ world }} search={{ currency }}>
+                Review {formatRate(rate)} {currency}
+              </PageLink>
+            ),
+          },
+        ]}
+      />
+    </Section>
   );
 }
 
@@ -91,7 +128,7 @@ function Decide({ record, onChoose }: { readonly record: MoveRecord; readonly on
   return (
     <Group gap="xs">
       <Button size="compact-sm" onClick={() => onChoose({ record, decision: 'approve' })}>
-        Approve
+        {APPROVE}
       </Button>
       <Button size="compact-sm" variant="default" onClick={() => onChoose({ record, decision: 'decline' })}>
         Decline

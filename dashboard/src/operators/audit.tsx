@@ -92,7 +92,7 @@ const COLUMNS: readonly Column<AuditLine>[] = [
   {
     title: 'By',
     cell: ({ by, approvedBy, outcome }) => (
-      <span className="id">
+      <span className="breakable">
         {approvedBy === null
           ? by
           : `${by}, ${outcome === 'DECLINED' ? 'declined' : 'approved'} by ${approvedBy}`}
@@ -106,14 +106,14 @@ const COLUMNS: readonly Column<AuditLine>[] = [
     cell: ({ amount, currency }) => <Amount of={amount} currency={currency} />,
     isNumber: true,
   },
-  { title: 'Reason', cell: ({ reason }) => reason ?? '–' },
+  { title: 'Reason', cell: ({ reason }) => <span className="breakable">{reason ?? '–'}</span> },
   {
     title: 'Result',
     cell: ({ outcome, detail }) => (
       <Stack gap={2} align="flex-start">
         <Status>{outcome}</Status>
         {detail !== null && (
-          <Text size="sm" className="id">
+          <Text size="sm" className="breakable">
             {detail}
           </Text>
         )}

@@ -6,9 +6,9 @@ import { ops } from '../api/client.ts';
 import type { components } from '../api/generated/ops.ts';
 import { DownloadCsv } from '../ui/download-csv.tsx';
 import { formatDay } from '../ui/format.ts';
-import { Amount, QueryView, Empty, Moment, PageHead, Status } from '../ui/parts.tsx';
+import { Amount, QueryView, Empty, Moment, PageHead, Status, ShortId } from '../ui/parts.tsx';
 import { Rows, type Column } from '../ui/rows.tsx';
-import type { World } from '../ui/world-switch.tsx';
+import type { World } from '../ui/world.ts';
 import { dailyQuery, merchantsQuery, trialBalanceQuery, waitingMoneyQuery, type Days } from './data.ts';
 import { useWorld } from './place.ts';
 import { BOOKS, type Book } from './search.ts';
@@ -116,7 +116,7 @@ function TrialBalance() {
               rows={lines}
               keyOf={({ account, currency }) => `${account} ${currency}`}
               columns={[
-                { title: 'Account', cell: ({ account }) => <span className="id">{account}</span> },
+                { title: 'Account', cell: ({ account }) => <ShortId>{account}</ShortId> },
                 { title: 'Class', cell: ({ class: kind }) => plain(kind) },
                 { title: 'Accounts', cell: ({ accounts }) => accounts.toLocaleString(), isNumber: true },
                 {
@@ -249,9 +249,7 @@ function Merchants({ days }: { readonly days: Days }) {
                 {
                   title: 'Merchant',
                   cell: ({ accountId, email }) =>
-                    accountId === null
-                      ? 'Without a purchase'
-                      : (email ?? <span className="id">{accountId}</span>),
+                    accountId === null ? 'Without a purchase' : (email ?? <ShortId>{accountId}</ShortId>),
                 },
                 { title: 'Kind', cell: ({ packageType }) => nameOfType(packageType) },
                 ...EARNED,

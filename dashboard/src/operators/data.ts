@@ -3,7 +3,7 @@ import { infiniteQueryOptions, keepPreviousData, queryOptions } from '@tanstack/
 import { ops } from '../api/client.ts';
 import { dataOf } from '../api/data-of.ts';
 import type { components, operations } from '../api/generated/ops.ts';
-import type { World } from '../ui/world-switch.tsx';
+import type { World } from '../ui/world.ts';
 
 type Schemas = components['schemas'];
 export type StuckItem = Schemas['StuckItem'];
@@ -65,17 +65,20 @@ export const movesQuery = (world: World, transactionId: string) =>
       ),
   });
 
-/** Actions and batch repairs that await approval, read together so that the page does not jump. */
-export const approvalsQuery = (world: World) =>
+/**
+ * Actions, batch repairs and, for those who may confirm them, exchange rates that await approval. Read together so that the page does not jump.
+ */
+export const approvalsQuery = (world: World, withRates: boolean) =>
   queryOptions({
-    queryKey: ['ops', world, 'approvals'],
+    queryKey: ['ops', world, 'approvals', withRates],
     queryFn: async () => {
-      const [actions, open] = await Promise.all([
+      const [actions, open, rates] = await Promise.all([
         dataOf(ops.GET('/ops/moves/pending', { params: { query: { world } } })),
         dataOf(ops.GET('/ops/batch-repairs', { params: { query: { world, open: 'true', limit: 100 } } })),
+        withRates ? dataOf(ops.GET('/ops/rates', { params: { query: { world } } })) : undefined,
       ]);
       const repairs = open.items.filter(({ status }) => status === 'WAITS_FOR_APPROVAL');
-      return { actions: actions.items, repairs };
+      return { actions: actions.items, repairs, rates: rates?.waiting ?? [] };
     },
     refetchInterval: LIVE_MS,
   });

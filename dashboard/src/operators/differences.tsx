@@ -7,10 +7,10 @@ import { ops } from '../api/client.ts';
 import { dataOf } from '../api/data-of.ts';
 import { Facts } from '../ui/facts.tsx';
 import { PageLink } from '../ui/page-link.tsx';
-import { Amount, QueryView, Empty, Failed, Id, Moment, PageHead, Pages } from '../ui/parts.tsx';
+import { Amount, QueryView, Empty, Failed, Id, Moment, PageHead, Pages, ShortId } from '../ui/parts.tsx';
 import { ReasonDialog } from '../ui/reason-dialog.tsx';
 import { Rows } from '../ui/rows.tsx';
-import type { World } from '../ui/world-switch.tsx';
+import type { World } from '../ui/world.ts';
 import { differencesQuery, type Difference } from './data.ts';
 import { useWorld } from './place.ts';
 import { DIFFERENCE_KINDS } from './search.ts';
@@ -151,7 +151,7 @@ function List({
 }
 
 function About({ of: { subject, transactionId } }: { readonly of: Difference }) {
-  if (transactionId === null) return <span className="id">{subject}</span>;
+  if (transactionId === null) return <ShortId>{subject}</ShortId>;
   return <SubjectLink id={transactionId}>{subject}</SubjectLink>;
 }
 

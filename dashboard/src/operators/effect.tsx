@@ -1,7 +1,7 @@
 import { Stack, Text } from '@mantine/core';
 import type { UseQueryResult } from '@tanstack/react-query';
 import type { components } from '../api/generated/ops.ts';
-import { Amount, QueryView, Section } from '../ui/parts.tsx';
+import { Amount, QueryView, Section, ShortId } from '../ui/parts.tsx';
 import { Rows } from '../ui/rows.tsx';
 
 const SECOND_PERSON = {
@@ -38,7 +38,7 @@ export function EffectSection({
                 rows={entries}
                 keyOf={({ account }, index) => `${account} ${String(index)}`}
                 columns={[
-                  { title: 'Account', cell: ({ account }) => <span className="id">{account}</span> },
+                  { title: 'Account', cell: ({ account }) => <ShortId>{account}</ShortId> },
                   {
                     title: 'Debit',
                     cell: ({ debit, currency: code }) => <Amount of={debit || null} currency={code} />,

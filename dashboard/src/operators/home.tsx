@@ -14,10 +14,10 @@ export function HomePage() {
     <Stack>
       <PageHead title="Home" about="What needs an operator now." />
       <QueryView query={overview} rows={10}>
-        {({ stuck, approvals, differences, waiting }) => (
+        {({ stuck, approvals, rates, differences, waiting }) => (
           <SimpleGrid cols={{ base: 1, sm: 2 }}>
             <StuckCard of={stuck} />
-            <ApprovalsCard of={approvals} />
+            <ApprovalsCard approvals={approvals} rates={rates} />
             {differences && <DifferencesCard of={differences} />}
             {waiting && <WaitingCard of={waiting} />}
           </SimpleGrid>
@@ -80,10 +80,21 @@ function StuckCard({ of }: { readonly of: Overview['stuck'] }) {
   );
 }
 
-function ApprovalsCard({ of }: { readonly of: Figure }) {
+/** Exchange rates are confirmed on their own page. */
+function ApprovalsCard({ approvals, rates }: Pick<Overview, 'approvals' | 'rates'>) {
   const world = useWorld();
+  const ages = [approvals, rates].flatMap((figure) => figure?.oldestAgeSeconds ?? []);
+  const all = {
+    count: approvals.count + (rates?.count ?? 0),
+    oldestAgeSeconds: ages.length === 0 ? null : Math.max(...ages),
+  };
   return (
-    <Card title="Awaiting approval" of={of}>
+    <Card title="Awaiting approval" of={all}>
+      {rates && rates.count > 0 && (
+        <PageLink to="/operators/$world/rates" params={{ world }}>
+          Exchange rates: {rates.count.toLocaleString()}
+        </PageLink>
+      )}
       <PageLink to="/operators/$world/approvals" params={{ world }}>
         See approvals
       </PageLink>

@@ -7,7 +7,7 @@ import { useState } from 'react';
 import { ops } from '../api/client.ts';
 import { dataOf } from '../api/data-of.ts';
 import { formatAmount } from '../ui/format.ts';
-import { Amount, Empty, Failed, PageHead, Section } from '../ui/parts.tsx';
+import { Amount, Empty, Failed, PageHead, Section, ShortId } from '../ui/parts.tsx';
 import { ReasonField, reasonError } from '../ui/reason-field.tsx';
 import { Rows } from '../ui/rows.tsx';
 import { useSending } from '../ui/use-sending.ts';
@@ -163,7 +163,7 @@ function Plan({ request, plan }: { readonly request: RepairRequest; readonly pla
               rows={plan.items}
               keyOf={({ transactionId }) => transactionId}
               columns={[
-                { title: 'Item', cell: ({ transactionId }) => <span className="id">{transactionId}</span> },
+                { title: 'Item', cell: ({ transactionId }) => <ShortId>{transactionId}</ShortId> },
                 { title: 'Kind', cell: (item) => STUCK_CLASSES[item.class] },
                 {
                   title: 'Amount',

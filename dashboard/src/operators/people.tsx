@@ -57,7 +57,7 @@ export function PeoplePage() {
               keyOf={({ personId }) => personId}
               columns={[
                 { title: 'Name', cell: ({ name }) => name },
-                { title: 'E-mail', cell: ({ email }) => <span className="id">{email}</span> },
+                { title: 'E-mail', cell: ({ email }) => <span className="breakable">{email}</span> },
                 { title: 'Role', cell: ({ role }) => ROLES[role].label },
                 { title: 'State', cell: (person) => <State of={person} /> },
                 { title: 'Since', cell: ({ createdAt }) => <Moment at={createdAt} /> },
@@ -105,6 +105,8 @@ function State({
 
 type Change = 'role' | 'disable' | 'enable' | 'reset' | 'confirm';
 
+const VARIANTS: Partial<Record<Change, string>> = { confirm: 'filled', disable: 'light' };
+
 function Changes({ person, show }: { readonly person: Person; readonly show: (half: Half) => void }) {
   const { email } = useOperator();
   const [change, setChange] = useState<Change | null>(null);
@@ -114,7 +116,8 @@ function Changes({ person, show }: { readonly person: Person; readonly show: (ha
   const button = (which: Change, label: string) => (
     <Button
       size="compact-xs"
-      variant={which === 'confirm' ? 'filled' : 'default'}
+      variant={VARIANTS[which] ?? 'default'}
+      color={which === 'disable' ? 'red' : 'blue'}
       onClick={() => setChange(which)}
       aria-label={`${label}: ${person.name}`}
     >
@@ -314,7 +317,7 @@ function HalfShown({
       <Stack>
         <Alert color="yellow">It is shown once. Give it to {person.name} yourself.</Alert>
         <Group justify="space-between">
-          <Code fz="lg" className="id" data-testid="one-time-half">
+          <Code fz="lg" className="breakable" data-testid="one-time-half">
             {half}
           </Code>
           <CopyButton value={half}>

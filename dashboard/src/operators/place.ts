@@ -2,7 +2,7 @@
 import { useQuery, useSuspenseQuery } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
 import { currentUserQuery, type CurrentUser } from '../app/session.ts';
-import type { World } from '../ui/world-switch.tsx';
+import type { World } from '../ui/world.ts';
 import { operatorQuery, type BatchRepairAction } from './data.ts';
 
 type Permission = NonNullable<CurrentUser['operator']>['permissions'][number];

@@ -6,7 +6,7 @@ import { useState } from 'react';
 import { ops } from '../api/client.ts';
 import { Refusal } from '../api/refusal.ts';
 import { formatAmount, formatPercent, formatRate } from '../ui/format.ts';
-import { Amount, QueryView, Empty, Moment, PageHead, Pages, Section } from '../ui/parts.tsx';
+import { Amount, QueryView, Empty, Moment, PageHead, Pages, Section, ShortId } from '../ui/parts.tsx';
 import { ReasonDialog } from '../ui/reason-dialog.tsx';
 import { Rows } from '../ui/rows.tsx';
 import { pricePreviewQuery, pricesQuery, type PricePreview, type Prices, type PriceTerms } from './data.ts';
@@ -201,7 +201,7 @@ function Packages({ of }: { readonly of: PricePreview['items'] }) {
           title: 'Package',
           cell: ({ packageCode, name }) => (
             <>
-              <span className="id">{packageCode}</span>
+              <ShortId>{packageCode}</ShortId>
               <Text size="sm" c="dimmed">
                 {name}
               </Text>
@@ -301,8 +301,8 @@ function History({ page, setPage }: { readonly page: number; readonly setPage: (
                   cell: (item: Settings) => formatPercent(item[name]),
                   isNumber: true,
                 })),
-                { title: 'By', cell: ({ by }) => <span className="id">{by}</span> },
-                { title: 'Reason', cell: ({ reason }) => <span className="id">{reason}</span> },
+                { title: 'By', cell: ({ by }) => <span className="breakable">{by}</span> },
+                { title: 'Reason', cell: ({ reason }) => <span className="breakable">{reason}</span> },
               ]}
             />
             <Pages of={pagination} onChange={setPage} />

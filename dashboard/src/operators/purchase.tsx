@@ -5,7 +5,7 @@ import { useState } from 'react';
 import { movesQuery, operatorQuery, purchaseQuery, type PurchaseTimeline } from './data.ts';
 import { Facts } from '../ui/facts.tsx';
 import { formatAge, formatAmount } from '../ui/format.ts';
-import { Amount, QueryView, Empty, Id, Moment, PageHead, Section, Status } from '../ui/parts.tsx';
+import { Amount, QueryView, Empty, Id, Moment, PageHead, Section, Status, ShortId } from '../ui/parts.tsx';
 import { useWorld } from './place.ts';
 import { ActionsSection } from './actions-section.tsx';
 import { ActionLog } from './action-log.tsx';
@@ -83,6 +83,7 @@ function Overview({ of }: { readonly of: PurchaseTimeline }) {
             of.hold && `${formatAmount(of.hold.amount, of.hold.currency)}: ${plain(of.hold.status)}`,
           ],
           ['Account', of.accountId !== null && <SubjectLink key="account" id={of.accountId} />],
+          ['Batch', of.batchId !== null && <WorkflowLink key="batch" workflowId={of.batchId} />],
         ]}
       />
     </Section>
@@ -190,7 +191,7 @@ function LedgerEntries({ of }: { readonly of: PurchaseTimeline }) {
           columns={[
             { title: 'When', cell: ({ at }) => <Moment at={at} /> },
             { title: 'Operation', cell: ({ operation }) => plain(operation) },
-            { title: 'Account', cell: ({ account }) => <span className="id">{account}</span> },
+            { title: 'Account', cell: ({ account }) => <ShortId>{account}</ShortId> },
             { title: 'Debit', cell: ({ debit, currency }) => side(debit, currency), isNumber: true },
             { title: 'Credit', cell: ({ credit, currency }) => side(credit, currency), isNumber: true },
             { title: 'Currency', cell: ({ currency }) => currency },

@@ -1,5 +1,3 @@
-import '@mantine/charts/styles.css';
-import { LineChart } from '@mantine/charts';
 import {
   Alert,
   Badge,
@@ -21,19 +19,19 @@ import { useState } from 'react';
 import { ops } from '../api/client.ts';
 import { dataOf } from '../api/data-of.ts';
 import { ChartValues } from '../ui/chart-values.tsx';
-import { formatAge, formatDayOfMoment, formatMoment, formatPercent, formatRate } from '../ui/format.ts';
+import { formatAge, formatMoment, formatPercent, formatRate } from '../ui/format.ts';
 import { QueryView, Empty, Failed, Moment, PageHead, Section } from '../ui/parts.tsx';
 import { ReasonDialog } from '../ui/reason-dialog.tsx';
 import { ReasonField, reasonError } from '../ui/reason-field.tsx';
 import { Rows } from '../ui/rows.tsx';
+import { TimeChart } from '../ui/time-chart.tsx';
 import { useSending } from '../ui/use-sending.ts';
-import type { World } from '../ui/world-switch.tsx';
+import type { World } from '../ui/world.ts';
 import { ratesQuery, type Rates } from './data.ts';
 import { useOperator, useWorld } from './place.ts';
 import { RATE_DAYS } from './search.ts';
 
 const FROM = '/operators/$world/rates';
-const HEIGHT = 260;
 /** A larger change needs a second person. */
 const FAR_OFF = 0.1;
 
@@ -383,18 +381,14 @@ function History({
             {currency}: from {formatRate(first.rate)} on {formatMoment(first.at)} to {formatRate(last.rate)}{' '}
             on {formatMoment(last.at)}.
           </Text>
-          <LineChart
-            h={HEIGHT}
-            data={history.map(({ at, rate }) => ({
-              at: days > 7 ? formatDayOfMoment(at) : formatMoment(at),
-              Rate: rate,
-            }))}
-            dataKey="at"
-            series={[{ name: 'Rate', color: 'blue.7' }]}
-            curveType="stepAfter"
-            withDots={history.length === 1}
-            yAxisProps={{ domain: ['auto', 'auto'], width: 70 }}
-            valueFormatter={formatRate}
+          <TimeChart
+            label={`Rate of ${currency}`}
+            kind="steps"
+            rows={history}
+            at={({ at }) => at}
+            lines={[{ name: 'Rate', color: 'blue', of: ({ rate }) => rate }]}
+            formatAt={formatMoment}
+            formatValue={formatRate}
           />
           <ChartValues
             label={`Rates of ${currency}`}
@@ -409,27 +403,49 @@ function History({
 
 function Changes({ of }: { readonly of: Rates['changes'] }) {
   return (
-    <Section title="Set by operators">
+    <Section title="Changes by operators">
       {of.length === 0 ? (
-        <Empty>No operator has set a rate.</Empty>
+        <Empty>No operator has set or confirmed a rate.</Empty>
       ) : (
         <Rows
-          label="Rates set by operators"
+          label="Changes by operators"
           rows={of}
           keyOf={({ at, currency }) => `${at} ${currency}`}
           columns={[
             { title: 'When', cell: ({ at }) => <Moment at={at} /> },
             { title: 'Currency', cell: ({ currency }) => currency },
             {
-              title: 'Rate',
+              title: 'Old rate',
+              cell: ({ before }) => (before === null ? 'None' : formatRate(before)),
+              isNumber: true,
+            },
+            {
+              title: 'New rate',
               cell: ({ rate }) => (rate === null ? 'As configured' : formatRate(rate)),
               isNumber: true,
             },
-            { title: 'By', cell: ({ by }) => <span className="id">{by}</span> },
-            { title: 'Reason', cell: ({ reason }) => <span className="id">{reason}</span> },
+            { title: 'By', cell: ({ by, reason }) => <PersonAndReason person={by} reason={reason} /> },
+            {
+              title: 'Confirmed by',
+              cell: ({ confirmedBy, confirmReason }) =>
+                confirmedBy === null ? (
+                  'Not needed'
+                ) : (
+                  <PersonAndReason person={confirmedBy} reason={confirmReason ?? ''} />
+                ),
+            },
           ]}
         />
       )}
     </Section>
+  );
+}
+
+function PersonAndReason({ person, reason }: { readonly person: string; readonly reason: string }) {
+  return (
+    <div className="breakable">
+      {person}
+      {reason !== '' && <Text size="sm">{reason}</Text>}
+    </div>
   );
 }

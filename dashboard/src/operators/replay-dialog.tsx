@@ -8,7 +8,7 @@ import { QueryView, Failed } from '../ui/parts.tsx';
 import { ReasonField, reasonError } from '../ui/reason-field.tsx';
 import { useSending } from '../ui/use-sending.ts';
 import { useWorld } from './place.ts';
-import { ACTIONS } from './words.ts';
+import { ACTIONS, REPLAY } from './words.ts';
 
 type Report = components['schemas']['Replay']['data'];
 
@@ -47,7 +47,7 @@ export function ReplayDialog({
     ask(reason, false).finally(() => queries.invalidateQueries({ queryKey: ['ops', world] })),
   );
   return (
-    <Modal opened onClose={onClose} title="Retry">
+    <Modal opened onClose={onClose} title={REPLAY.label}>
       {sending.result ? (
         <Stack>
           <Text role="status">
@@ -71,7 +71,7 @@ export function ReplayDialog({
                 Back
               </Button>
               <Button type="submit" loading={sending.isSending}>
-                Retry now
+                {REPLAY.label} now
               </Button>
             </Group>
           </Stack>

@@ -2,7 +2,7 @@
 import { createRoute, lazyRouteComponent, notFound, redirect } from '@tanstack/react-router';
 import { rootRoute } from '../app/root-route.tsx';
 import { searchText } from '../ui/search-text.ts';
-import type { World } from '../ui/world-switch.tsx';
+import type { World } from '../ui/world.ts';
 import {
   accountSearch,
   accountsSearch,

@@ -6,9 +6,10 @@ import { PageLink } from '../ui/page-link.tsx';
 import { QueryView, Empty, Id, PageHead } from '../ui/parts.tsx';
 import { useWorld } from './place.ts';
 import { Rows } from '../ui/rows.tsx';
-import type { World } from '../ui/world-switch.tsx';
+import type { World } from '../ui/world.ts';
 import { SubjectLink } from './subject-link.tsx';
 import { plain } from './words.ts';
+import { WorkflowLink } from './workflow-link.tsx';
 
 /** What an id, a reference, an ICCID or an e-mail address leads to. A single result opens at once where it has a page. */
 export function SearchPage() {
@@ -105,7 +106,11 @@ function List({ items }: { readonly items: readonly Found[] }) {
           title: 'What',
           cell: (item) => <PageLink {...pageOf(item, world)}>{item.title}</PageLink>,
         },
-        { title: 'Id', cell: ({ id }) => <Id>{id}</Id> },
+        {
+          title: 'Id',
+          // A batch has no page. Its workflow has its id.
+          cell: ({ kind, id }) => (kind === 'batch' ? <WorkflowLink workflowId={id} /> : <Id>{id}</Id>),
+        },
         {
           title: 'Account',
           cell: ({ account }) =>

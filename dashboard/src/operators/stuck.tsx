@@ -13,7 +13,7 @@ import { useOperator, useWorld } from './place.ts';
 import { ReplayDialog } from './replay-dialog.tsx';
 import { AGES, CURRENCIES, type StuckSearch } from './search.ts';
 import { SubjectLink } from './subject-link.tsx';
-import { nextStep, STUCK_CLASSES } from './words.ts';
+import { IGNORE_EVENT, nextStep, REPLAY, STUCK_CLASSES } from './words.ts';
 
 export const CLASS_CHOICES = [
   { value: '', label: 'All kinds' },
@@ -147,7 +147,7 @@ function LooseItem({ item, onChoose }: { readonly item: StuckItem; readonly onCh
   if (!may(isUnmatched(item) ? 'reconcile' : 'replay')) return null;
   return (
     <Button size="compact-xs" variant="light" onClick={() => onChoose(item)}>
-      {isUnmatched(item) ? 'Ignore the event' : 'Retry'}
+      {isUnmatched(item) ? IGNORE_EVENT : REPLAY.label}
     </Button>
   );
 }
@@ -174,11 +174,11 @@ function IgnoreDialog({ eventId, onClose }: { readonly eventId: string; readonly
   };
   return (
     <ReasonDialog
-      title={`Ignore the event: ${eventId}`}
+      title={`${IGNORE_EVENT}: ${eventId}`}
       opened
       onClose={onClose}
       submit={submit}
-      submitLabel="Ignore the event"
+      submitLabel={IGNORE_EVENT}
     >
       <Text size="sm">
         The gateway reported money that matches none of our payments. Ignore the event once you know what it

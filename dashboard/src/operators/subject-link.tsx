@@ -1,8 +1,9 @@
 import type { ReactNode } from 'react';
 import { PageLink } from '../ui/page-link.tsx';
+import { Id } from '../ui/parts.tsx';
 import { useWorld } from './place.ts';
 
-/** An id as a link to its page, where it has one. `children` stand in place of the id. */
+/** An id as a link to its page; to be copied where it has none. `children` stand in place of the id. */
 export function SubjectLink({ id, children = id }: { readonly id: string; readonly children?: ReactNode }) {
   const world = useWorld();
   const to = id.startsWith('txn-')
@@ -10,9 +11,9 @@ export function SubjectLink({ id, children = id }: { readonly id: string; readon
     : id.startsWith('acc-')
       ? '/operators/$world/accounts/$id'
       : null;
-  if (to === null) return <span className="id">{children}</span>;
+  if (to === null) return children === id ? <Id>{id}</Id> : children;
   return (
-    <PageLink inherit className="id" to={to} params={{ world, id }}>
+    <PageLink inherit className="id" title={id} to={to} params={{ world, id }}>
       {children}
     </PageLink>
   );

@@ -1,6 +1,11 @@
 /** The words of the API in those of a page. */
 import type { Action, BatchRepairAction, Role, StuckClass } from './data.ts';
 
+export const REPLAY = {
+  label: 'Retry',
+  does: 'Retries every step that can be retried, until one of them resolves it.',
+} as const;
+
 export const ACTIONS: Record<Action, { readonly label: string; readonly does: string }> = {
   'look-at-gateway': {
     label: 'Check the gateway',
@@ -41,7 +46,7 @@ export const ACTIONS: Record<Action, { readonly label: string; readonly does: st
 };
 
 export const BATCH_ACTIONS: Record<BatchRepairAction, { readonly label: string; readonly does: string }> = {
-  replay: { label: 'Retry everything', does: 'Retries every step that can be retried.' },
+  replay: REPLAY,
   'look-at-gateway': ACTIONS['look-at-gateway'],
   'look-at-supplier': ACTIONS['look-at-supplier'],
   'retry-delivery': ACTIONS['retry-delivery'],
@@ -83,8 +88,29 @@ export const ROLES: Record<Role, { readonly label: string; readonly may: string 
 
 export { plain } from '../ui/format.ts';
 
-/** `nextAction` begins with the command's name (`replay:`); the button on the page is called Retry. */
-export const nextStep = (nextAction: string): string => {
-  const text = nextAction.replace(/^replay:/, 'Retry:');
-  return text.charAt(0).toUpperCase() + text.slice(1);
+export const APPROVE = 'Approve';
+export const IGNORE_EVENT = 'Ignore the event';
+
+/** The commands that `nextAction` begins with, as the pages call them. */
+const COMMANDS: Readonly<Record<string, string>> = {
+  replay: REPLAY.label,
+  credit: ACTIONS['credit-wallet'].label,
+  cancel: ACTIONS.cancel.label,
+  settle: ACTIONS['settle-claim'].label,
+  approve: APPROVE,
+  dismiss: IGNORE_EVENT,
+  show: 'Timeline',
 };
+
+/** Actions that `nextAction` names in its text. */
+const NAMED: Readonly<Record<string, string>> = {
+  replay: REPLAY.label,
+  'mark-paid': ACTIONS['mark-paid'].label,
+};
+
+/** `replay: checks the gateway` → `Retry: checks the gateway`. Every action has the name of its button. */
+export function nextStep(nextAction: string): string {
+  const [, command = '', text = ''] = /^(\w+): (.*)$/.exec(nextAction) ?? [];
+  const named = text.replaceAll(/\b(?:replay|mark-paid)\b/g, (name) => `“${NAMED[name] ?? name}”`);
+  return command === '' ? nextAction : `${COMMANDS[command] ?? command}: ${named}`;
+}

@@ -1,7 +1,7 @@
 import { Anchor } from '@mantine/core';
 import { IconExternalLink } from '@tabler/icons-react';
 import type { ReactNode } from 'react';
-import { Id } from '../ui/parts.tsx';
+import { Id, ShortId } from '../ui/parts.tsx';
 import { useTemporalUi } from './place.ts';
 
 /** A workflow's id, as a link where the address of the Temporal UI is known. */
@@ -10,7 +10,7 @@ export function WorkflowLink({ workflowId }: { readonly workflowId: string }) {
   if (ui === null) return <Id>{workflowId}</Id>;
   return (
     <ToTemporal href={`${ui}/workflows/${encodeURIComponent(workflowId)}`}>
-      <span className="id">{workflowId}</span>
+      <ShortId>{workflowId}</ShortId>
     </ToTemporal>
   );
 }

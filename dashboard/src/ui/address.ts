@@ -12,6 +12,12 @@ export const dayIn = (value: unknown): string | undefined =>
     ? value
     : undefined;
 
+/** Above zero. */
+export function amountIn(value: unknown): number | undefined {
+  const amount = typeof value === 'number' || typeof value === 'string' ? Number(value) : 0;
+  return Number.isFinite(amount) && amount > 0 ? amount : undefined;
+}
+
 /** Whole days, both included. */
 export interface Days {
   readonly from?: string | undefined;

@@ -30,11 +30,6 @@ export const formatMoment = (iso: string): string => momentFormat.format(new Dat
 /** A whole day of the books, which are kept in UTC. */
 export const formatDay = (day: string): string => dayFormat.format(new Date(day));
 
-const momentDayFormat = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' });
-
-/** The day of a moment in the reader's zone. */
-export const formatDayOfMoment = (iso: string): string => momentDayFormat.format(new Date(iso));
-
 const MINUTE = 60;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;

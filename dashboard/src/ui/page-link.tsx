@@ -11,7 +11,7 @@ export function PageLink({
   search,
   children,
   ...anchor
-}: Target & AnchorProps & { readonly children: ReactNode }) {
+}: Target & AnchorProps & { readonly title?: string; readonly children: ReactNode }) {
   return (
     <Anchor {...anchor} renderRoot={(props) => <Link {...props} {...({ to, params, search } as Target)} />}>
       {children}

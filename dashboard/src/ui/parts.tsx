@@ -156,11 +156,22 @@ export function Moment({ at }: { readonly at: string | null }) {
   );
 }
 
-/** An id with a button that copies it. */
+/** An id on one line. Where it does not fit, its title has all of it. */
+export function ShortId({ children }: { readonly children: string }) {
+  return (
+    <span className="id" title={children}>
+      {children}
+    </span>
+  );
+}
+
+/** An id on one line, with a button that copies it. */
 export function Id({ children }: { readonly children: string }) {
   return (
-    <Group component="span" gap={4} wrap="nowrap" display="inline-flex">
-      <Code className="id">{children}</Code>
+    <Group component="span" gap={4} wrap="nowrap" display="inline-flex" maw="100%">
+      <Code className="id" title={children}>
+        {children}
+      </Code>
       <CopyButton value={children}>
         {({ copied, copy }) => (
           <Tooltip label={copied ? 'Copied' : 'Copy'}>

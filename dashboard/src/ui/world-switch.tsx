@@ -1,6 +1,5 @@
 import { Badge, SegmentedControl } from '@mantine/core';
-
-export type World = 'live' | 'test';
+import type { World } from './world.ts';
 
 const WORLD_LABELS = { test: 'Test', live: 'Live' } as const;
 

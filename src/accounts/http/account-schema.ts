@@ -126,12 +126,14 @@ export const createKeyBody = z
   })
   .meta({ id: 'CreateKeyRequest' });
 
+const maskedKey = z
+  .string()
+  .meta({ description: 'Its beginning and its last four characters', example: 'simway_test_…x9Qa' });
+
 export const keyItem = z
   .object({
     keyId: z.string().meta({ example: 'key-6f9619ff8b864d0191f1c2d3e4f5a6b7' }),
-    key: z
-      .string()
-      .meta({ description: 'Its beginning and its last four characters', example: 'simway_test_…x9Qa' }),
+    key: maskedKey,
     environment: z.enum(ENVIRONMENTS),
     scopes: z.array(z.enum(SCOPES)),
     allowedAddresses: z.array(z.string()),
@@ -192,6 +194,7 @@ const request = z
     errorCode: z.string().nullable(),
     durationMs: z.number(),
     keyId: z.string(),
+    key: maskedKey,
   })
   .meta({ id: 'LoggedRequest' });
 

@@ -78,6 +78,6 @@ export function presentKey(view: KeyView): Item<typeof keysSchema> {
 }
 
 export function presentRequest(request: LoggedRequest): Item<typeof requestsSchema> {
-  const { requestId, at, method, path, status, errorCode, durationMs, keyId } = request;
-  return { requestId, at: at.toISOString(), method, path, status, errorCode, durationMs, keyId };
+  const { requestId, at, method, path, status, errorCode, durationMs, keyId, key } = request;
+  return { requestId, at: at.toISOString(), method, path, status, errorCode, durationMs, keyId, key };
 }

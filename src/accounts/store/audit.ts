@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import type { Environment } from '../../domain/account.ts';
 import type { AccountsDb, WorldDb } from '../../platform/database/tables.ts';
 
 export interface AuditEntry {
@@ -32,6 +33,8 @@ export interface AuditFilters {
   readonly actor?: string | undefined;
   readonly action?: string | undefined;
   readonly subject?: string | undefined;
+  /** Only changes of rows of this world. */
+  readonly world?: Environment | undefined;
   /** Included. */
   readonly from?: Date | undefined;
   /** Excluded. */
@@ -54,7 +57,7 @@ export const momentOf = (micros: bigint) =>
 /** The newest first. */
 export function listAuditRows(
   db: AccountsDb,
-  { actor, action, subject, from, to }: AuditFilters,
+  { actor, action, subject, world, from, to }: AuditFilters,
   { before, limit }: { readonly before: LogPlace<bigint> | undefined; readonly limit: number },
 ) {
   let query = db
@@ -64,6 +67,7 @@ export function listAuditRows(
   if (actor !== undefined) query = query.where('actor', '=', actor);
   if (action !== undefined) query = query.where('action', '=', action);
   if (subject !== undefined) query = query.where('subject', '=', subject);
+  if (world !== undefined) query = query.where(sql<boolean>`detail ->> 'world' = ${world}`);
   if (from !== undefined) query = query.where('at', '>=', from);
   if (to !== undefined) query = query.where('at', '<', to);
   if (before !== undefined)

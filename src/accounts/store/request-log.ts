@@ -13,9 +13,11 @@ export interface LoggedRequest {
   readonly errorCode: string | null;
   readonly durationMs: number;
   readonly keyId: string;
+  /** Its beginning and its last four characters. */
+  readonly key: string;
 }
 
-export interface NewLoggedRequest extends Omit<LoggedRequest, 'id'> {
+export interface NewLoggedRequest extends Omit<LoggedRequest, 'id' | 'key'> {
   readonly accountId: string;
   readonly environment: Environment;
 }
@@ -58,14 +60,16 @@ export function listRequestRows(
 ): Promise<LoggedRequest[]> {
   const { accountId, environment, before, limit, requestId } = which;
   return db
-    .selectFrom('api_requests')
-    .select(['id', 'request_id as requestId', 'at', 'method', 'path', 'status'])
+    .selectFrom('api_requests as request')
+    .innerJoin('api_keys', 'api_keys.id', 'request.key_id')
+    .select(['request.id', 'request_id as requestId', 'at', 'method', 'path', 'status'])
     .select(['error_code as errorCode', 'duration_ms as durationMs', 'key_id as keyId'])
-    .where('account_id', '=', accountId)
-    .where('environment', '=', environment)
-    .$if(before !== undefined, (query) => query.where('id', '<', before ?? 0n))
+    .select(sql<string>`display_prefix || '…' || last_four`.as('key'))
+    .where('request.account_id', '=', accountId)
+    .where('request.environment', '=', environment)
+    .$if(before !== undefined, (query) => query.where('request.id', '<', before ?? 0n))
     .$if(requestId !== undefined, (query) => query.where('request_id', '=', requestId ?? ''))
-    .orderBy('id', 'desc')
+    .orderBy('request.id', 'desc')
     .limit(limit)
     .execute();
 }

@@ -25,7 +25,7 @@ const rateOrNull = (micros: bigint | null | undefined): JsonNumber | null =>
 const percentJson = (bps: number): JsonNumber => moneyJson(BigInt(bps));
 const percentOrNull = (bps: number | null): JsonNumber | null => (bps === null ? null : percentJson(bps));
 
-export function presentRates({ good, waiting, words, history }: RatesView): Data<typeof ratesSchema> {
+export function presentRates({ good, waiting, changes, history }: RatesView): Data<typeof ratesSchema> {
   const current = new Map(good.map(({ currency, micros }) => [currency, micros]));
   return {
     items: good.map(({ id, currency, micros, source, observedAtMs, ageSeconds, isSold }) => ({
@@ -41,9 +41,9 @@ export function presentRates({ good, waiting, words, history }: RatesView): Data
         observedAt: observedAt.toISOString(),
       };
     }),
-    changes: words.map(({ at, currency, micros, by, reason }) => ({
-      ...{ currency, rate: rateOrNull(micros), by, reason },
-      at: at.toISOString(),
+    changes: changes.map(({ at, beforeMicros, afterMicros, ...change }) => ({
+      ...{ at: at.toISOString(), before: rateOrNull(beforeMicros), rate: rateOrNull(afterMicros) },
+      ...change,
     })),
     history: history.map(({ at, micros, source }) => ({
       at: at.toISOString(),

@@ -107,14 +107,23 @@ export const ratesSchema = dataSchema(
     changes: z
       .array(
         z.object({
-          at: isoTime('ISO 8601'),
+          at: isoTime('When it came into use'),
           currency: code,
+          before: z
+            .number()
+            .nullable()
+            .meta({ description: 'The rate that it replaced; null: there was none', example: 1500 }),
           rate: z.number().nullable().meta({ description: 'null: as configured', example: 1534.25 }),
-          by: z.string(),
-          reason: z.string(),
+          by: z.string().meta({ description: 'Who set it, or which provider observed it' }),
+          reason: z.string().meta({ description: 'Empty: of a provider' }),
+          confirmedBy: z
+            .string()
+            .nullable()
+            .meta({ description: 'Who confirmed it; null: it needed no confirmation' }),
+          confirmReason: z.string().nullable(),
         }),
       )
-      .meta({ description: 'What people set, newest first, at most 20' }),
+      .meta({ description: 'What people set or confirmed, newest first, at most 20' }),
     history: z.array(z.object({ at: isoTime('ISO 8601'), rate, source })).meta({
       description: 'Of `currency`, oldest first: at most 200, each the last of an equal span of time',
     }),

@@ -80,6 +80,23 @@ export async function findQuarantined(
   return rows.map(({ id, ...rate }) => ({ id: String(id), ...rate }));
 }
 
+/** How many were quarantined since a time, and when the first of them was observed; null: none. */
+export async function summariseQuarantined(
+  db: WorldDb,
+  since: Date,
+): Promise<{ readonly count: number; readonly oldestAt: Date | null }> {
+  const { count, oldestAt } = await db
+    .selectFrom('exchange_rates')
+    .select((eb) => [
+      eb.fn.countAll<bigint>().as('count'),
+      eb.fn.min<Date | null>('observed_at').as('oldestAt'),
+    ])
+    .where('status', '=', 'QUARANTINED')
+    .where('observed_at', '>=', since)
+    .executeTakeFirstOrThrow();
+  return { count: Number(count), oldestAt };
+}
+
 /** Stores observations. A good one makes every process reload its rates. */
 export async function insertRates(db: WorldDb, rates: readonly NewRate[]): Promise<void> {
   if (rates.length === 0) return;
@@ -254,7 +271,7 @@ export async function confirmQuarantined(
       rateId: String(id),
       ...(await rateChange(trx, currency, micros)),
       reason,
-      proposedBy: proposer,
+      ...{ proposedBy: proposer, proposedReason: row.proposed_reason, source: row.source },
     };
     await writeWorldAudit(trx, { actor: by, action: 'rate.confirm', subject: currency, detail });
     await trx

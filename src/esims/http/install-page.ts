@@ -165,11 +165,20 @@ function stepsOf({ steps }: InstallTexts): Html {
 
 function planOf(view: InstallView, { plan, locale }: InstallTexts, now: Date): Html {
   const left = view.totalBytes > view.usedBytes ? view.totalBytes - view.usedBytes : 0n;
-  const rows: (readonly [string, string])[] = [
-    [plan.dataLeft, plan.of(bytesText(left, locale), bytesText(view.totalBytes, locale))],
-    [plan.timeLeft, unitsText(view.remainingUnits, view.durationUnit, locale)],
-  ];
-  if (view.expiredTime) rows.push([plan.validUntil, dateText(view.expiredTime, locale)]);
+  const time = unitsText(view.remainingUnits, view.durationUnit, locale);
+  const until = view.expiredTime ? dateText(view.expiredTime, locale) : undefined;
+  const untilFirstUse = view.installState === 'READY' ? plan.installBy : plan.firstUseBy;
+  const times: readonly (readonly [string, string | undefined])[] = view.isInUse
+    ? [
+        [plan.timeLeft, time],
+        [plan.validUntil, until],
+      ]
+    : [
+        [untilFirstUse, until],
+        [plan.validFor, time],
+      ];
+  const data = plan.of(bytesText(left, locale), bytesText(view.totalBytes, locale));
+  const rows = [[plan.dataLeft, data] as const, ...times];
   const asOf = view.usageAsOf
     ? html`<p class="soft">
         <time datetime="${view.usageAsOf.toISOString()}"
@@ -181,10 +190,11 @@ function planOf(view: InstallView, { plan, locale }: InstallTexts, now: Date): H
     <h2>${plan.heading}</h2>
     <dl class="plan">
       ${all(
-        rows.map(
-          ([name, value]) =>
-            html`<dt>${name}</dt>
-              <dd><bdi>${value}</bdi></dd>`,
+        rows.map(([name, value]) =>
+          value === undefined
+            ? none
+            : html`<dt>${name}</dt>
+                <dd><bdi>${value}</bdi></dd>`,
         ),
       )}
     </dl>

@@ -65,6 +65,7 @@ export function presentPurchaseTimeline(timeline: Timeline): TimelineJson {
   const { attention, package: item, supplier, fits, payments, refunds, messages, workflows } = timeline;
   return {
     ...{ transactionId, purpose, status, reason, accountId, paymentMethod, attention, fits },
+    batchId: timeline.batchId,
     package: item,
     supplier: supplier && presentSupplier(supplier),
     timeline: timeline.timeline,

@@ -103,6 +103,7 @@ export const purchaseTimelineSchema = dataSchema(
     status: word,
     reason: word,
     accountId: word,
+    batchId: word.meta({ description: 'The batch that it belongs to; also the id of its workflow' }),
     paymentMethod: word,
     amount: money('The price, or what a wallet is funded with').nullable(),
     currency: currency.nullable(),

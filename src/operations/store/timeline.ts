@@ -26,6 +26,11 @@ async function readRows(db: WorldDb, transactionId: string) {
     purchase,
     funding: await rowsOf(db, 'fundings', transactionId).executeTakeFirst(),
     esim: purchase && (await readEsim(db, purchase.esim_id)),
+    batch: await db
+      .selectFrom('batch_rows')
+      .select('batch_id')
+      .where('transaction_id', '=', transactionId)
+      .executeTakeFirst(),
     hold: await db.selectFrom('holds').selectAll().where('id', '=', transactionId).executeTakeFirst(),
     events: await db
       .selectFrom('purchase_events')

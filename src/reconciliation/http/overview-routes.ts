@@ -30,7 +30,11 @@ const overviewSchema = dataSchema(
         description: 'false: Temporal did not answer, so that `workflow-gone` is left out',
       }),
     }),
-    approvals: z.object(figure).meta({ description: 'Actions that await a second person' }),
+    approvals: z.object(figure).meta({ description: 'Actions and batch repairs that await a second person' }),
+    rates: z
+      .object(figure)
+      .nullable()
+      .meta({ description: 'Exchange rates that await confirmation; null: not for your role' }),
     differences: z.object(figure).nullable().meta({ description: 'Open ones; null: not for your role' }),
     waiting: z
       .object({
@@ -61,8 +65,8 @@ export const overviewRoute = defineOpsRoute({
     tag: 'Purchases',
     summary: 'Read what needs attention now',
     description:
-      'How much is stuck by class, which money waits, how many differences are open and how many actions await approval, each with the ' +
-      'age of the oldest.',
+      'How much is stuck by class, which money waits, how many differences are open, how many actions and rates await approval, each ' +
+      'with the age of the oldest.',
   },
   async handle({ ops: { world, session } }) {
     return { status: 200, body: toJson(presentOverview(await world.readOverview(session))) };
@@ -72,6 +76,7 @@ export const overviewRoute = defineOpsRoute({
 function presentOverview({
   stuck,
   approvals,
+  rates,
   differences,
   waiting,
 }: Overview): Wire<z.output<typeof overviewSchema>> {
@@ -80,6 +85,7 @@ function presentOverview({
     data: {
       stuck,
       approvals,
+      rates,
       differences,
       waiting: waiting && {
         asOf: waiting.asOf.toISOString(),

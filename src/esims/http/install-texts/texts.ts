@@ -32,6 +32,11 @@ export interface InstallTexts {
     readonly dataLeft: string;
     /** `left` and `total` with their units. */
     readonly of: (left: string, total: string) => string;
+    /** Before it is installed, and before it is used, with the time until then and how long it is valid afterwards. */
+    readonly installBy: string;
+    readonly firstUseBy: string;
+    readonly validFor: string;
+    /** From the first use on. */
     readonly timeLeft: string;
     readonly validUntil: string;
     /** `age` such as "5 minutes ago". */

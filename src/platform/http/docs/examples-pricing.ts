@@ -31,7 +31,12 @@ export const PRICING_EXAMPLES: Readonly<Record<string, OperationExamples>> = {
               ...{ source: 'operator', observedAt: OPENED, proposedBy: FINANCE, reason: WHY },
             },
           ],
-          changes: [{ at: OPENED, currency: 'NGN', rate: 1500, by: FINANCE, reason: WHY }],
+          changes: [
+            {
+              ...{ at: OPENED, currency: 'NGN', before: 1300, rate: 1500, by: FINANCE, reason: WHY },
+              ...{ confirmedBy: 'second@example.com', confirmReason: 'the bank says the same' },
+            },
+          ],
           history: [{ at: OPENED, rate: 1500, source: 'fixed' }],
         },
       },

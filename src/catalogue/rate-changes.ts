@@ -1,0 +1,64 @@
+/** Rates that people set or confirmed, from the audit log: it has the rate before each change. */
+import { listAuditRows } from '../accounts/store/audit.ts';
+import type { Environment } from '../domain/account.ts';
+import type { AccountsDb } from '../platform/database/tables.ts';
+import { parseRateMicros } from './pricing.ts';
+
+export interface RateChange {
+  readonly at: Date;
+  readonly currency: string;
+  /** null: there was none. */
+  readonly beforeMicros: bigint | null;
+  /** null: as configured. */
+  readonly afterMicros: bigint | null;
+  /** Who set it, or which provider observed it. */
+  readonly by: string;
+  readonly reason: string;
+  /** null: it applied without a second person. */
+  readonly confirmedBy: string | null;
+  readonly confirmReason: string | null;
+}
+
+/** Fits on a screen. */
+const MOST_CHANGES = 20;
+const ACTIONS = ['rate.set', 'rate.confirm'] as const;
+
+/** At most 20 of one world, newest first. */
+export async function listRateChanges({
+  accounts,
+  environment,
+}: {
+  readonly accounts: AccountsDb;
+  readonly environment: Environment;
+}): Promise<RateChange[]> {
+  const found = await Promise.all(
+    ACTIONS.map((action) =>
+      listAuditRows(accounts, { action, world: environment }, { before: undefined, limit: MOST_CHANGES }),
+    ),
+  );
+  return found
+    .flat()
+    .toSorted((one, other) => Number(other.atMicros - one.atMicros))
+    .slice(0, MOST_CHANGES)
+    .map(changeOf);
+}
+
+function changeOf(row: Awaited<ReturnType<typeof listAuditRows>>[number]): RateChange {
+  const detail = row.detail as Readonly<Record<string, unknown>>;
+  const text = (name: string): string | null => {
+    const value = detail[name];
+    return typeof value === 'string' ? value : null;
+  };
+  const isConfirmed = row.action === 'rate.confirm';
+  const reason = text('reason') ?? '';
+  return {
+    at: row.at,
+    currency: row.subject,
+    beforeMicros: parseRateMicros(text('before') ?? '') ?? null,
+    afterMicros: parseRateMicros(text('after') ?? '') ?? null,
+    by: isConfirmed ? (text('proposedBy') ?? text('source') ?? '') : row.actor,
+    reason: isConfirmed ? (text('proposedReason') ?? '') : reason,
+    confirmedBy: isConfirmed ? row.actor : null,
+    confirmReason: isConfirmed ? reason : null,
+  };
+}

@@ -1,0 +1,256 @@
+// Details of the pages, in a real browser: what a new merchant sees first, filters of the catalogue, what stands beside an id, and dangerous buttons.
+// SIMWAY_SCREENSHOTS=<folder> keeps what they look like.
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { graveFaults } from '../support/axe.ts';
+import { data, signedUp, USER_PASSWORD, type User } from '../support/dashboard.ts';
+import { SIGN_IN_ENV, signedIn, type Person } from '../support/people.ts';
+import { keepScreenshot } from '../support/screenshots.ts';
+import { startStack, type Stack } from '../support/stack.ts';
+import { until } from '../support/until.ts';
+import { openBrowser, overflow } from './browser.ts';
+import { DESK, goTo, openOperator, PHONE } from './operators.support.ts';
+
+const TEMPORAL_UI = 'https://temporal.example/ui';
+/** Nothing listens there. */
+const HOOK = 'http://127.0.0.1:9/hook';
+
+let browser: Browser;
+let stack: Stack;
+let merchant: User;
+let page: Page;
+let ada: Person;
+let bayo: Person;
+
+beforeAll(async () => {
+  [browser, stack] = await Promise.all([
+    openBrowser(),
+    startStack({ env: { ...SIGN_IN_ENV, TEMPORAL_UI_URL: TEMPORAL_UI } }),
+  ]);
+  [ada, bayo] = [await signedIn(stack, 'FINANCE'), await signedIn(stack, 'FINANCE')];
+  merchant = await signedUp(stack);
+  page = await (await browser.newContext({ viewport: DESK, reducedMotion: 'reduce' })).newPage();
+  page.setDefaultTimeout(20_000);
+  await page.goto(`${stack.apiUrl}/dashboard`);
+  await page.getByLabel('E-mail address').fill(merchant.email);
+  await page.locator('input[type=password]').fill(USER_PASSWORD);
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.waitForURL(/\/m\//);
+});
+afterAll(async () => {
+  await browser.close();
+  await stack.close();
+});
+
+const open = (path: string) => page.goto(`${stack.apiUrl}/dashboard/m/${merchant.accountId}/test${path}`);
+
+const makeKey = async () => {
+  const body = {
+    ...{ companyName: 'Ada Ltd', websiteUrl: stack.apiUrl, allowedAddresses: ['127.0.0.1'] },
+    ...{ scopes: ['read', 'purchase'], webhookUrl: HOOK },
+  };
+  return data<{ apiKey: string; keyId: string; webhook: { endpointId: string } }>(
+    await merchant.ask('POST', '/account/keys', { body }),
+  );
+};
+
+/** How much more red than green or blue the text of an element is: 1 for white, grey and black. */
+const redness = (element: ReturnType<Page['getByRole']>): Promise<number> =>
+  element.evaluate((one) => {
+    const window = globalThis as unknown as { getComputedStyle(of: unknown): { color: string } };
+    const [red = 0, green = 0, blue = 0] =
+      window
+        .getComputedStyle(one)
+        .color.match(/[\d.]+/g)
+        ?.map(Number) ?? [];
+    return red / Math.max(green, blue);
+  });
+
+describe('merchants', { timeout: 120_000 }, () => {
+  it('see first that the wallet is to be funded, and that it has no change yet', async () => {
+    await open('');
+    const steps = page.getByRole('region', { name: 'First steps' });
+    await steps.getByRole('link', { name: 'Fund the wallet' }).waitFor();
+    await keepScreenshot(page, 'details-first-steps');
+    await steps.getByRole('link', { name: 'Fund the wallet' }).click();
+    await page.getByText('Last change: none yet').waitFor();
+    const balance = await merchant.ask('GET', '/api/wallet/balance');
+    expect(data<{ balance: number }>(balance).balance).toBe(0);
+  });
+
+  it('filter the catalogue by keyboard, and the address keeps the filters', async () => {
+    await open('/catalogue');
+    const region = page.getByRole('combobox', { name: 'Country or region' });
+    await region.fill('Nigeria');
+    await region.press('ArrowDown');
+    await region.press('Enter');
+    await page.waitForURL(/region=NG/);
+    const count = page.getByText(/^\d+ of \d+ packages/);
+    const shown = async () => Number((await count.innerText()).split(' ', 1)[0]);
+    await count.waitFor();
+    const all = await shown();
+    for (const label of ['Search', 'Minimum data, GB', 'Minimum days', 'Maximum price, USD']) {
+      await page.keyboard.press('Tab');
+      await page.getByLabel(label, { exact: true }).and(page.locator(':focus')).waitFor();
+    }
+    await page.getByLabel('Minimum data, GB').fill('5');
+    await page.getByLabel('Minimum days').fill('30');
+    await page.waitForURL(/data=5&days=30/);
+    await expect.poll(shown).toBeLessThan(all);
+    const some = await shown();
+    expect(some).toBeGreaterThan(0);
+    expect(await graveFaults(page)).toEqual([]);
+    await keepScreenshot(page, 'details-catalogue');
+
+    await page.reload();
+    expect(await page.getByLabel('Minimum data, GB').inputValue()).toBe('5');
+    await expect.poll(shown).toBe(some);
+    await page.getByLabel('Maximum price').fill('0.01');
+    await page.getByText('No results.').waitFor();
+    expect(page.url()).toMatch(/region=NG.*data=5.*days=30.*price=0\.01/);
+  });
+
+  it('see which key sent a request, and where a message goes', async () => {
+    const { apiKey, webhook } = await makeKey();
+    await stack.call('GET', '/api/wallet/balance', { key: apiKey });
+    const shown = `simway_test_…${apiKey.slice(-4)}`;
+    await until(
+      () => merchant.ask('GET', '/account/requests'),
+      ({ text }) => text.includes(shown),
+      { what: 'the request in the log', withinMs: 10_000 },
+    );
+    await open('/developers/requests');
+    const request = page.getByRole('row').filter({ hasText: 'GET /api/wallet/balance' });
+    await request.getByText(shown, { exact: true }).waitFor();
+
+    await merchant.ask('POST', `/api/webhooks/endpoints/${webhook.endpointId}/sample`, {
+      body: { event: 'wallet.low_balance' },
+    });
+    await open('/developers/webhooks');
+    const message = page.getByRole('row').filter({ hasText: 'wallet.low_balance' });
+    await message.getByRole('cell', { name: HOOK }).waitFor();
+  });
+
+  it('tell a dangerous button by its colour, in light and dark, and can read it', async () => {
+    await open('/developers/keys');
+    const revoke = page.getByRole('button', { name: 'Revoke' }).first();
+    await revoke.waitFor();
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme });
+      expect(await redness(revoke), colorScheme).toBeGreaterThan(1.4);
+      await revoke.hover();
+      expect(await graveFaults(page), colorScheme).toEqual([]);
+      await revoke.click();
+      await page.getByRole('dialog').getByRole('button', { name: 'Revoke the key' }).waitFor();
+      expect(await graveFaults(page), colorScheme).toEqual([]);
+      await keepScreenshot(page, `details-danger-${colorScheme}`);
+      await page.getByRole('dialog').getByRole('button', { name: 'Back' }).click();
+      await page.getByRole('dialog').waitFor({ state: 'detached' });
+    }
+    await page.emulateMedia({ colorScheme: 'light' });
+  });
+
+  it('see an id on one line, on a desk and on a phone, with all of it in the title', async () => {
+    await open('/developers/requests');
+    for (const viewport of [DESK, PHONE]) {
+      await page.setViewportSize(viewport);
+      const id = page.getByRole('table').locator('.id').first();
+      await id.waitFor();
+      expect(await id.getAttribute('title')).toBe(await id.textContent());
+      expect((await id.boundingBox())?.height ?? 0).toBeLessThan(30);
+      expect(await overflow(page)).toBeLessThanOrEqual(0);
+    }
+    await page.setViewportSize(DESK);
+  });
+
+  it('see charts drawn in the colours of light and dark, whose labels fit a phone, with their values in a table', async () => {
+    const days = Array.from({ length: 30 }, (_, n) => ({
+      day: new Date(Date.now() - (29 - n) * 86_400_000).toISOString().slice(0, 10),
+      ...{ spent: 1_234_567.5 * (n % 7), purchases: n % 7, failed: 0 },
+      ...{ dataBytes: n * 5 * 1024 ** 3, usedBytes: n * 1024 ** 3 },
+    }));
+    const total = { spent: 1e8, purchases: 80, failed: 0, dataBytes: 1e12, usedBytes: 1e11 };
+    const topDestinations = [
+      { regionCode: 'NG', regionName: 'Nigeria', purchases: 60 },
+      { regionCode: 'GH', regionName: 'Ghana', purchases: 20 },
+    ];
+    const spending = { currency: 'NGN', usageAsOf: '', total, days, topDestinations };
+    await page.route('**/api/esim/spending?*', (route) => route.fulfill({ json: spending }));
+    await open('/figures');
+    const chart = page.getByRole('img', { name: 'Spent per day' });
+    const shares = page.getByRole('table', { name: 'Purchases by destination' });
+    await shares.getByRole('progressbar', { name: '75 % of all purchases' }).waitFor();
+    const drawings = new Set<string>();
+    for (const [size, viewport] of Object.entries({ desk: DESK, phone: PHONE })) {
+      await page.setViewportSize(viewport);
+      for (const colorScheme of ['light', 'dark'] as const) {
+        await page.emulateMedia({ colorScheme });
+        await chart.locator('canvas').waitFor();
+        await keepScreenshot(page, `details-figures-${colorScheme}-${size}-whole`);
+        drawings.add(
+          await chart
+            .locator('canvas')
+            .evaluate((canvas) => (canvas as unknown as { toDataURL(): string }).toDataURL()),
+        );
+        expect(await graveFaults(page)).toEqual([]);
+      }
+      expect(await overflow(page)).toBeLessThanOrEqual(0);
+    }
+    expect(drawings.size).toBe(4);
+    await page.getByText('Show as a table').first().click();
+    await page.getByRole('table', { name: 'Spent per day' }).getByText('NGN 7,407,405.00').first().waitFor();
+    await page.setViewportSize(DESK);
+    await page.emulateMedia({ colorScheme: 'light' });
+    await page.unroute('**/api/esim/spending?*');
+  });
+});
+
+describe('operators', { timeout: 120_000 }, () => {
+  it('see an exchange rate that waits on Home and under Approvals, and who confirmed it in its history', async () => {
+    const reason = 'the central bank published it';
+    const proposed = await ada.call('POST', '/ops/rates', { currency: 'NGN', rate: 16_000, reason });
+    expect(proposed.status).toBe(202);
+    const finance = await openOperator({ browser, stack }, bayo, '');
+    const card = finance.getByRole('region', { name: 'Awaiting approval' });
+    await card.getByRole('link', { name: 'Exchange rates: 1' }).waitFor();
+    await keepScreenshot(finance, 'details-operators-home');
+    await card.getByRole('link', { name: 'See approvals' }).click();
+    const waiting = finance.getByRole('table', { name: 'Exchange rates awaiting confirmation' });
+    await waiting.getByText(ada.email).waitFor();
+    expect(await graveFaults(finance)).toEqual([]);
+    await keepScreenshot(finance, 'details-approvals');
+    await waiting.getByRole('link', { name: 'Review 16,000.00 NGN' }).click();
+    await finance.getByRole('button', { name: 'Confirm 16,000.00 NGN' }).click();
+    await finance.getByRole('dialog').getByLabel('Reason').fill('the naira was changed by law');
+    await finance.getByRole('dialog').getByRole('button', { name: 'Confirm the rate' }).click();
+    const change = finance
+      .getByRole('table', { name: 'Changes by operators' })
+      .getByRole('row')
+      .filter({ hasText: '16,000.00' });
+    for (const text of [ada.email, reason, bayo.email, 'the naira was changed by law'])
+      await change.getByText(text).waitFor();
+    expect(await graveFaults(finance)).toEqual([]);
+    await keepScreenshot(finance, 'details-rates-whole');
+    await goTo(stack, finance, '/approvals');
+    await finance.getByText('No actions await approval.').waitFor();
+    expect(await waiting.count()).toBe(0);
+    await finance.context().close();
+  });
+
+  it('open the workflow of a merchant’s batch from the search and from its purchase', async () => {
+    const { apiKey } = await stack.account();
+    const ordered = await stack.call('POST', '/api/esim/orders/batch', {
+      key: apiKey,
+      body: { rows: [{ reference: 'first', packageCode: 'SIM-OK' }] },
+    });
+    const { batchId } = data<{ batchId: string }>(ordered);
+    const address = `${TEMPORAL_UI}/namespaces/${stack.namespace}/workflows/${batchId}`;
+    const support = await openOperator({ browser, stack }, ada, `/search?text=${batchId}`);
+    const found = support.getByRole('table', { name: 'Found' });
+    expect(await found.getByRole('link', { name: batchId }).getAttribute('href')).toBe(address);
+    await found.getByRole('link', { name: /USD/ }).first().click();
+    await support.getByRole('heading', { name: 'Purchase', level: 1 }).waitFor();
+    expect(await support.getByRole('link', { name: batchId }).first().getAttribute('href')).toBe(address);
+    await support.context().close();
+  });
+});

@@ -1,0 +1,40 @@
+// The operators' pages say what to do next in the words of their buttons.
+import { describe, expect, it } from 'vitest';
+import {
+  ACTIONS,
+  APPROVE,
+  BATCH_ACTIONS,
+  IGNORE_EVENT,
+  nextStep,
+  REPLAY,
+} from '../../dashboard/src/operators/words.ts';
+import { nextActionOf, STUCK_CLASSES } from '../../src/operations/stuck-rules.ts';
+
+const BUTTONS = [
+  ...[REPLAY.label, APPROVE, IGNORE_EVENT],
+  ...Object.values(ACTIONS).map(({ label }) => label),
+];
+/** A part of the page of a purchase, where nothing is to be pressed. */
+const PARTS = ['Timeline'];
+
+describe('what to do next', () => {
+  it.each(STUCK_CLASSES)('%s: begins with a button or a part of the page', (stuckClass) => {
+    const [name] = nextStep(nextActionOf(stuckClass)).split(':');
+    expect([...BUTTONS, ...PARTS]).toContain(name);
+  });
+
+  it('names no action as the command line does', () => {
+    const texts = STUCK_CLASSES.map((stuckClass) => nextStep(nextActionOf(stuckClass))).join('\n');
+    expect(texts).not.toMatch(/replay|mark-paid|credit:|settle:|dismiss|show:/);
+    expect(texts).toContain('with proof of payment, use “Mark as paid”');
+  });
+
+  it('says what an unknown command is as the API says it', () => {
+    expect(nextStep('wait: it goes on by itself')).toBe('wait: it goes on by itself');
+    expect(nextStep('Nothing')).toBe('Nothing');
+  });
+});
+
+it('a batch repair calls its actions as the buttons of one purchase do', () => {
+  for (const { label } of Object.values(BATCH_ACTIONS)) expect(BUTTONS).toContain(label);
+});
