@@ -52,8 +52,8 @@ export async function seedOrders(service: Service, orders: readonly Orders[]): P
 }
 
 /** With install data that opens, where one of the reads shows it: the newest eSIMs, and those that the search for an ICCID finds. */
-async function sealOrders({ owner, parts }: Service, accountId: string): Promise<void> {
-  const secretBox = createSecretBox(parts.secrets.secretKeys);
+async function sealOrders({ owner, context }: Service, accountId: string): Promise<void> {
+  const secretBox = createSecretBox(context.secrets.secretKeys);
   const { columns } = createInstallData({ secretBox, clock: systemClock, onUnreadable: () => undefined });
   const ofAccount = owner.selectFrom('esims').select('id').where('account_id', '=', accountId);
   const rows = [

@@ -32,7 +32,7 @@ beforeAll(async () => {
   };
   apis = await startApiProcesses(env, PROCESSES);
   const { config, secrets } = readConfig(env);
-  live = openWorld({ ...stack.parts, config, secrets }, config.worlds.live!);
+  live = openWorld({ ...stack.context, config, secrets }, config.worlds.live!);
 });
 afterAll(async () => {
   await live.destroy();

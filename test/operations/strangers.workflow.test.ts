@@ -495,7 +495,7 @@ async function withLiesOn<T>(
 ): Promise<T> {
   await stack.stopWorker();
   const others = QUEUE_NAMES.filter((name) => name !== queue);
-  const worker = await runWorker({ ...stack.parts, processName: 'worker' }, others);
+  const worker = await runWorker({ ...stack.context, processName: 'worker' }, others);
   const leave = await stranger.takeTasks(VENDOR_QUEUES[queue], lies);
   try {
     return await scene((what) => alarms(worker.adminUrl, what));

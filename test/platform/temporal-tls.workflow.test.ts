@@ -67,7 +67,7 @@ describe.each([
       SIMWAY_HTTP_PORT: '0',
       SIMWAY_ADMIN_PORT: '0',
     }),
-    logger: stack.parts.logger,
+    logger: stack.context.logger,
     processName,
   });
 

@@ -89,7 +89,7 @@ it(`${KEYS} keys, each used ${AT_ONCE} times at once: one effect, one answer`, (
 
 it('a key of one environment means nothing in the other, nor to another account', async () => {
   const [one, other] = await Promise.all([1, 2].map(() => newBuyer(stack, { fundsMinor: 10_000n })));
-  const live = openWorld(stack.parts, stack.parts.config.worlds.live!);
+  const live = openWorld(stack.context, stack.context.config.worlds.live!);
   closers.push(() => live.destroy());
   const { accountId } = one!.account;
   const funding = { amount: { amountMinor: 10_000n, currency: 'USD' }, reason: 'a test' } as const;

@@ -115,7 +115,7 @@ it('an update of another name finds no door', async () => {
 
 it('a delivery whose task never reached its worker is taken up again long before its time limit', async () => {
   const workerOfOrders = async (): Promise<Lifecycle> =>
-    runWorker({ ...stack.parts, processName: 'worker' }, ['orders']);
+    runWorker({ ...stack.context, processName: 'worker' }, ['orders']);
   await stack.stopWorker();
   const orders = await workerOfOrders();
   // The quick ask inside the purchase's own task must leave something to do.

@@ -110,7 +110,7 @@ export interface Stack {
   /** The test world and the accounts under the roles of the service. */
   readonly world: WorldDb;
   readonly accounts: AccountsDb;
-  readonly parts: ProcessContext;
+  readonly context: ProcessContext;
   readonly env: Readonly<Record<string, string>>;
   /** The admin port of the worker that was started last. */
   workerAdminUrl(): string;
@@ -193,7 +193,7 @@ async function bringUp(options: StackOptions, closers: (() => Promise<unknown>)[
     ...options.env,
   };
   const { config, secrets } = readConfig(env);
-  const parts: ProcessContext = {
+  const context: ProcessContext = {
     config,
     secrets,
     logger: createLogger({ level: 'error' }),
@@ -201,14 +201,14 @@ async function bringUp(options: StackOptions, closers: (() => Promise<unknown>)[
     // How much work a hash takes is tested by itself (test/accounts/passwords.unit.test.ts).
     passwords: createPasswords({ cost: { logN: 5, r: 8, p: 1 } }),
   };
-  const accounts = openAccounts(parts);
-  const world = openWorld(parts, config.worlds.test);
+  const accounts = openAccounts(context);
+  const world = openWorld(context, config.worlds.test);
   const owner = openSchema<WorldDatabase>(databaseUrl, 'test');
   closers.push(() => Promise.all([accounts.destroy(), world.destroy(), owner.destroy()]));
   const roles =
     options.processes === 'own'
       ? ownProcesses(env, closers, options.logFolder)
-      : inThisProcess(parts, closers);
+      : inThisProcess(context, closers);
   if (options.worker !== false) {
     await roles.startWorker();
     // Before the API, which reads it at its start and then once a second.
@@ -234,7 +234,7 @@ async function bringUp(options: StackOptions, closers: (() => Promise<unknown>)[
     owner,
     world,
     accounts,
-    parts,
+    context,
     env,
     ...roles,
     ...supplierControl(supplier.controlUrl),
@@ -266,19 +266,19 @@ async function ownDatabase(closers: (() => Promise<unknown>)[]): Promise<string>
 
 type Roles = Pick<Stack, 'children' | 'workerAdminUrl' | 'startApi' | 'startWorker' | 'stopWorker'>;
 
-function inThisProcess(parts: ProcessContext, closers: (() => Promise<unknown>)[]): Roles {
+function inThisProcess(context: ProcessContext, closers: (() => Promise<unknown>)[]): Roles {
   let stopWorker: () => Promise<unknown> = () => Promise.resolve();
   let workerAdminUrl = '';
   return {
     children: { api: null, worker: null },
     workerAdminUrl: () => workerAdminUrl,
     startApi: async () => {
-      const api = await runApi({ ...parts, processName: 'api' });
+      const api = await runApi({ ...context, processName: 'api' });
       closers.push(() => api.stop());
     },
     startWorker: async () => {
-      await keepRuntime(parts);
-      const worker = await runWorker({ ...parts, processName: 'worker' }, QUEUE_NAMES);
+      await keepRuntime(context);
+      const worker = await runWorker({ ...context, processName: 'worker' }, QUEUE_NAMES);
       worker.finished.catch(() => undefined);
       workerAdminUrl = worker.adminUrl;
       stopWorker = () => worker.stop();

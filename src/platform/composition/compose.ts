@@ -77,12 +77,12 @@ export { systemClock };
 export type WorkerWorld = ReturnType<typeof composeWorkerWorld>;
 
 /** Everything an API process needs, for every world that is switched on. */
-export function composeApi(parts: ProcessContext) {
-  const { config, secrets, logger } = parts;
+export function composeApi(context: ProcessContext) {
+  const { config, secrets, logger } = context;
   const events = createEvents(logger);
   const shared = composeRedisServices(config, secrets, logger);
-  const accountsDb = openAccounts(parts);
-  const pollDb = openAccounts(parts, { maxConnections: 1, purpose: 'keys' });
+  const accountsDb = openAccounts(context);
+  const pollDb = openAccounts(context, { maxConnections: 1, purpose: 'keys' });
   const authenticator = createAuthenticator({
     db: accountsDb,
     pollDb,
@@ -90,18 +90,18 @@ export function composeApi(parts: ProcessContext) {
     brand: config.brand,
     onError: notRefreshed(events, 'api keys'),
   });
-  const worlds = worldConfigs(config).map((world) => composeApiWorld(parts, world, shared));
-  const passwords = parts.passwords ?? createPasswords();
-  const auth = composeAuth(parts, { db: accountsDb, events, passwords });
+  const worlds = worldConfigs(config).map((world) => composeApiWorld(context, world, shared));
+  const passwords = context.passwords ?? createPasswords();
+  const auth = composeAuth(context, { db: accountsDb, events, passwords });
   const people = { db: accountsDb, clock: systemClock, events, passwords };
-  const ops = composeOps(parts, {
+  const ops = composeOps(context, {
     ...people,
     isRightCode: (attempt) => isRightCode({ ...people, auth, publicUrl: config.publicUrl }, attempt),
   });
   const byEnvironment = Object.fromEntries(
     worlds.map(({ useCases }) => [useCases.environment, useCases]),
   ) as { test: WorldUseCases; live?: WorldUseCases };
-  const users = composeUsers(parts, {
+  const users = composeUsers(context, {
     db: accountsDb,
     clock: systemClock,
     events,
@@ -149,16 +149,16 @@ export function composeApi(parts: ProcessContext) {
 }
 
 /** The connections and vendors of one world. */
-function openConnections(parts: ProcessContext, world: WorldConfig, shared: RedisServices) {
-  const db = openWorld(parts, world);
+function openConnections(context: ProcessContext, world: WorldConfig, shared: RedisServices) {
+  const db = openWorld(context, world);
   // Each line names the world.
   const events = createEvents(
-    parts.logger.child({ environment: world.environment }),
-    parts.metrics?.world(world.environment),
+    context.logger.child({ environment: world.environment }),
+    context.metrics?.world(world.environment),
   );
-  const temporal = openTemporal(parts, world, events);
-  const supplier = composeSupplier(parts, world, shared);
-  const gateway = composeGateway(parts, world, shared);
+  const temporal = openTemporal(context, world, events);
+  const supplier = composeSupplier(context, world, shared);
+  const gateway = composeGateway(context, world, shared);
   return {
     db,
     temporal,
@@ -168,14 +168,14 @@ function openConnections(parts: ProcessContext, world: WorldConfig, shared: Redi
     statementGateway: gateway.forStatements,
     events,
     installData: createInstallData({
-      secretBox: createSecretBox(parts.secrets.secretKeys),
+      secretBox: createSecretBox(context.secrets.secretKeys),
       clock: systemClock,
       onUnreadable: events.esimUnreadable,
     }),
     installTokens: createInstallTokens({
-      idSecret: Buffer.from(parts.secrets.idSecret),
+      idSecret: Buffer.from(context.secrets.idSecret),
       environment: world.environment,
-      publicUrl: parts.config.publicUrl,
+      publicUrl: context.config.publicUrl,
     }),
     checks: () => [
       check(`postgres ${world.environment}`, () => readRevisions(db)),
@@ -189,9 +189,9 @@ function openConnections(parts: ProcessContext, world: WorldConfig, shared: Redi
   };
 }
 
-function composeApiWorld(parts: ProcessContext, world: WorldConfig, shared: RedisServices) {
+function composeApiWorld(context: ProcessContext, world: WorldConfig, shared: RedisServices) {
   const { environment, timings, esimFreshMs, topUpsFreshMs, closedPaymentFreshMs } = world;
-  const { temporal, checks, close, ...ports } = openConnections(parts, world, shared);
+  const { temporal, checks, close, ...ports } = openConnections(context, world, shared);
   const { db, events, installData } = ports;
   // This process orders nothing: all that it asks the supplier is a read.
   const supplier = ports.supplier.forReads;
@@ -204,7 +204,7 @@ function composeApiWorld(parts: ProcessContext, world: WorldConfig, shared: Redi
     db,
     onError: notRefreshed(events, `${environment} catalogue`),
   });
-  const webhooks = composeWebhooks(parts, environment, systemClock);
+  const webhooks = composeWebhooks(context, environment, systemClock);
   const useCases = createWorldUseCases({
     ...ports,
     supplier,
@@ -223,16 +223,16 @@ function composeApiWorld(parts: ProcessContext, world: WorldConfig, shared: Redi
       esimFreshMs,
       topUpsFreshMs,
       closedPaymentFreshMs,
-      rateMaxAgeMs: parts.config.rates.maxAgeMs,
-      mobileMoneyCurrency: parts.config.mobileMoneyCurrency,
-      unpaidLimits: parts.config.unpaidLimits,
+      rateMaxAgeMs: context.config.rates.maxAgeMs,
+      mobileMoneyCurrency: context.config.mobileMoneyCurrency,
+      unpaidLimits: context.config.unpaidLimits,
       travellerEmails: {
-        isAvailable: parts.secrets.mail !== undefined,
+        isAvailable: context.secrets.mail !== undefined,
         maxADay: environment === 'test' ? MAX_TEST_EMAILS_A_DAY : null,
       },
     },
-    idSecret: Buffer.from(parts.secrets.idSecret),
-    terms: composeTerms(parts, environment),
+    idSecret: Buffer.from(context.secrets.idSecret),
+    terms: composeTerms(context, environment),
   });
   return {
     useCases,
@@ -259,9 +259,9 @@ function composeApiWorld(parts: ProcessContext, world: WorldConfig, shared: Redi
 }
 
 /** What a worker needs for one world. */
-export function composeWorkerWorld(parts: ProcessContext, world: WorldConfig, shared: RedisServices) {
+export function composeWorkerWorld(context: ProcessContext, world: WorldConfig, shared: RedisServices) {
   const { environment, timings } = world;
-  const { temporal, checks, close, ...connected } = openConnections(parts, world, shared);
+  const { temporal, checks, close, ...connected } = openConnections(context, world, shared);
   const { db, gateway, statementGateway, events, installData, installTokens } = connected;
   const { forOrders: supplier, inBackground: backgroundSupplier, forChecks } = connected.supplier;
   const engine = createPurchaseEngine(temporal, timings);
@@ -286,23 +286,23 @@ export function composeWorkerWorld(parts: ProcessContext, world: WorldConfig, sh
       supplier,
       backgroundSupplier,
       checksSupplier: forChecks,
-      returnUrl: `${parts.config.publicUrl}/pay/return`,
+      returnUrl: `${context.config.publicUrl}/pay/return`,
       scenarioOf: environment === 'test' ? scenarioOf : undefined,
       refundTimings: timings,
-      unpaidLimits: parts.config.unpaidLimits,
+      unpaidLimits: context.config.unpaidLimits,
       applyInbox: () => applyInbox({ db, gateway, engine, events }),
       reconcile: reconciliation.runForWorkflow,
-      rateSources: composeRateSources(parts.config),
+      rateSources: composeRateSources(context.config),
       webhookEngine,
-      ...composeSending(parts, environment, webhookEngine),
+      ...composeSending(context, environment, webhookEngine),
       engine,
       repairs: composeRepairs({ db, engine, webhookEngine, timings, temporal }),
       batchEngine: createBatchEngine(temporal, events.batchNotBegun),
       batchRepairEngine: createBatchRepairEngine(temporal, events.batchRepairNotBegun),
       batchPacer: shared.batchPacer(world),
       installUrl: (esimId) => installUrl({ db, installTokens }, esimId),
-      approvalLimits: parts.config.approvalLimits,
-      terms: composeTerms(parts, environment),
+      approvalLimits: context.config.approvalLimits,
+      terms: composeTerms(context, environment),
     }),
     /** What must work for the worker to do its work; one entry each. */
     checks,
@@ -360,16 +360,16 @@ function composeRepairs({
 }
 
 /** What is sent to merchants and their travellers. */
-function composeSending(parts: ProcessContext, environment: Environment, sweeper: WebhookSweeper) {
+function composeSending(context: ProcessContext, environment: Environment, sweeper: WebhookSweeper) {
   return {
     webhooks: {
-      ...composeWebhooks(parts, environment, systemClock),
-      ...parts.config.webhooks[environment],
+      ...composeWebhooks(context, environment, systemClock),
+      ...context.config.webhooks[environment],
       sweeper,
-      limits: parts.config.webhookLimits,
+      limits: context.config.webhookLimits,
       random: Math.random,
     },
-    notices: { environment, mailer: composeMailer(parts.secrets) },
+    notices: { environment, mailer: composeMailer(context.secrets) },
   };
 }
 
