@@ -1,7 +1,7 @@
 import type { Clock } from '../domain/clock.ts';
 import type { WorldDb } from '../platform/database/tables.ts';
 import type { Events } from '../platform/telemetry/events.ts';
-import type { WebhookEngine } from '../webhooks/ports.ts';
+import type { WebhookEngine } from '../webhooks/engine.ts';
 import { newPendingMessages } from '../webhooks/store/messages.ts';
 import type { InstallData } from './install-data.ts';
 import { isMoving, nextStatus } from './life-rules.ts';

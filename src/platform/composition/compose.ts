@@ -37,7 +37,7 @@ import { createWorldUseCases } from './world-use-cases.ts';
 import { composeOps } from './ops-use-cases.ts';
 import { composeAuth, composeUsers } from './user-use-cases.ts';
 import { composeRedisServices, systemClock, type RedisServices } from './shared.ts';
-import type { WebhookSweeper } from '../../webhooks/ports.ts';
+import type { WebhookSweeper } from '../../webhooks/engine.ts';
 import { composeMailer, composeWebhookEngine, composeWebhooks } from './webhooks.ts';
 import { createTermsSigner } from '../frozen-terms.ts';
 import type { Environment } from '../../domain/account.ts';

@@ -3,8 +3,7 @@
  * exist without a key rule, an error shape and schemas. Handlers call one use case and one presenter, and never touch Koa.
  */
 import type { z } from 'zod';
-import type { OpsUseCases } from '../composition/ops-use-cases.ts';
-import type { OpsWorld } from '../composition/ops-world.ts';
+import type { OpsUseCases, OpsWorld } from '../composition/ops-use-cases.ts';
 import type { WorldUseCases } from '../composition/use-cases.ts';
 import type { IdempotencyContext } from '../idempotency/tag.ts';
 import type { Environment, Principal, Scope } from '../../domain/account.ts';
