@@ -6,7 +6,7 @@ import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import type { Kysely } from 'kysely';
 import { createAccount, createKey } from '../../src/accounts/manage-accounts.ts';
-import { openAccounts, openWorld, type ProcessContext } from '../../src/platform/composition/compose.ts';
+import { openAccounts, openWorld, type ProcessContext } from '../../src/platform/composition/context.ts';
 import { readConfig } from '../../src/platform/config/config.ts';
 import { startChild, type Child, type ServiceLog } from '../../src/dev/child.ts';
 import { freePort } from '../../src/dev/ports.ts';

@@ -2,7 +2,7 @@
 // The company's website that keys are made for is a server of this machine.
 import { sql, type Kysely, type Selectable } from 'kysely';
 import { expect, inject } from 'vitest';
-import type { ProcessContext } from '../../src/platform/composition/compose.ts';
+import type { ProcessContext } from '../../src/platform/composition/context.ts';
 import { readConfig } from '../../src/platform/config/config.ts';
 import { createLogger } from '../../src/platform/telemetry/logger.ts';
 import type { WorldDatabase } from '../../src/platform/database/tables.ts';

@@ -12,7 +12,7 @@ import { connectionOptions } from '../../src/platform/temporal/connect.ts';
 import { installRuntime } from '../../src/platform/temporal/runtime.ts';
 import { createAccount, createKey } from '../../src/accounts/manage-accounts.ts';
 import { createPasswords } from '../../src/accounts/passwords.ts';
-import { openAccounts, openWorld, type ProcessContext } from '../../src/platform/composition/compose.ts';
+import { openAccounts, openWorld, type ProcessContext } from '../../src/platform/composition/context.ts';
 import { readConfig } from '../../src/platform/config/config.ts';
 import type { Plan, Scope, AccountType } from '../../src/domain/account.ts';
 import type { AccountCurrency } from '../../src/domain/money.ts';

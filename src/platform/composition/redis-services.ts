@@ -12,22 +12,8 @@ import { createRedisRateLimiter, createInProcessRateLimiter } from '../redis/rat
 import type { Config, Secrets, WorldConfig } from '../config/config.ts';
 import type { Environment } from '../../domain/account.ts';
 import type { Logger } from '../telemetry/logger.ts';
-import type { Clock } from '../../domain/clock.ts';
-import type { Vendor } from '../telemetry/outgoing.ts';
 import type { ReadinessCheck } from '../http/admin.ts';
 import type { Pacer } from '../rate-limiter.ts';
-
-export const systemClock: Clock = { now: () => new Date() };
-
-/** Where the vendors of a process are, as its own HTTP client names them, and what to call them in metrics and traces. */
-export function vendorAddresses({ worlds: { test, live } }: Config): ReadonlyMap<string, Vendor> {
-  const vendors = new Map<string, Vendor>();
-  for (const { environment, supplier, gateway } of live ? [test, live] : [test]) {
-    vendors.set(new URL(supplier.baseUrl).host, { vendor: 'supplier', environment });
-    if (gateway) vendors.set(new URL(gateway.baseUrl).host, { vendor: 'gateway', environment });
-  }
-  return vendors;
-}
 
 /** The gateway names no limit of its own. Reading its list for 100,000 payments and 300,000 checkouts a day takes 1.6 a second (docs/OPERATIONS.md). */
 const WATCH_REQUESTS_PER_SECOND = 4;
