@@ -2,17 +2,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import { LRUCache } from 'lru-cache';
 import { reopenDelivery } from '../../src/purchases/store/deliveries.ts';
-import { CLAIMS } from '../../src/payments/rules.ts';
-import {
-  closeFundingUnpaid,
-  findFunding,
-  findPayableUntil,
-  flagMoney,
-  openFunding,
-} from '../../src/payments/store/payments.ts';
+import { CLAIMS, type FundingInput } from '../../src/payments/rules.ts';
+import { closeFundingUnpaid, findFunding, findPayableUntil, flagMoney, openFunding, TOO_MANY_UNPAID } from '../../src/payments/store/payments.ts';
 import { asFailureReason, type Refusal } from '../../src/domain/refusals.ts';
-import { TOO_MANY_UNPAID } from '../../src/payments/store/unpaid.ts';
-import type { FundingInput } from '../../src/payments/rules.ts';
 import type { Opened, PurchaseInput } from '../../src/purchases/purchase.ts';
 import { openPurchase } from '../../src/purchases/store/opening.ts';
 import { findPurchase } from '../../src/purchases/store/reads.ts';

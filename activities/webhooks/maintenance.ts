@@ -1,5 +1,4 @@
-import { KEEP_NOTICES_MS } from '../../src/webhooks/notice-rules.ts';
-import { shouldDisable } from '../../src/webhooks/retry-rules.ts';
+import { KEEP_NOTICES_MS, shouldDisable } from '../../src/webhooks/rules.ts';
 import type { SecretBox } from '../../src/platform/secret-box-port.ts';
 import { forgetNotices } from '../../src/webhooks/store/notices.ts';
 import { forgetMessages, listOverdue, markSwept } from '../../src/webhooks/store/deliveries.ts';

@@ -1,4 +1,4 @@
-import { noticeText, noticeWaitMs } from '../../src/webhooks/notice-rules.ts';
+import { noticeText, noticeWaitMs } from '../../src/webhooks/rules.ts';
 import type { MailOutcome } from '../../src/accounts/port.ts';
 import {
   claimNotice,

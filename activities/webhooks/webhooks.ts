@@ -1,7 +1,6 @@
 import { Context } from '@temporalio/activity';
 import { completeBody } from '../../src/esims/message-bodies.ts';
-import { keptAnswer, keptAnswerHeaders, keptRequestHeaders } from '../../src/webhooks/kept-attempt-rules.ts';
-import { nextAttempt, shouldDisable } from '../../src/webhooks/retry-rules.ts';
+import { keptAnswer, keptAnswerHeaders, keptRequestHeaders, nextAttempt, shouldDisable } from '../../src/webhooks/rules.ts';
 import type { RequestOutcome } from '../../src/platform/outbound/request.ts';
 import {
   claimDelivery,

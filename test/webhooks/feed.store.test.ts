@@ -4,9 +4,9 @@ import { setTimeout } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { leapAfterRestore } from '../../migrations/event-positions.ts';
-import { FEED_START, type FeedPosition } from '../../src/webhooks/feed-cursor.ts';
+import { FEED_START } from '../../src/webhooks/feed.ts';
+import { type FeedPosition, forgetEvents, readFeed, type FeedPage, type FeedQuery } from '../../src/webhooks/store/feed.ts';
 import { webhookBody } from '../../src/webhooks/event-rules.ts';
-import { forgetEvents, readFeed, type FeedPage, type FeedQuery } from '../../src/webhooks/store/feed.ts';
 import {
   bodyOf,
   enqueueWebhook,

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { ActivityDeps } from '../../activities/index.ts';
 import { createNoticeActivities } from '../../activities/webhooks/notices.ts';
 import { createWebhookMaintenance } from '../../activities/webhooks/maintenance.ts';
-import { FAILING_LIMIT_MS } from '../../src/webhooks/retry-rules.ts';
+import { FAILING_LIMIT_MS } from '../../src/webhooks/rules.ts';
 import type { Mail, MailOutcome } from '../../src/accounts/port.ts';
 import { insertAccount } from '../../src/accounts/store/accounts.ts';
 import {

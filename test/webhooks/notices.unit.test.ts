@@ -1,6 +1,6 @@
 /** What owners read when an endpoint is disabled, word for word, and how soon mail that could not be sent is tried again. */
 import { describe, expect, it } from 'vitest';
-import { noticeText, noticeWaitMs, type Notice } from '../../src/webhooks/notice-rules.ts';
+import { noticeText, noticeWaitMs, type Notice } from '../../src/webhooks/rules.ts';
 
 const MINUTE_MS = 60_000;
 

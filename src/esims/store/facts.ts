@@ -15,7 +15,7 @@ import {
   unnotified,
 } from '../life-rules.ts';
 import type { ProfileFacts, UsageFacts } from '../rules.ts';
-import { inTransaction } from '../../platform/database/in-transaction.ts';
+import { inTransaction } from '../../platform/database/transactions.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
 import { newPendingMessages, type PendingMessages } from '../../webhooks/store/messages.ts';
 import type { EsimRow } from './esims.ts';

@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import type { Money } from '../../domain/money.ts';
 import { UNMATCHED_EVENT } from '../../payments/store/gateway-events.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
-import { hostOf } from './hosts.ts';
+import { hostOf } from './account-webhooks.ts';
 
 /** Which field matched. Of several that match, the first in this list is shown. */
 export const FOUND_BY = [

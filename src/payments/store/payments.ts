@@ -12,7 +12,6 @@ import {
   type PaymentTimings,
   type UnpaidLimits,
 } from '../rules.ts';
-import { mayOpenUnpaid, TOO_MANY_UNPAID } from './unpaid.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
 import type { FundingsTable, PaymentsTable } from './tables.ts';
 import type { OutsideMethod, PaymentPurpose } from '../../domain/states.ts';
@@ -408,4 +407,25 @@ async function close(
 
 export function findFunding(db: WorldDb, transactionId: string): Promise<FundingRow | undefined> {
   return db.selectFrom('fundings').selectAll().where('transaction_id', '=', transactionId).executeTakeFirst();
+}
+
+export const TOO_MANY_UNPAID: Refusal = {
+  reason: 'TOO_MANY_UNPAID_PAYMENTS',
+  detail: 'as many as the plan allows are open and unpaid',
+};
+
+/** Counts open unpaid purchases and fundings; each count stops at `limit`. */
+export async function countUnpaid(db: WorldDb, accountId: string, limit: number): Promise<number> {
+  const { rows } = await sql<{
+    open: number;
+  }>`select unpaid_payments(${accountId}, ${limit}) as open`.execute(db);
+  return rows[0]?.open ?? 0;
+}
+
+/** Whether one more may be opened. Holds the account's lock until the transaction ends, so the new row is counted before the next check. */
+export function mayOpenUnpaid(
+  accountId: string,
+  limits: UnpaidLimits = DEFAULT_UNPAID_LIMITS,
+): RawBuilder<boolean> {
+  return sql<boolean>`may_open_unpaid(${accountId}, ${JSON.stringify(limits)}::jsonb)`;
 }

@@ -2,7 +2,7 @@
 import { sql, type Selectable } from 'kysely';
 import type { Money } from '../../domain/money.ts';
 import { atLockedRate } from '../booking-rules.ts';
-import { inTransaction } from '../../platform/database/in-transaction.ts';
+import { inTransaction } from '../../platform/database/transactions.ts';
 import { exchangeEntries, transfer, walletAccount } from '../../ledger/store/ledger.ts';
 import { lockPayment } from './lock-order.ts';
 import { reversedKey, type PaymentRow } from './payments.ts';

@@ -6,7 +6,7 @@ import type { Environment } from '../../domain/account.ts';
 import { parseMinor } from '../../domain/money.ts';
 import type { PurchaseTimings } from '../../purchases/purchase.ts';
 import type { FeeTariff } from '../../reconciliation/payment-rules.ts';
-import { ATTEMPT_WAITS_MS, FAILING_LIMIT_MS } from '../../webhooks/retry-rules.ts';
+import { ATTEMPT_WAITS_MS, FAILING_LIMIT_MS } from '../../webhooks/rules.ts';
 
 const decimal = z
   .string()

@@ -6,7 +6,7 @@ import type { PageQuery } from '../../domain/page.ts';
 import type { BatchCounts, BatchRowCommand, BatchRowView } from '../batch-rules.ts';
 import type { PurchaseInput } from '../purchase.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
-import { inTransaction } from '../../platform/database/in-transaction.ts';
+import { inTransaction } from '../../platform/database/transactions.ts';
 import {
   enqueueWebhook,
   newPendingMessages,

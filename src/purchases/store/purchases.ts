@@ -5,7 +5,7 @@ import { columnsOfDelivery, notifyOfTopUp } from '../../esims/store/facts.ts';
 import { asFailureReason, type FailureReason, type Refusal } from '../../domain/refusals.ts';
 import { purchaseStatusesBefore, type EsimStatus, type PurchaseStatus } from '../../domain/states.ts';
 import { hasOrder, IS_DELIVERED } from './deliveries.ts';
-import { inTransaction } from '../../platform/database/in-transaction.ts';
+import { inTransaction } from '../../platform/database/transactions.ts';
 import {
   requirePosted,
   postHoldQueries,

@@ -1,7 +1,7 @@
 import { sql, type RawBuilder } from 'kysely';
 import type { WebhookEvent } from '../event-rules.ts';
-import type { Header } from '../kept-attempt-rules.ts';
-import { inTransaction } from '../../platform/database/in-transaction.ts';
+import type { Header } from '../rules.ts';
+import { inTransaction } from '../../platform/database/transactions.ts';
 import { disableEndpoint, signingSecrets, type DisablingReason } from './endpoints.ts';
 import type { PendingMessages } from './messages.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';

@@ -1,7 +1,7 @@
 import { sql, type RawBuilder } from 'kysely';
 import type { DisabledReason } from '../rules.ts';
 import type { WebhookEvent } from '../event-rules.ts';
-import { inTransaction } from '../../platform/database/in-transaction.ts';
+import { inTransaction } from '../../platform/database/transactions.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
 import { enqueueWebhook, readPage, subscribers, type PendingMessages } from './messages.ts';
 import type { Page, PageQuery } from '../../domain/page.ts';

@@ -4,10 +4,14 @@
  * transaction that still runs are shown: nothing can appear before them any more.
  */
 import { sql } from 'kysely';
-import type { FeedPosition } from '../feed-cursor.ts';
 import type { WebhookEvent } from '../event-rules.ts';
 import { inBatches } from '../../platform/database/retention.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
+
+export interface FeedPosition {
+  readonly position: bigint;
+  readonly seq: bigint;
+}
 
 export interface FeedQuery {
   readonly accountId: string;

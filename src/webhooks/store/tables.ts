@@ -1,7 +1,5 @@
 import type { Generated, GeneratedAlways, JSONColumnType } from 'kysely';
-import type { Header } from '../kept-attempt-rules.ts';
-import type { Notice } from '../notice-rules.ts';
-import type { DisabledReason, MessageStatus } from '../rules.ts';
+import type { Header, DisabledReason, MessageStatus, Notice } from '../rules.ts';
 import type { WebhookEvent } from '../event-rules.ts';
 
 export interface WebhookEndpointsTable {
