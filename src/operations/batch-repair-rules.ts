@@ -2,6 +2,7 @@
 import { may, mayPerform, rolesFor, rolesWith, type OperatorAction, type Role } from '../accounts/roles.ts';
 import type { Money } from '../domain/money.ts';
 import type { StuckClass } from './stuck-rules.ts';
+import type { StuckFilter } from './stuck.ts';
 
 /** Those that need no decision about each purchase: no evidence of its own, no package, no outcome. */
 export const BATCH_REPAIR_ACTIONS = [
@@ -33,11 +34,9 @@ export const BATCH_REPAIR_ROW_STATUSES = ['WAITING', 'DONE', 'REFUSED', 'UNKNOWN
 export type BatchRepairRowStatus = (typeof BATCH_REPAIR_ROW_STATUSES)[number];
 
 /** Which part of the stuck list is meant. */
-export interface BatchRepairFilter {
+export type BatchRepairFilter = Pick<StuckFilter, 'olderThanSeconds' | 'currency'> & {
   readonly class?: StuckClass | undefined;
-  readonly olderThanSeconds?: number | undefined;
-  readonly currency?: string | undefined;
-}
+};
 
 export type BatchRepairCounts = Readonly<Record<Lowercase<BatchRepairRowStatus>, number>>;
 

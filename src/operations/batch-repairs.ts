@@ -14,8 +14,6 @@ import {
   MAX_BATCH_REPAIR_ROWS,
   nextAttemptMs,
   totalsOf,
-  type BatchRepairAction,
-  type BatchRepairFilter,
 } from './batch-repair-rules.ts';
 import type { BatchRepairEngine } from './engine.ts';
 import { outcomeOfReplay, replay, type ReplayDeps } from './replay.ts';
@@ -32,6 +30,7 @@ import {
   type BatchRepair,
   type BatchRepairRow,
   type Decision,
+  type NewBatchRepair,
   type PlannedRow,
 } from './store/batch-repairs.ts';
 import { findStuck, type StuckDeps } from './stuck.ts';
@@ -46,14 +45,10 @@ export interface BatchRepairDeps {
   readonly engine: BatchRepairEngine;
 }
 
-export interface BatchRepairRequest {
-  readonly action: BatchRepairAction;
-  readonly filter: BatchRepairFilter;
+export interface BatchRepairRequest extends Pick<NewBatchRepair, 'action' | 'filter' | 'reason' | 'by'> {
   /** At most so many items, the longest stuck first. */
   readonly maxRows: number;
-  readonly reason: string;
   readonly evidence?: string | undefined;
-  readonly by: string;
 }
 
 /** What an action would do with one item; `isPossible`: it becomes a row. */

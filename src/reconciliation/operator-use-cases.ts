@@ -7,6 +7,7 @@ import { inTime } from '../platform/circuit-breaker.ts';
 import type { ReconcileEngine } from './engine.ts';
 import type { DifferenceKind, ReconcileSummary } from './payment-rules.ts';
 import type { Differences, ListedDifference } from './reconcile.ts';
+import type { DifferenceFilter } from './store/reconciliation.ts';
 
 interface OperatorDeps extends ReconcileEngine {
   readonly differences: Differences;
@@ -14,13 +15,12 @@ interface OperatorDeps extends ReconcileEngine {
   readonly reconcileWithinMs?: number;
 }
 
-type DifferenceQuery = PageQuery & {
-  /** One difference, also a closed one. */
-  readonly id?: bigint | undefined;
-  readonly kind?: DifferenceKind | undefined;
-  readonly currency?: string | undefined;
-  readonly transactionId?: string | undefined;
-};
+type DifferenceQuery = PageQuery &
+  Pick<DifferenceFilter, 'currency' | 'transactionId'> & {
+    /** One difference, also a closed one. */
+    readonly id?: bigint | undefined;
+    readonly kind?: DifferenceKind | undefined;
+  };
 
 /** As long as a buyer waits for a purchase. */
 const RECONCILE_WITHIN_MS = 8_000;

@@ -173,7 +173,14 @@ function toChange(row: Selectable<PackageVersionsTable>): PackageChange {
   };
 }
 
-function toVersion(row: Selectable<PackageVersionsTable>) {
+const toVersion = (row: Selectable<PackageVersionsTable>) => ({
+  ...soldFields(row),
+  validFrom: row.valid_from,
+  validTo: row.valid_to,
+});
+
+/** What a package and each of its versions have. */
+export function soldFields(row: Omit<Selectable<PackagesTable>, 'slug' | 'withdrawn_at'>) {
   return {
     packageCode: row.package_code,
     packageType: row.package_type,
@@ -193,7 +200,5 @@ function toVersion(row: Selectable<PackageVersionsTable>) {
     location: row.location,
     locationCode: row.location_code,
     networks: row.networks,
-    validFrom: row.valid_from,
-    validTo: row.valid_to,
   };
 }

@@ -21,12 +21,9 @@ import { asFailureReason, type FailureReason, type Refusal } from '../../domain/
 export type PaymentRow = Selectable<PaymentsTable>;
 
 /** What a purchase and a funding that are paid from outside have in common. */
-interface PaidFromOutside {
-  readonly transactionId: string;
-  readonly accountId: string;
-  readonly charge: ChargeQuote;
+type PaidFromOutside = Pick<FundingInput, 'transactionId' | 'accountId' | 'charge'> & {
   readonly timings: PaymentTimings;
-}
+};
 
 /** What the payment is for. Amounts are decimal digits. */
 interface PaidFor {
@@ -302,7 +299,7 @@ export interface OpenFundingOptions {
   readonly keepRefusal?: () => boolean;
   /** Why it may not be opened, whatever the rows say. */
   readonly refusal?: Refusal | undefined;
-  /** Called where it was refused before without a row of its own, with when. */
+  /** Called where it was refused before, with when: by an earlier run of the same step, or in answer to a caller who was refused. */
   readonly onRefusedBefore?: (at: Date) => void;
 }
 

@@ -8,7 +8,7 @@ import type { Opened, PurchaseInput } from '../purchase.ts';
 import { asFailureReason, type Refusal } from '../../domain/refusals.ts';
 import { toPackage, type StoredPackage } from '../../catalogue/store/catalogue.ts';
 import { insertKey, keepingKey, keepRefusedId, releaseKey } from '../../platform/idempotency/store.ts';
-import { mayOpenUnpaid, TOO_MANY_UNPAID, newPayment } from '../../payments/store/payments.ts';
+import { mayOpenUnpaid, TOO_MANY_UNPAID, newPayment, type OpenFundingOptions } from '../../payments/store/payments.ts';
 import type { UnpaidLimits } from '../../payments/rules.ts';
 import { placeHoldQueries } from '../../ledger/store/holds.ts';
 import { enqueueLowBalance, NO_CROSSING, type ThresholdCrossing } from '../../ledger/store/low-balance.ts';
@@ -17,17 +17,11 @@ import { enqueueStatus } from './messages.ts';
 import type { WorldDatabase, WorldDb } from '../../platform/database/tables.ts';
 import { newPendingMessages, type PendingMessages } from '../../webhooks/store/messages.ts';
 
-export interface OpenOptions {
+export interface OpenOptions extends OpenFundingOptions {
   readonly now: Date;
   readonly supplier: string;
-  /** The defaults where it is absent. */
-  readonly unpaidLimits?: UnpaidLimits;
   /** Called at a refusal: may the caller have been answered PROCESSING? The refusal is then kept as a FAILED purchase, so that reads show it. */
   readonly keepRefusal: () => boolean;
-  /** Why nothing new may be opened, whatever the rows say. */
-  readonly refusal?: Refusal | undefined;
-  /** Called where it was refused before, with when: by an earlier run of the same step, or in answer to a caller who was refused. */
-  readonly onRefusedBefore?: (at: Date) => void;
 }
 
 const OPENED: Opened = { opened: true };
