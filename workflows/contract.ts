@@ -14,8 +14,8 @@ export const FUND_WALLET_WORKFLOW = 'fundWallet';
 /** The update that buyers wait on. Its id is the same constant, so a repeat is the same update. */
 export const ACCEPT_UPDATE = 'accept';
 /** "Check the payment now": an update for callers who wait for the result, a signal for others. */
-export const LOOK_UPDATE = 'look';
-export const LOOK_SIGNAL = 'lookSoon';
+export const CHECK_UPDATE = 'look';
+export const CHECK_SIGNAL = 'lookSoon';
 export const SYNC_CATALOGUE_WORKFLOW = 'syncCatalogue';
 export const REFRESH_RATES_WORKFLOW = 'refreshRates';
 export const REFRESH_USAGE_WORKFLOW = 'refreshUsage';

@@ -196,7 +196,7 @@ export const { withdrawOrder } = supplierSteps({
 });
 
 /** Only reads at the supplier; orders nothing. */
-export function lookAtSupplier(transactionId: string): Promise<SupplierCheck> {
+export function checkSupplier(transactionId: string): Promise<SupplierCheck> {
   const steps = supplierSteps({ ...ONE_CHECK, summary: 'Check the supplier, for an operator' });
   return orElse(steps.lookAtSupplier(transactionId), { did: 'the supplier does not say' });
 }
@@ -253,7 +253,7 @@ export async function openPayment(request: PaymentRequest, budgetMs: number): Pr
 }
 
 /** Checks the payment at the gateway and books the result. */
-export async function lookAtPayment(
+export async function checkPayment(
   transactionId: string,
   purpose: PaymentPurpose,
 ): Promise<PaymentCheckState> {

@@ -39,9 +39,9 @@ async function refreshUsage(deps: Deps): Promise<number> {
   const now = deps.clock.now();
   const esimTranNos = await claimForUsage(deps.db, { now, limit: USAGE_BATCH });
   if (esimTranNos.length === 0) return 0;
-  const written = newPendingMessages();
-  await keepUsage(deps.db, await deps.supplier.usage(esimTranNos), now, written);
-  await deliver(deps, written.ids);
+  const pending = newPendingMessages();
+  await keepUsage(deps.db, await deps.supplier.usage(esimTranNos), now, pending);
+  await deliver(deps, pending.ids);
   return esimTranNos.length;
 }
 
@@ -61,9 +61,9 @@ const BATCH = 100;
 export async function notifyExpiring(deps: Pick<Deps, 'db' | 'clock' | 'webhookEngine'>): Promise<number> {
   let notified = 0;
   for (let batch = 0; batch < MAX_BATCHES; batch += 1) {
-    const written = newPendingMessages();
-    const count = await notifyOfExpiry(deps.db, deps.clock.now(), written, BATCH);
-    await deliver(deps, written.ids);
+    const pending = newPendingMessages();
+    const count = await notifyOfExpiry(deps.db, deps.clock.now(), pending, BATCH);
+    await deliver(deps, pending.ids);
     notified += count;
     if (count < BATCH) break;
   }

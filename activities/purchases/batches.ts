@@ -55,7 +55,7 @@ export async function carryOutBatch(
     if (rows.length === 0) break;
     areAllAnswered = await buyRows(deps, batchId, rows, mayGoOn);
   }
-  const written = newPendingMessages();
+  const pending = newPendingMessages();
   const now = clock.now();
   const waitMs = ({ counts, createdAt }: BatchStanding): number =>
     nextBatchCheckMs(now.getTime() - createdAt.getTime(), counts.queued > 0);
@@ -63,14 +63,14 @@ export async function carryOutBatch(
     db,
     batchId,
     { now, nextCheckMs: (found) => waitMs(found) + OVERDUE_MS },
-    written,
+    pending,
   );
   if (!standing) {
     const line = 'There is no such batch.';
     events.unverifiedRequest({ what: 'batch', batchId, detail: line });
     return { line, waitMs: null, hasEmailsDue: false };
   }
-  if (written.ids.length > 0) await webhooks.sweeper.handOver(written.ids);
+  if (pending.ids.length > 0) await webhooks.sweeper.handOver(pending.ids);
   if (standing.isClosed) events.batchCompleted({ batchId, ...standing.counts });
   return {
     line: lineOf(standing.counts),

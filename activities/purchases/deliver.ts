@@ -198,9 +198,9 @@ export async function settle(
   iccid: string,
   item: DeliveredItem = KEPT_BEFORE,
 ): Promise<DeliverOutcome> {
-  const written = newPendingMessages();
+  const pending = newPendingMessages();
   try {
-    const settled = await settlePurchase(deps.db, transactionId, item, written);
+    const settled = await settlePurchase(deps.db, transactionId, item, pending);
     if (settled === 'settled') deps.events.purchaseDelivered({ transactionId });
   } catch (error) {
     if (isPassing(error)) throw error;
@@ -213,7 +213,7 @@ export async function settle(
     await saveDeliveredItem(deps.db, transactionId, item);
     return { outcome: 'unknown', reason: 'SETTLE_FAILED' };
   }
-  return { outcome: 'delivered', iccid, ...messagesOf(written) };
+  return { outcome: 'delivered', iccid, ...messagesOf(pending) };
 }
 
 async function topUpStep(deps: ActivityDeps, delivery: Delivery): Promise<AttemptResult> {

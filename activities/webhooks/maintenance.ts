@@ -60,7 +60,7 @@ async function handOverDue({ db, clock, webhooks }: ActivityDeps): Promise<strin
 async function disableFailing({ db, clock, events, webhooks }: ActivityDeps): Promise<string> {
   const at = clock.now();
   const since = new Date(at.getTime() - webhooks.failingLimitMs);
-  const written = newPendingMessages();
+  const pending = newPendingMessages();
   let disabled = 0;
   let after = '';
   for (;;) {
@@ -68,7 +68,7 @@ async function disableFailing({ db, clock, events, webhooks }: ActivityDeps): Pr
     for (const endpoint of failing) {
       const failures = { ...endpoint, failingSinceMs: endpoint.failingSince.getTime() };
       if (!shouldDisable(failures, at.getTime(), webhooks.failingLimitMs)) continue;
-      if (!(await disableEndpoint(db, endpoint, { reason: 'FAILING', at }, written))) continue;
+      if (!(await disableEndpoint(db, endpoint, { reason: 'FAILING', at }, pending))) continue;
       const { id: endpointId, accountId } = endpoint;
       events.webhookEndpointDisabled({ endpointId, accountId, reason: 'FAILING' });
       disabled += 1;
@@ -78,7 +78,7 @@ async function disableFailing({ db, clock, events, webhooks }: ActivityDeps): Pr
     after = last.id;
   }
   // The sweep finds what is not handed over now.
-  await webhooks.sweeper.handOver(written.ids);
+  await webhooks.sweeper.handOver(pending.ids);
   return `${disabled} endpoints disabled`;
 }
 

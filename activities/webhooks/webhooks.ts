@@ -102,17 +102,17 @@ async function record(
   outcome: RequestOutcome,
 ): Promise<DeliveryStep> {
   const made = toAttempt(outcome, delivery, deps.clock.now());
-  const written = newPendingMessages();
+  const pending = newPendingMessages();
   const reason = disablingReason(deps, delivery, outcome, made.endedAt);
   const recorded = await recordAttempt(
     deps.db,
     delivery,
     made,
     judge(deps, delivery, outcome, made.endedAt),
-    reason && { reason, written },
+    reason && { reason, pending },
   );
   emitEvents(deps, delivery, made, recorded, reason);
-  const messages = messagesOf(written);
+  const messages = messagesOf(pending);
   const { verdict } = recorded;
   if (verdict.status !== 'PENDING') return { state: 'closed', status: verdict.status, ...messages };
   const why = `until attempt ${delivery.attemptsInSeries + 2}: ${resultOf(made)}`;

@@ -45,9 +45,9 @@ export async function checkEsim(
     deps.events.illegalStatusChange({ esimId: row.id, from, supplierStatus: profile.supplierStatus });
   }
   const install = deps.installData.changes(row, profile);
-  const written = newPendingMessages();
-  const fresh = await refreshEsim(deps.db, row.id, profile, askedAt, install, written);
+  const pending = newPendingMessages();
+  const fresh = await refreshEsim(deps.db, row.id, profile, askedAt, install, pending);
   // The sweep starts those that are not started now.
-  if (written.ids.length > 0) await deps.webhookEngine.deliver(written.ids);
+  if (pending.ids.length > 0) await deps.webhookEngine.deliver(pending.ids);
   return { row: fresh ?? row, isAnswered: true };
 }

@@ -1,7 +1,7 @@
 /** One check of a payment with several attempts: what it finds of one says nothing of another. */
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import type { ActivityDeps } from '../../activities/index.ts';
-import { lookAtPayment } from '../../activities/payments/payments.ts';
+import { checkPayment } from '../../activities/payments/payments.ts';
 import type { PaystackGateway } from '../../src/vendors/paystack/gateway.ts';
 import { createEvents } from '../../src/platform/telemetry/events.ts';
 import { createLogger } from '../../src/platform/telemetry/logger.ts';
@@ -36,7 +36,7 @@ function answerOf(said: Says, reference: string): Answering {
 const look = ({ transactionId }: Payer, asking: PaystackGateway = gateway) => {
   const events = createEvents(createLogger({ level: 'silent' }));
   const deps = { db: books.world, gateway: asking, events, clock: { now: () => NOW } };
-  return lookAtPayment(deps as unknown as ActivityDeps, transactionId, 'purchase');
+  return checkPayment(deps as unknown as ActivityDeps, transactionId, 'purchase');
 };
 
 /** With a second try, after the gateway had the first without telling how to pay it. */

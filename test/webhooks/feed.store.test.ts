@@ -35,12 +35,12 @@ async function tell(
   db: WorldDb,
   accountId: string | null,
   key: string = randomUUID(),
-  written: PendingMessages = newPendingMessages(),
+  pending: PendingMessages = newPendingMessages(),
 ): Promise<string> {
   const { rows } = await sql<{ found: string[] | null }>`
     select ${subscribers('endpoint.disabled', sql`${accountId}::text`)} as found`.execute(db);
   const about = { key, subject: null, accountId, subscribers: rows[0]?.found ?? null, at: NOW };
-  await enqueueWebhook(db, { event: 'endpoint.disabled', facts: { ...FACTS, url: key }, ...about }, written);
+  await enqueueWebhook(db, { event: 'endpoint.disabled', facts: { ...FACTS, url: key }, ...about }, pending);
   return key;
 }
 
@@ -90,12 +90,12 @@ describe('an event', () => {
     const accountId = newAccountId();
     for (let made = 0; made < 3; made += 1)
       await newEndpoint(books.world, accountId, { events: ['endpoint.disabled'] });
-    const written = newPendingMessages();
-    await tell(books.world, accountId, randomUUID(), written);
+    const pending = newPendingMessages();
+    await tell(books.world, accountId, randomUUID(), pending);
     const [event] = (await read(accountId)).events;
     const found = await messages(accountId);
     expect(found.map((row) => [row.event_id, row.body])).toEqual(Array(3).fill([event?.id, event?.body]));
-    expect(written.ids.toSorted()).toEqual(found.map(({ id }) => id).toSorted());
+    expect(pending.ids.toSorted()).toEqual(found.map(({ id }) => id).toSorted());
   });
 
   it('is not written where its transaction does not end well', async () => {
@@ -165,9 +165,9 @@ describe('an event for every account', () => {
       .set({ events: ['payment.received'] })
       .where('account_id', '=', deaf)
       .execute();
-    const written = newPendingMessages();
-    await tell(books.world, null, randomUUID(), written);
-    expect(written).toEqual(newPendingMessages());
+    const pending = newPendingMessages();
+    await tell(books.world, null, randomUUID(), pending);
+    expect(pending).toEqual(newPendingMessages());
     for (const accountId of accounts)
       expect(await messages(accountId)).toMatchObject([{ status: 'PENDING', attempts: 0 }]);
     expect(await messages(deaf)).toEqual([]);

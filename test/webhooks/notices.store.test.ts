@@ -39,8 +39,8 @@ const now = new Date();
 const ago = (ms: number): Date => new Date(now.getTime() - ms);
 
 const notices = () => books.owner.selectFrom('notices').selectAll().orderBy('created_at').execute();
-const gone = (endpoint: Endpoint, written = newPendingMessages()) =>
-  disableEndpoint(books.world, endpoint, { reason: 'GONE', at: now }, written);
+const gone = (endpoint: Endpoint, pending = newPendingMessages()) =>
+  disableEndpoint(books.world, endpoint, { reason: 'GONE', at: now }, pending);
 
 /** An account with an address, and an endpoint. */
 async function owned(): Promise<{ endpoint: Endpoint; email: string }> {

@@ -25,7 +25,7 @@ import {
 } from '../contract.ts';
 import type { PaymentPoller } from '../payments/payment-poller.ts';
 import { startDeliveries } from '../webhooks/start-deliveries.ts';
-import { beginMove, closeMove, lookAtSupplier, makeMove } from '../steps.ts';
+import { beginMove, closeMove, checkSupplier, makeMove } from '../steps.ts';
 
 /** `not-now`: the rows are at another stage, which the workflow will reach. */
 export type ActionHandler = (asked: BegunAction) => Promise<CarriedOutAction>;
@@ -147,7 +147,7 @@ export function closedPurchaseActions(
   return async ({ request, moveId }) => {
     if (request.move === 'look-at-gateway' && poller) return checkGatewayFor(moveId, poller);
     if (request.move === 'look-at-supplier') {
-      const { did } = await lookAtSupplier(transactionId);
+      const { did } = await checkSupplier(transactionId);
       return closeMove(moveId, { did });
     }
     // The stated outcome is checked against what the gateway says now. Earlier builds did not check.

@@ -280,13 +280,13 @@ export function carryOutAction(
   db: WorldDb,
   moveId: string,
   { stage, now }: { readonly stage: ActionStage; readonly now: Date },
-  written: PendingMessages = newPendingMessages(),
+  pending: PendingMessages = newPendingMessages(),
 ): Promise<Outcome | { readonly outcome: 'not-now' }> {
   return db.transaction().execute(async (trx) => {
     const row = await lockAction(trx, moveId);
     if (!row) return notAsked();
     const subject = await findActionSubject(trx, row.transaction_id, true);
-    await findUnsent(trx, row.transaction_id, written);
+    await findUnsent(trx, row.transaction_id, pending);
     if (row.closed_at !== null || !subject) return outcomeOf(row, subject);
     if (!isBegun(row)) return notAsked();
     if (STAGE_OF[subject.facts.status] !== stage) return { outcome: 'not-now' };
@@ -294,7 +294,7 @@ export function carryOutAction(
     const ended = refusal ? { refusal } : await EFFECTS[row.move](trx, row, subject, now);
     if ('refusal' in ended && stage === 'delivering') await endWithdrawal(trx, row.transaction_id);
     const closed = await endAction(trx, row, ended, now);
-    await findUnsent(trx, row.transaction_id, written);
+    await findUnsent(trx, row.transaction_id, pending);
     return outcomeOf(closed, subject, false);
   });
 }

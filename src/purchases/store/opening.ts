@@ -35,7 +35,7 @@ export async function openPurchase(
   db: WorldDb,
   input: PurchaseInput,
   options: OpenOptions,
-  written: PendingMessages = newPendingMessages(),
+  pending: PendingMessages = newPendingMessages(),
 ): Promise<Opened> {
   const found = await readBeforeOpening(db, input);
   if (found.already) return OPENED;
@@ -53,11 +53,11 @@ export async function openPurchase(
       await useQuote(trx, input, options.now);
       const { transactionId, accountId, quote } = input;
       const because = { key: transactionId, subject: transactionId, accountId, currency: quote.currency };
-      await enqueueLowBalance(trx, because, opened, written);
+      await enqueueLowBalance(trx, because, opened, pending);
       return OPENED;
     }
     const lacking = input.paymentMethod === 'WALLET' ? INSUFFICIENT : TOO_MANY_UNPAID;
-    return refuse(trx, input, options, refusal ?? unusable ?? lacking, written);
+    return refuse(trx, input, options, refusal ?? unusable ?? lacking, pending);
   });
 }
 
@@ -67,7 +67,7 @@ async function refuse(
   input: PurchaseInput,
   options: OpenOptions,
   given: Refusal,
-  written: PendingMessages,
+  pending: PendingMessages,
 ): Promise<Opened> {
   const { already, isKept, item, refusal = given } = await readBeforeOpening(trx, input);
   if (already) return OPENED;
@@ -79,7 +79,7 @@ async function refuse(
     await sql`with opened as (select), ${openingOf(kept, options, item, refusal)} select`.execute(trx);
   else if (!isKept && kept.idempotency) await insertKey(trx, kept, refusal);
   else if (!isKept) await keepRefusedId(trx, input.transactionId, refusal);
-  await enqueueStatus(trx, input.transactionId, 'FAILED', written);
+  await enqueueStatus(trx, input.transactionId, 'FAILED', pending);
   return { opened: false, refusal };
 }
 

@@ -129,14 +129,14 @@ export async function recordAttempt(
   delivery: WebhookDelivery,
   made: AttemptMade,
   verdict: Verdict,
-  disabling?: { readonly reason: DisablingReason; readonly written: PendingMessages },
+  disabling?: { readonly reason: DisablingReason; readonly pending: PendingMessages },
 ): Promise<Recorded> {
   if (!disabling)
     return { isNew: await writeAttempt(db, delivery, made, verdict), verdict, isDisabled: false };
   return inTransaction(db, async (trx) => {
-    const { reason, written } = disabling;
+    const { reason, pending } = disabling;
     const endpoint = { ...delivery.endpoint, accountId: delivery.accountId };
-    const isDisabled = await disableEndpoint(trx, endpoint, { reason, at: made.endedAt }, written);
+    const isDisabled = await disableEndpoint(trx, endpoint, { reason, at: made.endedAt }, pending);
     const final: Verdict = isDisabled ? { status: 'FAILED' } : verdict;
     return { isNew: await writeAttempt(trx, delivery, made, final), verdict: final, isDisabled };
   });

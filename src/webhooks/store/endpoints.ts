@@ -196,7 +196,7 @@ export async function disableEndpoint(
   db: WorldDb,
   { id, accountId, failingSince }: ToDisable,
   { reason, at }: { readonly reason: DisablingReason; readonly at: Date },
-  written: PendingMessages,
+  pending: PendingMessages,
 ): Promise<boolean> {
   return inTransaction(db, async (trx) => {
     const { rows } = await sql<{ url: string; failing_since: Date | null; subscribers: string[] | null }>`
@@ -221,7 +221,7 @@ export async function disableEndpoint(
         facts: { endpointId: id, url, reason },
         at,
       },
-      written,
+      pending,
     );
     const facts = {
       endpointId: id,
