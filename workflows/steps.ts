@@ -151,7 +151,7 @@ export function tryDelivering(input: PurchaseInput): Promise<DeliverOutcome> {
   const { tryDelivering: tryOnce } = proxyLocalActivities<OrderActivities>({
     startToCloseTimeout: Math.min(INLINE_ATTEMPT_MS, Math.trunc(input.timings.answerWithinMs / 4)),
     retry: { maximumAttempts: 1 },
-    summary: 'Deliver and settle: one quick attempt at the supplier',
+    summary: 'Deliver and settle: one inline attempt at the supplier',
   });
   return unknownOnFailure(tryOnce(input.transactionId, input.timings.doubtMs));
 }

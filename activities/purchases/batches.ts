@@ -22,11 +22,11 @@ const ROWS_AT_ONCE = 4;
 const ROWS_READ_AT_ONCE = 20;
 /** Short, so that a few workers serve many batches in turn. */
 const RUNS_FOR_MS = 10_000;
-/** A purchase goes on without us: its row is found at the next look. A place in this queue is needed by others. */
+/** A purchase continues without this step, and the next check finds its row. Other batches need this queue. */
 const ANSWER_WITHIN_MS = 3_000;
 /** As long as the next row may wait for its turn among all batches; then this one lets others go first. */
 const TURN_WITHIN_MS = 1_000;
-/** After the time of the next look, the sweep makes sure that there is a workflow. */
+/** When the next check is so late, the sweep makes sure that a workflow runs. */
 const OVERDUE_MS = 60_000;
 /** A few dozen starts a second; the next sweep takes the rest. */
 const MAX_BEGUN_PER_SWEEP = 100;

@@ -254,7 +254,7 @@ const REASONS: Record<SupplierRefusal, FailureReason> = {
   REQUEST_REFUSED: 'SUPPLIER_REFUSED',
 };
 
-/** A final refusal is on the row before anybody hears of it: only then is the money given back. */
+/** A final refusal is written to the row before it is answered: the money is given back by the row only. */
 async function refuse(
   deps: ActivityDeps,
   delivery: Delivery,

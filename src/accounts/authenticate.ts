@@ -132,8 +132,8 @@ export function invalidToken(): DomainError {
   return new DomainError('INVALID_TOKEN', 'Invalid or expired API key');
 }
 
-/** How often unknown keys, from addresses with too many failures, may make us look for keys that were made since the last poll. */
-const LOOK_FOR_NEW_KEYS_MS = 250;
+/** How often unknown keys, from addresses with too many failures, make us poll for keys that were made since the last poll. */
+const NEW_KEYS_POLL_MS = 250;
 
 /**
  * Distinguishes valid keys that this process has not met yet from guesses, so that guesses from an address lock out no neighbour behind it. `poll`
@@ -151,7 +151,7 @@ function createIssuedKeys({
   let soon: Promise<void> | undefined;
   /** One poll for all that wait for it, and a pause before the next: guesses cannot make it more. */
   const pollSoon = (): Promise<void> => {
-    soon ??= pause(LOOK_FOR_NEW_KEYS_MS)
+    soon ??= pause(NEW_KEYS_POLL_MS)
       .then(poll)
       .catch(onError)
       .finally(() => (soon = undefined));

@@ -161,7 +161,7 @@ async function stateTagOf(db: WorldDb, request: ActionInput): Promise<string> {
   return failed.map((refund) => attemptKey(refund, refund.attempt)).join();
 }
 
-/** A workflow refused this action. Raises the alert if none of our processes wrote it: then a stranger sent it. */
+/** A workflow refused this action. Raises the alert if none of our processes wrote it: then someone else sent it. */
 export async function alertUnlessOnRecord(
   { db, events }: { readonly db: WorldDb; readonly events: Pick<Events, 'unverifiedRequest'> },
   { transactionId, moveId, move }: Readonly<Record<'transactionId' | 'moveId' | 'move', string>>,

@@ -16,7 +16,7 @@ export const BATCH_REPAIR_ACTIONS = [
 ] as const satisfies readonly (OperatorAction | 'replay')[];
 export type BatchRepairAction = (typeof BATCH_REPAIR_ACTIONS)[number];
 
-/** What a second person can look through, and some minutes of work. */
+/** What a second person can review, and some minutes of work. */
 export const MAX_BATCH_REPAIR_ROWS = 500;
 
 export const BATCH_REPAIR_STATUSES = [
@@ -46,7 +46,7 @@ export const mayRepair = (role: Role, action: BatchRepairAction): boolean =>
 export const rolesForRepair = (action: BatchRepairAction): readonly Role[] =>
   action === 'replay' ? rolesWith('replay') : rolesFor(action);
 
-/** Without an outcome an item is asked about again after these waits; then a person looks. An action that was begun goes on by itself. */
+/** Without an outcome an item is tried again after these waits; then a person must check. An action that has begun continues by itself. */
 const AGAIN_AFTER_MS: readonly number[] = [2_000, 15_000, 60_000];
 
 /** undefined: no further attempt. */

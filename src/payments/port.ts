@@ -152,7 +152,7 @@ export interface PaymentGateway {
   charge(request: ChargeRequest): Promise<GatewayOutcome<PaymentInstructions>>;
   /** The gateway's state of a charge; null: the gateway holds none. Never creates one. */
   findCharge(reference: string): Promise<GatewayOutcome<GatewayCharge | null>>;
-  /** Sends money back. Look with findRefund first: the gateway itself takes a second partial refund as a new one. */
+  /** Sends money back. Call findRefund first: the gateway itself takes a second partial refund as a new one. */
   refund(request: RefundRequest): Promise<GatewayOutcome<GatewayRefund>>;
   /** The refund made under our key, or null. */
   findRefund(

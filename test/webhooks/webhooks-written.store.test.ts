@@ -292,7 +292,7 @@ describe('a purchase that nobody pays', () => {
     await newEndpoint(books.world, accountId);
     const { transactionId } = await opened(accountId, { paymentMethod: 'CARD' });
     const pending = newPendingMessages();
-    expect(await closeUnpaid(books.world, transactionId, 'PAYMENT_EXPIRED', written)).toBe('closed');
+    expect(await closeUnpaid(books.world, transactionId, 'PAYMENT_EXPIRED', pending)).toBe('closed');
     expect(await closeUnpaid(books.world, transactionId, 'PAYMENT_EXPIRED')).toBe('closed');
     expect(await told(accountId)).toMatchObject([{ transactionId, status: 'FAILED', esimId: '' }]);
     expect(pending.ids).toHaveLength(1);

@@ -98,7 +98,7 @@ export function handleActions(transactionId: string, first: PurchaseSituation | 
   };
 }
 
-/** A worker looks whether an operator has asked for what is refused here. */
+/** A worker checks whether an operator asked for what is refused here. */
 function reportingRefusal(
   transactionId: string,
   request: Partial<ActionRequest> | undefined,

@@ -10,7 +10,7 @@ import type { PackagesTable, PackageVersionsTable } from './tables.ts';
 
 type SoldColumn = Exclude<keyof PackagesTable, 'package_code' | 'slug' | 'withdrawn_at'>;
 
-/** What is sold, and the name under which its change is told; null: it says nothing to a buyer. */
+/** What is sold, and the name of its change in the feed; null: buyers do not see it. */
 const SOLD: Readonly<Record<SoldColumn, ChangedField | null>> = {
   package_type: null,
   name: 'packageName',

@@ -1,4 +1,4 @@
-/** What an id leads to in one world. Every branch is one look into an index. */
+/** What an id leads to in one world. Every branch is one index lookup. */
 import { sql } from 'kysely';
 import type { Money } from '../../domain/money.ts';
 import { UNMATCHED_EVENT } from '../../payments/store/gateway-events.ts';

@@ -10,7 +10,7 @@ import type { AccountsDb } from '../database/tables.ts';
 import { bindAll, guardAll, type Bound } from './bind.ts';
 import { composeFinance, type FinanceWorld } from './finance.ts';
 
-/** Where the workflows of each world can be looked at. */
+/** Where people can see the workflows of each world. */
 export interface TemporalUi {
   /** Without a slash at its end. */
   readonly url: string;

@@ -37,7 +37,7 @@ const BATCH_PART = 1 / 4;
 /** What the requests for one account may take of the gateway's bound, and what reconciliation may. */
 const ONE_ACCOUNTS_PART = 1 / 4;
 const RECONCILIATION_PART = 1 / 4;
-/** A pacer is a few hundred bytes. One that is forgotten has been idle for longer than it looks back. */
+/** A pacer is a few hundred bytes. One that is forgotten has been idle for longer than its window. */
 const MAX_ACCOUNT_PACERS = 10_000;
 
 /** How long readiness waits for Redis to answer. */

@@ -30,7 +30,7 @@ export function createRenderCache(): RenderCache {
   });
   return {
     async answer(world, words, render) {
-      // Callers' words are free of control characters (fields.ts), so a newline separates without doubt.
+      // Callers' words are free of control characters (fields.ts), so a newline separates them safely.
       const key = `${world.environment}\n${world.catalogueRevision()}\n${words.join('\n')}`;
       const known = answers.get(key);
       if (known) return known;

@@ -65,7 +65,7 @@ export interface PathParameter {
   readonly notFound: { readonly code: ErrorCode; readonly message: string };
 }
 
-/** Looks into the raw request, before validation: which of two shapes a request asks for shows in one field of it. */
+/** The raw request, before validation: one field of it says which of two shapes it has. */
 export interface RawInput {
   readonly query: ReadonlyMap<string, string>;
   /** The parsed body's own fields, or nothing while the body has not been read. */

@@ -28,7 +28,7 @@ export function createEvents(log: EventLog, metrics?: WorldMetrics) {
   };
 }
 
-/** What a step was asked to do without anybody behind it. `step`: a local one was scheduled on a task queue. */
+/** What a step was asked to do without a request of ours. `step`: a local one was scheduled on a task queue. */
 type UnverifiedRequest = (typeof UNVERIFIED_REQUESTS)[number];
 
 type BatchCount = 'rows' | 'queued' | 'processing' | 'succeeded' | 'failed';

@@ -40,7 +40,7 @@ export interface WorkersOptions extends TemporalServer {
   readonly identity: string;
   /** Absent: unversioned, every worker takes every task. */
   readonly deployment?: { readonly name: string; readonly buildId: string };
-  /** What hands on to steps what they are about. */
+  /** Propagates the log context and the trace to steps. */
   readonly steps?: ReturnType<typeof contextPropagation>;
   /** A local activity was scheduled on a task queue, which none of our workflows does. `workflowId`: whose it says that it is. */
   readonly onScheduledLocal?: (activityType: string, workflowId: string) => void;
@@ -191,7 +191,7 @@ const ACROSS_THE_NETWORK = {
 } as const;
 
 const ROOM_TO_BE_TURNED_AWAY = 50;
-/** Attempts that hang in their tasks hold half of the places at most. */
+/** Attempts that hang in their tasks hold half of the permits at most. */
 const DELIVERY_TASKS = 2 * ATTEMPTS_IN_TASKS;
 /** Most deliveries are over within their first task; those that wait are read back, which is quick. */
 const CACHED_DELIVERIES = 2 * DELIVERY_TASKS;

@@ -235,7 +235,7 @@ export interface BatchStanding {
 }
 
 /**
- * Brings rows and batch up to what the purchases say. `nextCheckMs`: when the sweep looks whether the workflow still runs, by the counts. The batch
+ * Brings rows and batch up to what the purchases say. `nextCheckMs`: when the sweep checks that the workflow still runs, by the counts. The batch
  * is closed, once, when each purchase is; undefined: there is no such batch.
  */
 export async function settleBatch(

@@ -62,7 +62,7 @@ interface KeptFigure {
   readonly key: string;
 }
 
-/** Each with its sums and deltas, and with its count from the rows; `key` tells one figure from another. */
+/** Each with its sums and deltas, and with its count from the rows; `key` identifies the figure. */
 const KEPT: readonly KeptFigure[] = [
   {
     name: 'purchases',

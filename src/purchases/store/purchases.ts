@@ -75,7 +75,7 @@ export function topUpItem(totals: TopUpTotals, answeredAt: Date): DeliveredItem 
   };
 }
 
-/** Keeps the delivery of an open purchase that cannot be settled. Safe to repeat. What a top-up changes is notified of by the next look. */
+/** Keeps the delivery of an open purchase that cannot be settled. Safe to repeat. The next check notifies of what a top-up changes. */
 export async function saveDeliveredItem(
   db: WorldDb,
   transactionId: string,
@@ -107,7 +107,7 @@ const clearAttention = sql`
   attention_reason = case when attention_reason = any(${[...CLAIMS]}) then attention_reason end`;
 
 /**
- * Keeps the delivery, closes the purchase, shows the eSIM to its owner, posts the hold, books the cost, tells merchants. One statement; safe to repeat.
+ * Keeps the delivery, closes the purchase, shows the eSIM to its owner, posts the hold, books the cost, enqueues the webhook. One statement; safe to repeat.
  * Throws HoldConflict when the money was given back before, and during a withdrawal.
  */
 export async function settlePurchase(

@@ -189,7 +189,7 @@ export interface ToDisable {
 }
 
 /**
- * Disables an endpoint, fails its pending messages, e-mails the owner and tells the account's other endpoints, in one transaction (the
+ * Disables an endpoint, fails its pending messages, e-mails the owner and notifies the account's other endpoints, in one transaction (the
  * caller's, if there is one). `false`: it was disabled or deleted before, or has recovered.
  */
 export async function disableEndpoint(

@@ -33,7 +33,7 @@ export interface FeedPage {
   readonly hasMore: boolean;
 }
 
-/** How many events one call with a filter looks at, so that a rare event costs no scan of the whole feed. */
+/** How many events one call with a filter reads, so that a rare event costs no scan of the whole feed. */
 const SCAN_LIMIT = 1_000;
 
 interface Row {

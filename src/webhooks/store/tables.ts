@@ -29,7 +29,7 @@ export interface WebhookOlderSecretsTable {
   until: Date;
 }
 
-/** What happened on an account, as its feed tells it. */
+/** What happened on an account, as its feed shows it. */
 export interface EventsTable {
   id: string;
   /** Made of the transaction's id: one that commits later may have a lower one only while it is not shown (store/feed.ts). */

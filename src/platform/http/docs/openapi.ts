@@ -89,14 +89,14 @@ export interface DocumentedEvent {
 export function makeOpenApiDocument(
   routes: readonly Route[],
   events: readonly DocumentedEvent[],
-  about: { readonly version: string; readonly brand: string },
+  service: { readonly version: string; readonly brand: string },
 ): object {
   const registry = new OpenAPIRegistry();
   registry.registerComponent('securitySchemes', SECURITY_SCHEME, {
     type: 'apiKey',
     in: 'header',
     name: 'X-API-Key',
-    description: `\`${about.brand}_live_…\` for production, \`${about.brand}_test_…\` for the sandbox. For servers only.`,
+    description: `\`${service.brand}_live_…\` for production, \`${service.brand}_test_…\` for the sandbox. For servers only.`,
   });
   registry.registerComponent('securitySchemes', COOKIE_SECURITY_SCHEME, {
     type: 'apiKey',
@@ -107,7 +107,7 @@ export function makeOpenApiDocument(
       'and `/api` the headers `Simway-Account` and `Simway-Environment` (`live` or `test`) say what the request is about.',
   });
   for (const event of events) registerEvent(registry, event);
-  const info = { title: 'eSIM Reseller API', version: about.version, description: DESCRIPTION };
+  const info = { title: 'eSIM Reseller API', version: service.version, description: DESCRIPTION };
   return generateDocument(registry, routes, info, TAGS);
 }
 

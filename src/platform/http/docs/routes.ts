@@ -13,12 +13,12 @@ const HIDDEN = { key: 'public', scope: undefined, shapes: ['general'], errors: [
 export function docsRoutes(
   apiRoutes: readonly Route[],
   events: readonly DocumentedEvent[],
-  about: { readonly version: string; readonly brand: string },
+  service: { readonly version: string; readonly brand: string },
 ): Route[] {
   // Made when first read: it costs more than the rest of an API's start.
   let document: Buffer | undefined;
   const openApi = openApiRoute(
-    () => (document ??= Buffer.from(toJson(makeOpenApiDocument([...apiRoutes, openApi], events, about)))),
+    () => (document ??= Buffer.from(toJson(makeOpenApiDocument([...apiRoutes, openApi], events, service)))),
   );
   return [openApi, pageRoute(), fileRoute()];
 }
