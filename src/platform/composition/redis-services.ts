@@ -137,13 +137,13 @@ export function composeRedisServices(
     /** How often the watch over unpaid payments may call the gateway, all processes together. */
     watchPacerFor: (environment: Environment) =>
       pacer(`${environment}:gateway-watch`, WATCH_REQUESTS_PER_SECOND),
-    /** Never fails readiness: everything goes on without Redis. */
+    /** Never fails readiness: everything continues without Redis. */
     check: async (): Promise<ReadinessCheck> => {
       if (await redis?.isReady(CHECK_WITHIN_MS)) return { name: 'redis', ok: true };
       const why = redis ? (redis.problem() ?? 'not reachable') : 'not configured';
       return { name: 'redis', ok: true, detail: `${why}, limits are per process` };
     },
-    /** Call it first when a process stops: background work that waits for a slot gives up, and other processes go on with it. */
+    /** Call it first when a process stops: background work that waits for a slot gives up, and other processes continue with it. */
     endBackground: (): void => backgroundEnds.abort(),
     close: (): Promise<void> => Promise.resolve(redis?.close()),
   };
