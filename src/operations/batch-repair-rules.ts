@@ -1,8 +1,7 @@
 /** Batch repairs: one action on many items of the stuck list, asked for by one person and approved by another. */
 import { may, mayPerform, rolesFor, rolesWith, type OperatorAction, type Role } from '../accounts/roles.ts';
 import type { Money } from '../domain/money.ts';
-import type { StuckClass } from './stuck-rules.ts';
-import type { StuckFilter } from './stuck.ts';
+import type { StuckClass, StuckFilter } from './stuck-rules.ts';
 
 /** Those that need no decision about each purchase: no evidence of its own, no package, no outcome. */
 export const BATCH_REPAIR_ACTIONS = [

@@ -28,8 +28,8 @@ import type { ActionOutcome } from './rules.ts';
 import { search } from './search.ts';
 import type { EffectPreview } from './store/actions.ts';
 import type { Decision } from './store/batch-repairs.ts';
-import type { StuckItem } from './stuck-rules.ts';
-import { findStuck, type StuckFilter } from './stuck.ts';
+import type { StuckItem, StuckFilter } from './stuck-rules.ts';
+import { findStuck } from './stuck.ts';
 import { purchaseTimeline, type Timeline } from './timeline.ts';
 
 export interface StuckPage extends Page<StuckItem> {

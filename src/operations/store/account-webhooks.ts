@@ -1,5 +1,5 @@
 /** Webhook endpoints and messages of an account, for operators. Secrets, bodies, headers, answers and what stands behind a host are not read. */
-import { sql } from 'kysely';
+import { sql, type RawBuilder } from 'kysely';
 import type { WorldDb } from '../../platform/database/tables.ts';
 
 /** Of each message: more than one series of attempts makes. */

@@ -4,6 +4,7 @@ import type { AccountCurrency } from '../../domain/money.ts';
 import type { PaymentInstructions } from '../port.ts';
 import {
   CLAIMS,
+  DEFAULT_UNPAID_LIMITS,
   chargeReference,
   takesMoneyForMs,
   type ChargeQuote,
