@@ -11,7 +11,7 @@ import type { BatchEngine, PurchaseEngine } from '../src/purchases/deps.ts';
 import type { Pacer } from '../src/platform/rate-limiter.ts';
 import type { PaymentGateway } from '../src/payments/port.ts';
 import type { RateSource } from '../src/catalogue/port.ts';
-import type { SecretBox } from '../src/platform/secret-box-port.ts';
+import type { SecretBox } from '../src/platform/secret-box.ts';
 import type { TermsSigner } from '../src/platform/frozen-terms.ts';
 import type { WebhookSender } from '../src/platform/outbound/webhook-sender.ts';
 import type { WorldDb } from '../src/platform/database/tables.ts';

@@ -104,7 +104,7 @@ export type ActionSinks = { actions: { rejected(action: RejectedAction): void } 
 /** Orders where needed, checks until delivered, refused or out of time, and settles. */
 export interface DeliverRequest {
   readonly transactionId: string;
-  /** How long to go on checking; 0: one attempt. */
+  /** How long to continue checking; 0: one attempt. */
   readonly budgetMs: number;
   readonly lookFirstMs: number;
   readonly lookMaxMs: number;

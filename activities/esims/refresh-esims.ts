@@ -34,7 +34,7 @@ export async function refreshEsims(deps: Deps): Promise<string> {
   return `usage of ${done.usage} eSIMs, state of ${done.checked}, ${done.events} events`;
 }
 
-/** Throws SupplierUnavailable: the next run goes on with others. */
+/** Throws SupplierUnavailable: the next run continues with others. */
 async function refreshUsage(deps: Deps): Promise<number> {
   const now = deps.clock.now();
   const esimTranNos = await claimForUsage(deps.db, { now, limit: USAGE_BATCH });
@@ -53,7 +53,7 @@ async function refreshState(deps: Deps, done: { unanswered: number }): Promise<n
   return 1;
 }
 
-/** Within half a minute of notices; the next turn goes on. */
+/** Within half a minute of notices; the next turn continues. */
 const MAX_BATCHES = 50;
 const BATCH = 100;
 

@@ -1,7 +1,7 @@
 /**
  * Delivery: order at the supplier under our id, fetch the result, and settle in one transaction. Repeats are safe: the supplier treats a repeated
- * transactionId as the same request. Every order attempt is counted on the purchase's row before it is sent; a refusal is final only when no earlier
- * attempt can still be accepted, or be accepted and not yet listed.
+ * transactionId as the same request. Every order attempt is counted on the purchase's row before it is sent. A refusal is final only when no earlier
+ * attempt can still be accepted or appear in the supplier's list.
  */
 import { sleep } from '@temporalio/activity';
 import type { TopUpTotals } from '../../src/esims/rules.ts';
@@ -254,7 +254,7 @@ const REASONS: Record<SupplierRefusal, FailureReason> = {
   REQUEST_REFUSED: 'SUPPLIER_REFUSED',
 };
 
-/** A final refusal is written to the row before it is answered: the money is given back by the row only. */
+/** A final refusal is written to the row before it is answered, because the row decides whether the money goes back. */
 async function refuse(
   deps: ActivityDeps,
   delivery: Delivery,

@@ -1,5 +1,5 @@
 import { KEEP_NOTICES_MS, shouldDisable } from '../../src/webhooks/rules.ts';
-import type { SecretBox } from '../../src/platform/secret-box-port.ts';
+import type { SecretBox } from '../../src/platform/secret-box.ts';
 import { forgetNotices } from '../../src/webhooks/store/notices.ts';
 import { forgetMessages, listOverdue, markSwept } from '../../src/webhooks/store/deliveries.ts';
 import {
@@ -19,7 +19,7 @@ const OVERDUE_MS = 30_000;
 /** Between two hand-overs of a message whose queue no worker serves. */
 const AGAIN_AFTER_MS = 120_000;
 const BATCH = 200;
-/** Within the activity's timeout. The next run goes on. */
+/** Within the activity's timeout. The next run continues. */
 const RUNS_FOR_MS = 20_000;
 /** Recovery reaches back 14 days; twice that leaves time to find out what went wrong. */
 const KEEP_MESSAGES_MS = 30 * 24 * 3_600_000;

@@ -86,7 +86,7 @@ const MAIL_KIND = {
 const TRY_AGAIN_AFTER_MS = [2_000, 15_000];
 
 /**
- * Mails to users hold a link that is worth a password, so they are in no table: they are sent at once, tried again for a few seconds, and otherwise
+ * Mails to users hold a link that is worth a password, so no table has them. They are sent at once, tried again for a few seconds, and otherwise
  * lost. The caller does not wait for it, so that an answer takes as long for an unknown address.
  */
 export function createUserMails({

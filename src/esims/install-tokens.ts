@@ -41,7 +41,6 @@ export function createInstallTokens({
   };
 }
 
-/** Whether a text can be one of our tokens. */
 export function canBeInstallToken(text: string): boolean {
   return TOKEN.test(text);
 }

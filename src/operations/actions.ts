@@ -176,7 +176,7 @@ async function make(deps: OperatorActionDeps, request: ActionRequest): Promise<A
   return asked.outcome === 'go' ? sendToWorkflow(deps, { ...request, moveId: asked.moveId }) : asked;
 }
 
-/** Asks the purchase's workflow; where that is gone, a new one that goes on with it or, when it is closed, repairs it. */
+/** Asks the purchase's workflow; where that is gone, a new one that continues with it or, when it is closed, repairs it. */
 async function sendToWorkflow(deps: OperatorActionDeps, request: ActionRequest): Promise<ActionOutcome> {
   try {
     const made = await deps.engine.move(request, OUTCOME_WITHIN_MS);

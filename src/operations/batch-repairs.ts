@@ -1,6 +1,6 @@
 /**
- * Batch repairs: a person asks for one action on what a filter of the stuck list finds, each item is tried out first, another person approves
- * the list, and the workers take the action on each row as if that person had asked for it alone.
+ * Batch repairs. A person asks for one action on what a filter of the stuck list finds, and each item is tried out first. Another person approves
+ * the list. Then the workers take the action on each row, as if the first person had asked for it alone.
  */
 import { randomBytes } from 'node:crypto';
 import type { Clock } from '../domain/clock.ts';
@@ -103,7 +103,7 @@ export function createBatchRepairs(deps: BatchRepairDeps) {
       if (decision === 'approve') await engine.begin(repairId);
       return read(repairId);
     },
-    /** What runs goes on to its end; the rest is skipped. NOT_FOUND; VALIDATION_ERROR where it does not run. */
+    /** What runs continues to its end; the rest is skipped. NOT_FOUND; VALIDATION_ERROR where it does not run. */
     stop: async (repairId: string, { by, reason }: { readonly by: string; readonly reason: string }) => {
       const isStopping = await askToStop(db, repairId, { by, reason, now: clock.now() });
       const repair = await read(repairId);
@@ -235,7 +235,7 @@ async function takeAction(
   return rowOutcome(await approveIfWaiting(actions, made, approver));
 }
 
-/** Takes the steps that are possible now. One above a limit goes on waiting: the second person saw no amount. */
+/** Takes the steps that are possible now. One above a limit keeps waiting: the second person saw no amount. */
 async function takeReplay(
   replayDeps: ReplayDeps,
   {

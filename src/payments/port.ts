@@ -125,7 +125,6 @@ export interface StatementLine {
   readonly at: Date;
 }
 
-/** One page of the charges that are paid. */
 export interface PaidCharges {
   /** Of this page; those of the other mode are left out. */
   readonly references: readonly string[];

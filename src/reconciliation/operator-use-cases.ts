@@ -72,7 +72,7 @@ async function reconcile(
 ): Promise<ReconcileSummary | 'running' | null> {
   const run = compare({ askedBy: person.email, range });
   try {
-    // The run goes on without the caller: Temporal and the list of differences show how it ends.
+    // The run continues without the caller: Temporal and the list of differences show how it ends.
     const compared = await inTime(run, reconcileWithinMs);
     return compared.late ? 'running' : compared.value;
   } catch (error) {

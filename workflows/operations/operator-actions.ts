@@ -42,7 +42,7 @@ export interface ActionHandlers {
   hold(state: PurchaseSituation): void;
   readonly isWaiting: () => boolean;
   take(): PendingAction | undefined;
-  /** A caller can be answered only after the workflow goes on, so it must not wait for all answers. */
+  /** A caller can be answered only after the workflow continues, so it must not wait for all answers. */
   readonly isBlocked: () => boolean;
   /** Actions that have ended. */
   count(): number;

@@ -10,7 +10,7 @@ import type { PaymentPoller } from '../payments/payment-poller.ts';
 import { checkGatewayFor, type PendingAction } from '../operations/operator-actions.ts';
 import { closeMove, deliverOnce, checkSupplier, makeMove, withdrawForMove } from '../steps.ts';
 
-/** How the purchase goes on after an action. */
+/** How the purchase continues after an action. */
 export type DeliveryChange =
   /** As before. */
   | { readonly way: 'on' }

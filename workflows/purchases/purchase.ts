@@ -211,7 +211,7 @@ function pauseHooks(context: PurchaseContext) {
 }
 
 /**
- * Delivers while the buyer waits, then answers PROCESSING and goes on. Ends only with a known outcome. `hadUnknownOutcome`: an earlier order may
+ * Delivers while the buyer waits, then answers PROCESSING and continues. Ends only with a known outcome. `hadUnknownOutcome`: an earlier order may
  * still arrive, so exactly one attempt with time enough for its answer is made. A second one would make the next refusal uncertain again.
  */
 async function deliver(

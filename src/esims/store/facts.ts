@@ -1,6 +1,6 @@
 /**
- * Everything that the supplier says about a delivered eSIM is written here, and what its merchant is notified of with it, in one transaction under the
- * row's lock: no change is silent. Old, repeated and contradictory facts are harmless. Install data is secret and never logged.
+ * Writes everything that the supplier says about a delivered eSIM, and enqueues what its merchant is notified of, in one transaction under the row's
+ * lock. Old, repeated and contradictory facts are harmless. Install data is secret and never logged.
  */
 import { DAY_MS } from '../../domain/clock.ts';
 import { sql, type Updateable } from 'kysely';

@@ -2,7 +2,7 @@
 import { sql } from 'kysely';
 import { sealedQrCodeUrl } from '../../webhooks/event-rules.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
-import { SEAL_PREFIX_BYTES } from '../../platform/secret-box-port.ts';
+import { SEAL_PREFIX_BYTES } from '../../platform/secret-box.ts';
 import type { EsimRow } from './esims.ts';
 
 /** Empty once sealed. */

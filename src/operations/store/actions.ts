@@ -58,7 +58,7 @@ const updateAction = (
 ): Promise<ActionRow> =>
   trx.updateTable('operator_moves').set(fields).where('id', '=', id).returningAll().executeTakeFirstOrThrow();
 
-/** Checks a request against the rows and records it, also when it is refused, before any workflow hears of it. A repeated key returns the existing record. */
+/** Checks a request against the rows and records it, also when it is refused, before any workflow gets it. A repeated key returns the existing record. */
 export async function askForAction(db: WorldDb, request: ActionRequest, now: Date): Promise<AskOutcome> {
   return db.transaction().execute(async (trx) => {
     const judged = await judgeRequest(trx, request, now);
@@ -112,7 +112,7 @@ export async function beginAction(
   });
 }
 
-/** The workflow would not take an action that was asked for, which ends it. One that is begun already goes on, and this attempt has a record of its own. */
+/** The workflow would not take an action that was asked for, which ends it. One that is begun already continues, and this attempt has a record of its own. */
 export async function recordRejection(
   db: WorldDb,
   request: ActionRequest,
@@ -307,7 +307,7 @@ const TAKES_BACK: readonly OperatorAction[] = [
   'cancel',
 ];
 
-/** The order was withdrawn for an action that is refused now: the purchase goes on. */
+/** The order was withdrawn for an action that is refused now: the purchase continues. */
 async function endWithdrawal(trx: WorldDb, transactionId: string): Promise<void> {
   await trx
     .updateTable('purchases')

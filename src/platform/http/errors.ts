@@ -129,7 +129,6 @@ export function asRefusal(error: unknown, faultCode: FaultCode = 'INTERNAL_ERROR
   return new DomainError(faultCode, 'Something went wrong on our side');
 }
 
-/** Renders a refusal as the route's answer. */
 export function renderError(refusal: DomainError, routeShape: ErrorShape): ErrorAnswer {
   const shape = shapeOf(refusal.code, routeShape);
   // A top-up answers "not there" and "not yours" with the same 404, so it never confirms that an id exists.

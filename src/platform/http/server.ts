@@ -1,6 +1,6 @@
 /**
- * Listens, with limits on what a slow or broken client can hold, and stops in order: no new connections, requests under way are
- * finished, idle connections are closed, and what is left at the deadline is cut. Also used for the admin port.
+ * Listens, with limits on what a slow or broken client can hold. Stops in order: it takes no new connections, finishes requests in progress, closes
+ * idle connections, and cuts the rest at the deadline. Also used for the admin port.
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';

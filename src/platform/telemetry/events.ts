@@ -174,7 +174,6 @@ function supplierEvents(log: EventLog, metrics: WorldMetrics | undefined) {
   };
 }
 
-/** A notice to the owner of an account. */
 type Notice = Texts<'noticeId' | 'accountId' | 'kind' | 'about'> & { readonly attempts: number };
 
 function webhookEvents(log: EventLog, metrics: WorldMetrics | undefined) {

@@ -34,7 +34,6 @@ export interface WorkersOptions extends TemporalServer {
   readonly namespace: string;
   readonly onUnreadable?: CodecOptions['onUnreadable'];
   readonly activities: Readonly<Record<QueueName, object>>;
-  /** Names of queues to serve. */
   readonly queues: readonly QueueName[];
   readonly bundle: WorkflowBundleOption;
   readonly identity: string;
@@ -165,7 +164,7 @@ function endsWith(graceIsOver: AbortSignal): ActivityInterceptorsFactory {
 }
 
 /**
- * An open workflow goes on with the version that is current: purchases are open for days, so no old version has to be kept for them. What
+ * An open workflow continues with the version that is current: purchases are open for days, so no old version has to be kept for them. What
  * changed on the way is behind patched().
  */
 function versioning({ deployment }: WorkersOptions): Pick<WorkerOptions, 'workerDeploymentOptions'> {

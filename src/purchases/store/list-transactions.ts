@@ -1,6 +1,6 @@
 /**
- * Purchases and fundings of an account in one list, as fast for an account with a million as for one with a thousand: every combination of filters walks
- * an index from its newest row, counts end at a bound, and a search reads a limited number of rows and says where to continue.
+ * Purchases and fundings of an account in one list, as fast for an account with a million as for one with a thousand. Every combination of filters
+ * reads an index from its newest row. Counts end at a bound. A search reads a limited number of rows and says where to continue.
  */
 import { sql, type RawBuilder } from 'kysely';
 import { isId } from '../../domain/ids.ts';

@@ -263,7 +263,7 @@ function closingQueries(
 }
 
 /**
- * Closes an unpaid purchase and its eSIM order. `paid`: money came first, the purchase goes on. Safe to repeat. The status is read afterwards: the
+ * Closes an unpaid purchase and its eSIM order. `paid`: money came first, the purchase continues. Safe to repeat. The status is read afterwards: the
  * update may have waited for a payment that its own snapshot does not show.
  */
 export async function closeUnpaid(

@@ -100,7 +100,6 @@ export async function useQuote(
     .execute();
 }
 
-/** Deletes quotes that expired before. */
 export function forgetQuotes(db: WorldDb, expiredBefore: Date, isOver?: () => boolean): Promise<number> {
   return inBatches(async (limit) => {
     const { numAffectedRows } = await sql`

@@ -28,7 +28,7 @@ export interface FeedEvent extends FeedPosition {
 
 export interface FeedPage {
   readonly events: readonly FeedEvent[];
-  /** Where to go on. */
+  /** Where to continue. */
   readonly next: FeedPosition;
   readonly hasMore: boolean;
 }
