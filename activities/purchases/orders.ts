@@ -3,7 +3,14 @@ import { isDeepStrictEqual } from 'node:util';
 import { LRUCache } from 'lru-cache';
 import { reopenDelivery } from '../../src/purchases/store/deliveries.ts';
 import { CLAIMS, type FundingInput } from '../../src/payments/rules.ts';
-import { closeFundingUnpaid, findFunding, findPayableUntil, flagMoney, openFunding, TOO_MANY_UNPAID } from '../../src/payments/store/payments.ts';
+import {
+  closeFundingUnpaid,
+  findFunding,
+  findPayableUntil,
+  flagMoney,
+  openFunding,
+  TOO_MANY_UNPAID,
+} from '../../src/payments/store/payments.ts';
 import { asFailureReason, type Refusal } from '../../src/domain/refusals.ts';
 import type { Opened, PurchaseInput } from '../../src/purchases/purchase.ts';
 import { openPurchase } from '../../src/purchases/store/opening.ts';

@@ -1,6 +1,12 @@
 import { Context } from '@temporalio/activity';
 import { completeBody } from '../../src/esims/message-bodies.ts';
-import { keptAnswer, keptAnswerHeaders, keptRequestHeaders, nextAttempt, shouldDisable } from '../../src/webhooks/rules.ts';
+import {
+  keptAnswer,
+  keptAnswerHeaders,
+  keptRequestHeaders,
+  nextAttempt,
+  shouldDisable,
+} from '../../src/webhooks/rules.ts';
 import type { RequestOutcome } from '../../src/platform/outbound/request.ts';
 import {
   claimDelivery,

@@ -5,7 +5,7 @@
 import { sql, type Kysely } from 'kysely';
 import { buildIndex, WORLD_INDEXES } from '../../migrations/indexes.ts';
 import { createInstallData } from '../../src/esims/install-data.ts';
-import { systemClock } from '../../src/domain/clock.ts';
+import { systemClock } from '../../src/platform/composition/context.ts';
 import type { WorldDatabase } from '../../src/platform/database/tables.ts';
 import { createSecretBox } from '../../src/platform/secret-box.ts';
 import { rebuildFigures } from '../../src/purchases/store/kept-figures.ts';

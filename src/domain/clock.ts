@@ -7,5 +7,3 @@ export const DAY_MS = 24 * HOUR_MS;
 export interface Clock {
   now(): Date;
 }
-
-export const systemClock: Clock = { now: () => new Date() };

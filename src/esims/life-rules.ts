@@ -165,7 +165,6 @@ export function isNewInstallEvent(
   return what === 'profile-deleted' || now.getTime() - last.at.getTime() > CORRECTED_AFTER_MS;
 }
 
-
 /** Until an eSIM whose question was not answered is asked about again. */
 export const CHECK_RETRY_MS = 10 * MINUTE_MS;
 export const USAGE_RETRY_MS = 30 * MINUTE_MS;
@@ -191,10 +190,7 @@ const USAGE_EVERY_MS = {
 /** So many points below a threshold, the next figure may pass it. */
 const NEAR_POINTS = 10n;
 
-type CheckedEsim = Pick<
-  EsimLife,
-  'status' | 'total_volume_bytes' | 'order_usage_bytes' | 'expired_time'
->;
+type CheckedEsim = Pick<EsimLife, 'status' | 'total_volume_bytes' | 'order_usage_bytes' | 'expired_time'>;
 
 /** When the whole eSIM is asked about, after it was at `now`. */
 export function nextCheckAt({ status, expired_time: end }: CheckedEsim, now: Date): Date {

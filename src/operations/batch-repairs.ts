@@ -10,11 +10,7 @@ import type { Money } from '../domain/money.ts';
 import type { PageQuery } from '../domain/page.ts';
 import type { WorldDb } from '../platform/database/tables.ts';
 import type { OperatorActions } from './actions.ts';
-import {
-  MAX_BATCH_REPAIR_ROWS,
-  nextAttemptMs,
-  totalsOf,
-} from './batch-repair-rules.ts';
+import { MAX_BATCH_REPAIR_ROWS, nextAttemptMs, totalsOf } from './batch-repair-rules.ts';
 import type { BatchRepairEngine } from './engine.ts';
 import { outcomeOfReplay, replay, type ReplayDeps } from './replay.ts';
 import { REFUSAL_MESSAGES, type ActionOutcome } from './rules.ts';

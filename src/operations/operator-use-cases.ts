@@ -65,12 +65,8 @@ export const operatorUseCases = {
   planBatchRepair,
   askForBatchRepair,
   decideBatchRepair,
-  stopBatchRepair: (
-    { batchRepairs }: OperatorDeps,
-    { person }: Session,
-    repairId: string,
-    reason: string,
-  ) => batchRepairs.stop(repairId, { by: person.email, reason }),
+  stopBatchRepair: ({ batchRepairs }: OperatorDeps, { person }: Session, repairId: string, reason: string) =>
+    batchRepairs.stop(repairId, { by: person.email, reason }),
   readBatchRepair: ({ batchRepairs }: OperatorDeps, repairId: string) => batchRepairs.read(repairId),
   listBatchRepairs: ({ batchRepairs }: OperatorDeps, query: Parameters<BatchRepairs['list']>[0]) =>
     batchRepairs.list(query),

@@ -9,7 +9,8 @@ import type { DifferenceKind, ReconcileSummary } from './payment-rules.ts';
 import type { Differences, ListedDifference } from './reconcile.ts';
 import type { DifferenceFilter } from './store/reconciliation.ts';
 
-interface OperatorDeps extends ReconcileEngine {
+interface OperatorDeps {
+  readonly reconcile: ReconcileEngine['reconcile'];
   readonly differences: Differences;
   /** How long a caller waits for a run. */
   readonly reconcileWithinMs?: number;

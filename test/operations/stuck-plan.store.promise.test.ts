@@ -62,7 +62,7 @@ async function closedPurchases(owner: WorldDb): Promise<void> {
   );
   await sql`
     insert into gateway_events (gateway, event_key, type, about, reference, received_at, applied_at, note)
-    select 'paystack', 'k' || i, 'charge.success', 'charge', 't' || i, ${at}, ${at}, 'looked at' from ${many}`.execute(
+    select 'paystack', 'k' || i, 'charge.success', 'charge', 't' || i, ${at}, ${at}, 'checked' from ${many}`.execute(
     owner,
   );
   await sql`

@@ -1,7 +1,12 @@
 /** The stuck list's statement: what each kind of stuck looks like in rows, beside the same rows in good health. */
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { findStuck, type StuckList } from '../../src/operations/stuck.ts';
-import { type StuckFilter, STUCK_CLASSES, stuckLimits, type StuckClass } from '../../src/operations/stuck-rules.ts';
+import {
+  type StuckFilter,
+  STUCK_CLASSES,
+  stuckLimits,
+  type StuckClass,
+} from '../../src/operations/stuck-rules.ts';
 import { UNMATCHED_EVENT } from '../../src/payments/store/gateway-events.ts';
 import { openBooks } from '../support/books.ts';
 import { ago, DAY, HOUR, NOW, rowsOf } from './stuck.support.ts';
@@ -281,7 +286,7 @@ describe('an event of the gateway', () => {
     const applied = { applied_at: ago(5), received_at: ago(5), reference: 'of-somebody-else' };
     const stranger = await rows.event({ ...applied, note: UNMATCHED_EVENT });
     const other = await rows.event({ ...applied, about: 'other', note: UNMATCHED_EVENT });
-    const known = await rows.event({ ...applied, note: 'looked at' });
+    const known = await rows.event({ ...applied, note: 'checked' });
     expect(await listed(stranger)).toEqual(['inbox-without-purchase: CHARGE']);
     expect(await listed(other)).toEqual([]);
     expect(await listed(known)).toEqual([]);

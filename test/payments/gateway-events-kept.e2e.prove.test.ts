@@ -74,7 +74,7 @@ it('while Temporal is down: kept at once, applied by the inbox when it is back, 
   await temporal.server.start();
   await stack.startApi();
   for (const { reference, transactionId } of orders) {
-    expect(await untilEventApplied(reference)).toMatchObject([{ note: 'looked at' }]);
+    expect(await untilEventApplied(reference)).toMatchObject([{ note: 'checked' }]);
     await untilStatus(stack, transactionId, 'SUCCESS');
     expect(await stack.supplierOrders(transactionId)).toHaveLength(1);
   }

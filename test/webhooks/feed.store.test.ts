@@ -5,7 +5,13 @@ import { sql } from 'kysely';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { leapAfterRestore } from '../../migrations/event-positions.ts';
 import { FEED_START } from '../../src/webhooks/feed.ts';
-import { type FeedPosition, forgetEvents, readFeed, type FeedPage, type FeedQuery } from '../../src/webhooks/store/feed.ts';
+import {
+  type FeedPosition,
+  forgetEvents,
+  readFeed,
+  type FeedPage,
+  type FeedQuery,
+} from '../../src/webhooks/store/feed.ts';
 import { webhookBody } from '../../src/webhooks/event-rules.ts';
 import {
   bodyOf,

@@ -2,7 +2,15 @@ import type { Command } from 'commander';
 import { z } from 'zod';
 import { composeFinance, type FinanceWorld } from '../../platform/composition/finance.ts';
 import { readFinanceSettings, type FinanceSettings } from '../../platform/config/config.ts';
-import { addCommand, option, OperatorMistake, toggle, UsageMistake, type CommandSpec, type ExitCode } from '../command.ts';
+import {
+  addCommand,
+  option,
+  OperatorMistake,
+  toggle,
+  UsageMistake,
+  type CommandSpec,
+  type ExitCode,
+} from '../command.ts';
 import { NOTHING_RUNS, type Cli } from '../context.ts';
 import { createOutput, type Output } from './output.ts';
 

@@ -1,5 +1,14 @@
 /** Examples of the reference: eSIMs and installing them. */
-import { DELIVERED, ESIM, ICCID, OPENED, PACKAGE, QR_CODE_URL, TRANSACTION, type ExamplesByOperation } from '../../platform/http/docs/sample.ts';
+import {
+  DELIVERED,
+  ESIM,
+  ICCID,
+  OPENED,
+  PACKAGE,
+  QR_CODE_URL,
+  TRANSACTION,
+  type ExamplesByOperation,
+} from '../../platform/http/docs/sample.ts';
 
 const LPA = 'LPA:1$rsp.example.com$K2-1A2B3C-4D5E6F';
 

@@ -4,7 +4,17 @@
  */
 import { DAY_MS } from '../../domain/clock.ts';
 import { sql, type Updateable } from 'kysely';
-import { nextCheckAt, nextUsageAt, fresherUsage, INSTALL_EVENTS, installEventOf, isMoving, isNewInstallEvent, nextStatus, unnotified } from '../life-rules.ts';
+import {
+  nextCheckAt,
+  nextUsageAt,
+  fresherUsage,
+  INSTALL_EVENTS,
+  installEventOf,
+  isMoving,
+  isNewInstallEvent,
+  nextStatus,
+  unnotified,
+} from '../life-rules.ts';
 import type { ProfileFacts, UsageFacts } from '../rules.ts';
 import { inTransaction } from '../../platform/database/transactions.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';

@@ -1,5 +1,11 @@
 /** Examples of the reference: the wallet and its entries. */
-import { FUNDING, OPENED, PACKAGE, TRANSACTION, type ExamplesByOperation } from '../../platform/http/docs/sample.ts';
+import {
+  FUNDING,
+  OPENED,
+  PACKAGE,
+  TRANSACTION,
+  type ExamplesByOperation,
+} from '../../platform/http/docs/sample.ts';
 
 const charged = {
   id: 'entry-2',

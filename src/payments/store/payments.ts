@@ -7,7 +7,6 @@ import {
   DEFAULT_UNPAID_LIMITS,
   chargeReference,
   takesMoneyForMs,
-  type ChargeQuote,
   type Claim,
   type FundingInput,
   type PaymentTimings,

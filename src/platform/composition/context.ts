@@ -1,12 +1,15 @@
 /** What a process is made of before it has a role: settings, secrets and a log; and the databases that they name. */
 import type { AccountsDatabase } from '../../accounts/store/tables.ts';
 import type { Passwords } from '../../accounts/passwords.ts';
+import type { Clock } from '../../domain/clock.ts';
 import type { Config, Secrets, WorldConfig } from '../config/config.ts';
 import { openDatabase } from '../database/database.ts';
 import type { AccountsDb, WorldDatabase, WorldDb } from '../database/tables.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import type { Tracing } from '../telemetry/tracing.ts';
+
+export const systemClock: Clock = { now: () => new Date() };
 
 export interface ProcessContext {
   readonly config: Config;

@@ -2,7 +2,16 @@
 import { esimInUse, install } from '../../esims/http/examples.ts';
 import { funding, hosted, pending, transfer } from '../../payments/http/examples.ts';
 import { presentPage } from '../../platform/http/page.ts';
-import { DELIVERED, ESIM, ICCID, OPENED, PACKAGE, TRANSACTION, type Examples, type ExamplesByOperation } from '../../platform/http/docs/sample.ts';
+import {
+  DELIVERED,
+  ESIM,
+  ICCID,
+  OPENED,
+  PACKAGE,
+  TRANSACTION,
+  type Examples,
+  type ExamplesByOperation,
+} from '../../platform/http/docs/sample.ts';
 
 const PAID = '2026-01-31T09:31:12.345Z';
 

@@ -1,7 +1,16 @@
 /** Examples of the reference: lists, figures and search of an account. */
 import { flag } from '../../catalogue/http/examples.ts';
 import { presentPage } from '../../platform/http/page.ts';
-import { DELIVERED, ESIM, FUNDING, ICCID, OPENED, PACKAGE, TRANSACTION, type ExamplesByOperation } from '../../platform/http/docs/sample.ts';
+import {
+  DELIVERED,
+  ESIM,
+  FUNDING,
+  ICCID,
+  OPENED,
+  PACKAGE,
+  TRANSACTION,
+  type ExamplesByOperation,
+} from '../../platform/http/docs/sample.ts';
 
 const purchase = {
   transactionId: TRANSACTION,

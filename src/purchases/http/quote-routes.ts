@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { ACCOUNT_CURRENCIES } from '../../domain/money.ts';
+import { PACKAGE_TYPES } from '../../domain/states.ts';
 import { isoTime, money } from '../../platform/http/answer-fields.ts';
 import { moneyJson, toJson, type Wire } from '../../platform/http/json.ts';
 import { defineRoute, type Route } from '../../platform/http/route.ts';

@@ -7,7 +7,15 @@ import { toJson } from '../../platform/http/json.ts';
 import { defineRoute, type Route } from '../../platform/http/route.ts';
 import { presentPurchase, presentTransaction } from './present.ts';
 import { renderWithPlaceholders } from '../stored-answers.ts';
-import { basePurchaseSchema, buyBody, standingSchema, topUpPurchaseSchema, isTopUp, missingTarget, topUpTarget } from './schema.ts';
+import {
+  basePurchaseSchema,
+  buyBody,
+  standingSchema,
+  topUpPurchaseSchema,
+  isTopUp,
+  missingTarget,
+  topUpTarget,
+} from './schema.ts';
 import type { BuyCommand, PurchaseView, WhichPayment } from '../views.ts';
 
 const PURCHASES = 'Purchases';

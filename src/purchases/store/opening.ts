@@ -8,7 +8,12 @@ import type { Opened, PurchaseInput } from '../purchase.ts';
 import { asFailureReason, type Refusal } from '../../domain/refusals.ts';
 import { toPackage, type StoredPackage } from '../../catalogue/store/catalogue.ts';
 import { insertKey, keepingKey, keepRefusedId, releaseKey } from '../../platform/idempotency/store.ts';
-import { mayOpenUnpaid, TOO_MANY_UNPAID, newPayment, type OpenFundingOptions } from '../../payments/store/payments.ts';
+import {
+  mayOpenUnpaid,
+  TOO_MANY_UNPAID,
+  newPayment,
+  type OpenFundingOptions,
+} from '../../payments/store/payments.ts';
 import type { UnpaidLimits } from '../../payments/rules.ts';
 import { placeHoldQueries } from '../../ledger/store/holds.ts';
 import { enqueueLowBalance, NO_CROSSING, type ThresholdCrossing } from '../../ledger/store/low-balance.ts';

@@ -1,6 +1,13 @@
 /** Examples of the reference: webhook endpoints, their messages and the feed of events. */
 import { presentPage } from '../../platform/http/page.ts';
-import { ESIM, ICCID, OPENED, QR_CODE_URL, TRANSACTION, type ExamplesByOperation } from '../../platform/http/docs/sample.ts';
+import {
+  ESIM,
+  ICCID,
+  OPENED,
+  QR_CODE_URL,
+  TRANSACTION,
+  type ExamplesByOperation,
+} from '../../platform/http/docs/sample.ts';
 
 const endpoint = {
   id: 'ep-6f9619ff8b864d0191f1c2d3e4f5a6b7',
