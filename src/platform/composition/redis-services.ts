@@ -15,7 +15,7 @@ import type { Logger } from '../telemetry/logger.ts';
 import type { ReadinessCheck } from '../http/admin.ts';
 import type { Pacer } from '../rate-limiter.ts';
 
-/** The gateway names no limit of its own. Reading its list for 100,000 payments and 300,000 checkouts a day takes 1.6 a second (docs/OPERATIONS.md). */
+/** The gateway names no limit of its own. Reading its list for 100,000 payments and 300,000 checkouts a day takes 1.6 a second (docs/CAPACITY.md). */
 const WATCH_REQUESTS_PER_SECOND = 4;
 
 /**
