@@ -79,7 +79,7 @@ export default {
       from: { path: `^src/${NOUN}/` },
       to: {
         path: '^(src/(vendors|cli|dev|sandbox|platform/(temporal|redis|config|composition))/|workflows/|activities/)',
-        pathNot: '^src/platform/composition/(world-use-cases|use-cases|ops-use-cases|ops-world)\\.ts$',
+        pathNot: '^src/platform/composition/(world-use-cases|use-cases|ops-use-cases)\\.ts$',
       },
     },
     {
@@ -105,7 +105,7 @@ export default {
       from: { path: '^src/platform/', pathNot: '^src/platform/composition/' },
       to: {
         path: '^src/(vendors|cli|dev|sandbox|accounts|catalogue|ledger|webhooks|esims|payments|purchases|operations|reconciliation)/',
-        pathNot: `^src/${NOUN}/(store/(tables[^/]*|gateway-events)\\.ts$|[^/]*(rules|engine|ports|deps|pricing|purchase|sessions|authenticate|roles)\\.ts$)`,
+        pathNot: `^src/${NOUN}/(store/(tables[^/]*|gateway-events)\\.ts$|[^/]*(rules|engine|deps|pricing|purchase|sessions|authenticate|roles)\\.ts$)`,
       },
     },
     {

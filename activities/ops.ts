@@ -56,7 +56,7 @@ async function deleteOldRows({ db, clock }: ActivityDeps): Promise<string> {
   const isOver = () => clock.now().getTime() > now + DELETE_FOR_MS;
   const keys = await forgetOldKeys(db, new Date(now - KEEP_KEYS_MS), isOver);
   const refusals = await forgetRefusedIds(db, new Date(now - KEEP_REFUSED_IDS_MS), isOver);
-  const told = await forgetEvents(db, new Date(now - KEEP_EVENTS_MS), isOver);
+  const feedEvents = await forgetEvents(db, new Date(now - KEEP_EVENTS_MS), isOver);
   const events = await forgetGatewayEvents(db, new Date(now - KEEP_GATEWAY_EVENTS_MS), isOver);
   const supplierEvents = await forgetSupplierEvents(
     db,
@@ -70,7 +70,7 @@ async function deleteOldRows({ db, clock }: ActivityDeps): Promise<string> {
   const quotes = await forgetQuotes(db, new Date(now - KEEP_QUOTES_MS), isOver);
   const emails = await forgetTravellerEmails(db, new Date(now - KEEP_TRAVELLER_EMAILS_MS), isOver);
   return (
-    `${keys} keys, ${refusals} refusals, ${told} events, ${events} gateway events, ${supplierEvents} supplier events, ${rates} rates, ${quotes} quotes and ` +
+    `${keys} keys, ${refusals} refusals, ${feedEvents} events, ${events} gateway events, ${supplierEvents} supplier events, ${rates} rates, ${quotes} quotes and ` +
     `${emails} addresses of travellers forgotten`
   );
 }

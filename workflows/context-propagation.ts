@@ -46,7 +46,7 @@ export function interceptors(): WorkflowInterceptors {
               startedAtMs: startTime.getTime(),
               endedAtMs: Date.now(),
               outcome,
-              about: logContext,
+              logContext,
             });
           return next(input).then(
             (result) => {

@@ -14,8 +14,8 @@ export const FUND_WALLET_WORKFLOW = 'fundWallet';
 /** The update that buyers wait on. Its id is the same constant, so a repeat is the same update. */
 export const ACCEPT_UPDATE = 'accept';
 /** "Check the payment now": an update for callers who wait for the result, a signal for others. */
-export const LOOK_UPDATE = 'look';
-export const LOOK_SIGNAL = 'lookSoon';
+export const CHECK_UPDATE = 'look';
+export const CHECK_SIGNAL = 'lookSoon';
 export const SYNC_CATALOGUE_WORKFLOW = 'syncCatalogue';
 export const REFRESH_RATES_WORKFLOW = 'refreshRates';
 export const REFRESH_USAGE_WORKFLOW = 'refreshUsage';
@@ -85,13 +85,13 @@ export interface EndedRun {
   readonly startedAtMs: number;
   readonly endedAtMs: number;
   readonly outcome: string;
-  readonly about: LogContext;
+  readonly logContext: LogContext;
 }
 
 /** A type, since the SDK's own type does not accept an interface. */
 export type TraceSinks = { trace: { workflowEnded(run: EndedRun): void } };
 
-/** An operator action that a validator refused: nothing of it is in the history, so a sink is the only way to tell anybody. */
+/** An operator action that a validator refused: its history has nothing of it, so only a sink can report it. */
 export interface RejectedAction {
   /** Of the workflow that refused it. */
   readonly transactionId: string;
@@ -104,7 +104,7 @@ export type ActionSinks = { actions: { rejected(action: RejectedAction): void } 
 /** Orders where needed, checks until delivered, refused or out of time, and settles. */
 export interface DeliverRequest {
   readonly transactionId: string;
-  /** How long to go on checking; 0: one attempt. */
+  /** How long to continue checking; 0: one attempt. */
   readonly budgetMs: number;
   readonly lookFirstMs: number;
   readonly lookMaxMs: number;
@@ -226,8 +226,8 @@ export interface ReconcileInput {
 }
 
 /**
- * Steps in our database, run as local activities: workers refuse them on the task queue. What a step is told travels through Temporal, so it is believed
- * only where the rows say the same, or our API has signed it (docs/ARCHITECTURE.md, "What a step believes"). Arguments that name more than an id are
+ * Steps in our database, run as local activities: workers refuse them on the task queue. Arguments travel through Temporal, so a step
+ * believes them only where the rows say the same, or our API has signed them (docs/ARCHITECTURE.md, "What a step believes"). Arguments that name more than an id are
  * there for workers of earlier builds.
  */
 export interface OrderActivities {
@@ -236,7 +236,7 @@ export interface OrderActivities {
     input: PurchaseInput,
     startedAt: string,
   ) => Promise<Opened & { readonly messages?: NewMessages }>;
-  /** One quick attempt at the supplier inside the purchase's first workflow task. */
+  /** One inline delivery attempt: inside the purchase's first workflow task. */
   readonly tryDelivering: (transactionId: string, graceMs?: number) => Promise<DeliverOutcome>;
   /** By the refusal on the row. `open`: nothing was written: there is none, another order was sent since, or the purchase was delivered. */
   readonly failPurchase: (
@@ -305,7 +305,7 @@ export interface BatchInput {
   readonly batchId: string;
 }
 
-/** A batch after a look. `line` is for people; `waitMs`: until the next look, null once each purchase has ended. */
+/** A batch after a check. `line` is for people; `waitMs`: until the next check, null once each purchase has ended. */
 export interface BatchStep {
   readonly line: string;
   readonly waitMs: number | null;
@@ -317,7 +317,7 @@ export interface BatchRepairInput {
   readonly repairId: string;
 }
 
-/** A batch repair after a look. `waitMs`: until the next one, null once it has ended. */
+/** A batch repair after a check. `waitMs`: until the next one, null once it has ended. */
 export type BatchRepairStep = Pick<BatchStep, 'line' | 'waitMs'>;
 
 /** Each answers with one line for the Temporal UI. */

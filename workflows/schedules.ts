@@ -1,7 +1,7 @@
 import { getExternalWorkflowHandle, patched, proxyActivities, TemporalFailure } from '@temporalio/workflow';
 import { afterClosingId, startAfterClosing } from './payments/after-closing.ts';
 import {
-  LOOK_SIGNAL,
+  CHECK_SIGNAL,
   ORDERS_QUEUE,
   type LateMoney,
   type LatePaymentInput,
@@ -46,20 +46,20 @@ async function follow({ isClaim, ...input }: LateMoney): Promise<void> {
   if (!patched('after-closing')) return startLatePayment(input);
   const isStarted = await startAfterClosing({ ...input, isFromOutside: true, looks: true });
   // A workflow that waits for a claim to be settled has nothing to check.
-  if (!isStarted && isClaim !== true) await lookSoon(afterClosingId(input.transactionId));
+  if (!isStarted && isClaim !== true) await checkSoon(afterClosingId(input.transactionId));
 }
 
 /** What earlier builds started for late money. */
 async function startLatePayment(input: LatePaymentInput): Promise<void> {
   const workflowId = `late-${input.transactionId}`;
   const isStarted = await startBeside(latePayment, input, { workflowId, taskQueue: ORDERS_QUEUE });
-  if (!isStarted) await lookSoon(workflowId);
+  if (!isStarted) await checkSoon(workflowId);
 }
 
 /** A workflow that has ended meanwhile made its check a moment ago, and the next sweep makes another. */
-async function lookSoon(workflowId: string): Promise<void> {
+async function checkSoon(workflowId: string): Promise<void> {
   try {
-    await getExternalWorkflowHandle(workflowId).signal(LOOK_SIGNAL);
+    await getExternalWorkflowHandle(workflowId).signal(CHECK_SIGNAL);
   } catch (error) {
     if (!(error instanceof TemporalFailure)) throw error;
   }

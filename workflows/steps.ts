@@ -151,7 +151,7 @@ export function tryDelivering(input: PurchaseInput): Promise<DeliverOutcome> {
   const { tryDelivering: tryOnce } = proxyLocalActivities<OrderActivities>({
     startToCloseTimeout: Math.min(INLINE_ATTEMPT_MS, Math.trunc(input.timings.answerWithinMs / 4)),
     retry: { maximumAttempts: 1 },
-    summary: 'Deliver and settle: one quick attempt at the supplier',
+    summary: 'Deliver and settle: one inline attempt at the supplier',
   });
   return unknownOnFailure(tryOnce(input.transactionId, input.timings.doubtMs));
 }
@@ -196,7 +196,7 @@ export const { withdrawOrder } = supplierSteps({
 });
 
 /** Only reads at the supplier; orders nothing. */
-export function lookAtSupplier(transactionId: string): Promise<SupplierCheck> {
+export function checkSupplier(transactionId: string): Promise<SupplierCheck> {
   const steps = supplierSteps({ ...ONE_CHECK, summary: 'Check the supplier, for an operator' });
   return orElse(steps.lookAtSupplier(transactionId), { did: 'the supplier does not say' });
 }
@@ -253,7 +253,7 @@ export async function openPayment(request: PaymentRequest, budgetMs: number): Pr
 }
 
 /** Checks the payment at the gateway and books the result. */
-export async function lookAtPayment(
+export async function checkPayment(
   transactionId: string,
   purpose: PaymentPurpose,
 ): Promise<PaymentCheckState> {

@@ -1,6 +1,6 @@
 /**
  * "Request cancellation" in the Temporal UI changes nothing: money may be held or on its way. Every workflow runs in a scope that cannot be
- * cancelled, and so does everything that answers a signal or an update, which would otherwise run in the cancelled root scope.
+ * cancelled. So does every handler of a signal or an update: it would otherwise run in the cancelled root scope.
  */
 import { CancellationScope, type WorkflowInterceptors } from '@temporalio/workflow';
 

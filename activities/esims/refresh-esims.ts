@@ -34,14 +34,14 @@ export async function refreshEsims(deps: Deps): Promise<string> {
   return `usage of ${done.usage} eSIMs, state of ${done.checked}, ${done.events} events`;
 }
 
-/** Throws SupplierUnavailable: the next run goes on with others. */
+/** Throws SupplierUnavailable: the next run continues with others. */
 async function refreshUsage(deps: Deps): Promise<number> {
   const now = deps.clock.now();
   const esimTranNos = await claimForUsage(deps.db, { now, limit: USAGE_BATCH });
   if (esimTranNos.length === 0) return 0;
-  const written = newPendingMessages();
-  await keepUsage(deps.db, await deps.supplier.usage(esimTranNos), now, written);
-  await deliver(deps, written.ids);
+  const pending = newPendingMessages();
+  await keepUsage(deps.db, await deps.supplier.usage(esimTranNos), now, pending);
+  await deliver(deps, pending.ids);
   return esimTranNos.length;
 }
 
@@ -53,7 +53,7 @@ async function refreshState(deps: Deps, done: { unanswered: number }): Promise<n
   return 1;
 }
 
-/** Within half a minute of notices; the next turn goes on. */
+/** Within half a minute of notices; the next turn continues. */
 const MAX_BATCHES = 50;
 const BATCH = 100;
 
@@ -61,9 +61,9 @@ const BATCH = 100;
 export async function notifyExpiring(deps: Pick<Deps, 'db' | 'clock' | 'webhookEngine'>): Promise<number> {
   let notified = 0;
   for (let batch = 0; batch < MAX_BATCHES; batch += 1) {
-    const written = newPendingMessages();
-    const count = await notifyOfExpiry(deps.db, deps.clock.now(), written, BATCH);
-    await deliver(deps, written.ids);
+    const pending = newPendingMessages();
+    const count = await notifyOfExpiry(deps.db, deps.clock.now(), pending, BATCH);
+    await deliver(deps, pending.ids);
     notified += count;
     if (count < BATCH) break;
   }

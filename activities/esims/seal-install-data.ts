@@ -5,10 +5,10 @@ import {
   type InstallRow,
 } from '../../src/esims/store/install-data.ts';
 import { inBatches } from '../../src/platform/database/retention.ts';
-import { keyIdOf } from '../../src/platform/secret-box-port.ts';
+import { keyIdOf } from '../../src/platform/secret-box.ts';
 import type { ActivityDeps } from '../deps.ts';
 
-/** 60,000 rows on a busy machine. The next run goes on. */
+/** 60,000 rows on a busy machine. The next run continues. */
 const RUNS_FOR_MS = 20_000;
 
 /** Seals install data that is in clear, then what is sealed with an earlier key; reports seals whose key is not here. Returns a line. */

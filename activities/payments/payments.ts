@@ -33,7 +33,7 @@ const MAX_BUDGET_MS = 60_000;
 export function createGatewayActivities(deps: ActivityDeps): GatewayActivities {
   return {
     openPayment: ({ transactionId }, budgetMs) => openPayment(deps, transactionId, budgetMs),
-    lookAtPayment: (transactionId, purpose) => lookAtPayment(deps, transactionId, purpose),
+    lookAtPayment: (transactionId, purpose) => checkPayment(deps, transactionId, purpose),
     moveRefunds: (transactionId) => followRefunds(deps, transactionId),
   };
 }
@@ -123,17 +123,17 @@ function refused(reason: GatewayRefusal, detail: string): Try {
 }
 
 /** Checks every attempt of a payment, books what the gateway has, and returns the payment's state after that. */
-export async function lookAtPayment(
+export async function checkPayment(
   deps: ActivityDeps,
   transactionId: string,
   purpose: PaymentPurpose,
 ): Promise<PaymentCheckState> {
   const answers: CheckAnswer[] = [];
-  const written = newPendingMessages();
+  const pending = newPendingMessages();
   for (const payment of await findPayments(deps.db, transactionId)) {
     if (payment.status === 'REFUSED') continue;
     const gateway = deps.gateway.forAccount(payment.account_id);
-    answers.push(await checkAttempt({ ...deps, gateway }, payment, written));
+    answers.push(await checkAttempt({ ...deps, gateway }, payment, pending));
   }
   const isKnown = answers.every((answer) => answer === 'known');
   const isHeldBack = !isKnown && !answers.includes('unknown');
@@ -147,7 +147,7 @@ export async function lookAtPayment(
     isKnown,
     ...(isHeldBack ? { isHeldBack } : {}),
     ...(claim ? { claim } : {}),
-    ...messagesOf(written),
+    ...messagesOf(pending),
   };
   if (order.status === 'FAILED')
     return { state: 'ended', reason: asFailureReason(order.reason ?? ''), ...found };
@@ -161,7 +161,7 @@ type CheckAnswer = 'known' | 'unknown' | 'held-back';
 async function checkAttempt(
   deps: ActivityDeps,
   payment: PaymentRow,
-  written: PendingMessages,
+  pending: PendingMessages,
 ): Promise<CheckAnswer> {
   const { db, events } = deps;
   const { reference, transaction_id: transactionId } = payment;
@@ -193,7 +193,7 @@ async function checkAttempt(
     gatewayId,
     gatewayStatus,
   };
-  const { what, isOutdated } = await bookSeen(db, reference, seen, askedAt, written);
+  const { what, isOutdated } = await bookSeen(db, reference, seen, askedAt, pending);
   if (what !== undefined) events.paymentBooked({ transactionId, reference, what });
   return (await checkDisputes(deps, payment)) && isOutdated !== true ? 'known' : 'unknown';
 }

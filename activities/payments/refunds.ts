@@ -23,23 +23,23 @@ import type { ActivityDeps } from '../deps.ts';
 /** How long a request whose answer we gave up on may still reach the gateway. */
 const UNKNOWN_OUTCOME_MS = 30_000;
 
-type RefundStepDeps = ActivityDeps & { readonly written: PendingMessages };
+type RefundStepDeps = ActivityDeps & { readonly pending: PendingMessages };
 
 /** What became of one refund in this step. */
 type Step = 'closed' | 'open' | AttentionReason;
 
 export async function followRefunds(deps: ActivityDeps, transactionId: string): Promise<RefundState> {
-  const written = newPendingMessages();
+  const pending = newPendingMessages();
   let open = 0;
   let needsPerson: AttentionReason | null = null;
   for (const refund of await findOpenRefunds(deps.db, transactionId)) {
     const gateway = deps.gateway.forAccount(refund.account_id);
-    const step = await advance({ ...deps, gateway, written }, refund);
+    const step = await advance({ ...deps, gateway, pending }, refund);
     if (step !== 'closed') open += 1;
     if (step !== 'closed' && step !== 'open') needsPerson = step;
   }
   const claim = open === 0 ? await findClaim(deps.db, transactionId) : undefined;
-  return { open, needsPerson, ...(claim ? { claim } : {}), ...messagesOf(written) };
+  return { open, needsPerson, ...(claim ? { claim } : {}), ...messagesOf(pending) };
 }
 
 async function advance(deps: RefundStepDeps, refund: RefundRow): Promise<Step> {
@@ -83,7 +83,7 @@ async function record(deps: RefundStepDeps, refund: RefundRow, found: GatewayRef
   const refundKey = refund.refund_key;
   switch (found.state) {
     case 'done':
-      await closeRefundDone(deps.db, refund, { refundId, gatewayStatus }, deps.written);
+      await closeRefundDone(deps.db, refund, { refundId, gatewayStatus }, deps.pending);
       deps.events.refundEnded({ refundKey, end: 'sent back' });
       return 'closed';
     case 'failed':
@@ -103,7 +103,7 @@ async function record(deps: RefundStepDeps, refund: RefundRow, found: GatewayRef
  * wallet, if `mayCredit` and the gateway still has the money, or waits for a person.
  */
 async function settleUnsent(
-  { db, gateway, events, written }: RefundStepDeps,
+  { db, gateway, events, pending }: RefundStepDeps,
   refund: RefundRow,
   gatewayStatus: string,
   mayCredit: boolean,
@@ -120,7 +120,7 @@ async function settleUnsent(
     // Crediting what a bank has taken back would pay it out of our own pocket.
     if (state !== 'paid') return 'open';
     const payment = await findPayment(db, reference);
-    if (payment && (await creditRefund(db, refund, payment, written))) {
+    if (payment && (await creditRefund(db, refund, payment, pending))) {
       events.refundEnded({ refundKey, end: 'credited to the wallet' });
       return 'closed';
     }

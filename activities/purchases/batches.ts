@@ -22,11 +22,11 @@ const ROWS_AT_ONCE = 4;
 const ROWS_READ_AT_ONCE = 20;
 /** Short, so that a few workers serve many batches in turn. */
 const RUNS_FOR_MS = 10_000;
-/** A purchase goes on without us: its row is found at the next look. A place in this queue is needed by others. */
+/** A purchase continues without this step, and the next check finds its row. Other batches need this queue. */
 const ANSWER_WITHIN_MS = 3_000;
 /** As long as the next row may wait for its turn among all batches; then this one lets others go first. */
 const TURN_WITHIN_MS = 1_000;
-/** After the time of the next look, the sweep makes sure that there is a workflow. */
+/** When the next check is so late, the sweep makes sure that a workflow runs. */
 const OVERDUE_MS = 60_000;
 /** A few dozen starts a second; the next sweep takes the rest. */
 const MAX_BEGUN_PER_SWEEP = 100;
@@ -55,7 +55,7 @@ export async function carryOutBatch(
     if (rows.length === 0) break;
     areAllAnswered = await buyRows(deps, batchId, rows, mayGoOn);
   }
-  const written = newPendingMessages();
+  const pending = newPendingMessages();
   const now = clock.now();
   const waitMs = ({ counts, createdAt }: BatchStanding): number =>
     nextBatchCheckMs(now.getTime() - createdAt.getTime(), counts.queued > 0);
@@ -63,14 +63,14 @@ export async function carryOutBatch(
     db,
     batchId,
     { now, nextCheckMs: (found) => waitMs(found) + OVERDUE_MS },
-    written,
+    pending,
   );
   if (!standing) {
     const line = 'There is no such batch.';
     events.unverifiedRequest({ what: 'batch', batchId, detail: line });
     return { line, waitMs: null, hasEmailsDue: false };
   }
-  if (written.ids.length > 0) await webhooks.sweeper.handOver(written.ids);
+  if (pending.ids.length > 0) await webhooks.sweeper.handOver(pending.ids);
   if (standing.isClosed) events.batchCompleted({ batchId, ...standing.counts });
   return {
     line: lineOf(standing.counts),

@@ -1,7 +1,7 @@
 /**
  * Delivery: order at the supplier under our id, fetch the result, and settle in one transaction. Repeats are safe: the supplier treats a repeated
- * transactionId as the same request. Every order attempt is counted on the purchase's row before it is sent; a refusal is final only when no earlier
- * attempt can still be accepted, or be accepted and not yet listed.
+ * transactionId as the same request. Every order attempt is counted on the purchase's row before it is sent. A refusal is final only when no earlier
+ * attempt can still be accepted or appear in the supplier's list.
  */
 import { sleep } from '@temporalio/activity';
 import type { TopUpTotals } from '../../src/esims/rules.ts';
@@ -198,9 +198,9 @@ export async function settle(
   iccid: string,
   item: DeliveredItem = KEPT_BEFORE,
 ): Promise<DeliverOutcome> {
-  const written = newPendingMessages();
+  const pending = newPendingMessages();
   try {
-    const settled = await settlePurchase(deps.db, transactionId, item, written);
+    const settled = await settlePurchase(deps.db, transactionId, item, pending);
     if (settled === 'settled') deps.events.purchaseDelivered({ transactionId });
   } catch (error) {
     if (isPassing(error)) throw error;
@@ -213,7 +213,7 @@ export async function settle(
     await saveDeliveredItem(deps.db, transactionId, item);
     return { outcome: 'unknown', reason: 'SETTLE_FAILED' };
   }
-  return { outcome: 'delivered', iccid, ...messagesOf(written) };
+  return { outcome: 'delivered', iccid, ...messagesOf(pending) };
 }
 
 async function topUpStep(deps: ActivityDeps, delivery: Delivery): Promise<AttemptResult> {
@@ -254,7 +254,7 @@ const REASONS: Record<SupplierRefusal, FailureReason> = {
   REQUEST_REFUSED: 'SUPPLIER_REFUSED',
 };
 
-/** A final refusal is on the row before anybody hears of it: only then is the money given back. */
+/** A final refusal is written to the row before it is answered, because the row decides whether the money goes back. */
 async function refuse(
   deps: ActivityDeps,
   delivery: Delivery,

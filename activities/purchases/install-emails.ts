@@ -1,5 +1,5 @@
 import { emailWaitMs, installEmailText } from '../../src/purchases/batch-emails.ts';
-import type { Mailer, MailOutcome } from '../../src/webhooks/ports.ts';
+import type { Mailer, MailOutcome } from '../../src/accounts/port.ts';
 import {
   claimEmail,
   closeEmail,

@@ -2,17 +2,16 @@
 import { isDeepStrictEqual } from 'node:util';
 import { LRUCache } from 'lru-cache';
 import { reopenDelivery } from '../../src/purchases/store/deliveries.ts';
-import { CLAIMS } from '../../src/payments/rules.ts';
+import { CLAIMS, type FundingInput } from '../../src/payments/rules.ts';
 import {
   closeFundingUnpaid,
   findFunding,
   findPayableUntil,
   flagMoney,
   openFunding,
+  TOO_MANY_UNPAID,
 } from '../../src/payments/store/payments.ts';
 import { asFailureReason, type Refusal } from '../../src/domain/refusals.ts';
-import { TOO_MANY_UNPAID } from '../../src/payments/store/unpaid.ts';
-import type { FundingInput } from '../../src/payments/rules.ts';
 import type { Opened, PurchaseInput } from '../../src/purchases/purchase.ts';
 import { openPurchase } from '../../src/purchases/store/opening.ts';
 import { findPurchase } from '../../src/purchases/store/reads.ts';
@@ -48,7 +47,7 @@ export function createOrderActivities(deps: ActivityDeps): OrderActivities {
     openPurchase: async (input, startedAt) => {
       const verdict = deps.terms.verify('purchase', input, clock.now());
       if (verdict === 'not-ours') return refuseUnsigned(deps, input);
-      const written = newPendingMessages();
+      const pending = newPendingMessages();
       const options = {
         now: clock.now(),
         supplier: supplier.name,
@@ -58,26 +57,26 @@ export function createOrderActivities(deps: ActivityDeps): OrderActivities {
         onRefusedBefore: (at: Date) =>
           alertIfSentAgain(deps, { what: 'purchase', transactionId: input.transactionId, startedAt, at }),
       };
-      const opened = await openPurchase(db, input, options, written);
+      const opened = await openPurchase(db, input, options, pending);
       if (!opened.opened) countIfUnpaid(deps, input, opened.refusal);
-      return { ...opened, ...messagesOf(written) };
+      return { ...opened, ...messagesOf(pending) };
     },
     failPurchase: async (transactionId, said) => {
-      const written = newPendingMessages();
-      const refusal = await failRefused(db, transactionId, written);
+      const pending = newPendingMessages();
+      const refusal = await failRefused(db, transactionId, pending);
       if (refusal === 'never-refused') {
         const detail = `the supplier has not refused it for good, and not with ${said.reason}`;
         events.unverifiedRequest({ what: 'refusal', transactionId, detail });
       }
       if (typeof refusal === 'string') return 'open';
       events.purchaseFailed({ transactionId, ...refusal });
-      return messagesOf(written).messages;
+      return messagesOf(pending).messages;
     },
     reopenDelivery: (transactionId) => reopenDelivery(db, transactionId, clock.now()),
     tellProcessing: async (transactionId) => {
-      const written = newPendingMessages();
-      await enqueueStatus(db, transactionId, 'PROCESSING', written);
-      return messagesOf(written).messages;
+      const pending = newPendingMessages();
+      await enqueueStatus(db, transactionId, 'PROCESSING', pending);
+      return messagesOf(pending).messages;
     },
     flagAttention: async (transactionId, reason) => {
       // Only a booking may say that money is claimed back.
@@ -109,14 +108,14 @@ function createCloseUnpaid({ db, clock, events }: ActivityDeps): OrderActivities
       }
       throw new Error(`${transactionId} can still be paid`);
     }
-    const written = newPendingMessages();
+    const pending = newPendingMessages();
     const closed =
       purpose === 'purchase'
-        ? await closeUnpaid(db, transactionId, asFailureReason(reason), written)
+        ? await closeUnpaid(db, transactionId, asFailureReason(reason), pending)
         : await closeFundingUnpaid(db, transactionId, asFailureReason(reason));
     if (closed !== 'closed') return closed;
     events.purchaseFailed({ transactionId, reason, detail: `unpaid ${purpose}` });
-    const { messages } = messagesOf(written);
+    const { messages } = messagesOf(pending);
     return messages ? { closed: messages } : closed;
   };
 }

@@ -19,7 +19,7 @@ export type Acquired =
 
 /**
  * Limits concurrent attempts per endpoint, account and worker, slow endpoints more than others, so that a slow or flooded endpoint delays
- * only itself. Never queues: a refused caller is told when to retry, one after the other, at about the pace at which the endpoint answers.
+ * only itself. Never queues: a refused caller gets a time to retry, each a later one, at about the pace at which the endpoint answers.
  */
 export interface EndpointLimiter {
   acquire(request: {

@@ -1,6 +1,5 @@
-import { KEEP_NOTICES_MS } from '../../src/webhooks/notice-rules.ts';
-import { shouldDisable } from '../../src/webhooks/retry-rules.ts';
-import type { SecretBox } from '../../src/platform/secret-box-port.ts';
+import { KEEP_NOTICES_MS, shouldDisable } from '../../src/webhooks/rules.ts';
+import type { SecretBox } from '../../src/platform/secret-box.ts';
 import { forgetNotices } from '../../src/webhooks/store/notices.ts';
 import { forgetMessages, listOverdue, markSwept } from '../../src/webhooks/store/deliveries.ts';
 import {
@@ -20,7 +19,7 @@ const OVERDUE_MS = 30_000;
 /** Between two hand-overs of a message whose queue no worker serves. */
 const AGAIN_AFTER_MS = 120_000;
 const BATCH = 200;
-/** Within the activity's timeout. The next run goes on. */
+/** Within the activity's timeout. The next run continues. */
 const RUNS_FOR_MS = 20_000;
 /** Recovery reaches back 14 days; twice that leaves time to find out what went wrong. */
 const KEEP_MESSAGES_MS = 30 * 24 * 3_600_000;
@@ -61,7 +60,7 @@ async function handOverDue({ db, clock, webhooks }: ActivityDeps): Promise<strin
 async function disableFailing({ db, clock, events, webhooks }: ActivityDeps): Promise<string> {
   const at = clock.now();
   const since = new Date(at.getTime() - webhooks.failingLimitMs);
-  const written = newPendingMessages();
+  const pending = newPendingMessages();
   let disabled = 0;
   let after = '';
   for (;;) {
@@ -69,7 +68,7 @@ async function disableFailing({ db, clock, events, webhooks }: ActivityDeps): Pr
     for (const endpoint of failing) {
       const failures = { ...endpoint, failingSinceMs: endpoint.failingSince.getTime() };
       if (!shouldDisable(failures, at.getTime(), webhooks.failingLimitMs)) continue;
-      if (!(await disableEndpoint(db, endpoint, { reason: 'FAILING', at }, written))) continue;
+      if (!(await disableEndpoint(db, endpoint, { reason: 'FAILING', at }, pending))) continue;
       const { id: endpointId, accountId } = endpoint;
       events.webhookEndpointDisabled({ endpointId, accountId, reason: 'FAILING' });
       disabled += 1;
@@ -79,7 +78,7 @@ async function disableFailing({ db, clock, events, webhooks }: ActivityDeps): Pr
     after = last.id;
   }
   // The sweep finds what is not handed over now.
-  await webhooks.sweeper.handOver(written.ids);
+  await webhooks.sweeper.handOver(pending.ids);
   return `${disabled} endpoints disabled`;
 }
 

@@ -1,5 +1,5 @@
-import { noticeText, noticeWaitMs } from '../../src/webhooks/notice-rules.ts';
-import type { MailOutcome } from '../../src/webhooks/ports.ts';
+import { noticeText, noticeWaitMs } from '../../src/webhooks/rules.ts';
+import type { MailOutcome } from '../../src/accounts/port.ts';
 import {
   claimNotice,
   markNoticeSent,

@@ -1,7 +1,12 @@
 import { Context } from '@temporalio/activity';
 import { completeBody } from '../../src/esims/message-bodies.ts';
-import { keptAnswer, keptAnswerHeaders, keptRequestHeaders } from '../../src/webhooks/kept-attempt-rules.ts';
-import { nextAttempt, shouldDisable } from '../../src/webhooks/retry-rules.ts';
+import {
+  keptAnswer,
+  keptAnswerHeaders,
+  keptRequestHeaders,
+  nextAttempt,
+  shouldDisable,
+} from '../../src/webhooks/rules.ts';
 import type { RequestOutcome } from '../../src/platform/outbound/request.ts';
 import {
   claimDelivery,
@@ -103,17 +108,17 @@ async function record(
   outcome: RequestOutcome,
 ): Promise<DeliveryStep> {
   const made = toAttempt(outcome, delivery, deps.clock.now());
-  const written = newPendingMessages();
+  const pending = newPendingMessages();
   const reason = disablingReason(deps, delivery, outcome, made.endedAt);
   const recorded = await recordAttempt(
     deps.db,
     delivery,
     made,
     judge(deps, delivery, outcome, made.endedAt),
-    reason && { reason, written },
+    reason && { reason, pending },
   );
   emitEvents(deps, delivery, made, recorded, reason);
-  const messages = messagesOf(written);
+  const messages = messagesOf(pending);
   const { verdict } = recorded;
   if (verdict.status !== 'PENDING') return { state: 'closed', status: verdict.status, ...messages };
   const why = `until attempt ${delivery.attemptsInSeries + 2}: ${resultOf(made)}`;

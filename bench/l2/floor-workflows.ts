@@ -30,7 +30,7 @@ const { openPurchase } = proxyLocalActivities<OrderActivities>({
 const { tryDelivering } = proxyLocalActivities<OrderActivities>({
   startToCloseTimeout: 1_200,
   retry: { maximumAttempts: 1 },
-  summary: 'Deliver and settle: one quick attempt at the supplier',
+  summary: 'Deliver and settle: one inline attempt at the supplier',
 });
 
 export async function sameShape(input: PurchaseInput): Promise<{ status: string }> {

@@ -5,7 +5,7 @@
 import { sql, type Kysely } from 'kysely';
 import { buildIndex, WORLD_INDEXES } from '../../migrations/indexes.ts';
 import { createInstallData } from '../../src/esims/install-data.ts';
-import { systemClock } from '../../src/platform/composition/shared.ts';
+import { systemClock } from '../../src/platform/composition/context.ts';
 import type { WorldDatabase } from '../../src/platform/database/tables.ts';
 import { createSecretBox } from '../../src/platform/secret-box.ts';
 import { rebuildFigures } from '../../src/purchases/store/kept-figures.ts';
@@ -52,8 +52,8 @@ export async function seedOrders(service: Service, orders: readonly Orders[]): P
 }
 
 /** With install data that opens, where one of the reads shows it: the newest eSIMs, and those that the search for an ICCID finds. */
-async function sealOrders({ owner, parts }: Service, accountId: string): Promise<void> {
-  const secretBox = createSecretBox(parts.secrets.secretKeys);
+async function sealOrders({ owner, context }: Service, accountId: string): Promise<void> {
+  const secretBox = createSecretBox(context.secrets.secretKeys);
   const { columns } = createInstallData({ secretBox, clock: systemClock, onUnreadable: () => undefined });
   const ofAccount = owner.selectFrom('esims').select('id').where('account_id', '=', accountId);
   const rows = [

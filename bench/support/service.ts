@@ -6,7 +6,7 @@ import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import type { Kysely } from 'kysely';
 import { createAccount, createKey } from '../../src/accounts/manage-accounts.ts';
-import { openAccounts, openWorld, type ProcessContext } from '../../src/platform/composition/compose.ts';
+import { openAccounts, openWorld, type ProcessContext } from '../../src/platform/composition/context.ts';
 import { readConfig } from '../../src/platform/config/config.ts';
 import { startChild, type Child, type ServiceLog } from '../../src/dev/child.ts';
 import { freePort } from '../../src/dev/ports.ts';
@@ -37,7 +37,7 @@ export interface Service {
   readonly namespace: string;
   readonly temporalAddress: string;
   readonly databaseUrl: string;
-  readonly parts: ProcessContext;
+  readonly context: ProcessContext;
   readonly owner: Kysely<WorldDatabase>;
   readonly processes: Readonly<Record<'supplier' | 'worker' | 'api', Child>>;
   /** A merchant with USD in its wallet and no limit that a bench could reach. */
@@ -100,7 +100,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   await untilReady(`http://127.0.0.1:${adminPort}`);
   // The bench's own connections do not go through a counter that is between the service and its server.
   const { config, secrets } = readConfig({ ...env, DATABASE_URL: databaseUrl });
-  const parts: ProcessContext = {
+  const context: ProcessContext = {
     config,
     secrets,
     logger: createLogger({ level: 'error' }),
@@ -119,16 +119,16 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     namespace,
     temporalAddress,
     databaseUrl,
-    parts,
+    context,
     owner,
     processes: { supplier: supplier.child, worker: worker.child, api: api.child },
-    account: (fundsMinor = 100_000_000_000n) => makeAccount(parts, fundsMinor),
+    account: (fundsMinor = 100_000_000_000n) => makeAccount(context, fundsMinor),
   };
 }
 
-async function makeAccount(parts: ProcessContext, fundsMinor: bigint): Promise<BenchAccount> {
-  const accounts = openAccounts(parts);
-  const world = openWorld(parts, parts.config.worlds.test);
+async function makeAccount(context: ProcessContext, fundsMinor: bigint): Promise<BenchAccount> {
+  const accounts = openAccounts(context);
+  const world = openWorld(context, context.config.worlds.test);
   try {
     const accountId = await createAccount(
       accounts,
@@ -149,7 +149,7 @@ async function makeAccount(parts: ProcessContext, fundsMinor: bigint): Promise<B
       {
         accountId,
         environment: 'test',
-        brand: parts.config.brand,
+        brand: context.config.brand,
         scopes: ['read', 'purchase'],
         allowedAddresses: ['127.0.0.1'],
         companyName: 'Bench',

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import type { Principal } from '../domain/account.ts';
 import { DomainError } from '../domain/errors.ts';
@@ -7,14 +8,13 @@ import {
   findKeysChangedSince,
   findValidKeyHashes,
   readDatabaseTime,
+  writeLastUses,
   type StoredKey,
 } from './store/accounts.ts';
 import type { AccountsDb } from '../platform/database/tables.ts';
 import { rethrow } from '../platform/database/errors.ts';
 import { environmentOfKey, hashApiKey } from './api-key.ts';
 import { startPoller, type Poller } from '../platform/poller.ts';
-import { createIssuedKeys, type BeforeAsking } from './issued-keys.ts';
-import { createKeyUses } from './key-uses.ts';
 
 /** Half the promise, so that one failed poll still leaves time for the next. */
 const POLL_INTERVAL_MS = 2_000;
@@ -25,22 +25,27 @@ const MAX_KEYS = 20_000;
 /** Refused keys are remembered too, so that they rarely cost a query and take equally long whether they were keys once or not. */
 const REFUSED_TTL_MS = 4_000;
 
-export type { BeforeAsking };
 export type Authenticator = ReturnType<typeof createAuthenticator>;
 
-/**
- * Answers known keys from memory. A poll of changed keys makes expiry and revocation reach this process within 5 s (promise A7). While that
- * poll has failed for too long, every request asks Postgres.
- */
-export function createAuthenticator(deps: {
+/** Called before Postgres is asked about what may be a guess. What it throws ends the request, unless the key was made a moment ago. */
+export type BeforeAsking = () => Promise<void>;
+
+interface AuthenticatorDeps {
   readonly db: AccountsDb;
   /** For the poll alone, so that it never waits for requests that use all connections of `db`. */
   readonly pollDb: AccountsDb;
   readonly clock: Clock;
   readonly brand: string;
   readonly onError: (error: unknown) => void;
+  /** For tests. */
   readonly writeUsesEveryMs?: number;
-}) {
+}
+
+/**
+ * Answers known keys from memory. A poll of changed keys makes expiry and revocation reach this process within 5 s (promise A7). While that
+ * poll has failed for too long, every request asks Postgres.
+ */
+export function createAuthenticator(deps: AuthenticatorDeps) {
   const { db, pollDb, clock, brand, onError } = deps;
   const known = new LRUCache<string, StoredKey>({ max: MAX_KEYS });
   const refused = new LRUCache<string, true>({ max: MAX_KEYS, ttl: REFUSED_TTL_MS });
@@ -97,7 +102,6 @@ export function createAuthenticator(deps: {
   };
 
   return {
-    /** `beforeAsking`: called before Postgres is asked about what may be a guess. What it throws ends the request, unless the key was made a moment ago. */
     authenticate: (rawKey: string, beforeAsking: BeforeAsking = noLimit): Promise<Principal> =>
       authenticate(rawKey, beforeAsking).catch(rethrow),
     start: (): void => {
@@ -126,4 +130,86 @@ function toPrincipal({ account, keyId, environment, scopes, allowedAddresses }: 
 
 export function invalidToken(): DomainError {
   return new DomainError('INVALID_TOKEN', 'Invalid or expired API key');
+}
+
+/** How often unknown keys, from addresses with too many failures, make us poll for keys that were made since the last poll. */
+const NEW_KEYS_POLL_MS = 250;
+
+/**
+ * Distinguishes valid keys that this process has not met yet from guesses, so that guesses from an address lock out no neighbour behind it. `poll`
+ * reads what changed, and calls `note`.
+ */
+function createIssuedKeys({
+  poll,
+  onError,
+}: {
+  readonly poll: () => Promise<void>;
+  readonly onError: (error: unknown) => void;
+}) {
+  /** SHA-256 of every valid key, about 100 bytes each. */
+  const valid = new Set<string>();
+  let soon: Promise<void> | undefined;
+  /** One poll for all that wait for it, and a pause before the next: guesses cannot make it more. */
+  const pollSoon = (): Promise<void> => {
+    soon ??= pause(NEW_KEYS_POLL_MS)
+      .then(poll)
+      .catch(onError)
+      .finally(() => (soon = undefined));
+    return soon;
+  };
+  return {
+    note: (sha256Hex: string, isValid: boolean): void => {
+      if (isValid) valid.add(sha256Hex);
+      else valid.delete(sha256Hex);
+    },
+    /** Counts what may be a guess. A valid key is never counted. */
+    admit: async (sha256Hex: string, beforeAsking: BeforeAsking): Promise<void> => {
+      if (valid.has(sha256Hex)) return;
+      try {
+        await beforeAsking();
+      } catch (tooMany) {
+        await pollSoon();
+        if (!valid.has(sha256Hex)) throw tooMany;
+      }
+    },
+  };
+}
+
+/** One statement writes the keys of this time. */
+const WRITE_INTERVAL_MS = 5 * 60_000;
+
+/** When each key was last used, for people who search for unused keys. Requests only note it in memory. */
+function createKeyUses({
+  db,
+  onError,
+  writeUsesEveryMs = WRITE_INTERVAL_MS,
+}: Pick<AuthenticatorDeps, 'db' | 'onError' | 'writeUsesEveryMs'>) {
+  let used = new Set<string>();
+  let poller: Poller | undefined;
+
+  /** All of them get the time of the writing, which is late by one interval at most. */
+  const write = async (): Promise<void> => {
+    if (used.size === 0) return;
+    const written = used;
+    used = new Set();
+    try {
+      await writeLastUses(db, [...written]);
+    } catch (error) {
+      for (const keyId of written) used.add(keyId);
+      throw error;
+    }
+  };
+
+  return {
+    note: (keyId: string): void => {
+      used.add(keyId);
+    },
+    start: (): void => {
+      poller = startPoller(write, writeUsesEveryMs, onError);
+    },
+    stop: async (): Promise<void> => {
+      await poller?.stop();
+      await write().catch(onError);
+    },
+  };
 }

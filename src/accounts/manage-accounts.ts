@@ -47,7 +47,7 @@ export interface ChangeAccountTerms {
   readonly plan?: Plan | undefined;
   /** Goes with the plan ENTERPRISE, and with no other. */
   readonly requestsPerMinute?: number | undefined;
-  /** true: its keys and members are refused until it is false again. What was begun goes on. */
+  /** true: its keys and members are refused until it is false again. What was begun continues. */
   readonly disabled?: boolean | undefined;
   readonly reason: string;
 }

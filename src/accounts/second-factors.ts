@@ -65,7 +65,7 @@ async function userOfStep({ auth, publicUrl }: UserDeps, { cookie }: Visit): Pro
   return (await internalAdapter.findVerificationValue(unsigned(step)))?.value;
 }
 
-/** With the right password before it, a wrong code is worth a line, and ten of them a look. */
+/** The right password came before it, so each wrong code is recorded, and ten of them raise an alert. */
 async function recordWrongCode(
   { db, clock, events }: Pick<UserDeps, 'db' | 'clock' | 'events'>,
   { userId, address, why }: { userId: string | undefined; address: string; why?: string | undefined },

@@ -1,4 +1,10 @@
 /** What users are mailed. Tokens stand behind `#`, which browsers send to no server, so no log holds them. */
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Clock } from '../domain/clock.ts';
+import type { AccountsDb } from '../platform/database/tables.ts';
+import type { Events } from '../platform/telemetry/events.ts';
+import type { Mailer } from './port.ts';
+import { MAX_MAILS_AN_HOUR, takeMailTurn, type MailKind } from './store/users.ts';
 
 /** For the row of a log line and the id of the mail, never for its reader. */
 export type UserMail =
@@ -67,3 +73,73 @@ function wordsOf(mail: UserMail): { subject: string; before: string; after: stri
 
 /** The person who opened an account chose its name, and our mail must not carry their link to strangers. Mail programs make links of host names too. */
 const looksLikeLink = (name: string): boolean => /:\/\/|@|www\.|[\p{L}\d]\.\p{L}{2,}/iu.test(name);
+
+/** Both that answer a sign-up count together: which of them is sent must not show. */
+const MAIL_KIND = {
+  confirm: 'sign-up',
+  known: 'sign-up',
+  reset: 'reset',
+  invitation: 'invitation',
+} as const satisfies Record<UserMail['kind'], MailKind>;
+
+/** After the first try; then the user asks for another mail. */
+const TRY_AGAIN_AFTER_MS = [2_000, 15_000];
+
+/**
+ * Mails to users hold a link that is worth a password, so no table has them. They are sent at once, tried again for a few seconds, and otherwise
+ * lost. The caller does not wait for it, so that an answer takes as long for an unknown address.
+ */
+export function createUserMails({
+  db,
+  clock,
+  events,
+  mailer,
+  publicUrl,
+  showsMails,
+}: {
+  readonly db: AccountsDb;
+  readonly clock: Clock;
+  readonly events: Pick<Events, 'userMailNotSent'>;
+  /** undefined: no mail server is set. */
+  readonly mailer: Mailer | undefined;
+  readonly publicUrl: string;
+  /** Without a mail server, mails are shown in answers: anyone who requests one can read it. */
+  readonly showsMails: boolean;
+}) {
+  const closing = new AbortController();
+  const underWay = new Set<Promise<void>>();
+  const deliver = async (via: Mailer, kind: UserMail['kind'], mail: SandboxMail, requestId: string) => {
+    const { to, subject, text } = mail;
+    if (!(await takeMailTurn(db, MAIL_KIND[kind], to, clock.now()).catch(() => false))) {
+      const detail = `this address got ${MAX_MAILS_AN_HOUR} mails of this kind within an hour, or they cannot be counted`;
+      events.userMailNotSent({ kind, requestId, detail });
+      return;
+    }
+    for (const afterMs of [0, ...TRY_AGAIN_AFTER_MS]) {
+      await pause(afterMs, undefined, { signal: closing.signal }).catch(() => undefined);
+      const sent = await via.send({ id: `${kind}-${requestId}`, to, subject, text });
+      if (sent.outcome === 'done') return;
+      events.userMailNotSent({ kind, requestId, detail: sent.detail });
+      if (sent.outcome === 'refused' || closing.signal.aborted) return;
+    }
+  };
+  return {
+    send: (mail: UserMail, requestId: string): SandboxMail | undefined => {
+      const rendered = renderUserMail(mail, publicUrl);
+      if (mailer) {
+        const sending = deliver(mailer, mail.kind, rendered, requestId).finally(() =>
+          underWay.delete(sending),
+        );
+        underWay.add(sending);
+        return undefined;
+      }
+      if (showsMails) return rendered;
+      events.userMailNotSent({ kind: mail.kind, requestId, detail: 'no mail server is set' });
+      return undefined;
+    },
+    close: async (): Promise<void> => {
+      closing.abort();
+      await Promise.all(underWay);
+    },
+  };
+}

@@ -178,8 +178,8 @@ function refuseLink(cause?: unknown): never {
 }
 
 /**
- * Throws UNAUTHORIZED, with the same answer after the same work for an unknown address, a wrong password and a user who is locked out; FORBIDDEN for
- * the right password of a user who has not confirmed the address.
+ * Throws UNAUTHORIZED: an unknown address, a wrong password and a user who is locked out get the same answer after the same work. Throws FORBIDDEN
+ * for the right password of a user who has not confirmed the address.
  */
 async function signIn(
   deps: UserDeps,

@@ -1,5 +1,5 @@
 import { DAY_MS, type Clock } from '../domain/clock.ts';
-import { inTransaction } from '../platform/database/in-transaction.ts';
+import { inTransaction } from '../platform/database/transactions.ts';
 import type { WorldDb } from '../platform/database/tables.ts';
 import { isRateJump, parseRateMicros, type Rate } from './pricing.ts';
 import {

@@ -1,5 +1,11 @@
 /** Accounts, keys and wallets. Each command prints one JSON object. */
 import { DAY_MS } from '../domain/clock.ts';
+import {
+  systemClock,
+  openAccounts,
+  openWorld,
+  type ProcessContext,
+} from '../platform/composition/context.ts';
 import type { Command } from 'commander';
 import ipaddr from 'ipaddr.js';
 import { z } from 'zod';
@@ -8,12 +14,6 @@ import { ACCOUNT_TYPES, ENVIRONMENTS, PLANS, SCOPES, type Environment } from '..
 import { ACCOUNT_CURRENCIES, formatMinor } from '../domain/money.ts';
 import { MAX_REASON_CHARACTERS } from '../domain/reasons.ts';
 import { fund } from '../ledger/fund-by-hand.ts';
-import {
-  openAccounts,
-  openWorld,
-  systemClock,
-  type ProcessContext,
-} from '../platform/composition/compose.ts';
 import { composeWebhooks } from '../platform/composition/webhooks.ts';
 import type { AccountsDb } from '../platform/database/tables.ts';
 import {

@@ -14,7 +14,7 @@ export class OperatorMistake extends Error {
   override readonly name = 'OperatorMistake';
 }
 
-interface CommandSpec<Options extends z.ZodObject> {
+export interface CommandSpec<Options extends z.ZodObject> {
   /** Name and arguments as commander writes them: `show <id>`. */
   readonly syntax: string;
   readonly summary: string;

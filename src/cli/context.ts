@@ -1,6 +1,6 @@
 import { createInterface } from 'node:readline/promises';
 import type { RunningInfo } from '../dev/running-file.ts';
-import type { ProcessContext } from '../platform/composition/compose.ts';
+import type { ProcessContext } from '../platform/composition/context.ts';
 import { namesInstallation, readConfig, readDevSettings } from '../platform/config/config.ts';
 import { createLogger } from '../platform/telemetry/logger.ts';
 import { OperatorMistake, type ExitCode } from './command.ts';

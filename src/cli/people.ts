@@ -12,7 +12,7 @@ import {
   type PersonView,
 } from '../accounts/people.ts';
 import { ROLES } from '../accounts/roles.ts';
-import { systemClock } from '../platform/composition/compose.ts';
+import { systemClock } from '../platform/composition/context.ts';
 import { addCommand, option } from './command.ts';
 import { answerJson } from './accounts.ts';
 import type { Cli } from './context.ts';

@@ -1,4 +1,4 @@
-// `.data/running.json` tells programs where a running npm start answers, and with which keys. After a kill it stays until the next start.
+// `.data/running.json` names the addresses and keys of a running npm start, for other programs. After a kill it stays until the next start.
 import { chmod, mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { SandboxLogins } from './sandbox-logins.ts';

@@ -10,7 +10,7 @@ import { findAccountsByEmail } from '../accounts/store/accounts.ts';
 import { findPerson, updatePerson } from '../accounts/store/people.ts';
 import { findUser, insertMember, insertUser, setUserPassword } from '../accounts/store/users.ts';
 import { makeId } from '../domain/ids.ts';
-import { openAccounts, type ProcessContext } from '../platform/composition/compose.ts';
+import { openAccounts, type ProcessContext } from '../platform/composition/context.ts';
 import type { AccountsDb } from '../platform/database/tables.ts';
 
 export interface Login {

@@ -1,4 +1,4 @@
-// Ends a child process when this process dies without ending it, also by SIGKILL: a small shell in a session of its own waits on a pipe that
+// Ends a child process when this process dies without ending it, also by SIGKILL. A small shell in a session of its own waits on a pipe that
 // closes with this process.
 import { spawn } from 'node:child_process';
 

@@ -5,7 +5,7 @@
 import { DomainError } from '../domain/errors.ts';
 import type { Clock } from '../domain/clock.ts';
 import type { WorldDb } from '../platform/database/tables.ts';
-import type { SecretBox } from '../platform/secret-box-port.ts';
+import type { SecretBox } from '../platform/secret-box.ts';
 import { parseLpa, type ProfileFacts } from './rules.ts';
 import { readClearUntil, type InstallColumns, type InstallRow } from './store/install-data.ts';
 

@@ -41,12 +41,11 @@ export function createInstallTokens({
   };
 }
 
-/** Whether a text can be one of our tokens. */
 export function canBeInstallToken(text: string): boolean {
   return TOKEN.test(text);
 }
 
-/** What the database finds a link by. A comparison of hashes tells nothing by its time. */
+/** What the database finds a link by. The time of comparing hashes reveals nothing. */
 export function hashOfToken(token: string): Buffer {
   return createHash('sha256').update(token).digest();
 }

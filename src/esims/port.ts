@@ -51,7 +51,7 @@ export interface FindRequest {
   readonly until: Date;
 }
 
-/** `searching`: not among what was listed before `searchedUntil`; a search from there goes on. */
+/** `searching`: not among what was listed before `searchedUntil`; a search from there continues. */
 export type OrderSearch =
   | { readonly state: 'found'; readonly orderNo: string; readonly esimTranNo: string }
   | { readonly state: 'not-listed' }

@@ -10,25 +10,16 @@ import {
   type ListRefusal,
 } from './store/list-esims.ts';
 import { visibleEsim, withoutInstallData, type EsimView } from './esim-view.ts';
-import type { InstallData } from './install-data.ts';
 import type { InstallTokens } from './install-tokens.ts';
 import { refreshFromSupplier, type RefreshDeps } from './refresh.ts';
 import { inTime, orUndefined, type CircuitBreaker } from '../platform/circuit-breaker.ts';
-import type { Clock } from '../domain/clock.ts';
-import type { WorldDb } from '../platform/database/tables.ts';
-import type { Events } from '../platform/telemetry/events.ts';
 import type { EsimSupplier } from './port.ts';
 import type { Page } from '../domain/page.ts';
 
 /** What the use cases of eSIMs work with, in one world. */
-export interface EsimDeps {
-  readonly db: WorldDb;
-  readonly clock: Clock;
+export interface EsimDeps extends RefreshDeps {
   readonly supplier: EsimSupplier;
-  readonly installData: InstallData;
   readonly installTokens: InstallTokens;
-  readonly events: Events;
-  readonly webhookEngine: RefreshDeps['webhookEngine'];
   readonly settings: {
     /** A read asks the supplier about an eSIM again when what we know is older. */
     readonly esimFreshMs: number;

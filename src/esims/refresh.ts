@@ -1,7 +1,7 @@
 import type { Clock } from '../domain/clock.ts';
 import type { WorldDb } from '../platform/database/tables.ts';
 import type { Events } from '../platform/telemetry/events.ts';
-import type { WebhookEngine } from '../webhooks/ports.ts';
+import type { WebhookEngine } from '../webhooks/engine.ts';
 import { newPendingMessages } from '../webhooks/store/messages.ts';
 import type { InstallData } from './install-data.ts';
 import { isMoving, nextStatus } from './life-rules.ts';
@@ -45,9 +45,9 @@ export async function checkEsim(
     deps.events.illegalStatusChange({ esimId: row.id, from, supplierStatus: profile.supplierStatus });
   }
   const install = deps.installData.changes(row, profile);
-  const written = newPendingMessages();
-  const fresh = await refreshEsim(deps.db, row.id, profile, askedAt, install, written);
+  const pending = newPendingMessages();
+  const fresh = await refreshEsim(deps.db, row.id, profile, askedAt, install, pending);
   // The sweep starts those that are not started now.
-  if (written.ids.length > 0) await deps.webhookEngine.deliver(written.ids);
+  if (pending.ids.length > 0) await deps.webhookEngine.deliver(pending.ids);
   return { row: fresh ?? row, isAnswered: true };
 }

@@ -57,13 +57,10 @@ export interface UsageFacts {
 }
 
 /** What an eSIM holds after a top-up, in all. A supplier may name no new end of validity. */
-export interface TopUpTotals {
-  readonly iccid: string;
-  readonly totalVolumeBytes: number;
-  readonly orderUsageBytes: number;
-  readonly totalDuration: number;
-  readonly expiredTime: string | null;
-}
+export type TopUpTotals = Pick<
+  ProfileFacts,
+  'iccid' | 'totalVolumeBytes' | 'orderUsageBytes' | 'totalDuration' | 'expiredTime'
+>;
 
 /** `LPA:1$<SM-DP+ host>$<matching id>`; an object identifier and a confirmation mark may follow, which installing by hand never needs. */
 const LPA = /^LPA:1\$([A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?)\$([A-Za-z0-9-]*)(?:\$[^$\s]*){0,2}$/;

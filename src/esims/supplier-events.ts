@@ -26,7 +26,7 @@ export interface SupplierInboxDeps {
   };
 }
 
-/** While there is no room for strangers, they are turned away before their bodies are read, and Postgres is not asked. */
+/** While no more events of other senders are kept, they are refused before their bodies are read and without a query. */
 const NO_ROOM_FOR_MS = 60_000;
 
 /** Keeps events. What they are about is asked for by the worker. */
@@ -39,7 +39,7 @@ export function createSupplierInbox(deps: SupplierInboxDeps) {
     throw noRoom();
   };
   return {
-    /** Before the body is read. Throws SERVICE_UNAVAILABLE for a stranger while too many events of strangers are kept. */
+    /** Before the body is read. Throws SERVICE_UNAVAILABLE for a sender that is not the supplier while too many such events are kept. */
     admit: (sender: string): void => {
       if (!supplierEvents.isSender(sender)) requireRoom();
     },

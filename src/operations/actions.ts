@@ -22,6 +22,7 @@ import {
   decideApproval,
   listActions,
   listPendingApprovals,
+  isOnRecord,
   requestOf,
   previewEffect,
   type ApprovalDecision,
@@ -33,6 +34,7 @@ import type { WorldDb } from '../platform/database/tables.ts';
 import { EngineUnavailable } from '../domain/outcome.ts';
 import type { OperatorAction } from '../accounts/roles.ts';
 import { findMarkOf } from '../platform/idempotency/store.ts';
+import type { Events } from '../platform/telemetry/events.ts';
 
 /** What a person asks for, before it has an id. Without a `moveKey` one is derived, so that the same request acts once; checks are new each time. */
 export type ActionInput = Omit<ActionRequest, 'moveId' | 'moveKey' | 'amountMinor' | 'currency'> & {
@@ -159,13 +161,22 @@ async function stateTagOf(db: WorldDb, request: ActionInput): Promise<string> {
   return failed.map((refund) => attemptKey(refund, refund.attempt)).join();
 }
 
+/** A workflow refused this action. Raises the alert if none of our processes wrote it: then someone else sent it. */
+export async function alertUnlessOnRecord(
+  { db, events }: { readonly db: WorldDb; readonly events: Pick<Events, 'unverifiedRequest'> },
+  { transactionId, moveId, move }: Readonly<Record<'transactionId' | 'moveId' | 'move', string>>,
+): Promise<void> {
+  if (await isOnRecord(db, transactionId, moveId)) return;
+  events.unverifiedRequest({ what: 'action', transactionId, detail: `${move} ${moveId}` });
+}
+
 /** Refuses at once what the rows already rule out. The rest is put on record before the workflow is asked, which acts only on what is on record. */
 async function make(deps: OperatorActionDeps, request: ActionRequest): Promise<ActionOutcome> {
   const asked = await askForAction(deps.db, request, deps.clock.now());
   return asked.outcome === 'go' ? sendToWorkflow(deps, { ...request, moveId: asked.moveId }) : asked;
 }
 
-/** Asks the purchase's workflow; where that is gone, a new one that goes on with it or, when it is closed, repairs it. */
+/** Asks the purchase's workflow; where that is gone, a new one that continues with it or, when it is closed, repairs it. */
 async function sendToWorkflow(deps: OperatorActionDeps, request: ActionRequest): Promise<ActionOutcome> {
   try {
     const made = await deps.engine.move(request, OUTCOME_WITHIN_MS);

@@ -1,7 +1,7 @@
 /** Batch repairs: one action on many items of the stuck list, asked for by one person and approved by another. */
 import { may, mayPerform, rolesFor, rolesWith, type OperatorAction, type Role } from '../accounts/roles.ts';
 import type { Money } from '../domain/money.ts';
-import type { StuckClass } from './stuck-rules.ts';
+import type { StuckClass, StuckFilter } from './stuck-rules.ts';
 
 /** Those that need no decision about each purchase: no evidence of its own, no package, no outcome. */
 export const BATCH_REPAIR_ACTIONS = [
@@ -15,7 +15,7 @@ export const BATCH_REPAIR_ACTIONS = [
 ] as const satisfies readonly (OperatorAction | 'replay')[];
 export type BatchRepairAction = (typeof BATCH_REPAIR_ACTIONS)[number];
 
-/** What a second person can look through, and some minutes of work. */
+/** What a second person can review, and some minutes of work. */
 export const MAX_BATCH_REPAIR_ROWS = 500;
 
 export const BATCH_REPAIR_STATUSES = [
@@ -33,11 +33,9 @@ export const BATCH_REPAIR_ROW_STATUSES = ['WAITING', 'DONE', 'REFUSED', 'UNKNOWN
 export type BatchRepairRowStatus = (typeof BATCH_REPAIR_ROW_STATUSES)[number];
 
 /** Which part of the stuck list is meant. */
-export interface BatchRepairFilter {
+export type BatchRepairFilter = Pick<StuckFilter, 'olderThanSeconds' | 'currency'> & {
   readonly class?: StuckClass | undefined;
-  readonly olderThanSeconds?: number | undefined;
-  readonly currency?: string | undefined;
-}
+};
 
 export type BatchRepairCounts = Readonly<Record<Lowercase<BatchRepairRowStatus>, number>>;
 
@@ -47,7 +45,7 @@ export const mayRepair = (role: Role, action: BatchRepairAction): boolean =>
 export const rolesForRepair = (action: BatchRepairAction): readonly Role[] =>
   action === 'replay' ? rolesWith('replay') : rolesFor(action);
 
-/** Without an outcome an item is asked about again after these waits; then a person looks. An action that was begun goes on by itself. */
+/** Without an outcome an item is tried again after these waits; then a person must check. An action that has begun continues by itself. */
 const AGAIN_AFTER_MS: readonly number[] = [2_000, 15_000, 60_000];
 
 /** undefined: no further attempt. */

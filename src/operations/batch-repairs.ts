@@ -1,6 +1,6 @@
 /**
- * Batch repairs: a person asks for one action on what a filter of the stuck list finds, each item is tried out first, another person approves
- * the list, and the workers take the action on each row as if that person had asked for it alone.
+ * Batch repairs. A person asks for one action on what a filter of the stuck list finds, and each item is tried out first. Another person approves
+ * the list. Then the workers take the action on each row, as if the first person had asked for it alone.
  */
 import { randomBytes } from 'node:crypto';
 import type { Clock } from '../domain/clock.ts';
@@ -10,13 +10,7 @@ import type { Money } from '../domain/money.ts';
 import type { PageQuery } from '../domain/page.ts';
 import type { WorldDb } from '../platform/database/tables.ts';
 import type { OperatorActions } from './actions.ts';
-import {
-  MAX_BATCH_REPAIR_ROWS,
-  nextAttemptMs,
-  totalsOf,
-  type BatchRepairAction,
-  type BatchRepairFilter,
-} from './batch-repair-rules.ts';
+import { MAX_BATCH_REPAIR_ROWS, nextAttemptMs, totalsOf } from './batch-repair-rules.ts';
 import type { BatchRepairEngine } from './engine.ts';
 import { outcomeOfReplay, replay, type ReplayDeps } from './replay.ts';
 import { REFUSAL_MESSAGES, type ActionOutcome } from './rules.ts';
@@ -32,6 +26,7 @@ import {
   type BatchRepair,
   type BatchRepairRow,
   type Decision,
+  type NewBatchRepair,
   type PlannedRow,
 } from './store/batch-repairs.ts';
 import { findStuck, type StuckDeps } from './stuck.ts';
@@ -46,14 +41,10 @@ export interface BatchRepairDeps {
   readonly engine: BatchRepairEngine;
 }
 
-export interface BatchRepairRequest {
-  readonly action: BatchRepairAction;
-  readonly filter: BatchRepairFilter;
+export interface BatchRepairRequest extends Pick<NewBatchRepair, 'action' | 'filter' | 'reason' | 'by'> {
   /** At most so many items, the longest stuck first. */
   readonly maxRows: number;
-  readonly reason: string;
   readonly evidence?: string | undefined;
-  readonly by: string;
 }
 
 /** What an action would do with one item; `isPossible`: it becomes a row. */
@@ -108,7 +99,7 @@ export function createBatchRepairs(deps: BatchRepairDeps) {
       if (decision === 'approve') await engine.begin(repairId);
       return read(repairId);
     },
-    /** What runs goes on to its end; the rest is skipped. NOT_FOUND; VALIDATION_ERROR where it does not run. */
+    /** What runs continues to its end; the rest is skipped. NOT_FOUND; VALIDATION_ERROR where it does not run. */
     stop: async (repairId: string, { by, reason }: { readonly by: string; readonly reason: string }) => {
       const isStopping = await askToStop(db, repairId, { by, reason, now: clock.now() });
       const repair = await read(repairId);
@@ -240,7 +231,7 @@ async function takeAction(
   return rowOutcome(await approveIfWaiting(actions, made, approver));
 }
 
-/** Takes the steps that are possible now. One above a limit goes on waiting: the second person saw no amount. */
+/** Takes the steps that are possible now. One above a limit keeps waiting: the second person saw no amount. */
 async function takeReplay(
   replayDeps: ReplayDeps,
   {

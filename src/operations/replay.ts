@@ -3,7 +3,7 @@
  * person and the reason are on record.
  */
 import type { Clock } from '../domain/clock.ts';
-import type { WebhookEngine } from '../webhooks/ports.ts';
+import type { WebhookEngine } from '../webhooks/engine.ts';
 import type { StuckLimits } from './stuck-rules.ts';
 import type { GatewayEventRow } from '../payments/store/gateway-events.ts';
 import { findTransactionId } from './store/timeline.ts';

@@ -395,7 +395,7 @@ export interface ApprovalLimits {
   readonly perAccountDay: AmountLimits;
 }
 
-/** How long a workflow may begin an action that was asked for. The door sends it at once, and again when it is asked for again. */
+/** How long a workflow may begin an action that was asked for. The API sends it at once, and again when it is requested again. */
 export const BEGIN_WITHIN_MS = 3_600_000;
 
 export const APPROVAL_WITHIN_MS = 7 * 24 * 3_600_000;

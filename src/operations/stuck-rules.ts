@@ -131,6 +131,13 @@ export function nextActionOf(stuckClass: StuckClass): string {
   return `${command}: ${does}`;
 }
 
+export interface StuckFilter {
+  readonly classes?: readonly StuckClass[] | undefined;
+  readonly olderThanSeconds?: number | undefined;
+  readonly currency?: string | undefined;
+  readonly transactionId?: string | undefined;
+}
+
 /** One for each transaction and class. */
 export interface StuckItem {
   /** `event-<number>` for an event and `msg-…` for a message that belong to no transaction. */

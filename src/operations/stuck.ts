@@ -7,6 +7,7 @@ import {
   classOfReason,
   nextActionOf,
   type StuckClass,
+  type StuckFilter,
   type StuckItem,
   type StuckLimits,
 } from './stuck-rules.ts';
@@ -21,13 +22,6 @@ export interface StuckDeps {
   readonly workflows: WorkflowStates;
   readonly clock: Clock;
   readonly limits: StuckLimits;
-}
-
-export interface StuckFilter {
-  readonly classes?: readonly StuckClass[] | undefined;
-  readonly olderThanSeconds?: number | undefined;
-  readonly currency?: string | undefined;
-  readonly transactionId?: string | undefined;
 }
 
 export type StuckList = Awaited<ReturnType<typeof findStuck>>;

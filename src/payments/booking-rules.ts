@@ -12,7 +12,7 @@ export interface BookedPayment {
   readonly priceCurrency: AccountCurrency;
   /** By the gateway's word, net of fees on top, including money that went on or back. */
   readonly bookedMinor: bigint;
-  /** Booked by a person's word, which the gateway has not confirmed yet. */
+  /** Booked as a manual payment, which the gateway has not confirmed yet. */
   readonly evidenceMinor?: bigint;
   /** Sent back at our own request, or about to be. */
   readonly refundedMinor: bigint;
@@ -43,7 +43,7 @@ export interface BookingDecision {
   readonly reversedMinor: bigint;
   /** Came and was taken back between two checks: it passes through the ledger, and nothing of it stays. */
   readonly receivedAndReversedMinor: bigint;
-  /** Booked before by a person's word: now the gateway says the same. */
+  /** Booked before as a manual payment: now the gateway confirms it. */
   readonly confirmedMinor?: bigint;
   /** Ignored: a newer answer is booked already. */
   readonly isOutdated?: true;

@@ -1,7 +1,6 @@
 import type { Principal } from '../domain/account.ts';
 import { beginKey } from '../platform/idempotency/store.ts';
-import { quoteCharge } from './quote-charge.ts';
-import { requireRoomForUnpaid } from './require-room.ts';
+import { quoteCharge, requireRoomForUnpaid } from './outside-payments.ts';
 import { startOnEngine, ifReachable, requireAccepted } from './first-answer.ts';
 import { markOf, type IdempotencyContext } from '../platform/idempotency/tag.ts';
 import { identifyRequest } from '../platform/idempotency/identify-request.ts';

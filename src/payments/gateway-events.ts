@@ -99,7 +99,7 @@ export async function applyGatewayEvent(deps: ApplyDeps, event: InboxEvent): Pro
   if (event.about === 'dispute') return applyDispute(deps, payment);
   if (event.about === 'charge' || event.about === 'refund') {
     await deps.engine.checkSoon({ transactionId: payment.transaction_id, purpose: payment.purpose });
-    return 'looked at';
+    return 'checked';
   }
   return 'nothing to do';
 }

@@ -125,7 +125,6 @@ export interface StatementLine {
   readonly at: Date;
 }
 
-/** One page of the charges that are paid. */
 export interface PaidCharges {
   /** Of this page; those of the other mode are left out. */
   readonly references: readonly string[];
@@ -152,7 +151,7 @@ export interface PaymentGateway {
   charge(request: ChargeRequest): Promise<GatewayOutcome<PaymentInstructions>>;
   /** The gateway's state of a charge; null: the gateway holds none. Never creates one. */
   findCharge(reference: string): Promise<GatewayOutcome<GatewayCharge | null>>;
-  /** Sends money back. Look with findRefund first: the gateway itself takes a second partial refund as a new one. */
+  /** Sends money back. Call findRefund first: the gateway itself takes a second partial refund as a new one. */
   refund(request: RefundRequest): Promise<GatewayOutcome<GatewayRefund>>;
   /** The refund made under our key, or null. */
   findRefund(

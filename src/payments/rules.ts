@@ -117,7 +117,6 @@ export type UnpaidLimits = Readonly<Record<Plan, number>>;
 /** A hosted page that is not paid stays open for a day, so these are the abandoned checkouts of a day. */
 export const DEFAULT_UNPAID_LIMITS: UnpaidLimits = { STANDARD: 100, PREMIUM: 1_000, ENTERPRISE: 10_000 };
 
-/** Whether a text can be a reference of chargeReference. */
 export function canBeReference(text: string): boolean {
   return isId('transaction', text.replace(/-[1-9]\d{0,2}$/, ''));
 }

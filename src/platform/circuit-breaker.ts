@@ -1,6 +1,6 @@
 // Our own, since libraries measure a pause by the wall clock, which may jump, and let callers wait for the probe (docs/decisions).
 
-/** The call took longer than its deadline. It goes on by itself, and how it ends is ignored. */
+/** The call took longer than its deadline. It continues by itself, and how it ends is ignored. */
 export class DeadlinePassed extends Error {}
 /** Nothing was called: the dependency failed too often a moment ago. */
 export class CircuitOpen extends Error {}
@@ -87,7 +87,7 @@ export function createSupplierReadBreaker(): CircuitBreaker {
   });
 }
 
-/** The result, or that it is late. Late work goes on by itself, and how it ends is ignored. */
+/** The result, or that it is late. Late work continues by itself, and how it ends is ignored. */
 export async function inTime<T>(
   work: Promise<T>,
   timeLimitMs: number,

@@ -1,5 +1,5 @@
 /**
- * Counting what callers do and pacing what we do. Both work on shared counters and go on, per process, when those are gone;
+ * Counting what callers do and pacing what we do. Both work on shared counters and continue, per process, when those are gone;
  * neither ever holds a caller longer than 250 ms for its own sake.
  */
 export interface LimitVerdict {

@@ -3,7 +3,25 @@
  * its key, so that keys can be replaced: old ones open, the newest seals. Must not log, and never says a secret or a key in an error.
  */
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto';
-import { keyIdOf, SEAL_PREFIX_BYTES, type SecretBox } from './secret-box-port.ts';
+
+/** The bytes of a seal that say with which key it was made. */
+export const SEAL_PREFIX_BYTES = 9;
+
+/** The id of a seal's key, for people: a part of the key's hash, which gives nothing away. */
+export function keyIdOf(sealed: Buffer): string {
+  return sealed.subarray(1, SEAL_PREFIX_BYTES).toString('hex');
+}
+
+export interface SecretBox {
+  /** `context` names what the secret belongs to: sealed for one thing, it opens for no other. */
+  seal(plain: string, context: string): Buffer;
+  /** Throws where the seal is broken, is of another context, or its key is not here. Never says the secret. */
+  open(sealed: Buffer, context: string): string;
+  /** Whether it is sealed with the key of today; otherwise it must be sealed again. */
+  isCurrent(sealed: Buffer): boolean;
+  /** How the seals of each key here begin: the key of today first. */
+  readonly prefixes: readonly Buffer[];
+}
 
 export interface SecretBoxOptions {
   /** 64 hexadecimal digits. */

@@ -7,7 +7,7 @@ import type { EmailLanguage } from './batch-emails.ts';
 export const MAX_BATCH_ROWS = 500;
 /** Of an account, with rows that have not begun: 2,500 purchases, more than 20 minutes of work ahead. */
 export const MAX_BEGINNING_BATCHES = 5;
-/** Sandbox money buys as many eSIMs as anybody likes: it must not send mail to strangers without end. Two batches of the largest size. */
+/** Sandbox money buys any number of eSIMs: it must not send mail to strangers without a limit. Two batches of the largest size. */
 export const MAX_TEST_EMAILS_A_DAY = 1_000;
 
 /** Longer than any trip is planned ahead; the address is kept until then. */
@@ -121,12 +121,12 @@ export function csvRow(row: BatchRowView): string[] {
   ];
 }
 
-/** Rows that begin are looked at again soon; an open purchase less often the longer it takes, once an hour at last. */
+/** Rows that begin are checked again soon; open purchases less and less often, in the end once an hour. */
 const AGAIN_AFTER_MS = 1_000;
 const MAX_AGAIN_AFTER_MS = 3_600_000;
 const SHARE_OF_AGE = 4;
 
-/** When to look at a batch again. `ageMs`: since it was ordered. */
+/** When to check a batch again. `ageMs`: since it was ordered. */
 export function nextBatchCheckMs(ageMs: number, hasQueued: boolean): number {
   if (hasQueued) return AGAIN_AFTER_MS;
   return Math.min(Math.max(Math.trunc(ageMs / SHARE_OF_AGE), AGAIN_AFTER_MS), MAX_AGAIN_AFTER_MS);

@@ -7,7 +7,7 @@ import { findEsim } from '../esims/store/esims.ts';
 import { beginKey } from '../platform/idempotency/store.ts';
 import { findPurchase } from './store/reads.ts';
 import { chooseBase, chooseTopUp, type ChooseDeps, type ChosenPackage } from './choose-package.ts';
-import { requireRoomForUnpaid } from '../payments/require-room.ts';
+import { requireRoomForUnpaid } from '../payments/outside-payments.ts';
 import { visibleEsim } from '../esims/esim-view.ts';
 import { identifyRequest } from '../platform/idempotency/identify-request.ts';
 import {

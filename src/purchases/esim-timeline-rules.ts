@@ -1,4 +1,4 @@
-/** What an eSIM's owner is told about what happened to it. Pure. Nothing here names suppliers, costs, or what operators wrote. */
+/** An eSIM's timeline as its owner sees it. Pure. Nothing here names suppliers, costs, or what operators wrote. */
 import type { EsimStatus } from '../domain/states.ts';
 import type { MessageStatus } from '../webhooks/rules.ts';
 
@@ -57,7 +57,7 @@ interface PurchaseEvent {
   readonly packageName: string;
 }
 
-/** An event of a purchase or a top-up; undefined for one that its buyer is not told of. */
+/** An event of a purchase or a top-up; undefined for one that its buyer does not see. */
 export function purchaseLine(event: PurchaseEvent): TimelineLine | undefined {
   const { at, what, transactionId } = event;
   const words = PURCHASE_WORDS.get(what);

@@ -10,7 +10,7 @@ import { getWallet } from '../ledger/wallet.ts';
 import { writeOnce } from '../platform/idempotency/keyed-writes.ts';
 import type { IdempotencyContext } from '../platform/idempotency/tag.ts';
 import { newEsimId, newTransactionId } from '../platform/idempotency/transaction-id.ts';
-import { inTransaction } from '../platform/database/in-transaction.ts';
+import { inTransaction } from '../platform/database/transactions.ts';
 import type { RequestContext } from '../platform/telemetry/subject.ts';
 import {
   BATCH_CSV_COLUMNS,

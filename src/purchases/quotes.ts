@@ -2,9 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { Principal } from '../domain/account.ts';
 import { DomainError } from '../domain/errors.ts';
 import { isId, makeId } from '../domain/ids.ts';
-import type { PackageType, PaymentMethod } from '../domain/states.ts';
 import { writeOnce } from '../platform/idempotency/keyed-writes.ts';
-import type { IdempotencyContext } from '../platform/idempotency/tag.ts';
 import { chooseBase, chooseFitting, type ChooseDeps } from './choose-package.ts';
 import type { PurchaseDeps } from './deps.ts';
 import { findQuote, insertQuote, type NewQuote, type QuoteRow } from './store/quotes.ts';
@@ -16,15 +14,9 @@ export const QUOTE_LIFE_MS = 15 * 60_000;
 /** More than a shop has checkouts open in 15 minutes. Bounds what a change of costs or rates can cost us with one account. */
 export const MAX_OPEN_QUOTES = 500;
 
-export interface QuoteCommand {
-  readonly packageCode: string;
-  readonly packageType: PackageType;
-  /** Present exactly for TOPUP. */
-  readonly esimId?: string | undefined;
-  /** Given: what is charged by it is frozen too. */
-  readonly paymentMethod?: PaymentMethod | undefined;
-  readonly idempotency?: IdempotencyContext | undefined;
-}
+/** With a payment method, what is charged by it is frozen too. */
+type QuoteCommand = Pick<BuyCommand, 'packageCode' | 'packageType' | 'esimId' | 'idempotency'> &
+  Partial<Pick<BuyCommand, 'paymentMethod'>>;
 
 /** Freezes price and rate. PACKAGE_NOT_FOUND, PACKAGE_UNAVAILABLE, INVALID_TOPUP, ESIM_NOT_FOUND, PAYMENT_METHOD_UNAVAILABLE, TOO_MANY_OPEN_QUOTES. */
 export async function createQuote(

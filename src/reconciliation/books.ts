@@ -5,7 +5,17 @@
 import { csvOf } from '../domain/csv.ts';
 import { classOf, sidesOf } from '../ledger/chart-of-accounts.ts';
 import { divideHalfUp, formatAmount, formatMinor } from '../domain/money.ts';
-import { readBalances, readSales, readWaiting, type Sales } from './store/ledger.ts';
+import { findTransactionId } from '../operations/store/timeline.ts';
+import {
+  findLedgerAccounts,
+  readAccounts,
+  readBalances,
+  readSales,
+  readTransaction,
+  readWaiting,
+  type LedgerLine,
+  type Sales,
+} from './store/ledger.ts';
 import type { Slice } from './store/lines.ts';
 import type { WorldDb } from '../platform/database/tables.ts';
 
@@ -220,3 +230,20 @@ const WAITING_COLUMNS: Columns<Waiting['lines'][number]> = {
   items: (line) => String(line.items),
   oldest_at: (line) => line.oldestAt.toISOString(),
 };
+
+export interface LedgerView {
+  /** Entries of accounts, newest first; otherwise of one purchase or funding, in the order of booking. */
+  readonly isAccount: boolean;
+  readonly accounts: readonly string[];
+  readonly lines: readonly LedgerLine[];
+}
+
+/** The entries of an account, a kind of accounts or a purchase, by any id that leads to it. undefined: the id is unknown. */
+export async function readLedger(db: WorldDb, id: string, limit: number): Promise<LedgerView | undefined> {
+  const accounts = await findLedgerAccounts(db, id);
+  if (accounts.length > 0)
+    return { isAccount: true, accounts, lines: await readAccounts(db, accounts, limit) };
+  const transactionId = await findTransactionId(db, id);
+  if (transactionId === undefined) return undefined;
+  return { isAccount: false, accounts, lines: await readTransaction(db, transactionId) };
+}

@@ -328,7 +328,6 @@ export interface DisputedPayment {
   readonly heldMinor: bigint;
 }
 
-/** A dispute as our rows have it. */
 export interface OurDispute {
   /** "" until a check of the gateway has found it. */
   readonly disputeId: string;

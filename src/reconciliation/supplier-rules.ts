@@ -111,7 +111,7 @@ export interface SupplierUse {
 }
 
 /**
- * Balance plus use. It changes only when we pay the supplier, or when one of the two is wrong. Purchases go on while it is read, so only a range
+ * Balance plus use. It changes only when we pay the supplier, or when one of the two is wrong. Purchases continue while it is read, so only a range
  * is known, and every reading narrows it.
  */
 export interface AgreedSum {

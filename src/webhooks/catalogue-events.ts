@@ -12,8 +12,8 @@ export const MAX_PACKAGE_EVENTS = 100;
 type CatalogueEvent = 'package.changed' | 'package.withdrawn';
 
 /**
- * Enqueues what merchants are told of a sync, in its transaction. New packages are no event: merchants do not sell them yet. The sweep sends the messages, so no
- * endpoint hears of a change that a reader cannot see yet.
+ * Enqueues the messages about a sync, in its transaction. New packages are no event: merchants do not sell them yet. The sweep sends the messages, so
+ * no endpoint gets a change that a reader cannot see yet.
  */
 export async function enqueueCatalogueEvents(trx: WorldDb, changes: readonly PackageChange[]): Promise<void> {
   const listed = changes.filter(

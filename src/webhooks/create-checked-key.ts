@@ -1,4 +1,6 @@
 import { randomBytes } from 'node:crypto';
+import type { Environment } from '../domain/account.ts';
+import { DAY_MS, type Clock } from '../domain/clock.ts';
 import { DomainError } from '../domain/errors.ts';
 import { makeId } from '../domain/ids.ts';
 import { MAX_ENDPOINTS } from './rules.ts';
@@ -10,6 +12,7 @@ import { findOrCreateEndpoint } from './store/endpoints.ts';
 import type { AccountsDb, WorldDb } from '../platform/database/tables.ts';
 import { newEndpointSecret } from './endpoint-secrets.ts';
 import { createKey, type CreateKey } from '../accounts/manage-accounts.ts';
+import type { Member } from '../accounts/user-sessions.ts';
 
 type CheckedKeyDeps = Pick<WebhookDeps, 'urlGuard' | 'secretBox' | 'clock'> & {
   readonly accounts: AccountsDb;
@@ -28,7 +31,7 @@ type KeyAndEndpoint = Awaited<ReturnType<typeof createKey>> & {
  */
 export async function createCheckedKey(
   deps: CheckedKeyDeps,
-  request: CreateKey & { readonly webhookUrl?: string },
+  request: CreateKey & { readonly webhookUrl?: string | undefined },
   actor: string,
 ): Promise<KeyAndEndpoint> {
   const { accounts, db, urlGuard } = deps;
@@ -76,4 +79,51 @@ export function requireAllowed(field: string, what: string, verdict: UrlVerdict)
   throw new DomainError('VALIDATION_ERROR', `${what} ${verdict.detail}`, {
     details: `${field}: ${verdict.detail}`,
   });
+}
+
+interface MemberKeyDeps {
+  readonly accounts: AccountsDb;
+  readonly clock: Clock;
+  readonly brand: string;
+  /** How long keys work that name no end; undefined: until they are revoked. */
+  readonly lifeDays: number | undefined;
+  /** Throws ENVIRONMENT_UNAVAILABLE. */
+  readonly worldOf: (environment: Environment) => Pick<CheckedKeyDeps, 'db' | 'urlGuard' | 'secretBox'>;
+}
+
+type MemberKeyRequest = Omit<CreateKey, 'accountId' | 'environment' | 'brand' | 'expiresAt'> & {
+  readonly webhookUrl?: string | undefined;
+  readonly expiresAt?: Date | undefined;
+};
+
+/** A key for a member's account. Throws VALIDATION_ERROR for a website that does not answer, and for addresses inside private networks. */
+export async function createMemberKey(
+  { accounts, clock, brand, lifeDays, worldOf }: MemberKeyDeps,
+  { account, email }: Member,
+  environment: Environment,
+  { expiresAt: wanted, webhookUrl, ...key }: MemberKeyRequest,
+) {
+  const now = clock.now();
+  if (wanted && wanted <= now)
+    throw new DomainError('VALIDATION_ERROR', 'Invalid request', {
+      details: 'expiresAt: must be in the future',
+    });
+  const expiresAt = wanted ?? (lifeDays === undefined ? null : new Date(now.getTime() + lifeDays * DAY_MS));
+  const { keyId, apiKey, webhook } = await createCheckedKey(
+    { ...worldOf(environment), accounts, clock },
+    { ...key, webhookUrl, accountId: account.id, environment, brand, expiresAt },
+    email,
+  );
+  return {
+    keyId,
+    apiKey,
+    expiresAt: expiresAt?.toISOString() ?? null,
+    webhook: webhook
+      ? {
+          endpointId: webhook.endpointId,
+          url: webhook.url,
+          secret: 'secret' in webhook ? webhook.secret : undefined,
+        }
+      : null,
+  };
 }

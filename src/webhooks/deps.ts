@@ -1,8 +1,8 @@
 import type { Clock } from '../domain/clock.ts';
 import type { WorldDb } from '../platform/database/tables.ts';
 import type { UrlGuard } from '../platform/outbound/url-guard.ts';
-import type { SecretBox } from '../platform/secret-box-port.ts';
-import type { WebhookEngine } from './ports.ts';
+import type { SecretBox } from '../platform/secret-box.ts';
+import type { WebhookEngine } from './engine.ts';
 
 export interface WebhookDeps {
   readonly db: WorldDb;

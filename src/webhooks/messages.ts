@@ -1,9 +1,8 @@
 import type { Principal } from '../domain/account.ts';
 import { DomainError } from '../domain/errors.ts';
 import { isId } from '../domain/ids.ts';
-import { MAX_RECOVER_MS } from './rules.ts';
+import { MAX_RECOVER_MS, type Header } from './rules.ts';
 import { sampleBody, type PurchaseEventStatus, type WebhookEvent } from './event-rules.ts';
-import { type Header } from './kept-attempt-rules.ts';
 import * as store from './store/messages.ts';
 import type { Message, MessageQuery, StoredAttempt } from './store/messages.ts';
 import { writeOnce } from '../platform/idempotency/keyed-writes.ts';

@@ -1,4 +1,5 @@
-import { HOUR_MS } from '../domain/clock.ts';
+import type { Environment } from '../domain/account.ts';
+import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../domain/clock.ts';
 
 /** Per account and environment: every event is stored once for each endpoint. */
 export const MAX_ENDPOINTS = 16;
@@ -14,3 +15,192 @@ export type MessageStatus = (typeof MESSAGE_STATUSES)[number];
 
 export const DISABLED_REASONS = ['BY_OWNER', 'GONE', 'FAILING'] as const;
 export type DisabledReason = (typeof DISABLED_REASONS)[number];
+
+/** The wait before each attempt after the previous one; 75 h 35 min 5 s in all. Published in docs/WEBHOOKS.md. */
+export const ATTEMPT_WAITS_MS: readonly number[] = [
+  0,
+  5 * SECOND_MS,
+  5 * MINUTE_MS,
+  30 * MINUTE_MS,
+  2 * HOUR_MS,
+  5 * HOUR_MS,
+  10 * HOUR_MS,
+  14 * HOUR_MS,
+  20 * HOUR_MS,
+  24 * HOUR_MS,
+];
+
+/** Up to a fifth earlier or later, so that messages that failed together are not retried together. */
+const JITTER_PARTS = 5;
+
+/** A receiver's Retry-After can at most double a wait. */
+const MAX_RETRY_AFTER_FACTOR = 2;
+
+/** An endpoint without one success for this long is disabled. */
+export const FAILING_LIMIT_MS = 5 * 24 * HOUR_MS;
+
+/** The fourth attempt is half an hour after the first: longer than a restart takes. */
+const MIN_FAILED_ATTEMPTS = 4;
+
+/**
+ * The time of the next attempt in epoch milliseconds, after `attempts` attempts of which the last ended at `nowMs`; undefined after the last.
+ * `random` is in [0, 1). Not before a Retry-After, unless that is more than twice the planned wait.
+ */
+export function nextAttempt(
+  attempts: number,
+  nowMs: number,
+  random: number,
+  retryAfterMs = 0,
+  waitsMs: readonly number[] = ATTEMPT_WAITS_MS,
+): number | undefined {
+  const plannedMs = waitsMs[attempts];
+  if (plannedMs === undefined) return undefined;
+  const jitterMs = Math.trunc(plannedMs / JITTER_PARTS);
+  const jitteredMs = plannedMs - jitterMs + Math.trunc(random * (2 * jitterMs + 1));
+  return nowMs + Math.max(jitteredMs, Math.min(retryAfterMs, MAX_RETRY_AFTER_FACTOR * plannedMs));
+}
+
+export interface EndpointFailures {
+  /** The first failure since the last success, in epoch milliseconds. */
+  readonly failingSinceMs: number;
+  /** Of the current message, including the last failure; without one, of the message with the most attempts since then. */
+  readonly attempts: number;
+}
+
+/**
+ * Whether to disable the endpoint: only failures for five days. One message must have failed several times too; otherwise a single failure
+ * would disable an endpoint that was not called since, for example after an outage of ours. Checked at every failed attempt, and by the sweep
+ * for endpoints without pending messages.
+ */
+export function shouldDisable(
+  { failingSinceMs, attempts }: EndpointFailures,
+  nowMs: number,
+  limitMs = FAILING_LIMIT_MS,
+): boolean {
+  return attempts >= MIN_FAILED_ATTEMPTS && nowMs - failingSinceMs >= limitMs;
+}
+
+/** What is kept of a delivery attempt for its merchant: the start of the answer and headers, without secrets. */
+const QR_CODE_URL = /(?<="qrCodeUrl":)"(?:[^"\\]|\\.)+"/;
+
+const LEFT_OUT = '(left out: it repeats the address of the QR code)';
+
+/** The start of an answer as it is kept. A receiver that sends a message back must not put the address of a QR code into our rows. */
+export function keptAnswer(answerStart: string, body: string): string {
+  const [address = '""'] = QR_CODE_URL.exec(body) ?? [];
+  const host = URL.parse(JSON.parse(address) as string)?.host;
+  return host && answerStart.includes(host) ? LEFT_OUT : answerStart;
+}
+
+/** Of a request or an answer; the name is in lower case. */
+export interface Header {
+  readonly name: string;
+  readonly value: string;
+}
+
+/** Of an answer so much is kept: its merchant wants to recognise the server that answered. */
+export const MAX_KEPT_HEADERS = 20;
+
+const MAX_HEADER_NAME = 64;
+
+const MAX_HEADER_VALUE = 200;
+
+/** Of all of them together, in characters. */
+const MAX_KEPT_CHARACTERS = 2_048;
+
+/** These let anyone who has them act as another person. */
+const SECRET_HEADERS =
+  /^(set-cookie2?|cookie|(proxy-)?authorization|www-authenticate|authentication-info)$|token|secret|api-?key/;
+
+/** The headers of an answer as they are kept: without secrets, cut, and without the address of a QR code that a receiver sends back. */
+export function keptAnswerHeaders(headers: readonly Header[], body: string): Header[] {
+  const kept: Header[] = [];
+  let characters = 0;
+  for (const { name, value } of headers) {
+    const header = {
+      name: cut(name, MAX_HEADER_NAME),
+      value: SECRET_HEADERS.test(name) ? HIDDEN : cut(keptAnswer(storable(value), body), MAX_HEADER_VALUE),
+    };
+    characters += header.name.length + header.value.length;
+    if (kept.length === MAX_KEPT_HEADERS || characters > MAX_KEPT_CHARACTERS) break;
+    kept.push(header);
+  }
+  return kept;
+}
+
+const HIDDEN = '(hidden)';
+
+/** The headers of an attempt as they are kept. A whole signature is not needed to see that there was one. */
+export function keptRequestHeaders(headers: readonly Header[]): Header[] {
+  return headers.map(({ name, value }) => ({
+    name,
+    value: name === 'webhook-signature' ? value.split(' ').map(startOfSignature).join(' ') : value,
+  }));
+}
+
+const startOfSignature = (signature: string): string => signature.replace(/^(v\d+a?,.{8}).*$/, '$1…');
+
+const cut = (text: string, most: number): string =>
+  text.length > most ? `${text.slice(0, most - 1)}…` : text;
+
+/** Postgres refuses NUL and half a surrogate pair in JSON. */
+const storable = (text: string): string => text.replaceAll('\0', '\ufffd').toWellFormed();
+
+/** The wait after each attempt; the last one repeats, so that a notice is sent within an hour of mail working again. */
+const NOTICE_WAITS_MS: readonly number[] = [MINUTE_MS, 5 * MINUTE_MS, 15 * MINUTE_MS, 60 * MINUTE_MS];
+
+/** Sent or not; as long as messages to endpoints. */
+export const KEEP_NOTICES_MS = 30 * 24 * 60 * MINUTE_MS;
+
+export function noticeWaitMs(attempts: number): number {
+  return NOTICE_WAITS_MS[Math.min(attempts, NOTICE_WAITS_MS.length) - 1] ?? MINUTE_MS;
+}
+
+/**
+ * An e-mail to an account's owner; times are ISO 8601. The facts must hold no secret and nothing that may contain one: of a URL only its host.
+ */
+export interface Notice {
+  readonly kind: 'endpoint-disabled';
+  readonly facts: {
+    readonly endpointId: string;
+    readonly host: string;
+    readonly reason: Exclude<DisabledReason, 'BY_OWNER'>;
+    /** The first failure since the last success; null: it had not failed before. */
+    readonly failingSince: string | null;
+    readonly disabledAt: string;
+  };
+}
+
+export function noticeText({ facts }: Notice, environment: Environment): { subject: string; text: string } {
+  const { endpointId, host, reason, failingSince, disabledAt } = facts;
+  const path = `/api/webhooks/endpoints/${endpointId}`;
+  const why =
+    reason === 'GONE'
+      ? 'It answered 410 Gone, which asks us to send nothing more.'
+      : `Every message to it has failed since ${failingSince ?? disabledAt}.`;
+  const missed =
+    reason === 'GONE'
+      ? 'Events from now on are not kept for it; what had failed before can be sent again.'
+      : 'New events are stored for it, so that nothing is lost: they can be sent later.';
+  return {
+    subject: `Webhook endpoint disabled: ${host} (${environment})`,
+    text: `${[
+      'We have stopped sending webhooks to one of your endpoints.',
+      '',
+      `Endpoint:    ${endpointId}`,
+      `Host:        ${host}`,
+      `Environment: ${environment}`,
+      `Disabled:    ${disabledAt}`,
+      `Why:         ${reason}. ${why}`,
+      '',
+      missed,
+      '',
+      'Once your receiver works again, with your API key:',
+      '',
+      `1. PATCH ${path} with {"enabled": true}`,
+      `2. POST ${path}/recover with {"from": "${failingSince ?? disabledAt}"}, at most 14 days back`,
+      '',
+      `GET /api/webhooks/messages?endpointId=${endpointId} lists what was sent there, with every attempt and its answer.`,
+    ].join('\n')}\n`,
+  };
+}

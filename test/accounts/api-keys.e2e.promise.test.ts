@@ -6,7 +6,7 @@ import { randomBytes } from 'node:crypto';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createKey, revoke } from '../../src/accounts/manage-accounts.ts';
-import { openWorld } from '../../src/platform/composition/compose.ts';
+import { openWorld } from '../../src/platform/composition/context.ts';
 import { readConfig } from '../../src/platform/config/config.ts';
 import type { WorldDb } from '../../src/platform/database/tables.ts';
 import { startApiProcesses, type ApiProcesses } from '../support/processes.ts';
@@ -32,7 +32,7 @@ beforeAll(async () => {
   };
   apis = await startApiProcesses(env, PROCESSES);
   const { config, secrets } = readConfig(env);
-  live = openWorld({ ...stack.parts, config, secrets }, config.worlds.live!);
+  live = openWorld({ ...stack.context, config, secrets }, config.worlds.live!);
 });
 afterAll(async () => {
   await live.destroy();

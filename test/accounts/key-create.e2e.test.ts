@@ -169,7 +169,7 @@ describe('key create with a webhook URL', () => {
 
   it('makes no endpoint when the key cannot be made', async () => {
     const account = await operator.makeAccount('USD');
-    const { accounts, world: db, parts } = operator;
+    const { accounts, world: db, context } = operator;
     const clock = { now: () => new Date() };
     const request = {
       accountId: account,
@@ -183,7 +183,7 @@ describe('key create with a webhook URL', () => {
       expiresAt: null,
       webhookUrl: url,
     } as const;
-    const deps = { accounts, db, clock, ...composeWebhooks(parts, 'test', clock) };
+    const deps = { accounts, db, clock, ...composeWebhooks(context, 'test', clock) };
     await expect(createCheckedKey(deps, request, 'ada')).rejects.toThrow('allowed_addresses');
     expect(await endpointsOf(account)).toEqual([]);
   });

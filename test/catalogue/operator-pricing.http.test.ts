@@ -5,7 +5,7 @@ import { replaceCatalogue } from '../../src/catalogue/store/catalogue.ts';
 import { findPricingSettings } from '../../src/catalogue/store/pricing-settings.ts';
 import { findGoodRates, findSetRates, insertRates } from '../../src/catalogue/store/rates.ts';
 import { readRevisions } from '../../src/catalogue/store/revisions.ts';
-import { EXAMPLES } from '../../src/platform/http/docs/examples.ts';
+import { EXAMPLES } from '../../src/platform/composition/examples.ts';
 import { parseJson } from '../../src/platform/http/json.ts';
 import { pricingRoutes } from '../../src/catalogue/http/ops-routes.ts';
 import { openBooks, type Books } from '../support/books.ts';

@@ -1,8 +1,14 @@
 /** Which changes of an eSIM a merchant is notified of, and when the supplier is asked again. */
 import { describe, expect, it } from 'vitest';
 import type { EsimStatus } from '../../src/domain/states.ts';
-import { nextCheckAt, nextUsageAt } from '../../src/esims/check-rules.ts';
-import { fresherUsage, nextStatus, unnotified, type EsimLife } from '../../src/esims/life-rules.ts';
+import {
+  nextCheckAt,
+  nextUsageAt,
+  fresherUsage,
+  nextStatus,
+  unnotified,
+  type EsimLife,
+} from '../../src/esims/life-rules.ts';
 
 const NOW = new Date('2026-06-01T00:00:00.000Z');
 const HOUR_MS = 3_600_000;

@@ -12,9 +12,8 @@ import { getEsim, listEsims, type EsimDeps } from '../../src/esims/read-esims.ts
 import { findEsim } from '../../src/esims/store/esims.ts';
 import type { Principal } from '../../src/domain/account.ts';
 import { createSupplierReadBreaker } from '../../src/platform/circuit-breaker.ts';
-import { keyIdOf } from '../../src/platform/secret-box-port.ts';
+import { keyIdOf, createSecretBox } from '../../src/platform/secret-box.ts';
 import type { WorldDb } from '../../src/platform/database/tables.ts';
-import { createSecretBox } from '../../src/platform/secret-box.ts';
 import { sealedQrCodeUrl, webhookBody } from '../../src/webhooks/event-rules.ts';
 import { openBooks, type Books } from '../support/books.ts';
 import { explain, rowsReadBy } from '../support/explain.ts';

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import pg from 'pg';
 import { afterAll, describe, expect, it } from 'vitest';
-import { KEEP_NOTICES_MS } from '../../src/webhooks/notice-rules.ts';
+import { KEEP_NOTICES_MS } from '../../src/webhooks/rules.ts';
 import {
   KEEP_EVENTS_MS,
   KEEP_GATEWAY_EVENTS_MS,

@@ -12,7 +12,7 @@ import { connectClient } from '../../src/platform/temporal/connect.ts';
 import { createWorkflowStates } from '../../src/platform/temporal/workflow-states.ts';
 import { findStuck } from '../../src/operations/stuck.ts';
 import { stuckLimits } from '../../src/operations/stuck-rules.ts';
-import { GATEWAY_QUEUE, LOOK_SIGNAL, ORDERS_QUEUE, SUPPLIER_QUEUE } from '../../workflows/contract.ts';
+import { GATEWAY_QUEUE, CHECK_SIGNAL, ORDERS_QUEUE, SUPPLIER_QUEUE } from '../../workflows/contract.ts';
 import { findPurchaseRow, holdOf, newBuyer, untilClosed } from '../support/buyer.ts';
 import { fundOutside } from '../support/fundings.ts';
 import { EVIDENCE, newOperator, REASON } from '../support/operator-actions.ts';
@@ -427,7 +427,7 @@ describe('a task that a stranger takes from our worker', () => {
     const before = { balance: await buyer.balanceMinor(), rows: await rowsAbout(transactionId) };
     const lie = { state: 'paid', isKnown: true };
     await withLiesOn('gateway', { lookAtPayment: () => Promise.resolve(lie) }, async (raised) => {
-      await stack.temporal.workflow.getHandle(transactionId).signal(LOOK_SIGNAL);
+      await stack.temporal.workflow.getHandle(transactionId).signal(CHECK_SIGNAL);
       await untilRaised(() => raised('delivery'));
       await untilRow(stack, transactionId, (row) => row.attention_reason !== null, 'on the stuck list');
       expect(await stuckAs(transactionId)).toEqual(['paid-not-delivered: DELIVERY_STEP_FAILED']);
@@ -501,7 +501,7 @@ async function withLiesOn<T>(
 ): Promise<T> {
   await stack.stopWorker();
   const others = QUEUE_NAMES.filter((name) => name !== queue);
-  const worker = await runWorker({ ...stack.parts, processName: 'worker' }, others);
+  const worker = await runWorker({ ...stack.context, processName: 'worker' }, others);
   const leave = await stranger.takeTasks(VENDOR_QUEUES[queue], lies);
   try {
     return await scene((what) => alarms(worker.adminUrl, what));

@@ -1,7 +1,12 @@
 /** The stuck list's statement: the rows of each kind of stuck purchase, next to healthy ones. */
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
-import { findStuck, type StuckFilter, type StuckList } from '../../src/operations/stuck.ts';
-import { STUCK_CLASSES, stuckLimits, type StuckClass } from '../../src/operations/stuck-rules.ts';
+import { findStuck, type StuckList } from '../../src/operations/stuck.ts';
+import {
+  type StuckFilter,
+  STUCK_CLASSES,
+  stuckLimits,
+  type StuckClass,
+} from '../../src/operations/stuck-rules.ts';
 import { UNMATCHED_EVENT } from '../../src/payments/store/gateway-events.ts';
 import { openBooks } from '../support/books.ts';
 import { ago, DAY, HOUR, NOW, rowsOf } from './stuck.support.ts';

@@ -74,7 +74,7 @@ it('while Temporal is down an event is stored at once, and the inbox applies it 
   await temporal.server.start();
   await stack.startApi();
   for (const { reference, transactionId } of orders) {
-    expect(await untilEventApplied(reference)).toMatchObject([{ note: 'looked at' }]);
+    expect(await untilEventApplied(reference)).toMatchObject([{ note: 'checked' }]);
     await untilStatus(stack, transactionId, 'SUCCESS');
     expect(await stack.supplierOrders(transactionId)).toHaveLength(1);
   }

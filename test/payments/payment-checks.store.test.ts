@@ -1,7 +1,7 @@
 /** One check of a payment with several attempts: the result of one attempt does not apply to another. */
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import type { ActivityDeps } from '../../activities/index.ts';
-import { lookAtPayment } from '../../activities/payments/payments.ts';
+import { checkPayment } from '../../activities/payments/payments.ts';
 import type { PaystackGateway } from '../../src/vendors/paystack/gateway.ts';
 import { createEvents } from '../../src/platform/telemetry/events.ts';
 import { createLogger } from '../../src/platform/telemetry/logger.ts';
@@ -36,7 +36,7 @@ function answerOf(said: Says, reference: string): Answering {
 const check = ({ transactionId }: Payer, asking: PaystackGateway = gateway) => {
   const events = createEvents(createLogger({ level: 'silent' }));
   const deps = { db: books.world, gateway: asking, events, clock: { now: () => NOW } };
-  return lookAtPayment(deps as unknown as ActivityDeps, transactionId, 'purchase');
+  return checkPayment(deps as unknown as ActivityDeps, transactionId, 'purchase');
 };
 
 /** With a second attempt, after the gateway had the first and its answer with the payment instructions was lost. */

@@ -75,7 +75,7 @@ describe('the inbox', () => {
         .map((row) => row.id)
         .filter((id) => ids.includes(id));
     expect(await left()).toEqual(ids);
-    await markEventApplied(books.world, ids[1]!, 'looked at');
+    await markEventApplied(books.world, ids[1]!, 'checked');
     expect(await left()).toEqual([ids[0], ids[2], ids[3]]);
     const [first] = await read(ids[1]!);
     await markEventApplied(books.world, ids[1]!, 'again');

@@ -73,7 +73,7 @@ it('one run applies all events, however many there are', async () => {
   const payers = await Promise.all(Array.from({ length: 30 }, () => books.payer()));
   for (const payer of payers) await keep(payer);
   expect(await applyInbox(deps())).toBe(30);
-  expect(new Set(await notes())).toEqual(new Set(['looked at']));
+  expect(new Set(await notes())).toEqual(new Set(['checked']));
   expect(checked.toSorted()).toEqual(payers.map((payer) => payer.transactionId).toSorted());
   expect(await applyInbox(deps())).toBe(0);
 });
@@ -106,7 +106,7 @@ it('a received event is applied at once if possible, and otherwise left to the i
   const payer = await books.payer();
   verified = { reference: payer.reference };
   expect(await createGatewayInbox(deps()).take(Buffer.from('{}'), {})).toBe('kept');
-  await until(notes, (all) => all[0] === 'looked at');
+  await until(notes, (all) => all[0] === 'checked');
   let asked = 0;
   runCheck = () => {
     asked += 1;
@@ -119,7 +119,7 @@ it('a received event is applied at once if possible, and otherwise left to the i
   );
   runCheck = () => Promise.resolve();
   expect(await applyInbox(deps())).toBe(1);
-  expect(await notes()).toEqual(['looked at', 'looked at']);
+  expect(await notes()).toEqual(['checked', 'checked']);
   verified = undefined;
   expect(await createGatewayInbox(deps()).take(Buffer.from('{}'), {})).toBe('refused');
   expect(await notes()).toHaveLength(2);

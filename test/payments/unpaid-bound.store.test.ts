@@ -1,8 +1,12 @@
 /** How many payments of one account may be open and unpaid: counted when they are opened, so that concurrent requests cannot exceed the limit. */
 import { randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
-import { countUnpaid } from '../../src/payments/store/unpaid.ts';
-import { closeFundingUnpaid, findFunding, openFunding } from '../../src/payments/store/payments.ts';
+import {
+  countUnpaid,
+  closeFundingUnpaid,
+  findFunding,
+  openFunding,
+} from '../../src/payments/store/payments.ts';
 import { findKeyOrUsed } from '../../src/platform/idempotency/store.ts';
 import { openPurchase } from '../../src/purchases/store/opening.ts';
 import { closeUnpaid } from '../../src/purchases/store/purchases.ts';

@@ -139,13 +139,13 @@ describe('a purchase', () => {
 
   it('shows summary and memo to a client with the key, and replays', async () => {
     const id = await delivered();
-    const client = connectClient({ ...stack.parts.secrets.temporal, namespace: stack.namespace });
+    const client = connectClient({ ...stack.context.secrets.temporal, namespace: stack.namespace });
     const description = await client.client.workflow.getHandle(id).describe();
     expect(description.memo).toEqual({ requestId: 'request-with-codec' });
     expect(await description.staticSummary()).toMatch(/SIM-OK .* for Test account, USD /);
     await client.close();
     const converter = dataConverterOf({
-      keys: stack.parts.secrets.temporal.codecKeys,
+      keys: stack.context.secrets.temporal.codecKeys,
       namespace: stack.namespace,
     });
     const bundle = await readBundle(inject('workflowBundle'));

@@ -3,7 +3,7 @@ import { rm } from 'node:fs/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { Redis } from 'ioredis';
 import type { RunningRedis } from '../../src/dev/redis.ts';
-import { composeRedisServices } from '../../src/platform/composition/shared.ts';
+import { composeRedisServices } from '../../src/platform/composition/redis-services.ts';
 import type { Config, Secrets, WorldConfig } from '../../src/platform/config/config.ts';
 import { createLogger } from '../../src/platform/telemetry/logger.ts';
 import { startTestRedis } from '../support/services.ts';

@@ -115,8 +115,8 @@ it('supplier events are deleted 30 days after the check they caused, those of st
 
 describe('gateway events', () => {
   it('are deleted 90 days after they were applied, unless a person still has to check them', async () => {
-    await event('applied 91 days ago', { appliedAt: daysAgo(91), note: 'looked at' });
-    await event('applied 89 days ago', { appliedAt: daysAgo(89), note: 'looked at' });
+    await event('applied 91 days ago', { appliedAt: daysAgo(91), note: 'checked' });
+    await event('applied 89 days ago', { appliedAt: daysAgo(89), note: 'checked' });
     await event('never applied', {});
     await event('unmatched, not dismissed', { appliedAt: daysAgo(300), note: UNMATCHED_EVENT });
     await event('unmatched, dismissed', { appliedAt: daysAgo(300), note: UNMATCHED_EVENT });
@@ -197,7 +197,7 @@ describe('a batch', () => {
         for each statement execute function count_batch()`.execute(books.owner);
     await sql`
       insert into gateway_events (gateway, event_key, type, about, received_at, applied_at, note)
-      select 'g', 'k' || i, 't', 'charge', timestamptz '2020-01-01', timestamptz '2020-01-01', 'looked at' from generate_series(1, 2500) i`.execute(
+      select 'g', 'k' || i, 't', 'charge', timestamptz '2020-01-01', timestamptz '2020-01-01', 'checked' from generate_series(1, 2500) i`.execute(
       books.owner,
     );
     await sql`

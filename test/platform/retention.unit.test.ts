@@ -1,6 +1,6 @@
 /** How long rows are kept, in the days that docs/API.md and docs/CAPACITY.md promise. */
 import { expect, it } from 'vitest';
-import { KEEP_NOTICES_MS } from '../../src/webhooks/notice-rules.ts';
+import { KEEP_NOTICES_MS } from '../../src/webhooks/rules.ts';
 import {
   KEEP_GATEWAY_EVENTS_MS,
   KEEP_KEYS_MS,

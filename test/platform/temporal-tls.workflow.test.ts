@@ -7,7 +7,7 @@ import { NativeConnection } from '@temporalio/worker';
 import { afterAll, describe, expect, inject, it } from 'vitest';
 import { runApi } from '../../src/cli/processes/api.ts';
 import { runWorker } from '../../src/cli/processes/worker.ts';
-import type { ProcessContext } from '../../src/platform/composition/compose.ts';
+import type { ProcessContext } from '../../src/platform/composition/context.ts';
 import { readConfig } from '../../src/platform/config/config.ts';
 import { connectClient, connectionOptions, requireConnection } from '../../src/platform/temporal/connect.ts';
 import { EngineUnavailable } from '../../src/domain/outcome.ts';
@@ -67,7 +67,7 @@ describe.each([
       SIMWAY_HTTP_PORT: '0',
       SIMWAY_ADMIN_PORT: '0',
     }),
-    logger: stack.parts.logger,
+    logger: stack.context.logger,
     processName,
   });
 

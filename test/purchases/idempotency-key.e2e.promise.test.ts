@@ -6,7 +6,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { prepareNamespaces } from '../../src/platform/temporal/namespaces.ts';
 import { createKey } from '../../src/accounts/manage-accounts.ts';
-import { openWorld } from '../../src/platform/composition/compose.ts';
+import { openWorld } from '../../src/platform/composition/context.ts';
 import { newBuyer } from '../support/buyer.ts';
 import { expectSoundBooks } from '../support/invariants.ts';
 import { KINDS, type Keyed, type Kind } from '../support/keyed.ts';
@@ -89,7 +89,7 @@ it(`${KEYS} keys, each used ${AT_ONCE} times at once have one effect and one ans
 
 it('a key of one environment means nothing in the other, nor to another account', async () => {
   const [one, other] = await Promise.all([1, 2].map(() => newBuyer(stack, { fundsMinor: 10_000n })));
-  const live = openWorld(stack.parts, stack.parts.config.worlds.live!);
+  const live = openWorld(stack.context, stack.context.config.worlds.live!);
   closers.push(() => live.destroy());
   const { accountId } = one!.account;
   const funding = { amount: { amountMinor: 10_000n, currency: 'USD' }, reason: 'a test' } as const;

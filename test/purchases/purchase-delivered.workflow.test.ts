@@ -87,7 +87,7 @@ describe.each(BOTH)('a $type purchase', ({ type, order }) => {
     expect(summariesOf(await fetchHistory(stack, transactionId))).toEqual([
       `${type} ${input.packageCode}, USD 2.30, WALLET`,
       'Open: purchase, eSIM order and wallet hold in one transaction',
-      'Deliver and settle: one quick attempt at the supplier',
+      'Deliver and settle: one inline attempt at the supplier',
     ]);
     await untilListed(stack, `TransactionId = '${transactionId}'`, (ids) => ids.length === 1);
   });

@@ -115,7 +115,7 @@ it('an update with an unknown name is refused', async () => {
 
 it('a delivery whose task never reached its worker is retried long before its time limit', async () => {
   const workerOfOrders = async (): Promise<Lifecycle> =>
-    runWorker({ ...stack.parts, processName: 'worker' }, ['orders']);
+    runWorker({ ...stack.context, processName: 'worker' }, ['orders']);
   await stack.stopWorker();
   const orders = await workerOfOrders();
   // The inline attempt inside the purchase's own task must leave something to do.

@@ -3,8 +3,12 @@
 import { readFileSync } from 'node:fs';
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { createBooks, type Books as Reports, type Report } from '../../src/reconciliation/books.ts';
-import { readLedger } from '../../src/reconciliation/ledger-view.ts';
+import {
+  createBooks,
+  type Books as Reports,
+  type Report,
+  readLedger,
+} from '../../src/reconciliation/books.ts';
 import { formatAmount, type AccountCurrency } from '../../src/domain/money.ts';
 import { insertAccount } from '../../src/accounts/store/accounts.ts';
 import { replaceCatalogue } from '../../src/catalogue/store/catalogue.ts';

@@ -10,7 +10,7 @@ import { sql } from 'kysely';
 export async function placeHold(
   db: WorldDb,
   hold: Parameters<typeof placeHoldQueries>[0],
-  written: PendingMessages = newPendingMessages(),
+  pending: PendingMessages = newPendingMessages(),
 ): Promise<'held' | 'already' | 'insufficient'> {
   const { id, accountId, amount } = hold;
   const { queries, placed: row, crossing } = placeHoldQueries(hold);
@@ -21,7 +21,7 @@ export async function placeHold(
     return placed ? 'already' : 'insufficient';
   }
   const because = { key: id, subject: id, accountId, currency: amount.currency as AccountCurrency };
-  await enqueueLowBalance(db, because, booked, written);
+  await enqueueLowBalance(db, because, booked, pending);
   return 'held';
 }
 

@@ -5,7 +5,7 @@ import {
   type ActionInput,
   type OperatorActions,
 } from '../../src/operations/actions.ts';
-import { systemClock } from '../../src/platform/composition/compose.ts';
+import { systemClock } from '../../src/platform/composition/context.ts';
 import type { ActionOutcome } from '../../src/operations/rules.ts';
 import type { PurchaseTimings } from '../../src/purchases/purchase.ts';
 import type { Stack } from './stack.ts';

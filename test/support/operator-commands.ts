@@ -2,7 +2,7 @@
 // The website of the company that gets a key is a server of this machine.
 import { sql, type Kysely, type Selectable } from 'kysely';
 import { expect, inject } from 'vitest';
-import type { ProcessContext } from '../../src/platform/composition/compose.ts';
+import type { ProcessContext } from '../../src/platform/composition/context.ts';
 import { readConfig } from '../../src/platform/config/config.ts';
 import { createLogger } from '../../src/platform/telemetry/logger.ts';
 import type { WorldDatabase } from '../../src/platform/database/tables.ts';
@@ -14,7 +14,7 @@ import { createTestDatabase, openSchema } from './database.ts';
 export const SECRETS_KEY = 'a1'.repeat(32);
 
 export interface Operator {
-  readonly parts: ProcessContext;
+  readonly context: ProcessContext;
   readonly accounts: Kysely<AccountsDatabase>;
   readonly world: Kysely<WorldDatabase>;
   readonly website: AnsweringServer;
@@ -44,7 +44,7 @@ export async function startOperator(): Promise<Operator> {
   const accounts = openSchema<AccountsDatabase>(database.url, 'accounts');
   const world = openSchema<WorldDatabase>(database.url, 'test');
   const environment = environmentFor(database.url);
-  const parts: ProcessContext = {
+  const context: ProcessContext = {
     ...readConfig(environment),
     logger: createLogger({ level: 'error' }),
     processName: 'command',
@@ -55,7 +55,7 @@ export async function startOperator(): Promise<Operator> {
     runHere([...line.split(' '), ...more], { env: { ...environment, ...env } });
   const answerTo = async (line: string) => (await answerOf(run(line))) as Record<string, string>;
   return {
-    parts,
+    context,
     accounts,
     world,
     website,

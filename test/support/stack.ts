@@ -12,7 +12,7 @@ import { connectionOptions } from '../../src/platform/temporal/connect.ts';
 import { installRuntime } from '../../src/platform/temporal/runtime.ts';
 import { createAccount, createKey } from '../../src/accounts/manage-accounts.ts';
 import { createPasswords } from '../../src/accounts/passwords.ts';
-import { openAccounts, openWorld, type ProcessContext } from '../../src/platform/composition/compose.ts';
+import { openAccounts, openWorld, type ProcessContext } from '../../src/platform/composition/context.ts';
 import { readConfig } from '../../src/platform/config/config.ts';
 import type { Plan, Scope, AccountType } from '../../src/domain/account.ts';
 import type { AccountCurrency } from '../../src/domain/money.ts';
@@ -112,7 +112,7 @@ export interface Stack {
   /** The test world and the accounts under the roles of the service. */
   readonly world: WorldDb;
   readonly accounts: AccountsDb;
-  readonly parts: ProcessContext;
+  readonly context: ProcessContext;
   readonly env: Readonly<Record<string, string>>;
   /** The admin port of the worker that was started last. */
   workerAdminUrl(): string;
@@ -196,7 +196,7 @@ async function bringUp(options: StackOptions, closers: (() => Promise<unknown>)[
     ...options.env,
   };
   const { config, secrets } = readConfig(env);
-  const parts: ProcessContext = {
+  const context: ProcessContext = {
     config,
     secrets,
     logger: createLogger({ level: 'error' }),
@@ -204,14 +204,14 @@ async function bringUp(options: StackOptions, closers: (() => Promise<unknown>)[
     // The cost of hashing is tested separately (test/accounts/passwords.unit.test.ts).
     passwords: createPasswords({ cost: { logN: 5, r: 8, p: 1 } }),
   };
-  const accounts = openAccounts(parts);
-  const world = openWorld(parts, config.worlds.test);
+  const accounts = openAccounts(context);
+  const world = openWorld(context, config.worlds.test);
   const owner = openSchema<WorldDatabase>(databaseUrl, 'test');
   closers.push(() => Promise.all([accounts.destroy(), world.destroy(), owner.destroy()]));
   const roles =
     options.processes === 'own'
       ? ownProcesses(env, closers, options.logFolder)
-      : inThisProcess(parts, closers);
+      : inThisProcess(context, closers);
   if (options.worker !== false) {
     await roles.startWorker();
     // Before the API, which reads it at its start and then once a second.
@@ -237,7 +237,7 @@ async function bringUp(options: StackOptions, closers: (() => Promise<unknown>)[
     owner,
     world,
     accounts,
-    parts,
+    context,
     env,
     ...roles,
     ...supplierControl(supplier.controlUrl),
@@ -272,19 +272,19 @@ async function ownDatabase(
 
 type Roles = Pick<Stack, 'children' | 'workerAdminUrl' | 'startApi' | 'startWorker' | 'stopWorker'>;
 
-function inThisProcess(parts: ProcessContext, closers: (() => Promise<unknown>)[]): Roles {
+function inThisProcess(context: ProcessContext, closers: (() => Promise<unknown>)[]): Roles {
   let stopWorker: () => Promise<unknown> = () => Promise.resolve();
   let workerAdminUrl = '';
   return {
     children: { api: null, worker: null },
     workerAdminUrl: () => workerAdminUrl,
     startApi: async () => {
-      const api = await runApi({ ...parts, processName: 'api' });
+      const api = await runApi({ ...context, processName: 'api' });
       closers.push(() => api.stop());
     },
     startWorker: async () => {
-      await keepRuntime(parts);
-      const worker = await runWorker({ ...parts, processName: 'worker' }, QUEUE_NAMES);
+      await keepRuntime(context);
+      const worker = await runWorker({ ...context, processName: 'worker' }, QUEUE_NAMES);
       worker.finished.catch(() => undefined);
       workerAdminUrl = worker.adminUrl;
       stopWorker = () => worker.stop();

@@ -39,7 +39,7 @@ afterAll(async () => {
 /** The stack's settings, for this build. */
 function partsOf(buildId: string) {
   return {
-    ...stack.parts,
+    ...stack.context,
     ...readConfig({ ...stack.env, SIMWAY_DEPLOYMENT_BUILD_ID: buildId }),
     processName: 'worker' as const,
   };

@@ -91,7 +91,7 @@ beforeAll(async () => {
   stack = await startStack({ env: { SIMWAY_TEST_TIMINGS: JSON.stringify({ pollFirstMs: 300 }) } });
   buyer = await newBuyer(stack);
   // One more worker for the sweeps, which reads the rows more often than other tests should.
-  sweeps = await runWorker({ ...stack.parts, processName: 'worker' }, ['ops'], {
+  sweeps = await runWorker({ ...stack.context, processName: 'worker' }, ['ops'], {
     figuresEveryMs: 100,
     stuckEveryMs: 100,
   });

@@ -3,7 +3,7 @@ import { connectClient, type TemporalClient } from '../../src/platform/temporal/
 import { composeWebhookEngine } from '../../src/platform/composition/webhooks.ts';
 import { sampleBody, type WebhookEvent } from '../../src/webhooks/event-rules.ts';
 import { createEvents } from '../../src/platform/telemetry/events.ts';
-import type { WebhookEngine } from '../../src/webhooks/ports.ts';
+import type { WebhookEngine } from '../../src/webhooks/engine.ts';
 import {
   listAttempts,
   type StoredAttempt,

@@ -2,7 +2,7 @@
 // days of failure in nine.
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ATTEMPT_WAITS_MS } from '../../src/webhooks/retry-rules.ts';
+import { ATTEMPT_WAITS_MS } from '../../src/webhooks/rules.ts';
 import { deleteEndpoint, findEndpoint, updateEndpoint } from '../../src/webhooks/store/endpoints.ts';
 import { reopenFailed, reopenMessage } from '../../src/webhooks/store/messages.ts';
 import { eventTypes, fetchHistory, payloadTexts } from '../support/history.ts';

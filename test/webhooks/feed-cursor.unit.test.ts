@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { CURSOR_CHARACTERS, FEED_START, readCursor, writeCursor } from '../../src/webhooks/feed-cursor.ts';
+import { CURSOR_CHARACTERS, FEED_START, readCursor, writeCursor } from '../../src/webhooks/feed.ts';
 
 const OWNER = 'test:acc-1';
 const POSITIONS = [

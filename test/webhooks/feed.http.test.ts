@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { KEEP_EVENTS_MS } from '../../src/platform/database/retention.ts';
-import { CURSOR_CHARACTERS } from '../../src/webhooks/feed-cursor.ts';
+import { CURSOR_CHARACTERS } from '../../src/webhooks/feed.ts';
 import { forgetEvents } from '../../src/webhooks/store/feed.ts';
 import { enqueueWebhook, newPendingMessages } from '../../src/webhooks/store/messages.ts';
 import { startApi, type TestApi, type Reply } from '../support/http/api.ts';

@@ -4,9 +4,15 @@ import { setTimeout } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { leapAfterRestore } from '../../migrations/event-positions.ts';
-import { FEED_START, type FeedPosition } from '../../src/webhooks/feed-cursor.ts';
+import { FEED_START } from '../../src/webhooks/feed.ts';
 import { webhookBody } from '../../src/webhooks/event-rules.ts';
-import { forgetEvents, readFeed, type FeedPage, type FeedQuery } from '../../src/webhooks/store/feed.ts';
+import {
+  forgetEvents,
+  readFeed,
+  type FeedPage,
+  type FeedQuery,
+  type FeedPosition,
+} from '../../src/webhooks/store/feed.ts';
 import {
   bodyOf,
   enqueueWebhook,
@@ -35,12 +41,12 @@ async function writeEvent(
   db: WorldDb,
   accountId: string | null,
   key: string = randomUUID(),
-  written: PendingMessages = newPendingMessages(),
+  pending: PendingMessages = newPendingMessages(),
 ): Promise<string> {
   const { rows } = await sql<{ found: string[] | null }>`
     select ${subscribers('endpoint.disabled', sql`${accountId}::text`)} as found`.execute(db);
   const about = { key, subject: null, accountId, subscribers: rows[0]?.found ?? null, at: NOW };
-  await enqueueWebhook(db, { event: 'endpoint.disabled', facts: { ...FACTS, url: key }, ...about }, written);
+  await enqueueWebhook(db, { event: 'endpoint.disabled', facts: { ...FACTS, url: key }, ...about }, pending);
   return key;
 }
 
@@ -90,12 +96,12 @@ describe('an event', () => {
     const accountId = newAccountId();
     for (let made = 0; made < 3; made += 1)
       await newEndpoint(books.world, accountId, { events: ['endpoint.disabled'] });
-    const written = newPendingMessages();
-    await writeEvent(books.world, accountId, randomUUID(), written);
+    const pending = newPendingMessages();
+    await writeEvent(books.world, accountId, randomUUID(), pending);
     const [event] = (await read(accountId)).events;
     const found = await messages(accountId);
     expect(found.map((row) => [row.event_id, row.body])).toEqual(Array(3).fill([event?.id, event?.body]));
-    expect(written.ids.toSorted()).toEqual(found.map(({ id }) => id).toSorted());
+    expect(pending.ids.toSorted()).toEqual(found.map(({ id }) => id).toSorted());
   });
 
   it('is not written if its transaction fails', async () => {
@@ -169,9 +175,9 @@ describe('an event for every account', () => {
       .set({ events: ['payment.received'] })
       .where('account_id', '=', deaf)
       .execute();
-    const written = newPendingMessages();
-    await writeEvent(books.world, null, randomUUID(), written);
-    expect(written).toEqual(newPendingMessages());
+    const pending = newPendingMessages();
+    await writeEvent(books.world, null, randomUUID(), pending);
+    expect(pending).toEqual(newPendingMessages());
     for (const accountId of accounts)
       expect(await messages(accountId)).toMatchObject([{ status: 'PENDING', attempts: 0 }]);
     expect(await messages(deaf)).toEqual([]);

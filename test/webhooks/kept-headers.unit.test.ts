@@ -1,9 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import {
-  keptAnswerHeaders,
-  keptRequestHeaders,
-  MAX_KEPT_HEADERS,
-} from '../../src/webhooks/kept-attempt-rules.ts';
+import { keptAnswerHeaders, keptRequestHeaders, MAX_KEPT_HEADERS } from '../../src/webhooks/rules.ts';
 
 const BODY = '{"event":"esim.purchased","data":{}}';
 

@@ -7,8 +7,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { ActivityDeps } from '../../activities/index.ts';
 import { createNoticeActivities } from '../../activities/webhooks/notices.ts';
 import { createWebhookMaintenance } from '../../activities/webhooks/maintenance.ts';
-import { FAILING_LIMIT_MS } from '../../src/webhooks/retry-rules.ts';
-import type { Mail, MailOutcome } from '../../src/webhooks/ports.ts';
+import { FAILING_LIMIT_MS } from '../../src/webhooks/rules.ts';
+import type { Mail, MailOutcome } from '../../src/accounts/port.ts';
 import { insertAccount } from '../../src/accounts/store/accounts.ts';
 import {
   claimNotice,
@@ -39,8 +39,8 @@ const now = new Date();
 const ago = (ms: number): Date => new Date(now.getTime() - ms);
 
 const notices = () => books.owner.selectFrom('notices').selectAll().orderBy('created_at').execute();
-const gone = (endpoint: Endpoint, written = newPendingMessages()) =>
-  disableEndpoint(books.world, endpoint, { reason: 'GONE', at: now }, written);
+const gone = (endpoint: Endpoint, pending = newPendingMessages()) =>
+  disableEndpoint(books.world, endpoint, { reason: 'GONE', at: now }, pending);
 
 /** An account with an address, and an endpoint. */
 async function owned(): Promise<{ endpoint: Endpoint; email: string }> {

@@ -1,6 +1,6 @@
 /** The e-mail about a disabled endpoint, word for word, and when unsent mail is tried again. */
 import { describe, expect, it } from 'vitest';
-import { noticeText, noticeWaitMs, type Notice } from '../../src/webhooks/notice-rules.ts';
+import { noticeText, noticeWaitMs, type Notice } from '../../src/webhooks/rules.ts';
 
 const MINUTE_MS = 60_000;
 

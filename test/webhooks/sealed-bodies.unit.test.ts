@@ -7,7 +7,7 @@ import {
   webhookBody,
   type WebhookFacts,
 } from '../../src/webhooks/event-rules.ts';
-import { keptAnswer } from '../../src/webhooks/kept-attempt-rules.ts';
+import { keptAnswer } from '../../src/webhooks/rules.ts';
 
 const AT = new Date('2026-03-01T10:00:00.000Z');
 const URL_OF_QR = 'https://p.qr.example.com/0f3a.png?a="b"&c=$&';

@@ -38,7 +38,7 @@ afterAll(() => books.close());
 const { attempt, load, stateOf, waiting } = deliveringOn(books.world);
 
 async function disableBy(messageId: string, reason: 'GONE' | 'FAILING'): Promise<void> {
-  const disabling = { reason, written: newPendingMessages() };
+  const disabling = { reason, pending: newPendingMessages() };
   await recordAttempt(books.world, await load(messageId), refused, AGAIN, disabling);
 }
 
@@ -163,16 +163,16 @@ describe('an endpoint that is disabled', () => {
     const one = await waiting();
     const second = { ...one, messageId: await newMessage(books.world, one.endpoint) };
     const watcher = await newEndpoint(books.world, one.endpoint.accountId, { events: ['endpoint.disabled'] });
-    const written = newPendingMessages();
+    const pending = newPendingMessages();
     await recordAttempt(books.world, await load(one.messageId), made({ status: 410 }), GIVEN_UP, {
       reason: 'GONE',
-      written,
+      pending,
     });
     expect(await endpointOf(one)).toMatchObject({ enabled: false, disabledReason: 'GONE' });
     expect(await stateOf(one)).toMatchObject({ status: 'FAILED', log: [410] });
     expect(await stateOf(second)).toMatchObject({ status: 'FAILED', log: [] });
     const { id, url } = one.endpoint;
-    const notice = await findMessage(books.world, one.endpoint.accountId, written.ids[0]!);
+    const notice = await findMessage(books.world, one.endpoint.accountId, pending.ids[0]!);
     expect(notice).toMatchObject({ endpointId: watcher.id, event: 'endpoint.disabled', transactionId: null });
     expect(JSON.parse(notice!.body)).toMatchObject({ data: { endpointId: id, url, reason: 'GONE' } });
   });
@@ -181,12 +181,12 @@ describe('an endpoint that is disabled', () => {
     const accountId = newAccountId();
     const endpoint = await newEndpoint(books.world, accountId, { events: ['endpoint.disabled'] });
     const messageId = await newMessage(books.world, endpoint);
-    const written = newPendingMessages();
+    const pending = newPendingMessages();
     await recordAttempt(books.world, await load(messageId), made({ status: 410 }), GIVEN_UP, {
       reason: 'GONE',
-      written,
+      pending,
     });
-    expect(written.ids).toEqual([]);
+    expect(pending.ids).toEqual([]);
   });
 
   it('is not disabled for failing if it answered another message meanwhile: the message goes on', async () => {
@@ -195,7 +195,7 @@ describe('an endpoint that is disabled', () => {
     const delivery = await load(one.messageId);
     const other = await newMessage(books.world, one.endpoint);
     await attempt(other, made(), DELIVERED);
-    const disabling = { reason: 'FAILING', written: newPendingMessages() } as const;
+    const disabling = { reason: 'FAILING', pending: newPendingMessages() } as const;
     const kept = await recordAttempt(books.world, delivery, refused, AGAIN, disabling);
     expect(kept).toEqual({ isNew: true, isDisabled: false, verdict: AGAIN });
     expect(await endpointOf(one)).toMatchObject({ enabled: true });
@@ -213,11 +213,11 @@ describe('an endpoint that is disabled', () => {
     const watcher = await newEndpoint(books.world, one.endpoint.accountId, { events: ['endpoint.disabled'] });
     const more = await Promise.all(Array.from({ length: 11 }, () => newMessage(books.world, one.endpoint)));
     const deliveries = await Promise.all([one.messageId, ...more].map(load));
-    const written = newPendingMessages();
+    const pending = newPendingMessages();
     const kept = await Promise.all(
       deliveries.map((delivery, index) =>
         index % 3 === 0
-          ? recordAttempt(books.world, delivery, made({ status: 410 }), AGAIN, { reason: 'GONE', written })
+          ? recordAttempt(books.world, delivery, made({ status: 410 }), AGAIN, { reason: 'GONE', pending })
           : recordAttempt(
               books.world,
               delivery,
@@ -228,7 +228,7 @@ describe('an endpoint that is disabled', () => {
     );
     expect(kept.every(({ isNew }) => isNew)).toBe(true);
     expect(kept.filter(({ isDisabled }) => isDisabled)).toHaveLength(1);
-    expect(written.ids).toHaveLength(1);
+    expect(pending.ids).toHaveLength(1);
     expect(await endpointOf(one)).toMatchObject({ enabled: false, disabledReason: 'GONE' });
     expect(watcher.enabled).toBe(true);
   });

@@ -1,9 +1,8 @@
 // docs/WEBHOOKS.md and the reference match the code in events, schedule, routes and commands.
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { MAX_ENDPOINTS } from '../../src/webhooks/rules.ts';
+import { MAX_ENDPOINTS, ATTEMPT_WAITS_MS } from '../../src/webhooks/rules.ts';
 import { sampleBody, PURCHASE_EVENT_STATUSES, WEBHOOK_EVENTS } from '../../src/webhooks/event-rules.ts';
-import { ATTEMPT_WAITS_MS } from '../../src/webhooks/retry-rules.ts';
 import { createRouteTable } from '../../src/platform/composition/route-table.ts';
 import { eventBodySchema } from '../../src/webhooks/http/events.ts';
 import { createCli } from '../../src/cli/context.ts';

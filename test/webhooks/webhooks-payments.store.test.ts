@@ -42,7 +42,7 @@ describe('a purchase paid from outside', () => {
   it('sends events for the payment, for PROCESSING, then for its end', async () => {
     const payer = await books.payer();
     await listen(payer);
-    const written = newPendingMessages();
+    const pending = newPendingMessages();
     const seen = {
       state: 'paid',
       netMinor: CHARGE_MINOR,
@@ -50,8 +50,8 @@ describe('a purchase paid from outside', () => {
       gatewayId: '1',
       gatewayStatus: 's',
     } as const;
-    await bookSeen(books.world, payer.reference, seen, NOW, written);
-    expect(written.ids).toHaveLength(2);
+    await bookSeen(books.world, payer.reference, seen, NOW, pending);
+    expect(pending.ids).toHaveLength(2);
     expect(await messagesOf(books.owner, payer.accountId)).toEqual(
       expect.arrayContaining([
         expect.objectContaining({
@@ -146,9 +146,9 @@ describe('a refund', () => {
   it('sends its event when the gateway has sent the money, once', async () => {
     const { payer, refund } = await due();
     expect(await eventsFor(payer)).toEqual([]);
-    const written = newPendingMessages();
+    const pending = newPendingMessages();
     const at = { refundId: '1', gatewayStatus: 'processed' };
-    expect(await closeRefundDone(books.world, refund, at, written)).toBe(true);
+    expect(await closeRefundDone(books.world, refund, at, pending)).toBe(true);
     expect(await closeRefundDone(books.world, refund, at)).toBe(false);
     expect(await messagesOf(books.owner, payer.accountId)).toMatchObject([
       {
@@ -165,18 +165,18 @@ describe('a refund', () => {
         },
       },
     ]);
-    expect(written.ids).toHaveLength(1);
+    expect(pending.ids).toHaveLength(1);
   });
 
   it('that is credited while the purchase fails is returned with the failure, so that its event is sent at once', async () => {
     const payer = await books.payer();
     await books.bookCheck(payer, paid());
     await listen(payer, { events: ['esim.purchased', 'payment.refunded'] });
-    const written = newPendingMessages();
+    const pending = newPendingMessages();
     await books.world
       .transaction()
-      .execute((trx) => failPurchaseIn(trx, payer.transactionId, OUT_OF_STOCK, { to: 'wallet', written }));
-    expect(written.ids).toHaveLength(2);
+      .execute((trx) => failPurchaseIn(trx, payer.transactionId, OUT_OF_STOCK, { to: 'wallet', pending }));
+    expect(pending.ids).toHaveLength(2);
     expect((await eventsFor(payer)).toSorted()).toEqual([
       'esim.purchased: FAILED',
       'payment.refunded: 20000 NGN',
@@ -192,16 +192,16 @@ describe('a refund', () => {
     const { transactionId } = payer;
     const move = async (amountMinor: bigint) => {
       const moveId = await beginRefundMove(transactionId, amountMinor);
-      const written = newPendingMessages();
-      const made = await carryOutAction(books.world, moveId, { stage: 'closed', now: NOW }, written);
+      const pending = newPendingMessages();
+      const made = await carryOutAction(books.world, moveId, { stage: 'closed', now: NOW }, pending);
       for (const refund of await findOpenRefunds(books.world, transactionId))
         await closeRefundDone(books.world, refund, { refundId: '1', gatewayStatus: 'processed' });
-      return { outcome: made.outcome, moveId, written: written.ids.length };
+      return { outcome: made.outcome, moveId, pending: pending.ids.length };
     };
     // NGN 1,600.00 are USD 1.00 at the locked rate.
-    expect(await move(160_000n)).toMatchObject({ outcome: 'done', written: 0 });
+    expect(await move(160_000n)).toMatchObject({ outcome: 'done', pending: 0 });
     const crossing = await move(320_000n);
-    expect(crossing).toMatchObject({ outcome: 'done', written: 1 });
+    expect(crossing).toMatchObject({ outcome: 'done', pending: 1 });
     expect(await messagesOf(books.owner, payer.accountId)).toMatchObject([
       {
         key: `wallet.low_balance:${crossing.moveId}`,

@@ -82,9 +82,9 @@ describe('a purchase from the wallet', () => {
     ];
     await newEndpoint(books.world, accountId, { events: ['payment.received'] });
     await newEndpoint(books.world, newAccountId());
-    const written = newPendingMessages();
+    const pending = newPendingMessages();
     const { transactionId, esimId } = await opened(accountId);
-    await settlePurchase(books.world, transactionId, PROFILE, written);
+    await settlePurchase(books.world, transactionId, PROFILE, pending);
     const messages = await messagesOf(books.owner, accountId);
     expect(messages.map(({ endpoint }) => endpoint).toSorted()).toEqual([first.id, second.id].toSorted());
     expect(messages[0]).toMatchObject({
@@ -104,8 +104,8 @@ describe('a purchase from the wallet', () => {
         timestamp: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/) as string,
       },
     });
-    expect(written.accountId).toBe(accountId);
-    expect(written.ids).toHaveLength(2);
+    expect(pending.accountId).toBe(accountId);
+    expect(pending.ids).toHaveLength(2);
   });
 
   it('sends FAILED without an eSIM, and nothing when it is opened', async () => {
@@ -159,13 +159,13 @@ describe('a purchase from the wallet', () => {
     const input = purchaseInput({ transactionId: `txn-${randomUUID()}`, accountId });
     await openPurchase(books.world, input, OPEN);
     expect(await bodiesOf(accountId)).toEqual([]);
-    const written = newPendingMessages();
+    const pending = newPendingMessages();
     const kept = { ...input, transactionId: `txn-${randomUUID()}` };
-    await openPurchase(books.world, kept, { ...OPEN, keepRefusal: () => true }, written);
+    await openPurchase(books.world, kept, { ...OPEN, keepRefusal: () => true }, pending);
     expect(await bodiesOf(accountId)).toMatchObject([
       { transactionId: kept.transactionId, status: 'FAILED' },
     ]);
-    expect(written.ids).toHaveLength(1);
+    expect(pending.ids).toHaveLength(1);
   });
 
   it('sends once however often a step runs, and starts unsent messages again', async () => {
@@ -173,7 +173,7 @@ describe('a purchase from the wallet', () => {
     await newEndpoint(books.world, accountId);
     const { transactionId } = await opened(accountId);
     const runs = [newPendingMessages(), newPendingMessages(), newPendingMessages()];
-    for (const written of runs) await settlePurchase(books.world, transactionId, undefined, written);
+    for (const pending of runs) await settlePurchase(books.world, transactionId, undefined, pending);
     expect(await bodiesOf(accountId)).toHaveLength(1);
     expect(runs[1]).toEqual(runs[0]);
     await books.owner
@@ -218,12 +218,12 @@ describe('recipients', () => {
       .where('id', '=', failing.id)
       .execute();
     const { transactionId } = await opened(accountId);
-    const written = newPendingMessages();
-    await settlePurchase(books.world, transactionId, undefined, written);
+    const pending = newPendingMessages();
+    await settlePurchase(books.world, transactionId, undefined, pending);
     expect(await messagesOf(books.owner, accountId)).toMatchObject([
       { status: 'FAILED', subject: transactionId },
     ]);
-    expect(written.ids).toEqual([]);
+    expect(pending.ids).toEqual([]);
   });
 });
 
@@ -293,11 +293,11 @@ describe('an unpaid purchase', () => {
     const accountId = newAccountId();
     await newEndpoint(books.world, accountId);
     const { transactionId } = await opened(accountId, { paymentMethod: 'CARD' });
-    const written = newPendingMessages();
-    expect(await closeUnpaid(books.world, transactionId, 'PAYMENT_EXPIRED', written)).toBe('closed');
+    const pending = newPendingMessages();
+    expect(await closeUnpaid(books.world, transactionId, 'PAYMENT_EXPIRED', pending)).toBe('closed');
     expect(await closeUnpaid(books.world, transactionId, 'PAYMENT_EXPIRED')).toBe('closed');
     expect(await bodiesOf(accountId)).toMatchObject([{ transactionId, status: 'FAILED', esimId: '' }]);
-    expect(written.ids).toHaveLength(1);
+    expect(pending.ids).toHaveLength(1);
   });
 });
 
@@ -349,9 +349,9 @@ describe('a low balance', () => {
     await newEndpoint(books.world, accountId, { events: ALL });
     const wallet = { accountId, currency: 'USD' } as const;
     const set = async (thresholdMinor: bigint, at: number) => {
-      const written = newPendingMessages();
-      await setLowBalance(books.world, wallet, thresholdMinor, new Date(NOW.getTime() + at), written);
-      return written.ids.length;
+      const pending = newPendingMessages();
+      await setLowBalance(books.world, wallet, thresholdMinor, new Date(NOW.getTime() + at), pending);
+      return pending.ids.length;
     };
     expect(await set(3_000n, 1)).toBe(0);
     expect(await set(3_001n, 2)).toBe(1);

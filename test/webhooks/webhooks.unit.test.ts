@@ -1,7 +1,14 @@
 /** Promise W2 and the bodies of webhooks: every gap of the schedule within its bounds for a thousand endpoints, every byte of every body. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { MAX_RECOVER_MS, SECRET_OVERLAP_MS } from '../../src/webhooks/rules.ts';
+import {
+  MAX_RECOVER_MS,
+  SECRET_OVERLAP_MS,
+  ATTEMPT_WAITS_MS,
+  FAILING_LIMIT_MS,
+  shouldDisable,
+  nextAttempt,
+} from '../../src/webhooks/rules.ts';
 import {
   DEFAULT_EVENTS,
   isWebhookEvent,
@@ -10,12 +17,6 @@ import {
   webhookBody,
   type WebhookFacts,
 } from '../../src/webhooks/event-rules.ts';
-import {
-  ATTEMPT_WAITS_MS,
-  FAILING_LIMIT_MS,
-  shouldDisable,
-  nextAttempt,
-} from '../../src/webhooks/retry-rules.ts';
 import { createRandom, seedOfRun, withSeed } from '../support/size.ts';
 
 const SECOND_MS = 1_000;

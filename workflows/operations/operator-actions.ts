@@ -25,7 +25,7 @@ import {
 } from '../contract.ts';
 import type { PaymentPoller } from '../payments/payment-poller.ts';
 import { startDeliveries } from '../webhooks/start-deliveries.ts';
-import { beginMove, closeMove, lookAtSupplier, makeMove } from '../steps.ts';
+import { beginMove, closeMove, checkSupplier, makeMove } from '../steps.ts';
 
 /** `not-now`: the rows are at another stage, which the workflow will reach. */
 export type ActionHandler = (asked: BegunAction) => Promise<CarriedOutAction>;
@@ -42,7 +42,7 @@ export interface ActionHandlers {
   hold(state: PurchaseSituation): void;
   readonly isWaiting: () => boolean;
   take(): PendingAction | undefined;
-  /** A caller can be answered only after the workflow goes on, so it must not wait for all answers. */
+  /** A caller can be answered only after the workflow continues, so it must not wait for all answers. */
   readonly isBlocked: () => boolean;
   /** Actions that have ended. */
   count(): number;
@@ -98,7 +98,7 @@ export function handleActions(transactionId: string, first: PurchaseSituation | 
   };
 }
 
-/** A worker looks whether an operator has asked for what is refused here. */
+/** A worker checks whether an operator asked for what is refused here. */
 function reportingRefusal(
   transactionId: string,
   request: Partial<ActionRequest> | undefined,
@@ -147,7 +147,7 @@ export function closedPurchaseActions(
   return async ({ request, moveId }) => {
     if (request.move === 'look-at-gateway' && poller) return checkGatewayFor(moveId, poller);
     if (request.move === 'look-at-supplier') {
-      const { did } = await lookAtSupplier(transactionId);
+      const { did } = await checkSupplier(transactionId);
       return closeMove(moveId, { did });
     }
     // The stated outcome is checked against what the gateway says now. Earlier builds did not check.

@@ -1,7 +1,7 @@
 /** Checks a payment at the gateway. Callers at one time share one check. The activity books what a check finds; the workflow only decides by it. */
 import { defineSignal, defineUpdate, setHandler, workflowInfo } from '@temporalio/workflow';
-import { LOOK_SIGNAL, LOOK_UPDATE, type PaymentCheckState } from '../contract.ts';
-import { lookAtPayment } from '../steps.ts';
+import { CHECK_SIGNAL, CHECK_UPDATE, type PaymentCheckState } from '../contract.ts';
+import { checkPayment } from '../steps.ts';
 import type { PaymentPurpose } from '../../src/domain/states.ts';
 
 export interface PaymentPoller {
@@ -25,19 +25,19 @@ export function listenForPaymentChecks(
   onClaim: () => Promise<unknown> = () => Promise.resolve(),
 ): PaymentPoller {
   const poller = createPoller(async () => {
-    const stand = await lookAtPayment(transactionId, purpose);
+    const stand = await checkPayment(transactionId, purpose);
     if (stand.claim !== undefined) await onClaim();
     return stand;
   });
-  setHandler(defineUpdate<PaymentCheckState>(LOOK_UPDATE), () => poller.check());
-  setHandler(defineSignal(LOOK_SIGNAL), async () => {
+  setHandler(defineUpdate<PaymentCheckState>(CHECK_UPDATE), () => poller.check());
+  setHandler(defineSignal(CHECK_SIGNAL), async () => {
     await poller.check();
   });
   return poller;
 }
 
 /** One check at a time, however many callers. */
-function createPoller(checkPayment: () => Promise<PaymentCheckState>): PaymentPoller {
+function createPoller(checkNow: () => Promise<PaymentCheckState>): PaymentPoller {
   let latest: PaymentCheckState = { state: 'waiting', isKnown: false };
   let overridden: PaymentCheckState | undefined;
   let ended = 0;
@@ -46,7 +46,7 @@ function createPoller(checkPayment: () => Promise<PaymentCheckState>): PaymentPo
   let next: Promise<PaymentCheckState> | undefined;
   const begin = (): Promise<PaymentCheckState> => {
     const startsAtMs = Date.now();
-    const stand = checkPayment().then((seen) => {
+    const stand = checkNow().then((seen) => {
       latest = overridden ?? seen;
       ended += 1;
       beganAtMs = startsAtMs;

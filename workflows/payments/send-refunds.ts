@@ -7,7 +7,7 @@ import { pauseUntil } from '../continue-as-new.ts';
 import type { PaymentPoller } from './payment-poller.ts';
 import { moveRefunds } from '../steps.ts';
 
-/** Pauses between checks once a person is called: first and longest. */
+/** Pauses between checks of a refund that needs attention: first and longest. */
 const ATTENTION_FIRST_MS = 60_000;
 const ATTENTION_MAX_MS = 15 * 60_000;
 
@@ -38,7 +38,7 @@ export async function sendRefunds(
   }
 }
 
-/** Calls a person for a refund that cannot end by itself, and goes on checking. */
+/** A refund that cannot end by itself needs attention; its checks continue. */
 async function moveUntilDone(
   transactionId: string,
   timings: RefundTimings,
@@ -46,7 +46,7 @@ async function moveUntilDone(
   { raiseAttention, beforePause, moves = () => 0, onReturning }: MoneyWatch,
 ): Promise<Claim | null> {
   let pauseMs = timings.refundLookFirstMs;
-  let called: AttentionReason | null = null;
+  let attention: AttentionReason | null = null;
   let isShown = false;
   for (;;) {
     const seen = poller.count();
@@ -57,16 +57,16 @@ async function moveUntilDone(
     const isFollowed = patched('refund-followed');
     if (isFollowed && !isShown) onReturning?.();
     isShown = true;
-    const isFirstCall = needsPerson !== null && called === null;
-    if (needsPerson !== null && needsPerson !== called) await raiseAttention(needsPerson);
-    called = needsPerson ?? called;
-    if (called === null) setCurrentDetails('Money is on its way back to where it came from.');
-    if (isFollowed && isFirstCall) pauseMs = Math.max(pauseMs, ATTENTION_FIRST_MS);
+    const isNewlyFlagged = needsPerson !== null && attention === null;
+    if (needsPerson !== null && needsPerson !== attention) await raiseAttention(needsPerson);
+    attention = needsPerson ?? attention;
+    if (attention === null) setCurrentDetails('Money is on its way back to where it came from.');
+    if (isFollowed && isNewlyFlagged) pauseMs = Math.max(pauseMs, ATTENTION_FIRST_MS);
     await beforePause();
     // A gateway event about a refund triggers a check: the refund may have changed.
     const hasChanged = (): boolean => moves() !== made || (isFollowed && poller.count() !== seen);
     await pauseUntil(pauseMs, 'Wait before checking the refund', hasChanged);
-    const longestMs = isFollowed && called !== null ? ATTENTION_MAX_MS : timings.refundLookMaxMs;
+    const longestMs = isFollowed && attention !== null ? ATTENTION_MAX_MS : timings.refundLookMaxMs;
     pauseMs = Math.min(pauseMs * 2, Math.max(longestMs, timings.refundLookMaxMs));
   }
 }

@@ -8,9 +8,9 @@ import type { Refusal } from '../../src/domain/refusals.ts';
 import type { DeliverOutcome, NewMessages } from '../contract.ts';
 import type { PaymentPoller } from '../payments/payment-poller.ts';
 import { checkGatewayFor, type PendingAction } from '../operations/operator-actions.ts';
-import { closeMove, deliverOnce, lookAtSupplier, makeMove, withdrawForMove } from '../steps.ts';
+import { closeMove, deliverOnce, checkSupplier, makeMove, withdrawForMove } from '../steps.ts';
 
-/** How the purchase goes on after an action. */
+/** How the purchase continues after an action. */
 export type DeliveryChange =
   /** As before. */
   | { readonly way: 'on' }
@@ -32,7 +32,7 @@ export async function performAction(
       else action.answer(await closeMove(action.moveId, { refusal: 'DOES_NOT_FIT' }));
       return { way: 'on' };
     case 'look-at-supplier': {
-      const { did, delivery } = await lookAtSupplier(transactionId);
+      const { did, delivery } = await checkSupplier(transactionId);
       action.answer(await closeMove(action.moveId, { did }));
       return delivery ? { way: 'asked', outcome: delivery } : { way: 'on' };
     }

@@ -211,7 +211,7 @@ function pauseHooks(context: PurchaseContext) {
 }
 
 /**
- * Delivers while the buyer waits, then answers PROCESSING and goes on. Ends only with a known outcome. `hadUnknownOutcome`: an earlier order may
+ * Delivers while the buyer waits, then answers PROCESSING and continues. Ends only with a known outcome. `hadUnknownOutcome`: an earlier order may
  * still arrive, so exactly one attempt with time enough for its answer is made. A second one would make the next refusal uncertain again.
  */
 async function deliver(
@@ -239,7 +239,7 @@ async function deliver(
     if (needsPerson && slowChecks === 0) await needAttention(input, outcome.reason);
     if (needsPerson) slowChecks += 1;
     else setCurrentDetails(`Money is held. Waiting for the supplier to deliver: ${outcome.reason}.`);
-    const changed = await pause(context, next.delayMs, 'before looking again at the supplier');
+    const changed = await pause(context, next.delayMs, 'before the next check at the supplier');
     if (changed === 'replaced') [sinceMs, slowChecks] = [Date.now(), 0];
     outcome = changed && changed !== 'replaced' ? changed : await deliverOnce(input);
   }

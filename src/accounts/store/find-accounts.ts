@@ -112,7 +112,6 @@ export async function countAccess(
   return rows[0] ?? { keys: 0, members: 0 };
 }
 
-/** A key by its id, in one world. */
 export function findKeyRow(db: AccountsDb, id: string, environment: Environment) {
   return db
     .selectFrom('api_keys')

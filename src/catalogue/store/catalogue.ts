@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { sql, type Insertable, type Selectable } from 'kysely';
 import type { CataloguePackage, Region } from '../rules.ts';
 import { bumpRevision } from './revisions.ts';
-import { recordVersions, type PackageChange } from './versions.ts';
+import { recordVersions, soldFields, type PackageChange } from './versions.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
 import type { PackagesTable, RegionsTable } from './tables.ts';
 
@@ -281,28 +281,7 @@ function toRow(item: CataloguePackage): Insertable<PackagesTable> {
 }
 
 export function toPackage(row: Selectable<PackagesTable>): StoredPackage {
-  return {
-    packageCode: row.package_code,
-    packageType: row.package_type,
-    slug: row.slug,
-    name: row.name,
-    regionCode: row.region_code,
-    regionType: row.region_type,
-    cost: row.cost_usd_e4,
-    volumeBytes: Number(row.volume_bytes),
-    dataType: row.data_type,
-    duration: row.duration,
-    durationUnit: row.duration_unit,
-    unusedValidDays: row.unused_valid_days,
-    speed: row.speed,
-    description: row.description,
-    activeType: row.active_type,
-    topUpAvailable: row.top_up_available,
-    location: row.location,
-    locationCode: row.location_code,
-    networks: row.networks,
-    withdrawn: row.withdrawn_at !== null,
-  };
+  return { ...soldFields(row), slug: row.slug, withdrawn: row.withdrawn_at !== null };
 }
 
 /** jsonb does not keep the order of keys, so networks are compared as values. */

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { inTransaction } from '../../platform/database/in-transaction.ts';
+import { inTransaction } from '../../platform/database/transactions.ts';
 import { inBatches } from '../../platform/database/retention.ts';
 import { areTwoPeople } from '../../accounts/store/access.ts';
 import { writeWorldAudit } from '../../accounts/store/audit.ts';

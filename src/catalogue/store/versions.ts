@@ -10,7 +10,7 @@ import type { PackagesTable, PackageVersionsTable } from './tables.ts';
 
 type SoldColumn = Exclude<keyof PackagesTable, 'package_code' | 'slug' | 'withdrawn_at'>;
 
-/** What is sold, and the name under which its change is told; null: it says nothing to a buyer. */
+/** What is sold, and the name of its change in the feed; null: buyers do not see it. */
 const SOLD: Readonly<Record<SoldColumn, ChangedField | null>> = {
   package_type: null,
   name: 'packageName',
@@ -173,7 +173,14 @@ function toChange(row: Selectable<PackageVersionsTable>): PackageChange {
   };
 }
 
-function toVersion(row: Selectable<PackageVersionsTable>) {
+const toVersion = (row: Selectable<PackageVersionsTable>) => ({
+  ...soldFields(row),
+  validFrom: row.valid_from,
+  validTo: row.valid_to,
+});
+
+/** What a package and each of its versions have. */
+export function soldFields(row: Omit<Selectable<PackagesTable>, 'slug' | 'withdrawn_at'>) {
   return {
     packageCode: row.package_code,
     packageType: row.package_type,
@@ -193,7 +200,5 @@ function toVersion(row: Selectable<PackageVersionsTable>) {
     location: row.location,
     locationCode: row.location_code,
     networks: row.networks,
-    validFrom: row.valid_from,
-    validTo: row.valid_to,
   };
 }

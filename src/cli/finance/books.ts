@@ -1,8 +1,7 @@
 /** The ledger, its reports, and how our books compare with the gateway's statement and the supplier's orders. */
 import { DAY_MS } from '../../domain/clock.ts';
 import { z } from 'zod';
-import type { Report } from '../../reconciliation/books.ts';
-import { readLedger, type LedgerView } from '../../reconciliation/ledger-view.ts';
+import { type Report, readLedger, type LedgerView } from '../../reconciliation/books.ts';
 import { DIFFERENCE_KINDS } from '../../reconciliation/payment-rules.ts';
 import type { FinanceWorld } from '../../platform/composition/finance.ts';
 import { defined, option, OperatorMistake, toggle, UsageMistake } from '../command.ts';

@@ -2,7 +2,15 @@ import type { Command } from 'commander';
 import { z } from 'zod';
 import { composeFinance, type FinanceWorld } from '../../platform/composition/finance.ts';
 import { readFinanceSettings, type FinanceSettings } from '../../platform/config/config.ts';
-import { addCommand, option, OperatorMistake, toggle, UsageMistake, type ExitCode } from '../command.ts';
+import {
+  addCommand,
+  option,
+  OperatorMistake,
+  toggle,
+  UsageMistake,
+  type CommandSpec,
+  type ExitCode,
+} from '../command.ts';
 import { NOTHING_RUNS, type Cli } from '../context.ts';
 import { createOutput, type Output } from './output.ts';
 
@@ -11,11 +19,7 @@ export interface FinanceGroup {
   readonly parent: Command;
 }
 
-interface FinanceCommandSpec<Options extends z.ZodObject> {
-  readonly syntax: string;
-  readonly summary: string;
-  readonly help?: string;
-  readonly options: Options;
+interface FinanceCommandSpec<Options extends z.ZodObject> extends Omit<CommandSpec<Options>, 'run'> {
   /** The rows alone are not enough. */
   readonly needsTemporal?: boolean;
   readonly run: (request: FinanceRequest<z.output<Options>>) => Promise<ExitCode>;

@@ -1,8 +1,8 @@
 /** Applies an action to the one id that was named, or to everything on the stuck list that a filter finds. Without --yes it asks first. */
 import type { z } from 'zod';
 import type { EffectPreview } from '../../operations/store/actions.ts';
-import { STUCK_CLASSES, type StuckItem } from '../../operations/stuck-rules.ts';
-import { findStuck, type StuckFilter } from '../../operations/stuck.ts';
+import { STUCK_CLASSES, type StuckItem, type StuckFilter } from '../../operations/stuck-rules.ts';
+import { findStuck } from '../../operations/stuck.ts';
 import { defined, option, UsageMistake, type ExitCode } from '../command.ts';
 import { currency, duration, listOf } from '../values.ts';
 import type { FinanceRequest } from './group.ts';

@@ -1,5 +1,5 @@
-import { composeCodecEndpoint } from '../../platform/composition/codec-endpoint.ts';
-import { composeApi, type ProcessContext } from '../../platform/composition/compose.ts';
+import { composeApi, composeCodecEndpoint } from '../../platform/composition/api.ts';
+import type { ProcessContext } from '../../platform/composition/context.ts';
 import { buildApp, DEFAULT_APP_SETTINGS } from '../../platform/http/app.ts';
 import { DASHBOARD_FOLDER } from '../../platform/http/dashboard.ts';
 import { startServer } from '../../platform/http/server.ts';
@@ -28,7 +28,7 @@ export async function runApi(context: ProcessContext): Promise<RunningApi> {
     const adminUrl = await openAdmin(observed, lifecycle, { port: config.admin.apiPort, checks, codec });
     const app = buildApp({
       useCases: composition.useCases,
-      rateLimiter: composition.shared.rateLimiter,
+      rateLimiter: composition.redis.rateLimiter,
       events: createHttpEvents({ logger, metrics: metrics.http }),
       settings: {
         ...DEFAULT_APP_SETTINGS,

@@ -1,5 +1,5 @@
 /** Jobs that run once and end. Both are safe to run again. */
-import { worldConfigs, type ProcessContext } from '../../platform/composition/compose.ts';
+import { worldConfigs, type ProcessContext } from '../../platform/composition/context.ts';
 import type { MigrateSettings } from '../../platform/config/config.ts';
 import { migrateDatabase } from '../../platform/database/migrate-database.ts';
 import { prepareNamespaces } from '../../platform/temporal/namespaces.ts';

@@ -1,5 +1,5 @@
-import type { ProcessContext } from '../../platform/composition/compose.ts';
-import { vendorAddresses } from '../../platform/composition/shared.ts';
+import type { ProcessContext } from '../../platform/composition/context.ts';
+import { vendorAddresses } from '../../platform/composition/vendors.ts';
 import { buildAdminApp, type AdminDeps, type ReadinessCheck } from '../../platform/http/admin.ts';
 import { startServer } from '../../platform/http/server.ts';
 import { createMetrics, type Metrics } from '../../platform/telemetry/metrics.ts';

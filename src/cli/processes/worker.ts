@@ -5,14 +5,10 @@ import { bundleWorkflows, readBundle } from '../../platform/temporal/bundle.ts';
 import { installRuntime } from '../../platform/temporal/runtime.ts';
 import { QUEUE_NAMES, startWorkers, type QueueName, type Workers } from '../../platform/temporal/workers.ts';
 import { startPoller } from '../../platform/poller.ts';
-import {
-  composeWorkerWorld,
-  worldConfigs,
-  type ProcessContext,
-  type WorkerWorld,
-} from '../../platform/composition/compose.ts';
+import { composeWorkerWorld, type WorkerWorld } from '../../platform/composition/worker.ts';
+import { worldConfigs, type ProcessContext } from '../../platform/composition/context.ts';
 import type { ReadinessCheck } from '../../platform/http/admin.ts';
-import { composeRedisServices, type RedisServices } from '../../platform/composition/shared.ts';
+import { composeRedisServices, type RedisServices } from '../../platform/composition/redis-services.ts';
 import { createFigureGauges, overdueFigures, stuckFigures } from '../../operations/figures.ts';
 import { readOverdue } from '../../esims/store/due.ts';
 import { readFigures } from '../../operations/store/figures.ts';

@@ -47,7 +47,7 @@ const pageRoute = defineRoute({
   },
 });
 
-/** It changes with a release only, and holds nothing about anybody. */
+/** It changes with a release only, and holds no personal data. */
 const SCRIPT_HEADERS = {
   'Content-Type': 'text/javascript; charset=utf-8',
   'Cache-Control': 'public, max-age=3600',

@@ -37,7 +37,6 @@ const PAGE_HEADERS = {
 
 export const pageHeaders = (language: Language) => ({ ...PAGE_HEADERS, 'Content-Language': language });
 
-/** The page as of `now`. */
 export function renderInstallPage(view: InstallView, language: Language, now: Date): string {
   const texts = TEXTS[language];
   switch (view.installState) {

@@ -1,6 +1,6 @@
 /** Which eSIMs the schedule asks about next: those that are overdue for longest, so that every eSIM gets its turn. */
 import { sql } from 'kysely';
-import { CHECK_RETRY_MS, USAGE_RETRY_MS } from '../check-rules.ts';
+import { CHECK_RETRY_MS, USAGE_RETRY_MS } from '../life-rules.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
 import type { EsimRow } from './esims.ts';
 

@@ -1,11 +1,12 @@
 /**
- * Everything that the supplier says about a delivered eSIM is written here, and what its merchant is notified of with it, in one transaction under the
- * row's lock: no change is silent. Old, repeated and contradictory facts are harmless. Install data is secret and never logged.
+ * Writes everything that the supplier says about a delivered eSIM, and enqueues what its merchant is notified of, in one transaction under the row's
+ * lock. Old, repeated and contradictory facts are harmless. Install data is secret and never logged.
  */
 import { DAY_MS } from '../../domain/clock.ts';
 import { sql, type Updateable } from 'kysely';
-import { nextCheckAt, nextUsageAt } from '../check-rules.ts';
 import {
+  nextCheckAt,
+  nextUsageAt,
   fresherUsage,
   INSTALL_EVENTS,
   installEventOf,
@@ -15,7 +16,7 @@ import {
   unnotified,
 } from '../life-rules.ts';
 import type { ProfileFacts, UsageFacts } from '../rules.ts';
-import { inTransaction } from '../../platform/database/in-transaction.ts';
+import { inTransaction } from '../../platform/database/transactions.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
 import { newPendingMessages, type PendingMessages } from '../../webhooks/store/messages.ts';
 import type { EsimRow } from './esims.ts';
@@ -32,7 +33,7 @@ export function refreshEsim(
   facts: ProfileFacts,
   askedAt: Date,
   install: Updateable<EsimsTable> = {},
-  written: PendingMessages = newPendingMessages(),
+  pending: PendingMessages = newPendingMessages(),
 ): Promise<EsimRow | undefined> {
   return inTransaction(db, async (trx) => {
     const row = await lockEsim(trx, esimId);
@@ -55,7 +56,7 @@ export function refreshEsim(
       next_check_at: nextCheckAt(next, askedAt),
       next_usage_at: nextUsageAt(next, hasMoved, askedAt),
     };
-    return change(trx, row, changes, askedAt, written);
+    return change(trx, row, changes, askedAt, pending);
   });
 }
 
@@ -64,7 +65,7 @@ export function keepUsage(
   db: WorldDb,
   usages: readonly UsageFacts[],
   askedAt: Date,
-  written: PendingMessages = newPendingMessages(),
+  pending: PendingMessages = newPendingMessages(),
 ): Promise<void> {
   return inTransaction(db, async (trx) => {
     const said = new Map(usages.map((usage) => [usage.esimTranNo, usage]));
@@ -82,7 +83,7 @@ export function keepUsage(
       if (!usage) continue;
       const changes = usageChanges(row, usage, askedAt);
       const next = planned(row, changes, askedAt);
-      if (next.events.length > 0) await change(trx, row, changes, askedAt, written);
+      if (next.events.length > 0) await change(trx, row, changes, askedAt, pending);
       else quiet.push(next.row);
     }
     await writeUsage(trx, quiet);
@@ -126,10 +127,10 @@ export async function notifyOfTopUp(
   trx: WorldDb,
   esimId: string,
   now: Date,
-  written: PendingMessages,
+  pending: PendingMessages,
 ): Promise<void> {
   const row = await lockEsim(trx, esimId);
-  if (row && isMoving(row)) await change(trx, row, {}, now, written);
+  if (row && isMoving(row)) await change(trx, row, {}, now, pending);
 }
 
 /** As many eSIMs at a time as one short transaction should lock. */
@@ -139,7 +140,7 @@ const NOTICES_AT_ONCE = 100;
 export function notifyOfExpiry(
   db: WorldDb,
   now: Date,
-  written: PendingMessages = newPendingMessages(),
+  pending: PendingMessages = newPendingMessages(),
   limit = NOTICES_AT_ONCE,
 ): Promise<number> {
   return db.transaction().execute(async (trx) => {
@@ -147,7 +148,7 @@ export function notifyOfExpiry(
       select * from esims
        where id in (${dueNotices(0, 3, now, limit)} union all ${dueNotices(3, 1, now, limit)})
        order by id limit ${limit} for no key update skip locked`.execute(trx);
-    for (const row of rows) await change(trx, row, {}, now, written);
+    for (const row of rows) await change(trx, row, {}, now, pending);
     return rows.length;
   });
 }
@@ -172,7 +173,7 @@ async function change(
   row: EsimRow,
   changes: Updateable<EsimsTable>,
   now: Date,
-  written: PendingMessages,
+  pending: PendingMessages,
 ): Promise<EsimRow> {
   const next = planned(row, changes, now);
   await trx
@@ -180,7 +181,7 @@ async function change(
     .set({ ...changes, ...next.notified, updated_at: now })
     .where('id', '=', row.id)
     .execute();
-  await enqueueLifeEvents(trx, next.row, next.events, now, written);
+  await enqueueLifeEvents(trx, next.row, next.events, now, pending);
   await writeInstallEvent(trx, row, next.row.smdp_status, now);
   return next.row;
 }

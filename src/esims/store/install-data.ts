@@ -2,7 +2,7 @@
 import { sql } from 'kysely';
 import { sealedQrCodeUrl } from '../../webhooks/event-rules.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
-import { SEAL_PREFIX_BYTES } from '../../platform/secret-box-port.ts';
+import { SEAL_PREFIX_BYTES } from '../../platform/secret-box.ts';
 import type { EsimRow } from './esims.ts';
 
 /** Empty once sealed. */
@@ -108,7 +108,7 @@ async function writeSeals(trx: WorldDb, seals: ReadonlyMap<string, Buffer>): Pro
      where esims.id = fresh.id`.execute(trx);
 }
 
-/** Of the messages about an eSIM's own purchase. One about a top-up tells of an eSIM that is installed already. */
+/** Of the messages about an eSIM's own purchase. One about a top-up is about an eSIM that is installed already. */
 async function hideQrCodeUrls(trx: WorldDb, esimIds: readonly string[]): Promise<void> {
   const [before, after] = JSON.stringify(sealedQrCodeUrl('/')).split('/');
   await sql`

@@ -1,6 +1,6 @@
 /**
- * my-esims, as fast for an account with a million eSIMs as for one with a thousand (docs/decisions/0056-kept-figures.md): totals come from kept figures,
- * a deep page starts at its day, and a search reads the newest first, then the indexes of package names and of grams of ids.
+ * my-esims, as fast for an account with a million eSIMs as for one with a thousand (docs/decisions/0056-kept-figures.md). Totals come from kept
+ * figures. A deep page starts at its day. A search reads the newest eSIMs first, then the indexes of package names and of grams of ids.
  */
 import { sql, type RawBuilder } from 'kysely';
 import type { PageQuery } from '../../domain/page.ts';
@@ -320,8 +320,8 @@ interface IdMatches {
 }
 
 /**
- * eSIMs that are found by an id and, where names match as well, by no name. Those that are in `esim_search` come from its index of grams: their ids are there as they
- * are now, so an eSIM's own row is read for its status and name alone. The others are read one by one.
+ * eSIMs that are found by an id and, where names match as well, by no name. Those in `esim_search` come from its index of grams, which has their
+ * current ids: an eSIM's own row is read for its status and name alone. The others are read one by one.
  */
 function idMatches(query: EsimQuery, search: Search, hasNames: boolean, wanted: number): IdMatches {
   const { accountId, status } = query;

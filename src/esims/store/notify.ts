@@ -31,9 +31,9 @@ export async function enqueueLifeEvents(
   row: NotifiedEsim,
   events: readonly LifeEvent[],
   at: Date,
-  written: PendingMessages,
+  pending: PendingMessages,
 ): Promise<void> {
-  for (const event of events) await enqueue(trx, row, noticeOf(row, event), at, written);
+  for (const event of events) await enqueue(trx, row, noticeOf(row, event), at, pending);
 }
 
 async function enqueue<Event extends WebhookEvent>(
@@ -41,12 +41,12 @@ async function enqueue<Event extends WebhookEvent>(
   { account_id: accountId, transaction_id: subject }: NotifiedEsim,
   { event, key, facts }: Notice<Event>,
   at: Date,
-  written: PendingMessages,
+  pending: PendingMessages,
 ): Promise<void> {
   const { rows } = await sql<{ ids: string[] | null }>`
     select ${subscribers(event, sql`${accountId}::text`)} as ids`.execute(trx);
   const webhook = { event, key, subject, accountId, subscribers: rows[0]?.ids ?? null, facts, at };
-  await enqueueWebhook(trx, webhook, written);
+  await enqueueWebhook(trx, webhook, pending);
 }
 
 function noticeOf(row: NotifiedEsim, event: LifeEvent): Notice<WebhookEvent> {

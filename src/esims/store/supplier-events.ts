@@ -6,7 +6,7 @@ import type { SupplierEventsTable } from './tables.ts';
 
 export type SupplierEventRow = Selectable<SupplierEventsTable>;
 
-/** Anybody may send an event, so what is kept of strangers is bounded: a thousand rows are less than a megabyte, and enough to see who it is. */
+/** Anyone can send an event, so few from other senders are kept: a thousand rows are less than a megabyte, and show who it is. */
 export const MAX_FOREIGN_EVENTS = 1_000;
 /** Of the supplier itself. A day of its silence to our questions, at 100,000 eSIMs, waits in fewer. */
 export const MAX_WAITING_EVENTS = 50_000;

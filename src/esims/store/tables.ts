@@ -47,7 +47,7 @@ export interface EsimsTable {
   check_asked_at: Date | null;
   /** When `order_usage_bytes` was true at the supplier. Null: not kept by the release that wrote it. */
   usage_as_of: Date | null;
-  /** When a top-up was answered: a look that was asked before knows older totals. */
+  /** When a top-up was answered: a check that was requested earlier has older totals. */
   totals_as_of: Date | null;
   /** When the schedule asks for the whole eSIM, and for its usage alone. */
   next_check_at: Generated<Date>;
@@ -76,7 +76,7 @@ export interface SupplierEventsTable {
   transaction_id: string | null;
   supplier_status: string | null;
   sender: string;
-  /** From none of the supplier's addresses: kept to be looked at, and never acted on. */
+  /** Not from one of the supplier's addresses: kept for people to see, and never acted on. */
   is_foreign: boolean;
   generated_at: Date | null;
   received_at: Generated<Date>;

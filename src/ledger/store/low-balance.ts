@@ -1,6 +1,6 @@
 import { sql, type RawBuilder } from 'kysely';
 import type { AccountCurrency, Money } from '../../domain/money.ts';
-import { inTransaction } from '../../platform/database/in-transaction.ts';
+import { inTransaction } from '../../platform/database/transactions.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
 import {
   subscribers,
@@ -15,7 +15,7 @@ export async function setLowBalance(
   { accountId, currency }: { readonly accountId: string; readonly currency: AccountCurrency },
   thresholdMinor: bigint | null,
   now: Date,
-  written: PendingMessages = newPendingMessages(),
+  pending: PendingMessages = newPendingMessages(),
 ): Promise<void> {
   if (thresholdMinor === null) {
     await db.deleteFrom('low_balance_thresholds').where('account_id', '=', accountId).execute();
@@ -30,7 +30,7 @@ export async function setLowBalance(
       .onConflict((conflict) => conflict.column('account_id').doUpdateSet(wanted))
       .execute();
     const because = { key: `${accountId}:set:${now.getTime()}`, subject: null };
-    await enqueueLowBalance(trx, { ...because, accountId, currency }, crossing, written);
+    await enqueueLowBalance(trx, { ...because, accountId, currency }, crossing, pending);
   });
 }
 
@@ -142,10 +142,10 @@ export async function enqueueLowBalance(
   trx: WorldDb,
   { currency, ...because }: BecameLow,
   { threshold_minor, left_minor, subscribers: found, at }: ThresholdCrossing,
-  written: PendingMessages,
+  pending: PendingMessages,
 ): Promise<void> {
   if (threshold_minor === null || left_minor === null) return;
   const facts = { balanceMinor: left_minor, thresholdMinor: threshold_minor, currency };
   const webhook = { event: 'wallet.low_balance', ...because, subscribers: found, facts, at } as const;
-  await enqueueWebhook(trx, webhook, written);
+  await enqueueWebhook(trx, webhook, pending);
 }

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import type { ActionPreview, ActionRecord } from '../actions.ts';
-import type { StuckPage } from '../../platform/composition/ops-world.ts';
+import type { StuckPage } from '../operator-use-cases.ts';
 import type { Timeline } from '../timeline.ts';
 import { mayPerform, type Role } from '../../accounts/roles.ts';
 import type { StuckItem } from '../stuck-rules.ts';

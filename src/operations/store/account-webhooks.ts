@@ -1,7 +1,6 @@
 /** Webhook endpoints and messages of an account, for operators. Secrets, bodies, headers, answers and what stands behind a host are not read. */
-import { sql } from 'kysely';
+import { sql, type RawBuilder } from 'kysely';
 import type { WorldDb } from '../../platform/database/tables.ts';
-import { hostOf } from './hosts.ts';
 
 /** Of each message: more than one series of attempts makes. */
 export const MOST_ATTEMPTS = 10;
@@ -108,3 +107,7 @@ async function readLatestAttempts(db: WorldDb, messageIds: readonly string[]): P
      order by latest.attempt`.execute(db);
   return rows;
 }
+
+/** The host of a merchant's URL. What stands behind it may be the merchant's own secret. */
+export const hostOf = (url: RawBuilder<unknown>): RawBuilder<string> =>
+  sql<string>`substring(${url} from '^[a-z]+://([^/?#]+)')`;

@@ -58,7 +58,7 @@ const updateAction = (
 ): Promise<ActionRow> =>
   trx.updateTable('operator_moves').set(fields).where('id', '=', id).returningAll().executeTakeFirstOrThrow();
 
-/** Checks a request against the rows and records it, also when it is refused, before any workflow hears of it. A repeated key returns the existing record. */
+/** Checks a request against the rows and records it, also when it is refused, before any workflow gets it. A repeated key returns the existing record. */
 export async function askForAction(db: WorldDb, request: ActionRequest, now: Date): Promise<AskOutcome> {
   return db.transaction().execute(async (trx) => {
     const judged = await judgeRequest(trx, request, now);
@@ -112,7 +112,7 @@ export async function beginAction(
   });
 }
 
-/** The workflow would not take an action that was asked for, which ends it. One that is begun already goes on, and this attempt has a record of its own. */
+/** The workflow would not take an action that was asked for, which ends it. One that is begun already continues, and this attempt has a record of its own. */
 export async function recordRejection(
   db: WorldDb,
   request: ActionRequest,
@@ -280,13 +280,13 @@ export function carryOutAction(
   db: WorldDb,
   moveId: string,
   { stage, now }: { readonly stage: ActionStage; readonly now: Date },
-  written: PendingMessages = newPendingMessages(),
+  pending: PendingMessages = newPendingMessages(),
 ): Promise<Outcome | { readonly outcome: 'not-now' }> {
   return db.transaction().execute(async (trx) => {
     const row = await lockAction(trx, moveId);
     if (!row) return notAsked();
     const subject = await findActionSubject(trx, row.transaction_id, true);
-    await findUnsent(trx, row.transaction_id, written);
+    await findUnsent(trx, row.transaction_id, pending);
     if (row.closed_at !== null || !subject) return outcomeOf(row, subject);
     if (!isBegun(row)) return notAsked();
     if (STAGE_OF[subject.facts.status] !== stage) return { outcome: 'not-now' };
@@ -294,7 +294,7 @@ export function carryOutAction(
     const ended = refusal ? { refusal } : await EFFECTS[row.move](trx, row, subject, now);
     if ('refusal' in ended && stage === 'delivering') await endWithdrawal(trx, row.transaction_id);
     const closed = await endAction(trx, row, ended, now);
-    await findUnsent(trx, row.transaction_id, written);
+    await findUnsent(trx, row.transaction_id, pending);
     return outcomeOf(closed, subject, false);
   });
 }
@@ -307,7 +307,7 @@ const TAKES_BACK: readonly OperatorAction[] = [
   'cancel',
 ];
 
-/** The order was withdrawn for an action that is refused now: the purchase goes on. */
+/** The order was withdrawn for an action that is refused now: the purchase continues. */
 async function endWithdrawal(trx: WorldDb, transactionId: string): Promise<void> {
   await trx
     .updateTable('purchases')

@@ -1,6 +1,6 @@
 /**
- * Money that is claimed back, once a person knows how that ended: what lies in suspense for it becomes ours or our loss, in its own currency,
- * and needs-attention is cleared.
+ * Money of a dispute, once a person knows its outcome. What lies in suspense for it becomes ours or our loss, in its own currency, and
+ * needs-attention is cleared.
  */
 import { sql } from 'kysely';
 import { formatMinor, type Money } from '../../domain/money.ts';
@@ -136,7 +136,7 @@ async function findInSuspense(
     .filter(({ amountMinor }) => amountMinor !== 0n);
 }
 
-/** Creates the account of a currency if there is none. `evidence`, below zero: money that came by a person's word. */
+/** Creates the account of a currency if there is none. `evidence`, below zero: manual payments. */
 export async function ensureAccount(
   trx: WorldDb,
   kind: 'revenue' | 'evidence',

@@ -305,7 +305,7 @@ async function replaceOnEsim(trx: WorldDb, esimId: string, item: StoredPackage):
     .execute();
 }
 
-/** A purchase that waits goes on to its delivery; what is closed, and a funding, get the money into the wallet. */
+/** A purchase that waits continues to its delivery; what is closed, and a funding, get the money into the wallet. */
 async function markPaidByHand(
   trx: WorldDb,
   action: ActionRow,

@@ -1,9 +1,9 @@
-/** What an id leads to in one world. Every branch is one look into an index. */
+/** What an id leads to in one world. Every branch is one index lookup. */
 import { sql } from 'kysely';
 import type { Money } from '../../domain/money.ts';
 import { UNMATCHED_EVENT } from '../../payments/store/gateway-events.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
-import { hostOf } from './hosts.ts';
+import { hostOf } from './account-webhooks.ts';
 
 /** Which field matched. Of several that match, the first in this list is shown. */
 export const FOUND_BY = [
@@ -106,8 +106,8 @@ export interface FoundOther {
 }
 
 /**
- * Messages about no purchase, endpoints with deleted ones, batches, quotes that bought nothing, gateway events that match no payment, batch repairs;
- * differences by their number, and those about nothing of ours by the vendor's id.
+ * Messages about no purchase, endpoints with deleted ones, batches, quotes that bought nothing, gateway events that match no payment, batch repairs.
+ * Also differences: by their number, or by the vendor's id where they belong to no record of ours.
  */
 export async function findOtherRecords(
   db: WorldDb,

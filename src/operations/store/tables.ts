@@ -9,7 +9,6 @@ import type {
 import type { StuckClass } from '../stuck-rules.ts';
 import type { OperatorAction } from '../../accounts/roles.ts';
 
-/** An operator action, with its outcome. */
 export interface OperatorActionsTable {
   id: string;
   transaction_id: string;
@@ -47,7 +46,6 @@ export interface BatchRepairsTable {
   id: string;
   repair_key: string;
   action: BatchRepairAction;
-  /** BatchRepairFilter as JSON. */
   filter: ColumnType<BatchRepairFilter, string, never>;
   reason: string;
   evidence: string | null;

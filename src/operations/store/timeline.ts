@@ -4,7 +4,7 @@
  */
 import { sql } from 'kysely';
 import type { WorldDb } from '../../platform/database/tables.ts';
-import { hostOf } from './hosts.ts';
+import { hostOf } from './account-webhooks.ts';
 import { rowsOf } from './subject.ts';
 
 export type TimelineRows = Awaited<ReturnType<typeof readRows>>;

@@ -152,7 +152,7 @@ interface Words {
   readonly text: string;
 }
 
-// Most buyers come here a second after they paid, before the gateway tells us.
+// Most buyers come here a second after they paid, before the gateway notifies us.
 const WAITING: Words = {
   title: 'Checking your payment',
   text: 'If you have paid, we usually know within a few seconds. This page updates automatically, and you may close it: nothing gets lost.',

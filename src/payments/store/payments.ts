@@ -4,15 +4,14 @@ import type { AccountCurrency } from '../../domain/money.ts';
 import type { PaymentInstructions } from '../port.ts';
 import {
   CLAIMS,
+  DEFAULT_UNPAID_LIMITS,
   chargeReference,
   takesMoneyForMs,
-  type ChargeQuote,
   type Claim,
   type FundingInput,
   type PaymentTimings,
   type UnpaidLimits,
 } from '../rules.ts';
-import { mayOpenUnpaid, TOO_MANY_UNPAID } from './unpaid.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
 import type { FundingsTable, PaymentsTable } from './tables.ts';
 import type { OutsideMethod, PaymentPurpose } from '../../domain/states.ts';
@@ -22,12 +21,9 @@ import { asFailureReason, type FailureReason, type Refusal } from '../../domain/
 export type PaymentRow = Selectable<PaymentsTable>;
 
 /** What a purchase and a funding that are paid from outside have in common. */
-interface PaidFromOutside {
-  readonly transactionId: string;
-  readonly accountId: string;
-  readonly charge: ChargeQuote;
+type PaidFromOutside = Pick<FundingInput, 'transactionId' | 'accountId' | 'charge'> & {
   readonly timings: PaymentTimings;
-}
+};
 
 /** What the payment is for. Amounts are decimal digits. */
 interface PaidFor {
@@ -303,7 +299,7 @@ export interface OpenFundingOptions {
   readonly keepRefusal?: () => boolean;
   /** Why it may not be opened, whatever the rows say. */
   readonly refusal?: Refusal | undefined;
-  /** Called where it was refused before without a row of its own, with when. */
+  /** Called where it was refused before, with when: by an earlier run of the same step, or in answer to a caller who was refused. */
   readonly onRefusedBefore?: (at: Date) => void;
 }
 
@@ -408,4 +404,25 @@ async function close(
 
 export function findFunding(db: WorldDb, transactionId: string): Promise<FundingRow | undefined> {
   return db.selectFrom('fundings').selectAll().where('transaction_id', '=', transactionId).executeTakeFirst();
+}
+
+export const TOO_MANY_UNPAID: Refusal = {
+  reason: 'TOO_MANY_UNPAID_PAYMENTS',
+  detail: 'as many as the plan allows are open and unpaid',
+};
+
+/** Counts open unpaid purchases and fundings; each count stops at `limit`. */
+export async function countUnpaid(db: WorldDb, accountId: string, limit: number): Promise<number> {
+  const { rows } = await sql<{
+    open: number;
+  }>`select unpaid_payments(${accountId}, ${limit}) as open`.execute(db);
+  return rows[0]?.open ?? 0;
+}
+
+/** Whether one more may be opened. Holds the account's lock until the transaction ends, so the new row is counted before the next check. */
+export function mayOpenUnpaid(
+  accountId: string,
+  limits: UnpaidLimits = DEFAULT_UNPAID_LIMITS,
+): RawBuilder<boolean> {
+  return sql<boolean>`may_open_unpaid(${accountId}, ${JSON.stringify(limits)}::jsonb)`;
 }

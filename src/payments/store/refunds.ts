@@ -2,7 +2,7 @@
 import { sql, type Selectable } from 'kysely';
 import type { Money } from '../../domain/money.ts';
 import { atLockedRate } from '../booking-rules.ts';
-import { inTransaction } from '../../platform/database/in-transaction.ts';
+import { inTransaction } from '../../platform/database/transactions.ts';
 import { exchangeEntries, transfer, walletAccount } from '../../ledger/store/ledger.ts';
 import { lockPayment } from './lock-order.ts';
 import { reversedKey, type PaymentRow } from './payments.ts';
@@ -150,10 +150,10 @@ export async function closeRefundDone(
   db: WorldDb,
   refund: RefundRow,
   at: { refundId: string; gatewayStatus: string },
-  written?: PendingMessages,
+  pending?: PendingMessages,
 ): Promise<boolean> {
   return db.transaction().execute(async (trx) => {
-    if (!(await closeRefund(trx, refund, 'DONE', at, written))) return false;
+    if (!(await closeRefund(trx, refund, 'DONE', at, pending))) return false;
     await clearSuspense(trx, refund, 'refund', `${refund.refund_key}:done`);
     return true;
   });
@@ -178,7 +178,7 @@ export async function creditRefund(
   db: WorldDb,
   refund: RefundRow,
   payment: PaymentRow,
-  written?: PendingMessages,
+  pending?: PendingMessages,
 ): Promise<boolean> {
   if (refund.currency !== payment.charge_currency) return false;
   const creditMinor = atLockedRate(refund.amount_minor, {
@@ -188,7 +188,7 @@ export async function creditRefund(
     priceCurrency: payment.price_currency,
   });
   const credit = { amountMinor: creditMinor, currency: payment.price_currency };
-  return inTransaction(db, (trx) => creditRefundAs(trx, refund, credit, written));
+  return inTransaction(db, (trx) => creditRefundAs(trx, refund, credit, pending));
 }
 
 /** Idempotent. */
@@ -196,9 +196,9 @@ export async function creditRefundAs(
   trx: WorldDb,
   refund: RefundRow,
   credit: Money,
-  written?: PendingMessages,
+  pending?: PendingMessages,
 ): Promise<boolean> {
-  if (!(await closeRefund(trx, refund, 'CREDITED', undefined, written))) return false;
+  if (!(await closeRefund(trx, refund, 'CREDITED', undefined, pending))) return false;
   const { currency, amount_minor: amountMinor } = refund;
   await transfer(trx, {
     operationKey: `${refund.refund_key}:credited`,
@@ -243,7 +243,7 @@ export async function closeRefund(
   refund: RefundRow,
   status: keyof typeof ENDS,
   at?: { refundId: string; gatewayStatus: string },
-  written: PendingMessages = newPendingMessages(),
+  pending: PendingMessages = newPendingMessages(),
 ): Promise<boolean> {
   await lockPayment(trx, refund.reference);
   const closed = await trx
@@ -279,7 +279,7 @@ export async function closeRefund(
     at: closed.at,
     facts: { transactionId, reference, amountMinor, currency, refundedTo },
   } as const;
-  await enqueueWebhook(trx, message, written);
+  await enqueueWebhook(trx, message, pending);
   return true;
 }
 

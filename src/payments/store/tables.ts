@@ -117,7 +117,7 @@ export interface PaymentsTable {
   looked_at: Date | null;
   /** When the gateway was asked for the newest answer that is booked. */
   seen_at: Generated<Date | null>;
-  /** When a caller last had it looked at after it was closed; kept on the first try. */
+  /** When a caller last had it checked after it was closed; written with the first attempt. */
   confirmed_at: Generated<Date | null>;
   created_at: Generated<Date>;
   updated_at: Generated<Date>;

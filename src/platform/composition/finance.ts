@@ -10,7 +10,7 @@ import { createOperatorActions } from '../../operations/actions.ts';
 import { createDifferences } from '../../reconciliation/reconcile.ts';
 import { keepRequest } from '../../reconciliation/store/reconciliation.ts';
 import type { Clock } from '../../domain/clock.ts';
-import { systemClock } from './shared.ts';
+import { systemClock } from './context.ts';
 import { composeWebhookEngine } from './webhooks.ts';
 import type { ReconcileEngine } from '../../reconciliation/engine.ts';
 import type { FinanceWorldConfig } from '../config/config.ts';

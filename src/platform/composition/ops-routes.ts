@@ -1,5 +1,6 @@
 /** Everything under /ops, and its OpenAPI document, which only people who have signed in may read. */
 import { z } from 'zod';
+import { EXAMPLES } from './examples.ts';
 import { makeOpsDocument } from '../http/docs/openapi.ts';
 import { toJson } from '../http/json.ts';
 import type { Route } from '../http/route.ts';
@@ -49,7 +50,7 @@ export function opsRoutes({ version }: { readonly version: string }): readonly R
       description: 'The OpenAPI description of everything under /ops.',
     },
     handle: () => {
-      document ??= Buffer.from(toJson(makeOpsDocument(routes, info, TAGS)));
+      document ??= Buffer.from(toJson(makeOpsDocument({ routes, examples: EXAMPLES, info, tags: TAGS })));
       return Promise.resolve({ status: 200, body: document });
     },
   });

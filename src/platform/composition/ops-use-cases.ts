@@ -1,11 +1,16 @@
 import { peopleUseCases } from '../../accounts/people.ts';
-import { sessionUseCases, type SessionDeps } from '../../accounts/sessions.ts';
+import { sessionUseCases, type Session, type SessionDeps } from '../../accounts/sessions.ts';
+import { pricingUseCases } from '../../catalogue/operator-pricing.ts';
+import type { RateDeps } from '../../catalogue/rates.ts';
+import { operatorUseCases } from '../../operations/operator-use-cases.ts';
+import { differenceUseCases } from '../../reconciliation/operator-use-cases.ts';
+import { createOverview } from '../../reconciliation/overview.ts';
 import type { Config, Secrets } from '../config/config.ts';
-import { bindAll, type Bound } from './bind.ts';
-import { composeFinance } from './finance.ts';
-import { createOpsWorld, type OpsWorld } from './ops-world.ts';
+import type { AccountsDb } from '../database/tables.ts';
+import { bindAll, guardAll, type Bound } from './bind.ts';
+import { composeFinance, type FinanceWorld } from './finance.ts';
 
-/** Where the workflows of each world can be looked at. */
+/** Where people can see the workflows of each world. */
 export interface TemporalUi {
   /** Without a slash at its end. */
   readonly url: string;
@@ -46,6 +51,31 @@ export function composeOps(
     close: async () => {
       await Promise.allSettled([test.close(), live?.close()]);
     },
+  };
+}
+
+interface OpsWorldDeps extends Omit<FinanceWorld, 'close'>, Pick<RateDeps, 'configuredRates'> {
+  readonly accounts: AccountsDb;
+  /** How long a caller waits for a reconciliation. */
+  readonly reconcileWithinMs?: number;
+}
+
+/** What operators may do in one world. */
+export type OpsWorld = ReturnType<typeof createOpsWorld>;
+
+export function createOpsWorld(deps: OpsWorldDeps) {
+  const { books } = deps;
+  const overview = createOverview(deps);
+  return {
+    ...bindAll(deps, { ...operatorUseCases, ...pricingUseCases, ...differenceUseCases }),
+    ...guardAll({
+      readOverview: ({ person }: Session) => overview(person.role),
+      readTrialBalance: books.trialBalance,
+      readDaily: books.daily,
+      readByMerchant: books.byMerchant,
+      readWaiting: books.waiting,
+    }),
+    toCsv: books.toCsv,
   };
 }
 

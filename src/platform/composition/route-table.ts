@@ -16,6 +16,7 @@ import { esimRoutes } from '../../esims/http/routes.ts';
 import { paymentRoutes, purchaseRoutes } from '../../purchases/http/routes.ts';
 import { sandboxRoutes } from '../../purchases/http/sandbox-routes.ts';
 import { quoteRoutes } from '../../purchases/http/quote-routes.ts';
+import { EXAMPLES } from './examples.ts';
 import { opsRoutes } from './ops-routes.ts';
 import { createRenderCache } from '../http/render-cache.ts';
 import type { Route } from '../http/route.ts';
@@ -64,7 +65,7 @@ export function createRouteTable(info: {
   }));
   return [
     ...api,
-    ...docsRoutes(api, events, info),
+    ...docsRoutes(api, { ...info, events, examples: EXAMPLES }),
     ...checkoutRoutes(),
     ...INSTALL_PAGE_ROUTES,
     ...webhookRoutes(),

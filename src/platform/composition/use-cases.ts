@@ -12,7 +12,7 @@ export interface UseCases {
   readonly worlds: { readonly test: WorldUseCases; readonly live?: WorldUseCases };
   /** Undefined: there is nothing under /ops. */
   readonly ops?: OpsUseCases;
-  /** Undefined: there is nothing under /auth and /account, and no cookie is looked at. */
+  /** Undefined: there is nothing under /auth and /account, and no cookie is read. */
   readonly users?: UserUseCases;
   /** Undefined: no requests are kept for their accounts. */
   readonly requestLog?: Pick<RequestLog, 'note'>;

@@ -10,7 +10,8 @@ import type { Config, Secrets } from '../config/config.ts';
 import type { Environment } from '../../domain/account.ts';
 import type { Events } from '../telemetry/events.ts';
 import type { Clock } from '../../domain/clock.ts';
-import type { Mailer, WebhookEngine, WebhookSweeper } from '../../webhooks/ports.ts';
+import type { Mailer } from '../../accounts/port.ts';
+import type { WebhookEngine, WebhookSweeper } from '../../webhooks/engine.ts';
 import { findMessageSubjects } from '../../webhooks/store/deliveries.ts';
 import type { WorldDb } from '../database/tables.ts';
 

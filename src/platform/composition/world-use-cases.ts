@@ -29,7 +29,9 @@ import { getSpending } from '../../purchases/spending.ts';
 import { findStoredAnswer, storeAnswer } from '../../purchases/stored-answers.ts';
 import type { BatchDeps } from '../../purchases/deps.ts';
 import type { WebhookDeps } from '../../webhooks/deps.ts';
-import { webhookUseCases } from '../../webhooks/use-cases.ts';
+import * as webhookEndpoints from '../../webhooks/endpoints.ts';
+import { listEvents } from '../../webhooks/feed.ts';
+import * as webhookMessages from '../../webhooks/messages.ts';
 import { createSupplierReadBreaker } from '../circuit-breaker.ts';
 import { bindAll, guardAll } from './bind.ts';
 
@@ -92,7 +94,9 @@ export function createWorldUseCases(
       fundWallet,
       findStoredAnswer,
       storeAnswer,
-      ...webhookUseCases,
+      ...webhookEndpoints,
+      ...webhookMessages,
+      listEvents,
     }),
     ...guardAll({
       mayBeGatewayEvent: gatewayInbox.mayBeEvent,

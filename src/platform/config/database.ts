@@ -19,7 +19,7 @@ type Settings = Omit<z.output<z.ZodObject<typeof databaseSettings>>, 'DATABASE_U
 
 /**
  * What `sslmode` in the address means, by what Postgres' own programs do. The driver reads most of these words differently, and will change that.
- * `prefer` and `allow` go on in plain text with a server that offers no TLS, or with an attacker in between who says so: they are refused.
+ * `prefer` and `allow` continue in plain text with a server that offers no TLS, or with an attacker in between who says so: they are refused.
  */
 const MODE_OF: Readonly<Record<string, Mode>> = {
   disable: 'off',

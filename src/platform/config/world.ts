@@ -6,7 +6,7 @@ import type { Environment } from '../../domain/account.ts';
 import { parseMinor } from '../../domain/money.ts';
 import type { PurchaseTimings } from '../../purchases/purchase.ts';
 import type { FeeTariff } from '../../reconciliation/payment-rules.ts';
-import { ATTEMPT_WAITS_MS, FAILING_LIMIT_MS } from '../../webhooks/retry-rules.ts';
+import { ATTEMPT_WAITS_MS, FAILING_LIMIT_MS } from '../../webhooks/rules.ts';
 
 const decimal = z
   .string()
@@ -83,7 +83,7 @@ export const worldSettings = {
   SIMWAY_TRANSFER_MINUTES: z.coerce.number().int().min(15).max(480).default(30),
   SIMWAY_TEST_RECONCILE_MS: positive(HOUR_MS),
   SIMWAY_LIVE_RECONCILE_MS: positive(24 * HOUR_MS),
-  /** A page takes money for a day, and late money is looked for three days more. */
+  /** A page takes money for a day, and late money is checked for three days more. */
   SIMWAY_RECONCILE_OVERLAP_MS: positive(96 * HOUR_MS),
   SIMWAY_TEST_RECONCILE_SETTLE_MS: positive(300_000),
   SIMWAY_LIVE_RECONCILE_SETTLE_MS: positive(HOUR_MS),

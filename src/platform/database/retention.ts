@@ -7,11 +7,11 @@ import { DAY_MS } from '../../domain/clock.ts';
 export const KEEP_KEYS_MS = 30 * DAY_MS;
 /** Gateway events, once they are applied. A gateway sends an event again for days; a dispute comes within about four months, as an event of its own. */
 export const KEEP_GATEWAY_EVENTS_MS = 90 * DAY_MS;
-/** Supplier events, once the supplier was asked: long enough to find out why a merchant heard of something late. */
+/** Supplier events, once the supplier was asked: long enough to find out why a merchant was notified late. */
 export const KEEP_SUPPLIER_EVENTS_MS = 30 * DAY_MS;
-/** Events that came from none of the supplier's addresses: anybody can send them. */
+/** Events that came from none of the supplier's addresses: anyone can send them. */
 export const KEEP_FOREIGN_EVENTS_MS = DAY_MS;
-/** Exchange rates that no order refers to. Sales use rates of the last day; the rest is for looking back. */
+/** Exchange rates that no order refers to. Sales use rates of the last day; the rest is for questions about the past. */
 export const KEEP_RATES_MS = 90 * DAY_MS;
 /** Addresses of travellers, once their e-mail is sent or given up: long enough to answer who asks where it went. */
 export const KEEP_TRAVELLER_EMAILS_MS = 30 * DAY_MS;
@@ -27,7 +27,7 @@ export const KEEP_REFUSED_IDS_MS = 2 * DAY_MS;
 /** A statement that deletes so many rows takes tens of milliseconds. */
 const BATCH = 1_000;
 
-/** Deletes batch after batch until one is not full, or `isOver`: the next run goes on. Answers how many rows. */
+/** Deletes batch after batch until one is not full, or `isOver`: the next run continues. Answers how many rows. */
 export async function inBatches(
   deleteAtMost: (limit: number) => Promise<number>,
   isOver: () => boolean = () => false,

@@ -1,5 +1,5 @@
 /**
- * The operators' door, on a port of its own that is never reachable from outside: health, readiness and metrics. Answers name what is
+ * Endpoints for operators, on a port of its own that is never reachable from outside: health, readiness and metrics. Answers name what is
  * not ready, but no secret and no customer.
  */
 import Koa from 'koa';

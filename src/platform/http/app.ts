@@ -1,6 +1,6 @@
 /**
- * The HTTP door. One chain of middleware that reads as a sentence, the same for every route; what differs stands in the route table.
- * Knows use cases and the limiter only through their contracts, so it runs on anything that keeps them.
+ * The HTTP server's chain of middleware, the same for every route; the route table holds what differs. Knows use cases and the limiter only by
+ * their interfaces, so tests can replace them.
  */
 import Koa from 'koa';
 import { isSecure } from '../../accounts/user-sessions.ts';

@@ -13,8 +13,8 @@ export interface ConnectionLimits {
 }
 
 /**
- * Why we closed a connection: its address has too many, there are too many in all, an idle one made room for a new one, it had too many requests in
- * progress, or its client did not read the answers.
+ * Why we closed a connection. `address`: its address has too many. `total`: there are too many in all. `idle`: it was idle and made room for a new
+ * one. `pipelined`: it had too many requests in progress. `unread`: its client did not read the answers.
  */
 export type Closure = 'address' | 'total' | 'idle' | 'pipelined' | 'unread';
 

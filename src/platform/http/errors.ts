@@ -7,8 +7,7 @@ import { toJson } from './json.ts';
 import { DEFAULT_RETRY_AFTER_SECONDS } from './limits.ts';
 
 /**
- * The three error bodies of the API contract. `base`: buying and reading eSIMs (the contract's shape 1). `top-up`: top-ups and package details
- * (shape 2). `general`: everything else (shape 3).
+ * The three error bodies of the API contract. `base`: buying and reading eSIMs. `top-up`: top-ups and package details. `general`: everything else.
  */
 export type ErrorShape = 'base' | 'top-up' | 'general';
 
@@ -130,7 +129,6 @@ export function asRefusal(error: unknown, faultCode: FaultCode = 'INTERNAL_ERROR
   return new DomainError(faultCode, 'Something went wrong on our side');
 }
 
-/** Renders a refusal as the route's answer. */
 export function renderError(refusal: DomainError, routeShape: ErrorShape): ErrorAnswer {
   const shape = shapeOf(refusal.code, routeShape);
   // A top-up answers "not there" and "not yours" with the same 404, so it never confirms that an id exists.

@@ -1,6 +1,6 @@
 /**
- * JSON at the edge: amounts come in as the digits they were written with and leave as number literals with exactly two decimals, made
- * from text, so no floating point ever sees them. Bodies are turned into text once, here. Must not know any resource.
+ * JSON at the edge. Amounts come in as the digits they were written with, and leave as number literals with exactly two decimals. They are made from
+ * text, never from floating point. Bodies are turned into text once, here. Must not know any resource.
  */
 import { formatMinor } from '../../domain/money.ts';
 

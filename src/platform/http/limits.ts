@@ -1,5 +1,5 @@
 /**
- * Every number that a caller can run into at the HTTP door, in one place: docs/API.md lists these and a test keeps it equal.
+ * Every limit that a caller of the HTTP API can reach, in one place: docs/API.md lists these and a test keeps it equal.
  * Plain constants only; what an operator may change comes in through AppSettings.
  */
 
@@ -9,7 +9,7 @@ export const MAX_BODY_BYTES = 65_536;
 export const MAX_DISCARDED_BODY_BYTES = 16_777_216;
 /** The largest event of the payment gateway: theirs are a few KiB, and one refused for its size would come again for days. */
 export const MAX_EVENT_BYTES = 1_048_576;
-/** The largest event of the supplier: theirs are under 1 KiB, and anybody may send one. */
+/** The largest event of the supplier: theirs are under 1 KiB, and anyone can send one. */
 export const MAX_SUPPLIER_EVENT_BYTES = 16_384;
 /** Of events that are being received at the same time: thousands of real ones. */
 export const MAX_EVENT_BYTES_IN_FLIGHT = 16_777_216;
@@ -103,7 +103,7 @@ export const MAX_REQUESTS_IN_PROGRESS = 16;
 export const MAX_CONNECTIONS = 5_000;
 /** More than the pool of any merchant's server; a network behind one address can hold several of those. */
 export const MAX_CONNECTIONS_PER_ADDRESS = 256;
-/** How often Node looks for requests that are late. */
+/** How often Node checks for late requests. */
 export const CONNECTIONS_CHECK_INTERVAL_MS = 5_000;
 /** Longer than the idle time of common load balancers (60 s), so that the balancer closes first and never meets a closed socket. */
 export const KEEP_ALIVE_TIMEOUT_MS = 65_000;

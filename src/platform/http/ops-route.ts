@@ -31,7 +31,7 @@ export function defineOpsRoute<
   });
 }
 
-/** Part of the query of every route that is about one world. The door reads it before the route does (pick-world.ts). */
+/** Part of the query of every route that is about one world. The middleware reads it before the route does (pick-world.ts). */
 export const worldField = {
   world: choiceField(ENVIRONMENTS, {
     description: 'Which world is meant: test while live is switched off, and needed once it is on',

@@ -1,7 +1,7 @@
 /**
- * Finished answers that are the same for many callers, so that a popular list is priced and rendered once per revision, or per minute, and not once per request (promise L3). Keys must name
- * everything that the bytes depend on; refusals are never kept. The ETag is a hash of the bytes: it outlives a new revision that changes nothing in this
- * answer, such as the same rate observed again, and is the same in every process.
+ * Finished answers that are the same for many callers: a popular list is priced and rendered once per revision or minute, not once per request
+ * (promise L3). Keys must name everything that the bytes depend on. Refusals are never kept. The ETag is a hash of the bytes, so it is the same in
+ * every process, and stays the same where a new revision changes nothing in this answer.
  */
 import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
@@ -30,7 +30,7 @@ export function createRenderCache(): RenderCache {
   });
   return {
     async answer(world, words, render) {
-      // Callers' words are free of control characters (fields.ts), so a newline separates without doubt.
+      // Callers' words are free of control characters (fields.ts), so a newline separates them safely.
       const key = `${world.environment}\n${world.catalogueRevision()}\n${words.join('\n')}`;
       const known = answers.get(key);
       if (known) return known;

@@ -3,8 +3,7 @@
  * exist without a key rule, an error shape and schemas. Handlers call one use case and one presenter, and never touch Koa.
  */
 import type { z } from 'zod';
-import type { OpsUseCases } from '../composition/ops-use-cases.ts';
-import type { OpsWorld } from '../composition/ops-world.ts';
+import type { OpsUseCases, OpsWorld } from '../composition/ops-use-cases.ts';
 import type { WorldUseCases } from '../composition/use-cases.ts';
 import type { IdempotencyContext } from '../idempotency/tag.ts';
 import type { Environment, Principal, Scope } from '../../domain/account.ts';
@@ -66,7 +65,7 @@ export interface PathParameter {
   readonly notFound: { readonly code: ErrorCode; readonly message: string };
 }
 
-/** Looks into the raw request, before validation: which of two shapes a request asks for shows in one field of it. */
+/** The raw request, before validation: one field of it says which of two shapes it has. */
 export interface RawInput {
   readonly query: ReadonlyMap<string, string>;
   /** The parsed body's own fields, or nothing while the body has not been read. */

@@ -1,6 +1,6 @@
 /**
- * Listens, with limits on what a slow or broken client can hold, and stops in order: no new connections, requests under way are
- * finished, idle connections are closed, and what is left at the deadline is cut. Also used for the admin door.
+ * Listens, with limits on what a slow or broken client can hold. Stops in order: it takes no new connections, finishes requests in progress, closes
+ * idle connections, and cuts the rest at the deadline. Also used for the admin port.
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
@@ -100,7 +100,7 @@ function createLimitedServer(options: ServerOptions): Server {
   });
 }
 
-/** How often unread answers are looked for, and for short limits as often as that takes. */
+/** How often the server checks for unread answers; more often for short limits. */
 const UNREAD_CHECK_INTERVAL_MS = 2_000;
 
 function limitConnections(
@@ -144,7 +144,7 @@ function listen(server: Server, host: string, port: number): Promise<void> {
 function drain(server: Server, connections: Connections, deadlineMs: number): Promise<void> {
   for (const response of connections.unsent()) response.setHeader('Connection', 'close');
   return new Promise((resolve) => {
-    // A connection may turn idle at any moment after the first look.
+    // A connection may turn idle at any moment after the first check.
     const idle = setInterval(() => server.closeIdleConnections(), IDLE_CHECK_INTERVAL_MS);
     const grace = setTimeout(() => connections.endSilent(), SILENT_GRACE_MS);
     const deadline = setTimeout(() => server.closeAllConnections(), deadlineMs);

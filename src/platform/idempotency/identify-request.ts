@@ -29,8 +29,8 @@ export async function identifyRequest(
 }
 
 /**
- * The id in the key's row. Without a row, the first id of the key that nothing was written for: retries find the same one until the row is there, in any
- * process and after any crash, and a key that was forgotten after 30 days starts again.
+ * The id in the key's row. Without a row, the first id of the key that nothing was written for. Retries find the same id until the row is there, in
+ * any process and after any crash. A key that was forgotten after 30 days starts again.
  */
 export async function findRequest(
   { db, idSecret }: Pick<IdempotencyDeps, 'db' | 'idSecret'>,

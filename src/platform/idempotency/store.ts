@@ -19,8 +19,8 @@ export async function findIdempotencyKey(
 }
 
 /**
- * The key's row, and whether this id was ever used, in one statement: a purchase and its key's row are written in one transaction, so a used id without
- * a row belongs to a forgotten key.
+ * The key's row, and whether this id was ever used, in one statement. A purchase and its key's row are written in one transaction, so a used id
+ * without a row belongs to a forgotten key.
  */
 export async function findKeyOrUsed(
   db: WorldDb,

@@ -69,8 +69,8 @@ export interface Located {
 }
 
 /**
- * Reads the URL and resolves its name once. Refused unless every address of the name is public, so that a good address cannot hide a bad
- * one; a name without an answer when the signal aborts is unresolved. Never rejects.
+ * Reads the URL and resolves its name once. Refused unless every address of the name is public, so that a good address cannot hide a bad one. A name
+ * without an answer when the signal aborts is unresolved. Never rejects.
  */
 export async function locate(
   url: string,

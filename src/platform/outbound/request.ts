@@ -71,7 +71,6 @@ export type RequestOutcome = Exchange &
         readonly ms: number;
         /** The first kibibyte of the answer, as text that Postgres can store. */
         readonly bodyStart: string;
-        /** From the Retry-After header. */
         readonly retryAfterMs?: number;
       }
     | {
@@ -103,8 +102,8 @@ interface Received {
 }
 
 /**
- * Sends one HTTP request to an untrusted server: only to addresses that were just checked, on a connection of its own, without redirects
- * and proxies, within one time limit and a size limit. Never rejects.
+ * Sends one HTTP request to an untrusted server. Only to addresses that were just checked, on a connection of its own, without redirects and
+ * proxies, within one time limit and a size limit. Never rejects.
  */
 export async function guardedRequest(request: OutboundRequest, outbound: Outbound): Promise<RequestOutcome> {
   const { timeLimitMs = TIME_LIMIT_MS, clock } = outbound;

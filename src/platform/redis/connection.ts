@@ -45,7 +45,7 @@ export function createRedis(options: {
     commandTimeout: COMMAND_TIMEOUT_MS,
     socketTimeout: SILENCE_MS,
     retryStrategy: (attempts) => Math.min(25 * 2 ** Math.min(attempts, 10), LONGEST_RECONNECT_MS),
-    // After a failover the old primary refuses writes: look for the new one behind the same name.
+    // After a failover the old primary refuses writes: connect to the new one behind the same name.
     reconnectOnError: (error) => error.message.startsWith('READONLY') && reconnectOnReadOnly(),
     connectionName: 'simway',
   });

@@ -1,7 +1,7 @@
 import type { RateLimiterRes } from 'rate-limiter-flexible';
 
 export interface CountAheadOptions {
-  /** Adds points to a bucket and tells where it stands then. Never rejects. */
+  /** Adds points to a bucket and returns its count then. Never rejects. */
   readonly count: (bucket: string, points: number) => Promise<Counted>;
   /** Gives unused points back. Never rejects. */
   readonly giveBack: (bucket: string, points: number) => Promise<unknown>;

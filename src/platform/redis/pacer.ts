@@ -51,9 +51,8 @@ export function createRedisPacer({
   return {
     takeSlot: async (withinMs, signal) => {
       const startedAtMs = performance.now();
-      const patienceMs = Math.min(withinMs, LONGEST_WAIT_MS);
       const waitMs = await redis.attempt<number | null>(
-        (client) => takeShared(client, patienceMs),
+        (client) => takeShared(client, Math.min(withinMs, LONGEST_WAIT_MS)),
         () => null,
       );
       if (waitMs === null)

@@ -61,7 +61,6 @@ export function verdictOf(counted: Counted, limitPerMinute: number): LimitVerdic
   };
 }
 
-/** A limiter for this process alone. */
 export function createInProcessRateLimiter(): RateLimiter {
   const counter = createWindowCounter();
   return {

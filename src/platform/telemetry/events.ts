@@ -28,7 +28,7 @@ export function createEvents(log: EventLog, metrics?: WorldMetrics) {
   };
 }
 
-/** What a step was asked to do without anybody behind it. `step`: a local one was scheduled on a task queue. */
+/** What a step was asked to do without a request of ours. `step`: a local one was scheduled on a task queue. */
 type UnverifiedRequest = (typeof UNVERIFIED_REQUESTS)[number];
 
 type BatchCount = 'rows' | 'queued' | 'processing' | 'succeeded' | 'failed';
@@ -174,7 +174,6 @@ function supplierEvents(log: EventLog, metrics: WorldMetrics | undefined) {
   };
 }
 
-/** A notice to the owner of an account. */
 type Notice = Texts<'noticeId' | 'accountId' | 'kind' | 'about'> & { readonly attempts: number };
 
 function webhookEvents(log: EventLog, metrics: WorldMetrics | undefined) {

@@ -50,7 +50,7 @@ const SECRET_NAMES: ReadonlySet<string> = new Set([
   'xpaystacksignature',
 ]);
 
-/** Each kind of secret that can be told by its looks, with a mark that is in every text of the kind. */
+/** Each kind of secret that has a recognisable form, with a mark that is in every text of the kind. */
 const SECRET_KINDS: readonly (readonly [mark: string, text: RegExp])[] = [
   // API keys of any brand, and the gateway's.
   ['_live_', /\b[A-Za-z0-9]+_live_[0-9A-Za-z]{16,}/],

@@ -1,5 +1,5 @@
 /**
- * What a step is about, from the headers of its workflow: every log line written while it runs carries the ids, and it is a span of the
+ * The log context of a step, from the headers of its workflow: every log line written while it runs carries the ids, and it is a span of the
  * workflow's trace where there is one. Also the other end: what the code at hand is traced under goes along with every workflow it starts.
  */
 import type { WorkflowClientInterceptor } from '@temporalio/client';
@@ -23,25 +23,25 @@ export function contextPropagation(
 ): { readonly activity: ActivityInterceptorsFactory; readonly sinks: InjectedSinks<TraceSinks> } {
   return {
     activity: ({ info }) => {
-      let about: LogContext = {};
+      let logContext: LogContext = {};
       return {
         inbound: {
           execute: ({ args, headers }, next) => {
-            about = (read(headers, CONTEXT_HEADER) as LogContext | undefined) ?? {};
-            const work = () => withSubject({ ...about }, () => next({ args, headers }));
+            logContext = (read(headers, CONTEXT_HEADER) as LogContext | undefined) ?? {};
+            const work = () => withSubject({ ...logContext }, () => next({ args, headers }));
             const traceparent = read(headers, TRACE_HEADER) as string | undefined;
             if (!tracing || traceparent === undefined) return work();
             const { activityType: name, attempt } = info;
-            return tracing.step({ name, traceparent, attempt, ids: { ...about, environment } }, work);
+            return tracing.step({ name, traceparent, attempt, ids: { ...logContext, environment } }, work);
           },
         },
-        outbound: { getLogAttributes: (attributes, next) => next({ ...attributes, ...about }) },
+        outbound: { getLogAttributes: (attributes, next) => next({ ...attributes, ...logContext }) },
       };
     },
     sinks: {
       trace: {
         workflowEnded: {
-          fn: ({ workflowType, workflowId }, { about: ids, ...run }) =>
+          fn: ({ workflowType, workflowId }, { logContext: ids, ...run }) =>
             tracing?.workflowEnded({ ...run, workflowType, workflowId, ids: { ...ids, environment } }),
         },
       },

@@ -7,7 +7,7 @@ import { SEARCH_ATTRIBUTES } from '../../../workflows/search-attributes.ts';
 import { connectionOptions, type TemporalServer } from './connect.ts';
 import { insist } from './errors.ts';
 
-/** As long as an Idempotency-Key is kept: the purchase that it leads to can still be looked into. */
+/** As long as an Idempotency-Key is kept: the workflow of the purchase that it leads to can still be read. */
 const RETENTION_DAYS = 30;
 const DAY_SECONDS = 86_400;
 const CONNECT_WITHIN_MS = 5_000;

@@ -5,8 +5,7 @@
 import { fileURLToPath } from 'node:url';
 import type { DataConverter, Payload, PayloadCodec } from '@temporalio/common';
 import proto from '@temporalio/proto';
-import { keyIdOf } from '../secret-box-port.ts';
-import { createByteBox, SealKeyMissing } from '../secret-box.ts';
+import { keyIdOf, createByteBox, SealKeyMissing } from '../secret-box.ts';
 
 export interface CodecKeys {
   /** 64 hexadecimal digits. Undefined: payloads are written in clear. */

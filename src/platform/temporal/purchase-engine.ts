@@ -29,8 +29,8 @@ import {
   ACCEPT_UPDATE,
   AFTER_CLOSING_WORKFLOW,
   FUND_WALLET_WORKFLOW,
-  LOOK_SIGNAL,
-  LOOK_UPDATE,
+  CHECK_SIGNAL,
+  CHECK_UPDATE,
   MOVE_UPDATE,
   ORDERS_QUEUE,
   PURCHASE_WORKFLOW,
@@ -220,14 +220,14 @@ export function createPaymentChecks(
     check: (payment, deadlineMs) =>
       orClosed(
         deadlineMs,
-        () => handleOf(payment).executeUpdate<PaymentCheckState, []>(LOOK_UPDATE, { args: [] }),
-        () => afterClosing.update({ ...payment, isFromOutside: true }, LOOK_UPDATE, { args: [] }),
+        () => handleOf(payment).executeUpdate<PaymentCheckState, []>(CHECK_UPDATE, { args: [] }),
+        () => afterClosing.update({ ...payment, isFromOutside: true }, CHECK_UPDATE, { args: [] }),
       ),
     checkSoon: (payment) =>
       orClosed(
         REQUEST_WITHIN_MS,
-        () => handleOf(payment).signal(LOOK_SIGNAL),
-        () => afterClosing.signal({ ...payment, isFromOutside: true }, LOOK_SIGNAL),
+        () => handleOf(payment).signal(CHECK_SIGNAL),
+        () => afterClosing.signal({ ...payment, isFromOutside: true }, CHECK_SIGNAL),
       ),
   };
 }

@@ -1,5 +1,5 @@
 /**
- * Makes a build of the workers the one that every open and every new workflow goes on with. Temporal refuses while that build does not serve
+ * Makes a build of the workers the one that every open and every new workflow continues with. Temporal refuses while that build does not serve
  * every queue that the build before it served, so nothing is left without a worker; asking again changes nothing.
  */
 import { Connection, isGrpcServiceError } from '@temporalio/client';
@@ -12,8 +12,8 @@ const ASK_EVERY_MS = 250;
 const NOT_YET: ReadonlySet<number> = new Set([4, 5, 8, 9, 14]);
 
 /**
- * Resolves with the build before, empty where there was none, once tasks are routed to the new one; throws Temporal's own reason when they are not
- * `withinMs`, which the build's workers may take to come up.
+ * Resolves once tasks are routed to the new build, with the build before; empty where there was none. Throws Temporal's own reason if that takes
+ * longer than `withinMs`: the time that the build's workers may take to come up.
  */
 export async function makeCurrent({
   namespace,

@@ -1,5 +1,5 @@
 /**
- * The native half of the SDK, one per process: its log lines go to our log, signals are left to our own ordered stop, and its metrics are read from a
+ * The native half of the SDK, one per process. Its log lines go to our log, signals are handled by our own stop, and its metrics are read from a
  * loopback port.
  */
 import { DefaultLogger, makeTelemetryFilterString, Runtime, type LogLevel } from '@temporalio/worker';

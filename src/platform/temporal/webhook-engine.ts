@@ -3,7 +3,7 @@
  * sweep, since the rows say what is due.
  */
 import { WorkflowIdReusePolicy } from '@temporalio/common';
-import type { WebhookEngine, WebhookSweeper } from '../../webhooks/ports.ts';
+import type { WebhookEngine, WebhookSweeper } from '../../webhooks/engine.ts';
 import {
   DELIVER_NOW_SIGNAL,
   DELIVER_WEBHOOK_WORKFLOW,

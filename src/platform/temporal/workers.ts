@@ -34,13 +34,12 @@ export interface WorkersOptions extends TemporalServer {
   readonly namespace: string;
   readonly onUnreadable?: CodecOptions['onUnreadable'];
   readonly activities: Readonly<Record<QueueName, object>>;
-  /** Names of queues to serve. */
   readonly queues: readonly QueueName[];
   readonly bundle: WorkflowBundleOption;
   readonly identity: string;
   /** Absent: unversioned, every worker takes every task. */
   readonly deployment?: { readonly name: string; readonly buildId: string };
-  /** What hands on to steps what they are about. */
+  /** Propagates the log context and the trace to steps. */
   readonly steps?: ReturnType<typeof contextPropagation>;
   /** A local activity was scheduled on a task queue, which none of our workflows does. `workflowId`: whose it says that it is. */
   readonly onScheduledLocal?: (activityType: string, workflowId: string) => void;
@@ -165,7 +164,7 @@ function endsWith(graceIsOver: AbortSignal): ActivityInterceptorsFactory {
 }
 
 /**
- * An open workflow goes on with the version that is current: purchases are open for days, so no old version has to be kept for them. What
+ * An open workflow continues with the version that is current: purchases are open for days, so no old version has to be kept for them. What
  * changed on the way is behind patched().
  */
 function versioning({ deployment }: WorkersOptions): Pick<WorkerOptions, 'workerDeploymentOptions'> {
@@ -191,7 +190,7 @@ const ACROSS_THE_NETWORK = {
 } as const;
 
 const ROOM_TO_BE_TURNED_AWAY = 50;
-/** Attempts that hang in their tasks hold half of the places at most. */
+/** Attempts that hang in their tasks hold half of the permits at most. */
 const DELIVERY_TASKS = 2 * ATTEMPTS_IN_TASKS;
 /** Most deliveries are over within their first task; those that wait are read back, which is quick. */
 const CACHED_DELIVERIES = 2 * DELIVERY_TASKS;

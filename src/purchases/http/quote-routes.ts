@@ -1,36 +1,11 @@
 import { z } from 'zod';
 import { ACCOUNT_CURRENCIES } from '../../domain/money.ts';
-import { PACKAGE_TYPES, PAYMENT_METHODS } from '../../domain/states.ts';
+import { PACKAGE_TYPES } from '../../domain/states.ts';
 import { isoTime, money } from '../../platform/http/answer-fields.ts';
-import { choiceField, textField } from '../../platform/http/fields.ts';
 import { moneyJson, toJson, type Wire } from '../../platform/http/json.ts';
-import { MAX_PACKAGE_CODE_CHARACTERS } from '../../platform/http/limits.ts';
 import { defineRoute, type Route } from '../../platform/http/route.ts';
 import type { QuoteRow } from '../store/quotes.ts';
-import { missingTarget, topUpTarget } from './top-up-target.ts';
-
-const quoteBody = z
-  .object({
-    packageCode: textField({
-      max: MAX_PACKAGE_CODE_CHARACTERS,
-      description: 'From the packages list; for TOPUP a top-up package code',
-      example: 'SIM-OK',
-    }),
-    packageType: choiceField(PACKAGE_TYPES, {
-      description: 'BASE makes a new eSIM, TOPUP adds data to an existing one',
-      example: 'BASE',
-    }),
-    esimId: z
-      .string('must be a string')
-      .nullish()
-      .transform((text) => text ?? undefined)
-      .meta({ description: 'Required for TOPUP: the `_id` of the eSIM to top up' }),
-    paymentMethod: choiceField(PAYMENT_METHODS, {
-      description: 'Given: the quote is for this method only, and `charge` is frozen too',
-      example: 'WALLET',
-    }).optional(),
-  })
-  .meta({ id: 'QuoteRequest' });
+import { quoteBody, missingTarget, topUpTarget } from './schema.ts';
 
 const quoteSchema = z
   .object({

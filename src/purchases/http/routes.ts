@@ -7,8 +7,15 @@ import { toJson } from '../../platform/http/json.ts';
 import { defineRoute, type Route } from '../../platform/http/route.ts';
 import { presentPurchase, presentTransaction } from './present.ts';
 import { renderWithPlaceholders } from '../stored-answers.ts';
-import { basePurchaseSchema, buyBody, standingSchema, topUpPurchaseSchema } from './schema.ts';
-import { isTopUp, missingTarget, topUpTarget } from './top-up-target.ts';
+import {
+  basePurchaseSchema,
+  buyBody,
+  standingSchema,
+  topUpPurchaseSchema,
+  isTopUp,
+  missingTarget,
+  topUpTarget,
+} from './schema.ts';
 import type { BuyCommand, PurchaseView, WhichPayment } from '../views.ts';
 
 const PURCHASES = 'Purchases';

@@ -1,30 +1,49 @@
 /** Purchases as docs/API.md documents them; requests are validated and the reference generated from here. */
 import { z } from 'zod';
+import { DomainError } from '../../domain/errors.ts';
+import { isId } from '../../domain/ids.ts';
 import { ACCOUNT_CURRENCIES } from '../../domain/money.ts';
 import { PACKAGE_TYPES, PAYMENT_METHODS, PURCHASE_STATUSES } from '../../domain/states.ts';
 import { laterText, money, timeline } from '../../platform/http/answer-fields.ts';
 import { amountField, choiceField, textField } from '../../platform/http/fields.ts';
 import { MAX_MAX_PRICE_MINOR, MAX_PACKAGE_CODE_CHARACTERS } from '../../platform/http/limits.ts';
+import type { MissingFields, RawInput } from '../../platform/http/route.ts';
 import { fundingStandingSchema, paymentFields } from '../../payments/http/schema.ts';
+
+const packageCode = textField({
+  max: MAX_PACKAGE_CODE_CHARACTERS,
+  description: 'From the packages list; for TOPUP a top-up package code',
+  example: 'SIM-OK',
+});
+const packageType = choiceField(PACKAGE_TYPES, {
+  description: 'BASE makes a new eSIM, TOPUP adds data to an existing one',
+  example: 'BASE',
+});
+/** Whether it can be one of our ids is no matter of form: an impossible id is simply not found. */
+const esimId = z
+  .string('must be a string')
+  .nullish()
+  .transform((text) => text ?? undefined)
+  .meta({ description: 'Required for TOPUP: the `_id` of the eSIM to top up' });
+
+export const quoteBody = z
+  .object({
+    packageCode,
+    packageType,
+    esimId,
+    paymentMethod: choiceField(PAYMENT_METHODS, {
+      description: 'Given: the quote is for this method only, and `charge` is frozen too',
+      example: 'WALLET',
+    }).optional(),
+  })
+  .meta({ id: 'QuoteRequest' });
 
 export const buyBody = z
   .object({
-    packageCode: textField({
-      max: MAX_PACKAGE_CODE_CHARACTERS,
-      description: 'From the packages list; for TOPUP a top-up package code',
-      example: 'SIM-OK',
-    }),
+    packageCode,
     paymentMethod: choiceField(PAYMENT_METHODS, { description: 'How to pay', example: 'WALLET' }),
-    packageType: choiceField(PACKAGE_TYPES, {
-      description: 'BASE makes a new eSIM, TOPUP adds data to an existing one',
-      example: 'BASE',
-    }),
-    // Whether it can be one of our ids is no matter of form: an impossible id is simply not found.
-    esimId: z
-      .string('must be a string')
-      .nullish()
-      .transform((text) => text ?? undefined)
-      .meta({ description: 'Required for TOPUP: the `_id` of the eSIM to top up' }),
+    packageType,
+    esimId,
     maxPrice: amountField({
       minMinor: 0n,
       maxMinor: MAX_MAX_PRICE_MINOR,
@@ -112,3 +131,22 @@ export const transactionSchema = z.union([
 
 /** What a transaction id names: a purchase or the funding of a wallet. */
 export const standingSchema = z.union([transactionSchema, fundingStandingSchema]);
+
+const TOP_UP_TARGET_NOT_FOUND = 'eSIM not found or does not belong to your account';
+
+export function isTopUp(raw: RawInput): boolean {
+  return Object.hasOwn(raw.body, 'packageType') && raw.body['packageType'] === 'TOPUP';
+}
+
+/** The specification's own words. */
+export function missingTarget(raw: RawInput): MissingFields | undefined {
+  const given = Object.hasOwn(raw.body, 'esimId') ? raw.body['esimId'] : undefined;
+  if (!isTopUp(raw) || (given !== undefined && given !== null && given !== '')) return undefined;
+  const message = 'esimId is required for TOPUP package type';
+  return { code: 'VALIDATION_ERROR', message, fields: ['esimId'] };
+}
+
+export function topUpTarget(esimId: string): string {
+  if (!isId('esim', esimId)) throw new DomainError('ESIM_NOT_FOUND', TOP_UP_TARGET_NOT_FOUND);
+  return esimId;
+}

@@ -6,7 +6,7 @@ import type { PageQuery } from '../../domain/page.ts';
 import type { BatchCounts, BatchRowCommand, BatchRowView } from '../batch-rules.ts';
 import type { PurchaseInput } from '../purchase.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
-import { inTransaction } from '../../platform/database/in-transaction.ts';
+import { inTransaction } from '../../platform/database/transactions.ts';
 import {
   enqueueWebhook,
   newPendingMessages,
@@ -235,7 +235,7 @@ export interface BatchStanding {
 }
 
 /**
- * Brings rows and batch up to what the purchases say. `nextCheckMs`: when the sweep looks whether the workflow still runs, by the counts. The batch
+ * Brings rows and batch up to what the purchases say. `nextCheckMs`: when the sweep checks that the workflow still runs, by the counts. The batch
  * is closed, once, when each purchase is; undefined: there is no such batch.
  */
 export async function settleBatch(
@@ -245,7 +245,7 @@ export async function settleBatch(
     readonly now: Date;
     readonly nextCheckMs: (standing: BatchStanding) => number;
   },
-  written: PendingMessages = newPendingMessages(),
+  pending: PendingMessages = newPendingMessages(),
 ): Promise<BatchStanding | undefined> {
   const { now, nextCheckMs } = options;
   return inTransaction(db, async (trx) => {
@@ -274,7 +274,7 @@ export async function settleBatch(
       .where('id', '=', batchId)
       .returning(subscribers('batch.completed', sql.ref('batches.account_id')).as('subscribers'))
       .executeTakeFirstOrThrow();
-    if (isClosed) await enqueueCompleted(trx, batch, { counts, now, ...changed }, written);
+    if (isClosed) await enqueueCompleted(trx, batch, { counts, now, ...changed }, pending);
     return standing;
   });
 }
@@ -294,7 +294,7 @@ async function enqueueCompleted(
   trx: WorldDb,
   { id: batchId, account_id: accountId }: BatchRow,
   closed: { readonly counts: BatchCounts; readonly now: Date; readonly subscribers: string[] | null },
-  written: PendingMessages,
+  pending: PendingMessages,
 ): Promise<void> {
   const { rows, succeeded, failed } = closed.counts;
   await enqueueWebhook(
@@ -308,7 +308,7 @@ async function enqueueCompleted(
       facts: { batchId, rows, succeeded, failed },
       at: closed.now,
     },
-    written,
+    pending,
   );
 }
 

@@ -29,7 +29,7 @@ async function foldBatch(trx: WorldDb): Promise<number> {
 /** A million purchases take some ten seconds. */
 const REBUILD_WITHIN_MS = 30 * 60_000;
 
-/** Counts everything again and replaces the sums in one transaction, while purchases go on. */
+/** Counts everything again and replaces the sums in one transaction, while purchases continue. */
 export function rebuildFigures(db: WorldDb): Promise<void> {
   return db.connection().execute(async (connection) => {
     const within = sql.lit(`${REBUILD_WITHIN_MS}ms`);
@@ -62,7 +62,7 @@ interface KeptFigure {
   readonly key: string;
 }
 
-/** Each with its sums and deltas, and with its count from the rows; `key` tells one figure from another. */
+/** Each with its sums and deltas, and with its count from the rows; `key` identifies the figure. */
 const KEPT: readonly KeptFigure[] = [
   {
     name: 'purchases',

@@ -1,6 +1,6 @@
 /**
- * Purchases and fundings of an account in one list, as fast for an account with a million as for one with a thousand: every combination of filters walks
- * an index from its newest row, counts end at a bound, and a search looks at so many rows and says where to go on.
+ * Purchases and fundings of an account in one list, as fast for an account with a million as for one with a thousand. Every combination of filters
+ * reads an index from its newest row. Counts end at a bound. A search reads a limited number of rows and says where to continue.
  */
 import { sql, type RawBuilder } from 'kysely';
 import { isId } from '../../domain/ids.ts';
@@ -61,7 +61,7 @@ export interface FoundTransactions {
   readonly next: string | undefined;
 }
 
-/** Rows that one search looks at: some 50 ms. */
+/** Rows that one search reads: some 50 ms. */
 export const SEARCHED = 10_000;
 
 /** Whether a cursor names a transaction of the account. */
@@ -122,7 +122,7 @@ function itemOf(row: Row, transactionId: string): ListedTransaction {
   return { transactionId, type, status, reason, ...money, ...bought, createdAt, closedAt };
 }
 
-/** How many match, counted up to `most`; of a search, among the newest that it looks at. */
+/** How many match, counted up to `most`; of a search, among the newest that it reads. */
 export async function countTransactions(
   db: WorldDb,
   filters: TransactionFilters,

@@ -86,11 +86,11 @@ export async function handOnChange(
   trx: WorldDb,
   transactionId: string,
   change: StatusChange | undefined,
-  written: PendingMessages,
+  pending: PendingMessages,
 ): Promise<void> {
-  if (!change) return findUnsent(trx, transactionId, written);
-  written.accountId = change.account_id;
-  written.ids.push(...(change.message_ids ?? []));
+  if (!change) return findUnsent(trx, transactionId, pending);
+  pending.accountId = change.account_id;
+  pending.ids.push(...(change.message_ids ?? []));
 }
 
 /** Enqueues the webhook of a status that the purchase has now. */
@@ -98,21 +98,21 @@ export async function enqueueStatus(
   trx: WorldDb,
   transactionId: string,
   status: PurchaseEventStatus,
-  written: PendingMessages,
+  pending: PendingMessages,
 ): Promise<void> {
   const which = sql<boolean>`purchases.transaction_id = ${transactionId} and purchases.status = ${status}`;
   const { queries, result } = statusQueries('purchases', 'esims', which);
   const { rows } = await sql<StatusChange>`
     with ${queries} select ${result}`.execute(trx);
   const [change] = rows;
-  if (change) await handOnChange(trx, transactionId, change.is_new ? change : undefined, written);
+  if (change) await handOnChange(trx, transactionId, change.is_new ? change : undefined, pending);
 }
 
 /** Adds webhooks of a purchase or a funding that were never attempted: the process that wrote them may have died. */
 export async function findUnsent(
   trx: WorldDb,
   transactionId: string,
-  written: PendingMessages,
+  pending: PendingMessages,
 ): Promise<void> {
   const rows = await trx
     .selectFrom('webhook_messages')
@@ -121,6 +121,6 @@ export async function findUnsent(
     .where('status', '=', 'PENDING')
     .where('attempts', '=', 0)
     .execute();
-  written.accountId = rows[0]?.account_id ?? '';
-  written.ids.push(...rows.map((row) => row.id));
+  pending.accountId = rows[0]?.account_id ?? '';
+  pending.ids.push(...rows.map((row) => row.id));
 }

@@ -8,27 +8,25 @@ import type { Opened, PurchaseInput } from '../purchase.ts';
 import { asFailureReason, type Refusal } from '../../domain/refusals.ts';
 import { toPackage, type StoredPackage } from '../../catalogue/store/catalogue.ts';
 import { insertKey, keepingKey, keepRefusedId, releaseKey } from '../../platform/idempotency/store.ts';
-import { mayOpenUnpaid, TOO_MANY_UNPAID } from '../../payments/store/unpaid.ts';
+import {
+  mayOpenUnpaid,
+  TOO_MANY_UNPAID,
+  newPayment,
+  type OpenFundingOptions,
+} from '../../payments/store/payments.ts';
 import type { UnpaidLimits } from '../../payments/rules.ts';
 import { placeHoldQueries } from '../../ledger/store/holds.ts';
 import { enqueueLowBalance, NO_CROSSING, type ThresholdCrossing } from '../../ledger/store/low-balance.ts';
 import { lockQuote, useQuote } from './quotes.ts';
-import { newPayment } from '../../payments/store/payments.ts';
 import { enqueueStatus } from './messages.ts';
 import type { WorldDatabase, WorldDb } from '../../platform/database/tables.ts';
 import { newPendingMessages, type PendingMessages } from '../../webhooks/store/messages.ts';
 
-export interface OpenOptions {
+export interface OpenOptions extends OpenFundingOptions {
   readonly now: Date;
   readonly supplier: string;
-  /** The defaults where it is absent. */
-  readonly unpaidLimits?: UnpaidLimits;
   /** Called at a refusal: may the caller have been answered PROCESSING? The refusal is then kept as a FAILED purchase, so that reads show it. */
   readonly keepRefusal: () => boolean;
-  /** Why nothing new may be opened, whatever the rows say. */
-  readonly refusal?: Refusal | undefined;
-  /** Called where it was refused before, with when: by an earlier run of the same step, or in answer to a caller who was refused. */
-  readonly onRefusedBefore?: (at: Date) => void;
 }
 
 const OPENED: Opened = { opened: true };
@@ -42,7 +40,7 @@ export async function openPurchase(
   db: WorldDb,
   input: PurchaseInput,
   options: OpenOptions,
-  written: PendingMessages = newPendingMessages(),
+  pending: PendingMessages = newPendingMessages(),
 ): Promise<Opened> {
   const found = await readBeforeOpening(db, input);
   if (found.already) return OPENED;
@@ -60,11 +58,11 @@ export async function openPurchase(
       await useQuote(trx, input, options.now);
       const { transactionId, accountId, quote } = input;
       const because = { key: transactionId, subject: transactionId, accountId, currency: quote.currency };
-      await enqueueLowBalance(trx, because, opened, written);
+      await enqueueLowBalance(trx, because, opened, pending);
       return OPENED;
     }
     const lacking = input.paymentMethod === 'WALLET' ? INSUFFICIENT : TOO_MANY_UNPAID;
-    return refuse(trx, input, options, refusal ?? unusable ?? lacking, written);
+    return refuse(trx, input, options, refusal ?? unusable ?? lacking, pending);
   });
 }
 
@@ -74,7 +72,7 @@ async function refuse(
   input: PurchaseInput,
   options: OpenOptions,
   given: Refusal,
-  written: PendingMessages,
+  pending: PendingMessages,
 ): Promise<Opened> {
   const { already, isKept, item, refusal = given } = await readBeforeOpening(trx, input);
   if (already) return OPENED;
@@ -86,7 +84,7 @@ async function refuse(
     await sql`with opened as (select), ${openingOf(kept, options, item, refusal)} select`.execute(trx);
   else if (!isKept && kept.idempotency) await insertKey(trx, kept, refusal);
   else if (!isKept) await keepRefusedId(trx, input.transactionId, refusal);
-  await enqueueStatus(trx, input.transactionId, 'FAILED', written);
+  await enqueueStatus(trx, input.transactionId, 'FAILED', pending);
   return { opened: false, refusal };
 }
 

@@ -50,7 +50,7 @@ interface Booking {
   readonly facts: BookedPayment;
   readonly seen: SeenCharge;
   readonly decision: BookingDecision;
-  readonly written: PendingMessages;
+  readonly pending: PendingMessages;
 }
 
 /**
@@ -62,7 +62,7 @@ export async function bookSeen(
   reference: string,
   seen: SeenCharge,
   askedAt: Date,
-  written: PendingMessages = newPendingMessages(),
+  pending: PendingMessages = newPendingMessages(),
 ): Promise<BookingDecision> {
   return db.transaction().execute(async (trx) => {
     const { payment, isAwaited } = await lockPayment(trx, reference);
@@ -88,9 +88,9 @@ export async function bookSeen(
       .where('reference', '=', reference)
       .returning(subscribers('payment.received', sql.ref('payments.account_id')).as('subscriber_ids'))
       .executeTakeFirstOrThrow();
-    if (decision.what !== undefined) await book({ trx, payment, facts, seen, decision, written });
+    if (decision.what !== undefined) await book({ trx, payment, facts, seen, decision, pending });
     const came = { amountMinor: cameMinor, currency: seen.currency };
-    if (cameMinor > 0n) await enqueuePaymentReceived(trx, payment, came, subscriber_ids, askedAt, written);
+    if (cameMinor > 0n) await enqueuePaymentReceived(trx, payment, came, subscriber_ids, askedAt, pending);
     return decision;
   });
 }
@@ -167,7 +167,7 @@ async function book(booking: Booking): Promise<void> {
 }
 
 /** Before the ledger, which locks the wallet: the wallet comes last (lock-order.ts). */
-async function changeSubject({ trx, payment, decision, written }: Booking): Promise<void> {
+async function changeSubject({ trx, payment, decision, pending }: Booking): Promise<void> {
   const { transaction_id, purpose, reference } = payment;
   const { what, ends, toHoldMinor, toWalletMinor, reversedMinor } = decision;
   if (purpose === 'funding') {
@@ -177,8 +177,8 @@ async function changeSubject({ trx, payment, decision, written }: Booking): Prom
   } else {
     if (what !== undefined)
       await trx.insertInto('purchase_events').values({ transaction_id, what, detail: reference }).execute();
-    if (ends !== undefined) await closeUnpaid(trx, transaction_id, ends, written);
-    else if (toHoldMinor > 0n) await markPaid(trx, transaction_id, written);
+    if (ends !== undefined) await closeUnpaid(trx, transaction_id, ends, pending);
+    else if (toHoldMinor > 0n) await markPaid(trx, transaction_id, pending);
   }
   if (reversedMinor > 0n) await flagMoney(trx, transaction_id, 'PAYMENT_REVERSED');
 }
@@ -222,7 +222,7 @@ function entriesOf({ payment, facts, seen: { currency }, decision }: Booking): L
 export async function markPaid(
   trx: WorldDb,
   transactionId: string,
-  written: PendingMessages = newPendingMessages(),
+  pending: PendingMessages = newPendingMessages(),
 ): Promise<void> {
   const { change, event, result } = statusChangeQueries(
     'paid',
@@ -231,7 +231,7 @@ export async function markPaid(
        where transaction_id = ${transactionId} and status = 'PENDING'`,
   );
   const { rows } = await sql<StatusChange>`with ${change}, ${event} select ${result}`.execute(trx);
-  if (rows[0]) await handOnChange(trx, transactionId, rows[0], written);
+  if (rows[0]) await handOnChange(trx, transactionId, rows[0], pending);
 }
 
 /** Enqueues `payment.received`, wherever the money goes. */
@@ -241,7 +241,7 @@ export async function enqueuePaymentReceived(
   came: Money,
   subscriberIds: string[] | null,
   at: Date,
-  written: PendingMessages,
+  pending: PendingMessages,
 ): Promise<void> {
   const { reference, transaction_id: transactionId, purpose, method } = payment;
   const webhook = {
@@ -254,5 +254,5 @@ export async function enqueuePaymentReceived(
     facts: { transactionId, purpose, paymentMethod: method, reference, ...came },
     at,
   } as const;
-  await enqueueWebhook(trx, webhook, written);
+  await enqueueWebhook(trx, webhook, pending);
 }

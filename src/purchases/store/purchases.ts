@@ -5,7 +5,7 @@ import { columnsOfDelivery, notifyOfTopUp } from '../../esims/store/facts.ts';
 import { asFailureReason, type FailureReason, type Refusal } from '../../domain/refusals.ts';
 import { purchaseStatusesBefore, type EsimStatus, type PurchaseStatus } from '../../domain/states.ts';
 import { hasOrder, IS_DELIVERED } from './deliveries.ts';
-import { inTransaction } from '../../platform/database/in-transaction.ts';
+import { inTransaction } from '../../platform/database/transactions.ts';
 import {
   requirePosted,
   postHoldQueries,
@@ -75,7 +75,7 @@ export function topUpItem(totals: TopUpTotals, answeredAt: Date): DeliveredItem 
   };
 }
 
-/** Keeps the delivery of an open purchase that cannot be settled. Safe to repeat. What a top-up changes is notified of by the next look. */
+/** Keeps the delivery of an open purchase that cannot be settled. Safe to repeat. The next check notifies of what a top-up changes. */
 export async function saveDeliveredItem(
   db: WorldDb,
   transactionId: string,
@@ -107,28 +107,28 @@ const clearAttention = sql`
   attention_reason = case when attention_reason = any(${[...CLAIMS]}) then attention_reason end`;
 
 /**
- * Keeps the delivery, closes the purchase, shows the eSIM to its owner, posts the hold, books the cost, tells merchants. One statement; safe to repeat.
+ * Keeps the delivery, closes the purchase, shows the eSIM to its owner, posts the hold, books the cost, enqueues the webhook. One statement; safe to repeat.
  * Throws HoldConflict when the money was given back before, and during a withdrawal.
  */
 export async function settlePurchase(
   db: WorldDb,
   transactionId: string,
   item: DeliveredItem = KEPT_BEFORE,
-  written: PendingMessages = newPendingMessages(),
+  pending: PendingMessages = newPendingMessages(),
 ): Promise<'settled' | 'settled-before'> {
   // A top-up changes an allowance, which its merchant may have to be notified of in the same transaction.
   if (!isTopUp(item)) {
     const settledDirectly = await settle(db, transactionId, item);
     if (settledDirectly?.has_posted) {
-      await handOnChange(db, transactionId, settledDirectly, written);
+      await handOnChange(db, transactionId, settledDirectly, pending);
       return 'settled';
     }
   }
   return db.transaction().execute(async (trx) => {
     const settled = await settle(trx, transactionId, item);
     await requirePosted(trx, transactionId, settled);
-    await handOnChange(trx, transactionId, settled, written);
-    if (settled && isTopUp(item)) await notifyOfTopUp(trx, settled.esim_id, settled.at, written);
+    await handOnChange(trx, transactionId, settled, pending);
+    if (settled && isTopUp(item)) await notifyOfTopUp(trx, settled.esim_id, settled.at, pending);
     return settled ? 'settled' : 'settled-before';
   });
 }
@@ -177,7 +177,7 @@ async function settle(db: WorldDb, transactionId: string, item: DeliveredItem): 
 export function failRefused(
   db: WorldDb,
   transactionId: string,
-  written?: PendingMessages,
+  pending?: PendingMessages,
 ): Promise<'open' | 'never-refused' | Refusal> {
   return db.transaction().execute(async (trx) => {
     await lockPayments(trx, transactionId);
@@ -191,7 +191,7 @@ export function failRefused(
     if (!row?.reason) return 'never-refused';
     if (!row.may_fail) return 'open';
     const refusal = { reason: asFailureReason(row.reason), detail: row.detail };
-    await failPurchaseIn(trx, transactionId, refusal, { written });
+    await failPurchaseIn(trx, transactionId, refusal, { pending });
     return refusal;
   });
 }
@@ -210,8 +210,8 @@ export async function failPurchaseIn(
   refusal: Refusal,
   {
     to = 'source',
-    written = newPendingMessages(),
-  }: { readonly to?: 'source' | 'wallet'; readonly written?: PendingMessages | undefined } = {},
+    pending = newPendingMessages(),
+  }: { readonly to?: 'source' | 'wallet'; readonly pending?: PendingMessages | undefined } = {},
 ): Promise<void> {
   // Payments before the purchase (lock-order.ts). Where no payment placed the hold, it is the wallet's.
   const paid = (await lockPayments(trx, transactionId)).find((payment) => payment.paid_hold);
@@ -226,7 +226,7 @@ export async function failPurchaseIn(
        where ${paid === undefined} and exists (select from holds where id = transaction_id and status = 'HELD')
     ), ${event}
     select ${result}`.execute(trx);
-  await handOnChange(trx, transactionId, rows[0], written);
+  await handOnChange(trx, transactionId, rows[0], pending);
   if (!paid) {
     await voidHold(trx, transactionId);
     return;
@@ -238,7 +238,7 @@ export async function failPurchaseIn(
   if (owedMinor <= 0n) return;
   const refund = await createRefund(trx, paid, { ...amount, amountMinor: owedMinor }, 'not-delivered');
   // The gateway cannot refund money that it has not confirmed.
-  if (to === 'wallet' || paid.evidence_minor > 0n) await creditRefund(trx, refund, paid, written);
+  if (to === 'wallet' || paid.evidence_minor > 0n) await creditRefund(trx, refund, paid, pending);
 }
 
 /** Queries for a `with` that close a purchase and its eSIM order; `closed` has a row if the purchase had one of the statuses `from`. */
@@ -263,14 +263,14 @@ function closingQueries(
 }
 
 /**
- * Closes an unpaid purchase and its eSIM order. `paid`: money came first, the purchase goes on. Safe to repeat. The status is read afterwards: the
+ * Closes an unpaid purchase and its eSIM order. `paid`: money came first, the purchase continues. Safe to repeat. The status is read afterwards: the
  * update may have waited for a payment that its own snapshot does not show.
  */
 export async function closeUnpaid(
   db: WorldDb,
   transactionId: string,
   reason: FailureReason,
-  written: PendingMessages = newPendingMessages(),
+  pending: PendingMessages = newPendingMessages(),
 ): Promise<'closed' | 'paid'> {
   return inTransaction(db, async (trx) => {
     const { queries, event, result } = closingQueries(transactionId, reason, ['PENDING'], 'CANCELLED');
@@ -285,7 +285,7 @@ export async function closeUnpaid(
       .select('status')
       .where('transaction_id', '=', transactionId)
       .executeTakeFirstOrThrow();
-    if (status === 'FAILED') await handOnChange(trx, transactionId, rows[0], written);
+    if (status === 'FAILED') await handOnChange(trx, transactionId, rows[0], pending);
     return status === 'FAILED' ? 'closed' : 'paid';
   });
 }

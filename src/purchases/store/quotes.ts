@@ -1,7 +1,7 @@
 import { sql, type Insertable, type Selectable } from 'kysely';
 import type { Refusal } from '../../domain/refusals.ts';
 import { inBatches } from '../../platform/database/retention.ts';
-import { inTransaction } from '../../platform/database/in-transaction.ts';
+import { inTransaction } from '../../platform/database/transactions.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
 import type { PurchaseInput } from '../purchase.ts';
 import type { QuotesTable } from './tables.ts';
@@ -100,7 +100,6 @@ export async function useQuote(
     .execute();
 }
 
-/** Deletes quotes that expired before. */
 export function forgetQuotes(db: WorldDb, expiredBefore: Date, isOver?: () => boolean): Promise<number> {
   return inBatches(async (limit) => {
     const { numAffectedRows } = await sql`

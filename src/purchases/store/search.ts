@@ -1,10 +1,10 @@
-/** What an id leads to within an account. Every branch is one look into an index. */
+/** What an id leads to within an account. Every branch is one index lookup. */
 import { sql, type RawBuilder } from 'kysely';
 import type { WorldDb } from '../../platform/database/tables.ts';
 
 export const FOUND_KINDS = ['purchase', 'funding', 'esim', 'batch', 'message', 'endpoint', 'quote'] as const;
 
-/** By what it was found: mostly the name of the field that a caller has it from. The first that fits is told. */
+/** By what it was found: mostly the name of the field that a caller has it from. The first that fits is returned. */
 export const FOUND_BY = [
   'id',
   'iccid',
@@ -27,7 +27,7 @@ export interface FoundItem {
   readonly status: string;
 }
 
-/** A caller's own reference is looked up in so many of the account's newest batches, each one look into an index. */
+/** A caller's own reference is searched for in so many of the account's newest batches, each by one index lookup. */
 const BATCHES_LOOKED_INTO = 1_000;
 
 /** The newest first, at most `limit`. Complete ids alone. */
@@ -41,7 +41,7 @@ export async function findOwn(
     with rows_with_reference as materialized (
       select batch.id as batch_id, batch_row.transaction_id
         from (select id, created_at from batches where account_id = ${accountId} order by created_at desc, id limit ${BATCHES_LOOKED_INTO}) batch
-       -- The limit has the planner look into the index of each batch's references: a scan would read the rows of all accounts.
+       -- With the limit, the planner uses the index of each batch's references: a scan would read the rows of all accounts.
        cross join lateral (select transaction_id from batch_rows where batch_id = batch.id and reference = ${text} limit 1) batch_row
        order by batch.created_at desc limit ${limit}
     ), found as (${transactionIds(accountId, text, limit)}

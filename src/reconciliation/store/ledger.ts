@@ -10,7 +10,7 @@ import {
 import { walletAccount } from '../../ledger/store/ledger.ts';
 import type { PackageType } from '../../domain/states.ts';
 import type { Slice } from './lines.ts';
-import { withReadTimeout } from '../../platform/database/read-timeout.ts';
+import { withReadTimeout } from '../../platform/database/transactions.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
 
 /** What is booked on every account; all wallets of a currency are one line. */

@@ -11,7 +11,7 @@ export interface Slice {
   readonly to: Date;
 }
 
-/** A vendor. A payment's reference may also be a purchase's id, so subjects are told apart by side. */
+/** A vendor. A payment's reference may also be a purchase's id, so subjects are distinguished by side. */
 export type Side = 'gateway' | 'supplier';
 
 /** A page of our rows: those that the run has no line of, and where the next page begins; undefined: this was the last page. */

@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import type { OurOrder, SupplierUse } from '../supplier-rules.ts';
 import type { PackageType } from '../../domain/states.ts';
 import { findLines, type Slice, type Unlisted } from './lines.ts';
-import { withReadTimeout } from '../../platform/database/read-timeout.ts';
+import { withReadTimeout } from '../../platform/database/transactions.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
 
 export interface OurOrderRow extends OurOrder {

@@ -18,7 +18,7 @@ export interface ReconciliationRunsTable {
   status: Generated<'RUNNING' | 'DONE' | 'ABANDONED'>;
   compared: ColumnType<Record<string, number>, string | undefined, string>;
   supplier_balance_usd_e4: bigint | null;
-  /** Balance and use together, as agreed on after this run: a range, since purchases go on meanwhile. */
+  /** Balance and use together, as agreed on after this run: a range, since purchases continue meanwhile. */
   supplier_sum_from_usd_e4: bigint | null;
   supplier_sum_to_usd_e4: bigint | null;
   differences_opened: Generated<number>;

@@ -7,7 +7,7 @@ import { createHmac, randomUUID } from 'node:crypto';
 import { SupplierUnavailable } from '../../catalogue/port.ts';
 import type { Clock } from '../../domain/clock.ts';
 import type { Pacer } from '../../platform/rate-limiter.ts';
-import { createTransport, type Heard, type Lost, type SendOptions } from '../http/transport.ts';
+import { createTransport, type HttpAnswer, type NoAnswer, type SendOptions } from '../http/transport.ts';
 import { BUSY_RETRY_MS, CODE_TIMESTAMP_EXPIRED, meaningOf } from './codes.ts';
 import { parseEnvelope } from './wire.ts';
 
@@ -53,7 +53,7 @@ export interface CallOptions extends Partial<SendOptions>, Pick<Pacing, 'paceWit
 export type Answer =
   | { readonly kind: 'answered'; readonly obj: unknown }
   | { readonly kind: 'failed'; readonly code: string; readonly message: string }
-  | Lost;
+  | NoAnswer;
 
 export interface Client {
   /** Calls one operation, such as `/esim/order`. Never rejects. */
@@ -131,7 +131,7 @@ export function authenticationHeaders(
 }
 
 /** A business error may come with 200 or a 4xx; a success only with 2xx. */
-function answerOf({ status, body }: Heard): Answer {
+function answerOf({ status, body }: HttpAnswer): Answer {
   try {
     const envelope = parseEnvelope(body);
     if (!envelope.success)

@@ -35,7 +35,7 @@ const REFUSED: Partial<Record<SupplierRefusal, readonly string[]>> = {
 const MEANINGS = new Map<string, CodeMeaning>([
   ['000001', { kind: 'unknown', retryAfterMs: BUSY_RETRY_MS }],
   ['900001', { kind: 'unknown', retryAfterMs: BUSY_RETRY_MS }],
-  // An order in an abnormal state exists in any case: a person must look into it.
+  // An order in an abnormal state exists in any case: a person must check it.
   ['200009', { kind: 'unknown' }],
   [CODE_ALLOCATING, { kind: 'unknown', retryAfterMs: ALLOCATING_RETRY_MS }],
   ...Object.entries(REFUSED).flatMap(([reason, codes]) =>

@@ -1,6 +1,6 @@
 /**
- * The vendor's catalogue → our regions and packages. Pure. A row that cannot be read is left out and reported, but when many cannot,
- * the format has changed, and no catalogue is better than a gutted one (packages missing from it would be withdrawn from sale).
+ * The vendor's catalogue → our regions and packages. Pure. A row that cannot be read is left out and reported. If many cannot be read, the format
+ * has changed, and the whole catalogue is refused: packages missing from it would be withdrawn from sale.
  */
 import {
   DURATION_UNITS,

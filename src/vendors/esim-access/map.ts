@@ -5,7 +5,7 @@
 import type { EsimStatus } from '../../domain/states.ts';
 import type { Outcome, SupplierProfile } from '../../esims/port.ts';
 import type { Answer } from './client.ts';
-import type { Lost } from '../http/transport.ts';
+import type { NoAnswer } from '../http/transport.ts';
 import { CODE_ALLOCATING, CODE_WRONG_STATE, meaningOf } from './codes.ts';
 import type { WireEsim } from './wire.ts';
 
@@ -45,7 +45,7 @@ function unknown(detail: string, retryAfterMs?: number): NotDone {
   return { outcome: 'unknown', detail, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) };
 }
 
-function lost({ detail, retryAfterMs, notSent }: Lost): NotDone {
+function lost({ detail, retryAfterMs, notSent }: NoAnswer): NotDone {
   return { ...unknown(detail, retryAfterMs), ...(notSent ? { notSent } : {}) };
 }
 

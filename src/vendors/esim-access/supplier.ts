@@ -1,7 +1,6 @@
 /**
- * The port esim-supplier on the vendor's HTTP API. Guarantee: an effect is done only on the vendor's own yes, refused only on a code
- * that is final by its table, and unknown in every other case; nothing is ever sent under an id that the caller did not give.
- * Must not log activation codes, PIN, PUK or keys.
+ * The port esim-supplier on the vendor's HTTP API. Guarantee: an effect is done only if the vendor says so, and refused only on a code that its
+ * table calls final. Everything else is unknown. Requests carry only ids that the caller gave. Must not log activation codes, PIN, PUK or keys.
  */
 import type { EsimSupplier, Outcome, SupplierEventSource } from '../../esims/port.ts';
 import type { Logger } from '../../platform/telemetry/logger.ts';

@@ -1,6 +1,6 @@
 /**
- * The vendor's answers and how they are read: leniently where the vendor's own pages disagree (booleans and numbers as text, two names for
- * the error text, null codes), strictly where a wrong guess would cost money.
+ * The vendor's answers and how they are read. Leniently where the vendor's own pages disagree: booleans and numbers as text, two names for the error
+ * text, null codes. Strictly where a wrong guess would cost money.
  */
 import { z } from 'zod';
 import { readAs, UnreadableAnswer } from '../http/json.ts';

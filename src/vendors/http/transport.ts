@@ -28,7 +28,7 @@ export interface SendOptions {
 }
 
 /** No complete answer came, or none that can be trusted. */
-export interface Lost {
+export interface NoAnswer {
   readonly kind: 'lost';
   readonly detail: string;
   readonly retryAfterMs?: number;
@@ -37,7 +37,7 @@ export interface Lost {
 }
 
 /** A complete answer of a vendor that is up: any status below 500 but 429. */
-export interface Heard {
+export interface HttpAnswer {
   readonly kind: 'answered';
   readonly status: number;
   readonly body: string;
@@ -69,7 +69,7 @@ export function createTransport({
   });
   return {
     /** Sends one request, rebuilt for every attempt. Never rejects. */
-    send: async (make: () => HttpRequest, options: SendOptions): Promise<Heard | Lost> => {
+    send: async (make: () => HttpRequest, options: SendOptions): Promise<HttpAnswer | NoAnswer> => {
       const attempt = () => exchange(pool, root, make(), options, busyRetryMs);
       try {
         return await attempt();
@@ -114,7 +114,7 @@ async function exchange(
   request: HttpRequest,
   { timeLimitMs, maxBodyBytes }: SendOptions,
   busyRetryMs: number,
-): Promise<Heard | Lost> {
+): Promise<HttpAnswer | NoAnswer> {
   const abort = new AbortController();
   const timer = setTimeout(
     () => abort.abort(new Error(`no whole answer within ${timeLimitMs} ms`)),
@@ -158,7 +158,7 @@ async function readText(body: AsyncIterable<Buffer>, maxBytes: number): Promise<
   return Buffer.concat(chunks).toString('utf8');
 }
 
-function lostBy(error: unknown): Lost {
+function lostBy(error: unknown): NoAnswer {
   const { code, message } = error as NodeJS.ErrnoException;
   return {
     kind: 'lost',
@@ -172,7 +172,7 @@ function heardOf(
   body: string,
   retryAfter: string | string[] | undefined,
   busyRetryMs: number,
-): Heard | Lost {
+): HttpAnswer | NoAnswer {
   if (status !== 429 && status < 500) return { kind: 'answered', status, body };
   const detail = `HTTP ${status}`;
   if (status !== 429 && status !== 503) return { kind: 'lost', detail };

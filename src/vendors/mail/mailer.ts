@@ -1,6 +1,6 @@
 import { createTransport } from 'nodemailer';
 import { inTime } from '../../platform/circuit-breaker.ts';
-import type { Mailer, MailOutcome } from '../../webhooks/ports.ts';
+import type { Mailer, MailOutcome } from '../../accounts/port.ts';
 
 interface SmtpOptions {
   /** `smtps://user:password@host:465`, or `smtp://host:587`, which uses TLS where the server offers it. */

@@ -3,7 +3,7 @@
  * they hold people's addresses and account numbers, which are cut out of the messages passed on, too.
  */
 import type { Pacer } from '../../platform/rate-limiter.ts';
-import { createTransport, type Heard, type HttpRequest, type Lost } from '../http/transport.ts';
+import { createTransport, type HttpAnswer, type HttpRequest, type NoAnswer } from '../http/transport.ts';
 import { BUSY_RETRY_MS, type No } from './codes.ts';
 import { envelope, parseJson, read } from './wire.ts';
 
@@ -19,7 +19,7 @@ export interface Answered {
   readonly data?: unknown;
   readonly meta?: unknown;
 }
-export type NotAnswered = ({ readonly kind: 'failed' } & No) | Lost;
+export type NotAnswered = ({ readonly kind: 'failed' } & No) | NoAnswer;
 
 export interface Client {
   /** Asks for nothing to be done. Never rejects. */
@@ -77,7 +77,7 @@ function clientOn(transport: ReturnType<typeof createTransport>, options: Client
 }
 
 /** A no may come with 200 or a 4xx; a yes only with 2xx. */
-function answerOf({ status: httpStatus, body }: Heard): Answer {
+function answerOf({ status: httpStatus, body }: HttpAnswer): Answer {
   try {
     const { status, code, category, message, data, meta } = read(envelope, parseJson(body));
     if (!status)

@@ -1,7 +1,7 @@
 /**
- * The port payment-gateway on the vendor's HTTP API. Guarantee: an effect is done only on the vendor's own yes about our reference,
- * refused only on a no that is final by its pages, and unknown in every other case; nothing is ever sent under a reference that the
- * caller did not give. Must not log keys, bodies or account numbers.
+ * The port payment-gateway on the vendor's HTTP API. Guarantee: an effect is done only if the vendor says so about our reference, and refused only
+ * if its pages call that answer final. Everything else is unknown. Requests carry only references that the caller gave. Must not log keys, bodies or
+ * account numbers.
  */
 import type { PaymentGateway } from '../../payments/port.ts';
 import type { Pacer } from '../../platform/rate-limiter.ts';

@@ -80,7 +80,7 @@ async function searchCharge<T>(
   if (charge.outcome !== 'done') return charge;
   if (charge.value === null) return { outcome: 'done', value: none };
   const { gatewayId } = charge.value;
-  if (gatewayId === '') return unknown(`the charge has no id to look for ${what}s by`);
+  if (gatewayId === '') return unknown(`the charge has no id to search for ${what}s by`);
   try {
     return { outcome: 'done', value: await search({ transaction: gatewayId }) };
   } catch (error) {

@@ -1,7 +1,7 @@
 /** The control interface of the supplier's simulator: the one part of the sandbox that no vendor has. */
 import { z } from 'zod';
 import type { SandboxSupplier } from '../../esims/sandbox-port.ts';
-import { createTransport, type Heard } from '../http/transport.ts';
+import { createTransport, type HttpAnswer } from '../http/transport.ts';
 
 /** It answers from memory and one file. */
 const TIME_LIMIT_MS = 5_000;
@@ -34,7 +34,7 @@ export function createSandboxSupplier({
 }
 
 /** Only a refusal in the simulator's own form is one: anything else may come from whatever is at this address. */
-function refusedBy({ status, body }: Heard): Awaited<ReturnType<SandboxSupplier['act']>> {
+function refusedBy({ status, body }: HttpAnswer): Awaited<ReturnType<SandboxSupplier['act']>> {
   const read = refusal.safeParse(parsed(body));
   if (!read.success || (status !== 409 && status !== 404))
     return { outcome: 'unknown', detail: `the simulator answered ${status}` };

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { DISABLED_REASONS, MESSAGE_STATUSES } from '../rules.ts';
+import { DISABLED_REASONS, MESSAGE_STATUSES, MAX_KEPT_HEADERS } from '../rules.ts';
 import {
   DEFAULT_EVENTS,
   PURCHASE_EVENT,
@@ -7,7 +7,6 @@ import {
   WEBHOOK_EVENTS,
   type WebhookEvent,
 } from '../event-rules.ts';
-import { MAX_KEPT_HEADERS } from '../kept-attempt-rules.ts';
 import type { EndpointWithSecret } from '../endpoints.ts';
 import type { Attempt } from '../messages.ts';
 import { isoTime } from '../../platform/http/answer-fields.ts';

@@ -1,7 +1,7 @@
 import { sql, type RawBuilder } from 'kysely';
 import type { WebhookEvent } from '../event-rules.ts';
-import type { Header } from '../kept-attempt-rules.ts';
-import { inTransaction } from '../../platform/database/in-transaction.ts';
+import type { Header } from '../rules.ts';
+import { inTransaction } from '../../platform/database/transactions.ts';
 import { disableEndpoint, signingSecrets, type DisablingReason } from './endpoints.ts';
 import type { PendingMessages } from './messages.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
@@ -129,14 +129,14 @@ export async function recordAttempt(
   delivery: WebhookDelivery,
   made: AttemptMade,
   verdict: Verdict,
-  disabling?: { readonly reason: DisablingReason; readonly written: PendingMessages },
+  disabling?: { readonly reason: DisablingReason; readonly pending: PendingMessages },
 ): Promise<Recorded> {
   if (!disabling)
     return { isNew: await writeAttempt(db, delivery, made, verdict), verdict, isDisabled: false };
   return inTransaction(db, async (trx) => {
-    const { reason, written } = disabling;
+    const { reason, pending } = disabling;
     const endpoint = { ...delivery.endpoint, accountId: delivery.accountId };
-    const isDisabled = await disableEndpoint(trx, endpoint, { reason, at: made.endedAt }, written);
+    const isDisabled = await disableEndpoint(trx, endpoint, { reason, at: made.endedAt }, pending);
     const final: Verdict = isDisabled ? { status: 'FAILED' } : verdict;
     return { isNew: await writeAttempt(trx, delivery, made, final), verdict: final, isDisabled };
   });

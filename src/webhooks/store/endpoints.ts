@@ -1,7 +1,7 @@
 import { sql, type RawBuilder } from 'kysely';
 import type { DisabledReason } from '../rules.ts';
 import type { WebhookEvent } from '../event-rules.ts';
-import { inTransaction } from '../../platform/database/in-transaction.ts';
+import { inTransaction } from '../../platform/database/transactions.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
 import { enqueueWebhook, readPage, subscribers, type PendingMessages } from './messages.ts';
 import type { Page, PageQuery } from '../../domain/page.ts';
@@ -189,14 +189,14 @@ export interface ToDisable {
 }
 
 /**
- * Disables an endpoint, fails its pending messages, e-mails the owner and tells the account's other endpoints, in one transaction (the
+ * Disables an endpoint, fails its pending messages, e-mails the owner and notifies the account's other endpoints, in one transaction (the
  * caller's, if there is one). `false`: it was disabled or deleted before, or has recovered.
  */
 export async function disableEndpoint(
   db: WorldDb,
   { id, accountId, failingSince }: ToDisable,
   { reason, at }: { readonly reason: DisablingReason; readonly at: Date },
-  written: PendingMessages,
+  pending: PendingMessages,
 ): Promise<boolean> {
   return inTransaction(db, async (trx) => {
     const { rows } = await sql<{ url: string; failing_since: Date | null; subscribers: string[] | null }>`
@@ -221,7 +221,7 @@ export async function disableEndpoint(
         facts: { endpointId: id, url, reason },
         at,
       },
-      written,
+      pending,
     );
     const facts = {
       endpointId: id,

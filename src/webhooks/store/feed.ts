@@ -4,10 +4,14 @@
  * transaction that still runs are shown: nothing can appear before them any more.
  */
 import { sql } from 'kysely';
-import type { FeedPosition } from '../feed-cursor.ts';
 import type { WebhookEvent } from '../event-rules.ts';
 import { inBatches } from '../../platform/database/retention.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
+
+export interface FeedPosition {
+  readonly position: bigint;
+  readonly seq: bigint;
+}
 
 export interface FeedQuery {
   readonly accountId: string;
@@ -24,12 +28,12 @@ export interface FeedEvent extends FeedPosition {
 
 export interface FeedPage {
   readonly events: readonly FeedEvent[];
-  /** Where to go on. */
+  /** Where to continue. */
   readonly next: FeedPosition;
   readonly hasMore: boolean;
 }
 
-/** How many events one call with a filter looks at, so that a rare event costs no scan of the whole feed. */
+/** How many events one call with a filter reads, so that a rare event costs no scan of the whole feed. */
 const SCAN_LIMIT = 1_000;
 
 interface Row {

@@ -56,7 +56,7 @@ export interface NewWebhook<Event extends WebhookEvent> {
 export async function enqueueWebhook<Event extends WebhookEvent>(
   trx: WorldDb,
   webhook: NewWebhook<Event>,
-  written: PendingMessages,
+  pending: PendingMessages,
 ): Promise<void> {
   const { event, accountId, subject, at } = webhook;
   const body = webhookBody(event, webhook.facts, at);
@@ -69,8 +69,8 @@ export async function enqueueWebhook<Event extends WebhookEvent>(
     trx,
   );
   if (accountId === null) return;
-  written.accountId = accountId;
-  written.ids.push(...(rows[0]?.ids ?? []));
+  pending.accountId = accountId;
+  pending.ids.push(...(rows[0]?.ids ?? []));
 }
 
 /** What a statement that writes an event has in its `with`, and what its select list and from clause may read. */

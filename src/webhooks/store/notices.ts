@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { Notice } from '../notice-rules.ts';
+import type { Notice } from '../rules.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
 
 /** Call in the transaction of the change that it reports. */

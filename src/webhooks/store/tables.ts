@@ -1,7 +1,5 @@
 import type { Generated, GeneratedAlways, JSONColumnType } from 'kysely';
-import type { Header } from '../kept-attempt-rules.ts';
-import type { Notice } from '../notice-rules.ts';
-import type { DisabledReason, MessageStatus } from '../rules.ts';
+import type { Header, DisabledReason, MessageStatus, Notice } from '../rules.ts';
 import type { WebhookEvent } from '../event-rules.ts';
 
 export interface WebhookEndpointsTable {
@@ -31,7 +29,7 @@ export interface WebhookOlderSecretsTable {
   until: Date;
 }
 
-/** What happened on an account, as its feed tells it. */
+/** What happened on an account, as its feed shows it. */
 export interface EventsTable {
   id: string;
   /** Made of the transaction's id: one that commits later may have a lower one only while it is not shown (store/feed.ts). */

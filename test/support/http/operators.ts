@@ -19,8 +19,11 @@ import type { OperatorEngine } from '../../../src/operations/engine.ts';
 import { CHECK_ACTIONS, type ApprovalLimits } from '../../../src/operations/rules.ts';
 import { bindAll } from '../../../src/platform/composition/bind.ts';
 import { createFinanceWorld } from '../../../src/platform/composition/finance.ts';
-import type { OpsUseCases } from '../../../src/platform/composition/ops-use-cases.ts';
-import { createOpsWorld, type OpsWorld } from '../../../src/platform/composition/ops-world.ts';
+import {
+  createOpsWorld,
+  type OpsUseCases,
+  type OpsWorld,
+} from '../../../src/platform/composition/ops-use-cases.ts';
 import { openDatabase } from '../../../src/platform/database/database.ts';
 import type { WorldDatabase, WorldDb } from '../../../src/platform/database/tables.ts';
 import { createEvents } from '../../../src/platform/telemetry/events.ts';

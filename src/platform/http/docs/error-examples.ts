@@ -2,7 +2,7 @@
 import { DomainError, type ErrorCode } from '../../../domain/errors.ts';
 import { renderError, type ErrorShape } from '../errors.ts';
 import type { Route } from '../route.ts';
-import type { Examples } from './examples-esims.ts';
+import type { Examples } from './sample.ts';
 
 /** What is said, where one route says it like another. */
 const MESSAGES: Readonly<Record<ErrorCode, string>> = {

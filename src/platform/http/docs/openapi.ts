@@ -6,8 +6,7 @@ import { shapeOf, STATUS_OF, type ErrorShape } from '../errors.ts';
 import { MAX_IDEMPOTENCY_KEY_CHARACTERS } from '../limits.ts';
 import type { HttpMethod, KeyRule, Route } from '../route.ts';
 import { errorExamplesOf } from './error-examples.ts';
-import { EXAMPLES } from './examples.ts';
-import type { Examples } from './examples-esims.ts';
+import type { Examples, ExamplesByOperation, OperationExamples } from './sample.ts';
 
 type DocumentConfig = Parameters<OpenApiGeneratorV31['generateDocument']>[0];
 
@@ -78,25 +77,32 @@ function takesIdempotencyKey({ method, key }: Route): boolean {
 }
 
 /** What we send to webhook endpoints. */
-export interface DocumentedEvent {
+interface DocumentedEvent {
   readonly event: string;
   readonly summary: string;
   readonly when: string;
   readonly body: z.ZodType;
 }
 
+/** What the merchants' document says besides its routes. */
+export interface Described {
+  readonly events: readonly DocumentedEvent[];
+  readonly examples: ExamplesByOperation;
+  readonly version: string;
+  readonly brand: string;
+}
+
 /** The merchants' document. */
 export function makeOpenApiDocument(
   routes: readonly Route[],
-  events: readonly DocumentedEvent[],
-  about: { readonly version: string; readonly brand: string },
+  { events, examples, version, brand }: Described,
 ): object {
   const registry = new OpenAPIRegistry();
   registry.registerComponent('securitySchemes', SECURITY_SCHEME, {
     type: 'apiKey',
     in: 'header',
     name: 'X-API-Key',
-    description: `\`${about.brand}_live_…\` for production, \`${about.brand}_test_…\` for the sandbox. For servers only.`,
+    description: `\`${brand}_live_…\` for production, \`${brand}_test_…\` for the sandbox. For servers only.`,
   });
   registry.registerComponent('securitySchemes', COOKIE_SECURITY_SCHEME, {
     type: 'apiKey',
@@ -107,16 +113,12 @@ export function makeOpenApiDocument(
       'and `/api` the headers `Simway-Account` and `Simway-Environment` (`live` or `test`) say what the request is about.',
   });
   for (const event of events) registerEvent(registry, event);
-  const info = { title: 'eSIM Reseller API', version: about.version, description: DESCRIPTION };
-  return generateDocument(registry, routes, info, TAGS);
+  const info = { title: 'eSIM Reseller API', version, description: DESCRIPTION };
+  return generateDocument(registry, { routes, examples, info, tags: TAGS });
 }
 
 /** The document of everything under /ops. Separate, because the merchants' document is public and kept stable for their programs. */
-export function makeOpsDocument(
-  routes: readonly Route[],
-  info: DocumentConfig['info'],
-  tags: DocumentConfig['tags'],
-): object {
+export function makeOpsDocument(contents: Contents): object {
   const registry = new OpenAPIRegistry();
   registry.registerComponent('securitySchemes', PERSON_SECURITY_SCHEME, {
     type: 'http',
@@ -129,17 +131,17 @@ export function makeOpsDocument(
     name: 'simway_session',
     description: 'The session of the dashboard. Over https its name is `__Host-simway_session`',
   });
-  return generateDocument(registry, routes, info, tags);
+  return generateDocument(registry, contents);
 }
 
-/** Routes without `docs` are left out. */
-function generateDocument(
-  registry: OpenAPIRegistry,
-  routes: readonly Route[],
-  info: DocumentConfig['info'],
-  tags: DocumentConfig['tags'],
-): object {
-  for (const route of routes) registerRoute(registry, route);
+interface Contents extends Pick<DocumentConfig, 'info' | 'tags'> {
+  /** Those without `docs` are left out. */
+  readonly routes: readonly Route[];
+  readonly examples: ExamplesByOperation;
+}
+
+function generateDocument(registry: OpenAPIRegistry, { routes, examples, info, tags }: Contents): object {
+  for (const route of routes) registerRoute(registry, route, examples[route.docs?.operationId ?? '']);
   return new OpenApiGeneratorV31(registry.definitions).generateDocument({
     openapi: '3.1.0',
     info: { ...info, license: { name: 'Apache-2.0', identifier: 'Apache-2.0' } },
@@ -148,7 +150,11 @@ function generateDocument(
   });
 }
 
-function registerRoute(registry: OpenAPIRegistry, route: Route): void {
+function registerRoute(
+  registry: OpenAPIRegistry,
+  route: Route,
+  examples: OperationExamples | undefined,
+): void {
   const { docs } = route;
   if (!docs) return;
   registry.registerPath({
@@ -166,13 +172,13 @@ function registerRoute(registry: OpenAPIRegistry, route: Route): void {
         // No body is read as an empty object.
         required: !route.body.safeParse({}).success,
         content: {
-          [JSON_TYPE]: { schema: route.body, ...namedExamples(EXAMPLES[docs.operationId]?.request) },
+          [JSON_TYPE]: { schema: route.body, ...namedExamples(examples?.request) },
         },
       },
       headers: takesIdempotencyKey(route) ? idempotencyHeader : route.hasETag ? etagQueryHeader : undefined,
     },
     responses: {
-      ...successResponses(route),
+      ...successResponses(route, examples),
       ...(route.hasETag ? NOT_MODIFIED : {}),
       ...errorResponses(route),
     },
@@ -244,7 +250,7 @@ const etagQueryHeader = z.object({
     .meta({ description: 'The ETag of the answer that you have: 304 while it stands' }),
 });
 
-function successResponses(route: Route) {
+function successResponses(route: Route, examples: OperationExamples | undefined) {
   const headers = {
     ...commonHeaders,
     ...(takesIdempotencyKey(route) ? replayedHeader : {}),
@@ -254,9 +260,9 @@ function successResponses(route: Route) {
     Object.entries(route.responses).map(
       ([status, { description, schema, contentType = JSON_TYPE, alsoAs = {} }]) => {
         const forms = Object.entries({ [contentType]: schema, ...alsoAs });
-        const examples = namedExamples(EXAMPLES[route.docs?.operationId ?? '']?.[Number(status)]);
+        const named = namedExamples(examples?.[Number(status)]);
         const content = Object.fromEntries(
-          forms.map(([type, form]) => [type, { schema: form, ...(type === contentType ? examples : {}) }]),
+          forms.map(([type, form]) => [type, { schema: form, ...(type === contentType ? named : {}) }]),
         );
         return [status, { description, headers, content }];
       },

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { toJson } from '../json.ts';
 import { defineRoute, type Route } from '../route.ts';
-import { makeOpenApiDocument, type DocumentedEvent } from './openapi.ts';
+import { makeOpenApiDocument, type Described } from './openapi.ts';
 import { join, dirname } from 'node:path';
 import { createRequire } from 'node:module';
 import { readFile } from 'node:fs/promises';
@@ -10,15 +10,11 @@ import { readFile } from 'node:fs/promises';
 const HIDDEN = { key: 'public', scope: undefined, shapes: ['general'], errors: [], docs: undefined } as const;
 
 /** `apiRoutes`: everything the document describes. */
-export function docsRoutes(
-  apiRoutes: readonly Route[],
-  events: readonly DocumentedEvent[],
-  about: { readonly version: string; readonly brand: string },
-): Route[] {
+export function docsRoutes(apiRoutes: readonly Route[], described: Described): Route[] {
   // Made when first read: it costs more than the rest of an API's start.
   let document: Buffer | undefined;
   const openApi = openApiRoute(
-    () => (document ??= Buffer.from(toJson(makeOpenApiDocument([...apiRoutes, openApi], events, about)))),
+    () => (document ??= Buffer.from(toJson(makeOpenApiDocument([...apiRoutes, openApi], described)))),
   );
   return [openApi, pageRoute(), fileRoute()];
 }

@@ -3,7 +3,6 @@
  * way in (request id, rate limit) stay. Texts of unknown errors go to the log with the request id, never to the caller.
  */
 import type { UseCases } from '../../composition/use-cases.ts';
-import { causeText } from '../../telemetry/cause.ts';
 import { asRefusal, ClientGone, renderError, type Answer } from '../errors.ts';
 import {
   CLIENT_CLOSED_REQUEST,
@@ -88,4 +87,29 @@ function noteRequest(ctx: RequestKoa, status: number, requestLog: UseCases['requ
     durationMs: performance.now() - startedAtMs,
     keyId: principal.keyId,
   });
+}
+
+/** Two wrappings around what a driver says; deeper ones repeat it. */
+const MAX_DEPTH = 4;
+const MAX_CHARACTERS = 500;
+
+/**
+ * Why something failed, in one line for the log: the messages of the chain of causes, outermost first. Never throws, never empty. Words longer than
+ * the line are left out whole: the log's redaction does not recognise half a secret.
+ */
+function causeText(error: unknown): string {
+  const words: string[] = [];
+  for (let at = error, depth = 0; at !== undefined && depth < MAX_DEPTH; depth += 1) {
+    words.push(ownWords(at));
+    at = at instanceof Error ? at.cause : undefined;
+  }
+  const text = words.join(': ');
+  return text.length <= MAX_CHARACTERS ? text : `${text.slice(0, MAX_CHARACTERS).replace(/\S*$/, '')}…`;
+}
+
+function ownWords(error: unknown): string {
+  if (!(error instanceof Error)) return typeof error === 'string' ? error : `${typeof error} without words`;
+  if (error.message !== '') return error.message;
+  // A connection refused on every address of a name has a code and no words.
+  return 'code' in error ? String(error.code) : error.name;
 }

@@ -1,6 +1,6 @@
 /**
- * The one place that decides which environment a request belongs to: the key says it; without a key its path may; else it is live, or
- * test while live is switched off. People belong to no world and name one in the query. Below here nothing can name the other world.
+ * Decides which environment a request belongs to. A key names it. Without a key, the path may name it; otherwise it is live, or test while live is
+ * switched off. People belong to no world and name one in the query. No code behind this can name the other world.
  */
 import type { UseCases, WorldUseCases } from '../../composition/use-cases.ts';
 import { ENVIRONMENTS, type Environment } from '../../../domain/account.ts';

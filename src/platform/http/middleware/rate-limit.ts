@@ -33,7 +33,7 @@ function bucketOf(ctx: RequestKoa, limits: RateLimits): readonly [bucket: string
   if (userSession) return [`user:${userSession.user.userId}`, PERSON_REQUESTS_PER_MINUTE];
   const address = addressBucket(clientAddress);
   const route = routeOf(ctx);
-  // Guesses at both doors count together; signing up and links by mail apart from them.
+  // Guesses at both sign-ins count together; sign-ups and links by mail count apart.
   if (route?.key === 'login' || (route?.key === 'anybody' && route.path.startsWith('/auth/sessions')))
     return [`login:${address}`, LOGINS_PER_MINUTE];
   if (route?.key === 'anybody') return [`sign-up:${address}`, LOGINS_PER_MINUTE];

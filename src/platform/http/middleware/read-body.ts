@@ -63,7 +63,7 @@ async function takeBytes(
   }
 }
 
-/** raw-body keeps what it has read until the end of the body, and cannot be told to let go of it. */
+/** raw-body keeps what it has read until the end of the body, and cannot release it before. */
 async function readCounted(
   request: IncomingMessage,
   maxBytes: number,

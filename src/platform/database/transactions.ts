@@ -1,11 +1,15 @@
-/** Reports read whole tables: they get more time than a purchase does, see one moment, and can write nothing. */
 import { sql } from 'kysely';
 import type { WorldDb } from './tables.ts';
+
+/** Runs the work in the transaction that is under way, or in one of its own. */
+export function inTransaction<T>(db: WorldDb, work: (trx: WorldDb) => Promise<T>): Promise<T> {
+  return db.isTransaction ? work(db) : db.transaction().execute(work);
+}
 
 /** Tens of millions of entries are summed in less. */
 const READ_TIMEOUT_MS = 120_000;
 
-/** Runs reads in one read-only transaction, each with up to two minutes. */
+/** Runs the reads of a report in one read-only transaction, each with up to two minutes: they read whole tables. */
 export function withReadTimeout<T>(db: WorldDb, read: (trx: WorldDb) => Promise<T>): Promise<T> {
   return db
     .transaction()

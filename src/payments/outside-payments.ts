@@ -1,3 +1,5 @@
+/** What is decided before a payment at the gateway is begun: its amount and currency, and whether the account may open one more. */
+import type { Principal } from '../domain/account.ts';
 import { DomainError } from '../domain/errors.ts';
 import { divideHalfUp, formatMinor, type Money } from '../domain/money.ts';
 import { convertBetween, type ChargeQuote } from './rules.ts';
@@ -5,6 +7,8 @@ import type { Catalogue } from '../catalogue/memory.ts';
 import { sellingRate } from '../catalogue/prices.ts';
 import type { PaymentDeps } from './deps.ts';
 import type { OutsideMethod } from '../domain/states.ts';
+import { ifReachable, refused } from './first-answer.ts';
+import { countUnpaid } from './store/payments.ts';
 
 type ChargeDeps = Pick<PaymentDeps, 'clock' | 'settings' | 'gateway'>;
 
@@ -54,4 +58,25 @@ function convert(deps: ChargeDeps, catalogue: Catalogue, price: Money, currency:
 /** In the message, since not every shape of an error has details. */
 function unavailable(message: string): DomainError {
   return new DomainError('PAYMENT_METHOD_UNAVAILABLE', message);
+}
+
+/**
+ * Refuses before anything is started. TOO_MANY_UNPAID_PAYMENTS. The step that opens the payment counts again under a lock, for requests that come
+ * together; it also decides while the database is away here.
+ */
+export async function requireRoomForUnpaid(
+  {
+    db,
+    events,
+    settings,
+  }: Pick<PaymentDeps, 'db' | 'events'> & {
+    readonly settings: Pick<PaymentDeps['settings'], 'unpaidLimits'>;
+  },
+  { account }: Principal,
+): Promise<void> {
+  const limit = settings.unpaidLimits[account.plan];
+  const open = await ifReachable(() => countUnpaid(db, account.id, limit));
+  if (open === undefined || open < limit) return;
+  events.unpaidRefused({ accountId: account.id });
+  throw refused({ reason: 'TOO_MANY_UNPAID_PAYMENTS', detail: `${open} are open` });
 }

@@ -1,6 +1,6 @@
-/** The examples about rates and prices, under /ops. */
-import { OPENED, type OperationExamples } from './examples-esims.ts';
-import { presentPage } from '../page.ts';
+/** Examples of the reference under /ops: rates and prices. */
+import { OPENED, type ExamplesByOperation } from '../../platform/http/docs/sample.ts';
+import { presentPage } from '../../platform/http/page.ts';
 
 const FINANCE = 'finance@example.com';
 const WHY = 'the rate of the central bank this morning';
@@ -13,7 +13,7 @@ const unchanged = {
 };
 const dearer = { ...unchanged, dearer: 3000, unchanged: 0, largestRisePercent: 2.44 };
 
-export const PRICING_EXAMPLES: Readonly<Record<string, OperationExamples>> = {
+export const PRICING_EXAMPLES: ExamplesByOperation = {
   listRates: {
     200: {
       'one waits': {

@@ -1,34 +1,16 @@
-/** The examples about an account's money and its lists, and about what was sent to its endpoints. */
-import { DELIVERED, ESIM, ICCID, OPENED, TRANSACTION, type OperationExamples } from './examples-esims.ts';
-import { presentPage } from '../page.ts';
-
-const FUNDING = 'txn-1f0d3b5e60a117c9e6679f4a84ba3a2c';
-const PACKAGE = 'Sandbox SIM-OK 1GB 7Days';
-
-const charged = {
-  id: 'entry-2',
-  at: OPENED,
-  kind: 'HOLD',
-  amount: -3790.4,
-  currency: 'NGN',
-  balanceAfter: 45880,
-  holdStatus: 'CHARGED',
-  transactionId: TRANSACTION,
-  packageName: PACKAGE,
-  description: `Paid for ${PACKAGE}`,
-};
-const funded = {
-  id: 'entry-1',
-  at: '2026-01-30T10:00:00.000Z',
-  kind: 'FUNDING',
-  amount: 49670.4,
-  currency: 'NGN',
-  balanceAfter: 49670.4,
-  holdStatus: null,
-  transactionId: FUNDING,
-  packageName: null,
-  description: 'Wallet funded',
-};
+/** Examples of the reference: lists, figures and search of an account. */
+import { flag } from '../../catalogue/http/examples.ts';
+import { presentPage } from '../../platform/http/page.ts';
+import {
+  DELIVERED,
+  ESIM,
+  FUNDING,
+  ICCID,
+  OPENED,
+  PACKAGE,
+  TRANSACTION,
+  type ExamplesByOperation,
+} from '../../platform/http/docs/sample.ts';
 
 const purchase = {
   transactionId: TRANSACTION,
@@ -63,18 +45,11 @@ const funding = {
   closedAt: '2026-01-30T10:00:00.000Z',
 };
 
+const noPurchases = { PENDING: 0, PROCESSING: 0, SUCCESS: 0, FAILED: 0 };
 const oneDay = { purchases: 1, failed: 0, spent: 3790.4, dataBytes: 1073741824, usedBytes: 234881024 };
 const line = { transactionId: null, messageId: null };
 
-export const ACCOUNT_EXAMPLES: Readonly<Record<string, OperationExamples>> = {
-  listWalletEntries: {
-    200: {
-      'a purchase and a funding': {
-        success: true,
-        data: { items: [charged, funded], nextCursor: '', hasMore: false },
-      },
-    },
-  },
+export const FIGURES_EXAMPLES: ExamplesByOperation = {
   listTransactions: {
     200: {
       'a purchase and a funding': {
@@ -151,20 +126,53 @@ export const ACCOUNT_EXAMPLES: Readonly<Record<string, OperationExamples>> = {
       },
     },
   },
+  listTopDestinations: {
+    200: {
+      'the first two': [
+        {
+          regionCode: 'NG',
+          regionName: 'Nigeria',
+          regionType: 'LC',
+          countryCode: 'NG',
+          ...flag('ng', 9),
+          purchases: 1204,
+        },
+        {
+          regionCode: 'AF-34',
+          regionName: 'Africa',
+          regionType: 'RG',
+          countryCode: null,
+          ...flag('af-34', 13),
+          purchases: 311,
+        },
+      ],
+    },
+  },
+  getStatistics: {
+    200: {
+      'a month': {
+        from: '2026-01-02',
+        to: '2026-01-31',
+        purchases: {
+          total: 5,
+          byStatus: { PENDING: 1, PROCESSING: 0, SUCCESS: 3, FAILED: 1 },
+          byPaymentMethod: {
+            WALLET: { ...noPurchases, SUCCESS: 2 },
+            CARD: { ...noPurchases, PENDING: 1, SUCCESS: 1, FAILED: 1 },
+            BANK_TRANSFER: noPurchases,
+            MOBILE_MONEY: noPurchases,
+            APPLE_PAY: noPurchases,
+          },
+        },
+        spend: [{ currency: 'NGN', amount: 9096.96 }],
+        esims: {
+          total: 4,
+          byStatus: { PENDING: 1, CREATED: 0, ACTIVE: 2, EXPIRED: 0, FAILED: 0, CANCELLED: 1, SUSPENDED: 0 },
+        },
+        boughtBytes: 3221225472,
+        usedBytes: 536870912,
+        usageAsOf: '2026-01-31T08:00:00.000Z',
+      },
+    },
+  },
 };
-
-const request = {
-  method: 'POST',
-  url: 'https://shop.example/hooks',
-  headers: [
-    { name: 'content-type', value: 'application/json' },
-    { name: 'webhook-id', value: 'evt-3f2504e04f8941d39a0c0305e82c3301' },
-    { name: 'webhook-timestamp', value: '1769851800' },
-    { name: 'webhook-signature', value: 'v1,K5oZfzN9…' },
-  ],
-  body: `{"event":"esim.purchased","data":{"transactionId":"${TRANSACTION}","status":"PROCESSING","esimId":"","iccid":"","qrCodeUrl":""},"timestamp":"${OPENED}"}`,
-};
-
-/** Fields of an attempt. */
-export const answered = { request, answerHeaders: [{ name: 'server', value: 'nginx' }] };
-export const unanswered = { request: { ...request, headers: [] }, answerHeaders: null };

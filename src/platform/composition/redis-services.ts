@@ -12,22 +12,8 @@ import { createRedisRateLimiter, createInProcessRateLimiter } from '../redis/rat
 import type { Config, Secrets, WorldConfig } from '../config/config.ts';
 import type { Environment } from '../../domain/account.ts';
 import type { Logger } from '../telemetry/logger.ts';
-import type { Clock } from '../../domain/clock.ts';
-import type { Vendor } from '../telemetry/outgoing.ts';
 import type { ReadinessCheck } from '../http/admin.ts';
 import type { Pacer } from '../rate-limiter.ts';
-
-export const systemClock: Clock = { now: () => new Date() };
-
-/** Where the vendors of a process are, as its own HTTP client names them, and what to call them in metrics and traces. */
-export function vendorAddresses({ worlds: { test, live } }: Config): ReadonlyMap<string, Vendor> {
-  const vendors = new Map<string, Vendor>();
-  for (const { environment, supplier, gateway } of live ? [test, live] : [test]) {
-    vendors.set(new URL(supplier.baseUrl).host, { vendor: 'supplier', environment });
-    if (gateway) vendors.set(new URL(gateway.baseUrl).host, { vendor: 'gateway', environment });
-  }
-  return vendors;
-}
 
 /** The gateway names no limit of its own. Reading its list for 100,000 payments and 300,000 checkouts a day takes 1.6 a second (docs/CAPACITY.md). */
 const WATCH_REQUESTS_PER_SECOND = 4;
@@ -51,7 +37,7 @@ const BATCH_PART = 1 / 4;
 /** What the requests for one account may take of the gateway's bound, and what reconciliation may. */
 const ONE_ACCOUNTS_PART = 1 / 4;
 const RECONCILIATION_PART = 1 / 4;
-/** A pacer is a few hundred bytes. One that is forgotten has been idle for longer than it looks back. */
+/** A pacer is a few hundred bytes. One that is forgotten has been idle for longer than its window. */
 const MAX_ACCOUNT_PACERS = 10_000;
 
 /** How long readiness waits for Redis to answer. */
@@ -151,13 +137,13 @@ export function composeRedisServices(
     /** How often the watch over unpaid payments may call the gateway, all processes together. */
     watchPacerFor: (environment: Environment) =>
       pacer(`${environment}:gateway-watch`, WATCH_REQUESTS_PER_SECOND),
-    /** Never fails readiness: everything goes on without Redis. */
+    /** Never fails readiness: everything continues without Redis. */
     check: async (): Promise<ReadinessCheck> => {
       if (await redis?.isReady(CHECK_WITHIN_MS)) return { name: 'redis', ok: true };
       const why = redis ? (redis.problem() ?? 'not reachable') : 'not configured';
       return { name: 'redis', ok: true, detail: `${why}, limits are per process` };
     },
-    /** Call it first when a process stops: background work that waits for a slot gives up, and other processes go on with it. */
+    /** Call it first when a process stops: background work that waits for a slot gives up, and other processes continue with it. */
     endBackground: (): void => backgroundEnds.abort(),
     close: (): Promise<void> => Promise.resolve(redis?.close()),
   };
