@@ -13,6 +13,9 @@ import { startInbox, type Inbox } from '../support/webhook-inbox.ts';
 import { openBrowser, watchTroubles } from './browser.ts';
 import { choose, fillKey, openMerchant, payIn, placeOf } from './merchant.support.ts';
 
+/** Longer than it takes, also on a busy machine. */
+const SOON = { timeout: 20_000 };
+
 let browser: Browser;
 let stack: Stack;
 /** The merchants' server for webhooks. */
@@ -158,12 +161,12 @@ describe('the catalogue', { timeout: 120_000 }, () => {
     const name = await links.first().innerText();
     const search = page.getByRole('textbox', { name: 'Search' });
     await search.fill(name);
-    await expect.poll(() => links.count()).toBeLessThan(all);
+    await expect.poll(() => links.count(), SOON).toBeLessThan(all);
     expect(await links.allInnerTexts()).toContain(name);
     await search.fill('no package has this name');
     await page.getByText('No results.').waitFor();
     await search.fill('');
-    await expect.poll(() => links.count()).toBe(all);
+    await expect.poll(() => links.count(), SOON).toBe(all);
 
     const row = packages.getByRole('row').filter({ has: page.getByRole('link', { name, exact: true }) });
     const price = (await row.first().locator('.amount').innerText()).replaceAll('\u00a0', ' ');
@@ -210,7 +213,7 @@ describe('an API key', { timeout: 120_000 }, () => {
     await row.getByRole('button', { name: 'Revoke' }).click();
     await press(page, 'Revoke the key');
     await row.getByText(/^Revoked/).waitFor();
-    await expect.poll(() => statusOf(key), { timeout: 10_000 }).toBe(401);
+    await expect.poll(() => statusOf(key), SOON).toBe(401);
     await page.context().close();
   });
 });
@@ -309,7 +312,7 @@ describe('a member of the team', { timeout: 120_000 }, () => {
     await role.click();
     await page.getByRole('option', { name: /^Developer/ }).click();
     await press(page, 'Change the role');
-    await expect.poll(() => role.inputValue()).toMatch(/^Developer/);
+    await expect.poll(() => role.inputValue(), SOON).toMatch(/^Developer/);
     await theirs.reload();
     await keys.waitFor();
 

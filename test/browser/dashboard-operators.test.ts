@@ -241,7 +241,7 @@ describe('a batch repair', { timeout: 180_000 }, () => {
     expect(await page.getByRole('button', { name: 'Approve and start' }).count()).toBe(0);
 
     // Four at a time: the last four begin after some seconds.
-    await stack.faults({ latencyMs: 2_000 });
+    await stack.faults({ latencyMs: 3_000 });
     await openNew();
     await decide('Approve and start', 'looked through the list');
     await decide('Stop', 'the supplier is slow today');
