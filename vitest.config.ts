@@ -14,7 +14,7 @@ const WITHOUT_SERVICES = [
   'test/platform/outbound*.test.ts',
 ];
 const WITH_A_BROWSER = 'test/browser/**';
-/** Long ones, by `npm run prove` alone. */
+/** Long ones, run by `npm run prove` only. */
 const ONLY_TO_PROVE = 'test/**/*.prove.test.ts';
 
 export default defineConfig({
@@ -24,12 +24,14 @@ export default defineConfig({
     execArgv: ['--max-semi-space-size=64'],
     // On two cores: tests that wait for timers and servers leave room for a third. A fourth saves a tenth of the time and doubles the load.
     maxWorkers: 3,
-    // Files leave nothing behind in their process, and loading the Temporal SDK anew for each costs more than most of them take.
+    // Files leave nothing behind in their process, and loading the Temporal SDK again for each costs more than most of them take.
     isolate: false,
     sequence: { sequencer: MixedOrder },
     // Ten times what anything takes on a quiet machine: a busy one is slow, not wrong.
     testTimeout: 180_000,
     hookTimeout: 180_000,
+    // A test without an assertion fails.
+    expect: { requireAssertions: true },
     projects: [
       {
         extends: true,

@@ -18,11 +18,20 @@ export const KEPT_REQUESTS = 1_000;
 export const KEEP_REQUESTS_MS = 7 * 24 * 3_600_000;
 /** An account may have this many more until they are deleted: deleting is not needed at every writing. */
 const SLACK = 250;
-/** Some 200 bytes each, between two writings; more than a process answers in that time. */
+/** Some 200 bytes each, between two writings, of all accounts together. */
 const MOST_NOTED = 20_000;
 const TIDY_INTERVAL_MS = 3_600_000;
 
 export type RequestLog = ReturnType<typeof createRequestLog>;
+
+/** What one account asked in one environment. */
+interface Noted {
+  readonly accountId: string;
+  readonly environment: Environment;
+  requests: NewLoggedRequest[];
+  /** Rows that this process has written since it last deleted. */
+  writtenSinceTidied: number;
+}
 
 export function createRequestLog({
   db,
@@ -37,26 +46,42 @@ export function createRequestLog({
   /** For tests. */
   readonly writeEveryMs?: number;
 }) {
-  let noted: NewLoggedRequest[] = [];
-  /** How many this process has written for each account since it last deleted. */
-  const written = new Map<string, { accountId: string; environment: Environment; count: number }>();
+  const accounts = new Map<string, Noted>();
+  let notedCount = 0;
   const pollers: Poller[] = [];
 
+  const note = (request: NewLoggedRequest): void => {
+    if (notedCount >= MOST_NOTED) return;
+    const { accountId, environment } = request;
+    const name = `${environment} ${accountId}`;
+    let account = accounts.get(name);
+    if (!account) {
+      account = { accountId, environment, requests: [], writtenSinceTidied: 0 };
+      accounts.set(name, account);
+    }
+    account.requests.push(request);
+    notedCount += 1;
+    // Older ones would be deleted as soon as they were written.
+    if (account.requests.length < 2 * KEPT_REQUESTS) return;
+    account.requests = account.requests.slice(-KEPT_REQUESTS);
+    notedCount -= KEPT_REQUESTS;
+  };
+
   const write = async (): Promise<void> => {
-    if (noted.length === 0) return;
-    const batch = noted;
-    noted = [];
+    const batch: NewLoggedRequest[] = [];
+    for (const account of accounts.values()) {
+      const newest = account.requests.slice(-KEPT_REQUESTS);
+      account.requests = [];
+      account.writtenSinceTidied += newest.length;
+      batch.push(...newest);
+    }
+    notedCount = 0;
+    if (batch.length === 0) return;
     // What fails to be written is lost: it must not pile up while Postgres is away.
     await insertRequests(db, batch);
-    for (const { accountId, environment } of batch) {
-      const name = `${environment} ${accountId}`;
-      const account = written.get(name) ?? { accountId, environment, count: 0 };
-      account.count += 1;
-      written.set(name, account);
-    }
-    for (const [name, { accountId, environment, count }] of written) {
-      if (count < SLACK) continue;
-      written.delete(name);
+    for (const [name, { accountId, environment, writtenSinceTidied }] of accounts) {
+      if (writtenSinceTidied < SLACK) continue;
+      accounts.delete(name);
       await keepNewestRequests(db, { accountId, environment, keep: KEPT_REQUESTS });
     }
   };
@@ -67,9 +92,7 @@ export function createRequestLog({
   };
 
   return {
-    note: (request: NewLoggedRequest): void => {
-      if (noted.length < MOST_NOTED) noted.push(request);
-    },
+    note,
     start: (): void => {
       pollers.push(
         startPoller(write, writeEveryMs, onError),

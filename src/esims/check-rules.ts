@@ -1,4 +1,4 @@
-/** When the supplier is asked about an eSIM again, if no event and no read asks sooner. Pure; docs/OPERATIONS.md has what it costs. */
+/** When the supplier is asked about an eSIM again, if no event and no read asks sooner. Pure; docs/CAPACITY.md has what it costs. */
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../domain/clock.ts';
 import type { EsimStatus } from '../domain/states.ts';
 import { USAGE_THRESHOLDS } from './life-rules.ts';

@@ -1,6 +1,5 @@
-/** Accounts and keys as they are stored: limits by plan, keys by hash only, and what a process must hear of when it changes. */
+/** Accounts and keys as stored: limits by plan, keys by hash only, and which changes the processes are notified of. */
 import { randomBytes } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { afterAll, describe, expect, it } from 'vitest';
 import { createAccount, createKey, revoke } from '../../src/accounts/manage-accounts.ts';
@@ -16,6 +15,7 @@ import {
   type NewApiKey,
 } from '../../src/accounts/store/accounts.ts';
 import { auditBooks, openBooks, refusalOf, type Books } from '../support/books.ts';
+import { until } from '../support/until.ts';
 import { newAccount } from '../support/facts.ts';
 import { fund } from '../../src/ledger/fund-by-hand.ts';
 
@@ -135,14 +135,14 @@ describe('keys', () => {
     expect(await refusalOf(copy)).toBe('api_keys_key_sha256_key');
   });
 
-  it('that changed since a time are told: revoked ones, new ones, and those whose account changed', async () => {
+  it('that changed since a given time are listed: revoked keys, new keys, and keys of a changed account', async () => {
     const accountId = await account();
     const [kept, revoked] = [newKey(accountId), newKey(accountId)];
     await insertApiKey(books.accounts, kept);
     await insertApiKey(books.accounts, revoked);
-    // A Date has no microseconds: without the wait, rows of the same millisecond would count as changed since.
-    await sleep(2);
-    const since = await dbNow();
+    // A Date has no microseconds: rows of the same millisecond would count as changed since.
+    const insertedBy = await dbNow();
+    const since = await until(dbNow, (now) => now > insertedBy, { everyMs: 1 });
     const changed = async () =>
       (await findKeysChangedSince(books.accounts, since)).map((key) => [key.keyId, key.revokedAt !== null]);
     expect(await changed()).toEqual([]);
@@ -160,7 +160,7 @@ describe('keys', () => {
   });
 });
 
-describe('what operators do', () => {
+describe('an operator', () => {
   const actions = async (subject: string) =>
     (
       await books.accounts

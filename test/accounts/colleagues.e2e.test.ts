@@ -1,4 +1,4 @@
-// Members of an account: invited by mail, with a role, and removed. On the whole service.
+// Members of an account are invited by mail, get a role, and are removed. On the whole service.
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
@@ -77,7 +77,7 @@ describe('colleagues', () => {
     ]);
   });
 
-  it('a user who exists is added by the link, and not signed in by it', async () => {
+  it('who already are users join by the link, and are not signed in by it', async () => {
     const [owner, guest] = await Promise.all([signedUp(stack), signedUp(stack)]);
     const invited = await owner.ask('POST', '/account/invitations', {
       body: { email: guest.email, role: 'OWNER' },
@@ -98,7 +98,7 @@ describe('colleagues', () => {
     expect(messageOf(twice)).toContain('email: is a member already');
   });
 
-  it('never lose the last owner, also not when two owners remove each other at once', async () => {
+  it('never remove the last owner, even when two owners remove each other at once', async () => {
     const owner = await signedUp(stack);
     const idOf = async (user: User) => data<{ user: { userId: string } }>(await me(user.browser)).user.userId;
     const own = await idOf(owner);
@@ -125,7 +125,7 @@ describe('colleagues', () => {
       (owner: User, id: string) =>
         owner.ask('PATCH', `/account/members/${id}`, { body: { role: 'SUPPORT' } }),
     ],
-  ])('invitations by a member who is %s are void', async (_what, change) => {
+  ])('lose their invitation when the member who sent it is %s', async (_what, change) => {
     const owner = await signedUp(stack);
     const second = await colleague(stack, owner, 'OWNER');
     const invite = (by: User) =>
@@ -140,7 +140,7 @@ describe('colleagues', () => {
     expect([(await accept(lost)).status, (await accept(kept)).status]).toEqual([400, 200]);
   });
 
-  it('somebody who signs up with the invited address at that moment does not become a member', async () => {
+  it('do not include a stranger who signs up with the invited address at the same moment', async () => {
     const owner = await signedUp(stack);
     const email = uniqueEmail('invited');
     const invited = await owner.ask('POST', '/account/invitations', { body: { email, role: 'OWNER' } });
@@ -166,7 +166,7 @@ describe('colleagues', () => {
     expect((await signIn(openBrowser(stack), email, 'a password of a stranger')).status).toBe(403);
   });
 
-  it('at most 50 invitations within 24 hours, withdrawn ones too', async () => {
+  it('get at most 50 invitations within 24 hours, withdrawn ones included', async () => {
     const owner = await signedUp(stack);
     const invite = () =>
       owner.ask('POST', '/account/invitations', { body: { email: uniqueEmail('many'), role: 'SUPPORT' } });
@@ -184,7 +184,7 @@ describe('colleagues', () => {
   });
 
   it.each(['URGENT: https://evil.example/x', 'Call www.evil', 'write to a@evil', 'evil.example'])(
-    'our mail carries no link of the account’s name: %s',
+    'get a mail without links, even if the account’s name contains one: %s',
     async (name) => {
       const owner = await signedUp(stack);
       await owner.ask('PATCH', '/account', { body: { name } });
@@ -197,7 +197,7 @@ describe('colleagues', () => {
     },
   );
 
-  it('an invitation is withdrawn', async () => {
+  it('lose an invitation that is withdrawn', async () => {
     const owner = await signedUp(stack);
     const invited = await owner.ask('POST', '/account/invitations', {
       body: { email: uniqueEmail('late'), role: 'SUPPORT' },
@@ -210,7 +210,7 @@ describe('colleagues', () => {
   });
 });
 
-it('an owner renames the account and names its website, which must answer', async () => {
+it('an owner renames the account and sets its website, which must answer', async () => {
   const owner = await signedUp(stack);
   const changed = await owner.ask('PATCH', '/account', { body: { name: 'B', websiteUrl: `${inbox.url}/` } });
   expect(data(changed)).toMatchObject({ name: 'B', websiteUrl: `${inbox.url}/` });

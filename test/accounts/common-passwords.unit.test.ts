@@ -1,4 +1,4 @@
-// Which passwords are refused as easy to guess. The words are those of public lists; nobody's own.
+// Which passwords are refused as easy to guess. The words come from public lists.
 import { describe, expect, it } from 'vitest';
 import { weaknessOf } from '../../src/accounts/common-passwords.ts';
 
@@ -38,14 +38,14 @@ describe('a password is refused', () => {
   });
 
   it.each(['AdaObi-2026!!', 'obi.ada.operator', 'simway-ada-123', 'Ada4711password'])(
-    'as one’s own name: %s',
+    'as the person’s own name: %s',
     (password) => {
       expect(weaknessOf(password, ada)).toBeDefined();
     },
   );
 });
 
-describe('a password is taken', () => {
+describe('a password is accepted', () => {
   it.each([
     'correct horse battery staple',
     'a password of my own',

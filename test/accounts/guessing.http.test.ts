@@ -1,4 +1,4 @@
-// Guesses at keys and tokens, over real sockets: they stop at the door before Postgres hears of them, and lock out no neighbour behind the address.
+// Guessed keys and tokens, over real sockets: past the limit they no longer reach Postgres, and neighbours behind the same address are not locked out.
 import { Kysely, PostgresDialect } from 'kysely';
 import { Pool } from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -8,7 +8,7 @@ import { createAccount, createKey } from '../../src/accounts/manage-accounts.ts'
 import type { AccountsDatabase } from '../../src/accounts/store/tables.ts';
 import { openPool } from '../../src/platform/database/database.ts';
 import { openBooks, type Books } from '../support/books.ts';
-import { openDoor, type Door, type Reply } from '../support/http/door.ts';
+import { startApi, type TestApi, type Reply } from '../support/http/api.ts';
 import { openOperators, tokenOf, type TestOperators } from '../support/http/operators.ts';
 
 const LIMIT = 20;
@@ -41,14 +41,14 @@ afterAll(async () => {
   await books.close();
 });
 
-let door: Door;
+let api: TestApi;
 async function unusable(): Promise<typeof db> {
   const closed = new Kysely<AccountsDatabase>({ dialect: new PostgresDialect({ pool: new Pool() }) });
   await closed.destroy();
   return closed;
 }
 
-/** In a process whose poll is never behind, or always fails. */
+/** In a process whose poll is always current, or always fails. */
 async function openAt({ isPolled }: { readonly isPolled: boolean }): Promise<void> {
   const authenticator = createAuthenticator({
     db,
@@ -58,8 +58,8 @@ async function openAt({ isPolled }: { readonly isPolled: boolean }): Promise<voi
     onError: () => undefined,
   });
   await ops.reset();
-  door = await openDoor({ ops, settings: { failedAuthPerMinute: LIMIT } });
-  door.shop.useCases.accounts.authenticate = authenticator.authenticate;
+  api = await startApi({ ops, settings: { failedAuthPerMinute: LIMIT } });
+  api.shop.useCases.accounts.authenticate = authenticator.authenticate;
   if (isPolled) authenticator.start();
   stop = () => authenticator.stop();
 }
@@ -67,7 +67,7 @@ let stop = (): Promise<void> => Promise.resolve();
 beforeEach(() => openAt({ isPolled: true }));
 afterEach(async () => {
   await stop();
-  await door.close();
+  await api.close();
 });
 
 async function makeKey(): Promise<string> {
@@ -88,9 +88,9 @@ async function makeKey(): Promise<string> {
   return apiKey;
 }
 
-// Asks nothing of the accounts' database but the key.
+// Uses the accounts' database for the key only.
 const PATH = '/api/settings/exchange-rate';
-const withKey = (rawKey: string, from = '127.0.0.1'): Promise<Reply> => door.ask(PATH, { rawKey, from });
+const withKey = (rawKey: string, from = '127.0.0.1'): Promise<Reply> => api.ask(PATH, { rawKey, from });
 
 async function guess(count = GUESSES): Promise<number[]> {
   const replies = await Promise.all(
@@ -100,7 +100,7 @@ async function guess(count = GUESSES): Promise<number[]> {
 }
 
 describe('guessed keys', () => {
-  it('cost a statement each until the limit of the address, and none after it, all at once or not', async () => {
+  it('cost one statement each up to the address’s limit, and none after it, in parallel or in sequence', async () => {
     statements = 0;
     const first = await guess();
     expect(first.filter((status) => status === 401)).toHaveLength(LIMIT);
@@ -125,22 +125,22 @@ describe('guessed keys', () => {
     expect(reply.headers['x-ratelimit-remaining']).toBe('0');
   });
 
-  it('lock out no neighbour behind the address, whether the process has met the key or not', async () => {
+  it('lock out no neighbour behind the address, whether or not the process has seen the neighbour’s key', async () => {
     const [known, later] = [await makeKey(), await makeKey()];
     expect((await withKey(known)).status).toBe(200);
     await guess();
     statements = 0;
     expect((await withKey(known)).status).toBe(200);
     expect(statements).toBe(0);
-    // Two keys that this process has not met: one that its poll has told of, and one that was made a moment ago.
+    // Two keys that this process has not seen: one known from its poll, and one made a moment ago.
     expect((await withKey(later)).status).toBe(200);
     expect((await withKey(await makeKey())).status).toBe(200);
     expect((await guess(10)).every((status) => status === 429)).toBe(true);
   });
 
-  it('lock out no known key while memory is not trusted and each request asks Postgres', async () => {
+  it('lock out no known key while the cache is not trusted and each request queries Postgres', async () => {
     await stop();
-    await door.close();
+    await api.close();
     await openAt({ isPolled: false });
     const known = await makeKey();
     expect((await withKey(known)).status).toBe(200);
@@ -151,33 +151,33 @@ describe('guessed keys', () => {
   });
 });
 
-it('a good key that is asked about for the first time uses up nothing of the limit', async () => {
+it('a good key that is used for the first time uses up nothing of the limit', async () => {
   for (let i = 0; i < LIMIT + 5; i += 1) {
     const reply = await withKey(await makeKey());
     expect([reply.status, reply.headers['x-ratelimit-limit']]).toEqual([200, '100']);
   }
-  expect(door.limiter.counts.get('failed-auth:127.0.0.1')).toBe(0);
+  expect(api.limiter.counts.get('failed-auth:127.0.0.1')).toBe(0);
 });
 
-it('a failure is counted once, whether Postgres was asked or not', async () => {
+it('a failed authentication is counted once, with or without a query', async () => {
   const unknown = newApiKey('simway', 'test');
   for (const rawKey of [unknown, unknown, 'junk', '']) expect((await withKey(rawKey)).status).toBe(401);
-  expect(door.limiter.counts.get('failed-auth:127.0.0.1')).toBe(4);
+  expect(api.limiter.counts.get('failed-auth:127.0.0.1')).toBe(4);
 });
 
-it('a database that is away uses up nothing of the limit', async () => {
+it('failed authentications are not counted while the database is down', async () => {
   const away = Object.assign(new Error('connection terminated'), { code: '57P01' });
-  door.shop.useCases.accounts.authenticate = async (_rawKey, beforeAsking) => {
+  api.shop.useCases.accounts.authenticate = async (_rawKey, beforeAsking) => {
     await beforeAsking?.();
     throw away;
   };
   expect((await withKey('any')).status).toBe(500);
-  expect(door.limiter.counts.get('failed-auth:127.0.0.1')).toBe(0);
+  expect(api.limiter.counts.get('failed-auth:127.0.0.1')).toBe(0);
 });
 
 describe('guessed tokens of sessions', () => {
   const withToken = (token: string): Promise<Reply> =>
-    door.ask('/ops/me', { headers: { authorization: `Bearer ${token}` } });
+    api.ask('/ops/me', { headers: { authorization: `Bearer ${token}` } });
   let asked = 0;
   beforeEach(() => {
     asked = 0;
@@ -191,7 +191,7 @@ describe('guessed tokens of sessions', () => {
     });
   });
 
-  it('reach Postgres until the limit of the address; who is signed in goes on, and stops when the session ends', async () => {
+  it('reach Postgres up to the address’s limit; a signed-in user keeps working until the session ends', async () => {
     expect((await withToken(tokenOf('SUPPORT'))).status).toBe(200);
     const before = asked;
     const guessed = await Promise.all(

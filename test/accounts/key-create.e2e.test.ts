@@ -1,4 +1,4 @@
-// Keys made by an operator: shown once; the company's website must answer, and its webhook URL be one that we may call.
+// Keys made by an operator are shown once. The company's website must answer, and its webhook URL must be one that we may call.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createSecretBox } from '../../src/platform/secret-box.ts';
 import { hashApiKey } from '../../src/accounts/api-key.ts';
@@ -19,7 +19,7 @@ beforeAll(async () => {
 afterAll(() => operator.close());
 
 describe('key create', () => {
-  it('shows a key once and keeps its hash, both scopes and no expiry unless told otherwise', async () => {
+  it('shows a key once and keeps its hash, with both scopes and no expiry by default', async () => {
     const { keyId, apiKey } = await operator.answerOf(
       operator.run(`key create --account ${ngn} ${operator.keyFlags()}`),
     );
@@ -65,13 +65,13 @@ describe('how long a key works', () => {
     const line = `key create --account ${ngn} ${operator.keyFlags()}${flags}`;
     const answer = await operator.answerOf(operator.run(line, [], env));
     const { expires_at: expiresAt } = await operator.keyRow(answer['keyId']);
-    // It is said when the key is shown.
+    // The command prints the expiry together with the key.
     expect(answer['expiresAt']).toBe(expiresAt?.toISOString() ?? null);
     return expiresAt;
   };
   const LIFE = { SIMWAY_API_KEY_LIFE_DAYS: '30' };
 
-  it('is a setting of the operator, which one key may differ from', async () => {
+  it('is a setting of the operator, and one key may have another', async () => {
     const [byDefault, named, never] = await Promise.all([
       made('', LIFE),
       made(' --expires 2999-01-01T00:00:00Z', LIFE),
@@ -83,7 +83,7 @@ describe('how long a key works', () => {
     expect([named, never]).toEqual([new Date('2999-01-01T00:00:00Z'), null]);
   });
 
-  it('is not in the past, and no word that means nothing', async () => {
+  it('must be in the future and valid', async () => {
     for (const expires of ['2020-01-01T00:00:00Z', 'soon']) {
       const { code, stderr } = await operator.run(
         `key create --account ${ngn} ${operator.keyFlags()} --expires ${expires}`,
@@ -97,14 +97,14 @@ describe('how long a key works', () => {
     const keyId = await operator.makeKey(account);
     const { keys } = await operator.answerOf(operator.run(`key list --account ${account}`));
     expect(keys).toMatchObject([{ keyId, expiresAt: null, revokedAt: null, lastUsedAt: null }]);
-    expect(await operator.run('key list --account acc-nobody')).toMatchObject({ code: 1, stdout: '' });
+    expect(await operator.run('key list --account acc-unknown')).toMatchObject({ code: 1, stdout: '' });
   });
 });
 
 describe('key create with a webhook URL', () => {
   const url = 'http://127.0.0.1:8080/hooks';
 
-  it('makes the endpoint too, shows its secret once, and sends nothing', async () => {
+  it('also makes the endpoint, shows its secret once, and sends nothing', async () => {
     const account = await operator.makeAccount('USD');
     const calls = operator.website.calls.length;
     const made = await operator.answerOf(
@@ -136,30 +136,30 @@ describe('key create with a webhook URL', () => {
   const endpointsOf = (account: string) =>
     operator.world.selectFrom('webhook_endpoints').selectAll().where('account_id', '=', account).execute();
 
-  it('where the account has an endpoint already: takes that one, says so, and shows no secret', async () => {
+  it('uses the account’s existing endpoint, says so, and shows no secret', async () => {
     const account = await operator.makeAccount('USD');
     const { endpointId } = await make(account, url);
     const again = await make(account, url.toUpperCase().replace('/HOOKS', '/hooks'));
     expect(again).toEqual({ endpointId, url, reused: true, enabled: true, events: ['esim.purchased'] });
     expect(await make(account, `${url}/other`)).toMatchObject({ secret: expect.any(String) as string });
     expect(await endpointsOf(account)).toHaveLength(2);
-    // Somebody else's is somebody else's.
+    // Another account's endpoint is not used.
     expect(await make(await operator.makeAccount('USD'), url)).toHaveProperty('secret');
   });
 
-  it('takes one that is switched off as well, and says that it is; one that was deleted is made anew', async () => {
+  it('uses a disabled endpoint and says so; makes a new one for a deleted one', async () => {
     const account = await operator.makeAccount('USD');
     const { endpointId } = await make(account, url);
     const now = new Date();
     await updateEndpoint(operator.world, account, String(endpointId), { enabled: false, now });
     expect(await make(account, url)).toMatchObject({ endpointId, reused: true, enabled: false });
     await deleteEndpoint(operator.world, account, String(endpointId), now);
-    const anew = await make(account, url);
-    expect(anew).toHaveProperty('secret');
-    expect(anew['endpointId']).not.toBe(endpointId);
+    const again = await make(account, url);
+    expect(again).toHaveProperty('secret');
+    expect(again['endpointId']).not.toBe(endpointId);
   });
 
-  it('makes one endpoint, however many commands ask for it at once', async () => {
+  it('makes one endpoint, however many commands request it at once', async () => {
     const account = await operator.makeAccount('USD');
     const all = await Promise.all(Array.from({ length: 6 }, () => make(account, url)));
     expect(new Set(all.map(({ endpointId }) => endpointId)).size).toBe(1);
@@ -167,7 +167,7 @@ describe('key create with a webhook URL', () => {
     expect(await endpointsOf(account)).toHaveLength(1);
   });
 
-  it('leaves no endpoint where the key cannot be made', async () => {
+  it('makes no endpoint when the key cannot be made', async () => {
     const account = await operator.makeAccount('USD');
     const { accounts, world: db, parts } = operator;
     const clock = { now: () => new Date() };
@@ -200,7 +200,7 @@ describe('key create with a webhook URL', () => {
       ['webhookUrl', 'public hostname'],
     ],
     ['another scheme', () => '--webhook-url ftp://127.0.0.1/hooks', ['webhookUrl', 'http']],
-  ])('%s: refused with the reason, no key is made', async (_what, flags, words) => {
+  ])('is refused with the reason, and makes no key: %s', async (_what, flags, words) => {
     const before = await operator.everything();
     const line = `key create --account ${ngn} ${operator.keyFlags()} ${flags()}`;
     const { code, stdout, stderr } = await operator.run(line);

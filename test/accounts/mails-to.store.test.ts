@@ -1,4 +1,3 @@
-// How many mails an address gets.
 import { afterAll, expect, it } from 'vitest';
 import {
   deleteEndedSignIns,
@@ -16,7 +15,7 @@ const NOW = new Date('2026-03-01T10:00:00.000Z');
 const later = (ms: number): Date => new Date(NOW.getTime() + ms);
 const HOUR_MS = 3_600_000;
 
-it('are few within an hour, however they are asked for, and the next hour begins anew', async () => {
+it('mails to an address are limited within an hour, whatever triggers them; the next hour starts at zero', async () => {
   const turns = await Promise.all(
     Array.from({ length: 12 }, (_, index) =>
       takeMailTurn(books.accounts, 'reset', index % 2 === 0 ? 'ada@shop.example' : 'Ada@Shop.example', NOW),
@@ -28,26 +27,26 @@ it('are few within an hour, however they are asked for, and the next hour begins
   expect(await takeMailTurn(books.accounts, 'reset', 'ada@shop.example', later(HOUR_MS + 1))).toBe(true);
 });
 
-it('of one kind leave room for the others: who signs up with an address does not keep its owner from a new password', async () => {
+it('mails of one kind do not use up the limit of another: a stranger’s sign-ups do not block the owner’s password reset', async () => {
   for (let n = 0; n <= MAX_MAILS_AN_HOUR; n += 1)
     await takeMailTurn(books.accounts, 'sign-up', 'cy@shop.example', NOW);
   expect(await takeMailTurn(books.accounts, 'sign-up', 'cy@shop.example', NOW)).toBe(false);
   expect(await takeMailTurn(books.accounts, 'reset', 'cy@shop.example', NOW)).toBe(true);
 });
 
-it('invitations are counted by account for a day', async () => {
+it('mails with invitations are counted by account for a day', async () => {
   const turns: boolean[] = [];
   for (let n = 0; n <= MAX_INVITATIONS_A_DAY; n += 1)
     turns.push(await takeInvitationTurn(books.accounts, 'acc-1', later(n)));
   expect(turns.filter(Boolean)).toHaveLength(MAX_INVITATIONS_A_DAY);
-  // Tidying forgets none of them too early.
+  // Cleaning up removes none of them too early.
   await deleteEndedSignIns(books.accounts, later(23 * HOUR_MS));
   expect(await takeInvitationTurn(books.accounts, 'acc-1', later(23 * HOUR_MS))).toBe(false);
   expect(await takeInvitationTurn(books.accounts, 'acc-2', NOW)).toBe(true);
   expect(await takeInvitationTurn(books.accounts, 'acc-1', later(24 * HOUR_MS + 1))).toBe(true);
 });
 
-it('keeps no address, and no count for longer than it is needed', async () => {
+it('counts of mails contain no address, and are deleted when they are no longer needed', async () => {
   await takeMailTurn(books.accounts, 'reset', 'eve@shop.example', NOW);
   const rows = await books.accounts.selectFrom('mails_to').selectAll().execute();
   expect(JSON.stringify(rows.map((row) => row.address_sha256.toString('utf8')))).not.toContain(

@@ -1,5 +1,5 @@
-// Every route that takes the session of a member × who calls: each role, the owner of another account, nobody, another site, an operator. The routes
-// are those of the table, so a new one is asked here as well.
+// Every route that takes a member's session × the caller: each role, the owner of another account, no session, another site, an operator. The routes
+// come from the route table, so a new route is tested here as well.
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
@@ -28,7 +28,7 @@ const all = [...ofMembers, ...inPlaceOfKeys].map((route) => [nameOf(route), rout
 const neededBy = ({ memberPermission, scope }: Route): MemberPermission =>
   memberPermission ?? permissionOfScope(scope);
 
-/** Ids of nothing: who is let in hears that there is no such thing, or what is wrong with the body. */
+/** Ids that do not exist: an allowed caller gets "not found", or what is wrong with the body. */
 const ID_PREFIX: Readonly<Record<string, string>> = {
   userId: 'user',
   invitationId: 'inv',
@@ -58,7 +58,7 @@ beforeAll(async () => {
 });
 afterAll(() => stack.close());
 
-/** Each from an address of its own: one may fail a hundred times a minute. */
+/** Each from its own address, since an address may fail a hundred times a minute. */
 let asked = 0;
 const ask = (user: User, route: Route, headers: Record<string, string> = {}): Promise<Answer> =>
   user.ask(route.method, targetOf(route), {
@@ -92,7 +92,7 @@ describe('others', () => {
     for (const known of [owner.accountId, owner.email]) expect(answer.text).not.toContain(known);
   });
 
-  it.each(all.filter(([, { key }]) => key !== 'optional'))('nobody: %s', async (_name, route) => {
+  it.each(all.filter(([, { key }]) => key !== 'optional'))('without a session: %s', async (_name, route) => {
     const headers = { 'Simway-Account': owner.accountId, 'Simway-Environment': 'test' };
     const { method } = route;
     const body = method === 'GET' || method === 'DELETE' ? undefined : {};
@@ -111,7 +111,7 @@ describe('others', () => {
     },
   );
 
-  it('an operator, who is a member of nothing: every route', async () => {
+  it('an operator is refused on every route, since operators are members of no account', async () => {
     const person = await signedIn(stack, 'ADMIN');
     const browser = openBrowser(stack);
     await browser.call('POST', '/auth/sessions', { body: { email: person.email, password: PASSWORD } });
@@ -126,7 +126,7 @@ describe('others', () => {
     }
   });
 
-  it.each(ofUsers)('nobody, and a page of another site: %s', async (_name, route) => {
+  it.each(ofUsers)('without a session, or from a page of another site: %s', async (_name, route) => {
     const body = route.method === 'GET' || route.method === 'DELETE' ? undefined : {};
     const answer = await openBrowser(stack).call(route.method, targetOf(route), { body });
     expect([answer.status, codeOf(answer)]).toEqual([401, 'UNAUTHORIZED']);
@@ -143,7 +143,7 @@ describe('others', () => {
     expect([answer.status, codeOf(answer)]).toEqual([401, 'UNAUTHORIZED']);
   });
 
-  it('an owner who names what belongs to another account: not found, as with an id of nothing', async () => {
+  it('an owner gets "not found" for what belongs to another account, as for an unknown id', async () => {
     const member = (await members.get('FINANCE')!.ask('GET', '/auth/me')).body.data as unknown as {
       user: { userId: string };
     };
@@ -166,7 +166,7 @@ describe('others', () => {
     expect(removed.status).toBeLessThan(300);
   });
 
-  it('changed nothing', async () => {
+  it('none of these requests changed anything', async () => {
     const people = (await owner.ask('GET', '/account/members')).body.data as unknown as { items: object[] };
     expect(people.items).toHaveLength(MEMBER_ROLES.length);
     expect((await owner.ask('GET', '/account')).body.data).toMatchObject({ name: 'Ada Ltd' });

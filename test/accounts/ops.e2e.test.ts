@@ -1,5 +1,5 @@
-// People at work on the whole service, over HTTP alone: the first ones come by command, make the others together, and each puts right what
-// their role allows. What it does not is refused and on record; nothing that installs an eSIM is ever shown.
+// Operators on the whole service, over HTTP only: the first is made by a command and makes the others with a second person. Each repairs what
+// their role allows. A refused action is recorded, and nothing that installs an eSIM is ever shown.
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { newBuyer, untilClosed, type Buyer } from '../support/buyer.ts';
@@ -14,18 +14,18 @@ import { until } from '../support/until.ts';
 
 let stack: Stack;
 let buyer: Buyer;
-/** The command that made the first administrator, before there was anybody. */
+/** The command that made the first administrator, before any other operator existed. */
 let shell: CommandResult;
 let support: Person;
 let operations: Person;
 let finance: Person;
 let secondFinance: Person;
 let admin: Person;
-/** Of everything that people were answered. */
-const heard: string[] = [];
+/** All answers to operators. */
+const answerTexts: string[] = [];
 beforeAll(async () => {
   stack = await startStack({
-    // A second person for every amount of a sandbox package, $2.30, and for what one moves beyond $3 in a day.
+    // A second person is needed for every amount of a sandbox package, $2.30, and for what one person moves beyond $3 in a day.
     env: {
       ...SIGN_IN_ENV,
       SIMWAY_TEST_TIMINGS: JSON.stringify(PLANTING_PACE),
@@ -55,7 +55,7 @@ async function hearing(coming: Promise<Person>): Promise<Person> {
     ...person,
     call: async (...given) => {
       const answer = await person.call(...given);
-      heard.push(answer.text);
+      answerTexts.push(answer.text);
       return answer;
     },
   };
@@ -67,7 +67,7 @@ const movesPath = (transactionId: string): string => `/ops/purchases/${transacti
 const ask = (who: Person, transactionId: string, move: object): Promise<Answer> =>
   who.call('POST', movesPath(transactionId), { ...REASON, ...move });
 
-/** How an answer ended: its status, and the refusal's code where there is one. */
+/** The status of an answer, and the refusal's code if there is one. */
 function endOf({ status, body }: Answer): unknown[] {
   const { error } = body as unknown as { error?: { code: string; refusal?: string } | string };
   if (typeof error === 'string') return [status, error];
@@ -80,7 +80,7 @@ async function delivered(): Promise<string> {
   return body.transactionId;
 }
 
-/** Bought, held, and the supplier does not deliver; a person was called. */
+/** Bought and held, the supplier does not deliver, and an alert was raised. */
 async function stuckPurchase(): Promise<string> {
   const { body } = await buyer.buy('SIM-NEVER-ALLOCATE');
   await until(
@@ -105,8 +105,8 @@ const auditOf = (actor: string) =>
     .orderBy('id')
     .execute();
 
-describe('the first one', () => {
-  it('comes by command, chooses a password, and makes the others', async () => {
+describe('the first administrator', () => {
+  it('is made by command, chooses a password, and makes the others', async () => {
     expect({ code: shell.code, stderr: shell.stderr }).toEqual({ code: 0, stderr: '' });
     const made = JSON.parse(shell.stdout) as Record<string, string>;
     expect(made).toMatchObject({ email: 'first@operator.example', role: 'ADMIN', mustChangePassword: true });
@@ -158,13 +158,13 @@ describe('the first one', () => {
     ]);
   });
 
-  it('signs out, and the token is worth nothing', async () => {
+  it('signs out, and the token no longer works', async () => {
     const once = await signedIn(stack, 'ADMIN');
     expect(endOf(await once.call('DELETE', '/ops/sessions/current'))).toEqual([200]);
     expect(endOf(await once.call('GET', '/ops/me'))).toEqual([401, 'INVALID_TOKEN']);
   });
 
-  it('is locked out by ten wrong passwords, hears the same as somebody who is not there, and comes back by command', async () => {
+  it('is locked out by ten wrong passwords with the same answer as for an unknown person, and is unlocked by command', async () => {
     const { email } = await signedIn(stack, 'SUPPORT');
     const statuses: unknown[] = [];
     const bodies = new Set<string>();
@@ -172,7 +172,7 @@ describe('the first one', () => {
     for (const given of [
       { email, password: 'wrong' },
       { email, password: PASSWORD },
-      { email: 'nobody@operator.example', password: PASSWORD },
+      { email: 'unknown@operator.example', password: PASSWORD },
     ]) {
       const answer = await signIn(stack, given);
       statuses.push(answer.status);
@@ -192,10 +192,10 @@ describe('the first one', () => {
 });
 
 describe('a purchase that is stuck', () => {
-  it('is found, told and delivered by operations; support may only look, and tries are on record', async () => {
+  it('is found, shown and delivered by operations; support may only check it, and refused actions are recorded', async () => {
     const id = await stuckPurchase();
-    const story = dataOf(await support.call('GET', `/ops/purchases/${id}`));
-    expect(story).toMatchObject({
+    const detail = dataOf(await support.call('GET', `/ops/purchases/${id}`));
+    expect(detail).toMatchObject({
       transactionId: id,
       status: 'PROCESSING',
       amount: 2.3,
@@ -203,7 +203,7 @@ describe('a purchase that is stuck', () => {
       attention: { reason: 'SUPPLIER_NEVER_ALLOCATED' },
       hold: { status: 'HELD', amount: 2.3 },
     });
-    expect((story['timeline'] as unknown[]).length).toBeGreaterThan(3);
+    expect((detail['timeline'] as unknown[]).length).toBeGreaterThan(3);
     expect(dataOf(await support.call('GET', movesPath(id)))).toMatchObject({
       state: 'delivering',
       yours: ['look-at-supplier'],
@@ -240,14 +240,14 @@ describe('a purchase that is stuck', () => {
     expect((await recordsOf(id))[0]).toEqual(['look-at-supplier', support.email, 'DONE', null, null]);
   });
 
-  it('is given back by whoever may cancel, once, however often it is asked for', async () => {
+  it('is refunded once by a person who may cancel, however often it is requested', async () => {
     const id = await stuckPurchase();
     const before = await buyer.balanceMinor();
     const both = await Promise.all([
       ask(operations, id, { move: 'cancel', ...NEVER_COMES }),
       ask(operations, id, { move: 'cancel', ...NEVER_COMES }),
     ]);
-    // $2.30 is above the limit: nothing is given back before somebody else agrees.
+    // $2.30 is above the limit, so nothing is refunded before a second person approves.
     expect(both.map(endOf)).toEqual([[202], [202]]);
     expect(await buyer.balanceMinor()).toBe(before);
     const moveId = String(dataOf(both[0])['moveId']);
@@ -261,7 +261,7 @@ describe('a purchase that is stuck', () => {
 });
 
 describe('money', () => {
-  it('above the limit takes two people: the same one is refused, on record, and the second makes it once', async () => {
+  it('above the limit takes two people: the same person is refused and recorded, and the second moves it once', async () => {
     const id = await delivered();
     const before = await buyer.balanceMinor();
     const gift = { move: 'credit-wallet', goodwill: true, amount: 2.1, currency: 'USD' };
@@ -288,7 +288,7 @@ describe('money', () => {
     expect(await buyer.balanceMinor()).toBe(before + 210n);
   });
 
-  it('is declined by a second person, and then not moved', async () => {
+  it('is not moved when a second person rejects it', async () => {
     const id = await delivered();
     const before = await buyer.balanceMinor();
     const asked = await ask(finance, id, { move: 'credit-wallet', goodwill: true });
@@ -302,7 +302,7 @@ describe('money', () => {
     expect(await buyer.balanceMinor()).toBe(before);
   });
 
-  it('that does not fit is refused with the reason and what would fit, and that is on record', async () => {
+  it('is not moved by an action that is not allowed: the refusal gives the reason and the allowed actions, and is recorded', async () => {
     const closed = await delivered();
     const open = (await buyOutside(stack, buyer.account)).transactionId;
     const refusals: readonly (readonly [string, object, string])[] = [
@@ -335,7 +335,7 @@ describe('money', () => {
 });
 
 describe('one administrator alone', () => {
-  it('credits no wallet, and cannot become the person who does', async () => {
+  it('cannot credit a wallet, or become the person who does', async () => {
     const id = await delivered();
     const before = await buyer.balanceMinor();
     const gift = { move: 'credit-wallet', goodwill: true };
@@ -351,7 +351,7 @@ describe('one administrator alone', () => {
     const change = await admin.call('PATCH', `/ops/people/${raised.personId}`, { role: 'FINANCE' });
     expect(endOf(change)).toEqual([200]);
     expect(endOf(await raised.call('GET', '/ops/me'))).toEqual([401, 'INVALID_TOKEN']);
-    // Whatever the answers hold opens nothing.
+    // Nothing in the answers opens anything.
     const tries = [
       [puppet.email, ...textsOf(made)],
       [support.email, ...textsOf(reset)],
@@ -369,7 +369,7 @@ describe('one administrator alone', () => {
 });
 
 describe('one person of finance alone', () => {
-  it('splits a refund into small ones, reaches the limit of a day, and then needs a second person', async () => {
+  it('can split a refund into small ones up to the daily limit, and then needs a second person', async () => {
     const splitter = await hearing(signedIn(stack, 'FINANCE'));
     const [one, other] = [await delivered(), await delivered()];
     const before = await buyer.balanceMinor();
@@ -377,7 +377,7 @@ describe('one person of finance alone', () => {
       ask(splitter, id, { move: 'credit-wallet', goodwill: true, amount, currency: 'USD' });
     const parts = [0.9, 0.8, 0.5].flatMap((amount) => [part(one, amount), part(other, amount)]);
     const statuses = (await Promise.all(parts)).map(({ status }) => status);
-    // $4.40 in all, of which at most $3 go without a second person.
+    // $4.40 in all, of which at most $3 move without a second person.
     expect(statuses).toContain(202);
     expect(await buyer.balanceMinor()).toBeLessThanOrEqual(before + 300n);
     const waits = await part(await delivered(), 1.3);
@@ -386,7 +386,7 @@ describe('one person of finance alone', () => {
     expect(endOf(await finance.call('POST', approve))).toEqual([200]);
   });
 
-  it('is not approved by somebody whose access the same person gave today', async () => {
+  it('gets no approval from a person whose access they gave today', async () => {
     const [asker, fresh] = await Promise.all([signedIn(stack, 'FINANCE'), signedIn(stack, 'FINANCE')]);
     const id = await delivered();
     const asked = await ask(asker, id, { move: 'credit-wallet', goodwill: true });
@@ -410,7 +410,7 @@ describe('one person of finance alone', () => {
   });
 });
 
-/** Every text in an answer's data, two levels deep. */
+/** All texts in an answer's data, two levels deep. */
 const textsOf = (data: Record<string, unknown>): string[] =>
   Object.values(data).flatMap((value) =>
     typeof value === 'string'
@@ -419,7 +419,7 @@ const textsOf = (data: Record<string, unknown>): string[] =>
   );
 
 describe('reconciliation and the books', () => {
-  it('a run ends without differences, and the books net to zero', async () => {
+  it('a run finds no differences, and the books net to zero', async () => {
     const ran = await until(
       () => finance.call('POST', '/ops/reconciliations', {}),
       ({ status }) => status === 200,
@@ -448,11 +448,11 @@ describe('reconciliation and the books', () => {
 });
 
 describe('secrets', () => {
-  it('no answer to anybody holds what installs an eSIM, a key, a password or a token', async () => {
+  it('no answer contains what installs an eSIM, a key, a password or a token', async () => {
     const secrets = (await allInstallSecrets(stack)).filter((one) => one.length > 3);
     expect(secrets.length).toBeGreaterThan(3);
-    expect(heard.length).toBeGreaterThan(40);
-    const all = heard.join('\n');
+    expect(answerTexts.length).toBeGreaterThan(40);
+    const all = answerTexts.join('\n');
     const tokens = [support, operations, finance, admin].map(({ token }) => token);
     const unsayable = [...secrets, ...tokens, buyer.account.apiKey, PASSWORD, 'scrypt', 'LPA:'];
     expect(unsayable.filter((secret) => givesAway(all, secret))).toEqual([]);

@@ -1,5 +1,5 @@
-// Promise A2: every route of the table × who calls: the owner, another user, another merchant, a live key while live is off, a revoked key,
-// nobody, the operator with a session. A route without a case fails. What others try changes nothing, and shows nothing of the owner's.
+// Promise A2: every route of the table × the caller: the owner, another user, another merchant, a live key while live is off, a revoked key,
+// no key, the operator with a session. A route without a case fails. Requests of others change nothing, and show nothing of the owner's.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createRouteTable } from '../../src/platform/composition/route-table.ts';
 import type { Route } from '../../src/platform/http/route.ts';
@@ -11,7 +11,7 @@ import { startStack, type Answer, type Stack, type TestAccount } from '../suppor
 import { until } from '../support/until.ts';
 import { startInbox, type Inbox } from '../support/webhook-inbox.ts';
 
-/** What the owner has. */
+/** What belongs to the owner. */
 interface Things {
   readonly transactionId: string;
   readonly esimId: string;
@@ -21,12 +21,12 @@ interface Things {
 }
 
 interface Case {
-  /** For the path's parameters and the query. */
+  /** Values for the path's parameters and the query. */
   readonly target: (things: Things) => string;
   readonly body?: (things: Things) => unknown;
-  /** What the owner is answered. */
+  /** The owner's answer. */
   readonly own: number;
-  /** What others are: a refusal; or `theirs`, an answer like the owner's about what is their own. */
+  /** The answer to others: a refusal; or `theirs`, an answer like the owner's, with their own data. */
   readonly foreign: 403 | 404 | 'theirs';
 }
 
@@ -55,7 +55,7 @@ function sandbox(action: string, body?: object, own = 200): Readonly<Record<stri
   };
 }
 
-/** Routes that take a key, in an order in which the owner can ask them one after the other. */
+/** Routes that take a key, in an order in which the owner can call them. */
 const CASES: Readonly<Record<string, Case>> = {
   'GET /api/esim/regions': { target: plain('/api/esim/regions'), own: 200, foreign: 'theirs' },
   'GET /api/esim/packages': {
@@ -93,7 +93,7 @@ const CASES: Readonly<Record<string, Case>> = {
   },
   [`POST ${BATCHES}`]: {
     target: plain(BATCHES),
-    // Refused, since an accepted one would change the owner's things while others are asked.
+    // Refused, since an accepted one would change the owner's data during the test.
     body: () => ({ rows: [{ reference: 'a', packageCode: 'SIM-TOO-DEAR' }] }),
     own: 400,
     foreign: 'theirs',
@@ -214,12 +214,12 @@ const CASES: Readonly<Record<string, Case>> = {
   ...sandbox('use-up'),
   ...sandbox('clock', { advanceSeconds: 60 }),
   ...sandbox('delete-profile'),
-  // It was installed before.
+  // The eSIM is installed already.
   ...sandbox('install', undefined, 409),
   ...sandbox('expire'),
 };
 
-/** The same for all callers: they hold no data of an account. */
+/** The same for all callers: they contain no data of an account. */
 const FOR_ALL = [
   'GET /api/settings/exchange-rate',
   'GET /api/openapi.json',
@@ -227,9 +227,9 @@ const FOR_ALL = [
   'GET /docs/{file}',
   'GET /i/copy.js',
 ];
-/** Whoever has the unguessable reference of a payment sees where it stands, and nothing else (docs/API.md). */
+/** A caller with the unguessable reference of a payment sees its status, and nothing else (docs/API.md). */
 const BY_REFERENCE = ['GET /pay/return', 'GET /pay/status'];
-/** Whoever has the unguessable link of an eSIM may install it (test/esims/install.http.test.ts). */
+/** A caller with the unguessable link of an eSIM may install it (test/esims/install.http.test.ts). */
 const BY_LINK = ['GET /i/{token}'];
 
 const routes = createRouteTable({ version: '1', brand: 'simway' });
@@ -305,7 +305,7 @@ async function acquire(): Promise<Things> {
   };
 }
 
-/** Each group fails from an address of its own: one may fail a hundred times a minute. */
+/** Each group fails from its own address, since an address may fail a hundred times a minute. */
 const from = (lastOctet: number) => ({ 'X-Forwarded-For': `127.0.0.${lastOctet}` });
 
 function ask(
@@ -322,7 +322,7 @@ function ask(
   });
 }
 
-/** What the owner's things look like, to the owner. */
+/** The owner's data as the owner sees it. */
 async function seen(): Promise<string[]> {
   const { esimId, transactionId, endpointId, messageId, batchId } = things;
   const paths = [
@@ -343,18 +343,18 @@ async function seen(): Promise<string[]> {
   return [esimId, ...answers.map(({ text }) => text.replaceAll(/"usageAsOf":"[^"]*"/g, ''))];
 }
 
-describe('the matrix is whole', () => {
-  it('every route that takes a key has a case, and every case a route', () => {
+describe('the matrix is complete', () => {
+  it('every route that takes a key has a case, and every case has a route', () => {
     const keyed = routes.filter(({ key }) => key === 'required' || key === 'optional').map(nameOf);
     expect(Object.keys(CASES).toSorted()).toEqual(keyed.toSorted());
   });
 
-  it('every other route is the same for all, or has a key rule of its own', () => {
+  it('every other route answers all callers alike, or has its own key rule', () => {
     const open = routes.filter(({ key }) => key === 'public').map(nameOf);
     expect(open.toSorted()).toEqual([...FOR_ALL, ...BY_REFERENCE, ...BY_LINK].toSorted());
   });
 
-  it('a route with a parameter that names a thing is refused to others', () => {
+  it('a route whose parameter names data of an account refuses others', () => {
     const named = all.filter(([name]) => /\{(?!packageCode)/.test(name));
     expect(named.filter(([, { foreign }]) => foreign === 'theirs')).toEqual([]);
     expect(named.length).toBeGreaterThan(8);
@@ -378,26 +378,26 @@ describe('others', () => {
     });
   });
 
-  describe('with the owner’s own keys that do not count here', () => {
-    it.each(all)('a revoked one: %s', async (name, one) => {
+  describe('the owner’s own keys that are not valid here', () => {
+    it.each(all)('a revoked key: %s', async (name, one) => {
       const answer = await ask(name, one, revokedKey, from(71));
       expect(answer.status).toBe(401);
     });
 
-    it.each(all)('a live one, while live is off: %s', async (name, one) => {
+    it.each(all)('a live key, while live is off: %s', async (name, one) => {
       const answer = await ask(name, one, liveKey);
       expect([answer.status, answer.body.error.code]).toEqual([503, 'ENVIRONMENT_UNAVAILABLE']);
     });
   });
 
-  it.each(KEY_NEEDED)('nobody: %s', async (name) => {
+  it.each(KEY_NEEDED)('no key: %s', async (name) => {
     const answer = await ask(name, CASES[name]!, undefined, from(72));
     expect(answer.status).toBe(401);
   });
 
   // By role and account, with a session of the dashboard: test/accounts/members.e2e.test.ts.
   it.each(routes.filter(({ key }) => key === 'session' || key === 'user' || key === 'member').map(nameOf))(
-    'a merchant’s key opens nothing of the operator’s and nothing of a user’s: %s',
+    'a merchant’s key opens no operator route and no route of the dashboard: %s',
     async (name) => {
       const [method = '', path = ''] = name.split(' ');
       const { transactionId } = things;
@@ -420,7 +420,7 @@ describe('the operator', () => {
   });
 
   it.each(routes.filter(({ key }) => key === 'required').map(nameOf))(
-    'is nobody to merchants’ routes: %s',
+    'is refused on merchants’ routes: %s',
     async (name) => {
       const { target, body } = CASES[name]!;
       const [method = ''] = name.split(' ');
@@ -429,7 +429,7 @@ describe('the operator', () => {
     },
   );
 
-  it('sees the owner’s purchase whole, and nothing that installs it', async () => {
+  it('sees the owner’s whole purchase, and nothing that installs the eSIM', async () => {
     const answer = await admin.call('GET', `/ops/purchases/${things.transactionId}`);
     expect(answer.status).toBe(200);
     for (const id of [owner.accountId, things.transactionId, things.esimId, things.messageId])

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { createPasswords } from '../../src/accounts/passwords.ts';
 
-it('hashes with 32 MiB three times over, unless told otherwise, and still reads hashes of another cost', async () => {
+it('a password is hashed with three passes of 32 MiB by default, and hashes with another cost can still be checked', async () => {
   const usual = createPasswords();
   const cheap = createPasswords({ cost: { logN: 5, r: 8, p: 1 } });
   const stored = await usual.hash('correct horse battery staple');
@@ -11,6 +11,6 @@ it('hashes with 32 MiB three times over, unless told otherwise, and still reads 
   expect(await usual.isRight(await cheap.hash('another one'), 'another one')).toBe(true);
 });
 
-it('never finds the password of an unknown person right', async () => {
+it('no password is accepted for an unknown person', async () => {
   expect(await createPasswords().isRight(undefined, '')).toBe(false);
 });

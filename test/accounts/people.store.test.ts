@@ -1,4 +1,4 @@
-/** People on a real Postgres: who is made, listed and found, and what a one-time password opens. */
+/** Operators on a real Postgres: how they are made, listed and found, and what a one-time password allows. */
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import { oneTimePassword } from '../../src/accounts/passwords.ts';
@@ -16,11 +16,11 @@ import { refusalOf } from '../support/books.ts';
 import { ADDRESS, codeOf, openOffice, OWN } from './people.support.ts';
 
 const { audit, books, deps, pass, person, sessions, settled, signIn } = await openOffice();
-/** Of an installation without anybody. */
+/** For an installation without operators. */
 const fresh = await openOffice();
 
 describe('people', () => {
-  it('are made once for an e-mail address, in whatever case', async () => {
+  it('are made once for an e-mail address, whatever its case', async () => {
     const { email } = await person();
     const again = createPerson(deps, { email: email.toUpperCase(), name: 'Again', role: 'ADMIN' }, 'a test');
     await expect(again).rejects.toMatchObject({
@@ -29,7 +29,7 @@ describe('people', () => {
     });
   });
 
-  it('keep id and e-mail address for ever, and are never removed', async () => {
+  it('keep id and e-mail address forever, and are never removed', async () => {
     const { personId } = await person();
     const run = (text: string) => refusalOf(sql.raw(text).execute(books.accounts));
     expect(await run(`update people set email = 'x@y.example' where id = '${personId}'`)).toBe(
@@ -44,7 +44,7 @@ describe('people', () => {
     );
   });
 
-  it('are listed in the order in which they came', async () => {
+  it('are listed in the order in which they were made', async () => {
     const before = await listPeople(deps, { page: 1, limit: 100 });
     const { personId } = await person('FINANCE');
     const after = await listPeople(deps, { page: 1, limit: 100 });
@@ -53,11 +53,11 @@ describe('people', () => {
     expect(JSON.stringify(after)).not.toContain('scrypt');
   });
 
-  it('that nobody knows are not found', async () => {
+  it('who do not exist are not found', async () => {
     expect(
-      await codeOf(changePerson(deps, { email: 'nobody@x.example' }, { disabled: true }, 'a test')),
+      await codeOf(changePerson(deps, { email: 'unknown@x.example' }, { disabled: true }, 'a test')),
     ).toBe('NOT_FOUND');
-    expect(await codeOf(resetPassword(deps, { email: 'nobody@x.example' }, 'a test'))).toBe('NOT_FOUND');
+    expect(await codeOf(resetPassword(deps, { email: 'unknown@x.example' }, 'a test'))).toBe('NOT_FOUND');
   });
 });
 
@@ -68,7 +68,7 @@ describe('access', () => {
   let made = 0;
   const newEmail = () => `access-${++made}@operator.example`;
 
-  it('of a new person takes two: neither half opens anything, and the second is for somebody else', async () => {
+  it('for a new person takes two people: neither half opens anything, and the second half is for the other administrator', async () => {
     const email = newEmail();
     const { firstHalf, person: view } = await createPerson(deps, newPerson(email), 'ada');
     expect(view.awaitsConfirmation).toMatchObject({ askedBy: 'ada' });
@@ -83,7 +83,7 @@ describe('access', () => {
     expect(await audit(view.personId)).toContain('bayo: person.confirm');
   });
 
-  it('is confirmed once, however many confirm it at once', async () => {
+  it('is confirmed once, however many people confirm it at once', async () => {
     const email = newEmail();
     await createPerson(deps, newPerson(email), 'ada');
     const codes = await Promise.all(
@@ -93,7 +93,7 @@ describe('access', () => {
     expect(codes.filter((code) => code === 'NOT_FOUND').length).toBe(9);
   });
 
-  it('is confirmed for the role that was read, not for one that it became since', async () => {
+  it('is confirmed for the role that was shown, not for a role assigned since', async () => {
     const email = newEmail();
     await createPerson(deps, { ...newPerson(email), role: 'SUPPORT' }, 'ada');
     await changePerson(deps, { email }, { role: 'ADMIN' }, 'ada');
@@ -121,26 +121,29 @@ describe('access', () => {
         await changePerson(deps, { email }, { disabled: false }, 'ada');
       },
     ],
-  ])('by %s takes two as well: the own password opens nothing until then', async (_how, change) => {
-    const { email, personId } = await settled();
-    await change(email);
-    expect(await codeOf(signIn(email, OWN))).toBe('UNAUTHORIZED');
-    const { role } = (await listPeople(deps, { page: 1, limit: 1_000 })).items.find(
-      (one) => one.personId === personId,
-    )!;
-    expect(await codeOf(confirmAccess(deps, { email }, role, 'ada'))).toBe('FORBIDDEN');
-    expect(await codeOf(confirmAccess(deps, { email }, role, 'bayo'))).toBe('done');
-    expect(await codeOf(signIn(email, OWN))).toBe('UNAUTHORIZED');
-  });
+  ])(
+    'by %s takes two people as well: the person’s own password opens nothing until then',
+    async (_how, change) => {
+      const { email, personId } = await settled();
+      await change(email);
+      expect(await codeOf(signIn(email, OWN))).toBe('UNAUTHORIZED');
+      const { role } = (await listPeople(deps, { page: 1, limit: 1_000 })).items.find(
+        (one) => one.personId === personId,
+      )!;
+      expect(await codeOf(confirmAccess(deps, { email }, role, 'ada'))).toBe('FORBIDDEN');
+      expect(await codeOf(confirmAccess(deps, { email }, role, 'bayo'))).toBe('done');
+      expect(await codeOf(signIn(email, OWN))).toBe('UNAUTHORIZED');
+    },
+  );
 
-  it('is not given by the same role, by enabling who is not disabled, or by a name', async () => {
+  it('is not given by setting the same role, by enabling a person who is not disabled, or by a new name', async () => {
     const { email } = await settled('FINANCE');
     for (const changes of [{ role: 'FINANCE' as const }, { disabled: false }, { name: 'Another' }])
       expect((await changePerson(deps, { email }, changes, 'ada')).given).toBeUndefined();
     expect(await codeOf(signIn(email, OWN))).toBe('done');
   });
 
-  it('that is given again voids the half that waited; so does disabling; after three days it is too late', async () => {
+  it('that is given again, or disabled, voids the earlier half; a half expires after three days', async () => {
     const email = newEmail();
     const before = await createPerson(deps, newPerson(email), 'ada');
     const after = await resetPassword(deps, { email }, 'bayo');
@@ -156,7 +159,7 @@ describe('access', () => {
     expect(await codeOf(confirm(email, 'chidi'))).toBe('NOT_FOUND');
   });
 
-  it('is confirmed by nobody for themself, over a session either', async () => {
+  it('cannot be confirmed by the person who gets it, not even in a session', async () => {
     const { email, personId } = await settled('ADMIN');
     const session = { person: { personId, email, name: 'A', role: 'ADMIN' } } as Session;
     const { person: bo } = await peopleUseCases.create(deps, session, newPerson(newEmail()));
@@ -170,7 +173,7 @@ describe('access', () => {
       );
   });
 
-  it('of the first administrator is whole at once, and of no other', async () => {
+  it('of the first administrator is complete at once, and of no other', async () => {
     const first = await createFirstAdmin(fresh.deps, { email: 'first@x.example', name: 'First' }, 'ada');
     expect(await codeOf(fresh.signIn('first@x.example', first?.oneTimePassword ?? ''))).toBe('done');
     expect(await createFirstAdmin(fresh.deps, { email: 'second@x.example', name: 'Second' }, 'ada')).toBe(
@@ -180,13 +183,13 @@ describe('access', () => {
 });
 
 describe('a one-time password', () => {
-  it('is never the same, and hard to misread', () => {
+  it('is different each time, and hard to misread', () => {
     const many = new Set(Array.from({ length: 1_000 }, oneTimePassword));
     expect(many.size).toBe(1_000);
     for (const one of many) expect(one).toMatch(/^[2-9A-HJ-NP-TV-Za-hj-km-np-tv-z]{5}(-\w{5}){3}$/);
   });
 
-  it('opens a session in which another is chosen, and nothing after that', async () => {
+  it('opens a session in which the person chooses another, and nothing after that', async () => {
     const { email, oneTime, personId } = await person();
     const { session } = await signIn(email.toUpperCase(), oneTime);
     expect(session).toMatchObject({ mustChangePassword: true, person: { personId, email } });
@@ -208,7 +211,7 @@ describe('a one-time password', () => {
     ]);
   });
 
-  it('is worth nothing after three days, in a session that is open too', async () => {
+  it('expires after three days, in an open session too', async () => {
     const { email, oneTime } = await person();
     pass(72 * 3_600_000 - 60_000);
     const { token } = await signIn(email, oneTime);

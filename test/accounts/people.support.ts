@@ -1,4 +1,4 @@
-// People of an operator and their sessions on books of their own, with a clock that the test moves and a password that costs little to hash.
+// Operators and their sessions in books of their own, with a clock that the test moves and a password that is cheap to hash.
 import { afterAll, beforeEach } from 'vitest';
 import { createPasswords, type Passwords } from '../../src/accounts/passwords.ts';
 import { confirmAccess, createPerson } from '../../src/accounts/people.ts';
@@ -12,7 +12,7 @@ export const WRONG = 'not the password at all';
 export const OWN = 'correct horse battery staple';
 export const ADDRESS = '203.0.113.7';
 
-/** Real scrypt, a thousandth of the work, and how often it was done. */
+/** Real scrypt with a thousandth of the work, and a count of its runs. */
 function countedPasswords(): Passwords & { hashed: number } {
   const real = createPasswords({ cost: { logN: 5, r: 8, p: 1 } });
   const counted = {
@@ -57,7 +57,7 @@ export async function openOffice() {
     deps,
     passwords,
     sessions,
-    /** Ids of those who were locked out, as operations hear of it. */
+    /** Ids of the people who were locked out, as operations is notified. */
     lockedOut,
     nowMs: () => nowMs,
     pass: (ms: number): void => {
@@ -65,7 +65,7 @@ export async function openOffice() {
     },
     person: newPerson,
     signIn,
-    /** Somebody with a password of their own. */
+    /** A person who has chosen a password. */
     settled: async (role: Role = 'SUPPORT') => {
       const { email, personId, oneTime } = await newPerson(role);
       const { session } = await signIn(email, oneTime);

@@ -1,4 +1,4 @@
-// Who may do what, literally: a role that gains or loses something is a decision that shows here. docs/OPERATIONS.md prints the same.
+// The exact permissions of each role, so that every change of a role shows here. docs/OPERATIONS.md prints the same.
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import {
@@ -45,13 +45,13 @@ describe.each(ROLES)('%s', (role) => {
       expect(rolesWith(permission).includes(role)).toBe(may(role, permission));
   });
 
-  test('makes exactly these moves', () => {
+  test('makes exactly these operator actions', () => {
     expect(OPERATOR_ACTIONS.filter((move) => mayPerform(role, move))).toEqual(MOVES_OF[role]);
     for (const move of OPERATOR_ACTIONS) expect(rolesFor(move).includes(role)).toBe(mayPerform(role, move));
   });
 });
 
-test('a replay makes no move that its role may not make by itself', () => {
+test('a replay makes no action that its role may not make by itself', () => {
   for (const role of rolesWith('replay'))
     for (const move of ['look-at-gateway', 'look-at-supplier', 'retry-delivery'] as const)
       expect(mayPerform(role, move)).toBe(true);
@@ -79,7 +79,7 @@ describe('docs/OPERATIONS.md', () => {
     }
   });
 
-  test('prints who makes which move', () => {
+  test('prints who makes which operator action', () => {
     for (const move of OPERATOR_ACTIONS) {
       const row = rows.find(([what]) => what === `\`${move}\``);
       expect(granted(row?.slice(1) ?? []), move).toEqual(rolesFor(move));

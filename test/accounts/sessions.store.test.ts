@@ -1,4 +1,4 @@
-/** Sessions on a real Postgres: what ends one, what guessing a password costs, and what is on record. */
+/** Sessions on a real Postgres: what ends one, how password guesses are limited, and what is recorded. */
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import { changePerson, confirmAccess, resetPassword } from '../../src/accounts/people.ts';
@@ -6,14 +6,14 @@ import { LOCK_MS, SESSION_IDLE_MS, SESSION_MS, sessionUseCases } from '../../src
 import { bindAll } from '../../src/platform/composition/bind.ts';
 import type { DomainError } from '../../src/domain/errors.ts';
 import type { AccountsDb } from '../../src/platform/database/tables.ts';
-import { untilSomeoneWaits } from '../support/books.ts';
+import { untilStatementWaits } from '../support/books.ts';
 import { ADDRESS, codeOf, openOffice, OWN, WRONG } from './people.support.ts';
 
 const { books, deps, lockedOut, nowMs, pass, passwords, person, sessions, settled, signIn } =
   await openOffice();
 
 describe('a session', () => {
-  it('ends after half an hour without a request, and a request begins the half hour anew', async () => {
+  it('ends after half an hour without a request; each request restarts the half hour', async () => {
     const { email } = await settled();
     const { token } = await signIn(email, OWN);
     for (let hours = 0; hours < 3; hours += 1) {
@@ -24,7 +24,7 @@ describe('a session', () => {
     expect(await codeOf(sessions.authenticate(token))).toBe('INVALID_TOKEN');
   });
 
-  it('ends after twelve hours, however busy', async () => {
+  it('ends after twelve hours, even when in use', async () => {
     const { email } = await settled();
     const { token, session } = await signIn(email, OWN);
     expect(session.expiresAt.getTime()).toBe(nowMs() + SESSION_MS);
@@ -37,7 +37,7 @@ describe('a session', () => {
     expect(await codeOf(sessions.authenticate(token))).toBe('INVALID_TOKEN');
   });
 
-  it('is ended by signing out, and others of the same person are not', async () => {
+  it('is ended by signing out; other sessions of the person are not', async () => {
     const { email } = await settled();
     const [one, other] = [await signIn(email, OWN), await signIn(email, OWN)];
     await sessions.signOut(one.session);
@@ -56,14 +56,14 @@ describe('a session', () => {
     for (const { token } of all) expect(await codeOf(sessions.authenticate(token))).toBe('INVALID_TOKEN');
   });
 
-  it('goes on through a change of name', async () => {
+  it('survives a change of name', async () => {
     const { email, personId } = await settled();
     const { token } = await signIn(email, OWN);
     await changePerson(deps, { id: personId }, { name: 'Another' }, 'a test');
     expect((await sessions.authenticate(token)).person.name).toBe('Another');
   });
 
-  it('goes on through a change of password by itself, and no other does', async () => {
+  it('survives a password change made in it; the person’s other sessions end', async () => {
     const { email } = await settled();
     const [here, elsewhere] = [await signIn(email, OWN), await signIn(email, OWN)];
     await sessions.changePassword(here.session, { current: OWN, next: `${OWN}!`, address: ADDRESS });
@@ -72,7 +72,7 @@ describe('a session', () => {
   });
 
   it.each(['', 'ops_', `ops_${'a'.repeat(42)}`, `ops_${'a'.repeat(44)}`, `simway_test_${'a'.repeat(38)}`])(
-    'is not opened by "%s", which costs no query',
+    'is not opened by "%s", without a query',
     async (token) => {
       const { db, statements } = countingStatements(books.accounts);
       const counted = bindAll({ ...deps, db }, sessionUseCases);
@@ -81,13 +81,13 @@ describe('a session', () => {
     },
   );
 
-  it('that is not opened yet when the password is reset is never opened', async () => {
+  it('that is being opened while the password is reset is not opened', async () => {
     const { email, personId } = await settled();
     const late = await books.owner.transaction().execute(async (trx) => {
       await sql`select 1 from accounts.people where id = ${personId} for update`.execute(trx);
       // Its password was right when it was checked; now it waits for the row.
       const waiting = codeOf(signIn(email, OWN));
-      await untilSomeoneWaits(books.owner);
+      await untilStatementWaits(books.owner);
       await sql`update accounts.people set password_hash = 'scrypt$another' where id = ${personId}`.execute(
         trx,
       );
@@ -103,7 +103,7 @@ describe('wrong passwords', () => {
       expect(await codeOf(signIn(email, WRONG))).toBe('UNAUTHORIZED');
   };
 
-  it('nine in a row and then the right one: signed in, and counting begins anew', async () => {
+  it('nine in a row, then the right one: signs the person in, and resets the count', async () => {
     const { email } = await settled();
     for (let round = 0; round < 2; round += 1) {
       await fail(email, 9);
@@ -111,7 +111,7 @@ describe('wrong passwords', () => {
     }
   });
 
-  it('ten in a row lock somebody out for fifteen minutes, whatever comes then', async () => {
+  it('ten in a row lock the person out for fifteen minutes, whatever is tried then', async () => {
     const { email, personId } = await settled();
     await fail(email, 10);
     expect(lockedOut.filter((one) => one === personId)).toEqual([personId]);
@@ -125,7 +125,7 @@ describe('wrong passwords', () => {
     expect(LOCK_MS).toBe(15 * 60_000);
   });
 
-  it('end no session that is open, and a new password ends the lock', async () => {
+  it('end no open session, and a new password ends the lock', async () => {
     const { email, personId } = await settled();
     const { token } = await signIn(email, OWN);
     await fail(email, 10);
@@ -136,18 +136,18 @@ describe('wrong passwords', () => {
     expect(await codeOf(signIn(email, `${firstHalf}-${secondHalf}`))).toBe('done');
   });
 
-  it('fifty at once count like fifty one after the other', async () => {
+  it('fifty at once count like fifty in sequence', async () => {
     const { email, personId } = await settled();
     const guesses = Array.from({ length: 50 }, () => codeOf(signIn(email, WRONG)));
-    const heard = new Set(await Promise.all(guesses));
-    // Some hear that too many people sign in; nobody hears more.
-    heard.delete('SERVICE_UNAVAILABLE');
-    expect([...heard]).toEqual(['UNAUTHORIZED']);
+    const codes = new Set(await Promise.all(guesses));
+    // Some are answered that too many people sign in at the moment; there is no other answer.
+    codes.delete('SERVICE_UNAVAILABLE');
+    expect([...codes]).toEqual(['UNAUTHORIZED']);
     expect(lockedOut.filter((one) => one === personId)).toEqual([personId]);
     expect(await codeOf(signIn(email, OWN))).toBe('UNAUTHORIZED');
   });
 
-  it('count in a session too: a stolen token is no way to guess the password', async () => {
+  it('count in a session too: a stolen token does not allow guessing the password', async () => {
     const { email } = await settled();
     const { session } = await signIn(email, OWN);
     const guess = () =>
@@ -158,13 +158,13 @@ describe('wrong passwords', () => {
     expect(await codeOf(signIn(email, OWN))).toBe('UNAUTHORIZED');
   });
 
-  it('unknown, wrong, locked, disabled: one answer, after the same work', async () => {
+  it('get the same answer after the same work for unknown, locked and disabled people', async () => {
     const [locked, disabled, plain] = [await settled(), await settled(), await settled()];
     await fail(locked.email, 10);
     await changePerson(deps, { id: disabled.personId }, { disabled: true }, 'a test');
     const costs: object[] = [];
     for (const [email, password] of [
-      ['nobody@operator.example', OWN],
+      ['unknown@operator.example', OWN],
       [plain.email, WRONG],
       [locked.email, WRONG],
       [locked.email, OWN],
@@ -190,8 +190,8 @@ describe('wrong passwords', () => {
   });
 });
 
-describe('what is kept', () => {
-  it('opens nothing: no token, no password, whoever reads all of it', async () => {
+describe('the stored data', () => {
+  it('contains no usable token and no password', async () => {
     const { email, personId, oneTime } = await person('ADMIN');
     const { token, session } = await signIn(email, oneTime);
     await sessions.changePassword(session, { current: oneTime, next: OWN, address: ADDRESS });
@@ -208,7 +208,7 @@ describe('what is kept', () => {
     expect(all).toContain('scrypt$ln=5,r=8,p=1$');
   });
 
-  it('tells who tried what without the role for it', async () => {
+  it('shows who tried what without the role for it', async () => {
     const { email } = await settled('SUPPORT');
     const { session } = await signIn(email, OWN);
     const subject = 'GET /ops/books/daily';
@@ -230,7 +230,7 @@ describe('what is kept', () => {
     });
   });
 
-  it('sessions that ended a month ago are forgotten when their person comes again', async () => {
+  it('loses sessions that ended a month ago when their person signs in again', async () => {
     const { email, personId } = await settled();
     await signIn(email, OWN);
     pass(31 * 24 * 3_600_000);

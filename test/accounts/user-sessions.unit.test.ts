@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { cookieLine, cookieNames } from '../../src/accounts/user-sessions.ts';
 
-it('cookies over https are bound to the host and Secure; on this machine they are neither', () => {
+it('cookies over https are bound to the host and Secure; on a local machine they are neither', () => {
   const line = (publicUrl: string) =>
     cookieLine({ name: cookieNames(publicUrl).session, value: 'v' }, publicUrl);
   expect(line('https://api.example.com')).toMatch(

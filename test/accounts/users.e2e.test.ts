@@ -1,15 +1,15 @@
-// Users of the dashboard: signing up and in, sessions, second factors, invitations, keys, recent requests. On the whole service.
+// Users of the dashboard: sign-up, sign-in, sessions, second factors, invitations, keys, recent requests. On the whole service.
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readContract } from '../support/http/contract.ts';
-import type { Reply } from '../support/http/door.ts';
+import type { Reply } from '../support/http/api.ts';
 import {
   accountOf,
   askAboutColleagues,
   codeOf,
   colleague,
   data,
-  heard,
+  answers,
   mailOf,
   me,
   messageOf,
@@ -47,14 +47,14 @@ describe('signing up', () => {
     currency: 'NGN',
   });
 
-  it('a mail, a link, an account of which one is the owner, a key, and a call with the key', async () => {
+  it('takes a mail, a link, an account with its owner, a key, and a first call with the key', async () => {
     const browser = openBrowser(stack);
     const email = uniqueEmail('grace');
     const sent = await browser.call('POST', '/auth/users', { body: body(email.toUpperCase()) });
     expect([sent.status, browser.setCookies]).toEqual([202, []]);
     expect(mailOf(sent)).toMatchObject({ to: email, subject: 'Confirm your e-mail address' });
     expect(mailOf(sent)?.text).toContain(mailOf(sent)?.link);
-    // Browsers send what stands behind # to no server.
+    // Browsers send no server the part behind #.
     expect(new URL(mailOf(sent)!.link).search).toBe('');
 
     const early = await signIn(browser, email);
@@ -149,7 +149,7 @@ describe('signing up', () => {
     );
   });
 
-  it('a known address: the same answer, and a mail that says so', async () => {
+  it('with a known address gets the same answer, and a mail that says so', async () => {
     const known = await signedUp(stack);
     const sent = await openBrowser(stack).call('POST', '/auth/users', { body: body(known.email) });
     expect(sent.status).toBe(202);
@@ -157,7 +157,7 @@ describe('signing up', () => {
     expect((await me(known.browser)).status).toBe(200);
   });
 
-  it('signing up again replaces what was not confirmed: the earlier link works no more', async () => {
+  it('again replaces an unconfirmed sign-up: the earlier link no longer works', async () => {
     const email = uniqueEmail('twice');
     const stranger = await openBrowser(stack).call('POST', '/auth/users', {
       body: { ...body(email), password: 'a password of a stranger' },
@@ -174,7 +174,7 @@ describe('signing up', () => {
     expect((await signIn(openBrowser(stack), email)).status).toBe(200);
   });
 
-  it('nobody confirms what a stranger signed up for: the owner of the mailbox has another password', async () => {
+  it('with another person’s address gives the stranger no access: the owner of the mailbox sets another password', async () => {
     const email = uniqueEmail('owner');
     const browser = openBrowser(stack);
     const own = await browser.call('POST', '/auth/users', { body: body(email) });
@@ -184,7 +184,7 @@ describe('signing up', () => {
       browser.call('POST', '/auth/users/confirm', {
         body: { token: tokenOf(mailOf(answer)), password: USER_PASSWORD },
       });
-    // The first link is void, and the second one is of the stranger's sign-up.
+    // The first link is void, and the second one belongs to the stranger's sign-up.
     expect([(await confirm(own)).status, (await confirm(second)).status]).toEqual([400, 401]);
     expect((await signIn(openBrowser(stack), email, mallory.password)).status).toBe(403);
     const third = await browser.call('POST', '/auth/users', { body: body(email) });
@@ -195,10 +195,10 @@ describe('signing up', () => {
   it.each([
     [{ password: 'short' }, 'password: must have at least 12 characters'],
     [{ password: 'password1234' }, 'password: must not be a common password'],
-    [{ email: 'nobody' }, 'email: must be an e-mail address'],
+    [{ email: 'not-an-address' }, 'email: must be an e-mail address'],
     [{ currency: 'EUR' }, 'currency: must be one of NGN, USD'],
     [{ companyName: '' }, 'companyName: must not be empty'],
-  ])('%o is refused beside its field', async (wrong, message) => {
+  ])('refuses %o and names its field', async (wrong, message) => {
     const answer = await openBrowser(stack).call('POST', '/auth/users', {
       body: { ...body(uniqueEmail('weak')), ...wrong },
     });
@@ -208,7 +208,7 @@ describe('signing up', () => {
 });
 
 describe('signing in', () => {
-  it('sets a cookie that no script reads and no other site sends; signing out ends it', async () => {
+  it('sets a cookie that scripts cannot read and other sites cannot send; signing out ends it', async () => {
     const { email } = await signedUp(stack);
     const browser = openBrowser(stack);
     expect(data(await signIn(browser, email.toUpperCase()))).toEqual({ secondFactor: false });
@@ -226,7 +226,7 @@ describe('signing in', () => {
     expect([late.status, codeOf(late)]).toEqual([401, 'SESSION_EXPIRED']);
   });
 
-  it('a token as the database has it opens nothing: the cookie is signed', async () => {
+  it('with a token as stored in the database is refused: the cookie is signed', async () => {
     const { browser } = await signedUp(stack);
     const [token = ''] = (browser.cookies.get('simway_session') ?? '').split('.');
     const { rows } =
@@ -241,7 +241,7 @@ describe('signing in', () => {
     }
   });
 
-  it('the same refusal for an unknown address, a wrong password and a locked user, whom a new password lets in', async () => {
+  it('refuses an unknown address, a wrong password and a locked user alike; a new password unlocks the user', async () => {
     const { email } = await signedUp(stack);
     const unknown = await signIn(openBrowser(stack), uniqueEmail('unknown'));
     const guesses: Answer[] = [];
@@ -269,7 +269,7 @@ describe('signing in', () => {
     expect((await signIn(browser, email, newPassword)).status).toBe(200);
   });
 
-  it('a link for a new password is void once the password has changed, by another link or by its owner', async () => {
+  it('by a password link is refused once the password has changed, by another link or by its owner', async () => {
     const user = await signedUp(stack);
     const link = async () =>
       tokenOf(
@@ -290,7 +290,7 @@ describe('signing in', () => {
     expect((await reset(late, 'a password of a thief')).status).toBe(400);
   });
 
-  it('of two cookies with one name the first counts, for all that is done', async () => {
+  it('uses the first of two cookies with the same name, everywhere', async () => {
     const [one, other] = [await signedUp(stack), await signedUp(stack)];
     const cookieOf = ({ browser }: User) => `simway_session=${browser.cookies.get('simway_session') ?? ''}`;
     const headers = { Cookie: `${cookieOf(one)}; ${cookieOf(other)}` };
@@ -299,7 +299,7 @@ describe('signing in', () => {
     expect([(await me(one.browser)).status, (await me(other.browser)).status]).toEqual([401, 200]);
   });
 
-  it('right passwords too count as tries: one user cannot keep everybody else from signing in', async () => {
+  it('counts right passwords as tries too: one user cannot block the sign-in of others', async () => {
     const { browser } = await signedUp(stack);
     const tries: number[] = [];
     for (let n = 0; n < 11; n += 1) {
@@ -311,14 +311,14 @@ describe('signing in', () => {
     expect((await me(browser)).status).toBe(200);
   });
 
-  it('ten tries a minute from one address', async () => {
+  it('allows ten tries a minute from one address', async () => {
     const browser = openBrowser(stack);
     const tries: number[] = [];
     for (let guess = 0; guess < 12; guess += 1) tries.push((await signIn(browser, 'a', 'b')).status);
     expect(tries).toEqual([...Array.from({ length: 10 }, () => 401), 429, 429]);
   });
 
-  it('ends when idle for 30 minutes, and after 12 hours', async () => {
+  it('lasts until 30 idle minutes, and 12 hours at most', async () => {
     const [idle, old, fine] = await Promise.all([signedUp(stack), signedUp(stack), signedUp(stack)]);
     const ageSession = (user: User, change: ReturnType<typeof sql>) =>
       sql`update accounts.user_sessions set ${change}
@@ -334,14 +334,14 @@ describe('signing in', () => {
       expect([answer.status, codeOf(answer)]).toEqual([401, 'SESSION_EXPIRED']);
     }
     expect((await me(fine.browser)).status).toBe(200);
-    // A request begins the idle time anew.
+    // A request restarts the idle time.
     const { rows } = await sql<{ minutes: number }>`
       select extract(epoch from expires_at - now()) / 60 as minutes from accounts.user_sessions
        where user_id = (select id from accounts.users where email = ${fine.email})`.execute(stack.owner);
     expect(Number(rows[0]?.minutes)).toBeGreaterThan(25);
   });
 
-  it('an expired session in the middle of work is a 401 that says so, also where a key is otherwise asked for', async () => {
+  it('that has expired answers 401 and says so, also on routes that otherwise take a key', async () => {
     const user = await signedUp(stack);
     await sql`update accounts.user_sessions set expires_at = now() - interval '1 second'
                where user_id = (select id from accounts.users where email = ${user.email})`.execute(
@@ -353,7 +353,7 @@ describe('signing in', () => {
     }
   });
 
-  it('a new password ends the other sessions; a wrong present one counts as a guess', async () => {
+  it('with a new password ends the other sessions; a wrong current password counts as a guess', async () => {
     const user = await signedUp(stack);
     const other = openBrowser(stack);
     await signIn(other, user.email);
@@ -369,7 +369,7 @@ describe('signing in', () => {
 });
 
 describe('a second factor', () => {
-  it('is added, asked for, taken once by recovery code, and removed', async () => {
+  it('is added, requested, replaced once by a recovery code, and removed', async () => {
     const { browser, email } = await signedUp(stack);
     const wrong = await browser.call('POST', '/auth/me/second-factor', { body: { password: 'wrong' } });
     expect(wrong.status).toBe(401);
@@ -383,7 +383,7 @@ describe('a second factor', () => {
     }>`select f::text as row from accounts.user_second_factors f`.execute(stack.owner);
     for (const plain of [secret, ...recoveryCodes]) expect(JSON.stringify(rows)).not.toContain(plain);
 
-    // Not in use before the first code.
+    // Not active before the first code.
     expect(data(await signIn(openBrowser(stack), email))).toEqual({ secondFactor: false });
     const confirm = (code: string) =>
       browser.call('POST', '/auth/me/second-factor/confirm', { body: { code } });
@@ -392,7 +392,7 @@ describe('a second factor', () => {
     await signIn(elsewhere, email);
     const first = totp(secret);
     expect((await confirm(first)).status).toBe(200);
-    // What was open elsewhere began without a code.
+    // Sessions opened elsewhere were opened without a code.
     expect(codeOf(await me(elsewhere))).toBe('SESSION_EXPIRED');
     expect(data(await me(browser))).toMatchObject({ user: { hasSecondFactor: true } });
 
@@ -403,13 +403,13 @@ describe('a second factor', () => {
     const send = (from: Browser, code: string) =>
       from.call('POST', '/auth/sessions/second-factor', { body: { code } });
     expect((await send(next, '000000')).status).toBe(401);
-    // The code that confirmed it was used.
+    // The code that confirmed the factor is used up.
     const thief = openBrowser(stack);
     await signIn(thief, email);
     expect((await send(thief, first)).status).toBe(401);
     const code = totp(secret, 1);
     expect((await send(next, code)).status).toBe(200);
-    // Whoever looked over a shoulder: a code counts once, though it stays right for a while, and nobody is signed in by it.
+    // Against shoulder surfing: a code works once, although it stays valid for a while, and it alone signs no user in.
     const watcher = openBrowser(stack);
     await signIn(watcher, email);
     expect((await send(watcher, code)).status).toBe(401);
@@ -424,7 +424,7 @@ describe('a second factor', () => {
       await signIn(from, email);
       expect((await send(from, recoveryCodes[0]!)).status).toBe(status);
     }
-    // Without the first step there is no second.
+    // The second step needs the first.
     expect((await send(openBrowser(stack), totp(secret))).status).toBe(401);
 
     const remove = (given: object) =>
@@ -453,14 +453,14 @@ describe('a second factor', () => {
       stack.owner,
     );
     expect(rows.map(({ detail }) => detail)).toEqual(
-      // The right one came too late.
+      // The right code came too late.
       Array.from({ length: 6 }, () => ({
         address: expect.any(String) as string,
         secondFactor: true,
         lockedOut: false,
       })),
     );
-    // Ten in a row lock it, at the operators' door as well.
+    // Ten in a row lock it, at the operators' sign-in as well.
     const next = openBrowser(stack);
     await signIn(next, email);
     for (let guess = 5; guess < 10; guess += 1) expect((await send(`00000${guess}`, next)).status).toBe(401);
@@ -493,7 +493,7 @@ describe('keys', () => {
     [{ allowedAddresses: ['203.0.113.7', '203.0.113.0/33'] }, 'allowedAddresses.1: must be an address'],
     [{ scopes: ['write'] }, 'scopes.0: must be among read, purchase'],
     [{ expiresAt: '2020-01-01T00:00:00Z' }, 'expiresAt: must be in the future'],
-  ])('%o is refused beside its field, and nothing is made', async (wrong, message) => {
+  ])('are not made from %o, which is refused and its field named', async (wrong, message) => {
     const owner = await signedUp(stack);
     const answer = await owner.ask('POST', '/account/keys', { body: { ...company(), ...wrong } });
     expect([answer.status, codeOf(answer)], answer.text).toEqual([400, 'VALIDATION_ERROR']);
@@ -501,7 +501,7 @@ describe('keys', () => {
     expect(data(await owner.ask('GET', '/account/keys'))).toEqual({ items: [] });
   });
 
-  it('of another account are not found', async () => {
+  it('of another account answer 404', async () => {
     const [owner, other] = await Promise.all([signedUp(stack), signedUp(stack)]);
     const made = await owner.ask('POST', '/account/keys', { body: company() });
     const { keyId } = data<{ keyId: string }>(made);
@@ -516,8 +516,8 @@ describe('keys', () => {
   });
 });
 
-describe('in place of a key', () => {
-  it('a member acts for the account by role, with the account’s limits', async () => {
+describe('a session in place of an API key', () => {
+  it('lets a member act for the account by role, with the account’s limits', async () => {
     const owner = await signedUp(stack);
     const [developer, finance, support] = await Promise.all(
       (['DEVELOPER', 'FINANCE', 'SUPPORT'] as const).map((role) => colleague(stack, owner, role)),
@@ -549,8 +549,8 @@ describe('in place of a key', () => {
   });
 });
 
-describe('the document', () => {
-  it('is true of every answer above, and each of its operations for users was asked', async () => {
+describe('the OpenAPI document', () => {
+  it('describes every answer above, and each of its operations for users was called', async () => {
     await askAboutColleagues(stack);
     const contract = await readContract({
       ask: async (target) => ({ ...replyOf(await stack.call('GET', target)) }),
@@ -561,7 +561,7 @@ describe('the document', () => {
           one.method === method &&
           new RegExp(`^${one.path.replaceAll(/\{\w+\}/g, '[^/]+')}$`).test(path.split('?', 1)[0] ?? ''),
       );
-    const asked = heard
+    const asked = answers
       .filter(({ path }) => /^\/(auth|account)/.test(path))
       .map(({ method, path, answer }) => ({ operation: found(method, path)!, answer }));
     for (const { operation, answer } of asked)
@@ -577,13 +577,13 @@ describe('the document', () => {
     expect(all.length).toBeGreaterThan(20);
   });
 
-  it('no answer holds a password, a session or a hash', () => {
-    const cookies = heard.flatMap(({ answer }) => answer.headers.getSetCookie());
+  it('describes answers without a password, a session or a hash', () => {
+    const cookies = answers.flatMap(({ answer }) => answer.headers.getSetCookie());
     const tokens = cookies
       .map((line) => /=([^;.]{20,})/.exec(line)?.[1])
       .filter((token) => token !== undefined);
     expect(tokens.length).toBeGreaterThan(20);
-    const texts = heard.map(({ answer }) => answer.text).join('\n');
+    const texts = answers.map(({ answer }) => answer.text).join('\n');
     for (const secret of [USER_PASSWORD, 'scrypt$', ...tokens]) expect(texts).not.toContain(secret);
   });
 });

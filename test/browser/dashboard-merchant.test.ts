@@ -36,7 +36,10 @@ beforeAll(async () => {
   });
   await new Promise<void>((resolve) => website.listen(0, '127.0.0.1', resolve));
   websiteUrl = `http://127.0.0.1:${(website.address() as AddressInfo).port}/`;
-  [browser, stack] = await Promise.all([openBrowser(), startStack({ env: SIGN_IN_ENV })]);
+  [browser, stack] = await Promise.all([
+    openBrowser(),
+    startStack({ env: SIGN_IN_ENV, wholeCatalogue: true }),
+  ]);
 });
 afterAll(async () => {
   await browser.close();

@@ -18,7 +18,10 @@ let ada: Person;
 let bayo: Person;
 
 beforeAll(async () => {
-  [browser, stack] = await Promise.all([openBrowser(), startStack({ env: SIGN_IN_ENV })]);
+  [browser, stack] = await Promise.all([
+    openBrowser(),
+    startStack({ env: SIGN_IN_ENV, wholeCatalogue: true }),
+  ]);
   [ada, bayo] = [await signedIn(stack, 'FINANCE'), await signedIn(stack, 'FINANCE')];
 });
 afterAll(async () => {

@@ -3,18 +3,18 @@
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { InstallView } from '../../src/esims/installing.ts';
-import { openDoor, type Door } from '../support/http/door.ts';
+import { startApi, type TestApi } from '../support/http/api.ts';
 import { keepScreenshot } from '../support/screenshots.ts';
 import { openBrowser, overflow, watchOrigins, watchTroubles } from './browser.ts';
 
 let browser: Browser;
-let door: Door;
+let api: TestApi;
 beforeAll(async () => {
-  [browser, door] = await Promise.all([openBrowser(), openDoor()]);
+  [browser, api] = await Promise.all([openBrowser(), startApi()]);
 });
 afterAll(async () => {
   await browser.close();
-  await door.close();
+  await api.close();
 });
 
 const PHONE = { width: 390, height: 844 };
@@ -41,9 +41,7 @@ function shows(changes: Partial<InstallView> = {}): void {
     matchingId: 'K2-1A2B3C-4D5E6F',
     ...changes,
   };
-  door.shop.replace('test', 'findInstallPage', (token) =>
-    Promise.resolve(token === TOKEN ? view : undefined),
-  );
+  api.shop.replace('test', 'findInstallPage', (token) => Promise.resolve(token === TOKEN ? view : undefined));
 }
 
 const NOTHING = { ac: '', smdpAddress: '', matchingId: '' };
@@ -58,7 +56,7 @@ async function open(
     ...options,
   });
   const page = await context.newPage();
-  await page.goto(`${door.server.url}/i/${token}${query}`);
+  await page.goto(`${api.server.url}/i/${token}${query}`);
   return page;
 }
 
@@ -120,7 +118,7 @@ describe.each([
     expect(await overflow(page)).toBe(0);
     expect(await smallTargets(page)).toEqual([]);
     expect(troubles).toEqual([]);
-    expect([...origins]).toEqual([door.server.url]);
+    expect([...origins]).toEqual([api.server.url]);
     await keepScreenshot(page, `ready-${colorScheme}-${language}`);
     await keepScreenshot(page, `ready-${colorScheme}-${language}-whole`);
     await page.context().close();

@@ -22,7 +22,7 @@ beforeAll(async () => {
   // Of its own, because the shared one tells nobody where its UI is.
   temporal = await startTestTemporal(folder);
   closers.push(() => temporal.stop());
-  stack = await startStack({ temporalAddress: temporal.address });
+  stack = await startStack({ temporalAddress: temporal.address, wholeCatalogue: true });
   closers.push(() => stack.close());
 });
 afterAll(async () => {

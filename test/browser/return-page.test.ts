@@ -1,20 +1,20 @@
 // The page that a buyer comes back to after a hosted checkout, in a real browser: it follows the payment by itself, with scripts and without.
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
-import { openDoor, type Door } from '../support/http/door.ts';
+import { startApi, type TestApi } from '../support/http/api.ts';
 import { openBrowser, watchOrigins, watchTroubles } from './browser.ts';
 import type { PaymentStatusView } from '../../src/payments/views.ts';
 
 let browser: Browser;
-let door: Door;
+let api: TestApi;
 beforeAll(async () => {
   browser = await openBrowser();
 });
 afterAll(() => browser.close());
 beforeEach(async () => {
-  door = await openDoor();
+  api = await startApi();
 });
-afterEach(() => door.close());
+afterEach(() => api.close());
 
 const REFERENCE = `txn-${'a'.repeat(32)}`;
 
@@ -28,10 +28,10 @@ function stands(status: PaymentStatusView['status'], changes: Partial<PaymentSta
     charge: { amountMinor: 1_917_812n, currency: 'NGN' },
     ...changes,
   };
-  door.shop.replace('test', 'findPaymentStatus', () => Promise.resolve(standing));
+  api.shop.replace('test', 'findPaymentStatus', () => Promise.resolve(standing));
 }
 
-const url = (): string => `${door.server.url}/pay/return?trxref=${REFERENCE}&reference=${REFERENCE}`;
+const url = (): string => `${api.server.url}/pay/return?trxref=${REFERENCE}&reference=${REFERENCE}`;
 const heading = (page: Page, text: string): Promise<void> =>
   page.getByRole('heading', { name: text }).waitFor({ timeout: 20_000 });
 
@@ -54,7 +54,7 @@ it('goes from waiting to paid to done by itself, then stops polling, and asks no
 
   expect(await page.locator('#standing').getAttribute('data-ask')).toBeNull();
   expect(troubles).toEqual([]);
-  expect([...origins]).toEqual([door.server.url]);
+  expect([...origins]).toEqual([api.server.url]);
   await page.close();
 });
 
@@ -63,8 +63,8 @@ it('survives a failed poll', async () => {
   const page = await browser.newPage();
   await page.goto(url());
   await heading(page, 'Checking your payment');
-  door.shop.failNext = new Error('storage is away');
-  await expect.poll(() => door.shop.failNext, { timeout: 20_000 }).toBeUndefined();
+  api.shop.failNext = new Error('storage is away');
+  await expect.poll(() => api.shop.failNext, { timeout: 20_000 }).toBeUndefined();
   stands('FAILED', { reason: 'PAYMENT_EXPIRED' });
   await heading(page, 'Not completed');
   expect(await page.getByRole('status').innerText()).toContain('did not arrive in time');

@@ -1,13 +1,13 @@
-// The list of changes, and lists that are not sent twice.
+// The list of changes, and lists with an ETag.
 import { sql } from 'kysely';
 import { afterEach, beforeEach, describe, expect, it, test } from 'vitest';
-import { openDoor, type Door } from '../support/http/door.ts';
+import { startApi, type TestApi } from '../support/http/api.ts';
 
-let door: Door;
+let api: TestApi;
 beforeEach(async () => {
-  door = await openDoor();
+  api = await startApi();
 });
-afterEach(() => door.close());
+afterEach(() => api.close());
 
 interface Changes {
   readonly data: {
@@ -18,13 +18,13 @@ interface Changes {
 }
 
 const read = async (query: string, key = 'usd') => {
-  const reply = await door.ask(`/api/esim/packages/changes${query}`, { key });
+  const reply = await api.ask(`/api/esim/packages/changes${query}`, { key });
   expect(reply.status).toBe(200);
   return (reply.json as Changes).data;
 };
 
 describe('changes of the catalogue', () => {
-  it('are read page by page from the first one kept, priced for the account, without a cost', async () => {
+  it('are read page by page from the oldest one kept, priced for the account, without our cost', async () => {
     const all = await read('?limit=500');
     expect(all).toMatchObject({ hasMore: false });
     expect(all.items).toContainEqual({
@@ -50,7 +50,7 @@ describe('changes of the catalogue', () => {
     expect(inNaira).toMatchObject({ price: 19178.13, currency: 'NGN' });
   });
 
-  it('can be followed from now on; the cursor stays while nothing is new', async () => {
+  it('can be followed from the current end; the cursor stays the same while there is nothing new', async () => {
     const { items, nextCursor } = await read('?since=now');
     expect(items).toEqual([]);
     expect(await read(`?since=${nextCursor}`)).toEqual({ items: [], nextCursor, hasMore: false });
@@ -61,20 +61,20 @@ describe('changes of the catalogue', () => {
   it('have no price where no current rate is known', async () => {
     const { rows } = await sql<{ id: bigint; at: Date }>`
       select id, observed_at as at from exchange_rates where currency = 'NGN' order by id desc limit 1`.execute(
-      door.shop.owner,
+      api.shop.owner,
     );
     const setAge = (at: Date) =>
-      sql`update exchange_rates set observed_at = ${at} where id = ${rows[0]!.id}`.execute(door.shop.owner);
+      sql`update exchange_rates set observed_at = ${at} where id = ${rows[0]!.id}`.execute(api.shop.owner);
     await setAge(new Date(0));
-    await sql`update revisions set revision = revision + 1 where name = 'rates'`.execute(door.shop.owner);
-    await door.shop.changePrices();
+    await sql`update revisions set revision = revision + 1 where name = 'rates'`.execute(api.shop.owner);
+    await api.shop.changePrices();
     try {
       expect((await read('', 'ngn')).items[0]).toMatchObject({ price: null, currency: 'NGN' });
       expect((await read('', 'usd')).items[0]!.price).not.toBeNull();
     } finally {
       await setAge(rows[0]!.at);
-      await sql`update revisions set revision = revision + 1 where name = 'rates'`.execute(door.shop.owner);
-      await door.shop.changePrices();
+      await sql`update revisions set revision = revision + 1 where name = 'rates'`.execute(api.shop.owner);
+      await api.shop.changePrices();
     }
   });
 
@@ -91,13 +91,13 @@ describe('changes of the catalogue', () => {
     `${Buffer.from('package-changes:12').toString('base64url')}=`,
     '%00',
   ])('refuse %s as a cursor', async (since) => {
-    const reply = await door.ask(`/api/esim/packages/changes?since=${since}`, { key: 'usd' });
+    const reply = await api.ask(`/api/esim/packages/changes?since=${since}`, { key: 'usd' });
     expect(reply).toMatchObject({ status: 400, json: { error: { code: 'VALIDATION_ERROR' } } });
     expect(reply.text).toContain('since');
   });
 
   it.each(['0', '501', 'x'])('refuse a limit of %s', async (limit) => {
-    const reply = await door.ask(`/api/esim/packages/changes?limit=${limit}`, { key: 'usd' });
+    const reply = await api.ask(`/api/esim/packages/changes?limit=${limit}`, { key: 'usd' });
     expect(reply).toMatchObject({ status: 400, json: { error: { code: 'VALIDATION_ERROR' } } });
   });
 });
@@ -109,49 +109,49 @@ const LISTS = [
   '/api/esim/packages/NG-5GB-30D',
 ];
 const etagOf = async (target: string, key = 'ngn') =>
-  (await door.ask(target, { key })).headers['etag'] as string;
+  (await api.ask(target, { key })).headers['etag'] as string;
 
 describe.each(LISTS)('GET %s', (target) => {
-  it('is not sent again to a caller who has it, in any form of the header, and asks no use case', async () => {
-    const first = await door.ask(target, { key: 'ngn' });
+  it('answers 304 to a caller who has it, for any form of the header, and calls no use case', async () => {
+    const first = await api.ask(target, { key: 'ngn' });
     const etag = first.headers['etag'] as string;
     expect(first).toMatchObject({
       status: 200,
       headers: { 'cache-control': 'private, no-cache', vary: 'X-API-Key' },
     });
     expect(etag).toMatch(/^"[\w-]{43}"$/);
-    door.shop.calls.length = 0;
+    api.shop.calls.length = 0;
     for (const given of [etag, `W/${etag}`, `"other", ${etag}`, '*']) {
       for (const method of ['GET', 'HEAD']) {
-        const again = await door.ask(target, { key: 'ngn', method, headers: { 'if-none-match': given } });
+        const again = await api.ask(target, { key: 'ngn', method, headers: { 'if-none-match': given } });
         expect(again).toMatchObject({ status: 304, text: '', headers: { etag, vary: 'X-API-Key' } });
         expect(again.headers).toHaveProperty('x-ratelimit-remaining');
         expect(again.headers).not.toHaveProperty('content-length');
         expect(again.headers).not.toHaveProperty('content-type');
       }
     }
-    expect(door.shop.calls).toEqual([]);
+    expect(api.shop.calls).toEqual([]);
   });
 
-  it('is sent to a caller who has something else', async () => {
+  it('answers 200 to a caller who has another version', async () => {
     for (const given of ['"other"', 'garbage', '', '"']) {
-      const reply = await door.ask(target, { key: 'ngn', headers: { 'if-none-match': given } });
+      const reply = await api.ask(target, { key: 'ngn', headers: { 'if-none-match': given } });
       expect(reply.status).toBe(200);
       expect(reply.text).not.toBe('');
     }
   });
 });
 
-test('an ETag is of the bytes: it outlives a revision that changes nothing, and differs between currencies', async () => {
+test('an ETag depends on the bytes: it survives a revision that changes nothing, and differs between currencies', async () => {
   const target = '/api/esim/packages?regionCode=NG';
   const [naira, dollars] = [await etagOf(target), await etagOf(target, 'usd')];
   expect(naira).not.toBe(dollars);
-  await door.shop.changePrices();
+  await api.shop.changePrices();
   expect(await etagOf(target)).toBe(naira);
 });
 
-test('a refusal has no ETag and is never a 304', async () => {
-  const reply = await door.ask('/api/esim/packages?regionCode=XX', {
+test('a refusal has no ETag and never becomes a 304', async () => {
+  const reply = await api.ask('/api/esim/packages?regionCode=XX', {
     key: 'ngn',
     headers: { 'if-none-match': '*' },
   });

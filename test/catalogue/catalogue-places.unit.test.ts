@@ -1,4 +1,4 @@
-// Every place of the sandbox's catalogue through the reader and the map: a country is a country under its own code, whatever that code is.
+// Every place of the sandbox's catalogue through the reader and the map: each country is listed as a country under its own code.
 import { describe, expect, it } from 'vitest';
 import { packagesOf, regionsOf } from '../../src/vendors/esim-access/map-catalogue.ts';
 import { allowanceText } from '../../src/catalogue/rules.ts';
@@ -20,7 +20,7 @@ describe.each([
 ])('%s', (_name, listed) => {
   const places = { globalCodes, locations: listed, imageHost };
 
-  it('every country is LC with its own code', () => {
+  it('lists every country as LC with its own code', () => {
     expect(countries.length).toBeGreaterThan(150);
     const regions = new Map(regionsOf(wirePackages, places).map((region) => [region.regionCode, region]));
     const wrong = countries.filter(({ code }) => {
@@ -30,7 +30,7 @@ describe.each([
     expect(wrong).toEqual([]);
   });
 
-  it('packages, and top-ups too, have the type of their place', () => {
+  it('gives packages, and top-ups too, the type of their place', () => {
     const scopes = new Map(catalogue.base.map((entry) => [entry.item.packageCode, entry.scope]));
     for (const type of ['BASE', 'TOPUP'] as const) {
       const { items } = packagesOf(wirePackages, type, places);
@@ -40,14 +40,14 @@ describe.each([
   });
 });
 
-it('names all global bundles, and Greenland is none of them', () => {
+it('all global bundles are recognised, and Greenland is none of them', () => {
   const regions = regionsOf(wirePackages, { globalCodes: new Set(), locations, imageHost });
   const globals = regions.filter((region) => region.regionType === 'GL').map((region) => region.regionCode);
   expect(globals).toEqual([...globalCodes]);
   expect(globals).not.toContain('GL');
 });
 
-it('the size in a name is the allowance that is listed', () => {
+it('the size in a package’s name is its listed allowance', () => {
   const sized = catalogue.base.flatMap(({ item }) => {
     const [, size, unit] = / (\d+)([MG]B)(?= |\/Day)/.exec(item.name) ?? [];
     return size === undefined ? [] : [{ item, named: `${size} ${unit}` }];

@@ -1,4 +1,4 @@
-// The catalogue and its prices on the whole service: a change at the supplier is told within one sync, and who can write to Redis sells nothing cheaper.
+// The catalogue and its prices on the whole service: a change at the supplier is published within one sync, and write access to Redis does not lower a price.
 import { afterAll, beforeAll, expect, inject, it } from 'vitest';
 import { Redis } from 'ioredis';
 import { insertRates } from '../../src/catalogue/store/rates.ts';
@@ -17,7 +17,7 @@ afterAll(async () => {
   await stack.close();
 });
 
-/** Of the list of changes, or of the feed. */
+/** From the list of changes, or from the feed. */
 interface Page {
   readonly items: readonly {
     readonly packageCode?: string;
@@ -27,14 +27,14 @@ interface Page {
   readonly nextCursor: string;
 }
 
-it('a change at the supplier is in the list of changes and in the feed of events after one sync', async () => {
+it('one sync publishes a change at the supplier in the list of changes and in the feed of events', async () => {
   const buyer = await newBuyer(stack);
   const schedule = stack.temporal.schedule.getHandle('syncCatalogue-schedule');
   const syncs = () =>
     until(
       async () => (await schedule.describe()).info,
       ({ runningActions, numActionsTaken }) => numActionsTaken > 0 && runningActions.length === 0,
-      { what: 'no sync under way' },
+      { what: 'no sync in progress' },
     );
   const page = async (path: string): Promise<Page> => {
     const answer = await buyer.read(path);
@@ -99,7 +99,7 @@ const FORGED = [
   { id: '1', currency: 'NGN', micros: '1000000', source: 'operator', observedAtMs: Date.now() + 3_600_000 },
 ];
 
-it('a made-up rate in Redis sells nothing for next to nothing', async () => {
+it('a forged rate in Redis does not lower any price', async () => {
   const buyer = await newBuyer(stack, { currency: 'NGN', fundsMinor: 10_000_000n });
   const revisionOf = async () => {
     const row = await stack.owner
@@ -113,7 +113,7 @@ it('a made-up rate in Redis sells nothing for next to nothing', async () => {
   const prefix = stack.env['SIMWAY_NAMESPACE_PREFIX'];
   for (let revision = known + 1; revision < known + 50; revision += 1)
     await redis.set(`${prefix}:cache:test:rates:${revision}`, JSON.stringify(FORGED));
-  // An honest observation makes every process read its rates again.
+  // A real observation makes every process read its rates again.
   const observedAt = new Date();
   await insertRates(stack.world, [
     { currency: 'NGN', micros: 1_700_000_000n, source: 'fixed', observedAt, status: 'GOOD' },

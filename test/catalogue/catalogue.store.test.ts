@@ -1,4 +1,4 @@
-/** Taking over a supplier's catalogue: what changed and nothing else, versions with when each was valid, withdrawn instead of removed. */
+/** Importing a supplier's catalogue: only differences are stored, versions have the time of their validity, packages are withdrawn and never removed. */
 import fc from 'fast-check';
 import { sql } from 'kysely';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
@@ -43,7 +43,7 @@ const a = basePackage({ packageCode: 'A' });
 const b = basePackage({ packageCode: 'B', cost: 7n });
 
 describe('replaceCatalogue', () => {
-  it('takes over what is new, field by field', async () => {
+  it('imports new packages, field by field', async () => {
     const regions = [
       region(),
       region({ regionCode: 'EU', regionName: 'Europe', regionType: 'RG', countryCode: null }),
@@ -64,7 +64,7 @@ describe('replaceCatalogue', () => {
     expect((await readCatalogue(books.world)).packages).toEqual([{ ...big, withdrawn: false }]);
   });
 
-  it('changes nothing, and wakes no process, when it stayed the same', async () => {
+  it('changes nothing, and notifies no process, when the catalogue is the same', async () => {
     await sync([a, b], 1);
     const before = await revision();
     expect(await sync([structuredClone(b), structuredClone(a)], 2)).toEqual(change);
@@ -78,7 +78,7 @@ describe('replaceCatalogue', () => {
     ['a duration unit', { durationUnit: 'MONTH' }],
     ['whether it can be topped up', { topUpAvailable: false }],
     ['an operator', { networks: [{ ...a.networks[0]!, operatorList: [] }] }],
-  ])('counts %s as changed, once, with a new version', async (_name, given) => {
+  ])('counts %s as one change, with a new version', async (_name, given) => {
     await sync([a, b], 1);
     const before = await revision();
     expect(await sync([{ ...a, ...given }, b], 2)).toEqual({ ...change, changed: 1 });
@@ -102,7 +102,7 @@ describe('replaceCatalogue', () => {
     expect(await versions('B')).toHaveLength(1);
   });
 
-  it('withdraws what is gone, keeps it, and takes it back when it returns', async () => {
+  it('withdraws a missing package, keeps it, and restores it when it returns', async () => {
     await sync([a, b], 1);
     const before = await revision();
     expect(await sync([b], 2)).toEqual({ ...change, withdrawn: 1 });
@@ -112,7 +112,7 @@ describe('replaceCatalogue', () => {
       ['B', false],
     ]);
     expect(await countPackages(books.world)).toBe(1);
-    // Gone for longer is no news.
+    // A package that stays missing is no change.
     expect(await sync([b], 3)).toEqual(change);
     expect(await revision()).toBe(before + 1);
     expect(await sync([a, b], 4)).toEqual({ ...change, changed: 1 });
@@ -125,7 +125,7 @@ describe('replaceCatalogue', () => {
     ]);
   });
 
-  it('wakes every process when only a region changed', async () => {
+  it('notifies every process when only a region changed', async () => {
     await sync([a], 1);
     for (const [minute, regions] of [
       [2, [region({ regionName: 'Federal Republic of Nigeria' })]],
@@ -139,13 +139,13 @@ describe('replaceCatalogue', () => {
     }
   });
 
-  it('takes the last word on a package that is listed twice', async () => {
+  it('uses the last entry of a package that is listed twice', async () => {
     expect(await sync([a, b, { ...a, name: 'Again' }], 1)).toEqual({ ...change, added: 2 });
     expect((await readCatalogue(books.world)).packages[0]).toMatchObject({ packageCode: 'A', name: 'Again' });
     expect(await sync([{ ...a, cost: 1n }, b, { ...a, name: 'Again' }], 2)).toEqual(change);
   });
 
-  it('takes over thousands at once', async () => {
+  it('imports thousands at once', async () => {
     const many = Array.from({ length: 2_501 }, (_, i) =>
       basePackage({ packageCode: `P${i}`, cost: BigInt(i) }),
     );
@@ -155,14 +155,14 @@ describe('replaceCatalogue', () => {
     expect(await countPackages(books.world)).toBe(2_501);
   });
 
-  it('at the same time in two processes leaves one catalogue, whole', async () => {
+  it('in two processes at the same time leaves one complete catalogue', async () => {
     await Promise.all(Array.from({ length: 4 }, (_, i) => sync([{ ...a, cost: BigInt(i) }, b], 1 + i)));
     expect(await brokenIntervals()).toEqual([]);
     const { packages } = await readCatalogue(books.world);
     expect(packages.map((item) => item.packageCode)).toEqual(['A', 'B']);
   });
 
-  it('with a clock that went back keeps versions in one unbroken row', async () => {
+  it('keeps versions in one unbroken row when the clock goes back', async () => {
     await sync([a], 10);
     await sync([{ ...a, cost: 1n }], 10);
     await sync([{ ...a, cost: 2n }], 5);
@@ -192,7 +192,7 @@ async function brokenIntervals(): Promise<string[]> {
   return rows.map((row) => row.package_code);
 }
 
-describe('any run of catalogues', () => {
+describe('any sequence of catalogues', () => {
   const codes = ['A', 'B', 'C', 'D'];
   const listing = fc
     .subarray(codes)
@@ -253,11 +253,11 @@ describe('top-ups', () => {
     expect((await readTopUps(books.world, 'A'))?.packages).toMatchObject([{ packageCode: 'T2', cost: 1n }]);
     await replaceTopUps(books.world, 'A', [], at(4));
     expect(await readTopUps(books.world, 'A')).toEqual({ lookedAt: at(4), packages: [] });
-    // Known by its code all the same.
+    // Known by its code even so.
     expect(await findTopUpPackage(books.world, 'T1')).toMatchObject({ packageCode: 'T1' });
   });
 
-  it('belong to no list of BASE packages, and a sync does not withdraw them', async () => {
+  it('are in no list of BASE packages, and a sync does not withdraw them', async () => {
     await sync([a], 1);
     await replaceTopUps(books.world, 'A', [topUp('T1')], at(2));
     await sync([a], 3);
@@ -277,7 +277,7 @@ describe('top-ups', () => {
     ]);
   });
 
-  it('are replaced by many at once without harm', async () => {
+  it('are replaced correctly by many processes at once', async () => {
     await sync([a, b], 1);
     await Promise.all(
       Array.from({ length: 8 }, (_, i) =>

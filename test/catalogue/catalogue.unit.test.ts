@@ -1,4 +1,4 @@
-/** Packages as people read them: allowance, validity, operators, and what an order freezes. */
+/** Packages in readable form: allowance, validity, operators, and what an order freezes. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
@@ -87,7 +87,7 @@ describe('what an order freezes', () => {
   });
 });
 
-describe('codes with a meaning', () => {
+describe('codes with a special meaning', () => {
   it('are those that callers and the supplier use', () => {
     expect(`${TOP_UP_PREFIX}ES-1`).toBe('TOPUP_ES-1');
     expect(UNLISTED_REGION_CODE).toBe('ZZ');

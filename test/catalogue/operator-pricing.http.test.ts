@@ -1,4 +1,4 @@
-// Rates and prices by finance over HTTP, on a real database: what is sold at afterwards, what waits for another person, and what the audit log says.
+// Finance sets rates and prices over HTTP, on a real database: the prices that apply, the rates that await another person, and the audit log.
 import { sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { replaceCatalogue } from '../../src/catalogue/store/catalogue.ts';
@@ -10,7 +10,7 @@ import { parseJson } from '../../src/platform/http/json.ts';
 import { pricingRoutes } from '../../src/catalogue/http/ops-routes.ts';
 import { openBooks, type Books } from '../support/books.ts';
 import { basePackage, region } from '../support/facts.ts';
-import { openDoor, type Door, type Reply } from '../support/http/door.ts';
+import { startApi, type TestApi, type Reply } from '../support/http/api.ts';
 import { openOperators, personOf, tokenOf } from '../support/http/operators.ts';
 import { generalError } from '../support/http/error-bodies.ts';
 
@@ -20,7 +20,7 @@ const SECOND = 'second@operator.example';
 const DAY_MS = 86_400_000;
 
 let books: Books;
-let door: Door;
+let api: TestApi;
 
 beforeAll(async () => {
   books = await openBooks();
@@ -30,14 +30,14 @@ beforeAll(async () => {
   await sql`update accounts.people set role = 'FINANCE', email = ${SECOND} where id = ${personOf('ADMIN')}`.execute(
     books.owner,
   );
-  door = await openDoor({ ops });
+  api = await startApi({ ops });
   const packages = [1, 2, 3, 4, 5].map((size) =>
     basePackage({ packageCode: `NG-${size}`, slug: `NG_${size}`, cost: BigInt(size) * 10_000n }),
   );
   await replaceCatalogue(books.world, { regions: [region()], packages }, new Date());
 });
 afterAll(async () => {
-  await door.close();
+  await api.close();
   await books.close();
 });
 beforeEach(async () => {
@@ -51,32 +51,32 @@ beforeEach(async () => {
 
 const tokens = { [FINANCE]: tokenOf('FINANCE'), [SECOND]: tokenOf('ADMIN') } as const;
 const get = (target: string): Promise<Reply> =>
-  door.ask(target, { headers: { authorization: `Bearer ${tokens[FINANCE]}` } });
+  api.ask(target, { headers: { authorization: `Bearer ${tokens[FINANCE]}` } });
 const post = (target: string, body: object, who: keyof typeof tokens = FINANCE): Promise<Reply> =>
-  door.ask(target, { method: 'POST', body, headers: { authorization: `Bearer ${tokens[who]}` } });
+  api.ask(target, { method: 'POST', body, headers: { authorization: `Bearer ${tokens[who]}` } });
 const dataOf = ({ json }: Reply) => (json as { data: Record<string, unknown> }).data;
 const setRate = (rate: unknown, more: object = {}): Promise<Reply> =>
   post('/ops/rates', { currency: 'NGN', rate, reason: REASON, ...more });
 const rateOf = async (currency: string): Promise<bigint | undefined> =>
   (await findGoodRates(books.world, currency))[0]?.micros;
 
-/** Of rates and prices, since the last call. */
-let heardUpTo = 0n;
+/** Audit entries about rates and prices, since the last call. */
+let lastAuditId = 0n;
 async function audited(): Promise<unknown[]> {
   const rows = await books.accounts
     .selectFrom('audit_log')
     .select(['id', 'actor', 'action', 'subject', 'detail'])
-    .where('id', '>', heardUpTo)
+    .where('id', '>', lastAuditId)
     .where((eb) => eb.or([eb('action', 'like', 'rate.%'), eb('action', 'like', 'prices.%')]))
     .orderBy('id')
     .execute();
-  heardUpTo = rows.at(-1)?.id ?? heardUpTo;
+  lastAuditId = rows.at(-1)?.id ?? lastAuditId;
   return rows.map(({ actor, action, subject, detail }) => ({ actor, action, subject, detail }));
 }
 beforeEach(() => audited());
 
 describe('setting a rate', () => {
-  test('within the bound applies at once, in every process, with who and why on record', async () => {
+  test('within the bound applies at once, in every process, with author and reason recorded', async () => {
     const { rates } = await readRevisions(books.world);
     const reply = await setRate(1_550.25);
     expect(reply.status).toBe(200);
@@ -101,7 +101,7 @@ describe('setting a rate', () => {
     });
   });
 
-  test('exactly 10 % off applies, a little more waits', async () => {
+  test('applies when it is exactly 10 % off, and waits when it is more', async () => {
     expect((await setRate(1_650)).status).toBe(200);
     await sql`delete from test.exchange_rates where source = 'operator'`.execute(books.owner);
     expect((await setRate(1_650.000001)).status).toBe(202);
@@ -146,7 +146,7 @@ describe('small steps by one person', () => {
     status: 'GOOD' as const,
   });
 
-  test('go no further than 10 % from what nobody of them made', async () => {
+  test('stay within 10 % of the last rate that this person did not set', async () => {
     expect((await setRate(1_365)).status).toBe(200);
     for (const rate of [1_242, 1_300]) {
       const reply = await setRate(rate);
@@ -154,7 +154,7 @@ describe('small steps by one person', () => {
     }
     expect(await rateOf('NGN')).toBe(1_365_000_000n);
     expect((await setRate(1_400)).status).toBe(200);
-    // Also on the next day: the last of what a provider observed still counts.
+    // Also on the next day: the last rate observed by a provider still counts.
     await sql`update test.exchange_rates set observed_at = observed_at - interval '25 hours'`.execute(
       books.owner,
     );
@@ -164,20 +164,20 @@ describe('small steps by one person', () => {
     expect((await setRate(1_300)).status).toBe(202);
   });
 
-  test('go on from what a second person confirmed', async () => {
+  test('may go on from a rate that a second person confirmed', async () => {
     const waits = await setRate(1_300);
     await post(`/ops/rates/${String(dataOf(waits)['rateId'])}/confirm`, { reason: REASON }, SECOND);
     expect((await setRate(1_200)).status).toBe(200);
     expect((await setRate(1_100)).status).toBe(202);
   });
 
-  test('at once are no way either, and earlier days do not count where there are newer rates', async () => {
+  test('at the same moment are bounded too, and rates of earlier days do not count where newer ones exist', async () => {
     await insertRates(books.world, [seen(1_000_000_000n, 30)]);
     const replies = await Promise.all([1_360, 1_361, 1_240, 1_120, 1_010].map((rate) => setRate(rate)));
     expect(replies.map(({ status }) => status)).toEqual([200, 200, 202, 202, 202]);
   });
 
-  test('may go to the configured rate', async () => {
+  test('may return to the configured rate', async () => {
     await sql`delete from test.exchange_rates`.execute(books.owner);
     await insertRates(books.world, [seen(1_500_000_000n, 1)]);
     const waits = await setRate(1_700);
@@ -186,7 +186,7 @@ describe('small steps by one person', () => {
       books.owner,
     );
     expect((await setRate(1_860)).status).toBe(200);
-    // 9 % above the last one, and near the configured one alone.
+    // 9 % above the last one, and near the configured one only.
     expect((await setRate(1_960)).status).toBe(200);
     expect((await setRate(2_130)).status).toBe(200);
     expect((await setRate(2_300)).status).toBe(202);
@@ -203,7 +203,7 @@ describe('a rate that is far off', () => {
   const confirm = (id: string, who: keyof typeof tokens) =>
     post(`/ops/rates/${id}/confirm`, { reason: 'the bank says the same' }, who);
 
-  test('waits for another person, and is then sold at, again after every refresh', async () => {
+  test('waits for another person, then applies, also after every refresh', async () => {
     const id = await propose(16_000);
     expect(await rateOf('NGN')).toBe(1_500_000_000n);
     expect(dataOf(await get('/ops/rates'))).toMatchObject({
@@ -220,7 +220,7 @@ describe('a rate that is far off', () => {
     expect(own.json).toEqual(
       generalError(403, 'FORBIDDEN', expect.stringContaining('Another person') as string),
     );
-    // What was observed since must not go before what a person set.
+    // A later observation must not override what a person set.
     await insertRates(books.world, [
       { currency: 'NGN', micros: 1_501_000_000n, source: 'config', observedAt: new Date(), status: 'GOOD' },
     ]);
@@ -247,7 +247,7 @@ describe('a rate that is far off', () => {
     ]);
   });
 
-  test('is not confirmed by somebody whose access the first one gave today', async () => {
+  test('is not confirmed by a person who got access from the first one today', async () => {
     const id = await propose(16_000);
     await sql`
       insert into accounts.access_grants (person_id, email, role, given_by, given_at)
@@ -256,7 +256,7 @@ describe('a rate that is far off', () => {
     expect(await rateOf('NGN')).toBe(1_500_000_000n);
   });
 
-  test('the first rate of a currency waits too', async () => {
+  test('includes the first rate of a currency, which waits too', async () => {
     const reply = await setRate(1_550, { currency: 'KES' });
     expect(reply.status).toBe(202);
     expect(dataOf(reply)).toMatchObject({ before: null });
@@ -266,7 +266,7 @@ describe('a rate that is far off', () => {
     ]);
   });
 
-  test('is void after 24 hours, as is one that is not there', async () => {
+  test('expires after 24 hours; then it is refused like an unknown one', async () => {
     const id = await propose(16_000);
     await sql`update test.exchange_rates set observed_at = observed_at - interval '25 hours' where id = ${id}`.execute(
       books.owner,
@@ -276,7 +276,7 @@ describe('a rate that is far off', () => {
     expect(dataOf(await get('/ops/rates'))['waiting']).toEqual([]);
   });
 
-  test('one of a provider is confirmed by one person', async () => {
+  test('is confirmed by one person when a provider sent it', async () => {
     await insertRates(books.world, [
       {
         currency: 'NGN',
@@ -293,7 +293,7 @@ describe('a rate that is far off', () => {
     expect(await findSetRates(books.world)).toEqual(new Map());
   });
 
-  test('the database itself refuses one person for both', async () => {
+  test('is never confirmed by its author: the database refuses that too', async () => {
     const id = await propose(16_000);
     await expect(
       sql`update exchange_rates set confirmed_by = ${` ${FINANCE.toUpperCase()}`} where id = ${id}`.execute(
@@ -326,7 +326,7 @@ test('the history of a currency has at most 200 points, the last of each span, o
 describe('prices', () => {
   const TERMS = { userMarkupPercent: 50, merchantMarkupPercent: 15, ngnIncrementPercent: 3 };
 
-  test('a preview counts over the whole catalogue, shows the packages that change, and writes nothing', async () => {
+  test('have a preview that counts over the whole catalogue, shows the changed packages, and writes nothing', async () => {
     const before = await findPricingSettings(books.world);
     const reply = await post('/ops/prices/preview?limit=2&page=2', TERMS);
     expect(reply.status).toBe(200);
@@ -353,7 +353,7 @@ describe('prices', () => {
     expect(await audited()).toEqual([]);
   });
 
-  test('a rate that is too old makes prices in naira unsellable', async () => {
+  test('in naira are unavailable when the rate is too old', async () => {
     await sql`update test.exchange_rates set observed_at = now() - interval '25 hours'`.execute(books.owner);
     const preview = dataOf(await post('/ops/prices/preview', TERMS)) as { totals: object[] };
     expect(preview).toMatchObject({ nairaRate: null });
@@ -362,7 +362,7 @@ describe('prices', () => {
     );
   });
 
-  test('saving takes the version of the preview, once, and is kept with who and why', async () => {
+  test('are saved once with the version of the preview, and kept with author and reason', async () => {
     const { version } = dataOf(await post('/ops/prices/preview', TERMS));
     const save = () => post('/ops/prices', { version, ...TERMS, reason: REASON });
     const both = await Promise.all([save(), save()]);
@@ -426,7 +426,7 @@ describe('prices', () => {
 });
 
 test.each(pricingRoutes().map((route) => [route.docs?.operationId ?? '', route] as const))(
-  'the examples of %s are true of its schemas',
+  'the reference’s examples of %s match its schemas',
   (operationId, route) => {
     const examples = EXAMPLES[operationId];
     expect(Object.keys(examples?.request ?? {}).length > 0).toBe(route.body !== undefined);

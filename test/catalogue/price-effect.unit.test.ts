@@ -1,4 +1,4 @@
-// What a preview of prices counts: worked out by hand for a few packages.
+// What a preview of prices counts, worked out by hand for a few packages.
 import { describe, expect, test } from 'vitest';
 import { effectOn, totalsOf } from '../../src/catalogue/price-effect.ts';
 import { changeBps } from '../../src/catalogue/pricing.ts';
@@ -35,7 +35,7 @@ describe('one package', () => {
     expect(effect?.largestChangeBps).toBe(1_304);
   });
 
-  test('has no price in NGN without a rate, and is unsellable in it', () => {
+  test('has no price in NGN without a rate, and cannot be sold in it', () => {
     const effects = effectOn([item('A', 20_000n)], { before, after: before, naira: undefined });
     expect(effects[0]?.prices[0]).toEqual({
       ...{ accountType: 'USER', currency: 'NGN', beforeMinor: null, afterMinor: null },
@@ -51,7 +51,7 @@ describe('one package', () => {
 describe('the whole catalogue', () => {
   const packages = [item('C', 100_000n), item('A', 49n), item('B', 10_040n)];
 
-  test('begins with what changes most, and counts each package once in a line', () => {
+  test('lists the largest changes first, and counts each package once in a line', () => {
     const after = { userMarkupBps: 0, merchantMarkupBps: 2_000, ngnIncrementBps: 300 };
     const effects = effectOn(packages, { before, after, naira });
     // A costs half a cent: its price was one cent for users, and is none now.
@@ -78,7 +78,7 @@ describe('the whole catalogue', () => {
   });
 });
 
-test('a change is in hundredths of a percent, rounded half up, and none from nothing', () => {
+test('a change is shown in hundredths of a percent, rounded half up, and none from zero', () => {
   expect(changeBps(300n, 301n)).toBe(33);
   expect(changeBps(300n, 299n)).toBe(-33);
   expect(changeBps(20_000n, 20_001n)).toBe(1);

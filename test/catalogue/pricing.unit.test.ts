@@ -42,7 +42,7 @@ describe('priceUsdMinor', () => {
     expect(priceUsdMinor(cost, type, settings)).toBe(cents);
   });
 
-  it('never sells to a user below a merchant, nor anyone below cost, with markups of zero or more', () => {
+  it('never gives a user a lower price than a merchant, nor any price below cost, with markups of zero or more', () => {
     fc.assert(
       fc.property(
         fc.bigInt({ min: 0n, max: 10n ** 12n }),
@@ -67,7 +67,7 @@ describe('convertUsdMinor', () => {
     [1n, 'NGN', '1600', 1_648n],
     [100n, 'EUR', '0.92', 92n],
     [99n, 'EUR', '0.92', 91n], // 91.08
-    [1n, 'EUR', '0.5', 1n], // half up
+    [1n, 'EUR', '0.5', 1n], // Half up.
     [1n, 'EUR', '0.499999', 0n],
     [0n, 'NGN', '1600', 0n],
     [9_007_199_254_740_993n, 'EUR', '1', 9_007_199_254_740_993n],

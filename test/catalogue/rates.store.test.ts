@@ -1,4 +1,4 @@
-/** Observations of exchange rates: every one kept, the latest good one sold at, and processes woken only by a good one. */
+/** Observed exchange rates: each is kept, the latest good one applies, and only a good one notifies the processes. */
 import { sql } from 'kysely';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { findPricingSettings } from '../../src/catalogue/store/pricing-settings.ts';
@@ -32,7 +32,7 @@ const good = async () =>
 const revision = async () => Number((await readRevisions(books.world)).rates);
 
 describe('exchange rates', () => {
-  it('are sold at the latest good observation of each currency, by its own time', async () => {
+  it('apply by the latest good observation of each currency, by its own time', async () => {
     await insertRates(books.world, [rate('NGN', 1_600_000_000n, 5), rate('EUR', 920_000n, 1)]);
     await insertRates(books.world, [rate('NGN', 1_500_000_000n, 3)]);
     expect(await good()).toEqual({ NGN: 1_600_000_000n, EUR: 920_000n });
@@ -40,13 +40,13 @@ describe('exchange rates', () => {
     expect(await good()).toMatchObject({ NGN: 1_610_000_000n });
   });
 
-  it('of one moment count in the order they came', async () => {
+  it('of the same moment count in the order of arrival', async () => {
     await insertRates(books.world, [rate('NGN', 1n, 5)]);
     await insertRates(books.world, [rate('NGN', 2n, 5)]);
     expect(await good()).toEqual({ NGN: 2n });
   });
 
-  it('are read by the index, a few rows for each currency, however many earlier ones are kept', async () => {
+  it('are read by the index, a few rows per currency, however many earlier ones are kept', async () => {
     await sql`
       insert into exchange_rates (currency, rate_micros, source, observed_at, status)
       select 'CA' || chr(65 + c), i, 's', timestamptz '2026-01-01' + i * interval '10 minutes', 'GOOD'
@@ -57,7 +57,7 @@ describe('exchange rates', () => {
     });
     expect(statements).toBe(1);
     const ofRates = scans.filter((node) => node['Relation Name'] === 'exchange_rates');
-    // To find the currency, and its rate.
+    // One to find the currency, one for its rate.
     expect(rowsReadBy(ofRates)).toBeLessThanOrEqual(4 * 20);
     expect(new Set(Object.values(await good()))).toEqual(new Set([5_000n]));
   });
@@ -75,7 +75,7 @@ describe('exchange rates', () => {
     ]);
   });
 
-  it('in quarantine are kept, listed since a time, and not used for prices', async () => {
+  it('in quarantine are kept, can be listed since a time, and do not affect prices', async () => {
     await insertRates(books.world, [rate('NGN', 1n, 1)]);
     const quarantined = { status: 'QUARANTINED', source: 'odd' } as const;
     await insertRates(books.world, [rate('NGN', 9n, 2, quarantined), rate('EUR', 7n, 2, quarantined)]);
@@ -91,7 +91,7 @@ describe('exchange rates', () => {
     expect(await findQuarantined(books.world, { since: at(0), currency: 'GHS' })).toEqual([]);
   });
 
-  it('wake every process when one is good, and only then', async () => {
+  it('notify every process when one is good, and only then', async () => {
     const before = await revision();
     await insertRates(books.world, []);
     await insertRates(books.world, [rate('NGN', 9n, 2, { status: 'QUARANTINED' })]);
@@ -103,8 +103,8 @@ describe('exchange rates', () => {
   it.each([
     ['nothing', rate('NGN', 0n, 1), 'exchange_rates_rate_micros_check'],
     ['less than nothing', rate('NGN', -1n, 1), 'exchange_rates_rate_micros_check'],
-    ['what is no currency', rate('naira', 1n, 1), 'exchange_rates_currency_check'],
-  ])('of %s are refused, together with all that came with them', async (_name, bad, constraint) => {
+    ['an invalid currency', rate('naira', 1n, 1), 'exchange_rates_currency_check'],
+  ])('of %s are refused, together with all others of the same insert', async (_name, bad, constraint) => {
     const before = await revision();
     expect(await refusalOf(insertRates(books.world, [rate('EUR', 1n, 1), bad]))).toBe(constraint);
     expect(await good()).toEqual({});
@@ -113,7 +113,7 @@ describe('exchange rates', () => {
 });
 
 describe('pricing settings', () => {
-  it('start as migrated; the newest row rules and none may be changed', async () => {
+  it('start as migrated; the newest row applies, and no row may be changed', async () => {
     expect(await findPricingSettings(books.world)).toEqual({
       id: 'initial',
       userMarkupBps: 2500,
@@ -129,8 +129,8 @@ describe('pricing settings', () => {
   });
 });
 
-describe('a world', () => {
-  it('says which one it is', async () => {
+describe('a database schema', () => {
+  it('records which environment it is', async () => {
     expect(await readEnvironment(books.world)).toBe('test');
   });
 });

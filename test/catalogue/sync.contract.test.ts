@@ -1,21 +1,20 @@
-/** A change at the supplier's simulator is in the list of changes after one sync. */
 import { afterAll, expect, it } from 'vitest';
 import type { ActivityDeps } from '../../activities/deps.ts';
 import { syncCatalogue } from '../../activities/catalogue/sync-catalogue.ts';
 import { findChangesAfter, findLastVersionId } from '../../src/catalogue/store/versions.ts';
 import { createEsimAccessSupplier } from '../../src/vendors/esim-access/supplier.ts';
 import { openBooks, type Books } from '../support/books.ts';
-import { ownSupplier } from '../support/own-simulators.ts';
+import { FEW_LOCATIONS, ownSupplier } from '../support/own-simulators.ts';
 
 const closers: (() => Promise<unknown>)[] = [];
 afterAll(async () => {
   for (const close of closers.toReversed()) await close();
 });
 
-it('a new price, a withdrawal and a return', async () => {
+it('a sync lists a new price, a withdrawal and a return at the supplier as changes', async () => {
   const books: Books = await openBooks();
   closers.push(() => books.close());
-  const { url, controlUrl } = await ownSupplier({}, closers);
+  const { url, controlUrl } = await ownSupplier({ locations: FEW_LOCATIONS }, closers);
   const clock = { now: () => new Date() };
   const supplier = createEsimAccessSupplier({
     baseUrl: url,

@@ -1,4 +1,4 @@
-/** The versions of packages: what changed, in the order of commits, what was on sale at a moment, and what endpoints are told of it. */
+/** The versions of packages: what changed, in the order of commits, what was on sale at a moment, and which webhooks are sent. */
 import { sql } from 'kysely';
 import { afterAll, beforeEach, expect, it } from 'vitest';
 import { readOnSaleAt } from '../../src/catalogue/changes.ts';
@@ -7,7 +7,7 @@ import { replaceCatalogue, replaceTopUps, type Announce } from '../../src/catalo
 import { findChangesAfter, findLastVersionId } from '../../src/catalogue/store/versions.ts';
 import { findListCosts } from '../../src/reconciliation/store/orders.ts';
 import { enqueueCatalogueEvents, MAX_PACKAGE_EVENTS } from '../../src/webhooks/catalogue-events.ts';
-import { openBooks, untilSomeoneWaits, type Books } from '../support/books.ts';
+import { openBooks, untilStatementWaits, type Books } from '../support/books.ts';
 import { basePackage, region } from '../support/facts.ts';
 
 const books: Books = await openBooks();
@@ -29,7 +29,7 @@ const a = basePackage({ packageCode: 'A' });
 const b = basePackage({ packageCode: 'B', cost: 7n });
 const hidden = basePackage({ packageCode: 'SIM-OK', regionCode: 'ZZ' });
 
-it('lists what was added, changed, withdrawn and came back, in order and once', async () => {
+it('the list has what was added, changed, withdrawn and restored, in order and once', async () => {
   await sync([a, b], 1);
   const start = await findLastVersionId(books.world);
   await sync([{ ...a, cost: 5n, speed: '5G', networks: [] }, b], 2);
@@ -47,7 +47,7 @@ it('lists what was added, changed, withdrawn and came back, in order and once', 
   expect(await changes(await findLastVersionId(books.world))).toEqual([]);
 });
 
-it('says nothing of top-ups, of packages that no list shows, and of what no buyer sees', async () => {
+it('the list leaves out top-ups, packages that no list shows, and fields that no buyer sees', async () => {
   await sync([a, hidden], 1);
   await replaceTopUps(
     books.world,
@@ -65,7 +65,7 @@ it('says nothing of top-ups, of packages that no list shows, and of what no buye
   expect(await changes()).toEqual(['A ADDED']);
 });
 
-it('takes up what a process of the release before has written', async () => {
+it('the list includes what a process of the previous release has written', async () => {
   await sync([a, b], 1);
   await sql`update packages set cost_usd_e4 = 9, withdrawn_at = null where package_code = 'B'`.execute(
     books.owner,
@@ -74,7 +74,7 @@ it('takes up what a process of the release before has written', async () => {
   expect(await changes()).toEqual(['A ADDED', 'B ADDED', 'B CHANGED price']);
 });
 
-it('gives no id before an earlier change is visible: a reader between two syncs leaves nothing out', async () => {
+it('no id becomes visible before an earlier change: a reader between two syncs misses nothing', async () => {
   await sync([a, b], 1);
   const held = Promise.withResolvers<undefined>();
   const written = Promise.withResolvers<undefined>();
@@ -90,7 +90,7 @@ it('gives no id before an earlier change is visible: a reader between two syncs 
     ],
     3,
   );
-  await untilSomeoneWaits(books.owner);
+  await untilStatementWaits(books.owner);
   // Ids of the first sync are assigned and not committed; none of the second may be visible.
   expect(await changes()).toEqual(['A ADDED', 'B ADDED']);
   held.resolve(undefined);
@@ -98,7 +98,7 @@ it('gives no id before an earlier change is visible: a reader between two syncs 
   expect(await changes()).toEqual(['A ADDED', 'B ADDED', 'A CHANGED price', 'B CHANGED price']);
 });
 
-it('a reader of the end misses nothing while four write at once', async () => {
+it('a reader of the end misses nothing while four syncs write at once', async () => {
   await sync([a, b], 0);
   const read: bigint[] = [];
   const writing = { isOver: false };
@@ -129,7 +129,7 @@ it('a reader of the end misses nothing while four write at once', async () => {
   expect(read.length).toBeGreaterThan(30);
 });
 
-it('knows what was on sale at any moment, at which cost and prices', async () => {
+it('a version shows what was on sale at any moment, at which cost and prices', async () => {
   await sync([a, b], 1);
   await sync([{ ...a, cost: 5n, name: 'New name' }], 3);
   const seen = async (minute: number) =>
@@ -159,7 +159,7 @@ it('knows what was on sale at any moment, at which cost and prices', async () =>
   ]);
 });
 
-it('still knows costs of before there were versions', async () => {
+it('costs from before there were versions are still known', async () => {
   await sync([a], 5);
   await sql`insert into package_prices (package_code, cost_usd_e4, valid_from, valid_to) values ('A', 3, ${at(1)}, ${at(5)})`.execute(
     books.owner,
@@ -172,7 +172,7 @@ const endpoint = (id: string, events: string[], given: { accountId?: string; del
   sql`insert into webhook_endpoints (id, account_id, url, events, secret_sealed, created_at, updated_at, deleted_at)
       values (${`ep-${id.slice(3).padStart(32, '0')}`}, ${given.accountId ?? 'acc-1'}, 'https://example.com', ${events}, '\\x00', now(), now(),
               ${given.deleted === true ? new Date() : null})`.execute(books.owner);
-const told = async () =>
+const messages = async () =>
   (
     await books.world
       .selectFrom('webhook_messages')
@@ -187,13 +187,13 @@ const told = async () =>
     data: (JSON.parse(body) as { data: unknown }).data,
   }));
 
-it('tells every endpoint that asks, of every account, what changed and never a price', async () => {
+it('a change is sent to every subscribed endpoint of every account, without a price', async () => {
   await endpoint('ep-1', ['package.changed', 'package.withdrawn']);
   await endpoint('ep-2', ['package.changed'], { accountId: 'acc-2' });
   await endpoint('ep-3', ['esim.purchased'], { accountId: 'acc-3' });
   await endpoint('ep-4', ['package.changed'], { deleted: true });
   await sync([a, b, hidden], 1, enqueueCatalogueEvents);
-  expect(await told()).toEqual([]);
+  expect(await messages()).toEqual([]);
   await sync(
     [
       { ...a, cost: 12_345n },
@@ -210,26 +210,26 @@ it('tells every endpoint that asks, of every account, what changed and never a p
     packages: 1,
   };
   const withdrawn = { packageCode: 'B', packageName: b.name, regionCode: 'NG', packages: 1 };
-  expect(await told()).toEqual([
+  expect(await messages()).toEqual([
     { endpoint_id: 'ep-1', account_id: 'acc-1', event: 'package.changed', data: changed },
     { endpoint_id: 'ep-1', account_id: 'acc-1', event: 'package.withdrawn', data: withdrawn },
     { endpoint_id: 'ep-2', account_id: 'acc-2', event: 'package.changed', data: changed },
   ]);
   await sync([{ ...a, cost: 12_345n }, b, { ...hidden, cost: 1n }], 3, enqueueCatalogueEvents);
-  expect((await told()).filter(({ endpoint_id }) => endpoint_id === 'ep-2')).toMatchObject([
+  expect((await messages()).filter(({ endpoint_id }) => endpoint_id === 'ep-2')).toMatchObject([
     { data: changed },
     { data: { packageCode: 'B', changedFields: 'availability' } },
   ]);
 });
 
-it(`is one message where more than ${MAX_PACKAGE_EVENTS} packages changed at once`, async () => {
+it(`more than ${MAX_PACKAGE_EVENTS} changed packages are sent as one message`, async () => {
   await endpoint('ep-1', ['package.changed', 'package.withdrawn']);
   const many = (count: number, cost: bigint) =>
     Array.from({ length: count }, (_none, i) => basePackage({ packageCode: `P${i}`, cost }));
   await sync(many(250, 1n), 1, enqueueCatalogueEvents);
   await sync(many(149, 2n), 2, enqueueCatalogueEvents);
   const none = { packageCode: '', packageName: '', regionCode: '' };
-  expect((await told()).map(({ data }) => data)).toEqual([
+  expect((await messages()).map(({ data }) => data)).toEqual([
     { ...none, changedFields: '', packages: 149 },
     { ...none, packages: 101 },
   ]);
@@ -238,10 +238,10 @@ it(`is one message where more than ${MAX_PACKAGE_EVENTS} packages changed at onc
     3,
     enqueueCatalogueEvents,
   );
-  expect(await told()).toHaveLength(2 + MAX_PACKAGE_EVENTS);
+  expect(await messages()).toHaveLength(2 + MAX_PACKAGE_EVENTS);
 });
 
-it('rolls back what it told with the sync', async () => {
+it('a rolled-back sync sends no messages', async () => {
   await endpoint('ep-1', ['package.changed']);
   await sync([a], 1);
   const failing: Announce = async (trx, news) => {
@@ -249,6 +249,6 @@ it('rolls back what it told with the sync', async () => {
     throw new Error('the sync broke');
   };
   await expect(sync([{ ...a, cost: 1n }], 2, failing)).rejects.toThrow('the sync broke');
-  expect(await told()).toEqual([]);
+  expect(await messages()).toEqual([]);
   expect(await changes()).toEqual(['A ADDED']);
 });

@@ -24,7 +24,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-it('polls until 5 minutes have passed without input, and again from the next input', () => {
+it('the dashboard polls until 5 minutes have passed without input, and again from the next input', () => {
   vi.advanceTimersByTime(UNATTENDED_AFTER_MS - 1);
   expect(isAttended).toBe(true);
   view.dispatchEvent(new Event('keydown'));
@@ -36,14 +36,14 @@ it('polls until 5 minutes have passed without input, and again from the next inp
   expect(isAttended).toBe(true);
 });
 
-it('does not poll in a hidden tab', () => {
+it('the dashboard does not poll in a hidden tab', () => {
   page.show('hidden');
   expect(isAttended).toBe(false);
   page.show('visible');
   expect(isAttended).toBe(true);
 });
 
-it('does not poll after the session has ended, whatever the reader does', () => {
+it('the dashboard does not poll after the session has ended, whatever the reader does', () => {
   setSessionEnded(true);
   view.dispatchEvent(new Event('pointermove'));
   expect(isAttended).toBe(false);

@@ -6,12 +6,12 @@ const read = (...lines: readonly string[]) => readBatchFile([HEAD, ...lines].joi
 const linesOf = (text: string) => readBatchFile(text).rows.map(({ line }) => line);
 
 describe('the line of a row', () => {
-  it('counts line breaks within quotes, empty lines and every kind of line end', () => {
+  it('counts line breaks in quotes, empty lines and every kind of line end', () => {
     expect(linesOf(`${HEAD}\na,SIM-OK\n\n"b\nsecond line",SIM-OK\nc,SIM-OK\n`)).toEqual([2, 4, 6]);
     expect(linesOf(`\uFEFF${HEAD}\r\n"a, ""quoted""",SIM-OK\r\n\r\nb,SIM-OK`)).toEqual([2, 4]);
   });
 
-  it('is named with what is wrong there', () => {
+  it('is named together with its error', () => {
     expect(read('"a\nb",SIM-OK', 'c', 'd,SIM-OK,more').faults).toEqual([
       { line: 4, text: '“packageCode” is empty' },
       { line: 5, text: 'there are 3 cells, but 2 columns' },
@@ -23,7 +23,7 @@ describe('the line of a row', () => {
 });
 
 describe('quotes', () => {
-  it('that are never closed are an error of their line, and the rows below are not read as one', () => {
+  it('that are never closed are an error of their line, and hide no later row', () => {
     expect(read('a,SIM-OK', 'b,"SIM-OK', 'c,SIM-OK')).toEqual({
       rows: [],
       faults: [{ line: 3, text: 'the quote that begins here is never closed' }],
@@ -42,7 +42,7 @@ describe('quotes', () => {
   });
 });
 
-it('the columns must be known, there, and there once', () => {
+it('each column must be known, present and unique', () => {
   const faults = readBatchFile('reference,reference,price\na,b,c\n').faults.map(({ text }) => text);
   expect(faults).toEqual([
     'the column “packageCode” is missing',
@@ -52,7 +52,7 @@ it('the columns must be known, there, and there once', () => {
   expect(readBatchFile('').faults[0]?.line).toBe(1);
 });
 
-it('what the service refused is said of the line of the file', () => {
+it('a refusal by the service names the line of the file', () => {
   const { rows } = read('"a\nb",SIM-OK', '', 'c,SIM-NO');
   expect(
     faultsOfRefusal(

@@ -1,4 +1,4 @@
-// A small checkout of this room elsewhere, for starts by other users and from folders that are closed to some.
+// A small copy of the checkout, for starts by other users and from folders that are closed to some.
 // It holds the sources, what they need of node_modules, and Node itself, so that it depends on no folder of ours.
 import { cp, mkdir, readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';

@@ -1,4 +1,4 @@
-// Children: awaited until ready, ended with a deadline, never left behind.
+// Child processes: awaited until ready, ended with a deadline, never left running.
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -12,7 +12,7 @@ function shell(script: string, options: Partial<ChildOptions> = {}) {
   return startChild({ name: 'shell', command: '/bin/sh', args: ['-c', script], log, ...options });
 }
 
-test('waits for the ready line and answers it, also when it came before the wait', async () => {
+test('startChild waits for the ready line and returns it, also when it came before the wait', async () => {
   const child = await shell('echo starting; echo ready on 123; exec sleep 600');
   await until(() => child.tail().includes('ready'));
   expect(await child.untilReady({ line: /ready on \d+/, deadlineMs: 5_000 })).toBe('ready on 123');
@@ -21,7 +21,7 @@ test('waits for the ready line and answers it, also when it came before the wait
   await Promise.all([child.stop(), late.stop()]);
 });
 
-test('waits for the probe, whose errors mean "not yet"', async () => {
+test('startChild waits for the probe, whose errors mean "not yet"', async () => {
   const child = await shell('exec sleep 600');
   let asked = 0;
   const probe = () => {
@@ -33,7 +33,7 @@ test('waits for the probe, whose errors mean "not yet"', async () => {
   await child.stop();
 });
 
-test('says, with its last lines, that a child ended before it was ready', async () => {
+test('startChild reports, with its last lines, a child that ended before it was ready', async () => {
   const child = await shell('echo no such table >&2; exit 3');
   await expect(child.untilReady({ line: /never/, deadlineMs: 5_000 })).rejects.toThrow(
     /ended before.*\n.*no such table/,
@@ -41,26 +41,26 @@ test('says, with its last lines, that a child ended before it was ready', async 
   expect(await child.exited).toEqual({ code: 3, signal: null });
 });
 
-test('gives up at the deadline', async () => {
+test('startChild gives up at the deadline', async () => {
   const child = await shell('exec sleep 600');
   await expect(child.untilReady({ line: /never/, deadlineMs: 200 })).rejects.toThrow('not ready after 0.2 s');
   await child.stop();
 });
 
-test('shows progress while it waits', async () => {
+test('startChild shows progress while it waits', async () => {
   const child = await shell('sleep 3.5; echo ready; exec sleep 600');
   await child.untilReady({ line: /ready/, deadlineMs: 10_000 });
   expect(log.lines).toContain('waiting for shell (3 s)');
   await child.stop();
 });
 
-test('says that a program cannot be started', async () => {
+test('startChild reports a program that cannot be started', async () => {
   await expect(startChild({ name: 'nothing', command: '/does/not/exist', args: [], log })).rejects.toThrow(
     /nothing could not be started: .*ENOENT/,
   );
 });
 
-test('kills a child that ignores the stop signal, and the children it has', async () => {
+test('startChild kills a child that ignores the stop signal, and the child’s own children', async () => {
   const child = await shell('trap "" TERM; sleep 600 & echo grandchild $!; wait; wait', {
     stopDeadlineMs: 300,
   });
@@ -74,7 +74,7 @@ test('kills a child that ignores the stop signal, and the children it has', asyn
   await child.stop();
 });
 
-test('keeps the output in a file that only its owner can read', async () => {
+test('startChild keeps the output in a file that only its owner can read', async () => {
   const logFile = join(folder, 'shell.log');
   const child = await shell('echo one; echo two >&2', { logFile });
   await child.exited;

@@ -6,7 +6,7 @@ import { end, hold, testFolder } from './support.ts';
 
 const folder = await testFolder();
 
-test('one process holds it; another learns which', async () => {
+test('one process holds the lock; the refusal to another names it', async () => {
   const file = join(folder, 'one.lock');
   const holder = await hold('lock', file);
   expect(() => takeLock(file, 'the thing')).toThrow(`the thing is in use by process ${holder.process.pid!}`);
@@ -14,7 +14,7 @@ test('one process holds it; another learns which', async () => {
   takeLock(file, 'the thing').release();
 });
 
-test('the same process cannot take it twice, and can after letting go', () => {
+test('the same process cannot take the lock twice, and can after releasing it', () => {
   const file = join(folder, 'two.lock');
   const lock = takeLock(file, 'it');
   expect(() => takeLock(file, 'it')).toThrow(LockHeldError);
@@ -25,7 +25,7 @@ test('the same process cannot take it twice, and can after letting go', () => {
   again.release();
 });
 
-test('waits for the holder, saying so, and gives up at the deadline', async () => {
+test('a process waits for the holder of the lock, says so, and gives up at the deadline', async () => {
   const file = join(folder, 'three.lock');
   const lock = takeLock(file, 'it');
   const said: string[] = [];
@@ -41,7 +41,7 @@ test('waits for the holder, saying so, and gives up at the deadline', async () =
   waited.release();
 });
 
-test('names the folder when it cannot be written', () => {
+test('the error for a lock names the folder when it cannot be written', () => {
   expect(() => takeLock(join(folder, 'missing', 'lock'), 'it')).toThrow(
     `cannot write to ${join(folder, 'missing')}`,
   );

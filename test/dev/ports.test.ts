@@ -1,4 +1,4 @@
-// Ports: the preferred one when it is free, another when it is taken, never one given away already.
+// Ports: the preferred one when it is free, another when it is taken, never the same port twice.
 import { createServer, type AddressInfo, type Server } from 'node:net';
 import { once } from 'node:events';
 import { expect, test } from 'vitest';
@@ -11,7 +11,7 @@ async function occupy(): Promise<Server> {
   return server;
 }
 
-test('answers another port while the preferred one is taken, and the preferred one when it is free', async () => {
+test('freePort returns another port while the preferred one is taken, and the preferred one when it is free', async () => {
   const server = await occupy();
   const { port: preferred } = server.address() as AddressInfo;
   const other = await freePort(preferred);
@@ -22,13 +22,13 @@ test('answers another port while the preferred one is taken, and the preferred o
   expect(await freePort(preferred)).toBe(preferred);
 });
 
-test('answers a port below those of outgoing connections', async () => {
+test('freePort returns a port below the range of outgoing connections', async () => {
   const ports = await Promise.all(Array.from({ length: 20 }, () => freePort()));
   for (const port of ports) expect(port).toBeLessThan(32_000);
   expect(new Set(ports).size).toBe(20);
 });
 
-test('starts on other ports where another program was quicker, and not after any other failure', async () => {
+test('retryTakenPort starts on other ports when another program took the port first, and gives up after any other failure', async () => {
   let starts = 0;
   const start = (failure: string, times: number) => () =>
     ++starts <= times ? Promise.reject(new Error(failure)) : Promise.resolve(starts);
@@ -38,7 +38,7 @@ test('starts on other ports where another program was quicker, and not after any
   expect(starts).toBe(1);
 });
 
-test('never answers the same port twice', async () => {
+test('freePort never returns the same port twice', async () => {
   const given = await freePort();
   expect(await freePort(given)).not.toBe(given);
 });

@@ -1,4 +1,4 @@
-// The embedded Postgres: data kept between runs, whatever ended the run before; one server per folder; closed to others.
+// The embedded Postgres: data kept between runs, however the last run ended; one server per folder; closed to others.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, readdir, stat, writeFile } from 'node:fs/promises';
@@ -19,6 +19,7 @@ import {
   until,
 } from './support.ts';
 
+/** The first test makes the cluster `kept`, which later ones start again: making one takes longer than most tests. */
 const folder = await testFolder();
 const started = new Set<RunningPostgres>();
 
@@ -50,7 +51,7 @@ afterEach(async () => {
   started.clear();
 });
 
-test('keeps its data over stop, restart, a crash and a new start; makes the cluster once', async () => {
+test('Postgres keeps its data over stop, restart, a crash and a new start; the cluster is made once', async () => {
   const log = rememberingLog();
   const first = await start('kept', { log });
   await query(first.url, 'CREATE TABLE kept (n int)');
@@ -67,8 +68,8 @@ test('keeps its data over stop, restart, a crash and a new start; makes the clus
   expect(log.lines.filter((line) => line.includes('new Postgres cluster'))).toHaveLength(1);
 });
 
-test('is durable unless told otherwise, speaks UTF-8 and UTC, and takes 200 connections', async () => {
-  const { url } = await start('settings', { durability: 'on' });
+test('Postgres is durable by default, uses UTF-8 and UTC, and takes 200 connections', async () => {
+  const { url } = await start('kept', { durability: 'on' });
   const settings = [
     'fsync',
     'synchronous_commit',
@@ -84,8 +85,8 @@ test('is durable unless told otherwise, speaks UTF-8 and UTC, and takes 200 conn
   expect(await query(url, 'SELECT current_database()')).toEqual(['simway']);
 });
 
-test('listens on loopback only, opens no socket file, and wants its password', async () => {
-  const { url, port } = await start('closed');
+test('Postgres listens on loopback only, opens no socket file, and requires its password', async () => {
+  const { url, port } = await start('kept');
   expect(await query(url, 'SHOW listen_addresses')).toEqual(['127.0.0.1']);
   expect(await query(url, 'SHOW unix_socket_directories')).toEqual(['']);
   const outside = Object.values(networkInterfaces())
@@ -97,12 +98,12 @@ test('listens on loopback only, opens no socket file, and wants its password', a
   }
   const wrong = `postgres://simway:wrong@127.0.0.1:${port}/simway`;
   await expect(query(wrong, 'SELECT 1')).rejects.toThrow('password authentication failed');
-  const cluster = join(folder, 'closed', 'cluster');
+  const cluster = join(folder, 'kept', 'cluster');
   expect((await stat(join(cluster, 'simway.password'))).mode & 0o777).toBe(0o600);
   expect((await stat(cluster)).mode & 0o777).toBe(0o700);
 });
 
-test('does the cluster over when the run that made it was killed half-way', async () => {
+test('startPostgres makes the cluster again when the first run was killed half-way', async () => {
   const partial = join(folder, 'half', 'cluster.partial');
   await mkdir(partial, { recursive: true });
   await writeFile(join(partial, 'PG_VERSION'), '17\n');
@@ -112,70 +113,70 @@ test('does the cluster over when the run that made it was killed half-way', asyn
   expect((await readdir(join(folder, 'half'))).filter((name) => name.includes('partial'))).toEqual([]);
 });
 
-test('starts over a stale pid file, even when another program has the number by now', async () => {
-  const first = await start('stale');
+test('Postgres starts over a stale pid file, even when another program now has that process id', async () => {
+  const first = await start('kept');
   await first.stop();
   const other = spawn('sleep', ['600']);
   await once(other, 'spawn');
-  const pidFile = join(folder, 'stale', 'cluster', 'postmaster.pid');
+  const pidFile = join(folder, 'kept', 'cluster', 'postmaster.pid');
   await writeFile(
     pidFile,
-    `${other.pid!}\n${join(folder, 'stale', 'cluster')}\n1\n${first.port}\n\n127.0.0.1\n`,
+    `${other.pid!}\n${join(folder, 'kept', 'cluster')}\n1\n${first.port}\n\n127.0.0.1\n`,
   );
-  const second = await start('stale');
+  const second = await start('kept');
   expect(await query(second.url, 'SELECT 1')).toEqual([1]);
   expect(await runs(other.pid!)).toBe(true);
   other.kill();
 });
 
-test('a killed run leaves no server behind', async () => {
-  const holder = await hold('postgres', join(folder, 'watched'));
+test('a killed run leaves no Postgres behind', async () => {
+  const holder = await hold('postgres', join(folder, 'kept'));
   const { pid, url } = holder.started;
   expect(await query(url, 'SELECT 1')).toEqual([1]);
   await end(holder, 'SIGKILL');
   await until(async () => !(await runs(pid)), 20_000);
 });
 
-test('stops a server that a killed run did leave behind, and goes on with its data', async () => {
-  const holder = await hold('postgres', join(folder, 'orphan'));
+test('startPostgres stops a server that a killed run left behind, and continues with its data', async () => {
+  const holder = await hold('postgres', join(folder, 'kept'));
   const { pid, url } = holder.started;
-  await query(url, 'CREATE TABLE kept AS SELECT 1 AS n');
+  await query(url, 'CREATE TABLE orphaned AS SELECT 1 AS n');
   await killWatchdogsOf(pid);
   await end(holder, 'SIGKILL');
-  expect(await query(url, 'SELECT n FROM kept')).toEqual([1]);
+  expect(await query(url, 'SELECT n FROM orphaned')).toEqual([1]);
   const log = rememberingLog();
-  const next = await start('orphan', { log });
+  const next = await start('kept', { log });
   expect(log.lines).toContain(`stopping the Postgres that an earlier run left behind (process ${pid})`);
   expect(await runs(pid)).toBe(false);
-  expect(await query(next.url, 'SELECT n FROM kept')).toEqual([1]);
+  expect(await query(next.url, 'SELECT n FROM orphaned')).toEqual([1]);
 });
 
-test('two runs cannot work on one folder', async () => {
-  const first = await start('shared');
-  await expect(start('shared')).rejects.toThrow(`is in use by process ${process.pid}`);
+test('two runs of Postgres cannot work on one folder', async () => {
+  const first = await start('kept');
+  await expect(start('kept')).rejects.toThrow(`is in use by process ${process.pid}`);
   expect(await query(first.url, 'SELECT 1')).toEqual([1]);
   await first.stop();
-  const holder = await hold('postgres', join(folder, 'shared'));
+  const holder = await hold('postgres', join(folder, 'kept'));
   await expect(first.start()).rejects.toThrow(`is in use by process ${holder.process.pid!}`);
   await end(holder, 'SIGTERM');
   await first.start();
 });
 
-test('takes another port when the preferred one is taken, and says so when a demanded one is', async () => {
+test('Postgres takes another port when the preferred one is taken, and fails when a required one is', async () => {
   const server = createServer((socket) => socket.resume()).listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as { port: number };
-  const postgres = await start('ports', { preferredPort: port });
+  const postgres = await start('kept', { preferredPort: port });
   expect(postgres.port).not.toBe(port);
   await postgres.stop();
-  await expect(start('ports', { port })).rejects.toThrow(/could not bind.*Address already in use/s);
+  await expect(start('kept', { port })).rejects.toThrow(/could not bind.*Address already in use/s);
   server.close();
   await once(server, 'close');
-  expect((await start('ports', { preferredPort: port })).port).toBe(port);
+  expect((await start('kept', { preferredPort: port })).port).toBe(port);
 });
 
-test('stops with clients connected, and frees its port', async () => {
-  const postgres = await start('busy');
+test('Postgres stops with clients connected, and frees its port', async () => {
+  const postgres = await start('kept');
   const { url, port } = postgres;
   const client = new pg.Client({ connectionString: url });
   const errors: Error[] = [];
@@ -187,9 +188,9 @@ test('stops with clients connected, and frees its port', async () => {
   expect(await isPortFree(port)).toBe(true);
 });
 
-test('removes all it made', async () => {
-  const postgres = await start('removed');
+test('Postgres removes all files it made', async () => {
+  const postgres = await start('kept');
   await postgres.remove();
-  await expect(stat(join(folder, 'removed'))).rejects.toThrow('ENOENT');
+  await expect(stat(join(folder, 'kept'))).rejects.toThrow('ENOENT');
   expect(await runs(postgres.pid)).toBe(false);
 });

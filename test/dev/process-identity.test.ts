@@ -1,4 +1,4 @@
-// A server left behind: ended when it is the one remembered, left alone when its number went to another program.
+// A server left running: ended when it is the one remembered, left alone when another program now has its process id.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
@@ -18,7 +18,7 @@ async function program(name: string): Promise<{ dataDir: string; pid: number }> 
   return { dataDir, pid: child.pid! };
 }
 
-test('ends the remembered server and forgets it', async () => {
+test('endLeftoverServer ends the remembered server and forgets it', async () => {
   const { dataDir, pid } = await program('remembered');
   const log = rememberingLog();
   await writeServerPid(dataDir, pid);
@@ -30,7 +30,7 @@ test('ends the remembered server and forgets it', async () => {
   expect(log.lines).toHaveLength(1);
 });
 
-test('leaves a later program with the same number alone, and copes with a torn file', async () => {
+test('endLeftoverServer leaves a later program with the same process id alone, and ignores a damaged file', async () => {
   const { dataDir, pid } = await program('reused');
   const log = rememberingLog();
   for (const remembered of [JSON.stringify({ pid, startTime: 'long ago' }), '{"pid":', '']) {

@@ -1,4 +1,4 @@
-// The embedded Redis: on loopback, without persistence, restartable on its port; null where there is none.
+// The embedded Redis: on loopback, without persistence, restartable on its port; null where it is not installed.
 import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
@@ -27,7 +27,7 @@ async function start(name: string): Promise<RunningRedis> {
   return redis;
 }
 
-test('starts empty again on the same port after a restart and after a crash', async () => {
+test('Redis starts empty again on the same port after a restart and after a crash', async () => {
   const redis = await start('again');
   for (const again of [() => redis.restart(), () => redis.kill().then(() => redis.start())]) {
     const { pid } = redis;
@@ -40,7 +40,7 @@ test('starts empty again on the same port after a restart and after a crash', as
   await expect(withClient(redis.url, (client) => client.ping())).rejects.toThrow();
 });
 
-test('listens on loopback only', async () => {
+test('Redis listens on loopback only', async () => {
   const redis = await start('closed');
   const outside = Object.values(networkInterfaces())
     .flat()
@@ -56,7 +56,7 @@ test('listens on loopback only', async () => {
   }
 });
 
-test('says that the port is taken, and does not take another program on it for itself', async () => {
+test('startRedis says that the port is taken, and does not use another program on it', async () => {
   const first = await start('first');
   const port = Number(new URL(first.url).port);
   const second = startRedis({
@@ -69,7 +69,7 @@ test('says that the port is taken, and does not take another program on it for i
   await expect(second).rejects.toThrow('Address already in use');
 });
 
-test('answers null where there is no redis-server', async () => {
+test('startRedis returns null if there is no redis-server', async () => {
   expect(await startRedis({ dataDir: join(folder, 'none'), log, pathEnv: join(folder, 'empty') })).toBeNull();
 });
 

@@ -1,4 +1,4 @@
-// running.json: deleted first, written whole and last, for its owner's eyes, gone after a clean stop; one run at a time.
+// running.json: deleted first, written completely and last, readable by its owner only, gone after a clean stop; one run at a time.
 import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
@@ -26,7 +26,7 @@ function info(apiUrl: string): RunningInfo {
   };
 }
 
-test('is written with mode 600, read back, and removed by a clean stop', async () => {
+test('running.json is written with mode 600, read back, and removed by a clean stop', async () => {
   const dataDir = join(folder, 'a', '.data');
   const run = await beginRun(dataDir);
   expect(await readRunningFile(dataDir)).toBeNull();
@@ -38,7 +38,7 @@ test('is written with mode 600, read back, and removed by a clean stop', async (
   expect((await readdir(dataDir)).filter((name) => name.includes('running'))).toEqual([]);
 });
 
-test('deletes what a killed run left, even files others could read, before anything else', async () => {
+test('a run first deletes the files that a killed run left, also those that others could read', async () => {
   const dataDir = join(folder, 'b');
   await mkdir(dataDir);
   await writeFile(join(dataDir, 'running.json'), '{"apiUrl":"http://old"}');
@@ -50,7 +50,7 @@ test('deletes what a killed run left, even files others could read, before anyth
   await run.close();
 });
 
-test('is never seen half-written', async () => {
+test('running.json is never seen half-written', async () => {
   const dataDir = join(folder, 'c');
   const run = await beginRun(dataDir);
   await run.publish(info('http://127.0.0.1:1'));
@@ -71,7 +71,7 @@ test('is never seen half-written', async () => {
   await run.close();
 });
 
-test('a second run in the same folder is told which process has it; after a kill the next run gets in', async () => {
+test('a second run in the same folder is refused, with the process that has it named; after a kill the next run starts', async () => {
   const dataDir = join(folder, 'd');
   const holder = await hold('run', dataDir);
   const refusal = `already running in this checkout (process ${holder.process.pid!})`;

@@ -1,4 +1,4 @@
-// What the tests of this room share: a folder per file, waiting with a deadline, and programs to kill.
+// What the tests of npm start share: a folder per file, waiting with a deadline, and programs to kill.
 import { execFile, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
@@ -21,7 +21,7 @@ export async function testFolder(): Promise<string> {
   return folder;
 }
 
-/** A log that remembers what was said. */
+/** A log that keeps its lines. */
 export function rememberingLog(): ServiceLog & { readonly lines: string[] } {
   const lines: string[] = [];
   return { lines, info: (message) => void lines.push(message), warn: (message) => void lines.push(message) };
@@ -47,12 +47,12 @@ export async function isPortFree(port: number): Promise<boolean> {
   return isFree;
 }
 
-/** Whether a process is there and not merely waiting to be reaped. */
+/** Whether a process exists and is not merely waiting to be reaped. */
 export async function runs(pid: number): Promise<boolean> {
   return isAlive(pid) && (await startTimeOf(pid)) !== null;
 }
 
-/** Takes away a child's safety net, to see that the next start copes without it. */
+/** Removes a child's safety net, to see that the next start works without it. */
 export async function killWatchdogsOf(pid: number): Promise<void> {
   const { stdout } = await promisify(execFile)('ps', ['-eo', 'pid=,args=']);
   const watchdog = new RegExp(`^\\s*(\\d+) .* simway-watchdog ${pid} `, 'gm');
@@ -61,9 +61,9 @@ export async function killWatchdogsOf(pid: number): Promise<void> {
 
 export interface Holder {
   readonly process: ChildProcess;
-  /** What it printed once it was up. */
+  /** What it printed once it was ready. */
   readonly started: { readonly pid: number; readonly url: string; readonly address: string };
-  /** Everything it said. */
+  /** All of its output. */
   readonly said: () => string;
 }
 

@@ -1,5 +1,5 @@
 // Finding the Temporal program: on the PATH, in the cache, by download, by building; and the error that names them all.
-// The vendor and Go are stood in for by a local server and a script: the real ones take minutes and a network.
+// A local server and a script replace the vendor and Go: the real ones take minutes and a network.
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
@@ -14,7 +14,7 @@ import { rememberingLog, testFolder } from './support.ts';
 const folder = await testFolder();
 const TEMPORAL = '#!/bin/sh\necho "temporal version 9 (Server 9, UI 9)"\n';
 const BROKEN = '#!/bin/sh\necho "cannot execute" >&2\nexit 1\n';
-/** A Go that writes its output where GOBIN says, as the real one does, and counts its runs. */
+/** A Go that writes its output to GOBIN, as the real one does, and counts its runs. */
 const GO = `#!/bin/sh
 echo "$@" >> "$(dirname "$0")/runs"
 sleep 0.3
@@ -42,7 +42,7 @@ async function vendor(answer: {
   return { origin: `http://127.0.0.1:${(server.address() as { port: number }).port}`, asked };
 }
 
-/** Without the archive that `released` is, the one that the vendor released. */
+/** Without `released`, the archive is the vendor's released one. */
 async function find(name: string, pathFolders: string[], downloadOrigin: string, released?: Buffer) {
   const cacheDir = join(folder, name, 'cache');
   const log = rememberingLog();
@@ -67,7 +67,7 @@ async function archiveOf(name: string, text: string): Promise<Buffer> {
 const kept = async (name: string): Promise<string[]> =>
   (await readdir(join(folder, name, 'cache'))).filter((entry) => entry.startsWith('temporal-'));
 
-test('takes the one on the PATH first', async () => {
+test('findTemporalProgram uses the one on the PATH first', async () => {
   const onPath = await program('onpath', 'temporal', TEMPORAL);
   const { origin, asked } = await vendor({ status: 500 });
   const { found } = await find('a', [join(folder, 'nothing'), onPath], origin);
@@ -75,7 +75,7 @@ test('takes the one on the PATH first', async () => {
   expect(asked).toEqual([]);
 });
 
-test('downloads the archive of this system once, keeps the program, and uses it from then on', async () => {
+test('findTemporalProgram downloads the archive of this system once, keeps the program, and uses it from then on', async () => {
   const archive = await archiveOf('archive', TEMPORAL);
   const { origin, asked } = await vendor({ status: 200, body: archive });
   const broken = await program('broken', 'temporal', BROKEN);
@@ -93,7 +93,7 @@ test('downloads the archive of this system once, keeps the program, and uses it 
   expect((await find('b', [], 'http://127.0.0.1:1')).found).toBe(found);
 });
 
-test('refuses an archive that is not the released one, without running what is in it', async () => {
+test('findTemporalProgram refuses an archive that is not the released one, without running anything in it', async () => {
   const ran = join(folder, 'ran');
   const changed = await archiveOf('changed', `#!/bin/sh\ntouch ${ran}\necho "temporal version 9"\n`);
   const { origin } = await vendor({ status: 200, body: changed });
@@ -106,7 +106,7 @@ test('refuses an archive that is not the released one, without running what is i
   await expect(readFile(ran)).rejects.toThrow('ENOENT');
 });
 
-test('builds it with Go instead of a changed archive, and says why', async () => {
+test('findTemporalProgram builds the program with Go instead of using a changed archive, and says why', async () => {
   const go = await program('go-instead', 'go', GO);
   const { origin } = await vendor({ status: 200, body: await archiveOf('changed-too', TEMPORAL) });
   const { found, log } = await find('instead', [go], origin);
@@ -115,7 +115,7 @@ test('builds it with Go instead of a changed archive, and says why', async () =>
   expect(log.lines.join('\n')).toMatch(/download: .* is not the archive that was released/);
 });
 
-test('builds it with Go when the download fails, once for all who wait', async () => {
+test('findTemporalProgram builds the program with Go when the download fails, once for all waiting starts', async () => {
   const go = await program('go', 'go', GO);
   const { origin } = await vendor({ status: 404 });
   const [first, second] = await Promise.all([find('c', [go], origin), find('c', [go], origin)]);
@@ -128,7 +128,7 @@ test('builds it with Go when the download fails, once for all who wait', async (
   expect(said).toMatch(/the Temporal download is in use by process \d+; waiting/);
 });
 
-test('names all it tried when there is no way', async () => {
+test('findTemporalProgram lists all ways it tried when each fails', async () => {
   const broken = await program('broken', 'temporal', BROKEN);
   const go = await program('failing-go', 'go', '#!/bin/sh\necho "go: no network" >&2\nexit 1\n');
   const failing = find('d', [broken, go], 'http://127.0.0.1:1');
@@ -149,7 +149,7 @@ test('names all it tried when there is no way', async () => {
   expect(await kept('d')).toEqual([]);
 });
 
-test('does not keep a download that does not run', async () => {
+test('findTemporalProgram does not keep a download that does not run', async () => {
   const bad = await archiveOf('bad-archive', BROKEN);
   const { origin } = await vendor({ status: 200, body: bad });
   await expect(find('e', [], origin, bad)).rejects.toThrow(/download: the program does not run/);

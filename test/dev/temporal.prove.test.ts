@@ -1,4 +1,4 @@
-// The embedded Temporal server: namespaces and search attributes there, histories kept between runs, closed to others.
+// The embedded Temporal server: has its namespaces and search attributes, keeps histories between runs, is closed to others.
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { networkInterfaces } from 'node:os';
@@ -45,7 +45,7 @@ async function withClient<T>(address: string, use: (client: Client) => Promise<T
   }
 }
 
-/** No worker is there: the workflow merely exists. */
+/** No worker runs: the workflow merely exists. */
 function startWorkflow(address: string, workflowId: string): Promise<unknown> {
   return withClient(address, (client) =>
     client.workflow.start('purchase', {
@@ -70,7 +70,7 @@ function statusOf(address: string, workflowId: string): Promise<string> {
   });
 }
 
-test('keeps workflows over restart, crash and a new start on the same file', async () => {
+test('Temporal keeps workflows over restart, crash and a new start on the same file', async () => {
   const dataDir = join(folder, 'kept');
   const first = await start({ dataDir });
   await startWorkflow(first.address, 'one');
@@ -93,7 +93,7 @@ test('keeps workflows over restart, crash and a new start on the same file', asy
   expect(found).toEqual(['two']);
 });
 
-test('in memory it forgets, serves its UI, and listens on loopback only', async () => {
+test('Temporal in memory forgets, serves its UI, and listens on loopback only', async () => {
   const temporal = await start();
   await startWorkflow(temporal.address, 'one');
   const ui = await fetch(temporal.uiUrl);
@@ -108,7 +108,7 @@ test('in memory it forgets, serves its UI, and listens on loopback only', async 
   expect(await statusOf(temporal.address, 'one')).toBe('none');
 });
 
-test('takes other ports when the preferred ones are taken', async () => {
+test('Temporal takes other ports when the preferred ones are taken', async () => {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
   onTestFinished(() => void server.close());
@@ -121,7 +121,7 @@ test('takes other ports when the preferred ones are taken', async () => {
   expect(await isPortFree(Number(new URL(temporal.uiUrl).port))).toBe(true);
 });
 
-test('a killed run leaves no server; one that it did leave is stopped by the next, with nothing lost', async () => {
+test('a killed run leaves no Temporal behind; one that is left is stopped by the next run, with nothing lost', async () => {
   const dataDir = join(folder, 'orphan');
   const args = ['--path-env', pathEnv, '--cache-dir', cacheDir];
   const watched = await hold('temporal', dataDir, { args });
@@ -136,7 +136,7 @@ test('a killed run leaves no server; one that it did leave is stopped by the nex
   expect(await statusOf(next.address, 'one')).toBe('RUNNING');
 });
 
-test('what it is started with is all that our namespaces need', async () => {
+test('Temporal starts with all settings that our namespaces need', async () => {
   const { address } = await start();
   const said: string[] = [];
   await prepareNamespaces({ address, namespaces: TEST_NAMESPACES, log: (line) => said.push(line) });

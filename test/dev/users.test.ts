@@ -15,7 +15,7 @@ interface User {
   readonly gid: number;
 }
 
-/** Start and stop Postgres twice from that checkout; answers all that was said. */
+/** Starts and stops Postgres twice from that checkout; returns all output. */
 async function startTwice(checkout: Checkout, user?: User): Promise<string> {
   const { node, holdScript: script, postgresDir } = checkout;
   const options: HoldOptions = { node, script, ...user };
@@ -45,25 +45,37 @@ async function userNamed(name: string): Promise<User> {
   return { uid: uid!, gid: gid! };
 }
 
-test('a plain user starts it in a checkout of its own, data in the checkout', async () => {
-  const user = isRoot ? await userNamed('nobody') : undefined;
-  const checkout = await makeCheckout(join(folder, 'plain'), user);
-  await startTwice(checkout, user);
+/** Starts Postgres twice in a checkout, once for all tests that go on with it: copying a checkout takes longer than most tests. */
+function startedTwice(name: string, owner: () => Promise<User | undefined>) {
+  let started: Promise<{ checkout: Checkout; output: string }> | undefined;
+  return () =>
+    (started ??= (async () => {
+      const user = await owner();
+      const checkout = await makeCheckout(join(folder, name), user);
+      return { checkout, output: await startTwice(checkout, user) };
+    })());
+}
+
+const plainUser = async () => (isRoot ? await userNamed('nobody') : undefined);
+const ofPlainUser = startedTwice('plain', plainUser);
+const ofRoot = startedTwice('open', () => Promise.resolve(undefined));
+
+test('a plain user starts Postgres in a checkout of its own, data in the checkout', async () => {
+  const { checkout } = await ofPlainUser();
   const cluster = await stat(join(checkout.postgresDir, 'cluster'));
-  expect(cluster.uid).toBe(user?.uid ?? process.getuid?.());
+  expect(cluster.uid).toBe((await plainUser())?.uid ?? process.getuid?.());
 });
 
 // Only root can act as another user: these tests exist where they can run.
 if (isRoot) {
-  test('root starts it in an open checkout, as another user, data in the checkout', async () => {
-    const checkout = await makeCheckout(join(folder, 'open'));
-    const said = await startTwice(checkout);
+  test('root starts Postgres in an open checkout, as another user, data in the checkout', async () => {
+    const { checkout, output } = await ofRoot();
     const cluster = await stat(join(checkout.postgresDir, 'cluster'));
     expect(cluster.uid).not.toBe(0);
-    expect(said).not.toContain('cannot enter');
+    expect(output).not.toContain('cannot enter');
   });
 
-  test('root starts it in a checkout closed to others, data and programs beside, and says where', async () => {
+  test('root starts Postgres in a checkout closed to others, with data and programs elsewhere, and says where', async () => {
     const checkout = await makeCheckout(join(folder, 'closed', 'checkout'));
     await chmod(join(folder, 'closed'), 0o700);
     const said = await startTwice(checkout);
@@ -77,23 +89,19 @@ if (isRoot) {
   });
 
   test('data made by a plain user stays usable for that user after root used it', async () => {
-    const user = await userNamed('nobody');
-    const checkout = await makeCheckout(join(folder, 'both'), user);
-    await startTwice(checkout, user);
+    const { checkout } = await ofPlainUser();
     const { node, holdScript: script, postgresDir } = checkout;
-    for (const as of [undefined, user]) {
+    for (const as of [undefined, await plainUser()]) {
       const holder = await hold('postgres', postgresDir, { node, script, ...as });
       expect(await query(holder.started.url, 'SELECT n FROM kept')).toEqual([{ n: 7 }]);
       await end(holder, 'SIGTERM');
     }
   });
 
-  test('a plain user is told when the data is of another user', async () => {
-    const user = await userNamed('nobody');
-    const checkout = await makeCheckout(join(folder, 'mixed'));
+  test('a plain user gets an error when the data belongs to another user', async () => {
+    const { checkout } = await ofRoot();
     const { node, holdScript: script, postgresDir } = checkout;
-    await end(await hold('postgres', postgresDir, { node, script }), 'SIGTERM');
-    await expect(hold('postgres', postgresDir, { node, script, ...user })).rejects.toThrow(
+    await expect(hold('postgres', postgresDir, { node, script, ...(await plainUser()) })).rejects.toThrow(
       /if an earlier start was by another user, start as that user/,
     );
   });

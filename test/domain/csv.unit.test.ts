@@ -1,4 +1,4 @@
-// Tables as text: whatever is in a field comes back by RFC 4180's grammar, and no field is a formula to a spreadsheet.
+// CSV: any field can be read back by RFC 4180's grammar, and no field is a formula to a spreadsheet.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { formatAmount } from '../../src/domain/money.ts';
@@ -34,7 +34,7 @@ function parse(text: string): string[][] {
 }
 
 describe('comma-separated values', () => {
-  it('have their columns first, quotes where they must be, and lines that end in CRLF', () => {
+  it('have their columns first, quotes where required, and lines that end in CRLF', () => {
     expect(
       csvOf(
         ['a', 'b'],
@@ -46,7 +46,7 @@ describe('comma-separated values', () => {
     ).toBe('a,b\r\n1,"x,y"\r\n2,"say ""hi""\r\n"\r\n');
   });
 
-  it('come back as they were', () => {
+  it('can be read back unchanged', () => {
     const field = fc.string({ unit: fc.constantFrom('a', 'b', '1', ',', '"', '\r', '\n', ';', ' ', '€') });
     fc.assert(
       fc.property(fc.array(fc.tuple(field, field, field), { minLength: 1 }), (rows) => {

@@ -1,4 +1,4 @@
-/** What our ids look like, and that nothing else passes for one. */
+/** The form of our ids; no other text is accepted as one. */
 import { createHmac } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -22,14 +22,14 @@ const KINDS: [IdKind, string][] = [
 ];
 
 describe('ids', () => {
-  it.each(KINDS)('a %s is written %s', (kind, id) => {
+  it.each(KINDS)('of %s look like %s', (kind, id) => {
     expect(makeId(kind, HEX)).toBe(id);
     expect(isId(kind, id)).toBe(true);
     for (const [other, otherId] of KINDS) expect(isId(kind, otherId)).toBe(other === kind);
   });
 
   it.each(['', HEX.slice(1), `${HEX}0`, HEX.toUpperCase(), `${HEX.slice(1)}g`, `${HEX}\n`])(
-    'nothing is made of %j',
+    'are not made from %j',
     (hex) => {
       expect(() => makeId('transaction', hex)).toThrow(/^no transaction id /);
     },
@@ -44,11 +44,11 @@ describe('ids', () => {
     `TXN-${HEX}`,
     `txn-${HEX}-2`,
     `x\ntxn-${HEX}`,
-  ])('%j is no transaction', (text) => {
+  ])('of transactions do not look like %j', (text) => {
     expect(isId('transaction', text)).toBe(false);
   });
 
-  it('no other text is an id', () => {
+  it('are recognised, and no other text', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 60 }), (text) => {
         for (const [kind] of KINDS) expect(isId(kind, text)).toBe(false);
@@ -61,13 +61,13 @@ describe('new ids', () => {
   const secret = Buffer.from('a secret for this test');
   const caller = { environment: 'test', accountId: 'acc-1', idempotencyKey: 'k', generation: 0 } as const;
 
-  it('are fresh each time, in letters, digits and dashes, at most 50 characters', () => {
+  it('are new each time, in letters, digits and dashes, at most 50 characters', () => {
     const ids = Array.from({ length: 100 }, () => [newEsimId(), newTransactionId()]).flat();
     expect(new Set(ids).size).toBe(200);
     for (const id of ids) expect(id).toMatch(/^[a-zA-Z0-9-]{1,50}$/);
   });
 
-  it('are the same for the same secret, world, account and Idempotency-Key, and for nothing else', () => {
+  it('are the same for the same secret, environment, account and Idempotency-Key, and for nothing else', () => {
     const id = keyedTransactionId(secret, caller);
     expect(isId('transaction', id)).toBe(true);
     expect(keyedTransactionId(secret, caller)).toBe(id);
@@ -76,7 +76,7 @@ describe('new ids', () => {
       keyedTransactionId(secret, { ...caller, environment: 'live' }),
       keyedTransactionId(secret, { ...caller, accountId: 'acc-2' }),
       keyedTransactionId(secret, { ...caller, idempotencyKey: 'k2' }),
-      // Where one part ends and the next begins makes a difference.
+      // The boundary between parts makes a difference.
       keyedTransactionId(secret, { ...caller, accountId: 'acc-1k', idempotencyKey: '' }),
       keyedTransactionId(secret, { ...caller, generation: 1 }),
       keyedTransactionId(secret, { ...caller, generation: 2 }),
@@ -84,7 +84,7 @@ describe('new ids', () => {
     expect(new Set([id, ...others]).size).toBe(8);
   });
 
-  it('of a key that was never forgotten are those that release 0.1.0 made', () => {
+  it('of a key that was never forgotten are those of release 0.1.0', () => {
     const made = createHmac('sha256', secret).update('["test","acc-1","k"]').digest('hex');
     expect(keyedTransactionId(secret, caller)).toBe(`txn-${made.slice(0, 32)}`);
   });

@@ -1,9 +1,8 @@
-/** Money as text and as whole minor units: exact both ways, and the one division there is. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { divideHalfUp, formatAmount, formatMinor, parseMinor } from '../../src/domain/money.ts';
 
-/** All that a decimal of at most 18 whole digits can say. */
+/** All values of a decimal with at most 18 whole digits. */
 const anyMinor = fc.bigInt({ min: -(10n ** 20n) + 1n, max: 10n ** 20n - 1n });
 
 describe('formatMinor', () => {
@@ -108,7 +107,7 @@ describe('divideHalfUp', () => {
     [1n, 0n],
     [1n, -1n],
     [0n, 0n],
-  ])('refuses %s ÷ %s by its own name', (numerator, denominator) => {
+  ])('refuses %s ÷ %s by its own error', (numerator, denominator) => {
     expect(() => divideHalfUp(numerator, denominator)).toThrow(/^divideHalfUp takes /);
   });
 

@@ -1,4 +1,4 @@
-/** The tables of moves, whole: every pair of states, so that a new move is a decision and not an accident. */
+/** The whole tables of transitions: every pair of states, so that a new transition is a decision and not an accident. */
 import { describe, expect, it } from 'vitest';
 import {
   canChangeStatus,
@@ -9,7 +9,7 @@ import {
   purchaseStatusesBefore,
 } from '../../src/domain/states.ts';
 
-describe('purchase', () => {
+describe('a purchase', () => {
   it.each([
     ['PENDING', []],
     ['PROCESSING', ['PENDING']],
@@ -19,7 +19,7 @@ describe('purchase', () => {
     expect(purchaseStatusesBefore(to)).toEqual(from);
   });
 
-  it('ends for good', () => {
+  it('has final states that it never leaves', () => {
     const next = PURCHASE_STATUSES.filter((to) => {
       const before = purchaseStatusesBefore(to);
       return before.includes('SUCCESS') || before.includes('FAILED');
@@ -28,7 +28,7 @@ describe('purchase', () => {
   });
 });
 
-describe('eSIM', () => {
+describe('an eSIM', () => {
   const MOVES: Record<string, string> = {
     PENDING: 'CREATED ACTIVE FAILED CANCELLED',
     CREATED: 'ACTIVE EXPIRED CANCELLED SUSPENDED',
@@ -40,11 +40,11 @@ describe('eSIM', () => {
   };
   const pairs = ESIM_STATUSES.flatMap((from) => ESIM_STATUSES.map((to) => [from, to] as const));
 
-  it.each(pairs)('%s → %s', (from, to) => {
+  it.each(pairs)('goes from %s to %s only if the table allows it', (from, to) => {
     expect(canChangeStatus(from, to)).toBe(from === to || MOVES[from]!.split(' ').includes(to));
   });
 
-  it('is looked at again exactly while the supplier may still move it', () => {
+  it('is checked again exactly while the supplier may still change it', () => {
     const moving = ESIM_STATUSES.filter(
       (from) => from !== 'PENDING' && ESIM_STATUSES.some((to) => to !== from && canChangeStatus(from, to)),
     );

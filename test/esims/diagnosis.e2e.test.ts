@@ -1,10 +1,10 @@
-// Each cause of the diagnosis, as a life of an eSIM at the supplier's simulator brings it about; and what installs an eSIM, up to when it is installed.
+// Each cause of the diagnosis, produced by a simulated life of an eSIM; and the install data, shown until the eSIM is installed.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { DiagnosisCode } from '../../src/esims/diagnosis.ts';
 import { startStack, type Stack, type TestAccount } from '../support/stack.ts';
 import { until } from '../support/until.ts';
 
-/** The simulator's clock, for what it is told by its control interface. */
+/** The simulator's clock, moved by its control interface. */
 let behindMs = 0;
 let stack: Stack;
 let account: TestAccount;
@@ -27,7 +27,7 @@ async function buy(): Promise<{ esimId: string; iccid: string }> {
   return body.esimDetails;
 }
 
-/** Tells the supplier what happened, `agoMs` ago. */
+/** Makes the simulator report what happened, `agoMs` ago. */
 async function happens(iccid: string, change: object, agoMs = 0): Promise<void> {
   behindMs = agoMs;
   const answer = await fetch(`${stack.supplierControlUrl}/esims/${iccid}`, {
@@ -43,7 +43,7 @@ interface Found {
   readonly usageAsOf: string;
 }
 
-/** As read once what we know is old. */
+/** As after the next read of outdated data. */
 async function found(esimId: string): Promise<Found> {
   const lookedAt = new Date(Date.now() - 86_400_000);
   await stack.owner.updateTable('esims').set({ looked_at: lookedAt }).where('id', '=', esimId).execute();
@@ -75,7 +75,7 @@ const LIFE: readonly (readonly [DiagnosisCode, object, number?])[] = [
   ['EXPIRED', { esimStatus: 'USED_EXPIRED' }],
 ];
 
-it('a whole life, cause after cause, and a page that shows what installs it until it is installed', async () => {
+it('the diagnosis names each cause over a whole life, and the page shows the install data until the eSIM is installed', async () => {
   const { esimId, iccid } = await buy();
   const install = await stack.call('GET', `/api/esim/${esimId}/install`, { key: account.apiKey });
   const { installUrl, activationCode } = install.body as unknown as Record<string, string>;
@@ -93,7 +93,7 @@ it('a whole life, cause after cause, and a page that shows what installs it unti
   }
 });
 
-it('activated a moment ago, and cancelled unused', async () => {
+it('the diagnosis distinguishes an eSIM activated a moment ago from one cancelled unused', async () => {
   const [first, second] = [await buy(), await buy()];
   await happens(first.iccid, { esimStatus: 'IN_USE' });
   await expectCode(first.esimId, 'NO_USAGE_YET');
@@ -101,7 +101,7 @@ it('activated a moment ago, and cancelled unused', async () => {
   await expectCode(second.esimId, 'CANCELLED');
 });
 
-it('not delivered yet, and never delivered', async () => {
+it('the diagnosis distinguishes an eSIM not delivered yet from one never delivered', async () => {
   const codeOf = async (transactionId: string): Promise<string> => {
     const row = await stack.owner
       .selectFrom('esims')

@@ -1,4 +1,4 @@
-// What is wrong with an eSIM, over the stages of the supplier's two state fields and the ways in which they may contradict each other.
+// What is wrong with an eSIM, over the stages of the supplier's two state fields and their possible contradictions.
 import { describe, expect, test } from 'vitest';
 import {
   diagnose,
@@ -32,7 +32,7 @@ const IN_USE: DiagnosisFacts = {
 };
 const of = (changes: Partial<DiagnosisFacts>, from = NEW): DiagnosisFacts => ({ ...from, ...changes });
 
-/** The stages of the supplier's reference first, then what contradicts itself. */
+/** The stages of the supplier's reference first, then contradictory combinations. */
 const CASES: readonly (readonly [string, DiagnosisFacts, DiagnosisCode, InstallState])[] = [
   [
     'ordered, no profile yet',
@@ -103,7 +103,7 @@ test.each(CASES)('%s', (_stage, facts, code, state) => {
   expect([diagnose(facts, NOW), installStateOf(facts, code)]).toEqual([code, state]);
 });
 
-test('every code is in the table', () => {
+test('every code of the diagnosis has a case here', () => {
   expect(new Set(CASES.map(([, , code]) => code))).toEqual(new Set(DIAGNOSIS_CODES));
 });
 
@@ -115,13 +115,13 @@ describe('no usage', () => {
     expect(diagnose(of({ asOf: NOW, activateTime: before(ms) }, IN_USE), NOW)).toBe(code);
   });
 
-  test('counts up to when the facts were seen, not up to now', () => {
+  test('is counted up to when the facts were read, not up to now', () => {
     const facts = of({ activateTime: before(10 * HOUR), asOf: before(9 * HOUR) }, IN_USE);
     expect(diagnose(facts, NOW)).toBe('NO_USAGE_YET');
   });
 });
 
-test('a code that installs is shown only while nothing says that it was used', () => {
+test('does not decide it: an install code is shown only while nothing says that it was used', () => {
   const smdp = ['', 'RELEASED', 'DOWNLOAD', 'INSTALLATION', 'ENABLED', 'DISABLED', 'DELETED', 'PARKED'];
   for (const status of ESIM_STATUSES)
     for (const smdpStatus of smdp)

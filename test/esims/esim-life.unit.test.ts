@@ -1,4 +1,4 @@
-/** What an eSIM's merchant is notified of, and when the supplier is asked again. */
+/** Which changes of an eSIM a merchant is notified of, and when the supplier is asked again. */
 import { describe, expect, it } from 'vitest';
 import type { EsimStatus } from '../../src/domain/states.ts';
 import { nextCheckAt, nextUsageAt } from '../../src/esims/check-rules.ts';
@@ -23,7 +23,7 @@ const esim = (given: Partial<EsimLife> = {}): EsimLife => ({
   ...given,
 });
 
-/** What is notified of in short, and the row with what is recorded of it. */
+/** The events in short, and the row with what is recorded of them. */
 function went(before: EsimLife, change: Partial<EsimLife>, now = NOW) {
   const after = { ...before, ...change };
   const { events, notified } = unnotified(before, after, now);
@@ -41,9 +41,9 @@ describe('status', () => {
     ['ACTIVE', 'EXPIRED', ['ACTIVE→EXPIRED 1', 'expired']],
     ['ACTIVE', 'CANCELLED', ['ACTIVE→CANCELLED 1']],
     ['ACTIVE', 'ACTIVE', []],
-    // An earlier release changed it without a word.
+    // An earlier release changed it without an event.
     ['CREATED', 'SUSPENDED', ['CREATED→SUSPENDED 1']],
-  ])('notified of %s, and it is %s', (notified, to, names) => {
+  ])('after an event with %s, a change to %s sends the right events', (notified, to, names) => {
     expect(went(esim({ notified_status: notified }), { status: to }).names).toEqual(names);
   });
 
@@ -59,7 +59,7 @@ describe('status', () => {
     expect(went(third.row, {}).names).toEqual([]);
   });
 
-  it('begins with the status before, where nothing was ever notified of; an order that is not delivered says nothing', () => {
+  it('starts from the status before, if there was no event yet; an undelivered order sends no event', () => {
     expect(went(esim({ status: 'CREATED', notified_status: null }), { status: 'ACTIVE' }).names).toEqual([
       'CREATED→ACTIVE 1',
     ]);
@@ -71,13 +71,15 @@ describe('status', () => {
     ['EXPIRED', 'ACTIVE', 'EXPIRED'],
     ['SUSPENDED', 'CREATED', 'CREATED'],
     ['ACTIVE', null, 'ACTIVE'],
-  ])('%s, and the supplier says %s: %s', (from, to, next) => expect(nextStatus(from, to)).toBe(next));
+  ])('%s becomes, when the supplier says %s, %s', (from, to, next) =>
+    expect(nextStatus(from, to)).toBe(next),
+  );
 });
 
 describe('thresholds', () => {
   const use = (row: EsimLife, bytes: bigint) => went(row, { order_usage_bytes: bytes });
 
-  it('each once, at its share exactly; a jump sends all of them', () => {
+  it('send one event each, at exactly their share; a jump sends all of them', () => {
     expect(use(esim(), 499n).names).toEqual([]);
     const half = use(esim(), 500n);
     expect(half.names).toEqual(['50 %']);
@@ -86,12 +88,12 @@ describe('thresholds', () => {
     expect(use(esim(), 950n).names).toEqual(['50 %', '80 %', '90 %']);
   });
 
-  it('a figure that falls and grows again sends none twice', () => {
+  it('send no second event when a figure falls and grows again', () => {
     const { row } = use(esim(), 900n);
     expect(use(use(row, 100n).row, 950n).names).toEqual([]);
   });
 
-  it('a larger allowance is armed again above the share that is used of it', () => {
+  it('above the used share are armed again by a larger allowance', () => {
     const { row } = use(esim(), 950n);
     const doubled = went(row, { total_volume_bytes: 2_000n });
     expect(doubled.names).toEqual([]);
@@ -100,18 +102,18 @@ describe('thresholds', () => {
     expect(use(alittle.row, 1_000n).names).toEqual(['90 %']);
   });
 
-  it('a top-up and the usage that was missed, known at the same time', () => {
+  it('are right for a top-up and missed usage that become known at the same time', () => {
     const both = went(esim(), { total_volume_bytes: 2_000n, order_usage_bytes: 1_000n });
     expect(both.names).toEqual(['50 %']);
   });
 
-  it('an eSIM of an earlier release begins with what is known of it', () => {
+  it('of an eSIM from an earlier release start from what is known of it', () => {
     const old = esim({ order_usage_bytes: 850n, notified_usage_total_bytes: null });
     expect(use(old, 860n).names).toEqual([]);
     expect(use(old, 950n).names).toEqual(['90 %']);
   });
 
-  it('without an allowance there is no share', () =>
+  it('do not apply without an allowance', () =>
     expect(went(esim({ notified_usage_total_bytes: 0n }), { total_volume_bytes: 0n }).names).toEqual([]));
 });
 
@@ -120,7 +122,7 @@ describe('expiry', () => {
   const at = (row: EsimLife, daysBefore: number) =>
     went(row, {}, new Date(end.getTime() - daysBefore * 24 * HOUR_MS));
 
-  it('three days before and one day before, each once', () => {
+  it('is announced three days before and one day before, once each', () => {
     expect(at(esim(), 3.01).names).toEqual([]);
     const three = at(esim(), 3);
     expect(three.names).toEqual(['3 d']);
@@ -130,7 +132,7 @@ describe('expiry', () => {
     expect(at(one.row, 0.5).names).toEqual([]);
   });
 
-  it('late: only what is still true', () => {
+  it('is announced late only with what is still true', () => {
     const one = at(esim(), 0.9);
     expect(one.names).toEqual(['1 d']);
     expect(at(one.row, 0.5).names).toEqual([]);
@@ -138,7 +140,7 @@ describe('expiry', () => {
     expect(at(esim(), -1).names).toEqual([]);
   });
 
-  it('an end that moves to later gets a new notice; the same end said a little later is not', () => {
+  it('is announced again when the end moves to later, not when the supplier rounds it differently', () => {
     const { row } = at(esim(), 1);
     const now = new Date(end.getTime() - 24 * HOUR_MS);
     const later = went(row, { expired_time: inHours(24 * 40) }, now);
@@ -147,11 +149,12 @@ describe('expiry', () => {
     expect(went(row, { expired_time: inHours(24 * 30 + 0.5) }, now).names).toEqual([]);
   });
 
-  it.each<EsimStatus>(['EXPIRED', 'CANCELLED', 'FAILED'])('not of an eSIM that is %s', (status) =>
-    expect(at(esim({ status, notified_status: status }), 2).names).toEqual([]),
+  it.each<EsimStatus>(['EXPIRED', 'CANCELLED', 'FAILED'])(
+    'is not announced for an eSIM that is %s',
+    (status) => expect(at(esim({ status, notified_status: status }), 2).names).toEqual([]),
   );
 
-  it.each<EsimStatus>(['CREATED', 'SUSPENDED'])('also of an eSIM that is %s', (status) =>
+  it.each<EsimStatus>(['CREATED', 'SUSPENDED'])('is announced for an eSIM that is %s', (status) =>
     expect(at(esim({ status, notified_status: status }), 2).names).toEqual(['3 d']),
   );
 });
@@ -160,22 +163,22 @@ describe('the fresher of two usage figures', () => {
   const known = { order_usage_bytes: 100n, usage_as_of: NOW, looked_at: NOW };
   it.each<[bigint, number, bigint, number]>([
     [200n, 1, 200n, 1],
-    // The higher one, whichever was asked for last.
+    // The higher one, regardless of which was read last.
     [200n, -2, 200n, -2],
     [90n, 2, 100n, 0],
     [100n, 2, 100n, 2],
     [100n, -2, 100n, 0],
-    // So much later, that no lag explains it.
+    // Too late for a lagging answer to explain it.
     [90n, 7, 90n, 7],
     [200n, -7, 100n, 0],
-  ])('100 now and %i at %i h: %i of %i h', (used, hours, expected, asOf) =>
+  ])('of 100 now and %i at %i h is %i of %i h', (used, hours, expected, asOf) =>
     expect(fresherUsage(known, used, inHours(hours))).toEqual({
       order_usage_bytes: expected,
       usage_as_of: inHours(asOf),
     }),
   );
 
-  it('anything is fresher than nothing', () =>
+  it('is any figure when there was none', () =>
     expect(fresherUsage({ ...known, usage_as_of: null, looked_at: null }, 5n, NOW)).toEqual({
       order_usage_bytes: 5n,
       usage_as_of: NOW,
@@ -193,7 +196,7 @@ describe('when the supplier is asked again', () => {
     ['ACTIVE', 0, 1 / 60],
     ['ACTIVE', -1, 1],
     ['ACTIVE', -100, 6],
-  ])('%s with its end in %d hours: in %d', (status, end, hours) => {
+  ])('for %s with its end in %d hours: in %d hours', (status, end, hours) => {
     const row = { ...esim({ status }), expired_time: end === null ? null : inHours(end) };
     expect(nextCheckAt(row, NOW)).toEqual(inHours(hours));
   });
@@ -207,7 +210,7 @@ describe('when the supplier is asked again', () => {
     [{ status: 'CREATED' }, true, 12],
     [{ status: 'SUSPENDED' }, true, 24],
     [{ total_volume_bytes: 0n }, true, 0.5],
-  ])('the usage of %o, moving %s: in %d hours', (given, hasMoved, hours) =>
+  ])('for the usage of %o, moving %s: in %d hours', (given, hasMoved, hours) =>
     expect(nextUsageAt(esim(given), hasMoved, NOW)).toEqual(inHours(hours)),
   );
 });

@@ -1,7 +1,7 @@
 /**
- * Every change of simulated eSIMs ends in the supplier's truth, merchants hear of each threshold and each expiry exactly once, and a timeline says at most
- * once that a profile was installed or deleted: with events that are
- * lost, doubled, late and out of order, answers that lag, and answers that do not come. Real rows, real inbox, the real schedules; the clock is moved.
+ * Every change of simulated eSIMs ends in the supplier's true state, merchants are notified of each threshold and each expiry exactly once, and a
+ * timeline shows an installation or deletion of a profile at most once: with events that are lost, doubled, late and out of order, answers that
+ * lag, and answers that do not come. Real rows, real inbox, the real schedules; the clock is moved.
  */
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
@@ -23,7 +23,7 @@ const ESIMS = size({ ci: 200, prove: 10_000 });
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 const STEP_MS = size({ ci: 12, prove: 6 }) * HOUR_MS;
-/** All changes are over by then; whole eSIMs that were never used are asked about every three days. */
+/** All changes are over by then. eSIMs that were never used are checked every three days. */
 const LIVES_DAYS = 8;
 const DAYS = 12;
 const START_MS = Date.UTC(2026, 2, 1);
@@ -68,7 +68,7 @@ interface Life {
 
 type Change = Partial<Omit<Phase, 'atMs' | 'activatedAtMs'>>;
 
-/** The kinds of lives, each as changes at days after it was bought. An end of validity is five days after the first use, or after it was bought. */
+/** The kinds of lives, each as changes at days after the purchase. Validity ends five days after the first use, or after the purchase. */
 const KINDS: Readonly<Record<string, (random: Random) => readonly (readonly [number, Change])[]>> = {
   'never used': () => [[5, { status: 'EXPIRED', word: 'UNUSED_EXPIRED' }]],
   'installed, never used': () => [
@@ -168,7 +168,7 @@ function lifeOf(nth: number, random: Random): Life {
   const phases = [last];
   const changes = KINDS[kind]!(random).toSorted(([a], [b]) => a - b);
   for (const [day, { expiresAtMs: endDay, ...change }] of changes) {
-    // Going on after a suspension moves no end.
+    // Resuming after a suspension moves no end.
     const isEnd = endDay !== undefined && (last.status === 'CREATED' || change.total !== undefined);
     const expiresAtMs = isEnd ? boughtAtMs + endDay * DAY_MS : last.expiresAtMs;
     const atMs = boughtAtMs + day * DAY_MS;
@@ -184,7 +184,7 @@ const truthAt = ({ phases }: Life, atMs: number): Phase =>
 
 const isoOf = (ms: number | null): string | null => (ms === null ? null : new Date(ms).toISOString());
 
-/** Answers with what was true up to three hours ago, or not at all. */
+/** Answers with the state of up to three hours ago, or not at all. */
 function laggingSupplier(lives: ReadonlyMap<string, Life>, random: Random, now: () => number) {
   const lagged = (esimTranNo: string) => truthAt(lives.get(esimTranNo)!, now() - random.below(LAG_MS));
   const supplier: Pick<EsimSupplier, 'profile' | 'usage'> = {
@@ -222,7 +222,7 @@ function laggingSupplier(lives: ReadonlyMap<string, Life>, random: Random, now: 
   return supplier;
 }
 
-/** The events of all changes, each lost, doubled or late by up to half a day; by the time they come. */
+/** The events of all changes, each lost, doubled or late by up to half a day; by their arrival time. */
 function disorderlyEvents(lives: Iterable<Life>, random: Random): { atMs: number; body: string }[] {
   const sent: { atMs: number; body: string }[] = [];
   for (const { id, phases } of lives)
@@ -268,34 +268,34 @@ async function plant(lives: readonly Life[]): Promise<void> {
   }
 }
 
-interface Told {
+interface Notice {
   readonly event: string;
   readonly data: Readonly<Record<string, string | number>>;
 }
 
-/** What happened according to the feed, by eSIM, oldest first. Each event is one row, and one message to the only endpoint. */
-async function eventsByEsim(): Promise<Map<string, Told[]>> {
+/** All events in the feed, by eSIM, oldest first. Each event is one row, and one message to the only endpoint. */
+async function eventsByEsim(): Promise<Map<string, Notice[]>> {
   const { rows } = await sql<{ id: string; body: string; sent: string[] }>`
     select events.id, events.body, array(select body from webhook_messages where event_id = events.id) as sent
       from events where account_id = ${ACCOUNT} order by position, seq`.execute(books.owner);
-  const notices = new Set<string>();
-  const told = rows.map(({ id, body, sent }) => {
+  const seen = new Set<string>();
+  const notices = rows.map(({ id, body, sent }) => {
     expect(sent, id).toEqual([body]);
-    const one = JSON.parse(body) as Told;
+    const one = JSON.parse(body) as Notice;
     const notice = noticeOf(one);
     if (notice !== undefined) {
-      if (notices.has(notice)) expect.fail(`${notice} has two rows`);
-      notices.add(notice);
+      if (seen.has(notice)) expect.fail(`${notice} has two rows`);
+      seen.add(notice);
     }
     return one;
   });
   const messages = await books.owner.selectFrom('webhook_messages').select('id').execute();
   expect(messages).toHaveLength(rows.length);
-  return Map.groupBy(told, ({ data }) => String(data['esimId']));
+  return Map.groupBy(notices, ({ data }) => String(data['esimId']));
 }
 
-/** A threshold of one allowance and an end of validity must not come again; undefined: a change of status, which may. */
-function noticeOf({ event, data }: Told): string | undefined {
+/** A key for events that must not come twice: a threshold of one allowance, an end of validity. Undefined for a change of status, which may. */
+function noticeOf({ event, data }: Notice): string | undefined {
   const about = {
     'esim.usage_threshold': ['totalVolume', 'thresholdPercent'],
     'esim.expiring': ['expiredTime', 'daysBefore'],
@@ -304,8 +304,8 @@ function noticeOf({ event, data }: Told): string | undefined {
   return about && [event, data['esimId'], ...about.map((field) => data[field])].join(' ');
 }
 
-const of = (told: readonly Told[], event: string, field: string) =>
-  told.filter((one) => one.event === event).map(({ data }) => data[field]);
+const of = (notices: readonly Notice[], event: string, field: string) =>
+  notices.filter((one) => one.event === event).map(({ data }) => data[field]);
 
 /** The events of the profile by purchase, oldest first. */
 async function installEvents(): Promise<Map<string, string[]>> {
@@ -318,7 +318,7 @@ async function installEvents(): Promise<Map<string, string[]>> {
   return new Map([...byPurchase].map(([id, events]) => [id, events.map(({ what }) => what)]));
 }
 
-/** Each once, however often an old answer took the profile back. Whether it was installed before it was deleted, the supplier may not have said. */
+/** Each at most once, even if an old answer took the profile back. The supplier may not have reported the installation before the deletion. */
 function expectInstallEvents({ phases }: Life, events: readonly string[]): void {
   const expected =
     { RELEASED: '', DELETED: 'installed profile-deleted' }[phases.at(-1)!.smdpStatus] ?? 'installed';
@@ -326,18 +326,18 @@ function expectInstallEvents({ phases }: Life, events: readonly string[]): void 
   else expect(expected).toContain('profile-deleted');
 }
 
-function expectStory(life: Life, told: readonly Told[]): void {
+function expectNotices(life: Life, notices: readonly Notice[]): void {
   const last = life.phases.at(-1)!;
-  const changes = told.filter(({ event }) => event === 'esim.status_changed').map(({ data }) => data);
-  // Without a hole, from the delivery to the end.
+  const changes = notices.filter(({ event }) => event === 'esim.status_changed').map(({ data }) => data);
+  // Without a gap, from the delivery to the end.
   expect([changes[0]?.['from'] ?? 'CREATED', changes.at(-1)?.['to'] ?? 'CREATED']).toEqual([
     'CREATED',
     last.status,
   ]);
   for (const [nth, { from }] of changes.slice(1).entries()) expect(from).toBe(changes[nth]?.['to']);
-  const percents = of(told, 'esim.usage_threshold', 'thresholdPercent');
+  const percents = of(notices, 'esim.usage_threshold', 'thresholdPercent');
   if (life.kind === 'topped up') {
-    const each = told
+    const each = notices
       .filter(({ event }) => event === 'esim.usage_threshold')
       .map(({ data }) => `${data['totalVolume']} ${data['thresholdPercent']}`);
     expect(new Set(each).size).toBe(each.length);
@@ -346,14 +346,14 @@ function expectStory(life: Life, told: readonly Told[]): void {
     expect(percents).toEqual(THRESHOLDS.filter((percent) => last.used * 100 >= last.total * percent));
   }
   const isEnding = last.status === 'EXPIRED';
-  const expiring = told
+  const expiring = notices
     .filter(({ event }) => event === 'esim.expiring')
     .filter(({ data }) => data['expiredTime'] === new Date(last.expiresAtMs).toISOString());
   expect(expiring.map(({ data }) => data['daysBefore'])).toEqual(isEnding ? [3, 1] : []);
-  expect(of(told, 'esim.expired', 'esimId')).toHaveLength(isEnding ? 1 : 0);
+  expect(of(notices, 'esim.expired', 'esimId')).toHaveLength(isEnding ? 1 : 0);
 }
 
-it('every change ends in the truth of the supplier, every threshold and expiry in one message', async () => {
+it('every change ends in the supplier’s true state, every threshold and expiry in one message', async () => {
   await withSeed(async (seed) => {
     const random = createRandom(seed);
     const lives = Array.from({ length: ESIMS }, (_, nth) => lifeOf(nth, random));
@@ -380,7 +380,7 @@ it('every change ends in the truth of the supplier, every threshold and expiry i
     const loop = async (): Promise<void> => {
       while (!(await refreshEsims(deps)).startsWith('usage of 0 eSIMs, state of 0'));
     };
-    // Once nothing changes any more, the rest of the time passes in days.
+    // Once nothing changes any more, the remaining time passes in days.
     const stepMs = () => (nowMs < START_MS + LIVES_DAYS * DAY_MS ? STEP_MS : DAY_MS);
     for (; nowMs < START_MS + DAYS * DAY_MS; nowMs += stepMs()) {
       const due: string[] = [];
@@ -394,7 +394,7 @@ it('every change ends in the truth of the supplier, every threshold and expiry i
       await Promise.all([loop(), loop(), loop(), notifyExpiring(deps), notifyExpiring(deps)]);
     }
     const rows = await books.owner.selectFrom('esims').selectAll().execute();
-    const told = await eventsByEsim();
+    const notices = await eventsByEsim();
     const installed = await installEvents();
     let changes = 0;
     for (const row of rows) {
@@ -417,12 +417,12 @@ it('every change ends in the truth of the supplier, every threshold and expiry i
         total,
         expiresAtMs,
       });
-      expectStory(life, told.get(row.id) ?? []);
+      expectNotices(life, notices.get(row.id) ?? []);
       expectInstallEvents(life, installed.get(row.transaction_id) ?? []);
       changes += life.phases.length - 1;
     }
     expect(rows).toHaveLength(ESIMS);
-    const messages = [...told.values()].reduce((sum, each) => sum + each.length, 0);
+    const messages = [...notices.values()].reduce((sum, each) => sum + each.length, 0);
     const seconds = ((performance.now() - startedAtMs) / 1000).toFixed(1);
     console.info(
       `${ESIMS} eSIMs, ${changes} changes, ${received} events received, ${messages} messages, ${seconds} s`,

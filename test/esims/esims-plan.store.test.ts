@@ -40,7 +40,7 @@ describe('with 100,000 orders in the table', () => {
     expect(statements).toBe(query.search === undefined ? 2 : 3);
     return {
       scans: scans.map((node) => `${node['Node Type']} ${node['Index Name'] ?? node['Relation Name'] ?? ''}`),
-      // The rows of a bitmap were counted where its index was read.
+      // The rows of a bitmap were already counted at its index.
       rowsRead: rowsReadBy(
         scans.filter(
           (node) => !['Bitmap Heap Scan', 'CTE Scan', 'Subquery Scan'].includes(node['Node Type']),
@@ -50,7 +50,7 @@ describe('with 100,000 orders in the table', () => {
   }
 
   it.each<[string, Partial<EsimQuery>, number]>([
-    // A page, and one more; the total is one sum for each of three statuses.
+    // A page and one more row; the total is one sum for each of three statuses.
     ['the first page', {}, 11 + 3],
     ['a later page', { page: 20 }, 200 + 3],
     ['one status', { status: 'ACTIVE' }, 11 + 1],
@@ -83,12 +83,12 @@ describe('with 100,000 orders in the table', () => {
       const read = scans.map((node) => `${node['Node Type']} ${node['Index Name'] ?? ''}`.trim());
       expect(read).toContain(`Index Scan ${index}`);
       expect(read.filter((scan) => scan.startsWith('Seq Scan'))).toEqual([]);
-      // Ten are found, and read again to be changed; one tells whether any is due. Those claimed just before are passed over, also by that one.
+      // Ten are found, and read again to be changed; one more shows whether any is due. Those claimed just before are skipped, also by that one.
       expect(rowsReadBy(scans)).toBeLessThanOrEqual(3 * 10 + 1 + 2 * 10);
     },
   );
 
-  it('finds eSIMs that expire soon through their index, and reads none that was notified of', async () => {
+  it('finds eSIMs that expire soon through their index, and reads none whose merchant was notified already', async () => {
     const { scans } = await explain(books, (db) => notifyOfExpiry(db, NOW), { statementTimeoutMs: 5_000 });
     const read = scans.map((node) => `${node['Node Type']} ${node['Index Name'] ?? ''}`.trim());
     expect(read.filter((scan) => scan.startsWith('Seq Scan'))).toEqual([]);
@@ -96,7 +96,7 @@ describe('with 100,000 orders in the table', () => {
     expect(rowsReadBy(scans)).toBeLessThanOrEqual(6 * 100);
   });
 
-  it('counts what is overdue, and no further than 10,000', async () => {
+  it('counts overdue eSIMs up to 10,000', async () => {
     const { scans } = await explain(books, (db) => readOverdue(db), { statementTimeoutMs: 5_000 });
     expect(rowsReadBy(scans)).toBeLessThanOrEqual(2 * 10_000);
   });

@@ -1,4 +1,4 @@
-/** eSIM orders: what a later look may change, how a person's search is read, and pages without holes. */
+/** eSIM orders: what a later check may change, how searches are read, and pages without gaps. */
 import { sql } from 'kysely';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import {
@@ -82,16 +82,16 @@ const list = async (query: Partial<EsimQuery> = {}) => {
 describe('refreshEsim', () => {
   const pairs = ESIM_STATUSES.flatMap((from) => ESIM_STATUSES.map((to) => [from, to] as const));
 
-  it.each(pairs)('%s, and the supplier says %s', async (from, to) => {
+  it.each(pairs)('from %s, when the supplier says %s', async (from, to) => {
     await plant('e', { status: from });
     const row = await refreshEsim(books.world, 'e', profileFacts({ status: to, orderUsageBytes: 7 }), at(1));
     const moves = MOVING_ESIM_STATUSES.includes(from);
     expect(row?.status).toBe(moves && canChangeStatus(from, to) ? to : from);
-    // A state that may not move back does not keep the rest from being taken over; a closed one does.
+    // A state that may not go back does not stop the other fields from being updated; a closed state does.
     expect(row?.order_usage_bytes).toBe(moves ? 7n : 0n);
   });
 
-  it('takes over everything but the state when the state was never seen before', async () => {
+  it('updates everything but the state when the state is unknown', async () => {
     await plant('e', { status: 'ACTIVE' });
     const row = await refreshEsim(
       books.world,
@@ -102,7 +102,7 @@ describe('refreshEsim', () => {
     expect(row).toMatchObject({ status: 'ACTIVE', order_usage_bytes: 9n, looked_at: at(1) });
   });
 
-  it('ignores a look that is older than the one before, whoever comes last', async () => {
+  it('ignores a check that is older than the one before, in whatever order they arrive', async () => {
     await plant('e', { status: 'CREATED' });
     await refreshEsim(books.world, 'e', profileFacts({ status: 'ACTIVE', orderUsageBytes: 500 }), at(5));
     const row = await refreshEsim(
@@ -114,7 +114,7 @@ describe('refreshEsim', () => {
     expect(row).toMatchObject({ status: 'ACTIVE', order_usage_bytes: 500n, looked_at: at(5) });
   });
 
-  it('takes the newest of many looks at once', async () => {
+  it('keeps the newest of many checks at once', async () => {
     await plant('e', { status: 'ACTIVE' });
     const minutes = [3, 9, 1, 7, 5, 8, 2];
     await Promise.all(
@@ -151,13 +151,13 @@ describe('refreshEsim', () => {
     },
   );
 
-  it('knows nothing of an eSIM that is not there', async () => {
+  it('finds nothing for an unknown eSIM', async () => {
     expect(await refreshEsim(books.world, 'none', profileFacts(), at(1))).toBeUndefined();
   });
 });
 
 describe('keepUsage', () => {
-  it('takes over what grew and never goes back', async () => {
+  it('keeps a higher figure and never goes back', async () => {
     await plant('e', { tranNo: 'T1' });
     await plant('f', { tranNo: 'T2' });
     const used = async () =>
@@ -177,7 +177,7 @@ describe('keepUsage', () => {
 });
 
 describe('findUnseenEsims', () => {
-  it('names those that may have moved, longest unseen first', async () => {
+  it('lists eSIMs that may have changed, the longest unchecked first', async () => {
     await plant('b', { lookedAt: at(2) });
     await plant('a', { lookedAt: at(1), status: 'ACTIVE' });
     await plant('c', { lookedAt: at(3), accountId: 'acc-2', status: 'SUSPENDED' });
@@ -196,7 +196,7 @@ describe('findUnseenEsims', () => {
 });
 
 describe('listEsims', () => {
-  it('shows an account its own, newest first', async () => {
+  it('shows an account its own eSIMs, newest first', async () => {
     await plant('old', { createdAt: at(1) });
     await plant('new', { createdAt: at(2) });
     await plant('other', { accountId: 'acc-2' });
@@ -204,7 +204,7 @@ describe('listEsims', () => {
     expect(await list({ accountId: 'acc-3' })).toEqual({ ids: [], total: 0 });
   });
 
-  it('pages through everything once, also where many were made in the same moment', async () => {
+  it('pages through all eSIMs once, even where many were made in the same moment', async () => {
     const ids = Array.from({ length: 23 }, (_, i) => `e-${String(i).padStart(2, '0')}`);
     for (const id of ids) await plant(id, { createdAt: at(1) });
     const pages = await Promise.all([1, 2, 3, 4].map((page) => list({ page, limit: 8 })));
@@ -254,7 +254,7 @@ describe('listEsims', () => {
       expect(found.total).toBe(ids.length);
     });
 
-    it('together with a status', async () => {
+    it('can be combined with a status', async () => {
       await plant('expired', { packageName: '100% Ghana', status: 'EXPIRED' });
       expect(await list({ search: '100%', status: 'EXPIRED' })).toEqual({ ids: ['expired'], total: 1 });
     });

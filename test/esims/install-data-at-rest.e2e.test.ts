@@ -1,4 +1,4 @@
-// A dump of all our tables after purchases, top-ups, repeats, reads and messages that receivers send back: nothing in it installs an eSIM.
+// A dump of all our tables after purchases, top-ups, repeats, reads and messages that receivers send back: nothing in it can install an eSIM.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import pg from 'pg';
 import { newBuyer } from '../support/buyer.ts';
@@ -49,14 +49,14 @@ function asText(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
-/** As it is, as JSON escapes it, and in the two usual codings of bytes. */
+/** As it is, as JSON escapes it, and in the two usual encodings of bytes. */
 function isIn(text: string, secret: string): boolean {
   const bytes = Buffer.from(secret);
   const forms = [secret, secret.replaceAll('/', '\\/'), bytes.toString('hex'), bytes.toString('base64')];
   return forms.some((form) => text.includes(form));
 }
 
-/** Four digits, such as those of a price: one PIN found proves nothing, all PINs found in one table do. */
+/** PINs have four digits, as prices do: one PIN found proves nothing, all PINs found in one table do. */
 const holdsEvery = (text: string, pins: string[]) =>
   pins.every((pin) => new RegExp(`(^|["\n])${pin}($|["\n])`).test(text));
 
@@ -92,7 +92,7 @@ it('a dump of every table holds no activation code, PIN, PUK or address of a QR 
     for (const field of ['activationCode', 'matchingId', 'qrCodeUrl', 'shortUrl', 'puk'])
       secrets.push(esim[field] ?? '');
     pins.push(esim['pin'] ?? '');
-    // Merchants are told of what rows hide.
+    // Merchants still get what the rows hide.
     expect(shop.received.map(({ body }) => body).join()).toContain(JSON.stringify(qrCodeUrl));
   }
   expect(secrets.every((secret) => secret.length > 3)).toBe(true);

@@ -1,6 +1,6 @@
 /**
- * Install data as rows: sealed about its eSIM and no other, read in both forms while releases change, sealed in batches where it is in clear or under
- * an earlier key; and a key that is gone costs the eSIMs that need it, says which it is, and loses nothing.
+ * Install data as rows: encrypted and bound to its eSIM, read in both forms during an upgrade, encrypted in batches where it is in clear or under
+ * an earlier key. A missing key affects only the eSIMs that need it, is named in the error, and loses nothing.
  */
 import { randomBytes } from 'node:crypto';
 import { sql } from 'kysely';
@@ -54,7 +54,7 @@ function newKey(): string {
   return randomBytes(32).toString('hex');
 }
 
-/** A process with these keys, the first of which seals. */
+/** A process with these keys, the first of which encrypts. */
 function processWith(key: string, ...previousKeys: string[]) {
   const secretBox = createSecretBox({ key, previousKeys });
   const reported: string[] = [];
@@ -99,7 +99,7 @@ function processWith(key: string, ...previousKeys: string[]) {
 
 const OWNER = { account: { id: 'acc-1' } } as Principal;
 
-/** A delivered eSIM that the supplier is not asked about, unless `status` is one that moves. */
+/** A delivered eSIM that is not due for a check, unless `status` is one that may change. */
 async function plant(id: string, install: object, status: 'EXPIRED' | 'ACTIVE' = 'EXPIRED'): Promise<void> {
   await books.owner
     .insertInto('esims')
@@ -129,7 +129,7 @@ async function plant(id: string, install: object, status: 'EXPIRED' | 'ACTIVE' =
 
 const rowOf = async (id: string) => (await findEsim(books.world, id))!;
 
-/** A message about the eSIM's purchase, as a release before the seals wrote it. Answers how its body stands now. */
+/** A message about the eSIM's purchase, as a release before encryption wrote it. Answers how its body is stored now. */
 async function plantMessage(esimId: string): Promise<() => Promise<string>> {
   const { id: endpointId, accountId } = await newEndpoint(books.world, 'acc-1');
   const facts = {
@@ -154,8 +154,8 @@ async function plantMessage(esimId: string): Promise<() => Promise<string>> {
   };
 }
 
-describe('a sealed eSIM', () => {
-  it('opens for itself, and not in the row of another', async () => {
+describe('encrypted install data', () => {
+  it('can be decrypted for itself, and not in the row of another', async () => {
     const { installData, read, reported } = processWith(FIRST);
     await plant('own', installData.columns('own', FACTS));
     expect(await rowOf('own')).toMatchObject(SEALED);
@@ -166,7 +166,7 @@ describe('a sealed eSIM', () => {
     expect(reported).toEqual(['thief: the seal of the secret of thief is broken']);
   });
 
-  it('is written in clear too while the release before may run, and read as that one left it', async () => {
+  it('is also written in clear while the previous release may run, and read as that release left it', async () => {
     const { installData, read } = processWith(FIRST);
     await sql`update world set clear_until = now() + interval '1 hour'`.execute(books.owner);
     await installData.start(books.world);
@@ -180,7 +180,7 @@ describe('a sealed eSIM', () => {
     expect(await rowOf('sealed')).toMatchObject(SEALED);
   });
 
-  it('is written again only where the supplier says something else', async () => {
+  it('is written again only when the supplier’s answer changes', async () => {
     const { installData } = processWith(FIRST);
     await plant('e', installData.columns('e', FACTS));
     expect(installData.changes(await rowOf('e'), FACTS)).toEqual({});
@@ -192,7 +192,7 @@ describe('a sealed eSIM', () => {
 });
 
 describe('rows in clear', () => {
-  it('are read, stay while the release before may need them, and are then sealed with their messages', async () => {
+  it('are read, stay while the previous release may need them, and are then encrypted together with their messages', async () => {
     const { read, seal } = processWith(FIRST);
     await plant('old', IN_CLEAR);
     await plant('empty', {});
@@ -215,7 +215,7 @@ describe('rows in clear', () => {
     expect(await seal()).toBe('0 eSIMs sealed, 0 resealed');
   });
 
-  it('that somebody else holds are left for the next run, without waiting', async () => {
+  it('that are locked are left for the next run, without waiting', async () => {
     const { seal } = processWith(FIRST);
     await plant('held', IN_CLEAR);
     await plant('free', IN_CLEAR);
@@ -228,7 +228,7 @@ describe('rows in clear', () => {
 });
 
 describe('a new key', () => {
-  it('opens what the previous ones sealed, seals all of it anew, and then stands alone', async () => {
+  it('decrypts what the previous keys encrypted, encrypts all of it again, and is then the only key needed', async () => {
     for (const [id, key] of [
       ['a', FIRST],
       ['b', SECOND],
@@ -244,7 +244,7 @@ describe('a new key', () => {
     for (const id of ['a', 'b', 'c']) expect(await alone.read(id)).toMatchObject(IN_CLEAR);
   });
 
-  it('is not held up by a seal that is broken', async () => {
+  it('is not held up by a damaged ciphertext', async () => {
     const { installData } = processWith(FIRST);
     const { install_sealed } = installData.columns('broken', FACTS);
     install_sealed[40] = install_sealed[40]! ^ 1;
@@ -257,10 +257,10 @@ describe('a new key', () => {
   });
 });
 
-describe('a key that is gone', () => {
+describe('a missing key', () => {
   const keyId = keyIdOf(createSecretBox({ key: FIRST, previousKeys: [] }).prefixes[0]!);
 
-  it('refuses its eSIMs alone, names itself, and gives all back when it returns', async () => {
+  it('makes only its own eSIMs unreadable, is named in the error, and makes them readable when it returns', async () => {
     await plant('locked', processWith(FIRST).installData.columns('locked', FACTS));
     const without = processWith(SECOND);
     await plant('open', without.installData.columns('open', FACTS));
@@ -280,7 +280,7 @@ describe('a key that is gone', () => {
     expect(await processWith(SECOND, FIRST).read('locked')).toMatchObject(IN_CLEAR);
   });
 
-  it('keeps a message whole: it is not sent without its address', async () => {
+  it('holds a message back: it is not sent without its address', async () => {
     await plant('locked', processWith(FIRST).installData.columns('locked', FACTS));
     const body = `{"data":{"qrCodeUrl":${JSON.stringify(sealedQrCodeUrl('locked'))}}}`;
     const complete = (key: string) =>
@@ -289,14 +289,14 @@ describe('a key that is gone', () => {
     expect(await complete(FIRST)).toBe(`{"data":{"qrCodeUrl":${JSON.stringify(FACTS.qrCodeUrl)}}}`);
   });
 
-  it('is not needed where the supplier is asked again: its answer is sealed anew', async () => {
+  it('does not matter when the supplier is asked again: the new answer is encrypted with the new key', async () => {
     await plant('alive', processWith(FIRST).installData.columns('alive', FACTS), 'ACTIVE');
     expect(await processWith(SECOND).read('alive')).toMatchObject(IN_CLEAR);
     expect(await processWith(SECOND).read('alive')).toMatchObject(IN_CLEAR);
   });
 });
 
-it('the hourly run reads only what is to be sealed, however many eSIMs there are', async () => {
+it('the hourly run reads only rows that need encryption, however many eSIMs there are', async () => {
   const sealed = processWith(FIRST).installData.columns('any', FACTS).install_sealed;
   await sql`
     insert into esims (id, account_id, transaction_id, package_code, package_name, status, price_minor, currency, snapshot, supplier, iccid,

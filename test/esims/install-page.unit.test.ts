@@ -1,4 +1,4 @@
-// What the install page is made of: languages, figures, the QR code, links of phones, tokens.
+// The parts of the install page: languages, figures, the QR code, links of phones, tokens.
 import { create } from 'qrcode';
 import { describe, expect, test } from 'vitest';
 import { DIAGNOSIS_CODES } from '../../src/esims/diagnosis.ts';
@@ -11,20 +11,20 @@ import { redactText } from '../../src/platform/telemetry/redact.ts';
 
 const AC = 'LPA:1$rsp.example.com$K2-1A2B3C-4D5E6F';
 
-/** Every text with its place; functions as they answer. */
+/** Every text with its place; functions by what they return. */
 function textsOf(value: unknown, place: string): [string, string][] {
   if (typeof value === 'string') return [[place, value]];
   if (typeof value === 'function')
     return [[place, (value as (...given: string[]) => string)('\u0001', '\u0002')]];
   return Object.entries(value as object).flatMap(([name, inner]) => textsOf(inner, `${place}.${name}`));
 }
-/** The same in every language: names. */
+/** Names, which are the same in every language. */
 const NAMES = /^\.(direction|locale|steps\.(iphone|samsung)\.title)$/;
 
 describe('languages', () => {
   const english = new Map(textsOf(TEXTS.en, ''));
 
-  test.each(LANGUAGES)('%s says everything, and nothing in the words of English', (language) => {
+  test.each(LANGUAGES)('%s translates every text', (language) => {
     const texts = textsOf(TEXTS[language], '');
     expect(texts.map(([place]) => place)).toEqual([...english.keys()]);
     for (const [place, text] of texts) {
@@ -32,14 +32,14 @@ describe('languages', () => {
       expect(text, place).not.toBe('');
       if (language !== 'en' && !NAMES.test(place)) expect(text, place).not.toBe(english.get(place));
     }
-    // Goes into an attribute of the QR code as it is.
+    // Used in an attribute of the QR code without escaping.
     expect(TEXTS[language].qr.label).not.toMatch(/[<>&"]/);
     expect(TEXTS[language].plan.of('\u0001', '\u0002')).toMatch(/\u0001.*\u0002/);
     expect(TEXTS[language].plan.asOf('\u0001')).toContain('\u0001');
     expect(Object.keys(TEXTS[language].diagnosis).sort()).toEqual([...DIAGNOSIS_CODES].sort());
   });
 
-  test('only Arabic goes from right to left, in Arabic letters', () => {
+  test('only Arabic is right to left, in Arabic letters', () => {
     expect(LANGUAGES.filter((one) => TEXTS[one].direction === 'rtl')).toEqual(['ar']);
     expect(TEXTS.ar.ready.text).toMatch(/\p{Script=Arabic}/u);
   });
@@ -77,7 +77,7 @@ describe('figures', () => {
     expect(unitsText(count, unit, 'en-GB')).toBe(text);
   });
 
-  test('the end in UTC', () => {
+  test('show the end in UTC', () => {
     expect(dateText(new Date('2027-05-01T12:00:00Z'), 'en-GB')).toMatch(/^1 May 2027.*12:00.*UTC$/);
   });
 
@@ -94,8 +94,8 @@ describe('figures', () => {
   });
 });
 
-describe('the activation code in forms that install it', () => {
-  test('one tap', () => {
+describe('the activation code in installable forms', () => {
+  test('has a link that installs with one tap', () => {
     const data = 'LPA%3A1%24rsp.example.com%24K2-1A2B3C-4D5E6F';
     expect(iosInstallLink(AC)).toBe(`https://esimsetup.apple.com/esim_qrcode_provisioning?carddata=${data}`);
     expect(androidInstallLink(AC)).toBe(
@@ -104,7 +104,7 @@ describe('the activation code in forms that install it', () => {
     expect(new URL(iosInstallLink('LPA:1$a$b&c=d#e')).searchParams.get('carddata')).toBe('LPA:1$a$b&c=d#e');
   });
 
-  test('the QR code has each module of the code, and white around it', () => {
+  test('has a QR code with every module, and white around it', () => {
     const svg = qrSvg(AC, 'label');
     const { modules } = create(AC, { errorCorrectionLevel: 'M' });
     const drawn = new Set<string>();
@@ -118,7 +118,7 @@ describe('the activation code in forms that install it', () => {
     expect(svg).not.toMatch(/href|style=|<text|rsp\.example/);
   });
 
-  test('as the address of an image', () => {
+  test('can be the address of an image', () => {
     const [, data = ''] = /^data:image\/svg\+xml;base64,([\w+/]+=*)$/.exec(qrDataUrl(AC)) ?? [];
     expect(Buffer.from(data, 'base64').toString()).toBe(qrSvg(AC, 'QR code'));
   });
@@ -129,7 +129,7 @@ describe('tokens', () => {
   const given = { idSecret, environment: 'test', publicUrl: 'https://api.example.com' } as const;
   const token = createInstallTokens(given).tokenOf('esim-1', nonce);
 
-  test('192 bits, the same for the same eSIM, nonce, secret and world, and for nothing else', () => {
+  test('have 192 bits, the same for the same eSIM, nonce, secret and environment, and for nothing else', () => {
     expect(Buffer.from(token, 'base64url')).toHaveLength(24);
     expect(canBeInstallToken(token)).toBe(true);
     expect(createInstallTokens(given).tokenOf('esim-1', nonce)).toBe(token);
@@ -151,9 +151,9 @@ describe('tokens', () => {
     `${token.slice(1)}%`,
     `${token.slice(1)}\n`,
     `${token.slice(1)}=`,
-  ])('garbage is none: %j', (text) => expect(canBeInstallToken(text)).toBe(false));
+  ])('are not recognised in garbage: %j', (text) => expect(canBeInstallToken(text)).toBe(false));
 
-  test('a link in a line of the log is blanked', () => {
+  test('are removed from links in the log', () => {
     const url = createInstallTokens(given).urlOf(token);
     expect(redactText(`{"detail":"GET ${url}?lang=ar"}`)).toBe(
       '{"detail":"GET https://api.example.com/i/[redacted]?lang=ar"}',
@@ -162,7 +162,7 @@ describe('tokens', () => {
   });
 });
 
-test('of the views of one page, one in a while asks the supplier', () => {
+test('of the views of one page, one per interval refreshes from the supplier', () => {
   const refreshes = createPageRefreshes(60_000);
   expect(['a', 'a', 'b', 'a', 'b'].map((id) => refreshes.claim(id))).toEqual([
     true,

@@ -1,21 +1,21 @@
-// What installs an eSIM, its public link and page, and the diagnosis, over the HTTP door on a real Postgres.
+// The install data of an eSIM, its public link and page, and the diagnosis, over HTTP on a real Postgres.
 import { createHash, randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { DomainError } from '../../src/domain/errors.ts';
 import { TEXTS } from '../../src/esims/http/install-texts/languages.ts';
 import type { EsimTables } from '../../src/esims/store/tables.ts';
 import type { Updateable } from 'kysely';
-import { openDoor, type Ask, type Door, type Reply } from '../support/http/door.ts';
+import { startApi, type Ask, type TestApi, type Reply } from '../support/http/api.ts';
 import { generalError } from '../support/http/error-bodies.ts';
 
-let door: Door;
+let api: TestApi;
 beforeAll(async () => {
-  door = await openDoor({ live: true });
-  await door.shop.setBalance(10_000_000_000n);
+  api = await startApi({ live: true });
+  await api.shop.setBalance(10_000_000_000n);
 });
-afterAll(() => door.close());
+afterAll(() => api.close());
 beforeEach(() => {
-  door.logLines.length = 0;
+  api.logLines.length = 0;
 });
 
 const BASE = { packageCode: 'NG-5GB-30D', packageType: 'BASE', paymentMethod: 'WALLET' };
@@ -27,14 +27,14 @@ const NEW = {
   expired_time: new Date('2099-01-01T00:00:00Z'),
 } as const;
 const AC = 'LPA:1$rsp.example.com$MATCHING-0001';
-/** Of the supplier: where its QR images are. */
+/** Where the supplier has its QR images. */
 const SUPPLIER_HOST = 'qr.example.com';
 
-/** An eSIM of a key's account, with what the supplier is to have said of it. */
+/** An eSIM of a key's account, with the supplier's answer about it. */
 async function esim(changes: Updateable<EsimTables['esims']> = {}, key = 'ngn'): Promise<string> {
-  const { json } = await door.ask('/api/esim/buy', { key, body: BASE });
-  const id = door.idOf((json as { esimDetails: { esimId: string } }).esimDetails.esimId);
-  await door.shop.owner
+  const { json } = await api.ask('/api/esim/buy', { key, body: BASE });
+  const id = api.idOf((json as { esimDetails: { esimId: string } }).esimDetails.esimId);
+  await api.shop.owner
     .updateTable('esims')
     .set({ ...NEW, ...changes })
     .where('id', '=', id)
@@ -49,20 +49,20 @@ interface Install {
 }
 
 const readInstall = async (id: string): Promise<Install> =>
-  (await door.ask(`/api/esim/${id}/install`, { key: 'ngn' })).json as Install;
+  (await api.ask(`/api/esim/${id}/install`, { key: 'ngn' })).json as Install;
 const pathOf = ({ installUrl }: Install): string => new URL(installUrl).pathname;
 const page = async (id: string, query = '', ask: Ask = {}): Promise<Reply> =>
-  door.ask(`${pathOf(await readInstall(id))}${query}`, ask);
+  api.ask(`${pathOf(await readInstall(id))}${query}`, ask);
 const revoke = (id: string, key = 'ngn'): Promise<Reply> =>
-  door.ask(`/api/esim/${id}/install/link`, { key, method: 'DELETE' });
+  api.ask(`/api/esim/${id}/install/link`, { key, method: 'DELETE' });
 const titleOf = ({ text }: Reply): string | undefined => /<h1>([^<]*)<\/h1>/.exec(text)?.[1]?.trim();
 const codeOf = ({ text }: Reply): string | undefined => /data-code="(\w+)"/.exec(text)?.[1];
 
 describe('GET /api/esim/{esimId}/install', () => {
-  test('everything that installs it, and what is left, with its age', async () => {
+  test('has all install data, and what is left of the allowance, with its age', async () => {
     const lookedAt = new Date(Date.now() - 60_000);
     const id = await esim({ looked_at: lookedAt, usage_as_of: lookedAt });
-    const { status, json, text } = await door.ask(`/api/esim/${id}/install`, { key: 'ngn' });
+    const { status, json, text } = await api.ask(`/api/esim/${id}/install`, { key: 'ngn' });
     expect(status).toBe(200);
     expect(json).toMatchObject({
       installState: 'READY',
@@ -90,7 +90,7 @@ describe('GET /api/esim/{esimId}/install', () => {
     ['EXPIRED', 'RELEASED', 'ENDED'],
     ['CANCELLED', 'RELEASED', 'ENDED'],
     ['PENDING', '', 'NOT_DELIVERED'],
-  ] as const)('%s and %s: %s, and nothing that installs', async (status, smdp_status, installState) => {
+  ] as const)('for %s and %s says %s and has no install data', async (status, smdp_status, installState) => {
     const id = await esim({ status, smdp_status });
     const install = await readInstall(id);
     expect(install).toMatchObject({
@@ -106,7 +106,7 @@ describe('GET /api/esim/{esimId}/install', () => {
     expect(JSON.stringify(install)).not.toMatch(/LPA|MATCHING/);
   });
 
-  test('the link stays the same, also for many first reads at once', async () => {
+  test('has the same link each time, also for many first reads at once', async () => {
     const id = await esim();
     const links = await Promise.all(
       Array.from({ length: 8 }, async () => (await readInstall(id)).installUrl),
@@ -114,14 +114,14 @@ describe('GET /api/esim/{esimId}/install', () => {
     expect(new Set([...links, (await readInstall(id)).installUrl]).size).toBe(1);
   });
 
-  test('no token is in the database, and none in the log', async () => {
+  test('leaves no token in the database, and none in the log', async () => {
     const id = await esim();
     const token = pathOf(await readInstall(id)).slice('/i/'.length);
-    await door.ask(`/i/${token}`);
-    await door.ask(`/i/${token}?lang=ar`);
-    door.shop.failNext = new Error(`could not read https://shop.example/i/${token}`);
-    expect((await door.ask(`/i/${token}`)).status).toBe(500);
-    const row = await door.shop.owner
+    await api.ask(`/i/${token}`);
+    await api.ask(`/i/${token}?lang=ar`);
+    api.shop.failNext = new Error(`could not read https://shop.example/i/${token}`);
+    expect((await api.ask(`/i/${token}`)).status).toBe(500);
+    const row = await api.shop.owner
       .selectFrom('install_links')
       .selectAll()
       .where('esim_id', '=', id)
@@ -130,63 +130,62 @@ describe('GET /api/esim/{esimId}/install', () => {
       JSON.stringify(row) + [row.nonce, row.token_hash].map((one) => one.toString('base64url')).join();
     expect(stored).not.toContain(token);
     expect(row.token_hash).toEqual(createHash('sha256').update(token).digest());
-    expect(door.logLines.length).toBeGreaterThan(2);
-    expect(door.logLines.join('')).not.toContain(token);
-    expect(door.logLines.join('')).toContain('"route":"/i/{token}"');
+    expect(api.logLines.length).toBeGreaterThan(2);
+    expect(api.logLines.join('')).not.toContain(token);
+    expect(api.logLines.join('')).toContain('"route":"/i/{token}"');
   });
 
-  test('a link made under another secret is replaced', async () => {
+  test('replaces a link made under another secret', async () => {
     const id = await esim();
     const first = await readInstall(id);
-    await door.shop.owner
+    await api.shop.owner
       .updateTable('install_links')
       .set({ token_hash: randomBytes(32) })
       .where('esim_id', '=', id)
       .execute();
     const second = await readInstall(id);
     expect(second.installUrl).not.toBe(first.installUrl);
-    expect((await door.ask(pathOf(second))).status).toBe(200);
-    expect((await door.ask(pathOf(first))).status).toBe(404);
+    expect((await api.ask(pathOf(second))).status).toBe(200);
+    expect((await api.ask(pathOf(first))).status).toBe(404);
   });
 });
 
 describe('DELETE /api/esim/{esimId}/install/link', () => {
-  test('ends the link; the next read makes another; repeating it changes nothing', async () => {
+  test('ends the link; the next read makes another; a repeat changes nothing', async () => {
     const id = await esim();
     const first = await readInstall(id);
-    expect((await door.ask(pathOf(first))).status).toBe(200);
+    expect((await api.ask(pathOf(first))).status).toBe(200);
     for (let round = 0; round < 2; round += 1) {
       const { status, json } = await revoke(id);
       expect([status, json]).toMatchObject([200, { revoked: true }]);
     }
-    expect((await door.ask(pathOf(first))).status).toBe(404);
+    expect((await api.ask(pathOf(first))).status).toBe(404);
     const second = await readInstall(id);
     expect(second.installUrl).not.toBe(first.installUrl);
-    expect((await door.ask(pathOf(second))).status).toBe(200);
-    expect((await door.ask(pathOf(first))).status).toBe(404);
+    expect((await api.ask(pathOf(second))).status).toBe(200);
+    expect((await api.ask(pathOf(first))).status).toBe(404);
   });
 
-  test('before there was a link', async () => {
+  test('answers the same when there was no link yet', async () => {
     expect((await revoke(await esim())).status).toBe(200);
   });
 
-  test('only the owner may, and a key that may only read may not', async () => {
+  test('is for the owner only, and not for a read-only key', async () => {
     const id = await esim();
     const before = await readInstall(id);
     expect((await revoke(id, 'usd')).json).toEqual(
       generalError(403, 'NOT_YOUR_ESIM', 'This eSIM belongs to another account'),
     );
     expect((await revoke(id, 'readonly')).status).toBe(403);
-    expect((await door.ask(`/api/esim/${id}/install/link`, { method: 'DELETE' })).status).toBe(401);
+    expect((await api.ask(`/api/esim/${id}/install/link`, { method: 'DELETE' })).status).toBe(401);
     expect(await readInstall(id)).toEqual(before);
   });
 });
 
-describe('others get nothing', () => {
+describe('other accounts get no answer', () => {
   test.each(['install', 'diagnosis'])('%s', async (what) => {
     const id = await esim();
-    const ask = (target: string, asked: Ask): Promise<Reply> =>
-      door.ask(`/api/esim/${target}/${what}`, asked);
+    const ask = (target: string, asked: Ask): Promise<Reply> => api.ask(`/api/esim/${target}/${what}`, asked);
     const foreign = await ask(id, { key: 'usd' });
     expect([foreign.status, foreign.json]).toEqual([
       403,
@@ -203,7 +202,7 @@ describe('others get nothing', () => {
 });
 
 describe('the page', () => {
-  test('has what installs it, works without scripts, and shows no supplier', async () => {
+  test('has the install data, works without scripts, and does not show the supplier', async () => {
     const { status, headers, text } = await page(await esim());
     expect([status, headers['content-type']]).toEqual([200, 'text/html; charset=utf-8']);
     for (const one of [
@@ -227,7 +226,7 @@ describe('the page', () => {
     expect(new Set(hosts)).toEqual(new Set(['esimsetup.apple.com', 'esimsetup.android.com', 'www.w3.org']));
   });
 
-  test('its headers keep it to itself, and its policy names its style by hash', async () => {
+  test('has headers that keep it private, and a policy that allows its style by hash', async () => {
     const { headers, text } = await page(await esim());
     expect(headers).toMatchObject({
       'cache-control': 'no-store',
@@ -247,8 +246,8 @@ describe('the page', () => {
     expect(text).not.toMatch(/\son\w+=|\sstyle=|<script(?! src="\/i\/copy\.js" defer><\/script>)/);
   });
 
-  test('the script is a file of ours', async () => {
-    const { status, headers, text } = await door.ask('/i/copy.js');
+  test('loads its script from our own file', async () => {
+    const { status, headers, text } = await api.ask('/i/copy.js');
     expect([status, headers['content-type']]).toEqual([200, 'text/javascript; charset=utf-8']);
     expect(text).not.toMatch(/https?:|fetch|innerHTML/);
   });
@@ -290,12 +289,12 @@ describe('the page', () => {
       TEXTS[language].ready.title,
       language,
     ]);
-    const none = await door.ask(`/i/${'x'.repeat(32)}${query}`, { headers: { 'accept-language': accepted } });
+    const none = await api.ask(`/i/${'x'.repeat(32)}${query}`, { headers: { 'accept-language': accepted } });
     expect(none.text).toContain(`<html lang="${language}" dir="${direction}">`);
     expect([none.status, titleOf(none)]).toEqual([404, TEXTS[language].notFound.title]);
   });
 
-  test('names from outside are text, never markup', async () => {
+  test('shows names from outside as text, never as markup', async () => {
     const { text } = await page(
       await esim({ package_name: `<img src=x onerror="alert(1)">`, apn: '"><script>' }),
     );
@@ -304,22 +303,22 @@ describe('the page', () => {
     expect(text).not.toContain('<img');
   });
 
-  test('a link of the sandbox is found beside live, and a key looks in its own world only', async () => {
+  test('is found for a sandbox link while live is on, and a key reads its own environment only', async () => {
     const path = pathOf(await readInstall(await esim()));
-    expect((await door.ask(path, { key: 'ngn' })).status).toBe(200);
-    expect((await door.ask(path, { key: 'live/ngn' })).status).toBe(404);
+    expect((await api.ask(path, { key: 'ngn' })).status).toBe(200);
+    expect((await api.ask(path, { key: 'live/ngn' })).status).toBe(404);
   });
 
-  test('HEAD, and no other method', async () => {
+  test('answers HEAD and GET only', async () => {
     const path = pathOf(await readInstall(await esim()));
-    const head = await door.ask(path, { method: 'HEAD' });
+    const head = await api.ask(path, { method: 'HEAD' });
     expect([head.status, head.text]).toEqual([200, '']);
-    expect((await door.ask(path, { method: 'POST' })).status).toBe(405);
+    expect((await api.ask(path, { method: 'POST' })).status).toBe(405);
   });
 });
 
-describe('links that are none', () => {
-  test('a revoked, an unknown and a garbage one are answered alike', async () => {
+describe('invalid links', () => {
+  test('that are revoked, unknown or garbage get the same answer', async () => {
     const id = await esim();
     const revoked = pathOf(await readInstall(id));
     await revoke(id);
@@ -339,7 +338,7 @@ describe('links that are none', () => {
       `${revoked}?lang=en&lang=fr`,
       `${revoked}?${Array.from({ length: 60 }, (_, index) => `p${index}=1`).join('&')}`,
     ];
-    const [first, ...rest] = await Promise.all(paths.map((path) => door.ask(path)));
+    const [first, ...rest] = await Promise.all(paths.map((path) => api.ask(path)));
     expect([first?.status, first && titleOf(first)]).toEqual([404, TEXTS.en.notFound.title]);
     const OWN_OF_EACH = new Set(['date', 'x-request-id', 'x-ratelimit-remaining']);
     const known = ({ status, text, headers }: Reply) => ({
@@ -349,18 +348,18 @@ describe('links that are none', () => {
     });
     for (const other of rest) expect(known(other)).toEqual(known(first!));
     expect(first?.headers).toMatchObject({ 'referrer-policy': 'no-referrer', 'cache-control': 'no-store' });
-    expect(door.logLines.some((line) => line.includes('"level":"error"'))).toBe(false);
+    expect(api.logLines.some((line) => line.includes('"level":"error"'))).toBe(false);
   });
 
-  test('garbage is not asked of the database', async () => {
-    door.shop.calls.length = 0;
-    await door.ask('/i/x');
-    await door.ask('/i/%00');
-    expect(door.shop.calls).toEqual([]);
+  test('that are garbage cause no query', async () => {
+    api.shop.calls.length = 0;
+    await api.ask('/i/x');
+    await api.ask('/i/%00');
+    expect(api.shop.calls).toEqual([]);
   });
 
-  test('past the limit of an address: a page that says when', async () => {
-    const limited = await openDoor({ settings: { publicRequestsPerMinute: 2 } });
+  test('past the limit of an address get a page that says when to try again', async () => {
+    const limited = await startApi({ settings: { publicRequestsPerMinute: 2 } });
     try {
       const tries = [1, 2, 3].map(() => `/i/${randomBytes(24).toString('base64url')}`);
       for (const path of tries.slice(1)) expect((await limited.ask(path)).status).toBe(404);
@@ -372,9 +371,9 @@ describe('links that are none', () => {
     }
   });
 
-  test('in trouble it is a page as well', async () => {
-    door.shop.failNext = new DomainError('SERVICE_UNAVAILABLE', 'secret plan');
-    const reply = await door.ask(`/i/${'x'.repeat(32)}`);
+  test('get a page during an outage as well', async () => {
+    api.shop.failNext = new DomainError('SERVICE_UNAVAILABLE', 'secret plan');
+    const reply = await api.ask(`/i/${'x'.repeat(32)}`);
     expect([reply.status, titleOf(reply), reply.headers['retry-after']]).toEqual([
       503,
       TEXTS.en.unavailable.title,
@@ -384,15 +383,15 @@ describe('links that are none', () => {
   });
 });
 
-describe('asking the supplier', () => {
-  /** An eSIM that was looked at a day ago, and how often the supplier is asked about it. */
+describe('refreshing from the supplier', () => {
+  /** An eSIM that was last checked a day ago, and a count of the calls to the supplier about it. */
   async function stale(): Promise<{ id: string; path: string; lookedAt: () => Promise<number> }> {
     const id = await esim();
     const path = pathOf(await readInstall(id));
     const yesterday = new Date(Date.now() - 86_400_000);
-    await door.shop.owner.updateTable('esims').set({ looked_at: yesterday }).where('id', '=', id).execute();
+    await api.shop.owner.updateTable('esims').set({ looked_at: yesterday }).where('id', '=', id).execute();
     const lookedAt = async (): Promise<number> => {
-      const row = await door.shop.owner
+      const row = await api.shop.owner
         .selectFrom('esims')
         .select('looked_at')
         .where('id', '=', id)
@@ -402,30 +401,30 @@ describe('asking the supplier', () => {
     return { id, path, lookedAt };
   }
 
-  test('the first view of a page that is old does, those after it use what is stored', async () => {
+  test('is done by the first view of outdated data; later views use the stored answer', async () => {
     const { id, path, lookedAt } = await stale();
-    await door.ask(path);
+    await api.ask(path);
     const seen = await lookedAt();
     expect(Date.now() - seen).toBeLessThan(60_000);
-    await door.shop.owner
+    await api.shop.owner
       .updateTable('esims')
       .set({ looked_at: new Date(0) })
       .where('id', '=', id)
       .execute();
-    await Promise.all([1, 2, 3].map(() => door.ask(path)));
+    await Promise.all([1, 2, 3].map(() => api.ask(path)));
     expect(await lookedAt()).toBe(0);
   });
 
-  test('what it said is on the page at once', async () => {
+  test('shows its result on the same page', async () => {
     const { path } = await stale();
-    expect(titleOf(await door.ask(path))).toBe(TEXTS.en.installed.title);
+    expect(titleOf(await api.ask(path))).toBe(TEXTS.en.installed.title);
   });
 });
 
-test('GET /api/esim/{esimId}/diagnosis: code, sentences, and how old the facts are', async () => {
+test('GET /api/esim/{esimId}/diagnosis answers the code, sentences, and how old the facts are', async () => {
   const lookedAt = new Date(Date.now() - 120_000);
   const id = await esim({ smdp_status: 'DISABLED', looked_at: lookedAt, usage_as_of: lookedAt });
-  const { status, json, text } = await door.ask(`/api/esim/${id}/diagnosis`, { key: 'ngn' });
+  const { status, json, text } = await api.ask(`/api/esim/${id}/diagnosis`, { key: 'ngn' });
   expect([status, json]).toMatchObject([
     200,
     {

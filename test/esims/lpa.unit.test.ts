@@ -1,4 +1,3 @@
-/** The parts of an activation code: every accepted form, and texts that only look like one. */
 import { describe, expect, it } from 'vitest';
 import { parseLpa } from '../../src/esims/rules.ts';
 

@@ -1,6 +1,6 @@
 /**
- * my-esims of an account with 10,000 eSIMs: every answer equals a plain query over all of its rows, and the rows that are read do not grow with
- * them. What is folded and what is not are both found.
+ * my-esims of an account with 10,000 eSIMs: every answer equals a plain query over all of its rows, and the number of rows read does not grow with
+ * them. Rows are found whether or not they are folded.
  */
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -14,7 +14,7 @@ const BIG = 'acc-big';
 const books: Books = await openBooks({ statementTimeoutMs: 30_000 });
 afterAll(() => books.close());
 
-/** Of the names one is common, twenty are rare, and one is only among the oldest. */
+/** One of the names is common, twenty are rare, and one is only among the oldest. */
 const insert = (from: number, to: number) => sql`
   insert into esims (id, account_id, transaction_id, package_code, package_name, status, price_minor, currency, snapshot, supplier,
                      iccid, total_volume_bytes, total_duration, duration_unit, data_type, created_at)
@@ -25,7 +25,7 @@ const insert = (from: number, to: number) => sql`
     from generate_series(${sql.lit(from)}, ${sql.lit(to)}) i`;
 
 beforeAll(async () => {
-  // Plans are compared by the figures of this moment: autovacuum must not bring others in the middle of it.
+  // The plans are compared by the current figures: autovacuum must not change them during the test.
   for (const table of ['esims', 'esim_search', 'esim_deltas'])
     await sql`alter table ${sql.table(table)} set (autovacuum_enabled = false)`.execute(books.owner);
   await insert(1, ORDERS).execute(books.owner);
@@ -39,7 +39,7 @@ async function list(query: Partial<EsimQuery>): Promise<EsimList> {
   return page;
 }
 
-/** By reading everything. */
+/** The plain query, which reads everything. */
 async function plainly({ accountId = BIG, page = 1, limit = 10, status, search }: Partial<EsimQuery>) {
   let matching = books.owner.selectFrom('esims').where('account_id', '=', accountId);
   if (status !== undefined) matching = matching.where('status', '=', status);
@@ -62,7 +62,7 @@ const iccidOf = async (i: number): Promise<string> =>
       .executeTakeFirstOrThrow()
   ).iccid;
 
-/** The rows that are read, at most: windows, names and pages, whatever the account holds. */
+/** The most rows that may be read: windows, names and pages, however many the account has. */
 const QUERIES: readonly (readonly [name: string, query: Partial<EsimQuery>, mostRows: number])[] = [
   ['the first page', {}, 500],
   ['one status', { status: 'ACTIVE' }, 500],
@@ -95,7 +95,7 @@ describe.each(['folded', 'partly unfolded', 'partly unfolded, with new statistic
       return;
     }
     await insert(ORDERS + 1, ORDERS + 300).execute(books.owner);
-    // What was folded is found by its new id, and not by the old one.
+    // A folded row is found by its new id, and not by the old one.
     await sql`update esims set iccid = '8944099999999791900' where transaction_id = 'txn-' || md5('t12')`.execute(
       books.owner,
     );
@@ -111,11 +111,11 @@ describe.each(['folded', 'partly unfolded', 'partly unfolded, with new statistic
       (node) =>
         !['CTE Scan', 'Subquery Scan', 'Bitmap Heap Scan', 'Function Scan'].includes(node['Node Type']),
     );
-    // Each eSIM that is not folded is read on its own.
+    // Each eSIM that is not folded is read separately.
     expect(rowsReadBy(read)).toBeLessThanOrEqual(mostRows + (state === 'folded' ? 0 : 6_000));
   });
 
-  it('a whole ICCID, and its last digits', async () => {
+  it('finds a whole ICCID, and its last digits', async () => {
     const iccid = await iccidOf(4_321);
     expect((await list({ search: iccid })).rows.map((row) => row.iccid)).toEqual([iccid]);
     for (const digits of [6, 3]) {
@@ -126,7 +126,7 @@ describe.each(['folded', 'partly unfolded', 'partly unfolded, with new statistic
   });
 
   it.each(['8', '89440', '1', 'd', '12'])(
-    '%s, which most match: the page is right, and the total says that it is cut',
+    'answers %s, which most eSIMs match, with the right page and a total that says it is cut',
     async (search) => {
       const [found, expected] = await Promise.all([
         list({ search, page: 50 }),
@@ -139,7 +139,7 @@ describe.each(['folded', 'partly unfolded', 'partly unfolded, with new statistic
     },
   );
 
-  it('goes by page number no deeper than it counts', async () => {
+  it('refuses page numbers beyond what it counts', async () => {
     const query = { accountId: BIG, page: 101, limit: 10, search: 'nigeria' };
     expect(await listEsims(books.world, query)).toBe('TOO_DEEP');
   });
@@ -151,7 +151,7 @@ describe('a cursor', () => {
     { limit: 100, search: '7919' },
     { limit: 100, accountId: 'acc-small-19' },
     { limit: 100, accountId: 'acc-small-19', search: '2' },
-  ])('reads everything once: %j', async (query) => {
+  ])('reads all eSIMs once: %j', async (query) => {
     const expected = await plainly({ ...query, limit: ORDERS });
     const ids: string[] = [];
     for (let after: string | undefined, pages = 0; pages === 0 || after !== undefined; pages += 1) {
@@ -162,7 +162,7 @@ describe('a cursor', () => {
     expect(ids).toEqual(expected.ids);
   });
 
-  it('is not moved by what comes in meanwhile', async () => {
+  it('is not moved by new eSIMs', async () => {
     const first = await list({ limit: 3 });
     const before = await list({ limit: 3, after: first.next! });
     await insert(ORDERS + 1_000, ORDERS + 1_009).execute(books.owner);
@@ -171,7 +171,7 @@ describe('a cursor', () => {
     expect((await list({ limit: 3 })).rows[0]!.id).not.toBe(first.rows[0]!.id);
   });
 
-  it("of nobody's eSIM, or of another account's, is none", async () => {
+  it("of an unknown eSIM, or of another account's, is refused", async () => {
     const foreign = await list({ accountId: 'acc-small-19' });
     for (const after of ['esim-none', foreign.rows[0]!.id])
       expect(await listEsims(books.world, { accountId: BIG, page: 1, limit: 10, after })).toBe(
@@ -179,7 +179,7 @@ describe('a cursor', () => {
       );
   });
 
-  it('finds what it folds', async () => {
+  it('finds the eSIMs that it folds', async () => {
     expect(await foldFigures(books.world)).toBeGreaterThan(0);
     expect(await foldFigures(books.world)).toBe(0);
     for (const search of ['7919', 'rare', 'c4c'])

@@ -1,4 +1,4 @@
-/** Where the supplier sends its events: asked for once an hour, and ever later after failures, however often a worker polls. */
+/** The URL that the supplier sends its events to: checked once an hour, and less often after failures, however often a worker polls. */
 import { expect, it } from 'vitest';
 import { createRegistration } from '../../src/esims/supplier-events.ts';
 
@@ -40,7 +40,7 @@ function watched({ saved = '', isDown = false } = {}) {
   };
 }
 
-it('saves our address where another one is saved, and looks again after an hour', async () => {
+it('a worker saves our URL where another one is saved, and checks again after an hour', async () => {
   const { asked, logged, supplier, pollFor } = watched({ saved: 'https://other.example' });
   await pollFor(2 * 3_600);
   expect(supplier.saved).toBe(URL);
@@ -48,14 +48,14 @@ it('saves our address where another one is saved, and looks again after an hour'
   expect(logged).toEqual([`registered ${URL}`]);
 });
 
-it('asks ever later while the supplier does not answer, at most every 5 minutes', async () => {
+it('a worker asks less and less often while the supplier does not answer, at least every 5 minutes', async () => {
   const { asked, logged, pollFor } = watched({ isDown: true });
   await pollFor(1_800);
   expect(asked).toEqual([0, 2, 6, 14, 30, 62, 126, 254, 510, 810, 1_110, 1_410, 1_710]);
   expect(logged).toEqual(asked.map(() => 'no answer'));
 });
 
-it('begins with short pauses again after it worked', async () => {
+it('a worker starts with short pauses again after a success', async () => {
   const { asked, supplier, pollFor } = watched({ isDown: true });
   await pollFor(20);
   supplier.isDown = false;

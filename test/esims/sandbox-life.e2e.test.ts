@@ -1,5 +1,5 @@
-// The ten lines of docs/SANDBOX.md on the whole service, answer by answer; and every trouble of its table, with what the diagnosis says of it. Both are
-// read from the page, so that the page and what happens cannot differ.
+// The ten commands of docs/SANDBOX.md on the whole service, answer by answer; and every fault of its table, with its diagnosis. Both are
+// read from the page, so that the page cannot differ from the product.
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { DIAGNOSIS_CODES } from '../../src/esims/diagnosis.ts';
@@ -35,11 +35,11 @@ async function newLife() {
   };
 }
 
-describe('the ten lines of the page', () => {
+describe('the ten commands of the page', () => {
   const [, block = ''] = /^## A whole life in ten lines\n.*?^```sh\n(.*?)^```/ms.exec(PAGE) ?? [];
   const lines = block.split('\n').filter((line) => line.startsWith('curl '));
 
-  /** What the API answers to each, in turn. */
+  /** The API's answers, in order. */
   const ANSWERS: readonly (readonly [number, object])[] = [
     [201, { status: 'SUCCESS' }],
     [200, { esimStatus: 'ACTIVE', smdpStatus: 'ENABLED', validity_usage_remain: 7, totalVolume: GB }],
@@ -53,7 +53,7 @@ describe('the ten lines of the page', () => {
     [200, { esimStatus: 'EXPIRED', orderUsage: GB + 1_000_000 }],
   ];
 
-  /** Runs a line as a shell would, with `$ESIM` filled in. */
+  /** Runs a command as a shell would, with `$ESIM` filled in. */
   function run(line: string, esimId: string): Promise<Answer> {
     const filled = line.replaceAll("'$ESIM'", esimId).replaceAll('$ESIM', esimId);
     const [, path = ''] = /"\$URL([^"]+)"/.exec(filled) ?? [];
@@ -63,7 +63,7 @@ describe('the ten lines of the page', () => {
     return stack.call(method, path, { key: buyer.account.apiKey, body });
   }
 
-  it('are ten, and each is answered with the eSIM as it then stands', async () => {
+  it('are ten, and each answers with the eSIM in its new state', async () => {
     expect(lines).toHaveLength(10);
     let esimId = '';
     const older: LivingEsim[] = [];
@@ -75,7 +75,7 @@ describe('the ten lines of the page', () => {
       esimId ||= /esim-[0-9a-f]*/.exec(text)?.[0] ?? '';
       older.push(body as LivingEsim);
     }
-    // The clock went twelve days on between these two.
+    // The clock advanced twelve days between these two.
     const [before, after] = [older[6]!, older[7]!];
     for (const time of ['activateTime', 'expiredTime'] as const)
       expect(Date.parse(before[time]) - Date.parse(after[time])).toBe(12 * DAY_MS);
@@ -88,7 +88,7 @@ describe('the ten lines of the page', () => {
   });
 });
 
-describe('every trouble that a traveller may have', () => {
+describe('the faults that a traveller may have', () => {
   const [, table = ''] = /^\| the traveller's trouble .*\n\|[ |-]+\n((?:\|.*\n)+)/m.exec(PAGE) ?? [];
   const troubles = table
     .trim()
@@ -112,22 +112,25 @@ describe('every trouble that a traveller may have', () => {
     return [action];
   }
 
-  it('has a life for every code that an action can cause', () => {
+  it('include a life for every code that an action can cause', () => {
     const elsewhere = ['NOT_DELIVERED', 'DELIVERY_FAILED', 'CANCELLED'];
     for (const code of elsewhere) expect(PAGE).toContain(`\`${code}\``);
     expect(new Set([...troubles.map(({ code }) => code), ...elsewhere])).toEqual(new Set(DIAGNOSIS_CODES));
   });
 
-  it.each(troubles)('$name: $code', async ({ actions, smdpStatus, esimStatus, code }) => {
-    const { read, act } = await newLife();
-    for (const [action, body] of actions.map(actionOf))
-      expect([action, (await act(action, body)).status]).toEqual([action, 200]);
-    expect(await read()).toMatchObject({ esimStatus, smdpStatus });
-    expect(await read('/diagnosis')).toMatchObject({ code, esimStatus, smdpStatus });
-  });
+  it.each(troubles)(
+    'lead from $name to the code $code',
+    async ({ actions, smdpStatus, esimStatus, code }) => {
+      const { read, act } = await newLife();
+      for (const [action, body] of actions.map(actionOf))
+        expect([action, (await act(action, body)).status]).toEqual([action, 200]);
+      expect(await read()).toMatchObject({ esimStatus, smdpStatus });
+      expect(await read('/diagnosis')).toMatchObject({ code, esimStatus, smdpStatus });
+    },
+  );
 });
 
-it('an action under one Idempotency-Key happens once, and its answer is not kept', async () => {
+it('an action is done once for an Idempotency-Key, and its answer is not stored', async () => {
   const { act } = await newLife();
   await act('install');
   const once = () => act('use', { bytes: 1_000 }, { 'Idempotency-Key': 'sip' });

@@ -1,4 +1,4 @@
-// The door for the supplier's events: nobody signs them, so each is kept as a hint, within bounds, and no stranger's changes anything.
+// The route for the supplier's events. They are not signed, so each is stored as a hint, within bounds, and an event from a stranger changes nothing.
 import { randomBytes, randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { sql } from 'kysely';
@@ -7,15 +7,15 @@ import { parse } from 'yaml';
 import { MAX_SUPPLIER_EVENT_BYTES } from '../../src/platform/http/limits.ts';
 import { readConfig } from '../../src/platform/config/config.ts';
 import { MAX_FOREIGN_EVENTS } from '../../src/esims/store/supplier-events.ts';
-import { openDoor, type Door, type Reply } from '../support/http/door.ts';
+import { startApi, type TestApi, type Reply } from '../support/http/api.ts';
 import { generalError } from '../support/http/error-bodies.ts';
 
-let door: Door;
+let api: TestApi;
 beforeEach(async () => {
-  door = await openDoor({ live: true, settings: { publicRequestsPerMinute: 2, failedAuthPerMinute: 2 } });
-  await sql`delete from supplier_events`.execute(door.shop.owner);
+  api = await startApi({ live: true, settings: { publicRequestsPerMinute: 2, failedAuthPerMinute: 2 } });
+  await sql`delete from supplier_events`.execute(api.shop.owner);
 });
-afterEach(() => door.close());
+afterEach(() => api.close());
 
 const event = (given: object = {}): string =>
   JSON.stringify({
@@ -34,10 +34,10 @@ const event = (given: object = {}): string =>
   });
 
 const send = (rawBody: string | Buffer, headers: Record<string, string> = {}): Promise<Reply> =>
-  door.ask('/webhooks/supplier/test', { rawBody, headers });
+  api.ask('/webhooks/supplier/test', { rawBody, headers });
 
-/** What the alert SimwaySupplierEventsOdd counts. */
-async function counted({ metrics }: Door = door): Promise<Readonly<Record<string, number>>> {
+/** The metrics of the alert SimwaySupplierEventsOdd. */
+async function counted({ metrics }: TestApi = api): Promise<Readonly<Record<string, number>>> {
   const text = await metrics.registry.metrics();
   const lines = text.matchAll(
     /^simway_supplier_events_total\{environment="test",verdict="([a-z-]+)"\} (\d+)$/gm,
@@ -45,10 +45,10 @@ async function counted({ metrics }: Door = door): Promise<Readonly<Record<string
   return Object.fromEntries(Array.from(lines, ([, verdict = '', value]) => [verdict, Number(value)]));
 }
 
-const kept = () => door.shop.db.selectFrom('supplier_events').selectAll().orderBy('id').execute();
+const kept = () => api.shop.db.selectFrom('supplier_events').selectAll().orderBy('id').execute();
 
 test.each(['ORDER_STATUS', 'ESIM_STATUS', 'SMDP_EVENT', 'DATA_USAGE', 'VALIDITY_USAGE', 'CHECK_HEALTH'])(
-  '%s: kept, and acknowledged once it is',
+  '%s is stored, and acknowledged afterwards',
   async (notifyType) => {
     const reply = await send(event({ notifyType }));
     expect([reply.status, reply.text]).toEqual([200, '{"received":true}']);
@@ -58,13 +58,13 @@ test.each(['ORDER_STATUS', 'ESIM_STATUS', 'SMDP_EVENT', 'DATA_USAGE', 'VALIDITY_
   },
 );
 
-test('an event that comes again is one row, and is not limited in how often it comes', async () => {
+test('a repeated event is one row, and repeats are not limited', async () => {
   const body = event();
   for (let times = 0; times < 5; times += 1) expect((await send(body)).status).toBe(200);
   expect(await kept()).toHaveLength(1);
 });
 
-test('a kind and a status never seen before: kept, and counted for the alert', async () => {
+test('an unknown type and status are stored, and counted for the alert', async () => {
   expect((await send(event({ notifyType: 'SOMETHING_NEW', content: { esimStatus: 'MELTED' } }))).status).toBe(
     200,
   );
@@ -85,7 +85,7 @@ test.each([
   ['half of a character', event({ notifyId: '\ud800' })],
   ['random bytes', randomBytes(10_000)],
   ['deep nesting', '['.repeat(8_000)],
-])('%s: 400, and nothing is kept', async (_what, body) => {
+])('%s: 400, and nothing is stored', async (_what, body) => {
   const reply = await send(body);
   expect([reply.status, reply.json]).toEqual([
     400,
@@ -94,7 +94,7 @@ test.each([
   expect(await kept()).toEqual([]);
 });
 
-test('texts that cannot be stored are left out, not the event', async () => {
+test('texts that cannot be stored are left out, and the event is kept', async () => {
   const content = { esimTranNo: 'x'.repeat(5_000), orderNo: 'a\0', transactionId: ['txn'], esimStatus: 7 };
   expect((await send(event({ content }))).status).toBe(200);
   expect(await kept()).toMatchObject([
@@ -105,7 +105,7 @@ test('texts that cannot be stored are left out, not the event', async () => {
 test.each([
   ['declared', {}],
   ['chunked', { 'transfer-encoding': 'chunked' }],
-])('a megabyte (%s): 413, and nothing is asked', async (_why, headers) => {
+])('a megabyte (%s) gets 413 without a query', async (_why, headers) => {
   const reply = await send(Buffer.alloc(1_048_576, 0x20), headers);
   const message = `The request body may have at most ${MAX_SUPPLIER_EVENT_BYTES} bytes`;
   expect([reply.status, reply.json]).toEqual([413, generalError(413, 'PAYLOAD_TOO_LARGE', message)]);
@@ -116,16 +116,16 @@ test.each([
   ['GET', '/webhooks/supplier/test', 405],
   ['POST', '/webhooks/supplier/prod', 404],
   ['POST', '/webhooks/supplier', 404],
-])('%s %s: %i', async (method, path, status) => {
-  expect((await door.ask(path, { method, ...(method === 'GET' ? {} : { rawBody: event() }) })).status).toBe(
+])('%s %s gets %i', async (method, path, status) => {
+  expect((await api.ask(path, { method, ...(method === 'GET' ? {} : { rawBody: event() }) })).status).toBe(
     status,
   );
 });
 
-describe('from an address that is none of the supplier', () => {
-  beforeEach(() => void (door.shop.vendors.supplierAddresses = ['192.0.2.1']));
+describe('an event from an address that is not the supplier’s', () => {
+  beforeEach(() => void (api.shop.vendors.supplierAddresses = ['192.0.2.1']));
 
-  test('kept to be looked at, and never worked on', async () => {
+  test('is stored for inspection, and never processed', async () => {
     expect((await send(event())).status).toBe(200);
     expect(await kept()).toMatchObject([
       {
@@ -136,12 +136,12 @@ describe('from an address that is none of the supplier', () => {
     ]);
   });
 
-  test('counted for the alert, each of them', async () => {
+  test('is counted for the alert each time', async () => {
     for (let times = 0; times < 4; times += 1) await send(event());
     expect(await counted()).toMatchObject({ foreign: 4, kept: 0 });
   });
 
-  test('raises the alert with the first one', () => {
+  test('raises the alert at the first one', () => {
     const { groups } = parse(readFileSync('ops/prometheus/alerts.yml', 'utf8')) as {
       groups: { rules: { alert: string; expr: string }[] }[];
     };
@@ -151,37 +151,37 @@ describe('from an address that is none of the supplier', () => {
     expect(rule?.expr).toMatch(/^sum by .*verdict=~"foreign\|[^"]*"\}\[1h\]\)\) > 0$/);
   });
 
-  test('a number that a stranger used first does not hold back the event of the supplier', async () => {
+  test('does not hold back the supplier’s event with the same number', async () => {
     const body = event();
     expect((await send(body)).status).toBe(200);
-    door.shop.vendors.supplierAddresses = ['127.0.0.0/8'];
+    api.shop.vendors.supplierAddresses = ['127.0.0.0/8'];
     expect((await send(body)).status).toBe(200);
     expect(await kept()).toMatchObject([{ is_foreign: true }, { is_foreign: false, applied_at: null }]);
   });
 
-  test('strangers cannot fill the table: beyond the bound they are turned away, then before their body is read; the supplier is not', async () => {
+  test('cannot fill the table: beyond the bound it is refused, then before its body is read; the supplier’s is not', async () => {
     await sql`
       insert into supplier_events (notify_id, type, about, sender, is_foreign, applied_at)
       select 'n' || i, 'X', 'unknown', '203.0.113.9', true, now() from generate_series(1, ${MAX_FOREIGN_EVENTS}::int) i`.execute(
-      door.shop.owner,
+      api.shop.owner,
     );
     const message = 'Too many events wait, send this one again later';
     const first = await send(event());
     expect([first.status, first.json]).toEqual([503, generalError(503, 'SERVICE_UNAVAILABLE', message)]);
     expect(first.headers['retry-after']).toBe('5');
-    door.shop.calls.length = 0;
+    api.shop.calls.length = 0;
     expect((await send(event())).status).toBe(503);
-    expect(door.shop.calls).toEqual(['admitSupplierEvent']);
-    door.shop.vendors.supplierAddresses = ['127.0.0.0/8'];
+    expect(api.shop.calls).toEqual(['admitSupplierEvent']);
+    api.shop.vendors.supplierAddresses = ['127.0.0.0/8'];
     expect((await send(event())).status).toBe(200);
     expect(await kept()).toHaveLength(MAX_FOREIGN_EVENTS + 1);
   });
 });
 
-describe('who is the supplier: its addresses of the configuration, behind a proxy', () => {
+describe('the supplier, by its configured addresses behind a proxy', () => {
   const PROXY = '127.0.0.10';
   const STRANGER = '127.0.0.99';
-  // The vendor's published ones.
+  // The addresses that the vendor publishes.
   const FIVE = ['3.1.131.226', '54.254.74.88', '18.136.190.97', '18.136.60.197', '18.136.19.137'];
   const NEEDED = {
     DATABASE_URL: 'postgres://127.0.0.1/simway',
@@ -194,9 +194,9 @@ describe('who is the supplier: its addresses of the configuration, behind a prox
   };
   const addressesOf = (given: Record<string, string> = {}): readonly string[] =>
     readConfig({ ...NEEDED, ...given }).config.worlds.live?.supplierEvents.addresses ?? [];
-  let behind: Door;
+  let behind: TestApi;
   beforeEach(async () => {
-    behind = await openDoor({ live: true, settings: { trustedProxies: [PROXY] } });
+    behind = await startApi({ live: true, settings: { trustedProxies: [PROXY] } });
     behind.shop.vendors.supplierAddresses = addressesOf();
   });
   afterEach(() => behind.close());
@@ -213,7 +213,7 @@ describe('who is the supplier: its addresses of the configuration, behind a prox
     return (await kept()).find((row) => row.notify_id === notifyId)?.is_foreign;
   };
 
-  test.each(FIVE)('the vendor, %s', async (address) => {
+  test.each(FIVE)('is recognised at %s', async (address) => {
     expect(await isForeign(PROXY, address)).toBe(false);
     // Whatever a sender wrote into the header before.
     expect(await isForeign(PROXY, `198.51.100.9, ${address}`)).toBe(false);
@@ -227,13 +227,13 @@ describe('who is the supplier: its addresses of the configuration, behind a prox
     ['a stranger through the proxy, with the vendor before it', PROXY, `${FIVE[0]}, 198.51.100.9`],
     ['the proxy itself', PROXY, undefined],
     ['an address beside one of the five', PROXY, '3.1.131.227'],
-  ])('%s is none: kept, counted, and never worked on', async (_who, from, forwarded) => {
+  ])('is not %s: the event is stored, counted, and never processed', async (_who, from, forwarded) => {
     expect(await isForeign(from, forwarded)).toBe(true);
     expect(await counted(behind)).toMatchObject({ foreign: 1, kept: 0 });
     expect(await kept()).toMatchObject([{ applied_at: expect.any(Date) as Date }]);
   });
 
-  test('addresses of SIMWAY_LIVE_SUPPLIER_EVENT_ADDRESSES are in place of the five', async () => {
+  test('is at SIMWAY_LIVE_SUPPLIER_EVENT_ADDRESSES instead of the five when that is set', async () => {
     const given = { SIMWAY_LIVE_SUPPLIER_EVENT_ADDRESSES: '198.51.100.0/24' };
     behind.shop.vendors.supplierAddresses = addressesOf(given);
     expect(await isForeign(PROXY, '198.51.100.9')).toBe(false);

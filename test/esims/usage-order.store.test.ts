@@ -1,4 +1,4 @@
-/** The schedule that keeps eSIMs fresh: each run asks about those that are overdue for longest, whatever the supplier answered before. */
+/** The schedule that refreshes eSIMs: each run checks those that are overdue for longest, whatever the supplier answered before. */
 import { sql } from 'kysely';
 import { afterAll, beforeEach, expect, it } from 'vitest';
 import { refreshEsims } from '../../activities/esims/refresh-esims.ts';
@@ -24,7 +24,7 @@ beforeEach(() => sql`truncate esims`.execute(books.owner));
 const MINUTE_MS = 60_000;
 let nowMs = Date.UTC(2026, 5, 1);
 
-/** eSIMs that are overdue for an hour and more in the order of their numbers; `checked`: not due as a whole. */
+/** eSIMs that are overdue for an hour and more, in the order of their numbers; `checked`: their state is not due. */
 async function plant(count: number, status: EsimStatus = 'ACTIVE', checked = true): Promise<void> {
   const due = sql`${new Date(nowMs - 60 * MINUTE_MS)}::timestamptz - (${count} - i) * interval '1 second'`;
   await sql`
@@ -55,7 +55,7 @@ interface Asked {
 
 const asked = (): Asked[] => vendor.calls.map(({ body }) => JSON.parse(body) as Asked);
 
-/** The numbers whose usage one run of the schedule asked about, in order. */
+/** The numbers whose usage one run of the schedule read, in order. */
 async function run(answer: Answering): Promise<number[]> {
   vendor.answerWith(answer);
   await refusalOf(refreshEsims(deps()));
@@ -71,7 +71,7 @@ const sorted = (list: readonly number[]): number[] => list.toSorted((a, b) => a 
 const usages = (esimUsageList: readonly object[]) =>
   json({ success: true, errorCode: '0', errorMsg: null, obj: { esimUsageList } });
 const nothing = usages([]);
-/** Says of every eSIM what it said a month ago. */
+/** Answers for every eSIM with the state of a month ago. */
 const old: Answering = (response, call) => {
   const { esimTranNoList } = JSON.parse(call.body) as { esimTranNoList: string[] };
   const stale = { dataUsage: 0, totalData: 1000, lastUpdateTime: '2026-05-01T00:00:00+0000' };
@@ -93,7 +93,7 @@ it.each([
   },
 );
 
-it('asks about ten at a time, longest overdue first, and fills a call with those that are due soon', async () => {
+it('the schedule reads ten at a time, longest overdue first, and fills a call with those that are due soon', async () => {
   await plant(12);
   await sql`update esims set next_usage_at = ${new Date(nowMs + 5 * MINUTE_MS)} where id in ('e11', 'e12')`.execute(
     books.owner,
@@ -120,14 +120,14 @@ async function plantOneMore(): Promise<void> {
   );
 }
 
-it('eSIMs of a call that the supplier refuses do not hold back the rest', async () => {
+it('eSIMs of a refused call do not hold back the rest', async () => {
   await plant(15);
   const refusal = json({ success: false, errorCode: '310241', errorMsg: 'no such eSIM', obj: null });
   expect(sorted(await run(refusal))).toEqual(numbers(1, 10));
   expect(sorted(await run(nothing))).toEqual(numbers(11, 15));
 });
 
-it('eSIMs that the supplier does not answer about stay overdue, so that an outage shows', async () => {
+it('eSIMs without an answer stay overdue, so that an outage shows', async () => {
   await plant(5, 'ACTIVE', false);
   await run(nothing);
   expect(await readOverdue(books.world)).toMatchObject([
@@ -136,24 +136,24 @@ it('eSIMs that the supplier does not answer about stay overdue, so that an outag
   ]);
 });
 
-it('whole eSIMs and usage take turns: neither waits for the other', async () => {
+it('the schedule alternates between state and usage, so that neither waits for the other', async () => {
   await plant(40, 'ACTIVE', false);
   vendor.answerWith(nothing);
   await refreshEsims(deps());
   const kinds = asked().map(({ esimTranNo }) => (esimTranNo === undefined ? 'usage' : 'whole'));
-  // Three unanswered questions end the run: the supplier is down for now.
+  // Three calls without an answer end the run: the supplier is down for now.
   expect(kinds).toEqual(['usage', 'whole', 'usage', 'whole', 'usage', 'whole']);
   expect(asked().flatMap(({ esimTranNo }) => esimTranNo ?? [])).toEqual(['n1', 'n2', 'n3']);
 });
 
-it('leaves out an eSIM that was read just now', async () => {
+it('the schedule leaves out an eSIM that was read just now', async () => {
   await plant(3);
   await refreshEsim(books.world, 'e1', profileFacts({ status: 'ACTIVE', esimTranNo: 'n1' }), new Date(nowMs));
   expect(sorted(await run(nothing))).toEqual([2, 3]);
   expect(await run(nothing)).toEqual([]);
 });
 
-it('two claims at once take each eSIM once', async () => {
+it('of two claims at once each eSIM goes to one', async () => {
   await plant(100);
   const claims = Array.from({ length: 10 }, () =>
     claimForUsage(books.world, { now: new Date(nowMs), limit: 10 }),
@@ -163,7 +163,7 @@ it('two claims at once take each eSIM once', async () => {
   expect(new Set(claimed).size).toBe(100);
 });
 
-it('asking for usage does not count as reading the eSIM: the next read still asks for its state', async () => {
+it('a usage read does not count as a state read: the next run still reads the state', async () => {
   await plant(1);
   const before = await findEsim(books.world, 'e1');
   await run(
@@ -176,7 +176,7 @@ it('asking for usage does not count as reading the eSIM: the next read still ask
   });
 });
 
-it('an eSIM that is used and was not in use yet is asked about at once', async () => {
+it('the schedule reads an eSIM at once when its usage shows its first use', async () => {
   await plant(1, 'CREATED');
   await run(usages([{ esimTranNo: 'n1', dataUsage: 7, totalData: 1000 }]));
   expect(await findEsim(books.world, 'e1')).toMatchObject({ status: 'CREATED', order_usage_bytes: 7n });
@@ -184,7 +184,7 @@ it('an eSIM that is used and was not in use yet is asked about at once', async (
 });
 
 it.each<EsimStatus>(['PENDING', 'EXPIRED', 'FAILED', 'CANCELLED'])(
-  'does not ask about eSIMs that are %s',
+  'the schedule does not read eSIMs that are %s',
   async (status) => {
     await plant(3, status, false);
     expect(await run(nothing)).toEqual([]);

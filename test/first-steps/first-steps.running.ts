@@ -1,5 +1,5 @@
-// The first steps of a newcomer on a running `npm start`: the printed line, the eSIM and the wallet, a top-up, a wallet that is too small,
-// payments from outside, and the purchase in Temporal. Uses only what .data/running.json tells every program.
+// A newcomer's first steps on a running `npm start`: the printed commands, the eSIM and the wallet, a top-up, a wallet with too little money,
+// outside payments, and the purchase in Temporal. Uses only what .data/running.json offers to every program.
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { stat } from 'node:fs/promises';
@@ -176,7 +176,7 @@ describe('paying from outside', () => {
       .poll(async () => (await standing(transactionId)).status, { timeout: 30_000, interval: 250 })
       .toBe(status);
 
-  it('by card: the eSIM comes by itself once it is paid', async () => {
+  it('by card: the eSIM is delivered after the payment, without another request', async () => {
     const transactionId = await open('CARD');
     await pay(transactionId);
     await untilStatus(transactionId, 'SUCCESS');
@@ -195,7 +195,7 @@ describe('paying from outside', () => {
     }
   });
 
-  it('by transfer, a fifth short: no eSIM, and the money is in the wallet', async () => {
+  it('by transfer, a fifth short: no eSIM is delivered, and the money is in the wallet', async () => {
     const key = running.keys.ngn;
     const before = (await call(key, 'GET', '/api/wallet/balance')).body.data.balance;
     const transactionId = await open('BANK_TRANSFER');
@@ -286,7 +286,7 @@ it('makes the keys readable for their owner only', async () => {
   expect((await stat(join(DATA_DIR, 'running.json'))).mode & 0o777).toBe(OWNER_ONLY);
 });
 
-/** One of the operator's commands beside what runs, which is all that they are told; they print one JSON object. */
+/** One of the operator's commands on the running service, with its environment only. The commands print one JSON object. */
 async function command(...words: string[]): Promise<Partial<Record<'accountId' | 'apiKey', string>>> {
   const { stdout } = await promisify(execFile)(process.execPath, ['src/main.ts', ...words], {
     cwd: CHECKOUT,

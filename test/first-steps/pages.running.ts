@@ -1,6 +1,6 @@
-// Every command in a shell block of README.md and docs/, as it stands there, on the `npm start` of this checkout. A page is one script: what
-// an earlier command made is there for a later one, and the first that fails ends the page. A curl must answer 2xx, or what the comment
-// before it says.
+// Every command in a shell block of README.md and docs/, unchanged, on the `npm start` of this checkout. A page is one script: what
+// an earlier command made exists for a later one, and the first failure ends the page. A curl must answer 2xx, or the status that the comment
+// before it names.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
@@ -14,12 +14,12 @@ const PAGES = ['README.md', ...readdirSync(join(CHECKOUT, 'docs')).map((name) =>
   (name) => name.endsWith('.md'),
 );
 const STARTED_MS = Date.now();
-/** Of what a page printed, where it fails. */
+/** The end of a page's output, when it fails. */
 const TAIL_CHARACTERS = 2_000;
-/** Of the example endpoint of the pages. */
+/** Output of the example endpoint of the pages. */
 const EXAMPLE_HOOK = 'http://127.0.0.1:4000/hooks';
 
-/** What cannot run here, and why. */
+/** The commands that cannot run here, with the reason. */
 const NOT_HERE: readonly { readonly command: RegExp; readonly because: string }[] = [
   {
     command: /^npm ci && npm (start|test)$/,
@@ -37,7 +37,7 @@ const NOT_HERE: readonly { readonly command: RegExp; readonly because: string }[
   { command: /close-difference/, because: 'wants a difference; the sandbox has none' },
 ];
 
-/** They run until they are stopped. */
+/** Programs that run until they are stopped. */
 const STAYS = /^(npm run webhooks -- listen|node_modules\/\.bin\/node src\/sandbox\/)/;
 
 const PRELUDE = String.raw`
@@ -63,7 +63,7 @@ stay() {
 }
 `;
 
-/** The commands of a page's shell blocks, a line each, with the status that the comment before a curl tells. */
+/** The commands of a page's shell blocks, a line each, with the status that the comment before a curl names. */
 function commandsOf(page: string): { readonly command: string; readonly status: string }[] {
   const text = readFileSync(join(CHECKOUT, page), 'utf8');
   return Array.from(text.matchAll(/^```(?:sh|bash)\n(.*?)^```/gms), (block) => block[1] ?? '').flatMap(
@@ -100,7 +100,7 @@ afterAll(async () => {
   await forgetExampleHooks();
 });
 
-/** What a page leaves open to the reader, filled in: keys, addresses, and what must be new at every run. */
+/** The parts that a page leaves to the reader, filled in: keys, addresses, and values that must be new at every run. */
 function filledIn(command: string): string {
   return (
     command
@@ -121,8 +121,8 @@ function scriptOf(page: string): string {
       if (STAYS.test(command)) return `stay ${filled}`;
       return filled.startsWith('curl ') ? `call '${status}' ${filled.slice('curl '.length)}` : filled;
     });
-  const told = { URL: running.apiUrl, KEY: running.keys.ngn, WORK: work };
-  const variables = Object.entries(told).map(([name, value]) => `export ${name}=${quoted(value)}`);
+  const given = { URL: running.apiUrl, KEY: running.keys.ngn, WORK: work };
+  const variables = Object.entries(given).map(([name, value]) => `export ${name}=${quoted(value)}`);
   return [
     PRELUDE,
     ...variables,

@@ -1,5 +1,5 @@
 /**
- * Promise M4, the wallet's part: a hold is posted or voided exactly once, in whatever order its closing is attempted. Three ways:
+ * Promise M4, the wallet's part: a hold is posted or voided exactly once, in whatever order this is attempted. Three ways:
  * every sequence of attempts up to a depth against a model; every interleaving of three transactions, each of which acts and then
  * commits or rolls back; and random schedules of many attempts at once, all on one purchase.
  */
@@ -19,7 +19,7 @@ import { createRandom, size, withSeed, type Random } from '../support/size.ts';
 
 const DEPTH = size({ ci: 3, prove: 6 });
 const SCHEDULES = size({ ci: 150, prove: 100_000 });
-/** Of the 5,760 interleavings; all of them in full size. */
+/** Out of the 5,760 interleavings; all of them in full size. */
 const EVERY_NTH_INTERLEAVING = size({ ci: 59, prove: 1 });
 const CONCURRENCY = 6;
 
@@ -33,7 +33,7 @@ const PRICE = 1_250n;
 beforeAll(async () => {
   await replaceCatalogue(books.world, { regions: [region()], packages: [basePackage()] }, NOW);
 });
-/** Post and void change holds and leave the purchase as it was: there the two may differ. */
+/** Post and void change holds and leave the purchase as it was, so the two may differ. */
 const HOLDS_WITHOUT_PURCHASES = ['an open purchase has no open hold, or a closed one has'];
 
 const ACTIONS = ['post', 'void', 'settle', 'fail'] as const;
@@ -61,7 +61,7 @@ async function act(db: WorldDb, action: Action, id: string): Promise<Answer> {
 }
 
 let buyers = 0;
-/** A buyer of its own, so that purchases side by side do not wait for one wallet. */
+/** A buyer for each loop, so that parallel purchases do not wait for one wallet. */
 async function newBuyer(): Promise<string> {
   const accountId = `${BUYER}-${(buyers += 1)}`;
   await ensureWallet(books.world, accountId, 'USD');
@@ -97,7 +97,7 @@ async function standingOf(ids: readonly string[]): Promise<Map<string, Standing>
 
 const OPEN: Standing = { hold: 'HELD', purchase: 'PROCESSING', bookings: 'hold' };
 
-/** What an attempt does to a purchase, and what it answers. */
+/** An attempt's effect on a purchase, and its answer. */
 function expected(now: Standing, action: Action): { next: Standing; answer: Answer } {
   const posts = action === 'post' || action === 'settle';
   const wanted = posts ? 'POSTED' : 'VOIDED';
@@ -110,7 +110,7 @@ function expected(now: Standing, action: Action): { next: Standing; answer: Answ
   return { next: { ...closed, purchase }, answer: 'did it' };
 }
 
-/** Runs jobs in loops, each loop with a buyer of its own; the first failure ends all of them. */
+/** Runs jobs in loops, each loop with its own buyer; the first failure ends all of them. */
 async function runConcurrently<T>(
   jobs: Iterable<T>,
   run: (job: T, accountId: string) => Promise<void>,
@@ -143,21 +143,21 @@ function* sequences(depth: number): Generator<readonly Action[]> {
   for (const before of sequences(depth - 1)) for (const action of ACTIONS) yield [...before, action];
 }
 
-describe('one after the other', () => {
-  it(`every sequence of ${DEPTH} attempts closes the hold once, by the first of them`, async () => {
+describe('attempts in sequence', () => {
+  it(`close the hold by the first of any ${DEPTH}, and by no other`, async () => {
     const done = await runConcurrently(sequences(DEPTH), async (actions, accountId) => {
       const id = await openOne(accountId);
       let now = OPEN;
-      const story: string[] = [];
+      const steps: string[] = [];
       for (const action of actions) {
         const { next, answer } = expected(now, action);
         const said = await act(books.world, action, id);
-        story.push(`${action}: ${said}`);
-        if (said !== answer) throw new Error(`${story.join(', ')} – the last should be ${answer}`);
+        steps.push(`${action}: ${said}`);
+        if (said !== answer) throw new Error(`${steps.join(', ')} – the last should be ${answer}`);
         now = next;
         // Shorter sequences are the beginnings of longer ones.
         const found = (await standingOf([id])).get(id);
-        expect(found, story.join(', ')).toEqual(now);
+        expect(found, steps.join(', ')).toEqual(now);
       }
     });
     expect(done).toBe(4 ** DEPTH);
@@ -195,7 +195,7 @@ function* interleavings(): Generator<{
           if ((n += 1) % EVERY_NTH_INTERLEAVING === 0) yield { actors: [first, second, third], order };
 }
 
-/** A transaction held open: acts, waits to be told how to end. */
+/** An open transaction: acts, then waits for the test to end it. */
 function openTransaction(id: string, { action, commits }: Actor) {
   const mayEnd = Promise.withResolvers<undefined>();
   const backend = Promise.withResolvers<number>();
@@ -226,8 +226,8 @@ function openTransaction(id: string, { action, commits }: Actor) {
   };
 }
 
-/** Resolves when every transaction has done what it was told or waits for a lock: nothing more happens by itself then. */
-async function untilQuiet(transactions: readonly Told[]): Promise<void> {
+/** Resolves when every transaction has finished its step or waits for a lock, so nothing more happens on its own. */
+async function untilQuiet(transactions: readonly OpenTransaction[]): Promise<void> {
   for (const { doing, pid } of transactions) {
     const settled = { yet: false };
     const mark = (): void => {
@@ -242,31 +242,31 @@ async function untilQuiet(transactions: readonly Told[]): Promise<void> {
   }
 }
 
-interface Told {
+interface OpenTransaction {
   readonly pid: number;
-  /** Settles when what it was told last is done. */
+  /** Settles when the last step is done. */
   readonly doing: Promise<unknown>;
 }
 
 describe('three transactions at once', () => {
-  it('in every order of their steps the hold is closed by one that commits, if any does', async () => {
+  it('close the hold once in every order of their steps, by one that commits, if any does', async () => {
     const done = await runConcurrently(interleavings(), async ({ actors, order }, accountId) => {
       const id = `hold-${(purchases += 1)}`;
       await placeHold(books.world, { id, accountId, amount: { amountMinor: PRICE, currency: 'USD' } });
       const running = actors.map((actor) => openTransaction(id, actor));
       const pids = await Promise.all(running.map((it) => it.pid));
-      const told = new Map<number, Told>();
+      const open = new Map<number, OpenTransaction>();
       for (const actor of order) {
         const transaction = running[actor]!;
         const pid = pids[actor]!;
-        if (told.has(actor)) {
+        if (open.has(actor)) {
           transaction.end();
-          told.set(actor, { pid, doing: transaction.ended });
+          open.set(actor, { pid, doing: transaction.ended });
         } else {
           transaction.act();
-          told.set(actor, { pid, doing: transaction.acted });
+          open.set(actor, { pid, doing: transaction.acted });
         }
-        await untilQuiet([...told.values()]);
+        await untilQuiet([...open.values()]);
       }
       await Promise.all(running.map((it) => it.ended));
       const answers = await Promise.all(running.map((it) => it.acted));
@@ -286,21 +286,21 @@ function checkThree(
   actors: readonly Actor[],
   answers: readonly Answer[],
   found: Standing,
-  story: string,
+  steps: string,
 ): void {
   const winners = actors.filter((actor, i) => actor.commits && answers[i] === 'did it');
-  if (winners.length > 1) throw new Error(`closed twice: ${story}`);
+  if (winners.length > 1) throw new Error(`closed twice: ${steps}`);
   const kept = winners[0]?.action;
   const wanted = kept === undefined ? 'HELD' : kept === 'post' ? 'POSTED' : 'VOIDED';
   if (found.hold !== wanted || found.bookings !== (kept === undefined ? 'hold' : `hold ${kept}`))
-    throw new Error(`is ${JSON.stringify(found)}, should be ${wanted}: ${story}`);
-  // Who gave up rather than waited in vain: an attempt is only refused or doubled against an end that was committed.
+    throw new Error(`is ${JSON.stringify(found)}, should be ${wanted}: ${steps}`);
+  // No attempt waits in vain: it is refused or repeated only against an end that was committed.
   if (kept === undefined && answers.some((answer) => answer !== 'did it'))
-    throw new Error(`gave up: ${story}`);
+    throw new Error(`gave up: ${steps}`);
 }
 
-describe('random schedules', () => {
-  /** Two to eight attempts on one purchase, starting at random moments of each other. */
+describe('attempts at random moments', () => {
+  /** Two to eight attempts on one purchase, each starting at a random moment. */
   async function schedule(random: Random, accountId: string): Promise<void> {
     const id = await openOne(accountId);
     const attempts = Array.from({ length: 2 + random.below(7) }, () => ({
@@ -322,7 +322,7 @@ describe('random schedules', () => {
     if (problem !== undefined) throw new Error(`${problem}: ${JSON.stringify({ attempts, answers, found })}`);
   }
 
-  it(`${SCHEDULES} times a purchase ends one way, whoever comes when`, async () => {
+  it(`end each of ${SCHEDULES} purchases in one way, in whatever order they arrive`, async () => {
     await withSeed(async (seed) => {
       const random = createRandom(seed);
       const seeds = Array.from({ length: SCHEDULES }, () => random.below(2 ** 31));
@@ -345,7 +345,7 @@ function problemOf(
   const loser = posted ? ['void', 'fail'] : ['post', 'settle'];
   for (const [i, action] of actions.entries()) {
     const lost = loser.includes(action);
-    if (lost !== (answers[i] === 'conflict')) return `${action} was told ${answers[i] ?? 'nothing'}`;
+    if (lost !== (answers[i] === 'conflict')) return `${action} answered ${answers[i] ?? 'nothing'}`;
   }
   const closings = actions.filter(
     (action, i) => (action === 'post' || action === 'void') && answers[i] === 'did it',

@@ -1,4 +1,4 @@
-// The kinds of ledger accounts that the reports know are those of the database, so that none stands on no side.
+// The reports know every kind of ledger account that the database has, so that none is missing from a report.
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { LEDGER_KINDS, balanceOn, creditOf, normalSideOf } from '../../src/ledger/chart-of-accounts.ts';

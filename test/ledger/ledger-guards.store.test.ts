@@ -1,6 +1,6 @@
 /**
  * Promise M1, the database's part: SQL typed directly, as the service's own role and as the owner of the tables, cannot leave the books
- * unbalanced, mixed, empty, changed or overdrawn. Each attempt is refused by the named constraint, or for want of a privilege.
+ * unbalanced, mixed, empty, changed or overdrawn. Each attempt is refused by the named constraint, or for a missing privilege.
  */
 import { sql } from 'kysely';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
@@ -47,7 +47,7 @@ async function everything(): Promise<string> {
   return texts.join('\n');
 }
 
-/** Runs the statements in one transaction that never commits, and tells what refused them. */
+/** Runs the statements in one transaction that never commits, and answers which constraint or privilege refused them. */
 async function attempt(db: WorldDb, statements: readonly string[]): Promise<string> {
   let refusal = 'not tried';
   const enough = new Error('enough');
@@ -109,7 +109,7 @@ const refusedToAnyone: Record<string, [string, string | string[]]> = {
   ],
   'an entry on an account that does not exist': [
     'ledger_entry_in_the_accounts_currency',
-    book(['wallet:nobody', 'USD', 5], ['funding:USD', 'USD', -5]),
+    book(['wallet:unknown', 'USD', 5], ['funding:USD', 'USD', -5]),
   ],
   'an entry of nothing': ['ledger_entry_not_zero', book(['wallet:a', 'USD', 0], ['funding:USD', 'USD', 0])],
   'an entry without a transaction': [
@@ -168,7 +168,7 @@ const refusedToTheRole: Record<string, [string, string | string[]]> = {
   'a transaction renamed': ['permission denied', `update ledger_transactions set operation_key = 'other'`],
   'an account given another currency': ['permission denied', `update ledger_accounts set currency = 'NGN'`],
   'a balance written directly': ['permission denied', `update wallets set balance_minor = 1000000`],
-  'a wallet given to somebody else': ['permission denied', `update wallets set account_id = 'b'`],
+  'a wallet given to another account': ['permission denied', `update wallets set account_id = 'b'`],
   'a wallet with a balance from nowhere': [
     'permission denied',
     `insert into wallets (account_id, ledger_account_id, currency, balance_minor) values ('c', 'wallet:c', 'USD', 5)`,
@@ -238,7 +238,7 @@ describe("the service's role", () => {
     },
   );
 
-  it('may do what the service does: the same attempt with balanced entries', async () => {
+  it('may write balanced entries, which the same attempts need', async () => {
     const good = book(['wallet:a', 'USD', 5], ['funding:USD', 'USD', -5]);
     expect(await attempt(books.world, [good])).toBe('accepted');
   });

@@ -1,6 +1,6 @@
 /**
- * Promise M1: random operations against a model. Every answer of the ledger must be the model's, every illegal attempt refused by name,
- * and after every run each wallet is the sum of its entries. Runs of several loops go on side by side over the same system accounts;
+ * Promise M1: random operations against a model. Every answer of the ledger must equal the model's, every illegal attempt be refused by name,
+ * and after every run each wallet is the sum of its entries. Runs of several loops share the same system accounts;
  * a run's operations partly share one database transaction, which commits or rolls back as a whole.
  */
 import fc from 'fast-check';
@@ -15,7 +15,7 @@ import { size, withSeed } from '../support/size.ts';
 
 const OPERATIONS = size({ ci: 3_000, prove: 1_000_000 });
 const CONCURRENCY = 4;
-/** Between two audits of all books. */
+/** Operations between two audits of all books. */
 const RUNS_PER_ROUND = size({ ci: 10, prove: 400 });
 const MOST_STEPS_IN_A_RUN = 120;
 
@@ -85,14 +85,14 @@ const anyStep: fc.Arbitrary<Step | Illegal | Together> = fc.oneof(
   },
 );
 
-/** What the books must say, kept in memory. */
+/** The expected books, kept in memory. */
 interface Model {
   readonly balances: number[];
   readonly holds: Map<number, { wallet: number; amount: number; status: 'HELD' | 'POSTED' | 'VOIDED' }>;
   readonly keys: Set<string>;
 }
 
-/** Changes the model and tells what the ledger must answer. */
+/** Changes the model and returns the ledger's expected answer. */
 function expected(model: Model, wanted: Step): string {
   switch (wanted.verb) {
     case 'fund':
@@ -146,7 +146,7 @@ const copyOf = (model: Model): Model => ({
   keys: new Set(model.keys),
 });
 
-/** Does the same to the ledger; `name` keeps this run's rows apart from all others. */
+/** Runs the same operation on the ledger; `name` keeps this run's rows apart from all others. */
 async function perform(db: WorldDb, name: string, wanted: Step): Promise<string> {
   switch (wanted.verb) {
     case 'fund':
@@ -306,7 +306,7 @@ async function readRun(name: string): Promise<{ balances: string[]; sums: string
   return rows[0]!;
 }
 
-/** There are no purchases here. */
+/** This test has no purchases. */
 const NOT_ASKED = [
   'an open purchase has no open hold, or a closed one has',
   'a purchase closed more than once',

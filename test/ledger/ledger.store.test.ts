@@ -1,4 +1,4 @@
-/** The ledger's verbs on a real Postgres: what each does, that twice is once, and what happens when two disagree. */
+/** The ledger's verbs on a real Postgres: what each does, that a repeat changes nothing, and what happens when two disagree. */
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
@@ -57,7 +57,7 @@ describe('wallets', () => {
     });
   });
 
-  it('keep what they hold when they are asked for again, even in another currency', async () => {
+  it('keep their balance when they are requested again, even in another currency', async () => {
     const accountId = await wallet(500n);
     await ensureWallet(books.world, accountId, 'NGN');
     expect((await findWallet(books.world, accountId))?.balance).toEqual(usd(500n));
@@ -70,10 +70,10 @@ describe('wallets', () => {
   });
 
   it('are undefined where there is none', async () => {
-    expect(await findWallet(books.world, 'acc-nobody')).toBeUndefined();
+    expect(await findWallet(books.world, 'acc-unknown')).toBeUndefined();
   });
 
-  it('hold amounts that no double can', async () => {
+  it('hold amounts that a double cannot represent', async () => {
     const accountId = await wallet(9_007_199_254_740_993n);
     expect(await balance(accountId)).toBe(9_007_199_254_740_993n);
     await fundWallet(books.world, {
@@ -85,10 +85,10 @@ describe('wallets', () => {
     expect(await balance(accountId)).toBe(9_007_199_254_740_995n);
   });
 
-  it('tell when they last moved', async () => {
+  it('show when they last changed', async () => {
     const accountId = await wallet(10n);
     const before = (await findWallet(books.world, accountId))!.updatedAt;
-    // Two moves within one millisecond would be told as one time.
+    // Two moves within one millisecond would have one time.
     await until(
       () => Promise.resolve(Date.now()),
       (nowMs) => nowMs > before.getTime(),
@@ -100,7 +100,7 @@ describe('wallets', () => {
 });
 
 describe('transfer', () => {
-  it('books its entries once, whatever comes under the same key later', async () => {
+  it('books its entries once, even if other entries come later under the same key', async () => {
     const [from, to] = [await wallet(100n), await wallet(0n)];
     const move = (amountMinor: bigint) =>
       transfer(books.world, {
@@ -144,7 +144,7 @@ describe('transfer', () => {
     ['an overdraft', 'wallet_never_below_zero', [-101n, 101n], 'USD'],
     ['a zero entry', 'ledger_entry_not_zero', [0n, 0n], 'USD'],
     ['another currency than the accounts have', 'ledger_entry_in_the_accounts_currency', [-5n, 5n], 'NGN'],
-  ] as const)('is refused whole with %s', async (_name, constraint, [out, into], currency) => {
+  ] as const)('is refused completely with %s', async (_name, constraint, [out, into], currency) => {
     const accountId = await wallet(100n);
     const operationKey = `bad:${accountId}`;
     const refused = transfer(books.world, {
@@ -162,10 +162,10 @@ describe('transfer', () => {
     expect(await fundWallet(books.world, good)).toBe('done');
   });
 
-  it('is refused to an account that does not exist', async () => {
+  it('is refused for an account that does not exist', async () => {
     const lost = {
       operationKey: `lost:${randomUUID()}`,
-      accountId: 'acc-nobody',
+      accountId: 'acc-unknown',
       amount: usd(1n),
       reason: 'x',
     };
@@ -182,7 +182,7 @@ describe('placeHold', () => {
     expect(await entriesOf(`${id}:hold`)).toEqual({ [walletAccount(accountId)]: -100n, 'held:USD': 100n });
   });
 
-  it('twice is once, also when the wallet would not pay for a second', async () => {
+  it('places one hold when called twice, even if the wallet could not pay for a second', async () => {
     const accountId = await wallet(100n);
     const hold = { id: `h-${accountId}`, accountId, amount: usd(100n) };
     expect([await placeHold(books.world, hold), await placeHold(books.world, hold)]).toEqual([
@@ -192,7 +192,7 @@ describe('placeHold', () => {
     expect(await balance(accountId)).toBe(0n);
   });
 
-  it('is placed by exactly one of many under the same id', async () => {
+  it('succeeds for exactly one of many calls with the same id', async () => {
     const accountId = await wallet(100n);
     const hold = { id: `h-${accountId}`, accountId, amount: usd(60n) };
     const results = await Promise.all(Array.from({ length: 16 }, () => placeHold(books.world, hold)));
@@ -214,7 +214,7 @@ describe('placeHold', () => {
   });
 
   it('is insufficient without a wallet', async () => {
-    const hold = { id: `h-${randomUUID()}`, accountId: 'acc-nobody', amount: usd(1n) };
+    const hold = { id: `h-${randomUUID()}`, accountId: 'acc-unknown', amount: usd(1n) };
     expect(await placeHold(books.world, hold)).toBe('insufficient');
   });
 
@@ -234,7 +234,7 @@ describe('postHold and voidHold', () => {
     return { id, accountId };
   }
 
-  it('posting turns the hold into revenue and books the cost', async () => {
+  it('turn the hold into revenue and book the cost (post)', async () => {
     const { id, accountId } = await held();
     expect(await postHold(books.world, id, 4_321n)).toBe('posted');
     expect(await entriesOf(`${id}:post`)).toEqual({
@@ -246,20 +246,20 @@ describe('postHold and voidHold', () => {
     expect(await balance(accountId)).toBe(40n);
   });
 
-  it('posting at no cost books no cost', async () => {
+  it('book no cost when the cost is zero (post)', async () => {
     const { id } = await held();
     expect(await postHold(books.world, id, 0n)).toBe('posted');
     expect(await entriesOf(`${id}:post`)).toEqual({ 'held:USD': -60n, 'revenue:USD': 60n });
   });
 
-  it('voiding gives the money back', async () => {
+  it('give the money back (void)', async () => {
     const { id, accountId } = await held();
     expect(await voidHold(books.world, id)).toBe('voided');
     expect(await entriesOf(`${id}:void`)).toEqual({ 'held:USD': -60n, [walletAccount(accountId)]: 60n });
     expect(await balance(accountId)).toBe(100n);
   });
 
-  it('twice is once', async () => {
+  it('do the same once when called twice', async () => {
     const [first, second] = [await held(), await held()];
     expect([await postHold(books.world, first.id, 1n), await postHold(books.world, first.id, 2n)]).toEqual([
       'posted',
@@ -272,7 +272,7 @@ describe('postHold and voidHold', () => {
     expect(await balance(second.accountId)).toBe(100n);
   });
 
-  it('whoever comes second the other way hears of the conflict', async () => {
+  it('answer the second call with a conflict when it wants the other outcome', async () => {
     const [first, second] = [await held(), await held()];
     await postHold(books.world, first.id, 0n);
     await expect(voidHold(books.world, first.id)).rejects.toThrow(HoldConflict);
@@ -281,19 +281,19 @@ describe('postHold and voidHold', () => {
     expect([await balance(first.accountId), await balance(second.accountId)]).toEqual([40n, 100n]);
   });
 
-  it('without a hold there is nothing to void, and nothing may be posted', async () => {
+  it('void nothing without a hold, and refuse to post', async () => {
     expect(await voidHold(books.world, 'h-none')).toBe('already');
     await expect(postHold(books.world, 'h-none', 0n)).rejects.toThrow(/should be POSTED but is absent/);
   });
 
-  it('a hold that was closed is not placed again', async () => {
+  it('prevent a closed hold from being placed again', async () => {
     const { id, accountId } = await held();
     await voidHold(books.world, id);
     expect(await placeHold(books.world, { id, accountId, amount: usd(60n) })).toBe('already');
     expect(await balance(accountId)).toBe(100n);
   });
 
-  it('nothing of a transaction that rolls back remains', async () => {
+  it('leave nothing behind in a transaction that rolls back', async () => {
     const { id, accountId } = await held();
     const rolledBack = books.world.transaction().execute(async (trx) => {
       await voidHold(trx, id);

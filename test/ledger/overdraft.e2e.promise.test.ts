@@ -1,6 +1,6 @@
 /**
  * Promise M2 through the whole service: 64 buyers at once on a wallet that pays for exactly k of them. Exactly k get an eSIM, the others
- * are told that the money does not suffice, balances are read all the while, and the wallet's history is linearizable.
+ * are refused for an insufficient balance, balances are read all the while, and the wallet's history is linearizable.
  */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { parseMinor } from '../../src/domain/money.ts';
@@ -20,10 +20,10 @@ const PACKAGE = 'SIM-OK';
 let stack: Stack;
 let price: bigint;
 beforeAll(async () => {
-  // How long 64 buyers take on a busy machine is not under test.
+  // The time that 64 buyers take on a busy machine is not under test.
   const timings = JSON.stringify({ answerWithinMs: 25_000 });
   stack = await startStack({
-    // Looking for an order takes this process seconds at a time; nobody should have to wait for that.
+    // Searching for an order takes this process seconds at a time; no caller should wait for that.
     processes: size({ ci: 'in-test', prove: 'own' }),
     env: { SIMWAY_DATABASE_CONNECTIONS: '20', SIMWAY_TEST_TIMINGS: timings },
   });
@@ -31,7 +31,7 @@ beforeAll(async () => {
 });
 afterAll(() => stack.close());
 
-/** The digits of a field as they stand in the text. */
+/** The digits of a field as they are in the text. */
 function minorOf(text: string, field: string): bigint {
   const digits = new RegExp(`"${field}":(-?[\\d.]+)`).exec(text)?.[1];
   const minor = digits === undefined ? undefined : parseMinor(digits);
@@ -39,7 +39,7 @@ function minorOf(text: string, field: string): bigint {
   return minor;
 }
 
-/** As a careful client does: under one key, again after 503 and 409, which say that nothing is decided yet. */
+/** Like a careful client: retries with one key after 503 and 409, which say that the purchase is not decided yet. */
 async function buy(buyer: Buyer, idempotencyKey: string): Promise<'held' | 'insufficient'> {
   const answer = await until(
     () => buyer.buy(PACKAGE, { idempotencyKey }),
@@ -49,7 +49,7 @@ async function buy(buyer: Buyer, idempotencyKey: string): Promise<'held' | 'insu
   return answer.status === 201 ? heldOrNot(answer) : refusedOrNot(answer);
 }
 
-/** SUCCESS paid. PROCESSING may still be refused: how it ended says which. */
+/** SUCCESS means paid. PROCESSING may still be refused; its end shows which. */
 async function heldOrNot(answer: Answer): Promise<'held' | 'insufficient'> {
   if (answer.body.status === 'SUCCESS') return 'held';
   const row = await untilClosed(stack, answer.body.transactionId, { withinMs: 60_000 });
@@ -95,7 +95,7 @@ async function round(random: Random): Promise<string | undefined> {
   return verdict === 'linearizable' ? undefined : `${verdict}: ${JSON.stringify(recorder.history, texts)}`;
 }
 
-/** An account without money has no wallet in its history; its funding is the first thing in it. */
+/** An account without money has no wallet in its history; its funding comes first. */
 async function recordFunding(
   recorder: ReturnType<typeof createRecorder<WalletInput, WalletOutput>>,
   fundsMinor: bigint,
@@ -112,7 +112,7 @@ async function recordFunding(
 const texts = (_key: string, value: unknown): unknown => (typeof value === 'bigint' ? String(value) : value);
 
 it(
-  `M2: in ${ROUNDS} rounds of ${BUYERS} buyers over HTTP exactly as many are served as the wallet pays for`,
+  `M2: in ${ROUNDS} rounds of ${BUYERS} buyers over HTTP the wallet pays for exactly as many purchases as it can`,
   async () => {
     await withSeed(async (seed) => {
       const random = createRandom(seed);

@@ -1,6 +1,6 @@
 /**
- * Promise M2 at the ledger: 64 buyers at once on a wallet that pays for exactly k of them; exactly k are served. All the while others
- * read the balance, give holds back, post them, fund and ask again, and the whole history of the wallet must be linearizable.
+ * Promise M2 at the ledger: 64 buyers at once on a wallet that pays for exactly k of them, and exactly k buy. Meanwhile others
+ * read the balance, release holds, post them, fund and retry, and the whole history of the wallet must be linearizable.
  */
 import { afterAll, expect, it } from 'vitest';
 import { ensureWallet, findWallet, fundWallet } from '../../src/ledger/store/ledger.ts';
@@ -59,7 +59,7 @@ async function openWallet(accountId: string) {
 
 type Wallet = Awaited<ReturnType<typeof openWallet>>;
 
-/** Exactly k of 64 are served; some buyers ask twice, and some only read. */
+/** Exactly k of 64 buy; some buyers try twice, and some only read. */
 async function buyersAtOnce(wallet: Wallet, random: Random, price: bigint): Promise<void> {
   const k = random.below(BUYERS + 1);
   // A little more than k purchases cost, and never enough for one more.
@@ -69,13 +69,13 @@ async function buyersAtOnce(wallet: Wallet, random: Random, price: bigint): Prom
   const readers = Array.from({ length: 8 }, () => wallet.read());
   const answers = await Promise.all(asked);
   const repeated = await Promise.all(again);
-  // Whoever asks twice may be served by the second call; together the two are served once.
+  // A buyer who tries twice may succeed in the second call, and at most once in total.
   const served = [...answers, ...repeated].filter((answer) => answer === 'held').length;
   expect(served).toBe(k);
   for (const balance of await Promise.all(readers)) expect((balance as bigint) >= 0n).toBe(true);
 }
 
-/** Holds given back and posted while others buy, fund and read: random, and checked by its history alone. */
+/** Holds are released and posted while others buy, fund and read: random, and checked by the history alone. */
 async function anythingAtOnce(wallet: Wallet, random: Random, price: bigint): Promise<void> {
   const acts = Array.from({ length: 40 }, (_, i) => (): Promise<unknown> => {
     const old = `b${random.below(BUYERS)}`;
@@ -100,7 +100,7 @@ async function anythingAtOnce(wallet: Wallet, random: Random, price: bigint): Pr
   );
 }
 
-it(`M2: in ${ROUNDS} rounds of ${BUYERS} buyers exactly as many are served as the wallet pays for`, async () => {
+it(`M2: in ${ROUNDS} rounds of ${BUYERS} buyers the wallet pays for exactly as many purchases as it can`, async () => {
   await withSeed(async (seed) => {
     const random = createRandom(seed);
     for (let round = 0; round < ROUNDS; round += 1) {
@@ -115,7 +115,7 @@ it(`M2: in ${ROUNDS} rounds of ${BUYERS} buyers exactly as many are served as th
   expect(await auditBooks(books.owner)).toEqual([]);
 });
 
-/** The history as it happened, for whoever has to understand it. */
+/** The history in readable form, for a failure. */
 function storyOf(wallet: Wallet): string {
   const text = (value: unknown): string =>
     JSON.stringify(value, (_key, inner: unknown) => (typeof inner === 'bigint' ? `${inner}` : inner));

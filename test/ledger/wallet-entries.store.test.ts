@@ -1,6 +1,6 @@
 /**
- * What changed a wallet's balance: after random purchases, fundings, refunds and withdrawals by eight writers at once, and at every look meanwhile, the
- * entries are the ledger's, add up to the balance, and each balance is the one that the wallet had.
+ * What changed a wallet's balance: after random purchases, fundings, refunds and withdrawals by eight writers at once, and at every check meanwhile, the
+ * entries are the ledger's, add up to the balance, and each balance is one that the wallet had.
  */
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -23,7 +23,7 @@ import { markPaid } from '../../src/purchases/store/payment-bookings.ts';
 import { profileItem, settlePurchase } from '../../src/purchases/store/purchases.ts';
 import { newPendingMessages } from '../../src/webhooks/store/messages.ts';
 import { fillWalletEntries } from '../../migrations/fill-wallet-entries.ts';
-import { nameOfRefusal, openBooks, untilSomeoneWaits, type Books } from '../support/books.ts';
+import { nameOfRefusal, openBooks, untilStatementWaits, type Books } from '../support/books.ts';
 import { openSchema } from '../support/database.ts';
 import { explain, rowsReadBy } from '../support/explain.ts';
 import { basePackage, profileFacts, purchaseInput, region } from '../support/facts.ts';
@@ -86,7 +86,7 @@ async function buy(random: Random, id: string, accountId: string): Promise<void>
   await settlePurchase(books.world, transactionId, profileItem(facts, new Date(0), {}));
 }
 
-/** Money that comes or goes as payments, refunds and operators move it. */
+/** Money moved as payments, refunds and operators move it. */
 async function move(random: Random, id: string, accountId: string): Promise<void> {
   const amountMinor = BigInt(1 + random(5_000));
   const [kind, sign, other] = (
@@ -116,7 +116,7 @@ async function move(random: Random, id: string, accountId: string): Promise<void
 const allEntries = (db: WorldDb, accountId: string): Promise<WalletEntry[]> =>
   readWalletEntries(db, { accountId, limit: 100_000 });
 
-/** In one snapshot: the entries against the wallet, against the ledger, and against what is on hold. */
+/** In one snapshot: compares the entries with the wallet, the ledger, and the money on hold. */
 async function expectExplained(accountId: string): Promise<number> {
   return books.world
     .transaction()
@@ -149,7 +149,7 @@ async function expectExplained(accountId: string): Promise<number> {
 }
 
 describe('after random changes by eight writers', () => {
-  let looks = 0;
+  let checks = 0;
   beforeAll(async () => {
     let started = 0;
     let writing = WRITERS;
@@ -163,24 +163,24 @@ describe('after random changes by eight writers', () => {
       }
       writing -= 1;
     };
-    const look = async (): Promise<void> => {
-      for (; writing > 0; looks += 1) await expectExplained(ACCOUNTS[looks % ACCOUNTS.length]!);
+    const check = async (): Promise<void> => {
+      for (; writing > 0; checks += 1) await expectExplained(ACCOUNTS[checks % ACCOUNTS.length]!);
     };
-    await Promise.all([...Array.from({ length: WRITERS }, (_, writer) => write(writer)), look()]);
+    await Promise.all([...Array.from({ length: WRITERS }, (_, writer) => write(writer)), check()]);
   }, 120_000);
 
-  it.each(ACCOUNTS)('every change of %s is explained, at the end and at every look before', async (id) => {
+  it.each(ACCOUNTS)('every change of %s is explained, at the end and at every check before', async (id) => {
     expect(await expectExplained(id)).toBeGreaterThan(50);
-    expect(looks).toBeGreaterThan(5);
+    expect(checks).toBeGreaterThan(5);
   });
 
-  it('every kind is there, and no word of an operator', async () => {
+  it('every kind of entry appears, and no text by an operator', async () => {
     const entries = (await Promise.all(ACCOUNTS.map((id) => allEntries(books.world, id)))).flat();
     expect(new Set(entries.map((entry) => entry.kind))).toEqual(new Set(WALLET_ENTRY_KINDS));
     expect(JSON.stringify(entries.map((entry) => entry.description))).not.toContain('Ada');
   });
 
-  it('pages by cursor and by filter leave nothing out and show nothing twice', async () => {
+  it('pages by cursor and by filter contain every entry once', async () => {
     const random = createRandom(seed);
     const accountId = ACCOUNTS[0]!;
     const all = await allEntries(books.world, accountId);
@@ -206,7 +206,7 @@ describe('after random changes by eight writers', () => {
       }
   });
 
-  it('the CSV has a line for each, and its amounts add up to the balance', async () => {
+  it('the CSV has a line for each entry, and its amounts add up to the balance', async () => {
     const csv = await exportWalletEntries({ db: books.world }, principalOf('acc-b'), {});
     const [header, ...lines] = csv.trimEnd().split('\r\n');
     expect(header).toBe(
@@ -219,7 +219,7 @@ describe('after random changes by eight writers', () => {
   });
 });
 
-it('a change that waited for another comes after it, though its row in the ledger is older', async () => {
+it('a change that waited for another comes after it, even if its row in the ledger is older', async () => {
   const accountId = 'acc-order';
   await ensureWallet(books.world, accountId, 'USD');
   await fund(accountId, 100n, 'order:1');
@@ -234,7 +234,7 @@ it('a change that waited for another comes after it, though its row in the ledge
   await locked.promise;
   // Its entry is numbered by the ledger before it gets the wallet.
   const waiting = fund(accountId, 5n, 'order:2');
-  await untilSomeoneWaits(books.owner);
+  await untilStatementWaits(books.owner);
   slow.resolve(undefined);
   await Promise.all([holding, waiting]);
   const entries = await allEntries(books.world, accountId);
@@ -245,7 +245,7 @@ it('a change that waited for another comes after it, though its row in the ledge
   ]);
 });
 
-it('entries of several wallets, and of one wallet twice, in one statement', async () => {
+it('one statement adds the entries of several wallets, and of one wallet twice', async () => {
   const wallets = ['acc-several-1', 'acc-several-2'];
   for (const accountId of wallets) await ensureWallet(books.world, accountId, 'USD');
   for (const round of [1, 2])
@@ -265,7 +265,7 @@ it('entries of several wallets, and of one wallet twice, in one statement', asyn
   expect(await balances('acc-several-2')).toEqual([80n, 40n]);
 });
 
-it('what was there before the trigger is listed once, by the migration or by the next change', async () => {
+it('entries from before the trigger are listed once, by the migration or by the next change', async () => {
   for (const accountId of ['acc-old-1', 'acc-old-2']) {
     await ensureWallet(books.world, accountId, 'USD');
     await fund(accountId, 100n, `old:${accountId}:1`);
@@ -286,7 +286,7 @@ it('what was there before the trigger is listed once, by the migration or by the
   }
 });
 
-it("nobody but the ledger's trigger writes an entry", async () => {
+it("only the ledger's trigger writes an entry", async () => {
   const tried = [
     books.world.deleteFrom('wallet_entries').execute(),
     books.world.updateTable('wallet_entries').set({ amount_minor: 1n }).execute(),
@@ -301,7 +301,7 @@ describe('with a million entries in one wallet', () => {
   const MILLION = 1_000_000;
   beforeAll(async () => {
     await ensureWallet(books.world, BIG, 'USD');
-    // Not over the ledger: what is measured is the reading.
+    // Not through the ledger: only the reading is measured.
     await sql`
       insert into wallet_entries (account_id, entry_number, at, kind, ledger_kind, transaction_id, amount_minor, balance_after_minor)
       select ${BIG}, n, timestamptz '2026-01-01' + n * interval '20 seconds', case when n % 100000 = 0 then 'CREDIT' else 'HOLD' end, 'hold', 'txn-' || n, -1, ${MILLION} - n

@@ -10,7 +10,7 @@ const entry: Entry = {
   isFunding: false,
 };
 
-describe('what an entry is called', () => {
+describe('the name of an entry', () => {
   it.each<[Partial<Entry>, string]>([
     [{ holdStatus: 'HELD' }, 'On hold for Nigeria 5GB'],
     [{ holdStatus: 'CHARGED' }, 'Paid for Nigeria 5GB'],

@@ -1,5 +1,5 @@
-// A migration runs while the version before it still serves. For every release on record: each statement that it sends is planned and allowed on
-// the schema of today, under the role it is sent under; its columns are there as they were; and no old table has become stricter than its rows.
+// A migration runs while the previous version still serves. For every recorded release: each of its statements is planned and allowed on
+// today's schema, under the role it is sent under; its columns are unchanged; and no old table has become stricter than its rows.
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { migrate } from '../../migrations/migrate.ts';
@@ -8,7 +8,7 @@ import { createTestDatabase, openSchema, type TestDatabase } from '../support/da
 import { distinct, readReleases, type ReleaseRecord } from './releases.ts';
 import type { SentStatement } from './statement-recorder.ts';
 
-/** What a migration made stricter for tables that were there before, each with the reason why the version before never feels it. */
+/** What a migration made stricter for existing tables, each with the reason why the previous version is not affected. */
 const STRICTER: Readonly<Record<string, string>> = {
   'ledger_accounts ledger_accounts_kind_check': 'the same check with one kind more',
   'purchases purchases_supplier_transaction_id_check': 'about a column that it does not write',
@@ -31,12 +31,12 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 
-/** Why a statement cannot run as the old version sends it; undefined where it can. */
+/** Why a statement of the old version cannot run; undefined if it can. */
 async function refusalOf(client: pg.Client, { text }: SentStatement): Promise<string | undefined> {
   const count = Math.max(0, ...Array.from(text.matchAll(/\$(\d+)/g), ([, number]) => Number(number)));
   const values = count === 0 ? '' : `(${Array.from({ length: count }, () => 'null').join(', ')})`;
   try {
-    // Planning finds every table, column and type; explaining looks at rights as well, and runs nothing.
+    // Planning finds every table, column and type; explaining also checks rights, and runs nothing.
     await client.query(`prepare old as ${text}`);
     await client.query(`explain execute old${values}`);
     return undefined;
@@ -124,7 +124,7 @@ describe.each([...releases])('release %s', (_release, record) => {
   });
 
   it('sends only statements that today’s schema accepts, if its own schema accepts them', async () => {
-    // Tests also try what the database has to refuse; that is on record with the rest.
+    // Tests also try what the database must refuse, which is recorded with the rest.
     const tried = new Set((await refused(old.url, record.statements)).map(({ statement }) => statement));
     const sent = record.statements.filter((statement) => !tried.has(statement));
     expect(sent.length).toBeGreaterThan(100);
@@ -168,7 +168,7 @@ describe.each([...releases])('release %s', (_release, record) => {
   );
 });
 
-it('every exception is needed', async () => {
+it('every exception is still needed', async () => {
   const [first] = releases.values();
   const old = await createTestDatabase({ migrate: (url) => migrateTo(url, first!) });
   try {

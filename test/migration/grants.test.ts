@@ -1,6 +1,6 @@
 /**
  * What each role may do, compared literally: a new table or a wider privilege is a decision that shows here. And what follows from it:
- * no role reads another's schema, none makes anything, none can log in.
+ * no role reads another's schema, makes anything, or can log in.
  */
 import pg from 'pg';
 import { afterAll, describe, expect, it } from 'vitest';
@@ -19,7 +19,7 @@ async function lines(text: string, values: unknown[] = []): Promise<string[]> {
   return (await client.query<{ line: string }>(text, values)).rows.map((row) => row.line);
 }
 
-/** `table: PRIVILEGE, …`, columns in parentheses where the privilege is for these alone. */
+/** `table: PRIVILEGE, …`, with columns in parentheses where the privilege covers only those. */
 const grantsOf = (schema: string, role: string): Promise<string[]> =>
   lines(
     `with whole as (
@@ -171,7 +171,7 @@ describe('grants', () => {
   });
 
   it.each(['live', 'test'])(
-    "functions with the owner's rights in %s are nobody else's to use",
+    "functions with the owner's rights in %s can be used by their intended role only",
     async (schema) => {
       const functions = await lines(
         `select p.proname || ' ' || coalesce(array_to_string(p.proconfig, ' '), '') || ' ' || has_function_privilege($2, p.oid, 'execute') as line
@@ -231,7 +231,7 @@ describe('a role of one world', () => {
       expect(await as(`simway_${role}`, `create table ${schema}.mine (a int)`)).toBe('permission denied');
   });
 
-  /** What a session says that was opened under the role and has no way back. */
+  /** The answer of a session that was opened under the role and cannot leave it. */
   async function as(role: string, statement: string): Promise<string> {
     await client.query('begin');
     try {

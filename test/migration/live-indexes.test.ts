@@ -1,4 +1,4 @@
-/** Indexes of large tables: built beside writes, built again where an attempt was cut short; and what the migration before them finds out. */
+/** Indexes of large tables are built without blocking writes, and built again where an attempt was interrupted; and what the migration before them records. */
 import pg from 'pg';
 import { afterAll, expect, it } from 'vitest';
 import { migrate } from '../../migrations/migrate.ts';
@@ -52,7 +52,7 @@ const ALL_VALID = [
   'test.esims_in_clear',
 ].map((name) => ({ name, valid: true }));
 
-it('a world with eSIMs keeps install data in clear for a day, for the release before; one without does not', async () => {
+it('an environment with eSIMs keeps install data in clear for a day, for the previous release; one without does not', async () => {
   const [release] = readReleases().values();
   const known = new Set([...release!.accounts, ...release!.world]);
   const url = await database({ migrate: (it) => migrateAll(it, (migration) => known.has(migration)) });
@@ -69,7 +69,7 @@ it('a world with eSIMs keeps install data in clear for a day, for the release be
   expect(await stateOf(client)).toEqual(ALL_VALID);
 });
 
-it('an index whose building was cut short is built again', async () => {
+it('an interrupted index is built again', async () => {
   const url = await database();
   const client = await connect(url);
   expect(await stateOf(client)).toEqual(ALL_VALID);
@@ -81,7 +81,7 @@ it('an index whose building was cut short is built again', async () => {
   expect(await stateOf(client)).toEqual(ALL_VALID);
 });
 
-it('rows are written while an index is built', async () => {
+it('rows can be written while an index is built', async () => {
   const url = await database();
   const [open, other] = [await connect(url), await connect(url)];
   await open.query('drop index test.esims_by_seal');

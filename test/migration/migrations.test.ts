@@ -1,4 +1,4 @@
-/** Migrations on an empty database, again, and by two processes at once; and both worlds the same to the last constraint. */
+/** Migrations on an empty database, a second time, and by two processes at once; and both worlds are equal to the last constraint. */
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { accountsMigrations, worldMigrations } from '../../migrations/registry.ts';
@@ -26,7 +26,7 @@ async function query(url: string, text: string): Promise<string[]> {
   }
 }
 
-/** Everything a schema is made of, a line each, without the schema's own name (but for the text that lists both worlds). */
+/** Everything a schema contains, a line each, without the schema's own name (except for the text that lists both worlds). */
 const anatomyOf = async (url: string, schema: string): Promise<string[]> =>
   (await query(url, anatomy(schema))).map((line) =>
     line.replaceAll(new RegExp(`\\b(simway_)?${schema}\\b(?!'::text)`, 'g'), '$1world'),
@@ -65,7 +65,7 @@ describe('migrate', () => {
     expect(await migrateDatabase(url, (line) => said.push(line))).toBe(ALL);
   });
 
-  it('reports what it did, schema by schema', () => {
+  it('reports each migration it ran, schema by schema', () => {
     const expected = [
       ...Object.keys(accountsMigrations).map((name) => `accounts: ${name} success`),
       ...['test', 'live'].flatMap((schema) =>
@@ -101,7 +101,7 @@ describe('migrate', () => {
     expect(live).toEqual(test);
   });
 
-  it('writes into each world which one it is, once', async () => {
+  it('records in each world which one it is, once', async () => {
     expect([await rowsOf(url, 'test.world'), await rowsOf(url, 'live.world')]).toEqual([
       ['(test,)'],
       ['(live,)'],
@@ -132,7 +132,7 @@ describe('migrate', () => {
     expect(await rowsOf(shared, 'live.world')).toEqual(['(live,)']);
   });
 
-  it('neither fails nor waits beside a running one that has granted rights in the same schema', async () => {
+  it('does not wait or fail beside a running migration that has granted rights in the same schema', async () => {
     const underWay = new pg.Client({ connectionString: url });
     await underWay.connect();
     try {

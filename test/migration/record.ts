@@ -1,4 +1,4 @@
-// Records what the coming release sends to Postgres, from the code at hand: `npm run record:statements`. Runs the tests that walk through the
+// Records what the coming release sends to Postgres, from the current code: `npm run record:statements`. Runs the tests that walk through the
 // service with the recorder loaded, and writes releases/unreleased.json. What earlier releases need is never touched.
 import { spawn } from 'node:child_process';
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
@@ -9,7 +9,7 @@ import { distinct, RELEASES, type ReleaseRecord } from './releases.ts';
 import type { SentStatement } from './statement-recorder.ts';
 
 const CHECKOUT = join(import.meta.dirname, '..', '..');
-/** Between them they ask for everything that API, workers and commands ask for. */
+/** Together they send every statement that API, workers and commands send. */
 const TESTS = ['.store.', '.workflow.', '.e2e.'];
 
 async function runTests(folder: string): Promise<void> {

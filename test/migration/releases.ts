@@ -27,7 +27,7 @@ export function readReleases(): Map<string, ReleaseRecord> {
 
 /** Only statements about rows have a plan. */
 const HAS_A_PLAN = /^\s*(select|insert|update|delete|with|values)\b/i;
-/** Lists of values that are longer than the one that is kept say nothing new. */
+/** Longer lists of values add nothing to the one that is kept. */
 const MAX_CHARACTERS = 20_000;
 
 /** One statement for each shape, the shortest, in order: lists of parameters come in every length. */

@@ -1,4 +1,4 @@
-/** What operators see of an account's members, keys and webhooks, in one world: all of it but secrets, and no row of another account. */
+/** What operators see of an account's members, keys and webhooks, in one world: everything but secrets, and no row of another account. */
 import { randomBytes } from 'node:crypto';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -24,7 +24,7 @@ afterAll(() => books.close());
 const hex = () => randomBytes(16).toString('hex');
 const deps = { accounts: books.accounts, environment: 'test' as const, stuck: { db: books.world } };
 const SECRET = 's3cret-of-the-merchant';
-const nobody = `acc-${hex()}`;
+const unknownAccount = `acc-${hex()}`;
 
 let mine: string;
 let other: string;
@@ -55,7 +55,7 @@ async function addKey(accountId: string, environment: 'test' | 'live'): Promise<
 }
 
 describe('members', () => {
-  it('have role, second factor, lock and the last time that they signed in', async () => {
+  it('show role, second factor, lock and the time of the last sign-in', async () => {
     const owner = await addMember({ role: 'OWNER', email: 'owner@merchant.example' });
     const support = await addMember({ role: 'SUPPORT', email: 'support@merchant.example' });
     await addMember({ role: 'OWNER', email: 'owner@other.example' }, other);
@@ -90,7 +90,7 @@ describe('members', () => {
     ]);
   });
 
-  it('who are operators too signed in under the id of the person', async () => {
+  it('who are operators too have signed in under the operator’s id', async () => {
     await addMember({ role: 'OWNER', email: 'both@operator.example' }, other);
     const person = `person-${hex()}`;
     await insertPerson(books.accounts, {
@@ -105,7 +105,7 @@ describe('members', () => {
 });
 
 describe('keys', () => {
-  it('are those of the world, also revoked ones, without hash', async () => {
+  it('show those of the world, revoked ones included, without hash', async () => {
     const [kept, revoked] = [await addKey(mine, 'test'), await addKey(mine, 'test')];
     await addKey(mine, 'live');
     await addKey(other, 'test');
@@ -132,7 +132,7 @@ describe('webhooks', () => {
     await rows.endpoint({ account_id: other });
   });
 
-  it('of endpoints show the host, and deleted ones last', async () => {
+  it('show the host of an endpoint, and deleted endpoints last', async () => {
     const found = await listAccountEndpoints(deps, mine);
     expect(found.map(({ endpointId, host, deletedAt }) => [endpointId, host, deletedAt !== null])).toEqual([
       [endpoint, 'hooks.example:8443', false],
@@ -141,7 +141,7 @@ describe('webhooks', () => {
     expect(JSON.stringify(found)).not.toContain(SECRET);
   });
 
-  it('of messages show those that are not delivered, newest first, page by page, with their latest attempts', async () => {
+  it('show undelivered messages, newest first, page by page, with their latest attempts', async () => {
     const own = { account_id: mine };
     const failed = await rows.message(endpoint, {
       ...own,
@@ -185,7 +185,7 @@ describe('webhooks', () => {
     });
   });
 
-  it('are found among many that were delivered without reading those', async () => {
+  it('show undelivered messages without reading the many delivered ones', async () => {
     await sql`
       insert into webhook_messages (id, endpoint_id, account_id, event, event_key, body, status, closed_at)
       select 'msg-' || lpad(i::text, 32, '0'), ${endpoint}, ${mine}, 'esim.purchased', 'k' || i, '{}', 'DELIVERED', now()
@@ -198,10 +198,10 @@ describe('webhooks', () => {
   });
 });
 
-it('are not there for an account that is not', async () => {
+it('an unknown account gets NOT_FOUND', async () => {
   for (const list of [listAccountMembers, listAccountKeys, listAccountEndpoints])
-    await expect(list(deps, nobody)).rejects.toMatchObject({ code: 'NOT_FOUND' });
-  await expect(listUndeliveredMessages(deps, nobody, { limit: 1 })).rejects.toMatchObject({
+    await expect(list(deps, unknownAccount)).rejects.toMatchObject({ code: 'NOT_FOUND' });
+  await expect(listUndeliveredMessages(deps, unknownAccount, { limit: 1 })).rejects.toMatchObject({
     code: 'NOT_FOUND',
   });
 });

@@ -1,4 +1,4 @@
-/** How much each move moves, of every kind of money that there is, and what is refused; when a second person is needed. */
+/** How much money each operator action moves, for every kind of money; which amounts are refused; and when a second person is needed. */
 import { describe, expect, it } from 'vitest';
 import {
   amountOf,
@@ -30,7 +30,7 @@ const PROCESSING: ActionFacts = {
 };
 const ENDED: ActionFacts = { ...PROCESSING, status: 'FAILED', holdsMoney: false };
 
-/** Every kind of money with an amount of its own, so that none can be taken for another. */
+/** Each kind of money has a different amount, so that none can be mistaken for another. */
 const MONEY: ActionMoney = {
   price: usd(230n),
   charge: ngn(368_000n),
@@ -41,10 +41,10 @@ const MONEY: ActionMoney = {
 };
 const NO_REFUND: ActionMoney = { ...MONEY, openRefund: null };
 
-describe('all of it', () => {
+describe('the whole amount', () => {
   it.each<[string, OperatorAction, ActionFacts, ActionMoney, Money | null]>([
-    ['looking at the gateway moves nothing', 'look-at-gateway', ENDED, MONEY, null],
-    ['looking at the supplier moves nothing', 'look-at-supplier', ENDED, MONEY, null],
+    ['a check at the gateway moves nothing', 'look-at-gateway', ENDED, MONEY, null],
+    ['a check at the supplier moves nothing', 'look-at-supplier', ENDED, MONEY, null],
     ['trying to deliver again moves nothing', 'retry-delivery', PROCESSING, MONEY, null],
     ['a claim is about the price', 'settle-claim', ENDED, MONEY, usd(230n)],
     ['another package costs the price', 'deliver-other', PROCESSING, MONEY, usd(230n)],
@@ -63,7 +63,7 @@ describe('all of it', () => {
   });
 });
 
-describe('an amount that was asked for', () => {
+describe('a requested amount', () => {
   it.each<[string, OperatorAction, ActionFacts, ActionMoney, bigint]>([
     ['a cancellation', 'cancel', PROCESSING, MONEY, 230n],
     ['a payment by hand', 'mark-paid', ENDED, MONEY, 368_000n],
@@ -71,7 +71,7 @@ describe('an amount that was asked for', () => {
     ['a refund that is open', 'refund-to-source', ENDED, MONEY, 100_000n],
     ['a credit before delivery', 'credit-wallet', PROCESSING, MONEY, 230n],
     ['a credit of an open refund', 'credit-wallet', ENDED, MONEY, 62n],
-  ])('is the whole or nothing for %s', (_name, move, facts, money, all) => {
+  ])('must be the whole amount for %s', (_name, move, facts, money, all) => {
     const asked = (amountMinor: bigint) => amountOf(move, facts, money, { amountMinor: String(amountMinor) });
     expect(asked(all)).toMatchObject({ amount: { amountMinor: all } });
     expect(asked(all - 1n)).toEqual({ refusal: 'AMOUNT_NOT_ALLOWED' });
@@ -90,7 +90,7 @@ describe('an amount that was asked for', () => {
     expect(asked(0n)).toEqual({ refusal: 'AMOUNT_NOT_ALLOWED' });
   });
 
-  it('is refused where there is no money', () => {
+  it('is refused when there is no money', () => {
     const none: ActionMoney = {
       ...NO_REFUND,
       charge: null,
@@ -107,7 +107,7 @@ describe('an amount that was asked for', () => {
     expect(amountOf('credit-wallet', ENDED, empty, {})).toEqual({ refusal: 'NOTHING_TO_RETURN' });
   });
 
-  it('is what a person says where no rate was locked, in the price’s currency', () => {
+  it('is in the price’s currency as stated, when no rate was locked', () => {
     const money = { ...MONEY, openRefund: { amount: ngn(100_000n), credit: null } };
     const asked = (amountMinor: string) => amountOf('credit-wallet', ENDED, money, { amountMinor });
     expect(asked('980')).toEqual({ amount: usd(980n) });
@@ -124,13 +124,13 @@ describe('a second person', () => {
     return worth !== null && isAboveLimits(worth, { byPersonMinor: 0n, onAccountMinor: 0n }, limits);
   };
 
-  it('counts the whole price where nothing says what the money is worth', () => {
+  it('counts the whole price when the value of the money is unknown', () => {
     expect(worthOf({ amountMinor: 1n, currency: 'EUR' }, MONEY)).toEqual(MONEY.price);
     expect(worthOf(ngn(1n), { ...MONEY, charge: null })).toEqual(MONEY.price);
     expect(worthOf(usd(1n), { ...MONEY, charge: null })).toEqual(usd(1n));
   });
 
-  it('is not needed for a refund that goes back anyway', () => {
+  it('is not needed for a refund that is due anyway', () => {
     const much = ngn(900_000n);
     expect(needs('refund-to-source', { ...ENDED, openRefund: 'due' }, much)).toBe(false);
     expect(needs('refund-to-source', { ...ENDED, openRefund: 'on-its-way' }, much)).toBe(false);
@@ -140,16 +140,16 @@ describe('a second person', () => {
     expect(needs('credit-wallet', { ...ENDED, openRefund: 'on-its-way' }, much)).toBe(true);
   });
 
-  it('has a week', () => {
+  it('has a week to approve', () => {
     expect(APPROVAL_WITHIN_MS).toBe(604_800_000);
   });
 });
 
-describe('what was approved as moving no money', () => {
+describe('an action approved as moving no money', () => {
   it.each<[string, OperatorAction, ActionFacts, ReturnType<typeof amountOf>]>([
     ['is refused where it would give back by now', 'cancel', PROCESSING, { refusal: 'AMOUNT_NOT_ALLOWED' }],
     ['goes on where it still moves none', 'cancel', ENDED, { amount: null }],
-    ['goes on where it never moves any', 'look-at-gateway', PROCESSING, { amount: null }],
+    ['goes on if it never moves any', 'look-at-gateway', PROCESSING, { amount: null }],
     ['keeps its own refusal', 'refund-to-source', ENDED, { refusal: 'NOTHING_TO_RETURN' }],
   ])('%s', (_what, move, facts, expected) => {
     const money = { ...NO_REFUND, inWallet: null, earnedAtSource: null };

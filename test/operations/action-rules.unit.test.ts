@@ -1,5 +1,5 @@
-// Which moves fit how a purchase stands, whole: every state with every move, and what evidence, goodwill and amounts change in it. The tables
-// here are written by hand and say the same as docs/OPERATIONS.md.
+// The whole table of which operator actions a purchase allows: every state with every action, and what evidence, goodwill and amounts change. The tables
+// here are written by hand and match docs/OPERATIONS.md.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -24,7 +24,7 @@ import type { Money } from '../../src/domain/money.ts';
 import { isSamePerson } from '../../src/accounts/independence.ts';
 import { OPERATOR_ACTIONS, type OperatorAction } from '../../src/accounts/roles.ts';
 
-/** A purchase from the wallet, as nothing else is said of it. */
+/** A purchase from the wallet, with all other facts at their defaults. */
 const WALLET: ActionFacts = {
   purpose: 'purchase',
   status: 'PROCESSING',
@@ -66,7 +66,7 @@ const SHORT: Record<string, OperatorAction> = {
   settle: 'settle-claim',
 };
 
-/** How it stands; what fits, with evidence and goodwill where they help; what fits without either. */
+/** The state; the allowed actions, with evidence and goodwill where they help; the allowed actions without either. */
 const TABLE: readonly (readonly [string, ActionFacts, string, string])[] = [
   ['waiting for money', PENDING, 'gateway paid cancel', 'gateway cancel'],
   [
@@ -107,7 +107,7 @@ const TABLE: readonly (readonly [string, ActionFacts, string, string])[] = [
     'gateway supplier refund credit',
     'gateway supplier refund',
   ],
-  ['delivered, all of it given back', { ...DELIVERED, earned: null }, 'supplier', 'supplier'],
+  ['delivered, all of it refunded', { ...DELIVERED, earned: null }, 'supplier', 'supplier'],
   [
     'delivered, its money still on hold',
     { ...DELIVERED, earned: null, holdsMoney: true },
@@ -142,7 +142,7 @@ const TABLE: readonly (readonly [string, ActionFacts, string, string])[] = [
     'gateway supplier refund credit',
   ],
   [
-    'ended, a refund on its way',
+    'ended, a refund in progress',
     { ...FAILED_CARD, openRefund: 'on-its-way' },
     'gateway supplier refund',
     'gateway supplier refund',
@@ -160,7 +160,7 @@ const TABLE: readonly (readonly [string, ActionFacts, string, string])[] = [
     'gateway supplier refund',
   ],
   [
-    'ended, taken back by the bank',
+    'ended, reversed by the bank',
     { ...FAILED_CARD, hasClaim: true, inWallet: money },
     'gateway supplier settle',
     'gateway supplier',
@@ -177,7 +177,7 @@ const named = (moves: string): OperatorAction[] =>
   OPERATOR_ACTIONS.filter((move) => moves.split(' ').some((word) => SHORT[word] === move));
 const BARE = { isGoodwill: false, hasEvidence: false };
 
-describe('what fits', () => {
+describe('the allowed actions', () => {
   it.each(TABLE)('%s', (_name, facts, best, bare) => {
     expect(availableActions(facts)).toEqual(named(best));
     expect(OPERATOR_ACTIONS.filter((move) => refusalFor(move, facts, BARE) === undefined)).toEqual(
@@ -185,11 +185,11 @@ describe('what fits', () => {
     );
   });
 
-  it('asks only, and so as often as somebody likes, where nothing is decided', () => {
+  it('are checks only, without a limit on repeats, while nothing is decided', () => {
     expect(CHECK_ACTIONS).toEqual(['look-at-gateway', 'look-at-supplier', 'retry-delivery']);
   });
 
-  it('is never more than its state allows, and every move fits somewhere', () => {
+  it('are never more than the state allows, and every action is allowed somewhere', () => {
     for (const [, facts] of TABLE) {
       const allowed = actionsInSituation(situationOf(facts));
       expect(availableActions(facts).filter((move) => !allowed.includes(move))).toEqual([]);
@@ -200,7 +200,7 @@ describe('what fits', () => {
     expect(new Set(TABLE.map(([, facts]) => situationOf(facts)))).toEqual(new Set(PURCHASE_SITUATIONS));
   });
 
-  it('more evidence or goodwill never makes less fit', () => {
+  it('never become fewer with evidence or goodwill', () => {
     for (const [, facts] of TABLE)
       for (const move of OPERATOR_ACTIONS)
         for (const terms of [BARE, { ...BARE, hasEvidence: true }, { ...BARE, isGoodwill: true }])
@@ -208,55 +208,55 @@ describe('what fits', () => {
   });
 });
 
-describe('why not', () => {
+describe('a refusal', () => {
   it.each<[string, OperatorAction, ActionFacts, string]>([
     ['cancelling what is delivered', 'cancel', DELIVERED, 'ALREADY_DELIVERED'],
     ['delivering it again', 'deliver-other', DELIVERED, 'ALREADY_DELIVERED'],
     ['retrying it', 'retry-delivery', DELIVERED, 'ALREADY_DELIVERED'],
-    ['giving it back without saying that it is a gift', 'credit-wallet', DELIVERED, 'ALREADY_DELIVERED'],
-    ['giving back twice', 'credit-wallet', { ...DELIVERED, earned: null }, 'NOTHING_TO_RETURN'],
+    ['refunding it without goodwill', 'credit-wallet', DELIVERED, 'ALREADY_DELIVERED'],
+    ['refunding it twice', 'credit-wallet', { ...DELIVERED, earned: null }, 'NOTHING_TO_RETURN'],
     [
-      'refunding what nobody paid',
+      'refunding an unpaid purchase',
       'refund-to-source',
       { ...FAILED_CARD, isUnpaid: true },
       'NOTHING_TO_RETURN',
     ],
     ['refunding the wallet to a source', 'refund-to-source', WALLET, 'DOES_NOT_FIT'],
-    ['marking as paid what is paid', 'mark-paid', CARD, 'DOES_NOT_FIT'],
-    ['marking as paid on nothing', 'mark-paid', PENDING, 'EVIDENCE_NEEDED'],
+    ['marking a paid purchase as paid', 'mark-paid', CARD, 'DOES_NOT_FIT'],
+    ['marking as paid without evidence', 'mark-paid', PENDING, 'EVIDENCE_NEEDED'],
     [
-      'crediting what is on its way',
+      'crediting a refund in progress',
       'credit-wallet',
       { ...FAILED_CARD, openRefund: 'on-its-way' },
       'REFUND_ON_ITS_WAY',
     ],
-    ['asking the gateway about the wallet’s money', 'look-at-gateway', WALLET, 'DOES_NOT_FIT'],
-    ['delivering goods for a funding', 'deliver-other', { ...CARD, purpose: 'funding' }, 'DOES_NOT_FIT'],
-    ['marking as paid what came meanwhile', 'mark-paid', { ...PENDING, isUnpaid: false }, 'DOES_NOT_FIT'],
-    ['marking as paid what was delivered', 'mark-paid', DELIVERED, 'DOES_NOT_FIT'],
+    ['checking the wallet’s money at the gateway', 'look-at-gateway', WALLET, 'DOES_NOT_FIT'],
+    ['delivering a package for a funding', 'deliver-other', { ...CARD, purpose: 'funding' }, 'DOES_NOT_FIT'],
+    ['marking as paid when the money has come', 'mark-paid', { ...PENDING, isUnpaid: false }, 'DOES_NOT_FIT'],
+    ['marking a delivered purchase as paid', 'mark-paid', DELIVERED, 'DOES_NOT_FIT'],
     ['cancelling what has ended', 'cancel', FAILED, 'DOES_NOT_FIT'],
     ['cancelling what is only to be settled', 'cancel', { ...CARD, isDelivered: true }, 'DOES_NOT_FIT'],
-    ['settling what nobody claims', 'settle-claim', DELIVERED, 'DOES_NOT_FIT'],
+    ['settling without a claim', 'settle-claim', DELIVERED, 'DOES_NOT_FIT'],
     ['refunding what a bank may take back', 'refund-to-source', CLAIMED, 'DOES_NOT_FIT'],
     ['crediting what a bank may take back', 'credit-wallet', CLAIMED, 'DOES_NOT_FIT'],
-    ['refunding for a buyer who is waited for', 'refund-to-source', WAITING_REFUND, 'EVIDENCE_NEEDED'],
-    ['crediting for a buyer who is waited for', 'credit-wallet', WAITING_REFUND, 'EVIDENCE_NEEDED'],
-    ['settling on nothing', 'settle-claim', { ...DELIVERED, hasClaim: true }, 'EVIDENCE_NEEDED'],
+    ['refunding while the refund waits for the buyer', 'refund-to-source', WAITING_REFUND, 'EVIDENCE_NEEDED'],
+    ['crediting while the refund waits for the buyer', 'credit-wallet', WAITING_REFUND, 'EVIDENCE_NEEDED'],
+    ['settling without evidence', 'settle-claim', { ...DELIVERED, hasClaim: true }, 'EVIDENCE_NEEDED'],
   ])('%s', (_name, move, facts, refusal) => {
     expect(refusalFor(move, facts, BARE)).toBe(refusal);
   });
 
-  it('a delivery is tried again as long as it is open, whether its money is on hold or not', () => {
+  it('never affects a delivery attempt while the delivery is open, whether or not its money is on hold', () => {
     expect(refusalFor('retry-delivery', { ...CARD, holdsMoney: false }, BARE)).toBeUndefined();
   });
 
-  it('has words for each refusal', () => {
+  it('has a text for each reason', () => {
     for (const refusal of ACTION_REFUSALS) expect(REFUSAL_MESSAGES[refusal].length).toBeGreaterThan(10);
   });
 });
 
-describe('what is said with it', () => {
-  const wish = { move: 'cancel', by: 'ada', reason: 'as the buyer asked' } as const;
+describe('the rest of a request', () => {
+  const action = { move: 'cancel', by: 'ada', reason: 'as the buyer asked' } as const;
   it.each([
     [{}, undefined],
     [{ by: '' }, 'PERSON_NEEDED'],
@@ -275,10 +275,10 @@ describe('what is said with it', () => {
     [{ move: 'settle-claim', evidence: 'ticket 1' }, 'OUTCOME_NEEDED'],
     [{ move: 'settle-claim', evidence: 'ticket 1', outcome: 'lost' }, undefined],
   ] as const)('%j', (said, refusal) => {
-    expect(requestRefusal({ ...wish, ...said })).toBe(refusal);
+    expect(requestRefusal({ ...action, ...said })).toBe(refusal);
   });
 
-  it('knows a person however the name is typed', () => {
+  it('names a person, in whatever case and spacing it is typed', () => {
     expect(isSamePerson('Ada Obi', '  ada   obi ')).toBe(true);
     expect(isSamePerson('Ａｄａ', 'ada')).toBe(true);
     expect(isSamePerson('ada', 'adaeze')).toBe(false);
@@ -296,7 +296,7 @@ const MONEY: ActionMoney = {
   earnedAtSource: null,
 };
 
-describe('how much', () => {
+describe('the amount', () => {
   const ofPart = (amountMinor: string | undefined, currency?: string) =>
     amountOf(
       'refund-to-source',
@@ -308,7 +308,7 @@ describe('how much', () => {
       },
     );
 
-  it('is all of it, or a part of what was earned, never more', () => {
+  it('is the whole of, or a part of, what was earned, never more', () => {
     expect(ofPart(undefined)).toEqual({ amount: MONEY.charge });
     expect(ofPart('1')).toEqual({ amount: { amountMinor: 1n, currency: 'NGN' } });
     expect(ofPart('368000', 'NGN')).toEqual({ amount: MONEY.charge });
@@ -317,7 +317,7 @@ describe('how much', () => {
     expect(ofPart('0')).toEqual({ refusal: 'AMOUNT_NOT_ALLOWED' });
   });
 
-  it('is the whole of what is on hold', () => {
+  it('is the whole hold', () => {
     expect(amountOf('cancel', WALLET, MONEY, {})).toEqual({ amount: money });
     expect(amountOf('cancel', PENDING, MONEY, {})).toEqual({ amount: null });
     expect(amountOf('credit-wallet', WALLET, MONEY, { amountMinor: '229' })).toEqual({
@@ -329,7 +329,7 @@ describe('how much', () => {
     expect(amountOf('look-at-supplier', WALLET, MONEY, { amountMinor: '1' })).toEqual({ amount: null });
   });
 
-  it('has to be said for money of a currency that nobody agreed on', () => {
+  it('must be given for money in a currency without an agreed rate', () => {
     const stuck = { ...MONEY, openRefund: { amount: { amountMinor: 900n, currency: 'EUR' }, credit: null } };
     const facts: ActionFacts = { ...FAILED_CARD, openRefund: 'stuck' };
     expect(amountOf('credit-wallet', facts, stuck, {})).toEqual({ refusal: 'AMOUNT_NEEDED' });
@@ -358,7 +358,7 @@ describe('a second person', () => {
     expect(needs('refund-to-source', CARD, 368_000n, 'NGN')).toBe(false);
     expect(needs('refund-to-source', CARD, 370_000n, 'NGN')).toBe(true);
     expect(needs('retry-delivery', CARD, null)).toBe(false);
-    // Decided already: asking for it again decides nothing.
+    // Decided already, so requesting it again decides nothing.
     expect(needs('refund-to-source', { ...FAILED_CARD, openRefund: 'due' }, 370_000n, 'NGN')).toBe(false);
     expect(needs('credit-wallet', { ...FAILED_CARD, openRefund: 'due' }, 231n)).toBe(true);
   });
@@ -369,7 +369,7 @@ describe('a second person', () => {
     expect(isAboveLimits({ amountMinor: 10n ** 12n, currency: 'NGN' }, NOTHING, limits)).toBe(false);
   });
 
-  it('is needed where a day’s sum of the person, or of the account, goes above its own limit', () => {
+  it('is needed when a day’s sum of the person or of the account exceeds its own limit', () => {
     const isNeeded = (byPersonMinor: bigint, onAccountMinor: bigint) =>
       isAboveLimits({ amountMinor: 100n, currency: 'USD' }, { byPersonMinor, onAccountMinor }, limits);
     expect(isNeeded(400n, 300n)).toBe(false);
@@ -381,7 +381,7 @@ describe('a second person', () => {
 describe('docs/OPERATIONS.md', () => {
   const page = readFileSync(join(import.meta.dirname, '..', '..', 'docs', 'OPERATIONS.md'), 'utf8');
   const moves = page.slice(page.indexOf('### Operator actions'), page.indexOf('### The command line'));
-  it.each([...OPERATOR_ACTIONS, ...ACTION_REFUSALS])('tells of %s', (word) => {
+  it.each([...OPERATOR_ACTIONS, ...ACTION_REFUSALS])('explains %s', (word) => {
     expect(moves).toContain(`\`${word}\``);
   });
 });

@@ -1,4 +1,4 @@
-/** An operator action between the door, which puts it on record, and the workflow, which acts on the record alone. */
+/** An operator action between the API, which records the request, and the workflow, which acts on that record only. */
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { makeId } from '../../src/domain/ids.ts';
@@ -37,8 +37,8 @@ async function asked(payer: Payer, more: Partial<ActionRequest> = {}): Promise<A
 const statusesOf = async ({ transactionId }: Payer) =>
   (await listActions(books.world, transactionId)).map(({ status }) => status);
 
-describe('an action that is begun', () => {
-  it('was asked for, of this purchase', async () => {
+describe('an action that begins', () => {
+  it('was requested, for this purchase', async () => {
     const payer = await books.payer();
     const other = await books.payer();
     const action = await asked(payer);
@@ -48,20 +48,20 @@ describe('an action that is begun', () => {
     expect(await statusesOf(other)).toEqual([]);
   });
 
-  it('is what its record says, whatever else is said', async () => {
+  it('follows its record, whatever else the caller sends', async () => {
     const payer = await books.payer();
     const action = await asked(payer, { move: 'cancel' });
-    const said = { ...action, move: 'mark-paid', by: 'somebody', amountMinor: '1' } as const;
+    const said = { ...action, move: 'mark-paid', by: 'another', amountMinor: '1' } as const;
     expect(await beginAction(books.world, said, LIMITS)).toMatchObject({
       outcome: 'go',
       moveId: action.moveId,
       request: { move: 'cancel', by: 'ada', transactionId: payer.transactionId },
     });
-    // And again.
+    // And a second time.
     expect(await beginAction(books.world, said, LIMITS)).toMatchObject({ request: { move: 'cancel' } });
   });
 
-  it('waits for a second person where the record moves too much', async () => {
+  it('waits for a second person when the record moves too much', async () => {
     const payer = await books.payer();
     const action = await asked(payer, { amountMinor: '2000000', currency: 'NGN' });
     const limits = { limits: { ...NO_LIMITS, perAction: { USD: 1n } }, now: NOW };
@@ -70,16 +70,16 @@ describe('an action that is begun', () => {
     expect(await statusesOf(payer)).toEqual(['WAITS_FOR_APPROVAL']);
   });
 
-  it('is judged again, and its record says why it is refused', async () => {
+  it('is checked again, and its record has the reason of a refusal', async () => {
     const payer = await books.payer();
     const action = await asked(payer);
-    await books.look(payer);
+    await books.bookCheck(payer);
     for (let again = 0; again < 2; again += 1)
       expect(await beginAction(books.world, action, LIMITS)).toMatchObject({ code: 'DOES_NOT_FIT' });
     expect(await statusesOf(payer)).toEqual(['REFUSED']);
   });
 
-  it('was asked for within the hour; after that it can be asked for again', async () => {
+  it('was requested within the hour; after that it can be requested again', async () => {
     const payer = await books.payer();
     const action = await asked(payer, { moveKey: newId() });
     const late = { limits: NO_LIMITS, now: LATE };
@@ -90,7 +90,7 @@ describe('an action that is begun', () => {
   });
 });
 
-it('the same asked for at one moment is one action', async () => {
+it('the same action requested several times at once is one', async () => {
   const payer = await books.payer();
   const moveKey = newId();
   const outcomes = await Promise.all(
@@ -101,7 +101,7 @@ it('the same asked for at one moment is one action', async () => {
   expect(await statusesOf(payer)).toEqual(['ASKED']);
 });
 
-it('what was asked for and never begun is previewed as new', async () => {
+it('an action that was requested and never begun is previewed as new', async () => {
   const payer = await books.payer();
   const action = await asked(payer);
   const same = { ...action, moveId: newId() };
@@ -109,8 +109,8 @@ it('what was asked for and never begun is previewed as new', async () => {
   expect(await statusesOf(payer)).toEqual(['ASKED']);
 });
 
-describe('what is not begun', () => {
-  it('is neither carried out nor closed as done, whatever a workflow says', async () => {
+describe('an action that does not begin', () => {
+  it('is neither carried out nor closed as done, whatever a workflow sends', async () => {
     const payer = await books.payer();
     const action = await asked(payer);
     const waiting = await books.payer();
@@ -126,7 +126,7 @@ describe('what is not begun', () => {
     for (const one of [payer, waiting]) expect(await books.status(one)).toBe('PENDING');
   });
 
-  it('is ended by a workflow that does not take it; what is begun goes on', async () => {
+  it('is ended by a workflow that does not accept it; one that has begun goes on', async () => {
     const payer = await books.payer();
     const reject = (action: ActionRequest) =>
       recordRejection(books.world, action, { refusal: 'DOES_NOT_FIT', tryId: newId() }, NOW);
@@ -141,7 +141,7 @@ describe('what is not begun', () => {
   });
 });
 
-it('money moves only by the effect of an action, never by what a workflow says was done', async () => {
+it('money moves only by the effect of an action, never by what a workflow reports', async () => {
   const payer = await books.payer();
   const action = await asked(payer);
   await beginAction(books.world, action, LIMITS);

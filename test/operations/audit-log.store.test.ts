@@ -1,4 +1,4 @@
-/** The audit log: two tables as one list, newest first, page by page, by indexes alone. */
+/** The audit log: two tables as one list, newest first, page by page, read by indexes only. */
 import { randomBytes } from 'node:crypto';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -46,7 +46,7 @@ async function entry(
   );
 }
 
-/** Every line, a page at a time. */
+/** All entries, a page at a time. */
 async function readAll(query: Omit<AuditQuery, 'limit' | 'after'>, limit: number): Promise<AuditLine[]> {
   const lines: AuditLine[] = [];
   let after: AuditQuery['after'];
@@ -90,14 +90,14 @@ const ALL = [
   'ada@x.example wallet.fund',
 ];
 
-describe('the log', () => {
-  it.each([1, 2, 3, 4, 100])('is whole and in order in pages of %s', async (limit) => {
+describe('the audit log', () => {
+  it.each([1, 2, 3, 4, 100])('is complete and in order in pages of %s', async (limit) => {
     const lines = await readAll({}, limit);
     expect(namesOf(lines)).toEqual(ALL);
     expect(new Set(lines.map(({ id }) => id)).size).toBe(ALL.length);
   });
 
-  it('says what was done, why, by whom and with which outcome, and no secret', async () => {
+  it('shows what was done, why, by whom and with which outcome, and no secret', async () => {
     const [made, , , approved, , refused, , funded] = await readAll({}, 100);
     expect(funded).toMatchObject({
       ...{ subject: 'acc-1', detail: 'reference: r1', reason: 'a bonus', outcome: 'DONE' },
@@ -119,7 +119,7 @@ describe('the log', () => {
 
   it.each<[string, AuditFilters, readonly string[]]>([
     [
-      'whoever did, asked for or approved it',
+      'the person who did, requested or approved it',
       { actor: 'ada@x.example' },
       [ALL[0]!, ALL[3]!, ALL[4]!, ALL[6]!, ALL[7]!],
     ],
@@ -132,13 +132,13 @@ describe('the log', () => {
       { from: new Date('2026-01-01T10:00:00.000Z'), to: new Date('2026-01-02T10:00:00Z') },
       ALL.slice(5),
     ],
-    ['nobody', { actor: 'nobody' }, []],
+    ['an unknown person', { actor: 'unknown' }, []],
   ])('is filtered by %s', async (_name, filters, expected) => {
     expect(namesOf(await readAll(filters, 2))).toEqual(expected);
   });
 });
 
-it('reads neither table whole', async () => {
+it('the audit log reads neither table completely', async () => {
   await sql`
     insert into accounts.audit_log (at, actor, action, subject)
     select timestamptz '2025-01-01' + i * interval '1 second', 'p' || i % 50, 'a' || i % 20, 's' || i from generate_series(1, 20000) i`.execute(

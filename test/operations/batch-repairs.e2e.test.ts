@@ -1,4 +1,4 @@
-// Batch repairs: twenty stuck purchases are put right by one request and a second person, each once, whatever is sent again or dies on the way.
+// Batch repairs: one request and a second person repair twenty stuck purchases, each once, whatever is sent twice or crashes on the way.
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { BATCH_REPAIR_WORKFLOW, OPS_QUEUE } from '../../workflows/contract.ts';
@@ -16,7 +16,7 @@ const REPAIR_BODY = {
   filter: { class: 'paid-not-delivered' },
   reason: 'the supplier has eSIMs again',
 };
-const WHY = { reason: 'looked through the list' };
+const WHY = { reason: 'checked the list' };
 
 let stack: Stack;
 let account: TestAccount;
@@ -78,7 +78,7 @@ async function stuckIds(): Promise<string[]> {
   return items.map(({ transactionId }) => transactionId);
 }
 
-/** Purchases from the wallet that the supplier took and did not deliver. By now it would. */
+/** Purchases from the wallet that the supplier accepted and did not deliver. Now it would. */
 async function makeStuck(count: number): Promise<string[]> {
   await stack.faults({ neverAllocate: 1 });
   const bought = await Promise.all(
@@ -121,7 +121,7 @@ const withoutReason = <Body extends { readonly reason: string }>(body: Body) => 
 });
 
 describe('twenty stuck purchases', { timeout: 180_000 }, () => {
-  it('are tried out, approved by another person, put right once each, and on record', async () => {
+  it('are previewed, approved by another person, repaired once each, and recorded', async () => {
     const ids = await makeStuck(20);
     const held = await balance();
     const plan = dataOf(
@@ -140,7 +140,7 @@ describe('twenty stuck purchases', { timeout: 180_000 }, () => {
     const { repairId } = repair;
     expect(repair).toMatchObject({ status: 'WAITS_FOR_APPROVAL', by: ada.email, decidedBy: null });
     expect(repair.items.map((row) => row.transactionId).toSorted()).toEqual(ids.toSorted());
-    // The same key is the same batch repair; without it nothing is left to ask for.
+    // The same key gives the same batch repair; with another key, nothing is left to request.
     expect(repairOf(await ada.call('POST', REPAIRS, { ...REPAIR_BODY, repairKey: 'monday' })).repairId).toBe(
       repairId,
     );
@@ -194,7 +194,7 @@ describe('twenty stuck purchases', { timeout: 180_000 }, () => {
 });
 
 describe('amounts', { timeout: 120_000 }, () => {
-  it('above a limit need nobody else than who approved the list, and never move more than the list says', async () => {
+  it('above a limit need no second approval beyond the list’s, and never exceed the list', async () => {
     const buyers = await Promise.all([1, 2, 3].map(() => stack.account({ fundsMinor: 0n })));
     const paid = await Promise.all(
       buyers.map((buyer) =>
@@ -215,7 +215,7 @@ describe('amounts', { timeout: 120_000 }, () => {
     ).then(async () => repairOf(await ada.call('POST', REPAIRS, body)));
     expect(asked.items.every(({ amount }) => amount !== null && amount > 1)).toBe(true);
     expect(asked.totals).toHaveLength(1);
-    // One is put right by hand meanwhile.
+    // One is repaired individually meanwhile.
     const [first = ''] = ids;
     const byHand = { move: 'credit-wallet', reason: 'by hand', evidence: 'ticket 4712' };
     const effect = dataOf(await ada.call('POST', `/ops/purchases/${first}/moves/preview`, byHand));
@@ -244,7 +244,7 @@ describe('amounts', { timeout: 120_000 }, () => {
 });
 
 describe('a step that needs a second person', { timeout: 120_000 }, () => {
-  it('waits in a batch replay for an approval of its own: the second person saw no amount', async () => {
+  it('waits in a batch replay for its own approval, since the approver of the list saw no amount', async () => {
     const buyer = await stack.account({ currency: 'USD', fundsMinor: 100_000n });
     await stack.call('POST', '/api/esim/buy', {
       key: buyer.apiKey,
@@ -264,7 +264,7 @@ describe('a step that needs a second person', { timeout: 120_000 }, () => {
     expect(price).toBeGreaterThan(100n);
     await stack.temporal.workflow.getHandle(id).result();
     await reopenHold(stack.owner, id);
-    // The list leaves out what is in time.
+    // The list leaves out what is on time.
     await stack.owner.transaction().execute(async (trx) => {
       await sql`set local session_replication_role = replica`.execute(trx);
       await sql`update holds set created_at = created_at - interval '1 hour' where id = ${id}`.execute(trx);
@@ -296,7 +296,7 @@ describe('a step that needs a second person', { timeout: 120_000 }, () => {
 });
 
 describe('a batch repair', { timeout: 120_000 }, () => {
-  it('that was declined or stopped frees its items, and does nothing', async () => {
+  it('that was declined or stopped releases its items, and does nothing', async () => {
     const ids = await makeStuck(2);
     const filter = { ...REPAIR_BODY.filter, olderThanSeconds: 0, currency: 'USD' };
     const one = repairOf(await ada.call('POST', REPAIRS, { ...REPAIR_BODY, filter, maxRows: 100 }));
@@ -316,7 +316,7 @@ describe('a batch repair', { timeout: 120_000 }, () => {
     expect(await stuckIds()).toEqual([]);
   });
 
-  it('is not approved for somebody who may not ask for it any more', async () => {
+  it('is not approved for a person who may no longer request it', async () => {
     const eve = await signedIn(stack, 'FINANCE');
     await makeStuck(1);
     const asked = repairOf(await eve.call('POST', REPAIRS, REPAIR_BODY));
@@ -336,7 +336,7 @@ describe('a batch repair', { timeout: 120_000 }, () => {
     await untilEnded(again.repairId);
   });
 
-  it('begun by hand in Temporal, without a second person, does nothing', async () => {
+  it('started by hand in Temporal, without a second person, does nothing', async () => {
     const ids = await makeStuck(1);
     const waiting = repairOf(await ada.call('POST', REPAIRS, REPAIR_BODY));
     const raised = () => alarms(stack.workerAdminUrl(), 'action');
@@ -354,7 +354,7 @@ describe('a batch repair', { timeout: 120_000 }, () => {
     await bayo.call('POST', `${REPAIRS}/${waiting.repairId}/decline`, WHY);
   });
 
-  it('is asked for only by who may take its action alone', async () => {
+  it('can be requested only by a role that may take its action alone', async () => {
     expect((await sam.call('POST', REPAIRS, REPAIR_BODY)).status).toBe(403);
     expect((await olu.call('POST', REPAIRS, { ...REPAIR_BODY, action: 'credit-wallet' })).status).toBe(403);
     const plan = await olu.call('POST', `${REPAIRS}/preview`, {

@@ -1,4 +1,4 @@
-// Disputes and claims as a person settles them, step by step: what is asked for, what is booked, whether somebody is still needed, and what waits.
+// A person settles disputes and claims, step by step: what is offered, what is booked, whether the payment still needs attention, and what waits.
 import { sql } from 'kysely';
 import { expect, it } from 'vitest';
 import { createBooks } from '../../src/reconciliation/books.ts';
@@ -15,11 +15,11 @@ import { CHARGE_MINOR, NOW, usePaymentBooks, type Payer } from '../payments/paym
 
 const books = usePaymentBooks();
 
-/** Makes what fits at once, without a look at the gateway: a test says what that has told. */
+/** Makes an allowed action at once, without a check at the gateway: the test sets what that has seen. */
 const engine: OperatorEngine = {
-  move: async (wish) => {
-    const begun = await beginAction(books.world, wish, { limits: NO_LIMITS, now: NOW });
-    if (!begun) throw new Error('nobody has asked for it');
+  move: async (request) => {
+    const begun = await beginAction(books.world, request, { limits: NO_LIMITS, now: NOW });
+    if (!begun) throw new Error('the action was not requested');
     if (begun.outcome !== 'go') return begun;
     const made = await carryOutAction(books.world, begun.moveId, { stage: 'closed', now: NOW });
     return made.outcome === 'not-now' ? { outcome: 'no-workflow' } : made;
@@ -42,7 +42,7 @@ const settle = ({ transactionId }: Payer, outcome: 'won' | 'lost', more: Partial
 /** Paid and delivered. */
 async function delivered(): Promise<Payer> {
   const payer = await books.payer();
-  await books.look(payer);
+  await books.bookCheck(payer);
   await settlePurchase(books.world, payer.transactionId);
   return payer;
 }
@@ -53,19 +53,19 @@ async function paidTwice(payer: Payer): Promise<Payer> {
   const page = { kind: 'redirect', paymentUrl: 'https://checkout.example.com/2' } as const;
   await saveInstructions(books.world, reference, page);
   const second = { ...payer, reference };
-  await books.look(second);
+  await books.bookCheck(second);
   return second;
 }
 
 const disputed = ({ reference }: Payer, state: 'open' | 'won' | 'lost', disputeId = '17') =>
   saveDisputes(books.world, reference, [{ disputeId, state, gatewayStatus: state }], NOW);
 
-const reversed = (payer: Payer) => books.look(payer, { state: 'reversed', netMinor: 0n });
+const reversed = (payer: Payer) => books.bookCheck(payer, { state: 'reversed', netMinor: 0n });
 
 const attentionOf = async ({ transactionId }: Payer) =>
   (await findPurchase(books.world, transactionId))?.purchase.attention_reason;
 
-/** What of it lies in suspense, by currency. */
+/** Its amount in suspense, by currency. */
 async function suspenseOf({ transactionId }: Payer): Promise<Partial<Record<string, bigint>>> {
   const rows = await books.world
     .selectFrom('ledger_transactions as t')
@@ -79,7 +79,7 @@ async function suspenseOf({ transactionId }: Payer): Promise<Partial<Record<stri
   return Object.fromEntries(lying.map(({ currency, total }) => [currency, total]));
 }
 
-/** Disputes and claims that wait, as far as they are beyond those before. */
+/** The waiting disputes and claims, except those from before. */
 async function claimsThatWait(): Promise<string[]> {
   const { lines } = await createBooks({ db: books.world }).waiting();
   return lines
@@ -87,7 +87,7 @@ async function claimsThatWait(): Promise<string[]> {
     .map(({ waitsFor, currency, amountMinor }) => `${waitsFor} ${currency} ${amountMinor}`);
 }
 
-it('lost before the gateway takes the money: settled once more when it has, and then nothing waits', async () => {
+it('a dispute lost before the gateway takes the money is settled once more afterwards, and then nothing waits', async () => {
   const before = await claimsThatWait();
   const payer = await delivered();
   await disputed(payer, 'lost');
@@ -106,7 +106,7 @@ it('lost before the gateway takes the money: settled once more when it has, and 
   expect(await claimsThatWait()).toEqual(before);
 });
 
-it('the same where the dispute is named each time', async () => {
+it('a dispute named explicitly each time ends in the same way', async () => {
   const payer = await delivered();
   await disputed(payer, 'lost');
   expect(await settle(payer, 'lost', { disputeId: '17' })).toMatchObject({ outcome: 'done' });
@@ -115,7 +115,7 @@ it('the same where the dispute is named each time', async () => {
   expect(second).toMatchObject({ did: 'Claim lost: revenue NGN -20000.00' });
 });
 
-it('won for one payment: what the gateway took of another still needs a person', async () => {
+it('a dispute won for one payment leaves another payment’s reversal in need of attention', async () => {
   const payer = await delivered();
   const second = await paidTwice(payer);
   await disputed(payer, 'won');
@@ -128,7 +128,7 @@ it('won for one payment: what the gateway took of another still needs a person',
   expect(await suspenseOf(payer)).toEqual({});
 });
 
-it('lost for one payment, and not taken: what the gateway took of another is settled by itself', async () => {
+it('a dispute lost for one payment without a deduction leaves another payment’s reversal to be settled separately', async () => {
   const payer = await delivered();
   const second = await paidTwice(payer);
   await disputed(payer, 'lost');
@@ -146,7 +146,7 @@ it('lost for one payment, and not taken: what the gateway took of another is set
   expect(await suspenseOf(payer)).toEqual({});
 });
 
-it('of two disputes each is settled once, and asking again tells so', async () => {
+it('of two disputes each is settled once, and a repeat says so', async () => {
   const payer = await delivered();
   const second = await paidTwice(payer);
   await disputed(payer, 'won', '17');

@@ -1,4 +1,4 @@
-// Money commands on one id: nothing without a yes, and a preview that is what the move then does.
+// Money commands on one id: nothing happens without a yes, and the preview shows what the action then does.
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { findPurchaseRow, newBuyer, untilClosed, type Buyer } from '../support/buyer.ts';
@@ -26,7 +26,7 @@ async function delivered(): Promise<string> {
   return body.transactionId;
 }
 
-/** Everything that a move could write, counted. */
+/** Everything that an action could write, counted. */
 async function written(): Promise<unknown> {
   const { rows } = await sql`
     select (select count(*) from ledger_transactions) as booked, (select count(*) from refunds) as refunds,
@@ -46,7 +46,7 @@ interface Seen {
   };
 }
 
-it('does nothing where nobody can be asked, and says how', async () => {
+it('a money command does nothing without a terminal to confirm on, and says how to confirm', async () => {
   const id = await delivered();
   const before = await written();
   const inShell = await shellFinance(stack.env, `credit ${id} --goodwill`, WHO);
@@ -57,7 +57,7 @@ it('does nothing where nobody can be asked, and says how', async () => {
   expect(await written()).toEqual(before);
 });
 
-it('tells a person how much, whose it is and what follows, and does what is answered', async () => {
+it('a money command shows how much, whose money it is and what follows, and obeys the answer', async () => {
   const id = await delivered();
   const before = await written();
   const no = await here(`credit ${id} --goodwill`, 'no');
@@ -71,7 +71,7 @@ it('tells a person how much, whose it is and what follows, and does what is answ
   expect(await buyer.balanceMinor()).toBe(balance + 230n);
 });
 
-it('--dry-run shows the very entries that are booked then, and writes nothing', async () => {
+it('--dry-run shows exactly the entries that are booked then, and writes nothing', async () => {
   const account = await stack.account();
   const { transactionId } = await buyOutside(stack, account, { packageCode: 'SIM-PAY-NOW' });
   await untilStatus(stack, transactionId, 'SUCCESS');
@@ -106,7 +106,7 @@ it('--dry-run shows the very entries that are booked then, and writes nothing', 
   );
 });
 
-it('--dry-run of what would be refused says why, and is not on record', async () => {
+it('--dry-run of a refused action says why, and is not recorded', async () => {
   const id = await delivered();
   const before = await written();
   const seen = jsonOf(await here(`credit ${id} --dry-run --json`), 1) as Seen;
@@ -115,7 +115,7 @@ it('--dry-run of what would be refused says why, and is not on record', async ()
   expect(await written()).toEqual(before);
 });
 
-it('an approval asks too, with what it would do', async () => {
+it('an approval asks for confirmation too, with a preview', async () => {
   const rich = await newBuyer(stack, { currency: 'NGN', fundsMinor: 5_000_000n });
   const { body } = await rich.buy('SIM-OK');
   await untilClosed(stack, body.transactionId);
@@ -132,7 +132,7 @@ it('an approval asks too, with what it would do', async () => {
   expect(await hereFinance(stack.env, `approve ${id} --by bo`, { answer: 'y' })).toMatchObject({ code: 0 });
 });
 
-it('an approval that would be refused says so, and asks nothing', async () => {
+it('an approval that would be refused says so, and does not ask', async () => {
   const rich = await newBuyer(stack, { currency: 'NGN', fundsMinor: 5_000_000n });
   const { body } = await rich.buy('SIM-OK');
   await untilClosed(stack, body.transactionId);
@@ -154,7 +154,7 @@ it('an approval that would be refused says so, and asks nothing', async () => {
   expect(await written()).toEqual(before);
 });
 
-it('going against the gateway’s word is announced as a second person’s to approve, though nothing is paid out', async () => {
+it('an action against the gateway’s status is shown as needing a second person, even if it pays nothing out', async () => {
   const account = await stack.account();
   const { transactionId: id } = await buyOutside(stack, account, { packageCode: 'SIM-PAY-NOW' });
   await untilStatus(stack, id, 'SUCCESS');
@@ -162,7 +162,7 @@ it('going against the gateway’s word is announced as a second person’s to ap
   await until(
     () => findPurchaseRow(stack, id),
     (row) => row?.attention_reason === 'PAYMENT_DISPUTED',
-    { what: 'a person is called for the dispute' },
+    { what: 'the dispute needs attention' },
   );
   const settle = `settle ${id} --outcome won --override --evidence a-letter`;
   const seen = await here(`${settle} --dry-run`);
@@ -172,7 +172,7 @@ it('going against the gateway’s word is announced as a second person’s to ap
   const approval = await hereFinance(stack.env, `approve ${id} --by bo --dry-run`);
   expect(approval.stdout).toContain('Dispute won');
   expect(approval.stdout).not.toContain('second person');
-  // Approved, and whoever did so ended before it was made: it is asked about like one that waits.
+  // Approved, and the approver's process ended before the action was made: the command asks as for one that waits.
   await stack.owner
     .updateTable('operator_moves')
     .set({ status: 'APPROVED', approved_by: 'bo' })

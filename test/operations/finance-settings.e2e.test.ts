@@ -1,4 +1,4 @@
-// Rates and prices by finance's word, on a database alone: what is sold at afterwards, what is kept of it, and what is refused.
+// Finance sets rates and prices, on a database only: what applies afterwards, what is recorded, and what is refused.
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { refreshRates } from '../../activities/catalogue/refresh-rates.ts';
@@ -27,7 +27,7 @@ const clock = { now: () => new Date() };
 const rateOf = async (currency: string): Promise<bigint | undefined> =>
   (await findGoodRates(books.world)).find((rate) => rate.currency === currency)?.micros;
 
-/** One run of the schedule that observes rates, with the configuration's own. */
+/** One run of the schedule that observes rates, with the configured ones. */
 async function refresh(): Promise<void> {
   const deps = {
     db: books.world,
@@ -47,7 +47,7 @@ beforeAll(async () => {
 });
 
 describe('rates set', () => {
-  it('is sold at, again after every refresh, until the configuration counts again', async () => {
+  it('applies, also after every refresh, until the configured rate is restored', async () => {
     const before = await readRevisions(books.world);
     const { code, stdout } = await run('rates set --currency NGN --rate 1650.25 --yes', { more: WHO });
     expect(code).toBe(0);
@@ -56,7 +56,7 @@ describe('rates set', () => {
     expect((await readRevisions(books.world)).rates).not.toBe(before.rates);
     await refresh();
     expect(await rateOf('NGN')).toBe(1_650_250_000n);
-    // Nobody's word on the others.
+    // The other currencies stay as they are.
     expect(await rateOf('GHS')).toBe(12_500_000n);
 
     await json('rates set --currency NGN --rate config --yes', { more: WHO });
@@ -69,7 +69,7 @@ describe('rates set', () => {
     ]);
   });
 
-  it('asks the person before a rate is sold at, says when it is far off, and takes no for no', async () => {
+  it('asks before a rate applies, says when it is far off, and obeys a no', async () => {
     const words = 'rates set --currency NGN --rate 16000';
     const refused = await run(words, { more: WHO, answer: 'n' });
     expect(refused).toMatchObject({ code: 1 });
@@ -85,13 +85,13 @@ describe('rates set', () => {
     ['no rate', 'rates set --currency NGN --rate many --yes', '--rate'],
     ['a rate of nothing', 'rates set --currency NGN --rate 0 --yes', '--rate'],
     ['no currency', 'rates set --currency naira --rate 1 --yes', '--currency'],
-  ])('is wrong usage with %s', async (_what, line, word) => {
+  ])('is a usage error with %s', async (_what, line, word) => {
     const { code, stderr } = await run(line, { more: WHO });
     expect(code).toBe(2);
     expect(stderr).toContain(word);
   });
 
-  it('needs who and why', async () => {
+  it('requires an author and a reason', async () => {
     const { code, stderr } = await run('rates set --currency NGN --rate 1 --yes');
     expect(code).toBe(2);
     expect(stderr).toContain('--by');
@@ -100,7 +100,7 @@ describe('rates set', () => {
 });
 
 describe('rates confirm', () => {
-  it('lets an observation out of quarantine, once, and says who did', async () => {
+  it('releases a rate from quarantine, once, and records the author', async () => {
     const observedAt = new Date();
     await insertRates(books.world, [
       { currency: 'KES', micros: 129_000_000n, source: 'one', observedAt: new Date(0), status: 'GOOD' },
@@ -120,7 +120,7 @@ describe('rates confirm', () => {
     expect(row).toEqual({ confirmed_by: 'ada', confirmed_reason: 'the bank said so' });
   });
 
-  it('refuses the person who proposed a rate over HTTP; another one confirms it, and it stays', async () => {
+  it('refuses the person who proposed a rate over HTTP; another person confirms it, and it stays', async () => {
     const proposal = { currency: 'NGN', micros: 3_000_000_000n, by: 'ada', reason: 'a new law' };
     const { rateId, outcome } = await proposeRate({ db: books.world, clock }, proposal);
     expect(outcome).toBe('waits');
@@ -137,7 +137,7 @@ describe('rates confirm', () => {
     expect(rows).toEqual([{ actor: 'bayo', action: 'rate.confirm', world: 'test' }]);
   });
 
-  it('refuses what is not there', async () => {
+  it('refuses an unknown rate', async () => {
     expect(await run('rates confirm 999999', { more: WHO })).toMatchObject({ code: 1 });
     expect(await run('rates confirm none', { more: WHO })).toMatchObject({ code: 2 });
   });
@@ -156,7 +156,7 @@ interface Preview {
 }
 
 describe('prices', () => {
-  it('preview shows packages from the cheapest to the dearest, before and after, and changes nothing', async () => {
+  it('preview shows packages from the cheapest to the most expensive, before and after, and changes nothing', async () => {
     const before = await findPricingSettings(books.world);
     const preview = (await json('prices preview --user-markup 50 --examples 3')) as Preview;
     expect(preview.after).toEqual({ userMarkupBps: 5_000, merchantMarkupBps: 1_500, ngnIncrementBps: 300 });
@@ -170,7 +170,7 @@ describe('prices', () => {
     expect(await findPricingSettings(books.world)).toEqual(before);
   });
 
-  it('set keeps what is not named, is kept with who and why, and twice is once', async () => {
+  it('set keeps values that are not given, records author and reason, and changes nothing when repeated', async () => {
     const line = 'prices set --merchant-markup 17.5 --yes';
     expect(await json(line, { more: WHO })).toMatchObject({
       outcome: 'set',
@@ -185,7 +185,7 @@ describe('prices', () => {
     ]);
   });
 
-  it('set shows what changes before it asks, and takes no for no', async () => {
+  it('set shows the changes before it asks, and obeys a no', async () => {
     const { code, stdout } = await run('prices set --ngn-increment 5', { more: WHO, answer: '' });
     expect(code).toBe(1);
     expect(stdout).toMatch(/before .*3\.00 %\nafter .*5\.00 %/);
@@ -197,7 +197,7 @@ describe('prices', () => {
     ['prices set --user-markup lots --yes', '--user-markup'],
     ['prices set --user-markup=-1 --yes', '--user-markup'],
     ['prices preview --examples 0', '--examples'],
-  ])('%s is wrong usage', async (line, word) => {
+  ])('%s is a usage error', async (line, word) => {
     const more = line.startsWith('prices set') ? WHO : [];
     const { code, stderr } = await run(line, { more });
     expect(code).toBe(2);
@@ -212,7 +212,7 @@ describe('on-sale', () => {
   const costs = async (line: string) =>
     ((await json(line)) as OnSale).packages.map(({ packageCode, cost }) => [packageCode, cost]);
 
-  it('shows what was on sale at a moment, with the cost and prices of that moment', async () => {
+  it('shows the packages on sale at a moment, with the cost and prices of that moment', async () => {
     const changedAt = new Date(Date.now() + 1_000);
     const dearer = basePackage({ packageCode: 'NG-1', slug: 'NG_1', cost: 12_345n });
     const [kept, gone] = [2, 3].map((size) =>
@@ -237,7 +237,7 @@ describe('on-sale', () => {
     expect(stdout).toMatch(/^NG-1 .*USD 1\.2345 .*USD 1\.54 .*USD 1\.45 /m);
   });
 
-  it('says when that moment is not known, and refuses one that is none', async () => {
+  it('says when that moment is not known, and refuses an invalid one', async () => {
     const { code, stderr } = await run('on-sale --at 2020-01-01');
     expect([code, stderr]).toEqual([0, expect.stringContaining('not known: versions are kept since')]);
     expect(await run('on-sale --at soon')).toMatchObject({ code: 2, stdout: '' });
@@ -245,7 +245,7 @@ describe('on-sale', () => {
 });
 
 describe('rebuild-statistics', () => {
-  it('with --check tells a difference by its code and changes nothing; without, it counts anew', async () => {
+  it('with --check reports a difference by its code and changes nothing; without, it counts again', async () => {
     expect(await run('rebuild-statistics --check')).toMatchObject({
       code: 0,
       stdout: 'all figures equal the rows\n',
@@ -278,7 +278,7 @@ describe('ledger, trial-balance, books', () => {
       });
   });
 
-  it('ledger shows an account’s entries, the newest first, with what it held after each', async () => {
+  it('ledger shows an account’s entries, newest first, with the balance after each', async () => {
     expect(await json('ledger acc-1')).toMatchObject([
       { operationKey: 'fund:two', debitMinor: 0, creditMinor: 250, balanceMinor: 1_250 },
       { operationKey: 'fund:one', creditMinor: 1_000, balanceMinor: 1_000 },
@@ -286,7 +286,7 @@ describe('ledger, trial-balance, books', () => {
     expect(await json('ledger wallet:acc-1 --limit 1')).toMatchObject([
       { creditMinor: 250, balanceMinor: 1_250 },
     ]);
-    // An asset: its balance is what was debited. By its kind alone it is found as well.
+    // An asset's balance is its debits. Its kind alone finds it as well.
     for (const name of ['funding:USD', 'funding'])
       expect(await json(`ledger ${name}`)).toMatchObject([
         { debitMinor: 250, creditMinor: 0, balanceMinor: 1_250 },
@@ -308,7 +308,7 @@ describe('ledger, trial-balance, books', () => {
     expect(await run('trial-balance --csv --json')).toMatchObject({ code: 2 });
   });
 
-  it('books and waiting answer for an empty shop', async () => {
+  it('books and waiting answer for a shop without sales', async () => {
     expect(await json('books')).toMatchObject({ report: 'daily', lines: [] });
     expect(await json('books --by-merchant')).toMatchObject({ report: 'merchants', lines: [], totals: [] });
     expect(await json('waiting')).toMatchObject({ report: 'waiting' });

@@ -1,5 +1,5 @@
-// Promise G5: nothing is stuck silently. Stuck payments of fourteen classes stand among healthy ones: every one is listed under its class and
-// nothing else is; each class is put right by one command; the same again changes nothing; then the list is empty and the books are right.
+// Promise G5: nothing is stuck silently. Stuck payments of fourteen classes are mixed with healthy ones: the list shows each under its class and
+// nothing else; one command repairs each class; repeating it changes nothing; then the list is empty and the books are right.
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { StuckClass, StuckItem } from '../../src/operations/stuck-rules.ts';
@@ -21,13 +21,13 @@ import { until } from '../support/until.ts';
 import { atGateway } from '../support/payments.ts';
 import { answerStatus, startReceiver } from '../support/webhook-receiver.ts';
 
-/** Of each of the fourteen classes: 56 in all, and 504. */
+/** Of each of the fourteen classes: 56 in total, or 504. */
 const EACH = size({ ci: 2, prove: 36 });
 const HEALTHY_OF_EACH_KIND = size({ ci: 3, prove: 20 });
 const WHO = ['--by', 'ada', '--reason', 'a test puts it right'];
 const EVIDENCE = ['--evidence', 'ticket 4711'];
 
-/** The one command of each class, as the list says. */
+/** The one command for each class, as the list shows it. */
 const COMMANDS: Partial<Record<StuckClass, { readonly verb: string; readonly more: readonly string[] }>> = {
   'refund-needs-attention': { verb: 'credit', more: EVIDENCE },
   'payment-disputed': { verb: 'settle', more: [...EVIDENCE, '--outcome', 'won'] },
@@ -51,15 +51,15 @@ afterAll(async () => {
   await stack.close();
 });
 
-/** What must never be listed: delivered, waiting, abandoned, given back, refused, told. */
+/** What must never be listed: delivered, waiting, abandoned, given back, refused, notified. */
 async function growHealthy(): Promise<void> {
   const each = Array.from({ length: HEALTHY_OF_EACH_KIND });
   await Promise.all(
     each.map(async () => {
-      const told = await newBuyer(stack);
-      await ground.receiver.listen(stack, told.account);
-      await told.buy('SIM-OK');
-      await told.buy('SIM-OUT-OF-STOCK');
+      const notified = await newBuyer(stack);
+      await ground.receiver.listen(stack, notified.account);
+      await notified.buy('SIM-OK');
+      await notified.buy('SIM-OUT-OF-STOCK');
       const account = await stack.account();
       await buyOutside(stack, account, { packageCode: 'SIM-OK', method: 'BANK_TRANSFER' });
       const [paid, refunded, abandoned] = await Promise.all(
@@ -92,12 +92,14 @@ async function effects(): Promise<unknown> {
            (select count(*) from holds where status <> 'HELD') as holds_closed,
            (select count(*) from purchase_events where what in ('delivered', 'failed')) as ended,
            (select count(*) from gateway_events where applied_at is null) as unapplied,
-           (select count(*) from webhook_messages where status = 'DELIVERED') as told`.execute(stack.owner);
+           (select count(*) from webhook_messages where status = 'DELIVERED') as notified`.execute(
+    stack.owner,
+  );
   const orders = await fetch(`${stack.supplierControlUrl}/orders?limit=10000`);
   return { rows, supplierOrders: ((await orders.json()) as unknown[]).length };
 }
 
-it('lists every one under its class, and nothing else', async () => {
+it('the stuck list shows every stuck payment under its class, and nothing else', async () => {
   expect(planted.size).toBe(14);
   const items = jsonOf(await shellFinance(stack.env, 'stuck --json')) as StuckItem[];
   expect(namesOf(items)).toEqual(plantedNames());
@@ -120,7 +122,7 @@ it('lists every one under its class, and nothing else', async () => {
   }
 }, 120_000);
 
-it('previews a batch without a change, and does nothing without a yes', async () => {
+it('a batch is previewed without a change, and does nothing without a yes', async () => {
   const before = await effects();
   const preview = await finance('replay --class paid-not-delivered --dry-run');
   expect(preview.code).toBe(0);
@@ -135,7 +137,7 @@ it('previews a batch without a change, and does nothing without a yes', async ()
 const winDispute = (reference: string) =>
   atGateway(stack, reference, 'dispute', { action: 'resolve', resolution: 'declined' });
 
-it('puts each class right by one command, and twice is once', async () => {
+it('one command repairs each class, and a repeat changes nothing', async () => {
   for (const listener of ground.deaf) listener.answerWith(answerStatus(204));
   for (const [stuckClass, ids] of planted) {
     const { verb, more } = commandOf(stuckClass);
@@ -148,7 +150,7 @@ it('puts each class right by one command, and twice is once', async () => {
     await until(
       async () => (await listStuck()).filter((item) => ids.includes(item.transactionId)),
       (left) => left.length === 0,
-      { what: `${stuckClass} is put right`, withinMs: 60_000, everyMs: 500 },
+      { what: `${stuckClass} is repaired`, withinMs: 60_000, everyMs: 500 },
     );
   }
   expect(await listStuck()).toEqual([]);
@@ -159,7 +161,7 @@ it('puts each class right by one command, and twice is once', async () => {
     const { verb, more } = commandOf(stuckClass);
     for (const id of ids) {
       const { code, stderr } = await finance(`${verb} ${id} --json --yes`, [...WHO, ...more]);
-      // What is dismissed is on the list no more.
+      // A dismissed item leaves the list.
       expect({ code, stderr }, `${stuckClass} ${id}`).toEqual({
         code: verb === 'dismiss' ? 1 : 0,
         stderr: '',
@@ -170,7 +172,7 @@ it('puts each class right by one command, and twice is once', async () => {
   expect(await listStuck()).toEqual([]);
 }, 900_000);
 
-/** Messages of purchases that were carried on are on their way. */
+/** Messages about purchases that were continued are being delivered. */
 async function untilAllTold(): Promise<void> {
   await until(
     async () => {
@@ -183,7 +185,7 @@ async function untilAllTold(): Promise<void> {
   );
 }
 
-it('leaves the books right, and on record who put what right and why', async () => {
+it('the books balance at the end, and the audit log has who repaired what and why', async () => {
   await expectSoundBooks(stack);
   const { rows } = await sql<{ transaction_id: string }>`
     select distinct transaction_id from operator_moves

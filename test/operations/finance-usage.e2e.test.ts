@@ -1,4 +1,4 @@
-// Finance's command line, asked for help and asked wrongly: it ends with its documented code, says what is wrong, and does nothing.
+// Help and usage errors of finance's command line: it exits with its documented code, says what is wrong, and does nothing.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { CommandResult } from '../support/commands.ts';
 import { hereFinance, shellFinance } from '../support/finance.ts';
@@ -16,7 +16,7 @@ const shell = (line: string): Promise<CommandResult> => shellFinance(stack.env, 
 const here = (line: string, more: readonly string[] = []): Promise<CommandResult> =>
   hereFinance(stack.env, line, { more });
 
-it('lists the commands, and each tells its flags', async () => {
+it('finance’s command line lists the commands, and the help of each lists its flags', async () => {
   const [all, one] = await Promise.all([shell('help'), here('stuck --help')]);
   expect({ ...all, stdout: '' }).toEqual({ code: 0, stdout: '', stderr: '' });
   for (const name of [
@@ -45,12 +45,12 @@ it('lists the commands, and each tells its flags', async () => {
 
 it.each([
   ['no such command', 'stucked', 'Usage:'],
-  ['a flag too many', 'stuck --colour red', '--colour'],
-  ['a class that is none', 'stuck --class lost', 'paid-not-delivered'],
-  ['a time that is none', 'stuck --older-than soon', '--older-than'],
-  ['a word too many', 'show txn-1 txn-2', 'txn-2'],
+  ['an unknown flag', 'stuck --colour red', '--colour'],
+  ['an invalid class', 'stuck --class lost', 'paid-not-delivered'],
+  ['an invalid time', 'stuck --older-than soon', '--older-than'],
+  ['an extra argument', 'show txn-1 txn-2', 'txn-2'],
   ['no id', 'show', 'usage: npm run finance -- show'],
-  ['nobody', 'replay txn-1', '--by and --reason'],
+  ['without an author', 'replay txn-1', '--by and --reason'],
   ['no reason', 'refund txn-1 --by ada', '--reason'],
   ['neither id nor class', 'replay --currency USD --by ada --reason because', '--class'],
   ['both id and class', 'replay txn-1 --class workflow-gone --by ada --reason because', 'not both'],
@@ -66,15 +66,18 @@ it.each([
     'one id',
   ],
   ['a flag of another move', 'cancel txn-1 --amount 1 --by ada --reason because', '--amount'],
-  ['a world that is none', 'stuck --world moon', '--world'],
-])('%s: ends 2, says which, does nothing', async (_what, line, word) => {
-  const { code, stdout, stderr } = await here(line);
-  expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
-  expect(stderr).toContain(word);
-  expect(stderr).not.toMatch(/^ +at /m);
-});
+  ['an invalid world', 'stuck --world moon', '--world'],
+])(
+  'finance’s command line exits with 2, names the mistake, and does nothing: %s',
+  async (_what, line, word) => {
+    const { code, stdout, stderr } = await here(line);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    expect(stderr).toContain(word);
+    expect(stderr).not.toMatch(/^ +at /m);
+  },
+);
 
-it('ends 2 in a shell as well, 1 for a world that is off and for a database that is away, without a word of its address', async () => {
+it('finance’s command line exits with 2 in a shell as well, with 1 for a world that is off or a database that is down, and never prints the database’s address', async () => {
   const away = { ...stack.env, DATABASE_URL: 'postgres://finance:hunter2@127.0.0.1:9/simway' };
   const [wrong, off, gone] = await Promise.all([
     shell('stuck --colour red'),
@@ -88,7 +91,7 @@ it('ends 2 in a shell as well, 1 for a world that is off and for a database that
   expect(gone.stderr).not.toContain('hunter2');
 });
 
-it('refuses ids of nothing', async () => {
+it('finance’s command line refuses unknown ids', async () => {
   for (const line of ['show', 'ledger', 'replay', 'refund', 'approve']) {
     const more =
       { replay: [...WHO, '--yes'], refund: [...WHO, '--yes'], approve: ['--by', 'ada', '--yes'] }[line] ?? [];

@@ -1,4 +1,4 @@
-// Finance's command line on the whole service, as a shell runs it: each command's answer, for people and for scripts, what it changes and what
+// Finance's command line on the whole service, run by a shell: each command's output, for people and for scripts, what it changes and what
 // it refuses. Nothing secret is ever printed.
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -15,7 +15,7 @@ import { PLANTING_PACE, pauseSweeps } from '../support/stuck-plants.ts';
 import { until } from '../support/until.ts';
 
 const WHO = ['--by', 'ada', '--reason', 'a test says so'];
-/** The supplier’s word that it delivers nothing any more. */
+/** The supplier's statement that it will not deliver. */
 const SEEN = ['--evidence', 'the supplier’s answer to ticket 1'];
 
 let stack: Stack;
@@ -43,7 +43,7 @@ interface Outcome {
   readonly detail: string;
 }
 
-/** Bought, held, and the supplier does not deliver; a person was called. */
+/** Bought and held, the supplier does not deliver, and the purchase needs attention. */
 async function bought(code = 'SIM-NEVER-ALLOCATE'): Promise<string> {
   const { body } = await buyer.buy(code);
   await until(
@@ -54,7 +54,7 @@ async function bought(code = 'SIM-NEVER-ALLOCATE'): Promise<string> {
         .where('transaction_id', '=', body.transactionId)
         .executeTakeFirst(),
     (row) => row?.attention_reason === 'SUPPLIER_NEVER_ALLOCATED',
-    { what: 'a person is called', withinMs: 60_000 },
+    { what: 'the purchase needs attention', withinMs: 60_000 },
   );
   return body.transactionId;
 }
@@ -78,7 +78,7 @@ async function dearPackage(): Promise<string> {
   return row.package_code;
 }
 
-/** How a purchase and its money stand. */
+/** The state of a purchase and of its money. */
 async function standOf(transactionId: string): Promise<unknown> {
   const { rows } = await sql`
     select purchases.status, holds.status as hold, supplier_asks as asks, (select count(*) from operator_moves where transaction_id = ${transactionId}) as moves
@@ -100,9 +100,9 @@ const movesOf = async (transactionId: string): Promise<object[]> =>
     .execute();
 
 describe('stuck, show, replay', () => {
-  it('finds a purchase, tells all of it, previews and delivers it', async () => {
+  it('finds a purchase, shows all of it, previews and delivers it', async () => {
     const id = await bought();
-    const [list, table, story] = await Promise.all([
+    const [list, table, shown] = await Promise.all([
       shell('stuck --json --class paid-not-delivered --currency USD'),
       here('stuck'),
       shell(`show ${id}`),
@@ -122,9 +122,9 @@ describe('stuck, show, replay', () => {
     expect(table.stdout).toMatch(
       new RegExp(`paid-not-delivered  ${id}  USD 2\\.30  SUPPLIER_NEVER_ALLOCATED  replay`),
     );
-    expect(story.stdout).toContain('needs attention: SUPPLIER_NEVER_ALLOCATED');
+    expect(shown.stdout).toContain('needs attention: SUPPLIER_NEVER_ALLOCATED');
     for (const word of ['wallet-held', ':hold', 'RUNNING', 'available actions', 'replay: '])
-      expect(story.stdout, word).toContain(word);
+      expect(shown.stdout, word).toContain(word);
 
     const before = await standOf(id);
     const preview = await here(`replay ${id} --dry-run --json`);
@@ -146,7 +146,7 @@ describe('stuck, show, replay', () => {
     expect((await here('stuck')).stdout).toBe('nothing is stuck\n');
   });
 
-  it('tells what happened to a delivered purchase by whatever id leads to it, and none of its secrets', async () => {
+  it('shows the timeline of a delivered purchase for each of its ids, and none of its secrets', async () => {
     const account = await stack.account();
     const { transactionId } = await buyOutside(stack, account, { packageCode: 'SIM-PAY-NOW' });
     await untilStatus(stack, transactionId, 'SUCCESS');
@@ -155,9 +155,9 @@ describe('stuck, show, replay', () => {
       .selectAll()
       .where('transaction_id', '=', transactionId)
       .executeTakeFirstOrThrow();
-    const told = await here(`show ${transactionId} --json`);
-    const story = jsonOf(told) as { timeline: { source: string; what: string }[]; payments: object[] };
-    const lines = story.timeline.map(({ source, what }) => `${source} ${what}`);
+    const asJson = await here(`show ${transactionId} --json`);
+    const shown = jsonOf(asJson) as { timeline: { source: string; what: string }[]; payments: object[] };
+    const lines = shown.timeline.map(({ source, what }) => `${source} ${what}`);
     for (const line of [
       'workflow started',
       'purchase opened',
@@ -168,7 +168,7 @@ describe('stuck, show, replay', () => {
       'purchase delivered',
     ])
       expect(lines).toContain(line);
-    expect(story).toMatchObject({
+    expect(shown).toMatchObject({
       status: 'SUCCESS',
       amountMinor: 230,
       payments: [{ reference: transactionId, gateway_status: 'success' }],
@@ -182,13 +182,13 @@ describe('stuck, show, replay', () => {
     const found = [ac, matching_id, pin, puk];
     const secrets = found.filter((secret): secret is string => Boolean(secret));
     expect(secrets.length).toBeGreaterThan(1);
-    const said = told.stdout + forPeople.stdout;
+    const said = asJson.stdout + forPeople.stdout;
     expect(secrets.filter((secret) => givesAway(said, secret))).toEqual([]);
   });
 });
 
-describe('moves', () => {
-  it('cancel ends an open purchase, its money goes back, and the same again is told', async () => {
+describe('operator actions', () => {
+  it('cancel ends an open purchase and returns its money; a repeat answers the same', async () => {
     const id = await bought();
     const before = await buyer.balanceMinor();
     const first = jsonOf(await shell(`cancel --yes ${id} --json`, [...WHO, ...SEEN])) as Outcome;
@@ -201,14 +201,14 @@ describe('moves', () => {
     expect(await buyer.balanceMinor()).toBe(before + 230n);
   });
 
-  it('deliver-other delivers an equal package in place of one that never comes', async () => {
+  it('deliver-other delivers an equal package instead of one that is not delivered', async () => {
     const id = await bought();
     const moved = await shell(`deliver-other --yes ${id} --package SIM-OK --json`, [...WHO, ...SEEN]);
     expect(jsonOf(moved)).toMatchObject({ transactionId: id, outcome: 'done' });
     expect(await untilClosed(stack, id)).toMatchObject({ status: 'SUCCESS' });
   });
 
-  it('mark-paid needs evidence, and delivers what was paid where the gateway cannot see it', async () => {
+  it('mark-paid needs evidence, and delivers what was paid without the gateway’s knowledge', async () => {
     const account = await stack.account();
     const { transactionId } = await buyOutside(stack, account, { method: 'BANK_TRANSFER' });
     const without = jsonOf(await here(`mark-paid --yes ${transactionId} --json`, WHO), 1) as Outcome;
@@ -226,7 +226,7 @@ describe('moves', () => {
     expect(await untilClosed(stack, transactionId)).toMatchObject({ status: 'SUCCESS' });
   });
 
-  it('refund takes no more than was paid, and no goodwill that is not asked for', async () => {
+  it('refund returns no more than was paid, and goodwill only on request', async () => {
     const account = await stack.account();
     const { transactionId, reference } = await buyOutside(stack, account, { packageCode: 'SIM-PAY-NOW' });
     await untilStatus(stack, transactionId, 'SUCCESS');
@@ -250,7 +250,7 @@ describe('moves', () => {
     );
   });
 
-  it('credit over the limit waits for a second person, who is another', async () => {
+  it('credit over the limit waits for another person', async () => {
     const [id, other] = [await delivered(await dearPackage()), await delivered(await dearPackage())];
     const { price_minor: price } = await stack.owner
       .selectFrom('purchases')
@@ -284,7 +284,7 @@ describe('moves', () => {
     expect(await here(`approve --yes ${id} --by bo`)).toMatchObject({ code: 1 });
   });
 
-  it('a batch shows what it is about, asks the person, and does what was answered', async () => {
+  it('a batch shows its items, asks for confirmation, and obeys the answer', async () => {
     const ids = await Promise.all([bought(), bought()]);
     const batch = 'cancel --class paid-not-delivered --older-than 1s';
     await until(
@@ -308,7 +308,7 @@ describe('moves', () => {
     expect(jsonOf(await here(`${batch} --yes --json`, [...WHO, ...SEEN]))).toEqual([]);
   });
 
-  it('settle does not fit what nobody claims, and tells what would fit', async () => {
+  it('settle is refused without a claim, and the refusal lists the allowed actions', async () => {
     const id = await delivered();
     const refused = jsonOf(
       await shell(`settle --yes ${id} --evidence nothing --outcome won --json`, WHO),
@@ -322,12 +322,12 @@ describe('moves', () => {
   });
 });
 
-it('dismiss takes an event about nobody off the list, once', async () => {
+it('dismiss removes an unmatched event from the list, once', async () => {
   const data = {
     id: 1,
     domain: 'test',
     status: 'success',
-    reference: 'of-somebody-else',
+    reference: 'of-another-shop',
     amount: 1,
     currency: 'NGN',
   };
@@ -355,7 +355,7 @@ it('reconcile finds no difference, and differences are listed and closed by numb
   expect(await here('differences --kind lost')).toMatchObject({ code: 2 });
 });
 
-it('ledger tells a purchase’s entries as they were booked', async () => {
+it('ledger shows a purchase’s entries as they were booked', async () => {
   const id = await delivered();
   const { code, stdout } = await shell(`ledger ${id}`);
   expect(code).toBe(0);
@@ -363,7 +363,7 @@ it('ledger tells a purchase’s entries as they were booked', async () => {
     expect(stdout).toContain(word);
 });
 
-it('without Temporal the rows are told, and nothing is moved', async () => {
+it('without Temporal the rows are shown, and nothing is moved', async () => {
   const { transactionId } = await buyOutside(stack, await stack.account({ fundsMinor: 0n }));
   await sql`update purchases set created_at = created_at - interval '1 day' where transaction_id = ${transactionId}`.execute(
     stack.owner,

@@ -1,5 +1,5 @@
-// Operator's moves on what is closed, and on what no workflow carries any more: repaired by a workflow of its own or carried on, once, and
-// refused with the reason where nothing is left to be done.
+// Operator actions on closed purchases, and on purchases without a workflow: each is done once, by a workflow started for it or by continuing, and
+// refused with the reason when there is nothing to do.
 import { sql } from 'kysely';
 import { afterEach, describe, expect, it } from 'vitest';
 import { findPurchaseRow, holdOf, newBuyer, untilClosed, type Buyer } from '../support/buyer.ts';
@@ -45,8 +45,8 @@ const untilRefunded = (transactionId: string, status: string) =>
     { what: `refunds of ${transactionId} ${status}` },
   );
 
-describe('delivered', () => {
-  it('refuses what would undo it, with the reason and what would fit, each try on record', async () => {
+describe('a delivered purchase', () => {
+  it('refuses actions that would undo it, with the reason and the allowed actions, and records each attempt', async () => {
     const transactionId = await delivered();
     const wanted: [OperatorAction, string][] = [
       ['cancel', 'ALREADY_DELIVERED'],
@@ -75,7 +75,7 @@ describe('delivered', () => {
     });
   });
 
-  it('credits goodwill up to what was earned, each move once', async () => {
+  it('allows goodwill credits up to what was earned, each action once', async () => {
     const transactionId = await delivered();
     const balance = await buyer.balanceMinor();
     const gift = (amountMinor: bigint, moveKey: string) =>
@@ -97,7 +97,7 @@ describe('delivered', () => {
     expect(await movedBy(stack, transactionId)).not.toHaveProperty('revenue:USD');
   });
 
-  it('sends goodwill back through the gateway, in the currency that was paid in, never more than that', async () => {
+  it('allows goodwill refunds at the gateway, in the currency of the payment, up to what was paid', async () => {
     const transactionId = await delivered('BANK_TRANSFER');
     const refund = (amountMinor: bigint, more: object = {}) =>
       operator.act(transactionId, 'refund-to-source', {
@@ -123,7 +123,7 @@ describe('delivered', () => {
     expect(moved).not.toHaveProperty('suspense:NGN');
   });
 
-  it('posts a hold that was left behind, by replay', async () => {
+  it('has a hold that was left behind posted by replay', async () => {
     await stack.faults({ loseAnswer: 1 });
     const { transactionId } = await harness.purchase({ account: buyer.account, timings: HURRIED });
     await stack.temporal.workflow.getHandle(transactionId).terminate('a test');
@@ -140,8 +140,8 @@ describe('delivered', () => {
   });
 });
 
-describe('ended without goods', () => {
-  it('sends what was credited back to where it came from, as long as the wallet holds it', async () => {
+describe('a purchase that ended without delivery', () => {
+  it('allows a credit to be refunded to its source while the wallet still has it', async () => {
     const poor = await newBuyer(stack, { fundsMinor: 0n });
     const { transactionId } = await harness.purchase({ account: poor.account, paidBy: 'CARD' });
     await atGateway(stack, transactionId, 'pay', { amountMinor: 200 });
@@ -159,7 +159,7 @@ describe('ended without goods', () => {
     expect((await chargeAt(stack, transactionId)).refunds).toMatchObject([{ amountMinor: 150 }]);
   });
 
-  it('a refund that waits for the buyer: credited, or closed as sent by hand, with evidence only', async () => {
+  it('allows a refund that waits for the buyer to be credited, or, with evidence, to be closed as sent by hand', async () => {
     const waiting = async (): Promise<string> => {
       const order = {
         account: buyer.account,
@@ -190,7 +190,7 @@ describe('ended without goods', () => {
       expect(await findPurchaseRow(stack, id)).toMatchObject({ status: 'FAILED', attention_reason: null });
   });
 
-  it('mark-paid credits money that a person vouches for; when the gateway tells of it, it is no more', async () => {
+  it('is credited by mark-paid; when the gateway reports the money too, nothing more is credited', async () => {
     await gatewayFaults(stack, { webhooks: 'drop' });
     const order = { account: buyer.account, paidBy: 'CARD', timings: SOON_OVER } as const;
     const { transactionId } = await harness.purchase(order);
@@ -206,7 +206,7 @@ describe('ended without goods', () => {
     expect(await movedBy(stack, transactionId)).not.toHaveProperty('evidence:USD');
   });
 
-  it('cancel closes what the gateway left open; nothing else does', async () => {
+  it('has a payment that the gateway left open closed by cancel only', async () => {
     const { transactionId } = await harness.purchase({
       account: buyer.account,
       paidBy: 'CARD',
@@ -226,7 +226,7 @@ describe('ended without goods', () => {
   });
 });
 
-describe('a claim on the money', () => {
+describe('a claim on a payment', () => {
   const flagged = (transactionId: string, reason: string) =>
     until(
       () => findPurchaseRow(stack, transactionId),
@@ -234,7 +234,7 @@ describe('a claim on the money', () => {
       { what: reason },
     );
 
-  it('won: the money at risk is ours again; lost: it is our loss', async () => {
+  it('that is won makes the money ours again, and that is lost is booked as our loss', async () => {
     const won = await delivered('CARD');
     await atGateway(stack, won, 'dispute');
     await flagged(won, 'PAYMENT_DISPUTED');
@@ -260,8 +260,8 @@ describe('a claim on the money', () => {
   });
 });
 
-describe('a workflow that is gone', () => {
-  it('is carried on from the rows: delivered by replay, which says what it did', async () => {
+describe('a purchase whose workflow is gone', () => {
+  it('is continued from its rows: replay delivers it and reports what it did', async () => {
     await stack.faults({ loseAnswer: 1 });
     const { transactionId } = await harness.purchase({ account: buyer.account, timings: HURRIED });
     await stack.temporal.workflow.getHandle(transactionId).terminate('a test');
@@ -284,7 +284,7 @@ describe('a workflow that is gone', () => {
     expect(await stack.supplierOrders(transactionId)).toHaveLength(1);
   });
 
-  it('waits on for its money, and answers a buyer who asks again under the same Idempotency-Key', async () => {
+  it('keeps waiting for its money, and answers a retry with the same Idempotency-Key', async () => {
     await gatewayFaults(stack, { webhooks: 'drop' });
     const buy = () =>
       stack.call('POST', '/api/esim/buy', {
@@ -322,7 +322,7 @@ describe('fundings', () => {
     expect(await poor.balanceMinor()).toBe(2_500n);
   });
 
-  it('and nobody knows any others', async () => {
+  it('are not found by an unknown id', async () => {
     const nothing = `txn-${'0'.repeat(32)}`;
     expect(await operator.act(nothing, 'cancel')).toMatchObject({ outcome: 'refused', code: 'NOT_FOUND' });
     expect(await operator.preview(nothing)).toBeUndefined();
@@ -331,13 +331,13 @@ describe('fundings', () => {
   });
 });
 
-/** Takes money out of a wallet as a purchase does that is delivered. */
+/** Takes money out of a wallet, as a delivered purchase does. */
 async function spend(who: Buyer, amountMinor: bigint): Promise<void> {
   const { transactionId } = await harness.purchase({ account: who.account, priceMinor: String(amountMinor) });
   expect(await harness.result(transactionId)).toEqual({ status: 'SUCCESS' });
 }
 
-/** What no code of ours leaves behind: delivered by its rows, the money still on hold. */
+/** A state that our code never leaves behind: delivered by its rows, with the money still on hold. */
 async function settleByHand(transactionId: string): Promise<void> {
   const [order] = await stack.supplierOrders(transactionId);
   await stack.owner

@@ -1,5 +1,5 @@
-// Operator's moves on purchases that are open: being delivered, and waiting for money. Each ends as delivered or given back, once, with its line
-// on record, and what does not fit is refused with what would.
+// Operator actions on open purchases: being delivered, and waiting for money. Each ends delivered or refunded, once, with its audit
+// entry, and a refusal lists the allowed actions.
 import { WorkflowUpdateFailedError } from '@temporalio/client';
 import { afterEach, describe, expect, it } from 'vitest';
 import { findPurchaseRow, holdOf, timelineOf, untilClosed } from '../support/buyer.ts';
@@ -16,7 +16,7 @@ import {
 import { until } from '../support/until.ts';
 import { PATIENT, RARELY, startWorkflows, type Order } from '../support/workflow-harness.ts';
 
-// An eSIM in use cannot be cancelled any more: here none goes into use by itself.
+// An eSIM in use cannot be cancelled: here none is activated on its own.
 const { stack, harness, buyer } = await startWorkflows({ supplier: { activateAfterMs: null } });
 const operator = newOperator(stack);
 afterEach(async () => {
@@ -24,7 +24,7 @@ afterEach(async () => {
   await clearGatewayFaults(stack);
 });
 
-/** Held, perhaps ordered, and not delivered; with faults that are gone by then. */
+/** Held, perhaps ordered, and not delivered; the faults are over by then. */
 async function stuckAtSupplier(faults: Record<string, unknown>, more: Partial<Order> = {}): Promise<string> {
   await stack.faults(faults);
   const order = { account: buyer.account, timings: RARELY, ...more };
@@ -57,7 +57,7 @@ async function esimInUse(): Promise<string> {
   return esimId;
 }
 
-/** Taken by the supplier, which never said so. */
+/** Accepted by the supplier, whose answer was lost. */
 const ANSWER_LOST = { loseAnswer: 1 };
 
 const recordsOf = async (transactionId: string): Promise<string[]> =>
@@ -81,8 +81,8 @@ async function expectDelivered(transactionId: string): Promise<void> {
   expect(await harness.result(transactionId)).toEqual({ status: 'SUCCESS' });
 }
 
-describe('being delivered', () => {
-  it('retry-delivery delivers at once what the supplier has by now', async () => {
+describe('a purchase being delivered', () => {
+  it('is delivered at once by retry-delivery when the supplier has the eSIM by now', async () => {
     const transactionId = await stuckAtSupplier({ neverAllocate: 1 });
     const retried = await operator.act(transactionId, 'retry-delivery');
     expect(retried).toMatchObject({ outcome: 'done', did: 'delivered' });
@@ -91,7 +91,7 @@ describe('being delivered', () => {
     expect(await recordsOf(transactionId)).toEqual(['retry-delivery DONE']);
   });
 
-  it('look-at-supplier delivers what the supplier has taken, and orders nothing', async () => {
+  it('is delivered by look-at-supplier when the supplier has accepted the order, without another order', async () => {
     const transactionId = await stuckAtSupplier(ANSWER_LOST);
     const [before] = await stack.supplierOrders(transactionId);
     expect(await operator.act(transactionId, 'look-at-supplier')).toMatchObject({
@@ -102,7 +102,7 @@ describe('being delivered', () => {
     expect((await stack.supplierOrders(transactionId))[0]?.requests).toBe(before?.requests);
   });
 
-  it('look-at-supplier orders nothing where there is nothing; retry-delivery does', async () => {
+  it('is not ordered by look-at-supplier, and is by retry-delivery', async () => {
     const transactionId = await stuckAtSupplier({ busy: 1 });
     expect(await operator.act(transactionId, 'look-at-supplier')).toMatchObject({
       did: 'the supplier lists no such order',
@@ -113,7 +113,7 @@ describe('being delivered', () => {
     expect(await recordsOf(transactionId)).toEqual(['look-at-supplier DONE', 'retry-delivery DONE']);
   });
 
-  it('cancel cancels the order at the supplier first, and gives the money back, however often it is asked for', async () => {
+  it('is cancelled at the supplier first and then refunded, however often cancel is requested', async () => {
     const balance = await buyer.balanceMinor();
     const transactionId = await stuckAtSupplier(ANSWER_LOST);
     const outcomes = await Promise.all([1, 2, 3].map(() => operator.act(transactionId, 'cancel')));
@@ -127,7 +127,7 @@ describe('being delivered', () => {
     expect(await recordsOf(transactionId)).toEqual(['cancel DONE']);
   });
 
-  it('gives nothing back while the supplier may still deliver, and says what would fit', async () => {
+  it('is not refunded while the supplier may still deliver, and the refusal lists the allowed actions', async () => {
     const transactionId = await stuckAtSupplier({}, { packageCode: 'SIM-NEVER-ALLOCATE' });
     for (const move of ['cancel', 'credit-wallet', 'deliver-other'] as const) {
       expect(await operator.act(transactionId, move)).toMatchObject({
@@ -168,7 +168,7 @@ describe('being delivered', () => {
     ]);
   });
 
-  it('deliver-other takes the cheapest equal package, once the first order is cancelled', async () => {
+  it('gets the cheapest equal package by deliver-other, once the first order is cancelled', async () => {
     const transactionId = await stuckAtSupplier(ANSWER_LOST);
     const replaced = await operator.act(transactionId, 'deliver-other');
     expect(replaced).toMatchObject({
@@ -179,7 +179,7 @@ describe('being delivered', () => {
     expect(again).toMatchObject({ outcome: 'done', again: true });
     const [first] = await stack.supplierOrders(transactionId);
     expect(first?.esims.map((esim) => esim.esimStatus)).toEqual(['CANCEL']);
-    // The cheapest is one that the supplier is busy for three times.
+    // For the cheapest one the supplier is busy three times.
     for (let tries = 0; tries < 3; tries += 1) await operator.act(transactionId, 'retry-delivery');
     await expectDelivered(transactionId);
     expect(await stack.supplierOrders(`${transactionId}-2`)).toHaveLength(1);
@@ -197,7 +197,7 @@ describe('being delivered', () => {
     await expectDelivered(transactionId);
   });
 
-  it('never takes back a top-up that is there', async () => {
+  it('keeps a top-up that the eSIM already has', async () => {
     const esimId = await esimInUse();
     const transactionId = await stuckAtSupplier(ANSWER_LOST, { esimId });
     expect(await operator.act(transactionId, 'cancel', { evidence: EVIDENCE })).toMatchObject({
@@ -210,7 +210,7 @@ describe('being delivered', () => {
     expect(await stack.supplierOrders(transactionId)).toMatchObject([{ kind: 'topup' }]);
   });
 
-  it('counts an order that the supplier cancelled as refused, not as delivered', async () => {
+  it('counts an order cancelled by the supplier as refused, not as delivered', async () => {
     const transactionId = await stuckAtSupplier(ANSWER_LOST);
     const [order] = await stack.supplierOrders(transactionId);
     await fetch(`${stack.supplierControlUrl}/esims/${order?.esims[0]?.iccid ?? ''}`, {
@@ -227,7 +227,7 @@ describe('being delivered', () => {
     expect(await holdOf(stack, transactionId)).toBe('VOIDED');
   });
 
-  it('moves the whole price or nothing, in its own currency', async () => {
+  it('allows the whole price or nothing, in its own currency', async () => {
     const transactionId = await stuckAtSupplier(ANSWER_LOST);
     const credit = (amountMinor: bigint, currency = 'USD') =>
       operator.act(transactionId, 'credit-wallet', { amount: { amountMinor, currency } });
@@ -249,7 +249,7 @@ describe('being delivered', () => {
     ]);
   });
 
-  it('refund-to-source sends a card payment back at the gateway; credit-wallet keeps it here', async () => {
+  it('refunds a card payment at the gateway by refund-to-source, and to the wallet by credit-wallet', async () => {
     const refunded = await stuckAtSupplier(ANSWER_LOST, { paidBy: 'CARD' });
     expect(await operator.act(refunded, 'refund-to-source')).toMatchObject({ outcome: 'done' });
     await expectGivenBack(refunded);
@@ -263,7 +263,7 @@ describe('being delivered', () => {
   });
 });
 
-describe('waiting for money', () => {
+describe('a purchase waiting for money', () => {
   const waiting = async (more: Partial<Order> = {}): Promise<string> => {
     const order = {
       account: buyer.account,
@@ -273,7 +273,7 @@ describe('waiting for money', () => {
     return (await harness.purchase({ ...order, ...more })).transactionId;
   };
 
-  it('look-at-gateway finds money that nobody has told of, and it is delivered', async () => {
+  it('is delivered when look-at-gateway finds a payment without an event', async () => {
     await gatewayFaults(stack, { webhooks: 'drop' });
     const transactionId = await waiting();
     expect(await operator.act(transactionId, 'look-at-gateway')).toMatchObject({
@@ -286,7 +286,7 @@ describe('waiting for money', () => {
     await expectDelivered(transactionId);
   });
 
-  it('mark-paid needs evidence, delivers, and counts as the same money when the gateway tells of it', async () => {
+  it('is delivered by mark-paid with evidence, and counts the gateway’s later report as the same money', async () => {
     await gatewayFaults(stack, { webhooks: 'drop' });
     const transactionId = await waiting();
     const balance = await buyer.balanceMinor();
@@ -322,7 +322,7 @@ describe('waiting for money', () => {
     ]);
   });
 
-  it('mark-paid where the gateway never said how to pay: delivered, and no charge is opened afterwards', async () => {
+  it('is delivered by mark-paid when the gateway never answered how to pay, and no charge is opened afterwards', async () => {
     await gatewayFaults(stack, { error: 1 });
     const transactionId = await waiting();
     await operator.act(transactionId, 'mark-paid', { evidence: EVIDENCE });
@@ -333,7 +333,7 @@ describe('waiting for money', () => {
     expect(charge.status).toBe(404);
   });
 
-  it('money by evidence that cannot be delivered goes to the wallet: the gateway has nothing to send back', async () => {
+  it('is refunded to the wallet when evidence paid it and delivery fails, since the gateway has nothing to send back', async () => {
     const balance = await buyer.balanceMinor();
     const transactionId = await waiting({ packageCode: 'SIM-OUT-OF-STOCK' });
     await operator.act(transactionId, 'mark-paid', { evidence: EVIDENCE });
@@ -345,7 +345,7 @@ describe('waiting for money', () => {
     expect(await harness.result(transactionId)).toMatchObject({ status: 'FAILED' });
   });
 
-  it('cancel ends it unpaid at once; money that comes all the same goes to the wallet', async () => {
+  it('ends unpaid at once by cancel; money that arrives later goes to the wallet', async () => {
     const balance = await buyer.balanceMinor();
     const transactionId = await waiting();
     expect(await operator.act(transactionId, 'cancel')).toMatchObject({
@@ -363,7 +363,7 @@ describe('waiting for money', () => {
     );
   });
 
-  it('refuses what does not fit, with what would, and puts the try on record', async () => {
+  it('refuses other actions, lists the allowed ones, and records the attempt', async () => {
     const transactionId = await waiting();
     for (const move of ['retry-delivery', 'deliver-other', 'refund-to-source', 'credit-wallet'] as const) {
       expect(await operator.act(transactionId, move)).toMatchObject({
@@ -372,17 +372,17 @@ describe('waiting for money', () => {
         fits: ['look-at-gateway', 'mark-paid', 'cancel'],
       });
     }
-    const looks = await gatewayChecks(stack);
+    const checks = await gatewayChecks(stack);
     expect(await recordsOf(transactionId)).toHaveLength(4);
     await operator.act(transactionId, 'cancel');
-    expect(await gatewayChecks(stack)).toBeGreaterThanOrEqual(looks);
+    expect(await gatewayChecks(stack)).toBeGreaterThanOrEqual(checks);
   });
 
-  it('is judged by the workflow itself, for whoever asks Temporal', async () => {
+  it('checks the action in the workflow itself, for callers that use Temporal directly', async () => {
     const transactionId = await waiting({ timings: PATIENT });
-    const update = (wish: object) =>
-      stack.temporal.workflow.getHandle(transactionId).executeUpdate('move', { args: [wish] });
-    const wish = {
+    const update = (request: object) =>
+      stack.temporal.workflow.getHandle(transactionId).executeUpdate('move', { args: [request] });
+    const request = {
       moveId: `move-${'0'.repeat(32)}`,
       moveKey: 'by-hand',
       transactionId,
@@ -398,12 +398,12 @@ describe('waiting for money', () => {
       [{ evidence: undefined }, 'EVIDENCE_NEEDED'],
       [{ move: 'deliver-other' }, 'DOES_NOT_FIT'],
     ] as const) {
-      const failure = await update({ ...wish, ...wrong }).catch((error: unknown) => error);
+      const failure = await update({ ...request, ...wrong }).catch((error: unknown) => error);
       expect(failure).toBeInstanceOf(WorkflowUpdateFailedError);
       expect((failure as WorkflowUpdateFailedError).cause).toMatchObject({ type });
     }
-    // What the door has put on record counts, and nothing else (strangers.workflow.test.ts).
-    expect(await update(wish)).toMatchObject({ outcome: 'refused', code: 'NOT_ASKED' });
+    // Only what the API has recorded counts (strangers.workflow.test.ts).
+    expect(await update(request)).toMatchObject({ outcome: 'refused', code: 'NOT_ASKED' });
     const marked = await operator.act(transactionId, 'mark-paid', { evidence: EVIDENCE });
     expect(marked).toMatchObject({ outcome: 'done' });
     await expectDelivered(transactionId);

@@ -1,5 +1,5 @@
-// Promise G5, its second half: whatever operators do, in whatever order and however often, beside payers, events and a supplier that loses
-// answers, a purchase ends delivered or returned exactly once, and the books net to zero. Random sequences of all moves, several at a time.
+// Promise G5, its second half: whatever operators do, in any order and any number, while payers pay, events arrive and a supplier loses
+// answers, a purchase ends delivered or refunded exactly once, and the books net to zero. Random sequences of all actions, several at a time.
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { ActionOutcome } from '../../src/operations/rules.ts';
@@ -14,7 +14,7 @@ import { createWorkflowHarness, HURRIED, type WorkflowHarness } from '../support
 import { OPERATOR_ACTIONS, type OperatorAction } from '../../src/accounts/roles.ts';
 
 const PURCHASES = size({ ci: 16, prove: 2_000 });
-/** Purchases that are moved about at one time. */
+/** Purchases that operators act on at one time. */
 const AT_ONCE = 8;
 const MOVES_EACH = 6;
 const LIMIT_MS = size({ ci: 550_000, prove: 3_600_000 });
@@ -34,7 +34,7 @@ afterAll(async () => {
   await stack.close();
 });
 
-/** Money is awaited for four seconds; looks at the supplier are rare enough for moves to come between them. */
+/** Payments are awaited for four seconds. Checks of the supplier are rare enough for actions to come between them. */
 const TIMINGS = {
   ...HURRIED,
   checkoutMs: 4_000,
@@ -43,17 +43,17 @@ const TIMINGS = {
   doubtMs: 200,
   pollMaxMs: 2_000,
 };
-/** As often as that a move is made within its deadline, mostly: the supplier is asked again ever more slowly. */
+/** Often enough that most actions end within their deadline: checks of the supplier become less frequent. */
 const TROUBLE = { loseAnswer: 0.3, busy: 0.3, outOfStock: 0.15 };
 
 type Tally = Record<ActionOutcome['outcome'], number>;
 
-/** One of the moves, as somebody would ask for it; a key of few makes repeats. */
+/** One of the actions, as an operator would request it. A key out of a few makes repeats. */
 async function moveSomehow(transactionId: string, random: Random, tally: Tally): Promise<void> {
-  // Mostly one that fits, as far as somebody knows who looked a moment ago.
+  // Mostly an allowed one, as far as an operator knows who checked a moment ago.
   const { fits = [], state } = (await operator.preview(transactionId)) ?? {};
   const move = random.pick<OperatorAction>(fits.length > 0 && random.below(4) > 0 ? fits : OPERATOR_ACTIONS);
-  // While the supplier may deliver, evidence says that it never will: nobody here lies about that.
+  // While the supplier may deliver, evidence would say that it never will: no operator here gives false evidence.
   const isSentByHand = move === 'refund-to-source' && state === 'ended';
   const isVouched = move === 'mark-paid' || move === 'settle-claim' || isSentByHand;
   const request = {
@@ -91,7 +91,7 @@ async function livePurchase(seed: number, tally: Tally): Promise<string> {
   return transactionId;
 }
 
-/** With everything well again, what fits is done at once, and every refund is followed until it has gone. */
+/** With all faults over, allowed actions are done at once, and every refund is followed to its end. */
 async function untilEnded(transactionId: string): Promise<string> {
   await until(
     async () => {
@@ -112,7 +112,7 @@ async function untilEnded(transactionId: string): Promise<string> {
 }
 
 it(
-  'whatever operators do, each purchase ends once and the books hold',
+  'whatever operators do, each purchase ends once and the books balance',
   () =>
     withSeed(async (seed) => {
       const tally: Tally = { done: 0, 'waits-for-approval': 0, refused: 0, unknown: 0 };
@@ -129,10 +129,10 @@ it(
         for (const status of await Promise.all(ids.map(untilEnded))) ends[status] = (ends[status] ?? 0) + 1;
         await expectSoundBooks(stack);
       }
-      // What a person was not told in time has ended all the same.
+      // An action whose answer came too late has ended all the same.
       const moves = () => stack.owner.selectFrom('operator_moves').select('status').execute();
       const audited = await until(moves, (all) => all.every(({ status }) => status !== 'BEGUN'), {
-        what: 'every move ended',
+        what: 'every action ended',
         withinMs: 90_000,
       });
       console.log(

@@ -1,4 +1,4 @@
-// Moves above the limit: kept for a second person, who is another one, and made once after that. What is on record of a move stays.
+// Actions above the limit wait for a second, different person, and are made once after that. The record of an action stays.
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import { untilClosed } from '../support/buyer.ts';
@@ -20,20 +20,20 @@ const gift = (transactionId: string, amountMinor: bigint) =>
     goodwill: true,
   });
 
-/** Asked for by ada; the move's id. */
+/** Requested by ada; answers the action's id. */
 async function waiting(transactionId: string, amountMinor = 200n): Promise<string> {
   const asked = await gift(transactionId, amountMinor);
   if (asked.outcome !== 'waits-for-approval') throw new Error(JSON.stringify(asked));
   return asked.moveId;
 }
 
-describe('above the limit', () => {
-  it('waits, moves nothing, and is made by the word of another person, once', async () => {
+describe('an action above the limit', () => {
+  it('waits, moves nothing, and is made once when another person approves it', async () => {
     const transactionId = await delivered();
     const balance = await buyer.balanceMinor();
     expect(await gift(transactionId, 100n)).toMatchObject({ outcome: 'done' });
     const moveId = await waiting(transactionId, 101n);
-    // The same again waits as well, as the same.
+    // A repeat waits as well, as the same action.
     expect(await waiting(transactionId, 101n)).toBe(moveId);
     expect(await buyer.balanceMinor()).toBe(balance + 100n);
     expect(await operator.pendingApprovals()).toMatchObject([{ moveId, transactionId, by: 'ada' }]);
@@ -70,7 +70,7 @@ describe('above the limit', () => {
     ]);
   });
 
-  it('is declined by another person, and can be asked for again', async () => {
+  it('is declined by another person, and can be requested again', async () => {
     const transactionId = await delivered();
     const moveId = await waiting(transactionId);
     expect(await operator.decline(moveId, 'ada', 'a mistake')).toMatchObject({ code: 'SAME_PERSON' });
@@ -83,10 +83,10 @@ describe('above the limit', () => {
     expect(await waiting(transactionId)).not.toBe(moveId);
   });
 
-  it('is refused when nobody approved it in time', async () => {
+  it('is refused when it was not approved in time', async () => {
     const transactionId = await delivered();
     const moveId = await waiting(transactionId);
-    // A line may not be altered by anybody; here time passes.
+    // No role may change an entry; here the clock moves instead.
     await stack.owner.transaction().execute(async (trx) => {
       await sql`set local session_replication_role = replica`.execute(trx);
       await trx
@@ -103,7 +103,7 @@ describe('above the limit', () => {
     expect((await operator.listFor(transactionId))[0]).toMatchObject({ status: 'EXPIRED' });
   });
 
-  it('is judged again when it is approved: how things stand may have changed', async () => {
+  it('is checked again when it is approved, since the purchase may have changed', async () => {
     const transactionId = await delivered();
     const first = await waiting(transactionId, 150n);
     const second = await waiting(transactionId, 151n);
@@ -116,11 +116,11 @@ describe('above the limit', () => {
   });
 });
 
-describe('on record', () => {
+describe('the record', () => {
   const change = (set: string, moveId: string) =>
     sql`update operator_moves set ${sql.raw(set)} where id = ${moveId}`.execute(stack.owner);
 
-  it('nobody is both, and no line that has ended changes, whoever asks the database', async () => {
+  it('never has one person as requester and approver, and an ended entry never changes: the database refuses both', async () => {
     const moveId = await waiting(await delivered());
     await expect(change(`status = 'APPROVED', approved_by = ' Ada'`, moveId)).rejects.toThrow(
       'operator_move_by_two_people',

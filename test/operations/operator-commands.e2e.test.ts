@@ -36,7 +36,7 @@ async function balanceOf(account: string): Promise<string | undefined> {
 }
 
 describe('account create', () => {
-  it('makes a merchant on the Standard plan in naira unless told otherwise, and says who did', async () => {
+  it('makes a merchant on the Standard plan in naira by default, and records the author', async () => {
     const { accountId } = await answerOf(
       operator.shell('account create --email ops@merchant.example --by ada', ['--name', 'A merchant']),
     );
@@ -51,7 +51,7 @@ describe('account create', () => {
     expect(await operator.auditOf(accountId)).toMatchObject([{ actor: 'ada', action: 'account.create' }]);
   });
 
-  it('takes every flag', async () => {
+  it('accepts every flag', async () => {
     const { accountId } = await answerOf(
       run(
         'account create --type USER --email a@b.example --currency USD --plan ENTERPRISE --requests-per-minute 6000 --by bo',
@@ -69,7 +69,7 @@ describe('account create', () => {
 });
 
 describe('key revoke', () => {
-  it('revokes one key, and the second time none', async () => {
+  it('revokes one key, and none the second time', async () => {
     const [one, other] = [await operator.makeKey(ngn), await operator.makeKey(ngn)];
     expect(await answerOf(run(`key revoke --key ${one} --by ada`))).toEqual({ revoked: 1 });
     const { revoked_at } = await operator.keyRow(one);
@@ -84,7 +84,7 @@ describe('key revoke', () => {
     ]);
   });
 
-  it('revokes all of an account, and nobody else’s', async () => {
+  it('revokes all keys of an account, and no other', async () => {
     const account = await operator.makeAccount('USD');
     const keys = [await operator.makeKey(account), await operator.makeKey(account)];
     const other = await operator.makeKey(usd);
@@ -98,7 +98,7 @@ describe('wallet fund', () => {
   const fund = (account: string, flags: string) =>
     run(`wallet fund --account ${account} --environment test --reason opening --by ada ${flags}`);
 
-  it('pays into a wallet once per reference, to the cent', async () => {
+  it('pays into a wallet once per reference, exact to the cent', async () => {
     const flags = '--amount 1250.5 --currency USD --reference bank-1';
     const funded = { balance: '1250.50', currency: 'USD' };
     expect(await answerOf(fund(usd, flags))).toEqual(funded);
@@ -120,7 +120,7 @@ describe('wallet fund', () => {
     ]);
   });
 
-  it('refuses a reference that has paid something else before, naming what it paid, and writes nothing', async () => {
+  it('refuses a reference that has paid for something else, names that, and writes nothing', async () => {
     const FLAGS = '--environment test --reference used-once --reason x --by ada';
     const pay = (account: string, flags: string) => run(`wallet fund --account ${account} ${FLAGS} ${flags}`);
     const [paid, other] = [await operator.makeAccount('USD'), await operator.makeAccount('USD')];
@@ -149,12 +149,12 @@ describe('bad input', () => {
       () => `${FUND.replace('test', 'live')} --account ${ngn} --amount 1 --currency NGN --reference r`,
       ['live'],
     ],
-  ])('%s, in a shell: what is wrong on standard error, nothing written', async (_what, line, words) => {
+  ])('%s, in a shell, is explained on standard error, and writes nothing', async (_what, line, words) => {
     const before = await operator.everything();
     const { code, stdout, stderr } = await operator.shell(line());
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
     for (const word of words) expect(stderr).toContain(word);
-    // The mistake is the operator's: where in our code it was noticed helps nobody.
+    // The mistake is the operator's, so a stack trace would not help.
     expect(stderr).not.toMatch(/^ +at /m);
     expect(await operator.everything()).toEqual(before);
   });
@@ -170,7 +170,7 @@ describe('bad input', () => {
     ],
     ['no money', () => `${FUND} --account ${ngn} --amount 0 --currency NGN --reference r`, ['--amount']],
     ['an unknown verb', () => 'wallet drain', ['wallet fund']],
-    ['no e-mail address', () => 'account create --name M --email nobody --by ada', ['--email']],
+    ['no e-mail address', () => 'account create --name M --email not-an-address --by ada', ['--email']],
     [
       'another currency',
       () => 'account create --name M --email a@b.example --currency EUR --by ada',
@@ -187,13 +187,13 @@ describe('bad input', () => {
       ['--requests-per-minute'],
     ],
     [
-      'a number that is none',
+      'an invalid number',
       () =>
         'account create --name M --email a@b.example --plan ENTERPRISE --requests-per-minute many --by ada',
       ['--requests-per-minute'],
     ],
-    ['nobody who did it', () => 'account create --name M --email a@b.example', ['--by']],
-    ['a word too many', () => 'account create M --name M --email a@b.example --by ada', ["'M'"]],
+    ['no author', () => 'account create --name M --email a@b.example', ['--by']],
+    ['an extra argument', () => 'account create M --name M --email a@b.example --by ada', ["'M'"]],
     ['a flag without its value', () => 'account create --email a@b.example --by ada --name', ['--name']],
     [
       'another environment',
@@ -201,7 +201,7 @@ describe('bad input', () => {
       ['--environment'],
     ],
     [
-      'an address that is none',
+      'an invalid address',
       () => `key create --account ${ngn} ${operator.keyFlags().replace('127.0.0.1', '127.0.0.1,host')}`,
       ['--addresses'],
     ],
@@ -233,7 +233,7 @@ describe('bad input', () => {
       ['--scopes'],
     ],
     [
-      'a day that is no time',
+      'an invalid time',
       () => `key create --account ${ngn} ${operator.keyFlags()} --expires tomorrow`,
       ['--expires'],
     ],
@@ -269,7 +269,7 @@ describe('bad input', () => {
       () => `${FUND} --account ${ngn} --amount ${'9'.repeat(20)} --currency NGN --reference r`,
       ['--amount'],
     ],
-  ])('%s: refused by name, nothing written', async (_what, line, words) => {
+  ])('%s is refused and named, and writes nothing', async (_what, line, words) => {
     const before = await operator.everything();
     const { code, stdout, stderr } = await run(line());
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
@@ -277,7 +277,7 @@ describe('bad input', () => {
     expect(await operator.everything()).toEqual(before);
   });
 
-  it('an environment that lacks something: named, its values untold', async () => {
+  it('an environment that lacks a setting is refused, the setting named, and no value printed', async () => {
     const { code, stderr } = await run('account create --name M --email a@b.example --by ada', [], {
       SIMWAY_ID_SECRET: 'too-short-a-secret',
       DATABASE_URL: 'mysql://simway:hunter2@h/x',
@@ -290,7 +290,7 @@ describe('bad input', () => {
   });
 });
 
-it('help is an answer, not an error', async () => {
+it('help is printed to standard output with exit code 0', async () => {
   const { code, stdout, stderr } = await run('help');
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   for (const word of [

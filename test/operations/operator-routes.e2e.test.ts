@@ -1,5 +1,5 @@
-// The audit log, accounts, the search and the overview over HTTP, on a whole stack: what people did is on record for those who may read it, a disabled
-// account is refused at every door until it is enabled again, and no answer holds a secret.
+// The audit log, accounts, the search and the overview over HTTP, on a whole stack: operators' actions are recorded, a disabled
+// account is refused everywhere until it is enabled again, and no answer contains a secret.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { signedUp, type User } from '../support/dashboard.ts';
 import { newBuyer, untilClosed, type Buyer } from '../support/buyer.ts';
@@ -19,10 +19,10 @@ let finance: Person;
 let admin: Person;
 let purchase: string;
 const SECRET_PATH = 's3cret-of-the-merchant';
-/** Secrets that came up on the way. */
+/** Secrets that occurred in the test. */
 const unsaid: string[] = [];
-/** Of everything that people were answered. */
-const heard: string[] = [];
+/** All answers to operators. */
+const answerTexts: string[] = [];
 
 beforeAll(async () => {
   stack = await startStack({ env: { ...SIGN_IN_ENV, TEMPORAL_UI_URL: `${UI}/` } });
@@ -40,7 +40,7 @@ afterAll(() => stack.close());
 
 async function ask(who: Person, method: string, path: string, body?: unknown): Promise<Answer> {
   const answer = await who.call(method, path, body);
-  heard.push(answer.text);
+  answerTexts.push(answer.text);
   return answer;
 }
 
@@ -60,7 +60,7 @@ describe('an account', () => {
     await until(read, ({ status }) => status === 200, { what: 'the key works again', withinMs: 12_000 });
   });
 
-  it('that is disabled is refused to its members at once, and shown to operators', async () => {
+  it('that is disabled refuses its members at once, and is shown to operators', async () => {
     const path = `/ops/accounts/${user.accountId}`;
     expect((await user.ask('GET', '/account')).status).toBe(200);
     await ask(admin, 'PATCH', path, { disabled: true, reason: 'a test of members' });
@@ -86,7 +86,7 @@ describe('an account', () => {
     expect([foreign.status, foreign.text]).toEqual([400, expect.stringContaining('after')]);
   });
 
-  it('has another plan with the next requests', async () => {
+  it('has a new plan from its next requests on', async () => {
     const changed = await ask(finance, 'PATCH', account(), {
       plan: 'PREMIUM',
       reason: 'signed, ticket 4712',
@@ -105,8 +105,8 @@ describe('an account', () => {
   });
 });
 
-describe('who acts for an account', () => {
-  it('is shown to every role: members, keys, endpoints and what was not delivered', async () => {
+describe('the access of an account', () => {
+  it('is shown to every role: members, keys, endpoints and undelivered messages', async () => {
     const { keyId, endpointId } = await makeKey();
     const path = `/ops/accounts/${user.accountId}`;
     for (const who of [support, finance, admin]) {
@@ -137,7 +137,7 @@ describe('who acts for an account', () => {
     expect(itemsOf(await ask(support, 'GET', `${account()}/messages`))).toEqual([]);
   });
 
-  /** With an endpoint at a URL that holds a secret of the merchant's. */
+  /** With an endpoint at a URL that contains a secret of the merchant's. */
   async function makeKey(): Promise<{ keyId: string; endpointId: string }> {
     const body = {
       ...{
@@ -161,7 +161,7 @@ describe('who acts for an account', () => {
 });
 
 describe('the audit log', () => {
-  it('shows finance and administrators who did what, in pages, and nobody else', async () => {
+  it('shows finance and administrators who did what, in pages, and no other role', async () => {
     for (const who of [finance, admin]) {
       const answer = await ask(
         who,
@@ -186,12 +186,12 @@ describe('the audit log', () => {
     );
   });
 
-  it('has operator actions of the world among them, and goes on behind a cursor', async () => {
-    const look = { move: 'look-at-gateway', reason: 'a look at it' };
-    await ask(finance, 'POST', `/ops/purchases/${purchase}/moves`, look);
+  it('includes the operator actions of the world, and continues from a cursor', async () => {
+    const check = { move: 'look-at-gateway', reason: 'a check' };
+    await ask(finance, 'POST', `/ops/purchases/${purchase}/moves`, check);
     const first = await ask(finance, 'GET', '/ops/audit?limit=3');
     expect(itemsOf(first)[0]).toMatchObject({
-      ...{ by: finance.email, action: 'look-at-gateway', subject: purchase, reason: 'a look at it' },
+      ...{ by: finance.email, action: 'look-at-gateway', subject: purchase, reason: 'a check' },
       ...{ approvedBy: null, outcome: 'REFUSED', detail: expect.stringContaining('DOES_NOT_FIT') as string },
     });
     const cursor = String(dataOf(first)['nextCursor']);
@@ -203,10 +203,10 @@ describe('the audit log', () => {
 });
 
 describe('the search', () => {
-  it('leads from what somebody has in hand to the purchase and its account', async () => {
-    const story = dataOf(await ask(support, 'GET', `/ops/purchases/${purchase}`));
-    const { iccid, esimId } = story['supplier'] as { iccid: string; esimId: string };
-    const entries = story['entries'] as { debit: number; credit: number }[];
+  it('leads from any of its ids to the purchase and its account', async () => {
+    const found = dataOf(await ask(support, 'GET', `/ops/purchases/${purchase}`));
+    const { iccid, esimId } = found['supplier'] as { iccid: string; esimId: string };
+    const entries = found['entries'] as { debit: number; credit: number }[];
     expect(entries.length).toBeGreaterThan(1);
     const sum = (of: 'debit' | 'credit') => entries.reduce((total, entry) => total + entry[of] * 100, 0);
     expect(Math.round(sum('debit') - sum('credit'))).toBe(0);
@@ -231,7 +231,7 @@ describe('the search', () => {
       (answer) => itemsOf(answer).some(({ kind }) => kind === 'request'),
       { what: 'the request by its id', withinMs: 10_000 },
     );
-    const { orderNo } = story['supplier'] as { orderNo: string };
+    const { orderNo } = found['supplier'] as { orderNo: string };
     expect(itemsOf(await ask(support, 'GET', `/ops/search?text=${orderNo}`))).toMatchObject([
       { kind: 'purchase', id: purchase, foundBy: 'order number' },
     ]);
@@ -253,7 +253,7 @@ describe('the home page', () => {
     });
   });
 
-  it('knows where the Temporal UI is', async () => {
+  it('links to the Temporal UI', async () => {
     expect(dataOf(await ask(support, 'GET', '/ops/me'))['temporalUi']).toEqual({
       url: UI,
       namespaces: { test: stack.namespace, live: null },
@@ -261,11 +261,11 @@ describe('the home page', () => {
   });
 });
 
-it('no answer holds what installs an eSIM, a key, a password or a token', async () => {
+it('no answer contains what installs an eSIM, a key, a password or a token', async () => {
   const secrets = (await allInstallSecrets(stack)).filter((one) => one.length > 3);
   expect(secrets.length).toBeGreaterThan(3);
-  expect(heard.length).toBeGreaterThan(15);
-  const all = heard.join('\n');
+  expect(answerTexts.length).toBeGreaterThan(15);
+  const all = answerTexts.join('\n');
   const unsayable = [...secrets, finance.token, buyer.account.apiKey, PASSWORD, 'scrypt', 'LPA:', ...unsaid];
   expect(unsayable.filter((secret) => givesAway(all, secret))).toEqual([]);
 });

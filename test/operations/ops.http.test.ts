@@ -1,4 +1,4 @@
-// The door for people: every route under /ops against every role, against keys of merchants, and against its own OpenAPI document.
+// The operators' API: every route under /ops against every role, against keys of merchants, and against its own OpenAPI document.
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { rolesWith, ROLES, type Role } from '../../src/accounts/roles.ts';
@@ -7,7 +7,7 @@ import { LOGINS_PER_MINUTE, PERSON_REQUESTS_PER_MINUTE } from '../../src/platfor
 import { createRouteTable } from '../../src/platform/composition/route-table.ts';
 import { openBooks, type Books } from '../support/books.ts';
 import { readContract, type Contract, type Operation } from '../support/http/contract.ts';
-import { openDoor, type Ask, type Door, type Reply } from '../support/http/door.ts';
+import { startApi, type Ask, type TestApi, type Reply } from '../support/http/api.ts';
 import { openOperators, PASSWORD, personOf, tokenOf, type TestOperators } from '../support/http/operators.ts';
 import { plantSales, plantWork, SOLD, TXN } from '../support/http/operator-rows.ts';
 import { keyOf } from '../support/http/shop.ts';
@@ -20,18 +20,18 @@ const nameOf = ({ method, path }: { method: string; path: string }): string => `
 
 let ops: TestOperators;
 let books: Books;
-let door: Door;
+let api: TestApi;
 let contract: Contract;
 beforeAll(async () => {
   books = await openBooks();
   await plantSales(books);
   ops = openOperators(books);
   await reset();
-  door = await openDoor({ ops });
-  contract = await readContract(door, { target: '/ops/openapi.json', ...as('SUPPORT') });
+  api = await startApi({ ops });
+  contract = await readContract(api, { target: '/ops/openapi.json', ...as('SUPPORT') });
 });
 afterAll(async () => {
-  await door.close();
+  await api.close();
   await books.close();
 });
 beforeEach(reset);
@@ -44,8 +44,8 @@ function as(who: Role | 'NEW'): Ask {
   return { headers: { authorization: `Bearer ${tokenOf(who)}` } };
 }
 
-function askFor({ route, target, body, as: who, headers = {} }: OpsAsk, onDoor = door): Promise<Reply> {
-  return onDoor.ask(target, {
+function askFor({ route, target, body, as: who, headers = {} }: OpsAsk, onApi = api): Promise<Reply> {
+  return onApi.ask(target, {
     method: route.split(' ')[0] ?? '',
     ...(body ? { body } : {}),
     headers: { ...headers, ...(who === null ? {} : { authorization: `Bearer ${tokenOf(who)}` }) },
@@ -54,15 +54,15 @@ function askFor({ route, target, body, as: who, headers = {} }: OpsAsk, onDoor =
 
 const ASKS = [...OTHER_ASKS, ...GOOD_ASKS];
 
-describe('the table', () => {
-  test('every route under /ops is for people, and none elsewhere is', () => {
+describe('the route table', () => {
+  test('has sessions of operators on every route under /ops, and on no other', () => {
     for (const route of table)
       expect(route.key === 'session' || route.key === 'login', nameOf(route)).toBe(
         route.path.startsWith('/ops'),
       );
   });
 
-  test('every one but signing in says what role it takes, and takes no key’s scope', () => {
+  test('names a permission for every route but signing in, and no key’s scope', () => {
     for (const route of opsRoutes) {
       expect(route.permission === undefined, nameOf(route)).toBe(route.key === 'login');
       expect(route.scope).toBeUndefined();
@@ -70,7 +70,7 @@ describe('the table', () => {
     }
   });
 
-  test('every one has its requests here', () => {
+  test('has a test request for every route', () => {
     expect(GOOD_ASKS.map((ask) => ask.route).sort()).toEqual(opsRoutes.map(nameOf).sort());
   });
 });
@@ -97,28 +97,28 @@ describe('each role on each route', () => {
   });
 
   test.each(good.filter((ask) => !ask.target.startsWith('/ops/me') && !ask.target.endsWith('openapi.json')))(
-    'somebody who has to choose a password first, $route',
+    'a person who must choose a password first, $route',
     async (ask) => {
       expect((await askFor({ ...ask, as: 'NEW' })).status).toBe(403);
       expect(ops.calls).toEqual([]);
     },
   );
 
-  test('a role that is not enough is told before the body is looked at', async () => {
-    const reply = await door.ask('/ops/people', { ...as('FINANCE'), rawBody: '{broken' });
+  test('a role without the permission is refused before the body is read', async () => {
+    const reply = await api.ask('/ops/people', { ...as('FINANCE'), rawBody: '{broken' });
     expect(reply.status).toBe(403);
   });
 });
 
-describe('whoever has not signed in', () => {
+describe('without a valid session', () => {
   const key = keyOf('test', 'ngn');
   const wrong: readonly (readonly [string, Ask, string])[] = [
-    ['nobody', {}, 'UNAUTHORIZED'],
+    ['no token', {}, 'UNAUTHORIZED'],
     ['a merchant', { rawKey: key }, 'UNAUTHORIZED'],
     ['a merchant of the live world', { rawKey: keyOf('live', 'ngn') }, 'UNAUTHORIZED'],
-    ['a key that is none', { rawKey: 'junk' }, 'UNAUTHORIZED'],
+    ['an invalid key', { rawKey: 'junk' }, 'UNAUTHORIZED'],
     ['a merchant’s key in the place of a token', bearer(key), 'INVALID_TOKEN'],
-    ['a token that nobody has', bearer(`ops_${'a'.repeat(43)}`), 'INVALID_TOKEN'],
+    ['an unknown token', bearer(`ops_${'a'.repeat(43)}`), 'INVALID_TOKEN'],
     ['an empty token', { headers: { authorization: 'Bearer ' } }, 'INVALID_TOKEN'],
     ['a token without its word', { headers: { authorization: tokenOf('ADMIN') } }, 'INVALID_TOKEN'],
     ['another scheme', { headers: { authorization: `Basic ${tokenOf('ADMIN')}` } }, 'INVALID_TOKEN'],
@@ -138,7 +138,7 @@ describe('whoever has not signed in', () => {
       (_all, name: string) => route.params?.[name]?.example ?? '',
     );
     for (const [who, ask, code] of wrong) {
-      const reply = await door.ask(`${target}?token=${tokenOf('ADMIN')}`, { ...ask, method: route.method });
+      const reply = await api.ask(`${target}?token=${tokenOf('ADMIN')}`, { ...ask, method: route.method });
       expect(reply.status, who).toBe(401);
       expect(reply.json, who).toEqual(unauthorised(code, expect.any(String) as string));
       expect(reply.headers['x-ratelimit-limit']).toBeDefined();
@@ -146,18 +146,18 @@ describe('whoever has not signed in', () => {
     expect(ops.calls).toEqual([]);
   });
 
-  test('who has signed in is nobody to the merchants’ API', async () => {
-    const api = table.filter((route) => route.key === 'required');
-    expect(api.length).toBeGreaterThan(10);
-    for (const route of api) {
+  test('an operator’s session is refused by the merchants’ API', async () => {
+    const merchantRoutes = table.filter((route) => route.key === 'required');
+    expect(merchantRoutes.length).toBeGreaterThan(10);
+    for (const route of merchantRoutes) {
       const target = route.path.replaceAll(
         /\{(\w+)\}/g,
         (_all, name: string) => route.params?.[name]?.example ?? '',
       );
       for (const ask of [as('ADMIN'), { rawKey: tokenOf('ADMIN') }])
-        expect((await door.ask(target, { ...ask, method: route.method })).status, nameOf(route)).toBe(401);
+        expect((await api.ask(target, { ...ask, method: route.method })).status, nameOf(route)).toBe(401);
     }
-    expect(door.shop.calls).toEqual([]);
+    expect(api.shop.calls).toEqual([]);
   });
 
   function bearer(token: string): Ask {
@@ -168,8 +168,8 @@ describe('whoever has not signed in', () => {
 describe('signing in', () => {
   const credentials = { email: 'finance@operator.example', password: PASSWORD };
 
-  test('answers the token this once, who it is and until when', async () => {
-    const reply = await door.ask('/ops/sessions', { body: credentials });
+  test('answers the token this once, the person and the expiry', async () => {
+    const reply = await api.ask('/ops/sessions', { body: credentials });
     expect(reply.status).toBe(201);
     expect(reply.headers['cache-control']).toBe('no-store');
     expect(reply.headers['set-cookie']).toBeUndefined();
@@ -192,13 +192,13 @@ describe('signing in', () => {
     ).toEqual({ subject: personOf('FINANCE'), detail: { address: '127.0.0.1' } });
   });
 
-  test('a key that is sent along changes nothing', async () => {
-    const reply = await door.ask('/ops/sessions', { body: credentials, rawKey: 'junk' });
+  test('ignores a key that is sent too', async () => {
+    const reply = await api.ask('/ops/sessions', { body: credentials, rawKey: 'junk' });
     expect(reply.status).toBe(201);
   });
 
   test(`${LOGINS_PER_MINUTE} tries a minute from one address, right or wrong; another address has its own`, async () => {
-    const other = await openDoor({ ops });
+    const other = await startApi({ ops });
     try {
       const statuses: number[] = [];
       for (let one = 0; one < LOGINS_PER_MINUTE; one += 1) {
@@ -219,15 +219,15 @@ describe('signing in', () => {
   });
 });
 
-test('one person has so many requests a minute, whatever the session', async () => {
-  const reply = await door.ask('/ops/me', as('SUPPORT'));
+test('a person has a limit of requests a minute, over all sessions', async () => {
+  const reply = await api.ask('/ops/me', as('SUPPORT'));
   expect(reply.headers['x-ratelimit-limit']).toBe(String(PERSON_REQUESTS_PER_MINUTE));
-  expect(door.limiter.counts.get(`person:${personOf('SUPPORT')}`)).toBeGreaterThan(0);
+  expect(api.limiter.counts.get(`person:${personOf('SUPPORT')}`)).toBeGreaterThan(0);
 });
 
-describe('from where', () => {
-  test('only from addresses that the operator named, signing in included, whatever is sent along', async () => {
-    const other = await openDoor({ ops, settings: { opsAddresses: ['127.0.0.1', '10.0.0.0/8'] } });
+describe('access by address', () => {
+  test('is allowed only from addresses that the operator configured, signing in included, whatever headers are sent', async () => {
+    const other = await startApi({ ops, settings: { opsAddresses: ['127.0.0.1', '10.0.0.0/8'] } });
     try {
       const ways: readonly (readonly [string, Ask])[] = [
         ['/ops/me', as('ADMIN')],
@@ -248,24 +248,24 @@ describe('from where', () => {
   });
 
   test.each(['x-forwarded-for', 'forwarded', 'x-real-ip', 'x-forwarded-host', 'x-forwarded-proto'])(
-    'not through a proxy that is not trusted, though its own address is named: %s',
+    'is refused through an untrusted proxy, even if its own address is configured: %s',
     async (header) => {
       const through = { headers: { ...as('ADMIN').headers, [header]: '127.0.0.1' } };
-      const reply = await door.ask('/ops/me', through);
+      const reply = await api.ask('/ops/me', through);
       expect(reply.json).toEqual(
         generalError(403, 'IP_NOT_WHITELISTED', 'This came through a proxy that is not trusted'),
       );
       const credentials = { email: 'admin@operator.example', password: PASSWORD };
       const signingIn = { body: credentials, headers: { [header]: '127.0.0.1' } };
-      expect((await door.ask('/ops/sessions', signingIn)).status).toBe(403);
+      expect((await api.ask('/ops/sessions', signingIn)).status).toBe(403);
       expect(ops.calls).toEqual([]);
-      expect((await door.ask('/ops/me', as('ADMIN'))).status).toBe(200);
+      expect((await api.ask('/ops/me', as('ADMIN'))).status).toBe(200);
     },
   );
 
-  test('through a trusted proxy, for clients whose address is named', async () => {
+  test('is allowed through a trusted proxy, for clients whose address is configured', async () => {
     const settings = { opsAddresses: ['203.0.113.0/24'], trustedProxies: ['127.0.0.1'] };
-    const other = await openDoor({ ops, settings });
+    const other = await startApi({ ops, settings });
     try {
       for (const [address, status] of [
         ['203.0.113.7', 200],
@@ -279,12 +279,12 @@ describe('from where', () => {
     }
   });
 
-  test('an entry that is no address stops the start', async () => {
-    await expect(openDoor({ ops, settings: { opsAddresses: ['office'] } })).rejects.toThrow(RangeError);
+  test('must be configured with valid addresses: another entry stops the start', async () => {
+    await expect(startApi({ ops, settings: { opsAddresses: ['office'] } })).rejects.toThrow(RangeError);
   });
 
-  test('nobody, where the process serves no people', async () => {
-    const other = await openDoor();
+  test('is refused in a process that does not serve operators', async () => {
+    const other = await startApi();
     try {
       for (const route of opsRoutes) {
         const target = route.path.replaceAll(/\{(\w+)\}/g, 'x');
@@ -296,16 +296,16 @@ describe('from where', () => {
   });
 });
 
-test('a difference is read by its number, also when it is closed', async () => {
+test('a difference is read and closed by its number', async () => {
   const read = async (query: string) => {
-    const { json } = await door.ask(`/ops/differences${query}`, as('FINANCE'));
+    const { json } = await api.ask(`/ops/differences${query}`, as('FINANCE'));
     return (json as { data: { items: object[] } }).data.items;
   };
   expect(await read('?id=42')).toMatchObject([
     { id: '42', closedAt: null, closedBy: null, closeReason: null },
   ]);
   const close = { ...as('FINANCE'), body: { reason: 'a test' } };
-  expect((await door.ask('/ops/differences/42/close', close)).status).toBe(200);
+  expect((await api.ask('/ops/differences/42/close', close)).status).toBe(200);
   expect(await read('')).toEqual([]);
   const closed = { closedBy: 'finance@operator.example', closeReason: 'a test' };
   expect(await read('?id=42')).toMatchObject([{ ...closed, closedAt: expect.any(String) as string }]);
@@ -320,7 +320,7 @@ describe('worlds', () => {
     [true, '?world=test', 'test'],
   ])('live on: %s, "%s": %s', async (live, query, expected) => {
     const both = openOperators(books, { live });
-    const other = await openDoor({ live, ops: both });
+    const other = await startApi({ live, ops: both });
     try {
       await other.ask(`/ops/moves/pending${query}`, as('SUPPORT'));
       expect(both.calls).toEqual([`${expected} listWaitingActions`]);
@@ -331,9 +331,9 @@ describe('worlds', () => {
   });
 });
 
-test('every route that works in a world takes its name, and once live is on it must be named', async () => {
+test('every route that works in a world accepts its name, and requires it once live is on', async () => {
   const both = openOperators(books, { live: true });
-  const other = await openDoor({ live: true, ops: both });
+  const other = await startApi({ live: true, ops: both });
   try {
     for (const ask of GOOD_ASKS.filter((one) => one.as !== null && !one.target.startsWith('/ops/sessions'))) {
       const route = opsRoutes.find((one) => nameOf(one) === ask.route);
@@ -350,14 +350,14 @@ test('every route that works in a world takes its name, and once live is on it m
   }
 });
 
-describe('by', () => {
-  test('is whoever has signed in, whatever the request says', async () => {
+describe('the author', () => {
+  test('is the person who signed in, whatever the request says', async () => {
     const body = {
       ...{ move: 'credit-wallet', goodwill: true, amount: 12.5, currency: 'USD' },
       ...{ reason: 'a test of the name', by: 'ceo@operator.example' },
     };
     const target = `/ops/purchases/${SOLD}/moves?by=ceo@operator.example`;
-    const reply = await door.ask(target, { ...as('FINANCE'), body });
+    const reply = await api.ask(target, { ...as('FINANCE'), body });
     expect([reply.status, reply.text]).toEqual([200, expect.stringContaining('"outcome":"done"')]);
     const recorded = books.world.selectFrom('operator_moves').where('reason', '=', body.reason);
     expect(
@@ -371,11 +371,11 @@ describe('by', () => {
   });
 });
 
-describe('moves', () => {
+describe('operator actions', () => {
   const ask = (body: object): Promise<Reply> =>
-    door.ask(`/ops/purchases/${SOLD}/moves`, { ...as('FINANCE'), body });
+    api.ask(`/ops/purchases/${SOLD}/moves`, { ...as('FINANCE'), body });
 
-  test('a refused one says why and what would fit, and is counted under its code', async () => {
+  test('that are refused answer the reason and the allowed actions, and are counted under their code', async () => {
     const reply = await ask({ move: 'cancel', reason: 'a test' });
     expect(reply.json).toEqual({
       success: false,
@@ -387,7 +387,7 @@ describe('moves', () => {
       },
       statusCode: 409,
     });
-    const line = door.logLines.findLast((one) => one.includes('request answered'));
+    const line = api.logLines.findLast((one) => one.includes('request answered'));
     expect(JSON.parse(line ?? '')).toMatchObject({
       errorCode: 'MOVE_REFUSED',
       personId: personOf('FINANCE'),
@@ -397,7 +397,7 @@ describe('moves', () => {
     });
   });
 
-  test('all that is wrong with one is told at once', async () => {
+  test('with several mistakes are answered with all of them', async () => {
     const reply = await ask({
       move: 'steal',
       reason: 'no',
@@ -418,12 +418,12 @@ describe('reports', () => {
   const dayFrom = (days: number): string =>
     new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10);
   const ask = (accept: string | undefined): Promise<Reply> =>
-    door.ask(`/ops/books/daily?from=${dayFrom(-1)}&to=${dayFrom(2)}`, {
+    api.ask(`/ops/books/daily?from=${dayFrom(-1)}&to=${dayFrom(2)}`, {
       headers: { ...as('FINANCE').headers, ...(accept === undefined ? {} : { accept }) },
     });
 
   test.each([undefined, '*/*', 'application/json', 'text/html', 'text/csv;q=0.1, application/json'])(
-    'are JSON for whoever accepts %s, amounts exact',
+    'are JSON for a caller that accepts %s, amounts exact',
     async (accept) => {
       const reply = await ask(accept);
       expect(reply.headers['content-type']).toContain('application/json');
@@ -442,7 +442,7 @@ describe('reports', () => {
   });
 });
 
-describe('the document', () => {
+describe('the OpenAPI document', () => {
   test('describes every route under /ops and no other, each under a tag that is listed', () => {
     expect(contract.operations.map(nameOf).sort()).toEqual(opsRoutes.map(nameOf).sort());
     const tags = contract.document.tags.map((tag) => tag.name);
@@ -458,15 +458,15 @@ describe('the document', () => {
     }
   });
 
-  test('is for people alone, and the merchants’ document says nothing of it', async () => {
-    expect((await door.ask('/ops/openapi.json', { rawKey: keyOf('test', 'ngn') })).status).toBe(401);
-    const merchants = await door.ask('/api/openapi.json');
+  test('is for operators only, and the merchants’ document does not mention it', async () => {
+    expect((await api.ask('/ops/openapi.json', { rawKey: keyOf('test', 'ngn') })).status).toBe(401);
+    const merchants = await api.ask('/api/openapi.json');
     expect(merchants.text).not.toContain('/ops');
     expect(merchants.text).not.toMatch(/"Session"|trial-balance|refund-to-source/);
   });
 
   test.each(ASKS.map((ask, index) => [index, ask.route, ask.status, ask] as const))(
-    '%i: %s answers %i as it says',
+    '%i: %s answers %i as documented',
     async (_index, name, status, ask) => {
       ops.isEngineAway = ask.isEngineAway ?? false;
       const operation = contract.operations.find((one) => nameOf(one) === name) as Operation;
@@ -495,7 +495,7 @@ describe('the document', () => {
 });
 
 test('shows a purchase with its entries by debit and credit, and the supplier’s cost', async () => {
-  const { status, text } = await door.ask(`/ops/purchases/${SOLD}`, as('SUPPORT'));
+  const { status, text } = await api.ask(`/ops/purchases/${SOLD}`, as('SUPPORT'));
   expect(status, text).toBe(200);
   const { data } = JSON.parse(text) as {
     data: { entries: { account: string; debit: number; credit: number }[] };
@@ -507,7 +507,7 @@ test('shows a purchase with its entries by debit and credit, and the supplier’
 });
 
 test('shows a purchase with the disputes of its payment', async () => {
-  const { status, text } = await door.ask(`/ops/purchases/${TXN}`, as('SUPPORT'));
+  const { status, text } = await api.ask(`/ops/purchases/${TXN}`, as('SUPPORT'));
   expect(status, text).toBe(200);
   expect((JSON.parse(text) as { data: object }).data).toMatchObject({
     disputes: [{ disputeId: '4711', outcome: null, settledAt: null }],

@@ -1,4 +1,4 @@
-/** The one search of operators, and accounts as they see them: what each id leads to, in one world, and for whom. */
+/** The operators' search, and accounts as operators see them: what each id leads to, in one world, and for which role. */
 import { randomBytes } from 'node:crypto';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -170,20 +170,20 @@ async function plantOthers(purchase: string) {
                                             first_run_id, last_run_id, first_seen_at, last_seen_at, closed_at, closed_how)
     overriding system value
     values (900041, 'amount-differs', 'pay-1', ${purchase}, 'NGN', 5, now(), now(), 7, 7, now(), now(), now(), 'GONE'),
-           (900042, 'missing-in-ledger', 'pay-of-nobody', null, 'NGN', 5, now(), now(), 7, 7, now(), now(), now(), 'GONE')`.execute(
+           (900042, 'missing-in-ledger', 'pay-unknown', null, 'NGN', 5, now(), now(), 7, 7, now(), now(), now(), 'GONE')`.execute(
     books.owner,
   );
   return { batch, quote, unused, repair };
 }
 
-/** `<kind> <id> by <how>` of what is found. */
+/** `<kind> <id> by <how>` of each result. */
 async function found(text: string, role: Role = 'SUPPORT'): Promise<string[]> {
   const { items } = await search(deps, text, role);
   return items.map(({ kind, id, foundBy }) => `${kind} ${id} by ${foundBy}`);
 }
 
 describe('the search', () => {
-  it('finds purchases and fundings by whatever leads to them', async () => {
+  it('finds purchases and fundings by each of their ids', async () => {
     expect(await found(ids.purchase)).toEqual([`purchase ${ids.purchase} by id`]);
     expect(await found(ids.funding)).toEqual([`funding ${ids.funding} by id`]);
     expect(await found('pay-1')).toEqual([`purchase ${ids.purchase} by reference`]);
@@ -194,7 +194,7 @@ describe('the search', () => {
     expect(await found(ICCID)).toEqual(both.map((one) => `${one} by iccid`));
   });
 
-  it('finds a purchase by what the gateway and the supplier call it, and by what it was bought with', async () => {
+  it('finds a purchase by the ids of the gateway and the supplier, and by its batch or quote', async () => {
     for (const [text, by] of [
       ['4099260516', 'gateway id'],
       ['pay-1-back', 'refund'],
@@ -210,7 +210,7 @@ describe('the search', () => {
     expect(await found(ids.batch)).toEqual([`batch ${ids.batch} by id`, `purchase ${ids.purchase} by batch`]);
   });
 
-  it('finds endpoints, unused quotes, batch repairs, members and events of strangers', async () => {
+  it('finds endpoints, unused quotes, batch repairs, members and unmatched events', async () => {
     const titled = async (text: string) => {
       const { items } = await search(deps, text, 'SUPPORT');
       return items.map(({ kind, title, account }) => [kind, title, account?.accountId ?? null]);
@@ -225,16 +225,16 @@ describe('the search', () => {
     expect(await titled(ids.user)).toEqual([['member', 'Ada, ada.owner@private.example, OWNER', accountId]]);
   });
 
-  it('finds differences for those who may see them, and for nobody else', async () => {
+  it('finds differences for roles that may see them, and for no other', async () => {
     expect(await found('900041', 'FINANCE')).toEqual(['difference 900041 by id']);
-    expect(await found('pay-of-nobody', 'FINANCE')).toEqual(['difference 900042 by subject']);
-    // What has a purchase leads to that.
+    expect(await found('pay-unknown', 'FINANCE')).toEqual(['difference 900042 by subject']);
+    // A difference with a purchase leads to the purchase.
     expect(await found('pay-1', 'FINANCE')).toEqual([`purchase ${ids.purchase} by reference`]);
     for (const role of ['SUPPORT', 'OPERATIONS', 'ADMIN'] as const)
-      for (const text of ['900041', 'pay-of-nobody']) expect(await found(text, role), role).toEqual([]);
+      for (const text of ['900041', 'pay-unknown']) expect(await found(text, role), role).toEqual([]);
   });
 
-  it('finds messages about nothing, keys, requests and accounts, each with whose it is', async () => {
+  it('finds messages without a purchase, keys, requests and accounts, each with its account', async () => {
     expect(await found(ids.loose)).toEqual([`message ${ids.loose} by id`]);
     expect(await found(ids.key)).toEqual([`key ${ids.key} by id`]);
     expect(await found('request-1')).toEqual([
@@ -255,7 +255,7 @@ describe('the search', () => {
     );
   });
 
-  it('finds people for those who manage people, and for nobody else', async () => {
+  it('finds people for roles that manage people, and for no other', async () => {
     expect(await found(PERSON, 'ADMIN')).toEqual([`person ${PERSON} by id`]);
     expect(await found('Support@operator.example', 'ADMIN')).toEqual([`person ${PERSON} by name or e-mail`]);
     for (const role of ['SUPPORT', 'OPERATIONS', 'FINANCE'] as const)
@@ -267,7 +267,7 @@ describe('the search', () => {
     expect((await search(live, ids.key, 'SUPPORT')).items).toEqual([]);
   });
 
-  it('shows a batch also where it has more purchases than are shown', async () => {
+  it('shows a batch even if it has more purchases than are shown', async () => {
     const owner = `acc-${hex()}`;
     const batch = `batch-${hex()}`;
     await sql`
@@ -287,14 +287,14 @@ describe('the search', () => {
   });
 
   it.each(['', '%', '_', "'; drop table accounts", '\\', 'txn-', 'nothing'])(
-    'takes any text: %j',
+    'accepts any text: %j',
     async (text) => {
       const { items, isCut } = await search(deps, text, 'ADMIN');
       expect([items.length <= MOST_FOUND, isCut]).toEqual([true, false]);
     },
   );
 
-  it('reads no large table whole', async () => {
+  it('reads no large table completely', async () => {
     await fillTables(20_000);
     for (const text of ['r77', 'g77', 'b77', 'd77', 'o77', 'm77', `event-77`, '77']) {
       const { scans } = await explain(
@@ -323,7 +323,7 @@ describe('the search', () => {
       ]);
   });
 
-  it('has a word for every way', () => {
+  it('has a text for each way to find a result', () => {
     expect(new Set(FOUND_BY).size).toBe(FOUND_BY.length);
   });
 });
@@ -340,7 +340,7 @@ const MANY: ReadonlySet<string | undefined> = new Set([
   ],
 ]);
 
-/** So many rows of each table that grows with the purchases, as of a busy year in small. */
+/** The rows of each table that grows with the purchases, like a small version of a busy year. */
 async function fillTables(count: number): Promise<void> {
   const each = sql`generate_series(1, ${count}) i`;
   for (const rowsOfTable of [
@@ -376,7 +376,7 @@ async function fillTables(count: number): Promise<void> {
 }
 
 describe('accounts', () => {
-  it('are listed newest first, and found by a part of what they are called', async () => {
+  it('are listed newest first, and found by a part of their name', async () => {
     const all = await listAccounts(deps, { page: 1, limit: 10 });
     expect(all.items.map(({ id }) => id)).toEqual([other, accountId]);
     expect(all.items[0]).toMatchObject({ balance: { amountMinor: 0n, currency: 'NGN' }, disabledAt: null });
@@ -399,7 +399,7 @@ describe('accounts', () => {
     await expect(readAccount(deps, `acc-${hex()}`)).rejects.toMatchObject({ code: 'NOT_FOUND' });
   });
 
-  it('change with a reason on record, once', async () => {
+  it('are changed once, with a recorded reason', async () => {
     const change = {
       plan: 'ENTERPRISE',
       requestsPerMinute: 2_000,
@@ -448,7 +448,7 @@ describe('accounts', () => {
 });
 
 describe('the overview', () => {
-  it('counts all that is stuck, with the oldest of each class, and leaves out what the role may not see', async () => {
+  it('counts all stuck items, with the oldest of each class, and leaves out what the role may not see', async () => {
     for (let i = 0; i < 150; i += 1)
       await rows.purchase({
         attention_reason: 'SUPPLIER_OUTCOME_UNKNOWN',
@@ -477,7 +477,7 @@ describe('the overview', () => {
     expect((await overview('ADMIN')).differences).toBeNull();
   });
 
-  it('asks again for what money waits for where it could not be read', async () => {
+  it('queries the waiting money again after a failed query', async () => {
     let asked = 0;
     const waiting = () => {
       asked += 1;

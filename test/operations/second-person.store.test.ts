@@ -1,4 +1,4 @@
-// When an action needs a second person, and who is one: sums of a day however many ask at once, and people who had a hand in each other's access.
+// When an action needs a second person, and who counts as one: sums of a day with many requests at once, and people who gave each other access.
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
@@ -11,13 +11,13 @@ import { NO_LIMITS } from '../support/facts.ts';
 const books = usePaymentBooks();
 const HOUR_MS = 3_600_000;
 const PARTS = 100;
-/** As many as the pool of these books has connections. */
+/** The number of connections in the pool of these books. */
 const AT_ONCE = 10;
 
 /** Paid and delivered for USD 12.50. */
 async function delivered(accountId?: string): Promise<string> {
   const payer = await books.payer(accountId === undefined ? {} : { accountId });
-  await books.look(payer);
+  await books.bookCheck(payer);
   await settlePurchase(books.world, payer.transactionId);
   return payer.transactionId;
 }
@@ -52,7 +52,7 @@ async function gift({ transactionId, by, amountMinor, limits, now = new Date() }
   return { moveId, begun };
 }
 
-/** How often each outcome came, with AT_ONCE requests running at any time. */
+/** The count of each outcome, with AT_ONCE requests running at any time. */
 async function askedAtOnce(ask: (nth: number) => ReturnType<typeof gift>): Promise<Record<string, number>> {
   const counts: Record<string, number> = {};
   let next = 0;
@@ -72,7 +72,7 @@ describe('a day’s sum', () => {
   const perPersonDay = { ...NO_LIMITS, perPersonDay: { USD: 500n } };
   const perAccountDay = { ...NO_LIMITS, perAccountDay: { USD: 500n } };
 
-  it(`of one person lets through exactly the limit, split into ${PARTS} over accounts, ${AT_ONCE} at once`, async () => {
+  it(`of one person allows exactly the limit, split into ${PARTS} over accounts, ${AT_ONCE} at once`, async () => {
     const purchases = [await delivered(), await delivered()];
     const by = newName();
     const counts = await askedAtOnce((nth) =>
@@ -86,7 +86,7 @@ describe('a day’s sum', () => {
     expect(counts).toEqual(HALF_AND_HALF);
   });
 
-  it(`of one account lets through exactly the limit, asked for by ${PARTS} people, ${AT_ONCE} at once`, async () => {
+  it(`of one account allows exactly the limit, requested by ${PARTS} people, ${AT_ONCE} at once`, async () => {
     const transactionId = await delivered();
     const counts = await askedAtOnce(() =>
       gift({ transactionId, by: newName(), amountMinor: 10n, limits: perAccountDay }),
@@ -94,7 +94,7 @@ describe('a day’s sum', () => {
     expect(counts).toEqual(HALF_AND_HALF);
   });
 
-  it('rolls: what was moved a day ago does not count', async () => {
+  it('covers 24 hours: older actions do not count', async () => {
     const transactionId = await delivered();
     const by = newName();
     const ask = (amountMinor: bigint, afterMs: number) =>
@@ -110,7 +110,7 @@ describe('a day’s sum', () => {
     expect((await ask(1n, 25 * HOUR_MS)).begun.outcome).toBe('go');
   });
 
-  it('counts what had no second person: neither what was approved nor what waits or was declined', async () => {
+  it('counts actions without a second person: not those approved, waiting or declined', async () => {
     const transactionId = await delivered();
     const by = newName();
     const ask = (amountMinor: bigint) => gift({ transactionId, by, amountMinor, limits: perPersonDay });
@@ -148,13 +148,13 @@ describe('a day’s sum', () => {
 describe('a second person', () => {
   const always = { ...NO_LIMITS, perAction: { USD: 1n } };
 
-  /** On record: who gave this person access, who confirmed it, and when. */
+  /** Records who gave this person access, who confirmed it, and when. */
   async function given(email: string, by: readonly [string, string | null], hoursAgo: number): Promise<void> {
     const personId = `person-${randomUUID().replaceAll('-', '')}`;
     const at = new Date(Date.now() - hoursAgo * HOUR_MS);
     await sql`
       insert into accounts.people (id, email, name, role, password_hash)
-      values (${personId}, ${email}, 'Somebody', 'FINANCE', 'scrypt$none')
+      values (${personId}, ${email}, 'A person', 'FINANCE', 'scrypt$none')
       on conflict (email) do nothing`.execute(books.owner);
     await sql`
       insert into accounts.access_grants (person_id, email, role, given_by, given_at, confirmed_by, confirmed_at)
@@ -176,9 +176,9 @@ describe('a second person', () => {
 
   const admin = () => newName();
   it.each<[string, (asker: string, approver: string) => Promise<void>]>([
-    ['was made or reset by the one who asks', (asker, approver) => given(approver, [asker, null], 23)],
-    ['was confirmed by the one who asks', (asker, approver) => given(approver, [admin(), asker], 23)],
-    ['made the one who asks', (asker, approver) => given(asker, [approver, null], 23)],
+    ['was made or reset by the requester', (asker, approver) => given(approver, [asker, null], 23)],
+    ['was confirmed by the requester', (asker, approver) => given(approver, [admin(), asker], 23)],
+    ['made the requester', (asker, approver) => given(asker, [approver, null], 23)],
     [
       'was made by the same administrator, however the name was typed',
       async (asker, approver) => {
@@ -187,7 +187,7 @@ describe('a second person', () => {
         await given(approver, [admin(), ` ${by.toUpperCase()}`], 1);
       },
     ],
-  ])('is none for a day who %s', async (_how, prepare) => {
+  ])('does not count as one for a day if the person %s', async (_how, prepare) => {
     const [asker, approver] = [newName(), newName()];
     await prepare(asker, approver);
     expect(await approval(asker, approver)).toBe('NOT_INDEPENDENT');
@@ -195,7 +195,7 @@ describe('a second person', () => {
     expect(await approval(asker, newName())).toBe('go');
   });
 
-  it('is one again after a day, and at once where different administrators made them', async () => {
+  it('counts again after a day, and at once where different administrators gave access', async () => {
     const [asker, approver, other] = [newName(), newName(), newName()];
     const by = admin();
     await given(asker, [by, admin()], 1);
@@ -205,7 +205,7 @@ describe('a second person', () => {
     expect(await approval(asker, other)).toBe('go');
   });
 
-  it('that is none may still decline', async () => {
+  it('may decline without counting as one', async () => {
     const [asker, approver] = [newName(), newName()];
     await given(approver, [asker, null], 1);
     const { moveId } = await gift({

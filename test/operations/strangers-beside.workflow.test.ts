@@ -1,4 +1,4 @@
-// Somebody who reaches Temporal, at the queues beside purchases: reconciliation, batches, e-mails and webhooks that are begun by hand. Nothing moves, and
+// A stranger who reaches Temporal starts reconciliations, batches, e-mails and webhooks by hand. Nothing moves, and
 // nothing is sent to an address that is not in our rows.
 import { randomBytes, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -45,7 +45,7 @@ afterAll(async () => {
 
 const raised = (what: string) => alarms(stack.workerAdminUrl(), what);
 
-describe('a reconciliation that is begun by hand', () => {
+describe('a reconciliation that is started by hand', () => {
   const askedBy = async (runKey: string) =>
     (
       await stack.owner
@@ -55,28 +55,25 @@ describe('a reconciliation that is begun by hand', () => {
         .executeTakeFirstOrThrow()
     ).asked_by;
 
-  it.each(['workflow', 'activity'])(
-    'by %s puts nobody’s name on record, and raises an alarm',
-    async (how) => {
-      const runKey = `reconcile-${randomUUID()}`;
-      const before = await raised('reconciliation');
-      const input = { askedBy: 'ada@simway.example' };
-      await (how === 'workflow'
-        ? (await stranger.start(RECONCILE_WORKFLOW, runKey, input, OPS_QUEUE)).result()
-        : stranger.schedule(OPS_QUEUE, 'reconcile', { ...input, runKey }));
-      expect(await askedBy(runKey)).toBe('unverified');
-      expect(await raised('reconciliation')).toBeGreaterThan(before);
-    },
-  );
+  it.each(['workflow', 'activity'])('by %s records no author, and raises an alarm', async (how) => {
+    const runKey = `reconcile-${randomUUID()}`;
+    const before = await raised('reconciliation');
+    const input = { askedBy: 'ada@simway.example' };
+    await (how === 'workflow'
+      ? (await stranger.start(RECONCILE_WORKFLOW, runKey, input, OPS_QUEUE)).result()
+      : stranger.schedule(OPS_QUEUE, 'reconcile', { ...input, runKey }));
+    expect(await askedBy(runKey)).toBe('unverified');
+    expect(await raised('reconciliation')).toBeGreaterThan(before);
+  });
 });
 
-describe('a batch that is begun by hand', () => {
+describe('a batch that is started by hand', () => {
   it.each(['workflow', 'activity'])(
-    'by %s buys nothing where none is on record, and raises an alarm',
+    'by %s buys nothing without a recorded batch, and raises an alarm',
     async (how) => {
       const balance = await buyer.balanceMinor();
       const batchId = makeId('batch', randomBytes(16).toString('hex'));
-      // What it says beside the id is believed by nobody.
+      // Only its id is used; the rest of its input is ignored.
       const rows = [
         { packageCode: 'SIM-OK', accountId: buyer.account.accountId, priceMinor: '1', email: ADDRESS },
       ];
@@ -92,7 +89,7 @@ describe('a batch that is begun by hand', () => {
     },
   );
 
-  it('buys each row of one on record once, and sends links only to the addresses on record', async () => {
+  it('buys each row of a recorded batch once, and sends links only to the recorded addresses', async () => {
     const balance = await buyer.balanceMinor();
     const traveller = `${randomUUID()}@traveller.example`;
     const ordered = await stack.call('POST', '/api/esim/orders/batch', {
@@ -124,7 +121,7 @@ describe('a batch that is begun by hand', () => {
 describe('a message that is sent by hand', () => {
   const madeUp = () => makeId('message', randomBytes(16).toString('hex'));
 
-  it.each(['workflow', 'activity'])('by %s goes nowhere where none is on record', async (how) => {
+  it.each(['workflow', 'activity'])('by %s is not sent without a recorded one', async (how) => {
     const messageId = madeUp();
     const address = { url: inbox.url, body: '{}', endpoint: { url: inbox.url } };
     const ended = await (how === 'workflow'
@@ -136,7 +133,7 @@ describe('a message that is sent by hand', () => {
     expect(inbox.letters).toEqual([]);
   });
 
-  it('goes only to the endpoint on its row, and once', async () => {
+  it('is sent only to the endpoint in its row, and once', async () => {
     const listener = await receiver.listen(stack, buyer.account);
     const [messageId = ''] = await deliveries.write(buyer.account, listener);
     const address = { url: inbox.url, endpoint: { url: inbox.url } };
@@ -154,7 +151,7 @@ describe('a message that is sent by hand', () => {
     );
   });
 
-  it('no notice is sent to an address that is not on record', async () => {
+  it('is never a notice to an address that is not recorded', async () => {
     const before = mail.mails.length;
     await stranger.schedule(OPS_QUEUE, 'sendNotices', { to: ADDRESS });
     expect(mail.mails.slice(before)).toEqual([]);

@@ -1,5 +1,5 @@
-// Somebody reaches Temporal and nothing else: workflows started by hand, updates sent by hand, activities scheduled with lies, tasks taken in our
-// place. Nothing moves, and an alarm is raised.
+// A stranger who reaches Temporal starts workflows by hand, sends updates, schedules activities with false input, and takes tasks from our
+// workers. Nothing moves, and an alarm is raised.
 import { randomBytes } from 'node:crypto';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { runWorker } from '../../src/cli/processes/worker.ts';
@@ -46,7 +46,7 @@ afterAll(async () => {
   await stranger.close();
 });
 
-/** Held, taken by the supplier, and never answered. */
+/** Held, accepted by the supplier, and never answered. */
 async function inDoubt(more: Partial<Order> = {}): Promise<string> {
   await stack.faults({ loseAnswer: 1 });
   const { transactionId } = await harness.purchase({ account: buyer.account, timings: RARELY, ...more });
@@ -87,7 +87,7 @@ const rowsAbout = async (transactionId: string): Promise<number> => {
   return (await Promise.all(counts)).reduce((sum, { count }) => sum + Number(count), 0);
 };
 
-/** As the door would send it. */
+/** As the API would send it. */
 const requestFor = (transactionId: string, move: string, more: object = {}) => {
   const moveId = makeId('move', randomBytes(16).toString('hex'));
   return {
@@ -104,7 +104,7 @@ const requestFor = (transactionId: string, move: string, more: object = {}) => {
 const NOT_ASKED = { outcome: 'refused', code: 'NOT_ASKED' };
 
 describe('a workflow that is started by hand', () => {
-  it('buys nothing at a price of its own', async () => {
+  it('does not buy at a price of its own', async () => {
     const input = harness.inputFor({ account: buyer.account, priceMinor: '1' });
     const ended = await expectAlarm('purchase', () => runPurchase(input));
     expect(ended).toEqual({ status: 'FAILED', reason: 'NOT_VERIFIED' });
@@ -112,7 +112,7 @@ describe('a workflow that is started by hand', () => {
     expect(await stack.supplierOrders(input.transactionId)).toEqual([]);
   });
 
-  it('buys nothing with what our API signed for another price', async () => {
+  it('does not buy with an input that our API signed for another price', async () => {
     const { input } = await harness.purchase({ account: buyer.account });
     const { input: sent } = await signedInputOf(input.transactionId);
     const cheap = { ...sent, transactionId: newTransactionId(), quote: { ...input.quote, priceMinor: '1' } };
@@ -121,7 +121,7 @@ describe('a workflow that is started by hand', () => {
     expect(await rowsAbout(cheap.transactionId)).toBe(0);
   });
 
-  it('opens nothing that was refused, though it is signed and the wallet has the money by now', async () => {
+  it('does not open a purchase that was refused, even if it is signed and the wallet has the money by now', async () => {
     const poor = await newBuyer(stack, { fundsMinor: 0n });
     const { transactionId, answer } = await harness.purchase({ account: poor.account });
     expect(answer).toMatchObject({ status: 'REFUSED', refusal: { reason: 'INSUFFICIENT_BALANCE' } });
@@ -132,7 +132,7 @@ describe('a workflow that is started by hand', () => {
     const raised = () => alarms(stack.workerAdminUrl(), 'purchase');
     const before = await raised();
     let sent = 0;
-    // A second run of our own step is no attack: only what begins a while after the refusal is.
+    // A second run of our own step is no attack: only a start some time after the refusal is.
     await until(
       async () => {
         sent += 1;
@@ -151,7 +151,7 @@ describe('a workflow that is started by hand', () => {
     expect(await stack.supplierOrders(transactionId)).toEqual([]);
   });
 
-  it('credits no wallet with more than was charged', async () => {
+  it('does not credit a wallet with more than was charged', async () => {
     const { transactionId, timings, requestId } = harness.inputFor({ account: buyer.account });
     const input: FundingInput = {
       transactionId,
@@ -166,7 +166,7 @@ describe('a workflow that is started by hand', () => {
     const ended = await expectAlarm('funding', async () => {
       const handle = await stranger.start('fundWallet', transactionId, input);
       const run = handle.result();
-      // Where it opens a payment, that one is paid.
+      // If it opens a payment, that payment is paid.
       const hasEnded = run.then(() => true);
       await until(
         async () => (await pay(transactionId)) || Promise.race([hasEnded, Promise.resolve(false)]),
@@ -179,7 +179,7 @@ describe('a workflow that is started by hand', () => {
     expect(await rowsAbout(transactionId)).toBe(0);
   });
 
-  it('delivers nothing that its row says is unpaid, whatever its input says', async () => {
+  it('does not deliver what its row says is unpaid, whatever its input says', async () => {
     const transactionId = await unpaid();
     await stack.temporal.workflow.getHandle(transactionId).terminate('a stranger');
     const fromWallet = harness.inputFor({ account: buyer.account, timings: RARELY, priceMinor: '1' });
@@ -202,7 +202,7 @@ describe('a workflow that is started by hand', () => {
   it.each([
     ['an account', { accountId: 'acc-other' }],
     ['an amount', { amountMinor: '100000000' }],
-  ])('funds nothing with %s that is not on its row', async (_what, madeUp) => {
+  ])('does not fund a wallet with %s that is not in its row', async (_what, madeUp) => {
     const { transactionId } = await fundOutside(stack, buyer.account, { amount: 5, method: 'CARD' });
     const { input } = await signedInputOf(transactionId);
     await stack.temporal.workflow.getHandle(transactionId).terminate('a stranger');
@@ -229,7 +229,7 @@ describe('a workflow that is started by hand', () => {
 });
 
 describe('an operator action that is sent by hand', () => {
-  it('marks nothing as paid', async () => {
+  it('does not mark a payment as paid', async () => {
     const transactionId = await unpaid();
     const rows = await rowsAbout(transactionId);
     const request = requestFor(transactionId, 'mark-paid');
@@ -243,7 +243,7 @@ describe('an operator action that is sent by hand', () => {
     await untilStatus(stack, transactionId, 'SUCCESS');
   });
 
-  it('raises an alarm even where its state does not allow it; an action on record raises none', async () => {
+  it('raises an alarm even when the state does not allow it; a recorded action raises none', async () => {
     const transactionId = await inDoubt();
     const request = requestFor(transactionId, 'mark-paid');
     const refusal = await expectAlarm('action', () => stranger.update(transactionId, 'move', request));
@@ -257,48 +257,54 @@ describe('an operator action that is sent by hand', () => {
     const onRecord = requestFor(other, 'mark-paid', { moveId: (await operator.listFor(other))[0]?.moveId });
     await stranger.update(other, 'move', onRecord);
     expect(await alarms(stack.workerAdminUrl(), 'action')).toBe(before);
-    // Of another purchase.
+    // Recorded for another purchase.
     const elsewhere = requestFor(other, 'mark-paid', { moveId: asked?.moveId });
     await expectAlarm('action', () => stranger.update(other, 'move', elsewhere));
     expect(await operator.act(other, 'look-at-supplier')).toMatchObject({ did: 'delivered' });
     await untilStatus(stack, other, 'SUCCESS');
   });
 
-  it.each(['credit-wallet', 'cancel', 'deliver-other'])('does no %s while it is delivered', async (move) => {
-    const transactionId = await inDoubt();
-    const request = requestFor(transactionId, move);
-    expect(await expectAlarm('action', () => stranger.update(transactionId, 'move', request))).toMatchObject(
-      NOT_ASKED,
-    );
-    expect(await holdOf(stack, transactionId)).toBe('HELD');
-    expect(await operator.act(transactionId, 'look-at-supplier')).toMatchObject({ did: 'delivered' });
-    await untilStatus(stack, transactionId, 'SUCCESS');
-  });
+  it.each(['credit-wallet', 'cancel', 'deliver-other'])(
+    'has no effect as %s during delivery',
+    async (move) => {
+      const transactionId = await inDoubt();
+      const request = requestFor(transactionId, move);
+      expect(
+        await expectAlarm('action', () => stranger.update(transactionId, 'move', request)),
+      ).toMatchObject(NOT_ASKED);
+      expect(await holdOf(stack, transactionId)).toBe('HELD');
+      expect(await operator.act(transactionId, 'look-at-supplier')).toMatchObject({ did: 'delivered' });
+      await untilStatus(stack, transactionId, 'SUCCESS');
+    },
+  );
 
-  it.each(['credit-wallet', 'refund-to-source'])('does no %s after it is closed', async (move) => {
-    const transactionId =
-      move === 'credit-wallet' ? await delivered() : (await paidByCard(await unpaid())).transactionId;
-    const rows = await rowsAbout(transactionId);
-    const workflowId = `after-${transactionId}`;
-    const timings = { refundLookFirstMs: 100, refundLookMaxMs: 400 };
-    const after = await stranger.start('afterClosing', workflowId, {
-      transactionId,
-      purpose: 'purchase',
-      isFromOutside: true,
-      timings,
-    });
-    const request = requestFor(transactionId, move, { goodwill: true });
-    expect(await expectAlarm('action', () => stranger.update(workflowId, 'move', request))).toMatchObject(
-      NOT_ASKED,
-    );
-    await after.result();
-    expect(await rowsAbout(transactionId)).toBe(rows);
-  });
+  it.each(['credit-wallet', 'refund-to-source'])(
+    'has no effect as %s after the purchase is closed',
+    async (move) => {
+      const transactionId =
+        move === 'credit-wallet' ? await delivered() : (await paidByCard(await unpaid())).transactionId;
+      const rows = await rowsAbout(transactionId);
+      const workflowId = `after-${transactionId}`;
+      const timings = { refundLookFirstMs: 100, refundLookMaxMs: 400 };
+      const after = await stranger.start('afterClosing', workflowId, {
+        transactionId,
+        purpose: 'purchase',
+        isFromOutside: true,
+        timings,
+      });
+      const request = requestFor(transactionId, move, { goodwill: true });
+      expect(await expectAlarm('action', () => stranger.update(workflowId, 'move', request))).toMatchObject(
+        NOT_ASKED,
+      );
+      await after.result();
+      expect(await rowsAbout(transactionId)).toBe(rows);
+    },
+  );
 
-  it('does not carry an action of one purchase over to another', async () => {
+  it('does not act on another purchase than the recorded one', async () => {
     const one = await inDoubt();
     const other = await inDoubt();
-    // Asked for, and its workflow cannot be asked.
+    // Recorded, while its workflow cannot be reached.
     await stack.stopWorker();
     const asked = operator.act(one, 'cancel');
     const row = await until(
@@ -319,7 +325,7 @@ describe('an operator action that is sent by hand', () => {
 });
 
 describe('an activity that is scheduled by hand', () => {
-  it('gives no money back: it runs only inside our own workflows', async () => {
+  it('does not return money: it runs only inside our own workflows', async () => {
     const transactionId = await inDoubt();
     const refusal = { reason: 'OUT_OF_STOCK', detail: 'a lie' };
     const answer = await expectAlarm('step', () =>
@@ -331,7 +337,7 @@ describe('an activity that is scheduled by hand', () => {
     await untilStatus(stack, transactionId, 'SUCCESS');
   });
 
-  it('opens no payment that our rows do not know, and charges what they say', async () => {
+  it('does not open an unknown payment, and charges what our rows say', async () => {
     const made = {
       purpose: 'funding',
       accountId: buyer.account.accountId,
@@ -366,7 +372,7 @@ describe('an activity that is scheduled by hand', () => {
   it.each([
     ['withdrawForMove', [true, 0]],
     ['withdrawOrder', []],
-  ] as const)('cancels no order that nobody wants cancelled: %s', async (step, more) => {
+  ] as const)('does not cancel an order without a recorded reason: %s', async (step, more) => {
     const transactionId = await inDoubt({ timings: { ...RARELY, doubtMs: 300 } });
     await expectAlarm('withdrawal', () => stranger.schedule(SUPPLIER_QUEUE, step, transactionId, ...more));
     expect(await findPurchaseRow(stack, transactionId)).toMatchObject({ withdrawing_since: null });
@@ -376,7 +382,7 @@ describe('an activity that is scheduled by hand', () => {
     await untilStatus(stack, transactionId, 'SUCCESS');
   });
 
-  it('forgets no order that may still arrive, however short it says that takes', async () => {
+  it('does not give up an order that may still arrive, however short a time it names', async () => {
     await stack.faults({ loseAnswer: 1, allocationMs: 60_000 });
     const timings = { ...RARELY, doubtMs: 600_000 };
     const { transactionId } = await harness.purchase({ account: buyer.account, timings });
@@ -393,8 +399,8 @@ describe('an activity that is scheduled by hand', () => {
   });
 });
 
-describe('a task that a stranger takes in our place', () => {
-  it('gives no money back for a refusal that the supplier never gave', async () => {
+describe('a task that a stranger takes from our worker', () => {
+  it('does not return money for a refusal that the supplier never gave', async () => {
     const refusal = { reason: 'OUT_OF_STOCK', detail: 'a lie' };
     const lie = { outcome: 'refused', refusal, catalogueIsOld: false, afterDoubt: false, asks: 1 };
     const transactionId = await withLiesOn(
@@ -414,7 +420,7 @@ describe('a task that a stranger takes in our place', () => {
     expect(await untilClosed(stack, transactionId)).toMatchObject({ status: 'SUCCESS' });
   });
 
-  it('orders nothing for a payment that never came, and delivers once it has come', async () => {
+  it('does not lead to an order without a payment; the purchase is delivered once it is paid', async () => {
     const timings = { ...ANXIOUS, checkoutMs: 600_000 };
     const order = { account: buyer.account, paidBy: 'CARD', timings } as const;
     const { transactionId } = await harness.purchase(order);
@@ -440,7 +446,7 @@ describe('a task that a stranger takes in our place', () => {
     expect(await stack.supplierOrders(transactionId)).toHaveLength(1);
   });
 
-  it('charges nothing for a delivery that never was; a replay from the stuck list delivers it', async () => {
+  it('does not charge for a delivery that never happened; a replay from the stuck list delivers it', async () => {
     const lie = { outcome: 'delivered', iccid: '8900000000000000001' };
     const transactionId = await withLiesOn('supplier', { deliver: () => Promise.resolve(lie) }, async () => {
       await stack.faults({ loseAnswer: 1 });
@@ -464,7 +470,7 @@ describe('a task that a stranger takes in our place', () => {
     expect(await stuckAs(transactionId)).toEqual([]);
   });
 
-  it('closes no payment before its time, though the answer to opening it says that it is over', async () => {
+  it('does not close a payment early, even if it answers that the payment is over', async () => {
     const timings = { ...RARELY, checkoutMs: 600_000 };
     const order = { account: buyer.account, paidBy: 'CARD', timings } as const;
     const { transactionId } = await harness.purchase(order);
@@ -487,7 +493,7 @@ describe('a task that a stranger takes in our place', () => {
   });
 });
 
-/** Our worker serves every queue but one. There a stranger answers, until `scene` has ended; `raised` counts our worker's alarms. */
+/** Our worker serves every queue but one. There a stranger answers until `scene` has ended; `raised` counts our worker's alarms. */
 async function withLiesOn<T>(
   queue: keyof typeof VENDOR_QUEUES,
   lies: object,
@@ -509,7 +515,7 @@ async function withLiesOn<T>(
 const untilRaised = (raised: () => Promise<number>) =>
   until(raised, (count) => count > 0, { what: 'the alarm' });
 
-/** As what the stuck list shows it, two minutes from now. */
+/** As the stuck list shows it two minutes from now. */
 async function stuckAs(transactionId: string): Promise<string[]> {
   const clock = { now: () => new Date(Date.now() + 120_000) };
   const { items } = await findStuck(
@@ -537,7 +543,7 @@ async function paidByCard(transactionId: string): Promise<{ transactionId: strin
   return { transactionId };
 }
 
-/** What is in Temporal for everybody to read who reaches it. */
+/** Everything that a reader of Temporal can see. */
 async function signedInputOf(transactionId: string): Promise<{ input: object }> {
   const { events } = await stack.temporal.workflow.getHandle(transactionId).fetchHistory();
   const [payload] = events?.[0]?.workflowExecutionStartedEventAttributes?.input?.payloads ?? [];

@@ -1,4 +1,4 @@
-/** The stuck list on tables of a million purchases: it reads what is open, flagged or unapplied, through its own small indexes, and nothing else. */
+/** The stuck list on tables of a million purchases: it reads open, flagged or unapplied rows, through their small indexes, and no others. */
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { stuckLimits } from '../../src/operations/stuck-rules.ts';
@@ -10,7 +10,7 @@ import { size } from '../support/size.ts';
 import { ago, HOUR, NOW, rowsOf } from './stuck.support.ts';
 
 const CLOSED = size({ ci: 20_000, prove: 1_000_000 });
-/** Open and healthy, or flagged: what the list may read, however many are closed. */
+/** Open and healthy, or flagged: the rows that the list may read, however many are closed. */
 const OPEN = 200;
 const FLAGGED = 50;
 const limits = stuckLimits({ attentionAfterMs: 600_000, openChargeForMs: 600_000 });
@@ -62,7 +62,7 @@ async function closedPurchases(owner: WorldDb): Promise<void> {
   );
   await sql`
     insert into gateway_events (gateway, event_key, type, about, reference, received_at, applied_at, note)
-    select 'paystack', 'k' || i, 'charge.success', 'charge', 't' || i, ${at}, ${at}, 'looked at' from ${many}`.execute(
+    select 'paystack', 'k' || i, 'charge.success', 'charge', 't' || i, ${at}, ${at}, 'checked' from ${many}`.execute(
     owner,
   );
   await sql`
@@ -82,14 +82,14 @@ async function planOf(
   };
 }
 
-/** Small whatever the shop sells: reading them whole is no harm. */
+/** Tables that stay small, so a full read is fine. */
 const SMALL = /^Seq Scan (webhook_endpoints|operator_moves|fundings|purchase_events|gateway_windows)$/;
 
 it.each([
   ['the stuck list', findStuckRows, FLAGGED],
   ['what is open', findOpenRows, OPEN],
 ] as const)(
-  `reads no table of closed purchases for %s, with ${CLOSED} of them`,
+  `the stuck list reads no table of closed purchases for %s, with ${CLOSED} of them`,
   async (_name, find, most) => {
     const { scans, rowsRead } = await planOf(async (db) => {
       const found = await find(db, query);

@@ -1,4 +1,4 @@
-/** The stuck list's statement: what each kind of stuck looks like in rows, beside the same rows in good health. */
+/** The stuck list's statement: the rows of each kind of stuck purchase, next to healthy ones. */
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { findStuck, type StuckFilter, type StuckList } from '../../src/operations/stuck.ts';
 import { STUCK_CLASSES, stuckLimits, type StuckClass } from '../../src/operations/stuck-rules.ts';
@@ -42,7 +42,7 @@ beforeEach(() => {
 });
 
 describe('an open purchase', () => {
-  it('is listed by what it needs a person for', async () => {
+  it('is listed by its reason for attention', async () => {
     const needing = async (reason: string): Promise<string[]> => {
       const id = await rows.purchase(flagged(reason));
       await rows.hold(id);
@@ -58,7 +58,7 @@ describe('an open purchase', () => {
     expect(await needing('A_REASON_OF_TOMORROW')).toEqual(['needs-attention: A_REASON_OF_TOMORROW']);
   });
 
-  it('is listed once its time to be delivered is over, though nobody was called', async () => {
+  it('is listed once its time for delivery is over, even without an alert', async () => {
     const [healthy, late] = [await rows.purchase(), await rows.purchase()];
     await rows.hold(healthy, { created_at: ago(19) });
     await rows.hold(late, { created_at: ago(21) });
@@ -66,13 +66,13 @@ describe('an open purchase', () => {
     expect(await listed(late)).toEqual(['paid-not-delivered: NOT_DELIVERED_IN_TIME']);
   });
 
-  it('is listed once, however old its hold is when a person was called', async () => {
+  it('is listed once, however old its hold is, when it needs attention', async () => {
     const id = await rows.purchase(flagged('SUPPLIER_OUTCOME_UNKNOWN', 60));
     await rows.hold(id, { created_at: ago(80) });
     expect(await listed(id)).toEqual(['supplier-unknown: SUPPLIER_OUTCOME_UNKNOWN']);
   });
 
-  it('is listed twice where its money is claimed and it is not delivered: two causes', async () => {
+  it('is listed twice when its money is claimed and it is not delivered: two causes', async () => {
     const id = await rows.purchase(flagged('PAYMENT_DISPUTED', 10));
     await rows.hold(id, { created_at: ago(60) });
     expect(await listed(id)).toEqual([
@@ -81,7 +81,7 @@ describe('an open purchase', () => {
     ]);
   });
 
-  it('that waits for money is no matter before its time is over, and not for ten minutes more', async () => {
+  it('that waits for money is not listed before its time is over, nor for ten minutes more', async () => {
     const waiting = async (expiresMinutesAgo: number, createdMinutesAgo: number): Promise<string> => {
       const id = await rows.purchase({
         payment_method: 'CARD',
@@ -96,7 +96,7 @@ describe('an open purchase', () => {
     expect(await listed(await waiting(11, DAY))).toEqual(['charge-unknown: NOT_CLOSED_IN_TIME']);
   });
 
-  it('that nobody could pay is one once opening it is over', async () => {
+  it('that could never be paid is listed once the time to open it is over', async () => {
     const open = (minutes: number) =>
       rows.purchase({ payment_method: 'CARD', status: 'PENDING', created_at: ago(minutes) });
     const [without, asked, fresh] = [await open(21), await open(21), await open(19)];
@@ -106,7 +106,7 @@ describe('an open purchase', () => {
     expect(await listed(fresh)).toEqual([]);
   });
 
-  it('whose gateway does not say is one at once, and only once', async () => {
+  it('without an answer by its gateway is listed at once, and only once', async () => {
     const id = await rows.purchase({
       payment_method: 'CARD',
       status: 'PENDING',
@@ -117,7 +117,7 @@ describe('an open purchase', () => {
     expect(await listed(id)).toEqual(['charge-unknown: GATEWAY_OUTCOME_UNKNOWN']);
   });
 
-  it('that no workflow carries is listed as that alone, claims on its money beside it', async () => {
+  it('without a workflow is listed for that only, apart from claims on its money', async () => {
     const [one, claimed, closed] = [
       await rows.purchase({ created_at: ago(5), ...flagged('SUPPLIER_OUTCOME_UNKNOWN') }),
       await rows.purchase({ created_at: ago(5), ...flagged('PAYMENT_REVERSED') }),
@@ -126,7 +126,7 @@ describe('an open purchase', () => {
     await rows.hold(one, { created_at: ago(60) });
     await rows.hold(claimed, { created_at: ago(60) });
     await rows.hold(closed, { status: 'POSTED' });
-    // One that was closed while Temporal was asked is in its answer, and in no list.
+    // One that closes during the query of Temporal is in its answer, and in no list.
     gone = new Set([one, claimed, closed]);
     expect(await listed(one)).toEqual(['workflow-gone: SUPPLIER_OUTCOME_UNKNOWN']);
     expect(await listed(claimed)).toEqual([
@@ -137,7 +137,7 @@ describe('an open purchase', () => {
     expect(askedAbout).not.toContain(closed);
   });
 
-  it('is asked about at Temporal once it is a minute old', async () => {
+  it('is looked up in Temporal once it is a minute old', async () => {
     const [fresh, older] = [
       await rows.purchase({ created_at: ago(0.5) }),
       await rows.purchase({ created_at: ago(1.5) }),
@@ -162,7 +162,7 @@ describe('a closed purchase', () => {
     expect(await listed(id)).toEqual([]);
   });
 
-  it('is listed for a claim on its money, and for a charge that the gateway leaves open', async () => {
+  it('is listed for a claim on its money, and for a charge that the gateway left open', async () => {
     const of = (reason: string) => rows.purchase({ status: 'SUCCESS', ...flagged(reason) });
     expect(await listed(await of('PAYMENT_DISPUTED'))).toEqual(['payment-disputed: PAYMENT_DISPUTED']);
     expect(await listed(await of('PAYMENT_REVERSED'))).toEqual(['payment-reversed: PAYMENT_REVERSED']);
@@ -177,11 +177,11 @@ describe('a closed purchase', () => {
     };
     expect(await held('SUCCESS')).toEqual(['hold-too-old: PURCHASE_SUCCESS']);
     expect(await held('FAILED')).toEqual(['hold-too-old: PURCHASE_FAILED']);
-    await rows.hold('txn-nobody', { created_at: ago(30) });
-    expect(await listed('txn-nobody')).toEqual(['hold-too-old: PURCHASE_ABSENT']);
+    await rows.hold('txn-unknown', { created_at: ago(30) });
+    expect(await listed('txn-unknown')).toEqual(['hold-too-old: PURCHASE_ABSENT']);
   });
 
-  it('is watched for late money quietly, and listed when nobody reads the gateway’s list and nobody looks', async () => {
+  it('is watched for late money without being listed, and listed when neither the gateway’s list nor the payment is read', async () => {
     const abandoned = async (openedMinutesAgo: number, lookedMinutesAgo: number | null): Promise<string> => {
       const opened = { created_at: ago(openedMinutesAgo) };
       const id = await rows.purchase({
@@ -210,7 +210,7 @@ describe('a closed purchase', () => {
     expect(await listed(await abandoned(4 * DAY + 2 * 60, null)), 'the sweep has some hours').toEqual([]);
   });
 
-  it('is listed while its refund takes longer than refunds take, once, by the amount of all', async () => {
+  it('is listed once with the total when its refund takes longer than usual', async () => {
     const refunding = async (
       status: 'DUE' | 'ASKED' | 'PENDING' | 'NEEDS_ATTENTION' | 'STUCK',
       age: number,
@@ -243,7 +243,7 @@ describe('a closed purchase', () => {
 });
 
 describe('a funding', () => {
-  it('is listed as one, and a healthy one is not', async () => {
+  it('is listed as a funding, and a healthy one is not listed', async () => {
     const unknown = await rows.funding({ created_at: ago(2 * DAY), ...flagged('GATEWAY_OUTCOME_UNKNOWN') });
     const unopened = await rows.funding({ created_at: ago(21) });
     const claimed = await rows.funding({ status: 'SUCCESS', ...flagged('PAYMENT_DISPUTED') });
@@ -277,11 +277,11 @@ describe('an event of the gateway', () => {
     ]);
   });
 
-  it('about no payment of ours is listed by itself; one about no money is not', async () => {
-    const applied = { applied_at: ago(5), received_at: ago(5), reference: 'of-somebody-else' };
+  it('without a payment of ours is listed separately; one without money is not listed', async () => {
+    const applied = { applied_at: ago(5), received_at: ago(5), reference: 'of-another-shop' };
     const stranger = await rows.event({ ...applied, note: UNMATCHED_EVENT });
     const other = await rows.event({ ...applied, about: 'other', note: UNMATCHED_EVENT });
-    const known = await rows.event({ ...applied, note: 'looked at' });
+    const known = await rows.event({ ...applied, note: 'checked' });
     expect(await listed(stranger)).toEqual(['inbox-without-purchase: CHARGE']);
     expect(await listed(other)).toEqual([]);
     expect(await listed(known)).toEqual([]);
@@ -289,7 +289,7 @@ describe('an event of the gateway', () => {
 });
 
 describe('a message', () => {
-  it('is listed when it was given up, or is long due', async () => {
+  it('is listed when delivery was given up, or is long overdue', async () => {
     const endpoint = await rows.endpoint();
     const id = await rows.purchase({ status: 'SUCCESS' });
     await rows.message(endpoint, { subject: id, next_attempt_at: ago(9) });
@@ -303,7 +303,7 @@ describe('a message', () => {
     for (const message of [old, delivered]) expect(await listed(message)).toEqual([]);
   });
 
-  it('is none that somebody waits for where the endpoint was taken away', async () => {
+  it('is not listed when its endpoint was deleted', async () => {
     const failed = async (endpoint: Parameters<typeof rows.endpoint>[0]): Promise<string[]> =>
       listed(await rows.message(await rows.endpoint(endpoint), { status: 'FAILED' }));
     expect(await failed({ disabled_reason: 'FAILING' })).toEqual(['message-undelivered: MESSAGE_FAILED']);
@@ -313,8 +313,8 @@ describe('a message', () => {
   });
 });
 
-describe('a move', () => {
-  it('that waits for a second person stands for what it is about', async () => {
+describe('an operator action', () => {
+  it('that waits for a second person is listed in place of its subject', async () => {
     const id = await rows.purchase(flagged('SUPPLIER_OUTCOME_UNKNOWN'));
     await rows.hold(id);
     const waiting = { move: 'refund-to-source', status: 'WAITS_FOR_APPROVAL', created_at: ago(10) };
@@ -325,7 +325,7 @@ describe('a move', () => {
     expect(await listed(expired)).toEqual([]);
   });
 
-  it('is listed when it was begun and has not ended', async () => {
+  it('is listed when it has begun and not ended', async () => {
     const id = await rows.purchase({ status: 'SUCCESS' });
     await rows.move(id, { move: 'credit-wallet', status: 'BEGUN', created_at: ago(9) });
     await rows.move(id, { move: 'cancel', status: 'DONE', created_at: ago(DAY), closed_at: ago(DAY) });
@@ -336,7 +336,7 @@ describe('a move', () => {
 });
 
 describe('the list', () => {
-  it('is by age, the oldest first, one item a transaction and class', async () => {
+  it('is sorted by age, the oldest first, with one item per transaction and class', async () => {
     const { items, isCut, temporalAsked } = await list();
     expect({ isCut, temporalAsked }).toEqual({ isCut: false, temporalAsked: true });
     const ages = items.map((item) => item.ageSeconds);
@@ -347,13 +347,13 @@ describe('the list', () => {
       expect(item.nextAction).toMatch(/^(replay|credit|cancel|settle|approve|dismiss|show): /);
   });
 
-  it('knows every class by rows', async () => {
+  it('has rows for every class', async () => {
     gone = new Set([await rows.purchase({ created_at: ago(5) })]);
     const seen = new Set((await list()).items.map((item) => item.class));
     expect([...seen].toSorted()).toEqual([...STUCK_CLASSES].toSorted());
   });
 
-  it('is narrowed by class, age and currency', async () => {
+  it('can be filtered by class, age and currency', async () => {
     const classes: StuckClass[] = ['refund-stuck', 'payment-disputed'];
     const { items } = await list({ classes });
     expect(new Set(items.map((item) => item.class))).toEqual(new Set(classes));
@@ -365,7 +365,7 @@ describe('the list', () => {
     for (const item of naira.items) expect(item.currency).toBe('NGN');
   });
 
-  it('goes without Temporal where it cannot be asked, and says so', async () => {
+  it('works without Temporal, and says so', async () => {
     const id = await rows.purchase({ created_at: ago(5) });
     const before = (await list()).items;
     const away = {

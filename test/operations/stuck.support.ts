@@ -1,5 +1,5 @@
-// Rows for the stuck list in a test's own Postgres, written by the owner as a crash or an outage leaves them. A test names only what it is
-// about; everything else is of a healthy purchase.
+// Rows for the stuck list in a test's own Postgres, written by the owner as a crash or an outage leaves them. A test sets only the fields
+// it is about; all others are those of a healthy purchase.
 import { randomUUID } from 'node:crypto';
 import { sql, type Insertable } from 'kysely';
 import type { WorldDb } from '../../src/platform/database/tables.ts';
@@ -16,7 +16,7 @@ import type {
 export const NOW = new Date('2026-03-01T10:00:00.000Z');
 const HEX = (): string => randomUUID().replaceAll('-', '');
 
-/** So many minutes before now; below zero: after it. */
+/** A time this many minutes ago; a negative number is a time ahead. */
 export const ago = (minutes: number): Date => new Date(NOW.getTime() - minutes * 60_000);
 export const HOUR = 60;
 export const DAY = 24 * HOUR;

@@ -1,4 +1,4 @@
-/** The classes of stuck things: how old is too old, what each reason means, and that people read the same in docs/OPERATIONS.md. */
+/** The classes of stuck items: their age limits, the meaning of each reason, and the same text in docs/OPERATIONS.md. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -30,7 +30,7 @@ describe('limits', () => {
   });
 });
 
-it('each has its own limit, of minutes for our own steps and of days for banks', () => {
+it('each class has its own limit, minutes for our own steps and days for banks', () => {
   const limits = stuckLimits({ attentionAfterMs: 0, openChargeForMs: 0 });
   const inMinutes = Object.fromEntries(Object.entries(limits).map(([name, ms]) => [name, ms / MINUTE_MS]));
   expect(inMinutes).toEqual({
@@ -60,7 +60,7 @@ const REASONS: Record<AttentionReason, string> = {
   PAYMENT_STILL_OPEN: 'charge-left-open',
   PAYMENT_DISPUTED: 'payment-disputed',
   PAYMENT_REVERSED: 'payment-reversed',
-  // Listed by their refunds, not by the purchase's word.
+  // Listed by their refunds, not by the purchase's status.
   REFUND_NEEDS_ATTENTION: 'needs-attention',
   REFUND_STUCK: 'needs-attention',
 };
@@ -74,17 +74,17 @@ describe('reasons', () => {
     ['NOT_DELIVERED_IN_TIME', 'paid-not-delivered'],
     ['NOT_OPENED_IN_TIME', 'charge-unknown'],
     ['NOT_CLOSED_IN_TIME', 'charge-unknown'],
-  ])('%s, a reason of the list itself, is %s', (reason, stuckClass) => {
+  ])('%s, a reason that the list adds, is %s', (reason, stuckClass) => {
     expect(classOfReason(reason)).toBe(stuckClass);
   });
 
-  it('has a class for every claim, and shows what it does not know', () => {
+  it('include a class for every claim, and an unknown reason is shown', () => {
     for (const claim of CLAIMS) expect(classOfReason(claim)).not.toBe('needs-attention');
     expect(classOfReason('SOMETHING_NEW')).toBe('needs-attention');
   });
 });
 
-it('docs/OPERATIONS.md lists every class with the command that puts it right', () => {
+it('docs/OPERATIONS.md lists every class with the command that repairs it', () => {
   const page = readFileSync(join(import.meta.dirname, '..', '..', 'docs', 'OPERATIONS.md'), 'utf8');
   const table = page.slice(page.indexOf('### The stuck list'), page.indexOf('### The command line'));
   const rows = Array.from(table.matchAll(/^\| `([a-z-]+)` .*\| `([a-z-]+)` +\|$/gm), ([, name, command]) => [

@@ -1,4 +1,4 @@
-// Operators' checks of the supplier have a part of its allowance of their own: however often they are asked for, orders keep theirs.
+// Operators' checks of the supplier have their own part of its rate limit: however many are requested, orders keep theirs.
 import { expect, it } from 'vitest';
 import { findPurchaseRow } from '../support/buyer.ts';
 import { newOperator } from '../support/operator-actions.ts';
@@ -8,7 +8,7 @@ import { RARELY, startWorkflows } from '../support/workflow-harness.ts';
 const { stack, harness, buyer } = await startWorkflows();
 const operator = newOperator(stack);
 
-/** How often a turn was waited for, by the kind of work. */
+/** How often a rate limit permit was requested, by the kind of work. */
 async function turns(work: string): Promise<number> {
   const text = await (await fetch(`${stack.workerAdminUrl()}/metrics`)).text();
   const series = new RegExp(
@@ -35,8 +35,8 @@ async function failed(): Promise<string> {
   return transactionId;
 }
 
-/** Taken by the supplier, and its answer was lost. */
-async function inDoubt(): Promise<string> {
+/** Accepted by the supplier, and its answer was lost. */
+async function ofUnknownOutcome(): Promise<string> {
   await stack.faults({ loseAnswer: 1 });
   const { transactionId } = await harness.purchase({ account: buyer.account, timings: RARELY });
   await stack.clearFaults();
@@ -47,8 +47,8 @@ async function inDoubt(): Promise<string> {
 it.each([
   ['delivered', delivered],
   ['refused', failed],
-  ['in doubt', inDoubt],
-])('of a purchase that is %s takes no turn of orders', async (_state, purchase) => {
+  ['of unknown outcome', ofUnknownOutcome],
+])('an operator’s check of a purchase that is %s uses no permit of orders', async (_state, purchase) => {
   const transactionId = await purchase();
   const before = { orders: await turns('orders'), checks: await turns('checks') };
   expect(await operator.act(transactionId, 'look-at-supplier')).toMatchObject({ outcome: 'done' });

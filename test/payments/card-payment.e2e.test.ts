@@ -1,4 +1,4 @@
-// A purchase paid from outside, through the whole service: instructions, money by event, by confirmation and by our own polling alone.
+// A purchase paid from outside, through the whole service: instructions, and payments found by event, by confirmation and by our polling only.
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { timelineOf } from '../support/buyer.ts';
 import { expectSoundBooks } from '../support/invariants.ts';
@@ -28,7 +28,7 @@ afterAll(async () => {
 });
 
 describe('a card', () => {
-  it('is PENDING with a page to pay on, and SUCCESS once the gateway told that it was paid', async () => {
+  it('is PENDING with a payment page, and SUCCESS once the gateway’s event reports the payment', async () => {
     const bought = await buyOutside(stack, usd);
     expect(bought.answer.status).toBe(201);
     expect(bought.answer.body).toMatchObject({
@@ -46,14 +46,19 @@ describe('a card', () => {
     expect(await stack.supplierOrders(bought.transactionId)).toHaveLength(1);
   });
 
-  it('is found paid by our own looks where every event is dropped', async () => {
+  it('is found paid by our polling when every event is dropped', async () => {
     await gatewayFaults(stack, { webhooks: 'drop' });
     const bought = await buyOutside(stack, ngn);
     await atGateway(stack, bought.reference, 'pay');
     await untilStatus(stack, bought.transactionId, 'SUCCESS');
+    expect(await timelineOf(stack, bought.transactionId)).toEqual([
+      'opened',
+      'payment-received',
+      'delivered',
+    ]);
   });
 
-  it('is confirmed by asking: PENDING unpaid, then SUCCESS with the eSIM', async () => {
+  it('is answered by confirm-payment with PENDING while unpaid, then with SUCCESS and the eSIM', async () => {
     await gatewayFaults(stack, { webhooks: 'drop' });
     const bought = await buyOutside(stack, usd);
     expect((await confirm(stack, usd, bought.transactionId)).body).toMatchObject({ status: 'PENDING' });
@@ -68,7 +73,7 @@ describe('a card', () => {
     expect((await confirm(stack, ngn, bought.transactionId)).status).toBe(404);
   });
 
-  it('gives its buyer a page to pay on where the answer to the charge was lost', async () => {
+  it('gives its buyer a payment page even if the answer to the charge was lost', async () => {
     await gatewayFaults(stack, { loseAnswer: { next: 1 } });
     const bought = await buyOutside(stack, usd);
     expect(bought.answer.body).toMatchObject({
@@ -80,7 +85,7 @@ describe('a card', () => {
     expect(await stack.supplierOrders(bought.transactionId)).toHaveLength(1);
   });
 
-  it('goes back to where it came from when the eSIM cannot be delivered', async () => {
+  it('is refunded to the card when the eSIM cannot be delivered', async () => {
     const bought = await buyOutside(stack, ngn, { packageCode: 'SIM-OUT-OF-STOCK' });
     await atGateway(stack, bought.reference, 'pay');
     await untilStatus(stack, bought.transactionId, 'FAILED');
@@ -92,7 +97,7 @@ describe('a card', () => {
 });
 
 describe('a bank transfer', () => {
-  it('tells the account to pay into, and delivers once paid', async () => {
+  it('shows the account to pay into, and delivers once paid', async () => {
     const bought = await buyOutside(stack, usd, { method: 'BANK_TRANSFER' });
     expect(bought.answer.body).toMatchObject({
       status: 'PENDING',
@@ -105,7 +110,7 @@ describe('a bank transfer', () => {
     await untilStatus(stack, bought.transactionId, 'SUCCESS');
   });
 
-  it('paid 20 % short ends with the money in the wallet', async () => {
+  it('that is 20 % short ends with the money in the wallet', async () => {
     const bought = await buyOutside(stack, ngn, { method: 'BANK_TRANSFER' });
     const { requested } = await chargeAt(stack, bought.reference);
     const short = Math.trunc((requested.amountMinor * 80) / 100);

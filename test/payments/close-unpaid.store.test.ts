@@ -1,4 +1,4 @@
-/** Until when an order counts as one that can still be paid: while it does, nothing closes it as unpaid. */
+/** How long an order counts as payable: as long as it does, nothing closes it as unpaid. */
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import type { ActivityDeps } from '../../activities/deps.ts';
@@ -26,7 +26,7 @@ const canPay = async (transactionId: string, now: Date): Promise<boolean> => {
 };
 
 describe.each(PURPOSES)('a %s', (purpose) => {
-  it('can be paid from when the gateway has said how, until its time is over', async () => {
+  it('can be paid from the gateway’s payment instructions until its time is over', async () => {
     const payer = await books.payer({ purpose });
     const { expires_at: expiresAt } = await books.payment(payer);
     expect(await canPay(payer.transactionId, NOW)).toBe(true);
@@ -35,21 +35,21 @@ describe.each(PURPOSES)('a %s', (purpose) => {
     expect(await canPay(payer.transactionId, LATER)).toBe(false);
   });
 
-  it('cannot be paid again once its money has come', async () => {
+  it('cannot be paid again once its money has arrived', async () => {
     const payer = await books.payer({ purpose });
-    await books.look(payer, paid());
+    await books.bookCheck(payer, paid());
     expect(await books.status(payer)).not.toContain('PENDING');
     expect(await canPay(payer.transactionId, NOW)).toBe(false);
   });
 
-  it('cannot be paid once it is closed, though the gateway leaves the payment open', async () => {
+  it('cannot be paid once it is closed, even if the gateway leaves the payment open', async () => {
     const payer = await books.payer({ purpose });
     const close = purpose === 'purchase' ? closeUnpaid : closeFundingUnpaid;
     expect(await close(books.world, payer.transactionId, 'PAYMENT_EXPIRED')).toBe('closed');
     expect(await canPay(payer.transactionId, NOW)).toBe(false);
   });
 
-  it('cannot be paid before the gateway has said how, nor after it has refused', async () => {
+  it('cannot be paid before the gateway’s payment instructions, nor after its refusal', async () => {
     const transactionId = `txn-${randomUUID()}`;
     const charge = { amountMinor: '1250', currency: 'USD', rateIds: [] };
     const accountId = `acc-${randomUUID()}`;
@@ -66,16 +66,16 @@ describe.each(PURPOSES)('a %s', (purpose) => {
   });
 });
 
-it('counts any attempt that the gateway has opened', async () => {
+it('an order can be paid by any attempt that the gateway has opened', async () => {
   const payer = await books.payer();
   const { reference } = await nextPaymentAttempt(books.world, await books.payment(payer));
   expect(await canPay(payer.transactionId, NOW)).toBe(true);
   await saveInstructions(books.world, reference, PAGE);
-  await books.look(payer, { state: 'other', netMinor: 0n });
+  await books.bookCheck(payer, { state: 'other', netMinor: 0n });
   expect(await canPay(payer.transactionId, NOW)).toBe(true);
 });
 
-it('knows the time that the gateway gives for a transfer', async () => {
+it('an order can be paid by transfer for the time that the gateway allows', async () => {
   const payer = await books.payer({ method: 'BANK_TRANSFER' });
   const { reference, expires_at: before } = await nextPaymentAttempt(books.world, await books.payment(payer));
   const expiresAt = new Date(before.getTime() + 3_600_000);
@@ -90,13 +90,13 @@ it('knows the time that the gateway gives for a transfer', async () => {
   expect(await canPay(payer.transactionId, expiresAt)).toBe(false);
 });
 
-it('knows only what is asked about', async () => {
+it('only orders of the query are answered for', async () => {
   await books.payer();
   expect(await canPay(`txn-${randomUUID()}`, NOW)).toBe(false);
 });
 
-describe('the step that closes as unpaid', () => {
-  /** The step at a moment, and what it has raised alerts about. */
+describe('the step that closes an order as unpaid', () => {
+  /** Runs the step at a moment; answers its alerts. */
   const stepAt = (now: Date) => {
     const alerts: string[] = [];
     const deps: unknown = {
@@ -111,7 +111,7 @@ describe('the step that closes as unpaid', () => {
   };
   const STILL_PAYABLE = 'can still be paid';
 
-  it('refuses a minute and more before the time is over, in each retry, with one alert for each payment', async () => {
+  it('refuses until a minute before the time is over, in each retry, with one alert per payment', async () => {
     const payers = [await books.payer(), await books.payer({ purpose: 'funding' })] as const;
     const ids = payers.map(({ transactionId }) => transactionId);
     const { alerts, close } = stepAt(new Date(LATER.getTime() - 60_001));
@@ -133,7 +133,7 @@ describe('the step that closes as unpaid', () => {
     expect(await books.status(payer)).toBe('PENDING');
   });
 
-  it.each(PURPOSES)('closes a %s a second before it, since clocks differ', async (purpose) => {
+  it.each(PURPOSES)('closes a %s one second early, since clocks differ', async (purpose) => {
     const payer = await books.payer({ purpose });
     const { alerts, close } = stepAt(new Date(LATER.getTime() - 1_000));
     await close(payer.transactionId, purpose, 'PAYMENT_EXPIRED');

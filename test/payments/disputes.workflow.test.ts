@@ -1,4 +1,4 @@
-// Disputes: each is one of its own, ends with an outcome that a person states and the gateway says too, and comes back when there is another.
+// Disputes: each is handled separately, and ends with the outcome that a person enters and the gateway confirms. Another dispute may follow.
 import { afterEach, expect, it } from 'vitest';
 import { connectClient } from '../../src/platform/temporal/connect.ts';
 import { reconcileEngineOf } from '../support/reconciling.ts';
@@ -11,7 +11,7 @@ import { atGateway, clearGatewayFaults, gatewayFaults } from '../support/payment
 import { until } from '../support/until.ts';
 import { startWorkflows } from '../support/workflow-harness.ts';
 
-// Nothing moves any more when a run begins.
+// Nothing changes any more when a run begins.
 const env = { SIMWAY_TEST_RECONCILE_SETTLE_MS: '1' };
 const { stack, harness, buyer } = await startWorkflows({ env });
 const operator = newOperator(stack);
@@ -32,7 +32,7 @@ async function dispute(transactionId: string): Promise<void> {
   await until(
     () => findPurchaseRow(stack, transactionId),
     (row) => row?.attention_reason === 'PAYMENT_DISPUTED',
-    { what: 'a person is called for the dispute' },
+    { what: 'the dispute needs attention' },
   );
 }
 
@@ -50,7 +50,7 @@ const disputesOf = (transactionId: string) =>
     .orderBy('dispute_id')
     .execute();
 
-/** Runs a reconciliation, and lists what it found about a purchase. */
+/** Runs a reconciliation, and lists its findings about a purchase. */
 async function differencesOf(transactionId: string): Promise<string[]> {
   const temporal = connectClient({
     address: stack.env['TEMPORAL_ADDRESS'] ?? '',
@@ -65,7 +65,7 @@ async function differencesOf(transactionId: string): Promise<string[]> {
   return open.map(({ kind }) => kind);
 }
 
-it('is not settled by a word while the gateway still has it open', async () => {
+it('a dispute that the gateway still has open cannot be settled', async () => {
   const transactionId = await disputed();
   expect(await operator.act(transactionId, 'settle-claim', { evidence: EVIDENCE })).toMatchObject({
     outcome: 'refused',
@@ -78,7 +78,7 @@ it('is not settled by a word while the gateway still has it open', async () => {
   expect(await disputesOf(transactionId)).toEqual([{ gateway_state: 'open', outcome: null }]);
 });
 
-it('won at the gateway: only won is taken, and the money is ours again', async () => {
+it('a dispute won at the gateway can only be settled as won, and the money is ours again', async () => {
   const transactionId = await disputed();
   await resolve(transactionId, 'declined');
   expect(await settle(transactionId, 'lost')).toMatchObject({ code: 'OUTCOME_DIFFERS' });
@@ -91,7 +91,7 @@ it('won at the gateway: only won is taken, and the money is ours again', async (
   expect(await findPurchaseRow(stack, transactionId)).toMatchObject({ attention_reason: null });
 });
 
-it('lost at the gateway: only lost is taken, and it is our loss', async () => {
+it('a dispute lost at the gateway can only be settled as lost, and is booked as our loss', async () => {
   const transactionId = await disputed();
   await resolve(transactionId, 'merchant-accepted');
   expect(await settle(transactionId, 'won')).toMatchObject({ code: 'OUTCOME_DIFFERS' });
@@ -101,7 +101,7 @@ it('lost at the gateway: only lost is taken, and it is our loss', async () => {
   expect(await disputesOf(transactionId)).toEqual([{ gateway_state: 'lost', outcome: 'LOST' }]);
 });
 
-it('another dispute after the first was settled is one of its own', async () => {
+it('a dispute after a settled one is handled separately', async () => {
   const transactionId = await disputed();
   await resolve(transactionId, 'declined');
   expect(await settle(transactionId, 'won')).toMatchObject({ outcome: 'done' });
@@ -116,7 +116,7 @@ it('another dispute after the first was settled is one of its own', async () => 
   ]);
 });
 
-it('against the gateway’s word a second person must approve', async () => {
+it('a settlement against the gateway’s status needs a second person’s approval', async () => {
   const transactionId = await disputed();
   const asked = await settle(transactionId, 'won', { overrides: true });
   expect(asked).toMatchObject({ outcome: 'waits-for-approval' });
@@ -132,19 +132,19 @@ it('against the gateway’s word a second person must approve', async () => {
   expect(await differencesOf(transactionId)).toEqual([]);
 });
 
-it('one that both sides have open is no difference; one that only the gateway has is', async () => {
+it('a dispute open on both sides is no difference; one only at the gateway is', async () => {
   const transactionId = await disputed();
   expect(await differencesOf(transactionId)).toEqual([]);
   await gatewayFaults(stack, { webhooks: 'drop' });
-  const { transactionId: untold } = await harness.purchase({ account: buyer.account, paidBy: 'CARD' });
-  await atGateway(stack, untold, 'pay');
-  await operator.act(untold, 'look-at-gateway');
-  await harness.result(untold);
-  await atGateway(stack, untold, 'dispute');
-  expect(await differencesOf(untold)).toEqual(['dispute-missing-in-ledger']);
-  expect(await operator.act(untold, 'look-at-gateway')).toMatchObject({ outcome: 'done' });
-  expect(await disputesOf(untold)).toEqual([{ gateway_state: 'open', outcome: null }]);
-  expect(await findPurchaseRow(stack, untold)).toMatchObject({ attention_reason: 'PAYMENT_DISPUTED' });
-  expect(await movedBy(stack, untold)).toMatchObject({ 'suspense:USD': 230 });
-  expect(await differencesOf(untold)).toEqual([]);
+  const { transactionId: withoutEvent } = await harness.purchase({ account: buyer.account, paidBy: 'CARD' });
+  await atGateway(stack, withoutEvent, 'pay');
+  await operator.act(withoutEvent, 'look-at-gateway');
+  await harness.result(withoutEvent);
+  await atGateway(stack, withoutEvent, 'dispute');
+  expect(await differencesOf(withoutEvent)).toEqual(['dispute-missing-in-ledger']);
+  expect(await operator.act(withoutEvent, 'look-at-gateway')).toMatchObject({ outcome: 'done' });
+  expect(await disputesOf(withoutEvent)).toEqual([{ gateway_state: 'open', outcome: null }]);
+  expect(await findPurchaseRow(stack, withoutEvent)).toMatchObject({ attention_reason: 'PAYMENT_DISPUTED' });
+  expect(await movedBy(stack, withoutEvent)).toMatchObject({ 'suspense:USD': 230 });
+  expect(await differencesOf(withoutEvent)).toEqual([]);
 });

@@ -1,4 +1,4 @@
-// A wallet funded from outside, through the whole service: what arrives is in the wallet and in the ledger, whatever was asked for, once.
+// A wallet funded from outside, through the whole service: what arrives is credited and booked once, whatever amount was requested.
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { AccountCurrency } from '../../src/domain/money.ts';
 import { fundOutside, movedBy, untilBalance, untilFunding } from '../support/fundings.ts';
@@ -30,7 +30,7 @@ interface Way {
   readonly currency: AccountCurrency;
   readonly method: OutsideMethod;
   readonly amountMinor: number;
-  /** What is to be paid at the gateway, and the currency of it. */
+  /** The amount to be paid at the gateway, with its currency. */
   readonly chargeMinor: number;
   readonly chargeCurrency: string;
 }
@@ -63,7 +63,7 @@ const WAYS: readonly Way[] = [
   { currency: 'NGN', method: 'APPLE_PAY', amountMinor: 500_050, chargeMinor: 500_050, chargeCurrency: 'NGN' },
 ];
 
-/** What must be on the ledger's accounts once so much came in and so much was credited. */
+/** The expected balances of the ledger's accounts after so much came in and so much was credited. */
 function expectedMoves(way: Way, account: TestAccount, receivedMinor: number, creditedMinor: number) {
   return {
     [`gateway-clearing:${way.chargeCurrency}`]: -receivedMinor,
@@ -88,7 +88,7 @@ describe.each(WAYS)('a wallet in $currency funded by $method', (way) => {
     return { account, funding };
   };
 
-  it('is told how to pay, and credited with exactly that', async () => {
+  it('gets payment instructions, and exactly that amount is credited', async () => {
     const { account, funding } = await open();
     const { body } = funding.answer;
     expect(body).toMatchObject({
@@ -120,17 +120,20 @@ describe.each(WAYS)('a wallet in $currency funded by $method', (way) => {
     expect(await movedBy(stack, funding.transactionId)).toEqual(
       expectedMoves(way, account, way.chargeMinor, way.amountMinor),
     );
-    const told = await confirm(stack, account, funding.transactionId);
-    expect(told).toMatchObject({ status: 200, body: { status: 'SUCCESS', amount: way.amountMinor / 100 } });
-    expect(told.body.timeline.map(({ what }) => what)).toEqual(['opened', 'wallet-credited']);
-    expect(told.body).not.toHaveProperty('paymentUrl');
-    expect(told.body).not.toHaveProperty('bankAccounts');
+    const confirmed = await confirm(stack, account, funding.transactionId);
+    expect(confirmed).toMatchObject({
+      status: 200,
+      body: { status: 'SUCCESS', amount: way.amountMinor / 100 },
+    });
+    expect(confirmed.body.timeline.map(({ what }) => what)).toEqual(['opened', 'wallet-credited']);
+    expect(confirmed.body).not.toHaveProperty('paymentUrl');
+    expect(confirmed.body).not.toHaveProperty('bankAccounts');
   });
 
   it.each([
     { name: 'a fifth less', percent: 80 },
     { name: 'a fifth more', percent: 120 },
-  ])('gets what arrives: $name', async ({ percent }) => {
+  ])('is credited with what arrives: $name', async ({ percent }) => {
     const { account, funding } = await open();
     const receivedMinor = (way.chargeMinor * percent) / 100;
     await atGateway(stack, funding.reference, 'pay', { amountMinor: receivedMinor });
@@ -142,7 +145,7 @@ describe.each(WAYS)('a wallet in $currency funded by $method', (way) => {
     );
   });
 
-  it('gets both where it is paid twice, also once it is closed', async () => {
+  it('is credited with both payments when it is paid twice, even after it is closed', async () => {
     const { account, funding } = await open();
     await atGateway(stack, funding.reference, 'pay');
     await untilFunding(stack, funding.transactionId, 'SUCCESS');
@@ -155,15 +158,16 @@ describe.each(WAYS)('a wallet in $currency funded by $method', (way) => {
   });
 });
 
-it('is credited by our own looks alone where every event is dropped', async () => {
+it('a wallet is credited through our polling when every event is dropped', async () => {
   await gatewayFaults(stack, { webhooks: 'drop' });
   const account = await penniless('USD');
   const funding = await fundOutside(stack, account, { amount: 25, method: 'BANK_TRANSFER' });
   await atGateway(stack, funding.reference, 'pay', { times: 2 });
   await untilBalance(stack, account, 5_000);
+  expect(await untilFunding(stack, funding.transactionId, 'SUCCESS')).toMatchObject({ reason: null });
 });
 
-it('paid in another currency than asked for is sent back, and nothing is credited', async () => {
+it('a wallet is not credited when paid in another currency: the money is refunded', async () => {
   const account = await penniless('NGN');
   const funding = await fundOutside(stack, account, { amount: 5_000, method: 'CARD' });
   await atGateway(stack, funding.reference, 'pay', { currency: 'USD' });
@@ -175,7 +179,7 @@ it('paid in another currency than asked for is sent back, and nothing is credite
   await untilBalance(stack, account, 0);
 });
 
-describe('never paid', () => {
+describe('an unpaid funding', () => {
   let hurried: Stack;
   beforeAll(async () => {
     hurried = await startStack({
@@ -187,15 +191,15 @@ describe('never paid', () => {
     await hurried.close();
   });
 
-  it('by card: FAILED once its time is over, and what still comes is credited', async () => {
+  it('by card is FAILED once its time is over, and money that arrives later is credited', async () => {
     const account = await hurried.account({ fundsMinor: 0n });
     const funding = await fundOutside(hurried, account, { amount: 25, method: 'CARD' });
     expect(await untilFunding(hurried, funding.transactionId, 'FAILED')).toMatchObject({
       reason: 'PAYMENT_EXPIRED',
     });
-    const told = await confirm(hurried, account, funding.transactionId);
-    expect(told.body).toMatchObject({ status: 'FAILED', reason: 'PAYMENT_EXPIRED' });
-    expect(told.body).not.toHaveProperty('paymentUrl');
+    const answer = await confirm(hurried, account, funding.transactionId);
+    expect(answer.body).toMatchObject({ status: 'FAILED', reason: 'PAYMENT_EXPIRED' });
+    expect(answer.body).not.toHaveProperty('paymentUrl');
     await untilBalance(hurried, account, 0);
     await hurried.temporal.workflow.getHandle(funding.transactionId).result();
 
@@ -204,8 +208,8 @@ describe('never paid', () => {
     await untilFunding(hurried, funding.transactionId, 'FAILED');
   });
 
-  it('by transfer: FAILED once the account has expired, and what comes later is credited', async () => {
-    // A scenario of the simulator: the account lives for ten steps of 200 ms, the money comes twenty later.
+  it('by transfer is FAILED once the account has expired, and money that arrives later is credited', async () => {
+    // A scenario of the simulator: the account is valid for ten steps of 200 ms, and the money arrives twenty later.
     const account = await hurried.account({ fundsMinor: 0n, email: 'a+sandbox-late@test.example' });
     const funding = await fundOutside(hurried, account, { amount: 25, method: 'BANK_TRANSFER' });
     expect(await untilFunding(hurried, funding.transactionId, 'FAILED')).toMatchObject({
@@ -217,8 +221,8 @@ describe('never paid', () => {
   });
 });
 
-describe('asking for it again', () => {
-  it('with the same Idempotency-Key is the first answer byte for byte, also once it is paid', async () => {
+describe('a repeated funding request', () => {
+  it('with the same Idempotency-Key gets the first answer byte for byte, even once it is paid', async () => {
     const account = await penniless('USD');
     const headers = { 'Idempotency-Key': 'funding-1' };
     const ask = () => fundOutside(stack, account, { amount: 25, method: 'BANK_TRANSFER', headers });
@@ -240,7 +244,7 @@ describe('asking for it again', () => {
     expect(fundings).toHaveLength(1);
   });
 
-  it('many at once with one key are one funding', async () => {
+  it('is one funding when many come at once with one key', async () => {
     const account = await penniless('NGN');
     const headers = { 'Idempotency-Key': 'at-once' };
     const asked = await Promise.all(
@@ -253,7 +257,7 @@ describe('asking for it again', () => {
     expect(new Set(answered.map(({ answer }) => answer.text)).size).toBe(1);
   });
 
-  it('with the key and another body, or on another path, is 422', async () => {
+  it('with the key and another body, or on another path, gets 422', async () => {
     const account = await penniless('USD');
     const headers = { 'Idempotency-Key': 'funding-1' };
     await fundOutside(stack, account, { amount: 25, method: 'CARD', headers });
@@ -278,7 +282,7 @@ describe('confirm-payment', () => {
   const ask = (account: TestAccount, body: object) =>
     stack.call('POST', '/api/esim/confirm-payment', { key: account.apiKey, body });
 
-  it('finds a funding by each of its names, and only for its own account', async () => {
+  it('finds a funding by each of its ids, and only for its own account', async () => {
     await gatewayFaults(stack, { webhooks: 'drop' });
     const account = await penniless('USD');
     const stranger = await penniless('USD');
@@ -302,7 +306,7 @@ describe('confirm-payment', () => {
   });
 });
 
-describe('what a method does not serve is refused by name, and nothing is opened', () => {
+describe('an unsupported combination is refused, and opens nothing', () => {
   it.each<[AccountCurrency, OutsideMethod, number, string]>([
     ['USD', 'CARD', 1.99, 'USD 2.00 to 10000000.00, this would be USD 1.99'],
     ['NGN', 'CARD', 49.99, 'NGN 50.00 to 10000000.00, this would be NGN 49.99'],
@@ -311,13 +315,13 @@ describe('what a method does not serve is refused by name, and nothing is opened
     ['USD', 'APPLE_PAY', 0.01, 'USD 2.00 to 10000000.00, this would be USD 0.01'],
     ['NGN', 'MOBILE_MONEY', 1, 'GHS 0.10 to 10000000.00, this would be GHS 0.01'],
     ['USD', 'BANK_TRANSFER', 10_000_000, 'NGN 100.00 to 10000000.00, this would be NGN 16000000000.00'],
-  ])('%s by %s, %d: it takes %s', async (currency, method, amount, told) => {
+  ])('%s by %s, %d: the method takes %s', async (currency, method, amount, taken) => {
     const account = await penniless(currency);
     const { answer } = await fundOutside(stack, account, { amount, method });
     expect(answer.status).toBe(400);
     expect(answer.body).toEqual({
       success: false,
-      error: { code: 'PAYMENT_METHOD_UNAVAILABLE', message: `${method} takes ${told}` },
+      error: { code: 'PAYMENT_METHOD_UNAVAILABLE', message: `${method} takes ${taken}` },
       statusCode: 400,
     });
     const opened = await stack.owner

@@ -1,6 +1,6 @@
 /**
- * Promise G1 where something is away: an event is acknowledged only once it is durable. Without Temporal it is kept and applied later by the
- * inbox's schedule; without Postgres it is turned away, and the gateway brings it again.
+ * Promise G1 during an outage: an event is acknowledged only once it is stored. Without Temporal it is stored and applied later by the
+ * inbox's schedule; without Postgres it is refused, and the gateway sends it again.
  */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { RunningPostgres } from '../../src/dev/postgres.ts';
@@ -12,9 +12,9 @@ import { atGateway, buyOutside, gatewayFaults, untilStatus } from '../support/pa
 import { startStack, type Stack, type TestAccount } from '../support/stack.ts';
 import { until } from '../support/until.ts';
 
-/** Nothing but an event brings our own look forward. */
+/** Only an event triggers our check early. */
 const NEVER_MS = 3_600_000;
-/** The inbox is looked through every 30 s. */
+/** The inbox is read every 30 s. */
 const APPLIED_WITHIN_MS = 75_000;
 
 let postgres: OwnServer<RunningPostgres>;
@@ -48,16 +48,16 @@ const untilEventApplied = (reference: string) =>
     { what: 'the event applied', withinMs: APPLIED_WITHIN_MS, everyMs: 500 },
   );
 
-it('while Temporal is down: kept at once, applied by the inbox when it is back, once', async () => {
+it('while Temporal is down an event is stored at once, and the inbox applies it once when Temporal is back', async () => {
   await gatewayFaults(stack, { webhooks: 'drop' });
   const orders = await Promise.all([1, 2, 3].map(() => buyOutside(stack, account)));
   await temporal.server.stop();
   for (const { reference } of orders) {
     await atGateway(stack, reference, 'pay');
-    const [told] = await eventsOf(stack, reference);
+    const [sent] = await eventsOf(stack, reference);
     for (let times = 0; times < 3; times += 1) {
       const startedAtMs = performance.now();
-      const answer = await postEvent(stack, told!.body);
+      const answer = await postEvent(stack, sent!.body);
       expect([answer.status, answer.text]).toEqual([200, '{"received":true}']);
       expect(performance.now() - startedAtMs, 'acknowledged without waiting for Temporal').toBeLessThan(
         3_000,
@@ -69,7 +69,7 @@ it('while Temporal is down: kept at once, applied by the inbox when it is back, 
     orders.map((order) => order.reference).toSorted(),
   );
   expect(kept.filter((row) => row.applied_at !== null)).toEqual([]);
-  // Whatever it still had in hand is gone: only the inbox knows.
+  // The process's own queue is lost: only the inbox has the event.
   await stack.children.api!.kill();
   await temporal.server.start();
   await stack.startApi();
@@ -82,19 +82,19 @@ it('while Temporal is down: kept at once, applied by the inbox when it is back, 
   await expectSoundBooks(stack);
 }, 180_000);
 
-it('while Postgres is down: not acknowledged, and so it comes again', async () => {
+it('while Postgres is down an event is not acknowledged, so it comes again', async () => {
   await gatewayFaults(stack, { webhooks: 'deliver' });
   const bought = await buyOutside(stack, account);
   await postgres.server.stop();
   await atGateway(stack, bought.reference, 'pay');
-  const [told] = await eventsOf(stack, bought.reference);
-  const refused = await postEvent(stack, told!.body);
+  const [sent] = await eventsOf(stack, bought.reference);
+  const refused = await postEvent(stack, sent!.body);
   expect(refused.status).toBe(503);
   expect(Number(refused.headers.get('Retry-After'))).toBeGreaterThan(0);
-  expect((await postEvent(stack, told!.body, { key: 'sk_test_other' })).status).toBe(401);
-  expect(await firstTry(bought.reference), 'nor was the gateway told that it was kept').toBe(503);
+  expect((await postEvent(stack, sent!.body, { key: 'sk_test_other' })).status).toBe(401);
+  expect(await firstTry(bought.reference), 'the gateway’s own attempt was not acknowledged either').toBe(503);
   await postgres.server.start();
-  // Its next try is an hour later.
+  // The gateway's next attempt is an hour later.
   await fetch(`${stack.gatewayControlUrl}/clock`, {
     method: 'POST',
     body: JSON.stringify({ advanceMs: NEVER_MS }),
@@ -105,16 +105,16 @@ it('while Postgres is down: not acknowledged, and so it comes again', async () =
   await expectSoundBooks(stack);
 }, 120_000);
 
-/** How we answered the gateway's first try. */
+/** Our answer to the gateway's first attempt. */
 async function firstTry(reference: string): Promise<number | undefined> {
-  type Told = { deliveries: { attempts: { status?: number | null }[] }[] };
+  type EventDeliveries = { deliveries: { attempts: { status?: number | null }[] }[] };
   const attempts = await until(
     async () => {
-      const events = (await eventsOf(stack, reference)) as unknown as Told[];
+      const events = (await eventsOf(stack, reference)) as unknown as EventDeliveries[];
       return events[0]?.deliveries[0]?.attempts ?? [];
     },
     (made) => made.length > 0,
-    { what: 'the first try of the gateway' },
+    { what: 'the gateway’s first attempt' },
   );
   return attempts[0]?.status ?? undefined;
 }

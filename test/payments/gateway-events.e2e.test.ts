@@ -1,10 +1,11 @@
 /**
- * The gateway's events through the whole service (promises G1 and G4): whatever is forged, altered, repeated or about nothing of ours changes
- * nothing, every way to write the same event is understood, and a wrong answer never comes as a 5xx.
+ * The gateway's events through the whole service (promises G1 and G4): forged, altered, repeated and unmatched events change
+ * nothing, every form of an event is understood, and no event gets a 5xx answer.
  */
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { closeUnpaid } from '../../src/purchases/store/purchases.ts';
+import { timelineOf } from '../support/buyer.ts';
 import { expectSoundBooks } from '../support/invariants.ts';
 import { eventsOf, postEvent, signatureOf } from '../support/payers.ts';
 import { countRows } from '../support/payment-books.ts';
@@ -19,12 +20,12 @@ import {
 import { startStack, type Stack, type TestAccount } from '../support/stack.ts';
 import { until } from '../support/until.ts';
 
-/** Nothing but an event brings our own look forward. */
+/** Only an event triggers our check early. */
 const NEVER_MS = 3_600_000;
 
 let stack: Stack;
 let account: TestAccount;
-/** One that waits, one that was delivered, one that was closed: all of them with an event of theirs at hand. */
+/** A waiting, a delivered and a closed purchase, each with an event of its own. */
 let unpaid: Paid;
 let delivered: Paid;
 let closed: Paid;
@@ -63,7 +64,7 @@ async function untilApplied(): Promise<void> {
   );
 }
 
-/** An event as the gateway writes it, with what is wrong about it. */
+/** An event as the gateway writes it, with a given fault. */
 const event = (type: string, data: Record<string, unknown>, around: object = {}): string =>
   JSON.stringify({ event: type, data: { domain: 'test', id: 1, status: 'success', ...data }, ...around });
 
@@ -76,7 +77,7 @@ const success = (reference: unknown, given: Record<string, unknown> = {}): strin
     ...given,
   });
 
-describe('not certainly the gateway’s word: 401, and nothing is kept', () => {
+describe('an event that is not certainly the gateway’s gets 401 and is not stored', () => {
   const body = success('txn-1');
   const good = signatureOf(body);
   const flipped = (at: number): string =>
@@ -123,7 +124,7 @@ describe('not certainly the gateway’s word: 401, and nothing is kept', () => {
       text,
       signed(text),
     ]),
-    ['signed, with a name that is none', event('charge success', {}), signed(event('charge success', {}))],
+    ['signed, with an invalid name', event('charge success', {}), signed(event('charge success', {}))],
   ];
 
   it.each(CASES)('%s', async (_what, text, headers) => {
@@ -133,7 +134,7 @@ describe('not certainly the gateway’s word: 401, and nothing is kept', () => {
     expect(await countRows(stack.owner)).toEqual(rows);
   });
 
-  it('5 MB are refused unread', async () => {
+  it('5 MB get 401 unread', async () => {
     const large = Buffer.alloc(5 * 1024 * 1024, 0x61);
     const answer = await postEvent(stack, large).catch(() => undefined);
     expect([413, undefined]).toContain(answer?.status);
@@ -144,7 +145,7 @@ function signed(text: string): Record<string, string> {
   return { 'x-paystack-signature': signatureOf(text) };
 }
 
-describe('signed, but no reason for anything: kept, looked at, and nothing changes', () => {
+describe('a signed event without consequence is stored and checked, and changes nothing', () => {
   const refund = (reference: string): string =>
     event('refund.processed', { transaction_reference: reference, amount: '350000', currency: 'NGN' });
   const dispute = (reference: string): string =>
@@ -174,21 +175,21 @@ describe('signed, but no reason for anything: kept, looked at, and nothing chang
       'what is delivered, a year later',
       () => success(delivered.reference, { paid_at: '2020-01-01T00:00:00Z' }),
     ],
-    ['a refund that nobody asked for', () => refund(delivered.reference)],
+    ['a refund that we did not request', () => refund(delivered.reference)],
     ['a refund of what was never paid', () => refund(unpaid.reference)],
     ['a dispute of what was never paid', () => dispute(unpaid.reference)],
     ['a dispute of what is closed', () => dispute(closed.reference)],
-    ['a dispute of nothing of ours', () => dispute('txn-nobody')],
+    ['a dispute of an unknown payment', () => dispute('txn-unknown')],
     [
-      'a rejected transfer of nobody',
-      () => event('bank.transfer.rejected', { customer: { email: 'nobody' } }),
+      'a rejected transfer of an unknown customer',
+      () => event('bank.transfer.rejected', { customer: { email: 'unknown' } }),
     ],
     ['a rejected transfer of nothing', () => event('bank.transfer.rejected', {})],
     [
       'a rejected transfer with a NUL',
       () => event('bank.transfer.rejected', { customer: { email: 'a\0@test.example' } }),
     ],
-    ['something that we never heard of', () => event('planet.aligned', { reference: unpaid.reference })],
+    ['an unknown type of event', () => event('planet.aligned', { reference: unpaid.reference })],
     ['a list', () => '{"event":"subscription.expiring_cards","data":[{"reference":"txn-1"}]}'],
     ['polluted', () => `{"__proto__":{"event":"charge.success"},"event":"a.b","data":{"__proto__":{"x":1}}}`],
     [
@@ -209,7 +210,7 @@ describe('signed, but no reason for anything: kept, looked at, and nothing chang
   });
 });
 
-it('it was looked, each time, and all of them are as they were', async () => {
+it('each of them led to a check, and all purchases are unchanged', async () => {
   const lookedAt = async ({ reference }: Paid): Promise<number> => {
     const { looked_at } = await stack.world
       .selectFrom('payments')
@@ -225,7 +226,7 @@ it('it was looked, each time, and all of them are as they were', async () => {
     await until(
       () => lookedAt(paid),
       (now) => now > before,
-      { what: 'another look' },
+      { what: 'another check' },
     );
   }
   const rows = await stack.world.selectFrom('purchases').select(['transaction_id', 'status']).execute();
@@ -236,7 +237,7 @@ it('it was looked, each time, and all of them are as they were', async () => {
   expect(wallet.body).toMatchObject({ data: { balance: 0 } });
 });
 
-/** What an event asked for is done aside: its looks have to end before rows are compared. */
+/** An event starts its check in the background: it must end before rows are compared. */
 async function expectLooksEnded(): Promise<void> {
   await until(
     async () => {
@@ -254,11 +255,11 @@ async function expectLooksEnded(): Promise<void> {
       return running + (pendingActivities?.length ?? 0);
     },
     (running) => running === 0,
-    { what: 'the looks ended' },
+    { what: 'the checks ended' },
   );
 }
 
-describe('an event of its own money', () => {
+describe('an event about a payment', () => {
   async function paidWith(faults: object): Promise<Paid> {
     await gatewayFaults(stack, faults);
     const bought = await buyOutside(stack, account);
@@ -273,24 +274,25 @@ describe('an event of its own money', () => {
     { webhookBytes: 'reordered' },
     { shapeDrift: true },
     { webhooks: 'duplicate' },
-  ])('written so: %j', async (faults) => {
+  ])('is understood in this form: %j', async (faults) => {
     const { transactionId } = await paidWith(faults);
     await untilStatus(stack, transactionId, 'SUCCESS');
+    expect(await timelineOf(stack, transactionId)).toEqual(['opened', 'payment-received', 'delivered']);
   });
 
-  it('signed with the key that is being replaced', async () => {
+  it('is accepted when signed with the key that is being replaced', async () => {
     const bought = await paidWith({ webhooks: 'drop' });
-    const [told] = await eventsOf(stack, bought.reference);
-    const answer = await postEvent(stack, told!.body, { key: 'sk_test_before' });
+    const [sent] = await eventsOf(stack, bought.reference);
+    const answer = await postEvent(stack, sent!.body, { key: 'sk_test_before' });
     expect(answer.status).toBe(200);
     await untilStatus(stack, bought.transactionId, 'SUCCESS');
   });
 
-  it('replayed ten times, and again when all is over: one delivery', async () => {
+  it('that is replayed ten times, and again at the end, leads to one delivery', async () => {
     const bought = await paidWith({ webhooks: 'drop' });
-    const [told] = await eventsOf(stack, bought.reference);
+    const [sent] = await eventsOf(stack, bought.reference);
     const replay = async (): Promise<number[]> =>
-      (await Promise.all(Array.from({ length: 10 }, () => postEvent(stack, told!.body)))).map(
+      (await Promise.all(Array.from({ length: 10 }, () => postEvent(stack, sent!.body)))).map(
         (answer) => answer.status,
       );
     expect(new Set(await replay())).toEqual(new Set([200]));

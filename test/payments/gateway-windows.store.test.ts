@@ -1,4 +1,4 @@
-/** The windows of the gateway's list as rows: who reads which when, what is still unpaid in them, and who is looked at singly where the list is away. */
+/** The windows of the gateway's list as rows: which process reads which and when, the unpaid payments in them, and single checks while the list is down. */
 import { beforeEach, describe, expect, it } from 'vitest';
 import {
   claimWindow,
@@ -35,7 +35,7 @@ const openedAt = async ({ reference }: Payer, createdAt: Date): Promise<void> =>
 const claim = async (afterMs = 0) => (await claimWindow(books.world, at(afterMs), CLAIM_MS))?.startsAt;
 
 describe('a window', () => {
-  it('is read by one of many at a time, the youngest first, and again when it is due', async () => {
+  it('is read by one of many processes at a time, the youngest first, and again when it is due', async () => {
     const [older, newer] = [at(-LIST_WINDOW_MS), NOW];
     await openWindows(books.world, newer, at(0));
     await openWindows(books.world, older, at(0));
@@ -54,7 +54,7 @@ describe('a window', () => {
     });
   });
 
-  it('whose reader died is read by another after a minute, and late since it was wanted', async () => {
+  it('is read by another process after a minute if its reader died, and counts as late from its due time', async () => {
     await openWindows(books.world, NOW, NOW);
     expect(await claim()).toEqual(NOW);
     expect(await claim(CLAIM_MS - 1)).toBeUndefined();
@@ -72,10 +72,10 @@ describe('a window', () => {
     await saveWindow(books.world, NOW, { nextAt: at(20_000), totalWhenAllBooked: null });
     expect(await monitorLagMs(books.world, NOW, at(11_000))).toBe(0);
     await deleteWindow(books.world, NOW);
-    expect(await monitorLagMs(books.world, NOW, at(11_000)), 'nobody watches').toBeNull();
+    expect(await monitorLagMs(books.world, NOW, at(11_000)), 'no process reads windows').toBeNull();
   });
 
-  it('is there from a quarter of an hour before the first unpaid payment on, also where nobody has watched since', async () => {
+  it('exists from 15 minutes before the first unpaid payment on, even if no process has run since', async () => {
     expect(await unpaidSince(books.world, at(-MONITORED_FOR_MS), NOW)).toEqual(at(-15 * 60_000));
     for (const beforeMs of [MONITORED_FOR_MS + LIST_WINDOW_MS, 3 * LIST_WINDOW_MS, LIST_WINDOW_MS])
       await openedAt(await books.payer(), at(-beforeMs));
@@ -93,8 +93,8 @@ describe('a window', () => {
   });
 });
 
-describe('what is unpaid in a window', () => {
-  it('counts what may have been opened late at the gateway, and nothing that is booked or closed', async () => {
+describe('the unpaid payments of a window', () => {
+  it('include those possibly opened late at the gateway, and none that is booked or closed', async () => {
     expect(await unpaidIn(books.world, NOW)).toEqual({ any: false, transfers: false });
     const card = await books.payer();
     await openedAt(card, at(-10 * 60_000));
@@ -107,20 +107,20 @@ describe('what is unpaid in a window', () => {
     expect(
       await findUnbooked(books.world, [card.reference, transfer.reference, 'of-another-shop']),
     ).toHaveLength(2);
-    await books.look(card);
+    await books.bookCheck(card);
     await closePayment(books.world, transfer.reference, NOW);
     expect(await unpaidIn(books.world, NOW)).toEqual({ any: false, transfers: false });
     expect(await findUnbooked(books.world, [card.reference, transfer.reference])).toEqual([]);
   });
 });
 
-describe('single looks, where the list is away', () => {
+describe('single checks while the list is down', () => {
   const unseen = async (nowAfterMs: number, limit: number): Promise<string[]> => {
     const which = { now: at(nowAfterMs), since: at(-MONITORED_FOR_MS), leastMs: 10_000, limit };
     return (await findUncheckedPayments(books.world, which)).map(({ reference }) => reference);
   };
 
-  it('take one payment of each account in turn, so that an account with many keeps no other waiting', async () => {
+  it('take one payment of each account in turn, so that an account with many does not delay others', async () => {
     const many = await Promise.all(Array.from({ length: 5 }, () => books.payer({ accountId: 'acc-many' })));
     const few = [await books.payer(), await books.payer()];
     for (const payer of many) await openedAt(payer, at(-3_600_000));
@@ -130,7 +130,7 @@ describe('single looks, where the list is away', () => {
     expect(taken).toEqual(expect.arrayContaining(few.map((payer) => payer.reference)));
   });
 
-  it('come again after a tenth of the waiting, ten seconds at least and a minute at most', async () => {
+  it('repeat after a tenth of the waiting time, at least ten seconds and at most a minute', async () => {
     const payer = await books.payer();
     await openedAt(payer, NOW);
     expect(await unseen(9_999, 9)).toEqual([]);

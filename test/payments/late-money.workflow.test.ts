@@ -1,5 +1,5 @@
-// Money that comes when its purchase is closed, and baskets that nobody came back to: found in the gateway's list, looked at for the last time after
-// three days, driven with a clock of the test's own, and the hourly sweep itself on the real one.
+// Money that arrives after its purchase is closed, and abandoned checkouts: found in the gateway's list, checked for the last time after
+// three days, with a clock that the test moves, and the hourly sweep itself on the real one.
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import type { ActivityDeps } from '../../activities/deps.ts';
 import { findLateMoney } from '../../activities/payments/late-money.ts';
@@ -33,7 +33,7 @@ const gateway = createPaystackGateway({
 afterEach(() => clearGatewayFaults(stack));
 afterAll(() => gateway.close());
 
-/** The sweep's look at this moment of a clock of our own: who was given to a person, and what it found. */
+/** The sweep's check at this moment of the test's clock: the payments it marked for attention, and what it found. */
 async function sweepAt(now: Date): Promise<{ late: string[]; called: string[] }> {
   const called: string[] = [];
   const deps: Pick<ActivityDeps, 'db' | 'gateway' | 'clock' | 'events' | 'refundTimings'> = {
@@ -50,7 +50,7 @@ async function sweepAt(now: Date): Promise<{ late: string[]; called: string[] }>
   return { late: late.map(({ transactionId }) => transactionId), called };
 }
 
-/** A purchase that nobody paid in time. `before`: what happened to its page meanwhile. */
+/** A purchase that was not paid in time. `before`: what happened to its page meanwhile. */
 async function expired(before?: (transactionId: string) => Promise<void>): Promise<string> {
   const timings = { ...PATIENT, checkoutMs: before ? 3_000 : 300 };
   const { transactionId } = await harness.purchase({ account: buyer.account, paidBy: 'CARD', timings });
@@ -73,8 +73,8 @@ async function hoursAfterTheEnd(transactionId: string, hours: number): Promise<D
 
 const runSweep = () => stack.temporal.schedule.getHandle('sweep-schedule').trigger();
 
-describe('late money that no event tells of', () => {
-  it('is found in the gateway’s list and credited to the wallet, once; the purchase stays as it ended', async () => {
+describe('late money without an event', () => {
+  it('is found in the gateway’s list and credited to the wallet once; the purchase stays as it ended', async () => {
     await gatewayFaults(stack, { webhooks: 'drop' });
     const transactionId = await expired();
     await atGateway(stack, transactionId, 'pay');
@@ -103,11 +103,11 @@ describe('late money that no event tells of', () => {
 });
 
 describe('the hourly sweep', () => {
-  it('gives a refund that nobody has begun to a workflow', async () => {
+  it('starts a workflow for a refund that has none', async () => {
     await gatewayFaults(stack, { webhooks: 'drop' });
     const transactionId = await expired();
     await atGateway(stack, transactionId, 'pay', { currency: 'NGN' });
-    // As if it were seen in the last moment of the workflow that should have sent it back.
+    // As if it were seen in the last moment of the workflow that should have sent it.
     const seen = {
       state: 'paid',
       netMinor: 230n,
@@ -133,7 +133,7 @@ describe('the hourly sweep', () => {
   });
 });
 
-/** How often the sweep asks the gateway at that time. */
+/** The number of the sweep's requests to the gateway at that time. */
 async function looksOfSweep(transactionId: string, hours: number): Promise<number> {
   const before = await gatewayChecks(stack);
   expect(await sweepAt(await hoursAfterTheEnd(transactionId, hours))).toEqual({ late: [], called: [] });
@@ -141,7 +141,7 @@ async function looksOfSweep(transactionId: string, hours: number): Promise<numbe
 }
 
 describe('for 72 hours after the end', () => {
-  it('an abandoned basket costs no look of its own, and is then closed quietly', async () => {
+  it('an abandoned checkout costs no check of its own, and is then closed without an alert', async () => {
     const transactionId = await expired();
     expect(await looksOfSweep(transactionId, 71.9)).toBe(0);
     expect((await paymentOf(transactionId)).status).toBe('OPEN');
@@ -150,7 +150,7 @@ describe('for 72 hours after the end', () => {
     expect((await findPurchaseRow(stack, transactionId))?.needs_attention_since).toBeNull();
   });
 
-  it('a payment that has brought its money costs no look either', async () => {
+  it('a payment that has been received costs no check either', async () => {
     const { transactionId } = await harness.purchase({ account: buyer.account, paidBy: 'CARD' });
     await atGateway(stack, transactionId, 'pay');
     await untilClosed(stack, transactionId);
@@ -162,15 +162,15 @@ describe('for 72 hours after the end', () => {
   it.each<{ name: string; make: (transactionId: string) => Promise<unknown> }>([
     { name: 'a buyer is still on the page', make: () => Promise.resolve() },
     {
-      name: 'the gateway says a word never seen before',
+      name: 'the gateway answers an unknown status',
       make: () => gatewayFaults(stack, { unknownStatus: 'perhaps' }),
     },
     { name: 'the gateway is away', make: () => gatewayFaults(stack, { error: 1 }) },
     {
-      name: 'the gateway does not know the charge that it took',
+      name: 'the gateway does not find a charge that it accepted',
       make: () => gatewayFaults(stack, { otherIntegration: true }),
     },
-  ])('$name: looked at once more at the end and given to a person, and not before', async ({ make }) => {
+  ])('$name: is checked once more at the end and marked for attention, and not before', async ({ make }) => {
     const transactionId = await expired(openPage);
     await make(transactionId);
     expect(await looksOfSweep(transactionId, 71)).toBe(0);
@@ -184,7 +184,7 @@ describe('for 72 hours after the end', () => {
     expect((await paymentOf(transactionId)).status).toBe('CLOSED');
   });
 
-  it('what has come by the last look is given to a workflow, and a claim to one that waits for a person', async () => {
+  it('what the last check finds is given to a workflow, and a claim to one that waits for a person', async () => {
     const late = await expired(openPage);
     const claimed = await harness.purchase({ account: buyer.account, paidBy: 'CARD' });
     await atGateway(stack, claimed.transactionId, 'pay');
@@ -212,7 +212,7 @@ describe('for 72 hours after the end', () => {
 });
 
 describe('a refund whose payment is taken back first', () => {
-  it('is not needed any more: it ends by itself, the wallet gets nothing, and nobody is called', async () => {
+  it('ends without being sent; the wallet gets nothing, and no alert is raised', async () => {
     await gatewayFaults(stack, { webhooks: 'drop', network: { kind: '500', operation: 'refund/list' } });
     const before = await buyer.balanceMinor();
     const { transactionId } = await harness.purchase({
@@ -236,13 +236,13 @@ describe('a refund whose payment is taken back first', () => {
 });
 
 describe('late money in another currency', () => {
-  it('is sent back every time it comes, also while the last one is still on its way', async () => {
+  it('is sent back each time it arrives, even while an earlier refund is in progress', async () => {
     await gatewayFaults(stack, { refund: 'pending' });
     const transactionId = await expired();
     const refunds = () => findOpenRefunds(stack.world, transactionId);
     await atGateway(stack, transactionId, 'pay', { currency: 'NGN', amountMinor: 50_000 });
     await until(refunds, (open) => open.length === 1 && open[0]?.status === 'PENDING', {
-      what: 'a refund on its way',
+      what: 'a refund in progress',
     });
     await atGateway(stack, transactionId, 'pay', { currency: 'NGN', amountMinor: 30_000 });
     await until(refunds, (open) => open.length === 2, { what: 'a second refund' });
@@ -256,7 +256,7 @@ describe('late money in another currency', () => {
     expect(await movedBy(stack, transactionId)).toEqual({});
   });
 
-  it('is asked back by one of two who see the same refund', async () => {
+  it('is requested by one of two processes that see the same refund', async () => {
     await gatewayFaults(stack, { webhooks: 'drop' });
     const transactionId = await expired();
     const seen = {
@@ -275,7 +275,7 @@ describe('late money in another currency', () => {
   });
 });
 
-/** Opening the hosted page makes a customer who may still pay. */
+/** Opening the hosted page turns the customer into one who may still pay. */
 async function openPage(transactionId: string): Promise<void> {
   const { instructions } = await paymentOf(transactionId);
   if (instructions?.kind !== 'redirect') throw new Error('no page to open');

@@ -1,5 +1,5 @@
-// Every SIM-PAY code of docs/SANDBOX.md, bought by card with nothing else done, each on an account of its own; the two that are about
-// transfers by transfer as well. All are bought at once, so that the waiting of those that are never paid passes only once.
+// Every SIM-PAY code of docs/SANDBOX.md, bought by card without any other action, each on its own account; the two about
+// transfers also by transfer. All are bought at once, so that the time of unpaid ones passes only once.
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -9,18 +9,18 @@ import { buyOutside, chargeAt, confirm, type OutsideMethod, type Paid } from '..
 import { startStack, type Stack } from '../support/stack.ts';
 import { until } from '../support/until.ts';
 
-/** How a purchase for $2.30 ends by itself. */
+/** The end of a purchase for $2.30. */
 interface Ends {
   readonly status: 'SUCCESS' | 'FAILED' | 'PENDING';
   readonly reason?: string;
-  /** In the wallet then, in cents. */
+  /** The wallet's balance at the end, in cents. */
   readonly walletMinor?: number;
   readonly attention?: string;
-  /** What happened after `opened`. */
+  /** The timeline after `opened`. */
   readonly timeline: readonly string[];
-  /** The same where a busy machine looked only after both, or heard of the second first. */
+  /** The timeline on a busy machine that checked only after both events, or found the second first. */
   readonly onBusyMachine?: readonly string[];
-  /** What the gateway then says of the charge. */
+  /** The gateway's final state of the charge. */
   readonly charge: 'success' | 'failed' | 'reversed' | 'abandoned' | 'ongoing';
 }
 
@@ -94,15 +94,15 @@ const CODES: Readonly<Record<string, Ends>> = {
   'SIM-PAY-NEVER': { ...UNPAID, charge: 'abandoned' },
 };
 
-/** Where a transfer ends otherwise than a card. */
+/** Differences of a transfer from a card. */
 const BY_TRANSFER: Readonly<Record<string, Ends>> = {
   'SIM-PAY-RETURNED': { status: 'PENDING', timeline: ['transfer-returned-by-the-bank'], charge: 'ongoing' },
-  // Its account lives for ten steps, and the money comes twenty later.
+  // Its account is valid for ten steps, and the money arrives twenty later.
   'SIM-PAY-LATE': { ...CODES['SIM-PAY-LATE']! },
 };
 
 const TOP_UPS = ['SIM-PAY-NOW', 'SIM-PAY-SHORT', 'SIM-PAY-REFUNDED'];
-/** The pace of scenarios, and how long a page takes money here, in place of a day. */
+/** The pace of scenarios, and how long a page takes money here, instead of a day. */
 const SCENARIO_MS = 500;
 const CHECKOUT_MS = 6_000;
 const LATE_CARD_MS = 24 * 3_600_000 + 6 * 60_000;
@@ -166,13 +166,13 @@ async function buyCase({ code, method, type }: Case) {
 }
 
 describe('the payment codes', () => {
-  it.each(CASES)('$code by $method as $type', async (each: Case) => {
+  it.each(CASES)('end as documented: $code by $method as $type', async (each: Case) => {
     const { ends, code } = each;
     const { buyer, bought, walletMinor } = await started.get(each)!;
     expect(bought.answer.body.status).toBe('PENDING');
     const { transactionId } = bought;
     if (isLateCard(each)) await letADayPass(transactionId);
-    // No event tells of a reversal: it is seen by whoever looks next.
+    // There is no event about a reversal: the next check sees it.
     if (code === 'SIM-PAY-REVERSED')
       await until(
         () => confirm(stack, buyer.account, transactionId),
@@ -197,7 +197,7 @@ describe('the payment codes', () => {
     expect(await stack.supplierOrders(transactionId)).toHaveLength(ends.status === 'SUCCESS' ? 1 : 0);
   });
 
-  it('are all that the simulator has and all that the documentation lists', async () => {
+  it('are all codes of the simulator and of the documentation', async () => {
     const text = await readFile(join(import.meta.dirname, '..', '..', 'docs', 'SANDBOX.md'), 'utf8');
     const documented = [...text.matchAll(/^\| `(SIM-PAY-[A-Z-]+)` +\|/gm)].map((match) => match[1]);
     expect(documented.toSorted()).toEqual(Object.keys(CODES).toSorted());
@@ -212,7 +212,7 @@ describe('the payment codes', () => {
 
 const creditedMinor = ({ walletMinor = 0 }: Ends): bigint => BigInt(walletMinor);
 
-/** The scenario's card is paid a day and a few minutes after the page was made; the gateway's clock can be moved, ours is scaled. */
+/** The scenario's card is paid a day and a few minutes after the page was made; the gateway's clock is moved, ours is scaled. */
 async function letADayPass(transactionId: string): Promise<void> {
   await until(
     () => findPurchaseRow(stack, transactionId),

@@ -1,8 +1,8 @@
 /**
- * Promise G2: with every event of the gateway lost, each paid order still completes, by our own looks, and soon: within 90 s of being paid by
- * card, 60 s by mobile money, 5 min by transfer. At full size buyers take as long as real ones do, and the looks come at the live world's
- * pace; in continuous integration both are hurried, and the times are not held against anybody. How looks go on for days, and that nothing
- * is given up while money may come, is shown in virtual time (test/payments/payment.unit.test.ts, test/payments/late-money.workflow.test.ts).
+ * Promise G2: with every event of the gateway lost, each paid order still completes, by our polling, and soon: within 90 s of payment by
+ * card, 60 s by mobile money, 5 min by transfer. At full size buyers take as long as real ones do, and polling has the live world's
+ * pace; in continuous integration both are faster, and the times are not checked. That polling goes on for days, and that nothing
+ * is given up while money may arrive, is shown in virtual time (test/payments/payment.unit.test.ts, test/payments/late-money.workflow.test.ts).
  */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { percentile } from '../support/event-burst.ts';
@@ -15,10 +15,10 @@ import { startStack, type Stack, type TestAccount } from '../support/stack.ts';
 import { until } from '../support/until.ts';
 
 const ORDERS = size({ ci: 16, prove: 5_000 });
-/** Open at one time. */
+/** Orders that are open at one time. */
 const CONCURRENCY = size({ ci: 32, prove: 300 });
 const PACE = size({ ci: { pollFirstMs: 400 }, prove: { pollFirstMs: 5_000 } });
-/** How long a buyer takes at most: most know their card by heart, some look for their phone, a few make tea. */
+/** The longest time that a buyer takes: most are quick, some take minutes. */
 const TAKES_MS = size({
   ci: [500, 1_000, 2_000],
   prove: [...Array<number>(16).fill(60_000), ...Array<number>(3).fill(180_000), 720_000],
@@ -31,7 +31,7 @@ const COMPLETED_WITHIN_MS: Readonly<Record<OutsideMethod, number>> = {
 };
 const METHODS = Object.keys(COMPLETED_WITHIN_MS) as OutsideMethod[];
 const IS_TIMED = size({ ci: false, prove: true });
-/** What a machine that is busy with all these buyers may take on top, before it counts as lost. */
+/** The extra time that a machine busy with all these buyers may take before an order counts as lost. */
 const LOST_AFTER_MS = 360_000;
 
 interface Order {
@@ -57,7 +57,7 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => stack.close());
 
-/** Every method as often; who takes longest begins first. */
+/** Every method equally often; the slowest buyers begin first. */
 function shoppingList(random: Random): Order[] {
   return Array.from({ length: ORDERS }, (_, nth) => ({
     method: METHODS[nth % METHODS.length]!,
@@ -77,7 +77,7 @@ async function payInOwnTime({ method, takesMs }: Order, account: TestAccount): P
 const purchases = () =>
   stack.world.selectFrom('purchases').select(['transaction_id', 'status', 'closed_at']).execute();
 
-it(`${ORDERS} paid orders of every method and not one event: all complete`, () =>
+it(`${ORDERS} paid orders of every method complete without a single event`, () =>
   withSeed(async (seed) => {
     const paid: PaidOrder[] = [];
     await runConcurrently(shoppingList(createRandom(seed)), CONCURRENCY, async (order, nth) => {
@@ -90,12 +90,12 @@ it(`${ORDERS} paid orders of every method and not one event: all complete`, () =
     });
     expect(rows.filter((row) => row.status !== 'SUCCESS')).toEqual([]);
     expect(rows).toHaveLength(ORDERS);
-    expect(await stack.world.selectFrom('gateway_events').select('id').execute(), 'nobody told us').toEqual(
+    expect(await stack.world.selectFrom('gateway_events').select('id').execute(), 'no event arrived').toEqual(
       [],
     );
     const closedAt = new Map(rows.map((row) => [row.transaction_id, row.closed_at!.getTime()]));
-    const looks = (await gatewayChecks(stack)) / ORDERS;
-    console.log(`G2: ${ORDERS} orders, ${looks.toFixed(1)} looks each`);
+    const checks = (await gatewayChecks(stack)) / ORDERS;
+    console.log(`G2: ${ORDERS} orders, ${checks.toFixed(1)} checks each`);
     for (const method of METHODS) {
       const times = paid
         .filter((order) => order.method === method)

@@ -1,6 +1,6 @@
 /**
- * Promise M7: odd money has a home. Every way a payment can go wrong, in every order that we may hear of it, ends in a named state with its
- * entries in the ledger, and nothing that the gateway kept is dropped.
+ * Promise M7: unusual payments are accounted for. Every way a payment can go wrong, in every order of events, ends in a named state with its
+ * entries in the ledger, and nothing that the gateway has received is lost.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { expectSoundBooks } from '../support/invariants.ts';
@@ -12,11 +12,11 @@ import { gatewayFaults } from '../support/payments.ts';
 import { createRandom, seedOfRun, size } from '../support/size.ts';
 import { startStack, type Stack } from '../support/stack.ts';
 
-/** Books are read as a whole: more seeds are more stacks. */
+/** Books are checked as a whole: more seeds mean more stacks. */
 const STACKS = size({ ci: 1, prove: 20 });
 const SEEDS_A_STACK = size({ ci: 1, prove: 10 });
 const FIRST_SEED = seedOfRun();
-/** A transfer account lives 15 minutes at least: the gateway's clock is behind, so that it ends in time for a test. */
+/** A transfer account is valid for at least 15 minutes: the gateway's clock is set back, so that it ends in time for a test. */
 const BEHIND_MS = 15 * 60_000 - TAKES_MONEY_MS;
 
 interface Play {
@@ -27,9 +27,9 @@ interface Play {
 const MATRIX: readonly Play[] = CASES.flatMap((odd) =>
   ORDERS.map((order) => ({ odd, order, name: `${odd.name}, ${order}` })),
 );
-/** Under way at one time: what has to be paid in time is, also on a slow machine. */
+/** Cases in progress at one time: few enough to be paid in time on a slow machine. */
 const CONCURRENCY = 12;
-/** Under way beside them: these do nothing until the time to pay is over. */
+/** Cases in progress besides: these do nothing until the time to pay is over. */
 const CONCURRENT_WAITERS = size({ ci: 12, prove: 40 });
 const waitsLong = ({ odd, order }: Play): boolean =>
   /expiry|returned|late, and/.test(odd.name) ||
@@ -49,12 +49,12 @@ async function bringUp(): Promise<Stack> {
     },
     gateway: { now: () => Date.now() - BEHIND_MS },
   });
-  // The test is the courier and ends every refund, so that each case has the order it is about.
+  // The test delivers the events and ends every refund, so that each case has its own order.
   await gatewayFaults(stack, { webhooks: 'drop', refund: 'pending' });
   return stack;
 }
 
-/** Plays the matrix with every seed; each case's promise ends with the last of its seeds. */
+/** Runs the matrix with every seed; each case's promise ends with the last of its seeds. */
 function playAll(stack: Stack, seeds: readonly number[]): Map<string, Promise<void>> {
   const plays = MATRIX.flatMap((play, nth) =>
     seeds.map((seed) => ({
@@ -102,10 +102,10 @@ describe.each(STACKS_SEEDS.map((seeds) => ({ from: seeds[0], seeds })))(
     afterAll(() => stack.close());
 
     it.each(MATRIX)('$name', async ({ name }) => {
-      await played.get(name);
+      await expect(played.get(name)).resolves.toBeUndefined();
     });
 
-    it('leaves the books sound, and nothing that the gateway kept is dropped', async () => {
+    it('leaves the books balanced, and loses nothing that the gateway has received', async () => {
       await Promise.allSettled(played.values());
       expect(await dropped(stack)).toEqual([]);
       await expectSoundBooks(stack);

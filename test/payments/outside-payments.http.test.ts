@@ -1,13 +1,13 @@
-// Paying from outside the wallet: how to pay in every answer that may still wait for its money, asking again, and funding a wallet.
+// Paying from outside the wallet: payment instructions in every answer that may still wait for money, repeated requests, and funding a wallet.
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { openDoor, type Ask, type Door, type Reply } from '../support/http/door.ts';
+import { startApi, type Ask, type TestApi, type Reply } from '../support/http/api.ts';
 import { generalError } from '../support/http/error-bodies.ts';
 
-let door: Door;
+let api: TestApi;
 beforeEach(async () => {
-  door = await openDoor();
+  api = await startApi();
 });
-afterEach(() => door.close());
+afterEach(() => api.close());
 
 const FIRST = 'txn-00000000000000000000000000000001';
 const SECOND = 'txn-00000000000000000000000000000002';
@@ -23,7 +23,7 @@ const BANK_ACCOUNT = {
   expiryDate: '2099-01-31T10:00:00.250Z',
 };
 
-/** The fields that say how to pay, for one method. */
+/** The fields of the payment instructions for one method. */
 function howToPay(method: Method, reference: string): object {
   return method === 'BANK_TRANSFER'
     ? { bankAccounts: [BANK_ACCOUNT], trackingReference: reference }
@@ -48,13 +48,13 @@ const TOP_UP_PACKAGE = {
   volume: 1_073_741_824,
   duration: 7,
 };
-/** What mobile money asks for instead of naira. */
+/** The amount that mobile money takes instead of naira. */
 const IN_CEDIS = {
   BASE: { charge: { amount: 191.78, currency: 'GHS' } },
   TOPUP: { charge: { amount: 38.36, currency: 'GHS' } },
 };
 
-const post = (target: string, ask: Ask): Promise<Reply> => door.ask(target, { key: 'ngn', ...ask });
+const post = (target: string, ask: Ask): Promise<Reply> => api.ask(target, { key: 'ngn', ...ask });
 const buyBase = (paymentMethod: string, ask: Ask = {}): Promise<Reply> =>
   post('/api/esim/buy', {
     body: { packageCode: 'NG-5GB-30D', packageType: 'BASE', paymentMethod },
@@ -67,13 +67,13 @@ const buyTopUp = async (paymentMethod: string): Promise<Reply> => {
   });
 };
 const read = (transactionId: string): Promise<Reply> =>
-  door.ask(`/api/esim/transactions/${transactionId}`, { key: 'ngn' });
+  api.ask(`/api/esim/transactions/${transactionId}`, { key: 'ngn' });
 const confirm = (body: unknown, key = 'ngn'): Promise<Reply> =>
-  door.ask('/api/esim/confirm-payment', { key, body });
+  api.ask('/api/esim/confirm-payment', { key, body });
 
-/** The gateway has the money, and the caller asks. */
+/** The gateway has the money, and the caller confirms. */
 async function pay(transactionId: string): Promise<void> {
-  door.shop.vendors.paid.add(door.idOf(transactionId));
+  api.shop.vendors.paid.add(api.idOf(transactionId));
   await confirm({ transactionId });
 }
 
@@ -100,7 +100,7 @@ describe.each(METHODS)('%s', (method) => {
   };
 
   test.each(['BASE', 'TOPUP'] as const)(
-    '%s: PENDING with how to pay, in buy, reads and confirm alike',
+    '%s: is PENDING with payment instructions in buy, reads and confirm alike',
     async (type) => {
       const balanceMinor = type === 'BASE' ? 5_000_000n : 5_000_000n - 1_917_813n;
       const bought = type === 'BASE' ? await buyBase(method) : await buyTopUp(method);
@@ -115,12 +115,12 @@ describe.each(METHODS)('%s', (method) => {
         200,
         { ...expected[type], ...timelineOf('opened') },
       ]);
-      expect(await door.shop.balance()).toBe(balanceMinor);
+      expect(await api.shop.balance()).toBe(balanceMinor);
     },
   );
 
-  test('while the gateway has not answered: the reference alone', async () => {
-    door.shop.vendors.gatewayAnswers = false;
+  test('shows the reference only, while the gateway has not answered', async () => {
+    api.shop.vendors.gatewayAnswers = false;
     expect((await buyBase(method)).json).toEqual({
       transactionId: FIRST,
       status: 'PENDING',
@@ -130,16 +130,16 @@ describe.each(METHODS)('%s', (method) => {
     });
   });
 
-  test('paid: nothing to pay any more, and the eSIM on SUCCESS in reads and confirm', async () => {
+  test('shows no instructions once paid, and the eSIM on SUCCESS in reads and confirm', async () => {
     await buyBase(method);
-    door.shop.vendors.supplier = 'is allocating';
+    api.shop.vendors.supplier = 'is allocating';
     await pay(FIRST);
-    const told = { transactionId: FIRST, status: 'PROCESSING', package: BASE_PACKAGE };
+    const processing = { transactionId: FIRST, status: 'PROCESSING', package: BASE_PACKAGE };
     expect((await read(FIRST)).json).toEqual({
-      ...told,
+      ...processing,
       ...timelineOf('opened', 'payment-received', 'ordered-at-supplier'),
     });
-    door.shop.vendors.supplier = 'delivers';
+    api.shop.vendors.supplier = 'delivers';
     await confirm({ transactionId: FIRST });
     for (const reply of [await read(FIRST), await confirm({ gatewayReference: FIRST })]) {
       expect(reply.json).toMatchObject({
@@ -150,7 +150,7 @@ describe.each(METHODS)('%s', (method) => {
     }
   });
 
-  test('a top-up that was paid: its totals, in reads and confirm', async () => {
+  test('shows the totals of a paid top-up in reads and confirm', async () => {
     await buyTopUp(method);
     await pay(SECOND);
     for (const reply of [await read(SECOND), await confirm({ trackingReference: SECOND })]) {
@@ -165,9 +165,9 @@ describe.each(METHODS)('%s', (method) => {
     }
   });
 
-  test('not paid in time: FAILED with its reason, nothing to pay', async () => {
+  test('is FAILED with its reason and without instructions when not paid in time', async () => {
     await buyBase(method);
-    await door.shop.engine.expire(door.idOf(FIRST), 'purchase');
+    await api.shop.engine.expire(api.idOf(FIRST), 'purchase');
     expect((await confirm({ transactionId: FIRST })).json).toEqual({
       transactionId: FIRST,
       status: 'FAILED',
@@ -177,7 +177,7 @@ describe.each(METHODS)('%s', (method) => {
     });
   });
 
-  test('funds a wallet: 201 with how to pay, and no package', async () => {
+  test('funds a wallet: 201 with payment instructions, and no package', async () => {
     const funded = await post('/api/wallet/fund', { body: { amount: 5000.5, paymentMethod: method } });
     expect([funded.status, funded.json]).toEqual([
       201,
@@ -193,9 +193,9 @@ describe.each(METHODS)('%s', (method) => {
   });
 });
 
-test('a transfer for an account in dollars says how many naira', async () => {
+test('a bank transfer by an account in dollars shows the amount in naira', async () => {
   const body = { packageCode: 'NG-5GB-30D', packageType: 'BASE', paymentMethod: 'BANK_TRANSFER' };
-  const reply = await door.ask('/api/esim/buy', { key: 'usduser', body });
+  const reply = await api.ask('/api/esim/buy', { key: 'usduser', body });
   expect(reply.text).toContain('"charge":{"amount":19178.13,"currency":"NGN"}');
   expect(reply.json).toMatchObject({
     package: { price: 12.5, currency: 'USD' },
@@ -204,25 +204,28 @@ test('a transfer for an account in dollars says how many naira', async () => {
 });
 
 describe('confirm-payment', () => {
-  test.each(['transactionId', 'gatewayReference', 'trackingReference'])('finds by %s', async (name) => {
-    await buyBase('CARD');
-    expect((await confirm({ [name]: FIRST, color: 'red' })).json).toMatchObject({
-      transactionId: FIRST,
-      status: 'PENDING',
-    });
-  });
+  test.each(['transactionId', 'gatewayReference', 'trackingReference'])(
+    'finds a payment by %s',
+    async (name) => {
+      await buyBase('CARD');
+      expect((await confirm({ [name]: FIRST, color: 'red' })).json).toMatchObject({
+        transactionId: FIRST,
+        status: 'PENDING',
+      });
+    },
+  );
 
-  test('a reference of a later attempt is asked for, a transactionId of that form is not', async () => {
-    door.shop.calls.length = 0;
+  test('finds a reference of a later attempt, but no transactionId of that form', async () => {
+    api.shop.calls.length = 0;
     await confirm({ gatewayReference: `${FIRST}-2` });
-    expect(door.shop.calls).toEqual(['confirmPayment']);
+    expect(api.shop.calls).toEqual(['confirmPayment']);
     await confirm({ transactionId: `${FIRST}-2` });
     await confirm({ gatewayReference: `${FIRST}-0` });
     await confirm({ gatewayReference: `${FIRST}-2-2` });
-    expect(door.shop.calls).toEqual(['confirmPayment']);
+    expect(api.shop.calls).toEqual(['confirmPayment']);
   });
 
-  test("another account's: not found, like one that is not there", async () => {
+  test('answers 404 for another account’s payment, as for an unknown one', async () => {
     await buyBase('CARD');
     await post('/api/wallet/fund', { body: { amount: 100, paymentMethod: 'CARD' } });
     for (const transactionId of [FIRST, FUNDING, SECOND]) {
@@ -234,7 +237,7 @@ describe('confirm-payment', () => {
     }
   });
 
-  test('tells how a funding stands: waiting, done, failed with its reason', async () => {
+  test('answers the status of a funding: waiting, done, failed with its reason', async () => {
     await post('/api/wallet/fund', { body: { amount: 100, paymentMethod: 'BANK_TRANSFER' } });
     const funding = { transactionId: FUNDING, amount: 100, currency: 'NGN', ...timelineOf('opened') };
     expect((await confirm({ trackingReference: FUNDING })).json).toEqual({
@@ -242,7 +245,7 @@ describe('confirm-payment', () => {
       status: 'PENDING',
       ...howToPay('BANK_TRANSFER', FUNDING),
     });
-    const read = await door.ask(`/api/esim/transactions/${FUNDING}`, { key: 'ngn' });
+    const read = await api.ask(`/api/esim/transactions/${FUNDING}`, { key: 'ngn' });
     expect([read.status, read.json]).toEqual([
       200,
       {
@@ -259,7 +262,7 @@ describe('confirm-payment', () => {
       status: 'SUCCESS',
     });
     await post('/api/wallet/fund', { body: { amount: 100, paymentMethod: 'CARD' } });
-    await door.shop.engine.expire(door.idOf(SECOND), 'funding');
+    await api.shop.engine.expire(api.idOf(SECOND), 'funding');
     expect((await confirm({ transactionId: SECOND })).json).toMatchObject({
       transactionId: SECOND,
       status: 'FAILED',
@@ -268,9 +271,9 @@ describe('confirm-payment', () => {
   });
 });
 
-describe('amounts of a funding', () => {
+describe('the amount of a funding', () => {
   const fundings = async (): Promise<bigint[]> => {
-    const mine = door.shop.db.selectFrom('fundings').where('account_id', '=', door.shop.accountId());
+    const mine = api.shop.db.selectFrom('fundings').where('account_id', '=', api.shop.accountId());
     return (await mine.select('amount_minor').execute()).map((row) => row.amount_minor);
   };
   const fund = (amount: string, ask: Ask = {}): Promise<Reply> =>
@@ -284,13 +287,13 @@ describe('amounts of a funding', () => {
     ['8388607.99', 838_860_799n, '8388607.99'],
     ['10000000', 1_000_000_000n, '10000000.00'],
     ['10000000.00', 1_000_000_000n, '10000000.00'],
-  ])('%s arrives as %s minor units and leaves as %s', async (written, minor, literal) => {
+  ])('may be written %s, is stored as %s minor units and answered as %s', async (written, minor, literal) => {
     const reply = await fund(written);
     expect(reply.text).toContain(`"amount":${literal},`);
     expect(await fundings()).toEqual([minor]);
   });
 
-  test('the same Idempotency-Key: one payment, however the amount is written; another amount: 422', async () => {
+  test('may be written differently in a repeat with the same Idempotency-Key; another amount gets 422', async () => {
     const headers = { 'idempotency-key': 'fund-1' };
     const first = await fund('250.5', { headers });
     const again = await fund('250.50', { headers });

@@ -1,4 +1,4 @@
-/** One check of a payment with several attempts: what it finds of one says nothing of another. */
+/** One check of a payment with several attempts: the result of one attempt does not apply to another. */
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import type { ActivityDeps } from '../../activities/index.ts';
 import { lookAtPayment } from '../../activities/payments/payments.ts';
@@ -15,7 +15,7 @@ const server = await startAnsweringGateway();
 const gateway: PaystackGateway = server.gateway();
 afterAll(() => server.close());
 
-/** What the gateway answers about a charge: with its amount where it is paid, `away` with an error, `none` that it does not know it. */
+/** The gateway's answer about a charge: with its amount when it is paid, `away` with an error, `none` when it is unknown there. */
 type Says = 'paid' | 'waiting' | 'away' | 'none';
 let says: Record<string, Says> = {};
 beforeEach(() => {
@@ -33,20 +33,20 @@ function answerOf(said: Says, reference: string): Answering {
   return json(yes(transaction({ reference, status, amount: Number(CHARGE_MINOR) })));
 }
 
-const look = ({ transactionId }: Payer, asking: PaystackGateway = gateway) => {
+const check = ({ transactionId }: Payer, asking: PaystackGateway = gateway) => {
   const events = createEvents(createLogger({ level: 'silent' }));
   const deps = { db: books.world, gateway: asking, events, clock: { now: () => NOW } };
   return lookAtPayment(deps as unknown as ActivityDeps, transactionId, 'purchase');
 };
 
-/** With a second try, after the gateway had the first without telling how to pay it. */
+/** With a second attempt, after the gateway had the first and its answer with the payment instructions was lost. */
 async function twoTries(): Promise<{ payer: Payer; second: string }> {
   const payer = await books.payer();
   const next = await nextPaymentAttempt(books.world, await books.payment(payer));
   return { payer, second: next.reference };
 }
 
-describe('two tries', () => {
+describe('a payment with two attempts', () => {
   it.each<[Says, Says, string]>([
     ['away', 'waiting', 'unknown'],
     ['waiting', 'away', 'unknown'],
@@ -54,23 +54,23 @@ describe('two tries', () => {
     ['away', 'away', 'unknown'],
     ['waiting', 'waiting', 'waiting'],
     ['waiting', 'none', 'waiting'],
-  ])('the first %s, the second %s: %s', async (first, next, state) => {
+  ])('is, when the first is %s and the second %s: %s', async (first, next, state) => {
     const { payer, second } = await twoTries();
     says = { [payer.reference]: first, [second]: next };
-    expect(await look(payer)).toEqual({ state, isKnown: state !== 'unknown' });
+    expect(await check(payer)).toEqual({ state, isKnown: state !== 'unknown' });
     expect(await books.status(payer)).toBe('PENDING');
   });
 
-  it('the first paid and the gateway away for it, the second waiting: not known until it answers, and then paid', async () => {
+  it('is unknown while the gateway does not answer about the paid first attempt, and paid when it does', async () => {
     const { payer, second } = await twoTries();
     says = { [payer.reference]: 'away', [second]: 'waiting' };
-    expect(await look(payer)).toMatchObject({ state: 'unknown', isKnown: false });
+    expect(await check(payer)).toMatchObject({ state: 'unknown', isKnown: false });
     says[payer.reference] = 'paid';
-    expect(await look(payer)).toMatchObject({ state: 'paid', isKnown: true });
+    expect(await check(payer)).toMatchObject({ state: 'paid', isKnown: true });
     expect(await books.status(payer)).toBe('PROCESSING');
   });
 
-  it('held back by our own rate limit is not known, and says so; one that the gateway does not answer is another matter', async () => {
+  it('is unknown and marked as held back when our own rate limit stops the check, which a missing answer is not', async () => {
     const { payer, second } = await twoTries();
     const accounts: string[] = [];
     let isFree = false;
@@ -80,23 +80,23 @@ describe('two tries', () => {
     };
     const paced = server.gateway({ accountPacer });
     says = { [payer.reference]: 'waiting', [second]: 'waiting' };
-    expect(await look(payer, paced)).toEqual({ state: 'unknown', isKnown: false, isHeldBack: true });
+    expect(await check(payer, paced)).toEqual({ state: 'unknown', isKnown: false, isHeldBack: true });
     expect(server.calls).toHaveLength(0);
     isFree = true;
-    expect(await look(payer, paced)).toEqual({ state: 'waiting', isKnown: true });
+    expect(await check(payer, paced)).toEqual({ state: 'waiting', isKnown: true });
     says[second] = 'away';
-    expect(await look(payer, paced)).toEqual({ state: 'unknown', isKnown: false });
+    expect(await check(payer, paced)).toEqual({ state: 'unknown', isKnown: false });
     expect(new Set(accounts)).toEqual(new Set([payer.accountId]));
   });
 
-  it('a try that the gateway took and does not find is not known, until it finds it again', async () => {
+  it('is unknown while the gateway does not find an attempt that it accepted, until it finds it again', async () => {
     const { payer, second } = await twoTries();
     says = { [second]: 'waiting' };
-    expect(await look(payer)).toEqual({ state: 'unknown', isKnown: false });
-    // It told how to pay the first, and knew the second when we looked.
+    expect(await check(payer)).toEqual({ state: 'unknown', isKnown: false });
+    // The payment instructions of the first are known, and the second was found at the earlier check.
     says = { [payer.reference]: 'waiting' };
-    expect(await look(payer)).toEqual({ state: 'unknown', isKnown: false });
+    expect(await check(payer)).toEqual({ state: 'unknown', isKnown: false });
     says = { [payer.reference]: 'waiting', [second]: 'waiting' };
-    expect(await look(payer)).toEqual({ state: 'waiting', isKnown: true });
+    expect(await check(payer)).toEqual({ state: 'waiting', isKnown: true });
   });
 });

@@ -1,5 +1,5 @@
-// However often somebody asks whether a payment has come, its history stays within bounds: the purchase begins a fresh one, and nothing of
-// what was known is lost by it.
+// However many callers check a payment, the workflow's history stays within bounds: the purchase continues as new, and nothing
+// that it knew is lost.
 import { afterEach, expect, it } from 'vitest';
 import { createPaymentChecks } from '../../src/platform/temporal/purchase-engine.ts';
 import { timelineOf, untilClosed } from '../support/buyer.ts';
@@ -9,10 +9,10 @@ import { FRESH_HISTORY_AFTER_EVENTS } from '../support/services.ts';
 import { until } from '../support/until.ts';
 import { startWorkflows, PATIENT, untilListed } from '../support/workflow-harness.ts';
 
-/** The tests' server suggests a fresh history early; one look costs about ten events. */
+/** The tests' server suggests continue-as-new early; one check costs about ten events. */
 const LONGEST_HISTORY = FRESH_HISTORY_AFTER_EVENTS * 1.5;
-const MOST_LOOKS = FRESH_HISTORY_AFTER_EVENTS;
-/** Nothing but what is asked for makes the workflow look. */
+const MOST_CHECKS = FRESH_HISTORY_AFTER_EVENTS;
+/** The workflow checks only when it is asked. */
 const UNHURRIED = { ...PATIENT, checkoutMs: 600_000, pollFirstMs: 300_000, pollMaxMs: 300_000 };
 
 const { stack, harness, buyer } = await startWorkflows({}, { fundsMinor: 0n });
@@ -21,17 +21,17 @@ afterEach(() => clearGatewayFaults(stack));
 const runIdOf = async (workflowId: string): Promise<string> =>
   (await stack.temporal.workflow.getHandle(workflowId).describe()).runId;
 
-/** So many ask for looks, each one after the other, until the workflow has begun a fresh history; answers the length of the first one. */
+/** Callers request checks, each one after the other, until the workflow has continued as new; answers the length of its first history. */
 async function askUntilFresh(transactionId: string, askers: number): Promise<number> {
-  const looks = createPaymentChecks(stack.temporal, PATIENT);
+  const checks = createPaymentChecks(stack.temporal, PATIENT);
   const firstRunId = await runIdOf(transactionId);
   let asked = 0;
   let isFresh = false;
   const ask = async (): Promise<void> => {
     while (!isFresh) {
       asked += 1;
-      if (asked > MOST_LOOKS) throw new Error(`the same history after ${MOST_LOOKS} looks`);
-      await looks.check({ transactionId, purpose: 'purchase' }, 10_000);
+      if (asked > MOST_CHECKS) throw new Error(`the same history after ${MOST_CHECKS} checks`);
+      await checks.check({ transactionId, purpose: 'purchase' }, 10_000);
       if (asked % 20 === 0) isFresh ||= (await runIdOf(transactionId)) !== firstRunId;
     }
   };
@@ -39,7 +39,7 @@ async function askUntilFresh(transactionId: string, askers: number): Promise<num
   return (await stack.temporal.workflow.getHandle(transactionId, firstRunId).describe()).historyLength;
 }
 
-it('a purchase that waits begins a fresh history in the middle of its pause, and is still paid and delivered', async () => {
+it('a waiting purchase continues as new in the middle of its pause, and is still paid and delivered', async () => {
   await gatewayFaults(stack, { webhooks: 'drop' });
   const { input, transactionId, answer } = await harness.purchase({
     account: buyer.account,
@@ -47,7 +47,7 @@ it('a purchase that waits begins a fresh history in the middle of its pause, and
     timings: UNHURRIED,
   });
   expect(await askUntilFresh(transactionId, 1)).toBeLessThan(LONGEST_HISTORY);
-  // Its caller hears the same again, the buyer finds the same page, operations find it by its reference.
+  // Its caller gets the same answer, the buyer the same page, and operations find it by its reference.
   expect(await harness.ask(input)).toEqual(answer);
   const payments = await stack.owner
     .selectFrom('payments')
@@ -68,7 +68,7 @@ it('a purchase that waits begins a fresh history in the middle of its pause, and
   expect(await timelineOf(stack, transactionId)).toEqual(['opened', 'payment-received', 'delivered']);
 });
 
-it('a refund that takes long does the same, and goes on answering whoever asks', async () => {
+it('a long refund does the same, and keeps answering all callers', async () => {
   await gatewayFaults(stack, { refund: 'pending' });
   const { transactionId } = await harness.purchase({
     account: buyer.account,
@@ -78,7 +78,7 @@ it('a refund that takes long does the same, and goes on answering whoever asks',
   });
   await atGateway(stack, transactionId, 'pay');
   expect((await untilClosed(stack, transactionId)).reason).toBe('OUT_OF_STOCK');
-  // So many that there is always somebody to be answered.
+  // So many callers that one is always waiting for an answer.
   expect(await askUntilFresh(transactionId, 6)).toBeLessThan(LONGEST_HISTORY);
   const asked = await confirm(stack, buyer.account, transactionId);
   expect(asked).toMatchObject({ status: 200, body: { status: 'FAILED', reason: 'OUT_OF_STOCK' } });
@@ -86,11 +86,11 @@ it('a refund that takes long does the same, and goes on answering whoever asks',
   expect(types.filter((type) => type.includes('FAILED'))).toEqual([]);
   const described = await stack.temporal.workflow.getHandle(transactionId).describe();
   expect(described.status.name).toBe('RUNNING');
-  // Its next look at the refund is minutes away.
+  // The next check of the refund is minutes away.
   await stack.temporal.workflow.getHandle(transactionId).terminate('a test');
 });
 
-it('an answer to everybody: many who ask at once share the looks', async () => {
+it('many callers at once share the checks, and each gets an answer', async () => {
   const { transactionId } = await harness.purchase({
     account: buyer.account,
     paidBy: 'CARD',
@@ -102,11 +102,11 @@ it('an answer to everybody: many who ask at once share the looks', async () => {
   expect(new Set(answers.map(({ status, body }) => `${status} ${body.status}`))).toEqual(
     new Set(['200 PENDING']),
   );
-  const looked = eventTypes(await fetchHistory(stack, transactionId)).filter((type) =>
+  const checked = eventTypes(await fetchHistory(stack, transactionId)).filter((type) =>
     type.startsWith('ACTIVITY_TASK_SCHEDULED'),
   );
-  // Opening it is the first of them.
-  expect(looked.length).toBeLessThan(30);
+  // The first of them opens the payment.
+  expect(checked.length).toBeLessThan(30);
   await atGateway(stack, transactionId, 'pay');
   await until(
     () => confirm(stack, buyer.account, transactionId),

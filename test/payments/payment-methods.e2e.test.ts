@@ -1,4 +1,4 @@
-// Every payment method, for a new eSIM and for a top-up, once each through the whole service: instructions, money, goods, and the books.
+// Every payment method, for a new eSIM and for a top-up, once each through the whole service: instructions, money, package, and the books.
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { PAYMENT_METHODS, type PaymentMethod } from '../../src/domain/states.ts';
 import { findPurchaseRow, newBuyer, timelineOf, type Buyer } from '../support/buyer.ts';
@@ -23,7 +23,7 @@ afterAll(async () => {
 
 const GB = 1024 ** 3;
 const PRICE_MINOR = 230;
-/** What 2.30 dollars are at the sandbox's fixed rates, and what comes with the instructions. */
+/** 2.30 dollars at the sandbox's fixed rates, and the other fields of the instructions. */
 const ASKED: Readonly<Record<Exclude<PaymentMethod, 'WALLET'>, { currency: string; chargeMinor: number }>> = {
   CARD: { currency: 'USD', chargeMinor: PRICE_MINOR },
   APPLE_PAY: { currency: 'USD', chargeMinor: PRICE_MINOR },
@@ -87,7 +87,7 @@ async function payOutside(method: Exclude<PaymentMethod, 'WALLET'>, { body }: An
   });
   expect(body.charge).toEqual(currency === 'USD' ? undefined : { amount: chargeMinor / 100, currency });
   expect(body.package).toMatchObject({ price: PRICE_MINOR / 100 });
-  // What is awaited can be read meanwhile, and nothing was ordered for it.
+  // Meanwhile reads show that the payment is awaited, and nothing was ordered.
   const waiting = await buyer.read(`/api/esim/transactions/${transactionId}`);
   expect(waiting.body).toMatchObject({ status: 'PENDING', timeline: [{ what: 'opened' }] });
   expect(await stack.supplierOrders(transactionId)).toEqual([]);
@@ -97,7 +97,7 @@ async function payOutside(method: Exclude<PaymentMethod, 'WALLET'>, { body }: An
   expect(await timelineOf(stack, transactionId)).toEqual(['opened', 'payment-received', 'delivered']);
 }
 
-/** What the ledger's accounts of ours gained by it: the price, from where it was paid. */
+/** The change of our ledger accounts: the price, from the source of the payment. */
 function earnedBy(method: PaymentMethod): Record<string, number> {
   const earned = { 'revenue:USD': PRICE_MINOR, 'supplier-cost:USD4': 20_000 };
   if (method === 'WALLET') return { ...earned, [`wallet:${buyer.account.accountId}`]: -PRICE_MINOR };

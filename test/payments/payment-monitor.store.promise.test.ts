@@ -1,6 +1,6 @@
 /**
- * The watch over unpaid payments, with the clock moved: what it asks of the gateway in a day of 100,000 payments and 300,000 checkouts, and how soon it
- * finds money that no event told of. Real rows and the real watch; the gateway is a list in memory, and workflows book at once.
+ * The monitor of unpaid payments, with a moved clock: its requests to the gateway in a day of 100,000 payments and 300,000 checkouts, and how soon it
+ * finds money without an event. Real rows and the real monitor; the gateway is a list in memory, and workflows book at once.
  */
 import { sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -23,7 +23,7 @@ const PAID_A_DAY = 100_000;
 const CHECKOUTS_A_DAY = 300_000;
 /** A page is paid a few minutes after it was opened. */
 const PAID_AFTER_MS = 3 * 60_000;
-/** Of all money, what no event tells of. */
+/** The part of all money that has no event. */
 const LOST_EVENTS = 0.1;
 const PER_PAGE = 100;
 /** With four days behind it, a hundred pages of each hour are read for the first time. */
@@ -46,7 +46,7 @@ beforeEach(async () => {
 });
 
 describe('a day of 100,000 payments and 300,000 checkouts', () => {
-  it('takes 6 requests a second in all, and money that no event told of is found within a minute', async () => {
+  it('takes 6 requests a second in total, and money without an event is found within a minute', async () => {
     await withSeed(async (seed) => {
       const hours = size({ ci: { before: 8, watched: 0.5 }, prove: { before: 96, watched: 1.5 } });
       const startMs = NOW.getTime();
@@ -56,15 +56,15 @@ describe('a day of 100,000 payments and 300,000 checkouts', () => {
         startMs + hours.watched * HOUR_MS,
       );
       const shop = await openShop(checkouts, startMs);
-      // The first round reads every window once, with all its pages; it does not belong to the steady pace.
+      // The first round reads every window once, with all its pages, and is not counted.
       await shop.watchUntil(startMs + FIRST_ROUND_MS);
-      const [readBefore, looksBefore] = [shop.lists(), shop.singleLooks()];
+      const [readBefore, checksBefore] = [shop.lists(), shop.singleChecks()];
       await shop.watchUntil(startMs + hours.watched * HOUR_MS);
 
       const readerPerSecond =
         (shop.lists() - readBefore) / ((hours.watched * HOUR_MS - FIRST_ROUND_MS) / 1000);
       const eventsPerSecond = PAID_A_DAY / 86_400;
-      // Every checkout that nobody paid is looked at once when its time is over.
+      // Every unpaid checkout is checked once when its time is over.
       const endsPerSecond = (CHECKOUTS_A_DAY - PAID_A_DAY) / 86_400;
       const inAll = readerPerSecond + eventsPerSecond + endsPerSecond;
       const delays = shop.foundAfterMs(startMs + FIRST_ROUND_MS).toSorted((a, b) => a - b);
@@ -72,7 +72,7 @@ describe('a day of 100,000 payments and 300,000 checkouts', () => {
         `the list ${readerPerSecond.toFixed(2)} + events ${eventsPerSecond.toFixed(2)} + ends ${endsPerSecond.toFixed(2)} = ${inAll.toFixed(2)} requests a second; ` +
           `${delays.length} found after ${(delays.at(Math.trunc(delays.length / 2))! / 1000).toFixed(0)} s (median), ${(delays.at(-1)! / 1000).toFixed(0)} s (most)`,
       );
-      expect(shop.singleLooks() - looksBefore, 'no single looks while the list is there').toBe(0);
+      expect(shop.singleChecks() - checksBefore, 'no single checks while the list works').toBe(0);
       expect(inAll).toBeLessThanOrEqual(6);
       expect(delays.length).toBeGreaterThan(0);
       expect(delays.at(-1)).toBeLessThanOrEqual(60_000);
@@ -85,24 +85,24 @@ describe('20,000 open payments', () => {
   const open = (paidAtMs: (index: number) => number): Checkout[] =>
     Array.from({ length: OPEN }, (_, index) => ({
       reference: `txn-${index}`,
-      // Half of them are of one account.
+      // Half of them belong to one account.
       accountId: `acc-${index % 2 === 0 ? 0 : index % 500}`,
       openedAtMs: NOW.getTime() - HOUR_MS + Math.trunc((index * HOUR_MS) / OPEN),
       paidAtMs: paidAtMs(index),
       isToldOf: false,
     }));
 
-  it('of which 500 are paid and every event is lost: all are found within a minute, by the list alone', async () => {
+  it('of which 500 are paid without events are all found within a minute by the list', async () => {
     const paidAtMs = (index: number): number =>
       index % 40 === 0 ? NOW.getTime() + 60_000 + index : Number.POSITIVE_INFINITY;
     const shop = await openShop(open(paidAtMs), NOW.getTime());
     await shop.watchUntil(NOW.getTime() + 180_000);
     expect(shop.foundAfterMs()).toHaveLength(500);
     expect(Math.max(...shop.foundAfterMs())).toBeLessThanOrEqual(60_000);
-    expect(shop.singleLooks()).toBe(0);
+    expect(shop.singleChecks()).toBe(0);
   });
 
-  it('with the list away: looked at singly, four a second and no more, and every account has its turn', async () => {
+  it('are checked individually while the list is down, at most four a second, and every account has its turn', async () => {
     const shop = await openShop(
       open(() => Number.POSITIVE_INFINITY),
       NOW.getTime(),
@@ -110,15 +110,15 @@ describe('20,000 open payments', () => {
     shop.breakList();
     await shop.watchUntil(NOW.getTime() + 300_000);
     const seconds = (300_000 - pace.behindMs) / 1000;
-    expect(shop.singleLooks()).toBeGreaterThan(seconds);
-    expect(shop.singleLooks()).toBeLessThanOrEqual(seconds * 4 + 20);
+    expect(shop.singleChecks()).toBeGreaterThan(seconds);
+    expect(shop.singleChecks()).toBeLessThanOrEqual(seconds * 4 + 20);
     const { rows } = await sql<{ accounts: number; most: number }>`
-      select count(*)::int as accounts, max(looks)::int as most
-        from (select account_id, count(*) as looks from payments where looked_at is not null group by account_id) looked`.execute(
+      select count(*)::int as accounts, max(checks)::int as most
+        from (select account_id, count(*) as checks from payments where looked_at is not null group by account_id) checked`.execute(
       books.owner,
     );
     expect(rows[0]!.accounts, 'of 251').toBe(251);
-    // One account has ten thousand of them, and no more looks than its turns.
+    // One account has ten thousand of them, and no more checks than its turns.
     expect(rows[0]!.most).toBeLessThanOrEqual(6);
   });
 });
@@ -134,7 +134,7 @@ function checkoutsOf(seed: number, fromMs: number, toMs: number): Checkout[] {
       reference: `txn-${index}`,
       accountId: `acc-${index % 200}`,
       openedAtMs,
-      // Nearly all within two hours: what comes later is looked for more rarely.
+      // Nearly all within two hours: later ones are checked less often.
       paidAtMs: isPaid
         ? openedAtMs + Math.min(-Math.log(share()) * PAID_AFTER_MS, HOUR_MS)
         : Number.POSITIVE_INFINITY,
@@ -143,23 +143,23 @@ function checkoutsOf(seed: number, fromMs: number, toMs: number): Checkout[] {
   });
 }
 
-/** A gateway, rows and a clock, with the watch in front of them; its time stands at `startMs`. */
+/** A gateway, rows and a clock, with the monitor in front of them; the time is `startMs`. */
 async function openShop(checkouts: readonly Checkout[], startMs: number) {
   let nowMs = startMs;
   let lists = 0;
-  let looks = 0;
+  let checks = 0;
   let isListAway = false;
   const found: { readonly atMs: number; readonly afterMs: number }[] = [];
   const byReference = new Map(checkouts.map((checkout) => [checkout.reference, checkout]));
   await insertPayments(checkouts, startMs);
-  const told = checkouts
+  const reported = checkouts
     .filter(({ isToldOf, paidAtMs }) => isToldOf && paidAtMs > startMs && paidAtMs !== Infinity)
     .toSorted((a, b) => a.paidAtMs - b.paidAtMs);
-  let toldSoFar = 0;
+  let reportedSoFar = 0;
   const sendEvents = async (): Promise<void> => {
-    const first = toldSoFar;
-    while (toldSoFar < told.length && told[toldSoFar]!.paidAtMs <= nowMs) toldSoFar += 1;
-    await book(told.slice(first, toldSoFar).map(({ reference }) => reference));
+    const first = reportedSoFar;
+    while (reportedSoFar < reported.length && reported[reportedSoFar]!.paidAtMs <= nowMs) reportedSoFar += 1;
+    await book(reported.slice(first, reportedSoFar).map(({ reference }) => reference));
   };
   const watch = createPaymentMonitor({
     db: books.world,
@@ -186,7 +186,7 @@ async function openShop(checkouts: readonly Checkout[], startMs: number) {
         return Promise.resolve(pageOf(checkouts, [from.getTime(), to.getTime()], nowMs, page));
       },
       findCharge: (reference) => {
-        looks += 1;
+        checks += 1;
         const isPaid = byReference.get(reference)!.paidAtMs <= nowMs;
         const value = { state: isPaid ? 'paid' : 'abandoned' } as GatewayCharge;
         return Promise.resolve({ outcome: 'done', value });
@@ -201,8 +201,8 @@ async function openShop(checkouts: readonly Checkout[], startMs: number) {
   };
   return {
     lists: () => lists,
-    singleLooks: () => looks,
-    /** How long what was found from then on had been paid. */
+    singleChecks: () => checks,
+    /** The time from payment to detection, for those found from then on. */
     foundAfterMs: (sinceMs = 0) => found.filter(({ atMs }) => atMs >= sinceMs).map(({ afterMs }) => afterMs),
     breakList: () => {
       isListAway = true;
@@ -211,7 +211,7 @@ async function openShop(checkouts: readonly Checkout[], startMs: number) {
       while (nowMs < untilMs) {
         await sendEvents();
         await watch();
-        // Nothing happens in between but the turns of each second, which find nothing due.
+        // Between them only the monitor's turn of each second runs, which finds nothing due.
         nowMs = Math.max(nowMs + 1_000, Math.min(await nextDueMs(), nowMs + 10_000, untilMs));
       }
     },
@@ -243,7 +243,7 @@ function pageOf(
   };
 }
 
-/** Those of before are there from the beginning, booked where they were paid. */
+/** Earlier payments exist from the beginning, booked if paid. */
 async function insertPayments(checkouts: readonly Checkout[], startMs: number): Promise<void> {
   const BATCH = 10_000;
   for (let from = 0; from < checkouts.length; from += BATCH) {

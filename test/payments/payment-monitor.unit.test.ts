@@ -1,4 +1,3 @@
-/** How often the windows of the gateway's list are read, and what that costs. */
 import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -30,19 +29,19 @@ describe('a window', () => {
     ['whose youngest transfer account is over', 8 * HOUR_MS + LIST_WINDOW_MS, true, 10 * MINUTE_MS],
     ['whose youngest page is about to be over', 24 * HOUR_MS + LIST_WINDOW_MS - 1, false, 10 * MINUTE_MS],
     ['of which money may only come late', 24 * HOUR_MS + LIST_WINDOW_MS, true, HOUR_MS],
-  ])('%s', (_, ageMs, hasTransfers, afterMs) => {
+  ])('is read: %s', (_, ageMs, hasTransfers, afterMs) => {
     expect(nextReadMs(ageMs, hasTransfers, pace)).toBe(afterMs);
   });
 
-  /** A turn of the worker comes every second; one answer of the gateway and the delivery take at most the rest. */
-  const LOOK_AND_DELIVERY_MS = 1_000 + 2_500 + 8_000;
+  /** A worker reads every second; the rest is the most that an answer of the gateway and the delivery take. */
+  const CHECK_AND_DELIVERY_MS = 1_000 + 2_500 + 8_000;
   it.each([
     { method: 'CARD', deliveredWithinMs: 90_000, holdsForMs: 2 * HOUR_MS },
     { method: 'MOBILE_MONEY', deliveredWithinMs: 60_000, holdsForMs: 2 * HOUR_MS },
     { method: 'BANK_TRANSFER', deliveredWithinMs: 300_000, holdsForMs: 8 * HOUR_MS },
-    { method: 'a page', deliveredWithinMs: 10 * MINUTE_MS + LOOK_AND_DELIVERY_MS, holdsForMs: 24 * HOUR_MS },
+    { method: 'a page', deliveredWithinMs: 10 * MINUTE_MS + CHECK_AND_DELIVERY_MS, holdsForMs: 24 * HOUR_MS },
   ])(
-    'shows $method that is paid at any moment, and of which nobody tells, in time for what docs/API.md promises',
+    'finds a $method payment without an event, at any moment, in the time that docs/API.md promises',
     ({ method, deliveredWithinMs, holdsForMs }) => {
       const reads: number[] = [];
       for (let atMs = 0; atMs < MONITORED_FOR_MS; atMs += nextReadMs(atMs, method === 'BANK_TRANSFER', pace))
@@ -51,14 +50,14 @@ describe('a window', () => {
         fc.property(fc.nat(LIST_WINDOW_MS - 1), fc.nat(holdsForMs), (openedAtMs, paidAfterMs) => {
           const paidAtMs = openedAtMs + paidAfterMs;
           const seenAtMs = reads.find((atMs) => atMs >= paidAtMs)!;
-          expect(seenAtMs - paidAtMs).toBeLessThanOrEqual(deliveredWithinMs - LOOK_AND_DELIVERY_MS);
+          expect(seenAtMs - paidAtMs).toBeLessThanOrEqual(deliveredWithinMs - CHECK_AND_DELIVERY_MS);
         }),
         { numRuns: 2_000 },
       );
     },
   );
 
-  it('costs 478 readings in its life of four days, so that all of them together cost 0.8 a second', () => {
+  it('is read 478 times in its life of four days, so that all windows together take 0.8 requests a second', () => {
     let [reads, atMs] = [0, 0];
     while (atMs < MONITORED_FOR_MS) {
       reads += 1;
@@ -69,13 +68,13 @@ describe('a window', () => {
   });
 });
 
-it('docs/ARCHITECTURE.md says how often', () => {
-  const told = [
+it('docs/ARCHITECTURE.md has the same intervals', () => {
+  const rows = [
     ...readFileSync('docs/ARCHITECTURE.md', 'utf8').matchAll(
       /^\| (?:a window|in which|whose|with a|of which money|read so).*$/gm,
     ),
   ];
-  const live = told.slice(1).map(([line]) => line.split('|')[3]!.trim());
+  const live = rows.slice(1).map(([line]) => line.split('|')[3]!.trim());
   const inWords = (ms: number): string =>
     ms >= HOUR_MS ? `${ms / HOUR_MS} h` : ms > MINUTE_MS ? `${ms / MINUTE_MS} min` : `${ms / 1000} s`;
   const { youngMs, likelyMs, transferMs, checkoutMs, behindMs } = pace;

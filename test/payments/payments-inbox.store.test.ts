@@ -1,4 +1,4 @@
-/** The inbox worked off: each event once, in spite of one that cannot be applied; where nobody can be asked, all of them stay. */
+/** Processing the inbox: each event once, even if another cannot be applied; while no workflow can be reached, all of them stay. */
 import { randomUUID } from 'node:crypto';
 import { beforeEach, expect, it } from 'vitest';
 import { applyInbox, createGatewayInbox, type EventDeps } from '../../src/payments/gateway-events.ts';
@@ -14,16 +14,16 @@ import type { PaymentSubject } from '../../src/payments/engine.ts';
 
 const books = usePaymentBooks();
 
-/** Who was looked at, and what a look does. */
-let looked: string[] = [];
+/** The checked purchases, and what a check does. */
+let checked: string[] = [];
 let keepEvent: ReturnType<typeof createEventWriter>;
-let look: (whose: PaymentSubject) => Promise<void>;
-/** What the door hears, whatever the bytes. */
+let runCheck: (whose: PaymentSubject) => Promise<void>;
+/** The result of verification, whatever the bytes. */
 let verified: Partial<GatewayEvent> | undefined;
 beforeEach(async () => {
   keepEvent = createEventWriter(books.world);
-  looked = [];
-  look = () => Promise.resolve();
+  checked = [];
+  runCheck = () => Promise.resolve();
   await books.owner.deleteFrom('gateway_events').execute();
 });
 
@@ -44,10 +44,10 @@ const deps = (): EventDeps => ({
       },
   } as Partial<EventDeps['gateway']> as EventDeps['gateway'],
   engine: {
-    check: (whose: PaymentSubject) => look(whose),
+    check: (whose: PaymentSubject) => runCheck(whose),
     checkSoon: async (whose: PaymentSubject) => {
-      await look(whose);
-      looked.push(whose.transactionId);
+      await runCheck(whose);
+      checked.push(whose.transactionId);
     },
   } as Partial<EventDeps['engine']> as EventDeps['engine'],
 });
@@ -69,31 +69,31 @@ async function notes(): Promise<(string | null)[]> {
   return rows.map((row) => row.note);
 }
 
-it('all that is in it, however much, in one run', async () => {
+it('one run applies all events, however many there are', async () => {
   const payers = await Promise.all(Array.from({ length: 30 }, () => books.payer()));
   for (const payer of payers) await keep(payer);
   expect(await applyInbox(deps())).toBe(30);
   expect(new Set(await notes())).toEqual(new Set(['looked at']));
-  expect(looked.toSorted()).toEqual(payers.map((payer) => payer.transactionId).toSorted());
+  expect(checked.toSorted()).toEqual(payers.map((payer) => payer.transactionId).toSorted());
   expect(await applyInbox(deps())).toBe(0);
 });
 
-it('one that cannot be applied keeps nobody waiting, stays, and is told of', async () => {
+it('an event that cannot be applied delays no other, stays, and is reported', async () => {
   const [disputed, other] = [await books.payer(), await books.payer()];
   await keep(disputed, 'dispute');
   for (let count = 0; count < 10; count += 1) await keep(other);
   await expect(applyInbox(deps())).rejects.toThrow('1 gateway events are left');
   expect((await notes()).filter((note) => note === null)).toHaveLength(1);
-  look = ({ transactionId }) => recordCheck(books.world, transactionId, new Date());
+  runCheck = ({ transactionId }) => recordCheck(books.world, transactionId, new Date());
   expect(await applyInbox(deps())).toBe(1);
   expect((await notes())[0]).toBe('nothing of it is here');
 });
 
-it('where nobody can be asked: it stops, and all of them stay', async () => {
+it('the run stops when workflows cannot be reached, and all events stay', async () => {
   const payer = await books.payer();
   for (let count = 0; count < 20; count += 1) await keep(payer);
   let asked = 0;
-  look = () => {
+  runCheck = () => {
     asked += 1;
     return Promise.reject(new EngineUnavailable('away'));
   };
@@ -102,13 +102,13 @@ it('where nobody can be asked: it stops, and all of them stay', async () => {
   expect((await notes()).filter((note) => note !== null)).toEqual([]);
 });
 
-it('the door applies what it kept, and leaves to the inbox what it cannot', async () => {
+it('a received event is applied at once if possible, and otherwise left to the inbox', async () => {
   const payer = await books.payer();
   verified = { reference: payer.reference };
   expect(await createGatewayInbox(deps()).take(Buffer.from('{}'), {})).toBe('kept');
   await until(notes, (all) => all[0] === 'looked at');
   let asked = 0;
-  look = () => {
+  runCheck = () => {
     asked += 1;
     return Promise.reject(new EngineUnavailable('away'));
   };
@@ -117,7 +117,7 @@ it('the door applies what it kept, and leaves to the inbox what it cannot', asyn
     () => asked,
     (times) => times === 1,
   );
-  look = () => Promise.resolve();
+  runCheck = () => Promise.resolve();
   expect(await applyInbox(deps())).toBe(1);
   expect(await notes()).toEqual(['looked at', 'looked at']);
   verified = undefined;
@@ -125,13 +125,13 @@ it('the door applies what it kept, and leaves to the inbox what it cannot', asyn
   expect(await notes()).toHaveLength(2);
 });
 
-it('keeps no text that Postgres would refuse', async () => {
+it('text that Postgres would refuse is not stored', async () => {
   verified = { reference: 'txn-\0', email: 'a\0@test.example' };
   expect(await createGatewayInbox(deps()).take(Buffer.from('{}'), {})).toBe('kept');
   await until(notes, (all) => all[0] === 'about no payment of ours');
 });
 
-it('two processes keep the same burst in opposite orders at once: both get through, each event is there once', async () => {
+it('two processes that store the same burst in opposite orders both succeed, and each event is stored once', async () => {
   const burst = Array.from({ length: 400 }, (): InboxEvent => ({
     gateway: 'paystack',
     event_key: randomUUID(),

@@ -1,10 +1,10 @@
-/** Looks at one payment at the same moment, and with whatever else moves its purchase: exactly one wins, nobody waits for ever. */
+/** Concurrent checks of one payment, and with whatever else changes its purchase: exactly one wins, and none waits forever. */
 import { describe, expect, it } from 'vitest';
 import { findPayments, nextPaymentAttempt, closeFundingUnpaid } from '../../src/payments/store/payments.ts';
 import { closeUnpaid, settlePurchase } from '../../src/purchases/store/purchases.ts';
 import { failPurchase } from '../support/give-back.ts';
 import { findOpenRefunds } from '../../src/payments/store/refunds.ts';
-import { untilSomeoneWaits } from '../support/books.ts';
+import { untilStatementWaits } from '../support/books.ts';
 import { createRandom, withSeed } from '../support/size.ts';
 import { CHARGE_MINOR, paid, PRICE_MINOR, usePaymentBooks, type Payer } from './payments.support.ts';
 
@@ -18,67 +18,67 @@ const together = <T>(act: (loop: number) => Promise<T>, loops = CONCURRENCY): Pr
 
 const close = ({ transactionId }: Payer) => closeUnpaid(books.world, transactionId, 'PAYMENT_EXPIRED');
 
-describe('eight looks at once', () => {
+describe('eight checks at once', () => {
   it.each([
     ['as asked', CHARGE_MINOR, 'PROCESSING', 0n],
     ['short', 1_600_000n, 'FAILED, PAYMENT_UNDERPAID', 1_000n],
     ['over', CHARGE_MINOR + 160_000n, 'PROCESSING', 100n],
-  ])('paid %s: booked once', async (_how, netMinor, status, walletMinor) => {
+  ])('of a payment paid %s book it once', async (_how, netMinor, status, walletMinor) => {
     for (let round = 0; round < 5; round += 1) {
       const payer = await books.payer();
-      const judged = await together(() => books.look(payer, paid(netMinor)));
+      const judged = await together(() => books.bookCheck(payer, paid(netMinor)));
       expect(judged.filter((one) => one.what !== undefined)).toHaveLength(1);
       expect(await books.status(payer)).toBe(status);
       expect(await books.balance(payer)).toBe(walletMinor);
     }
   });
 
-  it('that saw different moments of it: all that came is booked, once', async () => {
+  it('that saw different moments book all that came, once', async () => {
     await withSeed(async (seed) => {
       const random = createRandom(seed);
       for (let round = 0; round < 5; round += 1) {
         const payer = await books.payer();
-        await together(() => books.look(payer, paid(BigInt(1 + random.below(3)) * CHARGE_MINOR)));
-        await books.look(payer, paid(3n * CHARGE_MINOR));
+        await together(() => books.bookCheck(payer, paid(BigInt(1 + random.below(3)) * CHARGE_MINOR)));
+        await books.bookCheck(payer, paid(3n * CHARGE_MINOR));
         expect(await books.balance(payer)).toBe(2n * PRICE_MINOR);
         expect((await books.payment(payer)).booked_minor).toBe(3n * CHARGE_MINOR);
       }
     });
   });
 
-  it('whose answers come in the wrong order: the older one books nothing any more', async () => {
+  it('whose answers come in the wrong order: the older one books nothing', async () => {
     const payer = await books.payer();
     await close(payer);
     const at = (seconds: number) => new Date(Date.parse('2026-03-01T11:00:00.000Z') + seconds * 1_000);
-    // Asked while the money was there, answered when a later look had booked that it came and went.
-    await books.look(payer, { ...paid(), state: 'reversed' }, at(2));
-    expect((await books.look(payer, paid(), at(1))).what).toBeUndefined();
+    // Asked while the money was there, answered after a later check had booked that it came and went.
+    await books.bookCheck(payer, { ...paid(), state: 'reversed' }, at(2));
+    expect((await books.bookCheck(payer, paid(), at(1))).what).toBeUndefined();
     expect(await books.balance(payer)).toBe(0n);
     expect((await books.payment(payer)).looked_at).toEqual(at(2));
   });
 
-  it('at two tries of it, both paid: one pays, the other is in the wallet', async () => {
+  it('of two paid attempts book one as payment, the other to the wallet', async () => {
     for (let round = 0; round < 5; round += 1) {
       const payer = await books.payer();
       const next = await nextPaymentAttempt(books.world, await books.payment(payer));
       const second = { ...payer, reference: next.reference };
-      await together((loop) => books.look(loop % 2 === 0 ? payer : second));
+      await together((loop) => books.bookCheck(loop % 2 === 0 ? payer : second));
       const tries = await findPayments(books.world, payer.transactionId);
       expect(tries.filter((one) => one.paid_hold)).toHaveLength(1);
       expect(await books.balance(payer)).toBe(PRICE_MINOR);
     }
   });
 
-  it('at what was taken back: claimed once', async () => {
+  it('of a reversed payment book one claim', async () => {
     const payer = await books.payer();
-    await books.look(payer);
-    const judged = await together(() => books.look(payer, { state: 'reversed' }));
+    await books.bookCheck(payer);
+    const judged = await together(() => books.bookCheck(payer, { state: 'reversed' }));
     expect(judged.filter((one) => one.reversedMinor > 0n)).toHaveLength(1);
   });
 });
 
-describe('closing it unpaid and paying it at the same moment', () => {
-  /** What must be so whoever came first: the two agree on who did. */
+describe('closing as unpaid and paying at the same moment', () => {
+  /** The expected state in either order: both agree on the winner. */
   async function expectOneWinner(payer: Payer, closed: 'closed' | 'paid'): Promise<void> {
     const isPaid = closed === 'paid';
     expect(await books.status(payer)).toBe(isPaid ? 'PROCESSING' : 'FAILED, PAYMENT_EXPIRED');
@@ -89,39 +89,39 @@ describe('closing it unpaid and paying it at the same moment', () => {
     );
   }
 
-  it('paying holds the purchase while closing waits for it: paid', async () => {
+  it('ends paid when closing waits for the payment’s lock', async () => {
     const payer = await books.payer();
     const locked = await lock(payer);
-    const looking = books.look(payer);
-    await untilSomeoneWaits(books.owner);
+    const looking = books.bookCheck(payer);
+    await untilStatementWaits(books.owner);
     const closing = close(payer);
-    await untilSomeoneWaits(books.owner, 2);
+    await untilStatementWaits(books.owner, 2);
     await locked.letGo();
     await looking;
     await expectOneWinner(payer, await closing);
     expect(await closing).toBe('paid');
   });
 
-  it('closing holds the purchase while paying waits for it: closed', async () => {
+  it('ends closed when the payment waits for closing’s lock', async () => {
     const payer = await books.payer();
     const locked = await lock(payer);
     const closing = close(payer);
-    await untilSomeoneWaits(books.owner);
-    const looking = books.look(payer);
-    await untilSomeoneWaits(books.owner, 2);
+    await untilStatementWaits(books.owner);
+    const looking = books.bookCheck(payer);
+    await untilStatementWaits(books.owner, 2);
     await locked.letGo();
     await looking;
     await expectOneWinner(payer, await closing);
     expect(await closing).toBe('closed');
   });
 
-  it(`${ROUNDS} rounds of both, with four looks beside: exactly one wins`, async () => {
+  it(`has exactly one winner in ${ROUNDS} rounds with four more checks`, async () => {
     const won = { closed: 0, paid: 0 };
     for (let round = 0; round < ROUNDS; round += 1) {
       const payer = await books.payer();
       const [first, ...others] = [
         () => close(payer),
-        ...Array.from({ length: 4 }, () => () => books.look(payer)),
+        ...Array.from({ length: 4 }, () => () => books.bookCheck(payer)),
       ];
       const started = round % 2 === 0 ? [first, ...others] : [...others, first];
       const ended = await Promise.all(started.map((start) => start()));
@@ -132,12 +132,12 @@ describe('closing it unpaid and paying it at the same moment', () => {
     expect(won.closed + won.paid).toBe(ROUNDS);
   });
 
-  it('the same for a wallet that is funded', async () => {
+  it('has one winner for a funded wallet too', async () => {
     for (let round = 0; round < 10; round += 1) {
       const payer = await books.payer({ purpose: 'funding' });
       const [closed] = await Promise.all([
         closeFundingUnpaid(books.world, payer.transactionId, 'PAYMENT_EXPIRED'),
-        books.look(payer),
+        books.bookCheck(payer),
       ]);
       expect(await books.status(payer)).toBe(closed === 'paid' ? 'SUCCESS' : 'FAILED, PAYMENT_EXPIRED');
       expect(await books.balance(payer)).toBe(PRICE_MINOR);
@@ -145,42 +145,42 @@ describe('closing it unpaid and paying it at the same moment', () => {
   });
 });
 
-describe('looking while the purchase is closed', () => {
-  it.each(['SUCCESS', 'FAILED'] as const)('as %s: both go through, nobody is a victim', async (end) => {
+describe('checking while the purchase is closed', () => {
+  it.each(['SUCCESS', 'FAILED'] as const)('succeeds, as does closing, when it ends as %s', async (end) => {
     for (let round = 0; round < 10; round += 1) {
       const payer = await books.payer();
-      await books.look(payer);
+      await books.bookCheck(payer);
       const closing =
         end === 'SUCCESS'
           ? settlePurchase(books.world, payer.transactionId)
           : failPurchase(books.world, payer.transactionId, OUT_OF_STOCK);
-      await Promise.all([closing, together(() => books.look(payer, paid(2n * CHARGE_MINOR)), 6)]);
+      await Promise.all([closing, together(() => books.bookCheck(payer, paid(2n * CHARGE_MINOR)), 6)]);
       expect((await books.status(payer)).split(',')[0]).toBe(end);
       expect(await books.balance(payer)).toBe(PRICE_MINOR);
     }
   });
 
-  it('giving back waits at the purchase while a look has the payment: no deadlock', async () => {
+  it('causes no deadlock when a refund waits for the purchase while a check has the payment', async () => {
     const payer = await books.payer();
-    await books.look(payer);
+    await books.bookCheck(payer);
     const locked = await lock(payer);
     const failing = failPurchase(books.world, payer.transactionId, OUT_OF_STOCK);
-    await untilSomeoneWaits(books.owner);
-    const looking = books.look(payer, paid(2n * CHARGE_MINOR));
-    await untilSomeoneWaits(books.owner, 2);
+    await untilStatementWaits(books.owner);
+    const looking = books.bookCheck(payer, paid(2n * CHARGE_MINOR));
+    await untilStatementWaits(books.owner, 2);
     await locked.letGo();
     await Promise.all([failing, looking]);
     expect(await books.status(payer)).toBe('FAILED, OUT_OF_STOCK');
   });
 
-  it('given up while it is being paid: it goes back to where it came from, or is late', async () => {
+  it('leads to a refund or a late payment when the purchase is given up while it is being paid', async () => {
     for (let round = 0; round < 10; round += 1) {
       const payer = await books.payer();
       const locked = await lock(payer);
-      const paying = books.look(payer);
-      await untilSomeoneWaits(books.owner);
+      const paying = books.bookCheck(payer);
+      await untilStatementWaits(books.owner);
       const failing = failPurchase(books.world, payer.transactionId, OUT_OF_STOCK);
-      await untilSomeoneWaits(books.owner, 2);
+      await untilStatementWaits(books.owner, 2);
       await locked.letGo();
       await Promise.all([paying, failing]);
       expect(await findOpenRefunds(books.world, payer.transactionId)).toHaveLength(1);
@@ -188,13 +188,13 @@ describe('looking while the purchase is closed', () => {
     }
   });
 
-  it('taken back and given back at the same moment: it goes back once', async () => {
+  it('returns the money once when it is reversed and refunded at the same moment', async () => {
     for (let round = 0; round < 10; round += 1) {
       const payer = await books.payer();
-      await books.look(payer);
+      await books.bookCheck(payer);
       await Promise.all([
         failPurchase(books.world, payer.transactionId, OUT_OF_STOCK),
-        books.look(payer, { state: 'reversed' }),
+        books.bookCheck(payer, { state: 'reversed' }),
       ]);
       const due = await books.world
         .selectFrom('refunds')
@@ -207,7 +207,7 @@ describe('looking while the purchase is closed', () => {
   });
 });
 
-/** The purchase's row, held by somebody else until they let go. */
+/** The purchase's row, locked by another transaction until it is released. */
 async function lock({ transactionId }: Payer): Promise<{ letGo: () => Promise<void> }> {
   let letGo!: () => void;
   const released = new Promise<void>((resolve) => (letGo = resolve));

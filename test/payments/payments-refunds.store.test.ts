@@ -1,4 +1,4 @@
-/** Money on its way back: on record before it is asked for, ended once, in suspense until then. */
+/** Refunds: recorded before they are requested, ended once, in suspense until then. */
 import { describe, expect, it } from 'vitest';
 import { findPayment } from '../../src/payments/store/payments.ts';
 import { failPurchase } from '../support/give-back.ts';
@@ -17,10 +17,10 @@ import { NOW, paid, PRICE_MINOR, usePaymentBooks, type Payer } from './payments.
 const books = usePaymentBooks();
 const DONE = { refundId: '7', gatewayStatus: 'processed' };
 
-/** Paid, not deliverable, and so to be refunded. */
+/** Paid and not deliverable, so it must be refunded. */
 async function refunding(): Promise<{ payer: Payer; refund: RefundRow }> {
   const payer = await books.payer();
-  await books.look(payer);
+  await books.bookCheck(payer);
   for (let again = 0; again < 2; again += 1)
     await failPurchase(books.world, payer.transactionId, { reason: 'OUT_OF_STOCK', detail: '' });
   const [refund, ...others] = await findOpenRefunds(books.world, payer.transactionId);
@@ -35,7 +35,7 @@ const credit = async ({ reference }: Payer, refund: RefundRow) =>
 const last = async (payer: Payer) => (await books.timeline(payer)).at(-1);
 
 describe('a refund', () => {
-  it('is due once, for the charge, in the currency it was paid in', async () => {
+  it('is due once, for the charge, in the currency of the payment', async () => {
     const { payer, refund } = await refunding();
     expect(refund).toMatchObject({
       refund_key: `${payer.reference}-not-delivered`,
@@ -87,13 +87,13 @@ describe('a refund', () => {
     }
   });
 
-  it('whose payment is taken back before it is sent ends so, once: a reversal, no claim, and nothing for the wallet', async () => {
+  it('of a payment reversed before it was sent ends with the reversal, once: no claim, and nothing for the wallet', async () => {
     const { payer, refund } = await refunding();
     const reversed = { state: 'reversed', gatewayStatus: 'reversed' } as const;
-    await books.look(payer, reversed);
+    await books.bookCheck(payer, reversed);
     const ended = await Promise.all([
       ...Array.from({ length: 6 }, () => closeRefundTakenBack(books.world, refund)),
-      books.look(payer, reversed),
+      books.bookCheck(payer, reversed),
     ]);
     expect(ended.filter((one) => one === true)).toHaveLength(1);
     expect((await suspense(payer)).slice(1)).toEqual([
@@ -108,11 +108,11 @@ describe('a refund', () => {
     expect(await last(payer)).toBe('payment-reversed');
     expect(await findOpenRefunds(books.world, payer.transactionId)).toEqual([]);
     const before = await entriesOf(books.owner, payer);
-    await books.look(payer, reversed);
-    expect(await entriesOf(books.owner, payer), 'a later look finds nothing new').toEqual(before);
+    await books.bookCheck(payer, reversed);
+    expect(await entriesOf(books.owner, payer), 'a later check finds nothing new').toEqual(before);
   });
 
-  it('is asked for by one of those who read it, and by the next only where that one is known', async () => {
+  it('is requested by one of its readers, and by the next only if the first request is known', async () => {
     const { payer, refund } = await refunding();
     const begun = await Promise.all(Array.from({ length: 8 }, () => beginRefund(books.world, refund, NOW)));
     expect(begun.filter(Boolean)).toHaveLength(1);
@@ -124,7 +124,7 @@ describe('a refund', () => {
     expect(await beginRefund(books.world, asked!, new Date())).toBe(false);
   });
 
-  it('that is stuck stays so, keeps the word of the gateway and its money in suspense, until it ends', async () => {
+  it('that is stuck keeps the gateway’s status and its money in suspense until it ends', async () => {
     const { payer, refund } = await refunding();
     const stuck = { status: 'STUCK', refundId: null, gatewayStatus: 'refused' } as const;
     for (let again = 0; again < 2; again += 1) await saveRefundState(books.world, refund, stuck);
@@ -139,7 +139,7 @@ describe('a refund', () => {
 
   it('of another currency is never credited: no rate was locked for it', async () => {
     const payer = await books.payer();
-    await books.look(payer, paid(5_000n, 'GHS'));
+    await books.bookCheck(payer, paid(5_000n, 'GHS'));
     const [refund] = await findOpenRefunds(books.world, payer.transactionId);
     expect(await credit(payer, refund!)).toBe(false);
     expect(await books.balance(payer)).toBe(0n);

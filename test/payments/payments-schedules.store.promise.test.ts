@@ -1,7 +1,7 @@
 /**
- * Promise M4, the part of money from outside: whatever the order of confirmation, event, poll, expiry, delivery, refund, reversal and dispute, a
- * purchase ends once, its hold is posted or voided once, and what came is somewhere, once. Random schedules of many at once, on one purchase
- * each, with looks that may be older than those before them.
+ * Promise M4, the part about outside money: in any order of confirmation, event, poll, expiry, delivery, refund, reversal and dispute, a
+ * purchase ends once, its hold is posted or voided once, and all money is booked once. Random schedules of many at once, on one purchase
+ * each, with checks that may be older than those before them.
  */
 import { expect, it } from 'vitest';
 import { bookDispute } from '../../src/payments/store/disputes.ts';
@@ -21,7 +21,7 @@ const STEPS = 10;
 
 const books = usePaymentBooks();
 
-/** What the gateway has at this moment. */
+/** The gateway's current state of the charge. */
 interface Gateway {
   receivedMinor: bigint;
   sentBackMinor: bigint;
@@ -54,9 +54,9 @@ async function moveRefund(payer: Payer, gateway: Gateway, isSent: boolean): Prom
 const DEEDS = [
   'pay',
   'short',
-  'look',
-  'look',
-  'look',
+  'check',
+  'check',
+  'check',
   'close',
   'settle',
   'fail',
@@ -73,8 +73,8 @@ async function act(payer: Payer, gateway: Gateway, random: Random): Promise<void
       if (!gateway.isReversed)
         gateway.receivedMinor += random.pick([CHARGE_MINOR, CHARGE_MINOR / 2n, CHARGE_MINOR + 1n]);
       return;
-    case 'look':
-      await books.look(payer, seenNow(gateway));
+    case 'check':
+      await books.bookCheck(payer, seenNow(gateway));
       return;
     case 'close':
       await closeUnpaid(books.world, transactionId, 'PAYMENT_EXPIRED');
@@ -99,7 +99,7 @@ async function schedule(random: Random): Promise<void> {
   const gateway: Gateway = { receivedMinor: 0n, sentBackMinor: 0n, isReversed: false };
   for (let step = 0; step < STEPS; step += 1)
     await Promise.all(Array.from({ length: AT_ONCE }, () => act(payer, gateway, random)));
-  await books.look(payer, seenNow(gateway));
+  await books.bookCheck(payer, seenNow(gateway));
   const { booked_minor: bookedMinor, paid_hold: isPaid } = await books.payment(payer);
   const [status] = (await books.status(payer)).split(',');
   const ends = (await books.timeline(payer)).filter((what) => what === 'delivered' || what === 'failed');
@@ -110,7 +110,7 @@ async function schedule(random: Random): Promise<void> {
   expect(bookedMinor <= gateway.receivedMinor, 'no more is booked than came').toBe(true);
 }
 
-it(`over ${SCHEDULES} random schedules of ${AT_ONCE} at once`, async () => {
+it(`${SCHEDULES} random schedules of ${AT_ONCE} at once end each purchase once`, async () => {
   await withSeed(async (seed) => {
     const random = createRandom(seed);
     for (let count = 0; count < SCHEDULES; count += 1) await schedule(random);

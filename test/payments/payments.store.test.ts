@@ -1,4 +1,4 @@
-/** What the gateway has, booked: each rule of docs/API.md's table as rows and ledger entries, and every look twice is once. */
+/** Booking what the gateway has received: each rule of docs/API.md's table as rows and ledger entries, and a repeated check changes nothing. */
 import { describe, expect, it } from 'vitest';
 import {
   findPaymentToOpen,
@@ -20,12 +20,12 @@ import { CHARGE_MINOR, LATER, NOW, paid, PRICE_MINOR, usePaymentBooks } from './
 const books = usePaymentBooks();
 const entries = (payer: { transactionId: string; accountId: string }) => entriesOf(books.owner, payer);
 
-describe('a purchase that waits', () => {
-  it('paid exactly: held at the locked rate, PROCESSING, once however often it is seen', async () => {
+describe('a purchase that waits for money', () => {
+  it('paid exactly is held at the locked rate and PROCESSING, once however often it is seen', async () => {
     const payer = await books.payer();
-    expect(await books.look(payer)).toMatchObject({ what: 'payment-received' });
+    expect(await books.bookCheck(payer)).toMatchObject({ what: 'payment-received' });
     for (let again = 0; again < 3; again += 1)
-      expect(await books.look(payer)).toMatchObject({ toHoldMinor: 0n, toWalletMinor: 0n });
+      expect(await books.bookCheck(payer)).toMatchObject({ toHoldMinor: 0n, toWalletMinor: 0n });
     expect(await books.status(payer)).toBe('PROCESSING');
     expect(await entries(payer)).toEqual([
       'payment-received: gateway-clearing:NGN -2000000, exchange:NGN 2000000, exchange:USD -1250, held:USD 1250',
@@ -40,43 +40,43 @@ describe('a purchase that waits', () => {
     expect(await books.timeline(payer)).toEqual(['opened', 'payment-received']);
   });
 
-  it('in the currency of its price: nothing is exchanged', async () => {
+  it('paid in the currency of its price needs no exchange', async () => {
     const payer = await books.payer({ charge: { amountMinor: '1250', currency: 'USD', rateIds: [] } });
-    await books.look(payer, paid(PRICE_MINOR, 'USD'));
+    await books.bookCheck(payer, paid(PRICE_MINOR, 'USD'));
     expect(await entries(payer)).toEqual(['payment-received: gateway-clearing:USD -1250, held:USD 1250']);
   });
 
-  it('paid short: ends, and all of it is in the wallet', async () => {
+  it('paid short ends, and all of it is in the wallet', async () => {
     const payer = await books.payer();
-    await books.look(payer, paid(1_600_000n));
-    await books.look(payer, paid(1_600_000n));
+    await books.bookCheck(payer, paid(1_600_000n));
+    await books.bookCheck(payer, paid(1_600_000n));
     expect(await books.status(payer)).toBe('FAILED, PAYMENT_UNDERPAID');
     expect(await books.balance(payer)).toBe(1_000n);
     expect(await books.timeline(payer)).toEqual(['opened', 'payment-received-short', 'failed']);
-    await books.look(payer, paid(CHARGE_MINOR));
+    await books.bookCheck(payer, paid(CHARGE_MINOR));
     expect(await books.balance(payer), 'the rest came too late').toBe(PRICE_MINOR);
     expect(await books.status(payer)).toBe('FAILED, PAYMENT_UNDERPAID');
   });
 
-  it('paid over: delivered for, the excess in the wallet', async () => {
+  it('paid over is delivered, with the excess in the wallet', async () => {
     const payer = await books.payer();
-    await books.look(payer, paid(CHARGE_MINOR + 160_000n));
+    await books.bookCheck(payer, paid(CHARGE_MINOR + 160_000n));
     expect(await books.status(payer)).toBe('PROCESSING');
     expect(await books.balance(payer)).toBe(100n);
     expect(await books.timeline(payer)).toEqual(['opened', 'payment-received-over']);
   });
 
-  it('paid so little that it is no cent: ends all the same, and the ledger has it', async () => {
+  it('paid with less than a cent ends, and the ledger has the money', async () => {
     const payer = await books.payer();
-    await books.look(payer, paid(1n));
+    await books.bookCheck(payer, paid(1n));
     expect(await books.status(payer)).toBe('FAILED, PAYMENT_UNDERPAID');
     expect(await entries(payer)).toEqual(['payment-received-short: gateway-clearing:NGN -1, exchange:NGN 1']);
   });
 
-  it('paid in another currency: ends, and the money waits in suspense to go back', async () => {
+  it('paid in another currency ends, and the money waits in suspense for its refund', async () => {
     const payer = await books.payer();
-    await books.look(payer, paid(5_000n, 'GHS'));
-    await books.look(payer, paid(5_000n, 'GHS'));
+    await books.bookCheck(payer, paid(5_000n, 'GHS'));
+    await books.bookCheck(payer, paid(5_000n, 'GHS'));
     expect(await books.status(payer)).toBe('FAILED, PAYMENT_WRONG_CURRENCY');
     expect(await entries(payer)).toEqual([
       'payment-received-in-other-currency: gateway-clearing:GHS -5000, suspense:GHS 5000',
@@ -85,39 +85,39 @@ describe('a purchase that waits', () => {
     expect(await books.balance(payer)).toBe(0n);
   });
 
-  it('paid in another currency, and again: both go back', async () => {
+  it('paid in another currency twice gets two refunds', async () => {
     const payer = await books.payer();
-    await books.look(payer, paid(5_000n, 'GHS'));
-    await books.look(payer, paid(8_000n, 'GHS'));
+    await books.bookCheck(payer, paid(5_000n, 'GHS'));
+    await books.bookCheck(payer, paid(8_000n, 'GHS'));
     expect(await refunds(payer)).toEqual(['DUE 5000 GHS', 'DUE 3000 GHS']);
   });
 
-  it('taken back before we saw it: ends, and the ledger shows that it came and went', async () => {
+  it('paid and reversed before we saw it ends, and the ledger shows both', async () => {
     const payer = await books.payer();
-    await books.look(payer, { state: 'reversed', gatewayStatus: 'reversed' });
+    await books.bookCheck(payer, { state: 'reversed', gatewayStatus: 'reversed' });
     expect(await books.status(payer)).toBe('FAILED, PAYMENT_REVERSED');
     expect(await entries(payer)).toEqual([
       'payment-reversed: gateway-clearing:NGN -2000000, suspense:NGN 2000000, suspense:NGN -2000000, gateway-clearing:NGN 2000000',
     ]);
     expect(await books.timeline(payer)).toEqual(['opened', 'payment-reversed', 'failed']);
-    await books.look(payer, { state: 'reversed', gatewayStatus: 'reversed' });
+    await books.bookCheck(payer, { state: 'reversed', gatewayStatus: 'reversed' });
     expect(await books.timeline(payer)).toHaveLength(3);
   });
 
-  it('goes on waiting for what is no money', async () => {
+  it('keeps waiting in every state without money', async () => {
     const payer = await books.payer();
-    await books.look(payer, { state: 'other', gatewayStatus: 'abandoned', netMinor: CHARGE_MINOR });
+    await books.bookCheck(payer, { state: 'other', gatewayStatus: 'abandoned', netMinor: CHARGE_MINOR });
     expect(await books.status(payer)).toBe('PENDING');
     expect(await books.payment(payer)).toMatchObject({ gateway_status: 'abandoned', looked_at: NOW });
   });
 });
 
 describe('a purchase that is closed', () => {
-  it('paid late and taken back before anybody looked: in the ledger once, in and out, and nothing stays', async () => {
+  it('paid late and reversed before any check has both in the ledger once, and nothing stays', async () => {
     const payer = await books.payer();
     await closeUnpaid(books.world, payer.transactionId, 'PAYMENT_EXPIRED');
     for (let again = 0; again < 3; again += 1)
-      await books.look(payer, { state: 'reversed', gatewayStatus: 'reversed' });
+      await books.bookCheck(payer, { state: 'reversed', gatewayStatus: 'reversed' });
     expect(await entries(payer)).toEqual([
       'payment-reversed: gateway-clearing:NGN -2000000, suspense:NGN 2000000, suspense:NGN -2000000, gateway-clearing:NGN 2000000',
     ]);
@@ -126,12 +126,12 @@ describe('a purchase that is closed', () => {
     expect([await books.balance(payer), await attention(payer)]).toEqual([0n, null]);
   });
 
-  it('paid twice: the second payment is in the wallet', async () => {
+  it('paid twice has the second payment in the wallet', async () => {
     const payer = await books.payer();
-    await books.look(payer);
+    await books.bookCheck(payer);
     await settlePurchase(books.world, payer.transactionId);
-    await books.look(payer, paid(2n * CHARGE_MINOR));
-    await books.look(payer, paid(2n * CHARGE_MINOR));
+    await books.bookCheck(payer, paid(2n * CHARGE_MINOR));
+    await books.bookCheck(payer, paid(2n * CHARGE_MINOR));
     expect(await books.status(payer)).toBe('SUCCESS');
     expect(await books.balance(payer)).toBe(PRICE_MINOR);
     expect(await books.timeline(payer)).toEqual([
@@ -142,13 +142,13 @@ describe('a purchase that is closed', () => {
     ]);
   });
 
-  it('paid by two of its tries: the first pays it, the other is in the wallet', async () => {
+  it('paid by two of its attempts has one as its payment, the other in the wallet', async () => {
     const payer = await books.payer();
     const first = await books.payment(payer);
     const second = await nextPaymentAttempt(books.world, first);
     expect(second.reference).toBe(`${payer.transactionId}-2`);
-    await books.look({ ...payer, reference: second.reference });
-    await books.look(payer);
+    await books.bookCheck({ ...payer, reference: second.reference });
+    await books.bookCheck(payer);
     expect(await books.balance(payer)).toBe(PRICE_MINOR);
     expect(await books.timeline(payer)).toEqual(['opened', 'payment-received', 'payment-received-again']);
     expect((await findPayments(books.world, payer.transactionId)).map((row) => row.paid_hold)).toEqual([
@@ -158,24 +158,24 @@ describe('a purchase that is closed', () => {
   });
 
   it.each(['PAYMENT_EXPIRED', 'PAYMENT_NOT_OPENED'] as const)(
-    'paid late, after %s: in the wallet, and it stays as it ended',
+    'paid late, after %s, has the money in the wallet, and stays as it ended',
     async (reason) => {
       const payer = await books.payer();
       expect(await closeUnpaid(books.world, payer.transactionId, reason)).toBe('closed');
       expect(await closeUnpaid(books.world, payer.transactionId, 'PAYMENT_REVERSED')).toBe('closed');
-      await books.look(payer);
+      await books.bookCheck(payer);
       expect(await books.status(payer)).toBe(`FAILED, ${reason}`);
       expect(await books.balance(payer)).toBe(PRICE_MINOR);
       expect(await books.timeline(payer)).toEqual(['opened', 'failed', 'payment-received-late']);
     },
   );
 
-  it('reversed: a claim in suspense and a person, and it stays delivered', async () => {
+  it('reversed becomes a claim in suspense that needs attention, and stays delivered', async () => {
     const payer = await books.payer();
-    await books.look(payer);
+    await books.bookCheck(payer);
     await settlePurchase(books.world, payer.transactionId);
     for (let again = 0; again < 3; again += 1)
-      await books.look(payer, { state: 'reversed', gatewayStatus: 'reversed' });
+      await books.bookCheck(payer, { state: 'reversed', gatewayStatus: 'reversed' });
     expect(await books.status(payer)).toBe('SUCCESS');
     expect((await entries(payer)).at(-1)).toBe(
       'payment-reversed: gateway-clearing:NGN 2000000, suspense:NGN -2000000',
@@ -183,11 +183,11 @@ describe('a purchase that is closed', () => {
     expect(await attention(payer)).toBe('PAYMENT_REVERSED');
   });
 
-  it('a reversal while it is being delivered is not forgotten when it is delivered, or fails', async () => {
+  it('reversed during delivery still shows it when it is delivered, or fails', async () => {
     for (const close of ['settle', 'fail'] as const) {
       const payer = await books.payer();
-      await books.look(payer);
-      await books.look(payer, { state: 'reversed', gatewayStatus: 'reversed' });
+      await books.bookCheck(payer);
+      await books.bookCheck(payer, { state: 'reversed', gatewayStatus: 'reversed' });
       expect(await books.status(payer)).toBe('PROCESSING');
       if (close === 'settle') await settlePurchase(books.world, payer.transactionId);
       else await failPurchase(books.world, payer.transactionId, { reason: 'OUT_OF_STOCK', detail: '' });
@@ -195,85 +195,85 @@ describe('a purchase that is closed', () => {
     }
   });
 
-  it('what only an open purchase can be stuck in is forgotten when it is delivered', async () => {
+  it('no longer needs attention for reasons of open purchases once it is delivered', async () => {
     const payer = await books.payer();
-    await books.look(payer);
+    await books.bookCheck(payer);
     await flagAttention(books.world, payer.transactionId, 'SUPPLIER_NEVER_ALLOCATED');
     expect(await attention(payer)).toBe('SUPPLIER_NEVER_ALLOCATED');
     await settlePurchase(books.world, payer.transactionId);
     expect(await attention(payer)).toBe(null);
   });
 
-  it('money that was taken back is not sent back as well', async () => {
+  it('is not refunded when its money was reversed', async () => {
     const payer = await books.payer();
-    await books.look(payer);
-    await books.look(payer, { state: 'reversed', gatewayStatus: 'reversed' });
+    await books.bookCheck(payer);
+    await books.bookCheck(payer, { state: 'reversed', gatewayStatus: 'reversed' });
     await failPurchase(books.world, payer.transactionId, { reason: 'OUT_OF_STOCK', detail: '' });
     expect(await refunds(payer)).toEqual([]);
   });
 
-  it('taken back twice, the same amount each time: both are booked', async () => {
+  it('reversed twice for the same amount has both booked', async () => {
     const payer = await books.payer();
-    await books.look(payer, paid(2n * CHARGE_MINOR));
+    await books.bookCheck(payer, paid(2n * CHARGE_MINOR));
     await failPurchase(books.world, payer.transactionId, { reason: 'OUT_OF_STOCK', detail: '' });
-    await books.look(payer, { state: 'reversed', gatewayStatus: 'reversed' });
+    await books.bookCheck(payer, { state: 'reversed', gatewayStatus: 'reversed' });
     const [refund] = await findOpenRefunds(books.world, payer.transactionId);
     expect(await creditRefund(books.world, refund!, await books.payment(payer))).toBe(true);
-    await books.look(payer, { state: 'reversed', gatewayStatus: 'reversed' });
+    await books.bookCheck(payer, { state: 'reversed', gatewayStatus: 'reversed' });
     const reversal = 'payment-reversed: gateway-clearing:NGN 2000000, suspense:NGN -2000000';
     expect((await entries(payer)).filter((line) => line === reversal)).toHaveLength(2);
   });
 
-  it('our own refund is no reversal', async () => {
+  it('is not reversed by our own refund', async () => {
     const payer = await books.payer();
-    await books.look(payer);
+    await books.bookCheck(payer);
     await failPurchase(books.world, payer.transactionId, { reason: 'OUT_OF_STOCK', detail: '' });
     const before = await entries(payer);
-    await books.look(payer, { state: 'reversed', gatewayStatus: 'reversed' });
+    await books.bookCheck(payer, { state: 'reversed', gatewayStatus: 'reversed' });
     expect(await entries(payer)).toEqual(before);
     expect(await attention(payer)).toBe(null);
   });
 });
 
-describe('a wallet that is funded', () => {
+describe('a funded wallet', () => {
   const funding = () => books.payer({ purpose: 'funding' });
 
   it.each([
     ['exactly', CHARGE_MINOR, PRICE_MINOR],
     ['with less', 160_000n, 100n],
     ['with more', 2n * CHARGE_MINOR, 2n * PRICE_MINOR],
-  ])('%s: gets what came', async (_how, netMinor, creditMinor) => {
+  ])('%s: is credited with what came', async (_how, netMinor, creditMinor) => {
     const payer = await funding();
-    await books.look(payer, paid(netMinor));
-    await books.look(payer, paid(netMinor));
+    await books.bookCheck(payer, paid(netMinor));
+    await books.bookCheck(payer, paid(netMinor));
     expect(await books.status(payer)).toBe('SUCCESS');
     expect(await books.balance(payer)).toBe(creditMinor);
-    await books.look(payer, paid(netMinor + 160_000n));
+    await books.bookCheck(payer, paid(netMinor + 160_000n));
     expect(await books.balance(payer), 'again').toBe(creditMinor + 100n);
   });
 
-  it('in another currency: FAILED, and it goes back', async () => {
+  it('in another currency is FAILED, and the money is refunded', async () => {
     const payer = await funding();
-    await books.look(payer, paid(5_000n, 'GHS'));
+    await books.bookCheck(payer, paid(5_000n, 'GHS'));
     expect(await books.status(payer)).toBe('FAILED, PAYMENT_WRONG_CURRENCY');
     expect(await refunds(payer)).toEqual(['DUE 5000 GHS']);
   });
 
-  it('after it expired: credited all the same, and it stays as it ended', async () => {
+  it('paid after it expired is credited all the same, and stays as it ended', async () => {
     const payer = await funding();
     expect(await closeFundingUnpaid(books.world, payer.transactionId, 'PAYMENT_EXPIRED')).toBe('closed');
-    await books.look(payer);
+    await books.bookCheck(payer);
     expect(await books.status(payer)).toBe('FAILED, PAYMENT_EXPIRED');
     expect(await books.balance(payer)).toBe(PRICE_MINOR);
     expect(await closeFundingUnpaid(books.world, payer.transactionId, 'PAYMENT_REVERSED')).toBe('closed');
   });
 
-  it('reversed: before it was seen it fails, after it a claim stays', async () => {
+  it('reversed before it was seen fails; reversed afterwards has a claim', async () => {
     const [early, late] = [await funding(), await funding()];
-    await books.look(early, { state: 'reversed' });
+    await books.bookCheck(early, { state: 'reversed' });
     expect(await books.status(early)).toBe('FAILED, PAYMENT_REVERSED');
-    await books.look(late);
-    await books.look(late, { state: 'reversed' });
+    await books.bookCheck(late);
+    await books.bookCheck(late, { state: 'reversed' });
     expect(await books.status(late)).toBe('SUCCESS');
     expect(await books.balance(late)).toBe(PRICE_MINOR);
     expect((await entries(late)).at(-1)).toMatch(/suspense:NGN -2000000/);
@@ -281,7 +281,7 @@ describe('a wallet that is funded', () => {
 });
 
 describe('the rows of payments', () => {
-  it('a try is begun once, keeps its first instructions, and is refused only while nothing is known', async () => {
+  it('an attempt begins once, keeps its first instructions, and is refused only while nothing is known', async () => {
     const payer = await books.payer();
     expect(await findPaymentToOpen(books.world, payer.transactionId)).toMatchObject({
       payment: { attempt: 1 },
@@ -307,14 +307,14 @@ describe('the rows of payments', () => {
     ]);
   });
 
-  it('is watched no more after its days: at once where it is known to be over, and after one last look otherwise', async () => {
+  it('monitoring ends after some days: at once if the payment is known to be over, otherwise after a last check', async () => {
     const expiredBefore = new Date('2026-03-05T10:00:00.000Z');
-    const [paidOne, abandoned, waiting, unheard] = await Promise.all(
+    const [paidOne, abandoned, waiting, unchecked] = await Promise.all(
       Array.from({ length: 4 }, () => books.payer()),
     );
-    await books.look(paidOne!);
-    await books.look(abandoned!, { state: 'other', gatewayStatus: 'abandoned' });
-    await books.look(waiting!, { state: 'other', gatewayStatus: 'ongoing' });
+    await books.bookCheck(paidOne!);
+    await books.bookCheck(abandoned!, { state: 'other', gatewayStatus: 'abandoned' });
+    await books.bookCheck(waiting!, { state: 'other', gatewayStatus: 'ongoing' });
     const limit = 1_000;
     const early = { expiredBefore: NOW, limit };
     expect(await closeExpiredPayments(books.world, early)).toBe(0);
@@ -327,7 +327,7 @@ describe('the rows of payments', () => {
     const left = (await findPaymentsToClose(books.world, { expiredBefore, limit })).map(
       (row) => row.reference,
     );
-    for (const payer of [waiting!, unheard!]) expect(left).toContain(payer.reference);
+    for (const payer of [waiting!, unchecked!]) expect(left).toContain(payer.reference);
     await closePayment(books.world, waiting!.reference, expiredBefore);
     expect(await findPaymentsToClose(books.world, { expiredBefore, limit })).toHaveLength(left.length - 1);
   });

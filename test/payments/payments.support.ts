@@ -1,5 +1,5 @@
-// Payments in a test's own Postgres: purchases and fundings that wait for money, and what the gateway says of it. After every test all
-// that must hold of the books is looked at.
+// Payments in a test's own Postgres: purchases and fundings that wait for money, and the gateway's answers about them. After every test the
+// invariants of the books are checked.
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, expect } from 'vitest';
 import type { ChargeQuote } from '../../src/payments/rules.ts';
@@ -24,14 +24,14 @@ import { paymentViolations } from '../support/payment-books.ts';
 import type { OutsideMethod, PaymentPurpose } from '../../src/domain/states.ts';
 
 export const NOW = new Date('2026-03-01T10:00:00.000Z');
-/** When a payment expires that was opened then. */
+/** The expiry of a payment opened at NOW. */
 export const LATER = new Date('2026-03-02T10:00:00.000Z');
-/** USD 12.50 asked for as NGN 20,000.00. */
+/** USD 12.50 charged as NGN 20,000.00. */
 export const PRICE_MINOR = 1_250n;
 export const CHARGE_MINOR = 2_000_000n;
 const CHARGE: ChargeQuote = { amountMinor: String(CHARGE_MINOR), currency: 'NGN', rateIds: [] };
 
-/** These two know holds that a wallet placed; paymentViolations knows the others. */
+/** These two cover holds that a wallet placed; paymentViolations covers the others. */
 const OF_WALLETS_ONLY = [
   'a hold was not booked once, or closed otherwise than its row says',
   'a hold moved another amount than its own',
@@ -55,12 +55,12 @@ export interface PaymentBooks {
   readonly url: string;
   readonly world: WorldDb;
   readonly owner: WorldDb;
-  /** Something that waits for a payment that can be paid. */
+  /** A purchase or funding that waits for a payment that can be paid. */
   payer(options?: PayerOptions): Promise<Payer>;
   /** Another account in accounts.accounts, by its e-mail address. */
   account(email: string): Promise<string>;
-  /** `askedAt`: when the gateway was asked; all at one moment where it is not given. */
-  look(payer: Payer, seen?: Partial<SeenCharge>, askedAt?: Date): ReturnType<typeof bookSeen>;
+  /** Books the result of a check. `askedAt`: when the gateway was asked, NOW by default. */
+  bookCheck(payer: Payer, seen?: Partial<SeenCharge>, askedAt?: Date): ReturnType<typeof bookSeen>;
   payment(payer: Payer): Promise<PaymentRow>;
   /** `status`, or `status, reason`. */
   status(payer: Payer): Promise<string>;
@@ -68,7 +68,7 @@ export interface PaymentBooks {
   timeline(payer: Payer): Promise<string[]>;
 }
 
-/** What the gateway says of a charge that was paid as asked. */
+/** The gateway's answer about a charge that was paid as requested. */
 export const paid = (netMinor = CHARGE_MINOR, currency = 'NGN'): Partial<SeenCharge> => ({
   netMinor,
   currency,
@@ -102,7 +102,7 @@ export function usePaymentBooks(): PaymentBooks {
       await insertAccount(books.accounts, account);
       return account.id;
     },
-    look: (payer, seen, askedAt) => look(books.world, payer, seen, askedAt),
+    bookCheck: (payer, seen, askedAt) => bookCheck(books.world, payer, seen, askedAt),
     payment: async ({ reference }) => (await findPayment(books.world, reference))!,
     status: (payer) => statusOf(books.world, payer),
     balance: async ({ accountId }) => (await findWallet(books.world, accountId))?.balance.amountMinor ?? 0n,
@@ -135,7 +135,7 @@ async function newPayer(world: WorldDb, options: PayerOptions = {}): Promise<Pay
   return { transactionId, accountId, reference, input };
 }
 
-function look(
+function bookCheck(
   world: WorldDb,
   { reference }: Payer,
   seen: Partial<SeenCharge> = {},

@@ -1,4 +1,4 @@
-// Money on its way back, and claims on money: what operations see of it in Temporal, and what watching it costs.
+// Refunds and claims: what operations see of them in Temporal, and what monitoring them costs.
 import { afterEach, expect, it } from 'vitest';
 import { fetchHistory, summariesOf } from '../support/history.ts';
 import { EVIDENCE, newOperator } from '../support/operator-actions.ts';
@@ -13,7 +13,7 @@ afterEach(async () => {
   await clearGatewayFaults(stack);
 });
 
-/** Paid and not deliverable, so that its money goes back. */
+/** Paid and not deliverable, so its money is refunded. */
 async function refunded(): Promise<string> {
   await stack.faults({ outOfStock: 1 });
   const { transactionId } = await harness.purchase({ account: buyer.account, paidBy: 'CARD' });
@@ -25,12 +25,13 @@ async function refunded(): Promise<string> {
 
 const listed = (query: string): Promise<string[]> => untilListed(stack, query, (ids) => ids.length === 1);
 
-it('a purchase whose money is on its way back is FAILED in Temporal too', async () => {
+it('a purchase with a refund in progress is FAILED in Temporal too', async () => {
   await gatewayFaults(stack, { refundDelayMs: 3_600_000 });
   const transactionId = await refunded();
-  await listed(
+  const found = await listed(
     `TransactionId = '${transactionId}' AND ExecutionStatus = 'Running' AND PurchaseStatus = 'FAILED' AND Reason = 'OUT_OF_STOCK'`,
   );
+  expect(found).toEqual([transactionId]);
 });
 
 it('a blocked refund is checked rarely once it needs attention, and at once when the gateway has news', async () => {
@@ -44,7 +45,7 @@ it('a blocked refund is checked rarely once it needs attention, and at once when
     summariesOf(await fetchHistory(stack, transactionId)).filter((summary) => summary.startsWith('Refund:'))
       .length;
   const before = await asked();
-  // Long enough for fifteen questions at the pace of before.
+  // Long enough for fifteen checks at the earlier pace.
   const endsAtMs = Date.now() + 6_000;
   await until(
     () => Date.now(),
@@ -57,7 +58,7 @@ it('a blocked refund is checked rarely once it needs attention, and at once when
   await until(asked, (count) => count > before, { what: 'asked again' });
 });
 
-it('a dispute of what was delivered is there to be found, until a person has settled it', async () => {
+it('a dispute of a delivered purchase can be found until a person has settled it', async () => {
   const { transactionId } = await harness.purchase({ account: buyer.account, paidBy: 'CARD' });
   await atGateway(stack, transactionId, 'pay');
   await untilStatus(stack, transactionId, 'SUCCESS');
@@ -72,7 +73,7 @@ it('a dispute of what was delivered is there to be found, until a person has set
   await listed(`WorkflowId = 'after-${transactionId}' AND NeedsAttention = false`);
 });
 
-it('one that called a person for what came after closing says so no more when it has ended', async () => {
+it('a closed purchase that needed attention no longer does when it has ended', async () => {
   await gatewayFaults(stack, { webhooks: 'drop', refund: 'needs-attention', refundDelayMs: 10 });
   const { transactionId } = await harness.purchase({
     account: buyer.account,

@@ -25,12 +25,12 @@ afterAll(() => server.close());
 
 let payer: Payer;
 let nowMs: number;
-/** What the gateway lists; a refund that is asked for is answered with it, or not at all. */
+/** The gateway's list; the answer to a refund request contains it, or is lost. */
 let listed: object[];
 let answersRefund: boolean;
 beforeEach(async () => {
   payer = await books.payer();
-  await books.look(payer);
+  await books.bookCheck(payer);
   await failPurchase(books.world, payer.transactionId, { reason: 'OUT_OF_STOCK', detail: '' });
   nowMs = NOW.getTime();
   listed = [];
@@ -54,7 +54,7 @@ function answerTo(pathname: string, { method, body }: Call): [unknown, object?] 
 const row = (status: string, merchantNote: string, id = 3_018_284) =>
   refundRow({ id, status, merchant_note: merchantNote, amount: Number(CHARGE_MINOR) });
 
-/** One pass over the refunds, at the time that the test says. */
+/** One pass over the refunds, at a time set by the test. */
 function pass() {
   const nowhere = { write: () => undefined };
   const deps = {
@@ -66,7 +66,7 @@ function pass() {
   return followRefunds(deps, payer.transactionId);
 }
 
-/** The keys that refunds were asked for under. */
+/** The keys of the refund requests. */
 const askedUnder = (): string[] =>
   server.calls
     .filter(({ method }) => method === 'POST')
@@ -74,7 +74,7 @@ const askedUnder = (): string[] =>
 
 const open = async () => (await findOpenRefunds(books.world, payer.transactionId))[0]!;
 
-it('sends nothing while an ask whose answer was lost may still arrive, and asks again after that', async () => {
+it('a refund is not requested again while a request whose answer was lost may still arrive, and is after that', async () => {
   answersRefund = false;
   expect(await pass()).toMatchObject({ open: 1 });
   const first = askedUnder().length;
@@ -89,7 +89,7 @@ it('sends nothing while an ask whose answer was lost may still arrive, and asks 
   expect(askedUnder()).toHaveLength(first + 1);
 });
 
-it('asks anew under a key of its own only for one that the gateway lists as failed, and finds it again', async () => {
+it('a refund is requested under a new key only if the gateway lists it as failed, and is found again', async () => {
   const { refund_key: key } = await open();
   await saveRefundState(books.world, await open(), {
     status: 'STUCK',
@@ -114,7 +114,7 @@ it('asks anew under a key of its own only for one that the gateway lists as fail
   expect(closed).toMatchObject({ status: 'DONE', attempt: 2, gateway_refund_id: '2' });
 });
 
-it('counts an earlier attempt that turns out to be on its way, and asks for no other', async () => {
+it('an earlier attempt that turns out to be in progress counts, and no other is requested', async () => {
   const { refund_key: key } = await open();
   await saveRefundState(books.world, await open(), {
     status: 'STUCK',

@@ -1,4 +1,4 @@
-// A refund that the gateway lists as failed: a person's word asks for it again, each time under a key of its own, and nothing goes back twice.
+// A refund that the gateway lists as failed: an operator requests it again, each time under a new key, and no money is sent twice.
 import { afterEach, expect, it } from 'vitest';
 import { newOperator } from '../support/operator-actions.ts';
 import { atGateway, chargeAt, clearGatewayFaults, gatewayFaults } from '../support/payments.ts';
@@ -11,7 +11,7 @@ afterEach(async () => {
   await clearGatewayFaults(stack);
 });
 
-/** Paid in a currency that no rate was locked for, after all was over, so that it cannot be credited where the refund fails. */
+/** Paid in a currency without a locked rate, after the end, so that it cannot be credited when the refund fails. */
 async function failedRefund(): Promise<string> {
   await gatewayFaults(stack, { webhooks: 'drop', refund: 'fail', refundDelayMs: 10 });
   const { transactionId } = await harness.purchase({
@@ -26,7 +26,7 @@ async function failedRefund(): Promise<string> {
   return transactionId;
 }
 
-/** Once a person was called the workflow asks rarely by itself, so it is asked to look. */
+/** Once it needs attention the workflow checks rarely, so the test asks for a check. */
 const untilRefund = (transactionId: string, wanted: { readonly status: string; readonly attempt: number }) =>
   until(
     async () => {
@@ -45,10 +45,10 @@ const untilRefund = (transactionId: string, wanted: { readonly status: string; r
 const statusesAtGateway = async (transactionId: string) =>
   (await chargeAt(stack, transactionId)).refunds.map(({ status }) => status).toSorted();
 
-it('is asked for again when a person says so, as often as they say so, and sent once', async () => {
+it('a failed refund is requested again whenever an operator asks for it, and sent once', async () => {
   const transactionId = await failedRefund();
   expect(await statusesAtGateway(transactionId)).toEqual(['failed']);
-  // It fails once more: a second word of the same person is a move of its own.
+  // It fails once more: a second request by the same person is a separate action.
   expect(await operator.act(transactionId, 'refund-to-source')).toMatchObject({
     outcome: 'done',
     did: 'the gateway is asked again',
@@ -64,7 +64,7 @@ it('is asked for again when a person says so, as often as they say so, and sent 
   expect(await operator.act(transactionId, 'refund-to-source')).toMatchObject({ code: 'NOTHING_TO_RETURN' });
 });
 
-it('is asked for once by several who say so at one time', async () => {
+it('a failed refund is requested once when several operators ask at one time', async () => {
   const transactionId = await failedRefund();
   await gatewayFaults(stack, { refund: 'process', refundDelayMs: 10 });
   const made = await Promise.all([1, 2, 3].map(() => operator.act(transactionId, 'refund-to-source')));

@@ -1,22 +1,22 @@
-// The page after a hosted checkout, as bytes: what it says, what it may load, and what happens to references that are none.
+// The page after a hosted checkout, as bytes: its text, what it may load, and the answer to invalid references.
 import { createHash } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { FAILURE_REASONS } from '../../src/domain/refusals.ts';
 import { DomainError } from '../../src/domain/errors.ts';
-import { openDoor, type Door, type Reply } from '../support/http/door.ts';
+import { startApi, type TestApi, type Reply } from '../support/http/api.ts';
 import { generalError } from '../support/http/error-bodies.ts';
 import type { PaymentStatusView } from '../../src/payments/views.ts';
 import { html } from '../../src/platform/http/html.ts';
 
-let door: Door;
+let api: TestApi;
 beforeEach(async () => {
-  door = await openDoor({ live: true });
+  api = await startApi({ live: true });
 });
-afterEach(() => door.close());
+afterEach(() => api.close());
 
 const REFERENCE = `txn-${'a'.repeat(32)}`;
 
-/** Every status, which a real payment takes minutes to go through, is given as it is; the last test asks for a real one. */
+/** Each status is set directly, since a real payment takes minutes to reach it; the last test uses a real one. */
 function stands({
   environment = 'live',
   ...changes
@@ -30,16 +30,16 @@ function stands({
     charge: { amountMinor: 1_917_812n, currency: 'NGN' },
     ...changes,
   };
-  door.shop.replace(environment, 'findPaymentStatus', (reference) =>
+  api.shop.replace(environment, 'findPaymentStatus', (reference) =>
     Promise.resolve(reference === REFERENCE ? status : undefined),
   );
 }
 
 const open = (query = `reference=${REFERENCE}&trxref=${REFERENCE}`): Promise<Reply> =>
-  door.ask(`/pay/return?${query}`);
+  api.ask(`/pay/return?${query}`);
 const titleOf = (reply: Reply): string | undefined => /<h1>([^<]*)<\/h1>/.exec(reply.text)?.[1];
 
-describe('what it says', () => {
+describe('the text of the page', () => {
   test.each([
     [{ status: 'PENDING' }, 'Checking your payment'],
     [{ status: 'PROCESSING' }, 'Paid. Preparing your eSIM'],
@@ -58,7 +58,7 @@ describe('what it says', () => {
     expect(reply.text.includes('Nigeria 5GB 30Days')).toBe(!('packageName' in standing));
   });
 
-  test('a moving payment looks again by script or by reloading, a settled one does neither', async () => {
+  test('polls, by script or by reloading, while the payment is moving, and not when it is settled', async () => {
     for (const status of ['PENDING', 'PROCESSING', 'SUCCESS', 'FAILED'] as const) {
       stands({ status });
       const { text } = await open();
@@ -71,7 +71,7 @@ describe('what it says', () => {
   });
 
   test.each([...Object.keys(FAILURE_REASONS), 'NEVER_HEARD_OF', 'constructor', null])(
-    'every reason in plain words: %s',
+    'has every reason in plain words: %s',
     async (reason) => {
       stands({ status: 'FAILED', reason });
       const { text } = await open();
@@ -81,7 +81,7 @@ describe('what it says', () => {
     },
   );
 
-  test('names from outside are text, never markup', async () => {
+  test('has names from outside as text, never as markup', async () => {
     stands({ packageName: `<img src=x onerror="alert(1)">&'` });
     const { text } = await open();
     expect(text).toContain('&lt;img src=x onerror=&quot;alert(1)&quot;&gt;&amp;&#39;');
@@ -89,22 +89,22 @@ describe('what it says', () => {
   });
 });
 
-describe('which payment', () => {
-  test.each(['live', 'test'] as const)('of %s, without a key', async (environment) => {
+describe('the payment of the page', () => {
+  test.each(['live', 'test'] as const)('is found in %s, without a key', async (environment) => {
     stands({ environment });
     expect((await open()).status).toBe(200);
     const asked = environment === 'live' ? 1 : 2;
-    expect(door.shop.calls).toEqual(Array.from({ length: asked }, () => 'findPaymentStatus'));
+    expect(api.shop.calls).toEqual(Array.from({ length: asked }, () => 'findPaymentStatus'));
   });
 
-  test('with a key only its own world is looked in', async () => {
+  test('is found in a key’s own world only, with that key', async () => {
     stands({ environment: 'live' });
-    expect((await door.ask(`/pay/status?reference=${REFERENCE}`, { key: 'ngn' })).status).toBe(404);
-    expect((await door.ask(`/pay/status?reference=${REFERENCE}`, { key: 'live/ngn' })).status).toBe(200);
+    expect((await api.ask(`/pay/status?reference=${REFERENCE}`, { key: 'ngn' })).status).toBe(404);
+    expect((await api.ask(`/pay/status?reference=${REFERENCE}`, { key: 'live/ngn' })).status).toBe(200);
   });
 
   test.each([`reference=${REFERENCE}`, `trxref=${REFERENCE}`, `reference=${REFERENCE}&trxref=x&color=red`])(
-    'by %s',
+    'is found by %s',
     async (query) => {
       stands();
       expect((await open(query)).status).toBe(200);
@@ -125,25 +125,25 @@ describe('which payment', () => {
     `reference=${REFERENCE}&reference=${REFERENCE}`,
     `reference[]=${REFERENCE}`,
     Array.from({ length: 60 }, (_, index) => `p${index}=1`).join('&'),
-  ])('unknown or garbage: a friendly 404 page that repeats nothing (%s)', async (query) => {
+  ])('that is unknown gets a friendly 404 page that repeats nothing (%s)', async (query) => {
     stands();
     const reply = await open(query);
     expect([reply.status, reply.headers['content-type']]).toEqual([404, 'text/html; charset=utf-8']);
     expect(titleOf(reply)).toBe('We do not know this payment');
     expect(reply.text).not.toMatch(/alert|<script|onload|txn-/);
-    expect(door.logLines.some((line) => line.includes('"level":"error"'))).toBe(false);
+    expect(api.logLines.some((line) => line.includes('"level":"error"'))).toBe(false);
   });
 
-  test('in trouble it is a page as well, with the headers of the refusal', async () => {
+  test('has a page during an outage as well, with the headers of the refusal', async () => {
     stands();
-    door.shop.failNext = new Error('secret plan');
+    api.shop.failNext = new Error('secret plan');
     const broken = await open();
     expect([broken.status, titleOf(broken)]).toEqual([500, 'Not available right now']);
     expect(broken.text).not.toContain('secret plan');
-    door.shop.failNext = new DomainError('SERVICE_UNAVAILABLE', 'words');
+    api.shop.failNext = new DomainError('SERVICE_UNAVAILABLE', 'words');
     const away = await open();
     expect([away.status, away.headers['retry-after']]).toEqual([503, '5']);
-    const limited = await openDoor({ settings: { publicRequestsPerMinute: 1 } });
+    const limited = await startApi({ settings: { publicRequestsPerMinute: 1 } });
     try {
       await limited.ask('/pay/return');
       const reply = await limited.ask('/pay/return');
@@ -155,7 +155,7 @@ describe('which payment', () => {
   });
 });
 
-test('the policy lets in its own style and script by their hashes, and nothing else', async () => {
+test('the page’s policy allows its own style and script by their hashes, and nothing else', async () => {
   stands();
   const { text, headers } = await open();
   const policy = String(headers['content-security-policy']);
@@ -174,10 +174,10 @@ test('the policy lets in its own style and script by their hashes, and nothing e
   });
 });
 
-describe('its status for the script', () => {
-  test('JSON with the harmless fields and no more', async () => {
+describe('the status for the script', () => {
+  test('is JSON with the harmless fields only', async () => {
     stands({ status: 'FAILED', reason: 'PAYMENT_UNDERPAID' });
-    const reply = await door.ask(`/pay/status?reference=${REFERENCE}`);
+    const reply = await api.ask(`/pay/status?reference=${REFERENCE}`);
     expect([reply.status, reply.json]).toEqual([
       200,
       {
@@ -193,16 +193,19 @@ describe('its status for the script', () => {
     expect(reply.headers['cache-control']).toBe('no-store');
   });
 
-  test.each(['', 'reference=x', `reference=txn-${'b'.repeat(32)}`])('unknown: 404 (%s)', async (query) => {
-    const reply = await door.ask(`/pay/status?${query}`);
-    expect([reply.status, reply.json]).toEqual([
-      404,
-      generalError(404, 'TRANSACTION_NOT_FOUND', 'Transaction not found'),
-    ]);
-  });
+  test.each(['', 'reference=x', `reference=txn-${'b'.repeat(32)}`])(
+    'is 404 for an unknown reference (%s)',
+    async (query) => {
+      const reply = await api.ask(`/pay/status?${query}`);
+      expect([reply.status, reply.json]).toEqual([
+        404,
+        generalError(404, 'TRANSACTION_NOT_FOUND', 'Transaction not found'),
+      ]);
+    },
+  );
 
-  test('said twice: 400', async () => {
-    const reply = await door.ask('/pay/status?reference=a&reference=b');
+  test('is 400 for a repeated parameter', async () => {
+    const reply = await api.ask('/pay/status?reference=a&reference=b');
     expect([reply.status, reply.json]).toEqual([
       400,
       generalError(400, 'VALIDATION_ERROR', 'reference: must be given once'),
@@ -210,21 +213,21 @@ describe('its status for the script', () => {
   });
 });
 
-test('a payment that was opened by a purchase', async () => {
+test('the page is found for a payment that a purchase opened', async () => {
   const body = { packageCode: 'NG-5GB-30D', packageType: 'BASE', paymentMethod: 'CARD' };
-  const bought = await door.ask('/api/esim/buy', { key: 'ngn', body });
+  const bought = await api.ask('/api/esim/buy', { key: 'ngn', body });
   const { gatewayReference } = bought.json as { gatewayReference: string };
   const reply = await open(`reference=${gatewayReference}`);
   expect([reply.status, titleOf(reply)]).toEqual([200, 'Checking your payment']);
   expect(reply.text).toContain('19178.13 NGN');
-  expect((await door.ask(`/pay/status?reference=${gatewayReference}`)).json).toMatchObject({
+  expect((await api.ask(`/pay/status?reference=${gatewayReference}`)).json).toMatchObject({
     reference: gatewayReference,
     status: 'PENDING',
     packageName: 'Nigeria 5GB 30Days',
   });
 });
 
-test('templates escape whatever goes into them, once', () => {
+test('templates escape every value, once', () => {
   const inner = html`<b>${'<&>'}</b>`;
   expect(html`<p title="${`"'`}">${inner}</p>`.markup).toBe(
     '<p title="&quot;&#39;"><b>&lt;&amp;&gt;</b></p>',

@@ -1,4 +1,4 @@
-/** The bound on unpaid payments through the API: its answer, many at once over Temporal, and that nobody else notices. */
+/** The limit of unpaid payments through the API: its answer, many at once over Temporal, and that other accounts are not affected. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { atGateway, buyOutside, paidOf, untilStatus } from '../support/payments.ts';
 import { startStack, type Answer, type Stack, type TestAccount } from '../support/stack.ts';
@@ -51,7 +51,7 @@ async function refusals(): Promise<number> {
   return (await Promise.all(texts)).reduce((sum, text) => sum + Number(series.exec(text)?.[1]), 0);
 }
 
-it('of forty checkouts at once as many as the plan allows are opened; a refused key is accepted once there is room', async () => {
+it('of forty checkouts at once the plan’s limit is opened; a refused key is accepted once there is room', async () => {
   const account = await stack.account({ plan: 'STANDARD' });
   const before = await refusals();
   const asked = await Promise.all(
@@ -72,7 +72,7 @@ it('of forty checkouts at once as many as the plan allows are opened; a refused 
     .execute();
   expect(rows).toHaveLength(LIMIT);
 
-  // Every other door to an unpaid payment is closed as well; the wallet's is not, and neither is another account's.
+  // Other routes to an unpaid payment are refused as well; paying from the wallet is not, and neither is another account.
   expectRefused(await fund(account));
   expectRefused((await buyOutside(stack, account, { method: 'BANK_TRANSFER' })).answer);
   expect((await buyOutside(stack, await stack.account({ plan: 'STANDARD' }))).answer.status).toBe(201);
@@ -92,7 +92,7 @@ it('of forty checkouts at once as many as the plan allows are opened; a refused 
   expectRefused((await buyOutside(stack, account, withKey(refused[1]!.key))).answer);
 });
 
-it('fundings at once keep to it too', async () => {
+it('of several fundings at once the plan’s limit is opened too', async () => {
   const account = await stack.account({ plan: 'STANDARD' });
   const before = await refusals();
   const answers = await Promise.all(Array.from({ length: 20 }, () => fund(account)));

@@ -1,4 +1,4 @@
-/** How many payments of one account may be open and unpaid: counted where they are opened, so that requests that come together cannot pass together. */
+/** How many payments of one account may be open and unpaid: counted when they are opened, so that concurrent requests cannot exceed the limit. */
 import { randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
 import { countUnpaid } from '../../src/payments/store/unpaid.ts';
@@ -65,13 +65,13 @@ it.each([
     );
     expect(opened.reduce((sum, count) => sum + count, 0)).toBe(limit);
     expect(await countUnpaid(books.world, accountId, 1_000)).toBe(limit);
-    // Others are not counted with it, and an account that is not there has the smallest bound.
+    // Other accounts are not counted, and an unknown account has the smallest limit.
     expect(await openPurchase(books.world, inputOf(await account()), OPEN)).toEqual({ opened: true });
     expect(await openPurchase(books.world, inputOf(`acc-${randomUUID()}`), OPEN)).toEqual({ opened: true });
   },
 );
 
-it('a refusal writes nothing, and leaves the Idempotency-Key free under another id', async () => {
+it('a refusal writes nothing, and leaves the Idempotency-Key free for another id', async () => {
   const accountId = await account();
   const first = Array.from({ length: LIMITS.STANDARD }, () => inputOf(accountId));
   for (const input of first) await openPurchase(books.world, input, OPEN);
@@ -100,7 +100,7 @@ it('a refusal writes nothing, and leaves the Idempotency-Key free under another 
 it.each([
   ['purchase', { idempotency: { key: 'order-3', path: '/api/esim/buy', fingerprint: 'f' } }],
   ['purchase without a key', {}],
-])('a %s that was refused is not opened later under its id, though there is room', async (_name, more) => {
+])('a refused %s is not opened later under its id, even if there is room', async (_name, more) => {
   const accountId = await account();
   const first = Array.from({ length: LIMITS.STANDARD }, () => inputOf(accountId));
   for (const input of first) await openPurchase(books.world, input, OPEN);
@@ -112,7 +112,7 @@ it.each([
   expect(await countUnpaid(books.world, accountId, 1_000)).toBe(LIMITS.STANDARD - 1);
 });
 
-it('a funding that was refused is not opened later under its id, though there is room', async () => {
+it('a refused funding is not opened later under its id, even if there is room', async () => {
   const accountId = await account();
   const ids = Array.from({ length: LIMITS.STANDARD }, () => `txn-${randomUUID()}`);
   for (const transactionId of ids) await fund(accountId, undefined, transactionId);
@@ -124,7 +124,7 @@ it('a funding that was refused is not opened later under its id, though there is
   expect(await findFunding(books.world, transactionId)).toBeUndefined();
 });
 
-it('where the caller may have been answered already, a refusal is kept as FAILED, and the key is free all the same', async () => {
+it('a refusal is kept as FAILED where the caller may have an answer already, and the key is free all the same', async () => {
   const accountId = await account();
   for (let count = 0; count < LIMITS.STANDARD; count += 1) await fund(accountId);
   const idempotency = { key: 'order-2', path: '/api/esim/buy', fingerprint: 'f' };
@@ -153,11 +153,11 @@ it('where the caller may have been answered already, a refusal is kept as FAILED
   });
 });
 
-it('a place is free again once a payment has come or its time is over; the wallet needs none', async () => {
+it('a payment no longer counts once it is paid or its time is over; paying from the wallet never counts', async () => {
   const accountId = await account();
   const transactionIds = Array.from({ length: LIMITS.STANDARD }, () => `txn-${randomUUID()}`);
   for (const transactionId of transactionIds) await fund(accountId, undefined, transactionId);
-  // A repeat of one that is open is no new one.
+  // Repeating an open one does not count as new.
   expect(await fund(accountId, undefined, transactionIds[0])).toBeUndefined();
   expect(await fund(accountId)).toBeDefined();
   expect(

@@ -1,6 +1,6 @@
 /**
- * A merchant's loop that opens 100 checkouts a minute and pays none, with the clock moved: for a day under `npm run prove`, for an hour here. Real rows,
- * the real bound and the real monitor; the gateway is a list in memory. Another account, whose events are all lost, must notice nothing.
+ * A merchant's loop that opens 100 checkouts a minute and pays none, with a moved clock: a day under `npm run prove`, an hour here. Real rows,
+ * the real limit and the real monitor; the gateway is a list in memory. Another account, whose events are all lost, is not affected.
  */
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
@@ -24,10 +24,10 @@ const MINUTE_MS = 60_000;
 const START_MS = Date.parse('2026-03-01T10:00:00.000Z');
 const MINUTES = size({ ci: 60, prove: 24 * 60 });
 const CHECKOUTS_A_MINUTE = 100;
-/** One refusal is like another, and leaves nothing behind. */
+/** All refusals are alike, and leave nothing behind. */
 const REFUSED_A_MINUTE = size({ ci: 3, prove: CHECKOUTS_A_MINUTE });
 const PAID_AFTER_MS = 3 * MINUTE_MS;
-/** The worst of all methods: its places are free again after half an hour. */
+/** The worst of all methods: its payments count for half an hour. */
 const TRANSFER_MS = 30 * MINUTE_MS;
 const LIMIT = DEFAULT_UNPAID_LIMITS.STANDARD;
 const GATEWAY_BOUND_PER_SECOND = 30;
@@ -55,11 +55,11 @@ interface Checkout {
   readonly paidAtMs: number;
 }
 
-/** The gateway, the clock and what buyers do. */
+/** The gateway, the clock and the buyers. */
 function openShop() {
   let nowMs = START_MS;
   let isListAway = false;
-  /** By minute. */
+  /** Counts by minute. */
   const requests = new Map<number, number>();
   const open = new Map<string, Checkout>();
   const found: number[] = [];
@@ -115,7 +115,7 @@ function openShop() {
     breakList: () => {
       isListAway = true;
     },
-    /** What the API and the purchase's first steps do; false: refused. */
+    /** What the API and the purchase's first steps do; false when refused. */
     checkout: async (accountId: string, paidAfterMs: number): Promise<boolean> => {
       if ((await countUnpaid(books.world, accountId, LIMIT)) >= LIMIT) return false;
       const input = purchaseInput({
@@ -162,7 +162,7 @@ function openShop() {
   };
 }
 
-/** A minute of the loop; how many were opened. */
+/** A minute of the loop; answers how many were opened. */
 async function openMany(shop: ReturnType<typeof openShop>, accountId: string): Promise<number> {
   let opened = 0;
   for (let asked = 0; asked < CHECKOUTS_A_MINUTE && asked - opened < REFUSED_A_MINUTE; asked += 1)
@@ -170,7 +170,7 @@ async function openMany(shop: ReturnType<typeof openShop>, accountId: string): P
   return opened;
 }
 
-it('a loop of 100 checkouts a minute harms nobody else', async () => {
+it('a loop of 100 checkouts a minute does not affect other accounts', async () => {
   const [flood, honest] = [await newBuyer(), await newBuyer()];
   const shop = openShop();
   let opened = 0;

@@ -1,9 +1,9 @@
-// The operators' door: alive, ready, numbers; and that the numbers count what the API answered, by route template.
+// The admin port: liveness, readiness and metrics, with the API's answers counted by route template.
 import { afterEach, expect, test } from 'vitest';
 import { buildAdminApp, type ReadinessCheck } from '../../src/platform/http/admin.ts';
 import { startServer, type RunningServer } from '../../src/platform/http/server.ts';
 import { createMetrics } from '../../src/platform/telemetry/metrics.ts';
-import { openDoor } from '../support/http/door.ts';
+import { startApi } from '../support/http/api.ts';
 
 const running: RunningServer[] = [];
 afterEach(async () => {
@@ -22,7 +22,7 @@ async function admin(
 
 const GOOD = { name: 'postgres', ok: true };
 
-test('healthz says that the process lives, whatever the checks say', async () => {
+test('healthz says that the process is alive, whatever the readiness checks say', async () => {
   const url = await admin(() => Promise.reject(new Error('x')));
   const reply = await fetch(`${url}/healthz`);
   expect([reply.status, await reply.json()]).toEqual([200, { status: 'ok', version: '1.2.3' }]);
@@ -53,7 +53,7 @@ test.each([
   expect([reply.status, await reply.json()]).toEqual([status, body]);
 });
 
-test('anything else is not found', async () => {
+test('any other path is not found', async () => {
   const url = await admin(() => Promise.resolve([]));
   for (const path of ['/', '/api/esim/regions', '/__proto__', '/toString'])
     expect((await fetch(url + path)).status).toBe(404);
@@ -61,15 +61,15 @@ test('anything else is not found', async () => {
 });
 
 test('metrics count by template, method and status, and callers cannot add series', async () => {
-  const door = await openDoor();
+  const api = await startApi();
   try {
-    await door.ask('/api/esim/packages/NG-5GB-30D');
-    await door.ask('/api/esim/packages/NOPE-1');
-    await door.ask('/api/esim/packages/NOPE-2');
-    await door.ask('/one');
-    await door.ask('/two');
-    await door.ask('/two', { method: 'PROPFIND' });
-    const reply = await fetch(`${await admin(() => Promise.resolve([]), door.metrics)}/metrics`);
+    await api.ask('/api/esim/packages/NG-5GB-30D');
+    await api.ask('/api/esim/packages/NOPE-1');
+    await api.ask('/api/esim/packages/NOPE-2');
+    await api.ask('/one');
+    await api.ask('/two');
+    await api.ask('/two', { method: 'PROPFIND' });
+    const reply = await fetch(`${await admin(() => Promise.resolve([]), api.metrics)}/metrics`);
     const lines = (await reply.text()).split('\n').filter((line) => line.startsWith('http_requests_total{'));
     expect(lines.sort()).toEqual([
       'http_requests_total{route="/api/esim/packages/{packageCode}",method="GET",status="200"} 1',
@@ -79,6 +79,6 @@ test('metrics count by template, method and status, and callers cannot add serie
     ]);
     expect(reply.headers.get('content-type')).toContain('text/plain');
   } finally {
-    await door.close();
+    await api.close();
   }
 });

@@ -1,18 +1,18 @@
-// Who may do what: every route of the table against every kind of key, worlds included. A route added to the table is in here at once.
+// Access by key: every route of the table with every kind of key, in both worlds. A new route in the table is covered automatically.
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createRouteTable } from '../../src/platform/composition/route-table.ts';
 import type { Route } from '../../src/platform/http/route.ts';
-import { openDoor, type Door } from '../support/http/door.ts';
+import { startApi, type TestApi } from '../support/http/api.ts';
 import { keyOf } from '../support/http/shop.ts';
 
-let door: Door;
+let api: TestApi;
 beforeEach(async () => {
-  door = await openDoor();
+  api = await startApi();
 });
-afterEach(() => door.close());
+afterEach(() => api.close());
 
 const all = createRouteTable({ version: '1.2.3', brand: 'simway' });
-/** Others are for people: sessions, not keys (test/accounts). */
+/** The other routes take sessions, not keys (test/accounts). */
 const takesKeys = ({ key }: Route): boolean => ['required', 'optional', 'public'].includes(key);
 const routes = all.filter(takesKeys);
 
@@ -20,9 +20,9 @@ function targetOf(route: Route): string {
   return route.path.replaceAll(/\{(\w+)\}/g, (_whole, name: string) => route.params?.[name]?.example ?? '');
 }
 
-/** Status with a key; a body-less POST is enough, since keys are checked before bodies. */
+/** Status with a key. A POST without a body is enough, since keys are checked before bodies. */
 async function statusOf(route: Route, rawKey?: string | string[]): Promise<number> {
-  const reply = await door.ask(targetOf(route), {
+  const reply = await api.ask(targetOf(route), {
     method: route.method,
     ...(rawKey === undefined ? {} : { rawKey }),
   });
@@ -32,7 +32,7 @@ async function statusOf(route: Route, rawKey?: string | string[]): Promise<numbe
 describe.each(routes.map((route) => [`${route.method} ${route.path}`, route] as const))(
   '%s',
   (_name, route) => {
-    test('without a key', async () => {
+    test('answers 401 without a key', async () => {
       const status = await statusOf(route);
       if (route.key === 'required') expect(status).toBe(401);
       else expect([200, 404]).toContain(status);
@@ -49,16 +49,16 @@ describe.each(routes.map((route) => [`${route.method} ${route.path}`, route] as 
       ['a good and a bad key', [keyOf('test', 'ngn'), 'junk']],
       ['a good key in a list', `${keyOf('test', 'ngn')}, ${keyOf('test', 'usd')}`],
       ['a Bearer word in front', `Bearer ${keyOf('test', 'ngn')}`],
-    ])('with %s: 401 and nothing asked', async (_why, rawKey) => {
+    ])('answers 401 with %s, before any use case', async (_why, rawKey) => {
       expect(await statusOf(route, rawKey)).toBe(401);
-      expect(door.shop.calls).toEqual([]);
+      expect(api.shop.calls).toEqual([]);
     });
 
-    test('with a good key it gets past authentication', async () => {
+    test('accepts a good key', async () => {
       expect([200, 400, 404]).toContain(await statusOf(route, keyOf('test', 'ngn')));
     });
 
-    test('scopes: GET needs read, the rest purchase, public routes nothing', async () => {
+    test('needs the read scope for GET, the purchase scope otherwise, and none when public', async () => {
       const [readonly, buyonly] = [
         await statusOf(route, keyOf('test', 'readonly')),
         await statusOf(route, keyOf('test', 'buyonly')),
@@ -69,10 +69,10 @@ describe.each(routes.map((route) => [`${route.method} ${route.path}`, route] as 
       else expect(route.scope).toBeUndefined();
     });
 
-    test('a live key while live is off: 503, checked first', async () => {
+    test('answers 503 to a live key while live is off, before any other check', async () => {
       expect(await statusOf(route, keyOf('live', 'ngn'))).toBe(503);
       expect(await statusOf(route, keyOf('live', 'unknown'))).toBe(401);
-      expect(door.shop.calls).toEqual([]);
+      expect(api.shop.calls).toEqual([]);
     });
   },
 );
@@ -81,44 +81,44 @@ describe.each(
   all
     .filter((route) => route.key === 'vendor')
     .map((route) => [`${route.method} ${route.path}`, route] as const),
-)('%s, where only vendors come', (_name, route) => {
+)('%s, for vendors only', (_name, route) => {
   test.each([undefined, 'junk', '', 'k'.repeat(5_000), keyOf('test', 'ngn'), keyOf('live', 'ngn')])(
-    'a key changes nothing: %s',
+    'ignores a key: %s',
     async (rawKey) => {
-      const { accounts } = door.shop.useCases;
-      accounts.authenticate = () => Promise.reject(new Error('no key is looked at here'));
-      // No event of the vendor's, at a world that is on; nothing at all at one that is off.
+      const { accounts } = api.shop.useCases;
+      accounts.authenticate = () => Promise.reject(new Error('no key is checked here'));
+      // Not an event of the vendor at a world that is on; 404 at one that is off.
       const isSigned = route.path.startsWith('/webhooks/paystack/');
       expect(await statusOf(route, rawKey)).toBe(route.world === 'test' ? (isSigned ? 401 : 400) : 404);
-      expect([...door.limiter.counts]).toEqual([]);
+      expect([...api.limiter.counts]).toEqual([]);
     },
   );
 
-  test('is no place for scopes, shapes of their own, or the reference', () => {
+  test('has no scopes, no error shape of its own, and no place in the reference', () => {
     expect([route.scope, route.docs, route.shapes]).toEqual([undefined, undefined, ['general']]);
   });
 });
 
-test('a key that is far too long is not even looked up', async () => {
-  const { accounts } = door.shop.useCases;
+test('a key that is far too long causes no lookup', async () => {
+  const { accounts } = api.shop.useCases;
   let asked = 0;
   const original = accounts.authenticate.bind(accounts);
   accounts.authenticate = (rawKey) => {
     asked += 1;
     return original(rawKey);
   };
-  await door.ask('/api/wallet/balance', { rawKey: 'k'.repeat(201) });
+  await api.ask('/api/wallet/balance', { rawKey: 'k'.repeat(201) });
   expect(asked).toBe(0);
-  await door.ask('/api/wallet/balance', { rawKey: 'k'.repeat(200) });
+  await api.ask('/api/wallet/balance', { rawKey: 'k'.repeat(200) });
   expect(asked).toBe(1);
 });
 
 test('the Authorization header is not a key', async () => {
-  const reply = await door.ask('/api/wallet/balance', { headers: { authorization: keyOf('test', 'ngn') } });
+  const reply = await api.ask('/api/wallet/balance', { headers: { authorization: keyOf('test', 'ngn') } });
   expect(reply.status).toBe(401);
 });
 
-describe('worlds', () => {
+describe('environments', () => {
   test.each([
     ['live on', true, undefined, 'live'],
     ['live on', true, 'ngn', 'test'],
@@ -126,7 +126,7 @@ describe('worlds', () => {
     ['live off', false, undefined, 'test'],
     ['live off', false, 'ngn', 'test'],
   ] as const)('%s (%s), key %s: served by %s', async (_why, live, key, expected) => {
-    const other = await openDoor({ live });
+    const other = await startApi({ live });
     try {
       const asked: string[] = [];
       const { worlds } = other.shop.useCases;

@@ -1,31 +1,31 @@
-// Bad input in bodies: wrong, broken, oversized and hostile ones. Each gets the documented refusal, and no use case hears of it.
+// Bad input in bodies: wrong, broken, oversized and hostile ones. Each gets the documented refusal, and no use case runs.
 import { connect } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { MAX_BODY_BYTES, MAX_JSON_DEPTH, MAX_JSON_MEMBERS } from '../../src/platform/http/limits.ts';
-import { openDoor, type Ask, type Door, type Reply } from '../support/http/door.ts';
+import { startApi, type Ask, type TestApi, type Reply } from '../support/http/api.ts';
 import { keyOf } from '../support/http/shop.ts';
 
-let door: Door;
+let api: TestApi;
 beforeAll(async () => {
-  door = await openDoor();
+  api = await startApi();
 });
-afterAll(() => door.close());
+afterAll(() => api.close());
 beforeEach(async () => {
-  door.shop.calls.length = 0;
-  await door.shop.setBalance(1_000_000_000n);
+  api.shop.calls.length = 0;
+  await api.shop.setBalance(1_000_000_000n);
 });
 
 const BASE = { packageCode: 'NG-5GB-30D', paymentMethod: 'WALLET', packageType: 'BASE' };
-const post = (ask: Ask): Promise<Reply> => door.ask('/api/esim/buy', { key: 'ngn', ...ask });
+const post = (ask: Ask): Promise<Reply> => api.ask('/api/esim/buy', { key: 'ngn', ...ask });
 
 function expectRefused(reply: Reply, status: number, code: string): void {
   expect(reply.text).toContain(`"code":"${code}"`);
   expect(reply.status).toBe(status);
-  expect(door.shop.calls).toEqual([]);
+  expect(api.shop.calls).toEqual([]);
 }
 
-describe('bodies as bytes', () => {
+describe('a body as bytes', () => {
   test.each([
     ['half an object', '{"packageCode":'],
     ['words', 'buy me one'],
@@ -43,7 +43,7 @@ describe('bodies as bytes', () => {
     ['a broken multi-byte end', Buffer.from([0x22, 0xe2, 0x82])],
     ['compressed bytes under a plain label', gzipSync(JSON.stringify(BASE))],
     ['unclosed nesting', '['.repeat(60_000)],
-  ])('not JSON: %s', async (_why, rawBody) => {
+  ])('is refused as not JSON: %s', async (_why, rawBody) => {
     const reply = await post({ rawBody });
     expectRefused(reply, 400, 'INVALID_JSON');
     expect(reply.json).toEqual({
@@ -54,7 +54,7 @@ describe('bodies as bytes', () => {
   });
 
   test.each(['null', 'true', '1', '"text"', '[]', '[{}]', '-0', '1e999'])(
-    'JSON but no object: %s',
+    'is refused as JSON that is no object: %s',
     async (rawBody) => {
       const reply = await post({ rawBody });
       expect(reply.json).toMatchObject({
@@ -77,7 +77,7 @@ describe('bodies as bytes', () => {
     'application/json; charset=utf-16',
     'application/json, text/plain',
     '',
-  ])('another content type: %s', async (contentType) => {
+  ])('is refused with another content type: %s', async (contentType) => {
     expectRefused(
       await post({ body: BASE, headers: { 'content-type': contentType } }),
       415,
@@ -85,16 +85,19 @@ describe('bodies as bytes', () => {
     );
   });
 
-  test.each(['gzip', 'br', 'deflate', 'gzip, identity', 'x'])('a content encoding: %s', async (encoding) => {
-    const reply = await post({
-      rawBody: gzipSync(JSON.stringify(BASE)),
-      headers: { 'content-encoding': encoding },
-    });
-    expectRefused(reply, 415, 'UNSUPPORTED_MEDIA_TYPE');
-  });
+  test.each(['gzip', 'br', 'deflate', 'gzip, identity', 'x'])(
+    'is refused with the content encoding %s',
+    async (encoding) => {
+      const reply = await post({
+        rawBody: gzipSync(JSON.stringify(BASE)),
+        headers: { 'content-encoding': encoding },
+      });
+      expectRefused(reply, 415, 'UNSUPPORTED_MEDIA_TYPE');
+    },
+  );
 
-  test('no content type at all', async () => {
-    const text = await door.raw(
+  test('is refused without a content type', async () => {
+    const text = await api.raw(
       `POST /api/esim/buy HTTP/1.1\r\nX-API-Key: ${keyOf('test', 'ngn')}\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{}`,
     );
     expect(text).toContain('HTTP/1.1 415 ');
@@ -107,18 +110,18 @@ describe('bodies as bytes', () => {
     'Application/JSON; Charset="UTF-8"',
     'application/json ; charset=utf-8',
     'application/json;',
-  ])('fine: %s', async (contentType) => {
+  ])('is accepted: %s', async (contentType) => {
     expect((await post({ body: BASE, headers: { 'content-type': contentType } })).status).toBe(201);
   });
 
-  test('a byte order mark is fine', async () => {
+  test('is accepted with a byte order mark', async () => {
     expect((await post({ rawBody: `\ufeff${JSON.stringify(BASE)}` })).status).toBe(201);
   });
 
   test.each([
     ['declared', { 'content-length': String(MAX_BODY_BYTES + 1) }],
     ['chunked', { 'transfer-encoding': 'chunked' }],
-  ])('one byte too many (%s): 413', async (_why, headers) => {
+  ])('gets 413 with one byte too many (%s)', async (_why, headers) => {
     const rawBody = `{"a":"${'x'.repeat(MAX_BODY_BYTES - 7)}"}`;
     expect(Buffer.byteLength(rawBody)).toBe(MAX_BODY_BYTES + 1);
     const reply = await post({ rawBody, headers });
@@ -130,34 +133,34 @@ describe('bodies as bytes', () => {
     expectRefused(reply, 413, 'PAYLOAD_TOO_LARGE');
   });
 
-  test('exactly as many as allowed: read', async () => {
+  test('is read up to exactly the limit', async () => {
     const rawBody = `{"a":"${'x'.repeat(MAX_BODY_BYTES - 8)}"}`;
     expect(Buffer.byteLength(rawBody)).toBe(MAX_BODY_BYTES);
     expectRefused(await post({ rawBody }), 400, 'VALIDATION_ERROR');
   });
 
-  test('a huge body is refused from its declared length, before any of it has come', async () => {
+  test('gets 413 from its declared length, before any of it has arrived', async () => {
     const head = `POST /api/esim/buy HTTP/1.1\r\nX-API-Key: ${keyOf('test', 'ngn')}\r\nContent-Type: application/json\r\nContent-Length: 10737418240\r\n\r\n`;
-    const heard = await door.raw(head, (text) => text.includes('PAYLOAD_TOO_LARGE'));
-    expect(heard).toMatch(/^HTTP\/1\.1 413 /);
-    expect(heard.toLowerCase()).toContain('connection: close');
+    const received = await api.raw(head, (text) => text.includes('PAYLOAD_TOO_LARGE'));
+    expect(received).toMatch(/^HTTP\/1\.1 413 /);
+    expect(received.toLowerCase()).toContain('connection: close');
   });
 
-  test('a client that goes away in the middle is no error of ours', async () => {
-    door.logLines.length = 0;
+  test('that breaks off is not logged as our error', async () => {
+    api.logLines.length = 0;
     const head = `POST /api/esim/buy HTTP/1.1\r\nX-Request-Id: gone-1\r\nX-API-Key: ${keyOf('test', 'ngn')}\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{"half`;
-    const counted = (): number => [...door.limiter.counts.values()].reduce((sum, count) => sum + count, 0);
+    const counted = (): number => [...api.limiter.counts.values()].reduce((sum, count) => sum + count, 0);
     const before = counted();
-    const socket = connect(door.server.port, '127.0.0.1', () => socket.write(head));
+    const socket = connect(api.server.port, '127.0.0.1', () => socket.write(head));
     await expect.poll(() => counted()).toBe(before + 1);
     socket.destroy();
-    const line = (): string => door.logLines.find((one) => one.includes('gone-1')) ?? '';
+    const line = (): string => api.logLines.find((one) => one.includes('gone-1')) ?? '';
     await expect.poll(line, { timeout: 5_000 }).toContain('"status":499');
-    expect(door.logLines.some((line) => line.includes('"level":"error"'))).toBe(false);
+    expect(api.logLines.some((line) => line.includes('"level":"error"'))).toBe(false);
   });
 });
 
-describe('bodies as values', () => {
+describe('a body as values', () => {
   const nested = (levels: number): unknown =>
     Array.from({ length: levels - 1 }).reduce((inner) => ({ a: inner }), {});
   const members = (count: number): object =>
@@ -219,7 +222,7 @@ describe('bodies as values', () => {
     ],
   ];
 
-  test.each(WRONG)('%s', async (_why, body, details) => {
+  test.each(WRONG)('is refused: %s', async (_why, body, details) => {
     const reply = await post({ body });
     expect(reply.json).toEqual({
       success: false,
@@ -229,15 +232,18 @@ describe('bodies as values', () => {
     expectRefused(reply, 400, 'VALIDATION_ERROR');
   });
 
-  test.each([1, true, [], {}])('a top-up with esimId %j: shape 2', async (esimId) => {
-    const reply = await post({ body: { ...BASE, packageType: 'TOPUP', esimId } });
-    expect(reply.json).toEqual({
-      success: false,
-      message: 'esimId: must be a string',
-      statusCode: 400,
-      code: 'VALIDATION_ERROR',
-    });
-  });
+  test.each([1, true, [], {}])(
+    'of a top-up with esimId %j is refused in the top-up shape',
+    async (esimId) => {
+      const reply = await post({ body: { ...BASE, packageType: 'TOPUP', esimId } });
+      expect(reply.json).toEqual({
+        success: false,
+        message: 'esimId: must be a string',
+        statusCode: 400,
+        code: 'VALIDATION_ERROR',
+      });
+    },
+  );
 
   test.each([
     [{ ...BASE, packageType: 'TOPUP' }, 'esimId is required for TOPUP package type'],
@@ -249,7 +255,7 @@ describe('bodies as values', () => {
       { ...BASE, packageType: 'TOPUP', esimId: '', paymentMethod: 'CASH' },
       'esimId is required for TOPUP package type; paymentMethod: must be one of WALLET, CARD, BANK_TRANSFER, MOBILE_MONEY, APPLE_PAY',
     ],
-  ])('a top-up without its eSIM, and what else is wrong: %j', async (body, message) => {
+  ])('of a top-up without its eSIM is refused with every other mistake: %j', async (body, message) => {
     const reply = await post({ body });
     expect(reply.json).toEqual({ success: false, message, statusCode: 400, code: 'VALIDATION_ERROR' });
     expectRefused(reply, 400, 'VALIDATION_ERROR');
@@ -271,7 +277,7 @@ describe('bodies as values', () => {
     ],
     ['esimId null', `{"esimId":null,${FIELDS}`],
     ['lone surrogates in what is ignored', `{"\\ud800":"\\udfff",${FIELDS}`],
-  ])('ignored: %s', async (_why, rawBody) => {
+  ])('is accepted with ignored parts: %s', async (_why, rawBody) => {
     const reply = await post({ rawBody });
     expect(reply.json).toMatchObject({
       status: 'SUCCESS',
@@ -283,10 +289,10 @@ describe('bodies as values', () => {
   });
 });
 
-describe('a body where none belongs is never looked at', () => {
-  afterEach(() => expect(door.logLines.some((line) => line.includes('"level":"error"'))).toBe(false));
+describe('a body on a route without one is never read', () => {
+  afterEach(() => expect(api.logLines.some((line) => line.includes('"level":"error"'))).toBe(false));
   test.each(['{', 'x'.repeat(100_000), ''])('%#', async (rawBody) => {
-    const reply = await door.ask('/api/esim/regions', { key: 'ngn', method: 'GET', rawBody });
+    const reply = await api.ask('/api/esim/regions', { key: 'ngn', method: 'GET', rawBody });
     expect(reply.status).toBe(200);
   });
 });

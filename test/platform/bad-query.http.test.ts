@@ -1,5 +1,5 @@
 // Bad input in query strings: wrong, broken, doubled, oversized and hostile values. Each is named in the documented refusal, and no use
-// case hears of it.
+// case runs.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import {
   MAX_PACKAGE_CODE_CHARACTERS,
@@ -8,18 +8,18 @@ import {
   MAX_REGION_CODE_CHARACTERS,
   MAX_SEARCH_CHARACTERS,
 } from '../../src/platform/http/limits.ts';
-import { openDoor, type Door } from '../support/http/door.ts';
+import { startApi, type TestApi } from '../support/http/api.ts';
 
-let door: Door;
+let api: TestApi;
 beforeAll(async () => {
-  door = await openDoor();
+  api = await startApi();
 });
-afterAll(() => door.close());
+afterAll(() => api.close());
 beforeEach(() => {
-  door.shop.calls.length = 0;
+  api.shop.calls.length = 0;
 });
 
-describe('query strings', () => {
+describe('a query string', () => {
   const page = 'must be a whole number from 1 to 1000000';
   const limit = 'must be a whole number from 1 to 100';
   const once = 'must be given once';
@@ -101,14 +101,14 @@ describe('query strings', () => {
     ],
     ['packages?regionCode=%00', `regionCode: ${clean}`],
     ['packages?regionCode=N%0AG&regionType=x', `regionCode: ${clean}; regionType: must be one of LC, RG, GL`],
-  ])('%s', async (target, details) => {
-    const reply = await door.ask(`/api/esim/${target}`, { key: 'ngn' });
+  ])('is refused: %s', async (target, details) => {
+    const reply = await api.ask(`/api/esim/${target}`, { key: 'ngn' });
     expect(reply.json).toEqual({
       success: false,
       message: 'Invalid request',
       error: { code: 'VALIDATION_ERROR', details },
     });
-    expect([reply.status, door.shop.calls]).toEqual([400, []]);
+    expect([reply.status, api.shop.calls]).toEqual([400, []]);
   });
 
   test.each([
@@ -118,14 +118,14 @@ describe('query strings', () => {
       'packages?regionCode=&regionType=XX&currency=x',
       'regionCode is required; regionType: must be one of LC, RG, GL; currency: must be a currency code of three capital letters',
     ],
-  ])('%s: without a region, and what else is wrong', async (target, details) => {
-    const reply = await door.ask(`/api/esim/${target}`, { key: 'ngn' });
+  ])('%s is refused for the missing region and every other mistake', async (target, details) => {
+    const reply = await api.ask(`/api/esim/${target}`, { key: 'ngn' });
     expect(reply.json).toEqual({
       success: false,
       message: 'regionCode is required',
       error: { code: 'MISSING_REGION_CODE', details },
     });
-    expect([reply.status, door.shop.calls]).toEqual([400, []]);
+    expect([reply.status, api.shop.calls]).toEqual([400, []]);
   });
 
   test.each([
@@ -155,10 +155,10 @@ describe('query strings', () => {
     ],
     ['packages?type=TOPUP&regionCode=NG&packageCode=P&packageCode=Q', 'packageCode: must be given once'],
     ['packages?type=TOPUP&type=BASE&regionCode=NG&packageCode=P', 'type: must be given once'],
-  ])('shape 2 carries the same text in its message: %s', async (target, message) => {
-    const reply = await door.ask(`/api/esim/${target}`, { key: 'ngn' });
+  ])('is refused in the top-up shape with the same text in its message: %s', async (target, message) => {
+    const reply = await api.ask(`/api/esim/${target}`, { key: 'ngn' });
     expect(reply.json).toEqual({ success: false, message, statusCode: 400, code: 'VALIDATION_ERROR' });
-    expect(door.shop.calls).toEqual([]);
+    expect(api.shop.calls).toEqual([]);
   });
 
   test.each([
@@ -169,7 +169,7 @@ describe('query strings', () => {
     'my-esims?=',
     'my-esims?search=%F0%9F%87%B3%F0%9F%87%AC+caf%C3%A9',
     'regions?type=1&',
-  ])('fine: %s', async (target) => {
-    expect((await door.ask(`/api/esim/${target}`, { key: 'ngn' })).status).toBe(200);
+  ])('is accepted: %s', async (target) => {
+    expect((await api.ask(`/api/esim/${target}`, { key: 'ngn' })).status).toBe(200);
   });
 });

@@ -1,4 +1,4 @@
-// Promise A4: who is calling, and from where a key may be used, on real sockets. A wrong "yes" is a bypass, a wrong "no" a false refusal.
+// Promise A4: the caller's address, and the addresses that may use a key, on real sockets. A wrong "yes" is a bypass, a wrong "no" a false refusal.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
   addressBucket,
@@ -8,17 +8,17 @@ import {
   resolveClientAddress,
 } from '../../src/platform/http/addresses.ts';
 import { findClientAddress } from '../../src/platform/http/middleware/client-address.ts';
-import { openDoor, type Door } from '../support/http/door.ts';
+import { startApi, type TestApi } from '../support/http/api.ts';
 
 const PROXY = '127.0.0.10';
 const STRANGER = '127.0.0.99';
 const TRUSTED = [PROXY, '10.0.0.0/8', '2001:db8:aaaa::/48', '::ffff:172.16.0.0/108'];
 
-let door: Door;
+let api: TestApi;
 beforeAll(async () => {
-  door = await openDoor({ settings: { trustedProxies: TRUSTED } });
+  api = await startApi({ settings: { trustedProxies: TRUSTED } });
 });
-afterAll(() => door.close());
+afterAll(() => api.close());
 
 interface Case {
   readonly from?: string;
@@ -45,7 +45,7 @@ const CLIENT = '203.0.113.7';
 const OTHER = '198.51.100.9';
 
 const CASES: readonly (readonly [string, Case])[] = [
-  // The socket's peer, and nothing it says about itself.
+  // The socket's peer, whatever its headers say.
   ['peer on the list', direct([STRANGER], 200)],
   ['peer not on the list', direct([CLIENT], 403)],
   ['empty list', direct([], 403)],
@@ -81,7 +81,7 @@ const CASES: readonly (readonly [string, Case])[] = [
   ['proxy says the client', via([CLIENT], CLIENT, 200)],
   ['proxy says another', via([CLIENT], OTHER, 403)],
   ['proxy without the header is the client', { from: PROXY, list: [PROXY], expected: 200 }],
-  ['proxy without the header is nobody else', { from: PROXY, list: [CLIENT], expected: 403 }],
+  ['proxy without the header is itself the caller', { from: PROXY, list: [CLIENT], expected: 403 }],
   ['the proxy itself is not let in for its clients', via([PROXY], CLIENT, 403)],
   ['spoofed on the left', via([CLIENT], `${CLIENT}, ${OTHER}`, 403)],
   ['spoofed on the left, twice', via([CLIENT], `${CLIENT}, ${CLIENT}, ${OTHER}`, 403)],
@@ -108,7 +108,7 @@ const CASES: readonly (readonly [string, Case])[] = [
     'header in capitals',
     { from: PROXY, list: [CLIENT], headers: { 'X-FORWARDED-FOR': CLIENT }, expected: 200 },
   ],
-  // How addresses are written.
+  // Forms in which addresses are written.
   ['no blanks', via([CLIENT], `${CLIENT},10.1.2.3`, 200)],
   ['many blanks', via([CLIENT], `  ${CLIENT}  ,   10.1.2.3  `, 200)],
   ['tabs', via([CLIENT], `${CLIENT},\t10.1.2.3`, 200)],
@@ -148,7 +148,7 @@ const CASES: readonly (readonly [string, Case])[] = [
     'the tenth entry counts',
     via([...Array.from({ length: 9 }, (_, i) => `192.0.2.${i}`), CLIENT], CLIENT, 200),
   ],
-  // Entries that nobody can read let nobody in.
+  // Unreadable entries on the list allow no address.
   ...[
     '',
     'junk',
@@ -163,7 +163,7 @@ const CASES: readonly (readonly [string, Case])[] = [
     '2001:db8::/129',
     '203.0.113.7 ',
   ].map((entry): [string, Case] => [`unreadable entry "${entry}"`, via([entry], CLIENT, 403)]),
-  // Malformed, where it has to be read: refused.
+  // Malformed where it must be read: refused.
   ...[
     'junk',
     '',
@@ -203,14 +203,14 @@ const CASES: readonly (readonly [string, Case])[] = [
   ['malformed last of a repeated header', via([CLIENT], [CLIENT, 'junk'], 400)],
 ];
 
-test('there are at least 80 cases', () => {
+test('this file has at least 80 cases', () => {
   expect(CASES.length).toBeGreaterThanOrEqual(80);
   expect(new Set(CASES.map(([why]) => why)).size).toBe(CASES.length);
 });
 
 test.each(CASES)('%s', async (_why, { from, list, forwarded, headers, expected }) => {
-  door.shop.allowedAddresses = list;
-  const reply = await door.ask('/api/wallet/balance', {
+  api.shop.allowedAddresses = list;
+  const reply = await api.ask('/api/wallet/balance', {
     key: 'list',
     ...(from === undefined ? {} : { from }),
     headers: { ...headers, ...(forwarded === undefined ? {} : { 'x-forwarded-for': forwarded }) },
@@ -221,31 +221,31 @@ test.each(CASES)('%s', async (_why, { from, list, forwarded, headers, expected }
     expect(reply.json).toMatchObject({ success: false, error: { code }, statusCode: expected });
 });
 
-test('a list that changes is followed at once', async () => {
-  door.shop.allowedAddresses = [STRANGER];
-  expect((await door.ask('/api/wallet/balance', { key: 'list', from: STRANGER })).status).toBe(200);
-  door.shop.allowedAddresses = [CLIENT];
-  expect((await door.ask('/api/wallet/balance', { key: 'list', from: STRANGER })).status).toBe(403);
+test('a changed list applies at once', async () => {
+  api.shop.allowedAddresses = [STRANGER];
+  expect((await api.ask('/api/wallet/balance', { key: 'list', from: STRANGER })).status).toBe(200);
+  api.shop.allowedAddresses = [CLIENT];
+  expect((await api.ask('/api/wallet/balance', { key: 'list', from: STRANGER })).status).toBe(403);
 });
 
-test('one key from many addresses: each is judged for itself, again and again', async () => {
-  door.shop.allowedAddresses = [CLIENT, '2001:db8::/32'];
+test('one key from many addresses is checked for each of them, every time', async () => {
+  api.shop.allowedAddresses = [CLIENT, '2001:db8::/32'];
   const found: [string, number][] = [];
   const asked = [CLIENT, OTHER, CLIENT, '2001:db8::1', OTHER, '2001:db9::1', CLIENT, OTHER, OTHER, CLIENT];
   for (const address of asked) {
     const headers = { 'x-forwarded-for': address };
     found.push([
       address,
-      (await door.ask('/api/wallet/balance', { key: 'list', from: PROXY, headers })).status,
+      (await api.ask('/api/wallet/balance', { key: 'list', from: PROXY, headers })).status,
     ]);
   }
   const good = new Set([CLIENT, '2001:db8::1']);
   expect(found).toEqual(asked.map((address) => [address, good.has(address) ? 200 : 403]));
 });
 
-test('the trusted proxies are configuration: the same request changes sides with it', async () => {
-  const before = await openDoor({ settings: { trustedProxies: [] } });
-  const after = await openDoor({ settings: { trustedProxies: ['127.0.0.0/8'] } });
+test('the trusted proxies are a setting: it decides about the same request', async () => {
+  const before = await startApi({ settings: { trustedProxies: [] } });
+  const after = await startApi({ settings: { trustedProxies: ['127.0.0.0/8'] } });
   try {
     for (const [one, expected] of [
       [before, 403],
@@ -273,7 +273,7 @@ test.each(['junk', '10.0.0.0/33', 'proxy.example.com', ''])(
 );
 
 describe('peers as sockets name them', () => {
-  const nobody = compileRanges([]);
+  const noProxies = compileRanges([]);
   test.each([
     ['::ffff:203.0.113.7', CLIENT],
     ['203.0.113.7', CLIENT],
@@ -281,7 +281,7 @@ describe('peers as sockets name them', () => {
     ['::1', '::1'],
     ['', undefined],
   ])('%s → %s', (peer, expected) => {
-    expect(resolveClientAddress(peer, undefined, nobody)).toBe(expected);
+    expect(resolveClientAddress(peer, undefined, noProxies)).toBe(expected);
   });
 
   test('a mapped peer can be a trusted proxy', () => {

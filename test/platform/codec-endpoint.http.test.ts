@@ -1,4 +1,4 @@
-// The codec endpoint of the admin port: the Temporal UI reads what is encrypted, another website does not, and nothing is encrypted for anybody.
+// The codec endpoint of the admin port decrypts for the Temporal UI and not for other websites, and never encrypts.
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { defaultPayloadConverter, type Payload } from '@temporalio/common';
@@ -63,7 +63,7 @@ async function call({ method = 'POST', path = '/codec/decode', headers = {}, bod
 }
 
 describe('decoding', () => {
-  it('gives back encrypted payloads as they were, and others as they are', async () => {
+  it('returns encrypted payloads decrypted, and others unchanged', async () => {
     const { status, headers, body } = await call({
       headers: { Origin: UI },
       body: { payloads: [await encrypted(), asJson(clear)] },
@@ -77,7 +77,7 @@ describe('decoding', () => {
     expect((await call({ body: { payloads: [await encrypted()] } })).status).toBe(200);
   });
 
-  it('goes by the namespace', async () => {
+  it('depends on the namespace', async () => {
     const body = { payloads: [await encrypted('t-test')] };
     expect((await call({ headers: { 'X-Namespace': 't-test' }, body })).status).toBe(200);
     const other = await call({ body });
@@ -96,12 +96,12 @@ describe('decoding', () => {
     ['no payloads', '{}'],
     ['something else', { payloads: [{ data: 1 }] }],
     ['nothing', ''],
-  ])('says what is wrong with %s', async (_what, body) => {
+  ])('explains what is wrong with %s', async (_what, body) => {
     const refused = await call({ body });
     expect([refused.status, refused.body.message]).toEqual([400, expect.stringContaining('payloads')]);
   });
 
-  it('takes no more than 4 MiB', async () => {
+  it('accepts at most 4 MiB', async () => {
     const refused = await call({ body: `{"payloads":["${'a'.repeat(4 * 1024 * 1024)}"]}` });
     expect([refused.status, refused.body.message]).toEqual([413, expect.stringContaining('4194304 bytes')]);
   });
@@ -109,7 +109,7 @@ describe('decoding', () => {
 
 describe('another website', () => {
   it.each(['https://evil.example', 'null', `${UI}.evil.example`, 'http://temporal.example'])(
-    'is turned away: %s',
+    'is refused: %s',
     async (origin) => {
       const body = { payloads: [await encrypted()] };
       for (const method of ['POST', 'OPTIONS']) {
@@ -129,7 +129,7 @@ describe('another website', () => {
     expect((await call({ headers: { 'Content-Type': 'text/plain' }, body })).status).toBe(415);
   });
 
-  it('of Temporal’s UI is let in by the browser', async () => {
+  it('that is Temporal’s UI is allowed by the browser', async () => {
     const { status, headers } = await call({
       method: 'OPTIONS',
       headers: { Origin: UI, 'Access-Control-Request-Method': 'POST' },
@@ -140,7 +140,7 @@ describe('another website', () => {
   });
 });
 
-it('nothing encrypts, and without the setting nothing decrypts', async () => {
+it('no route encrypts, and without the setting none decrypts', async () => {
   const body = { payloads: [asJson(clear)] };
   expect((await call({ path: '/codec/encode', body })).status).toBe(404);
   expect((await call({ method: 'GET' })).status).toBe(404);

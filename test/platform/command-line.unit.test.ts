@@ -1,4 +1,4 @@
-// The one command line: help everywhere, and every mistake in calling named before anything is opened.
+// The command line: help for every command, and every usage mistake named before anything is opened.
 import { expect, it } from 'vitest';
 import { createCli } from '../../src/cli/context.ts';
 import { createProgram } from '../../src/cli/program.ts';
@@ -49,7 +49,7 @@ it.each([
     ['live world is switched off'],
   ],
   ['finance stuck', 1, ['Nothing is running in this checkout']],
-])('%s: ends %i and says what is wrong', async (line, code, words) => {
+])('%s exits with %i and explains the mistake', async (line, code, words) => {
   const result = await run(line);
   expect({ ...result, stderr: '' }).toEqual({ code, stdout: '', stderr: '' });
   for (const word of words) expect(result.stderr).toContain(word);

@@ -1,4 +1,4 @@
-// What the environment decides for webhooks and mail: live keeps to the published rules, whatever is set for the sandbox.
+// What the environment decides for webhooks and mail. Live always follows the published rules, whatever is set for the sandbox.
 import { describe, expect, it } from 'vitest';
 import { ConfigError, readConfig } from '../../src/platform/config/config.ts';
 import { ATTEMPT_WAITS_MS, FAILING_LIMIT_MS } from '../../src/webhooks/retry-rules.ts';
@@ -15,12 +15,12 @@ const NEEDED = {
 const read = (given: Record<string, string> = {}) => readConfig({ ...NEEDED, ...given });
 
 describe('webhooks', () => {
-  it('of the live world go to https alone, those of the sandbox to http too', () => {
+  it('of the live world use https only, those of the sandbox http too', () => {
     const { live, test } = read().config.webhooks;
     expect([live.httpsOnly, test.httpsOnly]).toEqual([true, false]);
   });
 
-  it('of the live world keep the published schedule, however fast the sandbox goes', () => {
+  it('of the live world keep the published schedule, whatever pace the sandbox has', () => {
     const { live, test } = read({ SIMWAY_TEST_WEBHOOK_SPEED: '500' }).config.webhooks;
     expect([live.waitsMs, live.failingLimitMs]).toEqual([ATTEMPT_WAITS_MS, FAILING_LIMIT_MS]);
     expect([test.waitsMs, test.failingLimitMs]).toEqual([
@@ -35,10 +35,10 @@ describe('webhooks', () => {
   });
 });
 
-describe('the public address', () => {
+describe('the public URL', () => {
   const urlOf = (given: Record<string, string>) => read(given).config.publicUrl;
 
-  it('is https, or http on this machine alone', () => {
+  it('is https, or http on this machine only', () => {
     expect(urlOf({ SIMWAY_PUBLIC_URL: 'https://api.example.com' })).toBe('https://api.example.com');
     expect(urlOf({ SIMWAY_HTTP_PORT: '3456' })).toBe('http://127.0.0.1:3456');
     expect(() => urlOf({ SIMWAY_PUBLIC_URL: 'http://api.example.com' })).toThrow(
@@ -48,10 +48,10 @@ describe('the public address', () => {
   });
 });
 
-describe('mails to users are shown in place of being sent', () => {
+describe('mails to users are shown instead of sent', () => {
   const showsMails = (given: Record<string, string> = {}) => read(given).config.showsMails;
 
-  it('where the service is reached from its own machine alone, as under npm start', () => {
+  it('where the service is reachable from its own machine only, as under npm start', () => {
     expect(showsMails()).toBe(true);
     expect(showsMails({ SIMWAY_PUBLIC_URL: 'http://localhost:3000' })).toBe(true);
     expect(showsMails({ SIMWAY_HTTP_HOST: '::1', SIMWAY_PUBLIC_URL: 'http://[::1]:3000' })).toBe(true);
@@ -61,7 +61,7 @@ describe('mails to users are shown in place of being sent', () => {
     ['by a public URL', { SIMWAY_PUBLIC_URL: 'https://api.example.com' }],
     ['from any address', { SIMWAY_HTTP_HOST: '0.0.0.0', SIMWAY_PUBLIC_URL: 'http://127.0.0.1:3000' }],
     ['where live is on', { SIMWAY_LIVE_SUPPLIER_ACCESS_CODE: 'live' }],
-  ])('not where it is reached %s', (_how, given) => {
+  ])('not where it is reachable %s', (_how, given) => {
     expect(showsMails(given)).toBe(false);
   });
 });
@@ -69,7 +69,7 @@ describe('mails to users are shown in place of being sent', () => {
 describe('the controls of the sandbox', () => {
   const CONTROL = 'http://127.0.0.1:3101';
 
-  it('are reached by the test world alone, and only where their address is given', () => {
+  it('are used by the test world only, and only if their URL is set', () => {
     const given = {
       SIMWAY_TEST_SUPPLIER_CONTROL_URL: CONTROL,
       SIMWAY_LIVE_SUPPLIER_CONTROL_URL: CONTROL,
@@ -82,7 +82,7 @@ describe('the controls of the sandbox', () => {
   });
 });
 
-describe('how old an eSIM may be before a read asks the supplier', () => {
+describe('the age at which a read refreshes an eSIM from the supplier', () => {
   const freshOf = (given: Record<string, string> = {}) => {
     const { live, test } = read({ ...given, SIMWAY_LIVE_SUPPLIER_ACCESS_CODE: 'live' }).config.worlds;
     return [live?.esimFreshMs, test.esimFreshMs];
@@ -102,7 +102,7 @@ describe('how old an eSIM may be before a read asks the supplier', () => {
 });
 
 describe('mail', () => {
-  it('is sent once there is a server and an address that it comes from', () => {
+  it('is sent once a server and a sender address are set', () => {
     expect(read().secrets.mail).toBeUndefined();
     expect(read({ SIMWAY_MAIL_FROM: 'notices@simway.example' }).secrets.mail).toBeUndefined();
     const given = { SIMWAY_SMTP_URL: 'smtps://mail.example', SIMWAY_MAIL_FROM: 'notices@simway.example' };
@@ -118,8 +118,8 @@ describe('mail', () => {
       { SIMWAY_SMTP_URL: 'https://u:a-password@mail.example', SIMWAY_MAIL_FROM: 'a@b.example' },
       'SIMWAY_SMTP_URL',
     ],
-    [{ SIMWAY_SMTP_URL: 'smtp://mail.example', SIMWAY_MAIL_FROM: 'nobody' }, 'SIMWAY_MAIL_FROM'],
-  ])('that cannot be stops the start with the setting’s name, and no value: %j', (given, name) => {
+    [{ SIMWAY_SMTP_URL: 'smtp://mail.example', SIMWAY_MAIL_FROM: 'not-an-address' }, 'SIMWAY_MAIL_FROM'],
+  ])('that cannot be sent stops the start with the setting’s name, and no value: %j', (given, name) => {
     let said: unknown;
     try {
       read(given);
@@ -132,7 +132,7 @@ describe('mail', () => {
   });
 });
 
-/** What the start says about these settings. */
+/** The log lines of the start about these settings. */
 function problemOf(given: Record<string, string>): string {
   try {
     read(given);
@@ -143,8 +143,8 @@ function problemOf(given: Record<string, string>): string {
   return '';
 }
 
-describe('vendors that take real money', () => {
-  it.each(['SIMWAY_LIVE_SUPPLIER_URL', 'SIMWAY_LIVE_GATEWAY_URL'])('%s is https', (name) => {
+describe('the URL of a vendor that takes real money', () => {
+  it.each(['SIMWAY_LIVE_SUPPLIER_URL', 'SIMWAY_LIVE_GATEWAY_URL'])('in %s must be https', (name) => {
     for (const url of [
       'http://api.example.com',
       'http://10.1.2.3',
@@ -170,7 +170,7 @@ describe('Postgres', () => {
   const own = import.meta.filename;
 
   it.each([
-    // What is set, `sslmode`, what the driver is told.
+    // The setting, `sslmode`, and the driver's options.
     ['', '', 'disable'],
     ['off', '', 'disable'],
     ['require', '', 'no-verify'],
@@ -185,16 +185,16 @@ describe('Postgres', () => {
     ['', '?ssl=true', 'verify-full'],
     ['', '?ssl=0', 'disable'],
     ['require', '?ssl=true', 'no-verify'],
-  ])('TLS "%s" and "%s": %s', (tls, query, sslmode) => {
+  ])('with TLS "%s" and "%s" uses %s', (tls, query, sslmode) => {
     const given = { DATABASE_URL: URL_OF(query), SIMWAY_DATABASE_TLS: tls };
     const url = settled(given);
     expect(url).toBe(URL_OF(`?sslmode=${sslmode}`));
-    // Processes that `npm start` starts read it again.
+    // Processes started by `npm start` read it again.
     expect(settled({ ...given, DATABASE_URL: url })).toBe(url);
   });
 
   it.each(['?sslrootcert=', '?sslmode=require&sslrootcert=', '?sslcert='])(
-    'a certificate in "%s" is checked with',
+    'checks with a certificate in "%s"',
     (query) => {
       expect(settled({ DATABASE_URL: URL_OF(query + encodeURIComponent(own)) })).toContain(
         'sslmode=verify-full',
@@ -220,13 +220,13 @@ describe('Postgres', () => {
       'DATABASE_URL: sslrootcert: this file',
     ],
     [{ DATABASE_URL: 'postgres://app:a-password@/simway' }, 'DATABASE_URL: is no address'],
-  ])('%j stops the start', (given, problem) => {
+  ])('set as %j stops the start', (given, problem) => {
     const message = problemOf({ DATABASE_URL: URL_OF(''), ...given });
     expect(message).toContain(problem);
     expect(message).not.toContain('a-password');
   });
 
-  it('of a certificate authority of its own is trusted by its file', () => {
+  it('trusts its own certificate authority by a file', () => {
     const given = { SIMWAY_DATABASE_TLS: 'verify', SIMWAY_DATABASE_CA_FILE: own };
     const { searchParams } = new URL(settled({ ...given, DATABASE_URL: URL_OF('') }));
     expect(searchParams.get('sslrootcert')).toBe(own);
@@ -255,7 +255,7 @@ describe('Postgres', () => {
   });
 });
 
-it('the door’s limits have a default, and an event always fits', () => {
+it('the HTTP limits have a default, and an event of any allowed size fits', () => {
   expect(read().config.http).toMatchObject({
     maxConnections: 5_000,
     maxConnectionsPerAddress: 256,
@@ -265,7 +265,7 @@ it('the door’s limits have a default, and an event always fits', () => {
   expect(problemOf({ SIMWAY_HTTP_CONNECTIONS: '0' })).toContain('SIMWAY_HTTP_CONNECTIONS');
 });
 
-describe('limits of a day without a second person', () => {
+describe('daily limits without a second person', () => {
   const limitsOf = (given: Record<string, string>) => read(given).config.approvalLimits;
   const NO_LIMIT = { perAction: {}, perPersonDay: {}, perAccountDay: {} };
 
@@ -274,7 +274,7 @@ describe('limits of a day without a second person', () => {
     [{ SIMWAY_APPROVAL_LIMIT: 'NGN=5000000.00' }, { NGN: 2_000_000_000n }, { NGN: 1_000_000_000n }],
     [{ SIMWAY_APPROVAL_LIMIT: 'EUR=10.00' }, { EUR: 4_000n }, { EUR: 2_000n }],
     [{ SIMWAY_APPROVAL_LIMIT_PERSON_DAY: 'off' }, {}, { NGN: 100_000_000n, USD: 60_000n }],
-  ])('%j', (given, perPersonDay, perAccountDay) => {
+  ])('are read from %j', (given, perPersonDay, perAccountDay) => {
     const { perAction } = limitsOf(given);
     expect(limitsOf(given)).toEqual({ perAction, perPersonDay, perAccountDay });
   });

@@ -1,11 +1,11 @@
-/** Places counted ahead: each given once, few calls in a hurry, none kept back at the end of a window, and nothing lost when all is quiet. */
+/** Counting ahead: each place is given once, with few calls under load, none unused at the end of a window, and none lost when load ends. */
 import { describe, expect, it } from 'vitest';
 import { createCountAhead } from '../../src/platform/redis/count-ahead.ts';
 import { until } from '../support/until.ts';
 
 const WINDOW_MS = 60_000;
 
-/** A shared counter that answers in the next turn, and remembers what it was asked. */
+/** A shared counter that answers in the next turn, and records its calls. */
 function sharedCounter() {
   let points = 0;
   const calls: number[] = [];
@@ -50,7 +50,7 @@ describe('places counted ahead', () => {
     expect(Math.max(...counter.calls)).toBeLessThanOrEqual(257);
   });
 
-  it('are shared by several processes without one given twice', async () => {
+  it('are shared by several processes, and none is given twice', async () => {
     const counter = sharedCounter();
     const all = await Promise.all(
       Array.from({ length: 4 }, () => inSequence(counter.process(), 500, 1_000_000)),
@@ -59,7 +59,7 @@ describe('places counted ahead', () => {
     expect(new Set(places).size).toBe(2_000);
   });
 
-  it('come one by one under a small limit, and for those who ask together in one call', async () => {
+  it('are counted individually under a small limit, and in one call for concurrent requests', async () => {
     const counter = sharedCounter();
     const place = counter.process();
     expect(await inSequence(place, 100, 100)).toEqual(upTo(100));
@@ -71,7 +71,7 @@ describe('places counted ahead', () => {
     expect(counter.calls.at(-1)).toBe(10);
   });
 
-  it('are no more than a small share of what the window has left, and none at its end', async () => {
+  it('are only a small share of what the window has left, and none at its end', async () => {
     const counter = sharedCounter();
     const limit = 3_000;
     const places = await inSequence(counter.process(), limit, limit);
@@ -81,7 +81,7 @@ describe('places counted ahead', () => {
     expect(counter.points()).toBe(limit);
   });
 
-  it('go back when nobody asks for them', async () => {
+  it('are returned when no request uses them', async () => {
     const counter = sharedCounter();
     const place = counter.process();
     await inSequence(place, 700, 1_000_000);

@@ -1,4 +1,4 @@
-// TLS to Postgres, spoken by the driver itself: a server that offers TLS stands before the real Postgres, with a certificate of its own.
+// TLS to Postgres, by the driver itself: a server that offers TLS is in front of the real Postgres, with a certificate of its own.
 import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { connect, createServer, type Server, type Socket } from 'node:net';
@@ -16,7 +16,7 @@ let books: Books;
 let server: Server;
 let port: number;
 let caFile: string;
-/** What each client began with: a request for TLS, or anything else. */
+/** The first message of each client: a request for TLS, or another. */
 const begun: ('tls' | 'plain')[] = [];
 const sockets = new Set<Socket>();
 const SSL_REQUEST = Buffer.from([0, 0, 0, 8, 4, 0xd2, 0x16, 0x2f]);
@@ -65,7 +65,7 @@ interface Given {
   readonly host?: string;
 }
 
-/** Asks Postgres one question; says how the connection began. */
+/** Sends Postgres one query; answers how the connection began. */
 async function ask({ tls, caFile: file, query = '', host = '127.0.0.1' }: Given): Promise<string> {
   begun.length = 0;
   const url = new URL(books.url);
@@ -102,16 +102,16 @@ describe('a connection to Postgres', () => {
       'tls DEPTH_ZERO_SELF_SIGNED_CERT',
     ],
     ['sslmode=verify-ca is no weaker', { query: '?sslmode=verify-ca' }, 'tls DEPTH_ZERO_SELF_SIGNED_CERT'],
-  ])('%s', async (_why, given, expected) => {
+  ])('is as set: %s', async (_why, given, expected) => {
     expect(await ask(given)).toBe(expected);
   });
 
-  it('verify: a certificate by the given authority is accepted, for its own name alone', async () => {
+  it('with verify accepts a certificate by the given authority, for its own name only', async () => {
     expect(await ask({ tls: 'verify', caFile })).toBe('tls simway_test');
     expect(await ask({ tls: 'verify', caFile, host: 'localhost' })).toBe('tls ERR_TLS_CERT_ALTNAME_INVALID');
   });
 
-  it('never goes on in plain text where TLS is wanted and the server has none', async () => {
+  it('never continues in plain text when TLS is set and the server has none', async () => {
     const url = settleTls(books.url, { SIMWAY_DATABASE_TLS: 'require' });
     const db = openDatabase<unknown>({
       url,

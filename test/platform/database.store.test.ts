@@ -1,4 +1,4 @@
-/** The bounded connection to Postgres, and which of its errors pass by themselves: each made for real. */
+/** The bounded connection to Postgres, and which of its errors are temporary: each is caused for real. */
 import { sql, type Kysely } from 'kysely';
 import pg from 'pg';
 import { afterAll, describe, expect, it } from 'vitest';
@@ -6,7 +6,7 @@ import { freePort } from '../../src/dev/ports.ts';
 import { CONSTRAINTS, constraintOf, isPassing } from '../../src/platform/database/errors.ts';
 import { openDatabase, openPool, type DatabaseOptions } from '../../src/platform/database/database.ts';
 import type { WorldDb } from '../../src/platform/database/tables.ts';
-import { openBooks, untilSomeoneWaits, type Books } from '../support/books.ts';
+import { openBooks, type Books } from '../support/books.ts';
 import { until } from '../support/until.ts';
 
 const books: Books = await openBooks();
@@ -45,14 +45,14 @@ const one = async <T>(db: Kysely<unknown>, text: string): Promise<T> =>
   (await sql.raw<{ value: T }>(text).execute(db)).rows[0]!.value;
 
 describe('a connection', () => {
-  it('sees its own schema under its own role, and says who it is', async () => {
+  it('uses its own schema and role, and names its application', async () => {
     const db = open();
     expect(await one(db, 'select current_user::text as value')).toBe('simway_test');
     expect(await one(db, 'select current_schema()::text as value')).toBe('test');
     expect(await one(db, `select current_setting('application_name') as value`)).toBe('simway-database-test');
   });
 
-  it('reads 64-bit numbers as bigint, to the last digit, and everything else as it was', async () => {
+  it('reads 64-bit numbers as bigint, to the last digit, and other types unchanged', async () => {
     const db = open();
     expect(await one(db, 'select 9007199254740993::int8 as value')).toBe(9_007_199_254_740_993n);
     expect(await one(db, 'select (-9223372036854775808)::int8 as value')).toBe(-9_223_372_036_854_775_808n);
@@ -64,7 +64,7 @@ describe('a connection', () => {
     expect(await one(db, `select '{"a": 1}'::jsonb as value`)).toEqual({ a: 1 });
   });
 
-  it('is replaced when Postgres ends it, and tells of it', async () => {
+  it('is replaced when Postgres ends it, and the loss is reported', async () => {
     const broken: Error[] = [];
     const db = open({ onIdleError: (error) => broken.push(error) });
     const pid = await one<number>(db, 'select pg_backend_pid() as value');
@@ -89,7 +89,7 @@ describe('a connection', () => {
     await pool.end();
   });
 
-  it('that is ended while borrowed fails its next query, not the process', async () => {
+  it('that ends while borrowed fails its next query, not the process', async () => {
     const pool = openPool(options());
     const client = await pool.connect();
     const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid');
@@ -107,23 +107,24 @@ describe('a connection', () => {
   });
 });
 
-describe('errors that pass', () => {
+describe('temporary errors', () => {
   it.each<[string, () => Promise<unknown>]>([
     ['a statement that takes too long', () => sql`select pg_sleep(5)`.execute(open())],
     [
       'a lock that is not given in time',
       async () => {
-        const blocked = Promise.withResolvers<undefined>();
+        const locked = Promise.withResolvers<undefined>();
+        const hasFailed = Promise.withResolvers<undefined>();
         const holding = books.owner.transaction().execute(async (trx) => {
           await sql`lock table regions in access exclusive mode`.execute(trx);
-          blocked.resolve(undefined);
-          await untilSomeoneWaits(books.owner);
-          await sql`select pg_sleep(0.5)`.execute(trx);
+          locked.resolve(undefined);
+          await hasFailed.promise;
         });
-        await blocked.promise;
+        await locked.promise;
         try {
           await sql`select from regions`.execute(open());
         } finally {
+          hasFailed.resolve(undefined);
           await holding;
         }
       },
@@ -147,21 +148,25 @@ describe('errors that pass', () => {
         open()
           .transaction()
           .execute(async (trx) => {
+            const { rows } = await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(trx);
             await sql`set local idle_in_transaction_session_timeout = 20`.execute(trx);
-            await new Promise((resolve) => setTimeout(resolve, 200));
+            await until(
+              () => sql`select from pg_stat_activity where pid = ${rows[0]!.pid}`.execute(books.owner),
+              (found) => found.rows.length === 0,
+            );
             await sql`select 1`.execute(trx);
           }),
     ],
     ['a deadlock', () => deadlock(books.world)],
     ['a conflict of serializable transactions', () => writeSkew(books.world)],
-  ])('%s', async (_name, work) => {
+  ])('include this one: %s', async (_name, work) => {
     const error = await errorOf(work());
     expect(isPassing(error), String(error)).toBe(true);
     expect(constraintOf(error)).toBeUndefined();
   });
 });
 
-describe('errors that stay', () => {
+describe('permanent errors', () => {
   it.each<[string, string, string | undefined]>([
     ['a syntax error', 'selekt 1', undefined],
     ['a missing privilege', 'delete from ledger_entries', undefined],
@@ -177,18 +182,18 @@ describe('errors that stay', () => {
       `insert into holds (id, account_id, currency, amount_minor) values ('h', 'a', 'USD', 0)`,
       'holds_amount_minor_check',
     ],
-  ])('%s', async (_name, text, constraint) => {
+  ])('include this one: %s', async (_name, text, constraint) => {
     const error = await errorOf(sql.raw(text).execute(books.world));
     expect(isPassing(error)).toBe(false);
     expect(constraintOf(error)).toBe(constraint);
   });
 
-  it.each([undefined, null, 'text', 5, {}, new Error('something else')])('%s', (error) => {
+  it.each([undefined, null, 'text', 5, {}, new Error('something else')])('include this one: %s', (error) => {
     expect(isPassing(error)).toBe(false);
     expect(constraintOf(error)).toBeUndefined();
   });
 
-  it('the names of our own guards are those the database uses', async () => {
+  it('the names of our own guards are those of the database', async () => {
     const { rows } = await sql<{ text: string }>`
       select string_agg(prosrc, ' ') || ' ' || (select string_agg(conname, ' ') from pg_constraint) as text
         from pg_proc p join pg_namespace n on n.oid = p.pronamespace where n.nspname = 'test'`.execute(
@@ -198,7 +203,7 @@ describe('errors that stay', () => {
   });
 });
 
-/** A URL at which nobody listens. */
+/** A URL without a server. */
 async function nowhere(): Promise<string> {
   const url = new URL(books.url);
   url.port = String(await freePort());
@@ -218,7 +223,7 @@ async function cutOff(applicationName: string): Promise<void> {
   await until(cut, (count) => count > 0).finally(() => client.end());
 }
 
-/** Two transactions that take the same two rows in opposite order. */
+/** Two transactions that lock the same two rows in opposite order. */
 async function deadlock(db: WorldDb): Promise<void> {
   const both = [Promise.withResolvers<undefined>(), Promise.withResolvers<undefined>()] as const;
   const take = (first: string, second: string, mine: 0 | 1) =>

@@ -1,21 +1,21 @@
-// The reference page: served from here alone, under a policy that lets nothing in from elsewhere.
+// The reference page: served from our own files only, under a policy that allows nothing from elsewhere.
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { openDoor, type Door } from '../support/http/door.ts';
+import { startApi, type TestApi } from '../support/http/api.ts';
 
-let door: Door;
+let api: TestApi;
 beforeAll(async () => {
-  door = await openDoor();
+  api = await startApi();
 });
-afterAll(() => door.close());
+afterAll(() => api.close());
 
-test('the page and everything it names are there', async () => {
-  const page = await door.ask('/docs');
+test('the page and every file it names are served', async () => {
+  const page = await api.ask('/docs');
   expect([page.status, page.headers['content-type']]).toEqual([200, 'text/html; charset=utf-8']);
   const named = Array.from(page.text.matchAll(/(?:src|href)="([^"]+)"/g), (match) => match[1] ?? '');
   expect(named.length).toBe(4);
   for (const target of named) {
     expect(target).toMatch(/^\/docs\//);
-    const file = await door.ask(target);
+    const file = await api.ask(target);
     expect(file.status).toBe(200);
     expect(file.text.length).toBeGreaterThan(100);
     expect(file.headers['content-type']).toMatch(/^(text\/css|text\/javascript|image\/png)/);
@@ -24,7 +24,7 @@ test('the page and everything it names are there', async () => {
 });
 
 test('the policy allows nothing from elsewhere, and no inline script', async () => {
-  const page = await door.ask('/docs');
+  const page = await api.ask('/docs');
   const policy = String(page.headers['content-security-policy']);
   expect(policy).toContain("default-src 'none'");
   expect(policy).toContain("script-src 'self';");
@@ -42,6 +42,6 @@ test.each([
   '%00',
   'SWAGGER-UI.CSS',
 ])('no other file is served: %s', async (name) => {
-  const reply = await door.ask(`/docs/${name}`);
+  const reply = await api.ask(`/docs/${name}`);
   expect([reply.status, reply.text.includes('NOT_FOUND')]).toEqual([404, true]);
 });

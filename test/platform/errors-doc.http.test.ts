@@ -1,4 +1,4 @@
-// docs/ERRORS.md and docs/API.md say what the code does: codes, statuses, limits, routes, and the examples are run.
+// docs/ERRORS.md and docs/API.md match the code: codes, statuses, limits and routes; and the examples are run.
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { PLAN_REQUESTS_PER_MINUTE } from '../../src/domain/account.ts';
@@ -21,11 +21,11 @@ import { MOST_COUNTED_BY_REGION } from '../../src/purchases/store/spending.ts';
 import { MAX_SPENDING_DAYS } from '../../src/purchases/spending.ts';
 import * as limits from '../../src/platform/http/limits.ts';
 import { createRouteTable } from '../../src/platform/composition/route-table.ts';
-import { openDoor, type Door } from '../support/http/door.ts';
+import { startApi, type TestApi } from '../support/http/api.ts';
 import { keyOf } from '../support/http/shop.ts';
 
 const errors = readFileSync(new URL('../../docs/ERRORS.md', import.meta.url), 'utf8');
-const api = readFileSync(new URL('../../docs/API.md', import.meta.url), 'utf8');
+const apiDoc = readFileSync(new URL('../../docs/API.md', import.meta.url), 'utf8');
 
 /** Cells of the table under a heading. */
 function tableUnder(text: string, heading: string): string[][] {
@@ -42,13 +42,13 @@ function tableUnder(text: string, heading: string): string[][] {
 describe('docs/ERRORS.md', () => {
   const rows = tableUnder(errors, 'Codes');
 
-  test('lists exactly the codes there are, in their order, with their statuses', () => {
+  test('lists exactly the existing codes, in their order, with their statuses', () => {
     expect(rows.map(([code, status]) => [code, status])).toEqual(
       ERROR_CODES.map((code) => [`\`${code}\``, String(STATUS_OF[code])]),
     );
   });
 
-  test('says of each what it means and what to do', () => {
+  test('explains for each its meaning and what to do', () => {
     for (const row of rows) {
       expect(row.length).toBe(4);
       expect(row[2]).toMatch(/^\S.+\.$/);
@@ -120,7 +120,7 @@ describe('docs/API.md', () => {
       'requests on one connection ahead of their answers': limits.MAX_REQUESTS_IN_PROGRESS,
       'connections at a time, from one address (IPv6: a /64)': limits.MAX_CONNECTIONS_PER_ADDRESS,
     };
-    expect(Object.fromEntries(tableUnder(api, 'Limits'))).toEqual(
+    expect(Object.fromEntries(tableUnder(apiDoc, 'Limits'))).toEqual(
       Object.fromEntries(Object.entries(expected).map(([name, value]) => [name, String(value)])),
     );
   });
@@ -128,8 +128,8 @@ describe('docs/API.md', () => {
   test('names every API route, and no status that does not exist', () => {
     const routes = createRouteTable({ version: '1', brand: 'simway' });
     for (const route of routes.filter(({ path }) => !path.startsWith('/ops')))
-      expect(api).toContain(route.path.replace('/{file}', ''));
-    const named = tableUnder(api, 'Answers and errors').flatMap(([cell]) =>
+      expect(apiDoc).toContain(route.path.replace('/{file}', ''));
+    const named = tableUnder(apiDoc, 'Answers and errors').flatMap(([cell]) =>
       (cell ?? '').split(', ').map(Number),
     );
     const possible = [...new Set([200, 201, 304, ...Object.values(STATUS_OF)])];
@@ -137,26 +137,26 @@ describe('docs/API.md', () => {
   });
 });
 
-describe('the examples of docs/API.md answer as they say', () => {
-  let door: Door;
+describe('the examples of docs/API.md', () => {
+  let api: TestApi;
   beforeAll(async () => {
-    door = await openDoor();
-    await door.shop.setBalance(100_000_000n);
+    api = await startApi();
+    await api.shop.setBalance(100_000_000n);
   });
-  afterAll(() => door.close());
+  afterAll(() => api.close());
 
-  const examples = Array.from(api.matchAll(/# (\d{3})\n(curl (?:.*\\\n)*.*)/g), ([, status, command]) => ({
+  const examples = Array.from(apiDoc.matchAll(/# (\d{3})\n(curl (?:.*\\\n)*.*)/g), ([, status, command]) => ({
     status: Number(status),
     command: (command ?? '').replaceAll('\\\n', ''),
   }));
 
-  test('there are some, and every curl line is one of them', () => {
+  test('exist, and every curl line is one of them', () => {
     expect(examples.length).toBeGreaterThanOrEqual(7);
-    expect(api.match(/^curl /gm)?.length).toBe(examples.length);
+    expect(apiDoc.match(/^curl /gm)?.length).toBe(examples.length);
   });
 
   test.each(examples.map(({ status, command }) => [command, status] as const))(
-    '%s',
+    'are answered as shown: %s',
     async (command, status) => {
       const target = (/"\$URL([^"]*)"/.exec(command)?.[1] ?? '').replace('SIM-OK', 'NG-5GB-30D');
       const headers = Object.fromEntries(
@@ -165,9 +165,9 @@ describe('the examples of docs/API.md answer as they say', () => {
           value.replace('$KEY', keyOf('test', 'ngn')),
         ]),
       );
-      // The one package that is on sale behind this door.
+      // The only package on sale in this shop.
       const rawBody = /-d '([^']+)'/.exec(command)?.[1]?.replaceAll('SIM-OK', 'NG-5GB-30D');
-      const reply = await door.ask(target, { headers, ...(rawBody === undefined ? {} : { rawBody }) });
+      const reply = await api.ask(target, { headers, ...(rawBody === undefined ? {} : { rawBody }) });
       expect(reply.status).toBe(status);
     },
   );

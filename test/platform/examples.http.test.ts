@@ -1,4 +1,4 @@
-// The examples of the reference: each is true of its route. Requests are taken, answers have the route's schema, refusals are what it can say.
+// The examples of the reference match their routes: requests are valid, answers have the route's schema, refusals are possible ones.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { renderError, STATUS_OF } from '../../src/platform/http/errors.ts';
 import { DomainError, type ErrorCode } from '../../src/domain/errors.ts';
@@ -6,7 +6,7 @@ import { errorCodesOf } from '../../src/platform/http/docs/openapi.ts';
 import { EXAMPLES } from '../../src/platform/http/docs/examples.ts';
 import { createRouteTable } from '../../src/platform/composition/route-table.ts';
 import { parseJson } from '../../src/platform/http/json.ts';
-import { openDoor, type Door } from '../support/http/door.ts';
+import { startApi, type TestApi } from '../support/http/api.ts';
 
 interface Media {
   readonly examples?: Readonly<Record<string, { readonly summary: string; readonly value: unknown }>>;
@@ -20,13 +20,13 @@ const table = createRouteTable({ version: '1.2.3', brand: 'simway' });
 const routes = table.filter(
   (route) => route.docs && route.path.startsWith('/api/') && route.path !== '/api/openapi.json',
 );
-let door: Door;
+let api: TestApi;
 let paths: Readonly<Record<string, Readonly<Record<string, Documented>>>>;
 beforeAll(async () => {
-  door = await openDoor();
-  paths = ((await door.ask('/api/openapi.json')).json as { paths: typeof paths }).paths;
+  api = await startApi();
+  paths = ((await api.ask('/api/openapi.json')).json as { paths: typeof paths }).paths;
 });
-afterAll(() => door.close());
+afterAll(() => api.close());
 
 const named = (media: Media | undefined) =>
   Object.entries(media?.examples ?? {}).map(([name, { value }]) => [name, value] as const);
@@ -36,7 +36,7 @@ describe.each(routes.map((route) => [`${route.method} ${route.path}`, route] as 
   (_name, route) => {
     const documented = () => paths[route.path]![route.method.toLowerCase()]!;
 
-    test('requests are taken by its schema', () => {
+    test('has example requests that its schema accepts', () => {
       const examples = named(documented().requestBody?.content['application/json']);
       expect(examples.length > 0).toBe(route.body !== undefined);
       for (const [name, value] of examples) {
@@ -45,7 +45,7 @@ describe.each(routes.map((route) => [`${route.method} ${route.path}`, route] as 
       }
     });
 
-    test('every answer has examples, with the fields of its schema and no others', () => {
+    test('has examples for every answer, with the fields of its schema and no others', () => {
       for (const [status, { schema, contentType = 'application/json' }] of Object.entries(route.responses)) {
         const examples = named(documented().responses[status]?.content?.[contentType]);
         expect(examples.length, status).toBeGreaterThan(0);
@@ -53,7 +53,7 @@ describe.each(routes.map((route) => [`${route.method} ${route.path}`, route] as 
       }
     });
 
-    test('every code it can refuse with has an example under its status, in a body of its own shapes', () => {
+    test('has an example for every code it can refuse with, under its status, in one of its own shapes', () => {
       for (const code of errorCodesOf(route)) {
         const media = documented().responses[String(STATUS_OF[code])]?.content?.['application/json'];
         const mine = named(media).filter(([name]) => name === code || name.startsWith(`${code}, `));
@@ -64,7 +64,7 @@ describe.each(routes.map((route) => [`${route.method} ${route.path}`, route] as 
   },
 );
 
-/** Whether this is what one of these shapes makes of the code. */
+/** Whether the body is the code in one of these shapes. */
 function isBodyOf(value: unknown, code: ErrorCode, shapes: (typeof routes)[number]['shapes']): boolean {
   const text = JSON.stringify(value);
   const fields = (body: string): string =>
@@ -76,7 +76,7 @@ function isBodyOf(value: unknown, code: ErrorCode, shapes: (typeof routes)[numbe
   );
 }
 
-test('there are examples of no other operation, but of some under /ops, which the tests of those check', () => {
+test('no other operation has examples, except some under /ops, which their own tests check', () => {
   const idsOf = (of: typeof routes) => of.map((route) => route.docs?.operationId);
   const ops = table.filter(({ path }) => path.startsWith('/ops/'));
   const others = Object.keys(EXAMPLES).filter((id) => !idsOf(ops).includes(id));

@@ -1,4 +1,4 @@
-/** The API's signature over what it freezes: of every field, for one kind, in one world, for a day. */
+/** The API's signature over frozen terms: it covers every field, for one kind, in one world, for a day. */
 import { describe, expect, it } from 'vitest';
 import { createTermsSigner } from '../../src/platform/frozen-terms.ts';
 import { purchaseInput } from '../support/facts.ts';
@@ -14,10 +14,10 @@ const input = purchaseInput({
   idempotency: { key: 'k', path: '/p', fingerprint: 'f' },
 });
 const signed = signer.sign('purchase', input, NOW);
-/** As it comes out of Temporal. */
+/** As read back from Temporal. */
 const travelled = JSON.parse(JSON.stringify(signed)) as typeof signed;
 
-/** Every field, also those inside others, as its path. */
+/** The path of every field, nested ones included. */
 function pathsOf(value: object, before: readonly string[] = []): string[][] {
   return Object.entries(value).flatMap(([name, inner]: [string, unknown]) => {
     const path = [...before, name];
@@ -34,8 +34,8 @@ function withChanged(path: readonly string[]): typeof signed {
   return copy;
 }
 
-describe('what the API has signed', () => {
-  it('is recognised after it has travelled, in any order of its fields', () => {
+describe('signed terms', () => {
+  it('are recognised after transport, in any order of their fields', () => {
     expect(signer.verify('purchase', travelled, NOW)).toBe('ours');
     const turned = Object.fromEntries(Object.entries(travelled).toReversed());
     expect(signer.verify('purchase', turned, NOW)).toBe('ours');
@@ -43,24 +43,27 @@ describe('what the API has signed', () => {
     expect(createTermsSigner(SECRET, 'test').verify('purchase', travelled, NOW)).toBe('ours');
   });
 
-  it.each(pathsOf(signed).map((path) => [path.join('.'), path] as const))('covers %s', (_name, path) => {
-    expect(signer.verify('purchase', withChanged(path), NOW)).toBe('not-ours');
-  });
+  it.each(pathsOf(signed).map((path) => [path.join('.'), path] as const))(
+    'are protected in %s',
+    (_name, path) => {
+      expect(signer.verify('purchase', withChanged(path), NOW)).toBe('not-ours');
+    },
+  );
 
-  it('covers fields that are added or left out', () => {
+  it('are protected against added and removed fields', () => {
     expect(signer.verify('purchase', { ...travelled, more: 1 } as object, NOW)).toBe('not-ours');
     const less = { ...travelled, idempotency: undefined };
     expect(signer.verify('purchase', less, NOW)).toBe('not-ours');
   });
 
-  it('counts for its own kind, world and secret only', () => {
+  it('are valid for their own kind, world and secret only', () => {
     expect(signer.verify('funding', travelled, NOW)).toBe('not-ours');
     expect(createTermsSigner(SECRET, 'live').verify('purchase', travelled, NOW)).toBe('not-ours');
     const other = createTermsSigner(Buffer.from('b secret of at least 32 characters'), 'test');
     expect(other.verify('purchase', travelled, NOW)).toBe('not-ours');
   });
 
-  it('opens something for a day', () => {
+  it('are valid for a day', () => {
     expect(signer.verify('purchase', travelled, later(DAY_MS))).toBe('ours');
     expect(signer.verify('purchase', travelled, later(DAY_MS + 1))).toBe('too-old');
     const [, hmac = ''] = signed.signature.split('.');
@@ -69,7 +72,7 @@ describe('what the API has signed', () => {
   });
 
   it.each([undefined, null, '', 1, {}, 'x', `${NOW.getTime()}.`, `${NOW.getTime()}.${'0'.repeat(64)}`])(
-    'is not what has the signature %j',
+    'are not valid with the signature %j',
     (signature) => {
       expect(signer.verify('purchase', { ...input, signature } as object, NOW)).toBe('not-ours');
     },

@@ -1,20 +1,20 @@
-// The Idempotency-Key header at the door: what is handed to the use cases, what is replayed, and what is never kept.
+// The Idempotency-Key header over HTTP: what the use cases receive, what is replayed, and what is never stored.
 import { createHash } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { DomainError } from '../../src/domain/errors.ts';
-import { openDoor, type Ask, type Door, type Reply } from '../support/http/door.ts';
+import { startApi, type Ask, type TestApi, type Reply } from '../support/http/api.ts';
 
-let door: Door;
+let api: TestApi;
 beforeEach(async () => {
-  door = await openDoor();
+  api = await startApi();
 });
-afterEach(() => door.close());
+afterEach(() => api.close());
 
 const BODY = { packageCode: 'NG-5GB-30D', paymentMethod: 'WALLET', packageType: 'BASE' };
 
 function buy(idempotencyKey: string | string[], changes: Ask = {}): Promise<Reply> {
   const { headers, ...rest } = changes;
-  return door.ask('/api/esim/buy', {
+  return api.ask('/api/esim/buy', {
     key: 'ngn',
     body: BODY,
     ...rest,
@@ -22,7 +22,7 @@ function buy(idempotencyKey: string | string[], changes: Ask = {}): Promise<Repl
   });
 }
 
-test('the same key and body: the first answer again, status and bytes, and one purchase', async () => {
+test('the same key and body get the first answer again, status and bytes, and one purchase', async () => {
   const first = await buy('order-1');
   expect(first.headers['idempotent-replayed']).toBeUndefined();
   for (let round = 0; round < 3; round += 1) {
@@ -35,17 +35,17 @@ test('the same key and body: the first answer again, status and bytes, and one p
     expect(again.headers['content-type']).toBe('application/json; charset=utf-8');
     expect(again.headers['x-request-id']).not.toBe(first.headers['x-request-id']);
   }
-  expect(await door.shop.purchases()).toBe(1);
+  expect(await api.shop.purchases()).toBe(1);
 });
 
-test('what is compared is the path and the validated fields: order, blanks and unknown fields do not matter', async () => {
+test('the path and the validated fields are compared: order, spaces and unknown fields do not matter', async () => {
   const first = await buy('order-2');
   const rawBody =
     '{ "color":"red", "esimId":null,"packageType" : "BASE","paymentMethod":"WALLET","packageCode":"NG-5GB-30D"}';
   const again = await buy('order-2', { rawBody });
   expect([again.status, again.text]).toEqual([201, first.text]);
   const fields = '{"packageCode":"NG-5GB-30D","packageType":"BASE","paymentMethod":"WALLET"}';
-  expect(await door.shop.storedAnswers()).toMatchObject([
+  expect(await api.shop.storedAnswers()).toMatchObject([
     {
       key: 'order-2',
       path: '/api/esim/buy',
@@ -54,7 +54,7 @@ test('what is compared is the path and the validated fields: order, blanks and u
   ]);
 });
 
-test('another body under the key: 422 in the route shape', async () => {
+test('another body with the key gets 422 in the route’s shape', async () => {
   await buy('order-3');
   const reply = await buy('order-3', { body: { ...BODY, packageCode: 'OTHER' } });
   expect([reply.status, reply.json]).toEqual([
@@ -75,9 +75,9 @@ test('another body under the key: 422 in the route shape', async () => {
   ]);
 });
 
-test('while the first request runs: 409 with Retry-After', async () => {
+test('a repeat while the first request runs gets 409 with Retry-After', async () => {
   await buy('order-4');
-  await door.shop.forgetAnswer('order-4');
+  await api.shop.forgetAnswer('order-4');
   const reply = await buy('order-4');
   expect([reply.status, reply.headers['retry-after']]).toEqual([409, '1']);
   expect(reply.text).toContain('IDEMPOTENCY_KEY_IN_USE');
@@ -87,23 +87,23 @@ test("another account's key is another key", async () => {
   await buy('order-5');
   const other = await buy('order-5', { key: 'usd' });
   expect(other.headers['idempotent-replayed']).toBeUndefined();
-  expect([await door.shop.purchases(), await door.shop.purchases('usd')]).toEqual([1, 1]);
+  expect([await api.shop.purchases(), await api.shop.purchases('usd')]).toEqual([1, 1]);
 });
 
-test('a refusal by the purchase itself is kept and replayed', async () => {
-  await door.shop.setBalance(0n);
+test('a refusal by the purchase itself is stored and replayed', async () => {
+  await api.shop.setBalance(0n);
   const first = await buy('order-6');
   expect(first.status).toBe(400);
-  await door.shop.setBalance(5_000_000n);
+  await api.shop.setBalance(5_000_000n);
   const again = await buy('order-6');
   expect([again.status, again.text, again.headers['idempotent-replayed']]).toEqual([400, first.text, 'true']);
 });
 
-describe('never kept', () => {
+describe('these answers are never stored', () => {
   const kept = async (): Promise<number> =>
-    (await door.shop.storedAnswers()).filter((one) => one.answer_status !== null).length;
+    (await api.shop.storedAnswers()).filter((one) => one.answer_status !== null).length;
 
-  test('answers given before the purchase began', async () => {
+  test('those given before the purchase began', async () => {
     const asks: [Ask, number][] = [
       [{ body: { ...BODY, packageType: 'X' } }, 400],
       [{ rawBody: '{' }, 400],
@@ -123,40 +123,40 @@ describe('never kept', () => {
     new DomainError('SERVICE_UNAVAILABLE', 'later'),
     new DomainError('INTERNAL_ERROR', 'x'),
     new Error('boom'),
-  ])('answers of 500 and above: %s', async (error) => {
-    door.shop.failNext = error;
+  ])('those of 500 and above: %s', async (error) => {
+    api.shop.failNext = error;
     expect((await buy('order-8')).status).toBeGreaterThanOrEqual(500);
-    expect(door.shop.calls).toEqual(['buy']);
+    expect(api.shop.calls).toEqual(['buy']);
     expect((await buy('order-8')).status).toBe(201);
   });
 
   test.each(['IDEMPOTENCY_KEY_IN_USE', 'IDEMPOTENCY_KEY_REUSED'] as const)(
-    '%s, when the purchase itself finds out',
+    '%s, when it comes from the purchase itself',
     async (code) => {
-      door.shop.failNext = new DomainError(code, 'words');
+      api.shop.failNext = new DomainError(code, 'words');
       await buy('order-9');
-      expect(door.shop.calls).toEqual(['buy']);
+      expect(api.shop.calls).toEqual(['buy']);
     },
   );
 });
 
-test('an answer that cannot be kept is still given, and the failure is logged', async () => {
-  const { test: world } = door.shop.useCases.worlds;
+test('an answer that cannot be stored is still sent, and the failure is logged', async () => {
+  const { test: world } = api.shop.useCases.worlds;
   world.storeAnswer = () => Promise.reject(new Error('storage is away'));
   expect((await buy('order-10')).status).toBe(201);
   expect(
-    door.logLines.some((line) => line.includes('storage is away') && line.includes('"level":"error"')),
+    api.logLines.some((line) => line.includes('storage is away') && line.includes('"level":"error"')),
   ).toBe(true);
 });
 
-describe('the header itself', () => {
+describe('the header', () => {
   test.each([
     ['one character', 'a'],
     ['255 characters', 'k'.repeat(255)],
     ['blanks and punctuation inside', 'a b/c, d~!'],
-  ])('%s is fine', async (_why, key) => {
+  ])('is accepted as %s', async (_why, key) => {
     expect((await buy(key)).status).toBe(201);
-    expect(await door.shop.storedAnswers()).toMatchObject([{ key }]);
+    expect(await api.shop.storedAnswers()).toMatchObject([{ key }]);
   });
 
   test.each([
@@ -167,7 +167,7 @@ describe('the header itself', () => {
     ['a tab inside', 'a\tb'],
     ['given twice', ['a', 'b']],
     ['given twice, the same', ['a', 'a']],
-  ])('%s is refused', async (_why, key) => {
+  ])('is refused as %s', async (_why, key) => {
     const reply = await buy(key);
     expect(reply.json).toMatchObject({
       error: {
@@ -175,14 +175,14 @@ describe('the header itself', () => {
         details: 'Idempotency-Key: must be given once, with 1 to 255 printable characters',
       },
     });
-    expect([reply.status, door.shop.calls.length]).toEqual([400, 0]);
+    expect([reply.status, api.shop.calls.length]).toEqual([400, 0]);
   });
 
-  test('means nothing on a read', async () => {
-    const reply = await door.ask('/api/esim/regions', {
+  test('is ignored on a read', async () => {
+    const reply = await api.ask('/api/esim/regions', {
       key: 'ngn',
       headers: { 'idempotency-key': 'a'.repeat(999) },
     });
-    expect([reply.status, await door.shop.storedAnswers()]).toEqual([200, []]);
+    expect([reply.status, await api.shop.storedAnswers()]).toEqual([200, []]);
   });
 });

@@ -1,4 +1,4 @@
-/** Answers kept for Idempotency-Keys: the first one stays, each account has its own, and thirty days later they are forgotten. */
+/** Stored answers for Idempotency-Keys: the first one stays, each account has its own, and they are removed after thirty days. */
 import { sql } from 'kysely';
 import { afterAll, describe, expect, it } from 'vitest';
 import { findIdempotencyKey, forgetOldKeys, keepAnswer } from '../../src/platform/idempotency/store.ts';
@@ -24,7 +24,7 @@ const plant = (accountId: string, key: string, createdAt?: Date) =>
     })
     .execute();
 
-describe('kept answers', () => {
+describe('stored answers', () => {
   it('are unknown, then running, then answered', async () => {
     expect(await findIdempotencyKey(books.world, 'acc-1', 'k')).toBeUndefined();
     expect(await keepAnswer(books.world, 'acc-1', 'k', { statusCode: 201, body: '{}' })).toBe(false);
@@ -43,7 +43,7 @@ describe('kept answers', () => {
     });
   });
 
-  it('stay the first ones', async () => {
+  it('are never replaced', async () => {
     await plant('acc-1', 'first');
     const bodies = Array.from({ length: 8 }, (_, i) => `{"answer":${i}}`);
     const kept = await Promise.all(
@@ -56,7 +56,7 @@ describe('kept answers', () => {
     expect((await findIdempotencyKey(books.world, 'acc-1', 'first'))?.answer).toEqual(answer);
   });
 
-  it('come back byte for byte, whatever the key is', async () => {
+  it('are returned byte for byte, whatever the key is', async () => {
     const key = 'ключ \'\\ " % _ \u2028 🔑'.padEnd(255, '.');
     await plant('acc-1', key);
     const body = '{"note":"\u0001ac\u0001 é \\u0000 \\ud83d"}';
@@ -64,7 +64,7 @@ describe('kept answers', () => {
     expect((await findIdempotencyKey(books.world, 'acc-1', key))?.answer?.body).toBe(body);
   });
 
-  it('are each account’s own', async () => {
+  it('are separate for each account', async () => {
     await plant('acc-2', 'k');
     expect((await findIdempotencyKey(books.world, 'acc-2', 'k'))?.answer).toBeUndefined();
     expect(await findIdempotencyKey(books.world, 'acc-3', 'k')).toBeUndefined();
@@ -75,7 +75,7 @@ describe('kept answers', () => {
     expect(await refusalOf(plant('acc-1', key))).toBe('idempotency_keys_key_check');
   });
 
-  it('are forgotten when they are older than asked for', async () => {
+  it('are removed when they are older than the given time', async () => {
     const now = Date.UTC(2026, 5, 1);
     const day = 24 * 3_600_000;
     for (const age of [29, 30, 31, 400]) await plant('acc-old', `${age} days`, new Date(now - age * day));
@@ -88,7 +88,7 @@ describe('kept answers', () => {
     expect(left).toEqual([true, true, false, false]);
   });
 
-  it('are forgotten a thousand at a time, so that nobody waits long for the rows', async () => {
+  it('are removed a thousand at a time, so that no request waits long for the rows', async () => {
     await sql`
       create table deletions (rows bigint);
       create function count_deletion() returns trigger language plpgsql security definer set search_path = test as $$

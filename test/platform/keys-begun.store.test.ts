@@ -1,4 +1,4 @@
-/** An answer given before the purchase's first step: its key's row stands already, and the step takes it over, once. */
+/** An answer sent before the purchase's first step: the row of its key exists already, and the step takes it over, once. */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { PurchaseInput } from '../../src/purchases/purchase.ts';
@@ -6,7 +6,7 @@ import { replaceCatalogue } from '../../src/catalogue/store/catalogue.ts';
 import { beginKey, findIdempotencyKey, keepAnswer } from '../../src/platform/idempotency/store.ts';
 import { ensureWallet, findWallet, fundWallet } from '../../src/ledger/store/ledger.ts';
 import { openPurchase, type OpenOptions } from '../../src/purchases/store/opening.ts';
-import { openBooks, refusalOf, untilSomeoneWaits, type Books } from '../support/books.ts';
+import { openBooks, refusalOf, untilStatementWaits, type Books } from '../support/books.ts';
 import { basePackage, purchaseInput, region } from '../support/facts.ts';
 import { openFunding } from '../../src/payments/store/payments.ts';
 import type { FundingInput } from '../../src/payments/rules.ts';
@@ -23,7 +23,7 @@ beforeAll(async () => {
 });
 afterAll(() => books.close());
 
-/** Answered before anything of it was written. */
+/** Answered before anything of the purchase was written. */
 async function answeredEarly(fundsMinor: bigint): Promise<PurchaseInput> {
   const accountId = `acc-${randomUUID()}`;
   const amount = { amountMinor: fundsMinor, currency: 'USD' };
@@ -46,7 +46,7 @@ const keptOf = ({ accountId }: { readonly accountId: string }) =>
 const balance = async ({ accountId }: PurchaseInput) =>
   (await findWallet(books.world, accountId))?.balance.amountMinor;
 
-it('is taken over with its answer by the step, once, however many run it', async () => {
+it('the step takes the row over with its answer once, however many run the step', async () => {
   const input = await answeredEarly(10_000n);
   const results = await Promise.all(
     Array.from({ length: 5 }, () => refusalOf(openPurchase(books.world, input, OPEN))),
@@ -59,7 +59,7 @@ it('is taken over with its answer by the step, once, however many run it', async
   expect(await keptOf(input)).toMatchObject({ refusal: undefined, answer: EARLY });
 });
 
-it('refused after it was answered: the answer that was given stays, and the refusal stands beside it', async () => {
+it('after a later refusal the sent answer stays, and the refusal is stored with it', async () => {
   const input = await answeredEarly(1n);
   for (let again = 0; again < 2; again += 1)
     expect(await openPurchase(books.world, input, OPEN)).toMatchObject({ opened: false });
@@ -67,7 +67,7 @@ it('refused after it was answered: the answer that was given stays, and the refu
   expect(await balance(input)).toBe(1n);
 });
 
-it('two runs, one between its look and its write: what the other one kept counts, not what the first one saw', async () => {
+it('of two runs, one between its read and its write, the other’s stored result counts', async () => {
   const input = await answeredEarly(10_000n);
   const opening = await books.world.startTransaction().execute();
   expect(await openPurchase(opening, input, OPEN)).toEqual({ opened: true });
@@ -78,9 +78,9 @@ it('two runs, one between its look and its write: what the other one kept counts
       .where('package_code', '=', input.packageCode)
       .execute();
   await withdraw(NOW);
-  // It has seen a withdrawn package and no purchase, and waits to write its refusal.
+  // It has read a withdrawn package and no purchase, and waits to write its refusal.
   const refusing = refusalOf(openPurchase(books.world, input, OPEN));
-  await untilSomeoneWaits(books.owner);
+  await untilStatementWaits(books.owner);
   await opening.commit().execute();
   expect(await refusing).toBe('idempotency_keys_pkey');
   expect(await keptOf(input)).toMatchObject({ refusal: undefined, answer: EARLY });
@@ -89,14 +89,14 @@ it('two runs, one between its look and its write: what the other one kept counts
   await withdraw(null);
 });
 
-it('belongs to what it was sent for: another purchase under the same key does not take it', async () => {
+it('the row belongs to its own request: another purchase with the same key does not take it', async () => {
   const input = await answeredEarly(10_000n);
   const other = { ...input, transactionId: `txn-${randomUUID()}`.slice(0, 40) };
   expect(await refusalOf(openPurchase(books.world, other, OPEN))).toBe('idempotency_keys_pkey');
   expect(await balance(input)).toBe(10_000n);
 });
 
-it('is taken over by a funding alike', async () => {
+it('a funding takes its row over in the same way', async () => {
   const input: FundingInput = {
     ...(await answeredEarly(1n)),
     amountMinor: '500',

@@ -1,4 +1,4 @@
-/** Rows of money are locked in one order (src/payments/store/lock-order.ts): transactions that meet at one purchase wait for each other, and never in a circle. */
+/** Rows of money are locked in one order (src/payments/store/lock-order.ts): transactions on one purchase wait for each other, and never deadlock. */
 import { randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
 import type { PurchaseInput } from '../../src/purchases/purchase.ts';
@@ -22,13 +22,13 @@ import {
   type RefundRow,
 } from '../../src/payments/store/refunds.ts';
 import type { WorldDb } from '../../src/platform/database/tables.ts';
-import { nameOfRefusal, untilSomeoneWaits } from '../support/books.ts';
+import { nameOfRefusal, untilStatementWaits } from '../support/books.ts';
 import { NO_LIMITS, purchaseInput } from '../support/facts.ts';
 import { locksOf, locksTakenBy } from '../support/locks.ts';
 import { CHARGE_MINOR, NOW, usePaymentBooks, type Payer } from '../payments/payments.support.ts';
 import type { OperatorAction } from '../../src/accounts/roles.ts';
 
-/** Each table with its place in the order. */
+/** Each table with its position in the order. */
 const LOCK_ORDER = {
   operator_moves: 1,
   payments: 2,
@@ -46,10 +46,10 @@ const ROUNDS = 25;
 const LIMITS = { limits: NO_LIMITS, now: NOW };
 const DONE = { refundId: '7', gatewayStatus: 'processed' };
 
-/** Paid and not delivered; the gateway would not send the refund, and a person was called. */
+/** Paid and not delivered; the gateway did not send the refund, and the purchase needs attention. */
 async function waitingRefund(): Promise<{ payer: Payer; refund: RefundRow }> {
   const payer = await books.payer();
-  await books.look(payer);
+  await books.bookCheck(payer);
   await failPurchase(books.world, payer.transactionId, { reason: 'OUT_OF_STOCK', detail: '' });
   const [refund] = await findOpenRefunds(books.world, payer.transactionId);
   await saveRefundState(books.world, refund!, {
@@ -79,7 +79,7 @@ async function begun({ transactionId }: Payer, move: OperatorAction = 'credit-wa
   return moveId;
 }
 
-/** The refund's row, held by somebody else until they let go. */
+/** The refund's row, locked by another transaction until it is released. */
 async function holdRefund(refund: RefundRow): Promise<() => Promise<unknown>> {
   const trx = await books.owner.startTransaction().execute();
   await trx
@@ -105,7 +105,7 @@ const ends = {
 };
 
 it.each(Object.entries(ends))(
-  `%s while an operator credits it, ${ROUNDS} times: no deadlock, one end`,
+  `%s while an operator credits it, ${ROUNDS} times: there is no deadlock and one end`,
   async (_name, end) => {
     const failures: string[] = [];
     for (let round = 0; round < ROUNDS; round += 1) {
@@ -119,7 +119,7 @@ it.each(Object.entries(ends))(
       const running: Promise<unknown>[] = [];
       for (const [nth, start] of (round % 2 === 0 ? starts : starts.toReversed()).entries()) {
         running.push(start().catch((error: unknown) => failures.push(nameOfRefusal(error))));
-        await untilSomeoneWaits(books.owner, nth + 1);
+        await untilStatementWaits(books.owner, nth + 1);
       }
       await letGo();
       await Promise.all(running);
@@ -134,7 +134,7 @@ type Act = (db: WorldDb) => Promise<unknown>;
 
 const made = async (payer: Payer, move: OperatorAction, stage: ActionStage): Promise<Act> => {
   const moveId = await begun(payer, move);
-  // Its order is taken back first.
+  // Its order is reversed first.
   if (stage === 'delivering') {
     const { delivery } = await beginWithdrawal(books.world, payer.transactionId, NOW);
     await keepWithdrawn(books.world, delivery);
@@ -161,7 +161,7 @@ const seen =
 
 async function paidPayer(more: Partial<SeenCharge> = {}): Promise<Payer> {
   const payer = await books.payer();
-  await books.look(payer, more);
+  await books.bookCheck(payer, more);
   return payer;
 }
 
@@ -183,7 +183,7 @@ async function fromWallet({ isOpened }: { readonly isOpened: boolean }): Promise
 }
 const OPEN = { now: NOW, supplier: 's', keepRefusal: () => false };
 
-/** Each transaction about money, with the tables that it must be seen to lock. */
+/** Each transaction about money, with the tables that it locks. */
 const TRANSACTIONS: readonly [string, string[], () => Promise<Act>][] = [
   [
     'opening from the wallet',
@@ -193,24 +193,24 @@ const TRANSACTIONS: readonly [string, string[], () => Promise<Act>][] = [
       return (db) => openPurchase(db, input, OPEN);
     },
   ],
-  ['a look that finds the money', ['payments', 'purchases'], async () => seen(await books.payer(), {})],
+  ['a check that finds the money', ['payments', 'purchases'], async () => seen(await books.payer(), {})],
   [
-    'a look that finds too little',
+    'a check that finds too little',
     ['payments', 'purchases', 'esims', 'wallets'],
     async () => seen(await books.payer(), { netMinor: 160_000n }),
   ],
   [
-    'a look that finds money of another currency',
+    'a check that finds money of another currency',
     ['payments', 'purchases', 'esims'],
     async () => seen(await books.payer(), { currency: 'GHS' }),
   ],
   [
-    'a look that finds money for a wallet',
+    'a check that finds money for a wallet',
     ['payments', 'fundings', 'wallets'],
     async () => seen(await books.payer({ purpose: 'funding' }), {}),
   ],
   [
-    'a look that finds it taken back',
+    'a check that finds it reversed',
     ['payments', 'purchases'],
     async () => seen(await delivered(), { state: 'reversed' }),
   ],
@@ -331,15 +331,15 @@ const TRANSACTIONS: readonly [string, string[], () => Promise<Act>][] = [
   ],
 ];
 
-it.each(TRANSACTIONS)('%s: locks in the written order', async (_name, expected, prepare) => {
+it.each(TRANSACTIONS)('%s locks in the documented order', async (_name, expected, prepare) => {
   const taken = (await locksTakenBy(books.url, await prepare())).filter(isOrdered);
   const places = [...new Set(taken.map((table) => LOCK_ORDER[table]))];
   expect(places).toEqual(places.toSorted((a, b) => a - b));
-  // It is seen at all.
+  // The test sees its locks.
   expect(taken).toEqual(expect.arrayContaining(expected));
 });
 
-it('reads the locks of a statement', () => {
+it('the test reads the locks of a statement', () => {
   const locks = (sql: string, parameters: unknown[] = []) => locksOf({ sql, parameters });
   expect(locks('select a from "payments" where b = (select c from x) for no key update')).toEqual([
     'payments',

@@ -1,16 +1,16 @@
-// Why a caller was told to come back stands in that request's own log line, for whoever is called at night; never in the answer, and
+// The reason for a 503 is in that request's own log line, for the operator on call; never in the answer, and
 // never with a secret.
 import { afterEach, beforeEach, describe, expect, it, test } from 'vitest';
 import { DomainError } from '../../src/domain/errors.ts';
-import { openDoor, type Door } from '../support/http/door.ts';
+import { startApi, type TestApi } from '../support/http/api.ts';
 import { keyOf } from '../support/http/shop.ts';
 import { EngineUnavailable } from '../../src/domain/outcome.ts';
 
-let door: Door;
+let api: TestApi;
 beforeEach(async () => {
-  door = await openDoor();
+  api = await startApi();
 });
-afterEach(() => door.close());
+afterEach(() => api.close());
 
 function unavailable(cause?: unknown): DomainError {
   const error = new DomainError('SERVICE_UNAVAILABLE', 'Try again in a moment');
@@ -18,24 +18,24 @@ function unavailable(cause?: unknown): DomainError {
   return error;
 }
 
-/** The answer's text and the request's one line in the log. */
+/** The text of the answer and the one log line of the request. */
 async function lineFor(failure: Error) {
-  door.shop.failNext = failure;
-  const reply = await door.ask('/api/wallet/balance', {
+  api.shop.failNext = failure;
+  const reply = await api.ask('/api/wallet/balance', {
     key: 'ngn',
     headers: { 'x-request-id': 'night-call' },
   });
   const lines = await expect
     .poll(() =>
-      door.logLines.filter((line) => line.includes('"request answered"') && line.includes('night-call')),
+      api.logLines.filter((line) => line.includes('"request answered"') && line.includes('night-call')),
     )
     .toHaveLength(1)
-    .then(() => door.logLines.filter((line) => line.includes('"request answered"')));
+    .then(() => api.logLines.filter((line) => line.includes('"request answered"')));
   return { reply, line: JSON.parse(lines[0]!) as Record<string, unknown>, text: lines[0]! };
 }
 
-describe('the line of a request that was answered 503', () => {
-  it('has the whole chain of causes, outermost first, and stands out', async () => {
+describe('the log line of a request that was answered 503', () => {
+  it('has the whole chain of causes, outermost first, and a higher level', async () => {
     const grpc = Object.assign(new Error('14 UNAVAILABLE: connection dropped'), { code: 14 });
     const { reply, line } = await lineFor(
       unavailable(new EngineUnavailable('Temporal took no purchase', { cause: grpc })),
@@ -59,12 +59,12 @@ describe('the line of a request that was answered 503', () => {
     ],
     ['a cause without either by its name', new RangeError(), 'RangeError'],
     ['a cause that is no error', 'gone', 'gone'],
-    ['no cause by what the caller was told', undefined, 'Try again in a moment'],
-  ])('tells %s', async (_what, cause, words) => {
+    ['a missing cause by the answer', undefined, 'Try again in a moment'],
+  ])('explains %s', async (_what, cause, words) => {
     expect((await lineFor(unavailable(cause))).line).toMatchObject({ cause: words });
   });
 
-  it('holds no secret, whatever the cause says, and has an end', async () => {
+  it('contains no secret, whatever the cause says, and has a limited length', async () => {
     const loop = new Error(
       `postgres://simway:hunter2hunter2@10.0.0.1/x ${keyOf('test', 'someone')} ${'x'.repeat(2_000)}`,
     );
@@ -76,7 +76,7 @@ describe('the line of a request that was answered 503', () => {
   });
 });
 
-test('a refusal that is nobody’s fault has no cause, and is no warning', async () => {
+test('a refusal without a fault has no cause, and is not a warning', async () => {
   const { line } = await lineFor(new DomainError('PACKAGE_NOT_FOUND', 'Package not found'));
   expect(line).toMatchObject({ level: 'info', status: 404 });
   expect(line).not.toHaveProperty('cause');

@@ -1,7 +1,7 @@
-// Promise A9 at the source: no key, secret or install code gets into the log, whatever field or text it comes in.
+// Promise A9 at the source: no key, secret or install code gets into the log, in any field or text.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createLogger } from '../../src/platform/telemetry/logger.ts';
-import { openDoor, type Door } from '../support/http/door.ts';
+import { startApi, type TestApi } from '../support/http/api.ts';
 import { keyOf } from '../support/http/shop.ts';
 
 function logged(write: (logger: ReturnType<typeof createLogger>) => void): string {
@@ -52,7 +52,7 @@ test.each([
   'signingSecret',
   'X-Paystack-Signature',
   'webhook-signature',
-])('a field called %s is blanked at any depth', (name) => {
+])('a field called %s is redacted at any depth', (name) => {
   const text = logged((logger) => {
     logger.info({ [name]: MARK }, 'flat');
     logger.warn({ a: { b: [{ [name]: MARK }] } }, 'deep');
@@ -79,7 +79,7 @@ test.each([
   ['the hash of a password', 'scrypt$16384$8$1$someone$someone'],
   ['a password in a URL without a user', 'redis://:hunter2hunter2@127.0.0.1:6379'],
   ['a password in a URL', 'postgres://simway:hunter2hunter2@127.0.0.1:5432/x'],
-])('%s inside any text is blanked', (_why, text) => {
+])('%s inside any text is redacted', (_why, text) => {
   const line = logged((logger) => logger.info({ detail: text, error: new Error(text) }, text));
   for (const secret of ['someone', 'SECRET-MATCHING', 'c2VjcmV0', 'MyVmpj', 'hunter2'])
     expect(line).not.toContain(secret);
@@ -90,7 +90,7 @@ test.each([
   ['a path', 'GET /ops/sessions/current'],
   ['a name that only begins like a token', 'ops_addresses'],
   ['a word', 'a basic check of the bearer'],
-])('%s is no secret', (_why, text) => {
+])('%s is not redacted', (_why, text) => {
   expect(logged((logger) => logger.info({ detail: text }, text))).not.toContain('[redacted]');
 });
 
@@ -111,7 +111,7 @@ test('the rest stays: levels, times, fields, errors with their causes', () => {
   expect((JSON.parse(line) as { time: string }).time).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
 });
 
-test('below the level nothing is written; endless objects end', () => {
+test('lines below the level are not written; circular objects are cut', () => {
   const loop: Record<string, unknown> = {};
   loop['self'] = loop;
   expect(logged((logger) => logger.info({ loop }, 'x'))).toContain('[deep]');
@@ -120,20 +120,20 @@ test('below the level nothing is written; endless objects end', () => {
   expect(lines).toEqual([]);
 });
 
-let door: Door;
+let api: TestApi;
 beforeAll(async () => {
-  door = await openDoor();
+  api = await startApi();
 });
-afterAll(() => door.close());
+afterAll(() => api.close());
 
-test('what goes over the door does not show in its log', async () => {
+test('what is sent over HTTP does not show in the log', async () => {
   const body = { packageCode: 'NG-5GB-30D', paymentMethod: 'WALLET', packageType: 'BASE' };
-  await door.ask('/api/esim/buy', { key: 'ngn', body, headers: { 'idempotency-key': 'my-idempotency-key' } });
-  await door.ask('/api/esim/my-esims?search=private-words', { key: 'ngn' });
-  await door.ask('/api/wallet/balance', { rawKey: keyOf('test', 'wrong') });
-  await door.ask(`/api/esim/${keyOf('test', 'path')}`, { key: 'ngn' });
-  await expect.poll(() => door.logLines.filter((line) => line.includes('"route"')).length).toBe(4);
-  const text = door.logLines.join('');
+  await api.ask('/api/esim/buy', { key: 'ngn', body, headers: { 'idempotency-key': 'my-idempotency-key' } });
+  await api.ask('/api/esim/my-esims?search=private-words', { key: 'ngn' });
+  await api.ask('/api/wallet/balance', { rawKey: keyOf('test', 'wrong') });
+  await api.ask(`/api/esim/${keyOf('test', 'path')}`, { key: 'ngn' });
+  await expect.poll(() => api.logLines.filter((line) => line.includes('"route"')).length).toBe(4);
+  const text = api.logLines.join('');
   for (const secret of [
     keyOf('test', 'ngn'),
     keyOf('test', 'wrong'),

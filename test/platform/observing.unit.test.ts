@@ -1,5 +1,5 @@
-// What watches the service, piece by piece: what a log line is about, settings of those who run it, spans with ids and nothing else, and that
-// nothing of OpenTelemetry is loaded where nobody wants traces.
+// Observability, part by part: the subject of a log line, the operator's settings, spans with ids only, and that
+// OpenTelemetry is not loaded unless traces are on.
 import { globSync, readFileSync } from 'node:fs';
 import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
@@ -21,8 +21,8 @@ const NEEDED = {
   SIMWAY_TEST_SUPPLIER_ACCESS_CODE: 'x',
 };
 
-describe('settings of those who run it', () => {
-  it('are off unless asked for', () => {
+describe('settings for traces', () => {
+  it('are off by default', () => {
     const { config, secrets } = readConfig(NEEDED);
     expect(config.tracing).toBeUndefined();
     expect(config.deployment).toBeUndefined();
@@ -30,7 +30,7 @@ describe('settings of those who run it', () => {
     expect(secrets.tracingHeaders).toEqual({});
   });
 
-  it('take a collector, its headers and a share', () => {
+  it('take a collector, its headers and a sampling ratio', () => {
     const { config, secrets } = readConfig({
       ...NEEDED,
       OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318/',
@@ -42,7 +42,7 @@ describe('settings of those who run it', () => {
     expect(inspect(config, { depth: null })).not.toContain('abc');
   });
 
-  it('take a build, whose deployment has a name', () => {
+  it('take a build, with the name of its deployment', () => {
     const { config } = readConfig({ ...NEEDED, SIMWAY_DEPLOYMENT_BUILD_ID: '1.4.0+3f2a' });
     expect(config.deployment).toEqual({ name: 'simway', buildId: '1.4.0+3f2a' });
   });
@@ -53,21 +53,21 @@ describe('settings of those who run it', () => {
     ['SIMWAY_TRACE_SHARE', '1.5'],
     ['SIMWAY_DEPLOYMENT_BUILD_ID', 'a build'],
     ['SIMWAY_WORKER_ADMIN_PORT', '70000'],
-  ])('refuse %s=%s, naming it and never its value', (name, value) => {
+  ])('refuse %s=%s, and name it without its value', (name, value) => {
     const read = () => readConfig({ ...NEEDED, [name]: value });
     expect(read).toThrow(name);
     expect(read).not.toThrow(value);
   });
 });
 
-describe('what a log line is about', () => {
+describe('the subject of a log line', () => {
   const written = (log: (logger: ReturnType<typeof createLogger>) => void): Record<string, unknown>[] => {
     const lines: string[] = [];
     log(createLogger({ level: 'info', destination: { write: (line) => lines.push(line) } }));
     return lines.map((line) => JSON.parse(line) as Record<string, unknown>);
   };
 
-  it('is the request and, once known, the transaction, however deep and however late', async () => {
+  it('is the request and, once known, the transaction, at any depth and time', async () => {
     const lines: string[] = [];
     const logger = createLogger({ level: 'info', destination: { write: (line) => lines.push(line) } });
     await withSubject({ requestId: 'r-1' }, async () => {
@@ -89,7 +89,7 @@ describe('what a log line is about', () => {
     expect(currentRequestId()).toBeUndefined();
   });
 
-  it('keeps two requests apart that run at the same time', async () => {
+  it('is separate for two requests at the same time', async () => {
     const about = (requestId: string, transactionId: string) =>
       withSubject({ requestId }, async () => {
         await new Promise((resolve) => setImmediate(resolve));
@@ -103,7 +103,7 @@ describe('what a log line is about', () => {
     ]);
   });
 
-  it('gives way to the line’s own fields, and is blanked like them', () => {
+  it('is overridden by the line’s own fields, and redacted like them', () => {
     const key = `simway_live_${'A'.repeat(38)}`;
     const [line] = withSubject({ requestId: key }, () =>
       written((logger) => logger.info({ transactionId: 'its own' }, 'x')),
@@ -113,17 +113,17 @@ describe('what a log line is about', () => {
 });
 
 describe('events', () => {
-  it('are told and counted; without metrics only told', async () => {
-    const told: string[] = [];
-    const tell = (_fields: object, message: string): void => void told.push(message);
-    const log = { info: tell, warn: tell, error: tell };
+  it('are logged and counted; without metrics only logged', async () => {
+    const lines: string[] = [];
+    const record = (_fields: object, message: string): void => void lines.push(message);
+    const log = { info: record, warn: record, error: record };
     const metrics = createMetrics({ processMetrics: false });
     const counted = createEvents(log, metrics.world('live'));
     const attempt = { messageId: 'm', endpointId: 'e', attempt: 1, status: null, ms: 1 };
     counted.purchaseFailed({ transactionId: 't', reason: 'PACKAGE_WITHDRAWN', detail: '' });
     counted.webhookAttempted({ ...attempt, outcome: 'timed-out' });
     createEvents(log).purchaseDelivered({ transactionId: 't' });
-    expect(told).toEqual(['purchase failed, money given back', 'webhook attempted', 'purchase delivered']);
+    expect(lines).toEqual(['purchase failed, money given back', 'webhook attempted', 'purchase delivered']);
     const text = await metrics.registry.metrics();
     expect(text).toContain(
       'simway_purchases_closed_total{environment="live",status="FAILED",reason="PACKAGE_WITHDRAWN"} 1',
@@ -134,7 +134,7 @@ describe('events', () => {
 });
 
 describe('traces', () => {
-  it('hold ids and outcomes, never the words of an error, and blank what looks like a key', async () => {
+  it('contain ids and outcomes, never the text of an error, and redact what looks like a key', async () => {
     const collector = await startTraceCollector();
     const tracing = createOpenTelemetry({
       endpoint: collector.url,
@@ -165,7 +165,7 @@ describe('traces', () => {
     await collector.close();
   });
 
-  it('are of the share that was asked for: none of it where nobody wants any', async () => {
+  it('follow the sampling ratio: none when it is zero', async () => {
     const collector = await startTraceCollector();
     const options = { endpoint: collector.url, headers: {}, serviceName: 'a-test', version: '1' };
     const none = createOpenTelemetry({ ...options, share: 0 });
@@ -178,7 +178,7 @@ describe('traces', () => {
     await collector.close();
   });
 
-  it('outlive a collector that is not there', async () => {
+  it('do not stop the service when the collector is down', async () => {
     const tracing = createOpenTelemetry({
       endpoint: 'http://127.0.0.1:1',
       headers: {},
@@ -196,7 +196,7 @@ describe('traces', () => {
     await expect(tracing.stop()).resolves.toBeUndefined();
   });
 
-  it('are loaded by one file, which is loaded where somebody asked for traces only', () => {
+  it('are loaded by one file, and only if traces are on', () => {
     const files = globSync(['src/**/*.ts', 'workflows/**/*.ts', 'activities/**/*.ts']);
     const naming = (text: string) => files.filter((file) => readFileSync(file, 'utf8').includes(text));
     expect(naming("'@opentelemetry/")).toEqual(['src/platform/telemetry/open-telemetry.ts']);

@@ -1,27 +1,27 @@
-// The OpenAPI document: complete, sound, and true of what the service answers.
+// The OpenAPI document: complete, valid, and matching the service's answers.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { ERROR_CODES } from '../../src/domain/errors.ts';
 import { createRouteTable } from '../../src/platform/composition/route-table.ts';
 import { readContract, type Contract, type JsonSchema, type Operation } from '../support/http/contract.ts';
-import { openDoor, type Ask, type Door } from '../support/http/door.ts';
+import { startApi, type Ask, type TestApi } from '../support/http/api.ts';
 import { sandboxAsks } from '../support/http/sandbox-asks.ts';
 import { WEBHOOK_ASKS, type DocumentedAsk } from '../support/http/webhook-asks.ts';
 
-let door: Door;
+let api: TestApi;
 let contract: Contract;
 beforeAll(async () => {
-  door = await openDoor();
-  contract = await readContract(door);
+  api = await startApi();
+  contract = await readContract(api);
 });
-afterAll(() => door.close());
-beforeEach(() => door.shop.setBalance(1_000_000_000n));
+afterAll(() => api.close());
+beforeEach(() => api.shop.setBalance(1_000_000_000n));
 
-// What is under /ops has a document of its own, for people who have signed in (ops.test.ts).
+// The routes under /ops have their own document, for operators (ops.http.test.ts).
 const routes = createRouteTable({ version: '1.2.3', brand: 'simway' }).filter(
   (route) => !route.path.startsWith('/ops'),
 );
 
-test('every route of the table is in the document, and nothing else', () => {
+test('every route of the table is in the document, and no other', () => {
   const documented = contract.operations.map(({ method, path }) => `${method} ${path}`).sort();
   const inTable = routes.filter((route) => route.docs).map(({ method, path }) => `${method} ${path}`);
   expect(documented).toEqual(inTable.sort());
@@ -43,7 +43,7 @@ const BATCHES = '/api/esim/orders/batch';
 const BATCH_ID = 'batch-00000000000000000000000000000001';
 const BATCH = { rows: [{ reference: 'a', packageCode: 'NG-5GB-30D', email: 'traveller@example.com' }] };
 
-test('it holds the documented API: the eight endpoints, their parameters and values', () => {
+test('the document contains the documented API: the eight endpoints, their parameters and values', () => {
   const parametersOf = (path: string): Record<string, unknown> => {
     const found = contract.operations.find((one) => one.path === path);
     return Object.fromEntries(
@@ -92,8 +92,8 @@ test('it holds the documented API: the eight endpoints, their parameters and val
   });
 });
 
-describe('soundness', () => {
-  test('version, information, security', () => {
+describe('the document', () => {
+  test('has a version, information and security schemes', () => {
     expect(contract.document).toMatchObject({
       openapi: '3.1.0',
       info: { title: 'eSIM Reseller API', version: '1.2.3', license: { identifier: 'Apache-2.0' } },
@@ -101,7 +101,7 @@ describe('soundness', () => {
     });
   });
 
-  test('every operation says what it is, under a tag that is listed', () => {
+  test('describes every operation, under a listed tag', () => {
     const ids = contract.operations.map((one) => one.operation.operationId);
     expect(new Set(ids).size).toBe(ids.length);
     const tags = contract.document.tags.map((tag) => tag.name);
@@ -114,7 +114,7 @@ describe('soundness', () => {
     }
   });
 
-  test('path parameters are declared, once each', () => {
+  test('declares each path parameter once', () => {
     for (const { path, operation } of contract.operations) {
       const inPath = Array.from(path.matchAll(/\{(\w+)\}/g), (match) => match[1]);
       const declared = (operation.parameters ?? []).filter((one) => one.in === 'path').map((one) => one.name);
@@ -122,7 +122,7 @@ describe('soundness', () => {
     }
   });
 
-  test('every reference resolves and every component is used', () => {
+  test('resolves every reference and uses every component', () => {
     const text = JSON.stringify(contract.document);
     const referred = new Set(
       Array.from(text.matchAll(/"#\/components\/schemas\/(\w+)"/g), (match) => match[1]),
@@ -130,7 +130,7 @@ describe('soundness', () => {
     expect([...referred].sort()).toEqual(Object.keys(contract.document.components.schemas).sort());
   });
 
-  test('every operation documents its refusals, limits and headers', () => {
+  test('has the refusals, limits and headers of every operation', () => {
     for (const { operation } of contract.operations) {
       const statuses = Object.keys(operation.responses);
       expect(statuses).toEqual(expect.arrayContaining(['400', '403', '408', '429', '431', '500', '503']));
@@ -147,7 +147,7 @@ describe('soundness', () => {
     }
   });
 
-  test('refusals name their codes, and so does whoever is let in', () => {
+  test('names the codes of each refusal, and the permitted callers', () => {
     for (const route of routes) {
       const found = contract.operations.find((one) => one.path === route.path && one.method === route.method);
       if (!found) continue;
@@ -165,11 +165,11 @@ describe('soundness', () => {
     }
   });
 
-  test('error codes are the closed vocabulary', () => {
+  test('has exactly the known error codes', () => {
     expect(contract.document.components.schemas['ErrorCode']).toMatchObject({ enum: [...ERROR_CODES] });
   });
 
-  test('keys: required, optional or none, as the table says', () => {
+  test('says for each operation whether a key is required, optional or not used, as in the route table', () => {
     for (const route of routes) {
       const found = contract.operations.find((one) => one.path === route.path && one.method === route.method);
       if (!found) continue;
@@ -189,7 +189,7 @@ describe('soundness', () => {
   });
 });
 
-describe('answers are as documented', () => {
+describe('the answers', () => {
   const BASE = { packageCode: 'NG-5GB-30D', paymentMethod: 'WALLET', packageType: 'BASE' };
   const ESIM = 'esim-00000000000000000000000000000001';
   const methodOf = (ask: Ask): string =>
@@ -337,19 +337,19 @@ describe('answers are as documented', () => {
   ];
 
   test.each(ASKS.map((one, index) => [index, ...one] as const))(
-    '%i: %s',
+    '%i: %s matches the document',
     async (_index, path, target, ask, status) => {
       const operation = contract.operations.find(
         (one) => one.path === path && one.method === methodOf(ask),
       ) as Operation;
-      const reply = await door.ask(target, ask);
+      const reply = await api.ask(target, ask);
       expect(reply.status).toBe(status);
       expect(contract.judge(operation, reply)).toBeUndefined();
     },
   );
 
-  // What users ask is judged where there are users: test/accounts/users.e2e.test.ts.
-  test('every operation was asked', () => {
+  // Users' requests are checked where there are users: test/accounts/users.e2e.test.ts.
+  test('cover every operation', () => {
     const isForUsers = ({ path }: Operation): boolean => /^\/(auth|account)(\/|$)/.test(path);
     expect([...new Set(ASKS.map(([path, , ask]) => `${methodOf(ask)} ${path}`))].sort()).toEqual(
       contract.operations
@@ -359,9 +359,9 @@ describe('answers are as documented', () => {
     );
   });
 
-  test('the judge is strict: an undocumented field, status, type or missing header is noticed', async () => {
+  test('are checked strictly: an undocumented field, status or type, or a missing header, is found', async () => {
     const operation = contract.operations.find((one) => one.path === '/api/wallet/balance') as Operation;
-    const reply = await door.ask('/api/wallet/balance', { key: 'ngn' });
+    const reply = await api.ask('/api/wallet/balance', { key: 'ngn' });
     const data = (reply.json as { data: object }).data;
     const changed = (change: object): string | undefined =>
       contract.judge(operation, { ...reply, json: { success: true, data: { ...data, ...change } } });
@@ -373,7 +373,7 @@ describe('answers are as documented', () => {
     expect(contract.judge(operation, { ...reply, headers: {} })).toBeDefined();
   });
 
-  test('examples in the document fit their own schemas', () => {
+  test('in the examples of the document fit their own schemas', () => {
     const check = (schema: JsonSchema): void => {
       const types = [schema['type']].flat();
       if (typeof schema['example'] === 'string') expect(types).toContain('string');

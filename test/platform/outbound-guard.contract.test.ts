@@ -1,6 +1,6 @@
 /**
- * Promise W5: nothing that a stranger writes down makes us connect to where we must not. Every forbidden target is refused when it is
- * saved, when it is connected to and on a visit, while canaries count who comes; names that change, redirects and proxies change nothing.
+ * Promise W5: a stranger's input cannot make us connect to a forbidden target. Every forbidden target is refused when it is
+ * saved, connected to and visited, while canaries count connections; changing names, redirects and proxies make no difference.
  */
 import { execFile } from 'node:child_process';
 import { get } from 'node:http';
@@ -60,7 +60,7 @@ function doors(network: Network, policy: UrlPolicy = OPEN): Doors {
 const send = ({ sender }: Doors, url: string): Promise<RequestOutcome> =>
   sender.send({ url, messageId: 'msg-1', body: '{}', secrets: SECRETS });
 
-/** Doors whose network answers names from here and connects, whatever to, to the canary. */
+/** Clients whose network resolves names here and sends every connection to the canary. */
 function canaryDoors(policy: UrlPolicy): Doors & { readonly network: DivertedNetwork } {
   const network = divertedTo(canary.port, realNames());
   return { ...doors(network, { ...policy, ports: [80, 443, canary.port] }), network };
@@ -74,12 +74,12 @@ const reached = (url: string): Promise<boolean> =>
   });
 
 describe('every forbidden target', () => {
-  it('is there: at least 150 of them, none twice', () => {
+  it('is listed: at least 150 of them, none twice', () => {
     expect(FORBIDDEN.length).toBeGreaterThanOrEqual(150);
     expect(new Set(FORBIDDEN.map(({ url }) => url)).size).toBe(FORBIDDEN.length);
   });
 
-  it('is refused for its reason when it is saved, on a visit and when it is sent to, and no canary is touched', async () => {
+  it('is refused for its reason when it is saved, visited and sent to, and no canary is reached', async () => {
     const { guard, sender, network } = canaryDoors(OPEN);
     const before = canary.touched;
     const wrong: unknown[] = [];
@@ -106,7 +106,7 @@ describe('every forbidden target', () => {
     expect(canary.touched - before).toBe(urls.length);
   });
 
-  it('is refused without a word about our network', async () => {
+  it('is refused without details of our network', async () => {
     const { guard } = canaryDoors(OPEN);
     for (const name of ['private.example.com', 'loopback.example.com', 'metadata.example.com']) {
       const verdict = await guard.check(`http://${name}/`);
@@ -119,7 +119,7 @@ describe('every forbidden target', () => {
   });
 });
 
-describe('what is public', () => {
+describe('a public target', () => {
   it.each([
     'http://canary.example.com/',
     'HTTPS://Canary.Example.COM/hook?a=b#c',
@@ -132,13 +132,13 @@ describe('what is public', () => {
     'https://[2606:4700::1111]/',
     'https://[2606:4700::ABCD]/',
     'https://[2a00:1450:4009:81f::200e]/x',
-  ])('is taken: %s', async (url) => {
+  ])('is accepted: %s', async (url) => {
     const { guard, network } = canaryDoors(OPEN);
     expect(await guard.check(url)).toEqual({ ok: true });
     expect(network.connected).toEqual([]);
   });
 
-  it('begins right beside what is not', () => {
+  it('is accepted right next to a forbidden range', () => {
     const open =
       '1.0.0.0 9.255.255.255 11.0.0.0 100.63.255.255 100.128.0.0 126.255.255.255 128.0.0.0 168.63.129.15 168.63.129.17 ' +
       '169.253.255.255 169.255.0.0 172.15.255.255 172.32.0.0 192.0.1.0 192.0.3.0 192.88.98.255 192.88.100.0 192.167.255.255 ' +
@@ -161,7 +161,7 @@ describe('what is public', () => {
     expect(odd.filter(isPublicAddress)).toEqual([]);
   });
 
-  it('is https only where that is asked for', async () => {
+  it('must be https only if that is required', async () => {
     const { guard } = canaryDoors({ ...OPEN, httpsOnly: true });
     expect(await guard.check('https://canary.example.com/')).toEqual({ ok: true });
     const refused = { ok: false, reason: 'scheme', detail: 'must begin with https://' };
@@ -169,7 +169,7 @@ describe('what is public', () => {
     expect(await guard.check('hTTp://canary.example.com/')).toEqual(refused);
   });
 
-  it('is visited, and any answer is an answer', async () => {
+  it('is visited, and any status counts as an answer', async () => {
     const { guard } = doors(divertedTo(Number(new URL(receiver.baseUrl).port), realNames()));
     for (const status of [200, 204, 301, 404, 500]) {
       receiver.answerWith((response) => response.writeHead(status, { location: 'http://127.0.0.1/' }).end());
@@ -183,7 +183,7 @@ describe('what is public', () => {
   });
 });
 
-describe('an operator’s ranges', () => {
+describe('an operator’s allowed ranges', () => {
   const policy: UrlPolicy = { httpsOnly: false, allowedRanges: [...LOOPBACK, '10.20.0.0/16', 'fd00:1::/32'] };
   it.each([
     'http://127.0.0.1:4010/hook',
@@ -192,7 +192,7 @@ describe('an operator’s ranges', () => {
     'http://[::1]:4010/',
     'http://10.20.255.255:1/',
     'http://[fd00:1:ffff::7]:8080/',
-  ])('lift address and port for an address inside, in its plain form: %s', async (url) => {
+  ])('allow address and port for an address inside, in its plain form: %s', async (url) => {
     expect(await doors(createNetwork(), policy).guard.check(url)).toEqual({ ok: true });
   });
 
@@ -218,13 +218,13 @@ describe('an operator’s ranges', () => {
     ['http://[::2]/', 'address'],
     ['http://[fd00:2::1]/', 'address'],
     ['http://0.0.0.0:4010/', 'address'],
-  ])('lift nothing else: %s is refused for its %s', async (url, reason) => {
+  ])('allow nothing else: %s is refused for its %s', async (url, reason) => {
     const { guard, sender } = doors(divertedTo(canary.port, realNames()), policy);
     expect(await guard.check(url)).toMatchObject({ ok: false, reason });
     expect(await send({ guard, sender }, url)).toMatchObject({ outcome: 'failed', reason: 'refused-url' });
   });
 
-  it('do not lift https', async () => {
+  it('do not allow http where https is required', async () => {
     const { guard } = doors(createNetwork(), { ...policy, httpsOnly: true });
     expect(await guard.check('http://127.0.0.1:4010/')).toMatchObject({ reason: 'scheme' });
     expect(await guard.check('https://127.0.0.1:4010/')).toEqual({ ok: true });
@@ -255,7 +255,7 @@ describe('names that change', () => {
     return () => Promise.resolve(turns[(asked += 1) % turns.length] ?? []);
   };
 
-  it('are connected to only where they were checked, at every turn', async () => {
+  it('are connected to only at the checked addresses, each time', async () => {
     const before = canary.touched;
     const network = divertedTo(canary.port, flipping([PUBLIC], ['127.0.0.1']));
     const both = doors(network);
@@ -267,7 +267,7 @@ describe('names that change', () => {
     expect(canary.touched).toBe(before);
   });
 
-  it('are asked once a connection, and its addresses are those of that answer', async () => {
+  it('are resolved once per connection, which uses the addresses of that answer', async () => {
     const network = divertedTo(canary.port, flipping(['127.0.0.1'], [PUBLIC, '2606:4700::1111']));
     const both = doors(network);
     for (let round = 0; round < 20; round += 1) {
@@ -278,7 +278,7 @@ describe('names that change', () => {
     expect(network.connected).toEqual(Array.from({ length: 20 }, () => checked));
   });
 
-  it('are visited only where they were checked, though they were fine a moment before', async () => {
+  it('are visited only at the checked addresses, even if they were public a moment before', async () => {
     const before = canary.touched;
     const inside = divertedTo(canary.port, flipping([PUBLIC], ['127.0.0.1']));
     for (let round = 0; round < 20; round += 1)
@@ -294,7 +294,7 @@ describe('names that change', () => {
     expect(steady.connected).toEqual([{ addresses: [PUBLIC], port: 80 }]);
   });
 
-  it('are asked anew of the name server for every connection', async () => {
+  it('are resolved again at the name server for every connection', async () => {
     let turn = 0;
     const flippingNames = await startNameServer((name) =>
       name === 'rebinding.example.com' ? [(turn += 1) <= 2 ? PUBLIC : '127.0.0.1'] : undefined,
@@ -302,7 +302,7 @@ describe('names that change', () => {
     const { resolve } = createNetwork({ nameServers: [flippingNames.address] });
     const network = divertedTo(canary.port, resolve);
     const both = doors(network);
-    // A and AAAA: two questions each.
+    // A and AAAA: two queries each.
     expect(await both.guard.check('http://rebinding.example.com/')).toEqual({ ok: true });
     expect(await send(both, 'http://rebinding.example.com/')).toMatchObject({ reason: 'refused-url' });
     expect(flippingNames.asked).toHaveLength(4);
@@ -310,7 +310,7 @@ describe('names that change', () => {
     await flippingNames.close();
   });
 
-  it('are connected to at their own addresses even when the system would say otherwise', async () => {
+  it('are connected to at the checked addresses even if the system resolves them differently', async () => {
     const { port } = new URL(receiver.baseUrl);
     receiver.answerWith((response) => response.end());
     const { connect } = createNetwork();
@@ -320,7 +320,7 @@ describe('names that change', () => {
     socket.destroy();
   });
 
-  it('that never come are given up in time', async () => {
+  it('that never resolve time out', async () => {
     const network = divertedTo(canary.port, () => new Promise(() => undefined));
     const options = { policy: OPEN, network, clock, timeLimitMs: 100 };
     const both = { guard: createUrlGuard(options), sender: createWebhookSender(options) };
@@ -332,7 +332,7 @@ describe('names that change', () => {
 
 describe('redirects and proxies', () => {
   it.each([300, 301, 302, 303, 305, 307, 308])(
-    'a redirect is an answer and not a way: %i',
+    'a redirect is an answer and is not followed: %i',
     async (status) => {
       const before = canary.touched;
       const canaryUrl = `http://127.0.0.1:${canary.port}/`;
@@ -346,7 +346,7 @@ describe('redirects and proxies', () => {
     },
   );
 
-  it('a proxy in the environment is not used, though Node itself would', async () => {
+  it('a proxy in the environment is not used, even if Node itself would', async () => {
     const before = canary.touched;
     receiver.answerWith((response) => response.end('direct'));
     const proxy = `http://127.0.0.1:${canary.port}`;

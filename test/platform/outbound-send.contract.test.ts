@@ -1,5 +1,5 @@
 /**
- * One attempt at a webhook: what is sent, and that whatever a receiver does is an outcome within the limits. Nothing stays open.
+ * One attempt at a webhook: what is sent, and that every behaviour of a receiver becomes an outcome within the limits. Nothing stays open.
  */
 import { Socket } from 'node:net';
 import { setTimeout as later } from 'node:timers/promises';
@@ -59,7 +59,7 @@ async function sendTo(
 }
 
 describe('a request', () => {
-  it('carries the body as it stands, and the headers of the standard', async () => {
+  it('sends the body unchanged, and the headers of the standard', async () => {
     receiver.answerWith((response) => response.writeHead(200).end('{"ok":true}'));
     const outcome = await send(`${receiver.baseUrl}/hook?shop=7#part`);
     expect(outcome).toMatchObject({
@@ -87,7 +87,7 @@ describe('a request', () => {
     );
   });
 
-  it('goes to a name at the addresses it was checked at, with the name as its host', async () => {
+  it('goes to a name at its checked addresses, with the name as its host', async () => {
     receiver.answerWith((response) => response.end());
     const network = divertedTo(Number(new URL(receiver.baseUrl).port), () => Promise.resolve(PUBLIC));
     expect(await send('http://Shop.Example.com:80', { network })).toMatchObject({ status: 200 });
@@ -95,7 +95,7 @@ describe('a request', () => {
     expect(receiver.calls[0]).toMatchObject({ path: '/', headers: { host: 'shop.example.com' } });
   });
 
-  it('is never sent with a secret that is none', async () => {
+  it('is never sent with an invalid secret', async () => {
     receiver.answerWith((response) => response.end());
     const sender = createWebhookSender({ policy, network: createNetwork(), clock });
     const message = { url: receiver.baseUrl, messageId: 'msg-1', body: BODY };
@@ -107,7 +107,7 @@ describe('a request', () => {
 
 describe('an answer', () => {
   it.each([200, 201, 202, 204, 299, 304, 400, 401, 404, 410, 429, 500, 502, 503, 599])(
-    'of %i is told as it is',
+    'of %i is reported with its status',
     async (status) => {
       receiver.answerWith((response) => response.writeHead(status).end());
       const outcome = await send(receiver.baseUrl);
@@ -121,12 +121,12 @@ describe('an answer', () => {
     },
   );
 
-  it.each([429, 503, 200])('of %i may say when to come back', async (status) => {
+  it.each([429, 503, 200])('of %i may say when to retry', async (status) => {
     receiver.answerWith((response) => response.writeHead(status, { 'retry-after': '120' }).end());
     expect(await send(receiver.baseUrl)).toMatchObject({ status, retryAfterMs: 120_000 });
   });
 
-  it('is kept to its first kibibyte, in whole characters, as text that Postgres takes', async () => {
+  it('is kept up to its first kibibyte, in whole characters, as text that Postgres accepts', async () => {
     const startOf = async (body: string | Buffer): Promise<string> => {
       receiver.answerWith((response) => response.end(body));
       return (await send(receiver.baseUrl)).bodyStart;
@@ -139,9 +139,9 @@ describe('an answer', () => {
   });
 });
 
-describe('too much', () => {
+describe('an answer that is too large', () => {
   const MAX = 64 * 1_024;
-  it('is what comes after 64 KiB', async () => {
+  it('is one beyond 64 KiB', async () => {
     receiver.answerWith((response) => response.end('x'.repeat(MAX)));
     expect(await send(receiver.baseUrl)).toMatchObject({ outcome: 'answered', status: 200 });
     receiver.answerWith((response) => response.end('x'.repeat(MAX + 1)));
@@ -186,7 +186,7 @@ describe('too much', () => {
     expect(outcome).toMatchObject({ reason: 'answer-too-long', bodyStart: 'x'.repeat(1_024) });
   });
 
-  it('is also a flood of answers before the answer', async () => {
+  it('may be a flood of interim answers before the answer', async () => {
     const outcome = await sendTo((socket) => {
       const flood = (): void => {
         if (!socket.destroyed)
@@ -197,22 +197,22 @@ describe('too much', () => {
     expect(outcome).toMatchObject({ outcome: 'failed', reason: 'answer-too-long' });
   });
 
-  it('is also headers without end', async () => {
+  it('may be headers without end', async () => {
     const outcome = await sendTo((socket) => {
       socket.write(`HTTP/1.1 200 OK\r\nX-Long: ${'x'.repeat(100_000)}`);
     });
     expect(outcome).toMatchObject({ outcome: 'failed', reason: 'bad-answer' });
   });
 
-  it('is also an endless redirect, of which only the first answer is heard', async () => {
+  it('may be an endless redirect, of which only the first answer is read', async () => {
     receiver.answerWith((response) => response.writeHead(302, { location: '/hook' }).end());
     expect(await send(`${receiver.baseUrl}/hook`)).toMatchObject({ outcome: 'answered', status: 302 });
     expect(receiver.calls).toHaveLength(1);
   });
 });
 
-describe('too slow', () => {
-  /** Writes a byte now and then for as long as somebody listens. */
+describe('an answer that is too slow', () => {
+  /** Writes a byte now and then while the client is connected. */
   const trickle = (socket: Socket, head: string): void => {
     socket.write(head);
     const timer = setInterval(() => socket.write('x'), 20);
@@ -223,7 +223,7 @@ describe('too slow', () => {
     ['nothing at all', () => undefined],
     ['headers in a trickle', (socket: Socket) => trickle(socket, 'HTTP/1.1 200 OK\r\nX-Slow: ')],
     ['a status and no more', (socket: Socket) => void socket.write('HTTP/1.1 200 OK\r\n')],
-  ])('is %s', async (_name, onConnection) => {
+  ])('may be %s', async (_name, onConnection) => {
     const outcome = await sendTo(onConnection, { timeLimitMs: LIMIT_MS });
     expect(outcome).toMatchObject({ outcome: 'failed', reason: 'time-limit', bodyStart: '' });
     expect(outcome.status).toBeUndefined();
@@ -234,13 +234,13 @@ describe('too slow', () => {
   it.each([
     ['with a length', 'HTTP/1.1 200 OK\r\nContent-Length: 10000\r\n\r\nbegun'],
     ['until the end of the connection', 'HTTP/1.1 200 OK\r\n\r\nbegun'],
-  ])('is a body in a trickle %s', async (_name, head) => {
+  ])('may be a body in a trickle %s', async (_name, head) => {
     const outcome = await sendTo((socket) => trickle(socket, head), { timeLimitMs: LIMIT_MS });
     expect(outcome).toMatchObject({ outcome: 'failed', reason: 'time-limit', status: 200 });
     expect(outcome.bodyStart).toMatch(/^begunx+$/);
   });
 
-  it('is a name server, a connection and a handshake that never end', async () => {
+  it('may be a name server, a connection or a handshake that never ends', async () => {
     const silent = await startRawServer(() => undefined);
     const never: Network = { ...createNetwork(), resolve: () => new Promise(() => undefined) };
     const hanging: Network = { resolve: () => Promise.resolve(PUBLIC), connect: () => new Socket() };
@@ -261,16 +261,16 @@ describe('too slow', () => {
     await silent.close();
   });
 
-  it('begins after 15 s', async () => {
+  it('is given up after 15 s', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     try {
-      const heard = Promise.withResolvers<undefined>();
-      raw = await startRawServer((socket) => socket.once('data', () => heard.resolve(undefined)));
+      const arrived = Promise.withResolvers<undefined>();
+      raw = await startRawServer((socket) => socket.once('data', () => arrived.resolve(undefined)));
       const sender = createWebhookSender({ policy, network: createNetwork(), clock });
       const outcome = sender.send({ url: raw.url, messageId: 'msg-1', body: BODY, secrets: [SECRET] });
       const seen = vi.fn();
       void outcome.then(seen);
-      await heard.promise;
+      await arrived.promise;
       await vi.advanceTimersByTimeAsync(14_999);
       expect(seen).not.toHaveBeenCalled();
       await vi.advanceTimersByTimeAsync(1);
@@ -284,7 +284,7 @@ describe('too slow', () => {
   });
 });
 
-describe('broken off', () => {
+describe('a connection that breaks', () => {
   it.each([
     ['closed before the answer', (socket: Socket) => socket.end(), 'connection-lost'],
     ['reset before the answer', (socket: Socket) => socket.resetAndDestroy(), 'connection-lost'],
@@ -302,7 +302,7 @@ describe('broken off', () => {
         socket.write('HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n'),
       'bad-answer',
     ],
-  ])('%s', async (_name, onData, reason) => {
+  ])('is reported: %s', async (_name, onData, reason) => {
     const outcome = await sendTo((socket) => socket.once('data', () => void onData(socket)));
     expect(outcome).toMatchObject({ outcome: 'failed', reason, bodyStart: '' });
     expect(outcome).toHaveProperty('detail', expect.stringMatching(/\S/));
@@ -319,7 +319,7 @@ describe('broken off', () => {
     'Connection: close\r\nTransfer-Encoding: chunked\r\n\r\n8\r\nhalf',
   ];
   it.each(ENDINGS.flatMap(([how, end]) => HEADS.map((head) => [how, head, end] as const)))(
-    '%s within the body, with what came: %j',
+    'by %s within the body is reported with what was received: %j',
     async (_how, head, end) => {
       const outcome = await sendTo((socket) => {
         socket.write(`HTTP/1.1 200 OK\r\n${head}`);
@@ -334,7 +334,7 @@ describe('broken off', () => {
     },
   );
 
-  it('nobody listens', async () => {
+  it('may have no server', async () => {
     expect(await send(await deafUrl())).toMatchObject({
       outcome: 'failed',
       reason: 'no-connection',
@@ -342,18 +342,18 @@ describe('broken off', () => {
     });
   });
 
-  it('the name leads nowhere', async () => {
+  it('may have a name without an address', async () => {
     const network = { ...createNetwork(), resolve: () => Promise.reject(new Error('ENOTFOUND')) };
     expect(await send('http://shop.example.com/', { network })).toMatchObject({ reason: 'unresolved' });
   });
 
-  it('one address of two', async () => {
+  it('to one address falls back to the other', async () => {
     receiver.answerWith((response) => response.end());
     const real = createNetwork();
     const port = Number(new URL(receiver.baseUrl).port);
     const network: Network = {
       resolve: () => Promise.resolve(PUBLIC),
-      // Nobody listens on the second address of this machine, so the first that answers is taken.
+      // The second address of this machine has no server, so the first that answers is used.
       connect: () => real.connect(['::1', '127.0.0.1'], port),
     };
     expect(await send('http://shop.example.com/', { network })).toMatchObject({ status: 200 });

@@ -1,6 +1,6 @@
 /**
- * Promise W1: what we send verifies with the package of the standard as it is; no bit of id, timestamp or body can be changed; and while a
- * secret is being replaced, receivers with the old and with the new one are both content.
+ * Promise W1: our signatures verify with the unmodified package of the standard; no bit of id, timestamp or body can be changed; and while a
+ * secret is being replaced, receivers with the old and with the new one both accept them.
  */
 import { randomBytes } from 'node:crypto';
 import { Webhook, WebhookVerificationError } from 'standardwebhooks';
@@ -37,7 +37,7 @@ function verifies(secret: string, { headers, body }: Signed): boolean {
 
 const PARTS = ['webhook-id', 'webhook-timestamp', 'body'] as const;
 
-/** The same message with one bit of one part turned over. */
+/** The same message with one bit of one part flipped. */
 function withBit(message: Signed, part: (typeof PARTS)[number], bit: number): Signed {
   const bytes = Buffer.from(part === 'body' ? message.body : Buffer.from(message.headers[part]!, 'latin1'));
   bytes[bit >> 3]! ^= 1 << (bit & 7);
@@ -62,7 +62,7 @@ describe('signatures', () => {
       receiver.answerWith((response) => response.writeHead(204).end());
       const policy = { httpsOnly: false, allowedRanges: ['127.0.0.1'] };
       const sender = createWebhookSender({ policy, network: createNetwork(), clock });
-      const deliveries = size({ ci: 200, prove: 10_000 });
+      const deliveries = size({ ci: 100, prove: 10_000 });
       try {
         for (let sent = 0; sent < deliveries; sent += 1) {
           const body = sampleBody(random.pick(WEBHOOK_EVENTS), new Date(random.below(2 ** 41)));
@@ -85,7 +85,7 @@ describe('signatures', () => {
       }
     }));
 
-  it.each(PARTS)('do not survive one changed bit of the %s, whichever', (part) => {
+  it.each(PARTS)('fail with any one changed bit of the %s', (part) => {
     const message = signed('msg-0123456789abcdef', sampleBody('esim.purchased', new Date()), [NEW]);
     expect(verifies(NEW, message)).toBe(true);
     const survivors = Array.from({ length: bitsOf(message, part) }, (_, bit) => bit).filter((bit) =>
@@ -94,10 +94,10 @@ describe('signatures', () => {
     expect(survivors).toEqual([]);
   });
 
-  it('of other messages do not survive one either', () =>
+  it('of other messages fail too', () =>
     withSeed((seed) => {
       const random = createRandom(seed);
-      for (let done = 0; done < size({ ci: 500, prove: 10_000 }); done += 1) {
+      for (let done = 0; done < size({ ci: 200, prove: 10_000 }); done += 1) {
         const message = randomMessage(random, [NEW]);
         const part = random.pick(PARTS);
         const bit = random.below(bitsOf(message, part));
@@ -105,7 +105,7 @@ describe('signatures', () => {
       }
     }));
 
-  it('do not fit a message with anything added, taken away, moved or exchanged', () => {
+  it('fail for a message with anything added, removed, moved or exchanged', () => {
     const message = signed('msg-1', '{"a":1}', [NEW]);
     const other = signed('msg-2', '{"a":2}', [NEW]);
     const altered: readonly Signed[] = [
@@ -131,7 +131,7 @@ describe('signatures', () => {
     expect(altered.map((one) => verifies(NEW, one))).toEqual(altered.map(() => false));
   });
 
-  it('are of now: the timestamp is the attempt’s, in whole seconds', () => {
+  it('use the current time: the timestamp is the attempt’s, in whole seconds', () => {
     const headers = webhookHeaders(
       { messageId: 'msg-1', body: '{}', secrets: [NEW] },
       new Date(1_795_251_600_999),
@@ -147,17 +147,17 @@ describe('signatures', () => {
 });
 
 describe('while a secret is being replaced', () => {
-  it('no delivery is rejected by a receiver with the old or the new one', () =>
+  it('receivers with the old or the new one accept every delivery', () =>
     withSeed((seed) => {
       const random = createRandom(seed);
-      for (let done = 0; done < size({ ci: 500, prove: 10_000 }); done += 1) {
+      for (let done = 0; done < size({ ci: 200, prove: 10_000 }); done += 1) {
         const message = randomMessage(random, [NEW, OLD]);
         expect(message.headers['webhook-signature']).toMatch(/^v1,\S{44} v1,\S{44}$/);
         expect([NEW, OLD, OTHER].map((secret) => verifies(secret, message))).toEqual([true, true, false]);
       }
     }));
 
-  it('changed bits are caught with both', () => {
+  it('changed bits fail with both', () => {
     const message = signed('msg-1', '{"a":1}', [NEW, OLD]);
     for (const part of PARTS)
       for (let bit = 0; bit < bitsOf(message, part); bit += 1) {

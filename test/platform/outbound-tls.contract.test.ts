@@ -1,5 +1,5 @@
 /**
- * Webhooks over https: the certificate must be of the very host that was asked for, from somebody who is trusted, or nothing is sent.
+ * Webhooks over https: the certificate must be for the requested host and from a trusted authority, or nothing is sent.
  */
 import { once } from 'node:events';
 import { createServer, type TLSSocket } from 'node:tls';
@@ -11,7 +11,7 @@ const SECRET = `whsec_${Buffer.from('a secret of tests only').toString('base64')
 const policy = { httpsOnly: true, allowedRanges: [] };
 const own = makeCertificate('shop.example.com');
 
-/** Sends to this port, whatever the URL is. */
+/** Sends to this port, whatever the URL says. */
 function sendTo(port: number, url: string, trusted?: string, timeLimitMs = 5_000) {
   const network = divertedTo(port, () => Promise.resolve(['93.184.216.34']), trusted);
   const sender = createWebhookSender({ policy, network, clock, timeLimitMs });
@@ -44,7 +44,7 @@ describe('https', () => {
     return { outcome, secured, requests };
   }
 
-  it('is spoken with the name that was asked for', async () => {
+  it('is used with the requested name', async () => {
     const { outcome, secured, requests } = await sendSecurely('https://shop.example.com/hook', own.cert);
     expect(outcome).toMatchObject({ outcome: 'answered', status: 200, bodyStart: 'ok' });
     expect(secured).toEqual(['shop.example.com']);
@@ -52,28 +52,28 @@ describe('https', () => {
   });
 
   it.each([
-    ['nobody vouches for', 'https://shop.example.com/', undefined, 'DEPTH_ZERO_SELF_SIGNED_CERT'],
+    ['is self-signed', 'https://shop.example.com/', undefined, 'DEPTH_ZERO_SELF_SIGNED_CERT'],
     [
-      'is somebody else’s',
+      'belongs to another host',
       'https://shop.example.com/',
       makeCertificate('shop.example.com').cert,
       'DEPTH_ZERO_SELF_SIGNED_CERT',
     ],
     ['is for another name', 'https://other.example.com/', own.cert, 'ERR_TLS_CERT_ALTNAME_INVALID'],
     ['is for a name and not the address', 'https://93.184.216.34/', own.cert, 'ERR_TLS_CERT_ALTNAME_INVALID'],
-  ])('takes no certificate that %s, and nothing is sent', async (_name, url, trusted, detail) => {
+  ])('refuses a certificate that %s, and nothing is sent', async (_name, url, trusted, detail) => {
     const { outcome, requests } = await sendSecurely(url, trusted);
     expect(outcome).toMatchObject({ outcome: 'failed', reason: 'tls', detail });
     expect(requests).toEqual([]);
   });
 
-  it('has the same time limit once it is secure, and leaves nothing open', async () => {
+  it('has the same time limit after the handshake, and leaves nothing open', async () => {
     const { outcome, requests } = await sendSecurely('https://shop.example.com/', own.cert, '', 300);
     expect(outcome).toMatchObject({ outcome: 'failed', reason: 'time-limit' });
     expect(requests).toEqual(['POST / HTTP/1.1']);
   });
 
-  it('is not what a plain server speaks', async () => {
+  it('fails at a plain server', async () => {
     const plain = await startRawServer((socket) =>
       socket.once('data', () => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n')),
     );

@@ -1,6 +1,6 @@
 /**
- * What stands in for the internet when things are sent to strangers: a name server, canaries that nobody may touch, a network whose every
- * connection ends at one of them, and a certificate. No packet leaves the machine; only what is closed here is left behind.
+ * Replaces the internet when webhooks go to strangers: a name server, canaries that must not be reached, a network whose every
+ * connection ends at one of them, and a certificate. No packet leaves the machine; only what is closed here stays open.
  */
 import { createSocket, type RemoteInfo } from 'node:dgram';
 import { generateKeyPairSync, sign, type KeyObject } from 'node:crypto';
@@ -11,7 +11,7 @@ export const clock = { now: () => new Date() };
 
 export interface Canary {
   readonly port: number;
-  /** Connections so far. */
+  /** The number of connections so far. */
   readonly touched: number;
   close(): Promise<void>;
 }
@@ -21,7 +21,7 @@ export async function startCanary(): Promise<Canary> {
   let touched = 0;
   const server = createServer((socket) => {
     touched += 1;
-    // Read, so that it is seen when the other side closes: a connection that is left open keeps `close` waiting.
+    // Reads, to notice when the other side closes: an open connection would block `close`.
     socket.on('error', () => undefined).resume();
     socket.end('HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n');
   });
@@ -38,15 +38,15 @@ export async function startCanary(): Promise<Canary> {
 export interface NameServer {
   /** `address:port`. */
   readonly address: string;
-  /** Names in the order they were asked for. */
+  /** Names in the order of their queries. */
   readonly asked: readonly string[];
   close(): Promise<void>;
 }
 
-/** What a name server says of a name: addresses, a name it passes on to, or undefined where there is no such name. */
+/** The answer of a name server about a name: addresses, an alias, or undefined if the name does not exist. */
 export type Zone = (name: string) => readonly string[] | undefined;
 
-/** A name server on this machine; it is silent about names that begin with `silent.` and refuses those that begin with `refused.` */
+/** A name server on this machine; it does not answer for names that begin with `silent.` and refuses those that begin with `refused.` */
 export async function startNameServer(zone: Zone): Promise<NameServer> {
   const asked: string[] = [];
   const socket = createSocket('udp4');
@@ -87,7 +87,7 @@ function answerTo(query: Buffer, name: string, zone: Zone): Buffer {
   const records: Buffer[] = [];
   let found = zone(name);
   const rcode = name.startsWith('refused.') ? RCODES.refused : found ? RCODES.fine : RCODES.noSuchName;
-  // Passed on at most eight times, so that a circle ends.
+  // Aliases are followed at most eight times, so that a circle ends.
   for (let owner = name, hops = 0; found && hops < 8; hops += 1) {
     const [next] = found;
     const isName = next !== undefined && !isIPv4(next) && !isIPv6(next);
@@ -134,11 +134,11 @@ export interface Connected {
 }
 
 export interface DivertedNetwork extends Network {
-  /** What was to be connected to. */
+  /** The requested targets. */
   readonly connected: readonly Connected[];
 }
 
-/** Names as `resolve` has them; whatever is connected to, the connection ends at this port of this machine. */
+/** Names as `resolve` has them; every connection ends at this port of this machine. */
 export function divertedTo(
   port: number,
   resolve: Network['resolve'],
@@ -161,7 +161,7 @@ export interface Certificate {
   readonly cert: string;
 }
 
-/** A self-signed certificate for one name or IPv4 address (X.509 v3, P-256), written out by hand since Node makes none. */
+/** A self-signed certificate for one name or IPv4 address (X.509 v3, P-256), encoded here since Node has no function for it. */
 export function makeCertificate(name: string): Certificate {
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const ecdsaWithSha256 = der(0x30, Buffer.from('06082a8648ce3d040302', 'hex'));
@@ -214,7 +214,7 @@ export interface RawServer {
   close(): Promise<void>;
 }
 
-/** A server that speaks whatever a test writes onto its sockets. Reads and forgets what it is sent. */
+/** A server that lets a test write to its sockets. Reads and discards what it receives. */
 export async function startRawServer(onConnection: (socket: Socket) => void): Promise<RawServer> {
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {

@@ -1,7 +1,7 @@
-/** URLs that must never be called, each with why; `%PORT%` is where a canary listens, a port that the guard lets through in these tests. */
+/** URLs that must never be called, each with the reason; `%PORT%` is where a canary listens, a port that the guard allows in these tests. */
 import type { UrlRefusal } from '../../src/platform/outbound/target.ts';
 
-/** Addresses in their plain form that are not public (IANA special-purpose registries, and clouds' own). */
+/** Addresses in plain form that are not public (IANA special-purpose registries, and clouds' own). */
 const ADDRESSES = `
   0.0.0.0 0.1.2.3 0.255.255.255 10.0.0.0 10.0.0.1 10.255.255.255 100.64.0.0 100.100.100.200 100.127.255.255
   127.0.0.0 127.0.0.1 127.1.2.3 127.255.255.255 168.63.129.16 169.254.0.0 169.254.169.254 169.254.170.2 169.254.255.255
@@ -18,7 +18,7 @@ const ADDRESSES = `
   [fe80::1] [fe80::7f00:1] [fe80::5efe:a00:1] [febf::1] [fec0::1] [feff::1] [ff00::1] [ff02::1] [ff02::fb] [ff05::2]
   [ff0e::1] [2606:4700::5efe:7f00:1] [2606:4700::200:5efe:a00:1]`;
 
-/** Addresses that parsers read, in forms that people do not write; some of them are public. */
+/** Addresses in unusual forms that parsers accept; some of them are public. */
 const SPELLINGS = `
   127.1 127.0.1 127.0.0.01 127.000.000.001 0177.0.0.1 0177.1 00177.0.0.01 017700000001 0x7f.0.0.1 0x7f.1
   0X7F.0x0.0x0.0x1 0x7f000001 0x7F000001 0x0000007f.1 2130706433 0 00 0x0 0x 0.0 1 10.1 012.1 0xa.0.0.1 167772161
@@ -31,14 +31,14 @@ const SPELLINGS = `
   [0:0:0:0:0:ffff:127.0.0.1] [0000:0000:0000:0000:0000:ffff:7f00:0001] [::ffff:0:127.0.0.1] [64:ff9b::127.0.0.1]
   [fe80:0::1] [2606:4700:4700:0::1111]`;
 
-/** Names that are of nobody's public internet, refused before anybody is asked. */
+/** Names outside the public internet, refused without a query. */
 const NAMES = `
   localhost LOCALHOST LocalHost localhost. app.localhost a.b.localhost ⓛocalhost ｌｏｃａｌｈｏｓｔ metadata intranet canary
   metadata.google.internal host.docker.internal db.internal x.local printer.LOCAL kube-dns.kube-system.svc.cluster.local
   router.home.arpa abc.onion x.alt canary.example.com. canary.example.com.. canary..example.com .example.com
   canary.example.com。 (a).example.com ${'a'.repeat(64)}.example.com ${'a.'.repeat(130)}example.com`;
 
-/** What is no URL, or one only to some parsers. */
+/** Text that is no URL, or is one only to some parsers. */
 const NO_URLS = [
   '',
   ' ',
@@ -117,7 +117,7 @@ const PORTS = `
   http://canary.example.com:6379 http://canary.example.com:8080 http://canary.example.com:65535 https://canary.example.com:8443
   https://93.184.216.34:8443 http://[2606:4700::1111]:8080 http://93.184.216.34:00022`;
 
-/** Names that somebody else's name server answers for: what it says (A and AAAA), or a name it passes on to. */
+/** Names of a foreign name server: its answer (A and AAAA), or an alias. */
 export const ZONE: Readonly<Record<string, readonly string[]>> = {
   'canary.example.com': ['93.184.216.34', '2606:4700::1111'],
   'xn--bcher-kva.example.com': ['93.184.216.34'],

@@ -1,4 +1,4 @@
-/** The arithmetic of pacing under random arrivals, and the breaker that keeps a hanging dependency from holding everybody. */
+/** The arithmetic of pacing under random arrivals, and the breaker that keeps a hanging dependency from blocking all callers. */
 import { stat } from 'node:fs/promises';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -6,7 +6,7 @@ import { createCircuitBreaker, type CircuitBreakerOptions } from '../../src/plat
 import { paceOf, takeFrom } from '../../src/platform/redis/pacer.ts';
 
 describe('slots', () => {
-  it('never give more than n in any window, never out of order, never late without need', () => {
+  it('never exceed n in any window, never come out of order, and never later than needed', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 1, max: 12 }),
@@ -43,7 +43,7 @@ describe('slots', () => {
 });
 
 describe('breaker', () => {
-  /** A breaker whose caller has a stand-in for everything that is not an answer. */
+  /** A breaker whose caller has a fallback for everything but an answer. */
   const breakerWith = (options: Partial<CircuitBreakerOptions> = {}) => {
     const breaker = createCircuitBreaker({ deadlineMs: 30, failuresToOpen: 2, openForMs: 80, ...options });
     return {
@@ -55,7 +55,7 @@ describe('breaker', () => {
   const fail = (): Promise<string> => Promise.reject(new Error('no'));
   const standIn = (): string => 'stand-in';
 
-  it('answers what the call answers, and the stand-in for one that fails, throws or hangs', async () => {
+  it('returns the call’s answer, and the fallback for a call that fails, throws or hangs', async () => {
     const breaker = breakerWith({ failuresToOpen: 100 });
     const throws = (): Promise<string> => {
       throw new Error('at once');
@@ -65,7 +65,7 @@ describe('breaker', () => {
     expect(await breaker.run(answer, standIn)).toBe('answer');
   });
 
-  it('opens after failures in a row, sends one probe at a time, and closes when one is answered', async () => {
+  it('opens after several failures in a row, sends one probe at a time, and closes when one succeeds', async () => {
     const changes: string[] = [];
     const breaker = breakerWith({ onChange: (state) => changes.push(state) });
     await breaker.run(fail, standIn);
@@ -93,14 +93,14 @@ describe('breaker', () => {
     expect(await together()).toEqual(Array<string>(10).fill('answer'));
   });
 
-  it('does not blame the call for a pause of this process', async () => {
+  it('does not count a pause of this process as a failure of the call', async () => {
     const breaker = breakerWith({ deadlineMs: 20 });
     const askAndPause = (resolve: (outcome: string) => void): void => {
       void breaker.run(() => stat(import.meta.dirname).then(() => 'answer'), standIn).then(resolve);
       const until = performance.now() + 80;
       while (performance.now() < until);
     };
-    // After immediates come timers and only then what has arrived: the deadline is seen before the answer.
+    // After immediates come timers and only then arrived data: the deadline is seen before the answer.
     const outcome = new Promise<string>((resolve) => setImmediate(() => askAndPause(resolve)));
     expect(await outcome).toBe('answer');
   });

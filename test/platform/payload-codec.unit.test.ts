@@ -1,4 +1,4 @@
-// Payloads that Temporal keeps: unreadable, unchangeable, of one world; keys can be replaced, and what was in clear stays readable.
+// Payloads stored by Temporal: unreadable, unchangeable, of one world; keys can be replaced, and payloads in clear stay readable.
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { defaultPayloadConverter, type Payload } from '@temporalio/common';
@@ -38,13 +38,13 @@ const textOf = ({ metadata = {}, data }: Payload): string =>
 const valueOf = ([payload]: Payload[]): unknown => defaultPayloadConverter.fromPayload(payload!);
 
 describe('an encrypted payload', () => {
-  it('opens as it was, metadata included', async () => {
+  it('decrypts to the original, metadata included', async () => {
     const [opened] = await codec(NEW).decode([await sealed()]);
     expect(valueOf([opened!])).toEqual(INPUT);
     expect(textOf(opened!)).toBe(textOf(clear));
   });
 
-  it('shows nothing of itself but the key’s id, and is another each time', async () => {
+  it('shows nothing but the key’s id, and differs each time', async () => {
     const [first, second] = [await sealed(), await sealed()];
     for (const word of Object.values(INPUT)) expect(textOf(first)).not.toContain(word);
     expect(Object.keys(first.metadata ?? {})).toEqual(['encoding', 'encryption-key-id']);
@@ -53,7 +53,7 @@ describe('an encrypted payload', () => {
     expect(textOf(first)).not.toBe(textOf(second));
   });
 
-  it('of one world does not open in another', async () => {
+  it('of one world cannot be decrypted in another', async () => {
     const errors: Error[] = [];
     const live = codec(NEW, [], 'simway-live', (error) => errors.push(error));
     const copied = await sealed(codec(NEW, [], 'simway-test'));
@@ -63,7 +63,7 @@ describe('an encrypted payload', () => {
     expect(errors).toHaveLength(1);
   });
 
-  it('does not open with any bit changed', async () => {
+  it('cannot be decrypted with any bit changed', async () => {
     const { metadata, data } = await sealed();
     for (let at = 0; at < data!.length; at += 1) {
       const changed = Buffer.from(data!);
@@ -79,14 +79,14 @@ describe('an encrypted payload', () => {
 });
 
 describe('a key', () => {
-  it('that was replaced opens what it sealed, and seals no more', async () => {
+  it('that was replaced decrypts what it encrypted, and encrypts no more', async () => {
     const after = codec(NEW, [OLD]);
     const old = await sealed(codec(OLD));
     expect(valueOf(await after.decode([old]))).toEqual(INPUT);
     await expect(codec(OLD).decode(await after.encode([clear]))).rejects.toBeInstanceOf(PayloadUnreadable);
   });
 
-  it('that is gone is named by its id, with the settings it is missing from, and not shown', async () => {
+  it('that is missing is named by its id, with its settings, and not shown', async () => {
     const old = await sealed(codec(OLD));
     const keyId = Buffer.from(old.metadata!['encryption-key-id']!).toString();
     for (const without of [codec(NEW), codec(undefined)]) {
@@ -101,7 +101,7 @@ describe('a key', () => {
     }
   });
 
-  it('that was taken away still opens as a previous one: encryption can be switched off', async () => {
+  it('that was removed still decrypts as a previous one: encryption can be switched off', async () => {
     const off = codec(undefined, [NEW]);
     expect(valueOf(await off.decode([await sealed()]))).toEqual(INPUT);
     expect(await off.encode([clear])).toEqual([clear]);
@@ -118,7 +118,7 @@ describe('the failure of a step', () => {
   const converterWith = (key: string | undefined) =>
     loadDataConverter(dataConverterOf({ keys: { key, previousKeys: [] }, namespace: 'simway-live' }));
 
-  it('keeps its message and its stack to those with the key', async () => {
+  it('has its message and stack only for readers with the key', async () => {
     const converter = converterWith(NEW);
     const failure = await encodeErrorToFailure(converter, new Error('NG-5GB-30D is refused'));
     expect([failure.message, failure.stackTrace]).toEqual(['Encoded failure', '']);
@@ -127,7 +127,7 @@ describe('the failure of a step', () => {
     expect(error?.message).toBe('NG-5GB-30D is refused');
   });
 
-  it('is readable while nothing is encrypted', async () => {
+  it('is readable while encryption is off', async () => {
     const failure = await encodeErrorToFailure(converterWith(undefined), new Error('NG-5GB-30D is refused'));
     expect(failure.message).toBe('NG-5GB-30D is refused');
     expect(failure.encodedAttributes).toBeFalsy();

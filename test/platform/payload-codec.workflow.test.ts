@@ -1,5 +1,5 @@
-// With the codec on: purchases run as before, Temporal's own database holds nothing of them in clear, people with the keys still read them, and a key
-// that is gone stops workflows without moving anything.
+// With encryption on, purchases run as before, Temporal's own database has none of their data in clear, readers with the keys still see it, and a missing
+// key stops workflows without moving anything.
 import { randomBytes } from 'node:crypto';
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -35,7 +35,7 @@ const { stack, harness, buyer } = await startWorkflows({
   env: { SIMWAY_TEMPORAL_CODEC_KEY: KEY, SIMWAY_TEMPORAL_UI_ORIGIN: UI },
 });
 
-/** What Temporal has stored, as bytes. */
+/** The bytes that Temporal has stored. */
 async function stored(): Promise<Buffer> {
   const file = join(folder, 'temporal', 'temporal.db');
   return Buffer.concat(await Promise.all([readFile(file), readFile(`${file}-wal`)]));
@@ -46,12 +46,12 @@ interface PayloadJson {
   readonly data?: string;
 }
 
-/** Readable by design (docs/OPERATIONS.md). */
+/** Readable on purpose (docs/OPERATIONS.md). */
 const READABLE = new Set(['searchAttributes', 'header']);
-/** What the SDK itself notes beside a step that ran in its task: its name and its times. */
+/** What the SDK records about a local step: its name and its times. */
 const SDK_NOTES = new Set(['data', 'patch-data']);
 
-/** Every payload of a history, but for what is readable by design. */
+/** Every payload of a history, except what is readable on purpose. */
 function payloadsIn(value: unknown): PayloadJson[] {
   if (typeof value !== 'object' || value === null) return [];
   if ('metadata' in value && typeof value.metadata === 'object') return [value as PayloadJson];
@@ -66,7 +66,7 @@ const isObject = (value: unknown): value is object => typeof value === 'object' 
 const encodingOf = ({ metadata }: PayloadJson): string =>
   Buffer.from(metadata['encoding'] ?? '', 'base64').toString();
 
-/** The history without what is readable by design. */
+/** The history without what is readable on purpose. */
 function hidden(history: HistoryJson): string {
   return JSON.stringify(history, (name, value: unknown) => (READABLE.has(name) ? undefined : value));
 }
@@ -94,7 +94,7 @@ async function delivered(): Promise<string> {
 }
 
 describe('a purchase', () => {
-  it('leaves nothing in clear in Temporal, and the codec endpoint gives it back', async () => {
+  it('leaves nothing in clear in Temporal, and the codec endpoint decrypts it', async () => {
     const id = await delivered();
     const history = await fetchHistory(stack, id);
     const payloads = payloadsIn(history);
@@ -119,12 +119,12 @@ describe('a purchase', () => {
     }
   });
 
-  it('nor in its database', async () => {
+  it('leaves nothing in clear in Temporal’s database', async () => {
     await delivered();
-    // What is written in clear would be found.
+    // A text in clear would be found: the control.
     await stack.temporal.workflow.start('control', {
       workflowId: 'control',
-      taskQueue: 'nobody',
+      taskQueue: 'no-worker',
       args: [{ packageCode: 'WRITTEN-IN-CLEAR' }],
       staticSummary: 'A summary in clear',
     });
@@ -155,7 +155,7 @@ describe('a purchase', () => {
     expect(without?.error).toBeDefined();
   });
 
-  it('begun in clear goes on; an answer that the caller cannot decrypt counts as none, not as a failure', async () => {
+  it('that began in clear goes on; an answer that the caller cannot decrypt counts as missing, not as a failure', async () => {
     // The harness has no key.
     const { transactionId, answer } = await harness.purchase({ account: buyer.account });
     expect(answer).toBe('no-answer-yet');
@@ -174,7 +174,7 @@ async function startWorkerWith(settings: Readonly<Record<string, string>>, write
 
 const metricsAt = async (url: string): Promise<string> => (await fetch(`${url}/metrics`)).text();
 
-it('a key that is gone stops workflows: nothing moves, the alert’s metric counts, and with the key they go on', async () => {
+it('a workflow without its key stops: nothing moves, the alert’s metric counts, and with the key it goes on', async () => {
   const { transactionId, reference } = await buyOutside(stack, buyer.account);
   await stack.stopWorker();
   const lines: string[] = [];
@@ -193,7 +193,7 @@ it('a key that is gone stops workflows: nothing moves, the alert’s metric coun
     );
     await untilStatus(stack, transactionId, 'PENDING');
     expect(await stack.supplierOrders(transactionId)).toEqual([]);
-    // Lists of what is stuck need no key.
+    // The stuck list needs no key.
     const client = connectClient({
       address: temporal.address,
       codecKeys: { key: OTHER_KEY, previousKeys: [] },

@@ -1,4 +1,4 @@
-// The files that production starts from: they hold together, name only what there is, and bring no secret of their own.
+// The files that production starts from: they are consistent, refer only to existing things, and contain no secret.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -13,13 +13,13 @@ const ours = services.filter(([, { build }]) => build !== undefined);
 const dockerfile = read('Dockerfile');
 
 const SECRET = /PASSWORD|SECRET|KEY|CODE|TOKEN|HEADERS/;
-/** Names that look like secrets and are none. */
+/** Names that look like secrets and are not. */
 const NO_SECRET: ReadonlySet<string> = new Set([
   'SIMWAY_TEST_SUPPLIER_ACCESS_CODE',
   'TEMPORAL_CODEC_ENDPOINT',
 ]);
 
-/** What nobody sets in .env, and why. */
+/** Settings that are not in .env, with the reason. */
 const DECIDED: Readonly<Record<string, string>> = {
   SIMWAY_HTTP_PORT: 'published by the file',
   SIMWAY_ADMIN_PORT: 'asked by the health check',
@@ -46,7 +46,7 @@ const settings = new Set(
     .flatMap((file) => textOf(file).match(/\b(?:SIMWAY|OTEL|TEMPORAL|REDIS|DATABASE)_[A-Z_]+\b/g) ?? []),
 );
 
-/** What the simulators read. */
+/** The names that the simulators read. */
 const ofSimulators = new Set(
   ['supplier', 'gateway'].flatMap(
     (name) => textOf(`src/sandbox/${name}/main.ts`).match(/\bSANDBOX_[A-Z_]+\b/g) ?? [],
@@ -65,7 +65,7 @@ describe('docker-compose.yml', () => {
       });
   });
 
-  it('has no default secret: each must be given, or stays empty', () => {
+  it('has no default secret: each must be set, or stays empty', () => {
     const all = read('docker-compose.yml') + read('ops/compose.watching.yml');
     const secrets = variablesOf(all).filter(({ name }) => SECRET.test(name));
     expect(secrets.length).toBeGreaterThan(8);
@@ -80,13 +80,13 @@ describe('docker-compose.yml', () => {
     expect(all).not.toMatch(/:\/\/\w+:[^$@\s]+@/);
   });
 
-  it('stops with the name of what is missing', () => {
+  it('stops with the name of a missing setting', () => {
     const { DATABASE_URL = '' } = compose.services['api']?.environment ?? {};
     expect(() => fillIn(DATABASE_URL, {})).toThrow('SIMWAY_APP_PASSWORD');
     expect(fillIn(DATABASE_URL, { SIMWAY_APP_PASSWORD: 'given' })).toContain(':given@');
   });
 
-  it('gives our services only settings that there are', () => {
+  it('gives our services only existing settings', () => {
     const unknown = ours.flatMap(([service, { environment = {} }]) =>
       Object.keys(environment)
         .filter((name) => !(service.startsWith('sandbox-') ? ofSimulators : settings).has(name))
@@ -95,7 +95,7 @@ describe('docker-compose.yml', () => {
     expect(unknown).toEqual([]);
   });
 
-  it('passes on every setting, but those that the file itself decides', () => {
+  it('passes on every setting, except those that the file itself decides', () => {
     const passed = new Set(ours.flatMap(([, { environment = {} }]) => Object.keys(environment)));
     const missing = [...settings].filter(
       (name) => !passed.has(name) && !(name in DECIDED) && !name.startsWith('SIMWAY_TEST_'),
@@ -104,7 +104,7 @@ describe('docker-compose.yml', () => {
     expect(Object.keys(DECIDED).filter((name) => passed.has(name) || !settings.has(name))).toEqual([]);
   });
 
-  it('tells of each service whether it is well, unless it is a job or nobody waits for it', () => {
+  it('has a health check for each service, unless it is a job or no service waits for it', () => {
     const jobs = new Set(
       services.flatMap(([, { depends_on = {} }]) =>
         Object.entries(depends_on)
@@ -121,7 +121,7 @@ describe('docker-compose.yml', () => {
     for (const name of jobs) expect(compose.services[name]?.restart).toMatch(/^on-failure/);
   });
 
-  it('refers to services, volumes and files that are there', () => {
+  it('refers only to existing services, volumes and files', () => {
     const missing = services.flatMap(([service, { depends_on = {}, volumes = [] }]) => [
       ...Object.keys(depends_on)
         .filter((name) => !(name in compose.services))
@@ -135,7 +135,7 @@ describe('docker-compose.yml', () => {
     expect(watched).toEqual([]);
   });
 
-  it('shows nobody but this machine a port that asks for no password', () => {
+  it('publishes ports without a password on this machine only', () => {
     const open = [...services, ...Object.entries(watching.services)].flatMap(([service, { ports = [] }]) =>
       ports
         .filter((port) => !/^(127\.0\.0\.1|\$\{SIMWAY_API_BIND:-127\.0\.0\.1\}):/.test(port))
@@ -155,7 +155,7 @@ describe('docker-compose.yml', () => {
   });
 });
 
-/** What is mounted and not there: a file that must exist, or a volume that must be named. */
+/** Mounts that are missing: a file that must exist, or a volume that must be declared. */
 function mountsOf({ volumes = [] }: Pick<ComposeService, 'volumes'>, named: object): string[] {
   return volumes
     .map((volume) => volume.split(':', 1)[0] ?? '')
@@ -183,14 +183,14 @@ describe('.env.example', () => {
     expect([...needed].filter((name) => !above.has(name))).toEqual([]);
   });
 
-  it('names nothing that no compose file reads, and holds no secret', () => {
+  it('names only what a compose file reads, and contains no secret', () => {
     const files = ['docker-compose.yml', 'ops/compose.watching.yml'];
     const known = new Set(files.flatMap((file) => variablesOf(read(file))).map(({ name }) => name));
     expect([...given.keys()].filter((name) => !known.has(name))).toEqual([]);
     expect([...given].filter(([name, value]) => SECRET.test(name) && value !== '')).toEqual([]);
   });
 
-  it('is filled in as .env, which is never committed', () => {
+  it('is copied to .env, which is never committed', () => {
     expect(read('.gitignore').split('\n')).toContain('.env');
   });
 });
@@ -200,7 +200,7 @@ describe('Dockerfile', () => {
     files.split(' '),
   ).flat();
 
-  it('copies what is there, and .dockerignore lets it through', () => {
+  it('copies only existing files, which .dockerignore lets through', () => {
     expect(copied.length).toBeGreaterThan(5);
     expect(copied.filter((file) => !pathExists(file))).toEqual([]);
     const admitted = read('.dockerignore').split('\n');
@@ -208,7 +208,7 @@ describe('Dockerfile', () => {
     expect(copied.filter((file) => !admitted.includes(`!${file.split('/', 1)[0]}`))).toEqual([]);
   });
 
-  it('runs the Node that the scripts run on, as nobody in particular', () => {
+  it('uses the Node of the scripts, as an unprivileged user', () => {
     const manifest = JSON.parse(read('package.json')) as { dependencies: Record<string, string> };
     const base = `node:${manifest.dependencies['node']}-bookworm-slim`;
     expect(dockerfile).toContain(`\nARG NODE_IMAGE=${base}\n`);
@@ -225,12 +225,12 @@ describe('Dockerfile', () => {
     expect(dockerfile).toContain('\nHEALTHCHECK ');
   });
 
-  it('installs what the lock file names, runs no script of a package, and fetches no other image', () => {
+  it('installs from the lock file, runs no script of a package, and fetches no other image', () => {
     expect(dockerfile).toContain('\nRUN npm ci --omit=dev --ignore-scripts ');
     expect(dockerfile).not.toMatch(/^# *syntax=/m);
   });
 
-  it('has more than one stage, the last without what only installs', () => {
+  it('has more than one stage, the last one without build tools', () => {
     const last = dockerfile.slice(dockerfile.lastIndexOf('\nFROM '));
     expect(last).not.toContain('npm');
     expect(last).toContain('COPY --from=');

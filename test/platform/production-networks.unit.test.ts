@@ -1,4 +1,4 @@
-// Who reaches whom in production, how much each service may take, and that no secret stands in a command. Read from the compose files, as Docker
+// Network access in production, the limits of each service, and that no command contains a secret. Read from the compose files, as Docker
 // reads them: services reach each other only over a network that both are on.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -11,7 +11,7 @@ const networks = { ...compose.networks, ...watching.networks };
 const services: Readonly<Record<string, ComposeService>> = { ...compose.services, ...watching.services };
 const names = Object.keys(services);
 
-/** Without networks of its own a service is on Docker's default one, with all others of that kind. */
+/** Without networks of its own a service is on Docker's default one, with all other such services. */
 const networksOf = (name: string): readonly string[] => services[name]?.networks ?? ['default'];
 
 function reachableFrom(name: string): string[] {
@@ -35,11 +35,11 @@ describe('the networks of docker-compose.yml', () => {
     ['postgres', ['api', 'migrate', 'temporal', 'temporal-schema', 'worker']],
     ['temporal', ['api', 'migrate', 'postgres', 'temporal-schema', 'temporal-ui', 'worker']],
     ['redis', ['api', 'worker']],
-  ])('let only those reach %s who need it', (server, clients) => {
+  ])('give access to %s only to services that need it', (server, clients) => {
     expect(names.filter((name) => reachableFrom(name).includes(server)).toSorted()).toEqual(clients);
   });
 
-  it('let the Temporal UI reach nothing but Temporal and its clients', () => {
+  it('let the Temporal UI reach Temporal and its clients only', () => {
     expect(reachableFrom('temporal-ui')).toEqual(['api', 'migrate', 'temporal', 'worker']);
   });
 
@@ -63,13 +63,13 @@ describe('the networks of docker-compose.yml', () => {
     expect(reachableFrom('sandbox-gateway')).toContain('api');
   });
 
-  it('have a way out only for those who call the internet or publish a port', () => {
+  it('have internet access only for services that call it or publish a port', () => {
     const published = names.filter((name) => services[name]?.ports !== undefined);
     expect(names.filter(hasWayOut).toSorted()).toEqual([...published, 'worker'].toSorted());
     expect(published.toSorted()).toEqual(['api', 'grafana', 'prometheus', 'sandbox-gateway', 'temporal-ui']);
   });
 
-  it('are all named by somebody, and nobody goes round them', () => {
+  it('are each used by a service, and no service bypasses them', () => {
     expect(Array.from(new Set(names.flatMap(networksOf))).toSorted()).toEqual(
       Object.keys(networks).toSorted(),
     );
@@ -78,9 +78,9 @@ describe('the networks of docker-compose.yml', () => {
 });
 
 describe('the Temporal UI', () => {
-  it('writes nothing', () => {
+  it('is read-only', () => {
     const { environment = {} } = services['temporal-ui']!;
-    // Its server refuses every request but reads and queries because of this one; the others hide what would be refused.
+    // Its server refuses every request but reads and queries because of this setting; the others hide what would be refused.
     expect(environment['TEMPORAL_DISABLE_WRITE_ACTIONS']).toBe('true');
     const actions = [
       'START_WORKFLOW',
@@ -111,7 +111,7 @@ describe('every service', () => {
     expect(security_opt).toContain('no-new-privileges:true');
   });
 
-  it.each(['API', 'worker'])('has room: the %s three times what an hour under load takes', (title) => {
+  it.each(['API', 'worker'])('the %s may use three times what an hour under load needs', (title) => {
     const row = new RegExp(`memory of the ${title}.*?\\| (\\d+) MiB`).exec(
       readFileSync(join(CHECKOUT, 'docs', 'BENCHMARKS.md'), 'utf8'),
     );
@@ -119,7 +119,7 @@ describe('every service', () => {
     expect(limit).toBeGreaterThanOrEqual(3 * Number(row?.[1]));
   });
 
-  it.each(names)('%s has no secret in its command, where every process of the machine sees it', (name) => {
+  it.each(names)('%s has no secret in its command, which every process of the machine can read', (name) => {
     const { command = [], entrypoint = [], healthcheck } = services[name]!;
     const asked = variablesOf([...command, ...entrypoint, ...(healthcheck?.test ?? [])].join('\n'));
     expect(asked.filter((variable) => /PASSWORD|SECRET|KEY|CODE|TOKEN/.test(variable.name))).toEqual([]);
@@ -130,7 +130,7 @@ describe('every service', () => {
     expect(asked).not.toContain('POSTGRES_PASSWORD');
   });
 
-  it('asks Redis with its password', () => {
+  it('uses Redis with its password', () => {
     for (const name of ['api', 'worker'])
       expect(services[name]?.environment?.['REDIS_URL']).toBe('redis://:${REDIS_PASSWORD:?}@redis:6379');
     expect(services['redis']?.environment?.['REDIS_PASSWORD']).toBe('${REDIS_PASSWORD:?}');

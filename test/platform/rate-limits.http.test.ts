@@ -1,12 +1,12 @@
-// Counting: which bucket a request falls into, and the headers on every answer that was counted (promise A8, one process).
+// Counting requests: the bucket of each request, and the headers on every counted answer (promise A8, one process).
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { openDoor, RESET_AT_MS, type Ask, type Door, type Reply } from '../support/http/door.ts';
+import { startApi, RESET_AT_MS, type Ask, type TestApi, type Reply } from '../support/http/api.ts';
 
-let door: Door;
+let api: TestApi;
 beforeEach(async () => {
-  door = await openDoor({ live: true, settings: { publicRequestsPerMinute: 3, failedAuthPerMinute: 2 } });
+  api = await startApi({ live: true, settings: { publicRequestsPerMinute: 3, failedAuthPerMinute: 2 } });
 });
-afterEach(() => door.close());
+afterEach(() => api.close());
 
 const NO_ESIM = '/api/esim/esim-ffffffffffffffffffffffffffffffff';
 
@@ -19,7 +19,7 @@ function limitsOf(reply: Reply): (string | undefined)[] {
 
 const RESET = String(RESET_AT_MS / 1000);
 
-describe('headers', () => {
+describe('rate limit headers', () => {
   const COUNTED: readonly (readonly [string, Ask, number])[] = [
     ['/api/esim/regions', { key: 'slow' }, 200],
     ['/api/wallet/balance', { key: 'slow' }, 200],
@@ -35,7 +35,7 @@ describe('headers', () => {
   test.each(COUNTED.map((one, index) => [index, ...one] as const))(
     'are on a counted answer (%i: %s)',
     async (_index, target, ask, status) => {
-      const reply = await door.ask(target, ask);
+      const reply = await api.ask(target, ask);
       expect(reply.status).toBe(status);
       expect(limitsOf(reply)).toEqual(['5', '4', RESET]);
     },
@@ -52,7 +52,7 @@ describe('headers', () => {
     ['/i/copy.js', 200],
     ['/nope', 404],
   ] as const)('are on public answers: %s', async (target, status) => {
-    const reply = await door.ask(target);
+    const reply = await api.ask(target);
     expect([reply.status, ...limitsOf(reply)]).toEqual([status, '3', '2', RESET]);
   });
 
@@ -63,21 +63,21 @@ describe('headers', () => {
     ['/nope', { rawKey: 'junk' }, 401],
     ['/api/esim/regions', { key: 'elsewhere' }, 403],
   ] as const)('are on failed authentications: %s %o', async (target, ask, status) => {
-    const reply = await door.ask(target, ask);
+    const reply = await api.ask(target, ask);
     expect([reply.status, ...limitsOf(reply)]).toEqual([status, '2', '1', RESET]);
   });
 });
 
 async function statuses(times: number, target: string, ask: Ask): Promise<number[]> {
   const found: number[] = [];
-  for (let round = 0; round < times; round += 1) found.push((await door.ask(target, ask)).status);
+  for (let round = 0; round < times; round += 1) found.push((await api.ask(target, ask)).status);
   return found;
 }
 
-test('past the limit: 429 in shape 3 with Retry-After, and nothing is asked of the application', async () => {
+test('past the limit a request gets 429 in the general shape with Retry-After, before any use case', async () => {
   expect(await statuses(5, '/api/wallet/balance', { key: 'slow' })).toEqual([200, 200, 200, 200, 200]);
-  door.shop.calls.length = 0;
-  const reply = await door.ask('/api/esim/packages?type=TOPUP', { key: 'slow' });
+  api.shop.calls.length = 0;
+  const reply = await api.ask('/api/esim/packages?type=TOPUP', { key: 'slow' });
   expect(reply.status).toBe(429);
   expect(reply.json).toEqual({
     success: false,
@@ -86,21 +86,21 @@ test('past the limit: 429 in shape 3 with Retry-After, and nothing is asked of t
   });
   expect(limitsOf(reply)).toEqual(['5', '0', RESET]);
   expect(Number(reply.headers['retry-after'])).toBeGreaterThanOrEqual(1);
-  expect(door.shop.calls).toEqual([]);
+  expect(api.shop.calls).toEqual([]);
 });
 
 test('one account has one bucket in each environment, whatever the key, path or address', async () => {
-  await door.ask('/api/wallet/balance', { key: 'ngn', from: '127.0.0.2' });
-  await door.ask('/nope', { key: 'readonly' });
-  await door.ask('/api/wallet/balance', { key: 'live/ngn' });
-  const account = door.shop.accountId();
-  expect(Object.fromEntries(door.limiter.counts)).toEqual({
+  await api.ask('/api/wallet/balance', { key: 'ngn', from: '127.0.0.2' });
+  await api.ask('/nope', { key: 'readonly' });
+  await api.ask('/api/wallet/balance', { key: 'live/ngn' });
+  const account = api.shop.accountId();
+  expect(Object.fromEntries(api.limiter.counts)).toEqual({
     [`account:test:${account}`]: 2,
     [`account:live:${account}`]: 1,
   });
 });
 
-test('without a key each address has its own bucket; a key uses none of it', async () => {
+test('without a key each address has its own bucket, and a key does not use it', async () => {
   expect(await statuses(4, '/api/settings/exchange-rate', {})).toEqual([200, 200, 200, 429]);
   expect(await statuses(1, '/api/settings/exchange-rate', { from: '127.0.0.2' })).toEqual([200]);
   expect(await statuses(1, '/api/settings/exchange-rate', { key: 'ngn' })).toEqual([200]);
@@ -114,7 +114,7 @@ test('failed authentications are limited by address, and a good key from there s
   expect(await statuses(1, '/api/esim/regions', { rawKey: 'junk', from: '127.0.0.3' })).toEqual([401]);
 });
 
-test("a key used from a wrong address uses up the caller's bucket, never its owner's", async () => {
+test("a key used from a wrong address uses the caller's bucket, never its owner's", async () => {
   expect(await statuses(3, '/api/esim/regions', { key: 'elsewhere' })).toEqual([403, 403, 429]);
-  expect([...door.limiter.counts.keys()]).toEqual(['failed-auth:127.0.0.1']);
+  expect([...api.limiter.counts.keys()]).toEqual(['failed-auth:127.0.0.1']);
 });

@@ -1,4 +1,4 @@
-/** A Redis of its own that is stopped, killed, made read-only and brought back: nothing hangs, nothing throws, limits go on. */
+/** A separate Redis that is stopped, killed, made read-only and restarted: nothing hangs, nothing throws, and limits keep working. */
 import { rm } from 'node:fs/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createRedis, type RedisConnection } from '../../src/platform/redis/connection.ts';
@@ -8,7 +8,7 @@ import type { RunningRedis } from '../../src/dev/redis.ts';
 import { startTestRedis } from '../support/services.ts';
 import { makeTestFolder } from '../support/test-folder.ts';
 
-/** No call may take longer for Redis' sake. */
+/** The most time that Redis may add to a call. */
 const MOST_MS = 250;
 let folder: string;
 let server: RunningRedis;
@@ -58,7 +58,7 @@ async function timed<T>(times: number[], call: () => Promise<T>): Promise<T> {
   return value;
 }
 
-/** Whether counting goes through Redis again: a count made there directly shows in the verdict. */
+/** Whether counting uses Redis again: a count made there directly shows in the verdict. */
 async function countsInRedis({ limiter, keyPrefix }: ReturnType<typeof parts>): Promise<boolean> {
   const bucket = `again-${(made += 1)}`;
   await limiter.consume(bucket, 10);
@@ -94,7 +94,7 @@ const outages: [string, { begin: () => Promise<void>; end: () => Promise<void> }
 ];
 
 describe.each(outages)('when Redis %s', (_name, outage) => {
-  it('limits go on in this process, quickly, and are shared again afterwards', async () => {
+  it('limits keep working in this process, quickly, and are shared again afterwards', async () => {
     const made = parts();
     expect(await countsInRedis(made)).toBe(true);
     await outage.begin();
@@ -105,7 +105,7 @@ describe.each(outages)('when Redis %s', (_name, outage) => {
       expect(verdicts.filter((verdict) => verdict.allowed)).toHaveLength(40);
       expect(verdicts.at(-1)).toMatchObject({ allowed: false, limit: 40, remaining: 0 });
       expect(Math.max(...times)).toBeLessThan(MOST_MS);
-      // Not every call pays: two found out, the rest went straight on.
+      // Not every call waits: two noticed the outage, the others did not try.
       expect(times.filter((time) => time > 50).length).toBeLessThanOrEqual(3);
     } finally {
       await outage.end();
@@ -129,7 +129,7 @@ describe.each(outages)('when Redis %s', (_name, outage) => {
     await expect.poll(() => redis.client.status, { timeout: 8000 }).toBe('ready');
   });
 
-  it('paces fall back to the share of this process', async () => {
+  it('paces use the share of this process', async () => {
     const { pacer } = parts();
     await outage.begin();
     try {
@@ -145,8 +145,8 @@ describe.each(outages)('when Redis %s', (_name, outage) => {
   });
 });
 
-describe('a Redis that was never there', () => {
-  it('costs nothing and says so once', async () => {
+describe('a Redis that never existed', () => {
+  it('costs no time and is reported once', async () => {
     const said: string[] = [];
     const absent = createRedis({
       url: 'redis://:hidden@127.0.0.1:1',
@@ -168,7 +168,7 @@ describe('a Redis that was never there', () => {
   });
 });
 
-it('an outage is told when it begins and when it ends', async () => {
+it('an outage is reported when it begins and when it ends', async () => {
   await server.kill();
   await server.start();
   await expect.poll(() => redis.client.status, { timeout: 8000 }).toBe('ready');

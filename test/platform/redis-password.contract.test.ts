@@ -1,4 +1,4 @@
-/** A Redis that wants a password: everything that we use of it works with the right one, and says so with a wrong one and goes on without it. */
+/** A Redis with a password: everything that we use of it works with the right one; with a wrong one the error is reported and the service works without Redis. */
 import { rm } from 'node:fs/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { Redis } from 'ioredis';
@@ -18,7 +18,7 @@ beforeAll(async () => {
   folder = await makeTestFolder();
   server = await startTestRedis(folder);
   admin = new Redis(server.url);
-  // One user with what we need and no more: no other key, no administration.
+  // One user with the permissions we need and no others: no other key, no administration.
   await admin.call(
     'acl',
     'setuser',
@@ -84,10 +84,10 @@ describe.each([
 
 describe.each([
   ['a wrong password', ':wrong-guess@', 'WRONGPASS'],
-  ['an unknown user', `nobody:wrong-guess@`, 'WRONGPASS'],
+  ['an unknown user', `unknown:wrong-guess@`, 'WRONGPASS'],
   ['no password', '', 'NOAUTH'],
 ])('with %s', (_name, userInfo, problem) => {
-  it('readiness and one log line say why, limits and paces go on in the process', async () => {
+  it('readiness and one log line say why, and limits and paces work in the process', async () => {
     const { check, rateLimiter, supplierPacers } = services(userInfo);
     const { ok, detail } = await until(check, (one) => one.detail?.includes(problem) === true, {
       what: problem,

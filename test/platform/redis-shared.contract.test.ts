@@ -1,4 +1,4 @@
-/** Limits and paces that several processes share through a real Redis, exactly (promise A8, small). */
+/** Limits and paces that several processes share exactly, through a real Redis (promise A8, small). */
 import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
@@ -44,11 +44,11 @@ async function inProcesses(args: readonly string[]): Promise<CounterReport[]> {
 }
 
 describe('four processes', () => {
-  it('let exactly the limit pass of three times the limit', async () => {
+  it('allow exactly the limit out of three times the limit', async () => {
     const reports = await inProcesses(['--prefix', prefixes('a8'), '--limit', '300', '--requests', '225']);
     expect(reports.reduce((sum, report) => sum + report.allowed, 0)).toBe(300);
     expect(reports.reduce((sum, report) => sum + report.refused, 0)).toBe(600);
-    // Nobody was left out: they ran side by side.
+    // Each process had its part: they ran in parallel.
     expect(reports.filter((report) => report.allowed > 0).length).toBeGreaterThan(1);
   });
 
@@ -59,7 +59,7 @@ describe('four processes', () => {
     // Any nine calls take more than a second; a tenth is left for timers of a busy machine.
     const spans = times.slice(8).map((time, i) => time - times[i]!);
     expect(Math.min(...spans)).toBeGreaterThan(900);
-    // And nobody waits for nothing: 24 calls are three windows, the last of which is open at its start.
+    // And no call waits without need: 24 calls are three windows, the last of which is open at its start.
     expect(times.at(-1)! - times[0]!).toBeLessThan(3500);
   });
 });
@@ -96,7 +96,7 @@ describe.each(limiters)('limiter %s', (name, create) => {
     }
   });
 
-  it('keeps buckets apart, and takes a new limit in the middle of a window', async () => {
+  it('keeps buckets separate, and applies a new limit in the middle of a window', async () => {
     const limiter = create();
     const bucket = `${name} changes`;
     expect((await limiter.consume(bucket, 1)).allowed).toBe(true);
@@ -122,7 +122,7 @@ const pacers: [string, (rate: number) => Pacer][] = [
 ];
 
 describe.each(pacers)('pacer %s', (_name, create) => {
-  it('gives a burst at once, then one slot a window, in order', async () => {
+  it('allows a burst at once, then one slot a window, in order', async () => {
     const pacer = create(4);
     const startedAt = performance.now();
     const times = await Promise.all(
@@ -136,7 +136,7 @@ describe.each(pacers)('pacer %s', (_name, create) => {
     expect(Math.max(...times)).toBeLessThan(2000);
   });
 
-  it('says no at once when no slot comes in time, and that costs none', async () => {
+  it('refuses at once when no slot comes in time, without using one', async () => {
     const pacer = create(2);
     expect(await pacer.takeSlot(0)).toBe(true);
     expect(await pacer.takeSlot(0)).toBe(true);
@@ -147,24 +147,24 @@ describe.each(pacers)('pacer %s', (_name, create) => {
     expect(performance.now() - startedAt).toBeLessThan(1500);
   });
 
-  it('knows paces slower than one a second', async () => {
+  it('supports paces slower than one a second', async () => {
     const pacer = create(0.5);
     expect(await pacer.takeSlot(0)).toBe(true);
     expect(await pacer.takeSlot(1500)).toBe(false);
   });
 });
 
-describe('pacers', () => {
-  it('without a limit never wait', async () => {
+describe('a pacer', () => {
+  it('without a limit never waits', async () => {
     const pacer = createUnlimitedPacer();
     for (let i = 0; i < 100; i += 1) expect(await pacer.takeSlot(0)).toBe(true);
   });
 
-  it.each([0, -1, Number.NaN, Number.POSITIVE_INFINITY])('refuse a pace of %s', (requestsPerSecond) => {
+  it.each([0, -1, Number.NaN, Number.POSITIVE_INFINITY])('refuses a pace of %s', (requestsPerSecond) => {
     expect(() => createInProcessPacer({ requestsPerSecond })).toThrow(RangeError);
   });
 
-  it("through Redis forget slots that lie ahead because Redis' clock jumped back", async () => {
+  it("through Redis drops slots that are far ahead because Redis' clock went back", async () => {
     const key = prefixes('clock-jump');
     const inAnHour = Date.now() + 3_600_000;
     await redis.client.rpush(key, ...Array<number>(2).fill(inAnHour));
@@ -173,7 +173,7 @@ describe('pacers', () => {
     expect(await pacer.takeSlot(0)).toBe(true);
   });
 
-  it('through Redis leave nothing behind', async () => {
+  it('through Redis leaves nothing behind', async () => {
     const key = prefixes('expires');
     const withoutRedis = { takeSlot: () => Promise.resolve(false) };
     await createRedisPacer({ redis, key, requestsPerSecond: 2, withoutRedis }).takeSlot(0);

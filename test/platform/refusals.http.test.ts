@@ -1,13 +1,13 @@
-// Every refusal in its documented shape: which body, which status, which code, which exact words.
+// Every refusal in its documented shape: body, status, code and exact words.
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { openDoor, type Ask, type Door } from '../support/http/door.ts';
+import { startApi, type Ask, type TestApi } from '../support/http/api.ts';
 import { baseError, topUpError, generalError, unauthorised } from '../support/http/error-bodies.ts';
 
-let door: Door;
+let api: TestApi;
 beforeEach(async () => {
-  door = await openDoor();
+  api = await startApi();
 });
-afterEach(() => door.close());
+afterEach(() => api.close());
 
 const BASE = { packageCode: 'NG-5GB-30D', paymentMethod: 'WALLET', packageType: 'BASE' };
 const TOPUP = { packageCode: 'TOPUP_NG-1GB-7D', paymentMethod: 'WALLET', packageType: 'TOPUP' };
@@ -71,7 +71,7 @@ const CASES: readonly Case[] = [
     body: topUpError(404, 'PACKAGE_NOT_FOUND', 'Package not found'),
   },
   {
-    why: 'package details in a currency nobody quotes',
+    why: 'package details in an unsupported currency',
     target: '/api/esim/packages/NG-5GB-30D?currency=XTS',
     ask: {},
     status: 400,
@@ -207,7 +207,7 @@ const CASES: readonly Case[] = [
     body: unauthorised('UNAUTHORIZED', NO_KEY),
   },
   {
-    why: 'wallet, a key that is none',
+    why: 'wallet, an invalid key',
     target: '/api/wallet/balance',
     ask: { rawKey: 'nonsense' },
     status: 401,
@@ -265,36 +265,36 @@ const CASES: readonly Case[] = [
 ];
 
 test.each(CASES.map((one) => [one.why, one] as const))('%s', async (_why, { target, ask, status, body }) => {
-  const reply = await door.ask(target, ask);
+  const reply = await api.ask(target, ask);
   expect(reply.json).toEqual(body);
   expect(reply.status).toBe(status);
   expect(reply.headers['content-type']).toBe('application/json; charset=utf-8');
 });
 
 test('405 names the methods in Allow, on HEAD too', async () => {
-  const reply = await door.ask('/api/esim/buy', { key: 'ngn', method: 'HEAD' });
+  const reply = await api.ask('/api/esim/buy', { key: 'ngn', method: 'HEAD' });
   expect([reply.status, reply.headers['allow'], reply.text]).toEqual([405, 'POST, OPTIONS', '']);
 });
 
-test("someone else's eSIM: 403 on reading, 404 with the documented message on topping up", async () => {
-  await door.ask('/api/esim/buy', { key: 'usd', body: BASE });
+test("another account's eSIM gets 403 on reading, and 404 with the documented message on topping up", async () => {
+  await api.ask('/api/esim/buy', { key: 'usd', body: BASE });
   const esimId = 'esim-00000000000000000000000000000001';
-  const read = await door.ask(`/api/esim/${esimId}`, { key: 'ngn' });
+  const read = await api.ask(`/api/esim/${esimId}`, { key: 'ngn' });
   expect([read.status, read.json]).toEqual([
     403,
     baseError('NOT_YOUR_ESIM', 'This eSIM belongs to another account', 'the eSIM order is not yours'),
   ]);
-  const topUp = await door.ask('/api/esim/buy', { key: 'ngn', body: { ...TOPUP, esimId } });
+  const topUp = await api.ask('/api/esim/buy', { key: 'ngn', body: { ...TOPUP, esimId } });
   expect([topUp.status, topUp.json]).toEqual([
     404,
     topUpError(404, 'ESIM_NOT_FOUND', 'eSIM not found or does not belong to your account'),
   ]);
 });
 
-test('a wallet that is too small: 400 in both shapes', async () => {
-  await door.ask('/api/esim/buy', { key: 'ngn', body: BASE });
-  await door.shop.setBalance(1n);
-  const base = await door.ask('/api/esim/buy', { key: 'ngn', body: BASE });
+test('too low a balance gets 400 in both shapes', async () => {
+  await api.ask('/api/esim/buy', { key: 'ngn', body: BASE });
+  await api.shop.setBalance(1n);
+  const base = await api.ask('/api/esim/buy', { key: 'ngn', body: BASE });
   expect([base.status, base.json]).toEqual([
     400,
     baseError(
@@ -304,7 +304,7 @@ test('a wallet that is too small: 400 in both shapes', async () => {
     ),
   ]);
   const esimId = 'esim-00000000000000000000000000000001';
-  const topUp = await door.ask('/api/esim/buy', { key: 'ngn', body: { ...TOPUP, esimId } });
+  const topUp = await api.ask('/api/esim/buy', { key: 'ngn', body: { ...TOPUP, esimId } });
   expect([topUp.status, topUp.json]).toEqual([
     400,
     topUpError(400, 'INSUFFICIENT_BALANCE', 'Insufficient wallet balance'),
@@ -312,13 +312,13 @@ test('a wallet that is too small: 400 in both shapes', async () => {
 });
 
 test('impossible ids never reach a use case', async () => {
-  await door.ask('/api/esim/x', { key: 'ngn' });
-  await door.ask('/api/esim/transactions/x', { key: 'ngn' });
-  await door.ask('/api/esim/packages/%00');
-  await door.ask('/api/esim/buy', { key: 'ngn', body: { ...TOPUP, esimId: 'x' } });
+  await api.ask('/api/esim/x', { key: 'ngn' });
+  await api.ask('/api/esim/transactions/x', { key: 'ngn' });
+  await api.ask('/api/esim/packages/%00');
+  await api.ask('/api/esim/buy', { key: 'ngn', body: { ...TOPUP, esimId: 'x' } });
   for (const name of ['transactionId', 'gatewayReference', 'trackingReference'])
-    await door.ask('/api/esim/confirm-payment', { key: 'ngn', body: { [name]: 'txn-1' } });
-  await door.ask('/pay/return?reference=x');
-  await door.ask('/pay/status?trxref=txn-%00');
-  expect(door.shop.calls).toEqual([]);
+    await api.ask('/api/esim/confirm-payment', { key: 'ngn', body: { [name]: 'txn-1' } });
+  await api.ask('/pay/return?reference=x');
+  await api.ask('/pay/status?trxref=txn-%00');
+  expect(api.shop.calls).toEqual([]);
 });

@@ -1,22 +1,22 @@
-// Promise D4: a request id on every answer, the caller's own when it is well formed, and the same one in the log.
+// Promise D4: a request id on every answer, the caller's own when it is valid, and the same one in the log.
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { openDoor, type Ask, type Door } from '../support/http/door.ts';
+import { startApi, type Ask, type TestApi } from '../support/http/api.ts';
 
-let door: Door;
+let api: TestApi;
 beforeAll(async () => {
-  door = await openDoor({ settings: { publicRequestsPerMinute: 1_000 } });
+  api = await startApi({ settings: { publicRequestsPerMinute: 1_000 } });
 });
-afterAll(() => door.close());
+afterAll(() => api.close());
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 
 test.each(['a', 'A1._-', 'order-42', '0'.repeat(128), 'f47ac10b-58cc-4372-a567-0e02b2c3d479'])(
-  '"%s" is taken',
+  'the request id "%s" is accepted',
   async (id) => {
-    const reply = await door.ask('/api/settings/exchange-rate', { headers: { 'x-request-id': id } });
+    const reply = await api.ask('/api/settings/exchange-rate', { headers: { 'x-request-id': id } });
     expect(reply.headers['x-request-id']).toBe(id);
     await expect
-      .poll(() => door.logLines.filter((line) => line.includes(`"requestId":"${id}"`)).length)
+      .poll(() => api.logLines.filter((line) => line.includes(`"requestId":"${id}"`)).length)
       .toBe(1);
   },
 );
@@ -29,8 +29,8 @@ test.each([
   ['markup', '<script>'],
   ['not ASCII', 'caf\u00e9'],
   ['two of them', ['a', 'b']],
-])('%s is replaced', async (_why, id) => {
-  const reply = await door.ask('/api/settings/exchange-rate', { headers: { 'x-request-id': id } });
+])('a request id that is %s is replaced', async (_why, id) => {
+  const reply = await api.ask('/api/settings/exchange-rate', { headers: { 'x-request-id': id } });
   expect(reply.headers['x-request-id']).toMatch(UUID);
 });
 
@@ -50,27 +50,27 @@ const EVERYWHERE: readonly (readonly [string, Ask, number])[] = [
   ['/api/openapi.json', {}, 200],
 ];
 
-test.each(EVERYWHERE)('is on the answer of %s %o', async (target, ask, status) => {
-  const reply = await door.ask(target, { ...ask, headers: { 'x-request-id': 'everywhere' } });
+test.each(EVERYWHERE)('the request id is on the answer of %s %o', async (target, ask, status) => {
+  const reply = await api.ask(target, { ...ask, headers: { 'x-request-id': 'everywhere' } });
   expect([reply.status, reply.headers['x-request-id']]).toEqual([status, 'everywhere']);
 });
 
-test('and without one in the request a fresh one each time', async () => {
+test('a request without an id gets a new one each time', async () => {
   const ids = await Promise.all(
-    Array.from({ length: 20 }, async () => (await door.ask('/nope')).headers['x-request-id']),
+    Array.from({ length: 20 }, async () => (await api.ask('/nope')).headers['x-request-id']),
   );
   expect(new Set(ids).size).toBe(20);
 });
 
-test('the application gets the id with a purchase', async () => {
-  const { test: world } = door.shop.useCases.worlds;
+test('a purchase receives the request’s id', async () => {
+  const { test: world } = api.shop.useCases.worlds;
   const original = world.buy.bind(world);
-  let heard = '';
+  let received = '';
   world.buy = (principal, command, context) => {
-    heard = context.requestId;
+    received = context.requestId;
     return original(principal, command, context);
   };
   const body = { packageCode: 'NG-5GB-30D', paymentMethod: 'WALLET', packageType: 'BASE' };
-  await door.ask('/api/esim/buy', { key: 'ngn', body, headers: { 'x-request-id': 'purchase-7' } });
-  expect(heard).toBe('purchase-7');
+  await api.ask('/api/esim/buy', { key: 'ngn', body, headers: { 'x-request-id': 'purchase-7' } });
+  expect(received).toBe('purchase-7');
 });

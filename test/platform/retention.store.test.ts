@@ -1,4 +1,4 @@
-/** What the hourly sweep forgets: old gateway events and exchange rates, in batches, and none that somebody may still need. */
+/** What the hourly sweep deletes: old gateway events and exchange rates, in batches, and none that may still be needed. */
 import { sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { ActivityDeps } from '../../activities/index.ts';
@@ -83,7 +83,7 @@ const ratesLeft = async (): Promise<string[]> =>
     (row) => row.source,
   );
 
-it('supplier events are forgotten 30 days after the supplier was asked, those of strangers after a day', async () => {
+it('supplier events are deleted 30 days after the check they caused, those of strangers after a day', async () => {
   const given: [string, boolean, number, number | null][] = [
     ['asked 31 days ago', false, 31, 31],
     ['asked 29 days ago', false, 40, 29],
@@ -114,13 +114,13 @@ it('supplier events are forgotten 30 days after the supplier was asked, those of
 });
 
 describe('gateway events', () => {
-  it('are forgotten 90 days after they were applied, unless a person is still to look at them', async () => {
+  it('are deleted 90 days after they were applied, unless a person still has to check them', async () => {
     await event('applied 91 days ago', { appliedAt: daysAgo(91), note: 'looked at' });
     await event('applied 89 days ago', { appliedAt: daysAgo(89), note: 'looked at' });
     await event('never applied', {});
-    await event('about nobody, not dismissed', { appliedAt: daysAgo(300), note: UNMATCHED_EVENT });
-    await event('about nobody, dismissed', { appliedAt: daysAgo(300), note: UNMATCHED_EVENT });
-    await event('about nobody, and no money', {
+    await event('unmatched, not dismissed', { appliedAt: daysAgo(300), note: UNMATCHED_EVENT });
+    await event('unmatched, dismissed', { appliedAt: daysAgo(300), note: UNMATCHED_EVENT });
+    await event('unmatched, and no money', {
       about: 'other',
       appliedAt: daysAgo(300),
       note: UNMATCHED_EVENT,
@@ -128,22 +128,18 @@ describe('gateway events', () => {
     const { id } = await books.owner
       .selectFrom('gateway_events')
       .select('id')
-      .where('event_key', '=', 'about nobody, dismissed')
+      .where('event_key', '=', 'unmatched, dismissed')
       .executeTakeFirstOrThrow();
     await dismissEvent(books.world, id, { by: 'ada', reason: 'a test' });
     expect(await sweep()).toBe(
       '0 keys, 0 refusals, 0 events, 3 gateway events, 0 supplier events, 0 rates, 0 quotes and 0 addresses of travellers forgotten',
     );
-    expect(await eventsLeft()).toEqual([
-      'about nobody, not dismissed',
-      'applied 89 days ago',
-      'never applied',
-    ]);
+    expect(await eventsLeft()).toEqual(['applied 89 days ago', 'never applied', 'unmatched, not dismissed']);
   });
 });
 
 describe('exchange rates', () => {
-  it('are forgotten after 90 days, unless an order refers to them, a person confirmed them, or nothing better came since', async () => {
+  it('are deleted after 90 days, unless an order refers to them, a person confirmed them, or no better one came since', async () => {
     await rate('old', { days: 91 });
     const sold = await rate('sold at', { days: 300 });
     await rate('confirmed', { days: 200, confirmedBy: 'ada' });
@@ -175,7 +171,7 @@ describe('exchange rates', () => {
   });
 });
 
-it('refusals without another row are kept longer than what they refuse may be opened', async () => {
+it('refusals without another row are kept longer than their purchase may be opened', async () => {
   const refusedAt = (days: number) => ({
     transaction_id: `txn-refused-${days}`,
     reason: 'INSUFFICIENT_BALANCE',
@@ -218,7 +214,7 @@ describe('a batch', () => {
   });
 });
 
-it('with 50,000 purchases in the table, finds those that refer to a rate by an index', async () => {
+it('with 50,000 purchases in the table, the sweep finds those that refer to a rate by an index', async () => {
   const at = sql`timestamptz '2026-05-01'`;
   await sql`
     insert into purchases (transaction_id, account_id, package_type, payment_method, status, package_code, package_name, volume_bytes, duration,

@@ -1,4 +1,4 @@
-/** How long rows are kept, in the days that docs/API.md and docs/OPERATIONS.md promise. */
+/** How long rows are kept, in the days that docs/API.md and docs/CAPACITY.md promise. */
 import { expect, it } from 'vitest';
 import { KEEP_NOTICES_MS } from '../../src/webhooks/notice-rules.ts';
 import {

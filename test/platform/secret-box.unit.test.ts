@@ -7,26 +7,26 @@ const [OLD, NEW] = ['0123456789abcdef'.repeat(4), randomBytes(32).toString('hex'
 const SECRET = `whsec_${'made-up-for-tests'.repeat(2)}`;
 const box = createSecretBox({ key: NEW, previousKeys: [] });
 
-describe('a sealed secret', () => {
-  it('opens for its owner as it was', () => {
+describe('an encrypted secret', () => {
+  it('decrypts for its owner to the original', () => {
     for (const plain of [SECRET, '', 'ünïcode ✓'.repeat(100)])
       expect(box.open(box.seal(plain, 'ep-1'), 'ep-1')).toBe(plain);
   });
 
-  it('shows nothing of itself, and is another each time', () => {
+  it('shows nothing of the secret, and differs each time', () => {
     const [first, second] = [box.seal(SECRET, 'ep-1'), box.seal(SECRET, 'ep-1')];
     expect(first.equals(second)).toBe(false);
     expect(first.toString('latin1')).not.toContain(SECRET.slice(6, 14));
     expect(first.toString('base64')).not.toContain(SECRET.slice(6, 14));
   });
 
-  it('opens for nobody else', () => {
+  it('decrypts for no other owner', () => {
     expect(() => box.open(box.seal(SECRET, 'ep-1'), 'ep-2')).toThrow(
       'the seal of the secret of ep-2 is broken',
     );
   });
 
-  it('does not open with any bit changed, or cut short, and no error says the secret', () => {
+  it('does not decrypt with any bit changed, or cut short, and no error shows the secret', () => {
     const sealed = box.seal(SECRET, 'ep-1');
     for (let bit = 0; bit < sealed.length * 8; bit += 1) {
       const changed = Buffer.from(sealed);
@@ -42,7 +42,7 @@ describe('a replaced key', () => {
   const before = createSecretBox({ key: OLD, previousKeys: [] });
   const after = createSecretBox({ key: NEW, previousKeys: [OLD] });
 
-  it('opens what it sealed, and seals no more', () => {
+  it('decrypts what it encrypted, and encrypts no more', () => {
     const sealed = before.seal(SECRET, 'ep-1');
     expect(after.open(sealed, 'ep-1')).toBe(SECRET);
     expect(after.isCurrent(sealed)).toBe(false);
@@ -52,12 +52,12 @@ describe('a replaced key', () => {
     );
   });
 
-  it('that was thrown away opens nothing', () => {
+  it('that was thrown away decrypts nothing', () => {
     expect(() => box.open(before.seal(SECRET, 'ep-1'), 'ep-1')).toThrow('sealed with a key that is not here');
   });
 });
 
-it('takes no key but 64 hexadecimal digits', () => {
+it('a key must have 64 hexadecimal digits', () => {
   for (const key of ['', 'ab', 'g'.repeat(64), '0'.repeat(63), '0'.repeat(65)])
     expect(() => createSecretBox({ key, previousKeys: [] })).toThrow(TypeError);
 });

@@ -1,27 +1,27 @@
-// The socket's side: slow and broken clients, memory under large posts, and an orderly stop.
+// The server's sockets: slow and broken clients, memory under large posts, and an orderly stop.
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { Agent, request as httpRequest } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, test } from 'vitest';
-import { openDoor, type Door } from '../support/http/door.ts';
-import type { ToParent } from '../support/http/door-process.ts';
+import { startApi, type TestApi } from '../support/http/api.ts';
+import type { ToParent } from '../support/http/api-process.ts';
 import { keyOf } from '../support/http/shop.ts';
 
-const opened: Door[] = [];
-async function open(options: Parameters<typeof openDoor>[0] = {}): Promise<Door> {
-  const door = await openDoor(options);
-  opened.push(door);
-  return door;
+const opened: TestApi[] = [];
+async function open(options: Parameters<typeof startApi>[0] = {}): Promise<TestApi> {
+  const api = await startApi(options);
+  opened.push(api);
+  return api;
 }
 afterEach(async () => {
-  await Promise.all(opened.splice(0).map((door) => door.close()));
+  await Promise.all(opened.splice(0).map((api) => api.close()));
 });
 
 const UUID = /X-Request-Id: [0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}\r\n/i;
 
-describe('what is no request gets an answer in the documented form, with a request id', () => {
+describe('an invalid request gets an answer in the documented form, with a request id', () => {
   test.each([
     ['words', 'hello\r\n\r\n', 400, 'VALIDATION_ERROR'],
     ['TLS', Buffer.from('16030100c0010000bc0303', 'hex'), 400, 'VALIDATION_ERROR'],
@@ -36,7 +36,7 @@ describe('what is no request gets an answer in the documented form, with a reque
       'VALIDATION_ERROR',
     ],
     [
-      'a length that is none',
+      'an invalid length',
       'POST /api/esim/buy HTTP/1.1\r\nContent-Length: -1\r\n\r\n',
       400,
       'VALIDATION_ERROR',
@@ -55,25 +55,25 @@ describe('what is no request gets an answer in the documented form, with a reque
     ],
     ['a path that is too long', `GET /${'x'.repeat(20_000)} HTTP/1.1\r\n\r\n`, 431, 'HEADERS_TOO_LARGE'],
   ])('%s', async (_why, bytes, status, code) => {
-    const door = await open();
-    const heard = await door.raw(bytes);
-    expect(heard).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
-    expect(heard).toMatch(UUID);
-    const body = JSON.parse(heard.slice(heard.indexOf('\r\n\r\n') + 4)) as unknown;
+    const api = await open();
+    const received = await api.raw(bytes);
+    expect(received).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
+    expect(received).toMatch(UUID);
+    const body = JSON.parse(received.slice(received.indexOf('\r\n\r\n') + 4)) as unknown;
     expect(body).toMatchObject({ success: false, error: { code }, statusCode: status });
   });
 
   test('a bad chunk in a body ends the request without a 500', async () => {
-    const door = await open();
-    const heard = await door.raw(
+    const api = await open();
+    const received = await api.raw(
       `POST /api/esim/buy HTTP/1.1\r\nX-API-Key: ${keyOf('test', 'ngn')}\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n`,
     );
-    expect(heard).toMatch(/^HTTP\/1\.1 400 /);
-    expect(door.logLines.some((line) => line.includes('"status":500'))).toBe(false);
+    expect(received).toMatch(/^HTTP\/1\.1 400 /);
+    expect(api.logLines.some((line) => line.includes('"status":500'))).toBe(false);
   });
 });
 
-describe('unusual but well-formed requests', () => {
+describe('unusual but valid requests', () => {
   const get = (line: string, headers = ''): string => `${line}\r\n${headers}Connection: close\r\n\r\n`;
   test.each([
     ['no Host', get('GET /api/settings/exchange-rate HTTP/1.1'), 200],
@@ -89,30 +89,30 @@ describe('unusual but well-formed requests', () => {
     ['a fragment', get('GET /api/settings/exchange-rate#x HTTP/1.1', 'Host: x\r\n'), 404],
     ['an upgrade', get('GET /api/settings/exchange-rate HTTP/1.1', 'Host: x\r\nUpgrade: websocket\r\n'), 200],
     [
-      'an expectation nobody knows',
+      'an unknown expectation',
       get('GET /api/settings/exchange-rate HTTP/1.1', 'Host: x\r\nExpect: tea\r\n'),
       200,
     ],
-  ])('%s', async (_why, bytes, status) => {
-    const door = await open();
-    const heard = await door.raw(bytes);
-    expect(heard).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
-    expect(heard.toLowerCase()).toContain('x-request-id: ');
+  ])('get the right status: %s', async (_why, bytes, status) => {
+    const api = await open();
+    const received = await api.raw(bytes);
+    expect(received).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
+    expect(received.toLowerCase()).toContain('x-request-id: ');
   });
 
   const continued = (length: number): string =>
     `POST /api/esim/buy HTTP/1.1\r\nX-API-Key: ${keyOf('test', 'ngn')}\r\nContent-Type: application/json\r\nExpect: 100-continue\r\nContent-Length: ${length}\r\nConnection: close\r\n\r\n`;
 
-  test('100-continue: a body of allowed size is asked for', async () => {
-    const door = await open();
-    expect(await door.raw(continued(2), (heard) => heard.includes('100 Continue'))).toMatch(
+  test('with 100-continue and an allowed size get the go-ahead', async () => {
+    const api = await open();
+    expect(await api.raw(continued(2), (received) => received.includes('100 Continue'))).toMatch(
       /^HTTP\/1\.1 100 /,
     );
   });
 
-  test('100-continue: a body that is too large is not', async () => {
-    const door = await open();
-    expect(await door.raw(continued(70_000), (heard) => heard.includes('TOO_LARGE'))).toMatch(
+  test('with 100-continue and a body that is too large do not', async () => {
+    const api = await open();
+    expect(await api.raw(continued(70_000), (received) => received.includes('TOO_LARGE'))).toMatch(
       /^HTTP\/1\.1 413 /,
     );
   });
@@ -122,17 +122,21 @@ describe('slow clients (promise A5, small)', () => {
   const slow = { headersTimeoutMs: 300, requestTimeoutMs: 300, connectionsCheckIntervalMs: 50 };
   const LONGEST_MS = 2_000;
 
-  async function heldFor(door: Door, bytes: string, drip: string): Promise<{ ms: number; heard: string }> {
+  async function heldFor(
+    api: TestApi,
+    bytes: string,
+    drip: string,
+  ): Promise<{ ms: number; received: string }> {
     const startedAt = performance.now();
-    const socket = connect(door.server.port, '127.0.0.1');
-    let heard = '';
-    socket.setEncoding('latin1').on('data', (chunk: string) => (heard += chunk));
+    const socket = connect(api.server.port, '127.0.0.1');
+    let received = '';
+    socket.setEncoding('latin1').on('data', (chunk: string) => (received += chunk));
     socket.on('error', () => undefined);
     socket.write(bytes);
     const dripping = setInterval(() => socket.write(drip), 20);
     await once(socket, 'close');
     clearInterval(dripping);
-    return { ms: performance.now() - startedAt, heard };
+    return { ms: performance.now() - startedAt, received };
   }
 
   test.each([
@@ -143,23 +147,23 @@ describe('slow clients (promise A5, small)', () => {
       ' ',
     ],
   ])('slow %s are cut off with 408', async (_why, bytes, drip) => {
-    const door = await open({ server: slow });
-    const { ms, heard } = await heldFor(door, bytes, drip);
+    const api = await open({ server: slow });
+    const { ms, received } = await heldFor(api, bytes, drip);
     expect(ms).toBeLessThan(LONGEST_MS);
-    expect(heard).toMatch(/^HTTP\/1\.1 408 /);
-    expect(heard).toContain('REQUEST_TIMEOUT');
+    expect(received).toMatch(/^HTTP\/1\.1 408 /);
+    expect(received).toContain('REQUEST_TIMEOUT');
   });
 
-  test('a socket that never says anything is closed', async () => {
-    const door = await open({ server: slow });
-    expect((await heldFor(door, '', '')).ms).toBeLessThan(LONGEST_MS);
+  test('a silent socket is closed', async () => {
+    const api = await open({ server: slow });
+    expect((await heldFor(api, '', '')).ms).toBeLessThan(LONGEST_MS);
   });
 
-  test('slow ones do not keep others waiting', async () => {
-    const door = await open({ server: { ...slow, headersTimeoutMs: 5_000, requestTimeoutMs: 5_000 } });
-    const sockets = Array.from({ length: 200 }, () => connect(door.server.port, '127.0.0.1'));
+  test('slow clients do not delay others', async () => {
+    const api = await open({ server: { ...slow, headersTimeoutMs: 5_000, requestTimeoutMs: 5_000 } });
+    const sockets = Array.from({ length: 200 }, () => connect(api.server.port, '127.0.0.1'));
     for (const socket of sockets) socket.on('error', () => undefined).write('GET / HTTP/1.1\r\na: ');
-    expect((await door.ask('/api/settings/exchange-rate')).status).toBe(200);
+    expect((await api.ask('/api/settings/exchange-rate')).status).toBe(200);
     for (const socket of sockets) socket.destroy();
   });
 });
@@ -168,7 +172,7 @@ test(
   'large posts in parallel are refused without filling memory (promise A6, small)',
   { timeout: 60_000 },
   async () => {
-    const child = fork(fileURLToPath(new URL('../support/http/door-process.ts', import.meta.url)), {
+    const child = fork(fileURLToPath(new URL('../support/http/api-process.ts', import.meta.url)), {
       stdio: 'inherit',
     });
     try {
@@ -183,10 +187,10 @@ test(
       const megabyte = Buffer.alloc(1_000_000, 0x20);
       const post = (chunks: number): Promise<string> =>
         new Promise((resolve) => {
-          let heard = '';
+          let received = '';
           const socket: Socket = connect(port, '127.0.0.1');
-          socket.setEncoding('latin1').on('data', (text: string) => (heard += text));
-          socket.on('error', () => undefined).on('close', () => resolve(heard));
+          socket.setEncoding('latin1').on('data', (text: string) => (received += text));
+          socket.on('error', () => undefined).on('close', () => resolve(received));
           socket.write(
             `POST /api/esim/buy HTTP/1.1\r\nX-API-Key: ${keyOf('test', 'ngn')}\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n`,
           );
@@ -213,8 +217,8 @@ test(
 );
 
 describe('stopping', () => {
-  function holdBuy(door: Door): { release: () => void; started: Promise<void> } {
-    const { test: world } = door.shop.useCases.worlds;
+  function holdBuy(api: TestApi): { release: () => void; started: Promise<void> } {
+    const { test: world } = api.shop.useCases.worlds;
     const original = world.buy.bind(world);
     const gate = Promise.withResolvers<undefined>();
     const started = Promise.withResolvers<undefined>();
@@ -227,17 +231,17 @@ describe('stopping', () => {
   }
   const BODY = { packageCode: 'NG-5GB-30D', paymentMethod: 'WALLET', packageType: 'BASE' };
 
-  test('requests under way are finished, new connections refused, idle ones closed', async () => {
-    const door = await open();
-    const idle = connect(door.server.port, '127.0.0.1').on('error', () => undefined);
+  test('finishes requests in progress, refuses new connections and closes idle ones', async () => {
+    const api = await open();
+    const idle = connect(api.server.port, '127.0.0.1').on('error', () => undefined);
     await once(idle, 'connect');
-    const held = holdBuy(door);
-    const answer = door.ask('/api/esim/buy', { key: 'ngn', body: BODY });
+    const held = holdBuy(api);
+    const answer = api.ask('/api/esim/buy', { key: 'ngn', body: BODY });
     await held.started;
     let stopped = false;
     const startedAt = performance.now();
-    const stopping = door.server.stop(10_000).then(() => (stopped = true));
-    await expect(door.ask('/api/settings/exchange-rate')).rejects.toMatchObject({ code: 'ECONNREFUSED' });
+    const stopping = api.server.stop(10_000).then(() => (stopped = true));
+    await expect(api.ask('/api/settings/exchange-rate')).rejects.toMatchObject({ code: 'ECONNREFUSED' });
     expect(stopped).toBe(false);
     held.release();
     const reply = await answer;
@@ -247,16 +251,16 @@ describe('stopping', () => {
     idle.destroy();
   });
 
-  test('a kept-alive connection is closed after its answer, not before', async () => {
-    const door = await open();
+  test('closes a kept-alive connection after its answer, not before', async () => {
+    const api = await open();
     const agent = new Agent({ keepAlive: true });
-    const held = holdBuy(door);
+    const held = holdBuy(api);
     const reply = new Promise<number | undefined>((resolve, reject) => {
       const payload = JSON.stringify(BODY);
       const request = httpRequest(
         {
           agent,
-          port: door.server.port,
+          port: api.server.port,
           host: '127.0.0.1',
           method: 'POST',
           path: '/api/esim/buy',
@@ -271,18 +275,18 @@ describe('stopping', () => {
       request.end(payload);
     });
     await held.started;
-    const stopping = door.server.stop(10_000);
+    const stopping = api.server.stop(10_000);
     held.release();
     expect(await reply).toBe(201);
     await stopping;
     agent.destroy();
   });
 
-  test('a caller who leaves while a purchase runs stops nothing, and is no error of ours', async () => {
-    const door = await open();
-    const held = holdBuy(door);
+  test('does not stop a purchase whose caller has left, which is no error of ours', async () => {
+    const api = await open();
+    const held = holdBuy(api);
     const payload = JSON.stringify(BODY);
-    const socket = connect(door.server.port, '127.0.0.1');
+    const socket = connect(api.server.port, '127.0.0.1');
     socket.write(
       `POST /api/esim/buy HTTP/1.1\r\nX-API-Key: ${keyOf('test', 'ngn')}\r\nContent-Type: application/json\r\nIdempotency-Key: left\r\nContent-Length: ${payload.length}\r\n\r\n${payload}`,
     );
@@ -290,35 +294,35 @@ describe('stopping', () => {
     socket.destroy();
     await once(socket, 'close');
     held.release();
-    await expect.poll(() => door.logLines.some((line) => line.includes('"route"'))).toBe(true);
-    const again = await door.ask('/api/esim/buy', {
+    await expect.poll(() => api.logLines.some((line) => line.includes('"route"'))).toBe(true);
+    const again = await api.ask('/api/esim/buy', {
       key: 'ngn',
       body: BODY,
       headers: { 'idempotency-key': 'left' },
     });
     expect([again.status, again.headers['idempotent-replayed']]).toEqual([201, 'true']);
-    expect(await door.shop.purchases()).toBe(1);
-    expect(door.logLines.join('')).not.toContain('"level":"error"');
+    expect(await api.shop.purchases()).toBe(1);
+    expect(api.logLines.join('')).not.toContain('"level":"error"');
   });
 
-  test('at the deadline what is left is cut', async () => {
-    const door = await open();
-    const held = holdBuy(door);
-    const answer = door.ask('/api/esim/buy', { key: 'ngn', body: BODY });
+  test('cuts what is left at the deadline', async () => {
+    const api = await open();
+    const held = holdBuy(api);
+    const answer = api.ask('/api/esim/buy', { key: 'ngn', body: BODY });
     const failed = expect(answer).rejects.toMatchObject({ code: 'ECONNRESET' });
     await held.started;
     const startedAt = performance.now();
-    await door.server.stop(200);
+    await api.server.stop(200);
     expect(performance.now() - startedAt).toBeLessThan(2_000);
     await failed;
     held.release();
   });
 
-  test('stopping twice is stopping once; a taken port is an error', async () => {
-    const door = await open();
-    await expect(openDoor({ server: { port: door.server.port } })).rejects.toMatchObject({
+  test('works when called twice; starting on a taken port is an error', async () => {
+    const api = await open();
+    await expect(startApi({ server: { port: api.server.port } })).rejects.toMatchObject({
       code: 'EADDRINUSE',
     });
-    await Promise.all([door.server.stop(500), door.server.stop(500)]);
+    await Promise.all([api.server.stop(500), api.server.stop(500)]);
   });
 });

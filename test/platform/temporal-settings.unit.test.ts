@@ -1,4 +1,4 @@
-// How Temporal is reached, from the settings: nothing leaves this machine in clear unless somebody said so, and what is wrong is named.
+// The settings for Temporal: nothing leaves this machine in clear unless that is allowed explicitly, and mistakes are named.
 import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -59,7 +59,7 @@ function problemOf(given: Given, readSettings: (env: Given) => unknown = read): 
 }
 
 describe('plaintext', () => {
-  it.each(['127.0.0.1:7233', '127.8.9.1:7233', 'localhost:7233'])('needs no word for %s', (address) => {
+  it.each(['127.0.0.1:7233', '127.8.9.1:7233', 'localhost:7233'])('needs no permission for %s', (address) => {
     expect(read({ TEMPORAL_ADDRESS: address }).tls).toBeUndefined();
   });
 
@@ -95,7 +95,7 @@ describe('plaintext', () => {
     ['SIMWAY_TEMPORAL_TLS_SERVER_NAME', 'temporal.example'],
     ['SIMWAY_TEMPORAL_API_KEY', 'a-key-of-temporal'],
     ['SIMWAY_TEMPORAL_API_KEY_FILE', apiKeyFile],
-  ])('does not go with %s', (name, value) => {
+  ])('cannot be combined with %s', (name, value) => {
     expect(problemOf({ SIMWAY_TEMPORAL_TLS: 'off', [name]: value })).toContain(name);
   });
 });
@@ -116,7 +116,7 @@ describe('TLS', () => {
     expect(apiKey).toBeUndefined();
   });
 
-  it('is on, with the system’s authorities, where it is said or an API key needs it', () => {
+  it('is on, with the system’s authorities, when set or when an API key needs it', () => {
     expect(read({ SIMWAY_TEMPORAL_TLS: 'on' }).tls).toEqual({});
     expect(read({ TEMPORAL_ADDRESS: '127.0.0.1:7233', SIMWAY_TEMPORAL_TLS: 'on' }).tls).toEqual({});
     for (const [name, value] of [
@@ -163,7 +163,7 @@ describe('the keys that encrypt payloads', () => {
   });
 
   it.each(['SIMWAY_TEMPORAL_CODEC_KEY', 'SIMWAY_TEMPORAL_CODEC_PREVIOUS_KEYS'])(
-    'a wrong %s is named, and not shown',
+    'are named when wrong, and not shown: %s',
     (name) => {
       const problem = problemOf({ TEMPORAL_ADDRESS: '127.0.0.1:7233', [name]: 'sesame' });
       expect(problem).toContain(name);
@@ -172,7 +172,7 @@ describe('the keys that encrypt payloads', () => {
     },
   );
 
-  it('the UI that may decrypt is an origin', () => {
+  it('may be used by the UI at one origin', () => {
     const origin = (value: string) =>
       readConfig({ ...NEEDED, SIMWAY_TEMPORAL_TLS: 'off', SIMWAY_TEMPORAL_UI_ORIGIN: value }).config
         .temporalUiOrigin;

@@ -1,4 +1,4 @@
-// A Temporal that asks for client certificates: all of Simway reaches it with them, and nothing of it is let in, or goes out in clear, without.
+// A Temporal that requires client certificates: all of Simway reaches it with them, and without them gets no access and sends nothing in clear.
 import { writeFile } from 'node:fs/promises';
 import { createSecureServer } from 'node:http2';
 import type { AddressInfo } from 'node:net';
@@ -97,10 +97,10 @@ describe.each([
   });
 });
 
-it('an API key is sent with every call of Temporal’s services, to a server of the name that is set', async () => {
+it('an API key is sent with every call of Temporal’s services, to a server of the configured name', async () => {
   const { key, cert } = makeCertificate('temporal.internal');
   const seen: (string | undefined)[] = [];
-  // Refuses every call, once it has noted the key.
+  // Refuses every call after recording the key.
   const server = createSecureServer({ cert, key: key.export({ type: 'pkcs8', format: 'pem' }) });
   server.on('stream', (stream, { ':path': path, authorization }) => {
     if (path?.startsWith('/temporal.')) seen.push(authorization);

@@ -1,15 +1,15 @@
-// Whatever the application refuses, on whatever route: right status, right body, and nothing told that is not for the caller.
+// Every refusal by the application, on every route: right status, right body, and nothing that is not for the caller.
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { DomainError, ERROR_CODES, type ErrorCode } from '../../src/domain/errors.ts';
 import { STATUS_OF } from '../../src/platform/http/errors.ts';
-import { openDoor, type Door } from '../support/http/door.ts';
+import { startApi, type TestApi } from '../support/http/api.ts';
 import { baseError, unauthorised } from '../support/http/error-bodies.ts';
 
-let door: Door;
+let api: TestApi;
 beforeEach(async () => {
-  door = await openDoor();
+  api = await startApi();
 });
-afterEach(() => door.close());
+afterEach(() => api.close());
 
 const BASE = { packageCode: 'NG-5GB-30D', paymentMethod: 'WALLET', packageType: 'BASE' };
 const TOPUP = { packageCode: 'TOPUP_NG-1GB-7D', paymentMethod: 'WALLET', packageType: 'TOPUP' };
@@ -35,24 +35,27 @@ const ROUTES = [
   [`/api/webhooks/messages/msg-${'f'.repeat(32)}/resend`, { method: 'POST' }, 'general'],
 ] as const;
 
-test.each(ERROR_CODES)('%s goes out with its status, in the route shape or the general one', async (code) => {
-  for (const [target, ask, shape] of ROUTES) {
-    door.shop.failNext = new DomainError(code, 'words', { details: 'more words' });
-    const { status, json } = await door.ask(target, { ...ask, key: 'ngn' });
-    const shown = shape === 'top-up' && code === 'NOT_YOUR_ESIM' ? 'ESIM_NOT_FOUND' : code;
-    expect(status).toBe(STATUS_OF[shown]);
-    if (status === 401) expect(json).toEqual(unauthorised(shown, 'words'));
-    else if (GENERAL.has(code) || shape === 'general')
-      expect(json).toMatchObject({ success: false, error: { code: shown }, statusCode: status });
-    else if (shape === 'base') expect(json).toEqual(baseError(shown, 'words', 'more words'));
-    else expect(json).toMatchObject({ success: false, statusCode: status, code: shown });
-  }
-});
+test.each(ERROR_CODES)(
+  '%s is answered with its status, in the route shape or the general one',
+  async (code) => {
+    for (const [target, ask, shape] of ROUTES) {
+      api.shop.failNext = new DomainError(code, 'words', { details: 'more words' });
+      const { status, json } = await api.ask(target, { ...ask, key: 'ngn' });
+      const shown = shape === 'top-up' && code === 'NOT_YOUR_ESIM' ? 'ESIM_NOT_FOUND' : code;
+      expect(status).toBe(STATUS_OF[shown]);
+      if (status === 401) expect(json).toEqual(unauthorised(shown, 'words'));
+      else if (GENERAL.has(code) || shape === 'general')
+        expect(json).toMatchObject({ success: false, error: { code: shown }, statusCode: status });
+      else if (shape === 'base') expect(json).toEqual(baseError(shown, 'words', 'more words'));
+      else expect(json).toMatchObject({ success: false, statusCode: status, code: shown });
+    }
+  },
+);
 
-test('an unknown error is masked, logged with the request id, and tells nothing', async () => {
+test('an unknown error is hidden, logged with the request id, and reveals nothing', async () => {
   for (const [target, ask, shape] of ROUTES) {
-    door.shop.failNext = new TypeError('secret plan at 10.1.2.3');
-    const reply = await door.ask(target, {
+    api.shop.failNext = new TypeError('secret plan at 10.1.2.3');
+    const reply = await api.ask(target, {
       ...ask,
       key: 'ngn',
       headers: { 'x-request-id': `masked-${shape}` },
@@ -60,9 +63,9 @@ test('an unknown error is masked, logged with the request id, and tells nothing'
     expect(reply.status).toBe(500);
     expect(reply.text).toContain('INTERNAL_ERROR');
     expect(reply.text).not.toContain('secret plan');
-    const line = door.logLines.find((one) => one.includes(`masked-${shape}`) && one.includes('secret plan'));
+    const line = api.logLines.find((one) => one.includes(`masked-${shape}`) && one.includes('secret plan'));
     expect(line).toContain('"level":"error"');
-    door.logLines.length = 0;
+    api.logLines.length = 0;
   }
 });
 
@@ -73,12 +76,12 @@ test.each([
   ['TOO_MANY_UNPAID_PAYMENTS', undefined, '60'],
   ['IDEMPOTENCY_KEY_IN_USE', undefined, '1'],
   ['INSUFFICIENT_BALANCE', undefined, undefined],
-] as const)('%s with %s s says Retry-After %s', async (code, retryAfterSeconds, expected) => {
-  door.shop.failNext = new DomainError(
+] as const)('%s with %s s has Retry-After %s', async (code, retryAfterSeconds, expected) => {
+  api.shop.failNext = new DomainError(
     code,
     'words',
     retryAfterSeconds === undefined ? {} : { retryAfterSeconds },
   );
-  const reply = await door.ask('/api/wallet/balance', { key: 'ngn' });
+  const reply = await api.ask('/api/wallet/balance', { key: 'ngn' });
   expect(reply.headers['retry-after']).toBe(expected);
 });

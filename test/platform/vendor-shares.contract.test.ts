@@ -1,6 +1,6 @@
 /**
- * The parts of a vendor's allowance as a process gets them: with Redis, without any, and with one that is away. A flood of one kind of work, or of one
- * account, never takes what belongs to others, and nobody goes over the whole.
+ * A process's parts of a vendor's rate limit: with Redis, without any, and with one that is down. A flood of one kind of work, or of one
+ * account, never uses what belongs to others, and the total never exceeds the limit.
  */
 import { afterEach, describe, expect, inject, it } from 'vitest';
 import { randomBytes } from 'node:crypto';
@@ -12,12 +12,12 @@ import { createLogger } from '../../src/platform/telemetry/logger.ts';
 let services: RedisServices | undefined;
 afterEach(() => services?.close());
 
-/** A call that has to wait for another's slot waits for longer. */
+/** A call that must wait for another's slot waits longer. */
 const WINDOW_MS = 1_000;
 
 const NO_REDIS = 'redis://127.0.0.1:1';
 
-/** What a process that sells in the live world is made of; `redisUrl` undefined: none is configured. */
+/** The services of a process that sells in the live world; `redisUrl` undefined: none is configured. */
 function processWith(redisUrl: string | undefined) {
   const { config, secrets } = readConfig({
     DATABASE_URL: 'postgres://127.0.0.1/none',
@@ -35,16 +35,26 @@ function processWith(redisUrl: string | undefined) {
   return { live: config.worlds.live!, services };
 }
 
-/** When each of many calls that come at once got its slot, in milliseconds; refused ones are left out. */
-async function slots(pacer: Pacer, calls: number, withinMs: number): Promise<number[]> {
+/** Many concurrent calls: `hasBegun` once one of them has its slot; `slots` when each got its own, in milliseconds, without refused ones. */
+function flood(
+  pacer: Pacer,
+  calls: number,
+  withinMs: number,
+): { readonly hasBegun: Promise<unknown>; readonly slots: Promise<number[]> } {
   const startedAt = performance.now();
-  const times = await Promise.all(
-    Array.from({ length: calls }, async () =>
-      (await pacer.takeSlot(withinMs)) ? performance.now() - startedAt : undefined,
-    ),
+  const takes = Array.from({ length: calls }, async () =>
+    (await pacer.takeSlot(withinMs)) ? performance.now() - startedAt : undefined,
   );
-  return times.filter((time) => time !== undefined).toSorted((a, b) => a - b);
+  return {
+    hasBegun: Promise.race(takes),
+    slots: Promise.all(takes).then((times) =>
+      times.filter((time) => time !== undefined).toSorted((a, b) => a - b),
+    ),
+  };
 }
+
+const slots = (pacer: Pacer, calls: number, withinMs: number): Promise<number[]> =>
+  flood(pacer, calls, withinMs).slots;
 
 const within = (times: readonly number[], ms: number): number => times.filter((time) => time < ms).length;
 
@@ -56,56 +66,57 @@ describe.each([
   ['with Redis', () => inject('redisUrl')],
   ['without Redis', () => undefined],
 ])("the supplier's 8 requests a second, %s", (name, redisUrl) => {
-  it('a flood of reads takes two of them and a flood of schedules one, and orders have six at once', async () => {
+  it('leave six to orders at once, with two for a flood of reads and one for a flood of schedules', async () => {
     const { live, services: shared } = processWith(redisUrl());
     if (name === 'with Redis') await untilReady(shared);
     const { orders, reads, background } = shared.supplierPacers(live);
-    // Schedules are patient, so they hold their places first.
-    const scheduled = slots(background, 20, 2_500);
-    const read = slots(reads, 200, 2_500);
-    // The flood is there before the orders are.
-    await new Promise((resolve) => setTimeout(resolve, 300));
+    // Schedules wait long, so they take their slots first.
+    const scheduled = flood(background, 20, 2_500);
+    const read = flood(reads, 200, 2_500);
+    await Promise.all([scheduled.hasBegun, read.hasBegun]);
     const ordered = await slots(orders, 6, 5_000);
     expect(ordered).toHaveLength(6);
     expect(ordered.at(-1)).toBeLessThan(WINDOW_MS);
-    expect(within(await read, 1_050)).toBeLessThanOrEqual(2);
-    expect(within(await scheduled, 1_050)).toBeLessThanOrEqual(1);
+    const [readAt, scheduledAt] = await Promise.all([read.slots, scheduled.slots]);
+    expect(within(readAt, 1_050)).toBeLessThanOrEqual(2);
+    expect(within(scheduledAt, 1_050)).toBeLessThanOrEqual(1);
     // Three windows begin within the wait.
-    expect((await read).length + (await scheduled).length).toBeLessThanOrEqual(3 * 2);
-    expect((await scheduled).length).toBeLessThanOrEqual(3);
+    expect(readAt.length + scheduledAt.length).toBeLessThanOrEqual(3 * 2);
+    expect(scheduledAt.length).toBeLessThanOrEqual(3);
   });
 
-  it("a flood of operators' checks takes one of those of reads, and orders have six at once", async () => {
+  it("leave six to orders at once, when a flood of operators' checks uses one of the reads' slots", async () => {
     const { live, services: shared } = processWith(redisUrl());
     if (name === 'with Redis') await untilReady(shared);
     const { orders, reads, checks } = shared.supplierPacers(live);
-    const checked = slots(checks, 50, 2_500);
+    const checked = flood(checks, 50, 2_500);
     // As long as a reader waits.
-    const read = slots(reads, 200, 800);
-    await new Promise((resolve) => setTimeout(resolve, 300));
+    const read = flood(reads, 200, 800);
+    await Promise.all([checked.hasBegun, read.hasBegun]);
     const ordered = await slots(orders, 6, 5_000);
     expect(ordered).toHaveLength(6);
     expect(ordered.at(-1)).toBeLessThan(WINDOW_MS);
-    expect(within(await checked, 1_050)).toBeLessThanOrEqual(1);
-    expect([2, 3]).toContain((await checked).length);
-    expect((await read).length + (await checked).length).toBeLessThanOrEqual(3 * 2);
+    const [readAt, checkedAt] = await Promise.all([read.slots, checked.slots]);
+    expect(within(checkedAt, 1_050)).toBeLessThanOrEqual(1);
+    expect([2, 3]).toContain(checkedAt.length);
+    expect(readAt.length + checkedAt.length).toBeLessThanOrEqual(3 * 2);
   });
 
-  it('a process that stops gives up its background work, and its orders go on', async () => {
+  it('stay available to orders in a process that stops its background work', async () => {
     const { live, services: shared } = processWith(redisUrl());
     if (name === 'with Redis') await untilReady(shared);
     const { orders, background } = shared.supplierPacers(live);
     const startedAt = performance.now();
-    const waiting = slots(background, 20, 30_000);
-    await new Promise((resolve) => setTimeout(resolve, 300));
+    const waiting = flood(background, 20, 30_000);
+    await waiting.hasBegun;
     shared.endBackground();
-    expect((await waiting).length).toBeLessThanOrEqual(1);
+    expect((await waiting.slots).length).toBeLessThanOrEqual(1);
     expect(performance.now() - startedAt).toBeLessThan(WINDOW_MS);
     expect(await background.takeSlot(5_000)).toBe(false);
     expect(await slots(orders, 6, 5_000)).toHaveLength(6);
   });
 
-  it('orders take what others leave: all eight while nobody reads', async () => {
+  it('are all available to orders while no reads come', async () => {
     const { live, services: shared } = processWith(redisUrl());
     if (name === 'with Redis') await untilReady(shared);
     const ordered = await slots(shared.supplierPacers(live).orders, 9, 5_000);
@@ -114,24 +125,24 @@ describe.each([
   });
 });
 
-it("while Redis is away, a process has two of the supplier's requests a second, and reads leave them to orders", async () => {
+it('while Redis is down, a process gets two of the supplier’s requests a second, and reads leave them to orders', async () => {
   const { live, services: shared } = processWith(NO_REDIS);
   const { orders, reads } = shared.supplierPacers(live);
-  const read = slots(reads, 100, 1_800);
-  await new Promise((resolve) => setTimeout(resolve, 300));
+  const read = flood(reads, 100, 1_800);
+  await read.hasBegun;
   const ordered = await slots(orders, 3, 3_000);
-  // One a second and more is left beside the one read in two seconds.
+  // At least one a second is left next to one read in two seconds.
   expect(ordered).toHaveLength(3);
   expect(within(ordered, 300)).toBe(1);
   expect(ordered.at(-1)).toBeLessThan(2_500);
-  expect(await read).toHaveLength(1);
+  expect(await read.slots).toHaveLength(1);
 });
 
 describe.each([
   ['with Redis', () => inject('redisUrl')],
   ['without Redis', () => undefined],
 ])("the gateway's 30 requests a second, %s", (name, redisUrl) => {
-  it("one account's pile takes a quarter of them, and another's request waits for none of it", async () => {
+  it("give one account a quarter, and another account's request waits for none of it", async () => {
     const { live, services: shared } = processWith(redisUrl());
     if (name === 'with Redis') await untilReady(shared);
     const { account, all } = shared.gatewayPacers(live);
@@ -144,7 +155,7 @@ describe.each([
     expect((await pile).length).toBeLessThanOrEqual(3 * 7);
   });
 
-  it('many accounts together keep to the whole', async () => {
+  it('are shared by many accounts, which never exceed the total', async () => {
     const { live, services: shared } = processWith(redisUrl());
     if (name === 'with Redis') await untilReady(shared);
     const { account } = shared.gatewayPacers(live);

@@ -1,4 +1,4 @@
-/** What Temporal says of workflows, on a real one: which are gone, by its own word even where its index is behind, and which belong to a purchase. */
+/** The state of workflows in a real Temporal: which are gone, even if its index lags, and which belong to a purchase. */
 import { randomUUID } from 'node:crypto';
 import { TypedSearchAttributes } from '@temporalio/common';
 import { afterAll, describe, expect, inject, it } from 'vitest';
@@ -29,11 +29,11 @@ afterAll(async () => {
 
 const newId = (): string => `txn-${randomUUID()}`;
 
-/** Open for ever: nobody polls this queue. */
+/** Open forever: no worker polls this queue. */
 async function start(workflowId: string, type = PURCHASE_WORKFLOW, about = workflowId): Promise<string> {
   await workflow.start(type, {
     workflowId,
-    taskQueue: 'nobody',
+    taskQueue: 'no-worker',
     typedSearchAttributes: new TypedSearchAttributes([
       { key: TRANSACTION_ID, value: about },
       { key: NEEDS_ATTENTION, value: true },
@@ -48,29 +48,29 @@ const startMany = (count: number): Promise<string[]> =>
   Promise.all(Array.from({ length: count }, () => start(newId())));
 
 describe('findUncarried', () => {
-  // A few are asked one by one; of many it is read first which are open.
-  it.each([3, 80])('names what is gone or was never there, among %i that are open', async (open) => {
+  // A few are described individually; for many, the open ones are listed first.
+  it.each([3, 80])('names workflows that are gone or never existed, among %i open ones', async (open) => {
     const ids = await startMany(open);
     const funding = await start(newId(), FUND_WALLET_WORKFLOW);
     const gone = await start(newId());
     await workflow.getHandle(gone).terminate('a test');
     const never = newId();
-    // The index that a long list is compared with may still call a workflow open that has just been terminated.
+    // The index used for a long list may still call a workflow open that has just been terminated.
     const found = await until(
       () => states.findUncarried([...ids, funding, gone, never]),
       (uncarried) => uncarried.has(gone),
-      { what: 'the index knows what is gone' },
+      { what: 'the index lists them as closed' },
     );
     expect(found).toEqual(new Set([gone, never]));
   });
 
-  it('does not take another workflow of the purchase for its own', async () => {
+  it('does not confuse another workflow of the purchase with the purchase’s own', async () => {
     const id = newId();
     await start(`after-${id}`, AFTER_CLOSING_WORKFLOW, id);
     expect(await states.findUncarried([id])).toEqual(new Set([id]));
   });
 
-  it('says that nobody could be asked where Temporal is away', async () => {
+  it('reports that Temporal could not be reached', async () => {
     const away = connectClient({ address: `127.0.0.1:${await freePort()}`, namespace: TEST_NAMESPACES[0] });
     const asked = createWorkflowStates(away).findUncarried([newId()]);
     await expect(asked).rejects.toBeInstanceOf(EngineUnavailable);
@@ -79,7 +79,7 @@ describe('findUncarried', () => {
 });
 
 describe('ofTransaction', () => {
-  it('tells each workflow of a purchase, the newest first, and its own at once', async () => {
+  it('lists each workflow of a purchase, the newest first, and its own at once', async () => {
     const id = await start(newId());
     expect(await states.ofTransaction(id)).toMatchObject([
       {
@@ -104,7 +104,7 @@ describe('ofTransaction', () => {
     ]);
   });
 
-  it('takes a quote for no part of a question', async () => {
+  it('escapes a quote in the query', async () => {
     expect(await states.ofTransaction(`none' OR WorkflowType = 'purchase`)).toEqual([]);
   });
 });

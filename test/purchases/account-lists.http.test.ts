@@ -1,10 +1,10 @@
-/** The wallet's entries, the list of transactions, spending by day and an eSIM's timeline at the door: their answers, and bad input. */
+/** The wallet's entries, the list of transactions, spending by day and an eSIM's timeline over HTTP: their answers, and bad input. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openDoor } from '../support/http/door.ts';
+import { startApi } from '../support/http/api.ts';
 import { generalError } from '../support/http/error-bodies.ts';
 
-const door = await openDoor();
-afterAll(() => door.close());
+const api = await startApi();
+afterAll(() => api.close());
 
 const QUOTED = { packageCode: 'NG-5GB-30D', packageType: 'BASE' };
 const BASE = { packageCode: 'NG-5GB-30D', paymentMethod: 'WALLET', packageType: 'BASE' };
@@ -18,16 +18,16 @@ interface Listed {
   readonly data: { readonly items: readonly Record<string, unknown>[]; readonly nextCursor: string };
 }
 const ask = async <Answer = Listed>(target: string, key = 'ngn'): Promise<Answer> => {
-  const reply = await door.ask(target, { key });
+  const reply = await api.ask(target, { key });
   expect(reply.status).toBe(200);
   return reply.json as Answer;
 };
 
 let bought: Bought;
 beforeAll(async () => {
-  bought = (await door.ask('/api/esim/buy', { key: 'ngn', body: BASE })).json as Bought;
-  await door.ask('/api/esim/buy', { key: 'ngn', body: { ...BASE, paymentMethod: 'CARD' } });
-  await door.ask('/api/wallet/fund', { key: 'ngn', body: { amount: 100, paymentMethod: 'CARD' } });
+  bought = (await api.ask('/api/esim/buy', { key: 'ngn', body: BASE })).json as Bought;
+  await api.ask('/api/esim/buy', { key: 'ngn', body: { ...BASE, paymentMethod: 'CARD' } });
+  await api.ask('/api/wallet/fund', { key: 'ngn', body: { amount: 100, paymentMethod: 'CARD' } });
 });
 
 describe('the wallet', () => {
@@ -67,7 +67,7 @@ describe('the wallet', () => {
     expect(balance.data).toMatchObject({ balance: data.items[0]!['balanceAfter'], onHold: 0 });
   });
 
-  it('in pages, and by kind', async () => {
+  it('can be read in pages, and by kind', async () => {
     const first = await ask('/api/wallet/entries?limit=1');
     expect(first.data).toMatchObject({ items: [{ id: 'entry-2' }], nextCursor: 'entry-2', hasMore: true });
     const second = await ask(`/api/wallet/entries?limit=1&after=${first.data.nextCursor}`);
@@ -77,8 +77,8 @@ describe('the wallet', () => {
     expect((await ask('/api/wallet/entries?after=')).data.items).toHaveLength(2);
   });
 
-  it('as CSV where Accept prefers it', async () => {
-    const { headers, text } = await door.ask('/api/wallet/entries', {
+  it('is sent as CSV if Accept prefers it', async () => {
+    const { headers, text } = await api.ask('/api/wallet/entries', {
       key: 'ngn',
       headers: { accept: 'text/csv' },
     });
@@ -87,13 +87,13 @@ describe('the wallet', () => {
     const lines = text.split('\r\n');
     expect(lines[0]).toMatch(/^id,at,kind,amount,/);
     expect(lines[2]).toMatch(/^entry-1,\d{4}-.*,FUNDING,50000\.00,NGN,50000\.00,,,,Wallet funded by us$/);
-    const both = await door.ask('/api/wallet/entries', { key: 'ngn', headers: { accept: '*/*' } });
+    const both = await api.ask('/api/wallet/entries', { key: 'ngn', headers: { accept: '*/*' } });
     expect(both.headers['content-type']).toMatch(/^application\/json/);
   });
 });
 
 describe('the list of transactions', () => {
-  it('has purchases and fundings, and is not taken for an eSIM', async () => {
+  it('has purchases and fundings, and is not read as the eSIM “transactions”', async () => {
     const { data } = await ask('/api/esim/transactions');
     expect(data).toMatchObject({
       items: [
@@ -123,11 +123,11 @@ describe('the list of transactions', () => {
     ['search=', 3],
     ['search=%25', 0],
     ['to=2025-01-01T00:00:00Z', 0],
-  ])('%s', async (query, many) => {
+  ])('can be filtered by %s', async (query, many) => {
     expect((await ask(`/api/esim/transactions?${query}`)).data.items).toHaveLength(many);
   });
 
-  it('finds by every id of an eSIM', async () => {
+  it('finds a purchase by every id of its eSIM', async () => {
     const { esimId, iccid } = bought.esimDetails;
     for (const search of [bought.transactionId, esimId, iccid, iccid.slice(-6)])
       expect((await ask(`/api/esim/transactions?search=${search}`)).data.items).toMatchObject([
@@ -135,7 +135,7 @@ describe('the list of transactions', () => {
       ]);
   });
 
-  it('goes on by page and by cursor', async () => {
+  it('continues by page and by cursor', async () => {
     const first = await ask('/api/esim/transactions?limit=2');
     const byPage = await ask('/api/esim/transactions?limit=2&page=2');
     const byCursor = await ask(`/api/esim/transactions?limit=2&after=${first.data.nextCursor}`);
@@ -151,7 +151,7 @@ interface SpendingJson {
 }
 
 describe('spending', () => {
-  it('has every day, and adds up to what statistics say', async () => {
+  it('has every day, and adds up to the statistics', async () => {
     const { total, days, ...about } = await ask<SpendingJson>('/api/esim/spending');
     expect(about).toMatchObject({ currency: 'NGN' });
     expect(days).toHaveLength(30);
@@ -168,7 +168,7 @@ describe('spending', () => {
     });
   });
 
-  it('has the destinations of the account, and of these days, alone', async () => {
+  it('has the destinations of the account and of these days only', async () => {
     const destinations = async (key: string, days = '') =>
       (await ask<{ topDestinations: unknown }>(`/api/esim/spending${days}`, key)).topDestinations;
     expect(await destinations('ngn')).toEqual([{ regionCode: 'NG', regionName: 'Nigeria', purchases: 1 }]);
@@ -176,7 +176,7 @@ describe('spending', () => {
     expect(await destinations('ngn', '?from=2024-01-01&to=2024-12-31')).toEqual([]);
   });
 
-  it('of a leap year is 366 days', async () => {
+  it('covers up to 366 days in a leap year', async () => {
     const { days } = await ask<SpendingJson>('/api/esim/spending?from=2024-01-01&to=2024-12-31');
     expect([days.length, days[59]?.day, days.at(-1)?.day]).toEqual([366, '2024-02-29', '2024-12-31']);
   });
@@ -192,7 +192,7 @@ describe('the search', () => {
   const search = async (text: string, key = 'ngn') =>
     (await ask<FoundJson>(`/api/search?text=${encodeURIComponent(text)}`, key)).data.items;
 
-  it('finds purchases, eSIMs, fundings and batches by complete ids, of the account alone', async () => {
+  it('finds purchases, eSIMs, fundings and batches of the account by complete ids', async () => {
     const { transactionId, esimDetails } = bought;
     expect(await search(transactionId)).toEqual([
       expect.objectContaining({ kind: 'purchase', id: transactionId, foundBy: 'id', status: 'SUCCESS' }),
@@ -204,7 +204,7 @@ describe('the search', () => {
       expect(await search(text)).toEqual([
         expect.objectContaining({ kind: 'esim', id: esimDetails.esimId, foundBy }),
       ]);
-    const funded = await door.ask('/api/wallet/fund', {
+    const funded = await api.ask('/api/wallet/fund', {
       key: 'ngn',
       body: { amount: 100, paymentMethod: 'CARD' },
     });
@@ -213,7 +213,7 @@ describe('the search', () => {
     expect(await search(String(funded.headers['x-request-id']))).toEqual([
       expect.objectContaining({ ...funding, foundBy: 'request' }),
     ]);
-    const ordered = await door.ask('/api/esim/orders/batch', {
+    const ordered = await api.ask('/api/esim/orders/batch', {
       key: 'ngn',
       body: { rows: [{ reference: 'a', packageCode: 'NG-5GB-30D' }] },
     });
@@ -226,9 +226,9 @@ describe('the search', () => {
     expect(await search(transactionId.slice(0, 20))).toEqual([]);
   });
 
-  it('finds by every other id and reference that an answer has, for the account alone', async () => {
+  it('finds them by every other id and reference in an answer, for the account only', async () => {
     const post = async <Answer>(target: string, body: object): Promise<Answer> => {
-      const reply = await door.ask(target, { key: 'ngn', body });
+      const reply = await api.ask(target, { key: 'ngn', body });
       expect(reply.status, reply.text).toBeLessThan(300);
       return reply.json as Answer;
     };
@@ -248,7 +248,7 @@ describe('the search', () => {
     const rows = [{ reference: 'booking-4711', packageCode: 'NG-5GB-30D' }];
     const { data: batch } = await post<{ data: { batchId: string } }>('/api/esim/orders/batch', { rows });
     for (const [text, kind, id, foundBy] of [
-      // Of a first charge it is the id itself.
+      // For a first charge it is the id itself.
       [funded.gatewayReference, 'funding', funded.transactionId, 'id'],
       [endpointId, 'endpoint', endpointId, 'id'],
       [used.quoteId, 'purchase', quoted.transactionId, 'quote'],
@@ -261,16 +261,16 @@ describe('the search', () => {
       expect(await search(text), text).toEqual([expect.objectContaining({ kind, id, foundBy })]);
       expect(await search(text, 'usd'), text).toEqual([]);
     }
-    await door.ask(`/api/webhooks/endpoints/${endpointId}`, { key: 'ngn', method: 'DELETE' });
+    await api.ask(`/api/webhooks/endpoints/${endpointId}`, { key: 'ngn', method: 'DELETE' });
     expect(await search(endpointId)).toEqual([]);
   });
 });
 
 describe('the timeline of an eSIM', () => {
-  it('says what happened, oldest first', async () => {
+  it('lists what happened, oldest first', async () => {
     const path = `/api/esim/${bought.esimDetails.esimId}`;
     await ask(`${path}/install`);
-    await door.ask(`${path}/install/link`, { key: 'ngn', method: 'DELETE' });
+    await api.ask(`${path}/install/link`, { key: 'ngn', method: 'DELETE' });
     const { data } = await ask<{ data: { items: { what: string; at: string }[]; isComplete: boolean } }>(
       `${path}/timeline`,
     );
@@ -280,24 +280,24 @@ describe('the timeline of an eSIM', () => {
     const times = data.items.map((item) => item.at);
     expect(times).toEqual(times.toSorted());
     expect(data.isComplete).toBe(true);
-    // Revoking again revokes nothing.
-    await door.ask(`${path}/install/link`, { key: 'ngn', method: 'DELETE' });
+    // A second revocation changes nothing.
+    await api.ask(`${path}/install/link`, { key: 'ngn', method: 'DELETE' });
     const again = await ask<{ data: { items: { what: string }[] } }>(`${path}/timeline`);
     expect(again.data.items.filter((item) => item.what === 'install-link-revoked')).toHaveLength(1);
   });
 });
 
 describe('another account', () => {
-  it('sees nothing of it', async () => {
+  it('gets nothing of the first account', async () => {
     expect((await ask('/api/wallet/entries', 'usd')).data.items).toHaveLength(1);
     expect((await ask('/api/esim/transactions', 'usd')).data.items).toEqual([]);
     const { transactionId, esimDetails } = bought;
     for (const search of [transactionId, esimDetails.esimId, esimDetails.iccid, 'nigeria'])
       expect((await ask(`/api/esim/transactions?search=${search}`, 'usd')).data.items).toEqual([]);
-    const after = await door.ask(`/api/esim/transactions?after=${transactionId}`, { key: 'usd' });
+    const after = await api.ask(`/api/esim/transactions?after=${transactionId}`, { key: 'usd' });
     expect(after.status).toBe(400);
     expect(await ask('/api/esim/spending', 'usd')).toMatchObject({ total: { purchases: 0, spent: 0 } });
-    const timeline = await door.ask(`/api/esim/${esimDetails.esimId}/timeline`, { key: 'usd' });
+    const timeline = await api.ask(`/api/esim/${esimDetails.esimId}/timeline`, { key: 'usd' });
     expect([timeline.status, timeline.text]).toEqual([403, expect.not.stringContaining(transactionId)]);
   });
 });
@@ -329,8 +329,8 @@ describe('bad input', () => {
     ['esim/spending?from=2025-01-01&to=2026-01-02', 'from: must be at most 365 days before to'],
     ['esim/spending?from=2026-01-02&to=2026-01-01', 'from: must not be after to'],
     ['esim/spending?to=x', 'to: must be a day such as 2026-01-31, in the years 2000 to 9999'],
-  ])('%s', async (target, details) => {
-    const { status, json } = await door.ask(`/api/${target}`, { key: 'ngn' });
+  ])('in %s is named', async (target, details) => {
+    const { status, json } = await api.ask(`/api/${target}`, { key: 'ngn' });
     expect([status, json]).toEqual([400, generalError(400, 'VALIDATION_ERROR', details)]);
   });
 });

@@ -1,4 +1,4 @@
-// What a batch may hold, when it is looked at again, and what travellers are told.
+// What a batch may contain, when it is checked again, and the e-mail to travellers.
 import { describe, expect, it } from 'vitest';
 import { csvOf } from '../../src/domain/csv.ts';
 import { problemsText } from '../../src/domain/errors.ts';
@@ -25,7 +25,7 @@ const ON_SALE: Readonly<Record<string, { readonly unusedValidDays: number }>> = 
 };
 const problems = (...rows: BatchRowCommand[]): string[] => rowProblems(rows, NOW, (code) => ON_SALE[code]);
 
-describe('rows as a whole', () => {
+describe('rules over all rows', () => {
   it.each<[string, BatchRowCommand[], string[]]>([
     ['fine', [row(), row({ reference: 'b', email: 'a@b.example', sendAt: at(0), language: 'ar' })], []],
     ['a row twice', [row(), row({ reference: 'b' }), row()], ['rows.2.reference: is the same as in rows.0']],
@@ -63,7 +63,7 @@ describe('rows as a whole', () => {
     expect(problems(...rows)).toEqual(expected);
   });
 
-  it('are named in a text of bounded length', () => {
+  it('are reported in a text of bounded length', () => {
     const many = Array.from({ length: 500 }, (_, index) => `rows.${index}.packageCode: is not on sale`);
     const text = problemsText(many);
     expect(text).toMatch(/^rows\.0\..*rows\.99\.packageCode: is not on sale; and 400 more$/);
@@ -71,8 +71,8 @@ describe('rows as a whole', () => {
   });
 });
 
-describe('the next look', () => {
-  it('comes soon while rows wait, and less often the longer a purchase takes', () => {
+describe('the next check', () => {
+  it('comes soon while rows wait, and later the longer a purchase takes', () => {
     expect(nextBatchCheckMs(10_000_000, true)).toBe(1_000);
     expect([0, 8_000, 600_000, 1_000_000_000].map((ageMs) => nextBatchCheckMs(ageMs, false))).toEqual([
       1_000, 2_000, 150_000, 3_600_000,
@@ -81,7 +81,7 @@ describe('the next look', () => {
 });
 
 describe('CSV', () => {
-  it('has one line a row, and no text that a spreadsheet would run', () => {
+  it('has one line per row, and no text that a spreadsheet would run', () => {
     const view = {
       row_number: 3,
       reference: '=HYPERLINK("http://evil.example")',
@@ -116,7 +116,7 @@ describe('the e-mail', () => {
     expect(test.text.length).toBeGreaterThan(text.length);
   });
 
-  it('is tried for three days', () => {
+  it('is attempted for three days', () => {
     expect([1, 2, 3, 4, 50].map((attempts) => emailWaitMs(attempts, 0))).toEqual([
       60_000, 300_000, 900_000, 3_600_000, 3_600_000,
     ]);

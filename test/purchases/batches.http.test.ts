@@ -1,4 +1,4 @@
-// Batches at the door: what is refused, and that nothing is bought then; results while they run, as JSON and as CSV; a wallet that runs dry; e-mails to
+// Batches over HTTP: what is refused, and that nothing is bought then; results while they run, as JSON and as CSV; an empty wallet; e-mails to
 // travellers over SMTP. The steps run on a real Postgres, by an engine without Temporal.
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
@@ -12,7 +12,7 @@ import { EngineUnavailable } from '../../src/domain/outcome.ts';
 import { createUnlimitedPacer } from '../../src/platform/redis/pacer.ts';
 import { createEvents } from '../../src/platform/telemetry/events.ts';
 import { createSmtpMailer } from '../../src/vendors/mail/mailer.ts';
-import { openDoor, type Ask, type Door, type Reply } from '../support/http/door.ts';
+import { startApi, type Ask, type TestApi, type Reply } from '../support/http/api.ts';
 import { baseItem } from '../support/http/packages.ts';
 import { generalError } from '../support/http/error-bodies.ts';
 import { startMailServer, type MailServer } from '../support/mail-server.ts';
@@ -21,21 +21,21 @@ const PATH = '/api/esim/orders/batch';
 const PACKAGE = baseItem.packageCode;
 const PRICE_MINOR = 1_250n;
 
-let door: Door;
+let api: TestApi;
 let mail: MailServer;
 const log = { info: vi.fn(), warn: vi.fn(), error: vi.fn() };
 beforeAll(async () => {
-  [door, mail] = await Promise.all([openDoor(), startMailServer()]);
-  await door.shop.setBalance(1_000_000n, 'usd');
+  [api, mail] = await Promise.all([startApi(), startMailServer()]);
+  await api.shop.setBalance(1_000_000n, 'usd');
 });
 afterAll(async () => {
-  await door.close();
+  await api.close();
   await mail.close();
 });
 
 const order = (body: unknown, ask: Ask = {}): Promise<Reply> =>
-  door.ask(PATH, { key: 'usd', method: 'POST', body, ...ask });
-const read = (path: string, key = 'usd'): Promise<Reply> => door.ask(`${PATH}${path}`, { key });
+  api.ask(PATH, { key: 'usd', method: 'POST', body, ...ask });
+const read = (path: string, key = 'usd'): Promise<Reply> => api.ask(`${PATH}${path}`, { key });
 const rows = (count: number, more: object = {}) =>
   Array.from({ length: count }, (_, index) => ({ reference: `r-${index}`, packageCode: PACKAGE, ...more }));
 
@@ -56,30 +56,30 @@ async function accepted(body: unknown, ask: Ask = {}): Promise<string> {
 
 function depsWith(given: Partial<ActivityDeps> = {}): ActivityDeps {
   return {
-    db: door.shop.db,
+    db: api.shop.db,
     clock: { now: () => new Date() },
-    engine: door.shop.engine,
+    engine: api.shop.engine,
     events: createEvents(log),
     batchPacer: createUnlimitedPacer(),
     webhooks: { sweeper: { handOver: () => Promise.resolve([]) } },
     notices: { environment: 'test', mailer: createSmtpMailer({ url: mail.url, from: 'us@simway.example' }) },
-    installUrl: (esimId: string) => door.shop.installUrl(esimId),
+    installUrl: (esimId: string) => api.shop.installUrl(esimId),
     ...given,
   } as ActivityDeps;
 }
 
 const carryOut = (batchId: string, given?: Partial<ActivityDeps>) =>
-  carryOutBatch(depsWith(given), door.idOf(batchId), new AbortController().signal);
+  carryOutBatch(depsWith(given), api.idOf(batchId), new AbortController().signal);
 const sendEmails = (given?: Partial<ActivityDeps>): Promise<string> =>
   createEmailActivities(depsWith(given)).sendInstallEmails();
 const stored = () =>
-  door.shop.owner
+  api.shop.owner
     .selectFrom('batches')
     .select('id')
-    .where('account_id', '=', door.shop.accountId('usd'))
+    .where('account_id', '=', api.shop.accountId('usd'))
     .execute();
 
-describe('a batch that is refused', () => {
+describe('a refused batch', () => {
   const wrong = (details: string) => generalError(400, 'VALIDATION_ERROR', details);
   const year = new Date(Date.now() + 367 * 86_400_000).toISOString();
   it.each<[string, unknown, number, unknown]>([
@@ -101,7 +101,7 @@ describe('a batch that is refused', () => {
       wrong('rows.1.packageCode: is not on sale; rows.2.packageCode: is not on sale'),
     ],
     [
-      'an address that is none',
+      'an invalid address',
       { rows: rows(1, { email: 'a@b' }) },
       400,
       wrong('rows.0.email: must be an e-mail address'),
@@ -148,16 +148,16 @@ describe('a batch that is refused', () => {
       400,
       generalError(400, 'INSUFFICIENT_BALANCE', 'The rows cost 6250.00 USD, more than the wallet has'),
     ],
-  ])('for %s', async (name, body, status, expected) => {
-    const before = await door.shop.balance('usd');
-    if (name === 'an empty wallet') await door.shop.setBalance(624_999n, 'usd');
+  ])('is answered with the reason: %s', async (name, body, status, expected) => {
+    const before = await api.shop.balance('usd');
+    if (name === 'an empty wallet') await api.shop.setBalance(624_999n, 'usd');
     const reply = await order(body);
     expect([reply.status, reply.json]).toEqual([status, expected]);
     expect(await stored()).toEqual([]);
-    await door.shop.setBalance(before, 'usd');
+    await api.shop.setBalance(before, 'usd');
   });
 
-  it('names at most a hundred problems, and takes no larger body than it says', async () => {
+  it('gets at most a hundred problems listed, and its body is limited to the documented size', async () => {
     const reply = await order({ rows: rows(500, { packageCode: 'NONE' }) });
     expect(reply.text.length).toBeLessThan(6_000);
     expect(reply.text).toContain('and 400 more');
@@ -170,25 +170,25 @@ describe('a batch that is refused', () => {
     expect(wide.text).toContain('must not have more than 4000 members in all');
   });
 
-  it('with an e-mail address where no e-mails are sent: EMAIL_UNAVAILABLE; without one it is ordered', async () => {
-    door.shop.vendors.sendsEmails = false;
+  it('has e-mail addresses where no e-mails are sent (EMAIL_UNAVAILABLE); without them it is ordered', async () => {
+    api.shop.vendors.sendsEmails = false;
     try {
-      const before = [await stored(), await door.shop.purchases('usd'), await door.shop.balance('usd')];
+      const before = [await stored(), await api.shop.purchases('usd'), await api.shop.balance('usd')];
       const reply = await order({ rows: [...rows(1), { ...rows(2, { email: 'a@b.example' })[1] }] });
       expect([reply.status, reply.json]).toEqual([
         400,
         generalError(400, 'EMAIL_UNAVAILABLE', 'E-mails to travellers are not available: leave email out'),
       ]);
-      expect([await stored(), await door.shop.purchases('usd'), await door.shop.balance('usd')]).toEqual(
+      expect([await stored(), await api.shop.purchases('usd'), await api.shop.balance('usd')]).toEqual(
         before,
       );
       await carryOut(await accepted({ rows: rows(1) }));
     } finally {
-      door.shop.vendors.sendsEmails = true;
+      api.shop.vendors.sendsEmails = true;
     }
   });
 
-  it('is not found for others, and not by an impossible id', async () => {
+  it('is not found by other accounts, or by an impossible id', async () => {
     const batchId = await accepted({ rows: rows(1) });
     const missing = generalError(404, 'BATCH_NOT_FOUND', 'Batch not found');
     for (const path of [`/${batchId}`, `/${batchId}/csv`]) {
@@ -202,9 +202,9 @@ describe('a batch that is refused', () => {
 });
 
 describe('a batch', () => {
-  it('is accepted with its sum, bought row by row, and readable meanwhile', async () => {
-    const before = await door.shop.balance('usd');
-    const boughtBefore = await door.shop.purchases('usd');
+  it('is accepted with its total, bought row by row, and readable meanwhile', async () => {
+    const before = await api.shop.balance('usd');
+    const boughtBefore = await api.shop.purchases('usd');
     const reply = await order({ rows: rows(25), maxTotalPrice: { amount: 312.5, currency: 'USD' } });
     expect(reply.status).toBe(202);
     const { batchId } = dataOf(reply);
@@ -222,10 +222,10 @@ describe('a batch', () => {
     });
     let bought = 0;
     const half = {
-      purchase: (...given: Parameters<typeof door.shop.engine.purchase>): Promise<EngineAnswer> => {
+      purchase: (...given: Parameters<typeof api.shop.engine.purchase>): Promise<EngineAnswer> => {
         bought += 1;
         if (bought > 10) return Promise.reject(new EngineUnavailable('away'));
-        return door.shop.engine.purchase(...given);
+        return api.shop.engine.purchase(...given);
       },
     };
     expect(await carryOut(batchId, { engine: half })).toMatchObject({ waitMs: 1_000 });
@@ -247,18 +247,18 @@ describe('a batch', () => {
       [2, 'r-2', 'SUCCESS'],
       [3, 'r-3', 'SUCCESS'],
     ]);
-    expect(await door.shop.purchases('usd')).toBe(boughtBefore + 25);
-    expect(await door.shop.balance('usd')).toBe(before - 25n * PRICE_MINOR);
+    expect(await api.shop.purchases('usd')).toBe(boughtBefore + 25);
+    expect(await api.shop.balance('usd')).toBe(before - 25n * PRICE_MINOR);
     expect(dataOf(await read('')).items[0]).toMatchObject({ batchId, counts: { succeeded: 25 } });
-    const { terms } = await door.shop.owner
+    const { terms } = await api.shop.owner
       .selectFrom('batch_rows')
       .select((eb) => eb.fn.count('terms').as('terms'))
-      .where('batch_id', '=', door.idOf(batchId))
+      .where('batch_id', '=', api.idOf(batchId))
       .executeTakeFirstOrThrow();
     expect(Number(terms)).toBe(0);
   });
 
-  it('under an Idempotency-Key is ordered once and answered with the same bytes', async () => {
+  it('with an Idempotency-Key is ordered once and answered with the same bytes', async () => {
     const headers = { 'Idempotency-Key': randomBytes(8).toString('hex') };
     const before = (await stored()).length;
     const first = await order({ rows: rows(2) }, { headers });
@@ -273,9 +273,9 @@ describe('a batch', () => {
     expect((await stored()).length).toBe(before + 1);
   });
 
-  it('goes on when the wallet runs dry: the rest is refused, nothing is lost, and no turn is taken for it', async () => {
+  it('continues when the wallet is empty: the rest is refused, nothing is lost, and no slot is used for it', async () => {
     const batchId = await accepted({ rows: rows(20) });
-    await door.shop.setBalance(5n * PRICE_MINOR, 'usd');
+    await api.shop.setBalance(5n * PRICE_MINOR, 'usd');
     let turns = 0;
     const batchPacer = { takeSlot: () => Promise.resolve((turns += 1) > 0) };
     expect(await carryOut(batchId, { batchPacer })).toMatchObject({ waitMs: null });
@@ -284,31 +284,31 @@ describe('a batch', () => {
     for (const { status, reason, transactionId } of items.filter((it) => it['status'] !== 'SUCCESS'))
       expect([status, reason, transactionId]).toEqual(['FAILED', 'INSUFFICIENT_BALANCE', '']);
     expect(turns).toBeLessThan(15);
-    expect(await door.shop.balance('usd')).toBe(0n);
+    expect(await api.shop.balance('usd')).toBe(0n);
     const csv = await read(`/${batchId}/csv`);
     expect(csv.headers).toMatchObject({
       'content-type': 'text/csv; charset=utf-8',
-      'content-disposition': `attachment; filename="${door.idOf(batchId)}.csv"`,
+      'content-disposition': `attachment; filename="${api.idOf(batchId)}.csv"`,
     });
     expect(csv.text.match(/,FAILED,INSUFFICIENT_BALANCE,,,\r\n/g)).toHaveLength(15);
     expect(csv.text.split('\r\n')).toHaveLength(22);
-    await door.shop.setBalance(1_000_000n, 'usd');
+    await api.shop.setBalance(1_000_000n, 'usd');
   });
 
-  it('waits for its turn among all batches, and buys nothing without one', async () => {
+  it('waits for its slot among all batches, and buys nothing without one', async () => {
     const batchId = await accepted({ rows: rows(3) });
     const none = { takeSlot: () => Promise.resolve(false) };
     expect(await carryOut(batchId, { batchPacer: none })).toMatchObject({ waitMs: 1_000 });
     expect(dataOf(await read(`/${batchId}`)).counts).toMatchObject({ queued: 3 });
     const far = new Date(Date.now() + 3_600_000);
     const claims = await Promise.all(
-      [1, 2].map(() => claimOverdue(door.shop.db, { now: far, againAfterMs: 60_000, limit: 9 })),
+      [1, 2].map(() => claimOverdue(api.shop.db, { now: far, againAfterMs: 60_000, limit: 9 })),
     );
-    expect(claims.flat().filter(({ id }) => id === door.idOf(batchId))).toHaveLength(1);
+    expect(claims.flat().filter(({ id }) => id === api.idOf(batchId))).toHaveLength(1);
     await carryOut(batchId);
   });
 
-  it('is refused while five have not begun all their rows, also when they come together', async () => {
+  it('is refused while five still have rows to begin, also when they come together', async () => {
     const replies = await Promise.all(Array.from({ length: 8 }, () => order({ rows: rows(1) })));
     expect(replies.map(({ status }) => status).sort()).toEqual([202, 202, 202, 202, 202, 429, 429, 429]);
     const refused = replies.find(({ status }) => status === 429);
@@ -326,7 +326,7 @@ describe('e-mails to travellers', () => {
   const statuses = async (batchId: string) =>
     dataOf(await read(`/${batchId}`)).items.map(({ emailStatus }) => emailStatus);
 
-  it('go out once, when the eSIM is delivered, with the link and no activation code', async () => {
+  it('are sent once, when the eSIM is delivered, with the link and no activation code', async () => {
     const body = {
       rows: [
         { reference: 'now', packageCode: PACKAGE, email: 'now@traveller.example', language: 'fr' },
@@ -353,16 +353,16 @@ describe('e-mails to travellers', () => {
     const text = Buffer.from(letter!.body, 'base64').toString().includes('shop.example')
       ? Buffer.from(letter!.body, 'base64').toString()
       : letter!.body;
-    // The link opens the page of this eSIM, which has the code that the e-mail has not: this supplier delivers eSIMs that are in use.
-    await door.shop.owner
+    // The link opens the page of this eSIM, which has the code that is not in the e-mail: this supplier delivers eSIMs in use.
+    await api.shop.owner
       .updateTable('esims')
       .set({ smdp_status: 'RELEASED', order_usage_bytes: 0n, activate_time: null })
-      .where('id', '=', door.idOf(String(first!['esimId'])))
+      .where('id', '=', api.idOf(String(first!['esimId'])))
       .execute();
     const [, path = ''] = /https:\/\/shop\.example(\/i\/[\w-]{32})\b/.exec(text) ?? [];
-    const page = await door.ask(path);
+    const page = await api.ask(path);
     const { activationCode, installUrl } = (
-      await door.ask(`/api/esim/${String(first!['esimId'])}/install`, { key: 'usd' })
+      await api.ask(`/api/esim/${String(first!['esimId'])}/install`, { key: 'usd' })
     ).json as { activationCode: string; installUrl: string };
     expect([page.status, installUrl]).toEqual([200, `https://shop.example${path}`]);
     expect(activationCode).toMatch(/^LPA:/);
@@ -370,7 +370,7 @@ describe('e-mails to travellers', () => {
     expect(text).toContain('vous a envoyé une eSIM');
     expect(text).not.toMatch(/LPA:|K2-/);
     expect(letter!.headers['message-id']).toBe(
-      `<install-${door.idOf(String(first!['transactionId']))}@simway.example>`,
+      `<install-${api.idOf(String(first!['transactionId']))}@simway.example>`,
     );
     const later = { now: () => new Date(Date.now() + 3_700_000) };
     expect(await sendEmails({ clock: later })).toBe('1 e-mails sent, 0 not');
@@ -379,7 +379,7 @@ describe('e-mails to travellers', () => {
     expect(lines).not.toMatch(/traveller\.example|shop\.example\/i/);
   });
 
-  it('wait for a mail server and for a link, are given up after three days, and forgotten 30 days later', async () => {
+  it('wait for a mail server and for a link, are given up after three days, and deleted 30 days later', async () => {
     const batchId = await accepted({ rows: rows(1, { email: 'gone@traveller.example' }) });
     await carryOut(batchId);
     const noMail = { environment: 'test', mailer: undefined } as const;
@@ -396,23 +396,23 @@ describe('e-mails to travellers', () => {
     expect(await statuses(batchId)).toEqual(['FAILED']);
     expect(mailsTo('gone@traveller.example')).toEqual([]);
     const address = async () => dataOf(await read(`/${batchId}`)).items[0]!['email'];
-    await forgetTravellerEmails(door.shop.db, days(3).now());
+    await forgetTravellerEmails(api.shop.db, days(3).now());
     expect(await address()).toBe('gone@traveller.example');
-    await forgetTravellerEmails(door.shop.db, days(5).now());
+    await forgetTravellerEmails(api.shop.db, days(5).now());
     expect(await address()).toBe('');
   });
 
   it('are not sent for a row that failed', async () => {
     const batchId = await accepted({ rows: rows(1, { email: 'failed@traveller.example' }) });
-    await door.shop.setBalance(0n, 'usd');
+    await api.shop.setBalance(0n, 'usd');
     await carryOut(batchId);
-    await door.shop.setBalance(1_000_000n, 'usd');
+    await api.shop.setBalance(1_000_000n, 'usd');
     await sendEmails();
     expect(await statuses(batchId)).toEqual(['NOT_SENT']);
     expect(mailsTo('failed@traveller.example')).toEqual([]);
   });
 
-  it('are bounded in a day where money is not real', async () => {
+  it('are limited per day in the sandbox', async () => {
     const reply = await order({ rows: rows(500, { email: 'many@traveller.example' }) });
     expect(reply.status, reply.text).toBe(202);
     const over = await order({ rows: rows(500, { email: 'many@traveller.example' }) });

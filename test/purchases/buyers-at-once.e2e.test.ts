@@ -1,4 +1,4 @@
-// Promise M2 through the whole service: a wallet that pays for k purchases pays for exactly k, however many ask at once.
+// Promise M2 through the whole service: a wallet that pays for k purchases pays for exactly k, however many buyers come at once.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { newBuyer } from '../support/buyer.ts';
 import { expectSoundBooks } from '../support/invariants.ts';
@@ -33,7 +33,7 @@ it.each([
       expect(body).toMatchObject({ success: false, error: { code: 'INSUFFICIENT_BALANCE' } });
     }
     expect(await buyer.balanceMinor()).toBe(left);
-    // A refusal that comes late, under load, is kept as a failed purchase without a hold, so that its caller can read it.
+    // A late refusal, under load, is stored as a failed purchase without a hold, so that its caller can read it.
     const opened = await buyer.purchases();
     expect(opened.filter(({ status }) => status !== 'FAILED')).toHaveLength(pays);
     const wallet = await buyer.read('/api/wallet/balance');

@@ -1,4 +1,4 @@
-// "Request cancellation" pressed in the Temporal UI, at every stage: nothing changes, for the workflow and for everybody who asks it something.
+// "Request cancellation" pressed in the Temporal UI, at every stage: nothing changes, for the workflow and for its callers.
 import { afterEach, describe, expect, it } from 'vitest';
 import { findPurchaseRow, holdOf, untilClosed } from '../support/buyer.ts';
 import { fundOutside, untilFunding } from '../support/fundings.ts';
@@ -22,7 +22,7 @@ afterEach(async () => {
   await clearGatewayFaults(stack);
 });
 
-/** Asked by nobody but the test. */
+/** Only the test calls it. */
 const NEVER_MS = 3_600_000;
 const RARELY = { ...HURRIED, attentionAfterMs: NEVER_MS, lookFirstMs: NEVER_MS, lookMaxMs: NEVER_MS };
 const UNASKED = { ...PATIENT, checkoutMs: NEVER_MS, pollFirstMs: NEVER_MS, pollMaxMs: NEVER_MS };
@@ -38,7 +38,7 @@ async function cancel(workflowId: string): Promise<void> {
 }
 
 describe('a purchase that waits for its money', () => {
-  it('is delivered once somebody asks and the money is there', async () => {
+  it('is delivered once it is checked and the money is there', async () => {
     await gatewayFaults(stack, { webhooks: 'drop' });
     const { transactionId } = await harness.purchase({
       account: buyer.account,
@@ -65,7 +65,7 @@ describe('a purchase that waits for its money', () => {
 });
 
 describe('a paid purchase in the middle of its delivery', () => {
-  it('is delivered as if nothing had happened', async () => {
+  it('is delivered as usual', async () => {
     await stack.faults({ neverAllocate: 1 });
     const { transactionId } = await harness.purchase({ account: buyer.account, timings: HURRIED });
     await cancel(transactionId);
@@ -75,7 +75,7 @@ describe('a paid purchase in the middle of its delivery', () => {
   });
 
   it.each(['retry-delivery', 'look-at-supplier', 'cancel'] as const)(
-    'takes the operator’s action %s',
+    'accepts the operator action %s',
     async (move) => {
       await stack.faults({ neverAllocate: 1 });
       const { transactionId } = await harness.purchase({ account: buyer.account, timings: RARELY });
@@ -89,7 +89,7 @@ describe('a paid purchase in the middle of its delivery', () => {
   );
 });
 
-describe('money on its way', () => {
+describe('money in transit', () => {
   it('into a wallet is credited', async () => {
     await gatewayFaults(stack, { webhooks: 'drop' });
     const { transactionId } = await fundOutside(stack, buyer.account, { amount: 10, method: 'CARD' });
@@ -97,9 +97,11 @@ describe('money on its way', () => {
     await atGateway(stack, transactionId, 'pay');
     await confirm(stack, buyer.account, transactionId);
     await untilFunding(stack, transactionId, 'SUCCESS');
+    const { body } = await confirm(stack, buyer.account, transactionId);
+    expect(body.timeline.map(({ what }) => what)).toEqual(['opened', 'wallet-credited']);
   });
 
-  it('back to the buyer is followed until it has gone, and its workflow answers', async () => {
+  it('back to the buyer is followed until it is sent, and its workflow answers', async () => {
     await stack.faults({ outOfStock: 1 });
     await gatewayFaults(stack, { refundDelayMs: 1_500 });
     const { transactionId } = await harness.purchase({ account: buyer.account, paidBy: 'CARD' });
@@ -115,13 +117,13 @@ describe('money on its way', () => {
     expect(await harness.result(transactionId)).toMatchObject({ status: 'FAILED', reason: 'OUT_OF_STOCK' });
   });
 
-  it('for what is closed is booked', async () => {
+  it('for a closed purchase is booked', async () => {
     await gatewayFaults(stack, { webhooks: 'drop' });
     const timings = { ...PATIENT, checkoutMs: 300 };
     const { transactionId } = await harness.purchase({ account: buyer.account, paidBy: 'CARD', timings });
     await harness.result(transactionId);
     const before = await buyer.balanceMinor();
-    // Its workflow asks a gateway that is away, and is cancelled meanwhile.
+    // Its workflow checks at a gateway that is down, and is cancelled meanwhile.
     await gatewayFaults(stack, { error: 1 });
     void confirm(stack, buyer.account, transactionId);
     await until(

@@ -1,4 +1,4 @@
-/** confirm-payment asked about everything that it is not for: a clear answer, nothing changes, never a 5xx. */
+/** confirm-payment with everything that it does not apply to: a clear answer, no change, and never a 5xx. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { closeUnpaid } from '../../src/purchases/store/purchases.ts';
 import { expectSoundBooks } from '../support/invariants.ts';
@@ -55,7 +55,7 @@ function post(path: string, body: unknown, account = own): Promise<Answer> {
 }
 const confirm = (body: unknown, account = own) => post('/api/esim/confirm-payment', body, account);
 
-/** Asks so, once and four times at once; the answers, of which no row knows afterwards. */
+/** Calls once and then four times at once; answers all bodies. No row may show the calls afterwards. */
 async function askAbout(body: unknown, account = own): Promise<Answer[]> {
   const before = await countRows(stack.owner);
   const answers = [
@@ -72,7 +72,7 @@ async function askAbout(body: unknown, account = own): Promise<Answer[]> {
       return running;
     },
     (running) => running === 0,
-    { what: 'nobody looking any more' },
+    { what: 'no check in progress' },
   );
   expect(await countRows(stack.owner)).toEqual(before);
   return answers;
@@ -80,9 +80,9 @@ async function askAbout(body: unknown, account = own): Promise<Answer[]> {
 
 const NAMES = ['transactionId', 'gatewayReference', 'trackingReference'] as const;
 
-describe.each(NAMES)('named by %s', (name) => {
+describe.each(NAMES)('by %s', (name) => {
   it.each(['card', 'transfer', 'closed', 'delivered', 'funding', 'wallet'] as const)(
-    "another account's %s payment: not found",
+    "another account's %s payment is not found",
     async (which) => {
       for (const { status, body } of await askAbout({ [name]: ids[which] }, other)) {
         expect(status).toBe(404);
@@ -100,7 +100,7 @@ describe.each(NAMES)('named by %s', (name) => {
     '%00',
     '',
     'x'.repeat(5_000),
-  ])('one that is none: %s', async (id) => {
+  ])('an invalid id is not found: %s', async (id) => {
     for (const { status, body } of await askAbout({ [name]: id })) {
       expect([400, 404]).toContain(status);
       expect(body).toMatchObject({ success: false });
@@ -108,7 +108,7 @@ describe.each(NAMES)('named by %s', (name) => {
   });
 });
 
-describe('about an own payment there is nothing to confirm of', () => {
+describe('one of the account’s payments without anything to confirm', () => {
   it.each([
     ['card', 'PENDING'],
     ['transfer', 'PENDING'],
@@ -116,12 +116,12 @@ describe('about an own payment there is nothing to confirm of', () => {
     ['closed', 'FAILED'],
     ['delivered', 'SUCCESS'],
     ['wallet', 'SUCCESS'],
-  ] as const)('%s: 200, still %s', async (which, wanted) => {
+  ] as const)('%s: answers 200, still %s', async (which, wanted) => {
     for (const { status, body, text } of await askAbout({ transactionId: ids[which] }))
       expect([status, body.status], text).toEqual([200, wanted]);
   });
 
-  it('what is closed costs a look every two seconds, however often it is asked about', async () => {
+  it('a closed payment costs a check every two seconds, however often it is confirmed', async () => {
     const before = await gatewayChecks(stack);
     const beganAtMs = performance.now();
     for (let asked = 0; asked < 20; asked += 1)
@@ -134,7 +134,7 @@ describe('about an own payment there is nothing to confirm of', () => {
     for (const { status } of await askAbout({ gatewayReference: ids.wallet })) expect(status).toBe(404);
   });
 
-  it('while the gateway says nothing: as we know it', async () => {
+  it('gets the stored state while the gateway does not answer', async () => {
     await gatewayFaults(stack, { error: 1 });
     for (const which of ['card', 'delivered', 'closed'] as const) {
       const { status } = await confirm({ transactionId: ids[which] });
@@ -155,7 +155,7 @@ it.each([
   ['a lone surrogate', { gatewayReference: 'txn-\ud800' }],
   ['a text', '"txn"'],
   ['no JSON', '{'],
-])('%s: 400', async (_what, body) => {
+])('%s gets 400', async (_what, body) => {
   const before = await countRows(stack.owner);
   const { status, body: answer } = await confirm(body);
   expect([400, 404]).toContain(status);
@@ -163,7 +163,7 @@ it.each([
   expect(await countRows(stack.owner)).toEqual(before);
 });
 
-it('without a key, or with one that may not: refused', async () => {
+it('a call without a key, or with a key without the scope, is refused', async () => {
   const reader = await stack.account({ scopes: ['read'] });
   const body = { transactionId: ids.card };
   const path = '/api/esim/confirm-payment';

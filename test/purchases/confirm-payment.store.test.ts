@@ -1,4 +1,4 @@
-/** confirm-payment sends somebody to look where money comes from outside, and nowhere else; then it answers how things stand. */
+/** confirm-payment starts a check for a payment from outside, and for no other; then it answers with the current state. */
 import { randomUUID } from 'node:crypto';
 import { beforeEach, expect, it } from 'vitest';
 import { confirmPayment, getTransaction } from '../../src/purchases/transactions.ts';
@@ -14,11 +14,11 @@ import type { PaymentSubject } from '../../src/payments/engine.ts';
 const books = usePaymentBooks();
 const { timings } = purchaseInput({ transactionId: 'txn-1' });
 
-let looked: (PaymentSubject & { deadlineMs: number })[] = [];
+let checked: (PaymentSubject & { deadlineMs: number })[] = [];
 let isAway = false;
 let now = NOW;
 beforeEach(() => {
-  [looked, isAway, now] = [[], false, NOW];
+  [checked, isAway, now] = [[], false, NOW];
 });
 
 type ConfirmDeps = Parameters<typeof confirmPayment>[0];
@@ -30,8 +30,8 @@ const deps = (): ConfirmDeps => ({
   engine: {
     check: async ({ transactionId, purpose }: PaymentSubject, deadlineMs: number) => {
       if (isAway) throw new EngineUnavailable('away');
-      looked.push({ transactionId, purpose, deadlineMs });
-      await books.look({
+      checked.push({ transactionId, purpose, deadlineMs });
+      await books.bookCheck({
         transactionId,
         accountId: '',
         reference: transactionId,
@@ -65,7 +65,7 @@ it('a purchase paid at a gateway is checked within the caller’s wait, and then
   expect(await confirm(accountId, transactionId)).toMatchObject({
     purchase: { transaction_id: transactionId, status: 'PROCESSING' },
   });
-  expect(looked).toEqual([{ transactionId, purpose: 'purchase', deadlineMs: timings.answerWithinMs }]);
+  expect(checked).toEqual([{ transactionId, purpose: 'purchase', deadlineMs: timings.answerWithinMs }]);
 });
 
 it('a funding is checked the same way', async () => {
@@ -73,7 +73,7 @@ it('a funding is checked the same way', async () => {
   expect(await confirm(accountId, transactionId)).toMatchObject({
     funding: { transactionId, status: 'SUCCESS' },
   });
-  expect(looked).toEqual([{ transactionId, purpose: 'funding', deadlineMs: timings.answerWithinMs }]);
+  expect(checked).toEqual([{ transactionId, purpose: 'funding', deadlineMs: timings.answerWithinMs }]);
 });
 
 it('a funding is read like a purchase, by its own account only', async () => {
@@ -90,19 +90,19 @@ it('a funding is read like a purchase, by its own account only', async () => {
 
 it('a closed payment is checked once a minute, however often callers ask', async () => {
   const payer = await books.payer({ purpose: 'funding' });
-  await books.look(payer);
+  await books.bookCheck(payer);
   const ask = () => confirm(payer.accountId, payer.transactionId);
   isAway = true;
   await expect(ask()).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
   isAway = false;
   await Promise.all([ask(), ask(), ask()]);
-  expect(looked).toHaveLength(1);
+  expect(checked).toHaveLength(1);
   now = new Date(NOW.getTime() + 59_999);
   await ask();
-  expect(looked).toHaveLength(1);
+  expect(checked).toHaveLength(1);
   now = new Date(NOW.getTime() + 60_000);
   await ask();
-  expect(looked).toHaveLength(2);
+  expect(checked).toHaveLength(2);
 });
 
 it('a purchase from the wallet is not checked, so it is returned even if no check can be started', async () => {
@@ -114,7 +114,7 @@ it('a purchase from the wallet is not checked, so it is returned even if no chec
   expect(await confirm(accountId, transactionId)).toMatchObject({
     purchase: { transaction_id: transactionId },
   });
-  expect(looked).toEqual([]);
+  expect(checked).toEqual([]);
 });
 
 it('a purchase paid at a gateway is answered with 503 if no check can be started', async () => {
@@ -123,9 +123,9 @@ it('a purchase paid at a gateway is answered with 503 if no check can be started
   await expect(confirm(accountId, transactionId)).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
 });
 
-it("another account's, and one that is not there, is not found and not looked at", async () => {
+it("another account's payment, and an unknown one, is not found and not checked", async () => {
   const { transactionId } = await books.payer();
   for (const id of [transactionId, 'txn-none'])
     await expect(confirm('acc-other', id)).rejects.toMatchObject({ code: 'TRANSACTION_NOT_FOUND' });
-  expect(looked).toEqual([]);
+  expect(checked).toEqual([]);
 });

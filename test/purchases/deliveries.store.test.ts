@@ -1,4 +1,4 @@
-/** What a delivery keeps between its attempts: every ask counted before it is made, the first order number, the totals of a top-up once. */
+/** What a delivery stores between its attempts: every order request counted before it is sent, the first order number, the totals of a top-up once. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { TopUpTotals } from '../../src/esims/rules.ts';
 import type { PurchaseInput } from '../../src/purchases/purchase.ts';
@@ -71,7 +71,7 @@ async function openTopUp(): Promise<PurchaseInput> {
 }
 
 describe('a delivery', () => {
-  it('starts from what was opened', async () => {
+  it('starts from the opened purchase', async () => {
     const { transactionId, esimId } = await open();
     expect(await loadDelivery(books.world, transactionId)).toEqual({
       transactionId,
@@ -98,7 +98,7 @@ describe('a delivery', () => {
     });
   });
 
-  it('counts each ask before it is made, and knows when the first, the last but one and the last were', async () => {
+  it('counts each request before it is sent, with the times of the first, the last but one and the last', async () => {
     const { transactionId } = await open();
     const at = (seconds: number) => new Date(NOW.getTime() + seconds * 1_000);
     expect(await countOrderAttempt(books.world, transactionId, at(1))).toMatchObject({
@@ -115,7 +115,7 @@ describe('a delivery', () => {
     });
   });
 
-  it('lets one of many asks at once be the first', async () => {
+  it('makes one of many concurrent requests the first', async () => {
     const { transactionId } = await open();
     const asks = await Promise.all(
       Array.from({ length: 8 }, () => countOrderAttempt(books.world, transactionId, NOW)),
@@ -123,7 +123,7 @@ describe('a delivery', () => {
     expect(asks.map(({ delivery }) => delivery.orderAttempts).toSorted()).toEqual([1, 2, 3, 4, 5, 6, 7, 8]);
   });
 
-  it('counts no ask where the number of the order is known: it is looked at, and not ordered', async () => {
+  it('counts no request when the order number is known: the order is checked, not placed again', async () => {
     const { transactionId } = await open();
     await countOrderAttempt(books.world, transactionId, NOW);
     await keepOrderNo(books.world, { transactionId, supplierId: transactionId }, 'B1');
@@ -133,7 +133,7 @@ describe('a delivery', () => {
     });
   });
 
-  it('may not be asked for once it is closed, whoever tries', async () => {
+  it('cannot be requested once it is closed, by any caller', async () => {
     const { transactionId } = await open();
     await failPurchase(books.world, transactionId, { reason: 'OUT_OF_STOCK', detail: '' });
     expect(await countOrderAttempt(books.world, transactionId, NOW)).toMatchObject({
@@ -149,12 +149,12 @@ describe('a delivery', () => {
     ).rejects.toThrow('asked for no more');
   });
 
-  it('of a purchase that is not there is a bug to be seen', async () => {
+  it('of an unknown purchase throws', async () => {
     await expect(loadDelivery(books.world, 'txn-none')).rejects.toThrow();
     await expect(countOrderAttempt(books.world, 'txn-none', NOW)).rejects.toThrow();
   });
 
-  it('keeps the first order number, and tells of it once', async () => {
+  it('keeps the first order number, and adds it to the timeline once', async () => {
     const { transactionId } = await open();
     const order = { transactionId, supplierId: transactionId };
     await keepOrderNo(books.world, order, 'B1');
@@ -164,7 +164,7 @@ describe('a delivery', () => {
     expect(what).toEqual(['wallet-held', 'ordered-at-supplier']);
   });
 
-  it('is delivered once its profile is kept, which opens nothing yet', async () => {
+  it('is delivered once its profile is stored, which opens nothing yet', async () => {
     const { transactionId, esimId } = await open();
     const facts = profileFacts({ pin: '1234', puk: '87654321' });
     await saveDeliveredItem(
@@ -193,7 +193,7 @@ describe('a delivery', () => {
     });
   });
 
-  describe('keeps nothing and settles nothing', () => {
+  describe('a delivery stores nothing and settles nothing', () => {
     const totals = {
       iccid: '8901000000000000001',
       totalVolumeBytes: 2,
@@ -223,17 +223,17 @@ describe('a delivery', () => {
       },
     ];
 
-    it.each(CASES)('of $of', async ({ arrange }) => {
+    it.each(CASES)('for $of', async ({ arrange }) => {
       const base = await open();
       const topUp = await openTopUp();
       for (const { transactionId } of [base, topUp]) await arrange(transactionId);
       const before = await Promise.all(
         [base, topUp].map((each) => findPurchase(books.world, each.transactionId)),
       );
-      const goods = { ...profileItem(profileFacts(), NOW, {}), supplierId: base.transactionId };
+      const profile = { ...profileItem(profileFacts(), NOW, {}), supplierId: base.transactionId };
       const added = { ...topUpItem(totals, NOW), supplierId: topUp.transactionId };
       for (const [{ transactionId }, delivered] of [
-        [base, goods],
+        [base, profile],
         [topUp, added],
       ] as const) {
         await saveDeliveredItem(books.world, transactionId, delivered);
@@ -251,7 +251,7 @@ describe('a delivery', () => {
   describe('a withdrawal', () => {
     const at = (seconds: number) => new Date(NOW.getTime() + seconds * 1_000);
 
-    it('comes too late where something was delivered, settled or not', async () => {
+    it('comes too late when something was delivered, settled or not', async () => {
       const settled = await open();
       await settlePurchase(books.world, settled.transactionId, profileItem(profileFacts(), NOW, {}));
       const kept = await open();
@@ -268,7 +268,7 @@ describe('a delivery', () => {
       expect((await countOrderAttempt(books.world, transactionId, at(4))).mayOrder).toBe(true);
     });
 
-    it('opens nothing again while a cancellation that was given up may still arrive', async () => {
+    it('opens nothing again while an abandoned cancellation may still arrive', async () => {
       const { transactionId } = await open();
       const { delivery } = await beginWithdrawal(books.world, transactionId, at(1));
       expect(await beginCancelling(books.world, delivery, at(2))).toBe(true);
@@ -286,7 +286,7 @@ describe('a delivery', () => {
     });
   });
 
-  it('is closed as refused only while nothing was asked since, withdrawn or delivered', async () => {
+  it('is closed as refused only if nothing was requested, withdrawn or delivered since', async () => {
     const refusal = { reason: 'OUT_OF_STOCK', detail: '' } as const;
     const close = (transactionId: string) => failRefused(books.world, transactionId);
     const openRefused = async () => {
@@ -312,7 +312,7 @@ describe('a delivery', () => {
     expect(await close(withdrawn)).toEqual(refusal);
   });
 
-  it('is not closed as refused by anybody who only says so', async () => {
+  it('is not closed as refused by a caller without a stored refusal', async () => {
     const { transactionId } = await open();
     const before = await findPurchase(books.world, transactionId);
     expect(await failRefused(books.world, transactionId)).toBe('never-refused');
@@ -320,7 +320,7 @@ describe('a delivery', () => {
     expect(await findPurchase(books.world, transactionId)).toEqual(before);
   });
 
-  it('keeps no refusal of an attempt that is not the last, nor of an order that was replaced', async () => {
+  it('stores no refusal of an attempt that is not the last, nor of an order that was replaced', async () => {
     const { transactionId } = await open();
     const { delivery } = await countOrderAttempt(books.world, transactionId, NOW);
     const refusal = { reason: 'OUT_OF_STOCK', detail: '' } as const;
@@ -330,7 +330,7 @@ describe('a delivery', () => {
   });
 
   it.each(ESIM_STATUSES.filter((status) => status !== 'PENDING'))(
-    'keeps no profile where the eSIM is %s',
+    'stores no profile for an eSIM that is %s',
     async (status) => {
       const { transactionId, esimId } = await open();
       await books.owner.updateTable('esims').set({ status }).where('id', '=', esimId).execute();
@@ -339,7 +339,7 @@ describe('a delivery', () => {
     },
   );
 
-  it('keeps its profile with the settling, once', async () => {
+  it('stores its profile together with the settlement, once', async () => {
     const { transactionId, esimId } = await open();
     await settlePurchase(books.world, transactionId, profileItem(profileFacts(), NOW, {}));
     await settlePurchase(
@@ -368,7 +368,7 @@ describe('a top-up', () => {
   it.each([
     ['with the settling', settlePurchase],
     ['alone', saveDeliveredItem],
-  ] as const)('keeps its totals on the purchase and on the eSIM, once: %s', async (_how, keep) => {
+  ] as const)('stores its totals on the purchase and on the eSIM, once: %s', async (_how, keep) => {
     const { transactionId, esimId } = await openTopUp();
     expect((await loadDelivery(books.world, transactionId)).delivered).toBe(false);
     await keep(books.world, transactionId, topUpItem(totals, NOW));
@@ -388,7 +388,7 @@ describe('a top-up', () => {
     });
   });
 
-  it('leaves the end of validity alone when the supplier does not name one, and never has less than nothing left', async () => {
+  it('keeps the end of validity when the supplier does not name one, and never has less than nothing left', async () => {
     const { transactionId, esimId } = await openTopUp();
     const used = { ...totals, expiredTime: null, orderUsageBytes: totals.totalVolumeBytes + 5 };
     await settlePurchase(books.world, transactionId, topUpItem(used, NOW));

@@ -1,5 +1,5 @@
-// Two observers of one delivery that disagree: an attempt that was given up and still works, a refusal beside an order that is on its way, an
-// operator's cancellation beside a delivery. Attempts are played by hand, in the order that shows the fault.
+// Two observers of one delivery that disagree: an abandoned attempt that still works, a refusal while an order is in progress, an
+// operator's cancellation during a delivery. The test runs the attempts itself, in the order that shows the fault.
 import { randomBytes } from 'node:crypto';
 import { afterEach, describe, expect, it } from 'vitest';
 import { makeId } from '../../src/domain/ids.ts';
@@ -18,7 +18,7 @@ import { startWorkflows } from '../support/workflow-harness.ts';
 
 const attempts: Attempt[] = [];
 
-// A cancellation has to be in time before the eSIM is in use, on a busy machine as well.
+// A cancellation must be in time before the eSIM is in use, on a busy machine as well.
 const { stack, harness, buyer } = await startWorkflows({ supplier: { activateAfterMs: 1_000 } });
 const topUpTarget = await harness.topUpTarget(buyer);
 afterEach(async () => {
@@ -32,7 +32,7 @@ function newAttempt(aheadMs?: number): Attempt {
   return attempt;
 }
 
-/** A purchase that is open, its money held, and carried by no workflow. */
+/** An open purchase with its money held and without a workflow. */
 async function open(esimId?: string): Promise<PurchaseInput> {
   const input = harness.inputFor({ account: buyer.account, ...(esimId === undefined ? {} : { esimId }) });
   const options = { now: new Date(), supplier: 'esim-access', keepRefusal: () => false };
@@ -41,7 +41,7 @@ async function open(esimId?: string): Promise<PurchaseInput> {
 }
 
 const once = (transactionId: string) => ({ transactionId, budgetMs: 0, lookFirstMs: 50, lookMaxMs: 200 });
-/** Nothing that was sent before can still arrive. */
+/** No earlier request can still arrive. */
 const LATER_MS = 600_000;
 const NO_STOCK = { refusalsFirst: true, outOfStock: 1 };
 
@@ -50,7 +50,7 @@ async function esimStatusAtSupplier(transactionId: string): Promise<string | und
   return order?.esims[0]?.esimStatus;
 }
 
-/** The books and the supplier agree: delivered and alive there, or given back and dead there. */
+/** The books and the supplier agree: delivered and active there, or refunded and cancelled there. */
 async function expectAgreement(transactionId: string): Promise<void> {
   const row = await findPurchaseRow(stack, transactionId);
   const atSupplier = await esimStatusAtSupplier(transactionId);
@@ -68,7 +68,7 @@ async function expectAgreement(transactionId: string): Promise<void> {
   } else expect(hold).toBe('HELD');
 }
 
-/** One attempt has ordered and has not told our rows; another is refused, and the supplier's list does not show the order yet. */
+/** One attempt has ordered and not written its row; another is refused, and the supplier's list does not show the order yet. */
 async function refusedBesideAnOrder(
   input: PurchaseInput,
   faults: Record<string, unknown> = { allocationMs: 1_500 },
@@ -86,7 +86,7 @@ async function refusedBesideAnOrder(
   return { first, firstEnds };
 }
 
-/** An operator has asked for it to be cancelled, and its workflow has begun that. */
+/** An operator has requested its cancellation, and its workflow has begun that. */
 async function cancelBegun(transactionId: string, evidence?: string): Promise<void> {
   const moveId = makeId('move', randomBytes(16).toString('hex'));
   const action = {
@@ -102,7 +102,7 @@ async function cancelBegun(transactionId: string, evidence?: string): Promise<vo
   expect(begun).toMatchObject({ outcome: 'go' });
 }
 
-/** By what its row says. */
+/** By the state in its row. */
 async function refusedForGood(transactionId: string): Promise<void> {
   const delivery = await loadDelivery(stack.world, transactionId);
   await keepRefusal(stack.world, delivery, { reason: 'OUT_OF_STOCK', detail: '' });
@@ -116,8 +116,8 @@ async function untilAllocated(transactionId: string): Promise<void> {
   );
 }
 
-describe('an attempt that was given up, and still delivers', () => {
-  it('is not undone: what was delivered meanwhile is not cancelled', async () => {
+describe('an abandoned attempt that still delivers', () => {
+  it('is not undone: its delivery is not cancelled', async () => {
     const input = await open();
     const { first, firstEnds } = await refusedBesideAnOrder(input);
     await refusedForGood(input.transactionId);
@@ -142,7 +142,7 @@ describe('an attempt that was given up, and still delivers', () => {
     await expectAgreement(input.transactionId);
   });
 
-  it('cannot deliver any more what was cancelled', async () => {
+  it('cannot deliver what was cancelled', async () => {
     const input = await open();
     await cancelBegun(input.transactionId);
     const first = newAttempt();
@@ -159,17 +159,17 @@ describe('an attempt that was given up, and still delivers', () => {
   });
 });
 
-describe('a purchase that is closed', () => {
+describe('a closed purchase', () => {
   const REFUSAL = { reason: 'OUT_OF_STOCK', detail: '' } as const;
 
-  it('is not ordered for by an attempt that begins late', async () => {
+  it('is not ordered by an attempt that begins late', async () => {
     const input = await open();
     await failPurchase(stack.world, input.transactionId, REFUSAL);
     await newAttempt().activities.deliver(once(input.transactionId));
     expect(await stack.supplierOrders(input.transactionId)).toEqual([]);
   });
 
-  it('is not topped up by an attempt that begins late, and keeps no totals', async () => {
+  it('is not topped up by an attempt that begins late, and stores no totals', async () => {
     const input = await open(topUpTarget.esimId);
     await failPurchase(stack.world, input.transactionId, REFUSAL);
     await newAttempt().activities.deliver(once(input.transactionId));
@@ -180,8 +180,8 @@ describe('a purchase that is closed', () => {
   });
 });
 
-describe('money that goes back', () => {
-  it('does not go back on the word of a list, where our own order number says otherwise', async () => {
+describe('a refund', () => {
+  it('does not rely on a list when our own order number contradicts it', async () => {
     const input = await open();
     const { first, firstEnds } = await refusedBesideAnOrder(input, { neverAllocate: { next: 1 } });
     first.goOn();

@@ -1,4 +1,4 @@
-/** The timeline of an eSIM from the real store: its purchase, a top-up, its life, its link and its webhooks; and that reading it reads that eSIM alone. */
+/** The timeline of an eSIM from the real store: its purchase, a top-up, its life, its link and its webhooks; and that reading it reads only that eSIM. */
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { replaceCatalogue, replaceTopUps } from '../../src/catalogue/store/catalogue.ts';
@@ -116,12 +116,12 @@ describe('the timeline', () => {
     expect(isComplete).toBe(true);
   });
 
-  it('shows nothing of operators, suppliers and costs', async () => {
+  it('shows nothing about operators, suppliers and costs', async () => {
     const shown = JSON.stringify((await timelineAt(new Date())).lines);
     expect(shown).not.toMatch(/attention|supplier|SUPPLIER|cost|Ada|"s"/);
   });
 
-  it('when its events are gone, still has what the eSIM itself knows, and says that it is not complete', async () => {
+  it('without its events still has the eSIM’s own facts, and says that it is not complete', async () => {
     const events = await books.owner.deleteFrom('events').returningAll().execute();
     const { lines, isComplete } = await timelineAt(new Date(Date.now() + 40 * 86_400_000));
     expect(isComplete).toBe(false);
@@ -129,7 +129,7 @@ describe('the timeline', () => {
     expect(events.length).toBeGreaterThan(2);
   });
 
-  it('reads by indexes, however much there is of others', async () => {
+  it('reads by indexes, however much other accounts have', async () => {
     await sql`
       insert into events (id, account_id, event, event_key, subject, body)
       select 'evt-' || md5('e' || i), ${ACCOUNT}, 'esim.usage_threshold', 'k' || i, 'txn-' || md5('s' || i), '{}' from generate_series(1, 20000) i`.execute(

@@ -18,7 +18,7 @@ describe('events of a purchase', () => {
     ['refunded', 'payment', 'Nigeria 5GB: Refunded to where it was paid from'],
     ['installed', 'install', 'Installed on a device'],
     ['install-link-revoked', 'install', 'The install link was revoked'],
-  ])('%s', (what, source, description) => {
+  ])('have a line for %s', (what, source, description) => {
     expect(purchaseLine({ ...event, what })).toEqual({
       at,
       source,
@@ -29,13 +29,13 @@ describe('events of a purchase', () => {
     });
   });
 
-  it('of a top-up say so', () => {
+  it('that is a top-up mention it', () => {
     const line = purchaseLine({ ...event, what: 'delivered', isTopUp: true });
     expect(line?.description).toBe('Top-up Nigeria 5GB: Delivered');
   });
 
   it.each(['needs-attention', 'ordered-at-supplier', 'refund-blocked', 'something-new', 'constructor'])(
-    '%s is not for merchants',
+    'hide %s from merchants',
     (what) => {
       expect(purchaseLine({ ...event, what })).toBeUndefined();
     },
@@ -51,15 +51,15 @@ describe('the life of an eSIM', () => {
     ['ACTIVE', 'EXPIRED', 'expired', 'Expired'],
     ['CREATED', 'CANCELLED', 'cancelled', 'Cancelled'],
     [null, 'ACTIVE', 'in-use', 'In use'],
-  ] as const)('from %s to %s', (from, to, what, description) => {
+  ] as const)('has a line from %s to %s', (from, to, what, description) => {
     expect(statusLine(at, from, to)).toMatchObject({ at, source: 'esim', what, description });
   });
 
-  it('a status that is none of its life has no line', () => {
+  it('has no line for an unexpected status', () => {
     expect(statusLine(at, 'PENDING', 'FAILED')).toBeUndefined();
   });
 
-  it('usage and expiry', () => {
+  it('includes usage and expiry', () => {
     expect(usageLine(at, 80).description).toBe('80% of the data is used');
     expect(expiringLine(at, 3).description).toBe('Expires within 3 days');
     expect(expiringLine(at, 1).description).toBe('Expires within a day');
@@ -74,7 +74,7 @@ describe('the life of an eSIM', () => {
     ['DELETED', 'DELETED', undefined],
     ['DELETED', 'ENABLED', 'installed'],
     ['RELEASED', 'DOWNLOAD', undefined],
-  ])('a profile from %s to %s: %s', (before, after, expected) => {
+  ])('has for a profile from %s to %s: %s', (before, after, expected) => {
     expect(installEventOf(before, after)).toBe(expected);
   });
 
@@ -87,17 +87,20 @@ describe('the life of an eSIM', () => {
     // An old answer, and a profile that was installed again.
     ['installed', 'profile-deleted', 6, false],
     ['installed', 'profile-deleted', 6.1, true],
-  ] as const)('%s, %s being the last, %s hours ago: %s', (what, last, hoursAgo, expected) => {
-    const before = last && { what: last, at: new Date(at.getTime() - hoursAgo * 3_600_000) };
-    expect(isNewInstallEvent(what, before, at)).toBe(expected);
-  });
+  ] as const)(
+    'has, for a profile %s with %s as the last line %s hours ago: %s',
+    (what, last, hoursAgo, expected) => {
+      const before = last && { what: last, at: new Date(at.getTime() - hoursAgo * 3_600_000) };
+      expect(isNewInstallEvent(what, before, at)).toBe(expected);
+    },
+  );
 });
 
 it.each([
   ['DELIVERED', new Date('2026-01-31T09:31:00Z'), 'Webhook esim.purchased delivered'],
   ['FAILED', new Date('2026-02-03T09:31:00Z'), 'Webhook esim.purchased could not be delivered'],
   ['PENDING', null, 'Webhook esim.purchased is being sent'],
-] as const)('a message that is %s', (status, closedAt, description) => {
+] as const)('a webhook that is %s has a line', (status, closedAt, description) => {
   const message = { messageId: 'msg-1', event: 'esim.purchased', transactionId: 'txn-1', createdAt: at };
   expect(messageLine({ ...message, status, closedAt })).toEqual({
     at: closedAt ?? at,

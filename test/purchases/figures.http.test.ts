@@ -1,10 +1,10 @@
-/** Statistics and top destinations at the door: their answers, and bad input in the general shape. */
+/** Statistics and top destinations over HTTP: their answers, and bad input in the general shape. */
 import { afterAll, describe, expect, it } from 'vitest';
-import { openDoor } from '../support/http/door.ts';
+import { startApi } from '../support/http/api.ts';
 import { generalError } from '../support/http/error-bodies.ts';
 
-const door = await openDoor();
-afterAll(() => door.close());
+const api = await startApi();
+afterAll(() => api.close());
 
 const BASE = { packageCode: 'NG-5GB-30D', paymentMethod: 'WALLET', packageType: 'BASE' };
 interface MyEsims {
@@ -12,17 +12,17 @@ interface MyEsims {
 }
 const DAY_PATTERN = /^\d{4}-\d\d-\d\d$/;
 
-/** Of all accounts, also those of other files' shops: they share the database. */
+/** Of all accounts, including shops of other files: they share the database. */
 const soldToNigeria = async (limit: number): Promise<number> => {
-  const { json } = await door.ask(`/api/esim/top-destinations?limit=${limit}`, { key: 'usd' });
+  const { json } = await api.ask(`/api/esim/top-destinations?limit=${limit}`, { key: 'usd' });
   return (json as { purchases: number }[])[0]?.purchases ?? 0;
 };
 
-it('a purchase is in both at once, and in those of no other account', async () => {
+it('a purchase counts in both at once, and in those of no other account', async () => {
   const sold = await soldToNigeria(50);
-  await door.ask('/api/esim/buy', { key: 'ngn', body: BASE });
-  await door.ask('/api/esim/buy', { key: 'ngn', body: { ...BASE, paymentMethod: 'CARD' } });
-  const mine = await door.ask('/api/esim/statistics', { key: 'ngn' });
+  await api.ask('/api/esim/buy', { key: 'ngn', body: BASE });
+  await api.ask('/api/esim/buy', { key: 'ngn', body: { ...BASE, paymentMethod: 'CARD' } });
+  const mine = await api.ask('/api/esim/statistics', { key: 'ngn' });
   expect([mine.status, mine.json]).toMatchObject([
     200,
     {
@@ -38,26 +38,26 @@ it('a purchase is in both at once, and in those of no other account', async () =
       usedBytes: 442_450_944,
     },
   ]);
-  // Both say how old the usage can be: as old as that of the eSIM, the only one that can still use data.
+  // Both say how old the usage may be: that of the eSIM, the only one that can still use data.
   const { usageAsOf } = mine.json as { usageAsOf: string };
   // The newest waits for its payment.
-  const { json } = await door.ask('/api/esim/my-esims', { key: 'ngn' });
+  const { json } = await api.ask('/api/esim/my-esims', { key: 'ngn' });
   expect(usageAsOf).toBe((json as MyEsims).esims[1]?.usageAsOf);
-  expect((await door.ask('/api/esim/spending', { key: 'ngn' })).json).toMatchObject({ usageAsOf });
-  const others = await door.ask('/api/esim/statistics', { key: 'usd' });
+  expect((await api.ask('/api/esim/spending', { key: 'ngn' })).json).toMatchObject({ usageAsOf });
+  const others = await api.ask('/api/esim/statistics', { key: 'usd' });
   expect(others.json).toMatchObject({
     purchases: { total: 0 },
     spend: [{ currency: 'USD', amount: 0 }],
     esims: { total: 0 },
     usageAsOf: '',
   });
-  const before = await door.ask('/api/esim/statistics?to=2025-12-31', { key: 'ngn' });
+  const before = await api.ask('/api/esim/statistics?to=2025-12-31', { key: 'ngn' });
   expect(before.json).toMatchObject({ from: '2025-12-02', to: '2025-12-31', purchases: { total: 0 } });
-  const destinations = await door.ask('/api/esim/top-destinations', { key: 'usd' });
+  const destinations = await api.ask('/api/esim/top-destinations', { key: 'usd' });
   expect(destinations.json).toMatchObject([
     { regionCode: 'NG', regionType: 'LC', packageCount: 1, purchases: sold + 1 },
   ]);
-  // An answer is kept for a minute.
+  // An answer is cached for a minute.
   expect(await soldToNigeria(50)).toBe(sold);
 });
 
@@ -79,13 +79,13 @@ describe('bad input', () => {
       `top-destinations?limit=${value}`,
       LIMIT,
     ]),
-  ])('%s', async (target, details) => {
-    const reply = await door.ask(`/api/esim/${target}`, { key: 'ngn' });
+  ])('in %s is named', async (target, details) => {
+    const reply = await api.ask(`/api/esim/${target}`, { key: 'ngn' });
     expect([reply.status, reply.json]).toEqual([400, generalError(400, 'VALIDATION_ERROR', details)]);
   });
 
-  it('a year and a leap day are not too many', async () => {
-    const reply = await door.ask('/api/esim/statistics?from=2024-02-29&to=2025-03-01', { key: 'ngn' });
+  it('allows a year with a leap day', async () => {
+    const reply = await api.ask('/api/esim/statistics?from=2024-02-29&to=2025-03-01', { key: 'ngn' });
     expect(reply.status).toBe(200);
   });
 });

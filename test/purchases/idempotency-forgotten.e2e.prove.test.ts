@@ -1,4 +1,4 @@
-/** An Idempotency-Key 30 days later: it is forgotten, and used again it stands for a new purchase, once. */
+/** An Idempotency-Key 30 days later: it is forgotten, and using it again makes one new purchase. */
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { forgetOldKeys } from '../../src/platform/idempotency/store.ts';
@@ -17,7 +17,7 @@ afterAll(() => expectSoundBooks(stack));
 
 const DAY_MS = 86_400_000;
 
-/** 31 days pass for every key of this account, and the sweep runs. */
+/** Makes every key of this account 31 days older, and runs the sweep. */
 async function month({ account }: Buyer): Promise<void> {
   await stack.owner
     .updateTable('idempotency_keys')
@@ -34,7 +34,7 @@ const packages = async (buyer: Buyer): Promise<string[]> =>
 const settled = (ask: () => Promise<Answer>): Promise<Answer> =>
   until(ask, ({ status }) => status !== 409, { what: 'an answer that is not "still running"' });
 
-it('stands for a new purchase with the same body, and for another one a month later', async () => {
+it('a forgotten key makes a new purchase with the same body, and another one a month later', async () => {
   const buyer = await newBuyer(stack);
   const ids: string[] = [];
   for (let round = 0; round < 3; round += 1) {
@@ -52,7 +52,7 @@ it('stands for a new purchase with the same body, and for another one a month la
   expect(await packages(buyer)).toEqual(['SIM-OK', 'SIM-OK', 'SIM-OK']);
 });
 
-it('stands for a new purchase with another body, and refuses a third one within the next 30 days', async () => {
+it('a forgotten key makes a new purchase with another body, and refuses a third one within the next 30 days', async () => {
   const buyer = await newBuyer(stack);
   await buyer.buy('SIM-OK', { idempotencyKey: 'k' });
   expect(errorOf(await buyer.buy('SIM-SLOW', { idempotencyKey: 'k' }))).toBe('422 IDEMPOTENCY_KEY_REUSED');
@@ -62,7 +62,7 @@ it('stands for a new purchase with another body, and refuses a third one within 
   expect(await packages(buyer)).toEqual(['SIM-OK', 'SIM-LOSE-ANSWER']);
 });
 
-it('is one new purchase, however many ask at once', async () => {
+it('a forgotten key makes one new purchase, however many requests come at once', async () => {
   const buyer = await newBuyer(stack, { fundsMinor: 10_000n });
   const first = await buyer.buy('SIM-OK', { idempotencyKey: 'k' });
   await month(buyer);
@@ -77,7 +77,7 @@ it('is one new purchase, however many ask at once', async () => {
   expect(await buyer.balanceMinor()).toBe(10_000n - 2n * 230n);
 });
 
-it('is tried anew where it was refused, and the refusal is not told again', async () => {
+it('a forgotten key is tried again after a refusal, and the old refusal is not repeated', async () => {
   const buyer = await newBuyer(stack, { fundsMinor: 1n });
   const { accountId } = buyer.account;
   expect(errorOf(await buyer.buy('SIM-OK', { idempotencyKey: 'k' }))).toBe('400 INSUFFICIENT_BALANCE');
@@ -102,14 +102,14 @@ it('is tried anew where it was refused, and the refusal is not told again', asyn
   expect(await packages(buyer)).toEqual(['SIM-OK']);
 });
 
-it('after a crash, finds the new purchase that it began, and nothing is bought twice', async () => {
+it('a forgotten key finds the new purchase that it began after a crash, and buys nothing twice', async () => {
   const buyer = await newBuyer(stack);
   const first = await buyer.buy('SIM-OK', { idempotencyKey: 'k' });
   await month(buyer);
   await stack.stopWorker();
   const begun = await buyer.buy('SIM-OK', { idempotencyKey: 'k' });
   expect(begun.body.status).toBe('PROCESSING');
-  // As if the API had died between starting the purchase and keeping its answer: no row of ours tells of it.
+  // As if the API had died between starting the purchase and storing its answer: no row mentions it.
   await stack.owner
     .deleteFrom('idempotency_keys')
     .where('account_id', '=', buyer.account.accountId)
@@ -122,7 +122,7 @@ it('after a crash, finds the new purchase that it began, and nothing is bought t
   expect(await packages(buyer)).toEqual(['SIM-OK', 'SIM-OK']);
 });
 
-it('is not forgotten before the first step of its purchase has run', async () => {
+it('a key is not forgotten before the first step of its purchase has run', async () => {
   const buyer = await newBuyer(stack);
   await stack.stopWorker();
   const begun = await buyer.buy('SIM-OK', { idempotencyKey: 'k' });
@@ -134,7 +134,7 @@ it('is not forgotten before the first step of its purchase has run', async () =>
   expect(await packages(buyer)).toEqual(['SIM-OK']);
 });
 
-it('funds the wallet again', async () => {
+it('a forgotten key funds the wallet again', async () => {
   const buyer = await newBuyer(stack);
   const ask = () =>
     stack.call('POST', '/api/wallet/fund', {

@@ -1,6 +1,6 @@
 /**
- * Promise M3: one key, one effect, one answer byte for byte, however many ask at once; and a key means nothing to another account, nor to the
- * other environment. What happens to it when processes die is shown in idempotency-killed.promise.test.ts.
+ * Promise M3: one key, one effect, one answer byte for byte, however many requests come at once; and a key means nothing to another account, nor to the
+ * other environment. Crashes of processes are tested in idempotency-killed.promise.test.ts.
  */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -19,7 +19,7 @@ import { fund } from '../../src/ledger/fund-by-hand.ts';
 
 const KEYS = size({ ci: 4, prove: 2_000 });
 const AT_ONCE = size({ ci: 20, prove: 50 });
-/** Keys under way at one time. */
+/** Keys in use at one time. */
 const CONCURRENCY = size({ ci: 3, prove: 4 });
 const ALL_KINDS = Object.keys(KINDS) as Kind[];
 const ANSWERED_WITHIN_MS = 60_000;
@@ -32,7 +32,7 @@ beforeAll(async () => {
     processes: 'own',
     worker: false,
     env: {
-      // A slow machine is late with a refusal, and would answer 201 PROCESSING before it.
+      // A slow machine may refuse late, and would answer 201 PROCESSING first.
       SIMWAY_TEST_TIMINGS: JSON.stringify({ pollFirstMs: 1_000, answerWithinMs: 25_000 }),
       SIMWAY_LIVE_SUPPLIER_URL: live.url,
       SIMWAY_LIVE_SUPPLIER_ACCESS_CODE: 'test-access',
@@ -55,13 +55,13 @@ afterAll(async () => {
   for (const close of closers.toReversed()) await close();
 });
 
-/** Still running, or more than the service can take in at the moment: nothing is decided yet, and asking again is safe. */
+/** Still running, or the service is overloaded at the moment: nothing is decided yet, and a retry is safe. */
 const isNoAnswer = ({ status }: Answer): boolean => status === 409 || status === 503;
 
-/** Asks until it is answered; the first answer again, byte for byte. */
+/** Retries until it gets a final answer; later answers must equal the first, byte for byte. */
 async function replayOf({ ask }: Keyed): Promise<Answer> {
   const replay = await until(ask, (answer) => !isNoAnswer(answer), {
-    what: 'an answer that decides',
+    what: 'a final answer',
     withinMs: ANSWERED_WITHIN_MS,
   });
   expect(replay.headers.get('Idempotent-Replayed')).toBe('true');
@@ -79,7 +79,7 @@ async function expectOneEffect(keyed: Keyed): Promise<void> {
   await keyed.expectOnce();
 }
 
-it(`${KEYS} keys, each used ${AT_ONCE} times at once: one effect, one answer`, () =>
+it(`${KEYS} keys, each used ${AT_ONCE} times at once have one effect and one answer each`, () =>
   withSeed(async (seed) => {
     const random = createRandom(seed);
     const kinds = Array.from({ length: KEYS }, (_, nth) => ALL_KINDS[nth] ?? random.pick(ALL_KINDS));

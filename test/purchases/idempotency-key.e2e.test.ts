@@ -1,4 +1,4 @@
-// Promise M3 through the whole service: one key, one purchase, one answer, byte for byte; whoever asks how often, and whatever was
+// Promise M3 through the whole service: one key, one purchase, one answer, byte for byte, however often it is repeated, and whatever was
 // restarted or emptied in between.
 import { Redis } from 'ioredis';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
@@ -29,7 +29,7 @@ afterAll(async () => {
 });
 afterAll(() => expectSoundBooks(stack));
 
-/** The same request again, and its answer once it is not "still running". */
+/** Sends the same request, and answers once it is not "still running". */
 const again = (buyer: Buyer, idempotencyKey: string, code = 'SIM-OK', esimId?: string): Promise<Answer> =>
   until(
     () => buyer.buy(code, { idempotencyKey, ...(esimId === undefined ? {} : { esimId }) }),
@@ -78,7 +78,7 @@ describe.each([
   );
 });
 
-describe('the first answer again', () => {
+describe('the first answer is repeated', () => {
   it('after the API was killed and Redis emptied: BASE, TOPUP, refused and PROCESSING alike', async () => {
     const buyer = await newBuyer(stack);
     const poor = await newBuyer(stack, { fundsMinor: 1n });
@@ -102,13 +102,13 @@ describe('the first answer again', () => {
     expectReplay(await again(buyer, 'top-up', 'TOPUP_SIM-OK', esimId), topUp);
     expectReplay(await again(buyer, 'withdrawn', 'SIM-OUT-OF-STOCK'), withdrawn);
     expectReplay(await again(buyer, 'processing'), processing);
-    // Its reads know better than the first answer did.
+    // Reads are more current than the first answer.
     const read = await buyer.read(`/api/esim/transactions/${processing.body.transactionId}`);
     expect(read.body.status).toBe('SUCCESS');
     expect(await buyer.purchases()).toEqual(before);
   });
 
-  it('given while no worker was there to write anything: PROCESSING, whatever became of it', async () => {
+  it('as PROCESSING when it was given without a running worker, whatever the purchase became', async () => {
     const [rich, poor] = [await newBuyer(stack), await newBuyer(stack, { fundsMinor: 1n })];
     await stack.stopWorker();
     const first = await Promise.all(
@@ -128,7 +128,7 @@ describe('the first answer again', () => {
     }
   });
 
-  it('is still the refusal when the wallet has been filled meanwhile', async () => {
+  it('as a refusal even if the wallet has been filled meanwhile', async () => {
     const poor = await newBuyer(stack, { fundsMinor: 1n });
     const refused = await poor.buy('SIM-OK', { idempotencyKey: 'broke' });
     expect(refused.body).toMatchObject({ error: { code: 'INSUFFICIENT_BALANCE' } });
@@ -140,13 +140,13 @@ describe('the first answer again', () => {
       'a test',
     );
     expectReplay(await again(poor, 'broke'), refused);
-    // A refusal is kept as a purchase only where the buyer was about to stop waiting.
+    // A refusal is stored as a purchase only if the buyer was about to stop waiting.
     for (const bought of await poor.purchases())
       expect(bought).toMatchObject({ status: 'FAILED', reason: 'INSUFFICIENT_BALANCE' });
     expect((await poor.buy('SIM-OK', { idempotencyKey: 'another' })).status).toBe(201);
   });
 
-  it('is kept without the secrets in it', async () => {
+  it('with its secrets, which are not stored', async () => {
     const buyer = await newBuyer(stack);
     const { body } = await buyer.buy('SIM-OK', { idempotencyKey: 'secret' });
     const { answer_body: kept } = await stack.owner
@@ -179,7 +179,7 @@ describe('a key', () => {
     expect((await buyer.purchases()).map((row) => row.package_code)).toEqual(['SIM-OK', 'SIM-OUT-OF-STOCK']);
   });
 
-  it('of one account says nothing to another', async () => {
+  it('of one account means nothing to another', async () => {
     const [one, other] = await Promise.all([newBuyer(stack), newBuyer(stack)]);
     const first = await one.buy('SIM-OK', { idempotencyKey: 'shared' });
     const second = await other.buy('SIM-OK', { idempotencyKey: 'shared' });

@@ -1,4 +1,4 @@
-// A buyer who was told PROCESSING can always read how it ended, also when the purchase is refused only after that.
+// A buyer with the answer PROCESSING can always read how the purchase ended, even if it is refused only afterwards.
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { newBuyer, untilClosed } from '../support/buyer.ts';
@@ -13,12 +13,12 @@ beforeAll(async () => {
 });
 afterAll(() => stack.close());
 
-it('a refusal that Postgres held up until after the answer is read back as FAILED', async () => {
+it('a refusal that Postgres delayed until after the answer is read back as FAILED', async () => {
   const poor = await newBuyer(stack, { fundsMinor: 1n });
   const locked = Promise.withResolvers<undefined>();
   const answered = Promise.withResolvers<undefined>();
   const holding = stack.owner.transaction().execute(async (trx) => {
-    // The purchase's first step reads this table; what the API reads while it waits does not.
+    // The purchase's first step reads this table; the API does not while it waits.
     await sql`lock table esims in access exclusive mode`.execute(trx);
     locked.resolve(undefined);
     await answered.promise;

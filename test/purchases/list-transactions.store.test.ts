@@ -1,5 +1,5 @@
 /**
- * The list of transactions of an account with 12,000 purchases: every answer equals a plain query over all of its rows, and the rows that are read do not grow
+ * The list of transactions of an account with 12,000 purchases: every answer equals a plain query over all of its rows, and the number of rows read does not grow
  * with them.
  */
 import { sql } from 'kysely';
@@ -30,7 +30,7 @@ const BIG = 'acc-big';
 const books: Books = await openBooks({ statementTimeoutMs: 30_000 });
 afterAll(() => books.close());
 
-/** i % 10 = 9 belongs to others. One in fifty failed, one in seven is a top-up of the eSIM of an earlier purchase, one in nine was paid by card. */
+/** i % 10 = 9 belongs to other accounts. One in fifty failed, one in seven is a top-up of an earlier purchase's eSIM, one in nine was paid by card. */
 beforeAll(async () => {
   await sql`
     insert into purchases (transaction_id, account_id, package_type, payment_method, status, reason, package_code, package_name, volume_bytes,
@@ -59,7 +59,7 @@ const principal = { account: { id: BIG, currency: 'USD' } } as Principal;
 const list = (command: Partial<Command>): Promise<TransactionPage> =>
   listTransactions({ db: books.world }, principal, { page: 1, limit: 10, ...command });
 
-/** By reading everything. */
+/** The plain query, which reads everything. */
 async function plainly({
   status,
   type,
@@ -101,7 +101,7 @@ const QUERIES: readonly (readonly [name: string, command: Partial<Command>])[] =
   ['some days of what failed', { from, to, status: 'FAILED' }],
 ];
 
-describe('a page', () => {
+describe('a page equals the plain query', () => {
   it.each(QUERIES)('%s', async (_name, command) => {
     const [found, expected] = await Promise.all([list(command), plainly(command)]);
     const first = ((command.page ?? 1) - 1) * 10;
@@ -112,7 +112,7 @@ describe('a page', () => {
     ]);
   });
 
-  it('shows of a purchase and of a funding what a list needs', async () => {
+  it('a list shows the needed fields of a purchase and of a funding', async () => {
     const [purchase] = (await list({ type: 'BASE', status: 'SUCCESS' })).items;
     expect(purchase).toMatchObject({
       type: 'BASE',
@@ -141,7 +141,7 @@ describe('a cursor', () => {
     { search: 'old europe' },
     { search: '7919' },
     { search: 'f', type: 'FUNDING' },
-  ])('reads everything once, in order: %j', async (command) => {
+  ])('reads all rows once, in order: %j', async (command) => {
     const ids: string[] = [];
     for (let after: string | undefined, more = true; more; more = after !== undefined) {
       const page = await list({ ...command, limit: 100, after });
@@ -165,7 +165,7 @@ describe('a search', () => {
       .limit(1)
       .executeTakeFirstOrThrow();
 
-  it('finds by a complete id among all: the top-up and the purchase of its eSIM', async () => {
+  it('finds by a complete id among all rows: the top-up and the purchase of its eSIM', async () => {
     const { transaction_id, esim_id, iccid } = await one();
     for (const [search, many] of [
       [transaction_id, 1],
@@ -179,7 +179,7 @@ describe('a search', () => {
     }
   });
 
-  it('keeps to the filters, and to the account', async () => {
+  it('respects the filters and the account', async () => {
     const { esim_id } = await one();
     expect((await list({ search: esim_id, type: 'TOPUP' })).total).toBe(1);
     const other = { account: { id: 'acc-other', currency: 'USD' } } as Principal;
@@ -187,7 +187,7 @@ describe('a search', () => {
     expect(found.items).toEqual([]);
   });
 
-  it('by a part looks at the newest, says so, and goes on where it stopped', async () => {
+  it('by a part checks the newest rows, says so, and continues where it stopped', async () => {
     const found = await list({ search: 'old europe' });
     expect([found.items, found.totalIsMinimum]).toEqual([[], true]);
     expect(found.next).toBeDefined();
@@ -196,7 +196,7 @@ describe('a search', () => {
     expect(rest.next).toBeUndefined();
   });
 
-  it.each(['%', '_', '\\', "'"])('%s is no pattern', async (search) => {
+  it.each(['%', '_', '\\', "'"])('does not read %s as a pattern', async (search) => {
     expect((await list({ search })).items).toEqual([]);
   });
 });
@@ -206,7 +206,7 @@ describe('at 300,000 purchases of one account', () => {
   const ROWS = 300_000;
   const filters = { accountId: HUGE };
   beforeAll(async () => {
-    // What is measured is the reading: nothing is counted while they are written.
+    // Only the reading is measured: nothing is counted while the rows are written.
     await sql`alter table purchases disable trigger user`.execute(books.owner);
     await sql`
       insert into purchases (transaction_id, account_id, package_type, payment_method, status, reason, package_code, package_name, volume_bytes,
@@ -240,7 +240,7 @@ describe('at 300,000 purchases of one account', () => {
     ['a complete id', { search: `txn-${'0'.repeat(32)}` }, 5],
     ['a part of a name that is not there', { search: 'Atlantis' }, 2 * SEARCHED + 20],
     ['a part of an ICCID that is not there', { search: '0000' }, 2 * SEARCHED + 20],
-  ])('a page is one statement and reads few of them: %s', async (_name, query, most) => {
+  ])('a page is one statement that reads few rows: %s', async (_name, query, most) => {
     const page = { ...filters, offset: 0, limit: 20, ...query };
     expect(await read((db) => readTransactions(db, page))).toBeLessThanOrEqual(most);
   });
@@ -251,13 +251,13 @@ describe('at 300,000 purchases of one account', () => {
     ['what failed', { status: 'FAILED' }],
     ['paid by card', { paymentMethod: 'CARD' }],
     ['top-ups', { type: 'TOPUP' }],
-  ])('a count is one statement and ends at its bound: %s', async (_name, wanted) => {
+  ])('a count is one statement and ends at its limit: %s', async (_name, wanted) => {
     const most = await read((db) => countTransactions(db, { ...filters, ...wanted }, MOST_COUNTED));
     expect(most).toBeLessThanOrEqual(MOST_COUNTED + 10);
   });
 
   describe('top destinations', () => {
-    it('are one statement that reads the newest of the days, up to the bound', async () => {
+    it('are one statement that reads the newest rows of the days, up to the limit', async () => {
       const days = { from: '2026-01-01', to: '2026-12-31' };
       const { statements, scans } = await explain(books, (db) => countOwnRegions(db, HUGE, days, 10), {
         statementTimeoutMs: 30_000,
@@ -269,7 +269,7 @@ describe('at 300,000 purchases of one account', () => {
       expect(read).toBeLessThanOrEqual(MOST_COUNTED_BY_REGION + 100);
     });
 
-    it('are those of the days', async () => {
+    it('belong to the requested days', async () => {
       const { scans } = await explain(
         books,
         (db) => countOwnRegions(db, HUGE, { from: '2026-02-01', to: '2026-02-01' }, 10),
@@ -290,7 +290,7 @@ describe('bad input', () => {
       `page: reaches the newest ${MOST_COUNTED}; go on with after and nextCursor`,
     ],
     [{ after: `txn-${'0'.repeat(32)}` }, 'after: must be the nextCursor of a page'],
-  ])('%j', async (command, details) => {
+  ])('is refused: %j', async (command, details) => {
     const refused = await list(command).then(
       () => undefined,
       (error: unknown) => error,

@@ -1,5 +1,5 @@
-// Every magic code of docs/SANDBOX.md, as the API caller sees it, as a new eSIM and as a top-up, each on an account of its own. The slow
-// ones run beside the others, so that their real twelve seconds pass only once.
+// Every magic code of docs/SANDBOX.md, as the API caller sees it, as a new eSIM and as a top-up, each on its own account. The slow
+// ones run in parallel, so that their real twelve seconds pass only once.
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -8,7 +8,7 @@ import { expectSoundBooks } from '../support/invariants.ts';
 import { startStack, type Answer, type Stack } from '../support/stack.ts';
 import { until } from '../support/until.ts';
 
-/** What docs/SANDBOX.md says of a code. */
+/** The documented end of a code. */
 type Ends =
   /** SUCCESS at once. */
   | 'delivered'
@@ -16,9 +16,9 @@ type Ends =
   | 'delivered-after-retries'
   /** PROCESSING, then SUCCESS. */
   | 'delivered-late'
-  /** 400 PACKAGE_UNAVAILABLE, the money back. */
+  /** 400 PACKAGE_UNAVAILABLE, the money returned. */
   | 'unavailable'
-  /** PROCESSING, then a person is called, the money held. */
+  /** PROCESSING, then it needs attention, the money held. */
   | 'stuck'
   /** 400 INSUFFICIENT_BALANCE, nothing begun. */
   | 'too-dear';
@@ -97,7 +97,7 @@ describe('the magic codes', () => {
     }
   });
 
-  it.each([...quick, ...slow])('$code as $type: $ends', async (each) => {
+  it.each([...quick, ...slow])('end as documented: $code as $type, $ends', async (each) => {
     await EXPECTED[each.ends](each, await (started.get(each) ?? buyCase(each)));
   });
 
@@ -116,7 +116,7 @@ describe('the magic codes', () => {
     'too-dear': expectTooDear,
   };
 
-  it('are all that the simulator has and all that the documentation lists', async () => {
+  it('are all codes of the simulator and of the documentation', async () => {
     const text = await readFile(join(import.meta.dirname, '..', '..', 'docs', 'SANDBOX.md'), 'utf8');
     const documented = [...text.matchAll(/^\| `(SIM-(?!PAY-)[A-Z-]+)` +\|/gm)].map((match) => match[1]);
     expect(documented.toSorted()).toEqual(Object.keys(CODES).toSorted());
@@ -124,7 +124,7 @@ describe('the magic codes', () => {
       .selectFrom('packages')
       .select('package_code')
       .where('package_code', 'like', 'SIM-%')
-      // Those have a test of their own: magic-payments.test.ts.
+      // Those have their own test: magic-payments.e2e.test.ts.
       .where('package_code', 'not like', 'SIM-PAY-%')
       .execute();
     expect(packages.map((row) => row.package_code).toSorted()).toEqual(Object.keys(CODES).toSorted());
@@ -138,7 +138,7 @@ describe('the magic codes', () => {
     expect(region.body).toMatchObject({ error: { code: 'REGION_NOT_FOUND' } });
   });
 
-  it('SIM-NO-TOPUP takes no top-up: its list is empty and buying one is refused', async () => {
+  it('include SIM-NO-TOPUP: its list of top-ups is empty, and buying one is refused', async () => {
     const buyer = await newBuyer(stack);
     const { esimId } = await buyer.activeEsim('SIM-NO-TOPUP');
     const list = await buyer.read('/api/esim/packages?type=TOPUP&regionCode=ZZ&packageCode=SIM-NO-TOPUP');
@@ -202,7 +202,7 @@ async function expectStuck({ type }: Case, bought: Bought): Promise<void> {
   const row = await until(
     () => findPurchaseRow(stack, transactionId),
     (found) => found !== undefined && found.needs_attention_since !== null,
-    { what: 'somebody called', withinMs: 40_000 },
+    { what: 'it needs attention', withinMs: 40_000 },
   );
   expect(row?.status).toBe('PROCESSING');
   expect(await holdOf(stack, transactionId)).toBe('HELD');

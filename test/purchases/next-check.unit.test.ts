@@ -1,4 +1,4 @@
-/** When to check again: quick until the limit, then slow and ever slower, never past either limit. */
+/** When to check again: often until the limit, then less and less often, within both limits. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { purchaseInput } from '../support/facts.ts';
@@ -21,14 +21,14 @@ describe('nextCheck', () => {
     [500_000, 4, 120_000, true],
     [500_000, 31, 120_000, true],
     [500_000, 5_000, 120_000, true],
-  ])('after %i ms and %i slow looks: %i ms', (elapsedMs, slowLooks, delayMs, needsAttention) => {
-    expect(nextSupplierCheck(elapsedMs, slowLooks, timings)).toEqual({ delayMs, needsAttention });
+  ])('after %i ms and %i slow checks waits %i ms', (elapsedMs, slowChecks, delayMs, needsAttention) => {
+    expect(nextSupplierCheck(elapsedMs, slowChecks, timings)).toEqual({ delayMs, needsAttention });
   });
 
-  it('always waits, calls a person exactly at the limit, and stays bounded', () => {
+  it('always waits, asks for attention exactly at the limit, and stays bounded', () => {
     fc.assert(
-      fc.property(fc.nat(10_000_000), fc.nat(100_000), (elapsedMs, slowLooks) => {
-        const { delayMs, needsAttention } = nextSupplierCheck(elapsedMs, slowLooks, timings);
+      fc.property(fc.nat(10_000_000), fc.nat(100_000), (elapsedMs, slowChecks) => {
+        const { delayMs, needsAttention } = nextSupplierCheck(elapsedMs, slowChecks, timings);
         expect(delayMs).toBeGreaterThan(0);
         expect(delayMs).toBeLessThanOrEqual(120_000);
         expect(needsAttention).toBe(elapsedMs >= timings.attentionAfterMs);
@@ -37,22 +37,22 @@ describe('nextCheck', () => {
     );
   });
 
-  it('reaches a person after the limit and not much more than forty looks', () => {
+  it('asks for attention after the limit and at most forty checks', () => {
     let elapsedMs = 0;
-    let looks = 0;
+    let checks = 0;
     for (
-      let look = nextSupplierCheck(0, 0, timings);
-      !look.needsAttention;
-      look = nextSupplierCheck(elapsedMs, 0, timings)
+      let check = nextSupplierCheck(0, 0, timings);
+      !check.needsAttention;
+      check = nextSupplierCheck(elapsedMs, 0, timings)
     ) {
-      elapsedMs += look.delayMs;
-      looks += 1;
+      elapsedMs += check.delayMs;
+      checks += 1;
     }
-    expect({ elapsedMs, looks }).toEqual({ elapsedMs: 120_000, looks: 40 });
+    expect({ elapsedMs, checks }).toEqual({ elapsedMs: 120_000, checks: 40 });
   });
 });
 
-describe('a step that our own database does not take', () => {
+describe('a step that our own database refuses', () => {
   it.each([
     [0, 1_000],
     [3_999, 1_000],
@@ -60,11 +60,11 @@ describe('a step that our own database does not take', () => {
     [60_000, 15_000],
     [20 * 60_000, 300_000],
     [7 * 24 * 3_600_000, 300_000],
-  ])('that has failed for %i ms is tried again after %i ms', (failsForMs, pauseMs) => {
+  ])('that has failed for %i ms is retried after %i ms', (failsForMs, pauseMs) => {
     expect(databaseRetryDelayMs(failsForMs)).toBe(pauseMs);
   });
 
-  it('costs fewer than 400 rounds in a day, each of some six events', () => {
+  it('costs fewer than 400 rounds a day, each of about six events', () => {
     // A round tries for 3.5 s before it gives up.
     let rounds = 0;
     for (let atMs = 0; atMs < 24 * 3_600_000; rounds += 1) atMs += 3_500 + databaseRetryDelayMs(atMs);

@@ -1,4 +1,4 @@
-// A step that our own database keeps refusing: it stays, it is to be seen, and its history does not fill up.
+// A step that our own database keeps refusing is kept and shown, and its history stays small.
 import { sql } from 'kysely';
 import { expect, it } from 'vitest';
 import { untilClosed } from '../support/buyer.ts';
@@ -8,12 +8,12 @@ import { startWorkflows, HURRIED, untilListed } from '../support/workflow-harnes
 
 const { stack, harness, buyer } = await startWorkflows();
 
-it('is shown as needing attention after a minute, tried ever more rarely, and goes on when the database takes it', async () => {
+it('a failing step needs attention after a minute, is retried less and less often, and succeeds when the database is back', async () => {
   await stack.faults({ neverAllocate: 1 });
   const { transactionId } = await harness.purchase({ account: buyer.account, timings: HURRIED });
   await sql`revoke insert on purchase_events from simway_test`.execute(stack.owner);
   try {
-    // Refused by the supplier, so that the money is to go back, which our database does not take.
+    // Refused by the supplier, so it must be refunded, which our database refuses.
     const { esims } = (await stack.supplierOrders(transactionId))[0]!;
     await stack.clearFaults();
     await fetch(`${stack.supplierControlUrl}/esims/${esims[0]!.iccid}`, {
@@ -36,7 +36,7 @@ it('is shown as needing attention after a minute, tried ever more rarely, and go
     (ids) => ids.length === 1,
   );
   const types = eventTypes(await fetchHistory(stack, transactionId));
-  // Not a task for every few seconds of it.
+  // Fewer tasks than one every few seconds.
   expect(types.filter((type) => type === 'WORKFLOW_TASK_COMPLETED').length).toBeLessThan(40);
   await until(
     () => types.length,

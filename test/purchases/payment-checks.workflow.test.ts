@@ -1,4 +1,4 @@
-// Looks at the gateway that something overtakes: money that comes between a look's question and its end, and a look that ends when all else is done.
+// Checks at the gateway that are overtaken: money that arrives between a check's request and its end, and a check that ends when all else is done.
 import { sql } from 'kysely';
 import { afterEach, expect, it } from 'vitest';
 import { untilClosed } from '../support/buyer.ts';
@@ -18,7 +18,7 @@ afterEach(async () => {
   await clearGatewayFaults(stack);
 });
 
-/** A look that the gateway has answered and that waits for the row of the first try, under 2 s, while `meanwhile` happens. */
+/** A check whose answer has arrived waits for the row of the first attempt, under 2 s, while `meanwhile` happens. */
 async function whileALookWaits(transactionId: string, meanwhile: () => Promise<unknown>): Promise<void> {
   const lock = await stack.owner.startTransaction().execute();
   try {
@@ -27,7 +27,7 @@ async function whileALookWaits(transactionId: string, meanwhile: () => Promise<u
     await stack.temporal.workflow.getHandle(transactionId).signal('lookSoon');
     await until(
       () => gatewayChecks(stack),
-      (looks) => looks > before,
+      (checks) => checks > before,
       { what: 'asked', everyMs: 10 },
     );
     await meanwhile();
@@ -44,7 +44,7 @@ const untilTime = (timeMs: number) =>
   );
 
 it('money that came after a check was sent, and before the payment expired, is not lost as expired', async () => {
-  // Nobody else tells of the money.
+  // No event reports the money.
   await gatewayFaults(stack, {
     webhooks: 'drop',
     network: { kind: '500', operation: 'transaction/list' },
@@ -59,7 +59,7 @@ it('money that came after a check was sent, and before the payment expired, is n
   await untilTime(expiresAt.getTime() - 1_100);
   const payMeanwhile = async (): Promise<void> => {
     await atGateway(stack, transactionId, 'pay');
-    // It ends after the time to pay, and tells of a moment before it.
+    // It ends after the time to pay, with an answer from before that.
     await untilTime(expiresAt.getTime() + 100);
   };
   await whileALookWaits(transactionId, payMeanwhile);
@@ -67,7 +67,7 @@ it('money that came after a check was sent, and before the payment expired, is n
 });
 
 it('money that a check finds just after a refund was sent is refunded too, before the workflow ends', async () => {
-  // The first try is taken without telling how to pay, so there are two references that may bring money.
+  // The first attempt is accepted without payment instructions, so there are two references that may be paid.
   await gatewayFaults(stack, { webhooks: 'drop', refundDelayMs: 300, loseAnswer: { next: 1 } });
   await stack.faults({ outOfStock: 1 });
   const { transactionId } = await harness.purchase({ account: buyer.account, paidBy: 'CARD' });
@@ -82,10 +82,10 @@ it('money that a check finds just after a refund was sent is refunded too, befor
       .where('transaction_id', '=', transactionId)
       .orderBy('reason')
       .execute();
-  // A busy machine may take longer than the look can wait: then nothing is overtaken, and it must end alike.
+  // A busy machine may take longer than the check can wait: then nothing is overtaken, and the end must be the same.
   await whileALookWaits(transactionId, () =>
     until(refunds, ([refund]) => refund?.status === 'DONE', {
-      what: 'the first refund gone',
+      what: 'the first refund sent',
       withinMs: 1_500,
     }).catch(() => undefined),
   );

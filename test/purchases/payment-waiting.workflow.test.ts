@@ -1,5 +1,5 @@
-// A purchase that waits for its money, with the hours of real buyers scaled down to seconds: what it costs, when it stops, and that it
-// never gives money up for lost while the gateway does not say.
+// A purchase that waits for its money, with the hours of real buyers scaled down to seconds: its cost, its end, and that it
+// never gives money up while the gateway does not answer.
 import { afterEach, describe, expect, it } from 'vitest';
 import { findPurchaseRow, timelineOf, untilClosed } from '../support/buyer.ts';
 import { movedBy } from '../support/fundings.ts';
@@ -30,7 +30,7 @@ const { stack, harness, buyer } = await startWorkflows(
 );
 afterEach(() => clearGatewayFaults(stack));
 
-/** Takes money for a second and a half. */
+/** Can be paid for a second and a half. */
 const SOON_OVER = { ...PATIENT, checkoutMs: 1_500, slowLookMs: 300 };
 
 const esimStatus = async (transactionId: string): Promise<string | undefined> =>
@@ -42,8 +42,8 @@ const esimStatus = async (transactionId: string): Promise<string | undefined> =>
       .executeTakeFirst()
   )?.status;
 
-describe('nobody pays', () => {
-  it('ends FAILED with PAYMENT_EXPIRED after one last look, its eSIM CANCELLED, nothing ordered and no money moved', async () => {
+describe('an unpaid purchase', () => {
+  it('ends FAILED with PAYMENT_EXPIRED after one last check, its eSIM CANCELLED, nothing ordered and no money moved', async () => {
     const { transactionId, answer } = await harness.purchase({
       account: buyer.account,
       paidBy: 'CARD',
@@ -68,7 +68,7 @@ describe('nobody pays', () => {
     expect(read.body).not.toHaveProperty('paymentUrl');
   });
 
-  it('delivers where the money comes in the last moment and only the last look sees it', async () => {
+  it('is delivered when the money comes in the last moment and only the last check sees it', async () => {
     await gatewayFaults(stack, { webhooks: 'drop' });
     const { transactionId } = await harness.purchase({
       account: buyer.account,
@@ -79,8 +79,8 @@ describe('nobody pays', () => {
     expect((await untilClosed(stack, transactionId)).status).toBe('SUCCESS');
   });
 
-  it('costs itself one look, at the end, and some thirty events of history, however long it waits', async () => {
-    // The watch asks the list, which counts no look.
+  it('costs one check at the end and some thirty events of history, however long it waits', async () => {
+    // The monitor reads the list, which counts as no check.
     const before = await gatewayChecks(stack);
     const timings = { ...PATIENT, checkoutMs: 9_000 };
     const { transactionId } = await harness.purchase({ account: buyer.account, paidBy: 'CARD', timings });
@@ -92,8 +92,8 @@ describe('nobody pays', () => {
   });
 });
 
-describe('the gateway does not know a charge that it took: its key is of another integration', () => {
-  it('stays open with a person called, and delivers once the right key finds the money', async () => {
+describe('a charge that the gateway accepted and does not find: its key belongs to another integration', () => {
+  it('stays open and needs attention, and is delivered once the right key finds the money', async () => {
     await gatewayFaults(stack, { webhooks: 'drop' });
     const { transactionId } = await harness.purchase({
       account: buyer.account,
@@ -117,7 +117,7 @@ describe('the gateway does not know a charge that it took: its key is of another
   });
 });
 
-describe('the gateway is away when the time is over', () => {
+describe('a purchase whose time ends while the gateway is down', () => {
   const openAndLoseGateway = async (): Promise<string> => {
     const { transactionId, answer } = await harness.purchase({
       account: buyer.account,
@@ -133,16 +133,16 @@ describe('the gateway is away when the time is over', () => {
     expect(row).toMatchObject({ status: 'PENDING', attention_reason: 'GATEWAY_OUTCOME_UNKNOWN' });
     const query = `NeedsAttention = true AND Reason = 'GATEWAY_OUTCOME_UNKNOWN'`;
     await untilListed(stack, query, (ids) => ids.includes(transactionId));
-    const looks = await gatewayChecks(stack);
+    const checks = await gatewayChecks(stack);
     await until(
       () => gatewayChecks(stack),
-      (now) => now >= looks + 3,
-      { what: 'more looks' },
+      (now) => now >= checks + 3,
+      { what: 'more checks' },
     );
     expect((await findPurchaseRow(stack, transactionId))?.status).toBe('PENDING');
   };
 
-  it('stays open with a person called once, and delivers what turns out to be paid', async () => {
+  it('stays open with one alert, and is delivered if it was paid', async () => {
     const transactionId = await openAndLoseGateway();
     await atGateway(stack, transactionId, 'pay');
     await untilFlagged(transactionId);
@@ -157,7 +157,7 @@ describe('the gateway is away when the time is over', () => {
         event.eventType.endsWith('UPSERT_WORKFLOW_SEARCH_ATTRIBUTES') &&
         JSON.stringify(event).includes('NeedsAttention'),
     );
-    // Called, and at the end no more.
+    // One alert, and none at the end.
     expect(upserts).toHaveLength(2);
   });
 
@@ -174,8 +174,8 @@ describe('the gateway is away when the time is over', () => {
   });
 });
 
-describe('the gateway is away when the payment is to be opened', () => {
-  it('is PENDING with the reference alone, and can be paid once the gateway is back', async () => {
+describe('a payment opened while the gateway is down', () => {
+  it('is PENDING with its reference only, and can be paid once the gateway is back', async () => {
     await gatewayFaults(stack, { error: 1 });
     const bought = await buyOutside(stack, buyer.account);
     expect(bought.answer.status).toBe(201);
@@ -185,14 +185,14 @@ describe('the gateway is away when the payment is to be opened', () => {
     const read = await until(
       () => buyer.read(`/api/esim/transactions/${bought.transactionId}`),
       ({ body }) => 'paymentUrl' in body,
-      { what: 'how to pay' },
+      { what: 'the payment instructions' },
     );
     expect(read.body).toMatchObject({ status: 'PENDING', paymentUrl: expect.any(String) as unknown });
     await atGateway(stack, bought.reference, 'pay');
     await untilStatus(stack, bought.transactionId, 'SUCCESS');
   });
 
-  it('ends FAILED with PAYMENT_NOT_OPENED where it stays away, since nobody can pay what was never told how', async () => {
+  it('ends FAILED with PAYMENT_NOT_OPENED if the gateway stays down, since a payment without instructions cannot be paid', async () => {
     await gatewayFaults(stack, { error: 1 });
     const bought = await buyOutside(stack, buyer.account, { method: 'BANK_TRANSFER' });
     expect(bought.answer.body).toMatchObject({ status: 'PENDING', trackingReference: bought.transactionId });
@@ -205,11 +205,11 @@ describe('the gateway is away when the payment is to be opened', () => {
     expect((await paymentOf(bought.transactionId)).status).toBe('ASKED');
   });
 
-  it('is told at once where the gateway refuses: nothing is bought', async () => {
+  it('is refused at once when the gateway refuses it: nothing is bought', async () => {
     const { transactionId, answer } = await harness.purchase({
       account: buyer.account,
       paidBy: 'CARD',
-      // Below what the gateway takes, which the API would not have let through.
+      // Below the gateway's minimum, which the API would not have allowed.
       priceMinor: '230',
       chargeMinor: '199',
     });

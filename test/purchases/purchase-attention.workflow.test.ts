@@ -1,4 +1,4 @@
-// A purchase that cannot go on by itself: money held, open, flagged, findable by operations, and on its way again as soon as it can.
+// A purchase that needs attention: its money held, open, flagged, findable by operations, and continued as soon as possible.
 import { afterEach, expect, it } from 'vitest';
 import { holdOf, timelineOf, untilClosed } from '../support/buyer.ts';
 import { expectSoundBooks } from '../support/invariants.ts';
@@ -12,11 +12,11 @@ afterEach(() => stack.clearFaults());
 const untilFlagged = (transactionId: string) =>
   untilRow(stack, transactionId, (row) => row.needs_attention_since !== null, 'flagged');
 
-/** What operations filter by in the Temporal UI. */
+/** The filter that operations use in the Temporal UI. */
 const untilCalled = (transactionId: string, reason: string) =>
   untilListed(stack, `NeedsAttention = true AND Reason = '${reason}'`, (ids) => ids.includes(transactionId));
 
-const untilNobodyIsCalled = (transactionId: string) =>
+const untilNoAttentionNeeded = (transactionId: string) =>
   untilListed(stack, 'NeedsAttention = true', (ids) => !ids.includes(transactionId));
 
 async function expectDeliveredByItself(transactionId: string): Promise<void> {
@@ -24,10 +24,10 @@ async function expectDeliveredByItself(transactionId: string): Promise<void> {
   expect(row).toMatchObject({ status: 'SUCCESS', needs_attention_since: null, attention_reason: null });
   expect(await holdOf(stack, transactionId)).toBe('POSTED');
   expect(await stack.supplierOrders(transactionId)).toHaveLength(1);
-  await untilNobodyIsCalled(transactionId);
+  await untilNoAttentionNeeded(transactionId);
 }
 
-it('never allocated: money held and a person called; delivered once the supplier allocates', async () => {
+it('a purchase never allocated keeps its money held and needs attention; it is delivered once the supplier allocates', async () => {
   await stack.faults({ neverAllocate: 1 });
   const balance = await buyer.balanceMinor();
   const { transactionId, answer } = await harness.purchase({ account: buyer.account, timings: ANXIOUS });
@@ -49,7 +49,7 @@ it('never allocated: money held and a person called; delivered once the supplier
   ]);
 });
 
-it('never answered: nothing is given back while the order is in doubt; delivered once the supplier answers', async () => {
+it('a purchase never answered is not refunded while the outcome is unknown; it is delivered once the supplier answers', async () => {
   await stack.faults({ busy: 1 });
   const { transactionId, answer } = await harness.purchase({ account: buyer.account, timings: ANXIOUS });
   expect(answer).toEqual({ status: 'PROCESSING' });
@@ -60,9 +60,9 @@ it('never answered: nothing is given back while the order is in doubt; delivered
   await expectDeliveredByItself(transactionId);
 });
 
-it('a hold that was given back meanwhile: delivered but not settled, a person called, settled once repaired', async () => {
+it('a purchase whose hold was released is delivered but not settled and needs attention; it is settled once repaired', async () => {
   await stack.faults({ neverAllocate: { next: 1 } });
-  // HURRIED: nobody is called for the wait itself, however slow the machine, since the first reason stays.
+  // HURRIED: the wait itself raises no alert, however slow the machine, since the first reason stays.
   const { transactionId } = await harness.purchase({ account: buyer.account, timings: HURRIED });
   await voidHold(stack.world, transactionId);
   await stack.clearFaults();
@@ -73,7 +73,7 @@ it('a hold that was given back meanwhile: delivered but not settled, a person ca
   await expectDeliveredByItself(transactionId);
 });
 
-it('a hold that was earned meanwhile: refused but not given back, a person called, given back once repaired', async () => {
+it('a purchase whose hold was posted is refused but not refunded and needs attention; it is refunded once repaired', async () => {
   await stack.faults({ busy: 1 });
   const { transactionId } = await harness.purchase({ account: buyer.account, timings: HURRIED });
   await postHold(stack.world, transactionId, 0n);
@@ -90,14 +90,14 @@ it('a hold that was earned meanwhile: refused but not given back, a person calle
   expect(await harness.result(transactionId)).toEqual({ status: 'FAILED', reason: 'OUT_OF_STOCK' });
 });
 
-it('clears nothing by being looked at: a second person called for the same purchase finds the first reason', async () => {
+it('a second alert for the same purchase keeps the first reason and time', async () => {
   await stack.faults({ neverAllocate: 1 });
   const { transactionId } = await harness.purchase({ account: buyer.account, timings: ANXIOUS });
   const first = await untilFlagged(transactionId);
-  const looks = async () =>
+  const since = async () =>
     (await stack.supplierOrders(transactionId))[0]?.status === 'GETTING_RESOURCE' &&
     (await untilFlagged(transactionId)).needs_attention_since;
-  expect(await looks()).toEqual(first.needs_attention_since);
+  expect(await since()).toEqual(first.needs_attention_since);
   const history = await stack.temporal.workflow.getHandle(transactionId).describe();
   expect(history.status.name).toBe('RUNNING');
   await stack.clearFaults();

@@ -1,5 +1,5 @@
-// The ways a purchase comes to its eSIM: at once, after busy calls, after a lost answer, late. Each with one order at the supplier, a posted
-// hold, and a history that stays small and tells operations everything but secrets.
+// The ways to a delivered eSIM: at once, after busy answers, after a lost answer, late. Each has one order at the supplier, a posted
+// hold, and a small history that shows operations everything but secrets.
 import { afterEach, describe, expect, it } from 'vitest';
 import { holdOf, timelineOf, untilClosed } from '../support/buyer.ts';
 import { eventTypes, fetchHistory, historyBytes, payloadTexts, summariesOf } from '../support/history.ts';
@@ -19,7 +19,7 @@ const BOTH = [
 ] as const;
 
 describe.each(BOTH)('a $type purchase', ({ type, order }) => {
-  it('delivers at once, in few events and bytes', async () => {
+  it('is delivered at once, in few events and bytes', async () => {
     const { transactionId, answer } = await harness.purchase(order());
     expect(answer).toEqual({ status: 'SUCCESS' });
     expect(await harness.result(transactionId)).toEqual({ status: 'SUCCESS' });
@@ -29,12 +29,12 @@ describe.each(BOTH)('a $type purchase', ({ type, order }) => {
     const history = await fetchHistory(stack, transactionId);
     expect(history.events.length).toBeLessThanOrEqual(MAX_EVENTS);
     expect(await historyBytes(stack, transactionId)).toBeLessThanOrEqual(MAX_HISTORY_BYTES);
-    // Open, and one quick ask at the supplier that settles with its answer, both inside the first workflow task.
+    // Opening, and one inline attempt at the supplier that settles with its answer, both inside the first workflow task.
     expect(eventTypes(history).filter((event) => event === 'ACTIVITY_TASK_SCHEDULED')).toHaveLength(0);
     expect(eventTypes(history).filter((event) => event === 'MARKER_RECORDED')).toHaveLength(2);
   });
 
-  it('keeps what is secret out of its history', async () => {
+  it('keeps secrets out of its history', async () => {
     const { transactionId, input } = await harness.purchase(order());
     const esim = await installOf(stack, input.esimId);
     const secrets = {
@@ -55,14 +55,14 @@ describe.each(BOTH)('a $type purchase', ({ type, order }) => {
         name,
       ).toEqual([]);
     }
-    // Four digits may well be part of an id or a time: what counts is a value of its own.
+    // Four digits may be part of an id or a time: only a value of its own counts.
     expect(esim.pin).toMatch(/^\d{4}$/);
     expect(texts.filter((text) => new RegExp(`(?<![\\da-f])${esim.pin!}(?![\\da-f])`).test(text))).toEqual(
       [],
     );
   });
 
-  it('tells operations what it is, in search attributes and summaries', async () => {
+  it('shows operations what it is, in search attributes and summaries', async () => {
     const { transactionId, input } = await harness.purchase(order());
     await harness.result(transactionId);
     const description = await stack.temporal.workflow.getHandle(transactionId).describe();
@@ -92,7 +92,7 @@ describe.each(BOTH)('a $type purchase', ({ type, order }) => {
     await untilListed(stack, `TransactionId = '${transactionId}'`, (ids) => ids.length === 1);
   });
 
-  it('asks again under the same id when the supplier is busy', async () => {
+  it('is ordered again with the same id when the supplier is busy', async () => {
     await stack.faults({ busy: { next: 2 } });
     const { transactionId, answer } = await harness.purchase(order());
     expect(answer).toEqual({ status: 'SUCCESS' });
@@ -110,8 +110,8 @@ describe.each(BOTH)('a $type purchase', ({ type, order }) => {
   });
 });
 
-describe('a supplier that takes its time', () => {
-  it('is told as PROCESSING and delivered when the profile is there', async () => {
+describe('a slow supplier', () => {
+  it('leads to PROCESSING, and to a delivery when the profile is ready', async () => {
     await stack.faults({ neverAllocate: { next: 1 } });
     const { transactionId, answer } = await harness.purchase({ account: buyer.account, timings: HURRIED });
     expect(answer).toEqual({ status: 'PROCESSING' });
@@ -129,7 +129,7 @@ describe('a supplier that takes its time', () => {
     expect(await harness.ask(await inputOf(transactionId))).toEqual({ status: 'PROCESSING' });
   });
 
-  it('answers a top-up late: PROCESSING, then one top-up', async () => {
+  it('leads to PROCESSING for a top-up, then to one top-up', async () => {
     await stack.faults({ latencyMs: 1_800 });
     const { transactionId, answer } = await harness.purchase({
       account: buyer.account,

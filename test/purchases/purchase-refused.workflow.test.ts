@@ -1,5 +1,5 @@
-// Refused for good: the money goes back, the purchase says why, the supplier holds nothing. And refusals that are not to be believed,
-// because something may have been taken before them.
+// Final refusals: the money is returned, the purchase has the reason, and the supplier has no order. And refusals that do not count,
+// because an order may have been accepted before them.
 import { afterEach, describe, expect, it } from 'vitest';
 import { findPurchaseRow, holdOf, timelineOf, untilClosed } from '../support/buyer.ts';
 import { eventTypes, fetchHistory } from '../support/history.ts';
@@ -19,7 +19,7 @@ const REFUSALS = [
 ] as const;
 
 describe.each(['BASE', 'TOPUP'] as const)('a %s purchase that the supplier refuses', (type) => {
-  it.each(REFUSALS)('gives the money back and keeps the reason $reason', async (refusal) => {
+  it.each(REFUSALS)('is refunded and keeps the reason $reason', async (refusal) => {
     const { fault, reason } = refusal;
     const code = 'code' in refusal ? refusal.code : 'SIM-OK';
     const before = await buyer.balanceMinor();
@@ -63,12 +63,12 @@ describe('a purchase refused before any money moves', () => {
   });
 });
 
-describe('a refusal after doubt', () => {
-  /** Long pauses between looks, so that a fault set in between meets exactly the next call. */
+describe('a refusal after an unknown outcome', () => {
+  /** Long pauses between checks, so that a fault set in between affects exactly the next call. */
   const UNHURRIED_LOOKS = { ...PATIENT, lookFirstMs: 800 };
 
-  it('is not believed while the supplier holds the order: delivered, not given back', async () => {
-    // The order is taken and its answer lost; the repeat is refused for its signature, which says nothing about the order.
+  it('does not count while the supplier has the order: it is delivered, not refunded', async () => {
+    // The order is accepted and its answer lost; the repeat is refused for its signature, which says nothing about the order.
     await stack.faults({ loseAnswer: { next: 1 } });
     const asked = harness.inputFor({ account: buyer.account, timings: UNHURRIED_LOOKS });
     const answer = harness.ask(asked);
@@ -79,7 +79,7 @@ describe('a refusal after doubt', () => {
     expect(await refusedSignatures()).toBeGreaterThan(0);
   });
 
-  it('is not believed while the order is still being allocated, where no list shows it', async () => {
+  it('does not count while the order is still being allocated and no list shows it', async () => {
     await stack.faults({ loseAnswer: { next: 1 }, allocationMs: 4_000 });
     const timings = { ...UNHURRIED_LOOKS, answerWithinMs: 3_000 };
     const asked = harness.inputFor({ account: buyer.account, timings });
@@ -93,7 +93,7 @@ describe('a refusal after doubt', () => {
     expect(await refusedSignatures()).toBe(before + 1);
   });
 
-  it('is believed once nothing sent earlier can still arrive', async () => {
+  it('counts once no earlier request can still arrive', async () => {
     await stack.faults({ busy: 1 });
     const asked = harness.inputFor({ account: buyer.account, timings: HURRIED });
     expect(await harness.ask(asked)).toEqual({ status: 'PROCESSING' });

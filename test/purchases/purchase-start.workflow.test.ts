@@ -1,4 +1,4 @@
-// How a purchase begins and what may come at it from outside: no worker, the same id again, a cancel request, a refusal nobody waits for.
+// How a purchase begins, and outside events at that time: no worker, the same id again, a cancel request, a refusal after the answer.
 import { WorkflowNotFoundError } from '@temporalio/client';
 import { afterEach, expect, it } from 'vitest';
 import type { Lifecycle } from '../../src/cli/processes/lifecycle.ts';
@@ -47,7 +47,7 @@ it('without a worker the API answers PROCESSING by its deadline, and the purchas
   expect(read.body.esimDetails.activationCode).toMatch(/^LPA:1\$/);
 });
 
-it('a refusal that comes after PROCESSING was told is kept, so that its reads say how it ended', async () => {
+it('a refusal after the answer PROCESSING is stored, so that reads show how the purchase ended', async () => {
   const poor = await newBuyer(stack, { fundsMinor: 1n });
   let transactionId = '';
   await withoutWorker(async () => {
@@ -66,7 +66,7 @@ it('a refusal that comes after PROCESSING was told is kept, so that its reads sa
   expect(await stack.supplierOrders(transactionId)).toEqual([]);
 });
 
-it('the same purchase asked for many times at once and again later is one purchase with one answer', async () => {
+it('the same purchase requested many times at once and again later is one purchase with one answer', async () => {
   const input = harness.inputFor({ account: buyer.account });
   const balance = await buyer.balanceMinor();
   const answers = await Promise.all(Array.from({ length: 8 }, () => harness.ask(input)));
@@ -105,7 +105,7 @@ it('a cancel request before the first step changes nothing either', async () => 
   expect(await harness.result(transactionId)).toEqual({ status: 'SUCCESS' });
 });
 
-it('an update of another name finds no door', async () => {
+it('an update with an unknown name is refused', async () => {
   const { transactionId } = await harness.purchase({ account: buyer.account });
   const handle = stack.temporal.workflow.getHandle(transactionId);
   await expect(handle.executeUpdate('refund', { args: ['everything'] })).rejects.toThrow();
@@ -113,12 +113,12 @@ it('an update of another name finds no door', async () => {
   expect((await findPurchaseRow(stack, transactionId))?.status).toBe('SUCCESS');
 });
 
-it('a delivery whose task never reached its worker is taken up again long before its time limit', async () => {
+it('a delivery whose task never reached its worker is retried long before its time limit', async () => {
   const workerOfOrders = async (): Promise<Lifecycle> =>
     runWorker({ ...stack.parts, processName: 'worker' }, ['orders']);
   await stack.stopWorker();
   const orders = await workerOfOrders();
-  // The quick ask inside the purchase's own task must leave something to do.
+  // The inline attempt inside the purchase's own task must leave something to do.
   await stack.faults({ busy: { next: 1 } });
   const input = harness.inputFor({ account: buyer.account });
   const answer = harness.ask(input);
@@ -126,7 +126,7 @@ it('a delivery whose task never reached its worker is taken up again long before
     stack.temporal.workflowService.pollActivityTaskQueue({
       namespace: stack.namespace,
       taskQueue: { name: SUPPLIER_QUEUE },
-      identity: 'a worker that is never heard of again',
+      identity: 'a worker that has died',
     }),
   );
   expect(lost.workflowExecution?.workflowId).toBe(input.transactionId);

@@ -1,4 +1,4 @@
-// Every path again on a worker that keeps no workflow in memory: each task replays the whole history, so anything that is not
+// Every path again on a worker that keeps no workflow in memory: each task replays the whole history, so code that is not
 // deterministic shows here as a purchase that does not end.
 import { afterEach, expect, it } from 'vitest';
 import { untilClosed } from '../support/buyer.ts';
@@ -11,7 +11,7 @@ import { ANXIOUS, startWorkflows, HURRIED, PATIENT, untilRow } from '../support/
 const { stack, harness, buyer } = await startWorkflows({ env: { SIMWAY_WORKER_CACHED_WORKFLOWS: '0' } });
 afterEach(() => stack.clearFaults());
 
-/** Of the workflow's own tasks: a step may take too long on a busy machine, and is then asked about. */
+/** Failures of the workflow's own tasks: a step may take too long on a busy machine, and is then retried. */
 async function expectNoFailedTask(transactionId: string): Promise<void> {
   const types = eventTypes(await fetchHistory(stack, transactionId));
   expect(types.filter((type) => /^WORKFLOW_TASK_(FAILED|TIMED_OUT)/.test(type))).toEqual([]);
@@ -19,7 +19,7 @@ async function expectNoFailedTask(transactionId: string): Promise<void> {
   expect(types.at(-1)).toBe('WORKFLOW_EXECUTION_COMPLETED');
 }
 
-it('delivers a BASE purchase and a top-up', async () => {
+it('a worker without a cache delivers a BASE purchase and a top-up', async () => {
   const target = await harness.topUpTarget(buyer);
   const topUp = await harness.purchase({ account: buyer.account, esimId: target.esimId });
   expect(topUp.answer).toEqual({ status: 'SUCCESS' });
@@ -30,7 +30,7 @@ it('delivers a BASE purchase and a top-up', async () => {
   await expectNoFailedTask(topUp.transactionId);
 });
 
-it('gives back what is refused, and syncs the catalogue that caused it', async () => {
+it('a worker without a cache refunds a refused purchase, and syncs the catalogue that caused the refusal', async () => {
   await stack.faults({ priceChanged: 1 });
   const { transactionId, answer } = await harness.purchase({ account: buyer.account });
   expect(answer).toMatchObject({ status: 'REFUSED', refusal: { reason: 'PRICE_CHANGED' } });
@@ -38,7 +38,7 @@ it('gives back what is refused, and syncs the catalogue that caused it', async (
   await expectNoFailedTask(transactionId);
 });
 
-it('goes from PROCESSING over a called person to delivered', async () => {
+it('a worker without a cache delivers a purchase that was PROCESSING and needed attention', async () => {
   await stack.faults({ neverAllocate: 1 });
   const { transactionId, answer } = await harness.purchase({ account: buyer.account, timings: ANXIOUS });
   expect(answer).toEqual({ status: 'PROCESSING' });
@@ -49,7 +49,7 @@ it('goes from PROCESSING over a called person to delivered', async () => {
   await expectNoFailedTask(transactionId);
 });
 
-it('believes a refusal after doubt only later', async () => {
+it('a worker without a cache accepts a refusal after an unknown outcome only later', async () => {
   await stack.faults({ busy: 1 });
   const { transactionId } = await harness.purchase({ account: buyer.account, timings: HURRIED });
   await stack.faults({ busy: 0, outOfStock: 1 });
@@ -58,7 +58,7 @@ it('believes a refusal after doubt only later', async () => {
   await expectNoFailedTask(transactionId);
 });
 
-it('waits for money that is asked about from all sides, and delivers', async () => {
+it('a worker without a cache waits for money while many callers check it, and delivers', async () => {
   const { transactionId } = await harness.purchase({ account: buyer.account, paidBy: 'BANK_TRANSFER' });
   await Promise.all([1, 2, 3].map(() => confirm(stack, buyer.account, transactionId)));
   await atGateway(stack, transactionId, 'pay', { times: 2 });
@@ -68,7 +68,7 @@ it('waits for money that is asked about from all sides, and delivers', async () 
   await expectNoFailedTask(transactionId);
 });
 
-it('ends unpaid, and books what comes later', async () => {
+it('a worker without a cache ends an unpaid purchase, and books later money', async () => {
   const timings = { ...PATIENT, checkoutMs: 500 };
   const { transactionId } = await harness.purchase({ account: buyer.account, paidBy: 'CARD', timings });
   expect((await untilClosed(stack, transactionId)).reason).toBe('PAYMENT_EXPIRED');
@@ -85,7 +85,7 @@ it('ends unpaid, and books what comes later', async () => {
   await expectNoFailedTask(`after-${transactionId}`);
 });
 
-it('tells of it, and again where that was refused', async () => {
+it('a worker without a cache sends a webhook, and again when that was refused', async () => {
   const receiver = await startReceiver();
   const listener = await receiver.listen(stack, buyer.account, {
     answer: (response, received) =>
@@ -104,7 +104,7 @@ it('tells of it, and again where that was refused', async () => {
   await receiver.close();
 });
 
-it('sends back what was paid for nothing', async () => {
+it('a worker without a cache refunds a paid purchase that cannot be delivered', async () => {
   const { transactionId } = await harness.purchase({
     account: buyer.account,
     paidBy: 'CARD',

@@ -1,4 +1,4 @@
-// The main job against the whole service, as a newcomer does it: buy, read back, top up, read again; in dollars and in naira.
+// The main use of the whole service, as a newcomer does it: buy, read back, top up, read again; in dollars and in naira.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { newBuyer, type Buyer } from '../support/buyer.ts';
 import { expectSoundBooks } from '../support/invariants.ts';
@@ -31,7 +31,7 @@ describe.each([
     buyer = await newBuyer(stack, { currency, type, fundsMinor: FUNDS_MINOR });
   });
 
-  it('buys an eSIM: delivered at once, its price taken once', async () => {
+  it('is delivered at once, and its price taken once', async () => {
     const answer = await buyer.buy('SIM-OK');
     expect(answer.status).toBe(201);
     const { transactionId, esimDetails } = answer.body;
@@ -50,7 +50,7 @@ describe.each([
     expect(orders).toMatchObject([{ kind: 'order', packageCode: 'SIM-OK', count: 1, esims: [{ iccid }] }]);
   });
 
-  it('reads it back: eSIM, list, transaction and wallet agree', async () => {
+  it('is read back alike as eSIM, in the list, as transaction and in the wallet', async () => {
     const [purchase] = await buyer.purchases();
     const transactionId = purchase!.transaction_id;
     const esim = await buyer.read(`/api/esim/${esimId}`);
@@ -75,7 +75,7 @@ describe.each([
     expect(wallet.body.data).toMatchObject({ balance: Number(FUNDS_MINOR) / 100 - price, currency });
   });
 
-  it('tops it up once it is in use: the new totals at once and in every read', async () => {
+  it('is topped up once it is in use: the new totals at once and in every read', async () => {
     const target = await buyer.activeEsim();
     const before = await spent(buyer);
     const listed = await buyer.read('/api/esim/packages?type=TOPUP&regionCode=ZZ&packageCode=SIM-OK');
@@ -94,7 +94,7 @@ describe.each([
     expect(await stack.supplierOrders(answer.body.transactionId)).toMatchObject([{ kind: 'topup' }]);
   });
 
-  it('is refused when the wallet is too small, and nothing is written', async () => {
+  it('is refused when the wallet has too little money, and nothing is written', async () => {
     const poor = await newBuyer(stack, { currency, type, fundsMinor: 1n });
     const answer = await poor.buy('SIM-OK');
     expect(answer.status).toBe(400);
@@ -108,8 +108,8 @@ describe.each([
   });
 });
 
-describe('what a price list says', () => {
-  it('is what buying charges', async () => {
+describe('the price list', () => {
+  it('has the prices that buying charges', async () => {
     const buyer = await newBuyer(stack, { currency: 'NGN', fundsMinor: 100_000_000n });
     const list = await buyer.read('/api/esim/packages?regionCode=NG');
     const [item] = JSON.parse(list.text) as { packageCode: string; price: number; currency: string }[];
@@ -120,7 +120,7 @@ describe('what a price list says', () => {
   });
 });
 
-describe('a top-up that cannot be', () => {
+describe('an impossible top-up', () => {
   const fitting = () => Promise.resolve('TOPUP_SIM-OK');
   const nowhere = () => Promise.resolve('TOPUP_NOWHERE');
   const foreign = async (buyer: Buyer): Promise<string> => {

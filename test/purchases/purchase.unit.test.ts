@@ -1,11 +1,10 @@
-/** Why purchases fail, each with its code; and the closed list of error codes. */
 import { describe, expect, it } from 'vitest';
 import { ENVIRONMENTS, PLAN_REQUESTS_PER_MINUTE, PLANS, SCOPES } from '../../src/domain/account.ts';
 import { DomainError, ERROR_CODES } from '../../src/domain/errors.ts';
 import { asFailureReason, FAILURE_REASONS } from '../../src/domain/refusals.ts';
 
 describe('failure reasons', () => {
-  it('each have the code that their caller gets', () => {
+  it('each have their error code', () => {
     expect(FAILURE_REASONS).toEqual({
       INSUFFICIENT_BALANCE: 'INSUFFICIENT_BALANCE',
       PACKAGE_WITHDRAWN: 'PACKAGE_UNAVAILABLE',
@@ -28,25 +27,25 @@ describe('failure reasons', () => {
     for (const code of Object.values(FAILURE_REASONS)) expect(ERROR_CODES).toContain(code);
   });
 
-  it.each(Object.keys(FAILURE_REASONS))('%s is read back', (reason) => {
+  it.each(Object.keys(FAILURE_REASONS))('can be read back: %s', (reason) => {
     expect(asFailureReason(reason)).toBe(reason);
   });
 
   it.each(['', 'insufficient_balance', 'toString', '__proto__', 'constructor', 'PAYMENT_FAILED'])(
-    '%j is a bug, not a reason',
+    'do not include %j, which is a bug',
     (text) => {
       expect(() => asFailureReason(text)).toThrow(RangeError);
     },
   );
 });
 
-describe('the vocabulary', () => {
-  it('names each error once', () => {
+describe('the list of error codes', () => {
+  it('has each code once', () => {
     expect(new Set(ERROR_CODES).size).toBe(ERROR_CODES.length);
     for (const code of ERROR_CODES) expect(code).toMatch(/^[A-Z]+(_[A-Z]+)*$/);
   });
 
-  it('carries what a caller may see', () => {
+  it('has what a caller may see', () => {
     const error = new DomainError('SERVICE_UNAVAILABLE', 'later', { details: 'why', retryAfterSeconds: 5 });
     expect(error).toMatchObject({ code: 'SERVICE_UNAVAILABLE', details: 'why', retryAfterSeconds: 5 });
     expect(new DomainError('NOT_FOUND', 'no')).toMatchObject({
@@ -55,7 +54,7 @@ describe('the vocabulary', () => {
     });
   });
 
-  it('knows two worlds, three plans and two scopes', () => {
+  it('has two environments, three plans and two scopes', () => {
     expect(ENVIRONMENTS).toEqual(['live', 'test']);
     expect(PLANS).toEqual(['STANDARD', 'PREMIUM', 'ENTERPRISE']);
     expect(SCOPES).toEqual(['read', 'purchase']);

@@ -1,6 +1,6 @@
 /**
- * A flood of reads through the API, by many accounts, and a flood of the supplier's events, at a supplier that takes 8 requests a second and no more:
- * purchases that come meanwhile keep their part of it and are answered in their usual time, and reads show what was known before. A worker stops soon,
+ * A flood of reads through the API, by many accounts, and a flood of the supplier's events, at a supplier that allows 8 requests a second:
+ * purchases made meanwhile keep their part of it and are answered in their usual time, and reads show the last known data. A worker stops soon,
  * however many events wait.
  */
 import { randomUUID } from 'node:crypto';
@@ -14,21 +14,22 @@ const READERS = 10;
 const ESIMS_EACH = 20;
 const READS_AT_ONCE = 40;
 const PURCHASES = 8;
-/** Two purchases a second are four requests: within the six that reads cannot take. */
+/** Two purchases a second are four requests: within the six that reads cannot use. */
 const PURCHASE_EVERY_MS = 500;
-/** As many as one turn of the worker takes events: it asks the supplier about each of them. */
+/** One worker batch of events: it checks at the supplier about each of them. */
 const EVENT_ESIMS = 20;
 const BOUGHT_AT_ONCE = 4;
-/** Nobody signs events, so anybody can send them. Few at a time, as the supplier does, so that none is turned away at the door. */
+/** The events are not signed, so the test can send them. Few at a time, as the supplier does, so that none is refused. */
 const SENDERS = 2;
 const EVENT_EVERY_MS = 50;
-/** A worker's deadline is 9 s here, and a turn of events takes 20 s. */
+/** A worker's deadline is 9 s here, and a batch of events takes 20 s. */
 const STOPS_WITHIN_MS = 5_000;
 
 let stack: Stack;
 let eventEsims: string[];
 beforeAll(async () => {
   stack = await startStack({
+    wholeCatalogue: true,
     env: {
       SIMWAY_TEST_SUPPLIER_REQUESTS_PER_SECOND: '8',
       // Buyers wait for their answer, however slow the machine is.
@@ -45,9 +46,9 @@ const buy = (account: TestAccount, packageCode = 'SIM-OK') =>
     body: { packageCode, packageType: 'BASE', paymentMethod: 'WALLET' },
   });
 
-/** eSIMs in our rows that the supplier knows: copies of one that was bought, given to the readers. */
+/** eSIMs in our rows that the supplier knows: copies of a bought one, given to the readers. */
 async function plantEsims(readers: readonly TestAccount[]): Promise<readonly (readonly [string, string])[]> {
-  // Nothing becomes of it by itself: the copies have no purchase on whose timeline it could be noted.
+  // They do not change on their own: the copies have no purchase with a timeline.
   const bought = await buy(readers[0]!, 'SIM-MANUAL-LIFE');
   expect(bought.status).toBe(201);
   const original = await stack.owner
@@ -55,7 +56,7 @@ async function plantEsims(readers: readonly TestAccount[]): Promise<readonly (re
     .selectAll()
     .where('transaction_id', '=', bought.body['transactionId'])
     .executeTakeFirstOrThrow();
-  // Sealed for its own id each.
+  // Each encrypted for its own id.
   const installData = installDataWith(stack.env['SIMWAY_SECRETS_KEY']);
   const { ac, qr_code_url: qrCodeUrl, short_url: shortUrl, pin, puk } = installData.open(original);
   const install = { ac, qrCodeUrl, shortUrl, pin, puk };
@@ -79,7 +80,7 @@ async function plantEsims(readers: readonly TestAccount[]): Promise<readonly (re
   return planted.map(({ apiKey, row }) => [apiKey, row.id] as const);
 }
 
-/** The supplier's numbers of new eSIMs. */
+/** The supplier's ids of new eSIMs. */
 async function buyEsims(count: number): Promise<string[]> {
   const buyer = await stack.account();
   for (let bought = 0; bought < count; bought += BOUGHT_AT_ONCE) {
@@ -96,14 +97,14 @@ async function buyEsims(count: number): Promise<string[]> {
   return rows.map((row) => row.esim_tran_no);
 }
 
-/** An event of the supplier about one of these eSIMs; answers with our status. */
+/** Sends an event of the supplier about one of these eSIMs; answers our status. */
 async function sendEvent(nth: number): Promise<number> {
   const content = { esimTranNo: eventEsims[nth % eventEsims.length] };
   const body = { notifyType: 'DATA_USAGE', notifyId: randomUUID(), content };
   return (await stack.call('POST', '/webhooks/supplier/test', { body })).status;
 }
 
-/** How often this kind of work waited for a turn at the supplier, and how often for less than a second. */
+/** How often this kind of work waited for a slot at the supplier, and how often for less than a second. */
 async function waitsOf(
   work: 'orders' | 'background',
 ): Promise<{ readonly all: number; readonly within1s: number }> {
@@ -121,7 +122,7 @@ async function waitsOf(
   return { all: bucket('+Inf'), within1s: bucket('1') };
 }
 
-it('purchases keep their part of the supplier, in their usual time, and the whole stays at 8 a second', async () => {
+it('purchases keep their part of the supplier in their usual time, and the total stays at 8 a second', async () => {
   const readers = await Promise.all(Array.from({ length: READERS }, () => stack.account()));
   const buyer = await stack.account();
   const esims = await plantEsims(readers);
@@ -130,7 +131,7 @@ it('purchases keep their part of the supplier, in their usual time, and the whol
      where package_type = 'BASE' and top_up_available and withdrawn_at is null limit 200`.execute(
     stack.owner,
   );
-  // From here on the supplier answers 429 to whatever comes above its limit.
+  // From here on the supplier answers 429 to requests above its limit.
   await stack.faults({ rateLimit: true });
 
   const before = { orders: await waitsOf('orders'), background: await waitsOf('background') };
@@ -160,7 +161,7 @@ it('purchases keep their part of the supplier, in their usual time, and the whol
   await until(
     () => waitsOf('background'),
     ({ all }) => all > before.background.all,
-    { what: 'the worker to ask about the events' },
+    { what: 'the worker’s checks about the events' },
   );
 
   const bought = await Promise.all(
@@ -181,13 +182,13 @@ it('purchases keep their part of the supplier, in their usual time, and the whol
   expect(bought.map(({ status, state }) => `${status} ${state}`)).toEqual(
     Array<string>(PURCHASES).fill('201 SUCCESS'),
   );
-  // Most of the time is this machine's; what the flood could cost them is the wait for a turn at the supplier.
+  // Most of the time is due to this machine; the flood could only add waiting for a slot at the supplier.
   const waits = await waitsOf('orders');
   const all = waits.all - before.orders.all;
   expect(all).toBeGreaterThanOrEqual(2 * PURCHASES);
   expect(waits.within1s - before.orders.within1s).toBe(all);
   expect([...eventStatuses]).toEqual([200]);
-  // Nothing else happens to a reader: the eSIM as last known, or no top-up list yet.
+  // Readers get the eSIM as last known, or no top-up list yet.
   expect([...statuses.keys()].toSorted()).toEqual([200, 503]);
   const stats = (await (await fetch(`${stack.supplierControlUrl}/stats`)).json()) as {
     codes: Record<string, Record<string, number>>;
@@ -200,7 +201,7 @@ it('purchases keep their part of the supplier, in their usual time, and the whol
   expect(refused, 'calls above 8 a second').toBeLessThanOrEqual(5);
 });
 
-it('a worker stops soon in the middle of a turn of events, and leaves them to others', async () => {
+it('a worker stops soon in the middle of a batch of events, and leaves them to others', async () => {
   const isWaiting = () =>
     stack.owner
       .selectFrom('supplier_events')
@@ -208,7 +209,7 @@ it('a worker stops soon in the middle of a turn of events, and leaves them to ot
       .where('applied_at', 'is', null)
       .execute();
   for (let nth = 0; nth < 2 * EVENT_ESIMS; nth += 1) expect(await sendEvent(nth)).toBe(200);
-  await until(isWaiting, (rows) => rows.some((row) => row.is_claimed), { what: 'a turn of events' });
+  await until(isWaiting, (rows) => rows.some((row) => row.is_claimed), { what: 'a batch of events' });
   const startedAt = performance.now();
   await stack.stopWorker();
   expect(performance.now() - startedAt).toBeLessThan(STOPS_WITHIN_MS);

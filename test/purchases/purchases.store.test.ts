@@ -1,4 +1,4 @@
-/** A purchase's steps in Postgres: each once however often it runs, refusals as values, and one end only. */
+/** A purchase's steps in Postgres: each takes effect once however often it runs, refusals are values, and there is one end. */
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
@@ -14,7 +14,7 @@ import { findPurchase, findTimeline } from '../../src/purchases/store/reads.ts';
 import { openPurchase, type OpenOptions } from '../../src/purchases/store/opening.ts';
 import { flagAttention, settlePurchase, profileItem } from '../../src/purchases/store/purchases.ts';
 import { failPurchase } from '../support/give-back.ts';
-import { auditBooks, openBooks, refusalOf, untilSomeoneWaits, type Books } from '../support/books.ts';
+import { auditBooks, openBooks, refusalOf, untilStatementWaits, type Books } from '../support/books.ts';
 import { basePackage, profileFacts, purchaseInput, region } from '../support/facts.ts';
 
 const NOW = new Date('2026-03-01T10:00:00.000Z');
@@ -96,14 +96,14 @@ describe('openPurchase', () => {
     expect(await whatHappened(input)).toEqual(['wallet-held']);
   });
 
-  it('twice is once', async () => {
+  it('called twice opens one purchase', async () => {
     const input = await opened(keyed('twice'));
     expect(await openPurchase(books.world, input, OPEN)).toEqual({ opened: true });
     expect(await balance(input)).toBe(8_750n);
     expect(await whatHappened(input)).toEqual(['wallet-held']);
   });
 
-  it('at the same time is once: whoever loses is refused by a key and finds it open when it tries again', async () => {
+  it('called twice at the same time opens one: the loser is refused by a key and finds it open when it retries', async () => {
     const input = await wanted(keyed('race'));
     const results = await Promise.all(
       Array.from({ length: 6 }, () => refusalOf(openPurchase(books.world, input, OPEN))),
@@ -115,7 +115,7 @@ describe('openPurchase', () => {
     expect(await whatHappened(input)).toEqual(['wallet-held']);
   });
 
-  it('at the same time without a key is once, and every run finds it open', async () => {
+  it('called twice at the same time without a key opens one, and every run finds it open', async () => {
     const input = await wanted();
     const runs = Array.from({ length: 6 }, () => openPurchase(books.world, input, OPEN));
     expect(await Promise.all(runs)).toEqual(runs.map(() => ({ opened: true })));
@@ -123,7 +123,7 @@ describe('openPurchase', () => {
     expect(await whatHappened(input)).toEqual(['wallet-held']);
   });
 
-  it('is not opened against a refusal that another run is just keeping under its key', async () => {
+  it('opens nothing against a refusal that another run is just storing under its key', async () => {
     const input = await wanted(keyed('refused meanwhile'));
     const refusing = Promise.withResolvers<undefined>();
     const blocked = Promise.withResolvers<string>();
@@ -143,7 +143,7 @@ describe('openPurchase', () => {
         })
         .execute();
       refusing.resolve(undefined);
-      await untilSomeoneWaits(books.owner);
+      await untilStatementWaits(books.owner);
     });
     await refusing.promise;
     blocked.resolve(refusalOf(openPurchase(books.world, input, OPEN)));
@@ -156,14 +156,14 @@ describe('openPurchase', () => {
     expect(await balance(input)).toBe(10_000n);
   });
 
-  it('stays open after it ended, whatever came after', async () => {
+  it('still answers “opened” after the purchase ended', async () => {
     const input = await opened();
     await settlePurchase(books.world, input.transactionId);
     expect(await openPurchase(books.world, input, OPEN)).toEqual({ opened: true });
     expect(await balance(input)).toBe(8_750n);
   });
 
-  it('tells a repeat that it failed since', async () => {
+  it('reports to a repeat that the purchase failed since', async () => {
     const input = await opened();
     await failPurchase(books.world, input.transactionId, OUT_OF_STOCK);
     expect(await openPurchase(books.world, input, OPEN)).toMatchObject({
@@ -194,7 +194,7 @@ describe('openPurchase refuses', () => {
       },
     ],
     [
-      "a top-up of somebody else's eSIM",
+      "a top-up of another account's eSIM",
       'ESIM_NOT_ACTIVE',
       async () => {
         const { esimId } = await opened();
@@ -215,7 +215,7 @@ describe('openPurchase refuses', () => {
     expect(await balance(input)).toBe(before);
   });
 
-  it.each(refusals)('%s: a keyed refusal is kept and repeated', async (_name, reason, given) => {
+  it.each(refusals)('%s: with a key, the refusal is stored and repeated', async (_name, reason, given) => {
     const input = await wanted({ ...(await given()), ...keyed(randomUUID()) });
     const first = await openPurchase(books.world, input, OPEN);
     expect(first).toMatchObject({ opened: false, refusal: { reason } });
@@ -232,7 +232,7 @@ describe('openPurchase refuses', () => {
   it.each([
     ['with a key', keyed('poor')],
     ['that left no other row', {}],
-  ])('a refusal %s stays what it was when money comes later', async (_name, more) => {
+  ])('a refusal %s stays the same when money arrives later', async (_name, more) => {
     const accountId = await buyer(0n);
     const input = await wanted({ accountId, ...more });
     const refusedBefore: Date[] = [];
@@ -249,31 +249,28 @@ describe('openPurchase refuses', () => {
     expect(await findPurchase(books.world, input.transactionId)).toBeUndefined();
   });
 
-  it.each(refusals)(
-    '%s: kept as FAILED once the caller was told PROCESSING',
-    async (_name, reason, given) => {
-      const input = await wanted(await given());
-      const before = await balance(input);
-      const keep = { ...OPEN, keepRefusal: () => true };
-      expect(await openPurchase(books.world, input, keep)).toMatchObject({
-        opened: false,
-        refusal: { reason },
-      });
-      expect(await openPurchase(books.world, input, keep)).toMatchObject({
-        opened: false,
-        refusal: { reason },
-      });
-      const record = await findPurchase(books.world, input.transactionId);
-      expect(record?.purchase).toMatchObject({ status: 'FAILED', reason, closed_at: NOW });
-      if (input.packageType === 'BASE' && record?.esim) expect(record.esim.status).toBe('FAILED');
-      expect(await whatHappened(input)).toEqual(['refused']);
-      expect(await balance(input)).toBe(before);
-    },
-  );
+  it.each(refusals)('%s: stored as FAILED after the answer PROCESSING', async (_name, reason, given) => {
+    const input = await wanted(await given());
+    const before = await balance(input);
+    const keep = { ...OPEN, keepRefusal: () => true };
+    expect(await openPurchase(books.world, input, keep)).toMatchObject({
+      opened: false,
+      refusal: { reason },
+    });
+    expect(await openPurchase(books.world, input, keep)).toMatchObject({
+      opened: false,
+      refusal: { reason },
+    });
+    const record = await findPurchase(books.world, input.transactionId);
+    expect(record?.purchase).toMatchObject({ status: 'FAILED', reason, closed_at: NOW });
+    if (input.packageType === 'BASE' && record?.esim) expect(record.esim.status).toBe('FAILED');
+    expect(await whatHappened(input)).toEqual(['refused']);
+    expect(await balance(input)).toBe(before);
+  });
 });
 
 describe('settlePurchase and failPurchase', () => {
-  it('settling posts the hold and opens the eSIM', async () => {
+  it('post the hold and open the eSIM when the purchase succeeds', async () => {
     const input = await opened();
     await settlePurchase(books.world, input.transactionId, profileItem(profileFacts(), NOW, {}));
     expect(await findPurchase(books.world, input.transactionId)).toMatchObject({
@@ -284,7 +281,7 @@ describe('settlePurchase and failPurchase', () => {
     expect(await whatHappened(input)).toEqual(['wallet-held', 'delivered']);
   });
 
-  it('failing gives the money back and fails the eSIM order', async () => {
+  it('refund the money and fail the eSIM order when it fails', async () => {
     const input = await opened();
     await failPurchase(books.world, input.transactionId, OUT_OF_STOCK);
     expect(await findPurchase(books.world, input.transactionId)).toMatchObject({
@@ -321,16 +318,16 @@ describe('settlePurchase and failPurchase', () => {
     ]);
   });
 
-  it('a refund of a purchase that never opened is nothing to do', async () => {
+  it('refund nothing for a purchase that never opened', async () => {
     await failPurchase(books.world, 'txn-never', OUT_OF_STOCK);
     expect(await findPurchase(books.world, 'txn-never')).toBeUndefined();
   });
 
-  it('settling a purchase that never opened is a bug to be seen', async () => {
+  it('throw when a purchase that never opened is settled', async () => {
     await expect(settlePurchase(books.world, 'txn-never')).rejects.toThrow();
   });
 
-  it('failing a top-up leaves the eSIM alone', async () => {
+  it('leave the eSIM alone when a top-up fails', async () => {
     const base = await opened();
     await settlePurchase(books.world, base.transactionId, profileItem(profileFacts(), NOW, {}));
     await refreshEsim(books.world, base.esimId, profileFacts({ status: 'ACTIVE' }), NOW);
@@ -349,7 +346,7 @@ describe('flagAttention', () => {
     return [record?.purchase.attention_reason, record?.purchase.needs_attention_since !== null];
   };
 
-  it('marks an open purchase, the first reason staying', async () => {
+  it('marks an open purchase and keeps the first reason', async () => {
     const input = await opened();
     await flagAttention(books.world, input.transactionId, 'SUPPLIER_NEVER_ALLOCATED');
     await flagAttention(books.world, input.transactionId, 'SETTLE_FAILED');
@@ -357,7 +354,7 @@ describe('flagAttention', () => {
     expect(await whatHappened(input)).toEqual(['wallet-held', 'needs-attention']);
   });
 
-  it('is taken back by the end, and never set after it', async () => {
+  it('is cleared by the end, and never set after it', async () => {
     const input = await opened();
     await flagAttention(books.world, input.transactionId, 'SUPPLIER_NEVER_ALLOCATED');
     await settlePurchase(books.world, input.transactionId);
@@ -367,7 +364,7 @@ describe('flagAttention', () => {
   });
 });
 
-describe('the database itself', () => {
+describe('the database', () => {
   it.each([
     ['SUCCESS', 'FAILED', "status = 'FAILED', reason = 'OUT_OF_STOCK'"],
     ['SUCCESS', 'PROCESSING', "status = 'PROCESSING', closed_at = null"],
@@ -384,7 +381,7 @@ describe('the database itself', () => {
     expect(await statusOf(input)).toBe(ended);
   });
 
-  it('knows no closed purchase without a time, and no reason but for a failure', async () => {
+  it('allows no closed purchase without a time, and no reason without a failure', async () => {
     const input = await opened();
     for (const [change, constraint] of [
       ["status = 'SUCCESS'", 'purchases_check1'],
@@ -395,7 +392,7 @@ describe('the database itself', () => {
     }
   });
 
-  it('lets the role remove no purchase, no eSIM and nothing that happened', async () => {
+  it('does not let the role delete a purchase, an eSIM or a timeline event', async () => {
     for (const table of ['purchases', 'esims', 'purchase_events'])
       expect(await refusalOf(sql`delete from ${sql.table(table)}`.execute(books.world))).toBe(
         'permission denied',

@@ -1,4 +1,4 @@
-// Quotes and price limits: what is bought costs what was shown, once, or nothing is bought.
+// Quotes and price limits: a purchase costs the quoted price, once, or nothing is bought.
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { replaceCatalogue } from '../../src/catalogue/store/catalogue.ts';
@@ -6,14 +6,14 @@ import { findPricingSettings, insertPricingSettings } from '../../src/catalogue/
 import { insertRates } from '../../src/catalogue/store/rates.ts';
 import { MAX_OPEN_QUOTES, QUOTE_LIFE_MS } from '../../src/purchases/quotes.ts';
 import { forgetQuotes } from '../../src/purchases/store/quotes.ts';
-import { openDoor, type Ask, type Door, type Reply } from '../support/http/door.ts';
+import { startApi, type Ask, type TestApi, type Reply } from '../support/http/api.ts';
 import { baseItem, regionItems, regions } from '../support/http/packages.ts';
 
-let door: Door;
+let api: TestApi;
 beforeEach(async () => {
-  door = await openDoor();
+  api = await startApi();
 });
-afterEach(() => door.close());
+afterEach(() => api.close());
 
 const BASE = { packageCode: 'NG-5GB-30D', packageType: 'BASE' };
 const BUY = { ...BASE, paymentMethod: 'WALLET' };
@@ -25,13 +25,13 @@ interface Quote {
 }
 
 async function quoted(body: object = BASE, ask: Ask = {}): Promise<Quote> {
-  const reply = await door.ask('/api/esim/quotes', { key: 'usd', ...ask, body });
+  const reply = await api.ask('/api/esim/quotes', { key: 'usd', ...ask, body });
   expect(reply.status, reply.text).toBe(201);
   return (reply.json as { data: Quote }).data;
 }
 
 const buy = (body: object, ask: Ask = {}) =>
-  door.ask('/api/esim/buy', { key: 'usd', ...ask, body: { ...BUY, ...body } });
+  api.ask('/api/esim/buy', { key: 'usd', ...ask, body: { ...BUY, ...body } });
 
 function expectRefusal(reply: Reply, status: number, code: string): void {
   expect({ status: reply.status, code: codeOf(reply) }).toEqual({ status, code });
@@ -42,7 +42,7 @@ const codeOf = ({ json }: Reply) => {
   return error?.code ?? code;
 };
 
-/** As the quote might be by now. */
+/** The state of the quote by now. */
 const change = (quoteId: string, values: Parameters<typeof set>[0]) => set(values, quoteId);
 const set = (
   values: {
@@ -53,7 +53,7 @@ const set = (
     cost_usd_e4?: bigint;
   },
   quoteId: string,
-) => door.shop.owner.updateTable('quotes').set(values).where('id', '=', quoteId).execute();
+) => api.shop.owner.updateTable('quotes').set(values).where('id', '=', quoteId).execute();
 
 interface Market {
   /** Percent of the usual cost. */
@@ -64,9 +64,9 @@ interface Market {
 }
 const USUAL: Market = { cost: 100n, markupBps: 2_500, naira: 1_534_250_000n };
 
-/** As the supplier, the operator and the market may move before somebody buys. */
+/** Changes by the supplier, the operator and the market before a purchase. */
 async function move({ cost, markupBps, naira }: Market): Promise<void> {
-  const { owner } = door.shop;
+  const { owner } = api.shop;
   const item = { ...baseItem, cost: (baseItem.cost * cost) / 100n };
   await replaceCatalogue(owner, { regions, packages: [...regionItems, item] }, new Date());
   const observedAt = new Date();
@@ -75,17 +75,17 @@ async function move({ cost, markupBps, naira }: Market): Promise<void> {
   const before = await findPricingSettings(owner);
   const settings = { id: randomUUID(), ...markups, by: 'a test', reason: 'a test' };
   await insertPricingSettings(owner, settings, before.id);
-  await door.shop.changePrices();
+  await api.shop.changePrices();
 }
 
 async function nothingBought(work: () => Promise<void>, key = 'usd'): Promise<void> {
-  const before = [await door.shop.balance(key), await door.shop.purchases(key)];
+  const before = [await api.shop.balance(key), await api.shop.purchases(key)];
   await work();
-  expect([await door.shop.balance(key), await door.shop.purchases(key)]).toEqual(before);
+  expect([await api.shop.balance(key), await api.shop.purchases(key)]).toEqual(before);
 }
 
 describe('a quote', () => {
-  it('shows price, currency and until when, and charges nothing', async () => {
+  it('has a price, a currency and an expiry, and charges nothing', async () => {
     await nothingBought(async () => {
       const quote = await quoted(BASE, { key: 'ngn' });
       expect(quote).toMatchObject({
@@ -103,29 +103,29 @@ describe('a quote', () => {
     }, 'ngn');
   });
 
-  it('is what buy charges, whatever the price is by then, and buys once', async () => {
+  it('is the price that buy charges, whatever the current price is, and buys once', async () => {
     const { quoteId } = await quoted();
     await change(quoteId, { price_minor: 11_11n });
-    const before = await door.shop.balance('usd');
+    const before = await api.shop.balance('usd');
     const bought = await buy({ quoteId });
     expect(bought).toMatchObject({ status: 201, json: { status: 'SUCCESS', package: { price: 11.11 } } });
-    expect(await door.shop.balance('usd')).toBe(before - 11_11n);
+    expect(await api.shop.balance('usd')).toBe(before - 11_11n);
     await nothingBought(async () => expectRefusal(await buy({ quoteId }), 400, 'QUOTE_USED'));
   });
 
-  it('is what is charged after cost, markup and rate have moved, whatever the list says', async () => {
+  it('is charged after cost, markup and rate have moved, whatever the list says', async () => {
     const transfer = { paymentMethod: 'BANK_TRANSFER' };
     const [quote, charged] = [await quoted(BASE, { key: 'ngn' }), await quoted({ ...BASE, ...transfer })];
-    await door.shop.setBalance(10_000_000n, 'ngn');
+    await api.shop.setBalance(10_000_000n, 'ngn');
     await move({ cost: 110n, markupBps: 4_000, naira: 1_800_000_000n });
     try {
       const now = await buy({}, { key: 'ngn' });
       // $10 and 10 % more, 40 % markup, at 1,800 naira.
       expect(now).toMatchObject({ status: 201, json: { package: { price: 27_720 } } });
-      const before = await door.shop.balance('ngn');
+      const before = await api.shop.balance('ngn');
       const bought = await buy({ quoteId: quote.quoteId }, { key: 'ngn' });
       expect(bought).toMatchObject({ status: 201, json: { package: { price: 19_178.13 } } });
-      expect(await door.shop.balance('ngn')).toBe(before - 19_178_13n);
+      expect(await api.shop.balance('ngn')).toBe(before - 19_178_13n);
       const paid = await buy({ ...transfer, quoteId: charged.quoteId });
       expect(paid).toMatchObject({
         status: 201,
@@ -149,14 +149,14 @@ describe('a quote', () => {
     expect((await buy({ quoteId })).status).toBe(201);
   });
 
-  it('orders at the cost of now, which the supplier takes, while that is below the price', async () => {
+  it('orders at the current cost, which the supplier requires, while that is below the price', async () => {
     const { quoteId } = await quoted();
     await change(quoteId, { cost_usd_e4: 1n, price_usd_minor: 10_00n });
     const { transactionId } = (await buy({ quoteId })).json as { transactionId: string };
-    const { cost_usd_e4: cost, price_usd_minor: priceUsdMinor } = await door.shop.db
+    const { cost_usd_e4: cost, price_usd_minor: priceUsdMinor } = await api.shop.db
       .selectFrom('purchases')
       .select(['cost_usd_e4', 'price_usd_minor'])
-      .where('transaction_id', '=', door.idOf(transactionId))
+      .where('transaction_id', '=', api.idOf(transactionId))
       .executeTakeFirstOrThrow();
     expect([cost, priceUsdMinor]).toEqual([100_000n, 10_00n]);
   });
@@ -167,17 +167,17 @@ describe('a quote', () => {
     await nothingBought(async () => expectRefusal(await buy({ quoteId }), 400, 'PACKAGE_UNAVAILABLE'));
   });
 
-  it('of two purchases at once buys one', async () => {
+  it('buys one of two purchases at once', async () => {
     const { quoteId } = await quoted();
-    const before = await door.shop.balance('usd');
+    const before = await api.shop.balance('usd');
     const replies = await Promise.all(Array.from({ length: 6 }, () => buy({ quoteId })));
     expect(replies.filter((reply) => reply.status === 201)).toHaveLength(1);
     for (const reply of replies.filter(({ status }) => status !== 201))
       expectRefusal(reply, 400, 'QUOTE_USED');
-    expect(await door.shop.balance('usd')).toBe(before - 12_50n);
+    expect(await api.shop.balance('usd')).toBe(before - 12_50n);
   });
 
-  it('is repeated with the same Idempotency-Key', async () => {
+  it('is answered again for the same Idempotency-Key', async () => {
     const { quoteId } = await quoted();
     const keyed = { headers: { 'idempotency-key': randomUUID() } };
     const first = await buy({ quoteId }, keyed);
@@ -192,27 +192,27 @@ describe('a quote', () => {
     });
   });
 
-  it('stays good for a purchase that could not be opened, and for one that failed', async () => {
+  it('can be used again after a purchase that could not be opened, or that failed', async () => {
     const { quoteId } = await quoted();
-    const balance = await door.shop.balance('usd');
-    await door.shop.setBalance(1n, 'usd');
+    const balance = await api.shop.balance('usd');
+    await api.shop.setBalance(1n, 'usd');
     expectRefusal(await buy({ quoteId }), 400, 'INSUFFICIENT_BALANCE');
-    await door.shop.setBalance(balance, 'usd');
-    door.shop.vendors.supplier = 'refuses';
-    const failed = await door.shop.purchases('usd');
+    await api.shop.setBalance(balance, 'usd');
+    api.shop.vendors.supplier = 'refuses';
+    const failed = await api.shop.purchases('usd');
     expectRefusal(await buy({ quoteId }), 400, 'PACKAGE_UNAVAILABLE');
-    expect(await door.shop.purchases('usd')).toBe(failed + 1);
-    door.shop.vendors.supplier = 'delivers';
+    expect(await api.shop.purchases('usd')).toBe(failed + 1);
+    api.shop.vendors.supplier = 'delivers';
     expect((await buy({ quoteId })).status).toBe(201);
     expectRefusal(await buy({ quoteId }), 400, 'QUOTE_USED');
   });
 
-  it('can be asked for once under one Idempotency-Key', async () => {
+  it('is made once for one Idempotency-Key', async () => {
     const keyed = { headers: { 'idempotency-key': randomUUID() } };
     expect(await quoted(BASE, keyed)).toEqual(await quoted(BASE, keyed));
   });
 
-  it('freezes what is charged by the method that it names', async () => {
+  it('fixes the charge for the method that it names', async () => {
     const { quoteId, ...quote } = await quoted({ ...BASE, paymentMethod: 'BANK_TRANSFER' });
     expect(quote).toMatchObject({
       price: 12.5,
@@ -226,28 +226,28 @@ describe('a quote', () => {
   });
 });
 
-describe('buys nothing', () => {
+describe('buy refuses', () => {
   it.each([
     ['unknown', `quote-${'0'.repeat(32)}`],
     ['no id of ours', 'garbage'],
     ['an id of another kind', `txn-${'0'.repeat(32)}`],
-  ])('with a quote that is %s', async (_name, quoteId) => {
+  ])('a quote that is %s', async (_name, quoteId) => {
     await nothingBought(async () => expectRefusal(await buy({ quoteId }), 404, 'QUOTE_NOT_FOUND'));
   });
 
-  it("with another account's quote, which stays good for its own", async () => {
+  it("another account's quote, which its own account can still use", async () => {
     const { quoteId } = await quoted(BASE, { key: 'usduser' });
     await nothingBought(async () => expectRefusal(await buy({ quoteId }), 404, 'QUOTE_NOT_FOUND'));
     expect((await buy({ quoteId }, { key: 'usduser' })).status).toBe(201);
   });
 
-  it('with an expired quote', async () => {
+  it('an expired quote', async () => {
     const { quoteId } = await quoted();
     await change(quoteId, { created_at: new Date(0), expires_at: new Date(Date.now() - 1) });
     await nothingBought(async () => expectRefusal(await buy({ quoteId }), 400, 'QUOTE_EXPIRED'));
   });
 
-  it('with a quote for another package, or for another type', async () => {
+  it('a quote for another package, or for another type', async () => {
     const { quoteId } = await quoted();
     await nothingBought(async () => {
       expectRefusal(await buy({ quoteId, packageCode: 'EU-42-5GB-30D' }), 400, 'QUOTE_MISMATCH');
@@ -256,11 +256,11 @@ describe('buys nothing', () => {
     });
   });
 
-  it.each(['', null, 5, {}])('with %j as quoteId', async (quoteId) => {
+  it.each(['', null, 5, {}])('%j as quoteId', async (quoteId) => {
     await nothingBought(async () => expectRefusal(await buy({ quoteId }), 400, 'VALIDATION_ERROR'));
   });
 
-  it('above maxPrice, by list or by quote, and does so at exactly that price', async () => {
+  it('a price above maxPrice, by list or by quote, and accepts exactly that price', async () => {
     const { quoteId } = await quoted();
     await nothingBought(async () => {
       for (const given of [{}, { quoteId }]) {
@@ -272,7 +272,7 @@ describe('buys nothing', () => {
     expect((await buy({ maxPrice: 12.5, maxPriceCurrency: 'USD' })).status).toBe(201);
   });
 
-  it('with maxPrice in another currency', async () => {
+  it('a maxPrice in another currency', async () => {
     await nothingBought(async () => {
       for (const maxPriceCurrency of ['NGN', 'EUR'])
         expectRefusal(await buy({ maxPrice: 50_000, maxPriceCurrency }), 400, 'CURRENCY_MISMATCH');
@@ -288,7 +288,7 @@ describe('buys nothing', () => {
     { maxPrice: 5, maxPriceCurrency: 'usd' },
     { maxPrice: null, maxPriceCurrency: 'USD' },
     { maxPrice: { amount: 5 }, maxPriceCurrency: 'USD' },
-  ])('with %j', async (given) => {
+  ])('%j', async (given) => {
     await nothingBought(async () => {
       const reply = await buy(given);
       expectRefusal(reply, 400, 'VALIDATION_ERROR');
@@ -297,8 +297,8 @@ describe('buys nothing', () => {
   });
 });
 
-it('refuses quotes for what cannot be bought', async () => {
-  const ask = (body: object, key = 'usd') => door.ask('/api/esim/quotes', { key, body });
+it('a quote is refused for what cannot be bought', async () => {
+  const ask = (body: object, key = 'usd') => api.ask('/api/esim/quotes', { key, body });
   expectRefusal(await ask({ ...BASE, packageCode: 'NOWHERE' }), 404, 'PACKAGE_NOT_FOUND');
   expectRefusal(await ask({ ...BASE, packageType: 'TOPUP' }), 400, 'VALIDATION_ERROR');
   expectRefusal(await ask({ ...BASE, packageType: 'TOPUP', esimId: 'x' }), 404, 'ESIM_NOT_FOUND');
@@ -306,36 +306,42 @@ it('refuses quotes for what cannot be bought', async () => {
   expect((await ask(BASE, 'readonly')).status).toBe(403);
 });
 
-it('quotes a top-up for the eSIM that it fits, and buys with it', async () => {
+it('a quote for a top-up is tied to its eSIM, and buys it', async () => {
   const bought = (await buy({})).json as { esimDetails: { esimId: string } };
   const { esimId } = bought.esimDetails;
   const topUp = { packageCode: 'TOPUP_NG-1GB-7D', packageType: 'TOPUP', esimId };
   const { quoteId, ...quote } = await quoted(topUp);
   expect(quote).toMatchObject({ ...topUp, price: 2.5 });
   expectRefusal(await buy({ quoteId }), 400, 'QUOTE_MISMATCH');
-  await door.shop.owner
+  await api.shop.owner
     .updateTable('esims')
     .set({ status: 'ACTIVE' })
-    .where('id', '=', door.idOf(esimId))
+    .where('id', '=', api.idOf(esimId))
     .execute();
-  expect(await buy({ ...topUp, quoteId })).toMatchObject({ status: 200, json: { package: { price: 2.5 } } });
+  const priced = { ...topUp, quoteId, maxPriceCurrency: 'USD' };
+  expectRefusal(await buy({ ...priced, maxPrice: 2.49 }), 400, 'PRICE_ABOVE_MAX');
+  expectRefusal(await buy({ ...priced, maxPrice: 2.5, maxPriceCurrency: 'NGN' }), 400, 'CURRENCY_MISMATCH');
+  expect(await buy({ ...priced, maxPrice: 2.5 })).toMatchObject({
+    status: 200,
+    json: { package: { price: 2.5 } },
+  });
 });
 
-it(`keeps at most ${MAX_OPEN_QUOTES} open for an account, asked for at once or not, and forgets old ones`, async () => {
+it(`at most ${MAX_OPEN_QUOTES} quotes are open for an account, requested in parallel or not, and old ones are deleted`, async () => {
   const { quoteId } = await quoted();
-  const row = await door.shop.db
+  const row = await api.shop.db
     .selectFrom('quotes')
     .selectAll()
-    .where('id', '=', door.idOf(quoteId))
+    .where('id', '=', api.idOf(quoteId))
     .executeTakeFirstOrThrow();
   const copies = Array.from({ length: MAX_OPEN_QUOTES - 3 }, (_none, i) => ({
     ...row,
     charge: JSON.stringify(row.charge),
     id: `copy-${i}-${row.account_id}`,
   }));
-  await door.shop.owner.insertInto('quotes').values(copies).execute();
+  await api.shop.owner.insertInto('quotes').values(copies).execute();
   const replies = await Promise.all(
-    Array.from({ length: 8 }, () => door.ask('/api/esim/quotes', { key: 'usd', body: BASE })),
+    Array.from({ length: 8 }, () => api.ask('/api/esim/quotes', { key: 'usd', body: BASE })),
   );
   expect(replies.filter(({ status }) => status === 201)).toHaveLength(2);
   const refused = replies.filter(({ status }) => status !== 201);
@@ -346,14 +352,14 @@ it(`keeps at most ${MAX_OPEN_QUOTES} open for an account, asked for at once or n
   expect((await buy({ quoteId })).status).toBe(201);
   await quoted();
   const count = async () =>
-    (await door.shop.db.selectFrom('quotes').select('id').where('account_id', '=', row.account_id).execute())
+    (await api.shop.db.selectFrom('quotes').select('id').where('account_id', '=', row.account_id).execute())
       .length;
   const before = await count();
-  await door.shop.owner
+  await api.shop.owner
     .updateTable('quotes')
     .set({ created_at: new Date(0), expires_at: new Date(1) })
     .where('id', 'like', `copy-%-${row.account_id}`)
     .execute();
-  expect(await forgetQuotes(door.shop.db, new Date(2))).toBeGreaterThanOrEqual(copies.length);
+  expect(await forgetQuotes(api.shop.db, new Date(2))).toBeGreaterThanOrEqual(copies.length);
   expect(await count()).toBe(before - copies.length);
 });

@@ -1,9 +1,9 @@
-/** Refusals as they cross rooms: what an exception says of itself, and reasons read back from rows. */
+/** Refusals between modules: the content of an exception, and reasons read back from rows. */
 import { expect, it } from 'vitest';
 import { DomainError, ERROR_CODES } from '../../src/domain/errors.ts';
 import { asFailureReason, FAILURE_REASONS } from '../../src/domain/refusals.ts';
 
-it('a refusal names itself, and carries only what it was given', () => {
+it('a refusal has its name, and only the given details', () => {
   const bare = new DomainError('NOT_FOUND', 'there is none');
   expect(String(bare)).toBe('DomainError: there is none');
   expect(bare).toMatchObject({ code: 'NOT_FOUND', details: undefined, retryAfterSeconds: undefined });
@@ -14,11 +14,11 @@ it('a refusal names itself, and carries only what it was given', () => {
   expect(full).toMatchObject({ details: '100 a minute', retryAfterSeconds: 3 });
 });
 
-it('every reason has a code of the closed list', () => {
+it('every reason has a code of the known list', () => {
   for (const code of Object.values(FAILURE_REASONS)) expect(ERROR_CODES).toContain(code);
 });
 
-it('a reason is read back as it was written, and an unknown one is named', () => {
+it('a reason is read back as written, and an unknown one is named in the error', () => {
   for (const reason of Object.keys(FAILURE_REASONS)) expect(asFailureReason(reason)).toBe(reason);
   for (const text of ['', 'NO_SUCH_REASON', 'toString'])
     expect(() => asFailureReason(text)).toThrow(new RangeError(`unknown failure reason ${text}`));

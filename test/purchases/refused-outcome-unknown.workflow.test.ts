@@ -1,4 +1,4 @@
-// Refusals beside orders that are on their way: money goes back only on the supplier's last word, and an operator is never locked out by a supplier
+// Refusals while orders are in progress: money is returned only after the supplier's final answer, and an operator is never blocked by a supplier
 // that does not say what it did.
 import { afterEach, describe, expect, it } from 'vitest';
 import { findPurchaseRow, holdOf, untilClosed } from '../support/buyer.ts';
@@ -6,7 +6,7 @@ import { newOperator } from '../support/operator-actions.ts';
 import { until } from '../support/until.ts';
 import { startWorkflows, HURRIED, PATIENT } from '../support/workflow-harness.ts';
 
-// An eSIM in use cannot be cancelled any more: here none goes into use by itself.
+// An eSIM in use cannot be cancelled: here none is activated on its own.
 const { stack, harness, buyer } = await startWorkflows({ supplier: { activateAfterMs: null } });
 const operator = newOperator(stack);
 afterEach(() => stack.clearFaults());
@@ -23,7 +23,7 @@ async function answered(code: string): Promise<number> {
   return stats.codes['esim/order']?.[code] ?? 0;
 }
 
-/** The supplier is too slow for a quick ask inside of the purchase's task, so that one activity makes all the asks. */
+/** The supplier is too slow for an inline attempt in the purchase's task, so one activity makes all the requests. */
 async function restQuickAsks(): Promise<void> {
   await stack.faults({ latencyMs: 1_000 });
   await harness.purchase({ account: buyer.account });
@@ -36,8 +36,8 @@ async function expectDeliveredOnce(transactionId: string): Promise<void> {
   expect(await stack.supplierOrders(transactionId)).toHaveLength(1);
 }
 
-describe('a refusal while an order is on its way', () => {
-  it('refunds nothing because of a list that does not show orders being allocated', async () => {
+describe('a refusal while an order is in progress', () => {
+  it('does not lead to a refund because of a list that does not show orders being allocated', async () => {
     const timings = { ...PATIENT, doubtMs: LATE_MS + 1_000, lookFirstMs: 500 };
     const asked = harness.inputFor({ account: buyer.account, timings });
     await stack.faults({ ...LATE_ORDER, allocationMs: 12_000, outOfStock: { next: 1 } });
@@ -45,10 +45,10 @@ describe('a refusal while an order is on its way', () => {
     await expectDeliveredOnce(asked.transactionId);
   });
 
-  it('delivers what a supplier holds that checks its stock before it looks for the order', async () => {
+  it('does not stop a delivery by a supplier that checks its stock before it finds the order', async () => {
     const timings = { ...PATIENT, doubtMs: 6_000 };
     const asked = harness.inputFor({ account: buyer.account, timings });
-    // Given up by the quick ask, refused the second time, and taken a moment after that.
+    // Abandoned by the inline attempt, refused the second time, and accepted a moment after that.
     await stack.faults({
       commitLate: { next: 1 },
       lateCommitMs: 2_500,
@@ -65,7 +65,7 @@ describe('a refusal while an order is on its way', () => {
     await expectDeliveredOnce(asked.transactionId);
   });
 
-  it('gives the money back once the supplier has refused again, with nothing on its way', async () => {
+  it('leads to a refund once the supplier has refused again with nothing in progress', async () => {
     await stack.faults({ busy: 1 });
     const timings = { ...HURRIED, doubtMs: 2_000 };
     const asked = harness.inputFor({ account: buyer.account, timings });
@@ -87,7 +87,7 @@ describe('a refusal while an order is on its way', () => {
     expect(await stack.supplierOrders(asked.transactionId)).toEqual([]);
   });
 
-  it('refunds nothing where the order before it, in the same attempt, is accepted late', async () => {
+  it('does not lead to a refund when the order before it, in the same attempt, is accepted late', async () => {
     await restQuickAsks();
     const before = await answered('200011');
     const timings = { ...PATIENT, doubtMs: LATE_MS + 1_000 };
@@ -105,7 +105,7 @@ describe('a refusal while an order is on its way', () => {
       (count) => count > before,
       { what: 'the second is refused' },
     );
-    // Held until the doubt is over: neither given back nor told as refused.
+    // Held while the outcome is unknown: neither refunded nor reported as refused.
     expect(await answer).toEqual({ status: 'PROCESSING' });
     expect(await holdOf(stack, asked.transactionId)).toBe('HELD');
     expect(await findPurchaseRow(stack, asked.transactionId)).toMatchObject({ status: 'PROCESSING' });
@@ -113,10 +113,10 @@ describe('a refusal while an order is on its way', () => {
   });
 });
 
-describe('an operator, where the supplier does not say whether it cancelled', () => {
+describe('an operator’s cancellation, when the supplier does not say whether it cancelled', () => {
   const RARELY = { ...HURRIED, attentionAfterMs: 600_000, lookFirstMs: 300_000, lookMaxMs: 300_000 };
 
-  it('gets that answer and can continue: the order is delivered after all', async () => {
+  it('reports that, and the purchase can continue: the order is delivered after all', async () => {
     await stack.faults({ neverAllocate: 1 });
     const { transactionId } = await harness.purchase({ account: buyer.account, timings: RARELY });
     await stack.clearFaults();
@@ -134,7 +134,7 @@ describe('an operator, where the supplier does not say whether it cancelled', ()
     await expectDeliveredOnce(transactionId);
   });
 
-  it('gets the money back where the supplier had cancelled without saying so', async () => {
+  it('leads to a refund when the supplier had cancelled without saying so', async () => {
     await stack.faults({ neverAllocate: 1 });
     const { transactionId } = await harness.purchase({ account: buyer.account, timings: RARELY });
     await stack.clearFaults();

@@ -1,4 +1,4 @@
-/** The merchants' search in a large database: every way is a look into an index, and a caller's own reference is one for each of the newest batches. */
+/** The merchants' search in a large database: every way uses an index, and a caller's own reference costs one lookup in each of the newest batches. */
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { findOwn } from '../../src/purchases/store/search.ts';
@@ -57,19 +57,19 @@ it.each([
   ['o77', 'orderNo'],
   ['n77', 'esimTranNo'],
   [NEWEST, 'batchReference'],
-])('finds by %s, and reads no table whole', async (text, foundBy) => {
+])('the search finds by %s, and reads no table completely', async (text, foundBy) => {
   const { scans } = await explain(books, (db) => findOwn(db, 'acc-1', text, 20), {
     statementTimeoutMs: 10_000,
   });
   const whole = scans.filter((scan) => scan['Node Type'] === 'Seq Scan' && LARGE.has(scan['Relation Name']));
   expect(whole).toEqual([]);
-  // The newest 1,000 batches, and a look into each.
+  // The newest 1,000 batches, and one lookup in each.
   expect(rowsReadBy(scans)).toBeLessThan(2_500);
   expect(await findOwn(books.world, 'acc-1', text, 20)).toMatchObject([{ foundBy }]);
   expect(await findOwn(books.world, 'acc-2', text, 20)).toEqual([]);
 });
 
-it('finds own references in the newest 1,000 batches only', async () => {
+it('the search finds own references in the newest 1,000 batches only', async () => {
   const { count } = await books.owner
     .selectFrom('batches')
     .select((eb) => eb.fn.countAll<bigint>().as('count'))

@@ -1,6 +1,6 @@
 /**
- * The kept figures equal a count by hand: after a thousand random purchases by eight writers at once, with all their ends, and at every look meanwhile,
- * while deltas are folded and everything is counted anew.
+ * The stored figures equal a count by hand: after a thousand random purchases by eight writers at once, with all their ends, and at every check meanwhile,
+ * while deltas are folded and everything is counted again.
  */
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -70,7 +70,7 @@ beforeAll(async () => {
   }
 });
 
-/** What this test did, as it would be told by hand. */
+/** The expected figures, counted by hand. */
 interface Bought {
   readonly accountId: string;
   readonly day: string;
@@ -173,7 +173,7 @@ async function deliver(
         { iccid: '8', totalVolumeBytes: 1, orderUsageBytes: 0, totalDuration: 1, expiredTime: null },
         new Date(),
       );
-  // Twice is once.
+  // A repeat changes nothing.
   await Promise.all([1, 2].map(() => settlePurchase(books.world, id, item)));
   Object.assign(bought, { status: 'SUCCESS', spentMinor: 1_250n });
   if (bought.esim) {
@@ -258,7 +258,7 @@ async function countByHand(
 describe('after a thousand random purchases', () => {
   const done: Bought[] = [];
   let folded = 0;
-  let looks = 0;
+  let checks = 0;
 
   beforeAll(async () => {
     const active: string[] = [];
@@ -269,21 +269,21 @@ describe('after a thousand random purchases', () => {
       while (started < PURCHASES) done.push(await buyOne(random, `${writer}-${(started += 1)}`, active));
       writing -= 1;
     };
-    const look = async (): Promise<void> => {
+    const check = async (): Promise<void> => {
       const random = createRandom(seed - 1);
-      for (; writing > 0; looks += 1) await compareOnce(random);
+      for (; writing > 0; checks += 1) await compareOnce(random);
     };
     const keep = async (): Promise<void> => {
       for (let turn = 0; writing > 0; turn += 1)
         if (turn % 5 === 4) await rebuildFigures(books.world);
         else folded += await foldFigures(books.world);
     };
-    await Promise.all([...Array.from({ length: WRITERS }, (_, writer) => write(writer)), look(), keep()]);
+    await Promise.all([...Array.from({ length: WRITERS }, (_, writer) => write(writer)), check(), keep()]);
   }, 120_000);
 
-  it('nothing differs from the rows, at the end and at every look before', async () => {
+  it('the figures equal the rows, at the end and at every check before', async () => {
     expect(done).toHaveLength(PURCHASES);
-    expect([looks > 20, folded > 0]).toEqual([true, true]);
+    expect([checks > 20, folded > 0]).toEqual([true, true]);
     expect(await findFigureDifferences(books.world), `seed ${seed}`).toEqual([]);
     while ((await foldFigures(books.world)) > 0);
     expect(await findFigureDifferences(books.world), `seed ${seed}`).toEqual([]);
@@ -291,7 +291,7 @@ describe('after a thousand random purchases', () => {
     expect(await findFigureDifferences(books.world), `seed ${seed}`).toEqual([]);
   });
 
-  it.each(ACCOUNTS)("%s reads what its purchases' ends sum up to", async (accountId) => {
+  it.each(ACCOUNTS)('%s reads the sums of its purchases’ ends', async (accountId) => {
     const mine = done.filter((one) => one.accountId === accountId);
     const principal = { account: { id: accountId, currency: 'USD' } } as Principal;
     const deps = { db: books.world, clock: { now: () => new Date(START_MS) } } as Parameters<
@@ -314,12 +314,12 @@ describe('after a thousand random purchases', () => {
     for (const status of ['PENDING', 'CREATED', 'ACTIVE', 'EXPIRED', 'FAILED', 'CANCELLED'] as const)
       expect(read.esims.byStatus[status]).toBe(BigInt(esims.filter((one) => one.status === status).length));
     expect(read.boughtBytes).toBe(count((one) => one.status === 'SUCCESS') * BigInt(VOLUME));
-    // A top-up's answer says what its eSIM has used.
+    // A top-up's answer includes the eSIM's usage.
     if (accountId !== ACCOUNTS[0])
       expect(read.usedBytes).toBe(BigInt(esims.reduce((sum, one) => sum + one.usedBytes, 0)));
   });
 
-  it.each(ACCOUNTS)("%s reads of each day what its purchases' ends sum up to", async (accountId) => {
+  it.each(ACCOUNTS)('%s reads for each day the sums of its purchases’ ends', async (accountId) => {
     const principal = { account: { id: accountId, currency: 'USD' } } as Principal;
     const catalogue = { current: () => ({ regions: [] }) } as unknown as PurchaseDeps['catalogue'];
     const deps = { db: books.world, clock: { now: () => new Date(START_MS) }, catalogue };
@@ -333,7 +333,7 @@ describe('after a thousand random purchases', () => {
         failed: BigInt(mine.filter((one) => one.status === 'FAILED').length),
         spentMinor: mine.reduce((sum, one) => sum + one.spentMinor, 0n),
         dataBytes: sold * BigInt(VOLUME),
-        // A top-up's answer says what its eSIM has used.
+        // A top-up's answer includes the eSIM's usage.
         usedBytes:
           accountId === ACCOUNTS[0]
             ? figures.usedBytes
@@ -360,7 +360,7 @@ describe('after a thousand random purchases', () => {
     expect(await countByRegion(books.world, '2026-01-21')).toEqual(expected);
   });
 
-  it('a wrong sum is found, and a rebuild puts it right', async () => {
+  it('a wrong sum is found, and a rebuild corrects it', async () => {
     await sql`
       update purchase_sums set purchases = purchases + 1
        where ctid = (select ctid from purchase_sums where account_id = 'acc-b' limit 1)`.execute(books.owner);
@@ -396,7 +396,7 @@ describe('writers', () => {
     expect(await findFigureDifferences(books.world)).toEqual([]);
   });
 
-  it('of any release and role are counted: also who changes what never changes, or deletes', async () => {
+  it('of any release and role are counted, including unusual updates and deletes', async () => {
     await sql`update test.purchases set volume_bytes = volume_bytes + 5, package_code = 'KE-1' where account_id = 'acc-c'`.execute(
       books.owner,
     );
@@ -414,7 +414,7 @@ describe('writers', () => {
   });
 });
 
-/** As many as a large catalogue has. To add up 30 days of them takes some 0.2 s, so the route keeps its answer for a minute. */
+/** As many as a large catalogue has. Summing 30 days of them takes some 0.2 s, so the route caches its answer for a minute. */
 const SOLD_PACKAGES = 3_000;
 
 describe('with a year of an account that buys all day', () => {
@@ -434,7 +434,7 @@ describe('with a year of an account that buys all day', () => {
     );
   });
 
-  it('statistics read the sums of its days alone', async () => {
+  it('statistics read the sums of its own days only', async () => {
     const days = { from: '2026-06-01', to: '2026-06-30' };
     const read = (db: WorldDb) => readStatistics(db, 'acc-year', days);
     const { statements, scans } = await explain(books, read, { statementTimeoutMs: 5_000 });
@@ -443,7 +443,7 @@ describe('with a year of an account that buys all day', () => {
     expect(rowsReadBy(sums)).toBe(30 * 4);
   });
 
-  it('top destinations read the days that they count', async () => {
+  it('top destinations read only the days that they count', async () => {
     const { scans } = await explain(books, (db) => countByRegion(db, '2025-12-02'), {
       statementTimeoutMs: 5_000,
     });

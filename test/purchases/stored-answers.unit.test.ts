@@ -17,7 +17,7 @@ const ROW = {
 };
 const render = (esim: EsimView) => JSON.stringify({ b: 1, ...esim });
 
-it('keeps no secret, and fills to the same bytes for each caller', () => {
+it('a stored answer has no secret, and is filled to the same bytes for each caller', () => {
   const { body, stored } = renderWithPlaceholders(ESIM as EsimView, render);
   expect(body).toBe(render(ESIM as EsimView));
   expect(stored).toBe(
@@ -26,7 +26,7 @@ it('keeps no secret, and fills to the same bytes for each caller', () => {
   expect(fillPlaceholders(stored, ROW)).toBe(body);
 });
 
-it('leaves text alone that only looks like a placeholder', () => {
+it('text that only looks like a placeholder is left alone', () => {
   const text = '{"name":"\\\\u0001ac\\\\u0001","other":"\\u0001iccid\\u0001"}';
   expect(fillPlaceholders(text, ROW)).toBe(text);
 });

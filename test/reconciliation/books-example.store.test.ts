@@ -120,7 +120,7 @@ async function see(
   await bookSeen(books.world, reference, { currency: 'USD', ...seen, ...gateway }, NOW);
 }
 
-/** The table of the page that begins with these columns, as rows by column. */
+/** The page's table that begins with these columns, as rows by column. */
 function onPage(...columns: readonly string[]): Record<string, string>[] {
   const blocks = PAGE.slice(PAGE.indexOf('## A worked example')).split('\n\n');
   const cellsOf = (line: string): string[] =>
@@ -166,11 +166,11 @@ it('the books show each merchant, and totals', async () => {
   expect(inColumnsOf(page, await reports.byMerchant(EVER)).toSorted(byEmail)).toEqual(page.toSorted(byEmail));
 });
 
-/** Accounts have ids of no order. */
+/** Ids of accounts have no fixed order. */
 const byEmail = (one: Record<string, string>, other: Record<string, string>): number =>
   JSON.stringify(one) < JSON.stringify(other) ? -1 : 1;
 
-it('money that waits is counted and has an age', async () => {
+it('waiting money is counted and has an age', async () => {
   const page = onPage('waits_for', 'currency');
   const waiting = await reports.waiting();
   expect(inColumnsOf(page, waiting)).toEqual(page);

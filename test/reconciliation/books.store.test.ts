@@ -1,5 +1,5 @@
-// The books: the trial balance nets to zero and names every account, a day's lines add up to it, costs are changed at the rate of each sale
-// with one rounding a line, and money that waits is all there. Ledger entries come by the service's own verbs.
+// The books: the trial balance nets to zero and names every account, a day's lines add up to it, costs are converted at the rate of each sale
+// with one rounding per line, and all waiting money is listed. The service's own verbs write the ledger entries.
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -92,7 +92,7 @@ async function lineOf(account: string) {
 }
 
 describe('the books', () => {
-  it('name every account before anything was sold, and net to zero', async () => {
+  it('name every account before the first sale, and net to zero', async () => {
     const { lines, totals } = await reports.trialBalance();
     expect(lines.map((line) => line.account)).toEqual(
       expect.arrayContaining(['held:NGN', 'revenue:USD', 'supplier-cost:USD4', 'wallet:NGN', 'wallet:USD']),
@@ -105,7 +105,7 @@ describe('the books', () => {
     expect((await reports.daily(EVER)).lines).toEqual([]);
   });
 
-  it('have each day’s sales, corrections and costs, changed at the rate of each sale and rounded once', async () => {
+  it('have each day’s sales, corrections and costs, converted at the rate of each sale and rounded once', async () => {
     const [first = '', second = ''] = rateIds;
     const sales: Sale[] = [
       { currency: 'USD', priceMinor: 230n, costUsdE4: 20_001n },
@@ -127,7 +127,7 @@ describe('the books', () => {
         { account: 'suspense:NGN', currency: 'NGN', amountMinor: 391_675n },
       ],
     });
-    // A claim of the charge's own currency.
+    // A claim in the charge's own currency.
     await books.owner
       .insertInto('ledger_accounts')
       .values(
@@ -204,7 +204,7 @@ describe('the books', () => {
     expect(totals.every((total) => total.isBalanced)).toBe(true);
   });
 
-  it('take a range by the moment, from and without its end', async () => {
+  it('select a range by time, including its start and excluding its end', async () => {
     const { rows } = await sql<{
       at: Date;
     }>`select max(created_at) as at from ledger_transactions where kind = 'post'`.execute(books.owner);
@@ -217,7 +217,7 @@ describe('the books', () => {
     expect(after.lines.map((line) => line.correctedMinor)).toEqual([-77n, -391_675n]);
   });
 
-  it('list all money that waits', async () => {
+  it('list all waiting money', async () => {
     await open({ currency: 'USD', priceMinor: 500n, costUsdE4: 1n });
     await open({ currency: 'USD', priceMinor: 250n, costUsdE4: 1n });
     await transfer(books.world, {
@@ -238,7 +238,7 @@ describe('the books', () => {
     ]);
   });
 
-  it('come as comma-separated values, amounts exact', async () => {
+  it('can be sent as comma-separated values, amounts exact', async () => {
     const today = new Date().toISOString().slice(0, 10);
     expect(reports.toCsv(await reports.daily(EVER))).toBe(
       'day,currency,package_type,deliveries,sold,corrected,revenue,cost_usd,cost,margin,margin_percent\r\n' +

@@ -3,7 +3,7 @@ import type { GatewayLine, OurCharge, OurRefund } from '../../src/reconciliation
 /** Settled: older than every `settledBefore` of these tests. */
 export const long = new Date('2026-11-21T02:00:00.000Z');
 
-/** Makers of a charge of NGN 1,000.00 that both sides agree on, and of a refund of it. */
+/** Functions that make a charge of NGN 1,000.00 that is equal on both sides, and a refund of it. */
 export const chargesWith = (reference: string) => ({
   line: (change: Partial<GatewayLine> = {}): GatewayLine => ({
     kind: 'charge',

@@ -1,4 +1,4 @@
-/** Disputes beside those of the gateway: every pair of states. */
+/** Our disputes compared with the gateway's: every pair of states. */
 import { describe, expect, it } from 'vitest';
 import type { GatewayDispute } from '../../src/payments/port.ts';
 import { compareDisputes, type OurDispute } from '../../src/reconciliation/payment-rules.ts';
@@ -36,21 +36,21 @@ describe('a dispute', () => {
     ['only theirs', undefined, theirs(), ['dispute-missing-in-ledger']],
     ['only ours', ours(), undefined, ['dispute-missing-at-gateway']],
     ['ours has no id yet', ours({ disputeId: '' }), theirs(), []],
-  ])('%s', (_name, own, other, kinds) => {
+  ])('is compared: %s', (_name, own, other, kinds) => {
     expect(kindsOf(own ? [own] : [], other ? [other] : [])).toEqual(kinds);
   });
 
-  it('of a payment that brought nothing has nothing at stake', () => {
+  it('of a payment that brought nothing has no amount', () => {
     expect(kindsOf([], [theirs()], { ...payment, heldMinor: 0n })).toEqual([]);
   });
 
-  it('is one of its own beside another of the same payment', () => {
+  it('is compared separately from another of the same payment', () => {
     const both = [theirs({ state: 'won' }), theirs({ disputeId: '2' })];
     expect(kindsOf([ours({ outcome: 'WON' })], both)).toEqual(['dispute-missing-in-ledger']);
     expect(kindsOf([ours({ outcome: 'WON' }), ours({ disputeId: '2' })], both)).toEqual([]);
   });
 
-  it('that has moved a moment ago is undecided', () => {
+  it('that changed a moment ago is undecided', () => {
     const young = ours({ outcome: 'WON', lastMovedAt: new Date('2026-03-01T12:30:00.000Z') });
     expect(compareDisputes(payment, [young], [theirs()], rules)).toMatchObject([{ isUndecided: true }]);
   });

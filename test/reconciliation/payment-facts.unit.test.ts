@@ -1,4 +1,4 @@
-// What is shown of a difference, whole, and money in more than one currency: the currencies of a charge are compared one by one.
+// The facts shown for a difference, and money in more than one currency: the currencies of a charge are compared separately.
 import { describe, expect, it } from 'vitest';
 import {
   compareCharge,
@@ -31,8 +31,8 @@ const found = (side: OurCharge | undefined, lines: readonly GatewayLine[]) =>
 const kindsOf = (side: OurCharge | undefined, lines: readonly GatewayLine[]) =>
   found(side, lines).map(({ kind, currency, amountMinor }) => `${kind} ${currency} ${amountMinor}`);
 
-describe('what is shown of a charge that differs', () => {
-  it('is what each side has received and taken back, and the gateway’s numbers in order', () => {
+describe('the facts of a charge that differs', () => {
+  it('are what each side has received and reversed, and the gateway’s ids in order', () => {
     const side = ours({ moved: [money('NGN', 100_000n, 20_000n)] });
     expect(found(side, [line({ gatewayId: '2' }), line()])).toEqual([
       {
@@ -47,20 +47,20 @@ describe('what is shown of a charge that differs', () => {
     ]);
   });
 
-  it('is null for the side that knows nothing, and zero for one that knows it and has nothing', () => {
+  it('are null for the side that does not know the charge, and zero for a side that has no money for it', () => {
     expect(found(undefined, [line()])).toMatchObject([{ transactionId: null, ours: null }]);
     expect(found(ours(), [])).toMatchObject([{ theirs: null, ours: { receivedNGNMinor: '100000' } }]);
     expect(found(ours({ moved: [] }), [line()])).toMatchObject([{ ours: { receivedNGNMinor: '0' } }]);
   });
 
-  it('is, of an older charge, what was taken back beyond what is booked', () => {
+  it('include, for an older charge, reversals beyond the booked ones', () => {
     const side = ours({ moved: [money('NGN', 100_000n, 10_000n)] });
     expect(found(side, [reversal({ amountMinor: 40_000n })])).toMatchObject([
       { kind: 'refund-missing-in-ledger', amountMinor: -30_000n },
     ]);
   });
 
-  it('is nothing where neither side knows the reference', () => {
+  it('are empty if neither side knows the reference', () => {
     expect(compareCharge('txn-1-2', undefined, [], rules)).toEqual({
       subject: 'txn-1-2',
       differences: [],
@@ -73,12 +73,12 @@ describe('money in two currencies', () => {
   const both = ours({ moved: [money('NGN', 100_000n), money('USD', 50n)] });
   const dollars = (amountMinor: bigint) => line({ currency: 'USD', amountMinor, gatewayId: '2' });
 
-  it('is the same where each of them is', () => {
+  it('is equal if each currency is', () => {
     expect(found(both, [line(), dollars(50n)])).toEqual([]);
     expect(found(both, [dollars(50n), line()])).toEqual([]);
   });
 
-  it('is no matter of status where one of them was received otherwise', () => {
+  it('is a difference of amount, not of status, if one currency was received differently', () => {
     const [only, ...more] = found(both, [line(), dollars(51n)]);
     expect(more).toEqual([]);
     expect(only?.kind).toBeDefined();
@@ -94,11 +94,11 @@ describe('money in two currencies', () => {
       [line({ amountMinor: 50_000n }), line({ amountMinor: 60_000n })],
       reversal({ amountMinor: 5n }),
     ],
-  ])('is %s by the charges alone, whatever was taken back', (kind, charges, back) => {
+  ])('is %s by the charges only, whatever was reversed', (kind, charges, back) => {
     expect(found(ours(), [...charges, back])).toMatchObject([{ kind }]);
   });
 
-  it('is covered only where what was taken back is booked in each of them', () => {
+  it('is covered only if the reversals are booked in each currency', () => {
     const side = ours({ moved: [money('NGN', 100_000n, 100_000n), money('USD', 50n)] });
     const back = [reversal(), reversal({ currency: 'USD', amountMinor: 50n })];
     expect(found(side, back)).toMatchObject([{ kind: 'refund-missing-in-ledger' }]);
@@ -109,7 +109,7 @@ describe('money in two currencies', () => {
 });
 
 describe('the fee', () => {
-  it('that differs is shown beside every one that was agreed on', () => {
+  it('that differs is shown next to every agreed one', () => {
     expect(found(ours(), [line({ feesMinor: 2_000n, gatewayId: '77' })])).toEqual([
       {
         kind: 'fee-differs',
@@ -123,13 +123,13 @@ describe('the fee', () => {
     ]);
   });
 
-  it('is compared also where the charge was taken back', () => {
+  it('is compared even if the charge was reversed', () => {
     const side = ours({ moved: [money('NGN', 100_000n, 100_000n)] });
     expect(kindsOf(side, [line({ feesMinor: 2_000n }), reversal()])).toEqual(['fee-differs NGN 500']);
   });
 
   it.each<[string, OurCharge, GatewayLine]>([
-    ['the gateway does not tell it', ours(), line({ feesMinor: null })],
+    ['the gateway does not report it', ours(), line({ feesMinor: null })],
     [
       'the buyer bore it on top',
       ours({ moved: [money('NGN', 98_500n)] }),
@@ -145,7 +145,7 @@ describe('the fee', () => {
       ours({ moved: [money('NGN', 90_000n)] }),
       line({ amountMinor: 90_000n, feesMinor: 2_000n }),
     ],
-  ])('is not looked at where %s', (_name, side, charge) => {
+  ])('is not compared if %s', (_name, side, charge) => {
     expect(found(side, [charge])).toEqual([]);
   });
 
@@ -154,11 +154,11 @@ describe('the fee', () => {
   });
 });
 
-describe('what is shown of a refund that differs', () => {
+describe('the facts of a refund that differs', () => {
   const refund = (change: Partial<OurRefund> = {}): OurRefund =>
     charges.refund({ bookedMinor: 90_000n, ...change });
 
-  it('is both sides, in the currency that was sent', () => {
+  it('are both sides, in the currency that was sent', () => {
     const sent = line({ kind: 'refund', currency: 'USD', amountMinor: 60n, gatewayId: '5' });
     expect(compareRefund(refund(), sent, rules)).toEqual({
       subject: 'txn-1-not-delivered',
@@ -177,7 +177,7 @@ describe('what is shown of a refund that differs', () => {
     });
   });
 
-  it('is ours alone where nothing was sent', () => {
+  it('are ours only, if nothing was sent', () => {
     expect(compareRefund(refund(), undefined, rules).differences).toMatchObject([
       { currency: 'NGN', theirs: null },
     ]);

@@ -1,4 +1,4 @@
-// The rules of reconciliation: what differs and by how much, what is still moving, and that sides which say the same never differ.
+// The rules of reconciliation: what differs and by how much, what is still changing, and that equal sides never differ.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
@@ -40,7 +40,7 @@ describe('a charge', () => {
     ['status-differs', ours({ moved: booked(100_000n, 100_000n) }), [line()], 100_000n],
     ['refund-missing-in-ledger', ours(), [line(), line({ kind: 'refund', amountMinor: 40_000n })], -40_000n],
     ['refund-missing-in-ledger', ours(), [line({ kind: 'refund', amountMinor: 40_000n })], -40_000n],
-  ])('%s', (kind, side, lines, amountMinor) => {
+  ])('differs: %s', (kind, side, lines, amountMinor) => {
     const verdict = compareCharge('txn-1', side, lines, rules);
     expect(verdict).toMatchObject({ subject: 'txn-1', isUndecided: false });
     expect(verdict.differences).toMatchObject([{ kind, subject: 'txn-1', amountMinor }]);
@@ -62,7 +62,7 @@ describe('a charge', () => {
         line({ kind: 'reversal', amountMinor: 101_500n, feesOnTopMinor: 1_500n }),
       ],
     ],
-    ['come and gone before anybody saw it', ours({ moved: [] }), [line(), line({ kind: 'reversal' })]],
+    ['received and reversed before any check', ours({ moved: [] }), [line(), line({ kind: 'reversal' })]],
     [
       'refunded by hand and booked as taken back',
       ours({ moved: booked(100_000n, 100_000n) }),
@@ -86,7 +86,7 @@ describe('a charge', () => {
     ['was booked a moment ago', ours({ lastMovedAt: lately }), []],
     ['moved a moment ago on one side', ours({ lastMovedAt: lately }), [line({ amountMinor: 1n })]],
     ['moved just when settling begins', undefined, [line({ at: rules.settledBefore })]],
-  ])('is undecided where it %s', (_name, side, lines) => {
+  ])('is undecided if it %s', (_name, side, lines) => {
     expect(compareCharge('txn-1', side, lines, rules)).toEqual({
       subject: 'txn-1',
       differences: [],
@@ -94,7 +94,7 @@ describe('a charge', () => {
     });
   });
 
-  it('never differs where both sides say the same, and always where one unit is off', () => {
+  it('never differs when both sides are equal, and always when one unit is off', () => {
     const minor = fc.bigInt({ min: 1n, max: 10n ** 12n });
     fc.assert(
       fc.property(minor, fc.integer({ min: 0, max: 100 }), minor, (received, percent, off) => {
@@ -127,7 +127,7 @@ describe('the fee of a charge', () => {
     expect(feeOf(amountMinor, TARIFF)).toBe(feeMinor);
   });
 
-  it('differs beyond one unit of rounding, beside the money', () => {
+  it('differs beyond one unit of rounding, separately from the money', () => {
     const kinds = (feesMinor: bigint) =>
       compareCharge('txn-1', ours(), [line({ feesMinor })], rules).differences.map(
         ({ kind, amountMinor }) => `${kind} ${amountMinor}`,
@@ -138,7 +138,7 @@ describe('the fee of a charge', () => {
     expect(kinds(1_498n)).toEqual(['fee-differs -2']);
   });
 
-  it('may be any that was agreed on, and is not compared where none was', () => {
+  it('may be any agreed one, and is not compared if none was agreed', () => {
     const abroad = { ...TARIFF, rateBps: 390 };
     const two = { ...rules, fees: { NGN: [TARIFF, abroad] } };
     expect(compareCharge('txn-1', ours(), [line({ feesMinor: 3_900n })], two).differences).toEqual([]);
@@ -157,18 +157,18 @@ describe('a refund of ours', () => {
     ['refund-missing-in-ledger', refund({ status: 'CREDITED', bookedMinor: 0n }), sent(), -100_000n],
     ['refund-differs', refund(), sent({ amountMinor: 90_000n }), 10_000n],
     ['refund-differs', refund(), sent({ currency: 'USD' }), 0n],
-  ])('%s', (kind, side, theirs, amountMinor) => {
+  ])('differs: %s', (kind, side, theirs, amountMinor) => {
     expect(compareRefund(side, theirs, rules).differences).toMatchObject([
       { kind, subject: 'txn-1-not-delivered', transactionId: 'txn-1', amountMinor },
     ]);
   });
 
-  it('is no difference where both have sent it, or neither has', () => {
+  it('does not differ if both have sent it, or neither has', () => {
     expect(compareRefund(refund(), sent(), rules).differences).toEqual([]);
     expect(compareRefund(refund(open), undefined, rules).differences).toEqual([]);
   });
 
-  it('is undecided while it moves', () => {
+  it('is undecided while it is in progress', () => {
     expect(compareRefund(refund(open), sent({ at: lately }), rules).isUndecided).toBe(true);
     expect(compareRefund(refund({ lastMovedAt: lately }), undefined, rules).isUndecided).toBe(true);
   });

@@ -1,5 +1,5 @@
-// Reconciliation on the whole service: purchases, refunds and odd money leave no difference; what is changed behind our back at a vendor, or in
-// our ledger, is found; what is put right is closed, and a person closes the rest.
+// Reconciliation on the whole service: purchases, refunds and unusual payments leave no difference; changes made directly at a vendor, or in
+// our ledger, are found; a corrected difference is closed, and a person closes the others.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { connectClient, type TemporalClient } from '../../src/platform/temporal/connect.ts';
 import { reconcileEngineOf } from '../support/reconciling.ts';
@@ -37,7 +37,7 @@ beforeAll(async () => {
   stack = await startStack({
     env: {
       SIMWAY_TEST_TIMINGS: JSON.stringify({ pollFirstMs: 400, refundLookFirstMs: 200, refundLookMaxMs: 500 }),
-      // Nothing moves any more when these runs begin.
+      // Nothing changes any more when these runs begin.
       SIMWAY_TEST_RECONCILE_SETTLE_MS: '1',
     },
   });
@@ -76,7 +76,7 @@ async function bought(
   return paid;
 }
 
-/** Asks the vendors' own interfaces for something, as hands other than ours would. */
+/** Uses the vendors' own interfaces, as another client would. */
 async function atVendor(url: string, body: object, headers: Record<string, string> = {}): Promise<void> {
   const answer = await fetch(url, {
     method: 'POST',
@@ -100,13 +100,13 @@ async function untilRefundsEnd(): Promise<void> {
 }
 
 describe('an ordinary day', () => {
-  it('answers null before anything has happened, and is scheduled', async () => {
+  it('answers null before the first run, and is scheduled', async () => {
     expect(await reconcileEngineOf(stack, temporal).reconcile({ askedBy: 'a test' })).toBeNull();
     const schedule = await temporal.client.schedule.getHandle(`${RECONCILE_WORKFLOW}-schedule`).describe();
     expect(schedule.info.numActionsTaken).toBe(0);
   });
 
-  it('leaves no difference: wallets, cards, transfers, top-ups, refunds and odd money', async () => {
+  it('leaves no difference: wallets, cards, transfers, top-ups, refunds and unusual payments', async () => {
     const buyer = await newBuyer(stack, { currency: 'NGN', fundsMinor: 5_000_000n });
     const { esimId } = await buyer.activeEsim();
     expect((await buyer.buy('TOPUP_SIM-OK', { esimId })).body.status).toBe('SUCCESS');
@@ -162,8 +162,8 @@ describe('an ordinary day', () => {
   });
 });
 
-describe('a worker that stops in the middle', () => {
-  it('leaves the run to the next one, which goes on with it', async () => {
+describe('a worker that stops in the middle of a run', () => {
+  it('leaves the run to the next worker, which continues it', async () => {
     const runs = () =>
       stack.world
         .selectFrom('reconciliation_runs')
@@ -176,7 +176,7 @@ describe('a worker that stops in the middle', () => {
       askedBy: 'a patient test',
       range: { from: new Date(now - 3 * DAY_MS), to: new Date(now) },
     });
-    await until(runs, ([run]) => (run?.slices_read ?? 0) > 1, { what: 'a run under way' });
+    await until(runs, ([run]) => (run?.slices_read ?? 0) > 1, { what: 'a run in progress' });
     await stack.stopWorker();
     const [left] = await runs();
     expect(left).toMatchObject({ status: 'RUNNING', finished_at: null });
@@ -190,7 +190,7 @@ describe('a worker that stops in the middle', () => {
   });
 });
 
-describe('what was done behind our back', () => {
+describe('a change that bypasses the service', () => {
   it('at the gateway is found, and closed once we have booked it or it is gone', async () => {
     await gatewayFaults(stack, { webhooks: 'drop' });
     const [twice, taken, partly] = [
@@ -242,7 +242,7 @@ describe('what was done behind our back', () => {
     expect(await openKinds()).toEqual([`refund-missing-in-ledger ${partly.reference}`]);
   });
 
-  it('and cannot be booked is closed by a person, who is asked for a reason, and stays closed', async () => {
+  it('that cannot be booked is closed by a person, with a reason, and stays closed', async () => {
     const [byHand] = await listOpen();
     const id = byHand?.id ?? 0n;
     expect(await differences.close(id, ' ', 'agreed with the buyer')).toEqual({
@@ -262,7 +262,7 @@ describe('what was done behind our back', () => {
     expect(await reconcile()).toMatchObject({ opened: 0, open: [] });
   });
 
-  it('at the supplier is found, and closed once it is gone or a person has agreed to it', async () => {
+  it('at the supplier is found, and closed once it is gone or a person has accepted it', async () => {
     const cancelled = await bought(usd, 'SIM-PAY-SILENT', 'SUCCESS');
     const [order] = await stack.supplierOrders(cancelled.transactionId);
     const iccid = order?.esims[0]?.iccid ?? '';
@@ -283,7 +283,7 @@ describe('what was done behind our back', () => {
     const [balance] = await differences.listOpen({ kinds: ['supplier-balance-differs'], limit: 1 });
     expect(balance).toMatchObject({ currency: 'USD4', amountMinor: -20_000n });
     await atSupplier(`/esims/${iccid}`, { esimStatus: null });
-    await differences.close(balance?.id ?? 0n, 'ada', 'somebody bought one at the supplier by hand');
+    await differences.close(balance?.id ?? 0n, 'ada', 'bought at the supplier by hand');
     const [stray] = await stack.supplierOrders('stranger-2');
     await atSupplier(`/esims/${stray?.esims[0]?.iccid ?? ''}`, { esimStatus: 'CANCEL' });
     expect(await reconcile()).toMatchObject({ opened: 0, closed: 2, open: [] });
@@ -331,7 +331,7 @@ describe('what was done behind our back', () => {
     expect(await reconcile()).toMatchObject({ opened: 0, closed: 1, open: [] });
   });
 
-  it('within a range alone changes nothing outside of it', async () => {
+  it('outside of the compared range is left alone', async () => {
     const now = Date.now();
     const before = await reconcile({
       from: new Date(now - 10 * DAY_MS),

@@ -1,7 +1,7 @@
 /**
- * Promise M8: reconciliation finds everything and invents nothing. A statement of 100,000 rows at a gateway that speaks its vendor's wire, our
- * ledger beside it, and 20 errors planted on one side or the other, among payments that still move and differ for the moment: 20 found, none
- * invented; once the gateway's side is repaired, all are closed.
+ * Promise M8: reconciliation finds every error and no false one. A statement of 100,000 rows at a gateway that uses its vendor's wire format, our
+ * ledger, and 20 errors planted on one side or the other, among payments that are still changing and differ for the moment: 20 are found, no
+ * others; once the gateway's side is repaired, all are closed.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ERRORS, plantErrors, plantMoving, type PlantedError } from '../support/planted-errors.ts';
@@ -9,10 +9,10 @@ import { planPayments, plantBooks } from '../support/planted-payments.ts';
 import { HOUR_MS, startReconciling, type Reconciling } from '../support/reconciling.ts';
 import { createRandom, seedOfRun, size } from '../support/size.ts';
 
-/** With the refunds of some of them that many rows. */
+/** The number of rows, including the refunds of some charges. */
 const PAYMENTS = size({ ci: 2_000, prove: 97_000 });
 const ROWS = size({ ci: 2_000, prove: 100_000 });
-/** Only where nothing else runs beside it. */
+/** Only when no other test runs at the same time. */
 const WITHIN_MS = size({ ci: Number.POSITIVE_INFINITY, prove: 60_000 });
 
 const seed = seedOfRun();
@@ -56,7 +56,7 @@ describe(`SIMWAY_TEST_SEED=${seed}`, () => {
     expect(tookMs).toBeLessThan(WITHIN_MS);
   });
 
-  it('finds the same again, and closes what was repaired', async () => {
+  it('finds the same ones again, and closes the repaired ones', async () => {
     const again = await reconciling.run();
     expect(again).toMatchObject({ opened: 0, closed: 0 });
     for (const error of errors) error.repair();

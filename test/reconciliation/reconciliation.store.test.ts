@@ -1,5 +1,5 @@
-// Runs of reconciliation: they can be interrupted anywhere and resumed, compare what is still open however old it is, believe no list that lacks
-// what is there, and leave alone what a person has closed.
+// Runs of reconciliation: they can be interrupted anywhere and resumed, compare everything that is still open, however old it is, reject an incomplete
+// list, and leave alone what a person has closed.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { refusalOf } from '../support/books.ts';
 import { planPayments, plantBooks, type Planted } from '../support/planted-payments.ts';
@@ -9,7 +9,7 @@ import { createRandom } from '../support/size.ts';
 const DAY_MS = 24 * HOUR_MS;
 const NOW = Date.now();
 
-/** Twelve hours of payments that ended an hour ago, all alike on both sides. */
+/** Twelve hours of payments that ended an hour ago, equal on both sides. */
 function plan(count: number): Planted {
   return planPayments(count, createRandom(7), { fromMs: NOW - 14 * HOUR_MS, toMs: NOW - 2 * HOUR_MS });
 }
@@ -21,7 +21,7 @@ async function start(planted: Planted, ...settings: [Parameters<typeof startReco
   return reconciling;
 }
 
-/** The nth payment that was paid once and nothing else, on both sides. */
+/** The nth payment that was paid once, with nothing else, on both sides. */
 function plain(planted: Planted, nth: number) {
   const all = planted.ours.filter(
     (one) => one.refund === null && one.receivedMinor === one.chargeMinor && one.takenBackMinor === 0,
@@ -43,7 +43,7 @@ describe('differences', () => {
   });
   afterAll(() => reconciling.close());
 
-  it('are found once, with what each side says', async () => {
+  it('are found once, with the values of each side', async () => {
     expect(await reconciling.run()).toMatchObject({ opened: 1, closed: 0 });
     expect(await reconciling.run()).toMatchObject({ opened: 0, closed: 0 });
     const open = await reconciling.reconciliation.listOpen({ limit: 10 });
@@ -73,8 +73,8 @@ describe('differences', () => {
     expect(await reconciling.run()).toMatchObject({ opened: 0, open: [] });
     theirs.amountMinor += 1;
     expect(await reconciling.run()).toMatchObject({ opened: 1 });
-    const [anew] = await reconciling.reconciliation.listOpen({ limit: 1 });
-    expect(anew?.id).toBeGreaterThan(id);
+    const [reopened] = await reconciling.reconciliation.listOpen({ limit: 1 });
+    expect(reopened?.id).toBeGreaterThan(id);
     theirs.amountMinor -= 501;
     expect(await reconciling.run()).toMatchObject({ opened: 0, closed: 1, open: [] });
   });
@@ -91,7 +91,7 @@ describe('differences', () => {
     expect(await reconciling.run()).toMatchObject({ opened: 0, closed: 1, open: [] });
   });
 
-  it('are never removed or changed once closed, whoever asks', async () => {
+  it('are never deleted, nor changed once closed: the database refuses it', async () => {
     const { world, owner } = reconciling.books;
     const set = { close_reason: 'another' };
     expect(await refusalOf(world.updateTable('reconciliation_differences').set(set).execute())).toBe(
@@ -106,7 +106,7 @@ describe('differences', () => {
   });
 });
 
-describe('time', () => {
+describe('the range of a run', () => {
   const planted = plan(300);
   const { theirs } = plain(planted, 30);
   let reconciling: Reconciling;
@@ -125,7 +125,7 @@ describe('time', () => {
     expect(second.compared).toMatchObject({ charges: first.compared['charges'] });
   });
 
-  it('long past is compared again where something is still open, and only there', async () => {
+  it('covers older times again if something is still open there, and only there', async () => {
     reconciling.setNow(NOW + 10 * DAY_MS);
     theirs.feesMinor += 40;
     expect(
@@ -145,7 +145,7 @@ describe('time', () => {
     expect((await reconciling.run()).compared).toEqual({});
   });
 
-  it('asked for by hand leaves the next regular run where it was', async () => {
+  it('given by hand does not change the next regular run', async () => {
     const before = await reconciling.run();
     await reconciling.run({ range: { from: new Date(NOW - DAY_MS), to: new Date(NOW) } });
     const after = await reconciling.run();
@@ -187,7 +187,7 @@ describe('a run', () => {
     expect(reconciling.gateway.asked).toBe(again);
   });
 
-  it('whose gateway does not answer stays unfinished, closes nothing, and is finished later', async () => {
+  it('without an answer by the gateway stays unfinished, closes nothing, and is finished later', async () => {
     const before = await reconciling.open();
     reconciling.gateway.fail(true);
     await expect(reconciling.run({ runKey: 'two' })).rejects.toThrow();
@@ -196,14 +196,14 @@ describe('a run', () => {
     expect(await reconciling.run({ runKey: 'two' })).toMatchObject({ opened: 0, closed: 0 });
   });
 
-  it('believes no statement that lacks what the gateway holds', async () => {
+  it('rejects a statement that lacks charges of the gateway', async () => {
     reconciling.gateway.hideLists(true);
     await expect(reconciling.run()).rejects.toThrow('the list is incomplete');
     expect(await reconciling.open()).toEqual([`amount-differs ${theirs.reference}`]);
     reconciling.gateway.hideLists(false);
   });
 
-  it('leaves no lines behind, nor does one that is abandoned', async () => {
+  it('leaves no lines behind, even if it is abandoned', async () => {
     const count = async () => {
       const { lines } = await reconciling.books.world
         .selectFrom('reconciliation_lines')
@@ -227,11 +227,11 @@ describe('a run', () => {
     await reconciling.run();
     expect(await count()).toBe(0);
     await expect(reconciling.run({ runKey: 'three' })).rejects.toThrow('was abandoned');
-    // Ahead of Postgres's clock, runs at the same time would abandon one another.
+    // If it were ahead of Postgres's clock, parallel runs would abandon each other.
     reconciling.setNow(Date.now());
   });
 
-  it('may go on beside another: what both find is open once', async () => {
+  it('may run in parallel with another: a difference that both find is opened once', async () => {
     const { reference } = theirs;
     await Promise.all([reconciling.run(), reconciling.run()]);
     expect(await reconciling.open()).toEqual([`amount-differs ${reference}`]);

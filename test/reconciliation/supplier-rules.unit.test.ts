@@ -1,4 +1,4 @@
-// What our deliveries and the supplier's orders say of each other, and its balance: what differs, what is on its way, what is agreed on.
+// Our deliveries compared with the supplier's orders, and its balance: what differs, what is in progress, what was accepted.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
@@ -47,7 +47,7 @@ describe('an order', () => {
     ['supplier-cost-differs', ours({ bookedCostUsdE4: 19_999n }), [listed()], 1n],
     ['supplier-cost-differs', ours(), [listed({ packageCode: 'ES-2' })], 10_000n],
     ['supplier-cost-differs', ours(), [listed({ isRefunded: true })], -20_000n],
-  ])('%s', (kind, side, lines, amountMinor) => {
+  ])('differs: %s', (kind, side, lines, amountMinor) => {
     expect(compareOrders('txn-1', side, lines, rules).differences).toMatchObject([
       { kind, subject: 'txn-1', currency: 'USD4', amountMinor },
     ]);
@@ -59,7 +59,7 @@ describe('an order', () => {
     ['not delivered, and cancelled with its money back', ours(FAILED), [listed({ isRefunded: true })]],
     ['replaced: the first cancelled', ours(), [listed({ isRefunded: true }), listed({ orderNo: 'B2' })]],
     ['listed without its package', ours(), [listed({ packageCode: '', listCostUsdE4: 1n })]],
-    ['nobody’s, and cancelled', undefined, [listed({ isRefunded: true })]],
+    ['without a purchase, and cancelled', undefined, [listed({ isRefunded: true })]],
     ['another package at the same cost', ours(), [listed({ packageCode: 'ES-2', listCostUsdE4: 20_000n })]],
   ])('is no difference: %s', (_name, side, lines) => {
     expect(compareOrders('txn-1', side, lines, rules)).toMatchObject({ differences: [], isUndecided: false });
@@ -67,7 +67,7 @@ describe('an order', () => {
 
   it.each<[string, OurOrder | undefined, SupplierLine[]]>([
     ['while its purchase is open', ours({ status: 'PROCESSING', bookedCostUsdE4: 0n }), [listed()]],
-    ['while nobody has paid for it', ours({ status: 'PENDING', bookedCostUsdE4: 0n }), [listed()]],
+    ['while it is not paid', ours({ status: 'PENDING', bookedCostUsdE4: 0n }), [listed()]],
     ['a moment after it was listed', undefined, [listed({ at: lately })]],
     ['a moment after it was booked', ours({ lastMovedAt: lately }), []],
   ])('is undecided %s', (_name, side, lines) => {
@@ -75,8 +75,8 @@ describe('an order', () => {
   });
 });
 
-describe('what is shown of a difference', () => {
-  it('is both sides, the supplier’s orders by their numbers', () => {
+describe('the facts of a difference', () => {
+  it('are both sides, the supplier’s orders by their numbers', () => {
     const lines = [
       listed({ orderNo: 'B2', packageCode: 'ES-2', isRefunded: true }),
       listed(),
@@ -108,7 +108,7 @@ describe('what is shown of a difference', () => {
     });
   });
 
-  it('is nothing for the side that knows nothing', () => {
+  it('are empty for a side without the order', () => {
     expect(compareOrders('txn-1', ours(), [], rules).differences).toMatchObject([{ theirs: null }]);
     expect(compareOrders('txn-1', undefined, [listed()], rules).differences).toMatchObject([
       { transactionId: null, ours: null },
@@ -125,7 +125,7 @@ describe('the balance', () => {
   });
   const agreed: AgreedSum = { fromUsdE4: 1_000_000n, toUsdE4: 1_000_000n };
 
-  it('is agreed on by the first reading', () => {
+  it('is accepted at the first reading', () => {
     expect(compareBalance(quiet(900_000n, 100_000n), null)).toMatchObject({
       verdict: { differences: [] },
       agreed,
@@ -136,7 +136,7 @@ describe('the balance', () => {
     [quiet(880_000n, 100_000n), -20_000n],
     [quiet(950_000n, 100_000n), 50_000n],
     [{ before: use(0n, 30_000n), balanceUsdE4: 960_000n, after: use(0n, 30_000n) }, -10_000n],
-  ])('differs where no purchase explains it, and what was agreed on stays', (reading, amountMinor) => {
+  ])('differs without an explaining purchase, and the accepted balance stays', (reading, amountMinor) => {
     const compared = compareBalance(reading, agreed);
     expect(compared.verdict.differences).toMatchObject([{ kind: 'supplier-balance-differs', amountMinor }]);
     expect(compared.agreed).toEqual(agreed);
@@ -168,7 +168,7 @@ describe('the balance', () => {
     });
   });
 
-  it('never differs while purchases go on, and what is agreed on is never narrowed past the truth', () => {
+  it('never differs while purchases go on, and the accepted range always includes the true balance', () => {
     const step = fc.record({
       cost: fc.bigInt({ min: 1n, max: 50_000n }),
       settlesFirst: fc.boolean(),
@@ -180,7 +180,7 @@ describe('the balance', () => {
         let used = 0n;
         let known: AgreedSum | null = null;
         for (const { cost, settlesFirst, readAt } of steps) {
-          // Asked for, charged there, booked here; the reading falls anywhere between.
+          // Requested, charged there, booked here; the reading falls anywhere between.
           const at = [
             { balance: paidIn - used, use: use(used, cost) },
             { balance: paidIn - used - cost, use: use(used, cost) },

@@ -1,4 +1,4 @@
-// The gate before a release: every recorded history must replay on the workflow code at hand. Needs no server.
+// The check before a release: every recorded history must replay on the current workflow code. Needs no server.
 // Must not stop at the first failure: a change that breaks histories should name all of them.
 import { Worker, type ReplayWorkerOptions, type WorkflowBundleOption } from '@temporalio/worker';
 import { historyOf } from '../support/history.ts';

@@ -1,6 +1,6 @@
-// The recorded histories: one file per path and release, under histories/<version>/, in the JSON that all Temporal tools read. What the coming
-// release will leave open stands under histories/unreleased/ until it has a number.
-// Guarantee: what is written holds no machine's name or path. Must not be edited by hand: a history is evidence.
+// The recorded histories: one file per path and release, under histories/<version>/, in the JSON that all Temporal tools read. The histories of the
+// coming release are under histories/unreleased/ until it has a number.
+// Guarantee: the files contain no name or path of a machine. Must not be edited by hand: a history is evidence.
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { HistoryJson } from '../support/history.ts';
@@ -31,7 +31,7 @@ export async function writeHistory(version: string, path: string, history: Histo
   await writeFile(join(folder, `${path}.json`), `${JSON.stringify(scrub(history))}\n`);
 }
 
-/** Takes out which process on which machine did it, and the file paths inside stack traces. */
+/** Removes the process and machine that ran a task, and the file paths in stack traces. */
 function scrub<T>(value: T): T {
   if (Array.isArray(value)) return value.map((item: unknown) => scrub(item)) as T;
   if (typeof value !== 'object' || value === null) return value;

@@ -1,4 +1,4 @@
-// Every path through the workflows that has its history on record, by the name of its file.
+// Every workflow path that has a recorded history, by the name of its file.
 export const RECORDED_PATHS = [
   'base-success',
   'top-up-success',

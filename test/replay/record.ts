@@ -1,6 +1,6 @@
-// Records the histories that replay.test.ts replays, one per path, from the code at hand: `npm run record:histories`. Brings up all it
-// needs and takes it down again. Overwrites the files of the coming release only: those of earlier ones are what must go on replaying.
-// Names of paths behind it record these alone.
+// Records the histories that replay.test.ts replays, one per path, from the current code: `npm run record:histories`. Starts all services it
+// needs and stops them again. Overwrites the files of the coming release only: those of earlier releases must keep replaying.
+// With names of paths as arguments it records only these.
 import { randomBytes } from 'node:crypto';
 import { sql } from 'kysely';
 import { makeId } from '../../src/domain/ids.ts';
@@ -39,7 +39,7 @@ import { writeHistory } from './histories.ts';
 import { RECORDED_PATHS, type RecordedPath } from './paths.ts';
 import type { OutsideMethod } from '../../src/domain/states.ts';
 
-/** A release gives the folder its number. */
+/** A release renames the folder to its number. */
 const RELEASE = 'unreleased';
 
 interface Recording {
@@ -49,7 +49,7 @@ interface Recording {
   readonly shop: Shop;
 }
 
-/** An account that is told of its purchases. */
+/** An account with a webhook endpoint. */
 interface Shop {
   readonly stack: Stack;
   readonly account: TestAccount;
@@ -57,13 +57,13 @@ interface Shop {
   readonly deliveries: DeliveryHarness;
 }
 
-/** Walks a path to its end and answers the id of the workflow that walked it. */
+/** Runs a path to its end and answers the id of its workflow. */
 type Walk = (recording: Recording) => Promise<string>;
 
 const flagged = (stack: Stack, transactionId: string) =>
   untilRow(stack, transactionId, (row) => row.needs_attention_since !== null, 'flagged');
 
-/** Takes money for a second; the gateway's events and its own looks do the rest. */
+/** Can be paid for a second; the gateway's events and our polling do the rest. */
 const SOON_OVER = { ...PATIENT, checkoutMs: 1_000 };
 
 /** A purchase from outside, opened and not paid. */
@@ -75,7 +75,7 @@ async function opened(
   return (await harness.purchase({ account: buyer.account, paidBy, ...more })).transactionId;
 }
 
-/** One whose time is over, and the workflow for what comes then. */
+/** One whose time is over, and the workflow for what follows. */
 async function lateMoney(recording: Recording, payment: object): Promise<string> {
   const transactionId = await opened(recording, 'CARD', { timings: SOON_OVER });
   await recording.harness.result(transactionId);
@@ -204,7 +204,7 @@ const WALKS: Record<RecordedPath, Walk> = {
     return transactionId;
   },
   'fund-wallet-expired': async ({ stack }) => {
-    // The simulator's account takes money for two seconds only.
+    // The simulator's account can be paid for two seconds only.
     const account = await stack.account({ fundsMinor: 0n, email: 'late+sandbox-late@test.example' });
     const wanted = { amount: 25, method: 'BANK_TRANSFER' } as const;
     return (await fundOutside(stack, account, wanted)).transactionId;
@@ -234,7 +234,7 @@ const WALKS: Record<RecordedPath, Walk> = {
   'deliver-webhook-in-task': ({ shop }) => sent(shop, 0),
   'deliver-webhook-in-task-again': ({ shop }) => sent(shop, 2),
   'deliver-webhook-in-task-gone': ({ shop }) => sent(shop, 1, answerStatus(410)),
-  // Longer than a workflow task may take without a sign of life.
+  // Longer than a workflow task may take without a heartbeat.
   'deliver-webhook-in-task-long': ({ shop }) =>
     sent(shop, 0, (response, received) => void setTimeout(() => TAKEN(response, received), 11_000)),
   'sweep-webhooks': ({ stack }) => scheduled(stack, 'sweepWebhooks'),
@@ -255,7 +255,7 @@ const WALKS: Record<RecordedPath, Walk> = {
     await until(
       () => stack.owner.selectFrom('batches').select(['all_begun_at', 'closed_at']).executeTakeFirst(),
       (found) => found?.all_begun_at instanceof Date && found.closed_at === null,
-      { what: 'a row under way' },
+      { what: 'a row in progress' },
     );
     await stack.clearFaults();
     return batchId;
@@ -328,7 +328,7 @@ const WALKS: Record<RecordedPath, Walk> = {
 
 const TAKEN = answerStatus(204);
 
-/** A message that is refused so often before it is answered otherwise. */
+/** A message that is refused this often before it gets another answer. */
 async function sent(
   shop: Shop,
   refusals: number,
@@ -346,7 +346,7 @@ async function sent(
   return messageId;
 }
 
-/** As deliveries were begun before they had a queue of their own. */
+/** As deliveries were started before they had their own queue. */
 function beginOnOrders({ stack }: Shop, messageId: string): Promise<unknown> {
   const input: DeliverWebhookInput = { messageId };
   return stack.temporal.workflow.start(DELIVER_WEBHOOK_WORKFLOW, {
@@ -369,7 +369,7 @@ function untilHistory(stack: Stack, transactionId: string, type: string) {
   );
 }
 
-/** Until the gateway has said how to pay. */
+/** Until the gateway has sent payment instructions. */
 function untilOpen(stack: Stack, transactionId: string) {
   return until(
     () =>
@@ -415,7 +415,7 @@ async function openShop(stack: Stack): Promise<Shop> {
   return { stack, account, receiver, deliveries: createDeliveryHarness(stack) };
 }
 
-/** Those that are named, or all. Throws on a name that is none. */
+/** The named paths, or all. Throws on an unknown name. */
 function wantedPaths(): readonly RecordedPath[] {
   const names = process.argv.slice(2);
   if (names.length === 0) return RECORDED_PATHS;

@@ -1,4 +1,4 @@
-// No change to the workflow code may break a purchase that is open: what was recorded from each release must replay on today's code.
+// No change to the workflow code may break an open purchase: the recorded histories of each release must replay on today's code.
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
@@ -15,7 +15,7 @@ import { RECORDED_PATHS } from './paths.ts';
 
 let histories: RecordedHistory[];
 beforeAll(async () => {
-  // Refusals are the point of some tests: nothing of them belongs on the console.
+  // Some tests expect refusals, which should not fill the console.
   installRuntime(silent);
   histories = await readHistories();
 });
@@ -37,7 +37,7 @@ describe('the recorded histories', () => {
     expect(results.filter(({ error }) => error !== undefined)).toEqual([]);
   });
 
-  it('all replay while payloads are encrypted: those from before are in clear', async () => {
+  it('all replay while payloads are encrypted: older ones are in clear', async () => {
     const keys = { key: randomBytes(32).toString('hex'), previousKeys: [] };
     const converter = dataConverterOf({ keys, namespace: 'simway-test' });
     const results = await replayAll(await bundleWorkflows(), histories, converter);

@@ -1,4 +1,4 @@
-// package.json and its lock file: exact versions, and the two say the same. knip finds what is unused or not listed.
+// package.json and its lock file: exact versions, equal in both. knip finds unused and unlisted packages.
 import { describe, expect, it } from 'vitest';
 import { projectFiles, textOf } from './source-files.ts';
 

@@ -1,4 +1,4 @@
-// The documents are correct: paths exist, the two commands are commands, scripts and settings are those of the code. linkinator checks the links.
+// The documents are correct: paths exist, the two commands work, scripts and settings match the code. linkinator checks the links.
 import { posix } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { pathExists, projectFiles, textOf } from './source-files.ts';
@@ -40,7 +40,7 @@ describe('README.md', () => {
     expect(linesOf('docs/ARCHITECTURE.md')).toEqual(traced);
   });
 
-  it('shows the tree as it is, with every folder', () => {
+  it('shows the tree with every folder', () => {
     const drawn = drawnPaths();
     expect(drawn.filter((path) => !pathExists(path))).toEqual([]);
     const folders = new Set(
@@ -56,7 +56,7 @@ describe('README.md', () => {
   });
 });
 
-/** Paths of the drawn tree, put together from its indentation. */
+/** Paths of the drawn tree, built from its indentation. */
 function drawnPaths(): string[] {
   const tree = codeBlocks('README.md').find(({ language }) => language === 'text');
   const folders: string[] = [];
@@ -81,7 +81,7 @@ describe('every document', () => {
     expect(missing).toEqual([]);
   });
 
-  it('names only scripts that package.json has', () => {
+  it('names only scripts of package.json', () => {
     const unknown = papers.flatMap((file) =>
       Array.from(textOf(file).matchAll(/\bnpm (?:run ([\w:-]+)|(start|test)\b)/g))
         .map(([, run, short]) => run ?? short ?? '')
@@ -122,7 +122,7 @@ describe('docs/decisions', () => {
   });
 });
 
-describe('what is said in two places', () => {
+describe('facts stated twice are equal', () => {
   it('settings: src/platform/config and docs/SETTINGS.md name the same', () => {
     const variable = /\b(?:SIMWAY_[A-Z_]+|DATABASE_URL|REDIS_URL|TEMPORAL_[A-Z_]+|OTEL_[A-Z_]+)\b/g;
     const files = projectFiles().filter((file) => /^src\/platform\/config\/\w+\.ts$/.test(file));
@@ -135,7 +135,7 @@ describe('what is said in two places', () => {
     expect([...described].toSorted()).toEqual([...read].toSorted());
   });
 
-  it('secrets: docs/SETTINGS.md, .env.example and the keys of SECURITY.md, which says how each is changed', () => {
+  it('secrets: docs/SETTINGS.md, .env.example and the keys of SECURITY.md, which explains how each is changed', () => {
     const text = `${textOf('docs/SETTINGS.md')}\n${textOf('.env.example')}`;
     const names = text.match(/\b[A-Z][A-Z_]+_(?:PASSWORD|SECRET|KEYS?|CODE)\b/g) ?? [];
     const secrets = new Set(names.filter((name) => !name.startsWith('SIMWAY_TEST_')));

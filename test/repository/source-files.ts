@@ -1,4 +1,4 @@
-// The text files of the checkout, without what is built, installed or kept by a run.
+// The text files of the checkout, without built and installed files and those of a run.
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { join, posix } from 'node:path';
 
@@ -17,7 +17,7 @@ const ROOMS = [
   'workflows',
 ];
 const CODE_ROOMS = ['activities', 'bench', 'migrations', 'src', 'test', 'workflows'];
-/** At the root only what is known to be committed counts: editors and people leave files of their own there. */
+/** At the root only files known to be committed count: editors and people leave files of their own there. */
 const ROOT_FILES = [
   '*.md',
   '*.ts',

@@ -1,4 +1,4 @@
-// What lint cannot see: file names, and what must not be committed. Each pattern is also tried on a line that it must find.
+// What lint cannot check: file names, and texts that must not be committed. Each pattern is also tested on a line that it must find.
 import { basename } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { projectFiles, sourceFiles, textOf } from './source-files.ts';
@@ -26,7 +26,7 @@ describe('file names', () => {
   });
 });
 
-describe('what must not be committed', () => {
+describe('these are not committed', () => {
   it('reads of the environment outside one file of each program', () => {
     const pattern = /\bprocess\.env\b|\bimport\.meta\.env\b/;
     // The simulators are a program of their own, which imports nothing of ours.
@@ -65,7 +65,7 @@ describe('what must not be committed', () => {
   });
 
   it('marks of unfinished work', () => {
-    // Put together here so that this file does not find itself.
+    // Joined here so that this file does not find itself.
     const pattern = new RegExp(`\\b(${['TO' + 'DO', 'FIX' + 'ME', 'HA' + 'CK', 'X' + 'XX'].join('|')})\\b`);
     expect(linesWith(pattern, projectFiles().filter(isOurText))).toEqual([]);
     expect(pattern.test(`// ${'TO' + 'DO'}: later`)).toBe(true);
@@ -95,7 +95,7 @@ function isText(file: string): boolean {
   return /\.(ts|js|json|md|yml|yaml|sh)$|^\.|^LICENSE$|^\.ci\//.test(file) && !file.includes('/histories/');
 }
 
-/** Texts that people of this project write: the lock file and the licence are not. */
+/** Texts that the project wrote: the lock file and the licence are not. */
 function isOurText(file: string): boolean {
   return isText(file) && file !== 'package-lock.json' && file !== 'LICENSE';
 }

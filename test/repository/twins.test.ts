@@ -1,4 +1,4 @@
-// Facts that have to be written in two places, since one of them cannot read the other: both must say the same.
+// Facts that must be written in two places, since one of them cannot read the other: both must be equal.
 import { describe, expect, it } from 'vitest';
 import { accountsMigrations, worldMigrations } from '../../migrations/registry.ts';
 import {

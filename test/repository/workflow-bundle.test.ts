@@ -1,4 +1,4 @@
-// What really ends up in the workflow sandbox, bundled as a worker bundles it: our workflows, the domain, the SDK, and nothing heavy.
+// The contents of the workflow sandbox, bundled as a worker bundles it: our workflows, the domain, the SDK, and nothing heavy.
 // zod alone would triple the memory of a parked purchase, and a Node builtin breaks the bundle with an opaque error.
 import { readFile, writeFile } from 'node:fs/promises';
 import { builtinModules } from 'node:module';
@@ -8,20 +8,22 @@ import { bundleWorkflows, readBundle, writeBundle } from '../../src/platform/tem
 import { makeTestFolder } from '../support/test-folder.ts';
 import { ROOT } from './source-files.ts';
 
-/** The SDK and what it brings along; everything else in the bundle is ours. */
+/** The SDK and its dependencies; everything else in the bundle is ours. */
 const SDK_PACKAGES = ['@temporalio/common', '@temporalio/workflow', 'long', 'ms', 'nexus-rpc'];
 /** Without its source map. Every worker thread parses it; the SDK is nearly all of it. */
 const MAX_BUNDLE_KIB = 1_024;
 const SOURCE_MAP = /\/\/# sourceMappingURL=data:application\/json;charset=utf-8;base64,([\w+/=]+)/;
 
+/** All of it, with its source map. */
+let bundled = '';
 let code = '';
 let modules: string[] = [];
 
 beforeAll(async () => {
-  const bundle = await bundleWorkflows();
-  const map = SOURCE_MAP.exec(bundle.code);
-  if (!map) throw new Error('the bundle has no source map to tell what is in it');
-  code = bundle.code.slice(0, map.index);
+  bundled = (await bundleWorkflows()).code;
+  const map = SOURCE_MAP.exec(bundled);
+  if (!map) throw new Error('the bundle has no source map that lists its contents');
+  code = bundled.slice(0, map.index);
   const { sources } = JSON.parse(Buffer.from(map[1] ?? '', 'base64').toString()) as { sources: string[] };
   modules = sources;
 }, 120_000);
@@ -72,7 +74,7 @@ describe('the workflow bundle', () => {
   it('can be built in advance, and a bundle of other workflows is refused', async () => {
     const file = join(await makeTestFolder(), 'bundle.js');
     await writeBundle(file);
-    expect(await readBundle(file)).toEqual({ code: (await bundleWorkflows()).code });
+    expect(await readBundle(file)).toEqual({ code: bundled });
     await writeFile(file, (await readFile(file, 'utf8')).replace(/^../, '// 0'));
     await expect(readBundle(file)).rejects.toThrow('was bundled from other workflows');
   });

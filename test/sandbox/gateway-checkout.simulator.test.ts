@@ -1,6 +1,4 @@
-/**
- * The hosted checkout page, as a browser without scripts uses it.
- */
+/** The hosted page of the gateway simulator, as a browser without scripts uses it. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { eventsOf, exchange, startGateway, stopAll, type TestGateway } from './gateway-simulator.support.ts';
 
@@ -15,7 +13,7 @@ afterEach(async () => {
 });
 afterAll(stopAll);
 
-const look = (page: string) => exchange(page, 'GET', {}, undefined);
+const open = (page: string) => exchange(page, 'GET', {}, undefined);
 const press = (page: string, form: Record<string, string>) =>
   exchange(
     page,
@@ -25,15 +23,15 @@ const press = (page: string, form: Record<string, string>) =>
   );
 const CALLBACK = 'https://shop.example/back?order=7';
 
-describe('the page', () => {
-  it('shows amount, merchant, e-mail and channel, and is a form that needs no script', async () => {
+describe('the hosted page of the gateway simulator', () => {
+  it('shows amount, merchant, e-mail address and channel in a form that needs no script', async () => {
     const { reference, page } = await gateway.initialize({
       amount: 123_456_700,
       email: 'o\'neil&"co@example.com'.replace('"', ''),
       channels: ['card'],
       callback_url: CALLBACK,
     });
-    const { status, headers, text } = await look(page);
+    const { status, headers, text } = await open(page);
     expect(status).toBe(200);
     expect(headers['content-type']).toBe('text/html; charset=utf-8');
     expect(text).toContain('<html lang="en">');
@@ -49,9 +47,9 @@ describe('the page', () => {
     );
   });
 
-  it('has a strict policy that lets the browser go back to the merchant', async () => {
+  it('has a strict content policy that lets the browser return to the merchant', async () => {
     const { page } = await gateway.initialize({ callback_url: CALLBACK });
-    const { headers, text } = await look(page);
+    const { headers, text } = await open(page);
     const policy = String(headers['content-security-policy']);
     expect(policy).toMatch(
       /^default-src 'none'; style-src 'sha256-[\w+/=]+'; form-action 'self' https:\/\/shop\.example; /,
@@ -62,20 +60,20 @@ describe('the page', () => {
     expect(text.match(/<style>/g)).toHaveLength(1);
   });
 
-  it('opening it makes the charge ongoing; direct charges have none', async () => {
+  it('makes the charge ongoing when it is opened, and is 404 for a direct charge or an unknown code', async () => {
     const { reference, page } = await gateway.initialize();
-    await look(page);
+    await open(page);
     expect(await gateway.verify(reference)).toMatchObject({ status: 'ongoing', log: { success: false } });
     const { instructions } = await gateway.held(await gateway.transfer());
     expect(instructions).toMatchObject({ kind: 'bank-transfer' });
-    expect((await look(`${gateway.url}/checkout/000000000000000`)).status).toBe(404);
-    expect((await look(`${gateway.url}/checkout/`)).status).toBe(404);
+    expect((await open(`${gateway.url}/checkout/000000000000000`)).status).toBe(404);
+    expect((await open(`${gateway.url}/checkout/`)).status).toBe(404);
     expect((await exchange(page, 'DELETE', {}, undefined)).status).toBe(405);
   });
 });
 
-describe('paying', () => {
-  it('goes back to the merchant with the reference, and tells by webhook', async () => {
+describe('the hosted page of the gateway simulator, Pay', () => {
+  it('pays, sends an event and returns to the merchant with the reference', async () => {
     const { reference, page } = await gateway.initialize({ callback_url: CALLBACK });
     const { status, headers } = await press(page, { action: 'pay', way: 'card:success' });
     expect(status).toBe(303);
@@ -87,18 +85,18 @@ describe('paying', () => {
       authorization: { last4: '4081', brand: 'visa' },
     });
     expect(eventsOf(await gateway.held(reference), 'charge.success')).toHaveLength(1);
-    const after = await look(page);
+    const after = await open(page);
     expect(after.text).toContain('role="status">Paid. Thank you.');
     expect(after.text).not.toContain('<form');
   });
 
-  it('pressed twice pays once', async () => {
+  it('pays once when it is pressed three times', async () => {
     const { reference, page } = await gateway.initialize();
     await Promise.all([1, 2, 3].map(() => press(page, { action: 'pay' })));
     expect((await gateway.held(reference)).payments).toHaveLength(1);
   });
 
-  it('without a callback the page says how it ended', async () => {
+  it('returns to the page if the charge has no callback', async () => {
     const { page } = await gateway.initialize();
     const { headers } = await press(page, { action: 'pay', way: 'card:success' });
     expect(headers.location).toBe(page);
@@ -107,12 +105,12 @@ describe('paying', () => {
   it.each([
     ['card:declined', 'Declined'],
     ['card:insufficient-funds', 'Insufficient Funds'],
-  ])('%s is not paid, says why, and can be tried again', async (way, reason) => {
+  ])('with %s does not pay, shows the reason, and may be tried again', async (way, reason) => {
     const { reference, page } = await gateway.initialize({ callback_url: CALLBACK });
     const { headers } = await press(page, { action: 'pay', way });
     expect(headers.location).toBe(page);
     expect(await gateway.verify(reference)).toMatchObject({ status: 'failed', gateway_response: reason });
-    const { text } = await look(page);
+    const { text } = await open(page);
     expect(text).toContain(`role="alert">Not paid: ${reason}.`);
     expect(text).toContain('<form');
     await press(page, { action: 'pay', way: 'card:success' });
@@ -122,7 +120,7 @@ describe('paying', () => {
   it.each([
     ['card:refund-fails', 'failed'],
     ['card:refund-needs-attention', 'needs-attention'],
-  ])('%s pays, and its refund ends %s', async (way, ending) => {
+  ])('with %s pays, and a refund ends %s', async (way, ending) => {
     const { reference, page } = await gateway.initialize();
     await press(page, { action: 'pay', way });
     expect((await gateway.verify(reference))['status']).toBe('success');
@@ -135,7 +133,7 @@ describe('paying', () => {
     ['bank_transfer:exact', 500_000],
     ['bank_transfer:short', 400_000],
     ['bank_transfer:over', 600_000],
-  ])('%s is %i', async (way, amount) => {
+  ])('with %s pays %i', async (way, amount) => {
     const { reference, page } = await gateway.initialize();
     await press(page, { action: 'pay', way });
     expect(await gateway.verify(reference)).toMatchObject({
@@ -145,13 +143,13 @@ describe('paying', () => {
     });
   });
 
-  it('a transfer of the wrong amount goes back where the switch says so', async () => {
+  it('sends a transfer of the wrong amount back under the fault shortTransfer', async () => {
     await gateway.setFaults({ shortTransfer: 'return' });
     const { reference, page } = await gateway.initialize({ channels: ['bank_transfer'] });
-    await look(page);
+    await open(page);
     await press(page, { action: 'pay', way: 'bank_transfer:short' });
     expect(await gateway.verify(reference)).toMatchObject({ status: 'ongoing', paid_at: null });
-    expect((await look(page)).text).toContain('role="alert">The transfer was sent back');
+    expect((await open(page)).text).toContain('role="alert">The transfer was sent back');
     await press(page, { action: 'pay', way: 'bank_transfer:exact' });
     expect((await gateway.verify(reference))['status']).toBe('success');
   });
@@ -159,22 +157,22 @@ describe('paying', () => {
   it.each([
     [['apple_pay'], 'NGN', 'apple_pay'],
     [['mobile_money'], 'GHS', 'mobile_money'],
-  ])('%j in %s offers just that', async (channels, currency, channel) => {
+  ])('offers only the channel of the charge: %j in %s', async (channels, currency, channel) => {
     const { reference, page } = await gateway.initialize({ channels, currency });
-    expect((await look(page)).text.match(/type="radio"/g)).toHaveLength(1);
+    expect((await open(page)).text.match(/type="radio"/g)).toHaveLength(1);
     await press(page, { action: 'pay', way: channel });
     expect(await gateway.verify(reference)).toMatchObject({ status: 'success', channel });
   });
 });
 
-describe('not paying', () => {
-  it('Fail is a declined try', async () => {
+describe('the hosted page of the gateway simulator, Fail and Abandon', () => {
+  it('Fail declines the charge', async () => {
     const { reference, page } = await gateway.initialize();
     await press(page, { action: 'fail' });
     expect((await gateway.verify(reference))['status']).toBe('failed');
   });
 
-  it('Abandon goes to cancel_action, else back to the merchant, else says so', async () => {
+  it('Abandon goes to cancel_action, else to the merchant, else answers 200', async () => {
     const cancel_action = 'https://shop.example/cancelled';
     const cancelling = await gateway.initialize({ callback_url: CALLBACK, metadata: { cancel_action } });
     expect((await press(cancelling.page, { action: 'abandon' })).headers.location).toBe(cancel_action);
@@ -190,7 +188,7 @@ describe('not paying', () => {
     expect((await gateway.verify(plain.reference))['status']).toBe('success');
   });
 
-  it('what makes no sense changes nothing', async () => {
+  it('refuses an unknown action or method, and changes nothing', async () => {
     const { reference, page } = await gateway.initialize({ channels: ['card'] });
     const before = await gateway.verify(reference);
     for (const form of [{}, { action: 'steal' }, { action: 'pay', way: 'bank_transfer:exact' }]) {
@@ -200,12 +198,12 @@ describe('not paying', () => {
     expect(await gateway.verify(reference)).toEqual(before);
   });
 
-  it('the session ends when its time is over', async () => {
+  it('takes no payment after the payment session timeout', async () => {
     await gateway.call('PUT', '/integration/payment_session_timeout', { timeout: 60 });
     const { reference, page } = await gateway.initialize();
-    await look(page);
+    await open(page);
     gateway.clock.nowMs += 60_001;
-    const { text } = await look(page);
+    const { text } = await open(page);
     expect(text).toContain('role="alert">The time to pay is over.');
     expect(text).not.toContain('<form');
     await press(page, { action: 'pay' });
@@ -213,7 +211,7 @@ describe('not paying', () => {
   });
 });
 
-it('pages live under the public address where one is given', async () => {
+it('the gateway simulator names its hosted pages by its public address if it has one', async () => {
   const own = await startGateway({ publicUrl: 'https://pay.example/gateway/' });
   const { page } = await own.initialize();
   expect(page).toMatch(/^https:\/\/pay\.example\/gateway\/checkout\/[0-9a-z]{15}$/);

@@ -1,8 +1,19 @@
 /**
- * The control interface: what it answers, what it refuses, and that a bad request changes nothing.
+ * The control interface of the gateway simulator: faults of the API and of the network, charges, the statement, the clock and the counters,
+ * and that a bad request changes nothing.
  */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { exchange, HOUR_MS, startGateway, stopAll, type TestGateway } from './gateway-simulator.support.ts';
+import { NETWORK_KINDS } from '../../src/sandbox/gateway/faults.ts';
+import {
+  exchange,
+  fresh,
+  HOUR_MS,
+  SECRET_KEY,
+  startGateway,
+  stopAll,
+  until,
+  type TestGateway,
+} from './gateway-simulator.support.ts';
 
 let gateway: TestGateway;
 
@@ -15,9 +26,53 @@ afterEach(async () => {
 afterAll(stopAll);
 
 const setFaults = (body: unknown) => gateway.control('PUT', '/faults', body);
+const headers = { authorization: `Bearer ${SECRET_KEY}` };
+const chargeBody = (reference: string) => ({
+  email: 'a@example.com',
+  amount: 500_000,
+  reference,
+  bank_transfer: {},
+});
+const charge = (reference: string) => gateway.call('POST', '/charge', chargeBody(reference));
+/** Sends one charge: status and text of its answer, or why there was none. */
+async function raw(reference: string, signal?: AbortSignal) {
+  const body = JSON.stringify(chargeBody(reference));
+  return exchange(`${gateway.url}/charge`, 'POST', headers, body, signal).then(
+    ({ status, text }) => ({ status, text }),
+    (error: unknown) => {
+      const { name, code } = error as { name: string; code?: string };
+      return { status: 0, text: name === 'AbortError' ? 'no answer' : String(code) };
+    },
+  );
+}
+/** How many charges have met this network fault. */
+async function chargesHitBy(kind: string): Promise<number> {
+  const { codes } = (await gateway.control('GET', '/stats')).body as {
+    codes: Record<string, Record<string, number>>;
+  };
+  return codes['charge']?.[kind] ?? 0;
+}
+/** Sends one charge, and hangs up when the simulator has had it for a tenth of a second. */
+async function hangUpOn(reference: string, kind: string) {
+  const before = await chargesHitBy(kind);
+  const hangUp = new AbortController();
+  const answer = raw(reference, hangUp.signal);
+  await until(async () => (await chargesHitBy(kind)) > before);
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  hangUp.abort();
+  return answer;
+}
+const isHeld = async (reference: string) =>
+  (await gateway.control('GET', `/charges/${reference}`)).status === 200;
+/** Whether the gateway holds the charge, by the control interface and by a repeat of the call. */
+async function expectHeld(reference: string, isDone: boolean): Promise<void> {
+  expect(await isHeld(reference)).toBe(isDone);
+  await gateway.control('DELETE', '/faults');
+  expect((await charge(reference)).code).toBe(isDone ? 'duplicate_reference' : undefined);
+}
 
-describe('faults', () => {
-  it('are laid over what is set, and reset', async () => {
+describe('the gateway simulator, its faults', () => {
+  it('PUT adds to the active faults, DELETE clears them all', async () => {
     const defaults = (await gateway.control('DELETE', '/faults')).body as Record<string, unknown>;
     expect(defaults).toMatchObject({ webhooks: 'deliver', shortTransfer: 'settle', refund: 'process' });
     expect((await setFaults({ latencyMs: 1, loseAnswer: { next: 3 } })).body).toMatchObject({ latencyMs: 1 });
@@ -62,14 +117,14 @@ describe('faults', () => {
     expect((await gateway.control('GET', '/faults')).body).toEqual(before);
   });
 
-  it('every wrong field is named, those of network too', async () => {
+  it('PUT /faults names every wrong field, also those of network', async () => {
     const { body } = await setFaults({ error: 2, what: 1, network: { kind: 'x', next: -1 } });
     expect((body as { error: { problems: string[] } }).error.problems).toHaveLength(4);
   });
 });
 
-describe('charges', () => {
-  it('shows what the gateway really holds', async () => {
+describe('the gateway simulator, GET /charges', () => {
+  it('shows what the gateway holds', async () => {
     const { reference, page } = await gateway.initialize({ callback_url: 'https://shop.example/' });
     expect(await gateway.held(reference)).toEqual({
       reference,
@@ -107,7 +162,7 @@ describe('charges', () => {
     expect((await gateway.control('POST', '/charges/nothing/pay')).status).toBe(404);
   });
 
-  it('lists them, newest first, by status, address, currency and time', async () => {
+  it('lists charges, newest first, by status, e-mail address, currency and time', async () => {
     const own = await startGateway();
     const first = await own.transfer({ email: 'first@example.com' });
     own.clock.nowMs += HOUR_MS;
@@ -129,7 +184,9 @@ describe('charges', () => {
       expect((await own.control('GET', `/charges${query}`)).status).toBe(400);
     }
   });
+});
 
+describe('the gateway simulator, POST /charges', () => {
   it.each([
     ['pay', { amountMinor: 0 }],
     ['pay', { amountMinor: -1 }],
@@ -159,8 +216,8 @@ describe('charges', () => {
   });
 });
 
-describe('the statement', () => {
-  it('has charges, refunds and reversals within a range, as JSON and CSV', async () => {
+describe('the gateway simulator, GET /statement', () => {
+  it('lists payments, refunds and reversals of a range, as JSON and CSV', async () => {
     const own = await startGateway({ refundDelayMs: 0 });
     const first = await own.transfer();
     const startMs = own.clock.nowMs;
@@ -168,7 +225,7 @@ describe('the statement', () => {
     own.clock.nowMs += HOUR_MS;
     await own.call('POST', '/refund', { transaction: first, amount: 100_000 });
     own.clock.nowMs += HOUR_MS;
-    await own.deed(first, 'reverse');
+    await own.act(first, 'reverse');
     const at = (hours: number) => new Date(startMs + hours * HOUR_MS).toISOString();
     const line = (kind: string, amountMinor: number, feesMinor: number, hours: number) => ({
       kind,
@@ -194,10 +251,35 @@ describe('the statement', () => {
       expect((await own.control('GET', `/statement${query}`)).status).toBe(400);
     }
   });
+
+  it('has a line for each payment, in the amount and currency that came', async () => {
+    const own = await startGateway();
+    const [short, dollars, twice] = [await own.transfer(), await own.transfer(), await own.transfer()];
+    await own.pay(short, { amountMinor: 400_000 });
+    await own.pay(dollars, { amountMinor: 300, currency: 'USD' });
+    await own.pay(twice, { times: 2 });
+    const lines = (await own.statement()).map(({ reference, kind, amountMinor, currency }) => [
+      reference,
+      `${kind} ${amountMinor} ${currency}`,
+    ]);
+    expect(lines).toEqual([
+      [short, 'charge 400000 NGN'],
+      [dollars, 'charge 300 USD'],
+      [twice, 'charge 500000 NGN'],
+      [twice, 'charge 500000 NGN'],
+    ]);
+  });
+
+  it('has no line for a transfer that was sent back', async () => {
+    const own = await startGateway();
+    await own.setFaults({ shortTransfer: 'return' });
+    await own.pay(await own.transfer(), { amountMinor: 400_000 });
+    expect(await own.statement()).toEqual([]);
+  });
 });
 
-describe('the machine', () => {
-  it('skips time', async () => {
+describe('the gateway simulator, its clock and counters', () => {
+  it('POST /clock skips time, and refuses what is no time', async () => {
     const { nowMs } = gateway.clock;
     const before = (await gateway.control('GET', '/clock')).body as { now: string; aheadMs: number };
     const after = await gateway.control('POST', '/clock', { advanceMs: HOUR_MS });
@@ -221,7 +303,7 @@ describe('the machine', () => {
     }
   });
 
-  it('counts calls by operation and by how they were answered', async () => {
+  it('GET /stats counts calls by operation and by answer', async () => {
     const own = await startGateway();
     await own.transfer();
     await own.call('GET', '/transaction/verify/nothing');
@@ -243,10 +325,181 @@ describe('the machine', () => {
     });
   });
 
-  it('says what is not there, and which methods are', async () => {
+  it('answers 404, 405 and 413 in JSON, and 200 on GET /health', async () => {
     expect((await gateway.control('GET', '/health')).body).toEqual({ ok: true });
     expect((await gateway.control('GET', '/nowhere')).status).toBe(404);
     expect((await gateway.control('POST', '/faults', {})).status).toBe(405);
     expect((await gateway.control('PUT', '/faults', { x: 'y'.repeat(70_000) })).status).toBe(413);
+  });
+});
+
+describe('the gateway simulator, its network faults', () => {
+  it.each([
+    [{ kind: 'connect-refused', next: 9 }, 0, /^ECONNRESET$/, false],
+    [{ kind: 'reset' }, 0, /^ECONNRESET$/, true],
+    [{ kind: 'reset', done: false }, 0, /^ECONNRESET$/, false],
+    [{ kind: '429' }, 429, /"status":false,"message":"Please wait/, false],
+    [{ kind: '500' }, 500, /"type":"api_error"/, false],
+    [{ kind: '500', done: true }, 500, /"type":"api_error"/, true],
+    [{ kind: 'html-502' }, 502, /^<html>/, false],
+    [{ kind: 'html-502', done: true }, 502, /^<html>/, true],
+    [{ kind: 'bad-json' }, 200, /^\{"status":true.*[^}]$/, true],
+    [{ kind: 'failed-200' }, 200, /"status":true.*"data":\{"status":"failed","reference":"/, false],
+    [{ kind: 'duplicate-reference' }, 400, /"code":"duplicate_reference"/, false],
+    [{ kind: 'duplicate-reference', done: true }, 400, /"code":"duplicate_reference"/, true],
+    [{ kind: 'trickle', trickleMs: 100 }, 200, /^\{"status":true.*\}$/, true],
+  ])(
+    '%j is answered with %i, and the charge is made as its row says',
+    async (network, status, pattern, isDone) => {
+      const reference = fresh();
+      await gateway.setFaults({ network });
+      const answer = await raw(reference);
+      expect(answer.status).toBe(status);
+      expect(answer.text).toMatch(pattern);
+      await expectHeld(reference, isDone);
+    },
+  );
+
+  it.each([
+    [{ kind: 'timeout-before' }, false],
+    [{ kind: 'timeout-after' }, true],
+    [{ kind: 'trickle', trickleMs: 30_000 }, true],
+  ])('%j leaves the caller without an answer, and the charge is made: %s', async (network, isDone) => {
+    const reference = fresh();
+    await gateway.setFaults({ network });
+    expect(await hangUpOn(reference, network.kind)).toEqual({ status: 0, text: 'no answer' });
+    await expectHeld(reference, isDone);
+  });
+
+  it('connect-refused for every call closes the port, until the fault is cleared', async () => {
+    await gateway.setFaults({ network: { kind: 'connect-refused' } });
+    const reference = fresh();
+    expect(await raw(reference)).toMatchObject({ status: 0, text: 'ECONNREFUSED' });
+    expect(await isHeld(reference)).toBe(false);
+    await gateway.setFaults({ network: null });
+    expect((await raw(reference)).status).toBe(200);
+  });
+
+  it('a fault applies to one operation, for `next` calls', async () => {
+    await gateway.setFaults({ network: { kind: '500', operation: 'transaction/verify', next: 2 } });
+    const reference = fresh();
+    expect((await charge(reference)).status).toBe(200);
+    const verify = async () => (await gateway.call('GET', `/transaction/verify/${reference}`)).status;
+    expect([await verify(), await verify(), await verify()]).toEqual([500, 500, 200]);
+    expect((await gateway.control('GET', '/faults')).body).toMatchObject({ network: { next: 0 } });
+  });
+
+  it('failed-200 fails in the format of each operation', async () => {
+    const reference = await gateway.transfer();
+    await gateway.pay(reference);
+    await gateway.setFaults({ network: { kind: 'failed-200' } });
+    const verify = await gateway.call('GET', `/transaction/verify/${reference}`);
+    expect(verify).toMatchObject({ status: 200, ok: true, data: { status: 'failed', reference } });
+    const refund = await gateway.call('POST', '/refund', { transaction: reference });
+    expect(refund).toMatchObject({ status: 200, ok: false });
+  });
+
+  it('a `share` applies to that share of the calls, the same ones for the same seed', async () => {
+    const draw = async () => {
+      const own = await startGateway({ seed: 42 });
+      await own.setFaults({ network: { kind: '500', share: 0.3 } });
+      const statuses: number[] = [];
+      for (let i = 0; i < 100; i += 1) statuses.push((await own.call('GET', '/transaction')).status);
+      return statuses;
+    };
+    const [first, second] = [await draw(), await draw()];
+    expect(first).toEqual(second);
+    const hits = first.filter((status) => status === 500).length;
+    expect(hits).toBeGreaterThan(20);
+    expect(hits).toBeLessThan(40);
+  });
+
+  it.each([
+    {},
+    { kind: 'earthquake' },
+    { kind: 500 },
+    { kind: '500', operation: 'esim/order' },
+    { kind: '500', next: 1, share: 0.5 },
+    { kind: '500', next: -1 },
+    { kind: '500', share: 2 },
+    { kind: '500', more: 1 },
+    { kind: 'timeout-after', done: false },
+    { kind: 'connect-refused', done: true },
+    'reset',
+    [],
+  ])('PUT /faults refuses the network %j and changes nothing', async (network) => {
+    const before = (await gateway.control('GET', '/faults')).body;
+    expect((await gateway.control('PUT', '/faults', { network, latencyMs: 5 })).status).toBe(400);
+    expect((await gateway.control('GET', '/faults')).body).toEqual(before);
+  });
+
+  it('has no kind but the eleven above', () => {
+    expect(NETWORK_KINDS).toHaveLength(11);
+  });
+});
+
+describe('the gateway simulator, the fault loseAnswer', () => {
+  it('applies to calls that change something: the charge is made, and can be read', async () => {
+    const reference = fresh();
+    await gateway.setFaults({ loseAnswer: { next: 1 } });
+    expect((await gateway.call('GET', '/transaction')).status).toBe(200);
+    expect(await raw(reference)).toMatchObject({ status: 0, text: 'ECONNRESET' });
+    expect((await charge(reference)).code).toBe('duplicate_reference');
+    const { data } = await gateway.call('GET', `/charge/${reference}`);
+    expect(data).toMatchObject({ status: 'pending_bank_transfer', reference });
+    expect(await gateway.held(reference)).toMatchObject({ requests: 2 });
+  });
+});
+
+describe('the gateway simulator, its faults of format', () => {
+  it('shapeDrift changes ids, empty values and names of fields, never money or status', async () => {
+    const seen = { metadata: new Set<string>(), plan: new Set<string>(), split: new Set<string>() };
+    for (let i = 0; i < 15; i += 1) {
+      const reference = await gateway.transfer();
+      await gateway.pay(reference);
+      const plain = await gateway.verify(reference);
+      await gateway.setFaults({ shapeDrift: true });
+      const drifted = await gateway.verify(reference);
+      const { text } = await gateway.call('GET', `/transaction/verify/${reference}`);
+      const id = /"id":(\d+)/.exec(text)?.[1] ?? '';
+      expect(BigInt(id)).toBe(BigInt(String(plain['id'])) + 2n ** 63n);
+      for (const name of Object.keys(seen) as (keyof typeof seen)[]) {
+        seen[name].add(JSON.stringify(drifted[name]));
+      }
+      for (const name of ['status', 'reference', 'amount', 'requested_amount', 'currency', 'fees']) {
+        expect(drifted[name]).toEqual(plain[name]);
+      }
+      expect(drifted).toMatchObject({ requestedAmount: 500_000, settlement_hints: {} });
+      expect(await gateway.verify(reference)).toEqual(drifted);
+      expect((await gateway.call('GET', `/transaction/${id}`)).data['reference']).toBe(reference);
+      const refund = await gateway.call('POST', '/refund', { transaction: id, amount: 1000 });
+      const refundId = /"data":\{"id":(\d+)/.exec(refund.text)?.[1] ?? '';
+      expect(BigInt(refundId)).toBeGreaterThan(2n ** 63n);
+      expect((await gateway.call('GET', `/refund/${refundId}`)).status).toBe(200);
+      await gateway.setFaults({ shapeDrift: false });
+      expect((await gateway.call('GET', `/refund/${refundId}`)).status).toBe(200);
+    }
+    expect([...seen.metadata].toSorted()).toEqual(['""', '0', 'null', '{}']);
+    expect([...seen.plan].toSorted()).toEqual(['""', '0', 'null', '{}']);
+    expect([...seen.split].toSorted()).toEqual(['""', 'null', '{}']);
+  });
+
+  it('shapeDrift leaves metadata that was sent', async () => {
+    await gateway.setFaults({ shapeDrift: true });
+    const reference = await gateway.transfer({ metadata: { order: 7 } });
+    expect((await gateway.verify(reference))['metadata']).toEqual({ order: 7 });
+  });
+
+  it('unknownStatus replaces every status in answers, and changes nothing that the gateway holds', async () => {
+    await gateway.setFaults({ unknownStatus: 'quarantined' });
+    const reference = await gateway.transfer();
+    expect((await gateway.call('GET', `/charge/${reference}`)).data).toMatchObject({ status: 'quarantined' });
+    await gateway.pay(reference);
+    expect((await gateway.verify(reference))['status']).toBe('quarantined');
+    const { data } = await gateway.call('POST', '/refund', { transaction: reference });
+    expect(data['status']).toBe('quarantined');
+    expect((await gateway.held(reference)).status).toBe('success');
+    await gateway.setFaults({ unknownStatus: null });
+    expect((await gateway.verify(reference))['status']).toBe('success');
   });
 });

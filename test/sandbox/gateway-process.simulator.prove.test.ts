@@ -1,6 +1,4 @@
-/**
- * The gateway simulator as a process: ready line, seed, persistence over a restart and a kill, signals, flags.
- */
+/** The gateway simulator as a process: ready line, seed, data that survive a kill, signals, flags. */
 import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, it } from 'vitest';
 import { commandLineOf } from '../../src/dev/process-identity.ts';
@@ -27,8 +25,8 @@ async function start(dataDir: string, args: string[] = []) {
   return { ...launched, ...clientOf(launched.url, launched.controlUrl) };
 }
 
-describe('the process', () => {
-  it('prints one JSON line, its seed on stderr, drains on SIGTERM and exits 0', async () => {
+describe('the gateway simulator as a process', () => {
+  it('prints one JSON line, and its seed on stderr; on SIGTERM it finishes running requests and exits with 0', async () => {
     const gateway = await start(await tempFolder(), ['--seed', '77']);
     expect(JSON.parse(gateway.stdout())).toEqual({
       ready: true,
@@ -47,7 +45,7 @@ describe('the process', () => {
     expect(gateway.stderr().trim()).toBe('{"level":"info","msg":"gateway simulator","seed":77}');
   });
 
-  it('keeps charges, money, refunds, faults, clock and what is to come over restart and kill', async () => {
+  it('keeps charges, payments, refunds, faults, its clock and what is planned when it is killed', async () => {
     const dataDir = await tempFolder();
     const first = await start(dataDir, ['--scenario-ms', '1000000', '--refund-delay-ms', '1000000']);
     await first.advance(HOUR_MS);
@@ -93,7 +91,7 @@ describe('the process', () => {
     expect(await second.exit).toBe(0);
   });
 
-  it('delivers after a restart what nobody had acknowledged', async () => {
+  it('sends a webhook again after a restart if its answer was missing', async () => {
     const dataDir = await tempFolder();
     const receiver = await startReceiver();
     receiver.answers.push('hang');
@@ -117,7 +115,7 @@ describe('the process', () => {
     expect(await free.transfer()).toMatch(/^transfer-/);
   });
 
-  it('honours its flags', async () => {
+  it('obeys its flags', async () => {
     const gateway = await start(await tempFolder(), [
       ...['--public-url', 'https://pay.example', '--merchant', 'Flag Shop'],
       ...['--bank-country', 'KE', '--currency', 'KES', '--currency', 'USD', '--scenario-ms', '10'],
@@ -143,7 +141,7 @@ describe('the process', () => {
     expect(data['account_name']).toBe('Flag Shop / Checkout');
   });
 
-  it('a key of live mode makes the domain live', async () => {
+  it('has the domain live with a live key', async () => {
     const dataDir = await tempFolder();
     const secrets = { SANDBOX_GATEWAY_KEY: 'sk_live_simulator' };
     const launched = await launchReady(MAIN, ['--data', dataDir], secrets);
@@ -155,7 +153,7 @@ describe('the process', () => {
     expect(launched.stderr()).not.toContain('sk_live_');
   });
 
-  it('shows its key in no command line, and takes none from there', async () => {
+  it('has no key on its command line, and refuses one there', async () => {
     const gateway = await start(await tempFolder());
     const commandLine = await commandLineOf(gateway.child.pid ?? 0);
     expect(commandLine).toContain('gateway/main.ts');
@@ -175,14 +173,14 @@ describe('the process', () => {
     [SECRETS, ['--data', '/nonexistent', '--webhook-url', 'nowhere'], /--webhook-url/],
     [SECRETS, ['--data', '/nonexistent', '--public-url', 'ftp://x'], /--public-url/],
     [SECRETS, ['--data', '/nonexistent', '--nonsense'], /nonsense/],
-  ])('%j %j is refused with what is wrong', async (secrets, args, message) => {
+  ])('with %j %j does not start, and names the mistake', async (secrets, args, message) => {
     const launched = launch(MAIN, args, secrets);
     expect(await launched.exit).toBe(1);
     expect(launched.stderr()).toMatch(message);
     expect(launched.stdout()).toBe('');
   });
 
-  it('says when its port is taken', async () => {
+  it('does not start when its port is taken', async () => {
     const gateway = await start(await tempFolder());
     const { port } = new URL(gateway.url);
     const second = launch(MAIN, ['--data', await tempFolder(), '--port', port], SECRETS);

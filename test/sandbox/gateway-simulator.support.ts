@@ -1,7 +1,4 @@
-/**
- * Starts gateway simulators for the contract tests and speaks their wire over real HTTP.
- * Guarantee: `stopAll` leaves no server and no folder behind.
- */
+/** Starts gateway simulators and calls them over real HTTP. `stopAll` leaves no server and no folder behind. */
 import { createGatewaySimulator, type GatewaySimulatorOptions } from '../../src/sandbox/gateway/index.ts';
 import { controlOf, exchange, startInProcess, type Control, type Receiver } from './simulator.support.ts';
 
@@ -22,8 +19,8 @@ export interface Reply {
   text: string;
 }
 
-/** A charge as the control interface shows it, as far as tests look. */
-export interface Held {
+/** A charge as the control interface shows it, with the fields that tests read. */
+export interface HeldCharge {
   reference: string;
   status: string;
   requested: { amountMinor: number; currency: string };
@@ -68,24 +65,24 @@ export interface CallOptions {
 export interface Client {
   call(method: string, path: string, body?: unknown, options?: CallOptions): Promise<Reply>;
   control: Control;
-  /** A hosted charge of NGN 5,000, with a reference of its own. */
+  /** Opens a hosted charge of NGN 5,000 under a new reference. */
   initialize(extra?: Record<string, unknown>): Promise<{ reference: string; page: string }>;
-  /** A charge of NGN 5,000 by bank transfer. */
+  /** Opens a charge of NGN 5,000 by bank transfer. */
   transfer(extra?: Record<string, unknown>): Promise<string>;
   verify(reference: string): Promise<Record<string, unknown>>;
-  held(reference: string): Promise<Held>;
-  /** Money comes. */
-  pay(reference: string, body?: unknown): Promise<Held>;
-  /** Does something to a charge; the answer has to be 200. */
-  deed(reference: string, name: string, body?: unknown): Promise<Held>;
+  held(reference: string): Promise<HeldCharge>;
+  /** The buyer pays. */
+  pay(reference: string, body?: unknown): Promise<HeldCharge>;
+  /** Another action on a charge; anything but 200 fails the test. */
+  act(reference: string, action: string, body?: unknown): Promise<HeldCharge>;
   setFaults(faults: Record<string, unknown>): Promise<void>;
-  /** Skips time. */
+  /** Skips time on the simulator's clock. */
   advance(ms: number): Promise<void>;
   statement(): Promise<{ kind: string; reference: string; amountMinor: number; currency: string }[]>;
 }
 
 let serial = 0;
-/** A reference that no other test uses. */
+/** A reference that is not used yet. */
 export const fresh = (name = 'ref') => `${name}-${(serial += 1)}`;
 
 function readReply(status: number, text: string): Reply {
@@ -101,7 +98,7 @@ function readReply(status: number, text: string): Reply {
   };
 }
 
-/** Client functions for a simulator that runs at these addresses. */
+/** Functions that call the simulator at these addresses. */
 export function clientOf(url: string, controlUrl: string): Client {
   const control = controlOf(controlUrl);
   const call: Client['call'] = async (method, path, body, options = {}) => {
@@ -110,12 +107,12 @@ export function clientOf(url: string, controlUrl: string): Client {
     const answer = await exchange(`${url}${path}`, method, headers, text, options.signal);
     return readReply(answer.status, answer.text);
   };
-  const good = async (reply: Promise<Reply>): Promise<Reply> => {
+  const ok = async (reply: Promise<Reply>): Promise<Reply> => {
     const { status, text, ...rest } = await reply;
     if (status !== 200) throw new Error(`answered ${status}: ${text}`);
     return { status, text, ...rest };
   };
-  const told = async (method: string, path: string, body?: unknown): Promise<unknown> => {
+  const controlOk = async (method: string, path: string, body?: unknown): Promise<unknown> => {
     const answer = await control(method, path, body);
     if (answer.status !== 200)
       throw new Error(`control answered ${answer.status}: ${JSON.stringify(answer)}`);
@@ -127,26 +124,27 @@ export function clientOf(url: string, controlUrl: string): Client {
     control,
     initialize: async (extra = {}) => {
       const body = { ...basics, reference: fresh('page'), ...extra };
-      const { data } = await good(call('POST', '/transaction/initialize', body));
+      const { data } = await ok(call('POST', '/transaction/initialize', body));
       return { reference: String(data['reference']), page: String(data['authorization_url']) };
     },
     transfer: async (extra = {}) => {
       const body = { ...basics, reference: fresh('transfer'), bank_transfer: {}, ...extra };
-      const { data } = await good(call('POST', '/charge', body));
+      const { data } = await ok(call('POST', '/charge', body));
       return String(data['reference']);
     },
-    verify: async (reference) => (await good(call('GET', `/transaction/verify/${reference}`))).data,
-    held: async (reference) => (await told('GET', `/charges/${reference}`)) as Held,
-    pay: async (reference, body) => (await told('POST', `/charges/${reference}/pay`, body)) as Held,
-    deed: async (reference, name, body) =>
-      (await told('POST', `/charges/${reference}/${name}`, body)) as Held,
+    verify: async (reference) => (await ok(call('GET', `/transaction/verify/${reference}`))).data,
+    held: async (reference) => (await controlOk('GET', `/charges/${reference}`)) as HeldCharge,
+    pay: async (reference, body) =>
+      (await controlOk('POST', `/charges/${reference}/pay`, body)) as HeldCharge,
+    act: async (reference, action, body) =>
+      (await controlOk('POST', `/charges/${reference}/${action}`, body)) as HeldCharge,
     setFaults: async (faults) => {
-      await told('PUT', '/faults', faults);
+      await controlOk('PUT', '/faults', faults);
     },
     advance: async (advanceMs) => {
-      await told('POST', '/clock', { advanceMs });
+      await controlOk('POST', '/clock', { advanceMs });
     },
-    statement: async () => (await told('GET', '/statement')) as Awaited<ReturnType<Client['statement']>>,
+    statement: async () => (await controlOk('GET', '/statement')) as Awaited<ReturnType<Client['statement']>>,
   };
 }
 
@@ -158,13 +156,13 @@ export async function startGateway(options: Partial<GatewaySimulatorOptions> = {
   return { ...started, ...clientOf(started.url, started.controlUrl) };
 }
 
-/** What a receiver was told, parsed. */
+/** The webhooks that a receiver got, parsed. */
 export function messagesOf(receiver: Receiver): Message[] {
   return receiver.messages.map(({ text }) => JSON.parse(text) as Message);
 }
 
-/** The data of the events of one kind that the gateway made about a charge. */
-export function eventsOf(held: Held, event: string): Record<string, unknown>[] {
+/** The data of a charge's events of one kind. */
+export function eventsOf(held: HeldCharge, event: string): Record<string, unknown>[] {
   return held.webhooks
     .filter((each) => each.event === event)
     .map(({ body }) => (JSON.parse(body) as Message).data);

@@ -1,6 +1,4 @@
-/**
- * The gateway's webhooks, posted to a receiver on this machine: signatures, bytes, order, and the schedule in virtual time.
- */
+/** The webhooks of the gateway simulator, sent to a receiver: signatures, bytes, order, and the retry schedule on the simulator's clock. */
 import { createHmac } from 'node:crypto';
 import { afterEach, describe, expect, it } from 'vitest';
 import { retryDelayMs } from '../../src/sandbox/gateway/webhooks.ts';
@@ -34,8 +32,8 @@ async function logged(gateway: TestGateway, query = ''): Promise<LoggedEvent[]> 
   return (await gateway.control('GET', `/webhooks${query}`)).body as LoggedEvent[];
 }
 
-describe('a webhook', () => {
-  it('is JSON, signed over its exact bytes with the secret key', async () => {
+describe('the gateway simulator, its webhooks', () => {
+  it('are JSON, signed over their exact bytes with the secret key', async () => {
     const { receiver, gateway } = await listening();
     const reference = await gateway.transfer();
     await gateway.pay(reference);
@@ -56,7 +54,7 @@ describe('a webhook', () => {
     ['pretty', /^\{\n {2}"event": "charge\.success",\n/],
     ['escaped', /"Ad\\u00e9 \\u2603","path":"a\\\/b"/],
     ['reordered', /^\{"data":\{.*\},"event":"charge\.success"\}$/],
-  ])('%s bytes mean the same and are signed as sent', async (webhookBytes, pattern) => {
+  ])('have the same content in %s bytes, and are signed as sent', async (webhookBytes, pattern) => {
     const { receiver, gateway } = await listening();
     await gateway.setFaults({ webhookBytes });
     const reference = await gateway.transfer({ metadata: { name: 'Adé ☃', path: 'a/b' } });
@@ -71,7 +69,7 @@ describe('a webhook', () => {
     });
   });
 
-  it('goes to every address that was given, and to others once they are told', async () => {
+  it('go to every address of the start, and to others after PUT /webhook-urls', async () => {
     const [first, second, third] = [await startReceiver(), await startReceiver(), await startReceiver()];
     const gateway = await startGateway({ webhookUrls: [first.url, second.url] });
     await gateway.pay(await gateway.transfer());
@@ -88,14 +86,14 @@ describe('a webhook', () => {
   });
 });
 
-describe('what happens on the way', () => {
+describe('the gateway simulator, faults of its webhooks', () => {
   const payTwo = async (gateway: TestGateway) => {
     const charges = [await gateway.transfer(), await gateway.transfer()];
     for (const reference of charges) await gateway.pay(reference);
     return charges;
   };
 
-  it('drop: nothing comes, also later, and the log says so', async () => {
+  it('drop sends nothing, also later, and the log shows it', async () => {
     const { receiver, gateway } = await listening();
     await gateway.setFaults({ webhooks: 'drop' });
     await gateway.pay(await gateway.transfer());
@@ -110,7 +108,7 @@ describe('what happens on the way', () => {
     ]);
   });
 
-  it('duplicate: each comes twice, the same bytes', async () => {
+  it('duplicate sends the same bytes twice', async () => {
     const { receiver, gateway } = await listening();
     await gateway.setFaults({ webhooks: 'duplicate' });
     await gateway.pay(await gateway.transfer());
@@ -118,7 +116,7 @@ describe('what happens on the way', () => {
     expect(receiver.attempts[0]?.text).toBe(receiver.attempts[1]?.text);
   });
 
-  it('reorder: pairs come the other way round, and a single one after a second', async () => {
+  it('reorder swaps pairs, and sends a single webhook after a second', async () => {
     const { receiver, gateway } = await listening();
     await gateway.setFaults({ webhooks: 'reorder' });
     const [first, second] = await payTwo(gateway);
@@ -132,7 +130,7 @@ describe('what happens on the way', () => {
     expect(references(receiver)).toEqual([second, first, alone]);
   });
 
-  it('delay: three seconds late', async () => {
+  it('delay sends after three seconds', async () => {
     const { receiver, gateway } = await listening();
     await gateway.setFaults({ webhooks: 'delay' });
     await gateway.pay(await gateway.transfer());
@@ -142,7 +140,7 @@ describe('what happens on the way', () => {
     expect(receiver.attempts).toHaveLength(1);
   });
 
-  it('the log can be searched, and an old event sent once more, the same bytes', async () => {
+  it('GET /webhooks finds webhooks, and POST /webhooks/{id}/resend sends the same bytes again', async () => {
     const { receiver, gateway } = await listening();
     const [first, second] = await payTwo(gateway);
     await arrived(receiver, 2);
@@ -157,7 +155,7 @@ describe('what happens on the way', () => {
   });
 });
 
-describe('tries', () => {
+describe('the gateway simulator, retries of its webhooks', () => {
   const hourly = (count: number) => Array.from({ length: count }, () => HOUR_MS);
   const gapsOf = (event: LoggedEvent | undefined) => {
     const times = (event?.deliveries[0]?.attempts ?? []).map(({ at }) => Date.parse(at));
@@ -168,7 +166,7 @@ describe('tries', () => {
     ['test', hourly(10)],
     ['test-72h', hourly(72)],
     ['live', [...Array.from({ length: 3 }, () => 3 * MINUTE_MS), ...hourly(72)]],
-  ] as const)('%s: the whole schedule, then none', async (retries, gaps) => {
+  ] as const)('the schedule %s is followed to its end', async (retries, gaps) => {
     const { receiver, gateway } = await listening({ retries });
     receiver.answers.push(...Array.from({ length: 100 }, () => 500));
     await gateway.pay(await gateway.transfer());
@@ -180,7 +178,7 @@ describe('tries', () => {
     expect(new Set(receiver.attempts.map(({ text }) => text)).size).toBe(1);
   });
 
-  it('anything but 200 is a failure, also 201 and a redirect; a success ends it', async () => {
+  it('only 200 is a success, which ends the retries', async () => {
     const { receiver, gateway } = await listening();
     receiver.answers.push(201, 204, 302, 404, 200);
     await gateway.pay(await gateway.transfer());
@@ -191,7 +189,7 @@ describe('tries', () => {
     expect(event?.deliveries[0]?.state).toBe('delivered');
   });
 
-  it('nobody at the address is a failure too', async () => {
+  it('a closed port is a failure', async () => {
     const gateway = await startGateway({ webhookUrls: ['http://127.0.0.1:9/'] });
     await gateway.pay(await gateway.transfer());
     await gateway.advance(HOUR_MS);
@@ -199,7 +197,7 @@ describe('tries', () => {
     expect(event?.deliveries[0]?.attempts.map(({ status }) => status)).toEqual([null, null]);
   });
 
-  it('the fault `retries` switches the schedule', async () => {
+  it('the fault retries changes the schedule', async () => {
     const { receiver, gateway } = await listening();
     await gateway.setFaults({ retries: 'live' });
     receiver.answers.push(500);
@@ -208,7 +206,7 @@ describe('tries', () => {
     expect(receiver.messages).toHaveLength(1);
   });
 
-  it('are resumed after a restart: those due, those planned, and one that was being sent', async () => {
+  it('continue after a restart: planned ones, and one that was being sent', async () => {
     const { receiver, gateway } = await listening();
     receiver.answers.push(500);
     const failed = await gateway.transfer();
@@ -227,7 +225,7 @@ describe('tries', () => {
     expect(references(receiver)).toEqual([hanging, failed]);
   });
 
-  it('the schedule ends', () => {
+  it('each schedule has its number of retries', () => {
     expect([10, 11].map((tries) => retryDelayMs('test', tries))).toEqual([HOUR_MS, null]);
     expect([72, 73].map((tries) => retryDelayMs('test-72h', tries))).toEqual([HOUR_MS, null]);
     expect([3, 4, 75, 76].map((tries) => retryDelayMs('live', tries))).toEqual([

@@ -1,6 +1,6 @@
 /**
  * What the tests of both simulators share: cleaning up, raw HTTP, waiting, a receiver of webhooks, a simulator as a process.
- * Guarantee: `stopAll` leaves no server, no process and no folder behind.
+ * `stopAll` leaves no server, no process and no folder behind.
  */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
@@ -10,6 +10,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Simulator, SimulatorOptions } from '../../src/sandbox/support/simulator.ts';
+import { until as untilGood } from '../support/until.ts';
 
 const cleanups: (() => Promise<void>)[] = [];
 
@@ -18,12 +19,12 @@ export async function stopAll(): Promise<void> {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
 }
 
-/** Registers something to be undone by stopAll. */
+/** Adds work that stopAll does. */
 export function onCleanup(work: () => Promise<void>): void {
   cleanups.push(work);
 }
 
-/** A fresh folder, removed by stopAll. */
+/** A new folder, removed by stopAll. */
 export async function tempFolder(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'simulator-'));
   onCleanup(() => rm(folder, { recursive: true, force: true }));
@@ -67,7 +68,7 @@ export type Control = (
   body?: unknown,
 ) => Promise<{ status: number; body: unknown }>;
 
-/** Control requests to this address; answers status and parsed JSON. A text is sent as it is. */
+/** Sends control requests to this address; returns status and parsed JSON. A text is sent as it is. */
 export function controlOf(controlUrl: string): Control {
   return async (method, path, body) => {
     const text = body === undefined ? undefined : typeof body === 'string' ? body : JSON.stringify(body);
@@ -76,23 +77,17 @@ export function controlOf(controlUrl: string): Control {
   };
 }
 
-/** Waits until `look` answers something, at most `deadlineMs`. */
-export async function until<T>(
-  look: () => T | undefined | false | Promise<T | undefined | false>,
-  deadlineMs = 4000,
-): Promise<T> {
-  const endsAtMs = Date.now() + deadlineMs;
-  for (;;) {
-    const found = await look();
-    if (found !== undefined && found !== false) return found;
-    if (Date.now() > endsAtMs) throw new Error(`not within ${deadlineMs} ms`);
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
+type Found<T> = T | undefined | false;
+
+/** Waits until `read` returns a value other than undefined and false. */
+export async function until<T>(read: () => Found<T> | Promise<Found<T>>): Promise<T> {
+  const isFound = (value: Found<T>): boolean => value !== undefined && value !== false;
+  return (await untilGood(read, isFound, { everyMs: 10 })) as T;
 }
 
 /**
  * Starts a simulator in this process. Its clock stands still until the test moves `clock.nowMs`, unless `now` is given, so that a slow
- * machine changes no outcome. Stopping fails when the simulator told of a bug of its own.
+ * machine changes no outcome. Stopping fails if the simulator logged a bug of its own.
  */
 export async function startInProcess<Options extends Partial<SimulatorOptions>>(
   create: (options: Options & { dataDir: string }) => Simulator,
@@ -123,9 +118,9 @@ export interface Received {
 
 export interface Receiver {
   url: string;
-  /** Every POST, also those answered badly. */
+  /** Every POST, also those that were answered with an error. */
   attempts: Received[];
-  /** What was answered with 2xx. */
+  /** The POSTs that were answered with 2xx. */
   messages: Received[];
   /** Status for the next answers, `hang` for none; 200 when empty. */
   answers: (number | 'hang')[];
@@ -168,7 +163,7 @@ export interface Launched {
   stderr: () => string;
 }
 
-/** A simulator as a process of its own, with nothing but `env` in its environment. */
+/** Starts a simulator as a process, with nothing but `env` in its environment. */
 export function launch(main: string, args: string[], env: Record<string, string>): Launched {
   const child = spawn(process.execPath, [main, ...args], { stdio: ['pipe', 'pipe', 'pipe'], env });
   let out = '';
@@ -183,7 +178,7 @@ export function launch(main: string, args: string[], env: Record<string, string>
   return { child, exit, stdout: () => out, stderr: () => err };
 }
 
-/** A launched simulator once it has printed its ready line. */
+/** Starts a simulator as a process and waits for its ready line. */
 export async function launchReady(main: string, args: string[], env: Record<string, string>) {
   const launched = launch(main, args, env);
   const { child, exit, stdout, stderr } = launched;

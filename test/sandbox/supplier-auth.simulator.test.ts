@@ -1,6 +1,4 @@
-/**
- * Signed and unsigned access: the vendor's own test vector, and the wrong recipes met in public client code.
- */
+/** Authentication at the supplier simulator: the vendor's test vector, and wrong signatures as public client code makes them. */
 import { createHmac, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { authenticate, signatureOf } from '../../src/sandbox/supplier/auth.ts';
@@ -49,13 +47,13 @@ async function codeFor(parts: Parts, signature: string, simulator = signed): Pro
   return (await simulator.call('balance/query', undefined, options)).errorCode;
 }
 
-describe('the vendor test vector', () => {
-  it('gives the published digest', () => {
+describe('the supplier simulator, the vendor’s test vector', () => {
+  it('has the published signature', () => {
     const { key, signature, ...parts } = VECTOR;
     expect(signatureOf(key, parts)).toBe(signature.toLowerCase());
   });
 
-  it('is accepted at its own time, in either case, and refused with one byte changed', () => {
+  it('is accepted at its own time in upper and lower case, and refused with another byte or another time', () => {
     const { key, signature, body, ...parts } = VECTOR;
     const auth = { accessCode: '11111', secretKey: key, acceptEitherKey: false, requireSignature: true };
     const atMs = Number(parts.timestamp) * 1000;
@@ -76,8 +74,8 @@ describe('the vendor test vector', () => {
   });
 });
 
-describe('signed access over HTTP', () => {
-  it('takes the right recipe, in milliseconds and seconds, with and without dashes', async () => {
+describe('the supplier simulator, signed requests', () => {
+  it('accepts a right signature, with a time in milliseconds or seconds and an id with or without dashes', async () => {
     for (const body of ['', '{}', '{"a":"é 😀"}']) {
       const parts = freshParts(body);
       expect(await codeFor(parts, signatureOf(KEY, parts))).toBe('0');
@@ -94,23 +92,23 @@ describe('signed access over HTTP', () => {
     ['access code first', (p: Parts) => hmac(KEY, p.accessCode + p.timestamp + p.requestId)],
     ['separators', (p: Parts) => hmac(KEY, [p.timestamp, p.requestId, p.accessCode, p.body].join('&'))],
     ['the access code as key', (p: Parts) => signatureOf(ACCESS_CODE, p)],
-    ['base64', (p: Parts) => Buffer.from(signatureOf(KEY, p), 'hex').toString('base64')],
+    ['base64 in place of hex', (p: Parts) => Buffer.from(signatureOf(KEY, p), 'hex').toString('base64')],
     ['a plain hash', (p: Parts) => hmac('', p.timestamp + p.requestId + p.accessCode + p.body)],
     ['another body', (p: Parts) => signatureOf(KEY, { ...p, body: '{"x":1}' })],
     ['a shortened digest', (p: Parts) => signatureOf(KEY, p).slice(0, 40)],
-  ])('refuses %s with 101003', async (_name, recipe) => {
+  ])('refuses a signature made with %s: 101003', async (_name, recipe) => {
     const parts = freshParts('{"b":2}');
     expect(await codeFor(parts, recipe(parts))).toBe('101003');
   });
 
-  it('refuses a timestamp off by more than five minutes with 101001', async () => {
+  it('refuses a time that is off by more than five minutes: 101001', async () => {
     for (const offMs of [-301_000, 301_000]) {
       const parts = { ...freshParts('{}'), timestamp: String(Date.now() + offMs) };
       expect(await codeFor(parts, signatureOf(KEY, parts))).toBe('101001');
     }
   });
 
-  it('refuses malformed headers with 000102', async () => {
+  it('refuses malformed headers: 000102', async () => {
     const parts = freshParts('{}');
     const uuidV1 = '7c9e6679-7425-10de-944b-e07fc1f90ae7';
     for (const wrong of [
@@ -127,18 +125,21 @@ describe('signed access over HTTP', () => {
     );
   });
 
-  it.each(['RT-Timestamp', 'RT-RequestID', 'RT-Signature'])('misses %s with 000101', async (name) => {
-    const parts = freshParts('{}');
-    const all = Object.entries(headersFor(parts, signatureOf(KEY, parts)));
-    const headers = Object.fromEntries(all.filter(([each]) => each !== name));
-    expect((await signed.call('balance/query', undefined, { headers, rawBody: '{}' })).errorCode).toBe(
-      '000101',
-    );
-  });
+  it.each(['RT-Timestamp', 'RT-RequestID', 'RT-Signature'])(
+    'refuses a request without %s: 000101',
+    async (name) => {
+      const parts = freshParts('{}');
+      const all = Object.entries(headersFor(parts, signatureOf(KEY, parts)));
+      const headers = Object.fromEntries(all.filter(([each]) => each !== name));
+      expect((await signed.call('balance/query', undefined, { headers, rawBody: '{}' })).errorCode).toBe(
+        '000101',
+      );
+    },
+  );
 });
 
-describe('unsigned access', () => {
-  it('needs nothing but the access code', async () => {
+describe('the supplier simulator, unsigned requests', () => {
+  it('accepts the access code alone', async () => {
     expect((await signed.call('balance/query')).errorCode).toBe('0');
   });
 
@@ -148,14 +149,14 @@ describe('unsigned access', () => {
     ['a Bearer token', { authorization: `Bearer ${ACCESS_CODE}` }, '000101'],
     ['a header called RT-AccessKey', { 'RT-AccessKey': ACCESS_CODE }, '000101'],
     ['another access code', { 'RT-AccessCode': `${ACCESS_CODE}x` }, '101003'],
-  ])('refuses %s', async (_name, headers, code) => {
+  ])('refuses a request with %s', async (_name, headers, code) => {
     const reply = await signed.call('balance/query', {}, { headers });
     expect(reply).toMatchObject({ status: 200, success: false, errorCode: code, obj: null });
   });
 });
 
-describe('the access code as key', () => {
-  it('is the key when no secret is set, and is taken beside one when told to', async () => {
+describe('the supplier simulator, the access code as key', () => {
+  it('is the key without a secret, and a second key beside a secret if acceptEitherKey is set', async () => {
     const keyless = await startSimulator({ requireSignature: true, now: Date.now });
     const parts = freshParts('{}');
     expect(await codeFor(parts, signatureOf(ACCESS_CODE, parts), keyless)).toBe('0');

@@ -1,6 +1,4 @@
-/**
- * The simulated catalogue: size, shape, plausibility, the same in every process, and the filters of /package/list.
- */
+/** The catalogue of the supplier simulator: size, fields, prices, the same in every process, the filters of /package/list, and overrides. */
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
@@ -11,9 +9,12 @@ import { GIGABYTE, startSimulator, stopAll, type TestSimulator } from './supplie
 
 const catalogue = createCatalogue();
 let simulator: TestSimulator;
+/** Every base package: a long answer, which most tests only read. */
+let all: WirePackage[];
 
 beforeAll(async () => {
   simulator = await startSimulator();
+  all = await list({});
 });
 afterAll(stopAll);
 
@@ -27,9 +28,8 @@ const codeOf = async (body: Record<string, unknown>) =>
   (await simulator.call('package/list', body)).errorCode;
 const fingerprint = (value: unknown) => createHash('sha256').update(JSON.stringify(value)).digest('hex');
 
-describe('what is sold', () => {
-  it('covers at least 190 countries, 15 regions, 3 global bundles and 2,500 base packages', async () => {
-    const all = await list({});
+describe('the supplier simulator, its catalogue', () => {
+  it('has at least 190 countries, 15 regions, 3 global bundles and 2,500 base packages', async () => {
     const { obj } = await simulator.call('location/list', {});
     const { locationList } = obj as { locationList: WireLocation[] };
     const countries = locationList.filter((each) => each.type === 1 && each.code !== 'ZZ');
@@ -45,7 +45,7 @@ describe('what is sold', () => {
     expect(locationList.filter((each) => !soldFor.has(each.code))).toEqual([]);
   });
 
-  it('says real names, members and operators', async () => {
+  it('has real names, members of regions and operators', async () => {
     const { obj } = await simulator.call('location/list', {});
     const { locationList } = obj as { locationList: WireLocation[] };
     const byCode = new Map(locationList.map((each) => [each.code, each]));
@@ -67,8 +67,7 @@ describe('what is sold', () => {
     expect(nigeria?.locationNetworkList[0]?.operatorList.map((each) => each.operatorName)).toContain('MTN');
   });
 
-  it('keeps codes and slugs unique and every field well formed', async () => {
-    const all = await list({});
+  it('has unique codes and slugs, and every field in its format', () => {
     expect(new Set(all.map((each) => each.packageCode)).size).toBe(all.length);
     expect(new Set(all.map((each) => each.slug)).size).toBe(all.length);
     for (const each of all) {
@@ -93,9 +92,10 @@ describe('what is sold', () => {
     ]); // prettier-ignore
   });
 
-  it('has market prices that fall per GB with size', async () => {
-    const all = await list({ dataType: 1 });
-    const month = all.filter((each) => each.duration === 30 && each.locationCode !== 'ZZ');
+  it('has plausible prices, which fall per GB with the size', () => {
+    const month = all.filter(
+      (each) => each.dataType === 1 && each.duration === 30 && each.locationCode !== 'ZZ',
+    );
     for (const packages of Map.groupBy(month, (each) => each.locationCode).values()) {
       const perGigabyte = packages
         .sort((a, b) => a.volume - b.volume)
@@ -103,7 +103,7 @@ describe('what is sold', () => {
       for (let i = 1; i < perGigabyte.length; i += 1)
         expect(perGigabyte[i]).toBeLessThan(perGigabyte[i - 1] ?? 0);
     }
-    const week = all.filter((each) => /^[A-Z]{2}_1_7$/.test(each.slug));
+    const week = all.filter((each) => each.dataType === 1 && /^[A-Z]{2}_1_7$/.test(each.slug));
     expect(week.length).toBeGreaterThanOrEqual(190);
     for (const each of week) {
       expect(each.price).toBeGreaterThanOrEqual(5000);
@@ -124,8 +124,8 @@ describe('what is sold', () => {
   });
 });
 
-describe('filters of /package/list', () => {
-  it('by location, region and global', async () => {
+describe('the supplier simulator, the filters of /package/list', () => {
+  it('select by country, all regions and all global packages', async () => {
     expect(new Set((await list({ locationCode: 'ES' })).map((each) => each.locationCode))).toEqual(
       new Set(['ES']),
     );
@@ -139,7 +139,7 @@ describe('filters of /package/list', () => {
     expect(global.every((each) => each.locationCode.startsWith('GL-'))).toBe(true);
   });
 
-  it('by code, slug and data type; empty strings do not filter', async () => {
+  it('select by code, slug and data type; an empty text selects all', async () => {
     const [bySlug] = await list({ slug: 'ES_3_30', locationCode: '', packageCode: '', iccid: '' });
     expect(bySlug).toMatchObject({
       name: 'Spain 3GB 30Days',
@@ -159,7 +159,7 @@ describe('filters of /package/list', () => {
     expect(await list({ locationCode: 'ES', dataType: '1' })).toEqual(fixed);
   });
 
-  it('TOPUP by code, slug, iccid and esimTranNo: the same location and kind of data', async () => {
+  it('select top-ups by code, slug, iccid and esimTranNo: those of the same location and kind of data', async () => {
     const [base] = await list({ slug: 'ES_3_30' });
     const topUps = await list({ type: 'TOPUP', packageCode: base?.packageCode });
     expect(topUps.map((each) => each.packageCode)).toContain(`TOPUP_${base?.packageCode ?? ''}`);
@@ -184,7 +184,7 @@ describe('filters of /package/list', () => {
     );
   });
 
-  it('one TOPUP list for each location and kind names every top-up', () => {
+  it('select every top-up by one package for each location and kind of data', () => {
     const covered = new Set<string>();
     for (const group of Map.groupBy(catalogue.base, (entry) => entry.topUpGroup).values()) {
       const one = group.find((entry) => entry.item.supportTopUpType !== 1);
@@ -206,13 +206,13 @@ describe('filters of /package/list', () => {
     [{ slug: 'NOPE_1_7' }, '310243'],
     [{ type: 'TOPUP', iccid: '8999900000000000000' }, '310403'],
     [{ slug: 'x'.repeat(201) }, '000107'],
-  ])('%j is refused with %s', async (body, code) => {
+  ])('refuse %j with %s', async (body, code) => {
     expect(await codeOf(body)).toBe(code);
   });
 });
 
-describe('overrides', () => {
-  it('changes a price, withdraws a package and restores both', async () => {
+describe('the supplier simulator, PUT and DELETE /packages', () => {
+  it('change a price, withdraw a package, and restore both', async () => {
     const before = await list({ slug: 'FR_1_7' });
     const code = before[0]?.packageCode ?? '';
     const changed = await simulator.control('PUT', `/packages/${code}`, { price: 123_400 });
@@ -228,7 +228,7 @@ describe('overrides', () => {
     expect((await simulator.order('restored', code)).success).toBe(true);
   });
 
-  it('answers 404 and 400 for what it cannot change', async () => {
+  it('answer 404 for an unknown package and 400 for a wrong field', async () => {
     expect((await simulator.control('PUT', '/packages/NOPE', { price: 1 })).status).toBe(404);
     for (const body of [
       {},

@@ -1,11 +1,20 @@
 /**
- * The control interface: what it answers, what it refuses, and that a bad request changes nothing.
+ * The control interface of the supplier simulator, its faults and its magic package codes, and that a bad request changes nothing. What our client
+ * makes of the faults is in test/vendors/.
  */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { startSimulator, stopAll, type TestSimulator } from './supplier-simulator.support.ts';
+import { MAGIC_RULES } from '../../src/sandbox/supplier/catalogue/magic.ts';
+import {
+  startSimulator,
+  stopAll,
+  until,
+  type Reply,
+  type TestSimulator,
+} from './supplier-simulator.support.ts';
 
 let simulator: TestSimulator;
 let serial = 0;
+const fresh = () => `control-${(serial += 1)}`;
 
 beforeAll(async () => {
   simulator = await startSimulator();
@@ -18,7 +27,7 @@ afterAll(stopAll);
 const setFaults = (body: unknown) => simulator.control('PUT', '/faults', body);
 
 async function newEsim(): Promise<{ esimTranNo: string; iccid: string; orderNo: string }> {
-  const { obj } = await simulator.order(`control-${(serial += 1)}`);
+  const { obj } = await simulator.order(fresh());
   return (await simulator.esim((obj as { orderNo: string }).orderNo)) as {
     esimTranNo: string;
     iccid: string;
@@ -26,8 +35,25 @@ async function newEsim(): Promise<{ esimTranNo: string; iccid: string; orderNo: 
   };
 }
 
-describe('the control interface', () => {
-  it('merges faults, answers the result, and resets', async () => {
+const held = async (transactionId: string) =>
+  (await simulator.control('GET', `/orders?transactionId=${transactionId}`)).body as {
+    status: string;
+    requests: number;
+  }[];
+/** The error code of an answer, "0" for success, "lost" if the connection was cut. */
+async function codeOf(call: Promise<Reply>): Promise<string | null> {
+  return call.then(
+    (reply) => reply.errorCode,
+    () => 'lost',
+  );
+}
+const buy = (transactionId = fresh(), packageCode = 'SIM-OK') =>
+  codeOf(simulator.order(transactionId, packageCode));
+const topUp = (esimTranNo: string, packageCode: string, transactionId = fresh()) =>
+  simulator.call('esim/topup', { transactionId, esimTranNo, packageCode });
+
+describe('the supplier simulator, its control interface', () => {
+  it('PUT /faults adds to the active faults, DELETE clears them all', async () => {
     const defaults = (await simulator.control('DELETE', '/faults')).body as Record<string, unknown>;
     expect((await setFaults({ latencyMs: 1, busy: { next: 3 } })).body).toMatchObject({
       latencyMs: 1,
@@ -72,12 +98,12 @@ describe('the control interface', () => {
     expect((await simulator.control('GET', '/faults')).body).toEqual(before);
   });
 
-  it('names every wrong field', async () => {
+  it('PUT /faults names every wrong field', async () => {
     const { body } = await setFaults({ busy: 2, latencyMs: 'x', what: 1 });
     expect((body as { error: { problems: string[] } }).error.problems).toHaveLength(3);
   });
 
-  it('lists what the supplier holds, newest first, with a limit', async () => {
+  it('GET /orders lists the orders, newest first, up to a limit, without activation codes', async () => {
     await newEsim();
     const all = (await simulator.control('GET', '/orders?limit=3')).body as { createdAt: string }[];
     expect(all.length).toBeGreaterThan(0);
@@ -95,7 +121,7 @@ describe('the control interface', () => {
     }
   });
 
-  it('sets an eSIM into any state, also one never seen before', async () => {
+  it('PUT /esims gives an eSIM any status, also a new one', async () => {
     const { iccid, esimTranNo, orderNo } = await newEsim();
     const put = (body: unknown, id = iccid) => simulator.control('PUT', `/esims/${id}`, body);
     for (const status of [
@@ -119,7 +145,7 @@ describe('the control interface', () => {
       smdpStatus: 'ENABLED',
       orderUsage: 5,
     });
-    expect((await put({ esimStatus: 'IN_USE' }, 'nobody')).status).toBe(404);
+    expect((await put({ esimStatus: 'IN_USE' }, 'no-such-esim')).status).toBe(404);
     for (const body of [
       {},
       { orderUsage: -1 },
@@ -132,7 +158,7 @@ describe('the control interface', () => {
     }
   });
 
-  it('answers 404, 405 and 413 in JSON', async () => {
+  it('answers 404, 405 and 413 in JSON, and 200 on GET /health', async () => {
     expect((await simulator.control('GET', '/nothing')).status).toBe(404);
     expect((await simulator.control('POST', '/faults')).status).toBe(405);
     expect((await simulator.control('PUT', '/balance', { balance: 'all' })).status).toBe(400);
@@ -142,5 +168,196 @@ describe('the control interface', () => {
       .catch(() => 413);
     expect(large).toBe(413);
     expect((await simulator.control('GET', '/health')).body).toEqual({ ok: true });
+  });
+});
+
+describe('the supplier simulator, its faults', () => {
+  it.each([
+    ['outOfStock', '200011'],
+    ['priceChanged', '200005'],
+    ['lowBalance', '200007'],
+    ['busy', '900001'],
+    ['wrongSignature', '101003'],
+  ])('%s is answered with %s', async (name, code) => {
+    expect((await setFaults({ [name]: 1 })).body).toMatchObject({ [name]: 1 });
+    expect(await buy()).toBe(code);
+  });
+
+  it('{next: n} applies to the next n calls to which it can apply', async () => {
+    await setFaults({ outOfStock: { next: 2 } });
+    await simulator.call('balance/query', {});
+    expect([await buy(), await buy(), await buy()]).toEqual(['200011', '200011', '0']);
+    expect((await simulator.control('GET', '/faults')).body).toMatchObject({ outOfStock: { next: 0 } });
+  });
+
+  it('a probability applies to that share of the calls, the same ones for the same seed', async () => {
+    const draw = async () => {
+      const own = await startSimulator({ seed: 42 });
+      await own.control('PUT', '/faults', { outOfStock: 0.3 });
+      const codes: (string | null)[] = [];
+      for (let i = 0; i < 100; i += 1) codes.push((await own.order(`share-${i}`)).errorCode);
+      return codes;
+    };
+    const [first, second] = [await draw(), await draw()];
+    expect(first).toEqual(second);
+    const hits = first.filter((code) => code === '200011').length;
+    expect(hits).toBeGreaterThan(20);
+    expect(hits).toBeLessThan(40);
+  });
+
+  it('a lost answer is counted, a refusal is not lost', async () => {
+    const { lostAnswers } = (await simulator.control('GET', '/stats')).body as { lostAnswers: number };
+    await setFaults({ loseAnswer: 1 });
+    expect([await buy(), await buy(fresh(), 'NOPE')]).toEqual(['lost', '310241']);
+    expect((await simulator.control('GET', '/stats')).body).toMatchObject({ lostAnswers: lostAnswers + 1 });
+  });
+
+  it.each(['PUT 0', 'PUT next 0', 'DELETE'])('neverAllocate keeps profiles back until %s', async (way) => {
+    await setFaults({ neverAllocate: 1 });
+    const { obj } = await simulator.order(fresh());
+    const { orderNo } = obj as { orderNo: string };
+    simulator.clock.nowMs += 86_400_000;
+    await expect(simulator.esim(orderNo)).rejects.toThrow('200010');
+    if (way === 'PUT 0') await setFaults({ neverAllocate: 0 });
+    else if (way === 'PUT next 0') await setFaults({ neverAllocate: { next: 0 } });
+    else await simulator.control('DELETE', '/faults');
+    expect(await simulator.esim(orderNo)).toMatchObject({ esimStatus: 'GOT_RESOURCE' });
+    simulator.clock.nowMs += 5000;
+    expect(await simulator.esim(orderNo)).toMatchObject({ esimStatus: 'IN_USE' });
+  });
+
+  it('POST /orders/{orderNo}/allocate allocates the profiles of one order', async () => {
+    const { obj } = await simulator.order(fresh(), 'SIM-NEVER-ALLOCATE');
+    const { orderNo } = obj as { orderNo: string };
+    await simulator.control('DELETE', '/faults');
+    await expect(simulator.esim(orderNo)).rejects.toThrow('200010');
+    expect((await simulator.control('POST', `/orders/${orderNo}/allocate`)).status).toBe(200);
+    expect(await simulator.esim(orderNo)).toMatchObject({ esimStatus: 'GOT_RESOURCE' });
+    expect((await simulator.control('POST', '/orders/B1/allocate')).status).toBe(404);
+  });
+
+  it('rateLimit accepts 8 requests a second and answers the others with 429 and 900001', async () => {
+    const burst = () => Promise.all(Array.from({ length: 20 }, () => simulator.call('balance/query', {})));
+    expect((await burst()).every((reply) => reply.success)).toBe(true);
+    await setFaults({ rateLimit: true });
+    const replies = await burst();
+    expect(replies.filter((reply) => reply.success)).toHaveLength(8);
+    for (const reply of replies.filter((each) => !each.success)) {
+      expect(reply).toMatchObject({ status: 429, errorCode: '900001', obj: null });
+    }
+    simulator.clock.nowMs += 1000;
+    expect((await burst()).filter((reply) => reply.success)).toHaveLength(8);
+    await setFaults({ rateLimit: false });
+    expect((await burst()).every((reply) => reply.success)).toBe(true);
+  });
+
+  it('nullErrorCode, omitTopUpEsimTranNo and reuseIccid change answers as documented', async () => {
+    const { esimTranNo, iccid } = await newEsim();
+    await setFaults({ nullErrorCode: true, omitTopUpEsimTranNo: true, reuseIccid: 1 });
+    const reply = await topUp(esimTranNo, 'TOPUP_SIM-OK');
+    expect(reply).toMatchObject({ success: true, errorCode: null });
+    expect(reply.obj).not.toHaveProperty('topUpEsimTranNo');
+    await simulator.call('esim/cancel', { esimTranNo });
+    const again = await newEsim();
+    expect(again.iccid).toBe(iccid);
+    expect(again.esimTranNo).not.toBe(esimTranNo);
+  });
+});
+
+describe('the supplier simulator, its magic package codes', () => {
+  const repeat = async (count: number, call: () => Promise<Reply>) => {
+    const codes: (string | null)[] = [];
+    for (let i = 0; i < count; i += 1) codes.push(await codeOf(call()));
+    return codes;
+  };
+
+  it.each([
+    ['SIM-OK', ['0', '0']],
+    ['SIM-OUT-OF-STOCK', ['200011', '200011']],
+    ['SIM-PRICE-CHANGED', ['200005', '200005']],
+    ['SIM-LOW-BALANCE', ['200007', '200007']],
+    ['SIM-UNKNOWN-PACKAGE', ['310241', '310241']],
+    ['SIM-WRONG-SIGNATURE', ['101003', '101003']],
+    ['SIM-BUSY', ['900001', '900001', '900001', '0', '0']],
+    ['SIM-SERVER-ERROR', ['000001', '000001', '0', '0']],
+    ['SIM-LOSE-ANSWER', ['lost', '0', '0']],
+    ['SIM-MANUAL-LIFE', ['0', '0']],
+    ['SIM-NO-TOPUP', ['0', '0']],
+    ['SIM-TOO-DEAR', ['0', '0']],
+    ['SIM-SLOW', ['0', '0']],
+    ['SIM-NEVER-ALLOCATE', ['0', '0']],
+  ])('%s is answered with %j call by call, and is held at most once', async (code, expected) => {
+    const transactionId = fresh();
+    expect(await repeat(expected.length, () => simulator.order(transactionId, code))).toEqual(expected);
+    const isTaken = expected.includes('0');
+    expect(await held(transactionId)).toMatchObject(isTaken ? [{ requests: expected.length }] : []);
+  });
+
+  it.each([
+    ['SIM-OK', ['0', '0']],
+    ['SIM-OUT-OF-STOCK', ['200011', '200011']],
+    ['SIM-PRICE-CHANGED', ['200005', '200005']],
+    ['SIM-LOW-BALANCE', ['200007', '200007']],
+    ['SIM-UNKNOWN-PACKAGE', ['310241', '310241']],
+    ['SIM-WRONG-SIGNATURE', ['101003', '101003']],
+    ['SIM-BUSY', ['900001', '900001', '900001', '0', '0']],
+    ['SIM-SERVER-ERROR', ['000001', '000001', '0', '0']],
+    ['SIM-LOSE-ANSWER', ['lost', '0', '0']],
+    ['SIM-MANUAL-LIFE', ['0', '0']],
+    ['SIM-NEVER-ALLOCATE', ['900001', '900001', '900001', '900001', '900001']],
+  ])('TOPUP_%s is answered with %j call by call, and tops up at most once', async (code, expected) => {
+    const { esimTranNo, orderNo } = await newEsim();
+    const transactionId = fresh();
+    expect(await repeat(expected.length, () => topUp(esimTranNo, `TOPUP_${code}`, transactionId))).toEqual(
+      expected,
+    );
+    const totalDuration = expected.includes('0') ? 14 : 7;
+    expect(await simulator.esim(orderNo)).toMatchObject({ totalDuration });
+  });
+
+  it('SIM-SLOW has its profile after 12 s, and TOPUP_SIM-SLOW is answered after 12 s', async () => {
+    const { obj } = await simulator.order(fresh(), 'SIM-SLOW');
+    const { orderNo } = obj as { orderNo: string };
+    simulator.clock.nowMs += 11_500;
+    await expect(simulator.esim(orderNo)).rejects.toThrow('200010');
+    simulator.clock.nowMs += 600;
+    const esim = (await simulator.esim(orderNo)) as { esimTranNo: string };
+    const transactionId = fresh();
+    let answered: Reply | undefined;
+    const first = topUp(esim.esimTranNo, 'TOPUP_SIM-SLOW', transactionId);
+    void first.then((reply) => (answered = reply)).catch(() => undefined);
+    await until(async () => (await held(transactionId)).length === 1);
+    expect(answered).toBeUndefined();
+    simulator.clock.nowMs += 12_000;
+    expect((await topUp(esim.esimTranNo, 'TOPUP_SIM-SLOW', transactionId)).obj).toMatchObject({
+      totalDuration: 14,
+    });
+    expect(answered).toBeUndefined();
+    await simulator.stop();
+    await expect(first).rejects.toThrow();
+    simulator = await startSimulator();
+  });
+
+  it('are listed in ZZ with 1 GB for 7 days at $2.00, except SIM-TOO-DEAR, each with a top-up, except SIM-NO-TOPUP', async () => {
+    const { obj } = await simulator.call('package/list', { locationCode: 'ZZ' });
+    const listed = (obj as { packageList: Record<string, unknown>[] }).packageList;
+    expect(listed.map((each) => each['packageCode'])).toEqual(Object.keys(MAGIC_RULES));
+    for (const each of listed)
+      expect(each).toMatchObject({
+        price: each['packageCode'] === 'SIM-TOO-DEAR' ? 10_000_000_000 : 20_000,
+        volume: 1_073_741_824,
+        duration: 7,
+      });
+    const topUps = await simulator.call('package/list', { type: 'TOPUP', packageCode: 'SIM-SLOW' });
+    const codes = (topUps.obj as { packageList: { packageCode: string }[] }).packageList.map(
+      (each) => each.packageCode,
+    );
+    const expected = Object.keys(MAGIC_RULES).filter((code) => code !== 'SIM-NO-TOPUP');
+    expect(codes).toEqual(expected.map((code) => `TOPUP_${code}`));
+    const none = await simulator.call('package/list', { type: 'TOPUP', packageCode: 'SIM-NO-TOPUP' });
+    expect(none.obj).toEqual({ packageList: [] });
+    const { iccid } = await newEsim();
+    const forEsim = await simulator.call('package/list', { type: 'TOPUP', iccid });
+    expect(forEsim.obj).toEqual(topUps.obj);
   });
 });

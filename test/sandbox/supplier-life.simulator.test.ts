@@ -1,21 +1,25 @@
 /**
- * The life of one eSIM on command: every stage and cause of trouble, its own clock, and that the vendor's events follow in order, each once, whatever the
- * jump.
+ * The actions on one eSIM of the supplier simulator: every stage and cause of trouble, its own clock, and the vendor's events, each once and in order,
+ * also after a jump of the clock.
  */
 import { DatabaseSync } from 'node:sqlite';
 import { join } from 'node:path';
-import { afterAll, afterEach, describe, expect, it } from 'vitest';
-import { startReceiver } from './simulator.support.ts';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
   DAY_MS,
   GIGABYTE,
+  startReceiver,
   startSimulator,
   stopAll,
   until,
   type TestSimulator,
 } from './supplier-simulator.support.ts';
 
-afterEach(stopAll);
+let simulator: TestSimulator;
+
+beforeAll(async () => {
+  simulator = await startSimulator();
+});
 afterAll(stopAll);
 
 interface Esim {
@@ -31,31 +35,25 @@ interface Esim {
 
 let serial = 0;
 
-/** A simulator whose clock the test moves, with an eSIM that is not installed. */
-async function newLife(packageCode = 'SIM-MANUAL-LIFE', options: Parameters<typeof startSimulator>[0] = {}) {
-  const simulator = await startSimulator(options);
-  const esim = await ordered(simulator, packageCode);
-  return { simulator, ...esim };
-}
-
-async function ordered(simulator: TestSimulator, packageCode = 'SIM-MANUAL-LIFE') {
-  const { obj } = await simulator.order(`life-${(serial += 1)}`, packageCode);
+/** Buys an eSIM, which is not installed. */
+async function bought(packageCode = 'SIM-MANUAL-LIFE', at = simulator) {
+  const { obj } = await at.order(`life-${(serial += 1)}`, packageCode);
   const { orderNo } = obj as { orderNo: string };
-  const { esimTranNo, iccid } = (await simulator.esim(orderNo)) as Esim;
+  const { esimTranNo, iccid } = (await at.esim(orderNo)) as Esim;
   return {
     esimTranNo,
     iccid,
-    read: async () => (await simulator.esim(orderNo)) as Esim,
-    act: (action: string, body?: object) => simulator.control('POST', `/esims/${esimTranNo}/${action}`, body),
+    read: async () => (await at.esim(orderNo)) as Esim,
+    act: (action: string, body?: object) => at.control('POST', `/esims/${esimTranNo}/${action}`, body),
   };
 }
 
 const atMs = (wireTime: string | null) => Date.parse(wireTime ?? 'none');
 
-describe('a life by hand', () => {
-  it('SIM-MANUAL-LIFE never goes into use by itself, not after a wait and not after a suspension', async () => {
-    const { simulator, read, act } = await newLife();
-    const auto = await ordered(simulator, 'SIM-OK');
+describe('the supplier simulator, the actions on an eSIM', () => {
+  it('leave SIM-MANUAL-LIFE unused as time passes, also after a suspension', async () => {
+    const { read, act } = await bought();
+    const auto = await bought('SIM-OK');
     simulator.clock.nowMs += DAY_MS;
     expect(await auto.read()).toMatchObject({ esimStatus: 'IN_USE' });
     expect(await read()).toMatchObject({ esimStatus: 'GOT_RESOURCE', smdpStatus: 'RELEASED', eid: '' });
@@ -65,10 +63,9 @@ describe('a life by hand', () => {
     expect(await read()).toMatchObject({ esimStatus: 'GOT_RESOURCE', smdpStatus: 'RELEASED' });
   });
 
-  it('nor when its order was held back', async () => {
-    const simulator = await startSimulator();
+  it('leave SIM-MANUAL-LIFE unused if its profile was kept back', async () => {
     await simulator.control('PUT', '/faults', { neverAllocate: 1 });
-    const { obj } = await simulator.order('held-life', 'SIM-MANUAL-LIFE');
+    const { obj } = await simulator.order('kept-back', 'SIM-MANUAL-LIFE');
     await simulator.control('DELETE', '/faults');
     simulator.clock.nowMs += DAY_MS;
     expect(await simulator.esim((obj as { orderNo: string }).orderNo)).toMatchObject({
@@ -76,8 +73,8 @@ describe('a life by hand', () => {
     });
   });
 
-  it('goes through every stage of an installation', async () => {
-    const { read, act } = await newLife();
+  it('install goes through every stage', async () => {
+    const { read, act } = await bought();
     expect((await act('install', { stage: 'DOWNLOAD' })).body).toMatchObject({ smdpStatus: 'DOWNLOAD' });
     expect(await read()).toMatchObject({
       esimStatus: 'GOT_RESOURCE',
@@ -102,11 +99,10 @@ describe('a life by hand', () => {
     expect(atMs(inUse.expiredTime) - atMs(inUse.activateTime)).toBe(7 * DAY_MS);
   });
 
-  it('a plan that starts at installation starts there', async () => {
-    const { simulator } = await newLife();
+  it('install starts a package that is active from its installation', async () => {
     const { obj } = await simulator.call('package/list', {});
     const { packageList } = obj as { packageList: { packageCode: string; activeType: number }[] };
-    const eager = await ordered(simulator, packageList.find((one) => one.activeType === 1)!.packageCode);
+    const eager = await bought(packageList.find((one) => one.activeType === 1)!.packageCode);
     await eager.act('install', { stage: 'DOWNLOAD' });
     expect(await eager.read()).toMatchObject({ esimStatus: 'GOT_RESOURCE', activateTime: null });
     await eager.act('install', { stage: 'INSTALLATION' });
@@ -115,15 +111,15 @@ describe('a life by hand', () => {
     expect(await eager.read()).toMatchObject({ esimStatus: 'IN_USE', smdpStatus: 'ENABLED' });
   });
 
-  it('stops an installation that would go on by itself', async () => {
-    const { simulator, read, act } = await newLife('SIM-OK', { activateAfterMs: 5000 });
+  it('install up to a stage ends the automatic installation', async () => {
+    const { read, act } = await bought('SIM-OK');
     await act('install', { stage: 'DOWNLOAD' });
     simulator.clock.nowMs += DAY_MS;
     expect(await read()).toMatchObject({ esimStatus: 'GOT_RESOURCE', smdpStatus: 'DOWNLOAD' });
   });
 
-  it('uses data up to the last byte, and the first use connects', async () => {
-    const { read, act } = await newLife();
+  it('use uses data up to the last byte, and connects at first', async () => {
+    const { read, act } = await bought();
     await act('install', { stage: 'ENABLED' });
     await act('use', { bytes: 600_000_000 });
     expect(await read()).toMatchObject({ esimStatus: 'IN_USE', orderUsage: 600_000_000 });
@@ -135,8 +131,8 @@ describe('a life by hand', () => {
     });
   });
 
-  it('is switched off and on, suspended and resumed, and deleted, each told apart', async () => {
-    const { read, act } = await newLife();
+  it('switch-off, switch-on, suspend, resume and delete-profile each have their own state', async () => {
+    const { read, act } = await bought();
     await act('install');
     await act('switch-off');
     expect(await read()).toMatchObject({ esimStatus: 'IN_USE', smdpStatus: 'DISABLED' });
@@ -154,9 +150,9 @@ describe('a life by hand', () => {
     expect(await read()).toMatchObject({ esimStatus: 'IN_USE', smdpStatus: 'DELETED' });
   });
 
-  it('ends used or unused, with all of its data or none', async () => {
-    const { simulator, read, act } = await newLife();
-    const [used, auto] = [await ordered(simulator), await ordered(simulator, 'SIM-OK')];
+  it('expire ends an eSIM used or unused, with its data used up or not', async () => {
+    const { read, act } = await bought();
+    const [used, auto] = [await bought(), await bought('SIM-OK')];
     await used.act('install');
     await used.act('use-up');
     for (const one of [{ read, act }, used, auto]) await one.act('expire');
@@ -171,10 +167,10 @@ describe('a life by hand', () => {
   });
 });
 
-describe('the clock of one eSIM', () => {
-  it('moves its validity and its end, and nothing of its order or of another eSIM', async () => {
-    const { simulator, read, act } = await newLife();
-    const other = await ordered(simulator);
+describe('the supplier simulator, the clock of one eSIM', () => {
+  it('moves the validity of the eSIM, not its order and no other eSIM', async () => {
+    const { read, act } = await bought();
+    const other = await bought();
     for (const one of [{ act }, other]) await one.act('install');
     const [before, othersBefore] = [await read(), await other.read()];
     expect((await act('clock', { advanceMs: 3 * DAY_MS })).body).toMatchObject({ clockAheadMs: 3 * DAY_MS });
@@ -189,94 +185,100 @@ describe('the clock of one eSIM', () => {
     expect(await read()).toMatchObject({ esimStatus: 'USED_EXPIRED' });
   });
 
-  it('ends an unused eSIM when its time to install is over, and reaches a first use that is due', async () => {
-    const { simulator, read, act } = await newLife();
+  it('ends an unused eSIM after its time to install, and starts one whose first use is due', async () => {
+    const { read, act } = await bought();
     await act('clock', { advanceMs: 180 * DAY_MS - 1000 });
     expect(await read()).toMatchObject({ esimStatus: 'GOT_RESOURCE' });
     await act('clock', { advanceMs: 1000 });
     expect(await read()).toMatchObject({ esimStatus: 'UNUSED_EXPIRED' });
-    const auto = await ordered(simulator, 'SIM-OK');
+    const auto = await bought('SIM-OK');
     await auto.act('clock', { advanceMs: 6 * DAY_MS });
     expect(await auto.read()).toMatchObject({ esimStatus: 'IN_USE' });
   });
 
-  it('goes on where it was after a restart', async () => {
-    const { simulator, read, act } = await newLife();
+  it('is kept over a restart', async () => {
+    const own = await startSimulator();
+    const { read, act } = await bought('SIM-MANUAL-LIFE', own);
     await act('install');
     await act('clock', { advanceMs: 2 * DAY_MS });
     const before = await read();
-    await simulator.stop();
-    const again = await startSimulator({ dataDir: simulator.dataDir, now: () => simulator.clock.nowMs });
+    await own.stop();
+    const again = await startSimulator({ dataDir: own.dataDir, now: () => own.clock.nowMs });
     expect(await again.esim(before.orderNo)).toEqual(before);
   });
 
-  it('reads data that a version without clocks has left', async () => {
-    const { simulator, read } = await newLife('SIM-OK');
+  it('is zero in the data of a version without clocks', async () => {
+    const own = await startSimulator();
+    const { read } = await bought('SIM-OK', own);
     const before = await read();
-    await simulator.stop();
-    const file = new DatabaseSync(join(simulator.dataDir, 'supplier.sqlite'));
+    await own.stop();
+    const file = new DatabaseSync(join(own.dataDir, 'supplier.sqlite'));
     file.exec(
       'ALTER TABLE esims DROP COLUMN clockAheadMs; ALTER TABLE esims DROP COLUMN installedAtMs; DROP TABLE actions;',
     );
     file.close();
-    const again = await startSimulator({ dataDir: simulator.dataDir, now: () => simulator.clock.nowMs });
+    const again = await startSimulator({ dataDir: own.dataDir, now: () => own.clock.nowMs });
     expect(await again.esim(before.orderNo)).toEqual(before);
     expect((await again.control('POST', `/esims/${before.esimTranNo}/clock`, { advanceMs: 1 })).status).toBe(
       200,
     );
-    await ordered(again);
+    await bought('SIM-OK', again);
   });
 });
 
-describe('what is told', () => {
+describe('the supplier simulator, the events of an eSIM', () => {
   interface Message {
     readonly notifyType: string;
     readonly notifyId: string;
     readonly content: Readonly<Record<string, unknown>>;
   }
+  let live: TestSimulator;
+  let messages: () => Message[];
 
-  async function heardLife(packageCode = 'SIM-MANUAL-LIFE') {
-    const simulator = await startSimulator({ now: Date.now, activateAfterMs: 3_600_000 });
+  beforeAll(async () => {
+    live = await startSimulator({ now: Date.now, activateAfterMs: 3_600_000 });
     const receiver = await startReceiver();
-    await simulator.call('webhook/save', { webhook: receiver.url });
-    const all = () => receiver.messages.map(({ text }) => JSON.parse(text) as Message);
-    const esim = await ordered(simulator, packageCode);
-    await until(() => all().some(({ notifyType }) => notifyType === 'ORDER_STATUS'));
-    receiver.messages.length = 0;
-    /** What came since, in a word each, once there are so many. */
-    const heard = async (count: number) => {
-      await until(() => all().length >= count);
-      expect(new Set(all().map(({ notifyId }) => notifyId)).size).toBe(all().length);
-      for (const { content } of all()) expect(content['esimTranNo']).toBe(esim.esimTranNo);
-      return all().map(({ notifyType, content }) => {
+    await live.call('webhook/save', { webhook: receiver.url });
+    messages = () => receiver.messages.map(({ text }) => JSON.parse(text) as Message);
+  });
+
+  /** Buys an eSIM whose events are read with `events`. */
+  async function boughtLive(packageCode = 'SIM-MANUAL-LIFE') {
+    const esim = await bought(packageCode, live);
+    const own = () => messages().filter(({ content }) => content['esimTranNo'] === esim.esimTranNo);
+    /** A word for each event, once there are `count`. */
+    const events = async (count: number) => {
+      await until(() => own().length >= count);
+      expect(new Set(own().map(({ notifyId }) => notifyId)).size).toBe(own().length);
+      return own().map(({ notifyType, content }) => {
         const { smdpStatus, esimStatus, remainThreshold } = content;
         if (notifyType === 'SMDP_EVENT') return `${String(smdpStatus)} ${String(esimStatus)}`;
         if (notifyType === 'ESIM_STATUS') return String(esimStatus);
         return typeof remainThreshold === 'number' ? `${notifyType} ${remainThreshold}` : notifyType;
       });
     };
-    return { simulator, ...esim, heard };
+    return { ...esim, events };
   }
 
   const INSTALLED = ['DOWNLOAD GOT_RESOURCE', 'INSTALLATION GOT_RESOURCE', 'ENABLED IN_USE', 'IN_USE'];
   const THRESHOLDS = ['DATA_USAGE 0.5', 'DATA_USAGE 0.2', 'DATA_USAGE 0.1'];
 
-  it('a life step by step: each event once, in order', async () => {
-    const { act, heard } = await heardLife();
+  it('of a life step by step are each sent once, in order', async () => {
+    const { act, events } = await boughtLive();
     await act('install', { stage: 'DOWNLOAD' });
-    await heard(1);
+    await events(1);
     await act('install', { stage: 'ENABLED' });
-    await heard(3);
+    await events(3);
     await act('use', { bytes: Math.ceil(GIGABYTE * 0.6) });
-    await heard(5);
+    await events(5);
     await act('use', { bytes: 1 });
     await act('use-up');
-    await heard(8);
+    await events(8);
     await act('clock', { advanceMs: 6 * DAY_MS });
-    await heard(9);
+    await events(9);
     await act('clock', { advanceMs: DAY_MS / 2 });
     await act('expire');
-    expect(await heard(10)).toEqual([
+    expect(await events(10)).toEqual([
       'DOWNLOAD GOT_RESOURCE',
       'INSTALLATION GOT_RESOURCE',
       'ENABLED GOT_RESOURCE',
@@ -288,64 +290,64 @@ describe('what is told', () => {
     ]);
   });
 
-  it('one jump over a whole life tells it as it went', async () => {
-    const { act, heard } = await heardLife('SIM-OK');
+  it('of a jump over a whole life are sent in the order of time', async () => {
+    const { act, events } = await boughtLive('SIM-OK');
     await act('clock', { advanceMs: 400 * DAY_MS });
-    expect(await heard(6)).toEqual([...INSTALLED, 'VALIDITY_USAGE', 'USED_EXPIRED']);
+    expect(await events(6)).toEqual([...INSTALLED, 'VALIDITY_USAGE', 'USED_EXPIRED']);
     await act('clock', { advanceMs: 400 * DAY_MS });
     await act('delete-profile');
-    expect((await heard(7)).slice(6)).toEqual(['DELETED USED_EXPIRED']);
+    expect((await events(7)).slice(6)).toEqual(['DELETED USED_EXPIRED']);
   });
 
-  it('an unused end, a switch and a suspension are told too', async () => {
-    const { act, heard } = await heardLife();
+  it('of a switch, a suspension and an unused end are sent as well', async () => {
+    const { act, events } = await boughtLive();
     await act('install');
-    await heard(4);
+    await events(4);
     await act('switch-off');
-    await heard(5);
+    await events(5);
     await act('switch-on');
-    await heard(6);
+    await events(6);
     await act('suspend');
-    await heard(8);
+    await events(8);
     await act('clock', { advanceMs: 8 * DAY_MS });
     await act('resume');
-    expect((await heard(9)).slice(4)).toEqual([
+    expect((await events(9)).slice(4)).toEqual([
       'DISABLED IN_USE',
       'ENABLED IN_USE',
       'DISABLED SUSPENDED',
       'SUSPENDED',
       'USED_EXPIRED',
     ]);
-    const unused = await heardLife();
+    const unused = await boughtLive();
     await unused.act('clock', { advanceMs: 200 * DAY_MS });
-    expect(await unused.heard(1)).toEqual(['UNUSED_EXPIRED']);
+    expect(await unused.events(1)).toEqual(['UNUSED_EXPIRED']);
   });
 
-  it('a top-up moves the end: no event of the old one comes', async () => {
-    const { simulator, esimTranNo, act, heard } = await heardLife();
+  it('of an end that a top-up has moved are not sent', async () => {
+    const { esimTranNo, act, events } = await boughtLive();
     await act('install');
     await act('clock', { advanceMs: 5 * DAY_MS });
-    await simulator.call('esim/topup', { transactionId: 'more', esimTranNo, packageCode: 'TOPUP_SIM-OK' });
+    await live.call('esim/topup', { transactionId: 'more', esimTranNo, packageCode: 'TOPUP_SIM-OK' });
     await act('clock', { advanceMs: 4 * DAY_MS });
     await act('use-up');
-    expect(await heard(8)).toEqual([...INSTALLED, ...THRESHOLDS, 'USED_UP']);
+    expect(await events(8)).toEqual([...INSTALLED, ...THRESHOLDS, 'USED_UP']);
     await act('clock', { advanceMs: 4 * DAY_MS });
-    await heard(9);
+    await events(9);
     await act('clock', { advanceMs: DAY_MS });
-    expect((await heard(10)).slice(8)).toEqual(['VALIDITY_USAGE', 'USED_EXPIRED']);
+    expect((await events(10)).slice(8)).toEqual(['VALIDITY_USAGE', 'USED_EXPIRED']);
   });
 
-  it('time that passes by itself tells the rest of a life that was moved', async () => {
-    const { act, heard } = await heardLife();
+  it('follow as time passes after the clock was moved', async () => {
+    const { act, events } = await boughtLive();
     await act('install');
     await act('clock', { advanceMs: 6 * DAY_MS - 400 });
-    expect(await heard(5)).toEqual([...INSTALLED, 'VALIDITY_USAGE']);
+    expect(await events(5)).toEqual([...INSTALLED, 'VALIDITY_USAGE']);
     await act('clock', { advanceMs: DAY_MS - 400 });
-    expect((await heard(6)).slice(5)).toEqual(['USED_EXPIRED']);
+    expect((await events(6)).slice(5)).toEqual(['USED_EXPIRED']);
   });
 });
 
-describe('refusals', () => {
+describe('the supplier simulator, refused actions', () => {
   it.each([
     ['install', { stage: 'RELEASED' }],
     ['install', { stage: null }],
@@ -363,25 +365,25 @@ describe('refusals', () => {
     ['suspend', { requestId: '' }],
     ['suspend', { requestId: 'x'.repeat(201) }],
     ['expire', []],
-  ])('%s with %j: 400, and nothing changes', async (action, body) => {
-    const { read, act } = await newLife();
+  ])('%s with %j is refused with 400 and changes nothing', async (action, body) => {
+    const { read, act } = await bought();
     const before = await read();
     expect((await act(action, body)).status).toBe(400);
     expect(await read()).toEqual(before);
   });
 
   it.each(['use-up', 'resume', 'switch-off', 'switch-on', 'delete-profile'])(
-    '%s of an eSIM that is not installed: 409, and nothing changes',
+    '%s of an eSIM that is not installed is refused with 409 and changes nothing',
     async (action) => {
-      const { read, act } = await newLife();
+      const { read, act } = await bought();
       const before = await read();
       expect((await act(action)).status).toBe(409);
       expect(await read()).toEqual(before);
     },
   );
 
-  it('an eSIM that is not there, not delivered, or named by its ICCID', async () => {
-    const { simulator, iccid } = await newLife();
+  it('an unknown eSIM, one named by its ICCID and one without a profile are refused', async () => {
+    const { iccid } = await bought();
     expect((await simulator.control('POST', '/esims/26010100000000/install')).status).toBe(404);
     expect((await simulator.control('POST', `/esims/${iccid}/install`)).status).toBe(404);
     await simulator.order('allocating', 'SIM-SLOW');
@@ -390,23 +392,23 @@ describe('refusals', () => {
     expect((await simulator.control('POST', `/esims/${esimTranNo}/install`)).status).toBe(409);
   });
 
-  it('twice the same step, steps after the end, and a clock ten years ahead', async () => {
-    const { simulator, act } = await newLife();
+  it('a repeated step, steps after the end, and a clock ten years ahead are refused with 409', async () => {
+    const { act } = await bought();
     await act('install');
     expect((await act('install', { stage: 'DOWNLOAD' })).status).toBe(409);
     expect((await act('install')).status).toBe(409);
     await act('expire');
     for (const action of ['install', 'use-up', 'suspend', 'expire'])
       expect([action, (await act(action)).status]).toEqual([action, 409]);
-    const old = await ordered(simulator);
+    const old = await bought();
     const statuses = [];
     for (let times = 0; times < 10; times += 1)
       statuses.push((await old.act('clock', { advanceMs: 400 * DAY_MS })).status);
     expect(statuses).toEqual([...Array.from({ length: 9 }, () => 200), 409]);
   });
 
-  it('an id is carried out once; one that was refused may come again', async () => {
-    const { read, act } = await newLife();
+  it('a requestId is carried out once, and may be sent again after a refusal', async () => {
+    const { read, act } = await bought();
     expect((await act('use', { bytes: 5, requestId: 'r-1' })).status).toBe(409);
     await act('install');
     for (let times = 0; times < 3; times += 1)

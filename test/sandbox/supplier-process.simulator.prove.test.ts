@@ -1,6 +1,4 @@
-/**
- * The simulator as a process: ready line, persistence over a restart and a kill, signals, flags.
- */
+/** The supplier simulator as a process: ready line, data that survive a kill, signals, flags. */
 import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, it } from 'vitest';
 import { commandLineOf } from '../../src/dev/process-identity.ts';
@@ -18,8 +16,8 @@ async function start(dataDir: string, args: string[] = [], secrets: Record<strin
   return { ...launched, ...clientOf(launched.url, launched.controlUrl) };
 }
 
-describe('the process', () => {
-  it('prints one JSON line, listens on loopback, drains on SIGTERM and exits 0', async () => {
+describe('the supplier simulator as a process', () => {
+  it('prints one JSON line and listens on loopback; on SIGTERM it finishes running requests and exits with 0', async () => {
     const simulator = await start(await tempFolder());
     expect(JSON.parse(simulator.stdout())).toEqual({
       ready: true,
@@ -40,7 +38,7 @@ describe('the process', () => {
     expect(simulator.stderr()).toBe('');
   });
 
-  it('keeps orders, top-ups, balance, webhook, overrides and faults over restart and kill', async () => {
+  it('keeps orders, top-ups, balance, webhook, overrides and faults when it is killed', async () => {
     const dataDir = await tempFolder();
     const first = await start(dataDir, ['--activate-after-ms', 'never']);
     const { obj } = await first.order('kept', 'ES_3_30');
@@ -92,7 +90,7 @@ describe('the process', () => {
     expect((await free.call('balance/query')).success).toBe(true);
   });
 
-  it('serves QR pictures itself with --public-host self', async () => {
+  it('serves QR images itself with --public-host self', async () => {
     const simulator = await start(await tempFolder(), [
       '--public-host',
       'self',
@@ -113,7 +111,7 @@ describe('the process', () => {
     expect(unknown.status).toBe(404);
   });
 
-  it('honours the flags for signing, balance and allocation', async () => {
+  it('obeys its flags for signing, balance and allocation', async () => {
     const simulator = await start(await tempFolder(), ['--balance', '20000', '--allocation-ms', '60000']);
     expect((await simulator.call('balance/query')).obj).toEqual({ balance: 20_000 });
     const { obj } = await simulator.order('flagged');
@@ -125,7 +123,7 @@ describe('the process', () => {
     expect((await strict.call('balance/query')).errorCode).toBe('000101');
   });
 
-  it('shows its secrets in no command line, and takes none from there', async () => {
+  it('has no secrets on its command line, and refuses them there', async () => {
     const simulator = await start(await tempFolder(), [], { SANDBOX_SUPPLIER_SECRET_KEY: 'own-key' });
     const commandLine = await commandLineOf(simulator.child.pid ?? 0);
     expect(commandLine).toContain('supplier/main.ts');
@@ -143,14 +141,14 @@ describe('the process', () => {
     [{ SANDBOX_SUPPLIER_CODE: '' }, ['--data', '/nonexistent'], /SANDBOX_SUPPLIER_CODE/],
     [SECRETS, ['--data', '/nonexistent', '--port', 'many'], /--port/],
     [SECRETS, ['--data', '/nonexistent', '--nonsense'], /nonsense/],
-  ])('%j %j is refused with what is wrong', async (secrets, args, message) => {
+  ])('with %j %j does not start, and names the mistake', async (secrets, args, message) => {
     const launched = launch(MAIN, args, secrets);
     expect(await launched.exit).toBe(1);
     expect(launched.stderr()).toMatch(message);
     expect(launched.stdout()).toBe('');
   });
 
-  it('says when its port is taken', async () => {
+  it('does not start when its port is taken', async () => {
     const simulator = await start(await tempFolder());
     const port = new URL(simulator.url).port;
     const second = launch(MAIN, ['--data', await tempFolder(), '--port', port], SECRETS);

@@ -1,17 +1,14 @@
-/**
- * Starts supplier simulators for the contract tests and speaks their wire over real HTTP.
- * Guarantee: `stopAll` leaves no server and no folder behind.
- */
+/** Starts supplier simulators and calls them over real HTTP. `stopAll` leaves no server and no folder behind. */
 import { createSupplierSimulator, type SupplierSimulatorOptions } from '../../src/sandbox/supplier/index.ts';
 import { controlOf, exchange, startInProcess, type Control } from './simulator.support.ts';
 
-export { exchange, stopAll, tempFolder, until } from './simulator.support.ts';
+export { exchange, startReceiver, stopAll, tempFolder, until } from './simulator.support.ts';
 
 export const ACCESS_CODE = 'contract-access-code';
 export const GIGABYTE = 1_073_741_824;
 export const DAY_MS = 86_400_000;
 
-/** What came back: `lost` when the connection was cut without an answer. */
+/** An answer of the API. */
 export interface Reply {
   status: number;
   success: boolean;
@@ -26,7 +23,7 @@ export interface TestSimulator {
   dataDir: string;
   clock: { nowMs: number };
   call(operation: string, body?: unknown, options?: CallOptions): Promise<Reply>;
-  /** One control request; answers status and parsed JSON. */
+  /** Sends a control request; returns status and parsed JSON. */
   control: Control;
   order(transactionId: string, packageCode?: string, extra?: Record<string, unknown>): Promise<Reply>;
   esim(orderNo: string): Promise<unknown>;
@@ -39,7 +36,7 @@ export interface CallOptions {
   method?: string;
 }
 
-/** Client functions for a simulator that runs at these addresses. */
+/** Functions that call the simulator at these addresses. */
 export function clientOf(
   url: string,
   controlUrl: string,

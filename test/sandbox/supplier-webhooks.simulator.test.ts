@@ -1,11 +1,9 @@
-/**
- * The supplier's webhooks, posted to a receiver on this machine.
- */
-import { afterAll, afterEach, describe, expect, it } from 'vitest';
-import { startReceiver as startRawReceiver } from './simulator.support.ts';
+/** The webhooks of the supplier simulator, sent to a receiver. */
+import { afterEach, describe, expect, it } from 'vitest';
 import {
   DAY_MS,
   GIGABYTE,
+  startReceiver as startRawReceiver,
   startSimulator,
   stopAll,
   until,
@@ -66,10 +64,9 @@ const ofType = (receiver: Receiver, type: string) =>
   receiver.messages.filter((each) => each.notifyType === type);
 
 afterEach(stopAll);
-afterAll(stopAll);
 
-describe('/webhook/save', () => {
-  it('sends CHECK_HEALTH and keeps the URL when it is answered', async () => {
+describe('the supplier simulator, /webhook/save', () => {
+  it('sends CHECK_HEALTH and saves the URL when it is answered with 2xx', async () => {
     const receiver = await startReceiver();
     const simulator = await startSimulator({ now: Date.now });
     expect((await simulator.call('webhook/query', {})).obj).toEqual({ webhook: '' });
@@ -80,7 +77,7 @@ describe('/webhook/save', () => {
     expect((await simulator.call('webhook/query', {})).obj).toEqual({ webhook: receiver.url });
   });
 
-  it('keeps the old URL when the new one answers badly', async () => {
+  it('keeps the old URL when the new one answers with an error, or is no URL', async () => {
     const receiver = await startReceiver();
     const simulator = await startSimulator({ now: Date.now });
     receiver.answers.push(500);
@@ -101,13 +98,13 @@ describe('/webhook/save', () => {
   });
 });
 
-describe('what is told', () => {
-  it('ORDER_STATUS without an ICCID, then the installation in order', async () => {
+describe('the supplier simulator, its webhooks', () => {
+  it('are ORDER_STATUS without an ICCID, then the steps of the installation in order', async () => {
     const { receiver, simulator } = await listening({ activateAfterMs: 100 });
-    const { orderNo, iccid, esimTranNo } = await orderOne(simulator, 'told');
+    const { orderNo, iccid, esimTranNo } = await orderOne(simulator, 'in-order');
     const status = await until(() => ofType(receiver, 'ESIM_STATUS')[0]);
     const [order] = ofType(receiver, 'ORDER_STATUS');
-    expect(order?.content).toEqual({ orderNo, transactionId: 'told', orderStatus: 'GOT_RESOURCE' });
+    expect(order?.content).toEqual({ orderNo, transactionId: 'in-order', orderStatus: 'GOT_RESOURCE' });
     expect(order?.eventGenerateTime).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/);
     expect(ofType(receiver, 'SMDP_EVENT').map((each) => each.content)).toMatchObject([
       { smdpStatus: 'DOWNLOAD', esimStatus: 'GOT_RESOURCE', iccid, esimTranNo },
@@ -123,14 +120,14 @@ describe('what is told', () => {
       iccid,
       orderNo,
       esimTranNo,
-      transactionId: 'told',
+      transactionId: 'in-order',
       esimStatus: 'IN_USE',
       smdpStatus: 'ENABLED',
     });
     expect(new Set(receiver.messages.map((each) => each.notifyId)).size).toBe(receiver.messages.length);
   });
 
-  it('DATA_USAGE at .5, .2 and .1 left, USED_UP, and nothing for a top-up', async () => {
+  it('are DATA_USAGE at 0.5, 0.2 and 0.1 left, and USED_UP; a top-up sends no ORDER_STATUS', async () => {
     const { receiver, simulator } = await listening();
     const { iccid, esimTranNo } = await orderOne(simulator, 'usage');
     await simulator.control('PUT', `/esims/${iccid}`, { esimStatus: 'IN_USE' });
@@ -165,7 +162,7 @@ describe('what is told', () => {
     expect(ofType(receiver, 'ORDER_STATUS')).toHaveLength(orders);
   });
 
-  it('SUSPENDED, CANCEL and REVOKED (spelled so here)', async () => {
+  it('are SUSPENDED, CANCEL and REVOKED for those changes', async () => {
     const { receiver, simulator } = await listening();
     const names = ['suspend', 'cancel', 'revoke'] as const;
     for (const name of names) {
@@ -177,7 +174,7 @@ describe('what is told', () => {
     expect(statuses.sort()).toEqual(['CANCEL', 'REVOKED', 'SUSPENDED']);
   });
 
-  it('VALIDITY_USAGE a day before the end, then USED_EXPIRED, also after a restart', async () => {
+  it('are VALIDITY_USAGE a day before the end, then USED_EXPIRED, also after a restart', async () => {
     const { receiver, simulator } = await listening({ activateAfterMs: 0 });
     const { iccid } = await orderOne(simulator, 'validity');
     await until(() => ofType(receiver, 'ESIM_STATUS').length === 1);
@@ -196,7 +193,7 @@ describe('what is told', () => {
     expect(expired.content).toMatchObject({ iccid });
   });
 
-  it('a held order is told when it is freed', async () => {
+  it('are ORDER_STATUS for orders that were kept back, once they are allocated', async () => {
     const { receiver, simulator } = await listening();
     await simulator.control('PUT', '/faults', { neverAllocate: 1 });
     await simulator.order('freed');
@@ -207,17 +204,17 @@ describe('what is told', () => {
   });
 });
 
-describe('how it is delivered', () => {
-  it('tries again after a failure, with the same notifyId', async () => {
+describe('the supplier simulator, the delivery of webhooks', () => {
+  it('is repeated after a failure, with the same notifyId', async () => {
     const { receiver, simulator } = await listening();
     receiver.answers.push(503);
     await simulator.order('again');
-    const told = await until(() => ofType(receiver, 'ORDER_STATUS')[0]);
-    expect(told.content).toMatchObject({ transactionId: 'again' });
-    expect(receiver.attempts.filter((each) => each.notifyId === told.notifyId)).toHaveLength(2);
+    const message = await until(() => ofType(receiver, 'ORDER_STATUS')[0]);
+    expect(message.content).toMatchObject({ transactionId: 'again' });
+    expect(receiver.attempts.filter((each) => each.notifyId === message.notifyId)).toHaveLength(2);
   });
 
-  it('duplicate sends each twice with one notifyId', async () => {
+  it('happens twice with one notifyId under duplicate', async () => {
     const { receiver, simulator } = await listening();
     await simulator.control('PUT', '/faults', { webhooks: 'duplicate' });
     await simulator.order('twice');
@@ -225,7 +222,7 @@ describe('how it is delivered', () => {
     expect(receiver.messages[0]).toEqual(receiver.messages[1]);
   });
 
-  it('drop sends nothing, and the next is sent once delivery is back', async () => {
+  it('does not happen under drop, and the next webhook is sent after it', async () => {
     const { receiver, simulator } = await listening();
     await simulator.control('PUT', '/faults', { webhooks: 'drop' });
     const { esimTranNo } = await orderOne(simulator, 'dropped');
@@ -236,9 +233,9 @@ describe('how it is delivered', () => {
     expect(receiver.messages.map((each) => each.content['esimStatus'])).toEqual(['REVOKED']);
   });
 
-  it('reorder turns two messages round', async () => {
+  it('swaps two webhooks under reorder', async () => {
     const { receiver, simulator } = await listening();
-    const { esimTranNo } = await orderOne(simulator, 'turned');
+    const { esimTranNo } = await orderOne(simulator, 'swapped');
     await until(() => ofType(receiver, 'ORDER_STATUS')[0]);
     receiver.forget();
     await simulator.control('PUT', '/faults', { webhooks: 'reorder' });
@@ -248,14 +245,16 @@ describe('how it is delivered', () => {
     expect(receiver.messages.map((each) => each.content['esimStatus'])).toEqual(['REVOKED', 'SUSPENDED']);
   });
 
-  it('DELETE /webhook stops it', async () => {
+  it('stops after DELETE /webhook', async () => {
     const { receiver, simulator } = await listening();
     expect((await simulator.control('DELETE', '/webhook')).status).toBe(200);
     expect((await simulator.call('webhook/query', {})).obj).toEqual({ webhook: '' });
     await simulator.order('silent');
     await simulator.call('webhook/save', { webhook: receiver.url });
-    await simulator.order('heard');
+    await simulator.order('saved-again');
     await until(() => ofType(receiver, 'ORDER_STATUS')[0]);
-    expect(ofType(receiver, 'ORDER_STATUS').map((each) => each.content['transactionId'])).toEqual(['heard']);
+    expect(ofType(receiver, 'ORDER_STATUS').map((each) => each.content['transactionId'])).toEqual([
+      'saved-again',
+    ]);
   });
 });

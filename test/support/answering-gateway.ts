@@ -1,4 +1,4 @@
-// A payment gateway whose every answer a test writes itself, and gateway adapters that call it. Only what is closed here is left behind.
+// A payment gateway whose answers a test writes itself, and gateway adapters that call it. The test must close it.
 import { readFileSync } from 'node:fs';
 import type { UnseenWord } from '../../src/vendors/paystack/answers.ts';
 import {
@@ -12,7 +12,7 @@ import { json, startAnsweringServer, type Answering, type AnsweringServer } from
 export interface AnsweringGateway extends AnsweringServer {
   /** What the adapter raised an alert for since the last `answerWith`. */
   readonly alerts: readonly UnseenWord[];
-  /** A gateway in test mode at this server, with a time limit of 5 s unless told otherwise. */
+  /** A gateway in test mode at this server, with a time limit of 5 s by default. */
   gateway(options?: Partial<PaystackOptions>): PaystackGateway;
 }
 
@@ -63,10 +63,10 @@ export function fixture(name: string): string {
 /** Answers with an example. */
 export const example = (name: string, status = 200): Answering => json(fixture(name), status);
 
-/** The vendor's envelope of a yes. */
+/** The vendor's envelope of a success. */
 export const yes = (data: unknown, meta?: object) => ({ status: true, message: 'ok', data, meta });
 
-/** The vendor's envelope of a no; without code and type as older answers are. */
+/** The vendor's envelope of a refusal; without code and type, as in older answers. */
 export const no = (message: string, more: object = {}) => ({ status: false, message, ...more });
 
 /** A charge by card, one by transfer, and a refund. */
@@ -87,7 +87,7 @@ export const giveBack = {
   refundKey: 'txn-1:refund',
 } as const;
 
-/** A transaction as verify and lists tell it. */
+/** A transaction as verify and lists return it. */
 export const transaction = (change: object = {}) => ({
   id: 4099260516,
   domain: 'test',
@@ -103,7 +103,7 @@ export const transaction = (change: object = {}) => ({
   ...change,
 });
 
-/** A refund as lists tell it. */
+/** A refund as lists return it. */
 export const refundRow = (change: object = {}) => ({
   id: 3018284,
   domain: 'test',

@@ -14,7 +14,7 @@ export type Answering = (response: ServerResponse, call: Call) => void;
 
 export interface AnsweringServer {
   readonly baseUrl: string;
-  /** What was asked since the last `answerWith`. */
+  /** The calls since the last `answerWith`. */
   readonly calls: readonly Call[];
   /** Forgets calls; answers come in this order, the last one for all further calls. */
   readonly answerWith: (...answers: Answering[]) => void;
@@ -62,7 +62,7 @@ export const json =
     response.end(typeof body === 'string' ? body : JSON.stringify(body));
   };
 
-/** An address of this machine where nothing listens. */
+/** An address of this machine without a server. */
 export async function deafUrl(): Promise<string> {
   const closed = createServer();
   await new Promise<void>((resolve) => closed.listen(0, '127.0.0.1', resolve));

@@ -1,4 +1,4 @@
-// A supplier whose every answer a test writes itself, and supplier adapters that call it. Only what is closed here is left behind.
+// A supplier whose answers a test writes itself, and supplier adapters that call it. The test must close it.
 import {
   createEsimAccessSupplier,
   type EsimAccessOptions,
@@ -9,9 +9,9 @@ import { startAnsweringServer, type AnsweringServer } from './answering-server.t
 export { json, type Answering, type Call } from './answering-server.ts';
 
 export interface AnsweringVendor extends AnsweringServer {
-  /** What was warned of since the last `answerWith`. */
+  /** The warnings since the last `answerWith`. */
   readonly warnings: readonly { readonly fields: object; readonly message: string }[];
-  /** A supplier at this vendor, without pace or signature and with a time limit of 5 s unless told otherwise. */
+  /** A supplier at this vendor, without pacing or signature and with a time limit of 5 s by default. */
   supplier(options?: Partial<EsimAccessOptions>): EsimAccessSupplier;
 }
 
@@ -62,7 +62,7 @@ export const failure = (errorCode: unknown) => ({
   obj: null,
 });
 
-/** An order, and the vendor's yes to it. */
+/** An order, and the vendor's success answer to it. */
 export const order = { transactionId: 'txn-1', packageCode: 'ES-1', costUsdE4: 8600n };
 export const taken = {
   success: true,

@@ -1,11 +1,11 @@
 // The body of any answer of the API, as tests read it.
 
-/** Fields of all answers together: each is there only where its route has it. What is no JSON object is an empty one. */
+/** The fields of all answers together: each exists only if its route has it. A body that is no JSON object is read as an empty one. */
 export interface ApiBody {
   readonly success: boolean;
   readonly message: string;
   readonly statusCode: number;
-  /** Beside the message in shape 2. */
+  /** Next to the message in the top-up shape. */
   readonly code: string;
   readonly error: { readonly code: string; readonly message: string; readonly details: string };
   readonly transactionId: string;

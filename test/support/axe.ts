@@ -1,4 +1,4 @@
-// What axe finds wrong with a page for people who use a keyboard or a screen reader.
+// The accessibility faults of a page, found by axe.
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type { Page } from 'playwright-core';
@@ -18,12 +18,12 @@ const SETTLED = `(async () => {
   await Promise.all(ending.map((one) => one.finished.catch(() => undefined)));
 })()`;
 
-/** Colours have faded and the menu has moved. What turns for ever, such as a placeholder, is not waited for. */
+/** Waits until colours have faded and the menu has moved, but not for endless animations such as placeholders. */
 export const settled = (page: Page): Promise<unknown> => page.evaluate(SETTLED);
 
 /** Serious and critical faults, one line for each element. */
 export async function graveFaults(page: Page): Promise<string[]> {
-  // Colours that still fade count as pale.
+  // Fading colours would count as low contrast.
   await settled(page);
   // Evaluated by the browser's tools, so that the page's own policy need not allow it.
   await page.evaluate(SOURCE);

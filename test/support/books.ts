@@ -1,5 +1,5 @@
-// The books of a test: a migrated database opened under the service's own roles, and an audit that looks for everything that must
-// never be. Must not write anything itself.
+// The books of a test: a migrated database opened under the service's own roles, and an audit of its invariants.
+// Must not write anything itself.
 import { sql } from 'kysely';
 import { openDatabase } from '../../src/platform/database/database.ts';
 import type { AccountsDb, WorldDatabase, WorldDb } from '../../src/platform/database/tables.ts';
@@ -10,7 +10,7 @@ const WAIT_DEADLINE_MS = 5_000;
 
 export interface Books {
   readonly url: string;
-  /** The test world as the service sees it. */
+  /** The test world under the service's role. */
   readonly world: WorldDb;
   readonly accounts: AccountsDb;
   /** The same tables as their owner. */
@@ -23,7 +23,7 @@ interface BooksOptions {
   readonly statementTimeoutMs?: number;
 }
 
-/** A database of your own. Close it in afterAll. */
+/** A separate database. Close it in afterAll. */
 export async function openBooks(options: BooksOptions = {}): Promise<Books> {
   const database = await createTestDatabase();
   const { maxConnections = 8, statementTimeoutMs = 10_000 } = options;
@@ -47,7 +47,7 @@ export async function openBooks(options: BooksOptions = {}): Promise<Books> {
   };
 }
 
-/** What must never be in a ledger, each as the rows that show it. */
+/** Violations of a ledger's invariants, each as the query that finds them. */
 const VIOLATIONS: Record<string, string> = {
   'a transaction does not net to zero': `
     select ledger_transaction_id::text as id from ledger_entries group by ledger_transaction_id, currency having sum(amount_minor) <> 0`,
@@ -87,7 +87,7 @@ const VIOLATIONS: Record<string, string> = {
      group by transaction_id having count(*) > 1`,
 };
 
-/** Everything that is wrong with a world's books, in words; an empty list when they are right. */
+/** All violations in a world's books, as text; an empty list when there are none. */
 export async function auditBooks(
   db: WorldDb,
   options: { readonly except?: readonly string[] } = {},
@@ -119,13 +119,13 @@ export function nameOfRefusal(error: unknown): string {
 }
 
 /** Resolves once a statement in this database waits for a lock. */
-export async function untilSomeoneWaits(db: WorldDb, statements = 1): Promise<void> {
+export async function untilStatementWaits(db: WorldDb, statements = 1): Promise<void> {
   const endsAtMs = performance.now() + WAIT_DEADLINE_MS;
   for (;;) {
     const { rows } = await sql<{ waiting: bigint }>`
       select count(*) as waiting from pg_stat_activity
        where datname = current_database() and wait_event_type = 'Lock'`.execute(db);
     if (Number(rows[0]?.waiting ?? 0) >= statements) return;
-    if (performance.now() > endsAtMs) throw new Error('nobody waits for a lock');
+    if (performance.now() > endsAtMs) throw new Error('no statement waits for a lock');
   }
 }

@@ -1,4 +1,4 @@
-// A merchant in a test: buys, tops up and reads through the API, and looks behind it into rows, workflows and the supplier's books.
+// A merchant in a test: buys, tops up and reads through the API, and checks rows, workflows and the supplier's books.
 // Must not write anything except through the API.
 import type { Selectable } from 'kysely';
 import type { PurchasesTable } from '../../src/purchases/store/tables.ts';
@@ -106,7 +106,7 @@ export async function untilClosed(
   return row!;
 }
 
-/** The hold behind a purchase, as it stands. */
+/** The hold of a purchase, in its current state. */
 export async function holdOf(stack: Stack, transactionId: string): Promise<string | undefined> {
   const row = await stack.owner
     .selectFrom('holds')
@@ -116,7 +116,7 @@ export async function holdOf(stack: Stack, transactionId: string): Promise<strin
   return row?.status;
 }
 
-/** What happened to a purchase, oldest first. */
+/** The timeline of a purchase, oldest first. */
 export async function timelineOf(stack: Stack, transactionId: string): Promise<string[]> {
   const rows = await stack.owner
     .selectFrom('purchase_events')

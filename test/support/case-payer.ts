@@ -1,4 +1,4 @@
-// One payer of the matrix of promise M7: how the service learns what happened to the payment, and how it has ended.
+// One payer of the matrix of promise M7: how the service learns of the payment, and how it has ended.
 // What happens, and how it must end, is defined by each case.
 import { setTimeout } from 'node:timers/promises';
 import { expect } from 'vitest';
@@ -17,14 +17,14 @@ import { until } from './until.ts';
 export const ORDERS = ['event first', 'confirm first', 'poll only'] as const;
 export type Order = (typeof ORDERS)[number];
 
-/** Where a case must end. */
+/** The expected end of a case. */
 export interface End {
   readonly state: string;
   /** Kinds of ledger transactions, oldest first. */
   readonly ledger: readonly string[];
-  /** Of the charge, in its own currency: what of it is credited to the wallet. */
+  /** The part of the charge that is credited to the wallet, in the charge's currency. */
   readonly creditedMinor?: number;
-  readonly tells: string;
+  readonly timelineHas: string;
   readonly refund?: string;
   readonly attention?: string;
 }
@@ -35,7 +35,7 @@ export interface CasePayer {
   readonly order: Order;
   readonly random: Random;
   readonly bought: Paid;
-  /** What is asked for. */
+  /** The amount to be paid. */
   readonly chargeMinor: number;
   readonly chargeCurrency: string;
 }
@@ -44,7 +44,7 @@ const ENDS_WITHIN_MS = 90_000;
 /** How often confirm-payment checks a closed payment at the gateway. */
 const CLOSED_CHECK_EVERY_MS = 2_100;
 
-/** The service learns what happened: by the gateway's events, by confirm-payment, or by polling. */
+/** How the service learns of the payment: by the gateway's events, by confirm-payment, or by polling. */
 export async function learn(payer: CasePayer): Promise<void> {
   const { stack, account, order, random, bought } = payer;
   if (order === 'event first') await sendEvents(payer);
@@ -91,7 +91,7 @@ async function findWithoutEvents(payer: CasePayer): Promise<void> {
 
 const comparing = createSemaphore(1);
 
-/** Whether the comparison with the statement names it. */
+/** Whether the comparison with the statement lists it. */
 async function differs({ stack, bought }: CasePayer): Promise<boolean> {
   await comparing(() => reconcileNow(stack));
   const found = await stack.world
@@ -103,7 +103,7 @@ async function differs({ stack, bought }: CasePayer): Promise<boolean> {
   return found !== undefined;
 }
 
-/** How often the ledger has booked anything of it. */
+/** How often the ledger has booked an entry for it. */
 async function bookings({ stack, bought }: CasePayer): Promise<number> {
   const booked = await stack.world
     .selectFrom('ledger_transactions')
@@ -138,17 +138,17 @@ export async function untilState(payer: CasePayer, state: string): Promise<void>
   );
 }
 
-/** Checks everything together; fails with what is seen beside what is wanted. */
+/** Checks everything together; a failure shows the actual and the expected values. */
 export async function expectEnd(payer: CasePayer, end: End): Promise<void> {
   const wanted = {
     state: end.state,
     ledger: end.ledger,
     wallet: atLockedRate(BigInt(end.creditedMinor ?? 0), factsOf(await paymentOf(payer))),
-    tells: true,
+    timelineHas: true,
     refund: end.refund ?? 'none',
     attention: end.attention ?? 'none',
   };
-  const look = async (): Promise<typeof wanted> => {
+  const readEnd = async (): Promise<typeof wanted> => {
     const { stack, account, bought } = payer;
     const whose = { transactionId: bought.transactionId, accountId: account.accountId };
     const refund = await stack.world
@@ -160,14 +160,14 @@ export async function expectEnd(payer: CasePayer, end: End): Promise<void> {
       state: await stateOf(payer),
       ledger: (await entriesOf(stack.owner, whose)).map((line) => line.split(':')[0]!),
       wallet: (await findWallet(stack.world, account.accountId))?.balance.amountMinor ?? 0n,
-      tells: (await timelineOf(stack, bought.transactionId)).includes(end.tells),
+      timelineHas: (await timelineOf(stack, bought.transactionId)).includes(end.timelineHas),
       refund: refund?.status ?? 'none',
       attention: (await rowOf(payer)).attention_reason ?? 'none',
     };
   };
   const isSo = (seen: object): boolean => toText(seen) === toText(wanted);
-  await until(look, isSo, {
-    what: `${payer.bought.transactionId} to end as ${toText(wanted)}`,
+  await until(readEnd, isSo, {
+    what: `${payer.bought.transactionId} ends as ${toText(wanted)}`,
     withinMs: ENDS_WITHIN_MS,
   });
 }

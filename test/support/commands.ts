@@ -1,4 +1,4 @@
-// Runs a command to its end with nothing of this process's environment: as an operator does, or in this process, which is quicker.
+// Runs a command to its end without this process's environment: as an operator does, or in this process, which is faster.
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import type { Cli } from '../../src/cli/context.ts';
@@ -14,7 +14,7 @@ export interface CommandResult {
 const CHECKOUT = join(import.meta.dirname, '..', '..');
 const DEADLINE_MS = 100_000;
 
-/** Answers whatever the command did; a code of null means that it had to be killed. */
+/** Answers in any case; a code of null means that the command had to be killed. */
 export function runCommand(
   words: readonly string[],
   env: Readonly<Record<string, string>>,
@@ -29,7 +29,7 @@ export function runCommand(
   });
 }
 
-/** The same without a process. `answer` is what the person at the terminal answers; without it there is no terminal. */
+/** The same without a process. `answer` is what the operator types at the terminal; without it there is no terminal. */
 export async function runHere(
   words: readonly string[],
   { answer, ...replaced }: Partial<Cli> & { readonly answer?: string },

@@ -24,7 +24,7 @@ export async function runConcurrently<T>(
   if (broken) throw broken.reason;
 }
 
-/** Lets `count` callers run at the same time; the others wait their turn. */
+/** Lets `count` callers run at the same time; the others wait. */
 export function createSemaphore(count: number): <T>(act: () => Promise<T>) => Promise<T> {
   const waiting: (() => void)[] = [];
   let free = count;

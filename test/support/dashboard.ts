@@ -1,11 +1,11 @@
-// Users of the dashboard in a test: each has a browser of their own, which keeps cookies and says of each request that it comes from our page.
+// Users of the dashboard in a test: each has a browser, which keeps cookies and marks each request as coming from our page.
 import { createHmac } from 'node:crypto';
 import type { MemberRole } from '../../src/accounts/member-roles.ts';
 import type { Answer, Stack } from './stack.ts';
 
 export const USER_PASSWORD = 'correct horse battery staple';
 
-/** Any of them may sign in as often as a test wants: each browser comes from an address of its own (`SIGN_IN_ENV`). */
+/** Any number may sign in: each browser has its own address (`SIGN_IN_ENV`). */
 let browsers = 0;
 let users = 0;
 
@@ -18,12 +18,12 @@ export interface Browser {
   readonly cookies: Map<string, string>;
   /** The Set-Cookie lines of the last answer. */
   readonly setCookies: string[];
-  /** As a page of ours asks. */
+  /** As one of our pages calls the API. */
   call(method: string, path: string, asked?: Asked): Promise<Answer>;
 }
 
 /** Answers of all browsers, for the test that compares them with the document. */
-export const heard: { readonly method: string; readonly path: string; readonly answer: Answer }[] = [];
+export const answers: { readonly method: string; readonly path: string; readonly answer: Answer }[] = [];
 
 export function openBrowser(stack: Pick<Stack, 'call'>): Browser {
   browsers += 1;
@@ -45,7 +45,7 @@ export function openBrowser(stack: Pick<Stack, 'call'>): Browser {
           ...headers,
         },
       });
-      heard.push({ method, path, answer });
+      answers.push({ method, path, answer });
       setCookies.splice(0, Infinity, ...answer.headers.getSetCookie());
       for (const line of setCookies) {
         const [pair = '', ...attributes] = line.split('; ');
@@ -69,7 +69,7 @@ export interface Shown {
 export const mailOf = (answer: Answer): Shown | undefined =>
   (answer.body.data as unknown as { sandboxMail?: Shown }).sandboxMail;
 
-/** What the link of a mail holds. */
+/** The token in the link of a mail. */
 export function tokenOf(mail: Shown | undefined): string {
   const hash = new URL(mail?.link ?? 'http://nowhere/').hash;
   return new URLSearchParams(hash.slice(1)).get('token') ?? '';
@@ -80,7 +80,7 @@ export interface User {
   readonly name: string;
   readonly browser: Browser;
   readonly accountId: string;
-  /** About the account, in the test world. */
+  /** Headers for the account, in the test environment. */
   ask(method: string, path: string, asked?: Asked): Promise<Answer>;
 }
 
@@ -114,7 +114,7 @@ export async function signedUp(stack: Pick<Stack, 'call'>, currency: 'NGN' | 'US
   return userOf(browser, email, await accountOf(browser));
 }
 
-/** The first account of who is signed in there. */
+/** The first account of the signed-in user. */
 export async function accountOf(browser: Browser): Promise<string> {
   const { memberships } = (await browser.call('GET', '/auth/me')).body.data as unknown as {
     memberships: { accountId: string }[];
@@ -122,7 +122,7 @@ export async function accountOf(browser: Browser): Promise<string> {
   return memberships[0]?.accountId ?? '';
 }
 
-/** A colleague of the owner's, who was invited and is signed in. */
+/** A member whom the owner invited, signed in. */
 export async function colleague(stack: Pick<Stack, 'call'>, owner: User, role: MemberRole): Promise<User> {
   const email = uniqueEmail(role);
   const invited = await owner.ask('POST', '/account/invitations', { body: { email, role } });
@@ -133,13 +133,13 @@ export async function colleague(stack: Pick<Stack, 'call'>, owner: User, role: M
   return userOf(browser, email, owner.accountId);
 }
 
-/** What the answer holds; the caller says what that is. */
+/** The data of an answer; the caller names its type. */
 // eslint-disable-next-line @typescript-eslint/no-unnecessary-type-parameters -- a cast with fewer words
 export const data = <T>(answer: Answer): T => answer.body.data as unknown as T;
 
 export const codeOf = ({ text }: Answer): string => /"(?:code|error)":"([A-Z_]+)"/.exec(text)?.[1] ?? '';
 
-/** What a refusal says, in whichever of the documented bodies. */
+/** The message of a refusal, in any of the documented bodies. */
 export const messageOf = ({ text }: Answer): string => /"message":"((?:[^"\\]|\\.)*)"/.exec(text)?.[1] ?? '';
 
 export const me = (browser: Browser): Promise<Answer> => browser.call('GET', '/auth/me');
@@ -147,7 +147,7 @@ export const me = (browser: Browser): Promise<Answer> => browser.call('GET', '/a
 export const signIn = (browser: Browser, email: string, password = USER_PASSWORD): Promise<Answer> =>
   browser.call('POST', '/auth/sessions', { body: { email, password } });
 
-/** RFC 6238, of this moment; or of so many steps of 30 s later. One step away is still right, and each code counts once. */
+/** RFC 6238, at this moment or some steps of 30 s later. One step away is still valid, and each code works once. */
 export function totp(secret: string, stepsLater = 0): string {
   const bits = Array.from(secret.replaceAll('=', ''), (letter) =>
     'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'.indexOf(letter).toString(2).padStart(5, '0'),
@@ -160,7 +160,7 @@ export function totp(secret: string, stepsLater = 0): string {
   return String((hmac.readUInt32BE(offset) & 0x7fff_ffff) % 1_000_000).padStart(6, '0');
 }
 
-/** Each route about colleagues, once; colleagues.e2e.test.ts tests what they do. Throws where one is refused. */
+/** Calls each route about members once; colleagues.e2e.test.ts tests what they do. Throws if one is refused. */
 export async function askAboutColleagues(stack: Pick<Stack, 'call'>): Promise<void> {
   const owner = await signedUp(stack);
   const { browser } = await colleague(stack, owner, 'SUPPORT');

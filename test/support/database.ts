@@ -18,7 +18,7 @@ export interface TestDatabase {
 }
 
 /**
- * A database of your own with all migrations applied. Drop it in afterAll. With `migrate` another set of migrations
+ * A separate database with all migrations applied. Drop it in afterAll. With `migrate` another set of migrations
  * is applied, in this database only; with null none at all: an empty database.
  */
 export async function createTestDatabase(
@@ -64,7 +64,7 @@ export function openSchema<Tables = unknown>(url: string, schema: string): Kysel
 export interface Template {
   readonly name: string;
   readonly fill: (url: string) => Promise<void>;
-  /** What it is a copy of; an empty database without. */
+  /** The database that it is a copy of; an empty database without. */
   readonly of?: Template;
 }
 

@@ -1,5 +1,5 @@
-// Attempts at a delivery as a worker makes them, without a workflow: two of them side by side, one that stalls at a call to the supplier
-// while the other goes on. Real activities, Postgres, adapter and simulator; only the stall is the test's own.
+// Delivery attempts as a worker makes them, without a workflow: two of them in parallel, one of which stalls at a call to the supplier
+// while the other continues. Real activities, Postgres, adapter and simulator; only the stall is artificial.
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { deliver } from '../../activities/purchases/deliver.ts';
 import type { ActivityDeps } from '../../activities/deps.ts';
@@ -14,7 +14,7 @@ import type { Stack } from './stack.ts';
 
 type Call = 'order' | 'topUp' | 'profile' | 'findOrder' | 'cancel';
 
-/** One worker's hands. It may be told to stall at a call to the supplier, before or after the call is made. */
+/** One worker's activities. It can be made to stall at a call to the supplier, before or after the call. */
 export interface Attempt {
   readonly activities: Pick<
     SupplierActivities,
@@ -22,13 +22,13 @@ export interface Attempt {
   >;
   /** From now on the next such call waits. */
   stall(call: Call, when: 'before' | 'after'): void;
-  /** Resolves once the attempt stands there. */
+  /** Resolves once the attempt has stalled. */
   readonly stalled: () => Promise<undefined>;
   goOn(): void;
   close(): void;
 }
 
-/** `aheadMs`: how far the worker's clock is ahead, so that nothing has to be waited for. */
+/** `aheadMs`: how far the worker's clock is ahead, so that the test need not wait. */
 export function createAttempt(stack: Stack, aheadMs = 0): Attempt {
   const clock = { now: () => new Date(Date.now() + aheadMs) };
   const supplier = createEsimAccessSupplier({
@@ -39,7 +39,7 @@ export function createAttempt(stack: Stack, aheadMs = 0): Attempt {
     pacer: { takeSlot: () => Promise.resolve(true) },
     clock: { now: () => new Date() },
   });
-  // What a step has where a worker runs it.
+  // The context of a step in a worker.
   const environment = new MockActivityEnvironment();
   let place: { readonly call: Call; readonly when: 'before' | 'after' } | undefined;
   let reached = Promise.withResolvers<undefined>();
@@ -59,7 +59,7 @@ export function createAttempt(stack: Stack, aheadMs = 0): Attempt {
       return answer;
     }) as EsimSupplier[Name];
   };
-  // What a delivery uses; nothing else of it is there.
+  // Only the parts that a delivery uses.
   const deps = {
     db: stack.world,
     supplier: {

@@ -1,5 +1,5 @@
-// A gateway in a hurry: signed events at a steady rate, each sent when its time comes whether or not the ones before it are answered, so that
-// a slow answer cannot thin out the burst. Light on purpose: one process, kept connections, nothing parsed. Must not judge what came back.
+// A burst of the gateway's events: signed, at a steady rate, each sent at its time whether or not earlier ones were answered, so that
+// slow answers cannot slow the burst. Lightweight: one process, kept connections, nothing parsed. Must not judge the answers.
 import { Agent, request } from 'node:http';
 import { MAX_CONNECTIONS_PER_ADDRESS } from '../../src/platform/http/limits.ts';
 import { signatureOf } from './payers.ts';
@@ -8,7 +8,7 @@ export interface SentEvent {
   readonly body: string;
   /** 0: no answer at all. */
   readonly status: number;
-  /** From when it should have been sent, not from when it was. */
+  /** From the time it should have been sent, not from when it was. */
   readonly ms: number;
 }
 
@@ -16,19 +16,19 @@ interface Burst {
   readonly url: string;
   readonly perSecond: number;
   readonly count: number;
-  /** The event of this number; no two may be alike. */
+  /** The event with this number; all must differ. */
   readonly bodyOf: (nth: number) => string;
-  /** Called with how many were sent so far. */
+  /** Called with the number sent so far. */
   readonly onSent?: (sent: number) => void;
 }
 
-/** Vendors keep connections and open more where those are busy. Half of what one address may have open: one more would be refused at the door. */
+/** Vendors keep connections and open more when those are busy. Half of what one address may open: one more than the limit would be refused. */
 const MOST_CONNECTIONS = MAX_CONNECTIONS_PER_ADDRESS / 2;
 const TICK_MS = 5;
-/** A vendor waits longer than this; here it is long enough to be a failure in itself. */
+/** A vendor waits longer than this; here it is long enough to count as a failure. */
 const ANSWER_WITHIN_MS = 10_000;
 
-/** Sends all of it and answers what became of each, in the order they were sent. */
+/** Sends all events and answers the result of each, in the order they were sent. */
 export async function sendBurst(burst: Burst): Promise<SentEvent[]> {
   const agent = new Agent({ keepAlive: true, maxSockets: MOST_CONNECTIONS });
   const startsAtMs = performance.now();
@@ -74,7 +74,7 @@ function sendOne(agent: Agent, url: string, body: string, dueAtMs: number): Prom
   });
 }
 
-/** The value that this share of the figures is no higher than. */
+/** The percentile: the value that this share of the figures does not exceed. */
 export function percentile(figures: readonly number[], share: number): number {
   const sorted = Float64Array.from(figures).toSorted();
   return sorted[Math.min(sorted.length - 1, Math.ceil(sorted.length * share) - 1)] ?? 0;

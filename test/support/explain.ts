@@ -1,4 +1,4 @@
-/** Under EXPLAIN ANALYZE: which scans the statements of a piece of the store make, and how many rows they read. */
+/** EXPLAIN ANALYZE for a function of the store: the scans of its statements, and how many rows they read. */
 import { CompiledQuery, Kysely, PostgresDialect } from 'kysely';
 import { openPool } from '../../src/platform/database/database.ts';
 import type { WorldDatabase, WorldDb } from '../../src/platform/database/tables.ts';
@@ -22,7 +22,7 @@ interface Explained {
   readonly scans: readonly ScanNode[];
 }
 
-/** Runs it as the world's role, and then each of its very statements again to be explained. */
+/** Runs it under the world's role, then each of its statements again with EXPLAIN. */
 export async function explain(
   books: Books,
   run: (db: WorldDb) => Promise<unknown>,
@@ -54,10 +54,10 @@ export async function explain(
   return { statements: statements.filter(hasPlan).length, scans };
 }
 
-/** The beginning and the end of a transaction have none. */
+/** The beginning and the end of a transaction have no plan. */
 const hasPlan = ({ sql }: CompiledQuery): boolean => !/^(begin|commit)\b/.test(sql);
 
-/** What these scans read, kept or not. */
+/** The rows that these scans read, kept or not. */
 export function rowsReadBy(scans: readonly ScanNode[]): number {
   return scans.reduce(
     (sum, node) => sum + (node['Actual Rows'] + (node['Rows Removed by Filter'] ?? 0)) * node['Actual Loops'],

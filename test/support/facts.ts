@@ -1,4 +1,4 @@
-// Values of the domain for tests, each whole and plausible; a test names only what it is about.
+// Complete, plausible domain values for tests; a test sets only the fields it is about.
 import { randomBytes } from 'node:crypto';
 import type { CataloguePackage, Region } from '../../src/catalogue/rules.ts';
 import type { ProfileFacts } from '../../src/esims/rules.ts';

@@ -1,15 +1,15 @@
-// Finance's command line in a test: as a shell runs it, or in the test's own process, which is quicker. Must not reach around it.
+// Finance's command line in a test: as a shell runs it, or in the test's own process, which is faster. Must not bypass it.
 import { runCommand, runHere, type CommandResult } from './commands.ts';
 
 type FinanceEnv = Readonly<Record<string, string>>;
 
-/** Of a whole service, what finance needs to know. */
+/** The parts of a service that finance uses. */
 function financeEnv(env: FinanceEnv): FinanceEnv {
   const names = ['DATABASE_URL', 'TEMPORAL_ADDRESS', 'SIMWAY_NAMESPACE_PREFIX', 'SIMWAY_TEST_TIMINGS'];
   return Object.fromEntries(Object.entries(env).filter(([name]) => names.includes(name)));
 }
 
-/** As a shell runs it: a process of its own. */
+/** As a shell runs it: in a separate process. */
 export function shellFinance(
   env: FinanceEnv,
   line: string,
@@ -19,7 +19,7 @@ export function shellFinance(
 }
 
 export interface HereOptions {
-  /** Words that hold spaces. */
+  /** Arguments that contain spaces. */
   readonly more?: readonly string[];
   readonly answer?: string;
 }
@@ -35,7 +35,7 @@ export function hereFinance(
 
 const wordsOf = (line: string): string[] => line.split(' ').filter((word) => word !== '');
 
-/** The one JSON value that a command printed; fails with what it said otherwise. */
+/** The one JSON value that a command printed; fails with its output otherwise. */
 export function jsonOf({ code, stdout, stderr }: CommandResult, wantedCode = 0): unknown {
   if (code !== wantedCode) throw new Error(`ended ${code}: ${stdout}${stderr}`);
   return JSON.parse(stdout);

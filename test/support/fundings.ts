@@ -1,11 +1,11 @@
-// Wallets funded from outside on a stack: asked for through the API, and what became of it in our rows and in the ledger.
+// Wallets funded from outside on a stack: requested through the API, and their state in our rows and in the ledger.
 // Must not write anything except through the API.
 import { sql } from 'kysely';
 import { paidOf, type OutsideMethod, type Paid } from './payments.ts';
 import type { Stack, TestAccount } from './stack.ts';
 import { until, type UntilOptions } from './until.ts';
 
-/** Asks to fund the account's wallet: opened, not paid. */
+/** Requests a funding of the account's wallet: opened, not paid. */
 export async function fundOutside(
   stack: Stack,
   account: TestAccount,
@@ -40,7 +40,7 @@ export function untilFunding(
   );
 }
 
-/** What a purchase or a funding moved on each account of the ledger, minor units; accounts where it cancels out are left out. */
+/** What a purchase or a funding moved on each ledger account, in minor units; accounts with a sum of zero are left out. */
 export async function movedBy(stack: Stack, transactionId: string): Promise<Record<string, number>> {
   const { rows } = await sql<{ account: string; moved: bigint }>`
     select entry.ledger_account_id as account, sum(entry.amount_minor)::int8 as moved
@@ -50,7 +50,7 @@ export async function movedBy(stack: Stack, transactionId: string): Promise<Reco
   return Object.fromEntries(rows.map(({ account, moved }) => [account, Number(moved)]));
 }
 
-/** The wallet's balance, as the API tells it, once it is this many minor units. */
+/** The wallet's balance in the API, once it is this many minor units. */
 export async function untilBalance(stack: Stack, account: TestAccount, minor: number): Promise<void> {
   await until(
     async () => {

@@ -1,6 +1,6 @@
-// Gates in a test's own Postgres: places inside the steps of a purchase where the database holds a session for one account until the
-// test lets it go. Planted by the owner as triggers, so the service under test runs unchanged. Killing a worker that waits at a
-// `:commit` gate leaves a step that is done though its worker never heard so; at an `:inside` gate, one that is rolled back where its
+// Gates in a test's own Postgres: points inside the steps of a purchase where the database holds a session for one account until the
+// test releases it. The owner plants them as triggers, so the service under test runs unchanged. Killing a worker that waits at a
+// `:commit` gate leaves a step that is done without the worker's knowledge; at an `:inside` gate, one that is rolled back if its
 // transaction has more than that statement.
 import pg from 'pg';
 import { until } from './until.ts';
@@ -20,8 +20,8 @@ const GATES = [
   'fund:commit',
   'pay:inside',
   'pay:commit',
-  'told:inside',
-  'told:commit',
+  'instructed:inside',
+  'instructed:commit',
   'booked:inside',
   'booked:commit',
   'answer:commit',
@@ -56,7 +56,7 @@ const PLACES: Readonly<
   fund: { on: 'insert on fundings', when: 'true' },
   // The payment's reference, before the gateway is asked; how to pay, after it has said so; money that it has seen.
   pay: { on: 'insert on payments', when: 'true' },
-  told: { on: 'update on payments', when: 'old.instructions is null and new.instructions is not null' },
+  instructed: { on: 'update on payments', when: 'old.instructions is null and new.instructions is not null' },
   booked: { on: 'update on payments', when: 'new.booked_minor > old.booked_minor' },
   // The API's own write: the answer kept under an Idempotency-Key, just before the caller gets it.
   answer: {
@@ -93,7 +93,7 @@ export async function plantGates(databaseUrl: string): Promise<Gates> {
       await until(
         async () => (await query(WAITING, [keyOf(gate, accountId)])).rowCount ?? 0,
         (waiting) => waiting > 0,
-        { what: `somebody at the gate ${gate}`, everyMs: 20 },
+        { what: `a session at the gate ${gate}`, everyMs: 20 },
       );
     },
     openAll: async () => {

@@ -1,4 +1,4 @@
-// A workflow's history as Temporal keeps it: fetched whole, measured, and every payload in it read as text.
+// A workflow's history as Temporal stores it: fetched completely, measured, and every payload in it read as text.
 // Must not interpret events beyond what tests ask about.
 import { createRequire } from 'node:module';
 import type { temporal } from '@temporalio/proto';
@@ -8,7 +8,7 @@ import type { Stack } from './stack.ts';
 
 type History = temporal.api.history.v1.IHistory;
 
-/** The norm of all Temporal tools: what `temporal workflow show -o json` gives. */
+/** The format of all Temporal tools: the output of `temporal workflow show -o json`. */
 export interface HistoryJson {
   readonly events: readonly HistoryEventJson[];
 }
@@ -24,7 +24,7 @@ interface ProtoJson {
   readonly fromJson: (type: unknown, json: unknown, options: { ignoreUnknownFields: boolean }) => unknown;
 }
 
-// The SDK's own conversion works only where npm has put a single protobufjs above all of its packages; this one is always the right one.
+// The SDK's own conversion works only if npm has put a single protobufjs above all of its packages; this one always works.
 const requireLikeProto = createRequire(createRequire(import.meta.url).resolve('@temporalio/proto'));
 const { fromJson, toJson } = requireLikeProto('protobufjs/ext/protojson') as ProtoJson;
 const root = patchProtobufRoot(proto) as unknown as { lookupType(name: string): unknown };
@@ -52,7 +52,7 @@ export function eventTypes(history: HistoryJson): string[] {
   return history.events.map((event) => event.eventType.replace(/^EVENT_TYPE_/, ''));
 }
 
-/** Every payload of a history as text, wherever in an event it stands. */
+/** Every payload of a history as text, anywhere in an event. */
 export function payloadTexts(value: unknown): string[] {
   if (typeof value !== 'object' || value === null) return [];
   const own =

@@ -1,4 +1,4 @@
-// A hold alone, without the purchase that it is for: placed, and reopened after a wrong repair.
+// A hold without its purchase: placed, and reopened after a wrong repair.
 import type { AccountCurrency } from '../../src/domain/money.ts';
 import { placeHoldQueries } from '../../src/ledger/store/holds.ts';
 import { enqueueLowBalance, type ThresholdCrossing } from '../../src/ledger/store/low-balance.ts';
@@ -26,8 +26,8 @@ export async function placeHold(
 }
 
 /**
- * Undoes the post or void of a hold, as only the database's owner can, with every guard off. A wrong repair and its reversal are the one way
- * to a step of ours that is refused for good, since the code alone never gets there.
+ * Undoes the post or void of a hold, as only the database's owner can, with all guards off. A wrong repair and its reversal are the only way
+ * to a step of ours that is refused for good, since our code never gets there.
  */
 export async function reopenHold(owner: WorldDb, id: string): Promise<void> {
   await owner.transaction().execute(async (trx) => {

@@ -1,10 +1,10 @@
-// What installs an eSIM, as its owner would see it: rows hold it sealed.
+// The install data of an eSIM as its owner sees it: rows contain it encrypted.
 import type { Kysely } from 'kysely';
 import { createInstallData, type InstallData } from '../../src/esims/install-data.ts';
 import type { WorldDatabase } from '../../src/platform/database/tables.ts';
 import { createSecretBox } from '../../src/platform/secret-box.ts';
 
-/** Sealed with a test's own key, at once and never in clear. */
+/** Encrypted with a test's own key, from the start and never in clear. */
 export function installDataWith(key = '0'.repeat(64), previousKeys: readonly string[] = []): InstallData {
   return createInstallData({
     secretBox: createSecretBox({ key, previousKeys }),

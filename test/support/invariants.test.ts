@@ -1,4 +1,4 @@
-// The books' inspector can see: each kind of contradiction, planted with every guard of the database off, is found and named.
+// The audit of the books works: each kind of contradiction, planted with all guards of the database off, is found and named.
 import { sql } from 'kysely';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import { newBuyer, type Buyer } from './buyer.ts';
@@ -53,30 +53,30 @@ it.each([
     says: /^entries in USD sum to 1$/,
   },
   {
-    what: 'a hold still there behind a delivered purchase',
+    what: 'a hold left open by a delivered purchase',
     damage: () => `update holds set status = 'HELD', closed_at = null`,
     repair: () => `update holds set status = 'POSTED', closed_at = now()`,
     says: /is SUCCESS, its hold HELD$/,
   },
   {
-    what: 'a purchase called failed though the supplier holds it',
+    what: 'a failed purchase whose order the supplier has',
     damage: () => `update purchases set status = 'FAILED', reason = 'OUT_OF_STOCK'`,
     repair: () => `update purchases set status = 'SUCCESS', reason = null`,
     says: /is FAILED, but the supplier holds it$/,
   },
   {
-    what: 'an order at the supplier that nobody here knows',
+    what: 'an order at the supplier without a purchase of ours',
     damage: () => `update purchases set transaction_id = 'txn-other' where transaction_id = '${id}'`,
     repair: () => `update purchases set transaction_id = '${id}' where transaction_id = 'txn-other'`,
     says: /^the supplier holds txn-[0-9a-f]+, we do not$/,
   },
   {
-    what: 'a delivered eSIM that is not the one the supplier made',
+    what: 'a delivered eSIM that differs from the supplier’s',
     damage: () => `update esims set iccid = '1' || iccid`,
     repair: () => `update esims set iccid = substr(iccid, 2)`,
     says: /delivered another eSIM than the supplier holds$/,
   },
-])('finds $what', async ({ damage, repair, says }) => {
+])('the audit of the books finds $what', async ({ damage, repair, says }) => {
   await plant(damage(), repair());
   expect(await violations()).toContainEqual(expect.stringMatching(says));
 });

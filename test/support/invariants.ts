@@ -1,5 +1,5 @@
-// What must hold of the books at any moment, whatever was killed before: ledger, wallets, holds, purchases, eSIMs and what the supplier
-// really holds, against each other. Reads only, as the owner; says what is wrong in words.
+// What must always be true of the books, whatever was killed: ledger, wallets, holds, purchases, eSIMs and the supplier's
+// orders agree. Reads only, as the owner; reports violations as text.
 import { sql, type Kysely } from 'kysely';
 import { expect } from 'vitest';
 import type { WorldDatabase } from '../../src/platform/database/tables.ts';
@@ -7,7 +7,7 @@ import { paymentViolations } from './payment-books.ts';
 import type { SupplierOrder } from './stack.ts';
 
 export interface Books {
-  /** Empty when all is well. */
+  /** Empty when there are none. */
   readonly violations: string[];
   readonly counts: {
     readonly purchases: number;
@@ -37,7 +37,7 @@ interface PurchaseFacts {
   readonly esim_status: string | null;
   readonly iccid: string | null;
   readonly top_up_iccid: string | null;
-  /** What it has at the supplier. */
+  /** Its orders at the supplier. */
   readonly supplier_id: string;
 }
 
@@ -172,7 +172,7 @@ function supplierViolations(purchase: PurchaseFacts, entries: readonly SupplierO
   return found;
 }
 
-/** What was ordered before another package took its place is cancelled, or was never allocated: nobody has two eSIMs for one purchase. */
+/** An order that another package replaced is cancelled, or was never allocated: no purchase has two eSIMs. */
 function replacedViolations(
   purchase: PurchaseFacts,
   supplier: ReadonlyMap<string, readonly SupplierOrder[]>,

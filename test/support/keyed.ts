@@ -1,5 +1,5 @@
-// Requests under an Idempotency-Key, one of each kind: how to make it again, and what it must have done once, whoever asked how often and
-// whatever was killed meanwhile. Each has an account of its own, so that what it did cannot be mistaken for another's.
+// Requests with an Idempotency-Key, one of each kind: how to repeat it, and the one effect it must have, however often it was repeated and
+// whatever was killed meanwhile. Each has its own account, so that its effects cannot be confused with another's.
 import { randomUUID } from 'node:crypto';
 import { expect } from 'vitest';
 import { holdOf, newBuyer, untilClosed, type Buyer } from './buyer.ts';
@@ -15,11 +15,11 @@ const SETTLED_WITHIN_MS = 60_000;
 
 export interface Keyed {
   readonly accountId: string;
-  /** What every answer but "still running" has for a status. */
+  /** The status of every answer but "still running". */
   readonly status: number;
-  /** The same request under the same key, as often as called. */
+  /** Sends the same request with the same key, as often as called. */
   readonly ask: () => Promise<Answer>;
-  /** Pays what is to be paid from outside, waits until it has ended, and looks at everything that it did. */
+  /** Pays an outside payment, waits until the purchase has ended, and checks all of its effects. */
   readonly expectOnce: () => Promise<void>;
 }
 
@@ -77,7 +77,7 @@ async function tooPoor(stack: Stack): Promise<Keyed> {
     status: 400,
     ask: () => buyer.buy('SIM-OK', { idempotencyKey }),
     expectOnce: async () => {
-      // A refusal that a caller may have missed is kept as a purchase that failed.
+      // A refusal that a caller may have missed is stored as a failed purchase.
       const rows = await buyer.purchases();
       expect(rows.filter(({ reason }) => reason !== 'INSUFFICIENT_BALANCE')).toEqual([]);
       expect(rows.length).toBeLessThanOrEqual(1);
@@ -129,23 +129,23 @@ function asking(stack: Stack, buyer: Buyer, path: string, body: object): () => P
   return () => stack.call('POST', path, { key: buyer.account.apiKey, body, headers });
 }
 
-/** An answer may come before anything of it is written. */
+/** An answer may come before any row is written. */
 function untilThere<T>(made: () => Promise<T[]>): Promise<T[]> {
   return until(made, (rows) => rows.length > 0, { what: 'its row', withinMs: SETTLED_WITHIN_MS });
 }
 
-/** Once the gateway has said how; a second try at opening the payment has a reference of its own. */
+/** Once the gateway has sent instructions; a second attempt at opening the payment has its own reference. */
 async function payAtGateway(stack: Stack, buyer: Buyer, transactionId: string): Promise<void> {
-  const told = await until(
+  const answered = await until(
     () =>
       stack.call('POST', '/api/esim/confirm-payment', { key: buyer.account.apiKey, body: { transactionId } }),
     ({ status, body }) => status === 200 && (body.status !== 'PENDING' || 'paymentUrl' in body),
-    { what: 'how to pay', withinMs: SETTLED_WITHIN_MS, everyMs: 200 },
+    { what: 'the payment instructions', withinMs: SETTLED_WITHIN_MS, everyMs: 200 },
   );
-  if (told.body.status === 'PENDING') await atGateway(stack, told.body.gatewayReference, 'pay');
+  if (answered.body.status === 'PENDING') await atGateway(stack, answered.body.gatewayReference, 'pay');
 }
 
-/** One purchase beside those named, one hold, one order at the supplier where it ends well. */
+/** One more purchase than those named, one hold, and one order at the supplier if it succeeds. */
 async function expectOnePurchase(
   stack: Stack,
   buyer: Buyer,

@@ -1,7 +1,7 @@
 // Decides whether a recorded history of concurrent operations could have happened one at a time, each at some moment between its call
-// and its return (Herlihy and Wing). A depth-first search in the manner of Wing and Gong with Lowe's cache of places already seen, as
-// in porcupine. Written here rather than taken from porcupine, which is a Go module: so it runs wherever the tests run. Two things keep
-// 64 callers at once within reach: what changes nothing is placed as soon as it fits, and what returned first is tried first.
+// and its return (Herlihy and Wing). A depth-first search in the manner of Wing and Gong with Lowe's cache of states already seen, as
+// in porcupine. Written here rather than taken from porcupine, a Go module, so that it runs wherever the tests run. Two things keep
+// 64 concurrent callers feasible: operations without effect are placed as soon as they fit, and those that returned first are tried first.
 
 export interface Model<State, Input, Output> {
   readonly initial: State;
@@ -18,7 +18,7 @@ export interface Operation<Input, Output> {
   readonly input: Input;
   /** Place in the order of all calls and returns of the history, all different. */
   readonly calledAt: number;
-  /** Absent: nobody knows whether it happened, or what it would have answered. It may take effect at any time after its call. */
+  /** Absent: it is unknown whether it happened, and what it answered. It may take effect at any time after its call. */
   readonly returned?: { readonly at: number; readonly output: Output };
 }
 
@@ -86,7 +86,7 @@ const endOf = <Input, Output>({ returned }: Operation<Input, Output>): number =>
   returned?.at ?? Number.POSITIVE_INFINITY;
 
 /**
- * Places every operation that fits here and by its answer changed nothing: that is never wrong, since nobody notices where it stands.
+ * Places every operation that fits here and, by its answer, changed nothing: its place makes no difference to others, so this is never wrong.
  * Answers the others that could come next.
  */
 function placeWhatChangesNothing<State, Input, Output>(

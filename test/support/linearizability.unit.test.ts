@@ -1,4 +1,4 @@
-/** The checker that promise M2 leans on: legal and illegal histories made by hand, and the same verdict as trying every order. */
+/** The checker that promise M2 relies on: legal and illegal histories made by hand, and the same verdict as trying every order. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { checkLinearizable, createRecorder, type Model, type Operation } from './linearizability.ts';
@@ -6,7 +6,7 @@ import { walletModel, type WalletInput, type WalletOutput } from './wallet-model
 
 type WalletOperation = Operation<WalletInput, WalletOutput>;
 
-/** `[called, returned, input, output]`; a null return is an operation that nobody heard back from. */
+/** `[called, returned, input, output]`; a null return is an operation without an answer. */
 type Row = readonly [number, number | null, WalletInput, WalletOutput?];
 
 const history = (rows: readonly Row[]): WalletOperation[] =>
@@ -163,7 +163,7 @@ describe('checkLinearizable on the wallet', () => {
 
 type CellInput = { readonly write: number } | 'read' | 'add';
 
-/** A cell that can be set, read and added to: small enough that every order can be tried. */
+/** A cell that can be set, read and added to: small enough to try every order. */
 const cellModel: Model<number, CellInput, number> = {
   initial: 0,
   apply: (state, input) => {
@@ -176,7 +176,7 @@ const cellModel: Model<number, CellInput, number> = {
   changesNothing: (input) => input === 'read',
 };
 
-/** The definition itself: some order keeps real time, and every known answer is what the model says. */
+/** The definition itself: some order keeps real time, and every known answer equals the model's. */
 function tryEveryOrder(left: readonly Operation<CellInput, number>[], state = cellModel.initial): boolean {
   if (left.length === 0) return true;
   const firstReturn = Math.min(...left.map(({ returned }) => returned?.at ?? Number.POSITIVE_INFINITY));
@@ -232,14 +232,14 @@ describe('checkLinearizable against every order', () => {
       }),
       { numRuns: 20_000 },
     );
-    // Both answers were really asked for.
+    // Both verdicts occurred.
     expect(verdicts.linearizable).toBeGreaterThan(200);
     expect(verdicts['not linearizable']).toBeGreaterThan(200);
   });
 });
 
 describe('createRecorder', () => {
-  it('numbers calls and returns as they happen, and keeps what threw as unknown', async () => {
+  it('numbers calls and returns as they happen, and keeps operations that threw as unknown', async () => {
     const recorder = createRecorder<string, number>();
     const gate = Promise.withResolvers<number>();
     const slow = recorder.run('slow', () => gate.promise);

@@ -1,9 +1,9 @@
-// Which tables a piece of the store locks rows of, in order of the first time, read from the statements that it sends.
+// The tables in which a function of the store locks rows, in order of the first time, read from its statements.
 import { Kysely, PostgresDialect, type CompiledQuery } from 'kysely';
 import { openPool } from '../../src/platform/database/database.ts';
 import type { WorldDatabase, WorldDb } from '../../src/platform/database/tables.ts';
 
-/** Runs it as the world's role. A table that is changed counts as locked; a row that is only added does not, since nobody else can hold it. */
+/** Runs it under the world's role. A changed table counts as locked; an added row does not, since no other transaction can hold it. */
 export async function locksTakenBy(url: string, act: (db: WorldDb) => Promise<unknown>): Promise<string[]> {
   const statements: CompiledQuery[] = [];
   const pool = openPool({

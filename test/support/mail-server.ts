@@ -1,4 +1,4 @@
-// A mail server in a test: takes mail over SMTP on a real socket, keeps it as it came, and refuses where the test says.
+// A mail server in a test: accepts mail over SMTP on a real socket, keeps it unchanged, and refuses when the test says so.
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { SMTPServer } from 'smtp-server';
@@ -16,11 +16,11 @@ export interface MailServer {
   readonly port: number;
   readonly url: string;
   readonly mails: readonly ReceivedMail[];
-  /** User names and passwords that were sent here. */
+  /** User names and passwords that clients sent. */
   readonly logins: readonly string[];
-  /** From now on: a code such as 550 for every recipient, or undefined: all are taken. */
+  /** From now on: a code such as 550 for every recipient, or undefined to accept all. */
   refuseWith(code: number | undefined): void;
-  /** All that came, once there are so many. */
+  /** All received mails, once there are this many. */
   untilReceived(count: number): Promise<readonly ReceivedMail[]>;
   close(): Promise<void>;
 }
@@ -54,7 +54,7 @@ export async function startMailServer(): Promise<MailServer> {
       );
     },
   });
-  // A client may go away in the middle.
+  // A client may disconnect at any time.
   server.on('error', () => undefined);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.server.address() as AddressInfo;

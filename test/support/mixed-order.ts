@@ -1,9 +1,9 @@
-// The order of test files in a run. Of the files with services, those that mostly wait for timers and servers go evenly among those that
-// mostly compute, so that the cores have work at all times. The plain files come last, together: vitest ends a process when the next file
-// belongs to another project, and the next process has to load the Temporal SDK again.
+// The order of test files in a run. Files with services that mostly wait for timers and servers are spread evenly among those that
+// mostly compute, so that the cores always have work. The plain files come last, together: vitest ends a process when the next file
+// belongs to another project, and the next process must load the Temporal SDK again.
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
-/** Some of these are long: none of them begins when everything else is done. */
+/** Some of these are long: none of them begins at the very end. */
 const WAITING = [/\/system\/|\.e2e\.|\.promise\./, /\.workflow\./];
 
 function levelOf({ moduleId }: TestSpecification): number {

@@ -1,4 +1,4 @@
-// An operator in a test: takes actions as the command line does, and reads the record of them.
+// An operator in a test: takes actions as the command line does, and reads their records.
 import { createOperatorEngine } from '../../src/platform/temporal/purchase-engine.ts';
 import {
   createOperatorActions,
@@ -13,7 +13,7 @@ import { PATIENT } from './workflow-harness.ts';
 import type { OperatorAction } from '../../src/accounts/roles.ts';
 
 export interface Operator extends OperatorActions {
-  /** Takes this action, with the actor and the reason that one needs. */
+  /** Takes this action, with the required actor and reason. */
   act(
     transactionId: string,
     move: OperatorAction,

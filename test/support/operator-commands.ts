@@ -1,5 +1,5 @@
-// An operator in a test: runs commands as a shell does, or without a process, on a database of its own, and reads what they wrote.
-// The company's website that keys are made for is a server of this machine.
+// An operator in a test: runs commands as a shell does, or without a process, on a separate database, and reads what they wrote.
+// The website of the company that gets a key is a server of this machine.
 import { sql, type Kysely, type Selectable } from 'kysely';
 import { expect, inject } from 'vitest';
 import type { ProcessContext } from '../../src/platform/composition/compose.ts';
@@ -18,20 +18,20 @@ export interface Operator {
   readonly accounts: Kysely<AccountsDatabase>;
   readonly world: Kysely<WorldDatabase>;
   readonly website: AnsweringServer;
-  /** A command as a shell runs it: a process of its own. */
+  /** A command as a shell runs it: in a separate process. */
   shell(line: string, more?: readonly string[], env?: Record<string, string>): Promise<CommandResult>;
-  /** The same without a process, which is quicker. */
+  /** The same without a process, which is faster. */
   run(line: string, more?: readonly string[], env?: Record<string, string>): Promise<CommandResult>;
-  /** What a command that worked printed: one line, one object. */
+  /** The output of a successful command: one line, one object. */
   answerOf(running: Promise<CommandResult>): Promise<Record<string, unknown>>;
   /** What a test needs before its own command. */
   makeAccount(currency: 'NGN' | 'USD'): Promise<string>;
   makeKey(account: string): Promise<string>;
-  /** For a key that is fine, of the test world. */
+  /** The flags of a valid key, in the test world. */
   keyFlags(): string;
   keyRow(keyId: unknown): Promise<Selectable<ApiKeysTable>>;
   auditOf(subject: unknown): Promise<{ actor: string; action: string; detail: unknown }[]>;
-  /** How many rows there are of everything that a command may write. */
+  /** The number of rows in every table that a command may write. */
   everything(): Promise<unknown>;
   close(): Promise<void>;
 }

@@ -1,4 +1,4 @@
-// Servers of a test file's own, to be stopped, killed and frozen: what happens to them happens to nobody else.
+// A test file's own servers, to be stopped, killed and frozen without affecting others.
 // Guarantees that close() leaves no process and no file behind.
 import { rm } from 'node:fs/promises';
 import type { PostgresOptions, RunningPostgres } from '../../src/dev/postgres.ts';
@@ -13,7 +13,7 @@ export interface OwnServer<Server> {
   close(): Promise<void>;
 }
 
-/** A Postgres with our schema in it; `durability: 'on'` for what measures the cost of a commit. */
+/** A Postgres with our schema; `durability: 'on'` to measure the cost of a commit. */
 export async function ownPostgres(
   options: Pick<PostgresOptions, 'durability'> = {},
 ): Promise<OwnServer<RunningPostgres>> {

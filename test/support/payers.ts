@@ -1,5 +1,5 @@
 // The gateway's side of a payment in a test: events it sent and sends again, refunds that a test ends, reconciliation with its statement, and
-// the money it kept against what we booked. Changes things only through the gateway's control interface and our API.
+// its money compared with our bookings. Changes things only through the gateway's control interface and our API.
 import { createHmac, randomUUID } from 'node:crypto';
 import { connectClient } from '../../src/platform/temporal/connect.ts';
 import { reconcileEngineOf } from './reconciling.ts';
@@ -9,7 +9,7 @@ import { until } from './until.ts';
 
 /** The key of the gateway in a stack: of its API, and of its events. */
 const SECRET_KEY = 'sk_test_simulator';
-const DOOR = '/webhooks/paystack/test';
+const GATEWAY_ROUTE = '/webhooks/paystack/test';
 
 interface GatewayEvent {
   readonly id: number;
@@ -29,7 +29,7 @@ export interface Kept {
 /** How long a caller on a busy machine repeats a request. */
 const BUY_WITHIN_MS = 90_000;
 
-/** Buys from outside as docs/API.md tells callers to: repeats a refused request under the same Idempotency-Key. */
+/** Buys from outside as docs/API.md asks callers to: repeats a refused request with the same Idempotency-Key. */
 export async function buyOutsideOnce(
   stack: Stack,
   account: TestAccount,
@@ -45,8 +45,8 @@ export async function buyOutsideOnce(
 }
 
 /**
- * With the reference that can be paid: on a busy machine the answer may come before the gateway has said how, and a charge whose answer was
- * lost is opened again under another one.
+ * With the reference that can be paid: on a busy machine the answer may come before the gateway's instructions, and a charge whose answer was
+ * lost is opened again with another one.
  */
 export async function untilOpened(stack: Stack, paid: Paid): Promise<Paid> {
   const payment = await until(
@@ -69,7 +69,7 @@ export async function eventsOf(stack: Stack, reference: string): Promise<Gateway
   return ((await answer.json()) as GatewayEvent[]).toReversed();
 }
 
-/** The gateway sends it once more, or for the first time where it was dropped: the same bytes over its own courier. */
+/** The gateway sends it again, or for the first time if it was dropped: the same bytes by its usual delivery. */
 export async function resend(stack: Stack, { id }: GatewayEvent): Promise<void> {
   await control(stack, `/webhooks/${id}/resend`);
 }
@@ -87,7 +87,7 @@ export function signatureOf(body: string | Uint8Array, key = SECRET_KEY): string
   return createHmac('sha512', key).update(body).digest('hex');
 }
 
-/** Everything that was sent of a charge has been taken; the gateway's next try would be an hour after one that a busy machine turned away. */
+/** Every event of a charge is accepted. After a refusal on a busy machine the gateway's next attempt would be an hour later. */
 export async function untilTaken(stack: Stack, reference: string): Promise<void> {
   await until(
     async () => {
@@ -109,7 +109,7 @@ async function post(
   body: string | Uint8Array,
   headers: Record<string, string>,
 ): Promise<Answer> {
-  const answer = await fetch(stack.apiUrl + DOOR, {
+  const answer = await fetch(stack.apiUrl + GATEWAY_ROUTE, {
     method: 'POST',
     headers: { 'content-type': 'application/json', ...headers },
     body: Buffer.from(body),
@@ -118,7 +118,7 @@ async function post(
   return { status: answer.status, headers: answer.headers, text, body: {} as Answer['body'] };
 }
 
-/** Ends the refund of a charge, once it has been asked for. */
+/** Ends the refund of a charge, once it has been requested. */
 export async function endRefund(
   stack: Stack,
   reference: string,
@@ -127,7 +127,7 @@ export async function endRefund(
   await control(stack, `/refunds/${await untilRefundAsked(stack, reference)}/${how}`);
 }
 
-/** The gateway's number of a refund that is on its way. */
+/** The gateway's id of a refund in progress. */
 export async function untilRefundAsked(stack: Stack, reference: string): Promise<number> {
   const refund = await until(
     async () => {
@@ -159,7 +159,7 @@ export async function reconcileNow(stack: Stack): Promise<void> {
   }
 }
 
-/** Every difference between what the gateway kept and what we booked; charges that never reached the gateway are left out. */
+/** Every difference between the gateway's money and our bookings; charges that never reached the gateway are left out. */
 export async function dropped(stack: Stack): Promise<string[]> {
   const found: string[] = [];
   const payments = await stack.world.selectFrom('payments').selectAll().execute();
@@ -177,7 +177,7 @@ export async function dropped(stack: Stack): Promise<string[]> {
   return found;
 }
 
-/** Without the fee that the buyer bore on top. */
+/** Without the fee that the buyer paid on top. */
 function netOf({ received, requested, feesMinor }: Kept): number {
   const isOnTop = received.amountMinor - feesMinor === requested.amountMinor;
   return isOnTop ? requested.amountMinor : received.amountMinor;

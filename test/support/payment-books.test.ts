@@ -1,4 +1,4 @@
-// The inspector of money from outside can see: each kind of contradiction, planted with every guard of the database off, is found and named.
+// The audit of outside money works: each kind of contradiction, planted with all guards of the database off, is found and named.
 import { sql } from 'kysely';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import { settlePurchase } from '../../src/purchases/store/purchases.ts';
@@ -13,13 +13,13 @@ let other: Payer;
 let funded: Payer;
 beforeAll(async () => {
   delivered = await books.payer();
-  await books.look(delivered, paid(2_160_000n));
+  await books.bookCheck(delivered, paid(2_160_000n));
   await settlePurchase(books.world, delivered.transactionId);
   await bookDispute(books.world, delivered.reference);
   other = await books.payer();
-  await books.look(other, paid(5_000n, 'GHS'));
+  await books.bookCheck(other, paid(5_000n, 'GHS'));
   funded = await books.payer({ purpose: 'funding' });
-  await books.look(funded);
+  await books.bookCheck(funded);
 });
 
 const repairs: string[] = [];
@@ -49,38 +49,38 @@ it.each([
     says: /should have -2660000 on gateway-clearing:NGN, booked are -2160000$/,
   },
   {
-    what: 'a reversal that nobody booked',
+    what: 'a reversal that is not booked',
     damage: () => `update payments set reversed_minor = 100 ${ofDelivered()}`,
     repair: () => `update payments set reversed_minor = 0 ${ofDelivered()}`,
     says: /should have -100 on suspense:NGN, booked are 0$/,
   },
   {
-    what: 'more taken back than came',
+    what: 'more reversed than received',
     damage: () => `update payments set reversed_minor = 9000000 ${ofDelivered()}`,
     repair: () => `update payments set reversed_minor = 0 ${ofDelivered()}`,
     says: /came as 2160000, and 9000000 were taken back$/,
   },
   {
-    what: 'a hold that no payment paid',
+    what: 'a hold without a payment',
     damage: () => `update payments set paid_hold = false ${ofDelivered()}`,
     repair: () => `update payments set paid_hold = true ${ofDelivered()}`,
     says: /has the hold POSTED, paid by 0 payments$/,
   },
   {
-    what: 'money in suspense that nothing sends back',
+    what: 'money in suspense without a refund',
     damage: () => `update refunds set transaction_id = 'gone', reference = 'gone' ${ofOther()}`,
     repair: () =>
       `update refunds set transaction_id = '${other.transactionId}', reference = '${other.reference}' where transaction_id = 'gone'`,
     says: /^of payment .+ 5000 should go back, and only 0 do$/,
   },
   {
-    what: 'more going back than came',
+    what: 'more refunded than received',
     damage: () => `update refunds set amount_minor = 5001 ${ofOther()}`,
     repair: () => `update refunds set amount_minor = 5000 ${ofOther()}`,
     says: /^of payment .+ 5000 should go back, and 5001 do$/,
   },
   {
-    what: 'a refund called done that was not booked',
+    what: 'a done refund that is not booked',
     damage: () => `update refunds set status = 'DONE', closed_at = now() ${ofOther()}`,
     repair: () => `update refunds set status = 'DUE', closed_at = null ${ofOther()}`,
     says: /should have 0 on suspense:GHS, booked are 5000$/,
@@ -92,13 +92,13 @@ it.each([
     says: /should have 1250 on wallet:acc-other, booked are 0$/,
   },
   {
-    what: 'a funding that waits though money came',
+    what: 'a funding that still waits after its money arrived',
     damage: () => `update fundings set status = 'PENDING', closed_at = null ${ofFunded()}`,
     repair: () => `update fundings set status = 'SUCCESS', closed_at = now() ${ofFunded()}`,
     says: /is PENDING, but money came$/,
   },
   {
-    what: 'a payment for nothing',
+    what: 'a payment without a purchase',
     damage: () => `update fundings set transaction_id = 'gone' ${ofFunded()}`,
     repair: () =>
       `update fundings set transaction_id = '${funded.transactionId}' where transaction_id = 'gone'`,
@@ -111,7 +111,7 @@ it.each([
       `update ledger_transactions set operation_key = '${delivered.reference}:disputed' where kind = 'disputed'`,
     says: /^dispute x:disputed is about no payment of ours$/,
   },
-])('finds $what', async ({ damage, repair, says }) => {
+])('the audit of payments finds $what', async ({ damage, repair, says }) => {
   await unguarded(damage());
   repairs.push(repair());
   expect(await paymentViolations(books.owner)).toContainEqual(expect.stringMatching(says));

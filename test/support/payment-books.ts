@@ -1,12 +1,12 @@
-// What must hold of money from outside at any moment: what payments, holds and refunds say is what the ledger has on each account, for each
-// purchase and each funding. Reads only, as the owner; says what is wrong in words.
+// What must always be true of outside money: payments, holds and refunds agree with the ledger on each account, for each
+// purchase and each funding. Reads only, as the owner; reports violations as text.
 import { sql, type Kysely } from 'kysely';
 import type { WorldDatabase } from '../../src/platform/database/tables.ts';
 
 /** One purchase's or funding's own part of an account: `suspense:NGN` → minor units. */
 type Balances = Map<string, bigint>;
 
-/** As text: the owner's connection reads int8 so, the service's as bigint. */
+/** As text: the owner's connection reads int8 as text, the service's as bigint. */
 type Minor = string | bigint;
 
 interface PaymentFacts {
@@ -21,7 +21,7 @@ interface PaymentFacts {
   readonly booked_minor: Minor;
   readonly booked_currency: string | null;
   readonly reversed_minor: Minor;
-  /** Booked by a person's word, which the gateway has not confirmed. */
+  /** Confirmed by evidence, and not yet by the gateway. */
   readonly evidence_minor: Minor;
   readonly paid_hold: boolean;
   readonly hold_status: string | null;
@@ -49,12 +49,12 @@ interface MovedFacts {
   readonly bookings: Minor;
 }
 
-/** Refunds that an operator's move made out of the wallet or of what was earned. */
+/** Refunds by operator actions out of the wallet or of earned money. */
 const BY_MOVES = '(wallet|goodwill)-[0-9a-f]{12}';
 
 /** Every contradiction between the rows of payments from outside and the ledger. */
 export async function paymentViolations(owner: Kysely<WorldDatabase>): Promise<string[]> {
-  // One moment for all of them, since money may be coming in meanwhile.
+  // One snapshot for all of them, since money may arrive meanwhile.
   const { payments, refunds, moved } = await owner
     .transaction()
     .setIsolationLevel('repeatable read')
@@ -97,7 +97,7 @@ async function readRefunds(owner: Kysely<WorldDatabase>): Promise<RefundFacts[]>
   return rows;
 }
 
-/** What each purchase moved on each account; disputes and operators' gifts are looked at by themselves, the supplier's cost elsewhere. */
+/** What each purchase moved on each account; disputes and goodwill are checked separately, the supplier's cost elsewhere. */
 async function readMoved(owner: Kysely<WorldDatabase>): Promise<MovedFacts[]> {
   const { rows } = await sql<MovedFacts>`
     select t.transaction_id, e.ledger_account_id as account, sum(e.amount_minor) as moved, count(*) as bookings
@@ -109,7 +109,7 @@ async function readMoved(owner: Kysely<WorldDatabase>): Promise<MovedFacts[]> {
   return rows;
 }
 
-/** Who was paid is delivered, held or given back; who was not, is not. */
+/** A paid purchase is delivered, held or refunded; an unpaid one is not. */
 function stateViolations(id: string, tries: readonly PaymentFacts[]): string[] {
   const found: string[] = [];
   const [first] = tries;
@@ -131,9 +131,9 @@ function stateViolations(id: string, tries: readonly PaymentFacts[]): string[] {
   return found;
 }
 
-/** What is not ours to keep goes back, or was taken back, and nothing goes back twice. */
+/** Money that is not ours is refunded or was reversed, and nothing is refunded twice. */
 function refundViolations(payment: PaymentFacts, refunds: readonly RefundFacts[]): string[] {
-  // What was taken back first stands as reversed with the payment.
+  // Money reversed first counts as reversed with the payment.
   const own = refunds.filter(
     (refund) => refund.reference === payment.reference && refund.status !== 'TAKEN_BACK',
   );
@@ -147,7 +147,7 @@ function refundViolations(payment: PaymentFacts, refunds: readonly RefundFacts[]
   return found;
 }
 
-/** What of a payment was put into suspense to be sent back: what nobody agreed on, or what could not be delivered. */
+/** The part of a payment in suspense for a refund: in an unexpected currency, or for an undeliverable purchase. */
 function toSuspense(payment: PaymentFacts): bigint {
   if (payment.booked_currency !== null && payment.booked_currency !== payment.charge_currency)
     return BigInt(payment.booked_minor);
@@ -167,7 +167,7 @@ function ledgerViolations(
   const found: string[] = [];
   for (const account of new Set([...wanted.keys(), ...booked.keys()])) {
     const [says, has] = [wanted.get(account) ?? 0n, booked.get(account) ?? 0n];
-    // Money credited at the locked rate is rounded each time that it comes.
+    // Money credited at the locked rate is rounded each time it arrives.
     const isRounded = charge !== price && (account.startsWith('wallet:') || account === `exchange:${price}`);
     const off = says > has ? says - has : has - says;
     if (off > (isRounded ? (bookings.get(account) ?? 0n) : 0n))
@@ -176,7 +176,7 @@ function ledgerViolations(
   return found;
 }
 
-/** What the rows say must be on each account. */
+/** The balance of each account according to the rows. */
 function wantedOf(tries: readonly PaymentFacts[], refunds: readonly RefundFacts[]): Balances {
   const wanted: Balances = new Map();
   const add = (account: string, amountMinor: bigint): void => {
@@ -237,7 +237,7 @@ function sumOf<T>(items: readonly T[], amountOf: (item: T) => Minor): bigint {
   return items.reduce((sum, item) => sum + BigInt(amountOf(item)), 0n);
 }
 
-/** Each refund that a move made has its money in suspense until it is gone, and no move has ended without its effect, or twice. */
+/** Each refund by an action has its money in suspense until it is sent, and no action has ended without its effect, or twice. */
 async function moveViolations(owner: Kysely<WorldDatabase>): Promise<string[]> {
   const { rows } = await sql<{ violation: string }>`
     select 'refund ' || r.refund_key || ' is ' || r.status || ' with ' || coalesce(sum(e.amount_minor), 0) || ' in suspense' as violation
@@ -266,7 +266,7 @@ async function moveViolations(owner: Kysely<WorldDatabase>): Promise<string[]> {
   return rows.map((row) => row.violation);
 }
 
-/** A dispute puts at risk what a payment brought, once at a time, and nothing where nothing came. */
+/** A dispute puts the payment's money at risk, once at a time, and nothing if the payment brought nothing. */
 async function disputeViolations(owner: Kysely<WorldDatabase>): Promise<string[]> {
   const { rows } = await sql<{ violation: string }>`
     select 'dispute ' || t.operation_key || ' is about no payment of ours' as violation
@@ -288,7 +288,7 @@ async function disputeViolations(owner: Kysely<WorldDatabase>): Promise<string[]
   return rows.map((row) => row.violation);
 }
 
-/** Rows of every kind that an event, a confirmation or a look could write: the same before and after means that nothing happened. */
+/** Rows of every kind that an event, a confirmation or a check may write: the same before and after means that nothing happened. */
 export async function countRows(owner: Kysely<WorldDatabase>): Promise<Record<string, string>> {
   const { rows } = await sql<{ name: string; rows: string }>`
     select 'purchases' as name, count(*) || ' ' || coalesce(md5(string_agg(concat_ws(' ', transaction_id, status, reason, closed_at, attention_reason), ',' order by transaction_id)), '') as rows from purchases p
@@ -312,7 +312,7 @@ export async function countRows(owner: Kysely<WorldDatabase>): Promise<Record<st
   return Object.fromEntries(rows.map((row) => [row.name, row.rows]));
 }
 
-/** What a purchase or a funding booked, oldest first, each as `kind: account amount, …`; its own wallet is called wallet. */
+/** The bookings of a purchase or a funding, oldest first, each as `kind: account amount, …`; its own wallet is called wallet. */
 export async function entriesOf(
   owner: Kysely<WorldDatabase>,
   of: { readonly transactionId: string; readonly accountId: string },

@@ -1,4 +1,4 @@
-// The matrix of promise M7: what can happen to a payment, in every order in which the service may learn of it. Each case says what happens
+// The matrix of promise M7: everything that can happen to a payment, in every order in which the service may learn of it. Each case says what happens
 // at the gateway and how it must end: the state, the ledger's entries and the wallet.
 import { expect } from 'vitest';
 import type { AccountCurrency } from '../../src/domain/money.ts';
@@ -23,7 +23,7 @@ import type { OutsideMethod } from '../../src/domain/states.ts';
 
 export interface PaymentCase {
   readonly name: string;
-  /** Any method and currency where it names none. */
+  /** Any method and currency if it names none. */
   readonly buys?: { readonly methods?: readonly OutsideMethod[]; readonly packageCode?: string };
   readonly play: (payer: CasePayer) => Promise<End>;
 }
@@ -36,7 +36,11 @@ const ALL: readonly OutsideMethod[] = [...HOSTED, 'BANK_TRANSFER'];
 const share = (payer: CasePayer, percent: number): number => Math.trunc((payer.chargeMinor * percent) / 100);
 const pay = (payer: CasePayer, body?: object) => atGateway(payer.stack, payer.bought.reference, 'pay', body);
 const reverse = (payer: CasePayer) => atGateway(payer.stack, payer.bought.reference, 'reverse');
-const DELIVERED = { state: 'SUCCESS', ledger: ['payment-received', 'post'], tells: 'delivered' } as const;
+const DELIVERED = {
+  state: 'SUCCESS',
+  ledger: ['payment-received', 'post'],
+  timelineHas: 'delivered',
+} as const;
 
 export const CASES: readonly PaymentCase[] = [
   {
@@ -49,7 +53,7 @@ export const CASES: readonly PaymentCase[] = [
         state: 'FAILED, PAYMENT_UNDERPAID',
         ledger: ['payment-received-short'],
         creditedMinor: amountMinor,
-        tells: 'payment-received-short',
+        timelineHas: 'payment-received-short',
       };
     },
   },
@@ -63,7 +67,7 @@ export const CASES: readonly PaymentCase[] = [
         ...DELIVERED,
         ledger: ['payment-received-over', 'post'],
         creditedMinor: moreMinor,
-        tells: 'payment-received-over',
+        timelineHas: 'payment-received-over',
       };
     },
   },
@@ -77,7 +81,7 @@ export const CASES: readonly PaymentCase[] = [
       return {
         state: 'FAILED, PAYMENT_WRONG_CURRENCY',
         ledger: ['payment-received-in-other-currency', 'refund'],
-        tells: 'refunded',
+        timelineHas: 'refunded',
         refund: 'DONE',
       };
     },
@@ -133,7 +137,7 @@ export const CASES: readonly PaymentCase[] = [
         ...DELIVERED,
         ledger: ['payment-received', 'post', 'payment-received-again'],
         creditedMinor: payer.chargeMinor,
-        tells: 'payment-received-again',
+        timelineHas: 'payment-received-again',
       };
     },
   },
@@ -146,7 +150,7 @@ export const CASES: readonly PaymentCase[] = [
         ...DELIVERED,
         ledger: ['payment-received-over', 'post'],
         creditedMinor: payer.chargeMinor,
-        tells: 'payment-received-over',
+        timelineHas: 'payment-received-over',
       };
     },
   },
@@ -162,10 +166,10 @@ export const CASES: readonly PaymentCase[] = [
       await learn(payer);
       return {
         state: 'FAILED, PAYMENT_EXPIRED',
-        // It was never ours: the gateway has it on no statement either.
+        // It was never ours: the gateway has it in no statement either.
         ledger: [],
-        // Only the event says so: a look at the charge does not.
-        tells: payer.order === 'event first' ? 'transfer-returned-by-the-bank' : 'failed',
+        // Only the event says so: a check of the charge does not.
+        timelineHas: payer.order === 'event first' ? 'transfer-returned-by-the-bank' : 'failed',
       };
     },
   },
@@ -178,7 +182,7 @@ export const CASES: readonly PaymentCase[] = [
       return {
         state: 'FAILED, PAYMENT_REVERSED',
         ledger: ['payment-reversed'],
-        tells: 'payment-reversed',
+        timelineHas: 'payment-reversed',
         attention: 'none',
       };
     },
@@ -189,14 +193,14 @@ export const CASES: readonly PaymentCase[] = [
       await untilState(payer, 'FAILED, PAYMENT_EXPIRED');
       await pay(payer);
       await reverse(payer);
-      // Where neither an event nor a caller tells of it, nobody sees it: it came and went, and no list of what is paid has it.
+      // Without an event or a confirmation it is never seen: the money came and went, and no list of paid charges has it.
       if (payer.order === 'poll only')
-        return { state: 'FAILED, PAYMENT_EXPIRED', ledger: [], tells: 'failed', attention: 'none' };
+        return { state: 'FAILED, PAYMENT_EXPIRED', ledger: [], timelineHas: 'failed', attention: 'none' };
       await learn(payer);
       return {
         state: 'FAILED, PAYMENT_EXPIRED',
         ledger: ['payment-reversed'],
-        tells: 'payment-reversed',
+        timelineHas: 'payment-reversed',
         attention: 'none',
       };
     },
@@ -212,7 +216,7 @@ export const CASES: readonly PaymentCase[] = [
       return {
         ...DELIVERED,
         ledger: ['payment-received', 'post', 'payment-reversed'],
-        tells: 'payment-reversed',
+        timelineHas: 'payment-reversed',
         attention: 'PAYMENT_REVERSED',
       };
     },
@@ -224,12 +228,12 @@ export const CASES: readonly PaymentCase[] = [
       await learn(payer);
       await untilState(payer, 'SUCCESS');
       await atGateway(payer.stack, payer.bought.reference, 'dispute');
-      // Nothing but its event tells of a dispute.
+      // Only its event reports a dispute.
       await sendEvents(payer);
       return {
         ...DELIVERED,
         ledger: ['payment-received', 'post', 'disputed'],
-        tells: 'payment-disputed',
+        timelineHas: 'payment-disputed',
         attention: 'PAYMENT_DISPUTED',
       };
     },
@@ -245,7 +249,7 @@ export const CASES: readonly PaymentCase[] = [
         state: 'FAILED, OUT_OF_STOCK',
         ledger: ['payment-received', 'void', 'refund-credited'],
         creditedMinor: payer.chargeMinor,
-        tells: 'refund-credited-to-wallet',
+        timelineHas: 'refund-credited-to-wallet',
         refund: 'CREDITED',
       };
     },
@@ -264,7 +268,7 @@ export const CASES: readonly PaymentCase[] = [
       return {
         state: 'FAILED, OUT_OF_STOCK',
         ledger: ['payment-received', 'void', 'payment-reversed'],
-        tells: 'payment-reversed',
+        timelineHas: 'payment-reversed',
         refund: 'TAKEN_BACK',
         attention: 'none',
       };
@@ -280,7 +284,7 @@ export const CASES: readonly PaymentCase[] = [
       return {
         state: 'FAILED, OUT_OF_STOCK',
         ledger: ['payment-received', 'void'],
-        tells: 'refund-blocked',
+        timelineHas: 'refund-blocked',
         refund: 'NEEDS_ATTENTION',
         attention: 'REFUND_NEEDS_ATTENTION',
       };
@@ -296,7 +300,7 @@ export const CASES: readonly PaymentCase[] = [
       return {
         state: 'FAILED, OUT_OF_STOCK',
         ledger: ['payment-received', 'void', 'refund'],
-        tells: 'refunded',
+        timelineHas: 'refunded',
         refund: 'DONE',
       };
     },
@@ -308,14 +312,14 @@ function late({ chargeMinor }: CasePayer, reason: string): End {
     state: `FAILED, ${reason}`,
     ledger: ['payment-received-late'],
     creditedMinor: chargeMinor,
-    tells: 'payment-received-late',
+    timelineHas: 'payment-received-late',
   };
 }
 
-/** Buyers who open a payment at one time: all of them at once would be a crowd of another promise. */
+/** Buyers who open a payment at one time: more would test the load and not the cases. */
 const opening = createSemaphore(6);
 
-/** Plays one case to its end, on an account of its own. */
+/** Runs one case to its end, on its own account. */
 export async function playCase(stack: Stack, odd: PaymentCase, order: Order, random: Random): Promise<void> {
   const currency: AccountCurrency = random.pick(['USD', 'NGN'] as const);
   const method = random.pick(odd.buys?.methods ?? ALL);

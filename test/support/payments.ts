@@ -1,4 +1,4 @@
-// Paying from outside on a stack: the payer's side at the gateway's control interface, and what became of a payment in our rows.
+// Paying from outside on a stack: the payer's side at the gateway's control interface, and the state of a payment in our rows.
 import type { Answer, Stack, TestAccount } from './stack.ts';
 import { until } from './until.ts';
 
@@ -41,7 +41,7 @@ export async function buyOutside(
   return paidOf(answer);
 }
 
-/** What an answer to buying or funding says about the payment. */
+/** The payment's fields in an answer to buying or funding. */
 export function paidOf(answer: Answer): Paid {
   const body = answer.body as unknown as Record<string, string>;
   return {

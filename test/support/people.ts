@@ -1,5 +1,5 @@
-// People who operate the service in a test: each has a role, a password of their own and a token, and asks as a program would. Passwords are
-// hashed with little work here: how much is kept beside the hash, and is no matter of these tests.
+// Operators of the service in a test: each has a role, a password and a token, and calls as a program would. Passwords are
+// hashed with little work here: the cost is stored with the hash, and does not matter in these tests.
 import { confirmAccess, createPerson } from '../../src/accounts/people.ts';
 import { createPasswords } from '../../src/accounts/passwords.ts';
 import type { Role } from '../../src/accounts/roles.ts';
@@ -18,12 +18,12 @@ export interface Person {
 export const PASSWORD = 'correct horse battery staple';
 
 const passwords = createPasswords({ cost: { logN: 5, r: 8, p: 1 } });
-/** They came long ago: who came today cannot approve each other's actions. */
+/** They were made long ago: people made today cannot approve each other's actions. */
 const clock = { now: () => new Date(Date.now() - 48 * 3_600_000) };
 let made = 0;
 
 /**
- * Signs in. Only so many may from one address in a minute, so each try comes from one of its own, where the stack trusts 127.0.0.1 as a
+ * Signs in. One address may sign in only a few times a minute, so each attempt has its own address, on a stack that trusts 127.0.0.1 as a
  * proxy (`SIGN_IN_ENV`).
  */
 export function signIn(
@@ -61,7 +61,7 @@ export async function signedIn(stack: Pick<Stack, 'accounts' | 'call'>, role: Ro
   };
 }
 
-/** What an answer of /ops holds. */
+/** The data of an answer of /ops. */
 export function dataOf(answer: Answer): Record<string, unknown> {
   return answer.body.data;
 }

@@ -1,5 +1,5 @@
-// Twenty errors between our books and a gateway's statement, of nine kinds, and payments that differ only because they have moved just now.
-// Each changes one side of one payment, says what must be found, and how the gateway puts it right. Must touch no payment twice.
+// Twenty errors of nine kinds between our books and a gateway's statement, and payments that differ only because they have just changed.
+// Each changes one side of one payment, with the expected finding, and how the gateway corrects it. Must not touch a payment twice.
 import type { DifferenceKind } from '../../src/reconciliation/payment-rules.ts';
 import type { Planted, PlantedPayment } from './planted-payments.ts';
 import type { Random } from './size.ts';
@@ -8,7 +8,7 @@ import type { HeldRefund, HeldTransaction } from './statement-server.ts';
 export interface PlantedError {
   readonly kind: DifferenceKind;
   readonly subject: string;
-  /** Changes the gateway's side so that it says what our books say. */
+  /** Changes the gateway's side so that it equals our books. */
   readonly repair: () => void;
 }
 
@@ -16,13 +16,13 @@ interface Pair {
   readonly planted: Planted;
   readonly ours: PlantedPayment;
   readonly theirs: HeldTransaction;
-  /** Where the payment was refunded: as our books, and as the gateway has it. */
+  /** The refund of the payment, in our books and at the gateway. */
   readonly refund: { readonly key: string; readonly held: HeldRefund } | null;
 }
 
 type Plant = (pair: Pair) => PlantedError;
 
-/** Ids of what only the gateway has. */
+/** Ids that only the gateway has. */
 const OTHER_ID = 9_000_000_000;
 
 function remove<T>(from: T[], one: T): () => void {
@@ -141,7 +141,7 @@ const ON_REFUNDED: readonly Plant[] = [refundUnbooked, refundUnknownThere, refun
 /** How many errors are planted. */
 export const ERRORS = ON_PLAIN.length + ON_REFUNDED.length;
 
-/** Plants every error once, each on a payment of its own that had settled by then, and answers what must be found. */
+/** Plants every error once, each on its own payment that had settled by then, and answers the expected findings. */
 export function plantErrors(planted: Planted, random: Random, settledBeforeMs: number): PlantedError[] {
   const settled = pairsOf(planted).filter(
     ({ ours, refund }) => Math.max(ours.movedAtMs, refund?.held.doneAtMs ?? 0) < settledBeforeMs,
@@ -162,7 +162,7 @@ export function plantErrors(planted: Planted, random: Random, settledBeforeMs: n
   ];
 }
 
-/** Makes payments differ that have moved after this moment: told by one side, and on their way to the other. Answers how many. */
+/** Makes payments differ that changed after this moment: one side has the change, the other does not yet. Answers how many. */
 export function plantMoving(planted: Planted, movedAfterMs: number): number {
   const young = pairsOf(planted).filter(
     ({ ours, refund }) => ours.movedAtMs >= movedAfterMs && refund === null,

@@ -1,11 +1,11 @@
-// Payments by the thousand as they stand once everything has happened to them, on both sides: in our rows and ledger, and at a gateway. Errors
-// are planted by changing one side alone. Writes as the owner, in bulk; the ledger's own checks hold for it as for everybody.
+// Thousands of payments in their final state, on both sides: in our rows and ledger, and at a gateway. Errors
+// are planted by changing only one side. Writes as the owner, in bulk; the ledger's own checks apply.
 import { sql, type Kysely } from 'kysely';
 import type { WorldDatabase } from '../../src/platform/database/tables.ts';
 import type { Random } from './size.ts';
 import type { HeldRefund, HeldStatement, HeldTransaction } from './statement-server.ts';
 
-/** What our books have of one payment. */
+/** Our books' values of one payment. */
 export interface PlantedPayment {
   readonly reference: string;
   readonly createdAtMs: number;
@@ -46,7 +46,7 @@ export const PLANTED_FEES = {
 };
 
 /**
- * So many payments, all settled and all alike on both sides, opened within [from, to): most are plain, some were refunded, reversed, paid with
+ * Payments that are settled and equal on both sides, opened within [from, to): most are plain, some were refunded, reversed, paid with
  * the fee on top, paid twice, or left.
  */
 export function planPayments(
@@ -222,7 +222,7 @@ async function plantLedger(owner: Kysely<WorldDatabase>, payments: readonly Plan
   );
 }
 
-/** As the service books them, but that everything lies in suspense: what the gateway's account says is what counts here. */
+/** As the service books them, except that everything is in suspense: only the gateway's account matters here. */
 function bookingsOf(one: PlantedPayment): object[] {
   const { reference, currency, receivedMinor, takenBackMinor, refund: sent, movedAtMs } = one;
   const booking = (key: string, kind: string, amount: number, atMs: number) => ({

@@ -1,4 +1,4 @@
-// Processes of the service beside each other on a stack's database, Temporal and Redis, each with its own ports and memory: for what must hold
+// Several processes of the service on a stack's database, Temporal and Redis, each with its own ports and memory, to test what holds
 // across processes. Guarantees that stop() leaves none running.
 import { join } from 'node:path';
 import { inject } from 'vitest';
@@ -13,14 +13,14 @@ const CHECKOUT = join(import.meta.dirname, '..', '..');
 export interface ProcessOptions {
   readonly name: 'api' | 'worker';
   readonly env: Env;
-  /** Nowhere without. */
+  /** The folder of the logs; none are written without. */
   readonly logFile?: string;
   readonly deadlineMs?: number;
-  /** Called before the process is ready, so that a start that fails can end it too. */
+  /** Called before the process is ready, so that a failed start can end it too. */
   onStarted(child: Child): void;
 }
 
-/** What every process of ours needs. Compiled code is kept for the run: reading our sources anew costs a process half a second. */
+/** What every process of ours needs. Compiled code is kept for the run: compiling our sources again costs a process half a second. */
 export const processEnv = (): Env => ({ PATH: '/usr/bin:/bin', NODE_COMPILE_CACHE: inject('compileCache') });
 
 /** Resolves with the process's ready line. */

@@ -1,6 +1,6 @@
 /**
- * The receivers of docs/examples, each started as its first lines say and tried with what comes from us and what does not. No receiver is
- * left running, and what was built is removed.
+ * The receivers of docs/examples, each started as its first lines say and given genuine and forged messages. No receiver keeps
+ * running, and built files are removed.
  */
 import { execFile, spawn, type ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -103,9 +103,9 @@ export async function judgeReceiver(language: Language): Promise<string[]> {
       const isRight = expected === 'taken' ? status >= 200 && status < 300 : status === 401;
       if (!isRight) problems.push(`${what}: ${status}`);
     }
-    // The first message came twice and is told once.
-    const told = await until(receiver.printed, (text) => text.includes(WEBHOOK_EVENTS.at(-1)!));
-    const count = told.split(' is SUCCESS').length - 1;
+    // The first message came twice and is printed once.
+    const output = await until(receiver.printed, (text) => text.includes(WEBHOOK_EVENTS.at(-1)!));
+    const count = output.split(' is SUCCESS').length - 1;
     if (count !== 1) problems.push(`taken ${count} times`);
     return problems;
   } finally {
@@ -164,7 +164,7 @@ function deliveries(secret: string): Delivery[] {
     }),
     refused('an empty signature', { ...genuine, 'webhook-signature': '' }),
     refused('no headers of ours', { 'content-type': 'application/json' }),
-    refused('a timestamp that is none', { ...genuine, 'webhook-timestamp': '9'.repeat(400) }),
+    refused('an invalid timestamp', { ...genuine, 'webhook-timestamp': '9'.repeat(400) }),
     taken('a secret being replaced', failed, signed('msg-rotated', failed, [newSecret(), secret])),
     ...WEBHOOK_EVENTS.slice(1).map((event, index) => {
       const other = sampleBody(event, now);

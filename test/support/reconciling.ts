@@ -21,7 +21,7 @@ export interface Reconciling {
   readonly books: Books;
   readonly gateway: StatementServer;
   readonly reconciliation: Reconciliation;
-  /** What time it is from now on. */
+  /** The time from now on. */
   setNow(ms: number): void;
   /** A regular run, to its end. */
   run(options?: Partial<Parameters<Reconciliation['run']>[0]>): Promise<ReconcileSummary>;
@@ -30,7 +30,7 @@ export interface Reconciling {
   close(): Promise<void>;
 }
 
-/** The supplier's answers where nothing was ever ordered. */
+/** The supplier's answers without any order. */
 const nothingOrdered: Answering = (response, call) => {
   const obj = call.path.endsWith('/balance/query')
     ? { balance: 0 }
@@ -86,6 +86,6 @@ export async function startReconciling(
   };
 }
 
-/** Asks the workers of a stack, as operators do. */
+/** Runs in the workers of a stack, as operators start it. */
 export const reconcileEngineOf = (stack: Stack, temporal: TemporalClient): ReconcileEngine =>
   createReconcileEngine(temporal, (asked) => keepRequest(stack.world, asked));

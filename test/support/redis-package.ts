@@ -1,4 +1,4 @@
-// A redis-server for machines that have none: fetched and built by the npm package redis-memory-server.
+// A redis-server for machines without one: fetched and built by the npm package redis-memory-server.
 // Must fail clearly: a test run without Redis is a failed one.
 import { mkdir } from 'node:fs/promises';
 import { createRequire } from 'node:module';
@@ -19,7 +19,7 @@ interface BuilderModule {
  */
 export async function redisProgramOfPackage(options: { cacheDir: string; log: ServiceLog }): Promise<string> {
   const downloadDir = join(options.cacheDir, 'redis');
-  // Where the package puts it: nothing is to be fetched the second time.
+  // The package's own path: nothing is fetched the second time.
   const built = join(downloadDir, REDIS_VERSION, 'redis-server');
   if (await isExecutableFile(built)) return built;
   const builder = loadBuilder();
@@ -38,7 +38,7 @@ export async function redisProgramOfPackage(options: { cacheDir: string; log: Se
   }
 }
 
-/** The package's public class only runs servers of its own; its builder alone gives the program. */
+/** The package's public class only runs its own servers; its builder only makes the program. */
 function loadBuilder(): BuilderModule {
   try {
     return createRequire(import.meta.url)('redis-memory-server/lib/util/RedisBinary.js') as BuilderModule;

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { settled } from './axe.ts';
 
-/** A name that ends in `-whole` keeps the page down to its end, others what a screen shows. */
+/** A name that ends in `-whole` keeps the page down to its end, others one screen. */
 export async function keepScreenshot(page: Page, name: string): Promise<void> {
   const folder = process.env['SIMWAY_SCREENSHOTS'];
   if (folder === undefined) return;

@@ -1,4 +1,3 @@
-// What counts as giving a secret away, and what is chance.
 import { expect, it } from 'vitest';
 import { givesAway } from './secrets.ts';
 

@@ -1,7 +1,7 @@
-// Whether a text gives a secret away.
+// Whether a text contains a secret.
 
 /**
- * Anywhere, as it stands. Four digits stand by chance in ids, times and numbers, so a PIN's count only where they are no part of any: a PIN is
+ * A secret anywhere in the text. Four digits occur by chance in ids, times and numbers, so a PIN counts only outside of these: a PIN is
  * never written as a number.
  */
 export function givesAway(text: string, secret: string): boolean {

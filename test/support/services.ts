@@ -1,6 +1,6 @@
-// Real Postgres, Temporal and Redis for tests: those named by the environment, else throw-away ones of our own in a
-// temporary folder. Guarantees that neither closing nor any other end of the run leaves a process or a file behind; a
-// service that cannot be had is an error, never a skip. The only place where tests read the environment.
+// Real Postgres, Temporal and Redis for tests: those named by the environment, otherwise temporary ones of our own in a
+// temporary folder. Guarantees that no end of the run leaves a process or a file behind; a
+// service that cannot be started is an error, never a skip. The only place where tests read the environment.
 import { randomBytes } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { homedir } from 'node:os';
@@ -24,7 +24,7 @@ interface TestServices {
   /** host:port */
   readonly temporalAddress: string;
   readonly redisUrl: string;
-  /** Names what this run makes on servers that are not its own. */
+  /** Prefix of what this run makes on servers that are not its own. */
   readonly runId: string;
   /** File with the workflows, bundled once for all workers. */
   readonly workflowBundle: string;
@@ -33,19 +33,19 @@ interface TestServices {
   close(): Promise<void>;
 }
 
-/** Says only what is wrong: a test run's output belongs to the tests. */
+/** Prints only errors: a test run's output belongs to the tests. */
 export const quietLog: ServiceLog = {
   info: () => undefined,
   warn: (message) => console.warn(message),
 };
 
-/** Says what takes long as well, such as the first build of Temporal. */
+/** Also prints what takes long, such as the first build of Temporal. */
 const patientLog: ServiceLog = {
   info: (message) => console.log(message),
   warn: (message) => console.warn(message),
 };
 
-/** What a service needs to know of this machine. */
+/** The facts of this machine that a service needs. */
 export function machine(): { pathEnv: string; cacheDir: string } {
   const { PATH = '', XDG_CACHE_HOME } = process.env;
   const cacheHome =
@@ -53,7 +53,7 @@ export function machine(): { pathEnv: string; cacheDir: string } {
   return { pathEnv: PATH, cacheDir: join(cacheHome, 'simway') };
 }
 
-/** A throw-away Postgres below `folder`, which must come from makeTestFolder. */
+/** A temporary Postgres below `folder`, which must come from makeTestFolder. */
 export function startTestPostgres(
   folder: string,
   options: Partial<PostgresOptions> = {},
@@ -67,7 +67,7 @@ export function startTestPostgres(
   });
 }
 
-/** An eighth of what servers do otherwise, so that a test meets it in seconds; no purchase without a thousand questions does. */
+/** An eighth of the servers' default, so that a test reaches it in seconds; no purchase reaches it without a thousand calls. */
 export const FRESH_HISTORY_AFTER_EVENTS = 512;
 
 /** A Temporal server in memory, or with its data below `folder` when `persistent`. */
@@ -101,7 +101,7 @@ export async function startTestRedis(folder: string, log: ServiceLog = quietLog)
   return started;
 }
 
-/** Bring up whatever the environment (DATABASE_URL, TEMPORAL_ADDRESS, REDIS_URL) does not name. */
+/** Starts whatever the environment (DATABASE_URL, TEMPORAL_ADDRESS, REDIS_URL) does not name. */
 export async function startTestServices(): Promise<TestServices> {
   const { DATABASE_URL, TEMPORAL_ADDRESS, REDIS_URL } = process.env;
   const folder = await makeTestFolder();
@@ -146,7 +146,7 @@ export async function startTestServices(): Promise<TestServices> {
   }
 }
 
-/** How long a connection may take on a machine that is busy with tests is not under test. */
+/** The time that a connection takes on a busy machine is not under test. */
 function patient(databaseUrl: string): string {
   const url = new URL(databaseUrl);
   url.searchParams.set('connect_timeout', '30');
@@ -158,7 +158,7 @@ function valueOf<T>(result: PromiseSettledResult<T>): T {
   return result.value;
 }
 
-/** On a server that is not ours the databases of this run are all there is to remove. */
+/** On a server that is not ours only the databases of this run must be removed. */
 async function dropRunDatabases(databaseUrl: string | undefined, runId: string): Promise<void> {
   if (databaseUrl === undefined) return;
   const client = new pg.Client({ connectionString: databaseUrl });

@@ -1,5 +1,5 @@
-// One of several processes that share a rate limiter and a pacer through Redis: connects, says so, waits for the word, works,
-// reports. Driven by its parent over IPC; ends with it.
+// One of several processes that share a rate limiter and a pacer through Redis: connects, reports that, waits for the start, works,
+// reports. Controlled by its parent over IPC; ends with it.
 import { parseArgs } from 'node:util';
 import { createRedis } from '../../src/platform/redis/connection.ts';
 import { createRedisPacer, createInProcessPacer } from '../../src/platform/redis/pacer.ts';
@@ -8,7 +8,7 @@ import { createRedisRateLimiter } from '../../src/platform/redis/rate-limiter.ts
 export interface CounterReport {
   readonly allowed: number;
   readonly refused: number;
-  /** When slots were had, milliseconds since the epoch. */
+  /** When slots were given, milliseconds since the epoch. */
   readonly slotTimesMs: readonly number[];
 }
 

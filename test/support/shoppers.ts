@@ -1,5 +1,5 @@
 // Buyers that never stop while a test takes something down: each buys again and again, and retries a request with the same
-// Idempotency-Key until it is answered, as docs/API.md tells callers to. Guarantee: nothing an answer says is lost, it is all in the report.
+// Idempotency-Key until it is answered, as docs/API.md asks callers to. Guarantee: the report contains everything that answers said.
 import { expect } from 'vitest';
 import { findPurchaseRow, newBuyer, type Buyer } from './buyer.ts';
 import { expectSoundBooks } from './invariants.ts';
@@ -21,7 +21,7 @@ interface Shopping {
   more(count: number): Promise<void>;
   /** Resolves once this many more requests have been refused, so that the outage has been noticed. */
   turnedAway(count: number): Promise<void>;
-  /** Waits for the purchases under way. */
+  /** Waits for the purchases in progress. */
   stop(): Promise<ShoppingReport>;
 }
 
@@ -95,7 +95,7 @@ export async function startOutage(
 export const newBuyers = (stack: Stack): Promise<Buyer[]> =>
   Promise.all(Array.from({ length: 4 }, () => newBuyer(stack)));
 
-/** Restarts the server, then kills it, while buyers go on buying: every purchase they are told of is made once. */
+/** Restarts the server, then kills it, while buyers keep buying: every purchase in their answers is made once. */
 export async function expectRestartsLoseNothing(
   { stack, buyers }: { readonly stack: Stack; readonly buyers: readonly Buyer[] },
   server: Readonly<Record<'start' | 'stop' | 'kill', () => Promise<unknown>>>,
@@ -113,7 +113,7 @@ export async function expectRestartsLoseNothing(
   await expectNothingLost(stack, report);
 }
 
-/** The log line of the answer's request names the cause, which the caller is not told. */
+/** The log line of the answer's request names the cause, which the caller does not see. */
 export async function expectCauseInLog(stack: Stack, answer: Answer, cause: RegExp): Promise<void> {
   const requestId = String(answer.headers.get('X-Request-Id'));
   // Lines are written in batches.
@@ -140,7 +140,7 @@ function nameOf(answer: Answer | undefined): string {
 }
 
 /**
- * What must be true after any outage: every purchase a caller was told of is delivered, none was made beside them, and the books agree.
+ * What must be true after any outage: every purchase in an answer is delivered, there are no others, and the books agree.
  * Nothing but "come back later" was ever answered in between.
  */
 export async function expectNothingLost(stack: Stack, report: ShoppingReport): Promise<void> {

@@ -1,5 +1,5 @@
-// How big a proof runs: the size of continuous integration, or the one that promises are stated at (`npm run prove`, which provides
-// `proveSize` in vitest.prove.config.ts). Also hands out seeds: SIMWAY_TEST_SEED repeats a run; and paces: SIMWAY_TEST_PER_SECOND lowers one.
+// The size of a proof: the size of continuous integration, or the one that promises are stated at (`npm run prove`, which provides
+// `proveSize` in vitest.prove.config.ts). Also chooses seeds: SIMWAY_TEST_SEED repeats a run; and rates: SIMWAY_TEST_PER_SECOND lowers one.
 import { randomInt } from 'node:crypto';
 import { inject } from 'vitest';
 
@@ -10,12 +10,12 @@ declare module 'vitest' {
   }
 }
 
-/** The member that fits this run. */
+/** The value for this run. */
 export function size<T>(sizes: { readonly ci: T; readonly prove: T }): T {
   return inject('proveSize') === 'prove' ? sizes.prove : sizes.ci;
 }
 
-/** How many a second: as `size`, or at full size what SIMWAY_TEST_PER_SECOND names, for a machine that cannot carry what is promised. */
+/** A rate per second: as `size`, or at full size the value of SIMWAY_TEST_PER_SECOND, for a machine that is too slow for the promise. */
 export function perSecond(sizes: { readonly ci: number; readonly prove: number }): number {
   return size({ ...sizes, prove: numberIn('SIMWAY_TEST_PER_SECOND') ?? sizes.prove });
 }
@@ -30,7 +30,7 @@ function numberIn(variable: string): number | undefined {
   return given === '' ? undefined : Number(given);
 }
 
-/** Runs a proof with a seed; whatever fails says which, so that it can be repeated. */
+/** Runs a proof with a seed; a failure names the seed, so that it can be repeated. */
 export async function withSeed<T>(proof: (seed: number) => Promise<T> | T): Promise<T> {
   const seed = seedOfRun();
   try {
@@ -42,7 +42,7 @@ export async function withSeed<T>(proof: (seed: number) => Promise<T> | T): Prom
 }
 
 export interface Random {
-  /** A whole number from 0 up to and without `below`. */
+  /** A whole number from 0 up to, and not including, `below`. */
   below(below: number): number;
   pick<T>(items: readonly T[]): T;
 }

@@ -1,5 +1,5 @@
-// What a stack leaves behind however it ends: nothing. A start that fails half-way is taken down again, and so is one whose file was
-// aborted or killed, without a word from it.
+// A stack leaves nothing behind, however it ends: also when its start fails half-way, and when its file is
+// aborted or killed.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdir, rm } from 'node:fs/promises';
@@ -26,7 +26,7 @@ afterEach(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** Processes that have something to do with this stack's database. */
+/** The number of connections to this stack’s database. */
 async function connections(): Promise<number> {
   const client = new pg.Client({ connectionString: inject('databaseUrl') });
   await client.connect();

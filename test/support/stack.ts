@@ -27,9 +27,9 @@ import type { SupplierSimulatorOptions } from '../../src/sandbox/supplier/index.
 import type { AccountsDb, WorldDatabase, WorldDb } from '../../src/platform/database/tables.ts';
 import type { ApiBody } from './api-body.ts';
 import { createTestDatabase, openSchema } from './database.ts';
-import { ownGateway, ownSupplier } from './own-simulators.ts';
+import { FEW_LOCATIONS, ownGateway, ownSupplier } from './own-simulators.ts';
 import { startProcess } from './processes.ts';
-import { STOCKED } from './stocked.ts';
+import { STOCKED, STOCKED_WHOLE } from './stocked.ts';
 import { fund } from '../../src/ledger/fund-by-hand.ts';
 import { until } from './until.ts';
 
@@ -48,9 +48,11 @@ export interface StackOptions {
   readonly workflowBundle?: string;
   /** null: none, limits are per process. */
   readonly redisUrl?: string | null;
-  /** For what has to know it beforehand; a free one otherwise. */
+  /** For a test that needs to know the port beforehand; a free one otherwise. */
   readonly adminPort?: number;
-  /** Start without a worker: startWorker() brings it up later. */
+  /** The supplier sells everything, not only in a few locations. */
+  readonly wholeCatalogue?: boolean;
+  /** Starts without a worker: startWorker() starts it later. */
   readonly worker?: boolean;
 }
 
@@ -81,7 +83,7 @@ export interface Answer {
   readonly body: ApiBody;
 }
 
-/** What the supplier holds under one transactionId, as its control interface shows it. */
+/** The supplier's orders of one transactionId, as its control interface shows them. */
 export interface SupplierOrder {
   readonly kind: 'order' | 'topup';
   readonly transactionId: string;
@@ -130,7 +132,7 @@ export interface Stack {
   startApi(): Promise<void>;
   startWorker(): Promise<void>;
   stopWorker(): Promise<void>;
-  /** The supplier's server alone, on the same ports and data when it comes back. */
+  /** The supplier's server only, on the same ports and data when it is started again. */
   stopSupplier(): Promise<void>;
   startSupplier(): Promise<void>;
   close(): Promise<void>;
@@ -149,7 +151,7 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
 }
 
 async function bringUp(options: StackOptions, closers: (() => Promise<unknown>)[]): Promise<Stack> {
-  const databaseUrl = options.databaseUrl ?? (await ownDatabase(closers));
+  const databaseUrl = options.databaseUrl ?? (await ownDatabase(options, closers));
   const prefix = `t-${randomBytes(5).toString('hex')}`;
   const namespace = `${prefix}-test`;
   const temporalAddress = options.temporalAddress ?? inject('temporalAddress');
@@ -157,11 +159,12 @@ async function bringUp(options: StackOptions, closers: (() => Promise<unknown>)[
   const connection = await Connection.connect({ address: temporalAddress });
   const temporal = new Client({ connection, namespace });
   closers.push(async () => {
-    // Otherwise they go on starting workflows for as long as the server runs.
+    // Otherwise they keep starting workflows for as long as the server runs.
     await removeSchedules(temporal);
     await connection.close();
   });
-  const supplier = await ownSupplier(options.supplier, closers);
+  const locations = options.wholeCatalogue === true ? undefined : FEW_LOCATIONS;
+  const supplier = await ownSupplier({ locations, ...options.supplier }, closers);
   const apiPort = await freePort();
   const gateway = await ownGateway(options.gateway, apiPort, closers);
   const adminPort = options.adminPort ?? (await freePort());
@@ -182,7 +185,7 @@ async function bringUp(options: StackOptions, closers: (() => Promise<unknown>)[
     SIMWAY_TEST_SUPPLIER_URL: supplier.url,
     SIMWAY_TEST_SUPPLIER_CONTROL_URL: supplier.controlUrl,
     SIMWAY_TEST_SUPPLIER_ACCESS_CODE: 'test-access',
-    // Events make us ask the supplier, whose questions many tests count. Those about events name the API.
+    // Events lead to checks at the supplier, which many tests count. Tests of events set the URL.
     SIMWAY_TEST_SUPPLIER_EVENTS_URL: 'off',
     SIMWAY_TEST_GATEWAY_URL: gateway.url,
     SIMWAY_TEST_GATEWAY_SECRET_KEY: 'sk_test_simulator',
@@ -198,7 +201,7 @@ async function bringUp(options: StackOptions, closers: (() => Promise<unknown>)[
     secrets,
     logger: createLogger({ level: 'error' }),
     processName: 'command',
-    // How much work a hash takes is tested by itself (test/accounts/passwords.unit.test.ts).
+    // The cost of hashing is tested separately (test/accounts/passwords.unit.test.ts).
     passwords: createPasswords({ cost: { logN: 5, r: 8, p: 1 } }),
   };
   const accounts = openAccounts(parts);
@@ -246,7 +249,7 @@ async function bringUp(options: StackOptions, closers: (() => Promise<unknown>)[
   };
 }
 
-/** A server that is gone, because the test took it away, has none left. */
+/** A server that a test has stopped has none left. */
 async function removeSchedules({ connection, options: { namespace } }: Client): Promise<void> {
   const { workflowService } = connection;
   const remove = async (): Promise<void> => {
@@ -258,8 +261,11 @@ async function removeSchedules({ connection, options: { namespace } }: Client): 
   await connection.withDeadline(Date.now() + 2_000, remove).catch(() => undefined);
 }
 
-async function ownDatabase(closers: (() => Promise<unknown>)[]): Promise<string> {
-  const database = await createTestDatabase({ template: STOCKED });
+async function ownDatabase(
+  { wholeCatalogue }: StackOptions,
+  closers: (() => Promise<unknown>)[],
+): Promise<string> {
+  const database = await createTestDatabase({ template: wholeCatalogue === true ? STOCKED_WHOLE : STOCKED });
   closers.push(() => database.drop());
   return database.url;
 }
@@ -292,7 +298,7 @@ function inThisProcess(parts: ProcessContext, closers: (() => Promise<unknown>)[
 
 let kept: Promise<NativeConnection> | undefined;
 
-/** The SDK's native half ends with its last connection, and what comes back then serves no metrics: one stays as long as the process. */
+/** The SDK's native half ends with its last connection, and serves no metrics when it starts again: one connection stays as long as the process. */
 async function keepRuntime({ secrets, logger }: ProcessContext): Promise<void> {
   installRuntime(logger);
   kept ??= NativeConnection.connect(connectionOptions(secrets.temporal));

@@ -1,5 +1,5 @@
-// A payment gateway that tells a long statement in its vendor's own wire: lists by time and page, one charge by reference, the refunds of one
-// charge. What it holds is handed in and may be changed by the test. Only what is closed here is left behind.
+// A payment gateway that answers a long statement in its vendor's own wire format: lists by time and page, one charge by reference, the refunds of one
+// charge. Its data is passed in and may be changed by the test. The test must close it.
 import { startAnsweringServer } from './answering-server.ts';
 
 export interface HeldTransaction {
@@ -32,11 +32,11 @@ export interface HeldStatement {
 
 export interface StatementServer {
   readonly url: string;
-  /** Questions so far. */
+  /** The number of requests so far. */
   readonly asked: number;
-  /** Has every question answered with 503, or answers again. */
+  /** Answers every request with 503, or normally again. */
   fail(isDown: boolean): void;
-  /** Has lists by time come back empty, while other questions are answered as ever. */
+  /** Answers lists by time with empty pages, and other requests normally. */
   hideLists(isHidden: boolean): void;
   close(): Promise<void>;
 }
@@ -123,7 +123,7 @@ function page<T>(url: URL, rows: readonly T[], present: (row: T) => object) {
 
 const iso = (atMs: number): string => new Date(atMs).toISOString();
 
-/** With everything that the vendor sends along and nobody reads. */
+/** With all fields that the vendor sends and we ignore. */
 function transactionRow(row: HeldTransaction): object {
   const isPaid = row.status !== 'abandoned';
   return {

@@ -1,18 +1,25 @@
-// A migrated database that holds the sandbox's catalogue already: a stack that writes it anew spends half a second on it.
+// A migrated database that already has the catalogue of a stack's supplier, so that no stack has to import it.
 import { rm } from 'node:fs/promises';
 import { replaceCatalogue } from '../../src/catalogue/store/catalogue.ts';
 import type { WorldDatabase } from '../../src/platform/database/tables.ts';
 import { createEsimAccessSupplier } from '../../src/vendors/esim-access/supplier.ts';
 import { createSupplierSimulator } from '../../src/sandbox/supplier/index.ts';
 import { MIGRATED, openSchema, type Template } from './database.ts';
+import { FEW_LOCATIONS } from './own-simulators.ts';
 import { makeTestFolder } from './test-folder.ts';
 
-export const STOCKED: Template = { name: 'stocked', of: MIGRATED, fill: writeCatalogue };
+export const STOCKED: Template = {
+  name: 'stocked',
+  of: MIGRATED,
+  fill: (databaseUrl) => writeCatalogue(databaseUrl, FEW_LOCATIONS),
+};
 
-async function writeCatalogue(databaseUrl: string): Promise<void> {
+export const STOCKED_WHOLE: Template = { name: 'stocked_whole', of: MIGRATED, fill: writeCatalogue };
+
+async function writeCatalogue(databaseUrl: string, locations?: readonly string[]): Promise<void> {
   const dataDir = await makeTestFolder();
   const accessCode = 'test-access';
-  const simulator = createSupplierSimulator({ dataDir, accessCode });
+  const simulator = createSupplierSimulator({ dataDir, accessCode, locations });
   const db = openSchema<WorldDatabase>(databaseUrl, 'test');
   try {
     const { url: baseUrl } = await simulator.start();

@@ -1,4 +1,4 @@
-// A stranger's own workflow: it has any activity done on any task queue, with any arguments.
+// A stranger's own workflow: it schedules any activity on any task queue, with any arguments.
 import { proxyActivities } from '@temporalio/workflow';
 
 type Steps = Record<string, (...args: unknown[]) => Promise<unknown>>;

@@ -1,4 +1,4 @@
-// Somebody who reaches Temporal: starts workflows, sends updates, schedules activities on our task queues and takes tasks from them. Has neither
+// A stranger who reaches Temporal: starts workflows, sends updates, schedules activities on our task queues and takes tasks from them. Has neither
 // Postgres nor our secrets.
 import { randomUUID } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
@@ -7,18 +7,18 @@ import { ORDERS_QUEUE } from '../../workflows/contract.ts';
 import type { Stack } from './stack.ts';
 
 export interface Stranger {
-  /** Starts one of our workflows, on the queue of orders where none is named. */
+  /** Starts one of our workflows, on the queue of orders by default. */
   start(
     workflow: string,
     workflowId: string,
     input: unknown,
     queue?: string,
   ): Promise<{ result(): Promise<unknown> }>;
-  /** An update, or how it failed. */
+  /** The result of an update, or how it failed. */
   update(workflowId: string, name: string, arg: unknown): Promise<unknown>;
-  /** Has an activity done on a task queue, by a workflow of the stranger's own. Its result, or the message of its failure. */
+  /** Schedules an activity on a task queue, by a workflow of the stranger's own. Answers its result, or the message of its failure. */
   schedule(taskQueue: string, activity: string, ...args: unknown[]): Promise<unknown>;
-  /** Does the tasks of a queue in our place, until the answered function is called. */
+  /** Handles the tasks of a queue instead of our worker, until the returned function is called. */
   takeTasks(taskQueue: string, activities: object): Promise<() => Promise<void>>;
   close(): Promise<void>;
 }
@@ -61,7 +61,7 @@ export async function createStranger(stack: Stack): Promise<Stranger> {
   };
 }
 
-/** The innermost. */
+/** The innermost cause. */
 function messageOf(error: unknown): string {
   let last = error;
   while (last instanceof Error && last.cause instanceof Error) last = last.cause;

@@ -1,5 +1,5 @@
-// Stuck payments on a stack, each class planted as it comes about: vendors that misbehave, workers cut off, merchants that do not answer. Where
-// only time would do it, the owner moves a row's own time back. Everything else goes on as ever beside them.
+// Stuck payments on a stack, each class caused as in reality: vendors that misbehave, workers that are killed, merchants that do not answer. Where
+// only time would cause it, the owner moves a row's time back. Everything else keeps running meanwhile.
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { APPLY_INBOX_WORKFLOW, SWEEP_WEBHOOKS_WORKFLOW, SWEEP_WORKFLOW } from '../../workflows/contract.ts';
@@ -22,7 +22,7 @@ import type { Stack, TestAccount } from './stack.ts';
 import { until } from './until.ts';
 import { answerStatus, type Listener, type Receiver } from './webhook-receiver.ts';
 
-/** The pace that plants need: a person is called soon, and nothing that was given up heals by itself before a person comes. */
+/** The pace that plants need: attention is needed soon, and abandoned work does not recover before an operator acts. */
 export const PLANTING_PACE = {
   answerWithinMs: 2_500,
   lookFirstMs: 100,
@@ -40,18 +40,18 @@ export const PLANTING_PACE = {
 export interface Ground {
   readonly stack: Stack;
   readonly receiver: Receiver;
-  /** Merchants whose endpoints give no good answer until this is taken back. */
+  /** Merchants whose endpoints answer errors until this is undone. */
   readonly deaf: Listener[];
 }
 
-/** What was planted: the ids that the list names, by class. */
+/** The planted ids that the list must show, by class. */
 export type Planted = Map<StuckClass, string[]>;
 
-/** Sweeps that would put some of it right by themselves, as they do within the hour. */
+/** Sweeps that would repair some of them without an operator, as they do within the hour. */
 export async function pauseSweeps({ temporal, owner }: Stack): Promise<void> {
   const sweeps = [APPLY_INBOX_WORKFLOW, SWEEP_WORKFLOW, SWEEP_WEBHOOKS_WORKFLOW];
   await Promise.all(sweeps.map((sweep) => temporal.schedule.getHandle(`${sweep}-schedule`).pause('a test')));
-  // As if the gateway's list of the next hours had just been read, also where somebody is reading it now.
+  // As if the gateway's list of the next hours had just been read, even if a process is reading it now.
   await sql`
     create or replace function read_tomorrow() returns trigger language plpgsql as $$
     begin
@@ -71,7 +71,7 @@ export async function pauseSweeps({ temporal, owner }: Stack): Promise<void> {
   );
 }
 
-/** The inbox's sweep, once: a burst of events is more than the door applies at once. */
+/** The inbox's sweep, once: a burst of events is more than is applied at once. */
 export async function applyInbox({ temporal, owner }: Stack): Promise<void> {
   await temporal.schedule.getHandle(`${APPLY_INBOX_WORKFLOW}-schedule`).trigger();
   await until(
@@ -81,13 +81,13 @@ export async function applyInbox({ temporal, owner }: Stack): Promise<void> {
   );
 }
 
-/** So many of each of fourteen classes. */
+/** This many of each of fourteen classes. */
 export async function plantStuck(ground: Ground, each: number): Promise<Planted> {
   const planted: Planted = new Map();
   const plant = async (stuckClass: StuckClass, make: () => Promise<string[]>): Promise<void> => {
     planted.set(stuckClass, await make());
   };
-  // They wait for their time to be over while the supplier has its own troubles.
+  // They wait for their time to be over while the supplier has its own faults.
   const late = times(each, () => byCard(ground, 'SIM-PAY-NEVER'));
   await plant('paid-not-delivered', () => neverAllocated(ground, each));
   await plant('workflow-gone', () => abandonedByWorkflow(ground, each));
@@ -113,7 +113,7 @@ export async function plantStuck(ground: Ground, each: number): Promise<Planted>
 const times = <T>(each: number, make: (nth: number) => Promise<T>): Promise<T[]> =>
   Promise.all(Array.from({ length: each }, (_none, nth) => planting(() => make(nth))));
 
-/** All at once would be a crowd of another promise. */
+/** All at once would test the load and not the classes. */
 const planting = createSemaphore(12);
 
 async function fromWallet({ stack }: Ground, each: number): Promise<string[]> {
@@ -135,7 +135,7 @@ async function byCard(
   };
 }
 
-/** The purchase or funding once a person was called for it. */
+/** The purchase or funding once it needs attention. */
 async function untilCalled({ stack }: Ground, transactionId: string, reason: string): Promise<string> {
   await until(
     async () => {
@@ -147,7 +147,7 @@ async function untilCalled({ stack }: Ground, transactionId: string, reason: str
       return rows[0]?.reason;
     },
     (called) => called === reason,
-    { what: `a person called to ${transactionId} for ${reason}`, withinMs: 60_000, everyMs: 200 },
+    { what: `${transactionId} needs attention for ${reason}`, withinMs: 60_000, everyMs: 200 },
   );
   return transactionId;
 }
@@ -155,7 +155,7 @@ async function untilCalled({ stack }: Ground, transactionId: string, reason: str
 const called = (ground: Ground, ids: readonly string[], reason: string): Promise<string[]> =>
   Promise.all(ids.map((id) => untilCalled(ground, id, reason)));
 
-/** Moves the time of rows back, as if so much of it had passed. */
+/** Moves the time of rows back, as if it had passed. */
 async function makeOlder(
   { stack }: Ground,
   table: string,
@@ -176,7 +176,7 @@ async function neverAllocated(ground: Ground, each: number): Promise<string[]> {
   return ids;
 }
 
-/** Somebody ended the workflow at Temporal. */
+/** As if an operator had ended the workflow in Temporal. */
 async function abandonedByWorkflow(ground: Ground, each: number): Promise<string[]> {
   const { stack } = ground;
   await stack.faults({ neverAllocate: 1 });
@@ -194,7 +194,7 @@ async function answerLost(ground: Ground, each: number): Promise<string[]> {
   return ids;
 }
 
-/** Our own database refuses to close purchases for a while, as a bad constraint would. */
+/** Our own database refuses to close purchases for a while, as a wrong constraint would. */
 async function notSettled(ground: Ground, each: number): Promise<string[]> {
   const { owner } = ground.stack;
   await sql`
@@ -206,7 +206,7 @@ async function notSettled(ground: Ground, each: number): Promise<string[]> {
     create trigger refuse_success before update on purchases for each row when (new.status = 'SUCCESS' and old.status <> 'SUCCESS')
     execute function refuse_success()`.execute(owner);
   const ids = await called(ground, await fromWallet(ground, each), 'SETTLE_FAILED');
-  // A person is called at once, and until the purchase's patience is over it goes on trying.
+  // Attention is needed at once, and the purchase keeps trying until its time limit.
   const patienceMs = PLANTING_PACE.attentionAfterMs + 2_000;
   await until(
     async () => {
@@ -216,13 +216,13 @@ async function notSettled(ground: Ground, each: number): Promise<string[]> {
       return rows[0]?.ms ?? 0;
     },
     (ms) => ms > patienceMs,
-    { what: 'patience is over', everyMs: 500 },
+    { what: 'the time limit is over', everyMs: 500 },
   );
   await sql`drop function refuse_success cascade`.execute(owner);
   return ids;
 }
 
-/** The gateway took no refund, and then nobody was left to ask it again. */
+/** The gateway accepted no refund, and then no workflow was left to retry it. */
 async function refundForgotten(ground: Ground, each: number): Promise<string[]> {
   const { stack } = ground;
   await gatewayFaults(stack, { network: { kind: '500', operation: 'refund' } });
@@ -236,13 +236,13 @@ async function refundForgotten(ground: Ground, each: number): Promise<string[]> 
     }),
   );
   await makeOlder(ground, 'refunds', ['created_at', 'asked_at'], ids, '1 hour');
-  await untilNobodyRefunds(stack);
+  await untilNoRefundRuns(stack);
   await clearGatewayFaults(stack);
   return ids;
 }
 
 /** A step whose workflow was terminated goes on to its end. */
-async function untilNobodyRefunds(stack: Stack): Promise<void> {
+async function untilNoRefundRuns(stack: Stack): Promise<void> {
   const callsOf = async (): Promise<string> => {
     const answer = await fetch(`${stack.gatewayControlUrl}/stats`);
     const { calls } = (await answer.json()) as { calls: object };
@@ -259,7 +259,7 @@ async function untilNobodyRefunds(stack: Stack): Promise<void> {
       return isSame;
     },
     (isSame) => isSame,
-    { what: 'nobody asking for refunds', withinMs: 60_000, everyMs: 4_000 },
+    { what: 'no refund step running', withinMs: 60_000, everyMs: 4_000 },
   );
 }
 
@@ -276,12 +276,12 @@ function untilRefund(stack: Stack, transactionId: string, status: string): Promi
   );
 }
 
-/** Paid when all was over, three days ago and more; no event told, and the sweep's last look did not come. */
+/** Paid after the end, more than three days ago; no event came, and the sweep's last check was skipped. */
 async function paidUnseen(ground: Ground, opened: readonly Paid[]): Promise<string[]> {
   const { stack } = ground;
   const ids = opened.map(({ transactionId }) => transactionId);
   await Promise.all(ids.map((id) => untilStatus(stack, id, 'FAILED')));
-  // Before it is paid, since whoever watches the gateway's list would find it at once.
+  // Before it is paid, since a process that reads the gateway's list would find it at once.
   await makeOlder(ground, 'payments', ['expires_at', 'looked_at', 'created_at'], ids, '80 hours');
   await gatewayFaults(stack, { webhooks: 'drop' });
   await Promise.all(opened.map(({ reference }) => atGateway(stack, reference, 'pay')));
@@ -301,7 +301,7 @@ async function disputed(ground: Ground, each: number): Promise<string[]> {
   const paid = await times(each, () => byCard(ground, 'SIM-PAY-DISPUTED'));
   await Promise.all(paid.map(({ transactionId }) => untilStatus(ground.stack, transactionId, 'SUCCESS')));
   await Promise.all(paid.map(({ reference }) => untilTaken(ground.stack, reference)));
-  // What could not be applied at once is left to the inbox's schedule, which does not run here.
+  // Events that could not be applied at once are left to the inbox's schedule, which does not run here.
   await applyInbox(ground.stack);
   return called(
     ground,
@@ -317,14 +317,14 @@ async function reversed(ground: Ground, each: number): Promise<string[]> {
     paid.map(async ({ transactionId, reference, account }) => {
       await untilStatus(stack, transactionId, 'SUCCESS');
       await atGateway(stack, reference, 'reverse');
-      const looked = await confirm(stack, account, transactionId);
-      if (looked.status !== 200) throw new Error(`confirm-payment: ${looked.status} ${looked.text}`);
+      const confirmed = await confirm(stack, account, transactionId);
+      if (confirmed.status !== 200) throw new Error(`confirm-payment: ${confirmed.status} ${confirmed.text}`);
       return untilCalled(ground, transactionId, 'PAYMENT_REVERSED');
     }),
   );
 }
 
-/** Paid, and the gateway neither tells nor answers until the time is over: purchases and wallets. */
+/** Paid, and the gateway sends no event and does not answer until the time is over: purchases and wallets. */
 async function plantUnknownCharges(ground: Ground, each: number, planted: Planted): Promise<void> {
   const { stack } = ground;
   await gatewayFaults(stack, {
@@ -347,7 +347,7 @@ async function plantUnknownCharges(ground: Ground, each: number, planted: Plante
   await clearGatewayFaults(stack);
 }
 
-/** Kept, and whoever kept it ended before it was applied. */
+/** Stored, and its process ended before it was applied. */
 async function eventUnapplied(ground: Ground, each: number): Promise<string[]> {
   const { stack } = ground;
   const opened = await times(each, () => byCard(ground, 'SIM-OK', 'BANK_TRANSFER'));
@@ -373,7 +373,7 @@ async function eventUnapplied(ground: Ground, each: number): Promise<string[]> {
 async function eventOfAStranger(ground: Ground, each: number): Promise<string[]> {
   const { stack } = ground;
   return times(each, async () => {
-    const reference = `of-somebody-else-${randomUUID()}`;
+    const reference = `of-another-shop-${randomUUID()}`;
     const data = { id: 1, domain: 'test', status: 'success', reference, amount: 1_000, currency: 'NGN' };
     await postEvent(stack, JSON.stringify({ event: 'charge.success', data }));
     const row = await until(
@@ -390,7 +390,7 @@ async function eventOfAStranger(ground: Ground, each: number): Promise<string[]>
   });
 }
 
-/** A merchant answered nothing but 500 until the schedule was over. */
+/** A merchant answered only 500 until the schedule was over. */
 async function messageGivenUp({ stack, receiver, deaf }: Ground, each: number): Promise<string[]> {
   return times(each, async () => {
     const buyer = await newBuyer(stack);

@@ -1,6 +1,6 @@
-// Temporary folders for tests that are gone once the test process is, however that ended.
-// A small shell in a session of its own waits on a pipe from here and removes the folder when the pipe closes: a test
-// runner that is interrupted exits at once, without a chance to clean up by itself.
+// Temporary folders for tests that are removed when the test process ends in any way.
+// A small shell in its own session waits on a pipe from here and removes the folder when the pipe closes: a test
+// runner that is interrupted exits at once, without a chance to clean up itself.
 import { spawn } from 'node:child_process';
 import { chmod, mkdtemp, realpath, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -8,7 +8,7 @@ import { dirname, join } from 'node:path';
 
 const EXECUTE_FOR_OTHERS = 0o001;
 
-/** Servers that work in the folder are being ended at the same moment: what they still write is removed in a second go. */
+/** Servers that work in the folder are being ended at the same moment: what they still write is removed in a second pass. */
 const JANITOR = [
   "trap '' INT HUP TERM",
   'read -r word',

@@ -1,4 +1,4 @@
-// A door of TLS before a server that speaks plaintext: it takes only callers with a client certificate that it knows, as a production Temporal does.
+// A TLS proxy in front of a server that uses plain text: it accepts only callers with a client certificate that it knows, as a production Temporal does.
 import { connect, type AddressInfo, type Socket } from 'node:net';
 import { createServer, type TLSSocket } from 'node:tls';
 import { writeFile } from 'node:fs/promises';
@@ -9,7 +9,7 @@ import { makeTestFolder } from './test-folder.ts';
 export interface TlsProxy {
   /** host:port */
   readonly address: string;
-  /** Connections that were let in so far. */
+  /** Connections accepted so far. */
   readonly admitted: number;
   close(): Promise<void>;
 }

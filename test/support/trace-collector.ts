@@ -1,4 +1,4 @@
-// A collector of traces: takes OTLP as JSON over HTTP on loopback and keeps every span, and every byte as it came.
+// A collector of traces: accepts OTLP as JSON over HTTP on loopback and keeps every span, and every byte unchanged.
 import { startAnsweringServer } from './answering-server.ts';
 
 export interface CollectedSpan {
@@ -19,7 +19,7 @@ export interface CollectedSpan {
 export interface TraceCollector {
   readonly url: string;
   readonly spans: readonly CollectedSpan[];
-  /** Everything that came, headers included. */
+  /** Everything received, headers included. */
   received(): string;
   close(): Promise<void>;
 }

@@ -1,18 +1,18 @@
-// The one way tests wait: read again until the value is right, with a deadline. At the deadline it fails and shows the last value.
+// The one way to wait in tests: read repeatedly until the value is right, with a deadline. At the deadline it fails and shows the last value.
 import { inspect } from 'node:util';
 
 export interface UntilOptions {
   readonly withinMs?: number;
   readonly everyMs?: number;
-  /** What is waited for, for the failure's message. */
+  /** The awaited event, for the failure's message. */
   readonly what?: string;
 }
 
-/** Many times what anything takes on a quiet machine: a busy one is slow, not wrong. */
+/** Many times the usual time on a quiet machine: a busy one is slow, not wrong. */
 const WITHIN_MS = 60_000;
 const EVERY_MS = 50;
 
-/** Resolves with the first value that is good. A read that throws counts as not yet. Rejects at the deadline with the last value. */
+/** Resolves with the first good value. A read that throws counts as not yet. Rejects at the deadline with the last value. */
 export async function until<T>(
   read: () => Promise<T> | T,
   good: (value: T) => boolean,

@@ -1,5 +1,5 @@
 // The wallet as a state machine, for checkLinearizable: what each verb of the ledger must answer when calls come one at a time.
-// One model is one wallet; operations on different wallets are checked apart.
+// One model is one wallet; operations on different wallets are checked separately.
 import type { Model } from './linearizability.ts';
 
 export type WalletInput =
@@ -80,7 +80,7 @@ function hold(state: WalletState, id: string, amountMinor: bigint): Step {
   };
 }
 
-/** Giving back what was never held is nothing to do; posting it is a conflict. */
+/** Releasing what was never held does nothing; posting it is a conflict. */
 function close(state: WalletState, id: string, status: 'POSTED' | 'VOIDED'): Step {
   const found = state.holds.get(id);
   if (found === undefined) return { state, output: status === 'VOIDED' ? 'already' : 'conflict' };

@@ -1,4 +1,4 @@
-// A merchant's server in a test that knows no secret: it keeps whatever comes, as it came, and answers as the test says.
+// A merchant's server in a test without a secret: it keeps everything it receives, unchanged, and answers as the test says.
 import { Webhook } from 'standardwebhooks';
 import { startAnsweringServer, type Call } from './answering-server.ts';
 import { until } from './until.ts';
@@ -15,7 +15,7 @@ export interface Inbox {
   readonly letters: readonly Letter[];
   /** From now on. */
   answerWith(answer: InboxAnswer): void;
-  /** Those of one path, once there are so many. */
+  /** The letters of one path, once there are this many. */
   untilAt(path: string, count: number): Promise<readonly Letter[]>;
   close(): Promise<void>;
 }
@@ -42,7 +42,7 @@ export async function startInbox(): Promise<Inbox> {
   };
 }
 
-/** Whether the open standard's package takes a letter for one that is signed with this secret. */
+/** Whether the open standard's package accepts a letter as signed with this secret. */
 export function isSigned({ body, headers }: Pick<Call, 'body' | 'headers'>, secret: string): boolean {
   try {
     new Webhook(secret).verify(body, headers as Record<string, string>);

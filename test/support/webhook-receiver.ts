@@ -1,5 +1,5 @@
-// A merchant's server in a test: takes messages of endpoints, one path each, verifies every one with the unmodified `standardwebhooks`
-// package, and answers as the test says. Must not look into our rows.
+// A merchant's server in a test: receives messages for endpoints, one path each, verifies every one with the unmodified `standardwebhooks`
+// package, and answers as the test says. Must not read our rows.
 import { randomBytes } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import { createSecretBox } from '../../src/platform/secret-box.ts';
@@ -15,10 +15,10 @@ export interface Received {
   readonly body: string;
   readonly event: string;
   readonly data: Readonly<Record<string, unknown>>;
-  /** When it was here whole, on the clock of `performance.now`. */
+  /** When it was received completely, on the clock of `performance.now`. */
   readonly atMs: number;
   readonly headers: Call['headers'];
-  /** Whether the package takes it for ours. */
+  /** Whether the package accepts it as ours. */
   readonly isGenuine: boolean;
 }
 
@@ -26,7 +26,7 @@ export type Answering = (response: ServerResponse, received: Received) => void;
 
 export interface Receiver {
   readonly baseUrl: string;
-  /** An endpoint of the account at a path of its own here. */
+  /** An endpoint of the account at its own path here. */
   listen(stack: Stack, account: TestAccount, options?: ListenOptions): Promise<Listener>;
   close(): Promise<void>;
 }
@@ -40,11 +40,11 @@ export interface Listener {
   readonly endpointId: string;
   readonly secret: string;
   readonly url: string;
-  /** All that came, repeats included. */
+  /** All received messages, repeats included. */
   readonly received: readonly Received[];
   /** From now on. */
   answerWith(answer: Answering): void;
-  /** All that came, once there are so many. */
+  /** All received messages, once there are this many. */
   untilReceived(count: number, options?: UntilOptions): Promise<readonly Received[]>;
 }
 
@@ -107,7 +107,7 @@ function read(call: Call, secret: string): Received {
   return { id, body, event, data, atMs: performance.now(), headers, isGenuine: isSigned(call, secret) };
 }
 
-/** An endpoint in the rows of a stack, its secret sealed with the stack's key. */
+/** An endpoint in the rows of a stack, its secret encrypted with the stack's key. */
 async function addEndpoint(
   stack: Stack,
   account: TestAccount,

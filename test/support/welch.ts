@@ -1,20 +1,20 @@
 // Welch's t-test, as the timing checks of cryptographic code use it: is one kind of call slower than another, or is it chance?
 
 interface Compared {
-  /** Below 4.5 in size: no difference that could be told from chance. */
+  /** Below 4.5 in size the difference may be chance. */
   readonly t: number;
   readonly meansNs: readonly [number, number];
 }
 
-/** How long the calls with each of several keys took, in nanoseconds: a list for each key. */
+/** The times of calls with several keys, in nanoseconds: a list for each key. */
 type TimesByKey = readonly (readonly number[])[];
 
-/** The slowest calls say more about the machine than about the code, and hide small differences: they are left out of both kinds. */
+/** The slowest calls depend on the machine rather than the code, and hide small differences: they are left out of both kinds. */
 const KEPT_SHARE = 0.9;
 
 /**
- * Compares calls with keys of two kinds. A key's mean is one sample: each has a place of its own in maps and memory, which makes it tens of
- * nanoseconds quicker or slower than the next of its kind at every call. Throws when there are too few to say anything.
+ * Compares calls with keys of two kinds. A key's mean is one sample: its own place in maps and memory makes it tens of
+ * nanoseconds faster or slower than others of its kind at every call. Throws when there are too few samples.
  */
 export function compareTimes(first: TimesByKey, second: TimesByKey): Compared {
   const all = [...first, ...second].flat().sort((a, b) => a - b);

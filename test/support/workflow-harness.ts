@@ -1,5 +1,5 @@
-// Purchases handed straight to the engine, each with timings of its own: workflow tests choose how patient a purchase is without a stack
-// for every pace. Real engine, worker, Postgres and supplier; only the HTTP door is left out.
+// Purchases started directly in the engine, each with its own timings: workflow tests choose how long a purchase waits without a stack
+// for every pace. Real engine, worker, Postgres and supplier; only HTTP is left out.
 import { afterAll } from 'vitest';
 import { connectClient } from '../../src/platform/temporal/connect.ts';
 import { createTermsSigner } from '../../src/platform/frozen-terms.ts';
@@ -32,9 +32,9 @@ export const PATIENT: PurchaseTimings = {
 };
 /** The workflow's answer is under test, not the caller's deadline: a busy machine may be late with it. */
 const SLACK_MS = 10_000;
-/** Answers PROCESSING soon where the eSIM is not there. */
+/** Answers PROCESSING soon if the eSIM is not ready. */
 export const HURRIED: PurchaseTimings = { ...PATIENT, answerWithinMs: 1_500 };
-/** Looks so rarely that nothing happens by itself for a long time. */
+/** Checks so seldom that nothing happens without a request for a long time. */
 export const RARELY: PurchaseTimings = {
   ...HURRIED,
   attentionAfterMs: 600_000,
@@ -53,7 +53,7 @@ export interface Order {
   readonly esimId?: string;
   /** Paid from outside by this method; from the wallet without. */
   readonly paidBy?: OutsideMethod;
-  /** What is asked for it at the gateway; what it costs without. */
+  /** The amount to be paid at the gateway; the price without. */
   readonly chargeMinor?: string;
   readonly timings?: PurchaseTimings;
   readonly priceMinor?: string;
@@ -74,16 +74,16 @@ export interface WorkflowHarness {
   ask(input: PurchaseInput): Promise<EngineAnswer>;
   /** A new purchase and its first answer. */
   purchase(order: Order): Promise<Purchased>;
-  /** A new eSIM in use, also by our own rows, since no door before the engine looks it up again. */
+  /** A new eSIM in use, also in our own rows, since nothing before the engine reads it again. */
   topUpTarget(buyer: Buyer): Promise<{ esimId: string; iccid: string }>;
-  /** Whether the workflow does nothing but wait for a timer. */
+  /** Whether the workflow only waits for a timer. */
   isParked(transactionId: string): Promise<boolean>;
   /** The workflow's result, once it has ended. */
   result(transactionId: string): Promise<{ status: string; reason?: string }>;
   close(): Promise<void>;
 }
 
-/** A stack, the harness on it and a buyer, for the whole test file. At its end the books must be sound; whether or not they are, all is closed. */
+/** A stack, the harness on it and a buyer, for the whole test file. At its end the books must be sound; in any case everything is closed. */
 export async function startWorkflows(
   options: StackOptions = {},
   account: AccountOptions = {},
@@ -142,7 +142,7 @@ export async function createWorkflowHarness(stack: Stack): Promise<WorkflowHarne
   };
 }
 
-/** What a purchase's $2.30 are asked for as: a transfer in naira, the rest in dollars. */
+/** The charge for a purchase's $2.30: a transfer in naira, others in dollars. */
 function chargeFor(method: OutsideMethod, amountMinor: string | undefined): ChargeQuote {
   return method === 'BANK_TRANSFER'
     ? { amountMinor: amountMinor ?? '368000', currency: 'NGN', rateIds: [] }
@@ -172,7 +172,7 @@ function inputFor(order: Order): PurchaseInput {
   };
 }
 
-/** Top-up packages are known once somebody has asked for them. */
+/** Top-up packages are known once they have been requested. */
 async function learnTopUps(stack: Stack): Promise<void> {
   const { apiKey } = await stack.account({ fundsMinor: 0n });
   const path = '/api/esim/packages?type=TOPUP&regionCode=ZZ&packageCode=SIM-OK';
@@ -180,7 +180,7 @@ async function learnTopUps(stack: Stack): Promise<void> {
   if (answer.status !== 200) throw new Error(`no top-ups: ${answer.text}`);
 }
 
-/** The purchase's row once it says so. */
+/** The purchase's row once it is so. */
 export async function untilRow(
   stack: Stack,
   transactionId: string,
@@ -195,7 +195,7 @@ export async function untilRow(
   return row!;
 }
 
-/** Ids of this namespace's workflows that a visibility query finds, once `good` likes them: visibility lags behind. */
+/** Ids of this namespace's workflows that a visibility query finds, once `good` accepts them: visibility lags behind. */
 export function untilListed(
   stack: Stack,
   query: string,

@@ -1,4 +1,4 @@
-// The API process killed between a request and its answer, at every point the purchase can be at by then; and asked to end while requests
+// The API process killed between a request and its answer, at every point that the purchase can have reached; and stopped while requests
 // run. The caller's retry with the same Idempotency-Key gets the purchase: one order, one debit, never a second one.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { holdOf, newBuyer, untilClosed, type Buyer } from '../support/buyer.ts';
@@ -36,7 +36,7 @@ interface Cut {
 
 const newCut = (buyer: Buyer, idempotencyKey: string | undefined): Cut => {
   const request = buyer.buy('SIM-OK', idempotencyKey === undefined ? {} : { idempotencyKey });
-  // Looked at later: until then nobody may complain about it.
+  // Awaited later: until then a rejection must not be reported as unhandled.
   request.catch(() => undefined);
   return { buyer, request };
 };
@@ -144,7 +144,7 @@ describe('the API stopped under load', () => {
   });
 });
 
-/** What a caller whose connection broke does: the same request again until it is answered. 409 means "still running". */
+/** Like a caller whose connection broke: sends the same request until it is answered. 409 means "still running". */
 function retryUntilAnswered(buyer: Buyer): Promise<Answer> {
   return until(
     () => buyer.buy('SIM-OK', { idempotencyKey: KEY }),

@@ -1,4 +1,4 @@
-// Everything a client can send that it should not: the documented error in the route's shape, never a 500, and not one row written.
+// Every kind of bad input by a client gets the documented error in the route's shape, never a 500, and no row is written.
 import { sql } from 'kysely';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { createKey, revoke } from '../../src/accounts/manage-accounts.ts';
@@ -19,7 +19,7 @@ beforeAll(async () => {
 afterAll(() => stack.close());
 afterAll(() => expectSoundBooks(stack));
 
-/** Everything a purchase could leave behind, and what the supplier holds. */
+/** Every row that a purchase could write, and the orders of the supplier. */
 async function everythingWritten(): Promise<unknown> {
   const { rows } = await sql`
     select (select count(*) from purchases) as purchases, (select count(*) from purchase_events) as events,
@@ -46,21 +46,21 @@ const GOOD_TOP_UP = { packageCode: 'TOPUP_SIM-OK', packageType: 'TOPUP', payment
 const buy = (body: unknown, headers: Record<string, string> = {}): Promise<Answer> =>
   stack.call('POST', '/api/esim/buy', { key: buyer.account.apiKey, body, headers });
 
-function expectShape1(answer: Answer, status: number, code: string): void {
+function expectBaseError(answer: Answer, status: number, code: string): void {
   expect(answer.status).toBe(status);
   const { message, error } = answer.body;
   expect(answer.body).toEqual({ success: false, message, error: { code, details: error.details } });
   expect([typeof message, typeof error.details]).toEqual(['string', 'string']);
 }
 
-function expectShape2(answer: Answer, status: number, code: string): void {
+function expectTopUpError(answer: Answer, status: number, code: string): void {
   expect(answer.status).toBe(status);
   const { message } = answer.body;
   expect(answer.body).toEqual({ success: false, message, statusCode: status, code });
   expect(typeof message).toBe('string');
 }
 
-function expectShape3(answer: Answer, status: number, code: string): void {
+function expectGeneralError(answer: Answer, status: number, code: string): void {
   expect(answer.status).toBe(status);
   const { error } = answer.body;
   expect(answer.body).toEqual({
@@ -77,7 +77,7 @@ function expectUnauthorized(answer: Answer, code: string): void {
   expect(typeof answer.body.message).toBe('string');
 }
 
-describe('an invalid body', () => {
+describe('an invalid body is refused', () => {
   it.each([
     { what: 'malformed JSON', body: '{"packageCode": "SIM-OK"', code: 'INVALID_JSON' },
     { what: 'not JSON', body: 'packageCode=SIM-OK', code: 'INVALID_JSON' },
@@ -85,31 +85,31 @@ describe('an invalid body', () => {
     { what: 'a trailing comma', body: '{"packageCode":"SIM-OK",}', code: 'INVALID_JSON' },
     { what: 'NaN', body: '{"packageCode":NaN}', code: 'INVALID_JSON' },
   ])('$what', async ({ body, code }) => {
-    expectShape3(await buy(body), 400, code);
+    expectGeneralError(await buy(body), 400, code);
   });
 
   it.each(['[]', 'null', '"SIM-OK"', '42', 'true'])(
     'a JSON value that is not an object: %s',
     async (body) => {
-      expectShape1(await buy(body), 400, 'VALIDATION_ERROR');
+      expectBaseError(await buy(body), 400, 'VALIDATION_ERROR');
     },
   );
 
-  it('no body', async () => {
-    expectShape1(await buy(undefined), 400, 'VALIDATION_ERROR');
+  it('without a body', async () => {
+    expectBaseError(await buy(undefined), 400, 'VALIDATION_ERROR');
   });
 
-  it('another content type than JSON', async () => {
+  it('with another content type than JSON', async () => {
     const answer = await buy(JSON.stringify(GOOD), { 'Content-Type': 'text/plain' });
-    expectShape3(answer, 415, 'UNSUPPORTED_MEDIA_TYPE');
+    expectGeneralError(answer, 415, 'UNSUPPORTED_MEDIA_TYPE');
   });
 
-  it('too large', async () => {
-    expectShape3(await buy({ ...GOOD, more: 'x'.repeat(70_000) }), 413, 'PAYLOAD_TOO_LARGE');
+  it('with too many bytes', async () => {
+    expectGeneralError(await buy({ ...GOOD, more: 'x'.repeat(70_000) }), 413, 'PAYLOAD_TOO_LARGE');
   });
 });
 
-describe('invalid fields', () => {
+describe('an invalid field is refused', () => {
   const WRONG: readonly unknown[] = [
     42,
     true,
@@ -126,18 +126,18 @@ describe('invalid fields', () => {
     '$field: $value',
     async ({ field, value }) => {
       const answer = await buy({ ...GOOD, [field]: value });
-      expectShape1(answer, 400, 'VALIDATION_ERROR');
+      expectBaseError(answer, 400, 'VALIDATION_ERROR');
       expect(answer.body.error.details).toMatch(new RegExp(`^${field}:`));
     },
   );
 
   it.each([42, true, ['esim'], { id: 'esim' }])('esimId of a top-up: %j', async (esimId) => {
     const answer = await buy({ ...GOOD_TOP_UP, esimId });
-    expectShape2(answer, 400, 'VALIDATION_ERROR');
+    expectTopUpError(answer, 400, 'VALIDATION_ERROR');
     expect(answer.body.message).toContain('esimId');
   });
 
-  it('names every wrong field, not only the first', async () => {
+  it('together with every other wrong field, not only the first', async () => {
     const answer = await buy({ packageCode: 1, packageType: 'GIFT', paymentMethod: [] });
     for (const field of ['packageCode', 'packageType', 'paymentMethod']) {
       expect(answer.body.error.details).toContain(`${field}:`);
@@ -145,20 +145,20 @@ describe('invalid fields', () => {
   });
 
   it.each([undefined, null, ''])(
-    'a top-up without esimId (%j) with the documented message',
+    'as a top-up without esimId (%j), with the documented message',
     async (esimId) => {
       const answer = await buy({ ...GOOD_TOP_UP, esimId });
-      expectShape2(answer, 400, 'VALIDATION_ERROR');
+      expectTopUpError(answer, 400, 'VALIDATION_ERROR');
       expect(answer.body.message).toBe('esimId is required for TOPUP package type');
     },
   );
 });
 
-describe('unknown codes and ids', () => {
+describe('an unknown code or id is not found', () => {
   it.each(['NO-SUCH-PACKAGE', '__proto__', 'constructor', '%', "' or 1=1 --", 'sim-ok'])(
-    'BASE of %j',
+    'as BASE of %j',
     async (packageCode) => {
-      expectShape1(await buy({ ...GOOD, packageCode }), 404, 'PACKAGE_NOT_FOUND');
+      expectBaseError(await buy({ ...GOOD, packageCode }), 404, 'PACKAGE_NOT_FOUND');
     },
   );
 
@@ -169,45 +169,45 @@ describe('unknown codes and ids', () => {
     `esim-${'0'.repeat(5_000)}`,
     '../../etc',
     'esim\u0000',
-  ])('TOPUP of %j', async (esimId) => {
+  ])('as TOPUP of %j', async (esimId) => {
     const answer = await buy({ ...GOOD_TOP_UP, esimId });
-    expectShape2(answer, 404, 'ESIM_NOT_FOUND');
+    expectTopUpError(answer, 404, 'ESIM_NOT_FOUND');
     expect(answer.body.message).toBe('eSIM not found or does not belong to your account');
   });
 
   it.each(['nothing', `esim-${'0'.repeat(32)}`, 'esim-%00', '..%2F..', '%F0%9F%98%80'])(
     'reading %j',
     async (id) => {
-      expectShape1(await buyer.read(`/api/esim/${id}`), 404, 'ESIM_NOT_FOUND');
+      expectBaseError(await buyer.read(`/api/esim/${id}`), 404, 'ESIM_NOT_FOUND');
     },
   );
 
-  it.each(['nothing', `txn-${'0'.repeat(32)}`, 'txn-%00'])('the transaction %j', async (id) => {
-    expectShape3(await buyer.read(`/api/esim/transactions/${id}`), 404, 'TRANSACTION_NOT_FOUND');
+  it.each(['nothing', `txn-${'0'.repeat(32)}`, 'txn-%00'])('as the transaction %j', async (id) => {
+    expectGeneralError(await buyer.read(`/api/esim/transactions/${id}`), 404, 'TRANSACTION_NOT_FOUND');
   });
 });
 
-describe('what belongs to another account', () => {
-  it('an eSIM is not shown', async () => {
-    expectShape1(await buyer.read(`/api/esim/${strangersEsim}`), 403, 'NOT_YOUR_ESIM');
+describe('data of another account', () => {
+  it('is not shown as an eSIM', async () => {
+    expectBaseError(await buyer.read(`/api/esim/${strangersEsim}`), 403, 'NOT_YOUR_ESIM');
   });
 
-  it('an eSIM cannot be topped up: the answer is the same as for an unknown eSIM', async () => {
-    expectShape2(await buy({ ...GOOD_TOP_UP, esimId: strangersEsim }), 404, 'ESIM_NOT_FOUND');
+  it('cannot be topped up: the answer is the same as for an unknown eSIM', async () => {
+    expectTopUpError(await buy({ ...GOOD_TOP_UP, esimId: strangersEsim }), 404, 'ESIM_NOT_FOUND');
   });
 
-  it('a transaction is not found', async () => {
+  it('is not found as a transaction', async () => {
     const row = await stack.owner
       .selectFrom('esims')
       .select('transaction_id')
       .where('id', '=', strangersEsim)
       .executeTakeFirstOrThrow();
     const answer = await buyer.read(`/api/esim/transactions/${row.transaction_id}`);
-    expectShape3(answer, 404, 'TRANSACTION_NOT_FOUND');
+    expectGeneralError(answer, 404, 'TRANSACTION_NOT_FOUND');
   });
 });
 
-describe('invalid pages and filters', () => {
+describe('an invalid page or filter is refused', () => {
   it.each([
     'page=0',
     'page=-1',
@@ -221,22 +221,22 @@ describe('invalid pages and filters', () => {
     'status=NEW',
   ])('my-esims?%s', async (query) => {
     const answer = await buyer.read(`/api/esim/my-esims?${query}`);
-    expectShape1(answer, 400, 'VALIDATION_ERROR');
+    expectBaseError(answer, 400, 'VALIDATION_ERROR');
     expect(answer.body.error.details).toContain(query.split('=')[0]);
   });
 
   it.each([`search=${'x'.repeat(101)}`, 'search=%00', 'search=%E0%A4%A'])('my-esims?%s', async (query) => {
-    expectShape1(await buyer.read(`/api/esim/my-esims?${query}`), 400, 'VALIDATION_ERROR');
+    expectBaseError(await buyer.read(`/api/esim/my-esims?${query}`), 400, 'VALIDATION_ERROR');
   });
 
-  it('the highest page number is an empty page', async () => {
+  it('but the highest page number is an empty page', async () => {
     const answer = await buyer.read('/api/esim/my-esims?page=1000000&limit=100');
     expect(answer.status).toBe(200);
     expect(answer.body).toMatchObject({ esims: [], page: 1_000_000, limit: 100 });
   });
 });
 
-describe('API keys that are refused', () => {
+describe('an API key is refused', () => {
   const newKey = (environment: 'test' | 'live', extra: object = {}) =>
     createKey(
       stack.accounts,
@@ -256,25 +256,25 @@ describe('API keys that are refused', () => {
   const buyWith = (key: string | undefined): Promise<Answer> =>
     stack.call('POST', '/api/esim/buy', { body: GOOD, ...(key === undefined ? {} : { key }) });
 
-  it('none', async () => {
+  it('when it is missing', async () => {
     expectUnauthorized(await buyWith(undefined), 'UNAUTHORIZED');
   });
 
   it.each(['x', 'simway_test_', `simway_test_${'a'.repeat(38)}`, 'k'.repeat(5_000)])(
-    'one that never was: %s',
+    'when it never existed: %s',
     async (key) => {
       expectUnauthorized(await buyWith(key), 'INVALID_TOKEN');
     },
   );
 
-  it('a live key while live is off', async () => {
+  it('when it is for live while live is off', async () => {
     const { apiKey } = await newKey('live');
-    expectShape3(await buyWith(apiKey), 503, 'ENVIRONMENT_UNAVAILABLE');
+    expectGeneralError(await buyWith(apiKey), 503, 'ENVIRONMENT_UNAVAILABLE');
     const read = await stack.call('GET', '/api/settings/exchange-rate', { key: apiKey });
-    expectShape3(read, 503, 'ENVIRONMENT_UNAVAILABLE');
+    expectGeneralError(read, 503, 'ENVIRONMENT_UNAVAILABLE');
   });
 
-  it('a revoked key, within 5 s', async () => {
+  it('when it is revoked, within 5 s', async () => {
     const { apiKey, keyId } = await newKey('test');
     const works = await stack.call('GET', '/api/wallet/balance', { key: apiKey });
     expect(works.status).toBe(200);
@@ -289,18 +289,18 @@ describe('API keys that are refused', () => {
     expectUnauthorized(await stack.call('GET', '/api/wallet/balance', { key: apiKey }), 'UNAUTHORIZED');
   });
 
-  it('an expired key', async () => {
+  it('when it has expired', async () => {
     const { apiKey } = await newKey('test', { expiresAt: new Date(Date.now() - 1_000) });
     expectUnauthorized(await buyWith(apiKey), 'INVALID_TOKEN');
   });
 
-  it('a key for reading only', async () => {
+  it('when it is read-only', async () => {
     const { apiKey } = await newKey('test', { scopes: ['read'] });
-    expectShape1(await buyWith(apiKey), 403, 'FORBIDDEN');
+    expectBaseError(await buyWith(apiKey), 403, 'FORBIDDEN');
   });
 
-  it('a key for other addresses', async () => {
+  it('when it is for other addresses', async () => {
     const { apiKey } = await newKey('test', { allowedAddresses: ['192.0.2.1'] });
-    expectShape1(await buyWith(apiKey), 403, 'IP_NOT_WHITELISTED');
+    expectBaseError(await buyWith(apiKey), 403, 'IP_NOT_WHITELISTED');
   });
 });

@@ -1,5 +1,5 @@
 /**
- * A batch while workers, and once the API, are killed: every row is bought exactly once, result, ledger and supplier say the same, and each traveller gets
+ * A batch while workers, and once the API, are killed: every row is bought exactly once, result, ledger and supplier agree, and each traveller gets
  * one e-mail. 40 rows in `npm test`, 500 in `npm run prove`.
  */
 import { setTimeout as pause } from 'node:timers/promises';
@@ -63,7 +63,7 @@ const countDelivered = async (buyer: Buyer): Promise<number> =>
 const supplierOrders = async (): Promise<SupplierOrder[]> =>
   (await fetch(`${stack.supplierControlUrl}/orders?limit=10000`)).json() as Promise<SupplierOrder[]>;
 
-/** Kills the worker at moments spread over the batch, each time once it has bought some more. */
+/** Kills the worker at times spread over the batch, each time once it has bought some more. */
 async function killAlong(buyer: Buyer, random: Random): Promise<void> {
   for (let kill = 1; kill <= KILLS; kill += 1) {
     await until(
@@ -81,7 +81,7 @@ async function killAlong(buyer: Buyer, random: Random): Promise<void> {
   }
 }
 
-/** A sender that was killed after sending leaves a copy, with the same Message-ID (docs/decisions/0059-batches.md). */
+/** A sender killed after sending leaves a copy, with the same Message-ID (docs/decisions/0059-batches.md). */
 async function expectEmails(buyer: Buyer, result: readonly Row[]): Promise<void> {
   const mailsTo = Map.groupBy(mail.mails, ({ to }) => to.join());
   const due = [...result.entries()].filter(([row]) => travellerOf(row) !== undefined && !isSoldOut(row));
@@ -96,7 +96,7 @@ async function expectEmails(buyer: Buyer, result: readonly Row[]): Promise<void>
       buyer.read(`/api/esim/${esimId}`),
     ]);
     const { installUrl } = install.body as unknown as { readonly installUrl: string };
-    // The details show the code to its owner also once the eSIM is in use.
+    // The details show the code to its owner even if the eSIM is in use.
     const { matchingId } = details.body as unknown as { readonly matchingId: string };
     expect([installUrl, matchingId]).toEqual([
       expect.stringContaining('/i/'),
@@ -110,7 +110,7 @@ async function expectEmails(buyer: Buyer, result: readonly Row[]): Promise<void>
   }
 }
 
-it(`buys each of ${ROWS} rows once though workers are killed: result = ledger = supplier`, async () => {
+it(`buys each of ${ROWS} rows once even if workers are killed, and result, ledger and supplier agree`, async () => {
   await withSeed(async (seed) => {
     const random = createRandom(seed);
     const buyer = await newBuyer(stack, { fundsMinor: FUNDS_MINOR });
@@ -161,7 +161,7 @@ it(`buys each of ${ROWS} rows once though workers are killed: result = ledger = 
     const emailed = await until(
       () => allRows(buyer, batchId),
       (all) => all.every(({ emailStatus }) => emailStatus !== 'WAITING'),
-      { what: 'no e-mail that waits', withinMs: 90_000 },
+      { what: 'no waiting e-mail', withinMs: 90_000 },
     );
     expect(emailed.map(({ emailStatus }) => emailStatus)).toEqual(
       rows.map(({ email }, row) => (email === undefined ? '' : isSoldOut(row) ? 'NOT_SENT' : 'SENT')),

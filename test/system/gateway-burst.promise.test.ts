@@ -1,6 +1,6 @@
 /**
- * Promise G1: a gateway event is acknowledged only once it is durable, and quickly so: 300 a second with Temporal and Redis down. Where
- * Postgres is killed in the middle of it, whatever cannot be kept is turned away, and nothing that was acknowledged is lost.
+ * Promise G1: a gateway event is acknowledged only once it is stored, and quickly: 300 a second with Temporal and Redis down. When
+ * Postgres is killed in between, events that cannot be stored are refused, and no acknowledged event is lost.
  */
 import { createHash } from 'node:crypto';
 import { sql } from 'kysely';
@@ -18,22 +18,22 @@ import { until } from '../support/until.ts';
 
 const PER_SECOND = 300;
 const STEADY_EVENTS = size({ ci: 600, prove: 50_000 });
-/** A process that has just started compiles its code while the first ones wait; what is promised is what a running one does. */
+/** A process that has just started compiles its code while the first events wait; the promise is about a running one. */
 const FIRST_EVENTS = size({ ci: 1, prove: 3_000 });
 const EVENTS_PER_KILL = size({ ci: 900, prove: 3_000 });
 const KILLS = size({ ci: 1, prove: 5 });
 const PAYMENTS = size({ ci: 4, prove: 50 });
-/** The promise; only a quiet machine can be held to it, so continuous integration counts and does not time. */
+/** The promise, which only a quiet machine can keep, so continuous integration counts and does not measure time. */
 const ANSWERED_WITHIN_MS = size({ ci: Number.POSITIVE_INFINITY, prove: 100 });
 
 let postgres: OwnServer<RunningPostgres>;
 let temporal: OwnServer<RunningTemporal>;
 let redis: OwnServer<RunningRedis>;
 let stack: Stack;
-/** Genuine events, one of each payment, without the number that makes each one another. */
+/** Genuine events, one for each payment, without the number that makes each one different. */
 let templates: string[];
 beforeAll(async () => {
-  // Safe against a power failure, as in production: what an acknowledgement costs is part of the promise.
+  // Safe against a power failure, as in production: the cost of an acknowledgement is part of the promise.
   [postgres, temporal, redis] = await Promise.all([
     ownPostgres({ durability: 'on' }),
     ownTemporal(),
@@ -62,7 +62,7 @@ afterAll(async () => {
   await Promise.all([postgres.close(), temporal.close(), redis.close()]);
 });
 
-/** An event like those of the gateway about one of our payments, and like no other. */
+/** An event like the gateway's about one of our payments, different from all others. */
 function eventBody(series: string, nth: number): string {
   const template = templates[nth % templates.length]!;
   return template.replace(/\}$/, `,"about":"${series}-${nth}"}`);
@@ -82,7 +82,7 @@ const acknowledged = (sent: readonly SentEvent[]): SentEvent[] => sent.filter(({
 const statusesOf = (sent: readonly SentEvent[]): number[] =>
   [...new Set(sent.map(({ status }) => status))].toSorted((a, b) => a - b);
 
-/** Which of them are not in the inbox. */
+/** Which of them are missing in the inbox. */
 async function lost(sent: readonly SentEvent[]): Promise<string[]> {
   const { rows } = await sql<{ event_key: string }>`select event_key from gateway_events`.execute(
     stack.owner,
@@ -93,7 +93,7 @@ async function lost(sent: readonly SentEvent[]): Promise<string[]> {
     .filter((body) => !kept.has(createHash('sha256').update(body).digest('hex')));
 }
 
-it(`${STEADY_EVENTS} events, ${PER_SECOND} a second, with Temporal and Redis down: all kept, all acknowledged, in time`, async () => {
+it(`${STEADY_EVENTS} events, ${PER_SECOND} a second, with Temporal and Redis down are all stored and acknowledged in time`, async () => {
   await burst('first', FIRST_EVENTS);
   const sent = await burst('steady', STEADY_EVENTS);
   expect(statusesOf(sent)).toEqual([200]);
@@ -108,7 +108,7 @@ it(`${STEADY_EVENTS} events, ${PER_SECOND} a second, with Temporal and Redis dow
 }, 600_000);
 
 it(
-  `Postgres killed in the middle of a burst, ${KILLS} times: turned away, never acknowledged and lost`,
+  `Postgres killed in the middle of a burst, ${KILLS} times: events are refused, never acknowledged and lost`,
   () =>
     withSeed(async (seed) => {
       const random = createRandom(seed);
@@ -120,9 +120,9 @@ it(
         });
         await crashing;
         const refused = sent.filter(({ status }) => status !== 200);
-        const told = acknowledged(sent);
-        expect(await lost(told), 'acknowledged and lost').toEqual([]);
-        expect(told.length).toBeGreaterThan(0);
+        const confirmed = acknowledged(sent);
+        expect(await lost(confirmed), 'acknowledged and lost').toEqual([]);
+        expect(confirmed.length).toBeGreaterThan(0);
         expect(refused.length, 'the crash was felt').toBeGreaterThan(0);
         expect(statusesOf(refused)).toEqual([503]);
         await bringAgain(refused);
@@ -132,7 +132,7 @@ it(
   600_000,
 );
 
-/** The gateway sends what was turned away until it is taken. */
+/** The gateway sends refused events until they are accepted. */
 async function bringAgain(refused: readonly SentEvent[]): Promise<void> {
   await until(
     async () => {

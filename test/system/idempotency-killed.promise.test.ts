@@ -1,6 +1,6 @@
 /**
- * Promise M3 when processes die: the API, the worker or both killed while requests under Idempotency-Keys are at 25 marked points between the
- * first row and the last byte of the answer. Whoever asks again gets the one effect there is, and from then on the same answer, byte for byte.
+ * Promise M3 when processes die: the API, the worker or both killed while requests with Idempotency-Keys are at 25 marked points between the
+ * first row and the last byte of the answer. A retry gets the one effect there is, and from then on the same answer, byte for byte.
  */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { plantGates, type Gate, type Gates } from '../support/gates.ts';
@@ -12,8 +12,8 @@ import { startStack, type Answer, type Stack } from '../support/stack.ts';
 import { until } from '../support/until.ts';
 
 /**
- * Where a request waits when the blow falls: inside a statement (its transaction is lost, if there is more to it) or at a commit (it is done,
- * and nobody knows).
+ * Where a request waits when the process is killed: inside a statement (its transaction is lost, if it has more statements) or at a commit (it is
+ * done, without an answer).
  */
 const POINTS: readonly { readonly kind: Kind; readonly gate: Gate }[] = [
   { kind: 'bought', gate: 'open:inside' },
@@ -34,16 +34,16 @@ const POINTS: readonly { readonly kind: Kind; readonly gate: Gate }[] = [
   { kind: 'refused: too poor', gate: 'refuse:commit' },
   { kind: 'paid by card', gate: 'pay:inside' },
   { kind: 'paid by card', gate: 'pay:commit' },
-  { kind: 'paid by card', gate: 'told:inside' },
-  { kind: 'paid by card', gate: 'told:commit' },
+  { kind: 'paid by card', gate: 'instructed:inside' },
+  { kind: 'paid by card', gate: 'instructed:commit' },
   { kind: 'paid by card', gate: 'answer:commit' },
   { kind: 'wallet funded', gate: 'fund:inside' },
   { kind: 'wallet funded', gate: 'fund:commit' },
-  { kind: 'wallet funded', gate: 'told:commit' },
+  { kind: 'wallet funded', gate: 'instructed:commit' },
   { kind: 'wallet funded', gate: 'answer:commit' },
 ];
 const ROUNDS = size({ ci: 1, prove: 40 });
-/** Of all points in one round; each is somebody's session that waits. */
+/** All points in one round; each holds a database session that waits. */
 const AT_ONE_BLOW = size({ ci: 6, prove: POINTS.length });
 const BLOWS = ['worker', 'api', 'both'] as const;
 const REPEATS = 3;
@@ -61,7 +61,7 @@ beforeAll(async () => {
         doubtMs: 500,
         pollFirstMs: 1_000,
       }),
-      // A session at a gate must still be there when the blow falls; a step that is tried again meanwhile waits beside it.
+      // A session at a gate must still be there when the process is killed; a retried step waits as well.
       SIMWAY_DATABASE_STATEMENT_TIMEOUT_MS: '30000',
       SIMWAY_DATABASE_CONNECTIONS: '60',
     },
@@ -76,11 +76,11 @@ afterAll(async () => {
 interface Cut {
   readonly keyed: Keyed;
   readonly where: string;
-  /** What the caller heard, if it heard anything before its connection broke. */
-  readonly heard: Promise<Answer | undefined>;
+  /** The caller's answer, if it got one before its connection broke. */
+  readonly firstAnswer: Promise<Answer | undefined>;
 }
 
-/** Buyers are made ready a few at a time; then all of them ask, and wait each at its gate. */
+/** Buyers are prepared a few at a time; then all of them send their requests, and each waits at its gate. */
 async function waitAtAll(points: readonly (typeof POINTS)[number][]): Promise<Cut[]> {
   const ready: { keyed: Keyed; kind: Kind; gate: Gate }[] = [];
   await runConcurrently(points, 4, async ({ kind, gate }) => {
@@ -89,9 +89,9 @@ async function waitAtAll(points: readonly (typeof POINTS)[number][]): Promise<Cu
   return Promise.all(
     ready.map(async ({ keyed, kind, gate }) => {
       await gates.shut(gate, keyed.accountId);
-      const heard = keyed.ask().catch(() => undefined);
+      const firstAnswer = keyed.ask().catch(() => undefined);
       await gates.reached(gate, keyed.accountId);
-      return { keyed, where: `${kind} at ${gate}`, heard };
+      return { keyed, where: `${kind} at ${gate}`, firstAnswer };
     }),
   );
 }
@@ -109,10 +109,10 @@ async function strike(blow: (typeof BLOWS)[number]): Promise<void> {
   ]);
 }
 
-/** Nothing was decided yet, or nobody could say: ask again. */
+/** Nothing was decided yet, or the outcome is unknown: retry. */
 const isNoAnswer = ({ status }: Answer): boolean => status === 409 || status === 503;
 
-/** As a careful caller does: the same again until it is answered. */
+/** Like a careful caller: sends the same request until it is answered. */
 const retry = ({ keyed, where }: Cut): Promise<Answer> =>
   until(keyed.ask, (answer) => !isNoAnswer(answer), {
     what: `an answer to the retry of: ${where}`,
@@ -123,8 +123,9 @@ const retry = ({ keyed, where }: Cut): Promise<Answer> =>
 async function expectOnce(cut: Cut): Promise<void> {
   const { keyed, where } = cut;
   const answer = await retry(cut);
-  const heard = await cut.heard;
-  if (heard && !isNoAnswer(heard)) expect(answer.text, `${where}: as it was told at first`).toBe(heard.text);
+  const firstAnswer = await cut.firstAnswer;
+  if (firstAnswer && !isNoAnswer(firstAnswer))
+    expect(answer.text, `${where}: equal to the first answer`).toBe(firstAnswer.text);
   await keyed.expectOnce();
   const replays = await Promise.all(Array.from({ length: REPEATS }, () => retry(cut)));
   for (const replay of replays) {
@@ -142,7 +143,7 @@ function pickPoints(random: Random): (typeof POINTS)[number][] {
     .map(({ point }) => point);
 }
 
-it(`${ROUNDS} blows with requests at ${AT_ONE_BLOW} marked points each: one effect, one answer`, () =>
+it(`${ROUNDS} kills with requests at ${AT_ONE_BLOW} marked points each leave one effect and one answer`, () =>
   withSeed(async (seed) => {
     const random = createRandom(seed);
     for (let round = 0; round < ROUNDS; round += 1) {

@@ -1,4 +1,4 @@
-// Payments from outside while Postgres or the worker is down: what was begun is completed afterwards, and money paid meanwhile counts.
+// Payments from outside while Postgres or the worker is down: begun payments are completed afterwards, and money paid meanwhile counts.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { RunningPostgres } from '../../src/dev/postgres.ts';
 import { fundOutside, untilBalance, untilFunding } from '../support/fundings.ts';
@@ -26,15 +26,15 @@ afterAll(async () => {
   await postgres.close();
 });
 
-/** Waits until the caller can be told how to pay, and pays. */
+/** Waits for the payment instructions, and pays. */
 async function payOnceTold({ transactionId }: Paid): Promise<void> {
-  const told = await until(
+  const opened = await until(
     () => confirm(stack, account, transactionId),
     ({ body }) => 'paymentUrl' in body,
-    { what: 'how to pay', withinMs: 40_000 },
+    { what: 'the payment instructions', withinMs: 40_000 },
   );
-  expect(told.body.status).toBe('PENDING');
-  await atGateway(stack, told.body.gatewayReference, 'pay');
+  expect(opened.body.status).toBe('PENDING');
+  await atGateway(stack, opened.body.gatewayReference, 'pay');
 }
 
 it('without Postgres a known caller is answered PENDING with an id, and can pay once Postgres is back', async () => {

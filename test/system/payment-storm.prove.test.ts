@@ -1,7 +1,7 @@
 /**
  * Promise M5: one payment, at most one order at the supplier, and exactly one of delivered, refunded and an operator's queue. Each paid order
- * is asked for twice, hit by the gateway's event five times, three confirmations and our own looks together, and by old events again; once
- * with the worker killed in the middle of it.
+ * is requested twice, gets the gateway's event five times, three confirmations and our own polling together, and old events again; once
+ * with the worker killed in between.
  */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -20,16 +20,16 @@ import {
 } from '../support/stack.ts';
 import { until } from '../support/until.ts';
 
-/** Books are read as a whole: more orders are more stacks. */
+/** Books are checked as a whole: more orders mean more stacks. */
 const STACKS = size({ ci: 1, prove: 4 });
 const ORDERS = size({ ci: 8, prove: 2_500 });
 const ORDERS_WITH_KILLS = size({ ci: 4, prove: 500 });
 const AT_ONCE = 25;
 const SEED = seedOfRun();
-/** What never ends is looked at slowly and for ever, so that it does not crowd out the others. */
+/** Unending purchases are checked slowly, so that they do not delay the others. */
 const TIMINGS = { pollFirstMs: 500, attentionAfterMs: 6_000, slowLookMs: 10_000, lookMaxMs: 300 };
 
-/** How a paid order ends; the supplier decides. */
+/** How a paid order ends, as the supplier decides. */
 const ENDS = {
   'SIM-OK': 'delivered',
   'SIM-LOSE-ANSWER': 'delivered',
@@ -56,12 +56,12 @@ interface Order {
 
 async function bringUp(options: StackOptions): Promise<Stack> {
   const stack = await startStack({ ...options, env: { SIMWAY_TEST_TIMINGS: JSON.stringify(TIMINGS) } });
-  // The test is the courier: every event comes as often and as late as it wants.
+  // The test delivers the events, as often and as late as it wants.
   await gatewayFaults(stack, { webhooks: 'drop' });
   return stack;
 }
 
-/** Bought, by a caller who asks twice at once, and paid, and nobody has told us so. */
+/** Bought by a caller who sends two requests at once, and paid without an event yet. */
 async function paidOrder(stack: Stack, account: TestAccount, random: Random): Promise<Order> {
   const packageCode = random.pick(PACKAGES);
   const method = random.pick(['CARD', 'BANK_TRANSFER', 'MOBILE_MONEY'] as const);
@@ -80,7 +80,7 @@ async function paidOrder(stack: Stack, account: TestAccount, random: Random): Pr
   return { account, bought, packageCode };
 }
 
-/** Everything at once: events ×5, confirmations ×3, and our own looks that go on meanwhile. */
+/** Everything at once: events ×5, confirmations ×3, and our own polling meanwhile. */
 async function storm(stack: Stack, { account, bought }: Order): Promise<void> {
   const [event] = await eventsOf(stack, bought.reference);
   const answers = await Promise.all([
@@ -90,7 +90,7 @@ async function storm(stack: Stack, { account, bought }: Order): Promise<void> {
   expect(answers.map((answer) => answer.status)).toEqual(answers.map(() => 200));
 }
 
-/** Whoever is told to come back asks again: on a busy machine, or while a worker is away. */
+/** Retries when asked to: on a busy machine, or while no worker runs. */
 function confirmed(stack: Stack, account: TestAccount, transactionId: string): Promise<Answer> {
   return until(
     () => confirm(stack, account, transactionId),
@@ -99,7 +99,7 @@ function confirmed(stack: Stack, account: TestAccount, transactionId: string): P
   );
 }
 
-/** Where the order stands, in the promise's words; undefined while it is on its way. */
+/** The state of the order in the promise's words; undefined while it is in progress. */
 async function endOf(stack: Stack, { bought }: Order): Promise<string | undefined> {
   const row = await stack.world
     .selectFrom('purchases as p')
@@ -170,7 +170,7 @@ describe.each(Array.from({ length: STACKS }, (_, nth) => SEED + nth))('SIMWAY_TE
   }, 120_000);
   afterAll(() => stack.close());
 
-  it(`${ORDERS} paid orders, each hit from all sides at once: one end each, no double, none lost`, async () => {
+  it(`${ORDERS} paid orders with everything at once end once each, none twice, none lost`, async () => {
     const random = createRandom(seed);
     const account = await stack.account({ fundsMinor: 0n, currency: random.pick(['USD', 'NGN'] as const) });
     const orders: Order[] = [];
@@ -191,7 +191,7 @@ describe('with the worker killed in the middle', () => {
   }, 120_000);
   afterAll(() => stack.close());
 
-  it(`${ORDERS_WITH_KILLS} paid orders: one end each, no double, none lost`, async () => {
+  it(`${ORDERS_WITH_KILLS} paid orders end once each, none twice, none lost`, async () => {
     const random = createRandom(SEED);
     const account = await stack.account({ fundsMinor: 0n });
     const orders: Order[] = [];

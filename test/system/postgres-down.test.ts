@@ -1,4 +1,4 @@
-// Postgres restarted, and killed, while buyers go on buying: callers are asked to retry later, and nothing is lost or done twice.
+// Postgres restarted, and killed, while buyers keep buying: callers are asked to retry later, and nothing is lost or done twice.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { RunningPostgres } from '../../src/dev/postgres.ts';
 import { ownPostgres, type OwnServer } from '../support/own-servers.ts';
@@ -15,11 +15,11 @@ afterAll(async () => {
   await postgres.close();
 });
 
-it('restarted, then killed: every caller gets every purchase, once', async () => {
+it('after a restart and a kill every caller gets every purchase, once', async () => {
   await expectRestartsLoseNothing(outage, postgres.server);
 }, 120_000);
 
-it('without Postgres a reader is answered 503 with Retry-After, and the log line of that request names the cause', async () => {
+it('without Postgres a read is answered 503 with Retry-After, and the log line of that request names the cause', async () => {
   const [buyer] = outage.buyers;
   await postgres.server.stop();
   const refused = await buyer!.read('/api/wallet/balance');

@@ -1,5 +1,5 @@
-// Docker cannot run here, so the test does itself what docker-compose.yml says: its logins made by its own script, its commands run with its own
-// environment in a folder that holds just what the image holds, until its own health checks are content. Only addresses differ.
+// Docker cannot run here, so the test does what docker-compose.yml says: its script makes the logins, its commands run in its
+// environment in a folder with exactly the files of the image, until its own health checks succeed. Only addresses differ.
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { cp, mkdir, readFile, rm, symlink } from 'node:fs/promises';
@@ -20,7 +20,7 @@ import { until } from '../support/until.ts';
 
 const run = promisify(execFile);
 const { services } = readCompose('docker-compose.yml');
-/** What the image's ENTRYPOINT and COPY lines say. */
+/** The ENTRYPOINT and COPY lines of the image. */
 const dockerfile = await readFile(join(CHECKOUT, 'Dockerfile'), 'utf8');
 const ENTRYPOINT = JSON.parse(/^ENTRYPOINT (.+)$/m.exec(dockerfile)?.[1] ?? '[]') as string[];
 const COPIED = Array.from(dockerfile.matchAll(/^COPY (?!--from)(.+) \S+$/gm), ([, files = '']) =>
@@ -36,9 +36,9 @@ let image: string;
 let database: TestDatabase;
 /** Made by an older version, which migrated as the superuser. */
 let older: TestDatabase;
-/** What .env would hold. */
+/** What .env would contain. */
 let values: Record<string, string>;
-/** Addresses in the compose file, and where they are here. */
+/** Addresses in the compose file, and the ones used here. */
 let places: [from: string | RegExp, to: string][];
 const ports: Record<string, number> = {};
 
@@ -75,7 +75,7 @@ beforeAll(async () => {
     ['http://sandbox-supplier:3101', `http://127.0.0.1:${ports['supplierControl']!}`],
     ['http://sandbox-gateway:3110', `http://127.0.0.1:${ports['gateway']!}`],
     ['http://api:3000', `http://127.0.0.1:${ports['api']!}`],
-    // Where the supplier's events come from; before 0.0.0.0, which is a part of it.
+    // The addresses of the supplier's events; listed before 0.0.0.0, which it contains.
     ['10.0.0.0/8,', '127.0.0.0/8,'],
     ['0.0.0.0', '127.0.0.1'],
     ['http://127.0.0.1:3001', `http://127.0.0.1:${ports['admin']!}`],
@@ -105,7 +105,7 @@ function serviceOf(name: string): ComposeService {
   return service;
 }
 
-/** A service's environment, with ports of its own and a namespace of its own on the shared Temporal. */
+/** A service's environment, with its own ports and its own namespace on the shared Temporal. */
 function environmentOf(name: string): Record<string, string> {
   const given = Object.entries(serviceOf(name).environment ?? {}).map(([key, value]) => [key, here(value)]);
   return {
@@ -162,7 +162,7 @@ async function start(name: string): Promise<Child> {
   return child;
 }
 
-/** What the service's own health check says. */
+/** The result of the service's own health check. */
 async function isHealthy(name: string): Promise<boolean> {
   const [kind, program, ...words] = serviceOf(name).healthcheck?.test ?? [];
   expect([kind, program]).toEqual(['CMD', 'node']);
@@ -172,7 +172,7 @@ async function isHealthy(name: string): Promise<boolean> {
   );
 }
 
-/** The first column of what the last statement answers. */
+/** The first column of the last statement's result. */
 async function query(url: string, text: string): Promise<unknown[]> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
@@ -225,7 +225,7 @@ async function buyAsNewMerchant(): Promise<unknown> {
   return answer.json();
 }
 
-/** Runs the script on a database as psql does for init.sh, with logins of this test's own; roles without a login may be there already. */
+/** Runs the script on a database as psql does for init.sh, with logins of this test; roles without a login may exist already. */
 async function runRolesScript(target: TestDatabase): Promise<void> {
   const [script = '', init = ''] = await Promise.all(
     ['roles.sql', 'init.sh'].map((name) => readFile(join(CHECKOUT, 'ops', 'postgres', name), 'utf8')),
@@ -265,7 +265,7 @@ describe('what docker-compose.yml starts', () => {
     await expect(query(temporal, 'select 1')).rejects.toThrow('permission denied for database');
   });
 
-  it('gives the owner what an older version made as the superuser, and changes passwords', async () => {
+  it('gives the owner the tables that an older version made as the superuser, and changes passwords', async () => {
     const withOldPassword = loginTo(older, 'simway_owner', 'SIMWAY_OWNER_PASSWORD');
     values['SIMWAY_OWNER_PASSWORD'] = randomBytes(32).toString('hex');
     await runRolesScript(older);
@@ -281,13 +281,13 @@ describe('what docker-compose.yml starts', () => {
     expect(await query(older.url, others)).toEqual([]);
     expect((await migrate({ DATABASE_URL: asOwner })).stdout).toContain('the database was up to date');
     await query(asOwner, 'alter table live.purchases add column of_the_next_version integer');
-    // The service's rights are as before.
+    // The service's rights are unchanged.
     const asApp = loginTo(older, 'simway_app', 'SIMWAY_APP_PASSWORD');
     const asWorld = `begin; set local role simway_live; select count(*)::int from live.purchases`;
     expect(await query(asApp, asWorld)).toEqual([0]);
   });
 
-  it('starts Redis with a password, for which it asks everybody', async () => {
+  it('starts Redis with a password that every client needs', async () => {
     await startRedis();
     const stranger = new Redis({ host: '127.0.0.1', port: ports['redis']!, lazyConnect: true });
     stranger.on('error', () => undefined);
@@ -295,7 +295,7 @@ describe('what docker-compose.yml starts', () => {
     stranger.disconnect();
   });
 
-  it('comes up, and sells, under a login that owns nothing', async () => {
+  it('starts, and sells, under a login that owns nothing', async () => {
     await start('sandbox-supplier');
     await start('sandbox-gateway');
     await start('worker');

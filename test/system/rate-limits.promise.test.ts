@@ -1,6 +1,6 @@
 /**
- * Promise A8 over real HTTP, with four API processes on one Redis: of three times the limit exactly the limit pass in a window,
- * wherever they arrive; every answer carries the headers, errors included; a refused one says when to come back.
+ * Promise A8 over real HTTP, with four API processes on one Redis: of three times the limit exactly the limit is accepted in a window,
+ * at whatever process they arrive; every answer has the headers, errors included; a refused one says when to retry.
  */
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { createAccount, createKey } from '../../src/accounts/manage-accounts.ts';
@@ -13,19 +13,19 @@ import { until } from '../support/until.ts';
 const PROCESSES = 4;
 const WINDOW_MS = 60_000;
 const WINDOWS = size({ ci: 1, prove: 3 });
-/** A key's own limit; STANDARD and PREMIUM are fixed, so that Enterprise stands for any. */
+/** A key's own limit. STANDARD and PREMIUM are fixed, so Enterprise is used for all. */
 const ENTERPRISE_LIMIT = size({ ci: 120, prove: 3_000 });
 const IN_FLIGHT_PER_PROCESS = 8;
-/** Buckets of addresses are shared by all tests on one Redis, but for their brand. */
+/** All tests on one Redis share the buckets of addresses, so the brand differs. */
 const BRAND = `a8${inject('runId')}`.slice(0, 20);
 
-/** Where keys may be used from. */
+/** The addresses that may use the keys. */
 const HOME = '203.0.113.1';
 
 let stack: Stack;
 let apis: ApiProcesses;
 beforeAll(async () => {
-  // Callers come through a proxy that is trusted, so that each test has an address of its own.
+  // Callers come through a trusted proxy, so that each test has its own address.
   const env = { SIMWAY_BRAND: BRAND, SIMWAY_TRUSTED_PROXIES: '127.0.0.1' };
   stack = await startStack({ worker: false, env });
   apis = await startApiProcesses(stack.env, PROCESSES);
@@ -101,7 +101,7 @@ async function get(url: string, path: string, { key, from = HOME, method = 'GET'
   };
 }
 
-/** Sends to all processes at once, as many in flight as told. */
+/** Sends to all processes at once, with the given number in flight. */
 async function flood(total: number, path: string, caller: Caller): Promise<Seen[]> {
   const seen: Seen[] = [];
   let sent = 0;
@@ -118,7 +118,7 @@ async function flood(total: number, path: string, caller: Caller): Promise<Seen[
   return seen;
 }
 
-/** Checks one window's answers: exactly the limit passed, each with its own place, and what was refused was told when to come back. */
+/** Checks one window's answers: exactly the limit was accepted, each counted once, and refused ones have the time to retry. */
 function expectExactly(limit: number, passStatus: number, seen: readonly Seen[]): void {
   const passed = seen.filter(({ status }) => status === passStatus);
   const refused = seen.filter(({ status }) => status === 429);
@@ -138,7 +138,7 @@ function expectExactly(limit: number, passStatus: number, seen: readonly Seen[])
   for (const { remaining, retryAfterS, resetAtS, receivedAtMs, text } of refused) {
     expect(remaining).toBe(0);
     expect(retryAfterS).toBeGreaterThanOrEqual(1);
-    // Whoever waits as long as told comes into the next window.
+    // A caller who waits for Retry-After is in the next window.
     expect(receivedAtMs / 1000 + retryAfterS!).toBeGreaterThan(resetAtS - 2);
     expect(JSON.parse(text)).toMatchObject({
       success: false,
@@ -174,7 +174,7 @@ describe('across four processes', () => {
     WINDOWS * 2 * WINDOW_MS,
   );
 
-  it('failed authentications count against the address, 100 a minute, and leave accounts alone', async () => {
+  it('failed authentications count against the address, 100 a minute, and not against accounts', async () => {
     const key = await makeKey();
     const unknown = newApiKey(BRAND, 'test');
     expectExactly(100, 401, await flood(300, '/api/wallet/balance', { key: unknown }));
@@ -186,13 +186,13 @@ describe('across four processes', () => {
     expect(elsewhere).toMatchObject({ status: 401, remaining: 99 });
   });
 
-  it('requests without a key count against the address, 100 a minute, whatever they ask for', async () => {
+  it('requests without a key count against the address, 100 a minute, on every route', async () => {
     expectExactly(100, 404, await flood(300, '/api/nothing/here', { from: '203.0.113.3' }));
     const other = await get(apis.urls[0]!, '/api/settings/exchange-rate', { from: '203.0.113.3' });
     expect(other).toMatchObject({ status: 429, limit: 100, remaining: 0 });
   });
 
-  it("one account's requests leave another's alone", async () => {
+  it("one account's requests do not count against another", async () => {
     const [one, other] = [await makeKey(), await makeKey()];
     expectExactly(100, 200, await flood(200, '/api/wallet/balance', { key: one }));
     const first = await get(apis.urls[1]!, '/api/wallet/balance', { key: other });

@@ -1,5 +1,5 @@
-// The purchase workflow changes while purchases are open: workers of two versions side by side, Temporal routing by version. Purchases that
-// began on the old version end on the new one, the new ones take the new step, and going back keeps waiting what only the new one can carry.
+// The purchase workflow changes while purchases are open: workers of two versions in parallel, with Temporal routing by version. Purchases that
+// began on the old version end on the new one, new ones take the new step, and after a rollback those that only the new version can continue wait.
 import { join } from 'node:path';
 import type { WorkflowBundleOption } from '@temporalio/worker';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -93,7 +93,7 @@ describe('a rolling upgrade with purchases open', () => {
   let begunOnOld: string[];
   let begunOnNew: string[];
 
-  it('starts with a version that was made current', async () => {
+  it('starts with a version that is current', async () => {
     await start('old');
     await rollOut('old');
     expect(said).toEqual([`namespace ${stack.namespace}: simway old is current, none before`]);
@@ -106,7 +106,7 @@ describe('a rolling upgrade with purchases open', () => {
     begunOnOld = await openSome();
   });
 
-  it('leaves everything on the old version while the new one only runs beside it', async () => {
+  it('leaves everything on the old version while the new one merely runs', async () => {
     await start('new', NEXT_VERSION);
     const answer = await buyer.buy('SIM-OK');
     expect(answer.body.status).toBe('SUCCESS');
@@ -146,7 +146,7 @@ describe('a rolling upgrade with purchases open', () => {
     await until(
       () => stack.owner.selectFrom('gateway_events').select('id').where('reference', 'in', waiting).execute(),
       (events) => events.length >= OPEN,
-      { what: 'the gateway’s word that they are paid' },
+      { what: 'the gateway’s report that they are paid' },
     );
     await rollOut('new');
     await allDelivered(waiting);
@@ -163,7 +163,7 @@ describe('a rolling upgrade with purchases open', () => {
 });
 
 it('a build without workers is refused, and the current one stays', async () => {
-  await expect(runRollout(partsOf('nobody'), (line) => said.push(line), 500)).rejects.toThrow();
+  await expect(runRollout(partsOf('unknown'), (line) => said.push(line), 500)).rejects.toThrow();
   const answer = await buyer.buy('SIM-OK');
   expect(answer.body.status).toBe('SUCCESS');
 });

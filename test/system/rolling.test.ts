@@ -13,7 +13,7 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => stack.close());
 
-it('a worker that is stopped finishes its work while the next one takes over: every answer is 201 SUCCESS', async () => {
+it('a stopped worker finishes its work while the next one takes over: every answer is 201 SUCCESS', async () => {
   const old = stack.children.worker!;
   const buyers = await newBuyers(stack);
   const shopping = startShopping(buyers);
@@ -27,7 +27,7 @@ it('a worker that is stopped finishes its work while the next one takes over: ev
   await expectNothingLost(stack, report);
 });
 
-it('while the supplier restarts purchases wait, and are delivered once', async () => {
+it('purchases wait while the supplier restarts, and are delivered once', async () => {
   const buyers = await newBuyers(stack);
   const shopping = startShopping(buyers);
   await shopping.more(4);
@@ -39,7 +39,7 @@ it('while the supplier restarts purchases wait, and are delivered once', async (
   await expectNothingLost(stack, report);
 });
 
-/** Purchases are open while nobody answers at the supplier. */
+/** Purchases are open while the supplier does not answer. */
 async function untilOpen(count: number): Promise<void> {
   await until(
     () => stack.owner.selectFrom('purchases').select('status').where('closed_at', 'is', null).execute(),

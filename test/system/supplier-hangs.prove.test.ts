@@ -1,11 +1,11 @@
-// A supplier that takes calls and does not answer: reads serve stored data and wait a second once, a top-up is answered in time and
+// A supplier that accepts calls and does not answer: reads serve stored data and wait a second once, a top-up is answered in time and
 // succeeds later, and a late answer is stored. Bounds on time are generous; calls that reach the supplier are counted.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { newBuyer, untilClosed, type Buyer } from '../support/buyer.ts';
 import { startStack, type Stack } from '../support/stack.ts';
 import { until } from '../support/until.ts';
 
-/** Longer than the adapter waits for anything. */
+/** Longer than the adapter waits for any call. */
 const HANGS_MS = 20_000;
 /** More than two of the time limits of a read. */
 const OLD_WAIT_MS = 4_500;
@@ -19,7 +19,7 @@ let stack: Stack;
 let buyer: Buyer;
 let esimId: string;
 let iccid: string;
-// After a slow read the API pauses further ones, in its memory: each test has an API of its own.
+// After a slow read the API pauses further ones, in its memory, so each test has its own API.
 beforeEach(async () => {
   stack = await startStack({
     env: { SIMWAY_TEST_TIMINGS: JSON.stringify({ answerWithinMs: ANSWER_WITHIN_MS, lookMaxMs: 300 }) },
@@ -35,7 +35,7 @@ afterEach(async () => {
   await stack.close();
 });
 
-/** So long ago that a read asks the supplier first. */
+/** Long enough ago that a read checks at the supplier first. */
 async function seenLongAgo(): Promise<void> {
   await stack.owner
     .updateTable('esims')

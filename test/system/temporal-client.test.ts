@@ -1,10 +1,9 @@
-// The API's connection to Temporal: closed by the server while there is nothing to send, and closed by us while a call waits for its next try.
+// The API's connection to Temporal: closed by the server while it is idle, and closed by us while a call waits for its next attempt.
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
 import { expect, inject, it, onTestFinished } from 'vitest';
 import { connectClient } from '../../src/platform/temporal/connect.ts';
-import { freePort } from '../../src/dev/ports.ts';
 import { until } from '../support/until.ts';
 
 it('closing the connection ends a call that is being retried, and its retries', async () => {
@@ -12,17 +11,28 @@ it('closing the connection ends a call that is being retried, and its retries', 
   const note = (error: unknown): number => unhandled.push(error);
   process.on('unhandledRejection', note);
   onTestFinished(() => void process.off('unhandledRejection', note));
-  const temporal = connectClient({ address: `127.0.0.1:${await freePort()}`, namespace: 'none' });
-  const called = expect(temporal.client.workflow.getHandle('nobody').describe()).rejects.toThrow();
-  await setTimeout(50);
+  let attempts = 0;
+  const refusing = createServer((socket) => {
+    attempts += 1;
+    socket.destroy();
+  }).listen(0, '127.0.0.1');
+  onTestFinished(() => void refusing.close());
+  await once(refusing, 'listening');
+  const address = `127.0.0.1:${(refusing.address() as AddressInfo).port}`;
+  const temporal = connectClient({ address, namespace: 'none' });
+  const called = expect(temporal.client.workflow.getHandle('unknown').describe()).rejects.toThrow();
+  await until(
+    () => attempts,
+    (count) => count > 0,
+  );
   await temporal.close();
   await called;
-  // Longer than the pause between two tries.
+  // Longer than the pause between two attempts.
   await setTimeout(1_000);
   expect(unhandled).toEqual([]);
 });
 
-it('a connection that the server closed is there again before the next call', async () => {
+it('a connection that the server closed is open again before the next call', async () => {
   const [host = '', port = ''] = inject('temporalAddress').split(':');
   const taken: Socket[] = [];
   const proxy = createServer((socket) => {

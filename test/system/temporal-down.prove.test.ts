@@ -1,4 +1,4 @@
-// Temporal restarted, and killed, while buyers go on buying: workflows that were started go on, and requests that were refused are retried.
+// Temporal restarted, and killed, while buyers keep buying: workflows that were started go on, and refused requests are retried.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { RunningTemporal } from '../../src/dev/temporal.ts';
 import { ownTemporal, type OwnServer } from '../support/own-servers.ts';
@@ -15,11 +15,11 @@ afterAll(async () => {
   await temporal.close();
 });
 
-it('restarted, then killed: every caller gets every purchase, once', async () => {
+it('after a restart and a kill every caller gets every purchase, once', async () => {
   await expectRestartsLoseNothing(outage, temporal.server);
 }, 180_000);
 
-it('without Temporal a buyer is answered 503 with Retry-After, and reads go on', async () => {
+it('without Temporal a buyer is answered 503 with Retry-After, and reads keep working', async () => {
   await temporal.server.stop();
   const [buyer] = outage.buyers;
   const before = await buyer!.purchases();

@@ -1,5 +1,5 @@
-// Redis killed, hung, and refusing our password: reads, purchases and limits go on, and no request waits more than 250 ms for it. What it holds counts, and
-// sells nothing.
+// Redis killed, hung, and refusing our password: reads, purchases and limits keep working, and no request waits more than 250 ms for it. Redis holds
+// counts only, and no prices.
 import { Redis } from 'ioredis';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -10,9 +10,9 @@ import { ownRedis, type OwnServer } from '../support/own-servers.ts';
 import { startStack, type Answer, type Stack } from '../support/stack.ts';
 import { until } from '../support/until.ts';
 
-/** What Redis may cost a request, whatever its state. */
+/** The most time that Redis may add to a request, in any state. */
 const MOST_ADDED_MS = 250;
-/** A machine that is busy with other tests holds up a request now and then: of this many, two may be such, but none may hang. */
+/** A machine that is busy with other tests delays a request now and then: of this many, two may be slow, but none may hang. */
 const READS = 30;
 const HELD_UP_BY_OTHERS = 2;
 const HANGS_MS = 900;
@@ -49,8 +49,8 @@ const PATHS = [
 ];
 
 /**
- * One after the other, so that each request's time is its own; less what a yardstick beside it took, which asks the same process and the
- * same Postgres but never Redis: a busy machine holds up both.
+ * One after the other, so that each request's time is its own, minus the time of a reference call to the same process and the
+ * same Postgres without Redis: a busy machine delays both.
  */
 async function readMany(): Promise<Timed[]> {
   const timed: Timed[] = [];
@@ -85,18 +85,18 @@ async function expectBusinessAsUsual(): Promise<void> {
   expect(bought.body.status).toBe('SUCCESS');
 }
 
-/** The limits still hold in each process: its own count instead of the shared one. */
+/** The limits still apply in each process, by its own count instead of the shared one. */
 async function expectLimitsHold(): Promise<void> {
   const limited = await newBuyer(stack, { plan: 'ENTERPRISE', requestsPerMinute: 5 });
   const statuses: number[] = [];
   for (let count = 0; count < 12; count += 1)
     statuses.push((await limited.read('/api/wallet/balance')).status);
   expect(statuses).toContain(429);
-  // At most one window's worth of requests each side of the turn of a minute.
+  // At most one window's worth of requests on each side of the minute.
   expect(statuses.filter((status) => status === 200).length).toBeLessThanOrEqual(10);
 }
 
-it('Redis holds counts of requests and paces alone, so a lie in it changes no price', async () => {
+it('Redis holds only counts of requests and paces, so a forged value in it changes no price', async () => {
   await readMany();
   expect((await buyer.buy('SIM-OK')).status).toBe(201);
   const client = new Redis(redis.server.url);
@@ -147,7 +147,7 @@ describe.each([
 
 let administrator: Redis | undefined;
 
-/** On a connection that stays, so that it needs no password of a later moment. */
+/** On a connection that stays open, so that it needs no later password. */
 async function administer(...commands: readonly [string, ...string[]][]): Promise<void> {
   administrator ??= new Redis(redis.server.url);
   for (const [command, ...args] of commands) await administrator.call(command, ...args);

@@ -1,5 +1,5 @@
-// The worker killed while a purchase is inside each of its steps: before a step's effect, after it, and in between at the supplier.
-// Whatever was cut off, the next worker ends every purchase once: one order, one debit, or the money back.
+// The worker killed while a purchase is inside each of its steps: before a step's effect, after it, and during a call to the supplier.
+// After every interruption the next worker ends the purchase once: one order, one debit, or the money refunded.
 import { sql } from 'kysely';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -48,7 +48,7 @@ const supplierStats = async (): Promise<Stats> =>
 const answered = async (code: string): Promise<number> =>
   (await supplierStats()).codes['esim/order']?.[code] ?? 0;
 
-/** A purchase under way: its buyer, and the answer that will come. */
+/** A purchase in progress: its buyer, and its later answer. */
 interface Running {
   readonly buyer: Buyer;
   readonly answer: Promise<Answer>;
@@ -127,7 +127,7 @@ async function waitingToOpen(): Promise<Running> {
   return { buyer, answer };
 }
 
-/** In the order they are set up: the last ones do not wait long. */
+/** In the order of their setup: the last ones do not wait long. */
 const STEPS = [
   { step: 'open, in its statement', start: () => waitingAt('open:inside', base('SIM-OK')), ends: 'SUCCESS' },
   {
@@ -191,10 +191,10 @@ describe('the worker killed with a purchase inside every step', () => {
     await stack.clearFaults();
   }, 120_000);
 
-  it('each step was interrupted where it should be', () => {
+  it('interrupts each step where it should', () => {
     expect(Object.fromEntries(leftBehind)).toEqual({
       'open, before its statement': 'nothing',
-      // A statement that is a transaction of its own is finished by Postgres, whoever waits for it.
+      // Postgres finishes a statement that is a transaction of its own, even without its client.
       'open, in its statement': 'PROCESSING, HELD, no order, no profile',
       'open, its commit on the way': 'PROCESSING, HELD, no order, no profile',
       'deliver, keeping the profile': 'SUCCESS, POSTED, ordered, profile',
@@ -225,7 +225,7 @@ describe('the worker killed during calls to the supplier', () => {
     );
     const { esimId } = await topUp!.activeEsim();
     const before = await answered('200011');
-    // Long enough for all three to be under way on a busy machine.
+    // Long enough for all three to be in progress on a busy machine.
     await stack.faults({ latencyMs: 4_000 });
     const refusal = refused!.buy('SIM-OUT-OF-STOCK');
     await until(
@@ -252,7 +252,7 @@ describe('the worker killed during calls to the supplier', () => {
   });
 });
 
-/** What is to be seen of a purchase whose worker has just died. */
+/** The visible state of a purchase whose worker has just died. */
 async function stateOf(running: Running): Promise<string> {
   const row = await rowOf(running);
   if (!row) return 'nothing';
@@ -292,7 +292,7 @@ async function expectEnded(running: Running, ends: 'SUCCESS' | 'FAILED'): Promis
   );
 }
 
-/** A killed worker's sessions finish what they were told before they notice. */
+/** A killed worker's sessions finish their statement before they notice. */
 async function untilWorkerSessionsAreGone(): Promise<void> {
   await until(
     async () => {

@@ -1,4 +1,4 @@
-/** The supplier adapter's dictionaries: every code and status of the vendor's pages, and what happens to those on none of them. */
+/** The tables of the eSIM Access client: every code and status of the vendor's pages, and how it reads unknown ones; times and signatures. */
 import { describe, expect, it } from 'vitest';
 import { authenticationHeaders, type Answer } from '../../src/vendors/esim-access/client.ts';
 import { KNOWN_CODES, meaningOf } from '../../src/vendors/esim-access/codes.ts';
@@ -13,7 +13,7 @@ import { isoTimeOf, wireTimeOf } from '../../src/vendors/esim-access/wire.ts';
 type Failure = Exclude<Answer, { kind: 'answered' }>;
 const failed = (code: string): Failure => ({ kind: 'failed', code, message: 'because' });
 
-describe('error codes', () => {
+describe('the eSIM Access client, error codes', () => {
   const refused = {
     '000101': 'CREDENTIALS_REFUSED',
     '000102': 'CREDENTIALS_REFUSED',
@@ -43,12 +43,12 @@ describe('error codes', () => {
   };
   const unknown = { '000001': 1000, '200009': undefined, '200010': 3000, '900001': 1000 };
 
-  it('cover the whole table of the vendor and nothing else', () => {
+  it('are those of the vendor’s table', () => {
     const expected = [...Object.keys(refused), ...Object.keys(unknown)];
     expect([...KNOWN_CODES].sort()).toEqual(expected.sort());
   });
 
-  it.each(Object.entries(refused))('%s refuses a change: %s', (code, reason) => {
+  it.each(Object.entries(refused))('%s refuses a change as %s', (code, reason) => {
     expect(effectFailure('change', failed(code))).toEqual({
       outcome: 'refused',
       reason,
@@ -65,13 +65,13 @@ describe('error codes', () => {
     });
   });
 
-  it('an order in the wrong state exists, so it is unknown; other refusals of an order stand', () => {
+  it('200002 leaves an order unknown, since the order exists; 200011 refuses it', () => {
     expect(effectFailure('order', failed('200002')).outcome).toBe('unknown');
     expect(effectFailure('order', failed('200011')).outcome).toBe('refused');
   });
 
   it.each(['', '999999', '200012', 'toString', '__proto__', '0'])(
-    'code %j was never seen: unknown',
+    '%j is new, so that every outcome is unknown',
     (code) => {
       expect(meaningOf(code)).toEqual({ kind: 'unseen' });
       expect(effectFailure('order', failed(code)).outcome).toBe('unknown');
@@ -79,7 +79,7 @@ describe('error codes', () => {
     },
   );
 
-  it.each(KNOWN_CODES)('%s never refuses a question, and keeps its wait', (code) => {
+  it.each(KNOWN_CODES)('%s leaves a lookup unknown, with its wait', (code) => {
     const wait = (unknown as Record<string, number | undefined>)[code];
     expect(questionFailure(failed(code))).toStrictEqual({
       outcome: 'unknown',
@@ -88,7 +88,7 @@ describe('error codes', () => {
     });
   });
 
-  it('are each a refusal or unknown', () => {
+  it('each mean a refusal or an unknown outcome', () => {
     for (const code of KNOWN_CODES)
       expect(meaningOf(code).kind).toBe(code in refused ? 'refused' : 'unknown');
   });
@@ -98,21 +98,21 @@ describe('error codes', () => {
     ['', 'busy', 'no code: busy'],
     ['200007', '', '200007'],
     ['200007', 'too low', '200007: too low'],
-  ])('code %j with message %j has the detail %j', (code, message, detail) => {
+  ])('%j with the message %j has the detail %j', (code, message, detail) => {
     expect(questionFailure({ kind: 'failed', code, message })).toMatchObject({ detail });
   });
 
-  it('the detail says that a code was never seen before', () => {
+  it('have a detail that says so if they are new', () => {
     expect(effectFailure('order', failed('999999'))).toMatchObject({ detail: 'unseen 999999: because' });
   });
 
-  it('one code alone means that a profile is being allocated', () => {
+  it('say with 200010 alone that a profile is being allocated', () => {
     expect(KNOWN_CODES.filter((code) => isAllocating(failed(code)))).toEqual(['200010']);
     expect(isAllocating({ kind: 'lost', detail: '200010' })).toBe(false);
     expect(isAllocating({ kind: 'answered', obj: { code: '200010' } })).toBe(false);
   });
 
-  it('a lost answer is unknown and keeps its wait', () => {
+  it('are missing from a lost answer, which is unknown and keeps its wait', () => {
     const lost: Failure = { kind: 'lost', detail: 'HTTP 429', retryAfterMs: 2000 };
     expect(effectFailure('order', lost)).toEqual({
       outcome: 'unknown',
@@ -126,7 +126,7 @@ describe('error codes', () => {
   });
 });
 
-describe('esimStatus', () => {
+describe('the eSIM Access client, esimStatus', () => {
   it.each([
     ['CREATE', 'PENDING'],
     ['PAYING', 'PENDING'],
@@ -150,7 +150,7 @@ describe('esimStatus', () => {
   });
 });
 
-describe('times', () => {
+describe('the eSIM Access client, times', () => {
   it.each([
     ['2026-09-27T19:29:36+0000', '2026-09-27T19:29:36.000Z'],
     ['2026-09-27T21:29:36+0200', '2026-09-27T19:29:36.000Z'],
@@ -172,14 +172,14 @@ describe('times', () => {
   });
 });
 
-describe('signing', () => {
+describe('the eSIM Access client, signatures', () => {
   const request = {
     timestamp: '1628670421',
     requestId: '4ce9d9cdac9e4e17b3a2c66c358c1ce2',
     body: '{"imsi":"326543826"}',
   };
 
-  it("agrees with the vendor's worked example", () => {
+  it("equal the vendor's example", () => {
     const headers = authenticationHeaders({ accessCode: '11111', secretKey: '1111', sign: true }, request);
     expect(headers).toEqual({
       'RT-AccessCode': '11111',
@@ -189,13 +189,13 @@ describe('signing', () => {
     });
   });
 
-  it('signs with the access code where there is no secret', () => {
+  it('are made with the access code if there is no secret', () => {
     const own = authenticationHeaders({ accessCode: '11111', sign: true }, request);
     const same = authenticationHeaders({ accessCode: '11111', secretKey: '11111', sign: true }, request);
     expect(own).toEqual(same);
   });
 
-  it('sends the access code alone when it does not sign', () => {
+  it('are left out for a client that does not sign', () => {
     const headers = authenticationHeaders({ accessCode: '11111', secretKey: '1111', sign: false }, request);
     expect(headers).toEqual({ 'RT-AccessCode': '11111' });
   });

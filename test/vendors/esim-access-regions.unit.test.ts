@@ -1,4 +1,4 @@
-/** Which region a package of the supplier belongs to, what its pictures are called, and when a list with unreadable rows is refused. */
+/** How the eSIM Access client reads regions and image addresses, and when it refuses a list with unreadable rows. */
 import { describe, expect, it } from 'vitest';
 import {
   imageUrl,
@@ -9,7 +9,7 @@ import {
 } from '../../src/vendors/esim-access/map-catalogue.ts';
 import type { WirePackage } from '../../src/vendors/esim-access/wire.ts';
 
-const nowhere: Places = { globalCodes: new Set(), locations: [], imageHost: 'https://images.example.com' };
+const noPlaces: Places = { globalCodes: new Set(), locations: [], imageHost: 'https://images.example.com' };
 const item = (change: Partial<WirePackage> = {}): WirePackage => ({
   packageCode: 'P1',
   slug: 'ES_1_7',
@@ -31,14 +31,14 @@ const item = (change: Partial<WirePackage> = {}): WirePackage => ({
   ],
   ...change,
 });
-const regionOf = (change: Partial<WirePackage>, places = nowhere) => {
+const regionOf = (change: Partial<WirePackage>, places = noPlaces) => {
   const [region] = regionsOf([item(change)], places);
   const [sold] = packagesOf([item(change)], 'BASE', places).items;
   expect(sold).toMatchObject({ regionCode: region?.regionCode, regionType: region?.regionType });
   return region;
 };
 
-describe('a region', () => {
+describe('the eSIM Access client, a region', () => {
   it.each([
     ['GL', 'LC'],
     ['!GL', 'GL'],
@@ -47,18 +47,18 @@ describe('a region', () => {
     ['EGL', 'LC'],
     ['GLP', 'LC'],
     ['GL-', 'LC'],
-  ])('whose code is %s is %s', (locationCode, regionType) => {
+  ])('with the code %s is %s', (locationCode, regionType) => {
     expect(regionOf({ locationCode })).toMatchObject({ regionCode: locationCode, regionType });
   });
 
-  it('of a package without a code of its own is the place that it works in', () => {
+  it('of a package without a location code is its location', () => {
     expect(regionOf({ locationCode: '', location: 'IT' })).toMatchObject({
       regionCode: 'IT',
       regionType: 'LC',
     });
   });
 
-  it('that no list names is called as its package says, or by its code', () => {
+  it('that is not listed has its name from the package, or else from the code', () => {
     expect(regionOf({})).toMatchObject({ regionName: 'Spain', countryCode: 'ES' });
     expect(regionOf({ locationNetworkList: [] })).toMatchObject({ regionName: 'ES', countryCode: 'ES' });
     const [network] = item().locationNetworkList;
@@ -71,9 +71,9 @@ describe('a region', () => {
     });
   });
 
-  it('is what the supplier’s list says, whatever its packages look like', () => {
+  it('that is listed has its name and type from the list', () => {
     const listed = (type: number): Places => ({
-      ...nowhere,
+      ...noPlaces,
       locations: [{ code: 'ES', name: 'España', type }],
     });
     expect(regionOf({}, listed(2))).toMatchObject({ regionName: 'España', regionType: 'RG' });
@@ -81,7 +81,7 @@ describe('a region', () => {
   });
 });
 
-describe('a picture', () => {
+describe('the eSIM Access client, an image', () => {
   it.each([
     ['', ''],
     ['/img/es.png', 'https://images.example.com/img/es.png'],
@@ -99,7 +99,7 @@ describe('a picture', () => {
   });
 });
 
-describe('a list with unreadable rows', () => {
+describe('the eSIM Access client, a list with unreadable rows', () => {
   const rowsOf = (good: number, bad: number) => [
     ...Array<boolean>(good).fill(true),
     ...Array<boolean>(bad).fill(false),
@@ -109,14 +109,14 @@ describe('a list with unreadable rows', () => {
     return isGood;
   };
 
-  it('is taken up to one in twenty, and refused beyond that with the first reason', () => {
+  it('is accepted up to one row in twenty, and refused above that with the first reason', () => {
     expect(readRows(rowsOf(19, 1), read)).toMatchObject({ unreadable: ['no price'] });
     expect(readRows([], read)).toEqual({ items: [], unreadable: [] });
     expect(() => readRows(rowsOf(18, 1), read)).toThrow('1 of 19 rows unreadable, the first: no price');
   });
 
-  it('names only the beginning of a unit never seen before', () => {
+  it('names only the first letters of an unknown unit', () => {
     const list = [...Array<WirePackage>(40).fill(item()), item({ durationUnit: 'x'.repeat(100) })];
-    expect(packagesOf(list, 'BASE', nowhere).unreadable).toEqual([`duration unit ${'x'.repeat(16)}`]);
+    expect(packagesOf(list, 'BASE', noPlaces).unreadable).toEqual([`duration unit ${'x'.repeat(16)}`]);
   });
 });

@@ -1,4 +1,4 @@
-/** Golden bodies of the vendor, live and as documented, through the readers and the maps; and bodies that must not pass. */
+/** How the eSIM Access client reads the vendor's examples, live ones and documented ones, and which bodies it refuses. */
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { packagesOf, readRows, regionsOf } from '../../src/vendors/esim-access/map-catalogue.ts';
@@ -15,18 +15,18 @@ import {
   readUsages,
 } from '../../src/vendors/esim-access/wire.ts';
 
-function golden(name: string): string {
+function example(name: string): string {
   return readFileSync(new URL(`../fixtures/esim-access/${name}.json`, import.meta.url), 'utf8');
 }
 
 function objOf(name: string): unknown {
-  const envelope = parseEnvelope(golden(name));
+  const envelope = parseEnvelope(example(name));
   if (!envelope.success) throw new Error(`${name} is no success`);
   return envelope.obj;
 }
 
-describe('envelope', () => {
-  it.each(['order', 'order-as-documented'])('%s is a success', (name) => {
+describe('the eSIM Access client, the envelope', () => {
+  it.each(['order', 'order-as-documented'])('reads the example %s as a success', (name) => {
     expect(readOrder(objOf(name))).toEqual({
       orderNo: 'B26092719290017',
       transactionId: 'txn-00000000000000000000000000000001',
@@ -37,8 +37,8 @@ describe('envelope', () => {
     ['refused-live', '310241', 'the package code [NO-SUCH-PACKAGE] is not on sale'],
     ['refused-as-documented', '200007', 'insufficient account balance'],
     ['allocating', '200010', 'profiles are still being allocated'],
-  ])('%s is a failure', (name, code, message) => {
-    expect(parseEnvelope(golden(name))).toEqual({ success: false, code, message });
+  ])('reads the example %s as a failure', (name, code, message) => {
+    expect(parseEnvelope(example(name))).toEqual({ success: false, code, message });
   });
 
   it.each([
@@ -46,7 +46,7 @@ describe('envelope', () => {
     ['{"success":false,"errorCode":1,"errorMsg":null}', '000001'],
     ['{"success":false,"errorCode":null}', ''],
     ['{"success":false}', ''],
-  ])('%s has code %j', (body, code) => {
+  ])('reads in %s the code %j', (body, code) => {
     expect(parseEnvelope(body)).toEqual({ success: false, code, message: '' });
   });
 
@@ -60,19 +60,19 @@ describe('envelope', () => {
     '{"success":"yes"}',
     '<html>',
     '{"success":true',
-  ])('%j is none', (body) => {
+  ])('refuses %j', (body) => {
     expect(() => parseEnvelope(body)).toThrow(/answer|JSON|envelope/);
   });
 });
 
-describe('eSIMs', () => {
+describe('the eSIM Access client, eSIMs', () => {
   const only = (name: string) => {
     const { esims, total } = readEsims(objOf(name));
     expect([esims.length, total]).toEqual([1, 1]);
     return esims[0]!;
   };
 
-  it('a new one', () => {
+  it('reads a new eSIM', () => {
     const { profile } = only('query-new');
     expect(isUnallocated(profile)).toBe(false);
     expect(profileOf(profile)).toEqual({
@@ -104,7 +104,7 @@ describe('eSIMs', () => {
     });
   });
 
-  it('one in use, topped up', () => {
+  it('reads an eSIM in use with a top-up', () => {
     const { profile, packageList } = only('query-in-use');
     expect(profileOf(profile)).toMatchObject({
       status: 'ACTIVE',
@@ -120,7 +120,7 @@ describe('eSIMs', () => {
     ]);
   });
 
-  it('one still being allocated has no profile', () => {
+  it('reads an eSIM that is being allocated without a profile', () => {
     const bare = { esimTranNo: '1', orderNo: 'B1', esimStatus: 'GETTING_RESOURCE', iccid: '', ac: null };
     const { esims, total } = readEsims({ esimList: [bare] });
     expect(total).toBeNull();
@@ -134,27 +134,27 @@ describe('eSIMs', () => {
     [false, {}],
     [false, { ac: '' }],
     [false, { iccid: '' }],
-  ])('is without its profile (%s) with %j', (is, change) => {
+  ])('has an eSIM that is not allocated: %s for %j', (is, change) => {
     expect(isUnallocated({ ...only('query-new').profile, ...change })).toBe(is);
   });
 
-  it('a status never seen before is null and keeps its word', () => {
+  it('reads a new status as null, with the vendor’s word', () => {
     const esim = { ...only('query-new').profile, esimStatus: 'TELEPORTED' };
     expect(profileOf(esim)).toMatchObject({ status: null, supplierStatus: 'TELEPORTED' });
   });
 
   it.each(['iccid', 'ac', 'esimTranNo', 'totalVolume', 'totalDuration'])(
-    'without %s there is no profile',
+    'reads an eSIM without %s without a profile',
     (field) => {
-      const body = JSON.parse(golden('query-new')) as { obj: { esimList: Record<string, unknown>[] } };
+      const body = JSON.parse(example('query-new')) as { obj: { esimList: Record<string, unknown>[] } };
       body.obj.esimList[0]![field] = null;
       expect(profileOf(readEsims(body.obj).esims[0]!.profile)).toBeNull();
     },
   );
 });
 
-describe('other answers', () => {
-  it('top-up, usage, balance', () => {
+describe('the eSIM Access client, other answers', () => {
+  it('reads a top-up, usage and the balance', () => {
     expect(readTopUp(objOf('topup'))).toEqual({
       transactionId: 'txn-00000000000000000000000000000002',
       iccid: '8900000000000000001',
@@ -185,17 +185,17 @@ describe('other answers', () => {
     () => readBalance({ balance: 2 ** 60 }),
     () => readEsims({ esimList: {} }),
     () => packageListOf([]),
-  ])('what is unreadable throws (%#)', (read) => {
+  ])('throws on an unreadable answer (%#)', (read) => {
     expect(read).toThrow(/no object|missing|no whole number|no list/);
   });
 });
 
-describe('catalogue', () => {
+describe('the eSIM Access client, the catalogue', () => {
   const locations = readLocations(objOf('location-list'));
   const wirePackages = packageListOf(objOf('package-list')).map(readPackage);
   const places = { globalCodes: new Set(['WORLD-3']), locations, imageHost: 'https://images.example.com/' };
 
-  it('regions: countries, a region, the global one, and a country that only a package names', () => {
+  it('reads countries, a region, the global one, and a country that only a package names', () => {
     const flag = (code: string) => `https://images.example.com/img/flags/${code}.png`;
     expect(regionsOf(wirePackages, places)).toEqual([
       { regionCode: 'ES', regionName: 'Spain', regionType: 'LC', countryCode: 'ES', flagUrl: flag('es') },
@@ -218,7 +218,7 @@ describe('catalogue', () => {
     ]);
   });
 
-  it('packages in our words', () => {
+  it('reads packages into our fields', () => {
     const { items, unreadable } = packagesOf(wirePackages, 'BASE', places);
     expect(unreadable).toEqual([]);
     expect(items[0]).toEqual({
@@ -261,7 +261,7 @@ describe('catalogue', () => {
     expect(items[2]?.networks[0]?.locationLogo).toBe('https://images.example.com/jp.png');
   });
 
-  it('a code like GL-139 is global without being told', () => {
+  it('reads a code like GL-139 as global', () => {
     const item = { ...wirePackages[1]!, locationCode: 'GL-139' };
     const bare = { globalCodes: new Set<string>(), locations: [], imageHost: 'https://images.example.com' };
     expect(packagesOf([item], 'TOPUP', bare).items[0]).toMatchObject({
@@ -278,19 +278,19 @@ describe('catalogue', () => {
     { currencyCode: 'EUR' },
     { packageCode: '' },
     { duration: undefined },
-  ])('a row with %j is unreadable', (change) => {
+  ])('cannot read a row with %j', (change) => {
     const rows = packageListOf(objOf('package-list')) as object[];
     expect(() => readPackage({ ...rows[0], ...change })).toThrow();
   });
 
-  it('leaves one bad row of many out, and refuses a list with many', () => {
+  it('leaves one bad row of many out, and refuses a list with many bad rows', () => {
     const [good] = packageListOf(objOf('package-list'));
     const one = readRows([...Array<unknown>(40).fill(good), { packageCode: 'BAD' }], readPackage);
     expect([one.items.length, one.unreadable.length]).toEqual([40, 1]);
     expect(() => readRows([good, { packageCode: 'BAD' }], readPackage)).toThrow('1 of 2 rows unreadable');
   });
 
-  it('a unit of duration never seen before is unreadable', () => {
+  it('cannot read an unknown unit of duration', () => {
     const items = [
       ...Array<(typeof wirePackages)[0]>(40).fill(wirePackages[0]!),
       { ...wirePackages[0]!, durationUnit: 'MOON' },

@@ -1,120 +1,112 @@
-/** The port's contract on the esim-access adapter over real HTTP to the supplier simulator, with and without signatures. */
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { describe, expect, inject, it } from 'vitest';
+/** The contract of the eSIM supplier on the eSIM Access client over real HTTP to the supplier simulator, with and without signatures. */
+import { afterAll, describe, expect, inject, it } from 'vitest';
 import { createEsimAccessSupplier } from '../../src/vendors/esim-access/supplier.ts';
 import { createRedis } from '../../src/platform/redis/connection.ts';
 import { createRedisPacer } from '../../src/platform/redis/pacer.ts';
-import { createSupplierSimulator } from '../../src/sandbox/supplier/index.ts';
+import {
+  ACCESS_CODE,
+  startSimulator,
+  stopAll,
+  type TestSimulator,
+} from '../sandbox/supplier-simulator.support.ts';
 import { describeEsimSupplier } from './esim-supplier-contract.ts';
 import type { SupplierControl, SupplierUnderTest } from './esim-supplier-kit.ts';
 
-const TIME_LIMIT_MS = 1500;
+const TIME_LIMIT_MS = 10_000;
+const SHORT_TIME_LIMIT_MS = 200;
 const pacer = { takeSlot: () => Promise.resolve(true) };
 const clock = { now: () => new Date() };
 
-function controlAt(controlUrl: string): SupplierControl {
-  const ask = async (method: string, path: string, body?: object): Promise<unknown> => {
-    const response = await fetch(controlUrl + path, {
-      method,
-      ...(body === undefined
-        ? {}
-        : { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),
-    });
-    if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`);
-    return response.json();
+afterAll(stopAll);
+
+interface Auth {
+  readonly secretKey?: string;
+  readonly requireSignature?: boolean;
+}
+
+const start = (auth: Auth = {}) => startSimulator({ now: Date.now, activateAfterMs: null, ...auth });
+
+function controlOf({ control }: TestSimulator): SupplierControl {
+  const request = async (method: string, path: string, body?: object): Promise<unknown> => {
+    const answer = await control(method, path, body);
+    if (answer.status !== 200) throw new Error(`${method} ${path}: ${JSON.stringify(answer)}`);
+    return answer.body;
   };
   return {
     setFaults: async (faults) => {
-      await ask('PUT', '/faults', faults);
+      await request('PUT', '/faults', faults);
     },
     clearFaults: async () => {
-      await ask('DELETE', '/faults');
+      await request('DELETE', '/faults');
     },
     held: async (transactionId) => {
-      const held = (await ask(
-        'GET',
-        `/orders?transactionId=${encodeURIComponent(transactionId)}`,
-      )) as unknown[];
-      return held.length;
+      const held = await request('GET', `/orders?transactionId=${encodeURIComponent(transactionId)}`);
+      return (held as unknown[]).length;
     },
     changeEsim: async (esimTranNo, change) => {
-      await ask('PUT', `/esims/${esimTranNo}`, change);
+      await request('PUT', `/esims/${esimTranNo}`, change);
     },
   };
 }
 
-async function startSimulator(auth: { secretKey?: string; requireSignature?: boolean }) {
-  const dataDir = await mkdtemp(join(tmpdir(), 'simway-supplier-'));
-  const simulator = createSupplierSimulator({
-    dataDir,
-    accessCode: 'code-1',
-    activateAfterMs: null,
-    ...auth,
-  });
-  const { url, controlUrl } = await simulator.start();
-  return {
-    url,
-    controlUrl,
-    stop: async () => {
-      await simulator.stop();
-      await rm(dataDir, { recursive: true, force: true });
-    },
-  };
-}
-
-function create(auth: { secretKey?: string; requireSignature?: boolean }): () => Promise<SupplierUnderTest> {
+function create(auth: Auth): () => Promise<SupplierUnderTest> {
   return async () => {
-    const { url, controlUrl, stop } = await startSimulator(auth);
+    const simulator = await start(auth);
     const sign = auth.requireSignature === true;
-    const supplier = createEsimAccessSupplier({
-      baseUrl: url,
-      accessCode: 'code-1',
-      secretKey: auth.secretKey,
-      sign,
-      pacer,
-      clock,
-      timeLimitMs: TIME_LIMIT_MS,
-    });
+    const clientWithin = (timeLimitMs: number) =>
+      createEsimAccessSupplier({
+        baseUrl: simulator.url,
+        accessCode: ACCESS_CODE,
+        secretKey: auth.secretKey,
+        sign,
+        pacer,
+        clock,
+        timeLimitMs,
+      });
+    const supplier = clientWithin(TIME_LIMIT_MS);
+    const impatient = clientWithin(SHORT_TIME_LIMIT_MS);
     return {
       supplier,
-      control: controlAt(controlUrl),
-      tooSlowMs: TIME_LIMIT_MS + 500,
+      impatient,
+      control: controlOf(simulator),
+      tooSlowMs: SHORT_TIME_LIMIT_MS + 300,
       close: async () => {
         supplier.close();
-        await stop();
+        impatient.close();
+        await simulator.stop();
       },
     };
   };
 }
 
-describeEsimSupplier('esim-access with the access code alone', create({}));
+describeEsimSupplier('the eSIM Access client with the access code alone', create({}));
 describeEsimSupplier(
-  'esim-access, signed with a secret',
+  'the eSIM Access client with signatures',
   create({ secretKey: 'secret-1', requireSignature: true }),
 );
 
-describe('esim-access at a vendor that wants signatures', () => {
+describe('the eSIM Access client at a supplier that requires signatures', () => {
+  const anHourAgo = { now: () => new Date(Date.now() - 3_600_000) };
+
   it.each([
-    ['signed with the access code, as newer accounts are', undefined, { sign: true }, 'done'],
-    ['not signed', undefined, { sign: false }, 'CREDENTIALS_REFUSED'],
-    ['signed with the wrong key', 'secret-1', { sign: true, secretKey: 'secret-2' }, 'CREDENTIALS_REFUSED'],
-    ['under a wrong access code', undefined, { sign: true, accessCode: 'code-2' }, 'CREDENTIALS_REFUSED'],
+    ['signed with the access code, where there is no secret', 'done', undefined, { sign: true }],
+    ['without a signature', 'CREDENTIALS_REFUSED', undefined, { sign: false }],
+    ['signed with another secret', 'CREDENTIALS_REFUSED', 'secret-1', { sign: true, secretKey: 'secret-2' }],
     [
-      'signed at a wrong time',
-      undefined,
-      { sign: true, clock: { now: () => new Date(Date.now() - 3_600_000) } },
+      'with another access code',
       'CREDENTIALS_REFUSED',
+      undefined,
+      { sign: true, accessCode: 'another-code' },
     ],
-  ])('%s', async (_name, secretKey, options, expected) => {
-    const { url, stop } = await startSimulator({
+    ['with a wrong time', 'CREDENTIALS_REFUSED', undefined, { sign: true, clock: anHourAgo }],
+  ])('an order %s ends as %s', async (_name, expected, secretKey, options) => {
+    const simulator = await start({
       requireSignature: true,
       ...(secretKey === undefined ? {} : { secretKey }),
     });
     const supplier = createEsimAccessSupplier({
-      baseUrl: url,
-      accessCode: 'code-1',
+      baseUrl: simulator.url,
+      accessCode: ACCESS_CODE,
       pacer,
       clock,
       ...options,
@@ -128,14 +120,14 @@ describe('esim-access at a vendor that wants signatures', () => {
       expect(outcome.outcome === 'refused' ? outcome.reason : outcome.outcome).toBe(expected);
     } finally {
       supplier.close();
-      await stop();
+      await simulator.stop();
     }
   });
 });
 
 describe("the vendor's limit of eight calls a second", () => {
-  it('is kept by two clients that share a pace', async () => {
-    const { url, controlUrl, stop } = await startSimulator({});
+  it('is kept by two clients that share a pacer', async () => {
+    const simulator = await start();
     const clients = [0, 1].map(() => {
       const redis = createRedis({ url: inject('redisUrl') });
       const shared = createRedisPacer({
@@ -145,8 +137,8 @@ describe("the vendor's limit of eight calls a second", () => {
         withoutRedis: { takeSlot: () => Promise.resolve(false) },
       });
       const supplier = createEsimAccessSupplier({
-        baseUrl: url,
-        accessCode: 'code-1',
+        baseUrl: simulator.url,
+        accessCode: ACCESS_CODE,
         sign: false,
         pacer: shared,
         clock,
@@ -155,7 +147,7 @@ describe("the vendor's limit of eight calls a second", () => {
     });
     try {
       for (const { redis } of clients) expect(await redis.isReady(5000)).toBe(true);
-      await controlAt(controlUrl).setFaults({ rateLimit: true });
+      await controlOf(simulator).setFaults({ rateLimit: true });
       const startedAt = performance.now();
       const outcomes = await Promise.all(
         Array.from({ length: 24 }, (_, i) =>
@@ -166,7 +158,7 @@ describe("the vendor's limit of eight calls a second", () => {
           }),
         ),
       );
-      // Unpaced, 16 are refused; a busy machine's timers bring some calls of different seconds together.
+      // Without the pacer 16 are refused. On a busy machine, timers bring some calls of different seconds together.
       expect(outcomes.filter((outcome) => outcome.outcome === 'done').length).toBeGreaterThanOrEqual(14);
       expect(performance.now() - startedAt).toBeLessThan(4000);
     } finally {
@@ -174,7 +166,7 @@ describe("the vendor's limit of eight calls a second", () => {
         supplier.close();
         redis.close();
       }
-      await stop();
+      await simulator.stop();
     }
   });
 });

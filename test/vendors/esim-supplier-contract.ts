@@ -1,24 +1,27 @@
 /**
- * What every implementation of the port esim-supplier must do, whatever vendor stands behind it. Runs on real calls: the hooks make
- * an implementation together with a control over the vendor's side that can misbehave and say what it really holds.
+ * What every client of an eSIM supplier must do, for every vendor. Runs on real calls: `create` makes a client together with a control over
+ * the supplier that misbehaves and shows what it holds.
  */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { CataloguePackage } from '../../src/catalogue/rules.ts';
 import { type SupplierProfile } from '../../src/esims/port.ts';
 import { SupplierUnavailable } from '../../src/catalogue/port.ts';
-import { newId, until, valueOf, type SupplierUnderTest } from './esim-supplier-kit.ts';
 import { parseLpa } from '../../src/esims/rules.ts';
+import { until } from '../support/until.ts';
+import { newId, valueOf, type SupplierUnderTest } from './esim-supplier-kit.ts';
 
-/** Runs the whole suite on one implementation. */
+/** Runs the whole suite on one client. */
 export function describeEsimSupplier(name: string, create: () => Promise<SupplierUnderTest>): void {
   describe(name, () => {
     let under: SupplierUnderTest;
+    let catalogue: Awaited<ReturnType<SupplierUnderTest['supplier']['catalogue']>>;
     let item: CataloguePackage;
     let withoutTopUps: CataloguePackage;
 
     beforeAll(async () => {
       under = await create();
-      const { packages } = await under.supplier.catalogue();
+      catalogue = await under.supplier.catalogue();
+      const { packages } = catalogue;
       const plain = packages.filter((each) => each.regionType === 'LC' && each.regionCode !== 'ZZ');
       item = plain.find((each) => each.topUpAvailable && each.dataType === 1)!;
       withoutTopUps = packages.find((each) => !each.topUpAvailable)!;
@@ -30,10 +33,12 @@ export function describeEsimSupplier(name: string, create: () => Promise<Supplie
       under.supplier.order({ transactionId, packageCode, costUsdE4 });
 
     async function readyProfile(orderNo: string): Promise<SupplierProfile> {
-      return until(async () => {
-        const look = valueOf(await under.supplier.profile({ orderNo }));
-        return look.state === 'ready' ? look.profile : undefined;
-      });
+      const ready = await until(
+        async () => valueOf(await under.supplier.profile({ orderNo })),
+        (found) => found.state === 'ready',
+      );
+      if (ready.state !== 'ready') throw new Error(ready.state);
+      return ready.profile;
     }
 
     async function newEsim(): Promise<SupplierProfile> {
@@ -41,8 +46,8 @@ export function describeEsimSupplier(name: string, create: () => Promise<Supplie
     }
 
     describe('catalogue', () => {
-      it('has countries, regions and global places, and packages that fit them', async () => {
-        const { regions, packages } = await under.supplier.catalogue();
+      it('lists countries, regions, global regions and the packages of each', () => {
+        const { regions, packages } = catalogue;
         expect(new Set(regions.map((region) => region.regionType))).toEqual(new Set(['LC', 'RG', 'GL']));
         const types = new Map(regions.map((region) => [region.regionCode, region.regionType]));
         expect(types.size).toBe(regions.length);
@@ -57,7 +62,7 @@ export function describeEsimSupplier(name: string, create: () => Promise<Supplie
         }
       });
 
-      it('has top-ups for a package that takes them, none for one that does not', async () => {
+      it('lists the top-ups of a package, and none for a package without or an unknown one', async () => {
         const topUps = await under.supplier.topUps(item.packageCode);
         expect(topUps.length).toBeGreaterThan(0);
         for (const each of topUps)
@@ -68,7 +73,7 @@ export function describeEsimSupplier(name: string, create: () => Promise<Supplie
     });
 
     describe('order', () => {
-      it('is done, charged once, and leads to an eSIM', async () => {
+      it('is done, charged once, and has an eSIM', async () => {
         const before = await under.supplier.balance();
         const transactionId = newId();
         const { orderNo } = valueOf(await orderOf(transactionId));
@@ -93,11 +98,15 @@ export function describeEsimSupplier(name: string, create: () => Promise<Supplie
         });
       });
 
-      it('repeated is the same order', async () => {
+      it('repeated is the same order, also at another price and while the supplier refuses new orders', async () => {
         const transactionId = newId();
         const first = valueOf(await orderOf(transactionId));
         const before = await under.supplier.balance();
         expect(valueOf(await orderOf(transactionId))).toEqual(first);
+        expect(valueOf(await orderOf(transactionId, item.packageCode, item.cost + 100n))).toEqual(first);
+        await under.control.setFaults({ outOfStock: 1, priceChanged: 1, lowBalance: 1 });
+        expect(valueOf(await orderOf(transactionId))).toEqual(first);
+        expect(await orderOf(newId())).toMatchObject({ outcome: 'refused', reason: 'OUT_OF_STOCK' });
         expect(await under.supplier.balance()).toBe(before);
         expect(await under.control.held(transactionId)).toBe(1);
       });
@@ -105,16 +114,33 @@ export function describeEsimSupplier(name: string, create: () => Promise<Supplie
       it.each([
         ['out of stock', { outOfStock: 1 }, 'OUT_OF_STOCK'],
         ['price changed', { priceChanged: 1 }, 'PRICE_CHANGED'],
-        ['our balance too low', { lowBalance: 1 }, 'BALANCE_TOO_LOW'],
+        ['balance too low', { lowBalance: 1 }, 'BALANCE_TOO_LOW'],
         ['credentials refused', { wrongSignature: 1 }, 'CREDENTIALS_REFUSED'],
-      ])('%s: refused, nothing held', async (_name, faults, reason) => {
-        await under.control.setFaults(faults);
-        const transactionId = newId();
-        expect(await orderOf(transactionId)).toMatchObject({ outcome: 'refused', reason });
-        expect(await under.control.held(transactionId)).toBe(0);
-      });
+      ])(
+        'is refused with %s, like a top-up; the supplier holds neither, and takes both later',
+        async (_name, faults, reason) => {
+          const { esimTranNo } = await newEsim();
+          const [topUp] = await under.supplier.topUps(item.packageCode);
+          const [orderId, topUpId] = [newId(), newId()];
+          const purchases = () => [
+            orderOf(orderId),
+            under.supplier.topUp({
+              transactionId: topUpId,
+              esimTranNo,
+              packageCode: topUp!.packageCode,
+              costUsdE4: topUp!.cost,
+            }),
+          ];
+          await under.control.setFaults(faults);
+          const refused = { outcome: 'refused', reason };
+          expect(await Promise.all(purchases())).toMatchObject([refused, refused]);
+          expect([await under.control.held(orderId), await under.control.held(topUpId)]).toEqual([0, 0]);
+          await under.control.clearFaults();
+          expect(await Promise.all(purchases())).toMatchObject([{ outcome: 'done' }, { outcome: 'done' }]);
+        },
+      );
 
-      it('of an unknown package or at another price: refused', async () => {
+      it('of an unknown package or at another price is refused', async () => {
         const transactionId = newId();
         expect(await orderOf(transactionId, 'NO-SUCH-PACKAGE')).toMatchObject({
           outcome: 'refused',
@@ -127,16 +153,27 @@ export function describeEsimSupplier(name: string, create: () => Promise<Supplie
         expect(await under.control.held(transactionId)).toBe(0);
       });
 
-      it('at a busy vendor: unknown with a wait, later done', async () => {
+      it('at a busy supplier is unknown with a wait, like a top-up, and done later', async () => {
         await under.control.setFaults({ busy: { next: 1 } });
         const transactionId = newId();
-        const outcome = await orderOf(transactionId);
-        expect(outcome).toMatchObject({ outcome: 'unknown', retryAfterMs: expect.any(Number) as unknown });
-        valueOf(await orderOf(transactionId));
+        const waits = { outcome: 'unknown', retryAfterMs: expect.any(Number) as unknown };
+        expect(await orderOf(transactionId)).toMatchObject(waits);
+        const { orderNo } = valueOf(await orderOf(transactionId));
         expect(await under.control.held(transactionId)).toBe(1);
+        const { esimTranNo } = await readyProfile(orderNo);
+        const [topUp] = await under.supplier.topUps(item.packageCode);
+        const request = {
+          transactionId: newId(),
+          esimTranNo,
+          packageCode: topUp!.packageCode,
+          costUsdE4: topUp!.cost,
+        };
+        await under.control.setFaults({ busy: { next: 1 } });
+        expect(await under.supplier.topUp(request)).toMatchObject(waits);
+        expect(await under.control.held(request.transactionId)).toBe(0);
       });
 
-      it('whose answer is lost: unknown, found, and done when repeated, held once', async () => {
+      it('whose answer is lost is unknown, found, and done when repeated, and the supplier holds it once', async () => {
         await under.control.setFaults({ loseAnswer: { next: 1 } });
         const transactionId = newId();
         const from = new Date();
@@ -148,18 +185,28 @@ export function describeEsimSupplier(name: string, create: () => Promise<Supplie
         expect(await under.control.held(transactionId)).toBe(1);
       });
 
-      it('that takes too long: unknown, done when repeated, held once', async () => {
+      it('whose answers are all lost stays unknown, and is held once; a refusal is not lost', async () => {
+        await under.control.setFaults({ loseAnswer: 1 });
+        const transactionId = newId();
+        for (let i = 0; i < 2; i += 1) expect((await orderOf(transactionId)).outcome).toBe('unknown');
+        expect(await under.control.held(transactionId)).toBe(1);
+        expect((await orderOf(newId(), 'NO-SUCH-PACKAGE')).outcome).toBe('refused');
+      });
+
+      it('that takes too long is unknown, and done when repeated; the supplier holds it once', async () => {
         await under.control.setFaults({ latencyMs: under.tooSlowMs });
         const transactionId = newId();
-        expect((await orderOf(transactionId)).outcome).toBe('unknown');
+        const { packageCode, cost: costUsdE4 } = item;
+        const slow = await under.impatient.order({ transactionId, packageCode, costUsdE4 });
+        expect(slow.outcome).toBe('unknown');
         await under.control.clearFaults();
         valueOf(await orderOf(transactionId));
-        // The slow one arrives as well.
+        // By then the slow request has reached the supplier as well.
         await new Promise((resolve) => setTimeout(resolve, under.tooSlowMs));
         expect(await under.control.held(transactionId)).toBe(1);
       });
 
-      it('limited: unknown with a wait, and never held twice', async () => {
+      it('above the rate limit is unknown with a wait, and never held twice', async () => {
         await under.control.setFaults({ rateLimit: true });
         const ids = Array.from({ length: 24 }, newId);
         const outcomes = await Promise.all(ids.map((id) => orderOf(id)));
@@ -193,7 +240,7 @@ export function describeEsimSupplier(name: string, create: () => Promise<Supplie
         expect(await under.control.held(other)).toBe(0);
       });
 
-      it('is unknown, never "none", when the vendor will not say', async () => {
+      it('is unknown, never "none", when the supplier answers with an error', async () => {
         const request = { transactionId: newId(), from: new Date(), until: new Date() };
         for (const faults of [{ busy: 1 }, { wrongSignature: 1 }]) {
           await under.control.setFaults(faults);
@@ -204,14 +251,14 @@ export function describeEsimSupplier(name: string, create: () => Promise<Supplie
     });
 
     describe('profile', () => {
-      it('is allocating until the vendor has it', async () => {
+      it('is allocating until the supplier has allocated it', async () => {
         await under.control.setFaults({ allocationMs: 400 });
         const { orderNo } = valueOf(await orderOf(newId()));
         expect(valueOf(await under.supplier.profile({ orderNo }))).toEqual({ state: 'allocating' });
         expect((await readyProfile(orderNo)).status).toBe('CREATED');
       });
 
-      it('is allocating for ever when it never comes, and there when it comes after all', async () => {
+      it('is allocating as long as the supplier does not allocate it, while another order has its profile', async () => {
         await under.control.setFaults({ neverAllocate: { next: 1 } });
         const transactionId = newId();
         const { orderNo } = valueOf(await orderOf(transactionId));
@@ -219,11 +266,13 @@ export function describeEsimSupplier(name: string, create: () => Promise<Supplie
           expect(valueOf(await under.supplier.profile({ orderNo }))).toEqual({ state: 'allocating' });
         }
         expect(valueOf(await orderOf(transactionId))).toEqual({ orderNo });
+        await newEsim();
+        expect(valueOf(await under.supplier.profile({ orderNo }))).toEqual({ state: 'allocating' });
         await under.control.clearFaults();
         expect((await readyProfile(orderNo)).transactionId).toBe(transactionId);
       });
 
-      it('of what the vendor does not hold is unknown', async () => {
+      it('of an order or eSIM that the supplier does not hold is unknown', async () => {
         expect((await under.supplier.profile({ orderNo: 'B0000000000000' })).outcome).toBe('unknown');
         expect((await under.supplier.profile({ esimTranNo: '00000000000000' })).outcome).toBe('unknown');
       });
@@ -237,11 +286,13 @@ export function describeEsimSupplier(name: string, create: () => Promise<Supplie
         ['REVOKE', 'CANCELLED'],
         ['REVOKED', 'CANCELLED'],
         ['TELEPORTED', null],
-      ])('in state %s is %s', async (esimStatus, status) => {
+      ])('with the supplier’s status %s has our status %s', async (esimStatus, status) => {
         const { esimTranNo } = await newEsim();
         await under.control.changeEsim(esimTranNo, { esimStatus });
-        const look = valueOf(await under.supplier.profile({ esimTranNo }));
-        expect(look).toMatchObject({ state: 'ready', profile: { status, supplierStatus: esimStatus } });
+        expect(valueOf(await under.supplier.profile({ esimTranNo }))).toMatchObject({
+          state: 'ready',
+          profile: { status, supplierStatus: esimStatus },
+        });
       });
     });
 
@@ -258,7 +309,7 @@ export function describeEsimSupplier(name: string, create: () => Promise<Supplie
           costUsdE4: topUp.cost,
         });
 
-      it('adds volume and days once, however often it is asked for', async () => {
+      it('adds volume and days once, also when it is repeated', async () => {
         const esim = await newEsim();
         await under.control.changeEsim(esim.esimTranNo, { esimStatus: 'USED_UP' });
         const before = await under.supplier.balance();
@@ -273,13 +324,12 @@ export function describeEsimSupplier(name: string, create: () => Promise<Supplie
         expect(valueOf(await topUpOf(transactionId, esim.esimTranNo))).toEqual(totals);
         expect(await under.supplier.balance()).toBe(before - topUp.cost);
         expect(await under.control.held(transactionId)).toBe(1);
-        const look = valueOf(await under.supplier.profile({ esimTranNo: esim.esimTranNo }));
-        expect(look).toMatchObject({
+        expect(valueOf(await under.supplier.profile({ esimTranNo: esim.esimTranNo }))).toMatchObject({
           profile: { status: 'ACTIVE', totalVolumeBytes: totals.totalVolumeBytes },
         });
       });
 
-      it('whose answer is lost: unknown, found, and done when repeated, held once', async () => {
+      it('whose answer is lost is unknown, found, and done when repeated, and the supplier holds it once', async () => {
         const { esimTranNo } = await newEsim();
         const transactionId = newId();
         const request = { transactionId, esimTranNo, askedAt: new Date() };
@@ -293,7 +343,7 @@ export function describeEsimSupplier(name: string, create: () => Promise<Supplie
         expect(await under.control.held(transactionId)).toBe(1);
       });
 
-      it('of an eSIM that has ended, or with a package that is none: refused', async () => {
+      it('of an eSIM that has ended, or with an unknown package, is refused', async () => {
         const { esimTranNo } = await newEsim();
         const unknownPackage = {
           transactionId: newId(),
@@ -312,31 +362,43 @@ export function describeEsimSupplier(name: string, create: () => Promise<Supplie
         });
       });
 
-      it('cannot be looked for on an eSIM that the vendor does not hold', async () => {
+      it('is unknown to findTopUp for an eSIM that the supplier does not hold', async () => {
         const request = { transactionId: newId(), esimTranNo: '00000000000000', askedAt: new Date() };
         expect((await under.supplier.findTopUp(request)).outcome).toBe('unknown');
       });
     });
 
     describe('cancel', () => {
-      it('gives the money back once, and twice is done', async () => {
+      it('gives the money back once, and is done when repeated', async () => {
         const before = await under.supplier.balance();
         const { esimTranNo } = await newEsim();
         expect(await under.supplier.cancel(esimTranNo)).toEqual({ outcome: 'done', value: null });
         expect(await under.supplier.cancel(esimTranNo)).toEqual({ outcome: 'done', value: null });
         expect(await under.supplier.balance()).toBe(before);
-        const look = valueOf(await under.supplier.profile({ esimTranNo }));
-        expect(look).toMatchObject({ profile: { status: 'CANCELLED' } });
+        expect(valueOf(await under.supplier.profile({ esimTranNo }))).toMatchObject({
+          profile: { status: 'CANCELLED' },
+        });
       });
 
-      it('whose answer is lost: unknown, done when repeated', async () => {
+      it('gives back the price of the top-ups, too', async () => {
+        const before = await under.supplier.balance();
+        const { esimTranNo } = await newEsim();
+        const [topUp] = await under.supplier.topUps(item.packageCode);
+        const { packageCode, cost: costUsdE4 } = topUp!;
+        valueOf(await under.supplier.topUp({ transactionId: newId(), esimTranNo, packageCode, costUsdE4 }));
+        expect(await under.supplier.balance()).toBe(before - item.cost - costUsdE4);
+        valueOf(await under.supplier.cancel(esimTranNo));
+        expect(await under.supplier.balance()).toBe(before);
+      });
+
+      it('whose answer is lost is unknown, and done when repeated', async () => {
         const { esimTranNo } = await newEsim();
         await under.control.setFaults({ loseAnswer: { next: 1 } });
         expect((await under.supplier.cancel(esimTranNo)).outcome).toBe('unknown');
         expect(await under.supplier.cancel(esimTranNo)).toEqual({ outcome: 'done', value: null });
       });
 
-      it.each(['IN_USE', 'REVOKE'])('of an eSIM in state %s: refused', async (esimStatus) => {
+      it.each(['IN_USE', 'REVOKE'])('of an eSIM with the status %s is refused', async (esimStatus) => {
         const { esimTranNo } = await newEsim();
         await under.control.changeEsim(esimTranNo, { esimStatus });
         expect(await under.supplier.cancel(esimTranNo)).toMatchObject({
@@ -353,7 +415,7 @@ export function describeEsimSupplier(name: string, create: () => Promise<Supplie
         return listed;
       };
 
-      it('lists eSIMs made within a time, their top-ups, and what was given back', async () => {
+      it('lists the eSIMs of a time, their top-ups, and which were refunded', async () => {
         const from = new Date();
         const kept = await newEsim();
         const cancelled = await newEsim();
@@ -368,7 +430,7 @@ export function describeEsimSupplier(name: string, create: () => Promise<Supplie
             costUsdE4: topUp!.cost,
           }),
         );
-        // The vendor tells whole seconds, so others of the same second are listed as well.
+        // The supplier's times are whole seconds, so it lists others of the same second as well.
         const ours = [kept.esimTranNo, cancelled.esimTranNo];
         const listed = (await ordersOf(from, new Date())).filter((order) => ours.includes(order.esimTranNo));
         const own = ({ orderNo, esimTranNo }: SupplierProfile) => ({ orderNo, esimTranNo });
@@ -392,15 +454,15 @@ export function describeEsimSupplier(name: string, create: () => Promise<Supplie
         );
       });
 
-      it('throws SupplierUnavailable while the vendor will not say', async () => {
+      it('throws SupplierUnavailable when the supplier is busy', async () => {
         await under.control.setFaults({ busy: { next: 1 } });
-        const asked = ordersOf(new Date(Date.now() - 1_000), new Date());
-        await expect(asked).rejects.toBeInstanceOf(SupplierUnavailable);
+        const listed = ordersOf(new Date(Date.now() - 1_000), new Date());
+        await expect(listed).rejects.toBeInstanceOf(SupplierUnavailable);
       });
     });
 
     describe('reads', () => {
-      it('usage of several eSIMs', async () => {
+      it('return the usage of several eSIMs', async () => {
         const esims = [await newEsim(), await newEsim()];
         await under.control.changeEsim(esims[0]!.esimTranNo, { esimStatus: 'IN_USE', orderUsage: 1234 });
         const usage = await under.supplier.usage(esims.map((esim) => esim.esimTranNo));
@@ -413,8 +475,8 @@ export function describeEsimSupplier(name: string, create: () => Promise<Supplie
 
       it.each([
         ['busy', { busy: 1 }, true],
-        ['the key is refused', { wrongSignature: 1 }, false],
-      ])('throw SupplierUnavailable when %s', async (_name, faults, retryable) => {
+        ['wrong key', { wrongSignature: 1 }, false],
+      ])('throw SupplierUnavailable when the supplier says: %s', async (_name, faults, retryable) => {
         await under.control.setFaults(faults);
         const { supplier } = under;
         for (const read of [

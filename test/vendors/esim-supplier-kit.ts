@@ -1,6 +1,6 @@
 /**
- * What the supplier contract needs of whoever runs it: an implementation, and a control over the vendor's side that can misbehave and
- * say what it really holds. Knows no vendor.
+ * What the contract of the eSIM supplier needs to run: a client of a supplier, and a control over the supplier that misbehaves and shows what
+ * it holds. Knows no vendor.
  */
 import { randomUUID } from 'node:crypto';
 import type { EsimSupplier, Outcome } from '../../src/esims/port.ts';
@@ -25,42 +25,31 @@ export interface SupplierFaults {
   readonly allocationMs?: number;
 }
 
-/** The vendor's side of a test. */
+/** Controls the supplier of a test. */
 export interface SupplierControl {
   setFaults(faults: SupplierFaults): Promise<void>;
   clearFaults(): Promise<void>;
-  /** How many purchases (orders and top-ups) the vendor holds under our id. */
+  /** How many purchases (orders and top-ups) the supplier holds under our id. */
   held(transactionId: string): Promise<number>;
-  /** Changes an eSIM as time and its user would. */
+  /** Changes an eSIM as time and its traveller would. */
   changeEsim(esimTranNo: string, change: { esimStatus?: string; orderUsage?: number }): Promise<void>;
 }
 
 export interface SupplierUnderTest {
   readonly supplier: EsimSupplier;
   readonly control: SupplierControl;
-  /** Longer than the implementation's time limit for one call. */
+  /** A client of the same supplier with a short time limit for one call. */
+  readonly impatient: EsimSupplier;
+  /** Longer than that time limit. */
   readonly tooSlowMs: number;
   close(): Promise<void>;
 }
 
-const REPEATS = 60;
-const REPEAT_EVERY_MS = 100;
-
-/** What `look` finds, asked again and again; throws when it finds nothing within six seconds. */
-export async function until<T>(look: () => Promise<T | undefined>): Promise<T> {
-  for (let i = 0; i < REPEATS; i += 1) {
-    const found = await look();
-    if (found !== undefined) return found;
-    await new Promise((resolve) => setTimeout(resolve, REPEAT_EVERY_MS));
-  }
-  throw new Error('nothing within the deadline');
-}
-
-/** The value of what was done; throws for everything else. */
+/** The value of an outcome that is done; throws for every other outcome. */
 export function valueOf<T>(outcome: Outcome<T>): T {
   if (outcome.outcome !== 'done') throw new Error(`not done: ${JSON.stringify(outcome)}`);
   return outcome.value;
 }
 
-/** A transactionId nobody has used. */
+/** A transactionId that is not used yet. */
 export const newId = (): string => `txn-${randomUUID().replaceAll('-', '')}`;

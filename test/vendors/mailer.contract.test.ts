@@ -1,4 +1,4 @@
-// Mail to owners over SMTP, against a real server on a real socket: what arrives, what is refused, and what nobody knows of.
+// The mailer at a real SMTP server: what arrives, what is refused, and what is unknown.
 import { createServer, type AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { createSmtpMailer } from '../../src/vendors/mail/mailer.ts';
@@ -20,7 +20,7 @@ const MAIL = {
 };
 const mailerAt = (url: string, timeLimitMs = 10_000) => createSmtpMailer({ url, from: FROM, timeLimitMs });
 
-/** A server that never says a word. */
+/** A server that never answers. */
 async function startMute(): Promise<{ url: string; close: () => Promise<void> }> {
   const sockets = new Set<{ destroy(): void }>();
   const mute = createServer((socket) => {
@@ -37,8 +37,8 @@ async function startMute(): Promise<{ url: string; close: () => Promise<void> }>
   };
 }
 
-describe('a mail', () => {
-  it('arrives as it was written, under an id that is the same when it is sent again', async () => {
+describe('the mailer', () => {
+  it('sends a mail as it was written, under the same id when it is repeated', async () => {
     const mailer = mailerAt(server.url);
     expect(await mailer.send(MAIL)).toEqual({ outcome: 'done' });
     expect(await mailer.send(MAIL)).toEqual({ outcome: 'done' });
@@ -54,7 +54,7 @@ describe('a mail', () => {
     expect(again!.headers['message-id']).toBe(mail!.headers['message-id']);
   });
 
-  it('that the server refuses for good is refused, one that it cannot take now is unknown; neither names the address', async () => {
+  it('is refused by a permanent error and unknown after a temporary one, without an address in its detail', async () => {
     const mailer = mailerAt(server.url);
     server.refuseWith(550);
     const refused = await mailer.send(MAIL);
@@ -66,7 +66,7 @@ describe('a mail', () => {
     expect(JSON.stringify([refused, later])).not.toContain('@');
   });
 
-  it('is unknown where nobody listens, and where somebody does and never answers, within the time limit', async () => {
+  it('is unknown at a closed port, and within the time limit at a server that never answers', async () => {
     expect(await mailerAt('smtp://127.0.0.1:1').send(MAIL)).toMatchObject({ outcome: 'unknown' });
     const mute = await startMute();
     const startedAtMs = performance.now();
@@ -79,9 +79,9 @@ describe('a mail', () => {
   });
 });
 
-it('a password is never sent in clear: a server without TLS gets neither it nor the mail', async () => {
+it('the mailer sends neither password nor mail to a server without TLS', async () => {
   const count = server.mails.length;
-  const url = `smtp://somebody:a-password@127.0.0.1:${server.port}`;
+  const url = `smtp://user:a-password@127.0.0.1:${server.port}`;
   expect(await mailerAt(url).send(MAIL)).toMatchObject({ outcome: 'unknown' });
   expect([server.logins, server.mails.length]).toEqual([[], count]);
 });

@@ -1,14 +1,13 @@
 /**
- * What every implementation of the port payment-gateway must do, whatever vendor stands behind it. Runs on real calls. The first suite
- * needs nothing but an account, so that a vendor's own test mode can run it; the second one needs somebody who plays the buyers and has
- * the vendor misbehave.
+ * What every client of a payment gateway must do about charges, for every vendor. Runs on real calls. The first suite only needs an account, so
+ * that it can run on a vendor's own test mode; the second suite needs a gateway that the test controls.
  */
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { OutsideMethod } from '../../src/domain/states.ts';
 import { until } from '../support/until.ts';
 import {
   chargeBy,
-  lookAt,
+  foundCharge,
   naira,
   newReference,
   valueOf,
@@ -17,8 +16,10 @@ import {
 } from './payment-gateway-kit.ts';
 
 const HOUR_MS = 3_600_000;
+/** Both kinds of charges: paid into an account, and on a hosted page. */
+const TRANSFER_AND_CARD = ['BANK_TRANSFER', 'CARD'] as const;
 
-/** What holds for an account without anybody paying. */
+/** The suite for an account whose charges are not paid. */
 export function describePaymentGateway(name: string, create: () => Promise<GatewayUnderTest>): void {
   describe(name, () => {
     let under: GatewayUnderTest;
@@ -27,16 +28,16 @@ export function describePaymentGateway(name: string, create: () => Promise<Gatew
     });
     afterAll(() => under.close());
 
-    it('CARD: a page to pay on, told once; the charge waits', async () => {
+    it('opens a CARD charge with a page to pay on, whose address it gets once', async () => {
       const request = chargeBy('CARD');
       const instructions = valueOf(await under.gateway.charge(request));
       expect(instructions).toEqual({
         kind: 'redirect',
         paymentUrl: expect.stringMatching(/^https?:\/\//) as unknown,
       });
-      expect(await lookAt(under.gateway, request.reference)).toMatchObject({
+      expect(await foundCharge(under.gateway, request.reference)).toMatchObject({
         reference: request.reference,
-        // Nobody has opened the page yet.
+        // The page was not opened yet.
         state: 'abandoned',
         requested: request.amount,
         feesOnTopMinor: 0n,
@@ -49,7 +50,7 @@ export function describePaymentGateway(name: string, create: () => Promise<Gatew
       });
     });
 
-    it('BANK_TRANSFER: an account to transfer to', async () => {
+    it('opens a BANK_TRANSFER charge with an account to pay into', async () => {
       const accountExpiresAt = new Date(Date.now() + HOUR_MS);
       const request = chargeBy('BANK_TRANSFER', { accountExpiresAt });
       const instructions = valueOf(await under.gateway.charge(request));
@@ -59,17 +60,17 @@ export function describePaymentGateway(name: string, create: () => Promise<Gatew
         accountNumber: expect.stringMatching(/^\d+$/) as unknown,
         accountName: expect.stringMatching(/./) as unknown,
       });
-      expect((await lookAt(under.gateway, request.reference)).state).toBe('waiting');
+      expect((await foundCharge(under.gateway, request.reference)).state).toBe('waiting');
       const again = await under.gateway.charge(request);
       if (again.outcome === 'done') expect(again.value).toEqual(instructions);
       else expect(again).toMatchObject({ outcome: 'refused', reason: 'REFERENCE_TAKEN' });
     });
 
-    it('a charge nobody opened is none', async () => {
+    it('finds no charge under a reference that was not used', async () => {
       expect(valueOf(await under.gateway.findCharge(newReference()))).toBeNull();
     });
 
-    it('a refund of a charge that does not exist is refused, and is not found', async () => {
+    it('is refused a refund of a charge that does not exist, and finds none', async () => {
       const request = { reference: newReference(), amount: naira(100_00n), refundKey: 'key-1' };
       expect(await under.gateway.refund(request)).toMatchObject({
         outcome: 'refused',
@@ -78,7 +79,7 @@ export function describePaymentGateway(name: string, create: () => Promise<Gatew
       expect(valueOf(await under.gateway.findRefund(request))).toBeNull();
     });
 
-    it('limits are told for what is served, and refused beyond', async () => {
+    it('knows the limits of each method, and refuses amounts beyond them', async () => {
       const { gateway } = under;
       expect(gateway.limits('BANK_TRANSFER', 'USD')).toBeUndefined();
       const limits = gateway.limits('BANK_TRANSFER', 'NGN')!;
@@ -96,7 +97,7 @@ export function describePaymentGateway(name: string, create: () => Promise<Gatew
   });
 }
 
-/** What holds when buyers pay and the vendor misbehaves. */
+/** The suite for a gateway that the test controls: buyers pay, and the gateway misbehaves. */
 export function describeControlledGateway(name: string, create: () => Promise<ControlledGateway>): void {
   describe(name, () => {
     let under: ControlledGateway;
@@ -116,41 +117,39 @@ export function describeControlledGateway(name: string, create: () => Promise<Co
       await under.control.pay(reference);
       return reference;
     }
+    const chargeOf = (reference: string) => foundCharge(under.gateway, reference);
 
-    describe('a charge', () => {
+    describe('charge', () => {
       it.each([
         ['CARD', 'USD'],
         ['APPLE_PAY', 'NGN'],
         ['MOBILE_MONEY', 'GHS'],
-      ] as const)('by %s in %s: a page to pay on', async (method, currency) => {
+      ] as const)('by %s in %s opens a page to pay on', async (method, currency) => {
         const amount = { amountMinor: 50_00n, currency };
         const request = chargeBy(method, { amount });
         expect(valueOf(await under.gateway.charge(request))).toMatchObject({ kind: 'redirect' });
         await under.control.pay(request.reference);
-        expect(await lookAt(under.gateway, request.reference)).toMatchObject({
-          state: 'paid',
-          received: amount,
-        });
+        expect(await chargeOf(request.reference)).toMatchObject({ state: 'paid', received: amount });
       });
 
-      it('whose answer is lost: unknown, found, told again, held once', async () => {
+      it('is unknown when its answer is lost; the charge is found, and a repeat gets the same account', async () => {
         await under.control.setFaults({ loseAnswer: { next: 1 } });
         const request = chargeBy('BANK_TRANSFER');
         expect((await under.gateway.charge(request)).outcome).toBe('unknown');
-        expect((await lookAt(under.gateway, request.reference)).state).toBe('waiting');
+        expect((await chargeOf(request.reference)).state).toBe('waiting');
         expect(valueOf(await under.gateway.charge(request))).toMatchObject({ kind: 'bank-transfer' });
         expect(await under.control.held(request.reference)).toEqual({ receivedMinor: 0, refunds: 0 });
       });
 
-      it('that meets an error, or is answered too late: unknown, and never held twice', async () => {
+      it('is unknown after an error and after the time limit, and opens one charge', async () => {
         const request = chargeBy('BANK_TRANSFER');
         await under.control.setFaults({ error: { next: 1 } });
         expect((await under.gateway.charge(request)).outcome).toBe('unknown');
         expect(await under.control.held(request.reference)).toBeNull();
         await under.control.setFaults({ latencyMs: under.tooSlowMs });
-        expect((await under.gateway.charge(request)).outcome).toBe('unknown');
+        expect((await under.impatient.charge(request)).outcome).toBe('unknown');
         await under.control.clearFaults();
-        // The slow one arrives as well.
+        // The slow request reaches the gateway as well.
         await until(
           () => under.control.held(request.reference),
           (held) => held !== null,
@@ -159,91 +158,155 @@ export function describeControlledGateway(name: string, create: () => Promise<Co
       });
     });
 
-    describe('a look at a charge', () => {
-      it('that was paid', async () => {
-        const look = await lookAt(under.gateway, await paid());
-        expect(look).toMatchObject({
+    describe('findCharge', () => {
+      it('finds a paid charge with its amount and time', async () => {
+        const charge = await chargeOf(await paid());
+        expect(charge).toMatchObject({
           state: 'paid',
           requested: naira(1000_00n),
           received: naira(1000_00n),
           feesOnTopMinor: 0n,
         });
-        expect(Math.abs(Date.now() - look.paidAt!.getTime())).toBeLessThan(60_000);
+        expect(Math.abs(Date.now() - charge.paidAt!.getTime())).toBeLessThan(60_000);
       });
 
       it.each([
-        ['short', { amountMinor: 800_00 }, { received: naira(800_00n), feesOnTopMinor: 0n }],
-        ['over', { amountMinor: 1200_00 }, { received: naira(1200_00n), feesOnTopMinor: 0n }],
+        ['too little', { amountMinor: 800_00 }, { received: naira(800_00n), feesOnTopMinor: 0n }],
+        ['too much', { amountMinor: 1200_00 }, { received: naira(1200_00n), feesOnTopMinor: 0n }],
         ['twice', { times: 2 }, { received: naira(2000_00n) }],
         [
-          'with fees on top',
+          'with a fee on top',
           { amountMinor: 1050_00, feesMinor: 50_00 },
           { received: naira(1050_00n), feesOnTopMinor: 50_00n },
         ],
         [
-          'in another currency',
+          'another amount in another currency',
           { amountMinor: 10_00, currency: 'USD' },
           { received: { amountMinor: 10_00n, currency: 'USD' } },
         ],
-      ])('that was paid %s', async (_name, payment, expected) => {
-        const reference = await opened();
-        await under.control.pay(reference, payment);
-        expect(await lookAt(under.gateway, reference)).toMatchObject({ state: 'paid', ...expected });
+        [
+          'the same number in another currency',
+          { currency: 'USD' },
+          { received: { amountMinor: 1000_00n, currency: 'USD' } },
+        ],
+      ])('finds what came when the buyer paid %s', async (_name, payment, expected) => {
+        for (const method of TRANSFER_AND_CARD) {
+          const reference = await opened(method);
+          await under.control.pay(reference, payment);
+          expect(await chargeOf(reference)).toMatchObject({
+            state: 'paid',
+            requested: { amountMinor: 1000_00n },
+            ...expected,
+          });
+        }
+      });
+
+      it('finds the sum of two payments, and the time of the first', async () => {
+        const reference = await paid();
+        const { paidAt } = await chargeOf(reference);
+        await under.control.pay(reference, { amountMinor: 200_00 });
+        expect(await chargeOf(reference)).toMatchObject({
+          state: 'paid',
+          received: naira(1200_00n),
+          paidAt,
+        });
       });
 
       it.each([
-        ['declined', 'fail', 'failed'],
-        ['left', 'abandon', 'abandoned'],
-      ] as const)('that was %s, and paid after all', async (_name, deed, state) => {
+        ['fail', 'failed'],
+        ['abandon', 'abandoned'],
+      ] as const)('after %s finds the charge %s, and paid once the buyer pays', async (action, state) => {
         const reference = await opened('CARD');
-        await under.control.does(reference, deed);
-        expect((await lookAt(under.gateway, reference)).state).toBe(state);
+        await under.control.act(reference, action);
+        expect((await chargeOf(reference)).state).toBe(state);
         await under.control.pay(reference);
-        expect((await lookAt(under.gateway, reference)).state).toBe('paid');
+        expect((await chargeOf(reference)).state).toBe('paid');
       });
 
-      it('whose transfer the gateway sent back: still waiting', async () => {
-        await under.control.setFaults({ shortTransfer: 'return' });
-        const reference = await opened();
-        await under.control.pay(reference, { amountMinor: 800_00 });
-        expect((await lookAt(under.gateway, reference)).state).toBe('waiting');
-      });
-
-      it('that was reversed', async () => {
+      it('finds a reversed charge with what had come', async () => {
         const reference = await paid();
-        await under.control.does(reference, 'reverse');
-        expect(await lookAt(under.gateway, reference)).toMatchObject({
-          state: 'reversed',
-          received: naira(1000_00n),
-        });
+        await under.control.act(reference, 'reverse');
+        expect(await chargeOf(reference)).toMatchObject({ state: 'reversed', received: naira(1000_00n) });
       });
 
-      it('in a state never seen before is unknown; in shapes never seen before is read', async () => {
+      it('reads a new status as unknown, and a new format without a difference', async () => {
         const reference = await paid();
         await under.control.setFaults({ unknownStatus: 'teleported' });
-        expect(await lookAt(under.gateway, reference)).toMatchObject({
-          state: 'unknown',
-          gatewayStatus: 'teleported',
-        });
+        expect(await chargeOf(reference)).toMatchObject({ state: 'unknown', gatewayStatus: 'teleported' });
         await under.control.clearFaults();
-        const before = await lookAt(under.gateway, reference);
+        const before = await chargeOf(reference);
         await under.control.setFaults({ shapeDrift: true });
-        const { gatewayId, ...drifted } = await lookAt(under.gateway, reference);
+        const { gatewayId, ...drifted } = await chargeOf(reference);
         expect({ ...drifted, gatewayId: before.gatewayId }).toEqual(before);
         expect(BigInt(gatewayId) > 2n ** 53n).toBe(true);
       });
 
-      it.each([400, 404] as const)('that does not exist is none, by %s', async (unknownReference) => {
+      it.each([400, 404] as const)('finds none when the gateway answers %i', async (unknownReference) => {
         await under.control.setFaults({ unknownReference });
         expect(valueOf(await under.gateway.findCharge(newReference()))).toBeNull();
       });
 
-      it('is unknown, never none, when the gateway will not say', async () => {
+      it('is unknown, like findRefund, when the gateway answers with an error', async () => {
         await under.control.setFaults({ error: 1 });
         expect((await under.gateway.findCharge(newReference())).outcome).toBe('unknown');
         expect(
           (await under.gateway.findRefund({ reference: newReference(), refundKey: 'key' })).outcome,
         ).toBe('unknown');
+      });
+    });
+
+    describe('findCharge, when the gateway sends wrong transfers back', () => {
+      beforeEach(() => under.control.setFaults({ shortTransfer: 'return' }));
+
+      it.each([{ amountMinor: 800_00 }, { amountMinor: 1200_00 }, { currency: 'USD' }])(
+        'finds the charge waiting after a transfer of %j',
+        async (payment) => {
+          const reference = await opened();
+          await under.control.pay(reference, payment);
+          expect(await chargeOf(reference)).toMatchObject({ state: 'waiting', paidAt: null });
+        },
+      );
+
+      it('finds the right amount paid, also with its fee on top', async () => {
+        for (const payment of [{}, { feesMinor: 1_00 }, { amountMinor: 1001_00, feesMinor: 1_00 }]) {
+          const reference = await opened();
+          await under.control.pay(reference, payment);
+          expect((await chargeOf(reference)).state).toBe('paid');
+        }
+      });
+
+      it('finds one payment of two', async () => {
+        const reference = await opened();
+        await under.control.pay(reference, { times: 2 });
+        expect(await chargeOf(reference)).toMatchObject({ state: 'paid', received: naira(1000_00n) });
+      });
+
+      it('finds a wrong amount by card paid', async () => {
+        const reference = await opened('CARD');
+        await under.control.pay(reference, { amountMinor: 800_00 });
+        expect(await chargeOf(reference)).toMatchObject({ state: 'paid', received: naira(800_00n) });
+      });
+    });
+
+    describe('findCharge, after the account has expired', () => {
+      // The clock of this gateway is ahead, so other tests do not use it.
+      let later: ControlledGateway;
+      beforeAll(async () => {
+        later = await create();
+      });
+      afterAll(() => later.close());
+
+      it.each([
+        ['settle', 'paid'],
+        ['return', 'abandoned'],
+      ] as const)('under %s finds a late transfer %s', async (shortTransfer, state) => {
+        const request = chargeBy('BANK_TRANSFER');
+        valueOf(await later.gateway.charge(request));
+        await later.control.setFaults({ shortTransfer });
+        await later.control.advance(9 * HOUR_MS);
+        expect((await foundCharge(later.gateway, request.reference)).state).toBe('abandoned');
+        await later.control.pay(request.reference);
+        expect((await foundCharge(later.gateway, request.reference)).state).toBe(state);
       });
     });
   });

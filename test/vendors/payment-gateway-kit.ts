@@ -1,6 +1,6 @@
 /**
- * What the gateway contract needs of whoever runs it: an implementation, and, where somebody plays the buyers, a control over the vendor's
- * side that can pay, misbehave and say what it really holds. Knows no vendor.
+ * What the contract of the payment gateway needs to run: a client of a gateway, and for most suites a control over the gateway that pays,
+ * misbehaves and shows what it holds. Knows no vendor.
  */
 import { randomUUID } from 'node:crypto';
 import type {
@@ -17,33 +17,39 @@ export interface GatewayFaults {
   readonly error?: Chance;
   readonly latencyMs?: number;
   readonly shortTransfer?: 'settle' | 'return';
-  /** What becomes of refunds. */
+  /** How refunds end. */
   readonly refund?: 'process' | 'fail' | 'needs-attention' | 'refuse' | 'pending';
-  /** How the bytes of events are written. */
+  /** How events are serialised. */
   readonly webhookBytes?: 'compact' | 'pretty' | 'escaped' | 'reordered';
-  /** Said in place of every status. */
+  /** Replaces every status in answers. */
   readonly unknownStatus?: string;
-  /** How an unknown reference is answered, where a vendor's pages disagree. */
+  /** The status of the answer about an unknown reference. */
   readonly unknownReference?: 400 | 404;
-  /** Fields of other types, ids of 64 bits, fields that nobody knows. */
+  /** Fields of other types, ids of 64 bits, unknown fields. */
   readonly shapeDrift?: boolean;
 }
 
 export interface Payment {
   readonly amountMinor?: number;
   readonly currency?: string;
-  /** A fee that the buyer bears, inside the amount. */
+  /** The fee that the buyer pays, inside the amount. */
   readonly feesMinor?: number;
   readonly times?: number;
 }
 
-/** The vendor's side of a test. */
+/** Controls the gateway of a test. */
 export interface GatewayControl {
   setFaults(faults: GatewayFaults): Promise<void>;
   clearFaults(): Promise<void>;
   pay(reference: string, payment?: Payment): Promise<void>;
-  does(reference: string, deed: 'fail' | 'abandon' | 'reverse' | 'dispute'): Promise<void>;
-  /** What the vendor holds under our reference; null: nothing. */
+  act(
+    reference: string,
+    action: 'fail' | 'abandon' | 'reverse' | 'dispute',
+    details?: Readonly<Record<string, unknown>>,
+  ): Promise<void>;
+  /** Moves the gateway's clock forward. */
+  advance(ms: number): Promise<void>;
+  /** What the gateway holds under our reference; null: nothing. */
   held(reference: string): Promise<{ readonly receivedMinor: number; readonly refunds: number } | null>;
 }
 
@@ -54,29 +60,31 @@ export interface ReceivedEvent {
 
 export interface GatewayUnderTest {
   readonly gateway: PaymentGateway;
-  /** Events that arrived, oldest first. */
+  /** The events that arrived, oldest first. */
   readonly events: readonly ReceivedEvent[];
-  /** Longer than the implementation's time limit for one call. */
-  readonly tooSlowMs: number;
   close(): Promise<void>;
 }
 
 export interface ControlledGateway extends GatewayUnderTest {
   readonly control: GatewayControl;
+  /** A client of the same gateway with a short time limit for one call. */
+  readonly impatient: PaymentGateway;
+  /** Longer than that time limit. */
+  readonly tooSlowMs: number;
 }
 
-/** The value of what was done; throws for everything else. */
+/** The value of an outcome that is done; throws for every other outcome. */
 export function valueOf<T>(outcome: GatewayOutcome<T>): T {
   if (outcome.outcome !== 'done') throw new Error(`not done: ${JSON.stringify(outcome)}`);
   return outcome.value;
 }
 
-/** A reference nobody has used. */
+/** A reference that is not used yet. */
 export const newReference = (): string => `txn-${randomUUID()}`;
 
 export const naira = (amountMinor: bigint) => ({ amountMinor, currency: 'NGN' });
 
-/** A charge in naira under a reference of its own. */
+/** A charge in naira under a new reference. */
 export function chargeBy(
   method: ChargeRequest['method'],
   change: Partial<ChargeRequest> = {},
@@ -91,14 +99,14 @@ export function chargeBy(
   };
 }
 
-/** The charge as the gateway tells it; throws when it tells none. */
-export async function lookAt(gateway: PaymentGateway, reference: string): Promise<GatewayCharge> {
-  const look = valueOf(await gateway.findCharge(reference));
-  if (look === null) throw new Error('the gateway holds no such charge');
-  return look;
+/** The charge as the client finds it; throws if it finds none. */
+export async function foundCharge(gateway: PaymentGateway, reference: string): Promise<GatewayCharge> {
+  const charge = valueOf(await gateway.findCharge(reference));
+  if (charge === null) throw new Error('the gateway holds no such charge');
+  return charge;
 }
 
-/** The lines of a statement that are about these references. */
+/** The lines of a statement about these references. */
 export async function linesAbout(
   gateway: PaymentGateway,
   references: readonly string[],

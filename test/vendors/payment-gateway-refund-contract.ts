@@ -1,13 +1,13 @@
 /**
- * What every implementation of the port payment-gateway must do about money that goes back, about its statement and its events, whatever
- * vendor stands behind it. Needs somebody who plays the buyers and has the vendor misbehave.
+ * What every client of a payment gateway must do about refunds, disputes, the statement and events, for every vendor. Needs a gateway that the
+ * test controls.
  */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { until } from '../support/until.ts';
 import {
   chargeBy,
+  foundCharge,
   linesAbout,
-  lookAt,
   naira,
   valueOf,
   type ControlledGateway,
@@ -15,7 +15,7 @@ import {
 
 const HOUR_MS = 3_600_000;
 
-/** Runs the suite on one implementation. */
+/** Runs the suite on one client. */
 export function describeGatewayRefunds(name: string, create: () => Promise<ControlledGateway>): void {
   describe(name, () => {
     let under: ControlledGateway;
@@ -43,45 +43,61 @@ export function describeGatewayRefunds(name: string, create: () => Promise<Contr
     const refundState = async (request: { reference: string; refundKey: string }) =>
       valueOf(await under.gateway.findRefund(request))?.state;
 
-    describe('a refund', () => {
-      it('is pending, then done; the charge is reversed; again is refused', async () => {
+    /** Waits until the refund has this state. */
+    const expectRefund = async (request: { reference: string; refundKey: string }, state: string) => {
+      const seen = await until(
+        () => refundState(request),
+        (now) => now === state,
+      );
+      expect(seen).toBe(state);
+    };
+
+    describe('refund and findRefund', () => {
+      it('a whole refund is pending, then done; the charge is reversed, and another refund is refused', async () => {
         const reference = await paid();
         const request = refundOf(reference, 'key-1');
         expect(valueOf(await under.gateway.findRefund(request))).toBeNull();
         const made = valueOf(await under.gateway.refund(request));
         expect(made).toMatchObject({ state: 'pending', amount: naira(1000_00n) });
-        await until(
-          () => refundState(request),
-          (state) => state === 'done',
-        );
+        await expectRefund(request, 'done');
         expect(valueOf(await under.gateway.findRefund(request))?.refundId).toBe(made.refundId);
-        expect((await lookAt(under.gateway, reference)).state).toBe('reversed');
+        expect((await foundCharge(under.gateway, reference)).state).toBe('reversed');
         expect(await under.gateway.refund(refundOf(reference, 'key-2'))).toMatchObject({
           outcome: 'refused',
           reason: 'ALREADY_REFUNDED',
         });
       });
 
-      it('of a part, and of another part, are told apart by their keys', async () => {
+      it('refunds of parts are found by their keys, and together never exceed the payment', async () => {
         const reference = await paid();
-        const [first, second] = [
-          refundOf(reference, 'key-1', 300_00n),
-          refundOf(reference, 'key-11', 200_00n),
-        ];
-        const made = [
-          valueOf(await under.gateway.refund(first)),
-          valueOf(await under.gateway.refund(second)),
-        ];
-        expect(made.map((look) => look.amount)).toEqual([naira(300_00n), naira(200_00n)]);
-        const found = [
-          valueOf(await under.gateway.findRefund(first)),
-          valueOf(await under.gateway.findRefund(second)),
-        ];
-        expect(found.map((look) => look?.refundId)).toEqual(made.map((look) => look.refundId));
+        const requests = [refundOf(reference, 'key-1', 300_00n), refundOf(reference, 'key-11', 200_00n)];
+        const made = [];
+        for (const request of requests) made.push(valueOf(await under.gateway.refund(request)));
+        expect(made.map(({ amount }) => amount)).toEqual([naira(300_00n), naira(200_00n)]);
+        const found = [];
+        for (const request of requests) found.push(valueOf(await under.gateway.findRefund(request)));
+        expect(found.map((refund) => refund?.refundId)).toEqual(made.map(({ refundId }) => refundId));
         expect(valueOf(await under.gateway.findRefund({ reference, refundKey: 'key' }))).toBeNull();
+        const tooMuch = refundOf(reference, 'key-2', 500_01n);
+        expect(await under.gateway.refund(tooMuch)).toMatchObject({ outcome: 'refused' });
+        for (const request of requests) await expectRefund(request, 'done');
+        expect((await foundCharge(under.gateway, reference)).state).toBe('paid');
+        const rest = refundOf(reference, 'key-3', 500_00n);
+        valueOf(await under.gateway.refund(rest));
+        await expectRefund(rest, 'done');
+        expect((await foundCharge(under.gateway, reference)).state).toBe('reversed');
       });
 
-      it('whose answer is lost: unknown, and found, so that nobody sends it twice', async () => {
+      it('a charge that was paid twice is refunded up to both payments', async () => {
+        const reference = await opened();
+        await under.control.pay(reference, { times: 2 });
+        valueOf(await under.gateway.refund(refundOf(reference, 'key-1', 1800_00n)));
+        expect(await under.gateway.refund(refundOf(reference, 'key-2', 200_01n))).toMatchObject({
+          outcome: 'refused',
+        });
+      });
+
+      it('a refund whose answer is lost is unknown, and is found, so that it is not sent twice', async () => {
         const reference = await paid();
         const request = refundOf(reference, 'key-1', 300_00n);
         await under.control.setFaults({ loseAnswer: { next: 1 } });
@@ -90,20 +106,39 @@ export function describeGatewayRefunds(name: string, create: () => Promise<Contr
         expect(await under.control.held(reference)).toEqual({ receivedMinor: 1000_00, refunds: 1 });
       });
 
-      it.each([
-        ['fail', 'failed'],
-        ['needs-attention', 'needs-attention'],
-      ] as const)('that ends in %s', async (refund, state) => {
+      it('findRefund answers that a refund needs attention', async () => {
         const request = refundOf(await paid(), 'key-1');
-        await under.control.setFaults({ refund });
+        await under.control.setFaults({ refund: 'needs-attention' });
         valueOf(await under.gateway.refund(request));
-        await until(
-          () => refundState(request),
-          (seen) => seen === state,
-        );
+        await expectRefund(request, 'needs-attention');
       });
 
-      it('that has to wait for our balance: unknown with a wait, and none', async () => {
+      it('findRefund answers that a refund failed, and another one may follow', async () => {
+        const reference = await paid();
+        const failing = refundOf(reference, 'key-1');
+        await under.control.setFaults({ refund: 'fail' });
+        valueOf(await under.gateway.refund(failing));
+        await expectRefund(failing, 'failed');
+        expect((await foundCharge(under.gateway, reference)).state).toBe('paid');
+        await under.control.clearFaults();
+        const second = refundOf(reference, 'key-2');
+        valueOf(await under.gateway.refund(second));
+        await expectRefund(second, 'done');
+        expect((await foundCharge(under.gateway, reference)).state).toBe('reversed');
+      });
+
+      it('a refund fails when the money was taken back in another way meanwhile', async () => {
+        const reference = await paid();
+        const request = refundOf(reference, 'key-1');
+        await under.control.setFaults({ refund: 'pending' });
+        valueOf(await under.gateway.refund(request));
+        await under.control.act(reference, 'reverse');
+        await under.control.clearFaults();
+        await expectRefund(request, 'failed');
+        expect((await foundCharge(under.gateway, reference)).state).toBe('reversed');
+      });
+
+      it('a refund that our balance does not cover is unknown with a wait, and is not found', async () => {
         const request = refundOf(await paid(), 'key-1');
         await under.control.setFaults({ refund: 'refuse' });
         expect(await under.gateway.refund(request)).toMatchObject({
@@ -113,28 +148,42 @@ export function describeGatewayRefunds(name: string, create: () => Promise<Contr
         expect(valueOf(await under.gateway.findRefund(request))).toBeNull();
       });
 
-      it('of more than came, or of what never came: refused', async () => {
+      it('a refund of more than came, or of a charge that was not paid, is refused', async () => {
         const refusal = { outcome: 'refused' };
         expect(await under.gateway.refund(refundOf(await paid(), 'key-1', 1000_01n))).toMatchObject(refusal);
         expect(await under.gateway.refund(refundOf(await opened(), 'key-1'))).toMatchObject(refusal);
       });
     });
 
-    describe('a statement', () => {
-      it('has what moved, once', async () => {
+    describe('findDisputes and disputed', () => {
+      it.each([
+        ['merchant-accepted', 'lost'],
+        ['declined', 'won'],
+      ])('a dispute is found open, and when it was resolved as %s it is %s', async (resolution, state) => {
+        const [reference, other] = [await paid(), await paid()];
+        const window = [new Date(Date.now() - 1000), new Date(Date.now() + HOUR_MS)] as const;
+        await under.control.act(reference, 'dispute');
+        expect(valueOf(await under.gateway.findDisputes(reference))).toMatchObject([{ state: 'open' }]);
+        expect(valueOf(await under.gateway.findDisputes(other))).toEqual([]);
+        const disputed: string[] = [];
+        for await (const each of under.gateway.disputed(...window)) disputed.push(each);
+        expect([reference, other].map((each) => disputed.includes(each))).toEqual([true, false]);
+        await under.control.act(reference, 'dispute', { action: 'resolve', resolution });
+        expect(valueOf(await under.gateway.findDisputes(reference))).toMatchObject([{ state }]);
+      });
+    });
+
+    describe('statement', () => {
+      it('lists payments, refunds and reversals, each once', async () => {
         const from = new Date(Date.now() - 1000);
         const [whole, part, taken, waiting] = [await paid(), await paid(), await paid(), await opened()];
         const refunds = [refundOf(whole, 'key-1'), refundOf(part, 'key-2', 300_00n)];
         for (const request of refunds) valueOf(await under.gateway.refund(request));
-        for (const request of refunds)
-          await until(
-            () => refundState(request),
-            (state) => state === 'done',
-          );
-        await under.control.does(taken, 'reverse');
+        for (const request of refunds) await expectRefund(request, 'done');
+        await under.control.act(taken, 'reverse');
         const window = { from, to: new Date(Date.now() + 1000) };
         const lines = await linesAbout(under.gateway, [whole, part, taken, waiting], window);
-        const told = lines.map(({ reference, kind, amount }) => [reference, kind, amount.amountMinor]);
+        const moved = lines.map(({ reference, kind, amount }) => [reference, kind, amount.amountMinor]);
         const expected = [
           [whole, 'charge', 1000_00n],
           [part, 'charge', 1000_00n],
@@ -143,46 +192,46 @@ export function describeGatewayRefunds(name: string, create: () => Promise<Contr
           [part, 'refund', 300_00n],
           [taken, 'reversal', 1000_00n],
         ];
-        expect(told).toHaveLength(expected.length);
-        expect(told).toEqual(expect.arrayContaining(expected));
+        expect(moved).toHaveLength(expected.length);
+        expect(moved).toEqual(expect.arrayContaining(expected));
         const later = { from: window.to, to: new Date(window.to.getTime() + HOUR_MS) };
         expect(await linesAbout(under.gateway, [whole, part, taken], later)).toEqual([]);
       });
 
-      it('is not to be had when the gateway will not say', async () => {
+      it('throws when the gateway answers with an error', async () => {
         await under.control.setFaults({ error: 1 });
         const window = { from: new Date(Date.now() - 1000), to: new Date() };
         await expect(linesAbout(under.gateway, [], window)).rejects.toMatchObject({ retryable: true });
       });
     });
 
-    describe('events', () => {
+    describe('verifyWebhook', () => {
       const verified = () =>
         under.events.map(({ rawBody, headers }) => under.gateway.verifyWebhook(rawBody, headers));
-      const heard = (reference: string, about: string) =>
+      const eventOf = (reference: string, about: string) =>
         until(
           () => verified().find((event) => event?.reference === reference && event.about === about),
           (event) => event !== undefined,
         );
 
       it.each(['compact', 'pretty', 'escaped', 'reordered'] as const)(
-        'are verified when written %s',
+        'accepts an event whose bytes are %s',
         async (webhookBytes) => {
           await under.control.setFaults({ webhookBytes });
           const reference = await paid();
-          expect(await heard(reference, 'charge')).toMatchObject({ amount: naira(1000_00n) });
+          expect(await eventOf(reference, 'charge')).toMatchObject({ amount: naira(1000_00n) });
         },
       );
 
-      it('are about refunds and disputes, too', async () => {
+      it('reads events about refunds and disputes', async () => {
         const [refunded, disputed] = [await paid(), await paid()];
         valueOf(await under.gateway.refund(refundOf(refunded, 'key-1')));
-        expect(await heard(refunded, 'refund')).toMatchObject({ amount: naira(1000_00n) });
-        await under.control.does(disputed, 'dispute');
-        expect(await heard(disputed, 'dispute')).toMatchObject({ amount: naira(1000_00n) });
+        expect(await eventOf(refunded, 'refund')).toMatchObject({ amount: naira(1000_00n) });
+        await under.control.act(disputed, 'dispute');
+        expect(await eventOf(disputed, 'dispute')).toMatchObject({ amount: naira(1000_00n) });
       });
 
-      it('about a rejected transfer tell whose it was, since they tell no reference', async () => {
+      it('reads the e-mail address in the event of a transfer that was sent back, since it has no reference', async () => {
         const request = chargeBy('BANK_TRANSFER');
         valueOf(await under.gateway.charge(request));
         await under.control.setFaults({ shortTransfer: 'return' });
@@ -194,8 +243,8 @@ export function describeGatewayRefunds(name: string, create: () => Promise<Contr
         expect(event).toMatchObject({ about: 'transfer-rejected', reference: null });
       });
 
-      it('that were changed on the way count no longer', async () => {
-        await heard(await paid(), 'charge');
+      it('refuses an event that was changed on the way', async () => {
+        await eventOf(await paid(), 'charge');
         const { rawBody, headers } = under.events.at(-1)!;
         expect(under.gateway.verifyWebhook(Buffer.from(`${rawBody.toString()} `), headers)).toBeUndefined();
       });

@@ -1,6 +1,6 @@
 /**
- * What the gateway adapter makes of the answers to a charge: every example on the vendor's pages (facts typed anew under
- * test/fixtures/paystack), and what deviates from them.
+ * How the Paystack client reads the answers to a charge: every example on the vendor's pages (retyped under test/fixtures/paystack), and what
+ * deviates from them.
  */
 import { afterAll, describe, expect, it } from 'vitest';
 import type { OutsideMethod } from '../../src/domain/states.ts';
@@ -21,12 +21,12 @@ afterAll(() => server.close());
 const naira = (amountMinor: bigint) => ({ amountMinor, currency: 'NGN' });
 const sentBody = (call: Call | undefined) => JSON.parse(call?.body ?? '{}') as Record<string, unknown>;
 
-describe('a charge on a hosted page', () => {
+describe('the Paystack client, a charge on a hosted page', () => {
   it.each([
     ['CARD', 'NGN', 'card'],
     ['APPLE_PAY', 'USD', 'apple_pay'],
     ['MOBILE_MONEY', 'GHS', 'mobile_money'],
-  ] as const)('by %s in %s opens a page for that channel only', async (method, currency, channel) => {
+  ] as const)('by %s in %s opens a page for the channel %s only', async (method, currency, channel) => {
     server.answerWith(example('initialize'));
     const request = {
       ...byCard,
@@ -50,7 +50,7 @@ describe('a charge on a hosted page', () => {
     });
   });
 
-  it('leaves out what it was not given', async () => {
+  it('leaves out of its request what it was not given', async () => {
     server.answerWith(example('initialize'));
     await server.gateway().charge(byCard);
     expect(Object.keys(sentBody(server.calls[0]))).toEqual([
@@ -62,7 +62,7 @@ describe('a charge on a hosted page', () => {
     ]);
   });
 
-  it('whose reference was used before is refused: its address is told only once', async () => {
+  it('whose reference was used is refused, since the vendor sends the address once', async () => {
     server.answerWith(example('duplicate-reference', 400));
     expect(await server.gateway().charge(byCard)).toEqual({
       outcome: 'refused',
@@ -73,17 +73,17 @@ describe('a charge on a hosted page', () => {
   });
 
   it.each([
-    ['about another reference', { authorization_url: 'https://checkout.example.com/x', reference: 'txn-2' }],
+    ['for another reference', { authorization_url: 'https://checkout.example.com/x', reference: 'txn-2' }],
     ['without an address', { reference: 'txn-1' }],
     ['with an address that is no web page', { authorization_url: 'javascript:alert(1)', reference: 'txn-1' }],
-  ])('answered %s is unknown and raises an alert', async (_name, data) => {
+  ])('with an answer %s is unknown and raises an alert', async (_name, data) => {
     server.answerWith(json(yes(data)));
     expect((await server.gateway().charge(byCard)).outcome).toBe('unknown');
     expect(server.alerts).toMatchObject([{ what: 'answer', operation: 'initialize' }]);
   });
 });
 
-describe('a charge by bank transfer', () => {
+describe('the Paystack client, a charge by bank transfer', () => {
   const instructions = {
     kind: 'bank-transfer',
     bankName: 'Test Bank',
@@ -92,7 +92,7 @@ describe('a charge by bank transfer', () => {
     expiresAt: new Date('2026-09-27T12:30:55.000Z'),
   };
 
-  it('tells the account, and until when it takes money', async () => {
+  it('returns the account and its time of expiry', async () => {
     server.answerWith(example('charge-bank-transfer'));
     expect(await server.gateway().charge(byTransfer)).toEqual({ outcome: 'done', value: instructions });
     expect(server.calls[0]).toMatchObject({ method: 'POST', path: '/charge' });
@@ -105,7 +105,7 @@ describe('a charge by bank transfer', () => {
     });
   });
 
-  it('without a time of expiry in the answer expires when we asked it to', async () => {
+  it('expires when we requested it, if the answer has no time of expiry', async () => {
     const { data } = JSON.parse(fixture('charge-bank-transfer')) as { data: object };
     server.answerWith(json(yes({ ...data, account_expires_at: null })));
     const expiresAt = byTransfer.accountExpiresAt;
@@ -115,7 +115,7 @@ describe('a charge by bank transfer', () => {
     });
   });
 
-  it('whose reference was used before gives the same account again where the gateway tells it', async () => {
+  it('whose reference was used returns the same account, if the vendor still shows it', async () => {
     server.answerWith(example('duplicate-reference', 400), example('charge-bank-transfer'));
     expect(await server.gateway().charge(byTransfer)).toEqual({ outcome: 'done', value: instructions });
     expect(server.calls.map((call) => `${call.method} ${call.path}`)).toEqual([
@@ -125,22 +125,18 @@ describe('a charge by bank transfer', () => {
   });
 
   it.each([
-    ['does not tell it', example('charge-pending'), 'refused'],
-    ['says that it failed', example('charge-failed'), 'refused'],
-    ['says that it was paid', example('charge-success'), 'unknown'],
+    ['does not show it', 'refused', example('charge-pending')],
+    ['shows it failed', 'refused', example('charge-failed')],
+    ['shows it paid', 'unknown', example('charge-success')],
+    ['has a new status', 'unknown', json(fixture('charge-pending').replace('"pending"', '"teleporting"'))],
     [
-      'says a word never seen before',
-      json(fixture('charge-pending').replace('"pending"', '"teleporting"')),
-      'unknown',
-    ],
-    [
-      'tells one of another amount',
-      json(fixture('charge-bank-transfer').replace('25000', '26000')),
+      'shows one of another amount',
       'refused',
+      json(fixture('charge-bank-transfer').replace('25000', '26000')),
     ],
-    ['will not say', json('{}', 503), 'unknown'],
-    ['knows nothing of it', example('not-found', 404), 'unknown'],
-  ])('whose reference was used before, when the gateway %s', async (_name, answer, outcome) => {
+    ['answers with 503', 'unknown', json('{}', 503)],
+    ['does not know the charge', 'unknown', example('not-found', 404)],
+  ])('whose reference was used, when the vendor %s, is %s', async (_name, outcome, answer) => {
     server.answerWith(example('duplicate-reference', 400), answer);
     const repeated = await server.gateway().charge(byTransfer);
     expect(repeated).toMatchObject(
@@ -148,7 +144,7 @@ describe('a charge by bank transfer', () => {
     );
   });
 
-  it('that failed at once, with a 200, is refused', async () => {
+  it('that failed at once, with HTTP 200, is refused', async () => {
     server.answerWith(example('charge-failed'));
     expect(await server.gateway().charge(byTransfer)).toMatchObject({
       outcome: 'refused',
@@ -156,7 +152,7 @@ describe('a charge by bank transfer', () => {
     });
   });
 
-  it('that is pending without an account is unknown for ten seconds', async () => {
+  it('that is pending without an account is unknown, with a wait of ten seconds', async () => {
     server.answerWith(example('charge-pending'));
     expect(await server.gateway().charge(byTransfer)).toMatchObject({
       outcome: 'unknown',
@@ -164,14 +160,14 @@ describe('a charge by bank transfer', () => {
     });
   });
 
-  it('that is paid already is unknown: the truth is to be asked for', async () => {
+  it('that is paid already is unknown', async () => {
     server.answerWith(example('charge-success'));
     expect((await server.gateway().charge(byTransfer)).outcome).toBe('unknown');
   });
 
   const steps = JSON.parse(fixture('charge-steps')) as Record<string, object>;
   it.each(Object.entries(steps))(
-    'with the step %s, which no transfer has, is unknown',
+    'with the step %s, which transfers do not have, is unknown',
     async (_step, body) => {
       server.answerWith(json(body));
       expect((await server.gateway().charge(byTransfer)).outcome).toBe('unknown');
@@ -179,22 +175,30 @@ describe('a charge by bank transfer', () => {
     },
   );
 
-  it('with a status never seen before is unknown and raises an alert', async () => {
+  it('with a new status is unknown and raises an alert', async () => {
     server.answerWith(json(fixture('charge-bank-transfer').replace('pending_bank_transfer', 'teleporting')));
     expect((await server.gateway().charge(byTransfer)).outcome).toBe('unknown');
     expect(server.alerts).toEqual([{ what: 'charge status', operation: 'charge', word: 'teleporting' }]);
   });
 });
 
-describe('a charge that the gateway refuses', () => {
+describe('the Paystack client, a charge that the vendor refuses', () => {
   it.each([
     ['a wrong key', example('invalid-key', 401), 'CREDENTIALS_REFUSED'],
-    ['a wrong key, as older answers put it', example('invalid-key-older', 400), 'CREDENTIALS_REFUSED'],
-    ['something missing', example('missing-params', 400), 'REQUEST_REFUSED'],
-    ['an older answer whose status is text', example('older-bad-request', 400), 'REQUEST_REFUSED'],
-    ['invalid_params', json(no('Invalid something', { code: 'invalid_params' }), 400), 'REQUEST_REFUSED'],
+    ['a wrong key, in an older answer', example('invalid-key-older', 400), 'CREDENTIALS_REFUSED'],
+    ['a missing field', example('missing-params', 400), 'REQUEST_REFUSED'],
     [
-      'its category under code',
+      'a reason in an older answer, whose status is text',
+      example('older-bad-request', 400),
+      'REQUEST_REFUSED',
+    ],
+    [
+      'the code invalid_params',
+      json(no('Invalid something', { code: 'invalid_params' }), 400),
+      'REQUEST_REFUSED',
+    ],
+    [
+      'a category in the field of the code',
       json(no('Reference is invalid', { code: 'validation_error' }), 400),
       'REQUEST_REFUSED',
     ],
@@ -205,64 +209,76 @@ describe('a charge that the gateway refuses', () => {
       'METHOD_NOT_SERVED',
     ],
     [
-      'too little',
+      'too small an amount',
       json(no('Pay with transfer is not currently supported for transactions less than NGN 100.00'), 400),
       'AMOUNT_NOT_SERVED',
     ],
-    ['too much', json(no('Transaction amount limit exceeded'), 400), 'AMOUNT_NOT_SERVED'],
+    ['too large an amount', json(no('Transaction amount limit exceeded'), 400), 'AMOUNT_NOT_SERVED'],
     [
-      'no whole amount',
+      'an amount with a fraction',
       json(no('Invalid Amount Sent', { type: 'validation_error' }), 400),
       'AMOUNT_NOT_SERVED',
     ],
     ['our address', json(no('Your IP address is not allowed to make this call'), 403), 'CREDENTIALS_REFUSED'],
     ['the whole business', json(no('Integration has been deactivated'), 400), 'CREDENTIALS_REFUSED'],
     [
-      'a no with a 200',
+      'an error with HTTP 200',
       json(no('Email is not allowed to be empty', { type: 'validation_error' })),
       'REQUEST_REFUSED',
     ],
-  ])('for %s', async (_name, answer, reason) => {
+  ])('because of %s is refused', async (_name, answer, reason) => {
     server.answerWith(answer);
     expect(await server.gateway().charge(byCard)).toMatchObject({ outcome: 'refused', reason });
     expect(server.alerts).toEqual([]);
   });
 
   it.each([
-    ['it is limited', no('Please wait a few minutes and try again.'), 400, 60_000],
-    ['its balance is low', no('Insufficient balance to fulfill this refund. Please top up.'), 400, 60_000],
-  ])('for now, since %s, is unknown', async (_name, body, status, retryAfterMs) => {
+    ['because of its rate limit', no('Please wait a few minutes and try again.'), 400, 60_000],
+    [
+      'because our balance is low',
+      no('Insufficient balance to fulfill this refund. Please top up.'),
+      400,
+      60_000,
+    ],
+  ])('for now, %s, is unknown with a wait', async (_name, body, status, retryAfterMs) => {
     server.answerWith(json(body, status));
     expect(await server.gateway().charge(byCard)).toMatchObject({ outcome: 'unknown', retryAfterMs });
   });
 
   it.each([
-    ['a word never seen before', no('Because', { type: 'api_error', code: 'moon_phase' }), 400, 'moon_phase'],
+    ['a new code', no('Because', { type: 'api_error', code: 'moon_phase' }), 400, 'moon_phase'],
     ['a processor that failed', no('Unable to process', { type: 'processor_error' }), 400, 'processor_error'],
-    ['a status that says nothing', no('Because'), 409, 'HTTP 409'],
+    ['an HTTP status without a meaning', no('Because'), 409, 'HTTP 409'],
   ])('with %s is unknown and raises an alert', async (_name, body, status, word) => {
     server.answerWith(json(body, status));
     expect((await server.gateway().charge(byCard)).outcome).toBe('unknown');
     expect(server.alerts).toEqual([{ what: 'error', operation: 'initialize', word }]);
   });
 
-  it('passes no address or account number on', async () => {
-    server.answerWith(json(no('buyer@example.com with 0123456789 is not welcome'), 400));
+  it('has no e-mail address and no account number in its detail', async () => {
+    server.answerWith(json(no('buyer@example.com with 0123456789 is not accepted'), 400));
     const outcome = await server.gateway().charge(byCard);
-    expect(outcome).toMatchObject({ reason: 'REQUEST_REFUSED', detail: 'HTTP 400: … with … is not welcome' });
+    expect(outcome).toMatchObject({
+      reason: 'REQUEST_REFUSED',
+      detail: 'HTTP 400: … with … is not accepted',
+    });
   });
 });
 
-describe('a charge that is not sent', () => {
+describe('the Paystack client, a charge that it does not send', () => {
   it.each([
     ['a reference with an underscore', { reference: 'txn_1' }, 'REQUEST_REFUSED'],
     ['a reference that is a path', { reference: '..' }, 'REQUEST_REFUSED'],
     ['no reference', { reference: '' }, 'REQUEST_REFUSED'],
     ['too little', { amount: naira(49_99n) }, 'AMOUNT_NOT_SERVED'],
     ['too much', { amount: naira(10_000_000_01n) }, 'AMOUNT_NOT_SERVED'],
-    ['a currency of nobody', { amount: { amountMinor: 1000_00n, currency: 'EUR' } }, 'CURRENCY_NOT_SERVED'],
+    [
+      'a currency that the vendor does not have',
+      { amount: { amountMinor: 1000_00n, currency: 'EUR' } },
+      'CURRENCY_NOT_SERVED',
+    ],
     ['a currency of other methods', { method: 'MOBILE_MONEY', amount: naira(1000_00n) }, 'METHOD_NOT_SERVED'],
-  ] as const)('for %s', async (_name, change, reason) => {
+  ] as const)('has %s', async (_name, change, reason) => {
     server.answerWith(example('initialize'));
     expect(await server.gateway().charge({ ...byCard, ...change })).toMatchObject({
       outcome: 'refused',
@@ -271,7 +287,7 @@ describe('a charge that is not sent', () => {
     expect(server.calls).toHaveLength(0);
   });
 
-  it('is one outside of the limits, which are known without asking', () => {
+  it('is outside of the limits, which it knows without a request', () => {
     const gateway = server.gateway();
     const least = (method: OutsideMethod, currency: string) => gateway.limits(method, currency)?.minMinor;
     expect(
@@ -294,7 +310,7 @@ describe('a charge that is not sent', () => {
   });
 });
 
-describe('a gateway is not made', () => {
+describe('the Paystack client is not created', () => {
   it.each([
     ['without a web address', { baseUrl: 'ftp://127.0.0.1' }],
     ['without a key', { secretKey: '' }],

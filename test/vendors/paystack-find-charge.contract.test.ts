@@ -1,4 +1,4 @@
-/** What the gateway adapter makes of the answers to findCharge: every example on the vendor's pages, and what deviates from them. */
+/** How the Paystack client reads the answers to findCharge: every example on the vendor's pages, and what deviates from them. */
 import { afterAll, describe, expect, it } from 'vitest';
 import { CHARGE_STATES } from '../../src/vendors/paystack/map.ts';
 import { example, no, transaction, yes, startAnsweringGateway } from '../support/answering-gateway.ts';
@@ -9,7 +9,7 @@ afterAll(() => server.close());
 
 const naira = (amountMinor: bigint) => ({ amountMinor, currency: 'NGN' });
 
-describe('looking at a charge', () => {
+describe('the Paystack client, findCharge', () => {
   const found = {
     reference: 'txn-1',
     state: 'paid',
@@ -27,7 +27,7 @@ describe('looking at a charge', () => {
     ['verify-abandoned', { state: 'abandoned', gatewayStatus: 'abandoned', paidAt: null }],
     ['verify-failed', { state: 'failed', gatewayStatus: 'failed', paidAt: null }],
     ['verify-reversed', { state: 'reversed', gatewayStatus: 'reversed' }],
-  ])('%s', async (name, change) => {
+  ])('reads the example %s', async (name, change) => {
     server.answerWith(example(name));
     const value = { ...found, ...change };
     expect(await server.gateway().findCharge('txn-1')).toEqual({ outcome: 'done', value });
@@ -43,15 +43,15 @@ describe('looking at a charge', () => {
     ['an id of 64 bits', { id: 1 }, { gatewayId: '18446744073709551615' }],
     ['no id', { id: null }, { gatewayId: '' }],
     [
-      'fields as nothing of all kinds',
+      'fields that are empty in all ways',
       { metadata: 0, plan: '', split: null, customer: [], log: {}, fees: null },
       {},
     ],
     ['fees that do not add up', { amount: 30000, fees: 1 }, { received: naira(300_00n) }],
-    ['less than was asked for', { amount: 20000, fees: 375 }, { received: naira(200_00n) }],
+    ['less than was requested', { amount: 20000, fees: 375 }, { received: naira(200_00n) }],
     ['another currency', { currency: 'usd' }, { received: { amountMinor: 250_00n, currency: 'USD' } }],
     ['no mode', { domain: undefined }, {}],
-  ])('with %s', async (name, change, expected) => {
+  ])('reads a charge with %s', async (name, change, expected) => {
     const body = JSON.stringify(yes(transaction(change)));
     server.answerWith(
       json(name === 'an id of 64 bits' ? body.replace('"id":1', '"id":18446744073709551615') : body),
@@ -69,15 +69,15 @@ describe('looking at a charge', () => {
   });
 
   it.each([
-    ['about another reference', { reference: 'txn-2' }],
+    ['with another reference', { reference: 'txn-2' }],
     ['of the other mode', { domain: 'live' }],
-    ['with an amount of halves', { amount: 250.5 }],
+    ['with half a kobo', { amount: 250.5 }],
     ['with a negative amount', { amount: -25000 }],
     ['with an amount in words', { amount: 'much' }],
-    ['with an amount without bound', { amount: 1e30 }],
+    ['with an amount beyond all bounds', { amount: 1e30 }],
     ['without a currency', { currency: null }],
     ['without a status', { status: null }],
-  ])('%s is unknown and raises an alert', async (_name, change) => {
+  ])('is unknown and raises an alert after a charge %s', async (_name, change) => {
     server.answerWith(json(yes(transaction(change))));
     expect((await server.gateway().findCharge('txn-1')).outcome).toBe('unknown');
     expect(server.alerts).toMatchObject([{ what: 'answer', operation: 'verify' }]);
@@ -87,7 +87,7 @@ describe('looking at a charge', () => {
     ['404', example('not-found', 404)],
     ['400 with the code', example('transaction-not-found', 400)],
     ['400 with the message alone', json(no('Transaction reference not found'), 400)],
-  ])('that does not exist, by %s, is none', async (_name, answer) => {
+  ])('finds none after %s', async (_name, answer) => {
     server.answerWith(answer);
     expect(await server.gateway().findCharge('txn-1')).toEqual({ outcome: 'done', value: null });
   });
@@ -95,14 +95,14 @@ describe('looking at a charge', () => {
   it.each([
     ['a wrong key', example('invalid-key', 401)],
     ['an older answer', example('older-bad-request', 400)],
-    ['something else not being found', json(no('Customer not found'), 400)],
-    ['a web page that is not found', json('<!doctype html>', 404)],
+    ['an answer that something else was not found', json(no('Customer not found'), 400)],
+    ['a web page with 404', json('<!doctype html>', 404)],
   ])('is unknown, never none, after %s', async (_name, answer) => {
     server.answerWith(answer);
     expect((await server.gateway().findCharge('txn-1')).outcome).toBe('unknown');
   });
 
-  it('under a reference that nobody can have is none, without asking', async () => {
+  it('finds none under an impossible reference, without a request', async () => {
     server.answerWith(example('verify-success'));
     for (const reference of ['../refund', 'a b', 'txn_1', '.', '']) {
       expect(await server.gateway().findCharge(reference)).toEqual({ outcome: 'done', value: null });
@@ -110,7 +110,7 @@ describe('looking at a charge', () => {
     expect(server.calls).toHaveLength(0);
   });
 
-  it('with a status never seen before is done as unknown, and raises an alert', async () => {
+  it('reads a new status as unknown, and raises an alert', async () => {
     server.answerWith(json(yes(transaction({ status: 'teleported' }))));
     expect(await server.gateway().findCharge('txn-1')).toMatchObject({
       outcome: 'done',
@@ -130,7 +130,7 @@ describe('looking at a charge', () => {
   const words = Object.entries(states).flatMap(([state, list]) =>
     list.split(' ').map((word) => [word, state] as const),
   );
-  it.each(words)('that is %s finds it %s', async (status, state) => {
+  it.each(words)('reads the status %s as %s', async (status, state) => {
     server.answerWith(json(yes(transaction({ status }))));
     expect(await server.gateway().findCharge('txn-1')).toMatchObject({
       value: { state, gatewayStatus: status },
@@ -138,7 +138,7 @@ describe('looking at a charge', () => {
     expect(server.alerts).toEqual([]);
   });
 
-  it('knows no other statuses than those of the pages', () => {
+  it('has no statuses but those of the vendor’s pages', () => {
     expect([...CHARGE_STATES.keys()].toSorted()).toEqual(words.map(([word]) => word).toSorted());
   });
 });

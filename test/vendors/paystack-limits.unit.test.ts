@@ -1,30 +1,32 @@
-/** What the gateway serves, whole: every method in every currency with its least and its most, and which references it takes. */
+/** The limits of the Paystack client: every method in every currency with its minimum and maximum, and which references are valid. */
 import { describe, expect, it } from 'vitest';
 import { isReference, limitsOf, refusalOf } from '../../src/vendors/paystack/limits.ts';
 
-const MOST = 10_000_000_00n;
-/** Least amounts in hundredths; null: not served. */
-const LEAST = {
+const MAXIMUM = 10_000_000_00n;
+/** Minimum amounts in hundredths; null: not served. */
+const MINIMUM = {
   CARD: { NGN: 50_00n, USD: 2_00n, GHS: 10n, ZAR: 1_00n, KES: 3_00n, XOF: 1_00n },
   APPLE_PAY: { NGN: 50_00n, USD: 2_00n, GHS: 10n, ZAR: null, KES: 3_00n, XOF: 1_00n },
   BANK_TRANSFER: { NGN: 100_00n, USD: null, GHS: null, ZAR: null, KES: null, XOF: null },
   MOBILE_MONEY: { NGN: null, USD: null, GHS: 10n, ZAR: null, KES: 3_00n, XOF: 1_00n },
 } as const;
-const METHODS = Object.keys(LEAST) as (keyof typeof LEAST)[];
+const METHODS = Object.keys(MINIMUM) as (keyof typeof MINIMUM)[];
 const TABLE = METHODS.flatMap((method) =>
-  Object.entries<bigint | null>(LEAST[method]).map(([currency, least]) => [method, currency, least] as const),
+  Object.entries<bigint | null>(MINIMUM[method]).map(
+    ([currency, minimum]) => [method, currency, minimum] as const,
+  ),
 );
 
-describe('what is served', () => {
-  it.each(TABLE)('by %s in %s from %s', (method, currency, least) => {
+describe('the Paystack client, its limits', () => {
+  it.each(TABLE)('by %s in %s start at %s', (method, currency, minimum) => {
     const refusal = (amountMinor: bigint) => refusalOf(method, { amountMinor, currency });
-    if (least === null) {
+    if (minimum === null) {
       expect(limitsOf(method, currency)).toBeUndefined();
       expect(refusal(1000_00n)).toBe('METHOD_NOT_SERVED');
       return;
     }
-    expect(limitsOf(method, currency)).toEqual({ minMinor: least, maxMinor: MOST });
-    expect([least - 1n, least, MOST, MOST + 1n].map(refusal)).toEqual([
+    expect(limitsOf(method, currency)).toEqual({ minMinor: minimum, maxMinor: MAXIMUM });
+    expect([minimum - 1n, minimum, MAXIMUM, MAXIMUM + 1n].map(refusal)).toEqual([
       'AMOUNT_NOT_SERVED',
       undefined,
       undefined,
@@ -32,19 +34,19 @@ describe('what is served', () => {
     ]);
   });
 
-  it.each(METHODS)('by %s in no other currency', (method) => {
+  it.each(METHODS)('by %s exclude other currencies', (method) => {
     expect(limitsOf(method, 'EUR')).toBeUndefined();
     expect(refusalOf(method, { amountMinor: 1000_00n, currency: 'EUR' })).toBe('CURRENCY_NOT_SERVED');
   });
 });
 
-describe('a reference', () => {
+describe('the Paystack client, a reference', () => {
   it.each(['txn-1', 'a', '.a', 'a.b=c-D9', 'x'.repeat(100)])('may be %j', (reference) => {
     expect(isReference(reference)).toBe(true);
   });
 
   it.each(['', '.', '..', '...', 'txn_1', 'a/b', 'a b', 'a\n', ' a', 'é', 'x'.repeat(101)])(
-    'is never %j',
+    'may not be %j',
     (reference) => {
       expect(isReference(reference)).toBe(false);
     },

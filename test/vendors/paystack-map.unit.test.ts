@@ -1,4 +1,4 @@
-/** The gateway adapter's dictionaries: what each published no means, by its code, its message or its status, and what decides nothing. */
+/** The tables of the Paystack client: what each published error means by its code, its message or its HTTP status. */
 import { describe, expect, it } from 'vitest';
 import type { Answer } from '../../src/vendors/paystack/client.ts';
 import { isNotFound, meaningOf, type No } from '../../src/vendors/paystack/codes.ts';
@@ -14,7 +14,7 @@ const no = (change: Partial<No>): No => ({
 const refused = (reason: string) => ({ kind: 'refused', reason });
 const UNSEEN = { kind: 'unseen' };
 
-describe('a no', () => {
+describe('the Paystack client, the meaning of an error', () => {
   it.each([
     ['duplicate_reference', 'REFERENCE_TAKEN'],
     ['transaction_reversed', 'ALREADY_REFUNDED'],
@@ -23,11 +23,11 @@ describe('a no', () => {
     ['unsupported_currency', 'CURRENCY_NOT_SERVED'],
     ['missing_params', 'REQUEST_REFUSED'],
     ['invalid_params', 'REQUEST_REFUSED'],
-  ])('with the code %s is %s', (code, reason) => {
+  ])('by the code %s is %s', (code, reason) => {
     expect(meaningOf(no({ code }))).toEqual(refused(reason));
   });
 
-  it('is read by its code in any case, before its message and its status', () => {
+  it('is decided by the code in upper or lower case, before message and status', () => {
     expect(meaningOf(no({ code: 'Duplicate_Reference', httpStatus: 401 }))).toEqual(
       refused('REFERENCE_TAKEN'),
     );
@@ -76,7 +76,7 @@ describe('a no', () => {
     ['Enter a valid amount', refused('AMOUNT_NOT_SERVED')],
     ['Amount must be a number', refused('AMOUNT_NOT_SERVED')],
     ['amount should be above 0', refused('AMOUNT_NOT_SERVED')],
-  ])('that says %j is read by that, whatever its status', (message, meaning) => {
+  ])('is decided by the message %j, with any status', (message, meaning) => {
     expect(meaningOf(no({ message }))).toEqual(meaning);
     expect(meaningOf(no({ message, httpStatus: 403, category: 'api_error' }))).toEqual(meaning);
   });
@@ -89,28 +89,32 @@ describe('a no', () => {
     'minimum',
     'The subminimum amount',
     'invalid amounts of time',
-  ])('that says %j only looks like one', (message) => {
+  ])('is not decided by the similar message %j', (message) => {
     expect(meaningOf(no({ message }))).toEqual(UNSEEN);
   });
 
   it.each<[string, Partial<No>, object]>([
     ['401', { httpStatus: 401 }, refused('CREDENTIALS_REFUSED')],
-    ['401 with another word', { httpStatus: 401, message: 'Invalid amount' }, refused('CREDENTIALS_REFUSED')],
+    [
+      '401, also with a known message',
+      { httpStatus: 401, message: 'Invalid amount' },
+      refused('CREDENTIALS_REFUSED'),
+    ],
     ['403', { httpStatus: 403 }, refused('CREDENTIALS_REFUSED')],
-    ['a body that is not valid', { category: 'validation_error' }, refused('REQUEST_REFUSED')],
-    ['an older 400', { httpStatus: 400 }, refused('REQUEST_REFUSED')],
-    ['an older 404', { httpStatus: 404 }, refused('REQUEST_REFUSED')],
-    ['an older 422', { httpStatus: 422 }, refused('REQUEST_REFUSED')],
-    ['an older 409', { httpStatus: 409 }, UNSEEN],
-    ['an older 500', { httpStatus: 500 }, UNSEEN],
-    ['a 400 with a code never seen', { httpStatus: 400, code: 'moon_phase' }, UNSEEN],
-    ['a 400 of a kind never seen', { httpStatus: 400, category: 'moon_error' }, UNSEEN],
-  ])('that is nothing but %s', (_name, change, meaning) => {
+    ['the category validation_error', { category: 'validation_error' }, refused('REQUEST_REFUSED')],
+    ['400 without a code', { httpStatus: 400 }, refused('REQUEST_REFUSED')],
+    ['404 without a code', { httpStatus: 404 }, refused('REQUEST_REFUSED')],
+    ['422 without a code', { httpStatus: 422 }, refused('REQUEST_REFUSED')],
+    ['409 without a code', { httpStatus: 409 }, UNSEEN],
+    ['500 without a code', { httpStatus: 500 }, UNSEEN],
+    ['400 with a new code', { httpStatus: 400, code: 'moon_phase' }, UNSEEN],
+    ['400 with a new category', { httpStatus: 400, category: 'moon_error' }, UNSEEN],
+  ])('without a known code and message is decided by %s', (_name, change, meaning) => {
     expect(meaningOf(no(change))).toEqual(meaning);
   });
 });
 
-describe('no such transaction', () => {
+describe('the Paystack client, whether an error means that a transaction does not exist', () => {
   it.each<[boolean, Partial<No>]>([
     [true, { httpStatus: 404 }],
     [true, { code: 'transaction_not_found' }],
@@ -126,7 +130,7 @@ describe('no such transaction', () => {
   });
 });
 
-describe('what a failure is told as', () => {
+describe('the Paystack client, the outcome of an error', () => {
   type Failed = Extract<Answer, { kind: 'failed' }>;
   const failed = (change: Partial<No>): Failed => ({ kind: 'failed', ...no(change) });
 
@@ -135,11 +139,11 @@ describe('what a failure is told as', () => {
     [{ category: 'api_error', message: 'No' }, 'api_error: No'],
     [{ httpStatus: 400, message: 'No' }, 'HTTP 400: No'],
     [{ httpStatus: 400, message: '' }, 'HTTP 400'],
-  ])('%j is %j', (change, detail) => {
+  ])('for %j has the detail %j', (change, detail) => {
     expect(questionFailure(failed(change))).toEqual({ outcome: 'unknown', detail });
   });
 
-  it('a question is never refused, and waits only where the gateway is busy', () => {
+  it('of a lookup is never refused, and has a wait only if the gateway is busy', () => {
     expect(questionFailure(failed({ code: 'invalid_key' }))).toStrictEqual({
       outcome: 'unknown',
       detail: 'invalid_key: Because',
@@ -151,14 +155,14 @@ describe('what a failure is told as', () => {
     });
   });
 
-  it('an effect that was never seen to fail so is unknown, and says that', () => {
+  it('of an effect with an unknown error is unknown, and its detail says so', () => {
     expect(effectFailure(failed({}))).toStrictEqual({
       outcome: 'unknown',
       detail: 'unseen HTTP 409: Because',
     });
   });
 
-  it('a lost answer keeps its wait, whatever was asked', () => {
+  it('of a lost answer keeps its wait, for lookups and effects', () => {
     const lost: Answer = { kind: 'lost', detail: 'HTTP 429', retryAfterMs: 2_000 };
     const expected = { outcome: 'unknown', detail: 'HTTP 429', retryAfterMs: 2_000 };
     expect(effectFailure(lost)).toStrictEqual(expected);
@@ -166,7 +170,7 @@ describe('what a failure is told as', () => {
   });
 });
 
-describe('an account to transfer to', () => {
+describe('the Paystack client, a transfer account', () => {
   const account = {
     accountName: 'Simway',
     accountNumber: '0123456789',
@@ -175,7 +179,7 @@ describe('an account to transfer to', () => {
   };
   const at = (iso: string) => new Date(iso);
 
-  it('takes money until the gateway says, or until we asked it to', () => {
+  it('expires when the gateway says, or else when we requested it', () => {
     const [theirs, asked] = [at('2026-11-21T09:00:00.000Z'), at('2026-11-21T10:00:00.000Z')];
     const expected = {
       kind: 'bank-transfer',
@@ -190,7 +194,7 @@ describe('an account to transfer to', () => {
     expect(transferInstructionsOf(account, asked)).toEqual({ ...expected, expiresAt: asked });
   });
 
-  it('is not shown where nobody knows until when it takes money', () => {
+  it('is not shown without a time of expiry', () => {
     expect(transferInstructionsOf(account, undefined)).toBeNull();
   });
 });

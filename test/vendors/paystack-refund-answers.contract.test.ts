@@ -1,4 +1,4 @@
-/** What the gateway adapter makes of the answers about refunds: every example on the vendor's pages, and what deviates from them. */
+/** How the Paystack client reads the answers about refunds: every example on the vendor's pages, and what deviates from them. */
 import { afterAll, describe, expect, it } from 'vitest';
 import { REFUND_STATES } from '../../src/vendors/paystack/map.ts';
 import {
@@ -18,10 +18,10 @@ afterAll(() => server.close());
 const naira = (amountMinor: bigint) => ({ amountMinor, currency: 'NGN' });
 const sentBody = (call: Call | undefined) => JSON.parse(call?.body ?? '{}') as Record<string, unknown>;
 
-describe('a refund', () => {
+describe('the Paystack client, refund', () => {
   const queued = { refundId: '3018284', state: 'pending', gatewayStatus: 'pending', amount: naira(100_00n) };
 
-  it('is asked for under our key', async () => {
+  it('requests a refund under our key', async () => {
     server.answerWith(example('refund-queued'));
     expect(await server.gateway().refund(giveBack)).toEqual({ outcome: 'done', value: queued });
     expect(server.calls[0]).toMatchObject({ method: 'POST', path: '/refund' });
@@ -33,7 +33,7 @@ describe('a refund', () => {
     });
   });
 
-  it('is read where its transaction is a number', async () => {
+  it('reads a refund whose transaction is a number', async () => {
     server.answerWith(example('refund-retried'));
     expect(await server.gateway().refund(giveBack)).toEqual({
       outcome: 'done',
@@ -42,16 +42,20 @@ describe('a refund', () => {
   });
 
   it.each([
-    ['was given back in full before', example('fully-reversed', 400), 'ALREADY_REFUNDED'],
-    ['was, as older answers put it', json(no('Transaction already fully refunded'), 400), 'ALREADY_REFUNDED'],
+    ['was refunded in full', example('fully-reversed', 400), 'ALREADY_REFUNDED'],
+    [
+      'was refunded in full, in an older answer',
+      json(no('Transaction already fully refunded'), 400),
+      'ALREADY_REFUNDED',
+    ],
     ['does not exist', json(no('Transaction not found'), 404), 'REQUEST_REFUSED'],
-    ['is under a wrong key', example('invalid-key', 401), 'CREDENTIALS_REFUSED'],
-  ])('of a charge that %s is refused', async (_name, answer, reason) => {
+    ['belongs to another key', example('invalid-key', 401), 'CREDENTIALS_REFUSED'],
+  ])('is refused for a charge that %s', async (_name, answer, reason) => {
     server.answerWith(answer);
     expect(await server.gateway().refund(giveBack)).toMatchObject({ outcome: 'refused', reason });
   });
 
-  it('waits for a balance that is too low', async () => {
+  it('is unknown with a wait while our balance is too low', async () => {
     server.answerWith(json(no('Insufficient balance to fulfill this refund. Please top up.'), 400));
     expect(await server.gateway().refund(giveBack)).toMatchObject({
       outcome: 'unknown',
@@ -63,13 +67,13 @@ describe('a refund', () => {
     ['of another charge', { transaction: { id: 1, reference: 'txn-2' } }],
     ['of the other mode', { domain: 'live' }],
     ['without an id', { id: null }],
-  ])('answered with one %s is unknown', async (_name, change) => {
+  ])('is unknown and raises an alert after a refund %s', async (_name, change) => {
     server.answerWith(json(yes(refundRow(change))));
     expect((await server.gateway().refund(giveBack)).outcome).toBe('unknown');
     expect(server.alerts).toMatchObject([{ what: 'answer', operation: 'refund' }]);
   });
 
-  it.each([0n, -1n, 10n ** 18n])('of %s is not sent', async (amountMinor) => {
+  it.each([0n, -1n, 10n ** 18n])('sends no refund of %s', async (amountMinor) => {
     server.answerWith(example('refund-queued'));
     const outcome = await server.gateway().refund({ ...giveBack, amount: naira(amountMinor) });
     expect(outcome).toMatchObject({ outcome: 'refused', reason: 'AMOUNT_NOT_SERVED' });
@@ -77,8 +81,8 @@ describe('a refund', () => {
   });
 });
 
-describe('looking for a refund', () => {
-  it('knows the statuses of the pages', () => {
+describe('the Paystack client, findRefund', () => {
+  it('has the statuses of the vendor’s pages', () => {
     expect([...REFUND_STATES.keys()].toSorted()).toEqual([
       'failed',
       'needs-attention',
@@ -96,7 +100,7 @@ describe('looking for a refund', () => {
       'refunds-needs-attention',
       { refundId: '3018284', state: 'needs-attention', gatewayStatus: 'needs-attention' },
     ],
-  ])('in %s', async (name, value) => {
+  ])('finds the refund in the example %s', async (name, value) => {
     server.answerWith(charge, example(name));
     expect(await server.gateway().findRefund(giveBack)).toEqual({
       outcome: 'done',
@@ -112,7 +116,7 @@ describe('looking for a refund', () => {
     ['failed', 'failed'],
     ['needs-attention', 'needs-attention'],
     ['teleported', 'unknown'],
-  ])('that is %s finds it %s', async (status, state) => {
+  ])('reads the status %s as %s', async (status, state) => {
     server.answerWith(charge, json(yes([refundRow({ status })])));
     expect(await server.gateway().findRefund(giveBack)).toMatchObject({ outcome: 'done', value: { state } });
     expect(server.alerts).toEqual(
@@ -120,12 +124,12 @@ describe('looking for a refund', () => {
     );
   });
 
-  it('under a key that only begins like ours is none', async () => {
+  it('does not find a refund whose key only begins like ours', async () => {
     server.answerWith(charge, json(yes([refundRow({ merchant_note: 'txn-1:refund-2' })])));
     expect(await server.gateway().findRefund(giveBack)).toEqual({ outcome: 'done', value: null });
   });
 
-  it('of which one failed and one did not finds the other', async () => {
+  it('finds the refund that did not fail, if there are two', async () => {
     const rows = [refundRow({ id: 1, status: 'failed' }), refundRow({ id: 2, status: 'pending' })];
     server.answerWith(charge, json(yes(rows)));
     expect(await server.gateway().findRefund(giveBack)).toMatchObject({ value: { refundId: '2' } });
@@ -135,7 +139,7 @@ describe('looking for a refund', () => {
     });
   });
 
-  it('of a charge that does not exist is none', async () => {
+  it('finds none for a charge that does not exist', async () => {
     server.answerWith(example('not-found', 404));
     expect(await server.gateway().findRefund(giveBack)).toEqual({ outcome: 'done', value: null });
     expect(server.calls).toHaveLength(1);
@@ -148,7 +152,7 @@ describe('looking for a refund', () => {
       ),
     );
 
-  it('reads a list that was not narrowed to its end', async () => {
+  it('reads a list of all refunds to its end', async () => {
     server.answerWith(charge, page(1), page(51), json(yes([refundRow({ id: 101 })])));
     expect(await server.gateway().findRefund(giveBack)).toMatchObject({ value: { refundId: '101' } });
     server.answerWith(charge, page(1), page(51), json(yes([])));
@@ -157,8 +161,8 @@ describe('looking for a refund', () => {
 
   it.each([
     ['repeats itself', page(1), 'repeats'],
-    ['breaks off', json('{}', 502), 'HTTP 502'],
-    ['has a row that is none', json(yes([{ id: 7 }])), 'unreadable'],
+    ['ends with an error', json('{}', 502), 'HTTP 502'],
+    ['has an unreadable row', json(yes([{ id: 7 }])), 'unreadable'],
     ['is no list', json(yes({})), 'no array'],
   ])('is unknown, never none, when the list %s', async (_name, second, detail) => {
     server.answerWith(charge, page(1), second);
@@ -166,7 +170,7 @@ describe('looking for a refund', () => {
     expect(outcome).toMatchObject({ outcome: 'unknown', detail: expect.stringContaining(detail) as unknown });
   });
 
-  it('is unknown without the id that the list goes by', async () => {
+  it('is unknown if the charge has no id to list by', async () => {
     server.answerWith(json(yes(transaction({ id: null }))));
     expect((await server.gateway().findRefund(giveBack)).outcome).toBe('unknown');
   });

@@ -1,4 +1,4 @@
-/** Whether all that the gateway adapter sends is what the vendor's pages take. */
+/** The requests of the Paystack client, compared with what the vendor publishes. */
 import { afterAll, describe, expect, it } from 'vitest';
 import {
   byCard,
@@ -17,8 +17,8 @@ afterAll(() => server.close());
 
 const sentBody = (call: Call | undefined) => JSON.parse(call?.body ?? '{}') as Record<string, unknown>;
 
-describe('what is sent', () => {
-  /** Fields by operation: the published OpenAPI document (PaystackOSS/openapi 9678dea), and after the bar what only the pages name. */
+describe('the Paystack client, its requests', () => {
+  /** Fields by operation: the published OpenAPI document (PaystackOSS/openapi 9678dea), and after the bar those that only the pages name. */
   const PUBLISHED: Record<string, string> = {
     'POST /transaction/initialize':
       'email amount currency reference channels callback_url plan invoice_limit split_code split subaccount transaction_charge bearer label metadata',
@@ -33,7 +33,7 @@ describe('what is sent', () => {
   };
   const CHANNELS = ['card', 'bank', 'ussd', 'qr', 'eft', 'mobile_money', 'bank_transfer', 'apple_pay'];
 
-  it('is what the published pages take, and nothing else', async () => {
+  it('have only fields that the vendor publishes', async () => {
     const gateway = server.gateway();
     const seen = new Set<string>();
     const check = (calls: readonly Call[]): void => {
@@ -76,7 +76,7 @@ describe('what is sent', () => {
     expect([...seen].toSorted()).toEqual(Object.keys(PUBLISHED).toSorted());
   });
 
-  it('goes to an address that may have a path', async () => {
+  it('go to an address that may have a path', async () => {
     server.answerWith(example('verify-success'));
     await server.gateway({ baseUrl: `${server.baseUrl}/gateway/` }).findCharge('txn-1');
     expect(server.calls[0]?.path).toBe('/gateway/transaction/verify/txn-1');

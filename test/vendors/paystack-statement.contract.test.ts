@@ -1,5 +1,6 @@
-/** What the gateway adapter makes of the vendor's lists: what moved, once, and nothing else. */
+/** How the Paystack client reads the vendor's lists: the statement, and the paid charges page by page. */
 import { afterAll, describe, expect, it } from 'vitest';
+import { GatewayUnavailable } from '../../src/payments/port.ts';
 import {
   example,
   linesOf,
@@ -15,7 +16,7 @@ afterAll(() => server.close());
 
 const naira = (amountMinor: bigint) => ({ amountMinor, currency: 'NGN' });
 
-describe('a statement', () => {
+describe('the Paystack client, statement', () => {
   const charged = {
     reference: 'txn-1',
     kind: 'charge',
@@ -39,7 +40,7 @@ describe('a statement', () => {
     at: new Date('2026-09-28T08:00:00.000Z'),
   };
 
-  it.each(['transactions-by-cursor', 'transactions-by-page'])('reads %s', async (name) => {
+  it.each(['transactions-by-cursor', 'transactions-by-page'])('reads the example %s', async (name) => {
     server.answerWith(example(name), json(yes([])));
     const amount = name === 'transactions-by-page' ? naira(200_00n) : naira(403_33n);
     expect(await linesOf(server.gateway())).toMatchObject([{ reference: 'txn-1', kind: 'charge', amount }]);
@@ -49,7 +50,7 @@ describe('a statement', () => {
     ]);
   });
 
-  it('has charges that were paid and refunds that were processed, and nothing else', async () => {
+  it('has the paid charges and the processed refunds only', async () => {
     const charges = ['abandoned', 'failed', 'pending', 'teleported'].map((status, i) =>
       transaction({ id: 10 + i, status, reference: `txn-${status}` }),
     );
@@ -61,7 +62,7 @@ describe('a statement', () => {
     expect(server.alerts).toEqual([{ what: 'charge status', operation: 'statement', word: 'teleported' }]);
   });
 
-  it('leaves the other mode out', async () => {
+  it('leaves out the other mode', async () => {
     server.answerWith(
       json(yes([transaction({ domain: 'live' })])),
       json(yes([refundRow({ domain: 'live' })])),
@@ -69,7 +70,7 @@ describe('a statement', () => {
     expect(await linesOf(server.gateway())).toEqual([]);
   });
 
-  it('counts a row once that moved to the next page while it was read', async () => {
+  it('has a row once that moved to the next page meanwhile', async () => {
     const row = (id: number) => transaction({ id, reference: `txn-${id}` });
     const first = Array.from({ length: 100 }, (_, i) => row(i + 1));
     server.answerWith(json(yes(first)), json(yes([row(100), row(101)])), json(yes([])));
@@ -79,7 +80,7 @@ describe('a statement', () => {
     );
   });
 
-  it('asks for the charge of a refund that is older than the window', async () => {
+  it('reads the charge of a refund if it is older than the window', async () => {
     server.answerWith(
       json(yes([])),
       json(yes([refundRow()])),
@@ -91,7 +92,7 @@ describe('a statement', () => {
     expect(await linesOf(server.gateway())).toEqual([{ ...givenBack, reference: '' }]);
   });
 
-  it('has a reversal of what refunds do not make up for', async () => {
+  it('has a reversal for the money that refunds do not explain', async () => {
     const reversed = json(yes([transaction({ status: 'reversed' })]));
     const reversal = { ...charged, kind: 'reversal', feesMinor: 0n };
     const pending = (amount: number) => json(yes([refundRow({ status: 'pending', amount })]));
@@ -106,7 +107,7 @@ describe('a statement', () => {
     expect(server.calls[2]?.path).toBe('/refund?transaction=4099260516&perPage=100&page=1');
   });
 
-  it('has the fee on top go last, whatever was refunded before', async () => {
+  it('has the fee on top in the reversal, not in the refund', async () => {
     const onTop = { status: 'reversed', amount: 25375, requested_amount: 25000, fees: 375 };
     const took = { ...charged, amount: naira(253_75n), feesOnTopMinor: 375n };
     const reversal = (amountMinor: bigint) => ({
@@ -130,8 +131,50 @@ describe('a statement', () => {
     ['a wrong key', example('invalid-key', 401), false],
     ['a busy gateway', json('{}', 503), true],
     ['a list that cannot be read', json(yes([{}])), true],
-  ])('is not to be had after %s', async (_name, answer, retryable) => {
+  ])('throws after %s', async (_name, answer, retryable) => {
     server.answerWith(answer);
     await expect(linesOf(server.gateway())).rejects.toMatchObject({ name: 'GatewayUnavailable', retryable });
+  });
+});
+
+describe('the Paystack client, paidCharges', () => {
+  const FROM = new Date('2026-09-27T12:00:00.000Z');
+  const TO = new Date('2026-09-27T12:10:00.000Z');
+  const pageOf = (page = 1) => server.gateway().paidCharges(FROM, TO, page);
+  const paid = (reference: string, more = {}) => transaction({ reference, status: 'success', ...more });
+  const withMeta = (rows: object[], meta: object) => json({ ...yes(rows), meta });
+
+  it('reads one page of the charges opened in a time and paid, with 100 rows', async () => {
+    server.answerWith(withMeta([paid('txn-1'), paid('txn-2')], { total: 102, page: 2, pageCount: 2 }));
+    expect(await pageOf(2)).toEqual({ references: ['txn-1', 'txn-2'], count: 2, total: 102, isLast: true });
+    expect(server.calls.map((call) => call.path)).toEqual([
+      '/transaction?status=success&from=2026-09-27T12%3A00%3A00.000Z&to=2026-09-27T12%3A09%3A59.999Z&perPage=100&page=2',
+    ]);
+  });
+
+  it('is not at the last page while the vendor counts more pages, or sends a full page without a count', async () => {
+    server.answerWith(withMeta([paid('txn-1')], { total: 101, page: 1, pageCount: 2 }));
+    expect(await pageOf()).toMatchObject({ total: 101, isLast: false });
+    server.answerWith(json(yes(Array.from({ length: 50 }, (_, nth) => paid(`txn-${nth}`)))));
+    expect(await pageOf()).toMatchObject({ count: 50, total: null, isLast: false });
+    server.answerWith(json(yes([paid('txn-1')])));
+    expect(await pageOf()).toMatchObject({ count: 1, total: null, isLast: true });
+  });
+
+  it('leaves out rows of the other mode, and counts them', async () => {
+    server.answerWith(
+      withMeta([paid('txn-1', { domain: 'live' }), paid('txn-2')], { total: 2, pageCount: 1 }),
+    );
+    expect(await pageOf()).toMatchObject({ references: ['txn-2'], count: 2, total: 2 });
+  });
+
+  it.each([
+    ['no list', json(yes({}))],
+    ['a row that cannot be read', json(yes([{ id: 1 }]))],
+    ['an error', json('oh no', 500)],
+    ['a refusal', json({ status: false, message: 'Invalid key' }, 401)],
+  ])('throws after %s', async (_, answer) => {
+    server.answerWith(answer);
+    await expect(pageOf()).rejects.toBeInstanceOf(GatewayUnavailable);
   });
 });

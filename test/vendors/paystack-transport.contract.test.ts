@@ -1,6 +1,6 @@
 /**
- * The gateway adapter against a server that misbehaves in every way a vendor or a proxy can, on each of its calls. Nothing but the
- * vendor's own clear answer may end as done or refused, and no effect is sent twice.
+ * The Paystack client at a server that misbehaves in every way a vendor or a proxy can, on each call. Only a clear answer of the vendor ends as
+ * done or refused, and no effect is sent twice.
  */
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -22,7 +22,7 @@ import {
 import { deafUrl, json, type Answering } from '../support/answering-server.ts';
 
 let server: AnsweringGateway;
-/** Takes connections and reads nothing: what is sent never arrives. */
+/** Accepts connections and reads nothing: what is sent never arrives. */
 let wall: Server;
 const behindTheWall: Socket[] = [];
 beforeAll(async () => {
@@ -42,7 +42,7 @@ interface Ending {
   readonly retryAfterMs?: number | undefined;
 }
 
-/** A statement ends by throwing; here it ends like the rest. */
+/** A statement fails by throwing; here it ends like the other calls. */
 async function statementEnding(gateway: PaystackGateway): Promise<Ending> {
   try {
     await linesOf(gateway);
@@ -92,42 +92,55 @@ const cutOff =
   };
 
 const unclear: [string, Answering, string | RegExp][] = [
-  ['silence after the request', () => undefined, 'within 300 ms'],
-  ['a trickle that outlasts the time limit', drip, 'within 300 ms'],
   ['a reset before any answer', (response) => void response.socket?.resetAndDestroy(), 'ECONNRESET'],
   ['a reset in the middle of the body', cutOff('reset'), 'ECONNRESET'],
   ['a body cut short by a clean close', cutOff('close'), 'other side closed'],
   ['429', json(no('Slow down'), 429), 'HTTP 429'],
   ['500', json(no('Sorry'), 500), 'HTTP 500'],
-  ['500 with a yes inside', json(yes(transaction()), 500), 'HTTP 500'],
-  ['500 with a no inside', example('duplicate-reference', 500), 'HTTP 500'],
+  ['500 with a success inside', json(yes(transaction()), 500), 'HTTP 500'],
+  ['500 with an error inside', example('duplicate-reference', 500), 'HTTP 500'],
   ['an HTML 502', (response) => void response.writeHead(502).end(html), 'HTTP 502'],
   ['an HTML 200', (response) => void response.writeHead(200).end(html), 'not JSON'],
   ['an HTML 403 of a firewall', (response) => void response.writeHead(403).end(html), 'HTTP 403'],
   ['a redirect', (response) => void response.writeHead(302, { location: '/elsewhere' }).end(), 'HTTP 302'],
   ['bad JSON', json('{"status":true,"data":{"reference":'), 'not JSON'],
-  ['JSON nested beyond reason', json(`${'['.repeat(200_000)}${']'.repeat(200_000)}`), 'not JSON'],
+  ['JSON with 200,000 levels', json(`${'['.repeat(200_000)}${']'.repeat(200_000)}`), 'not JSON'],
   ['JSON that is no envelope', json([1, 2]), 'no object'],
   ['an envelope without a status', json({ data: {} }), 'status is missing'],
   ['an empty body', json(''), 'not JSON'],
-  ['a yes with status 404', json(yes(transaction()), 404), 'HTTP 404'],
-  ['a yes without data', json({ status: true, message: 'ok' }), / is no | is missing/],
-  ['a yes with data of a wrong type', json(yes('soon')), / is no | is missing/],
+  ['a success with status 404', json(yes(transaction()), 404), 'HTTP 404'],
+  ['a success without data', json({ status: true, message: 'ok' }), / is no | is missing/],
+  ['a success with data of a wrong type', json(yes('soon')), / is no | is missing/],
 ];
+/** Answers that outlast every time limit. */
+const endless: [string, Answering][] = [
+  ['silence after the request', () => undefined],
+  ['a trickle', drip],
+];
+const SHORT_TIME_LIMIT_MS = 300;
+const OVER_THE_LIMIT = expect.stringContaining('within 300 ms') as unknown;
 const matrix = Object.keys(calls).flatMap((call) => unclear.map((row) => [call, ...row] as const));
 
-describe('what is not the clear answer of the gateway leaves open', () => {
-  it.each(matrix)('%s after %s', async (call, _name, answer, detail) => {
-    // A search for a refund and a statement begin with other questions, which fare the same.
+describe('the Paystack client has an unknown outcome', () => {
+  it.each(matrix)('of %s after %s', async (call, _name, answer, detail) => {
+    // findRefund and statement begin with other reads, which fail in the same way.
     server.answerWith(answer);
-    // A short time limit only where the answer outlasts any.
-    const ending = await calls[call]!(server.gateway(detail === 'within 300 ms' ? { timeLimitMs: 300 } : {}));
+    const ending = await calls[call]!(server.gateway());
     expect(ending.outcome).toBe('unknown');
     expect(ending.detail).toMatch(detail);
     expect(server.calls).toHaveLength(1);
   });
 
-  it.each(Object.entries(calls))('%s after a refused connection', async (_name, call) => {
+  it.each(endless)('of every call after %s', async (_name, answer) => {
+    server.answerWith(answer);
+    const gateway = server.gateway({ timeLimitMs: SHORT_TIME_LIMIT_MS });
+    const endings = await Promise.all(Object.values(calls).map((call) => call(gateway)));
+    for (const ending of endings)
+      expect(ending).toMatchObject({ outcome: 'unknown', detail: OVER_THE_LIMIT });
+    expect(server.calls).toHaveLength(endings.length);
+  });
+
+  it.each(Object.entries(calls))('of %s after a refused connection', async (_name, call) => {
     const ending = await call(server.gateway({ baseUrl: await deafUrl() }));
     expect(ending).toMatchObject({
       outcome: 'unknown',
@@ -135,16 +148,18 @@ describe('what is not the clear answer of the gateway leaves open', () => {
     });
   });
 
-  it.each(Object.entries(calls))('%s after a request that never arrived', async (_name, call) => {
+  it('of every call after a request that never arrived', async () => {
     const { port } = wall.address() as AddressInfo;
-    const ending = await call(server.gateway({ baseUrl: `http://127.0.0.1:${port}`, timeLimitMs: 300 }));
-    expect(ending).toMatchObject({
-      outcome: 'unknown',
-      detail: expect.stringContaining('within') as unknown,
+    const gateway = server.gateway({
+      baseUrl: `http://127.0.0.1:${port}`,
+      timeLimitMs: SHORT_TIME_LIMIT_MS,
     });
+    const endings = await Promise.all(Object.values(calls).map((call) => call(gateway)));
+    for (const ending of endings)
+      expect(ending).toMatchObject({ outcome: 'unknown', detail: OVER_THE_LIMIT });
   });
 
-  it('a charge at a name that does not resolve', async () => {
+  it('of a charge at a host name that does not resolve', async () => {
     const gateway = server.gateway({ baseUrl: 'http://gateway.invalid', timeLimitMs: 5000 });
     expect((await gateway.charge(byCard)).outcome).toBe('unknown');
   });
@@ -153,13 +168,13 @@ describe('what is not the clear answer of the gateway leaves open', () => {
     ['findCharge', 300 * 1024, 'more than 1048576 bytes'],
     ['charge on a page', 300 * 1024, 'more than 1048576 bytes'],
     ['statement', 3 * 1024 * 1024, 'more than 8388608 bytes'],
-  ])('%s after a body without end', async (call, bytes, detail) => {
+  ])('of %s after a body without end', async (call, bytes, detail) => {
     server.answerWith(pour(bytes));
     const ending = await calls[call]!(server.gateway({ timeLimitMs: 5000 }));
     expect(ending).toMatchObject({ outcome: 'unknown', detail: expect.stringContaining(detail) as unknown });
   });
 
-  it.each(['findRefund', 'statement'])('%s when only its second question goes wrong', async (call) => {
+  it.each(['findRefund', 'statement'])('of %s when only its second read fails', async (call) => {
     const first = call === 'findRefund' ? json(yes(transaction())) : json(yes([]));
     for (const answer of [cutOff('reset'), json(no('Sorry'), 500), json('{')]) {
       server.answerWith(first, answer);
@@ -168,48 +183,51 @@ describe('what is not the clear answer of the gateway leaves open', () => {
   });
 });
 
-describe('a clear answer that is bad news', () => {
+describe('the Paystack client, a clear error', () => {
   it.each([
-    ['charge by transfer', example('charge-failed'), 'refused'],
-    ['findCharge', example('verify-failed'), 'done'],
-    ['refund', json(yes(refundRow({ status: 'failed' }))), 'done'],
-    ['charge on a page', example('duplicate-reference', 400), 'refused'],
-    ['findCharge', example('duplicate-reference', 400), 'unknown'],
-    ['findRefund', example('duplicate-reference', 400), 'unknown'],
-  ])('%s', async (call, answer, outcome) => {
+    ['charge by transfer', 'refused', example('charge-failed')],
+    ['findCharge', 'done', example('verify-failed')],
+    ['refund', 'done', json(yes(refundRow({ status: 'failed' })))],
+    ['charge on a page', 'refused', example('duplicate-reference', 400)],
+    ['findCharge', 'unknown', example('duplicate-reference', 400)],
+    ['findRefund', 'unknown', example('duplicate-reference', 400)],
+  ])('of %s ends as %s', async (call, outcome, answer) => {
     server.answerWith(answer);
     expect((await calls[call]!(server.gateway())).outcome).toBe(outcome);
   });
 
   it.each(Object.entries(calls))(
-    '%s under a wrong key ends an effect, and never a question',
+    'of %s under a wrong key is refused for an effect, and never for a lookup',
     async (name, call) => {
       server.answerWith(example('invalid-key', 401));
       const ending = await call(server.gateway());
-      // A statement is no effect: that asking again cannot help is all it says.
+      // For a statement, refused only means that a repeat cannot help.
       expect(ending.outcome).toBe(effects.includes(name) || name === 'statement' ? 'refused' : 'unknown');
     },
   );
 });
 
-describe('a gateway that is busy', () => {
+describe('the Paystack client at a busy gateway', () => {
   it.each([
     [429, {}, 5000],
     [429, { 'retry-after': '7' }, 7000],
     [503, { 'retry-after': '999999' }, 60_000],
     [503, { 'retry-after': 'Wed, 21 Oct 2026 07:28:00 GMT' }, 5000],
     [502, { 'retry-after': '7' }, undefined],
-  ])('by HTTP %i with %j is asked again later, on every call', async (status, headers, retryAfterMs) => {
-    for (const call of Object.values(calls)) {
-      server.answerWith(json(no('busy'), status, headers));
-      const ending = await call(server.gateway());
-      expect([ending.outcome, ending.retryAfterMs]).toEqual(['unknown', retryAfterMs]);
-    }
-  });
+  ])(
+    'after HTTP %i with %j has an unknown outcome and a wait of %s ms, on every call',
+    async (status, headers, retryAfterMs) => {
+      for (const call of Object.values(calls)) {
+        server.answerWith(json(no('busy'), status, headers));
+        const ending = await call(server.gateway());
+        expect([ending.outcome, ending.retryAfterMs]).toEqual(['unknown', retryAfterMs]);
+      }
+    },
+  );
 });
 
-describe('a kept-alive connection', () => {
-  it('is kept', async () => {
+describe('the Paystack client, its connection', () => {
+  it('is kept alive', async () => {
     server.answerWith(json(yes(transaction())));
     const gateway = server.gateway();
     for (let i = 0; i < 5; i += 1) await gateway.findCharge('txn-1');
@@ -217,7 +235,7 @@ describe('a kept-alive connection', () => {
   });
 
   it.each(['findCharge', 'charge on a page', 'charge by transfer', 'refund'])(
-    'that the gateway has closed: %s is sent again only if it is a question',
+    'was closed by the vendor: %s is sent again only if it is a lookup',
     async (name) => {
       const resetIfKept: Answering = (response, call) => {
         if (server.calls.some((other) => other !== call && other.socketPort === call.socketPort)) {
@@ -228,16 +246,16 @@ describe('a kept-alive connection', () => {
       const gateway = server.gateway();
       await gateway.findCharge('txn-1');
       const ending = await calls[name]!(gateway);
-      const isQuestion = name === 'findCharge';
-      expect(ending.outcome).toBe(isQuestion ? 'done' : 'unknown');
-      expect(server.calls).toHaveLength(isQuestion ? 3 : 2);
+      const isLookup = name === 'findCharge';
+      expect(ending.outcome).toBe(isLookup ? 'done' : 'unknown');
+      expect(server.calls).toHaveLength(isLookup ? 3 : 2);
     },
   );
 });
 
-describe('what must not be told', () => {
-  it('is in no detail and no alert: keys, addresses, account numbers', async () => {
-    const told: unknown[] = [];
+describe('the Paystack client, its details and alerts', () => {
+  it('have no keys, e-mail addresses or account numbers', async () => {
+    const reported: unknown[] = [];
     const echo: Answering = (response, call) =>
       json(
         no(`${String(call.headers['authorization'])} ${call.body} 0123456789`, { type: 'api_error' }),
@@ -245,8 +263,8 @@ describe('what must not be told', () => {
       )(response, call);
     for (const call of Object.values(calls)) {
       server.answerWith(echo);
-      told.push(await call(server.gateway()), ...server.alerts);
+      reported.push(await call(server.gateway()), ...server.alerts);
     }
-    expect(JSON.stringify(told)).not.toMatch(/buyer@example\.com|0123456789|sk_test/);
+    expect(JSON.stringify(reported)).not.toMatch(/buyer@example\.com|0123456789|sk_test/);
   });
 });

@@ -1,6 +1,6 @@
 /**
- * Promise G4 at the adapter: an event counts only when it is certainly the gateway's, over the exact bytes, in this mode; odd bytes that
- * are signed are taken as they are; nothing makes it throw. That an event is no proof of money is kept further up.
+ * Promise G4 at the client: verifyWebhook accepts an event only if its signature over the exact bytes is the vendor's, in this mode; it accepts any
+ * bytes that are signed so, and never throws. That an event is no proof of money is shown in test/payments/.
  */
 import { createHash, createHmac, randomBytes } from 'node:crypto';
 import { readdirSync } from 'node:fs';
@@ -27,7 +27,7 @@ const paidData = (JSON.parse(paid) as { data: Record<string, unknown> }).data;
 const event = (data: unknown, type: unknown = 'charge.success') => JSON.stringify({ event: type, data });
 const naira = (amountMinor: bigint) => ({ amountMinor, currency: 'NGN' });
 
-describe('every example event', () => {
+describe('the Paystack client, verifyWebhook on the vendor’s examples', () => {
   const email = 'buyer@example.com';
   const charge = { about: 'charge', reference: 'txn-1', email };
   const refund = { about: 'refund', reference: 'txn-1', email };
@@ -56,20 +56,20 @@ describe('every example event', () => {
     'transfer-success': { ...nothing, type: 'transfer.success', email: null },
   };
 
-  it('is here', () => {
+  it('has an expectation for each example', () => {
     const files = readdirSync(new URL('../fixtures/paystack/', import.meta.url));
     const names = files.filter((file) => file.startsWith('event-')).map((file) => file.slice(6, -5));
     expect(names.toSorted()).toEqual(Object.keys(expected).toSorted());
   });
 
-  it.each(Object.entries(expected))('%s is read', (name, value) => {
+  it.each(Object.entries(expected))('reads %s', (name, value) => {
     const body = fixture(`event-${name}`);
     const eventKey = createHash('sha256').update(body).digest('hex');
     expect(verify(body)).toEqual({ eventKey, ...value });
   });
 });
 
-describe('bytes that are signed are taken as they are', () => {
+describe('the Paystack client, verifyWebhook on unusual bytes', () => {
   const spaced = JSON.stringify(JSON.parse(paid) as object, null, '\t');
   const data = { ...paidData, note: 'Ọ̀ṣun 😀 </script> "é"' };
   const escaped = event(data).replaceAll(
@@ -83,9 +83,9 @@ describe('bytes that are signed are taken as they are', () => {
     ['with blanks around', `\r\n  ${paid}\n\n`],
     ['with another order of fields', `{"data":${JSON.stringify(paidData)},"event":"charge.success"}`],
     ['with letters beyond ASCII', event(data)],
-    ['with every one of them escaped', escaped],
+    ['with all of those escaped', escaped],
     ['with escaped slashes', event(data).replaceAll('/', '\\/')],
-    ['with letters put together from parts', event({ ...data, note: 'é'.normalize('NFD') })],
+    ['with letters of several code points', event({ ...data, note: 'é'.normalize('NFD') })],
     ['with half a surrogate, escaped', event(data).replace('😀', '\\ud83d')],
     ['with a byte order mark', `\ufeff${paid}`],
     [
@@ -100,10 +100,10 @@ describe('bytes that are signed are taken as they are', () => {
     ['with an amount as text', paid.replace('"amount": 10000', '"amount": "10000"')],
     ['with unknown fields', event({ ...paidData, novelty: [{ deep: [null, {}, ''] }] })],
     [
-      'with nothing of all kinds',
+      'with fields that are empty in all ways',
       event({ ...paidData, metadata: null, plan: '', log: 0, customer: paidData['customer'] }),
     ],
-  ])('%s', (_name, body) => {
+  ])('accepts signed bytes %s', (_name, body) => {
     expect(verify(body)).toMatchObject({
       type: 'charge.success',
       reference: 'txn-1',
@@ -111,18 +111,18 @@ describe('bytes that are signed are taken as they are', () => {
     });
   });
 
-  it('with a byte that is no UTF-8', () => {
+  it('accepts signed bytes that are no UTF-8', () => {
     const body = Buffer.from(event({ ...paidData, note: '#' }));
     body[body.indexOf('#')] = 0xff;
     expect(verify(body)).toMatchObject({ reference: 'txn-1' });
   });
 
-  it('and give a key of their own for every byte that differs, the same key for the same bytes', () => {
+  it('has the same key for the same bytes, and another key for other bytes', () => {
     expect(verify(paid)?.eventKey).toBe(verify(paid)?.eventKey);
     expect(verify(`${paid} `)?.eventKey).not.toBe(verify(paid)?.eventKey);
   });
 
-  it('up to a mebibyte', () => {
+  it('accepts up to one mebibyte', () => {
     const padded = (bytes: number) => `${paid}${' '.repeat(bytes - Buffer.byteLength(paid))}`;
     expect(verify(padded(1024 * 1024))).toMatchObject({ reference: 'txn-1' });
     expect(verify(padded(1024 * 1024 + 1))).toBeUndefined();
@@ -130,19 +130,19 @@ describe('bytes that are signed are taken as they are', () => {
   });
 });
 
-describe('an event is refused', () => {
+describe('the Paystack client, verifyWebhook on forged events', () => {
   const good = sign(paid);
   it.each([
     ['without a signature', {}],
-    ['with an undefined one', { 'x-paystack-signature': undefined }],
-    ['with an empty one', { 'x-paystack-signature': '' }],
-    ['with one under another name', { 'x-signature': good }],
-    ['with one for other bytes', { 'x-paystack-signature': sign(`${paid} `) }],
-    ['with one by another key', { 'x-paystack-signature': sign(paid, 'sk_test_other') }],
-    ['with one by an empty key', { 'x-paystack-signature': sign(paid, '') }],
-    ['with one by the public key', { 'x-paystack-signature': sign(paid, 'pk_test_simulator') }],
-    ['with one by SHA-256', { 'x-paystack-signature': sign(paid, SECRET_KEY, 'sha256') }],
-    ['with one by SHA-1', { 'x-paystack-signature': sign(paid, SECRET_KEY, 'sha1') }],
+    ['with an undefined signature', { 'x-paystack-signature': undefined }],
+    ['with an empty signature', { 'x-paystack-signature': '' }],
+    ['with the signature in another header', { 'x-signature': good }],
+    ['with the signature of other bytes', { 'x-paystack-signature': sign(`${paid} `) }],
+    ['signed with another key', { 'x-paystack-signature': sign(paid, 'sk_test_other') }],
+    ['signed with an empty key', { 'x-paystack-signature': sign(paid, '') }],
+    ['signed with the public key', { 'x-paystack-signature': sign(paid, 'pk_test_simulator') }],
+    ['signed by SHA-256', { 'x-paystack-signature': sign(paid, SECRET_KEY, 'sha256') }],
+    ['signed by SHA-1', { 'x-paystack-signature': sign(paid, SECRET_KEY, 'sha1') }],
     ['with a plain hash', { 'x-paystack-signature': createHash('sha512').update(paid).digest('hex') }],
     [
       'with a hash of key and body',
@@ -152,26 +152,26 @@ describe('an event is refused', () => {
           .digest('hex'),
       },
     ],
-    ['with one in base64', { 'x-paystack-signature': Buffer.from(good, 'hex').toString('base64') }],
-    ['with one in capitals', { 'x-paystack-signature': good.toUpperCase() }],
-    ['with one cut short', { 'x-paystack-signature': good.slice(0, -1) }],
-    ['with half of one', { 'x-paystack-signature': good.slice(0, 64) }],
-    ['with one too long', { 'x-paystack-signature': `${good}0` }],
-    ['with one that is followed by a blank', { 'x-paystack-signature': `${good} ` }],
-    ['with one that names its algorithm', { 'x-paystack-signature': `sha512=${good}` }],
-    ['with two, one of them right', { 'x-paystack-signature': `${sign('x')}, ${good}` }],
+    ['with the signature in base64', { 'x-paystack-signature': Buffer.from(good, 'hex').toString('base64') }],
+    ['with the signature in capitals', { 'x-paystack-signature': good.toUpperCase() }],
+    ['with the signature less one digit', { 'x-paystack-signature': good.slice(0, -1) }],
+    ['with half of the signature', { 'x-paystack-signature': good.slice(0, 64) }],
+    ['with the signature and one more digit', { 'x-paystack-signature': `${good}0` }],
+    ['with a blank after the signature', { 'x-paystack-signature': `${good} ` }],
+    ['with the name of the algorithm before the signature', { 'x-paystack-signature': `sha512=${good}` }],
+    ['with two signatures, one of them right', { 'x-paystack-signature': `${sign('x')}, ${good}` }],
     [
-      'with one whose last digit differs',
+      'with another last digit',
       { 'x-paystack-signature': good.slice(0, -1) + (good.endsWith('0') ? '1' : '0') },
     ],
     [
-      'with one whose first digit differs',
+      'with another first digit',
       { 'x-paystack-signature': (good.startsWith('0') ? '1' : '0') + good.slice(1) },
     ],
     ['with zeros', { 'x-paystack-signature': '0'.repeat(128) }],
     ['with no hexadecimal digits', { 'x-paystack-signature': 'z'.repeat(128) }],
     ['with a list in place of a text', { 'x-paystack-signature': [good] as unknown as string }],
-  ])('%s', (_name, headers) => {
+  ])('refuses an event %s', (_name, headers) => {
     expect(verify(paid, headers)).toBeUndefined();
   });
 
@@ -182,11 +182,11 @@ describe('an event is refused', () => {
     ['its event is another', paid.replace('charge.success', 'refund.failed')],
     ['a blank is added', `${paid} `],
     ['a newline is taken away', paid.trimEnd()],
-    ['it is written anew', JSON.stringify(JSON.parse(paid))],
+    ['it is serialised again', JSON.stringify(JSON.parse(paid))],
     ['a letter is escaped', paid.replace('reference', 'referenc\\u0065')],
     ['a byte order mark is put before it', `\ufeff${paid}`],
     ['it is empty', ''],
-  ])('under a good signature when %s', (_name, body) => {
+  ])('refuses an event with a right signature when %s', (_name, body) => {
     expect(body).not.toBe(paid);
     expect(verify(body, headersFor(paid))).toBeUndefined();
   });
@@ -195,21 +195,21 @@ describe('an event is refused', () => {
   it.each([
     ['a charge', paid.replace('"domain": "test"', '"domain": "live"')],
     [
-      'a rejected transfer, told at its customer',
+      'a rejected transfer, by its customer',
       fixture('event-transfer-rejected').replace('"domain": "test"', '"domain": "live"'),
     ],
     [
-      'a dispute, told at its transaction',
+      'a dispute, by its transaction',
       dispute.replace(/("transaction": \{[^}]*?"domain": )"test"/, '$1"live"'),
     ],
-    ['a mode never heard of', paid.replace('"domain": "test"', '"domain": "staging"')],
-  ])('well signed, in the other mode: %s', (_name, body) => {
+    ['an unknown mode', paid.replace('"domain": "test"', '"domain": "staging"')],
+  ])('refuses an event of another mode: %s', (_name, body) => {
     expect(body).not.toBe(paid);
     expect(body).not.toBe(dispute);
     expect(verify(body)).toBeUndefined();
   });
 
-  it('of test mode where the money is real', () => {
+  it('refuses an event of test mode in live mode', () => {
     const live = gatewayOf({ mode: 'live', secretKey: 'key-of-live' });
     const body = paid.replace('"domain": "test"', '"domain": "live"');
     expect(verify(paid, headersFor(paid, 'key-of-live'), live)).toBeUndefined();
@@ -218,33 +218,33 @@ describe('an event is refused', () => {
 
   it.each([
     ['no JSON', 'charge.success'],
-    ['JSON that breaks off', paid.slice(0, -4)],
-    ['JSON with something behind it', `${paid}{}`],
+    ['truncated JSON', paid.slice(0, -4)],
+    ['JSON with more text after it', `${paid}{}`],
     ['two events', `${paid}\n${paid}`],
     ['a list', `[${paid}]`],
     ['a text', '"charge.success"'],
     ['a number', '1'],
     ['null', 'null'],
-    ['an object of nothing', '{}'],
-    ['an event without its word', JSON.stringify({ data: paidData })],
-    ['a word that is empty', event(paidData, '')],
-    ['a word that is null', event(paidData, null)],
-    ['a word that is a number', event(paidData, 5)],
-    ['a word that is a list', event(paidData, ['charge.success'])],
-    ['a word that is an object', event(paidData, { name: 'charge.success' })],
-    ['a word with a newline', event(paidData, 'charge.success\n')],
-    ['a word without end', event(paidData, 'a'.repeat(1000))],
+    ['an empty object', '{}'],
+    ['an event without a type', JSON.stringify({ data: paidData })],
+    ['a type that is empty', event(paidData, '')],
+    ['a type that is null', event(paidData, null)],
+    ['a type that is a number', event(paidData, 5)],
+    ['a type that is a list', event(paidData, ['charge.success'])],
+    ['a type that is an object', event(paidData, { name: 'charge.success' })],
+    ['a type with a newline', event(paidData, 'charge.success\n')],
+    ['a type of 1,000 letters', event(paidData, 'a'.repeat(1000))],
     [
-      'a nest beyond reason',
+      'data with 100,000 levels',
       `{"event":"charge.success","data":${'['.repeat(100_000)}${']'.repeat(100_000)}}`,
     ],
     ['zero bytes', '\0\0\0'],
-  ])('well signed, when it is %s', (_name, body) => {
+  ])('refuses signed bytes that are %s', (_name, body) => {
     expect(verify(body)).toBeUndefined();
   });
 });
 
-describe('an event with data of wrong types says only what it can', () => {
+describe('the Paystack client, verifyWebhook on data of wrong types', () => {
   it.each([
     ['no data', undefined, {}],
     ['null', null, {}],
@@ -256,11 +256,15 @@ describe('an event with data of wrong types says only what it can', () => {
       { amount: naira(100_00n), email: 'buyer@example.com' },
     ],
     [
-      'a reference without end',
+      'a reference of 100,000 letters',
       { ...paidData, reference: 'a'.repeat(100_000) },
       { amount: naira(100_00n), email: 'buyer@example.com' },
     ],
-    ['an amount of halves', { reference: 'txn-1', amount: 100.5, currency: 'NGN' }, { reference: 'txn-1' }],
+    [
+      'an amount with a fraction',
+      { reference: 'txn-1', amount: 100.5, currency: 'NGN' },
+      { reference: 'txn-1' },
+    ],
     ['a negative amount', { reference: 'txn-1', amount: -100, currency: 'NGN' }, { reference: 'txn-1' }],
     ['an amount without a currency', { reference: 'txn-1', amount: 100 }, { reference: 'txn-1' }],
     [
@@ -273,7 +277,7 @@ describe('an event with data of wrong types says only what it can', () => {
       { reference: 'txn-1', customer: ['buyer@example.com'] },
       { reference: 'txn-1' },
     ],
-  ])('%s', (_name, data, expected) => {
+  ])('reads only what is valid: %s', (_name, data, expected) => {
     expect(verify(event(data))).toMatchObject({
       type: 'charge.success',
       about: 'charge',
@@ -284,7 +288,7 @@ describe('an event with data of wrong types says only what it can', () => {
     });
   });
 
-  it('and its word decides what it is about', () => {
+  it('takes the subject of an event from its type', () => {
     const about = (type: string) => verify(event({}, type))?.about;
     expect(
       [
@@ -299,23 +303,23 @@ describe('an event with data of wrong types says only what it can', () => {
   });
 });
 
-describe('a key that is being replaced', () => {
+describe('the Paystack client, verifyWebhook while a key is replaced', () => {
   const rotated = gatewayOf({
     secretKey: 'sk_test_new',
     previousSecretKeys: ['sk_test_old', 'sk_test_older'],
   });
-  it.each(['sk_test_new', 'sk_test_old', 'sk_test_older'])('%s still counts', (key) => {
+  it.each(['sk_test_new', 'sk_test_old', 'sk_test_older'])('accepts %s', (key) => {
     expect(verify(paid, headersFor(paid, key), rotated)).toMatchObject({ reference: 'txn-1' });
   });
 
-  it('counts no longer once it is taken away', () => {
+  it('refuses the old key once it is removed', () => {
     const later = gatewayOf({ secretKey: 'sk_test_new' });
     expect(verify(paid, headersFor(paid, 'sk_test_old'), later)).toBeUndefined();
   });
 });
 
-describe('whatever comes', () => {
-  it('never throws, and without the key never counts', () =>
+describe('the Paystack client, verifyWebhook on random bytes', () => {
+  it('never throws, and refuses what is not signed', () =>
     withSeed((seed) => {
       const random = createRandom(seed);
       for (let i = 0; i < size({ ci: 2_000, prove: 200_000 }); i += 1) {
@@ -324,7 +328,7 @@ describe('whatever comes', () => {
         for (let flip = 0; flip < flips; flip += 1) body[random.below(body.length)]! ^= 1 << random.below(8);
         if (body.equals(Buffer.from(paid))) continue;
         expect(verify(body, headersFor(paid))).toBeUndefined();
-        // Signed, it may say anything; that must not hurt.
+        // With a signature the content may be anything, and must not make it throw.
         verify(body.subarray(0, random.below(body.length)));
         verify(body);
       }

@@ -1,7 +1,9 @@
 /**
- * The port's contract on the paystack adapter over real HTTP: to the gateway simulator, and, where SIMWAY_PAYSTACK_TEST_KEY holds the
- * secret key of a test account, to the vendor's own test mode too, with the suite that needs nobody to pay.
+ * The contract of the payment gateway on the Paystack client over real HTTP: with the gateway simulator, and, if SIMWAY_PAYSTACK_TEST_KEY is
+ * the secret key of a test account, also with the vendor's own test mode, for the suite in which nothing is paid.
  */
+import { afterAll } from 'vitest';
+import { stopAll } from '../sandbox/simulator.support.ts';
 import { paystackTestKey } from '../support/size.ts';
 import { createPaystackGateway } from '../../src/vendors/paystack/gateway.ts';
 import { describeControlledGateway, describePaymentGateway } from './payment-gateway-contract.ts';
@@ -9,16 +11,17 @@ import type { GatewayUnderTest } from './payment-gateway-kit.ts';
 import { describeGatewayRefunds } from './payment-gateway-refund-contract.ts';
 import { startOnSimulator } from './paystack.support.ts';
 
-/** The real one is far away. */
-const SANDBOX_TIME_LIMIT_MS = 20_000;
+afterAll(stopAll);
 
-function createOnSandbox(secretKey: string): () => Promise<GatewayUnderTest> {
+/** The vendor is far away. */
+const TIME_LIMIT_MS = 20_000;
+
+function createOnTestMode(secretKey: string): () => Promise<GatewayUnderTest> {
   return () => {
-    const gateway = createPaystackGateway({ secretKey, mode: 'test', timeLimitMs: SANDBOX_TIME_LIMIT_MS });
+    const gateway = createPaystackGateway({ secretKey, mode: 'test', timeLimitMs: TIME_LIMIT_MS });
     return Promise.resolve({
       gateway,
       events: [],
-      tooSlowMs: SANDBOX_TIME_LIMIT_MS + 500,
       close: () => {
         gateway.close();
         return Promise.resolve();
@@ -27,9 +30,9 @@ function createOnSandbox(secretKey: string): () => Promise<GatewayUnderTest> {
   };
 }
 
-describePaymentGateway('paystack at the simulator', () => startOnSimulator());
-describeControlledGateway('paystack at the simulator, with buyers and trouble', () => startOnSimulator());
-describeGatewayRefunds('paystack at the simulator, with money that goes back', () => startOnSimulator());
+describePaymentGateway('the Paystack client at the simulator', () => startOnSimulator());
+describeControlledGateway('the Paystack client at the simulator', () => startOnSimulator());
+describeGatewayRefunds('the Paystack client at the simulator', () => startOnSimulator());
 
 if (paystackTestKey !== undefined)
-  describePaymentGateway('paystack at its own test mode', createOnSandbox(paystackTestKey));
+  describePaymentGateway('the Paystack client at the vendor’s test mode', createOnTestMode(paystackTestKey));

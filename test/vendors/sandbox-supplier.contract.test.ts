@@ -1,4 +1,4 @@
-// The adapter of the sandbox's controls, on the real simulator and on servers that answer something else.
+// The client of the sandbox's actions on an eSIM, on the real simulator and on servers that answer something else.
 import { createServer } from 'node:http';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
@@ -18,7 +18,7 @@ function controlsAt(controlUrl: string) {
   return controls;
 }
 
-/** A server that answers everything so. */
+/** A server with one answer to all requests. */
 async function answering(status: number, body: string): Promise<string> {
   const server = createServer((_request, response) => response.writeHead(status).end(body));
   server.listen(0, '127.0.0.1');
@@ -31,8 +31,8 @@ async function answering(status: number, body: string): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-describe('the controls of the sandbox', () => {
-  it('carry out every action, once under an id', async () => {
+describe('the client of the sandbox’s actions', () => {
+  it('carries out every action, once under an id', async () => {
     const simulator = await startSimulator();
     const { obj } = await simulator.order('controls', 'SIM-MANUAL-LIFE');
     const { orderNo } = obj as { orderNo: string };
@@ -72,14 +72,14 @@ describe('the controls of the sandbox', () => {
     [400, '{"error":{"message":"no"}}'],
     [302, ''],
     [500, '{"error":{"message":"no"}}'],
-  ])('take %i %j for no answer', async (status, body) => {
+  ])('has an unknown outcome after %i %j', async (status, body) => {
     const controls = controlsAt(await answering(status, body));
     expect(await controls.act({ esimTranNo: '1', action: { name: 'expire' } })).toMatchObject({
       outcome: 'unknown',
     });
   });
 
-  it('never throw where nothing listens', async () => {
+  it('has an unknown outcome at a closed port', async () => {
     const controls = controlsAt('http://127.0.0.1:1');
     expect(await controls.act({ esimTranNo: '1', action: { name: 'expire' } })).toMatchObject({
       outcome: 'unknown',

@@ -1,4 +1,4 @@
-// Messages handed to the real engine on a stack, without a purchase behind them.
+// Messages delivered by the real engine on a stack, without a purchase.
 import { connectClient, type TemporalClient } from '../../src/platform/temporal/connect.ts';
 import { composeWebhookEngine } from '../../src/platform/composition/webhooks.ts';
 import { sampleBody, type WebhookEvent } from '../../src/webhooks/event-rules.ts';
@@ -18,11 +18,11 @@ import { addMessage } from './webhooks.support.ts';
 export interface DeliveryHarness {
   readonly engine: WebhookEngine;
   readonly temporal: TemporalClient;
-  /** Messages in the rows, not handed to anybody. */
+  /** Messages in the rows, not started in the engine. */
   write(account: TestAccount, listener: Listener, count?: number): Promise<string[]>;
-  /** The same, handed to the engine. */
+  /** The same, started in the engine. */
   send(account: TestAccount, listener: Listener, count?: number): Promise<string[]>;
-  /** One that was tried so often already, as its row says; answers its id. */
+  /** One with earlier attempts, as its row says; answers its id. */
   sendAfter(account: TestAccount, listener: Listener, attempts: number): Promise<string>;
   message(account: TestAccount, messageId: string): Promise<Message>;
   untilState(

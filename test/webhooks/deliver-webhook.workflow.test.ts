@@ -1,5 +1,5 @@
-// One message on its way, on a clock that runs fifty thousand times as fast: the whole published schedule in five and a half seconds, five
-// days of failing in nine.
+// One message during its delivery, on a clock that runs fifty thousand times as fast: the whole published schedule in five and a half seconds, five
+// days of failure in nine.
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ATTEMPT_WAITS_MS } from '../../src/webhooks/retry-rules.ts';
@@ -42,7 +42,7 @@ const endpointOf = (endpointId: string) => findEndpoint(stack.world, account.acc
 const gapsOf = (all: readonly Received[]): number[] =>
   all.slice(1).map(({ atMs }, index) => atMs - all[index]!.atMs);
 
-/** How long its workflow meant to wait each time: the history says it exactly, however busy the machine was. */
+/** How long its workflow planned to wait each time, exactly as in its history, however busy the machine was. */
 async function timersOf(id: string): Promise<number[]> {
   const { events } = await fetchHistory(stack, id);
   return events.flatMap(({ timerStartedEventAttributes: timer }) =>
@@ -52,7 +52,7 @@ async function timersOf(id: string): Promise<number[]> {
   );
 }
 
-/** Takes everything but this message, so that the endpoint is never failing for good. */
+/** Accepts everything but this message, so that the endpoint is never failing for good. */
 async function oneIsRefused(
   attempts = 0,
 ): Promise<{ listener: Listener; id: string; calls: () => Received[] }> {
@@ -76,7 +76,7 @@ const untilTried = (id: string, times: number) =>
   );
 
 describe.concurrent('a message', () => {
-  it('arrives at once, genuine, and is in the log', async () => {
+  it('is delivered at once, correctly signed, and logged', async ({ expect }) => {
     const listener = await receiver.listen(stack, account, { answer: answerStatus(200, {}, 'thanks') });
     const [id = ''] = await harness.send(account, listener);
     await harness.untilState(account, id, 'DELIVERED');
@@ -87,12 +87,14 @@ describe.concurrent('a message', () => {
     ]);
   });
 
-  it('costs six events, with its account to be found by and neither body nor secret in it', async () => {
+  it('costs six events, with its account as a search attribute and neither body nor secret in them', async ({
+    expect,
+  }) => {
     const listener = await receiver.listen(stack, account);
     const [id = ''] = await harness.send(account, listener);
     expect(await stack.temporal.workflow.getHandle(id).result()).toBe('DELIVERED');
     const history = await fetchHistory(stack, id);
-    // One more where the signal that began it is not the first task's.
+    // One more if the signal that began it is not in the first task.
     expect(eventTypes(history).filter((type) => type !== 'WORKFLOW_EXECUTION_SIGNALED')).toHaveLength(6);
     const text = payloadTexts(history).join('\n');
     expect(text).toContain(id);
@@ -105,7 +107,9 @@ describe.concurrent('a message', () => {
     ]);
   });
 
-  it('that is never taken is tried at every time of the schedule under one id, and has then failed', async () => {
+  it('that is never accepted is attempted at every time of the schedule with one id, and has then failed', async ({
+    expect,
+  }) => {
     const { listener, id, calls } = await oneIsRefused();
     for (const times of [4, 6, 7, 8, 9]) {
       await until(calls, (all) => all.length >= times, { withinMs: 30_000, everyMs: 10 });
@@ -128,7 +132,7 @@ describe.concurrent('a message', () => {
     );
   }, 90_000);
 
-  it('waits as long as its receiver asks, up to twice the plan', async () => {
+  it('waits as long as its receiver asks, up to twice the planned time', async ({ expect }) => {
     const listener = await receiver.listen(stack, account, {
       answer: answerStatus(503, { 'Retry-After': '2' }),
     });
@@ -136,14 +140,16 @@ describe.concurrent('a message', () => {
     await listener.untilReceived(1);
     listener.answerWith(answerStatus(204));
     await harness.untilState(account, id, 'DELIVERED', { withinMs: 30_000 });
-    // Planned is a second for the eighth: fourteen hours.
+    // The plan is a second for the eighth: fourteen hours.
     expect(WAITS_MS[7]).toBe(1_008);
     const askedGapMs = gapsOf(listener.received)[0]!;
     expect(askedGapMs).toBeGreaterThanOrEqual(1_995);
     for (const timerMs of await timersOf(id)) expect(timerMs).toBeLessThanOrEqual(2 * 1_008);
   });
 
-  it('goes to an address that nobody listens at no sooner than to any other, and says why in the log', async () => {
+  it('to an address without a server is attempted no sooner than to any other, and the log says why', async ({
+    expect,
+  }) => {
     const listener = await receiver.listen(stack, account);
     await stack.owner
       .updateTable('webhook_endpoints')
@@ -158,7 +164,7 @@ describe.concurrent('a message', () => {
     expect((await harness.attempts(id))[0]).toMatchObject({ outcome: 'no-connection', status: null });
   });
 
-  it('that a redirect or a hostile address stands in the way of is not taken', async () => {
+  it('is not delivered through a redirect or to a forbidden address', async ({ expect }) => {
     const elsewhere = await receiver.listen(stack, account);
     const redirecting = await receiver.listen(stack, account, {
       answer: answerStatus(302, { Location: elsewhere.url }),
@@ -179,9 +185,11 @@ describe.concurrent('an attempt', () => {
     return eventTypes(await fetchHistory(stack, id));
   };
 
-  it('at a quick endpoint is made inside of the workflow’s own task, however long it takes this time', async () => {
+  it('at a quick endpoint runs inside the workflow’s own task, however long it takes this time', async ({
+    expect,
+  }) => {
     const listener = await receiver.listen(stack, account, {
-      // Longer than a workflow task may take without a sign of life.
+      // Longer than a workflow task may take without a heartbeat.
       answer: (response, received) => void setTimeout(() => answerStatus(204)(response, received), 11_000),
     });
     const [id = ''] = await harness.send(account, listener);
@@ -192,7 +200,7 @@ describe.concurrent('an attempt', () => {
     expect(await harness.attempts(id)).toHaveLength(1);
   });
 
-  it('at one that has just failed goes over the queue', async () => {
+  it('at an endpoint that has just failed runs as an activity on the queue', async ({ expect }) => {
     const { listener, id } = await oneIsRefused(7);
     await untilTried(id, 1);
     listener.answerWith(answerStatus(204));
@@ -201,7 +209,7 @@ describe.concurrent('an attempt', () => {
     expect(types).toContain('ACTIVITY_TASK_SCHEDULED');
   });
 
-  it('of a delivery that was begun before there were any of these goes on as it did', async () => {
+  it('of a delivery that began before inline attempts existed continues as before', async ({ expect }) => {
     const listener = await receiver.listen(stack, account);
     const [id = ''] = await harness.write(account, listener);
     await stack.temporal.workflow.start('deliverWebhook', {
@@ -215,8 +223,8 @@ describe.concurrent('an attempt', () => {
 });
 
 describe.concurrent('a signal', () => {
-  it('wakes what waits, once it is due', async () => {
-    // It now waits as long as it ever does: twice the last wait of the schedule, three and a half seconds.
+  it('wakes a waiting message, once it is due', async ({ expect }) => {
+    // It now waits the longest time there is: twice the last wait of the schedule, three and a half seconds.
     const listener = await receiver.listen(stack, account, {
       answer: answerStatus(503, { 'Retry-After': '3600' }),
     });
@@ -230,16 +238,16 @@ describe.concurrent('a signal', () => {
     expect(eventTypes(await fetchHistory(stack, id))).not.toContain('TIMER_FIRED');
   });
 
-  it('changes nothing for what is not due', async () => {
+  it('changes nothing for a message that is not due', async ({ expect }) => {
     const { id, calls } = await oneIsRefused(7);
     await untilTried(id, 1);
-    for (let wish = 0; wish < 5; wish += 1) await harness.engine.deliver([id]);
+    for (let signal = 0; signal < 5; signal += 1) await harness.engine.deliver([id]);
     await harness.untilState(account, id, 'FAILED', { withinMs: 30_000 });
     expect(calls()).toHaveLength(3);
     expect(gapsOf(calls())[0]).toBeGreaterThanOrEqual(WAITS_MS[8]! * 0.8 - 1);
   });
 
-  it('begins what has ended, under the same id', async () => {
+  it('starts an ended message again, with the same id', async ({ expect }) => {
     const listener = await receiver.listen(stack, account);
     const [id = ''] = await harness.send(account, listener);
     await harness.untilState(account, id, 'DELIVERED');
@@ -253,7 +261,7 @@ describe.concurrent('a signal', () => {
 });
 
 describe.concurrent('an endpoint', () => {
-  it('that says 410 is disabled at once, with all that waits for it', async () => {
+  it('that answers 410 is disabled at once, with all messages that wait for it', async ({ expect }) => {
     const listener = await receiver.listen(stack, account, { answer: answerStatus(500) });
     const waiting = await harness.sendAfter(account, listener, 8);
     await untilTried(waiting, 1);
@@ -267,13 +275,15 @@ describe.concurrent('an endpoint', () => {
     expect(listener.received.filter((received) => received.id === id)).toHaveLength(1);
   });
 
-  it('that fails for five days is disabled, its owner told, and all of it recovered: each once, same id', async () => {
+  it('that fails for five days is disabled and its owner notified; then all its messages are recovered, each once, with the same id', async ({
+    expect,
+  }) => {
     const owner = await stack.account({ fundsMinor: 0n });
     const watcher = await receiver.listen(stack, owner, { events: ['endpoint.disabled'] });
     const listener = await receiver.listen(stack, owner, { answer: answerStatus(500) });
     const began = new Date();
     const failed: string[] = [];
-    // A message now and then, as merchants have them: one alone ends before the five days do.
+    // A message now and then, as merchants have them: a single one ends before the five days do.
     await until(
       async () => {
         failed.push(...(await harness.send(owner, listener)));
@@ -284,8 +294,8 @@ describe.concurrent('an endpoint', () => {
       { withinMs: 60_000, everyMs: 700 },
     );
     expect(Date.now() - began.getTime()).toBeGreaterThan((5 * 24 * 3_600_000) / SPEED);
-    const [told] = await watcher.untilReceived(1);
-    expect(told).toMatchObject({
+    const [notice] = await watcher.untilReceived(1);
+    expect(notice).toMatchObject({
       event: 'endpoint.disabled',
       isGenuine: true,
       data: { endpointId: listener.endpointId, url: listener.url, reason: 'FAILING' },
@@ -308,7 +318,7 @@ describe.concurrent('an endpoint', () => {
     expect(sent.toSorted()).toEqual(failed.toSorted());
   }, 120_000);
 
-  it('that is deleted is not called again', async () => {
+  it('that is deleted is not called again', async ({ expect }) => {
     const listener = await receiver.listen(stack, account, { answer: answerStatus(500) });
     const id = await harness.sendAfter(account, listener, 8);
     await untilTried(id, 1);
@@ -318,8 +328,8 @@ describe.concurrent('an endpoint', () => {
   });
 });
 
-describe('while Postgres can be read and not written', () => {
-  it('nothing is sent, and each message once afterwards', async () => {
+describe('while Postgres is read-only', () => {
+  it('nothing is sent, and each message is sent once afterwards', async () => {
     const listener = await receiver.listen(stack, account);
     const ids = await harness.write(account, listener, 3);
     await sql`revoke update on webhook_messages from simway_test`.execute(stack.owner);
@@ -329,7 +339,7 @@ describe('while Postgres can be read and not written', () => {
       await until(
         async () => (await stack.temporal.workflow.getHandle(id).describe()).raw.pendingActivities ?? [],
         ([tried]) => (tried?.attempt ?? 0) >= 3,
-        { what: 'an attempt tried again and again' },
+        { what: 'a step that is retried' },
       );
       expect(listener.received).toEqual([]);
     } finally {
@@ -341,7 +351,7 @@ describe('while Postgres can be read and not written', () => {
 });
 
 describe('the sweep', () => {
-  it('hands over what nobody carries', async () => {
+  it('starts messages without a workflow', async () => {
     const listener = await receiver.listen(stack, account);
     const [id = ''] = await harness.write(account, listener);
     await stack.owner

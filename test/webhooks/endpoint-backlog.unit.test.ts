@@ -1,5 +1,5 @@
-// Thousands of messages at endpoints that hang: how often they come back, and what becomes of them when their endpoint recovers. Played on
-// the limiter alone, hours in a moment.
+// Thousands of messages at endpoints that hang: how often they are attempted, and what happens when their endpoint recovers. Simulated with
+// the limiter only, hours in a moment.
 import { describe, expect, it } from 'vitest';
 import { createEndpointLimiter, type Ending } from '../../activities/webhooks/endpoint-limiter.ts';
 import { createRandom, withSeed } from '../support/size.ts';
@@ -14,7 +14,7 @@ interface Played {
   comeBacks(fromMs: number, toMs: number): number;
 }
 
-/** So many messages for each endpoint, within their first second. Whoever was called once is done, whatever came of it. */
+/** Messages for each endpoint, within their first second. A message is done after one attempt, whatever its result. */
 function play(
   seed: number,
   given: { readonly endpoints: number; readonly messages: number; readonly forMs: number },
@@ -59,18 +59,18 @@ function play(
 const hangs = () => ({ takesMs: 15 * SECOND_MS, ending: 'unanswered' }) as const;
 
 describe('an endpoint that hangs', () => {
-  it('with thousands of messages is come back to a few times at first, and then twice an hour by each', () =>
+  it('with thousands of messages is called a few times at first, and then twice an hour by each', () =>
     withSeed((seed) => {
       const messages = 5_000;
       const played = play(seed, { endpoints: 1, messages, forMs: 3 * HOUR_MS }, hangs);
       expect(played.comeBacks(0, MINUTE_MS) / messages).toBeLessThan(4);
       for (const hour of [1, 2])
         expect(played.comeBacks(hour * HOUR_MS, (hour + 1) * HOUR_MS) / messages).toBeLessThan(60 / 24 + 0.1);
-      // Its two permits are made use of meanwhile: eight attempts end a minute.
+      // Its two permits are used meanwhile: eight attempts end per minute.
       expect(played.calledAtMs.length).toBeGreaterThan(3 * 60 * 8 * 0.8);
     }));
 
-  it('and has just begun to is not asked for again and again until its first attempt has timed out', () =>
+  it('and has just begun to hang is not called again until its first attempt has timed out', () =>
     withSeed((seed) => {
       const given = { endpoints: 16, messages: 300 };
       const played = play(seed, { ...given, forMs: 20 * SECOND_MS }, hangs);
@@ -78,7 +78,7 @@ describe('an endpoint that hangs', () => {
       expect(perSecond).toBeLessThan((given.endpoints * given.messages) / 10);
     }));
 
-  it('and recovers has all that waited within half an hour', () =>
+  it('and recovers gets all waiting messages within half an hour', () =>
     withSeed((seed) => {
       const recoversAtMs = HOUR_MS;
       const answersAgain = (atMs: number) =>

@@ -1,4 +1,4 @@
-// Limits by endpoint, account and process; slow endpoints get fewer permits, silent ones fewer still; refused callers get turns.
+// Limits by endpoint, account and process; slow endpoints get fewer permits, silent ones fewer still; refused callers get a time to retry.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
@@ -51,7 +51,7 @@ function fill(limiter: EndpointLimiter, endpoint: string, coming?: Coming): Rele
 const releaseAll = (releases: readonly Release[], ending?: Ending): void =>
   releases.forEach((release) => release(ending));
 
-/** One attempt that takes so long, if there is room. */
+/** One attempt of this length, if there is a permit. */
 function attempt(
   { limiter, pass }: ReturnType<typeof limiterAt>,
   endpoint: string,
@@ -63,14 +63,14 @@ function attempt(
   if (acquired.isGranted) acquired.release(ending);
 }
 
-describe('room', () => {
-  it('is for so many at an endpoint', () => {
+describe('permits', () => {
+  it('are limited by endpoint', () => {
     const { limiter } = limiterAt();
     expect(fill(limiter, 'a')).toHaveLength(10);
     expect(fill(limiter, 'b')).toHaveLength(10);
   });
 
-  it('is for so many of an account, however many endpoints it has', () => {
+  it('are limited by account, however many endpoints it has', () => {
     const { limiter } = limiterAt();
     expect(
       ['a', 'b', 'c', 'd'].map((endpoint) => fill(limiter, endpoint, { account: 'one' }).length),
@@ -78,13 +78,13 @@ describe('room', () => {
     expect(fill(limiter, 'e', { account: 'other' })).toHaveLength(10);
   });
 
-  it('is for so many in all', () => {
+  it('are limited in total', () => {
     const { limiter } = limiterAt();
     const taken = ['a', 'b', 'c', 'd', 'e'].map((endpoint) => fill(limiter, endpoint).length);
     expect(taken).toEqual([10, 10, 10, 10, 0]);
   });
 
-  it('is there again for whoever comes when somebody has left, once', () => {
+  it('are available again, once, to the next caller after a release', () => {
     const { limiter } = limiterAt();
     const [first] = fill(limiter, 'a');
     first?.();
@@ -104,7 +104,7 @@ describe('a slow endpoint', () => {
     expect(fill(limiter, 'a')).toHaveLength(1);
   });
 
-  it('keeps two after its attempts timed out, and gets the rest back once it answers at once', () => {
+  it('keeps two after its attempts timed out, and gets the others back once it answers quickly', () => {
     const made = limiterAt();
     const hanging = fill(made.limiter, 'a');
     made.pass(HANGS_MS);
@@ -114,7 +114,7 @@ describe('a slow endpoint', () => {
     expect(fill(made.limiter, 'a')).toHaveLength(10);
   });
 
-  it('and all others together hold a quarter of the permits, the silent ones half of that', () => {
+  it('and all other slow ones together hold a quarter of the permits, the silent ones half of that', () => {
     const made = limiterAt({ attempts: 40 });
     const names = (what: string) => Array.from({ length: 30 }, (_, index) => `${what}-${index}`);
     const takenBy = (what: string): number =>
@@ -126,7 +126,7 @@ describe('a slow endpoint', () => {
     expect(fill(made.limiter, 'quick')).toHaveLength(10);
   });
 
-  it('that answers has its permits, though many that were well fell silent with more than theirs', () => {
+  it('that answers keeps its permits, even if many healthy ones fell silent while holding more than theirs', () => {
     const made = limiterAt({ attempts: 40, perEndpoint: 5 });
     attempt(made, 'late', 5_000, 'answered');
     for (const name of ['a', 'b', 'c', 'd', 'e', 'f']) fill(made.limiter, name);
@@ -135,7 +135,7 @@ describe('a slow endpoint', () => {
     expect(fill(made.limiter, 'g', { isFailing: true })).toHaveLength(0);
   });
 
-  it('is one that is failing and of which nothing else is known, until it has answered at once, twice', () => {
+  it('is one that is failing, if nothing else is known, until it has answered quickly twice', () => {
     const made = limiterAt();
     expect(fill(made.limiter, 'a', { isFailing: true }).map((release) => release('unused'))).toHaveLength(2);
     attempt(made, 'a', 10, 'answered');
@@ -147,7 +147,7 @@ describe('a slow endpoint', () => {
     expect(names.flatMap((name) => fill(made.limiter, name, { isFailing: true }))).toHaveLength(5);
   });
 
-  it('begins anew when it was not called for ten minutes', () => {
+  it('is forgotten when it was not called for ten minutes', () => {
     const { limiter, pass } = limiterAt();
     const hanging = fill(limiter, 'a');
     pass(HANGS_MS);
@@ -160,7 +160,7 @@ describe('a slow endpoint', () => {
 describe('an endpoint is quick', () => {
   const isQuick = (acquired: Acquired): boolean => acquired.isGranted && acquired.isQuick;
 
-  it('while nothing bad is known of it', () => {
+  it('while nothing bad is known about it', () => {
     const made = limiterAt();
     const first = acquire(made.limiter, 'a');
     expect(isQuick(first)).toBe(true);
@@ -172,14 +172,14 @@ describe('an endpoint is quick', () => {
   });
 });
 
-describe('whoever finds no room', () => {
+describe('a caller without a permit', () => {
   const waitOf = (limiter: EndpointLimiter, random = 0): number => {
     const acquired = acquire(limiter, 'a', { random });
     if (acquired.isGranted) throw new Error('there is room');
     return acquired.waitMs;
   };
 
-  it('gets a later turn than the one before, at the pace of the endpoint', () => {
+  it('gets a later time than the one before, at the pace of the endpoint', () => {
     const { limiter, pass } = limiterAt();
     const hanging = fill(limiter, 'a');
     pass(HANGS_MS);
@@ -191,14 +191,14 @@ describe('whoever finds no room', () => {
     expect(waits[2]! - waits[1]!).toBeGreaterThan(1_000);
   });
 
-  it('waits about as long as the attempts under way have hung, though none of them has ended', () => {
+  it('waits about as long as the attempts in progress have hung, even if none of them has ended', () => {
     const { limiter, pass } = limiterAt();
     fill(limiter, 'a');
     pass(8_000);
     expect(waitOf(limiter)).toBeGreaterThanOrEqual(4_000);
   });
 
-  it('is promised turns anew once the endpoint has recovered', () => {
+  it('gets new times once the endpoint has recovered', () => {
     const made = limiterAt();
     const hanging = fill(made.limiter, 'a');
     made.pass(HANGS_MS);
@@ -228,7 +228,7 @@ describe('whoever finds no room', () => {
   });
 });
 
-it('never lets in more than its limits, whoever comes and goes', () => {
+it('the limits are never exceeded, whatever callers come and go', () => {
   const step = fc.record({
     endpoint: fc.nat({ max: 7 }),
     ms: fc.nat({ max: 3_000 }),

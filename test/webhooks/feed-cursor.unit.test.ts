@@ -10,14 +10,14 @@ const POSITIONS = [
 ];
 
 describe('a cursor', () => {
-  it.each(POSITIONS)('comes back as it was: $position, $seq', (position) => {
+  it.each(POSITIONS)('is read back unchanged: $position, $seq', (position) => {
     const cursor = writeCursor(position, OWNER);
     expect(cursor).toMatch(/^[\w-]+$/);
     expect(cursor).toHaveLength(CURSOR_CHARACTERS);
     expect(readCursor(cursor, OWNER)).toEqual(position);
   });
 
-  it('is none with another character at any place', () => {
+  it('is invalid with another character at any place', () => {
     const cursor = writeCursor({ position: 4_821_377n, seq: 90_112n }, OWNER);
     for (let index = 0; index < cursor.length; index += 1) {
       const other = cursor[index] === 'A' ? 'B' : 'A';
@@ -25,7 +25,7 @@ describe('a cursor', () => {
     }
   });
 
-  it('is none of another account or environment', () => {
+  it('is invalid for another account or environment', () => {
     const cursor = writeCursor({ position: 7n, seq: 1n }, OWNER);
     expect(readCursor(cursor, 'test:acc-2')).toBeUndefined();
     expect(readCursor(cursor, 'live:acc-1')).toBeUndefined();
@@ -41,7 +41,7 @@ describe('a cursor', () => {
     'ä'.repeat(32),
   ])('is not %j', (text) => expect(readCursor(text, OWNER)).toBeUndefined());
 
-  it('is not one with blanks or padding around it', () => {
+  it('is invalid with blanks or padding around it', () => {
     const cursor = writeCursor({ position: 7n, seq: 1n }, OWNER);
     for (const text of [` ${cursor}`, `${cursor}=`, `${cursor}\n`])
       expect(readCursor(text, OWNER)).toBeUndefined();

@@ -1,19 +1,19 @@
-// The feed at the door: exact items, cursors, limits, bad input, only one's own.
+// The feed over HTTP: exact items, cursors, limits, bad input, and the account's own events only.
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { KEEP_EVENTS_MS } from '../../src/platform/database/retention.ts';
 import { CURSOR_CHARACTERS } from '../../src/webhooks/feed-cursor.ts';
 import { forgetEvents } from '../../src/webhooks/store/feed.ts';
 import { enqueueWebhook, newPendingMessages } from '../../src/webhooks/store/messages.ts';
-import { openDoor, type Door, type Reply } from '../support/http/door.ts';
+import { startApi, type TestApi, type Reply } from '../support/http/api.ts';
 import { generalError } from '../support/http/error-bodies.ts';
 import { until } from '../support/until.ts';
 
-let door: Door;
+let api: TestApi;
 beforeEach(async () => {
-  door = await openDoor({ live: true });
+  api = await startApi({ live: true });
 });
-afterEach(() => door.close());
+afterEach(() => api.close());
 
 const FEED = '/api/events';
 const NOW = new Date('2026-01-31T09:30:00.250Z');
@@ -31,39 +31,43 @@ interface Page {
 const pageOf = (reply: Reply): Page => (reply.json as { data: Page }).data;
 
 async function read(query = '', key = 'ngn'): Promise<Page> {
-  const reply = await door.ask(`${FEED}${query}`, { key });
+  const reply = await api.ask(`${FEED}${query}`, { key });
   expect(reply.status, reply.text).toBe(200);
   return pageOf(reply);
 }
 
-/** A page with so many items: other transactions on this server hold new events back for a moment. */
+/** A page with this many items: other transactions on this server delay new events for a moment. */
 const readItems = (count: number, query = '', key = 'ngn') =>
   until(
     () => read(query, key),
     ({ items }) => items.length === count,
   );
 
-/** Low balances of this account, for its feed. */
-async function tell(count: number, key = 'ngn', facts = { balanceMinor: 4_20n, thresholdMinor: 10_00n }) {
-  for (let told = 0; told < count; told += 1) {
+/** Writes low balance events of this account. */
+async function writeEvents(
+  count: number,
+  key = 'ngn',
+  facts = { balanceMinor: 4_20n, thresholdMinor: 10_00n },
+) {
+  for (let written = 0; written < count; written += 1) {
     const webhook = {
       event: 'wallet.low_balance',
       key: randomUUID(),
       subject: null,
-      accountId: door.shop.accountId(key),
+      accountId: api.shop.accountId(key),
       subscribers: null,
       facts: { ...facts, currency: 'NGN' },
       at: NOW,
     } as const;
-    await enqueueWebhook(door.shop.db, webhook, newPendingMessages());
+    await enqueueWebhook(api.shop.db, webhook, newPendingMessages());
   }
 }
 
 describe('a page', () => {
-  it('holds what the webhook holds, digit for digit, with the id of the event', async () => {
-    await tell(1);
+  it('has the webhook’s content, digit for digit, with the id of the event', async () => {
+    await writeEvents(1);
     await readItems(1);
-    const reply = await door.ask(FEED, { key: 'ngn' });
+    const reply = await api.ask(FEED, { key: 'ngn' });
     const [item] = pageOf(reply).items;
     expect(item?.id).toMatch(/^evt-[0-9a-f]{32}$/);
     expect(reply.text).toBe(
@@ -74,9 +78,9 @@ describe('a page', () => {
     expect(reply.headers['cache-control']).toBe('no-store');
   });
 
-  it('tells a purchase with the address of its QR code, which no row of the feed holds', async () => {
+  it('shows a purchase with the address of its QR code, which no row of the feed contains', async () => {
     const body = { packageCode: 'NG-5GB-30D', paymentMethod: 'WALLET', packageType: 'BASE' };
-    const bought = await door.ask('/api/esim/buy', { key: 'ngn', body });
+    const bought = await api.ask('/api/esim/buy', { key: 'ngn', body });
     const { transactionId, esimDetails } = bought.json as {
       transactionId: string;
       esimDetails: { esimId: string; qrCodeUrl: string };
@@ -94,13 +98,13 @@ describe('a page', () => {
         },
       },
     ]);
-    const rows = await door.shop.owner.selectFrom('events').select('body').execute();
+    const rows = await api.shop.owner.selectFrom('events').select('body').execute();
     expect(JSON.stringify(rows)).not.toContain(esimDetails.qrCodeUrl);
   });
 
-  it('goes on from its cursor, at the end too, where it stays with what comes later', async () => {
+  it('continues from its cursor, also at the end, where later events follow', async () => {
     expect(await read()).toMatchObject({ items: [], hasMore: false });
-    await tell(5);
+    await writeEvents(5);
     await readItems(5);
     const first = await read('?limit=2');
     const second = await read(`?limit=2&after=${first.nextCursor}`);
@@ -111,53 +115,53 @@ describe('a page', () => {
       [1, false],
     ]);
     expect(new Set([first, second, third].flatMap(({ items }) => items.map(({ id }) => id))).size).toBe(5);
-    await tell(1);
+    await writeEvents(1);
     await readItems(1, `?after=${third.nextCursor}`);
-    // Whoever lost an answer asks again.
+    // A reader that lost an answer asks again.
     expect((await read(`?limit=2&after=${first.nextCursor}`)).items).toEqual(second.items);
   });
 
-  it('has 20 items, or as many as are asked for, up to 100', async () => {
-    await tell(22);
+  it('has 20 items by default, and up to 100 on request', async () => {
+    await writeEvents(22);
     await readItems(22, '?limit=100');
     expect((await read()).items).toHaveLength(20);
     expect((await read('?limit=1')).items).toHaveLength(1);
   });
 
-  it('has one kind of event where that is asked for', async () => {
-    await tell(2);
+  it('has one kind of event on request', async () => {
+    await writeEvents(2);
     await readItems(2);
     expect((await read('?event=wallet.low_balance')).items).toHaveLength(2);
     expect(await read('?event=payment.received')).toMatchObject({ items: [], hasMore: false });
   });
 
-  it('has no sample: it is no event of the account', async () => {
-    await door.ask('/api/webhooks/endpoints', { key: 'ngn', body: { url: 'https://shop.example.com/' } });
+  it('has no samples, which are not events of the account', async () => {
+    await api.ask('/api/webhooks/endpoints', { key: 'ngn', body: { url: 'https://shop.example.com/' } });
     const sample = { key: 'ngn', body: { event: 'wallet.low_balance' } };
-    const sent = await door.ask(`/api/webhooks/endpoints/ep-${'1'.padStart(32, '0')}/sample`, sample);
+    const sent = await api.ask(`/api/webhooks/endpoints/ep-${'1'.padStart(32, '0')}/sample`, sample);
     expect([sent.status, sent.json]).toMatchObject([201, { eventId: null }]);
-    await tell(1);
+    await writeEvents(1);
     await readItems(1);
   });
 });
 
-describe('whose events', () => {
-  it('another account sees nothing, and cannot use the cursor', async () => {
-    await tell(2);
+describe('access to events', () => {
+  it('another account sees none of them, and cannot use the cursor', async () => {
+    await writeEvents(2);
     const { nextCursor } = await readItems(2);
     expect(await read('', 'usd')).toMatchObject({ items: [] });
-    expect((await door.ask(`${FEED}?after=${nextCursor}`, { key: 'usd' })).status).toBe(400);
+    expect((await api.ask(`${FEED}?after=${nextCursor}`, { key: 'usd' })).status).toBe(400);
   });
 
-  it('the other world shows nothing, and refuses the cursor', async () => {
-    await tell(2);
+  it('the other environment shows none of them, and refuses the cursor', async () => {
+    await writeEvents(2);
     const { nextCursor } = await readItems(2);
     expect(await read('', 'live/ngn')).toMatchObject({ items: [] });
-    expect((await door.ask(`${FEED}?after=${nextCursor}`, { key: 'live/ngn' })).status).toBe(400);
+    expect((await api.ask(`${FEED}?after=${nextCursor}`, { key: 'live/ngn' })).status).toBe(400);
   });
 
-  it('nobody without a key', async () => {
-    expect((await door.ask(FEED)).status).toBe(401);
+  it('a request without a key is refused', async () => {
+    expect((await api.ask(FEED)).status).toBe(401);
   });
 });
 
@@ -178,7 +182,7 @@ describe('bad input', () => {
     ['event', 'no.such'],
     ['event', ''],
   ])('%s=%s is refused', async (name, value) => {
-    const reply = await door.ask(`${FEED}?${name}=${value}`, { key: 'ngn' });
+    const reply = await api.ask(`${FEED}?${name}=${value}`, { key: 'ngn' });
     expect([reply.status, reply.json]).toMatchObject([
       400,
       { success: false, error: { code: 'VALIDATION_ERROR' }, statusCode: 400 },
@@ -186,12 +190,12 @@ describe('bad input', () => {
     expect(reply.text).toContain(`${name}: `);
   });
 
-  it('a cursor before what is kept is 410, and the start is not', async () => {
-    await tell(2);
+  it('a cursor older than the kept events gets 410, and the start does not', async () => {
+    await writeEvents(2);
     await readItems(2);
     const { nextCursor } = await read('?limit=1');
-    await forgetEvents(door.shop.db, new Date(Date.now() + 60_000), () => false);
-    const reply = await door.ask(`${FEED}?after=${nextCursor}`, { key: 'ngn' });
+    await forgetEvents(api.shop.db, new Date(Date.now() + 60_000), () => false);
+    const reply = await api.ask(`${FEED}?after=${nextCursor}`, { key: 'ngn' });
     expect([reply.status, reply.json]).toEqual([
       410,
       generalError(
@@ -203,5 +207,5 @@ describe('bad input', () => {
     expect(await read()).toMatchObject({ items: [], hasMore: false });
   });
 
-  it('is kept for 30 days', () => expect(KEEP_EVENTS_MS).toBe(30 * 86_400_000));
+  it('events are kept for 30 days', () => expect(KEEP_EVENTS_MS).toBe(30 * 86_400_000));
 });

@@ -1,4 +1,4 @@
-/** The feed as rows: every event of an account once, in an order that stays, for readers that poll while others write. */
+/** The feed as rows: every event of an account once, in a fixed order, for readers that poll while others write. */
 import { randomUUID } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
 import { sql } from 'kysely';
@@ -30,8 +30,8 @@ afterAll(() => books.close());
 
 const FACTS = { endpointId: 'ep-1', url: 'https://m.example/', reason: 'GONE' } as const;
 
-/** One event, as a change would write it. */
-async function tell(
+/** Writes one event, as a change would. */
+async function writeEvent(
   db: WorldDb,
   accountId: string | null,
   key: string = randomUUID(),
@@ -44,7 +44,7 @@ async function tell(
   return key;
 }
 
-/** One page, with all that is committed by now: transactions of other databases on this server hold it back for a moment. */
+/** One page, with everything committed by now: transactions of other databases on this server delay it for a moment. */
 async function read(accountId: string, query: Partial<FeedQuery> = {}): Promise<FeedPage> {
   const { rows } = await sql<{ mine: string }>`select pg_current_xact_id()::text as mine`.execute(
     books.world,
@@ -65,7 +65,7 @@ async function readNow(accountId: string, query: Partial<FeedQuery> = {}): Promi
   return page;
 }
 
-/** What `tell` was given. */
+/** The arguments of `writeEvent`. */
 const keysOf = ({ events }: FeedPage): string[] =>
   events.map(({ body }) => (JSON.parse(body) as { data: { url: string } }).data.url);
 
@@ -73,10 +73,10 @@ const messages = (accountId: string) =>
   books.owner.selectFrom('webhook_messages').selectAll().where('account_id', '=', accountId).execute();
 
 describe('an event', () => {
-  it('is there without an endpoint, once however often it is told', async () => {
+  it('exists without an endpoint, once however often it is written', async () => {
     const accountId = newAccountId();
-    const key = await tell(books.world, accountId);
-    await tell(books.world, accountId, key);
+    const key = await writeEvent(books.world, accountId);
+    await writeEvent(books.world, accountId, key);
     const page = await read(accountId);
     expect(keysOf(page)).toEqual([key]);
     expect(page.events[0]).toMatchObject({
@@ -91,26 +91,26 @@ describe('an event', () => {
     for (let made = 0; made < 3; made += 1)
       await newEndpoint(books.world, accountId, { events: ['endpoint.disabled'] });
     const written = newPendingMessages();
-    await tell(books.world, accountId, randomUUID(), written);
+    await writeEvent(books.world, accountId, randomUUID(), written);
     const [event] = (await read(accountId)).events;
     const found = await messages(accountId);
     expect(found.map((row) => [row.event_id, row.body])).toEqual(Array(3).fill([event?.id, event?.body]));
     expect(written.ids.toSorted()).toEqual(found.map(({ id }) => id).toSorted());
   });
 
-  it('is not written where its transaction does not end well', async () => {
+  it('is not written if its transaction fails', async () => {
     const accountId = newAccountId();
     const change = books.world.transaction().execute(async (trx) => {
-      await tell(trx, accountId);
+      await writeEvent(trx, accountId);
       throw new Error('the change failed');
     });
     await expect(change).rejects.toThrow('the change failed');
     expect((await read(accountId)).events).toEqual([]);
   });
 
-  it('is nobody else’s, and cannot be changed', async () => {
+  it('belongs to its account only, and cannot be changed', async () => {
     const accountId = newAccountId();
-    await tell(books.world, accountId);
+    await writeEvent(books.world, accountId);
     expect((await read(newAccountId())).events).toEqual([]);
     const change = sql`update events set body = '{}' where account_id = ${accountId}`.execute(books.world);
     expect(await refusalOf(change)).toBe('permission denied');
@@ -147,15 +147,19 @@ describe('an event', () => {
 });
 
 describe('an event for every account', () => {
-  it('is one row, in the feed of each, between its own', async () => {
+  it('is one row, in the feed of each account, between its own events', async () => {
     const [one, other] = [newAccountId(), newAccountId()];
-    const keys = [await tell(books.world, one), await tell(books.world, null), await tell(books.world, one)];
+    const keys = [
+      await writeEvent(books.world, one),
+      await writeEvent(books.world, null),
+      await writeEvent(books.world, one),
+    ];
     expect(keysOf(await read(one)).filter((key) => keys.includes(key))).toEqual(keys);
     expect(keysOf(await read(other))).toContain(keys[1]);
     expect(keysOf(await read(other))).not.toContain(keys[0]);
   });
 
-  it('is sent to all who ask for it, and the sweep starts that', async () => {
+  it('is sent to all subscribed endpoints, which the sweep starts', async () => {
     const accounts = Array.from({ length: 5 }, newAccountId);
     for (const accountId of accounts)
       await newEndpoint(books.world, accountId, { events: ['endpoint.disabled'] });
@@ -166,7 +170,7 @@ describe('an event for every account', () => {
       .where('account_id', '=', deaf)
       .execute();
     const written = newPendingMessages();
-    await tell(books.world, null, randomUUID(), written);
+    await writeEvent(books.world, null, randomUUID(), written);
     expect(written).toEqual(newPendingMessages());
     for (const accountId of accounts)
       expect(await messages(accountId)).toMatchObject([{ status: 'PENDING', attempts: 0 }]);
@@ -179,9 +183,9 @@ describe('pages', () => {
     const accountId = newAccountId();
     const keys: string[] = [];
     await books.world.transaction().execute(async (trx) => {
-      for (let told = 0; told < 4; told += 1) keys.push(await tell(trx, accountId));
+      for (let count = 0; count < 4; count += 1) keys.push(await writeEvent(trx, accountId));
     });
-    for (let told = 0; told < 3; told += 1) keys.push(await tell(books.world, accountId));
+    for (let count = 0; count < 3; count += 1) keys.push(await writeEvent(books.world, accountId));
     for (const limit of [1, 2, 3, 7, 8]) {
       const found: string[] = [];
       let page = await read(accountId, { limit });
@@ -198,7 +202,7 @@ describe('pages', () => {
     }
   });
 
-  it('with a filter look at so many events and go on', async () => {
+  it('with a filter read a bounded number of events and continue', async () => {
     const accountId = newAccountId();
     const rest = sql`'endpoint.disabled', gen_random_uuid()::text, '{}'`;
     await sql`
@@ -228,7 +232,7 @@ describe('pages', () => {
 
   it('are read by the index, in order', async () => {
     const accountId = newAccountId();
-    await tell(books.world, accountId);
+    await writeEvent(books.world, accountId);
     const { rows } = await sql<{ 'QUERY PLAN': string }>`
       explain (costs off) select id from events
        where account_id = ${accountId} and (position, seq) > (1::bigint, 1::bigint) and position < (select position_offset from event_feed)
@@ -239,17 +243,17 @@ describe('pages', () => {
   });
 });
 
-describe('a reader beside writers', () => {
-  it('waits for one that has begun and not ended, so that it cannot pass it', async () => {
+describe('a reader during writes', () => {
+  it('waits for a transaction that has begun and not ended, so that it cannot pass it', async () => {
     const accountId = newAccountId();
     const late = Promise.withResolvers<string>();
     const end = Promise.withResolvers<undefined>();
     const slow = books.world.transaction().execute(async (trx) => {
-      late.resolve(await tell(trx, accountId));
+      late.resolve(await writeEvent(trx, accountId));
       await end.promise;
     });
     const first = await late.promise;
-    const second = await tell(books.world, accountId);
+    const second = await writeEvent(books.world, accountId);
     const before = await readNow(accountId);
     expect([before.events, before.hasMore]).toEqual([[], false]);
     end.resolve(undefined);
@@ -272,7 +276,7 @@ describe('a reader beside writers', () => {
           const isBroken = random.below(100) < 15;
           const change = books.world.transaction().execute(async (trx) => {
             await setTimeout(before);
-            await tell(trx, random.below(10) === 0 ? null : accountId, `${accountId}:${key}`);
+            await writeEvent(trx, random.below(10) === 0 ? null : accountId, `${accountId}:${key}`);
             await setTimeout(after);
             if (isBroken) throw new Error('rolled back');
           });
@@ -282,7 +286,7 @@ describe('a reader beside writers', () => {
           );
         }
       };
-      /** Keeps its cursor with what it has processed, in one step, as a reader does in its database; all else is lost when it dies. */
+      /** Stores its cursor together with what it has processed, in one step, as a reader does in its database; all else is lost when it dies. */
       const follow = async (limit: number): Promise<readonly string[]> => {
         let kept: { readonly cursor: FeedPosition; readonly seen: readonly string[] } = {
           cursor: FEED_START,
@@ -310,7 +314,7 @@ describe('a reader beside writers', () => {
     }));
 });
 
-describe('what is old', () => {
+describe('an old event', () => {
   const age = (key: string, days: number) =>
     books.owner
       .updateTable('events')
@@ -320,10 +324,10 @@ describe('what is old', () => {
   const forget = (isOver = () => false) =>
     forgetEvents(books.world, new Date(Date.now() - 30 * 86_400_000), isOver);
 
-  it('is deleted, and a cursor before it is expired; the start and later cursors are not', async () => {
+  it('is deleted, and a cursor before it has expired; the start and later cursors have not', async () => {
     const accountId = newAccountId();
     const keys = [];
-    for (let told = 0; told < 4; told += 1) keys.push(await tell(books.world, accountId));
+    for (let count = 0; count < 4; count += 1) keys.push(await writeEvent(books.world, accountId));
     const [first, second, third] = (await read(accountId)).events;
     if (!first || !second || !third) throw new Error('no events');
     const end = (await read(accountId)).next;
@@ -336,23 +340,23 @@ describe('what is old', () => {
       expect(await readFeed(books.world, { accountId, after, limit: 5 })).toBe('expired');
   });
 
-  it('is what was written 30 days ago, and no less', async () => {
+  it('is one written 30 days ago, and no newer', async () => {
     const accountId = newAccountId();
-    await age(await tell(books.world, accountId), 29);
+    await age(await writeEvent(books.world, accountId), 29);
     expect(await forget()).toBe(0);
     expect((await read(accountId)).events).toHaveLength(1);
   });
 
-  it('leaves the cursor of an account where nothing happens as it is', async () => {
+  it('may be the last of a quiet account, whose cursor stays valid', async () => {
     const [quiet, busy] = [newAccountId(), newAccountId()];
-    const key = await tell(books.world, busy);
+    const key = await writeEvent(books.world, busy);
     const { next } = await read(quiet);
     await age(key, 31);
     await forget();
     expect((await read(quiet, { after: next })).events).toEqual([]);
   });
 
-  it('goes in batches until the time is over', async () => {
+  it('is deleted in batches until the time is over', async () => {
     await sql`
       insert into events (id, account_id, event, event_key, body, created_at)
       select 'evt-' || replace(gen_random_uuid()::text, '-', ''), 'acc-old', 'x', gen_random_uuid()::text, '{}', '2020-01-01'
@@ -371,9 +375,9 @@ describe('after a restore', () => {
     (await books.owner.selectFrom('event_feed').select('position_offset').executeTakeFirstOrThrow())
       .position_offset;
 
-  it('a cursor of what was lost is expired, and no position comes again', async () => {
+  it('a cursor of lost events has expired, and no position is used twice', async () => {
     const accountId = newAccountId();
-    const kept = await tell(books.world, accountId);
+    const kept = await writeEvent(books.world, accountId);
     const { next } = await read(accountId);
     // What a reader saw before the server was lost, and a dump on a server whose transaction ids are far lower.
     const lost = { position: next.position + 500_000n, seq: 3n };
@@ -382,12 +386,12 @@ describe('after a restore', () => {
     await sql`update events set position = position + 10000000`.execute(books.owner);
     expect((await read(accountId)).events).toEqual([]);
     await leap();
-    const later = await tell(books.world, accountId);
+    const later = await writeEvent(books.world, accountId);
     expect(keysOf(await read(accountId))).toEqual([kept, later]);
     expect(keysOf(await read(accountId, { after: lost }))).toContain(later);
   });
 
-  it('leaps once, and not where nothing was restored', async () => {
+  it('positions advance once, and only after a restore', async () => {
     await leap();
     const before = await offset();
     await leap();

@@ -21,7 +21,7 @@ describe('headers of an answer', () => {
     expect(keptAnswerHeaders([{ name, value: 'very-secret' }], BODY)).toEqual([{ name, value: '(hidden)' }]);
   });
 
-  it('others stay, in their order, long ones cut', () => {
+  it('that are not secret stay, in their order, long ones cut', () => {
     const kept = keptAnswerHeaders(
       [
         { name: 'server', value: 'nginx' },
@@ -39,7 +39,7 @@ describe('headers of an answer', () => {
     ]);
   });
 
-  it('are at most twenty, and two thousand characters', () => {
+  it('are at most twenty, and two thousand characters in total', () => {
     const many = Array.from({ length: 50 }, (_, index) => ({ name: `x-${index}`, value: '1' }));
     expect(keptAnswerHeaders(many, BODY)).toEqual(many.slice(0, MAX_KEPT_HEADERS));
     const long = Array.from({ length: 15 }, (_, index) => ({ name: `x-${index}`, value: 'v'.repeat(196) }));
@@ -47,7 +47,7 @@ describe('headers of an answer', () => {
     expect(kept).toEqual(long.slice(0, 10));
   });
 
-  it('never repeat the address of the QR code, nor what Postgres refuses', () => {
+  it('never contain the address of the QR code, nor characters that Postgres refuses', () => {
     const body = '{"data":{"qrCodeUrl":"https://p.qr.example.com/x.png"}}';
     const [location, odd] = keptAnswerHeaders(
       [
@@ -61,7 +61,7 @@ describe('headers of an answer', () => {
   });
 });
 
-it('of signatures the beginning is kept, of every one', () => {
+it('only the beginning of each signature is stored', () => {
   const kept = keptRequestHeaders([
     { name: 'webhook-id', value: 'evt-1' },
     { name: 'webhook-signature', value: 'v1,K5oZfzN95Z9UVu1EsfQ= v1,abcdefghijklmnop=' },

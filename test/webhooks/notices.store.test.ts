@@ -1,6 +1,6 @@
 /**
- * What owners are told by e-mail, as rows: a notice stands with the disabling that it tells of, is claimed by one sender at a time and sent once;
- * and which endpoints the sweep disables, by the rule that every attempt is held to.
+ * E-mails to owners, as rows: a notice is written together with the disabling it reports, claimed by one sender at a time and sent once;
+ * and which endpoints the sweep disables, by the same rule as after an attempt.
  */
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -51,7 +51,7 @@ async function owned(): Promise<{ endpoint: Endpoint; email: string }> {
 }
 
 describe('a notice', () => {
-  it('stands with the disabling, once, with nothing in it that may be secret, though nobody else listens', async () => {
+  it('is written with the disabling, once, without any secret, even if no endpoint is subscribed', async () => {
     const { endpoint } = await owned();
     const url = 'https://hooks.merchant.example:443/services/T0/a-path-secret?token=a-query-secret';
     await updateEndpoint(books.world, endpoint.accountId, endpoint.id, { url, now });
@@ -76,7 +76,7 @@ describe('a notice', () => {
     expect(JSON.stringify(all)).not.toContain('secret');
   });
 
-  it('is not there where the disabling is taken back', async () => {
+  it('is not written if the disabling is rolled back', async () => {
     const { endpoint } = await owned();
     const undone = books.world.transaction().execute(async (trx) => {
       expect(await disableEndpoint(trx, endpoint, { reason: 'GONE', at: now }, newPendingMessages())).toBe(
@@ -89,7 +89,7 @@ describe('a notice', () => {
     expect(await findEndpoint(books.world, endpoint.accountId, endpoint.id)).toMatchObject({ enabled: true });
   });
 
-  it('is one sender’s at a time, goes to the address of its account, and is nobody’s once it was sent', async () => {
+  it('is claimed by one sender at a time, goes to the address of its account, and is not claimed once sent', async () => {
     const { endpoint, email } = await owned();
     await gone(endpoint);
     const claims = await Promise.all([1, 2, 3].map(() => claimNotice(books.world, 60_000)));
@@ -104,7 +104,7 @@ describe('a notice', () => {
     expect((await notices())[0]?.sent_at).toBeInstanceOf(Date);
   });
 
-  it('is forgotten when it is no news any more', async () => {
+  it('is deleted when it is outdated', async () => {
     await gone((await owned()).endpoint);
     expect(await forgetNotices(books.world, ago(1))).toBe(0);
     expect(await forgetNotices(books.world, new Date(now.getTime() + 1))).toBe(1);
@@ -112,14 +112,14 @@ describe('a notice', () => {
 });
 
 describe('sending', () => {
-  interface Told {
+  interface Reported {
     readonly event: string;
     readonly fields: object;
   }
 
-  function sender(outcome?: MailOutcome): { send: () => Promise<string>; mails: Mail[]; told: Told[] } {
+  function sender(outcome?: MailOutcome): { send: () => Promise<string>; mails: Mail[]; logged: Reported[] } {
     const mails: Mail[] = [];
-    const told: Told[] = [];
+    const logged: Reported[] = [];
     const mailer = outcome && {
       send: (mail: Mail) => {
         mails.push(mail);
@@ -130,12 +130,12 @@ describe('sending', () => {
       db: books.world,
       clock: { now: () => new Date() },
       events: {
-        noticeSent: (fields: object) => told.push({ event: 'sent', fields }),
-        noticeNotSent: (fields: object) => told.push({ event: 'not sent', fields }),
+        noticeSent: (fields: object) => logged.push({ event: 'sent', fields }),
+        noticeNotSent: (fields: object) => logged.push({ event: 'not sent', fields }),
       },
       notices: { environment: 'test', mailer },
     };
-    return { send: createNoticeActivities(deps as unknown as ActivityDeps).sendNotices, mails, told };
+    return { send: createNoticeActivities(deps as unknown as ActivityDeps).sendNotices, mails, logged };
   }
 
   const untilDue = () =>
@@ -145,25 +145,25 @@ describe('sending', () => {
       .where('sent_at', 'is', null)
       .execute();
 
-  it('takes each notice once, tells nobody’s address to the log, and has nothing to do after that', async () => {
+  it('sends each notice once, logs no address, and has nothing to do after that', async () => {
     const all = [await owned(), await owned()];
     for (const { endpoint } of all) await gone(endpoint);
-    const { send, mails, told } = sender({ outcome: 'done' });
+    const { send, mails, logged } = sender({ outcome: 'done' });
     expect(await send()).toBe('2 notices sent, 0 not');
     expect(mails.map(({ to }) => to).toSorted()).toEqual(all.map(({ email }) => email).toSorted());
     expect(mails.map(({ id }) => id).toSorted()).toEqual((await notices()).map(({ id }) => id).toSorted());
-    expect(told.map(({ event }) => event)).toEqual(['sent', 'sent']);
-    expect(JSON.stringify(told)).not.toContain('@');
+    expect(logged.map(({ event }) => event)).toEqual(['sent', 'sent']);
+    expect(JSON.stringify(logged)).not.toContain('@');
     expect(await send()).toBe('0 notices sent, 0 not');
   });
 
-  it('without a mail server leaves it, says so each time that it is due, and sends it once there is one', async () => {
+  it('keeps a notice while there is no mail server, logs that each time it is due, and sends it once there is one', async () => {
     const { endpoint } = await owned();
     await gone(endpoint);
     const without = sender();
     expect(await without.send()).toBe('0 notices sent, 1 not');
     expect(await without.send()).toBe('0 notices sent, 0 not');
-    expect(without.told).toMatchObject([
+    expect(without.logged).toMatchObject([
       {
         event: 'not sent',
         fields: {
@@ -180,9 +180,9 @@ describe('sending', () => {
     expect(await there.send()).toBe('1 notices sent, 0 not');
   });
 
-  it('that nobody knows the end of is tried again under the same id, at growing distance', async () => {
+  it('retries a notice of unknown outcome with the same id, at growing intervals', async () => {
     await gone((await owned()).endpoint);
-    const { send, mails, told } = sender({ outcome: 'unknown', detail: 'ECONNREFUSED' });
+    const { send, mails, logged } = sender({ outcome: 'unknown', detail: 'ECONNREFUSED' });
     const waits: number[] = [];
     for (let n = 0; n < 6; n += 1) {
       const startedAtMs = Date.now();
@@ -192,7 +192,7 @@ describe('sending', () => {
     }
     expect(waits).toEqual([1, 5, 15, 60, 60, 60]);
     expect(new Set(mails.map(({ id }) => id)).size).toBe(1);
-    expect(told.at(-1)).toMatchObject({
+    expect(logged.at(-1)).toMatchObject({
       fields: { attempts: 6, outcome: 'unknown', detail: 'ECONNREFUSED' },
     });
   });
@@ -219,7 +219,7 @@ describe('the sweep', () => {
     return createWebhookMaintenance(deps as unknown as ActivityDeps).disableFailing();
   };
 
-  /** An endpoint that has failed for so long, with a message that was tried so often and ended so long ago. */
+  /** An endpoint that has failed this long, with a message that had so many attempts and ended this long ago. */
   async function failing(
     forMs: number,
     message: { readonly attempts: number; readonly endedMsAgo: number; readonly seriesFrom?: number },
@@ -252,7 +252,7 @@ describe('the sweep', () => {
     return found?.disabledReason ?? 'enabled';
   };
 
-  it('disables one that has failed for five days and is not called any more, and tells its owner', async () => {
+  it('disables an endpoint that has failed for five days and is no longer called, and notifies its owner', async () => {
     const quiet = await failing(FAILING_LIMIT_MS, { attempts: 10, endedMsAgo: 1.5 * DAY_MS });
     const watcher = await newEndpoint(books.world, quiet.accountId, { events: ['endpoint.disabled'] });
     const early = await failing(FAILING_LIMIT_MS - 1, { attempts: 10, endedMsAgo: 1.5 * DAY_MS });
@@ -265,18 +265,18 @@ describe('the sweep', () => {
       },
     ]);
     expect(disabledEvents).toEqual([{ endpointId: quiet.id, accountId: quiet.accountId, reason: 'FAILING' }]);
-    const told = await books.owner
+    const sent = await books.owner
       .selectFrom('webhook_messages')
       .select(['id', 'event'])
       .where('endpoint_id', '=', watcher.id)
       .execute();
-    expect(told.map(({ event }) => event)).toEqual(['endpoint.disabled']);
-    expect(handedOver).toEqual(told.map(({ id }) => id));
+    expect(sent.map(({ event }) => event)).toEqual(['endpoint.disabled']);
+    expect(handedOver).toEqual(sent.map(({ id }) => id));
     expect(await sweep()).toBe('0 endpoints disabled');
     expect(await notices()).toHaveLength(1);
   });
 
-  it('leaves one whose only failures are a hiccup or lie before the present ones, or that something waits for', async () => {
+  it('leaves an endpoint with only a short or an earlier failure, or with a message that waits', async () => {
     const hiccup = await failing(6 * DAY_MS, { attempts: 3, endedMsAgo: 1.5 * DAY_MS });
     const reopened = await failing(6 * DAY_MS, { attempts: 13, seriesFrom: 10, endedMsAgo: DAY_MS });
     const before = await failing(6 * DAY_MS, { attempts: 10, endedMsAgo: 7 * DAY_MS });
@@ -295,7 +295,7 @@ describe('the sweep', () => {
     ]);
   });
 
-  it('disables all of many, each once, though two sweep at once', async () => {
+  it('disables all of many, each once, even with two sweeps at once', async () => {
     const many = [];
     for (let n = 0; n < 8; n += 1) many.push(await failing(6 * DAY_MS, { attempts: 4, endedMsAgo: DAY_MS }));
     const lines = await Promise.all([sweep(), sweep()]);

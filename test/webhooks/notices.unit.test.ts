@@ -1,4 +1,4 @@
-/** What owners read when an endpoint is disabled, word for word, and how soon mail that could not be sent is tried again. */
+/** The e-mail about a disabled endpoint, word for word, and when unsent mail is tried again. */
 import { describe, expect, it } from 'vitest';
 import { noticeText, noticeWaitMs, type Notice } from '../../src/webhooks/notice-rules.ts';
 
@@ -12,11 +12,11 @@ describe('a notice that could not be sent', () => {
     [4, 60],
     [5, 60],
     [1_000, 60],
-  ])('is tried again, after attempt %i, in %i min', (attempts, minutes) => {
+  ])('is retried after attempt %i in %i min', (attempts, minutes) => {
     expect(noticeWaitMs(attempts)).toBe(minutes * MINUTE_MS);
   });
 
-  it('is tried again in a minute where no attempt is on record', () => {
+  it('is retried in a minute if no attempt is recorded', () => {
     expect(noticeWaitMs(0)).toBe(MINUTE_MS);
   });
 });
@@ -30,7 +30,7 @@ describe('endpoint-disabled', () => {
     disabledAt: '2026-11-21T09:00:00.000Z',
   };
 
-  it('of an endpoint that fails says since when, what is kept, and how to get it', () => {
+  it('for a failing endpoint says since when, what is kept, and how to get it', () => {
     expect(noticeText({ kind: 'endpoint-disabled', facts: failing }, 'live')).toEqual({
       subject: 'Webhook endpoint disabled: m.example (live)',
       text: `We have stopped sending webhooks to one of your endpoints.
@@ -53,7 +53,7 @@ GET /api/webhooks/messages?endpointId=ep-1 lists what was sent there, with every
     });
   });
 
-  it('of an endpoint that is gone says that nothing is kept from now on', () => {
+  it('for an endpoint that is gone says that nothing is kept from now on', () => {
     const facts = { ...failing, reason: 'GONE', failingSince: null } as const;
     const { subject, text } = noticeText({ kind: 'endpoint-disabled', facts }, 'test');
     expect(subject).toBe('Webhook endpoint disabled: m.example (test)');
@@ -66,7 +66,7 @@ GET /api/webhooks/messages?endpointId=ep-1 lists what was sent there, with every
     expect(text).toContain('recover with {"from": "2026-11-21T09:00:00.000Z"}');
   });
 
-  it('of an endpoint whose first failure is not known counts from when it was disabled', () => {
+  it('for an unknown first failure counts from the time of disabling', () => {
     const facts = { ...failing, failingSince: null };
     const { text } = noticeText({ kind: 'endpoint-disabled', facts }, 'live');
     expect(text).toContain('Every message to it has failed since 2026-11-21T09:00:00.000Z.');

@@ -1,4 +1,4 @@
-/** Bodies whose QR address is sealed with its eSIM: valid JSON at rest, whole when sent; and answers that would bring the address back. */
+/** Stored bodies whose QR address is encrypted with its eSIM: valid JSON at rest, complete when sent; and answers that would store the address. */
 import { describe, expect, it } from 'vitest';
 import {
   fillQrCodeUrl,
@@ -19,8 +19,8 @@ const bodyWith = (qrCodeUrl: string | null, given: Partial<WebhookFacts['esim.pu
     AT,
   );
 
-describe('a sealed body', () => {
-  it('is JSON that names its eSIM, and is filled to the very body in clear', () => {
+describe('a stored body', () => {
+  it('is JSON that names its eSIM, and is filled to exactly the body in clear', () => {
     const sealed = bodyWith(sealedQrCodeUrl('esim-1'));
     expect(JSON.parse(sealed)).toMatchObject({ data: { esimId: 'esim-1' } });
     expect(sealedEsimOf(sealed)).toBe('esim-1');
@@ -40,7 +40,7 @@ describe('a sealed body', () => {
         AT,
       ),
     ],
-  ])('is not a body %s', (_which, body) => {
+  ])('does not match a body %s', (_which, body) => {
     expect(sealedEsimOf(body)).toBeUndefined();
     expect(fillQrCodeUrl(body, URL_OF_QR)).toBe(body);
   });
@@ -54,16 +54,19 @@ describe('an answer', () => {
     JSON.stringify({ url: URL_OF_QR }).replaceAll('/', '\\/'),
     encodeURIComponent(URL_OF_QR),
     'https://p.qr.example.com/0f',
-  ])('that repeats the address is not kept: %s', (answer) => {
+  ])('that repeats the address is not stored: %s', (answer) => {
     expect(keptAnswer(answer, body)).toBe('(left out: it repeats the address of the QR code)');
   });
 
-  it.each(['', 'ok', 'https://example.com/', body.slice(0, 40)])('of other words is: %s', (answer) => {
-    expect(keptAnswer(answer, body)).toBe(answer);
-  });
+  it.each(['', 'ok', 'https://example.com/', body.slice(0, 40)])(
+    'with other text is stored: %s',
+    (answer) => {
+      expect(keptAnswer(answer, body)).toBe(answer);
+    },
+  );
 
   it.each([bodyWith(null), bodyWith(sealedQrCodeUrl('esim-1')), bodyWith('no address'), '{}'])(
-    'to a body without an address is: %s',
+    'to a body without an address is stored: %s',
     (without) => {
       expect(keptAnswer('p.qr.example.com', without)).toBe('p.qr.example.com');
     },

@@ -1,5 +1,5 @@
-// The webhook routes on the whole service: what is asked for over HTTP arrives at the merchant's server, signed; every attempt can be read;
-// what failed is sent again under its own id.
+// The webhook routes on the whole service: messages requested over HTTP arrive signed at the merchant's server; every attempt can be read;
+// failed messages are sent again with their own id.
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { WEBHOOK_EVENTS } from '../../src/webhooks/event-rules.ts';
@@ -28,8 +28,8 @@ beforeEach(async () => {
 });
 afterEach(() => shop.inbox.close());
 
-describe('what is sent', () => {
-  it('a sample of each event arrives, signed, with the bytes that the message shows, and its attempt can be read', async () => {
+describe('a message', () => {
+  it('is sent as a sample of each event, signed, with the shown bytes, and its attempt can be read', async () => {
     const endpoint = await shop.add('/samples');
     for (const event of WEBHOOK_EVENTS) {
       const { id } = await shop.sample(endpoint, event);
@@ -46,7 +46,7 @@ describe('what is sent', () => {
     expect(shop.inbox.letters.length).toBe(WEBHOOK_EVENTS.length);
   });
 
-  it("a purchase's message is found by its transaction, only at endpoints that ask", async () => {
+  it('of a purchase is found by its transaction, only at subscribed endpoints', async () => {
     const [asking, other] = [await shop.add('/asking'), await shop.add('/other', ['payment.received'])];
     const purchase = await stack.call('POST', '/api/esim/buy', {
       key: shop.account.apiKey,
@@ -62,7 +62,7 @@ describe('what is sent', () => {
     expect(none.body.data.items).toEqual([]);
   });
 
-  it('a failed attempt: status, time and the first kibibyte of the answer; then it waits for the next', async () => {
+  it('shows a failed attempt with status, time and the first kibibyte of the answer, then waits for the next', async () => {
     shop.inbox.answerWith({ status: 500, body: `${'é'.repeat(400)}${'x'.repeat(2_000)}` });
     const { id } = await shop.sample(await shop.add('/failing'));
     const message = await shop.untilMessage(id, ({ attempts }) => attempts === 1);
@@ -74,7 +74,7 @@ describe('what is sent', () => {
     expect(attempt!.milliseconds).toBeGreaterThanOrEqual(0);
   });
 
-  it('410 disables: the endpoint says so, nothing can be begun until it is enabled again', async () => {
+  it('answered with 410 disables its endpoint, which shows that; nothing can be started until it is enabled again', async () => {
     shop.inbox.answerWith({ status: 410 });
     const endpoint = await shop.add('/gone');
     const { id } = await shop.sample(endpoint);
@@ -104,7 +104,7 @@ describe('what is sent', () => {
   });
 });
 
-it('has one id at every endpoint and in the feed, where it is the same, byte for byte', async () => {
+it('an event has one id at every endpoint and in the feed, where it is the same, byte for byte', async () => {
   const [first, second] = [await shop.add('/one'), await shop.add('/other')];
   const id = await shop.bought();
   const [here, there] = [
@@ -128,8 +128,8 @@ it('has one id at every endpoint and in the feed, where it is the same, byte for
     expect((await shop.ask<List<Message>>('GET', `${MESSAGES}?eventId=${none}`)).body.data.items).toEqual([]);
 });
 
-describe('again', () => {
-  it('resend keeps the id, also of what was delivered', async () => {
+describe('sending again', () => {
+  it('by resend keeps the id, also of a delivered message', async () => {
     const endpoint = await shop.add('/again');
     const { id } = await shop.sample(endpoint);
     await shop.untilMessage(id, isDelivered);
@@ -142,7 +142,7 @@ describe('again', () => {
     expect((await shop.attemptsAt(id)).map(({ attempt }) => attempt)).toEqual([1, 2]);
   });
 
-  it('recover sends each failed message of the range once, under its own id, and no sample', async () => {
+  it('by recover sends each failed message of the range once, with its own id, and no sample', async () => {
     const endpoint = await shop.add('/recovered');
     const one = `${ENDPOINTS}/${endpoint.id}`;
     await shop.untilMessage(await shop.bought(), isDelivered);
@@ -173,7 +173,7 @@ describe('again', () => {
     const ids = letters.slice(5).map((letter) => letter.headers['webhook-id']);
     const events = await Promise.all(failed.map(async (id) => (await shop.readMessage(id)).eventId));
     expect(ids.toSorted()).toEqual(events.toSorted());
-    // The feed tells the same, with the same ids and in the order of the changes. It waits for every transaction that was open before.
+    // The feed has the same events, ids and order. It waits for every transaction that was open before.
     const feed = await until(
       () => shop.ask<List<{ id: string }>>('GET', '/api/events?event=esim.purchased'),
       ({ body }) => body.data.items.length > 3,
@@ -188,7 +188,7 @@ describe('again', () => {
     [{ from: -1, to: undefined }, 'from: must be in the past'],
     [{ from: 1, to: 2 }, 'to: must be after from'],
     [{ from: 15 * 24 * 60, to: 16 * 24 * 60 }, 'from: must be at most 14 days ago; to: must be after from'],
-  ])('not a range: %j minutes ago', async ({ from, to }, message) => {
+  ])('by recover refuses the range %j minutes ago', async ({ from, to }, message) => {
     const { id } = await shop.add('/range');
     const ago = (minutes: number): string => new Date(Date.now() - minutes * 60_000).toISOString();
     const range = { from: ago(from), ...(to === undefined ? {} : { to: ago(to) }) };
@@ -217,7 +217,7 @@ describe('endpoints', () => {
     expect((await shop.ask('PATCH', `${ENDPOINTS}/${id}`, { url })).text).toBe(refused.text);
   });
 
-  it('at most 16, also when they are added at once', async () => {
+  it('are at most 16, also when they are added at once', async () => {
     const body = { url: `${shop.inbox.url}/many` };
     const all = await Promise.all(Array.from({ length: 20 }, () => shop.ask('POST', ENDPOINTS, body)));
     expect(all.filter(({ status }) => status === 201).length).toBe(16);
@@ -225,7 +225,7 @@ describe('endpoints', () => {
       expect([status, refused]).toMatchObject([400, { error: { code: 'WEBHOOK_ENDPOINT_LIMIT' } }]);
   });
 
-  it('deleting: what waited is not sent, what was can be read, and nothing can be begun', async () => {
+  it('that are deleted get no waiting message, their log can be read, and nothing can be started', async () => {
     shop.inbox.answerWith({ status: 500 });
     const endpoint = await shop.add('/deleted');
     const { id } = await shop.sample(endpoint);
@@ -244,7 +244,7 @@ describe('endpoints', () => {
     expect((await shop.ask('DELETE', `${ENDPOINTS}/${endpoint.id}`)).status).toBe(404);
   });
 
-  it('low balance: told once when a purchase crosses it, to those who ask', async () => {
+  it('that subscribe get one low balance event when a purchase crosses the threshold', async () => {
     const path = '/api/wallet/low-balance';
     const endpoint = await shop.add('/low', ['wallet.low_balance']);
     const balance = (await stack.call('GET', '/api/wallet/balance', { key: shop.account.apiKey })).body.data
@@ -265,8 +265,8 @@ describe('endpoints', () => {
       event: 'wallet.low_balance',
       data: { threshold: balance },
     });
-    const told = await shop.ask<List<Message>>('GET', `${MESSAGES}?event=wallet.low_balance`);
-    expect(told.body.data.pagination.totalItems).toBe(1);
+    const lowBalance = await shop.ask<List<Message>>('GET', `${MESSAGES}?event=wallet.low_balance`);
+    expect(lowBalance.body.data.pagination.totalItems).toBe(1);
     expect((await shop.ask('PUT', path, { amount: null })).body).toEqual({ amount: null, currency: 'USD' });
   });
 });

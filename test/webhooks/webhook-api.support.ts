@@ -1,4 +1,4 @@
-// A merchant on the whole service, by the API alone: endpoints at an inbox of its own, and what can be asked about its messages.
+// A merchant on the whole service, using only the API: endpoints at its own inbox, and reads of its messages.
 import { expect } from 'vitest';
 import type { Stack, TestAccount } from '../support/stack.ts';
 import { until } from '../support/until.ts';

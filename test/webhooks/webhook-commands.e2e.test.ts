@@ -1,5 +1,5 @@
-// The developer's webhook commands as a shell runs them, against the whole service: listen and forward, trigger, look, send again, and clean
-// up behind themselves. Nothing they print holds a key, nor a secret that was not asked for.
+// The developer's webhook commands as a shell runs them, against the whole service: listen and forward, trigger, read, send again, and clean
+// up. Nothing they print contains a key, nor a secret that was not requested.
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
@@ -31,7 +31,7 @@ afterEach(async () => {
 
 interface Listener {
   readonly printed: () => string;
-  /** Asks it to end, and waits until it has. */
+  /** Stops it, and waits until it has ended. */
   stop(): Promise<unknown>;
 }
 
@@ -85,7 +85,7 @@ async function end(child: ChildProcess, signal: 'SIGINT' | 'SIGKILL'): Promise<v
   await once(child, 'exit');
 }
 
-/** What a command prints, which is no mistake. */
+/** What a command prints that is not an error. */
 async function run(...words: string[]): Promise<string> {
   const { code, stdout, stderr } = await runHere(['webhooks', ...words, ...where()], {});
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
@@ -98,7 +98,7 @@ async function endpoints(): Promise<readonly { readonly id: string; readonly eve
 }
 
 describe('listen', () => {
-  it('shows and forwards every event with its bytes and signature, answers what the program answered, and deletes its endpoint', async () => {
+  it('shows and forwards every event with its bytes and signature, returns the program’s answer, and deletes its endpoint', async () => {
     const forward = `${inbox.url}/hooks?a=1`;
     const listener = await listenAsChild('--forward', forward, '--print-secret');
     const secret = /^secret +(whsec_\S+)$/m.exec(listener.printed())?.[1] ?? '';
@@ -130,7 +130,7 @@ describe('listen', () => {
     expect(listener.printed() + triggered).not.toContain(me.apiKey);
   });
 
-  it('shows a purchase of the sandbox; without being asked it prints no secret; a forged message is refused', async () => {
+  it('shows a purchase of the sandbox; prints a secret only on request; a forged message is refused', async () => {
     const listener = await listen('--events', 'esim.purchased');
     const bought = await run('trigger', 'esim.purchased', '--package', 'SIM-OK');
     const transactionId = /^bought +(txn-\w+) SUCCESS$/m.exec(bought)?.[1] ?? 'none';
@@ -148,7 +148,7 @@ describe('listen', () => {
     await until(listener.printed, (text) => text.includes('refused: not signed'));
   });
 
-  it('deletes what a killed listener left behind, and leaves one that lives', async () => {
+  it('deletes what a killed listener left behind, and leaves a running one', async () => {
     const killed = await listenAsChild();
     await end(killed.child, 'SIGKILL');
     const living = await listen();
@@ -161,7 +161,7 @@ describe('listen', () => {
     expect(await endpoints()).toEqual([]);
   });
 
-  it('tells a program that is not there as 502', async () => {
+  it('reports a program that is not running as 502', async () => {
     await listen('--forward', 'http://127.0.0.1:9/');
     const triggered = await run('trigger', 'payment.received');
     expect(triggered).toMatch(/ {2}attempt 1 .* {2}502 /);
@@ -169,7 +169,7 @@ describe('listen', () => {
 });
 
 describe('messages, attempts, resend', () => {
-  it('show what came, and send it again', async () => {
+  it('show received messages, and send them again', async () => {
     await listen();
     const id = /msg-\w+/.exec(await run('trigger', 'endpoint.disabled'))?.[0] ?? 'none';
     const resent = await run('resend', id);
@@ -196,20 +196,20 @@ describe('mistakes', () => {
     [['resend', 'msg-1'], /404 Webhook message not found/],
     [['messages', '--status', 'SENT'], /400 status: must be one of PENDING, DELIVERED, FAILED/],
     [['messages', '--color'], /--color/],
-  ])('%j', async (words, message) => {
+  ])('are refused: %j', async (words, message) => {
     const { code, stdout, stderr } = await runHere(['webhooks', ...words, ...where()], {});
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
     expect(stderr).toMatch(message);
     expect(stderr).not.toContain(me.apiKey);
   });
 
-  it('a place where nobody is, half of a place, and nothing that runs: told without our code, exit code 1', async () => {
-    const nobody = await runCommand(
+  it('an unreachable API, half of the settings, and a missing npm start are explained without a stack trace, with exit code 1', async () => {
+    const answerless = await runCommand(
       ['webhooks', 'messages', '--api-url', 'http://127.0.0.1:9', '--key', 'k'],
       {},
     );
-    expect(nobody.code).toBe(1);
-    expect(nobody.stderr).toBe('Nothing answers at http://127.0.0.1:9: is `npm start` running?\n');
+    expect(answerless.code).toBe(1);
+    expect(answerless.stderr).toBe('Nothing answers at http://127.0.0.1:9: is `npm start` running?\n');
     for (const [flags, message] of [
       [['--key', 'k'], '--api-url and --key must be given together'],
       [[], 'Nothing is running in this checkout'],
@@ -224,7 +224,7 @@ describe('mistakes', () => {
     expect(bare.stderr).toContain('npm run webhooks -- ');
   });
 
-  it('the running sandbox is used where nothing else is named, with the account that is asked for', async () => {
+  it('by default the running sandbox is used, with the requested account', async () => {
     const other = await stack.account();
     await listen();
     const id = /msg-\w+/.exec(await run('trigger', 'payment.received'))?.[0] ?? 'none';
@@ -234,7 +234,7 @@ describe('mistakes', () => {
     expect(await beside('messages', '--account', 'ngn')).toBe('no messages\n');
   });
 
-  it('a listener says which account it listens for, and how to listen for the other', async () => {
+  it('a listener says which account it uses, and how to use the other', async () => {
     const lines: string[] = [];
     for (const words of [['listen'], ['listen', '--account', 'ngn'], ['listen', ...where()]]) {
       const listening = { findRunning: sandbox(me.apiKey), untilStopped: () => Promise.resolve() };

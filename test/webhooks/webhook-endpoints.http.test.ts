@@ -1,15 +1,15 @@
-// Webhook endpoints at the door: exact answers, every wrong field named, only one's own, secrets shown where they were made and nowhere else.
+// Webhook endpoints over HTTP: exact answers, every wrong field named, the account's own endpoints only, secrets shown once.
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { MAX_ENDPOINTS } from '../../src/webhooks/rules.ts';
 import { WEBHOOK_EVENTS } from '../../src/webhooks/event-rules.ts';
-import { openDoor, type Ask, type Door, type Reply } from '../support/http/door.ts';
+import { startApi, type Ask, type TestApi, type Reply } from '../support/http/api.ts';
 import { generalError, unauthorised } from '../support/http/error-bodies.ts';
 
-let door: Door;
+let api: TestApi;
 beforeEach(async () => {
-  door = await openDoor({ live: true });
+  api = await startApi({ live: true });
 });
-afterEach(() => door.close());
+afterEach(() => api.close());
 
 const PATH = '/api/webhooks/endpoints';
 const URL_OF_SHOP = 'https://shop.example.com/hooks?from=simway';
@@ -19,7 +19,7 @@ const AT: unknown = expect.stringMatching(/^20\d\d-.*Z$/);
 const NOT_FOUND = generalError(404, 'WEBHOOK_ENDPOINT_NOT_FOUND', 'Webhook endpoint not found');
 
 const add = (body: unknown = { url: URL_OF_SHOP }, ask: Ask = {}): Promise<Reply> =>
-  door.ask(PATH, { key: 'ngn', method: 'POST', body, ...ask });
+  api.ask(PATH, { key: 'ngn', method: 'POST', body, ...ask });
 
 const AN_HOUR_AGO = new Date(Date.now() - 3_600_000).toISOString();
 const SECRET: unknown = expect.stringMatching(/^whsec_[A-Za-z0-9+/=]{44}$/);
@@ -34,12 +34,12 @@ const ENDPOINT = {
   updatedAt: AT,
 };
 
-test('adding one: 201 with its secret, which no other answer shows', async () => {
+test('adding one answers 201 with its secret, which no other answer shows', async () => {
   const added = await add();
   expect([added.status, added.json]).toEqual([201, { ...ENDPOINT, secret: SECRET }]);
-  const read = await door.ask(`${PATH}/${EP}`, { key: 'ngn' });
+  const read = await api.ask(`${PATH}/${EP}`, { key: 'ngn' });
   expect([read.status, read.json]).toEqual([200, ENDPOINT]);
-  const list = await door.ask(PATH, { key: 'ngn' });
+  const list = await api.ask(PATH, { key: 'ngn' });
   expect([list.status, list.json]).toEqual([
     200,
     {
@@ -57,11 +57,11 @@ test('adding one: 201 with its secret, which no other answer shows', async () =>
       },
     },
   ]);
-  const changed = await door.ask(`${PATH}/${EP}`, { key: 'ngn', method: 'PATCH', body: { enabled: false } });
+  const changed = await api.ask(`${PATH}/${EP}`, { key: 'ngn', method: 'PATCH', body: { enabled: false } });
   expect(changed.json).toEqual({ ...ENDPOINT, enabled: false, disabledReason: 'BY_OWNER' });
 });
 
-test('events are taken in any order, each once', async () => {
+test('events are accepted in any order, each once', async () => {
   const added = await add({
     url: URL_OF_SHOP,
     events: ['wallet.low_balance', 'esim.purchased', 'wallet.low_balance'],
@@ -69,9 +69,9 @@ test('events are taken in any order, each once', async () => {
   expect(added.json).toMatchObject({ events: ['esim.purchased', 'wallet.low_balance'] });
 });
 
-test('pages', async () => {
+test('endpoints are listed in pages', async () => {
   for (let n = 0; n < 5; n += 1) await add();
-  const page = await door.ask(`${PATH}?page=2&limit=2`, { key: 'ngn' });
+  const page = await api.ask(`${PATH}?page=2&limit=2`, { key: 'ngn' });
   expect(page.json).toMatchObject({
     data: {
       items: [{ id: `ep-${'3'.padStart(32, '0')}` }, { id: `ep-${'4'.padStart(32, '0')}` }],
@@ -87,10 +87,10 @@ test('pages', async () => {
   });
 });
 
-test('changing and re-enabling, deleting, a new secret', async () => {
+test('endpoints can be changed, enabled again and deleted, and get a new secret', async () => {
   await add();
   const one = `${PATH}/${EP}`;
-  const patch = (body: unknown): Promise<Reply> => door.ask(one, { key: 'ngn', method: 'PATCH', body });
+  const patch = (body: unknown): Promise<Reply> => api.ask(one, { key: 'ngn', method: 'PATCH', body });
   expect((await patch({ url: 'http://other.example.com/', events: [...WEBHOOK_EVENTS] })).json).toEqual({
     ...ENDPOINT,
     url: 'http://other.example.com/',
@@ -101,59 +101,59 @@ test('changing and re-enabling, deleting, a new secret', async () => {
     disabledReason: 'BY_OWNER',
   });
   expect((await patch({ enabled: true })).json).toMatchObject({ enabled: true, disabledReason: null });
-  const rotated = await door.ask(`${one}/rotate-secret`, { key: 'ngn', method: 'POST' });
+  const rotated = await api.ask(`${one}/rotate-secret`, { key: 'ngn', method: 'POST' });
   expect([rotated.status, rotated.json]).toMatchObject([200, { id: EP, secret: SECRET }]);
-  const deleted = await door.ask(one, { key: 'ngn', method: 'DELETE' });
+  const deleted = await api.ask(one, { key: 'ngn', method: 'DELETE' });
   expect([deleted.status, deleted.json]).toEqual([200, { id: EP, deleted: true }]);
-  expect((await door.ask(one, { key: 'ngn' })).json).toEqual(NOT_FOUND);
+  expect((await api.ask(one, { key: 'ngn' })).json).toEqual(NOT_FOUND);
 });
 
-test('samples: on their way, of every event', async () => {
+test('samples of every event are accepted for sending', async () => {
   await add();
   for (const event of WEBHOOK_EVENTS) {
-    const sample = await door.ask(`${PATH}/${EP}/sample`, { key: 'ngn', body: { event } });
+    const sample = await api.ask(`${PATH}/${EP}/sample`, { key: 'ngn', body: { event } });
     expect([sample.status, sample.json]).toMatchObject([
       201,
       { endpointId: EP, event, status: 'PENDING', attempts: 0, transactionId: null },
     ]);
   }
-  const failed = await door.ask(`${PATH}/${EP}/sample`, {
+  const failed = await api.ask(`${PATH}/${EP}/sample`, {
     key: 'ngn',
     body: { event: 'esim.purchased', status: 'FAILED' },
   });
   const { id } = failed.json as { id: string };
-  const { json } = await door.ask(`/api/webhooks/messages/${id}`, { key: 'ngn' });
+  const { json } = await api.ask(`/api/webhooks/messages/${id}`, { key: 'ngn' });
   expect((json as { body: string }).body).toContain('"status":"FAILED"');
 });
 
-test('a disabled endpoint: nothing can be begun', async () => {
+test('a disabled endpoint refuses to start anything', async () => {
   await add();
-  await door.ask(`${PATH}/${EP}`, { key: 'ngn', method: 'PATCH', body: { enabled: false } });
+  await api.ask(`${PATH}/${EP}`, { key: 'ngn', method: 'PATCH', body: { enabled: false } });
   const disabled = generalError(
     400,
     'WEBHOOK_ENDPOINT_DISABLED',
     'The endpoint is disabled: enable it first',
   );
-  const sample = await door.ask(`${PATH}/${EP}/sample`, { key: 'ngn', body: { event: 'esim.purchased' } });
-  const recover = await door.ask(`${PATH}/${EP}/recover`, {
+  const sample = await api.ask(`${PATH}/${EP}/sample`, { key: 'ngn', body: { event: 'esim.purchased' } });
+  const recover = await api.ask(`${PATH}/${EP}/recover`, {
     key: 'ngn',
     body: { from: AN_HOUR_AGO },
   });
   expect([sample.json, recover.json]).toEqual([disabled, disabled]);
 });
 
-test('recovering: how many are sent again', async () => {
+test('recovering answers how many are sent again', async () => {
   await add();
   const purchase = { packageCode: 'NG-5GB-30D', packageType: 'BASE', paymentMethod: 'WALLET' };
-  for (let n = 0; n < 2; n += 1) await door.ask('/api/esim/buy', { key: 'ngn', body: purchase });
-  await door.shop.closeMessages('FAILED');
+  for (let n = 0; n < 2; n += 1) await api.ask('/api/esim/buy', { key: 'ngn', body: purchase });
+  await api.shop.closeMessages('FAILED');
   const body = { from: AN_HOUR_AGO };
-  const recovered = await door.ask(`${PATH}/${EP}/recover`, { key: 'ngn', body });
+  const recovered = await api.ask(`${PATH}/${EP}/recover`, { key: 'ngn', body });
   expect([recovered.status, recovered.json]).toEqual([200, { recovered: 2 }]);
-  expect((await door.ask(`${PATH}/${EP}/recover`, { key: 'ngn', body })).json).toEqual({ recovered: 0 });
+  expect((await api.ask(`${PATH}/${EP}/recover`, { key: 'ngn', body })).json).toEqual({ recovered: 0 });
 });
 
-test(`at most ${MAX_ENDPOINTS} of them`, async () => {
+test(`an account has at most ${MAX_ENDPOINTS} endpoints`, async () => {
   for (let n = 0; n < MAX_ENDPOINTS; n += 1) expect((await add()).status).toBe(201);
   const more = await add();
   expect([more.status, more.json]).toMatchObject([400, { error: { code: 'WEBHOOK_ENDPOINT_LIMIT' } }]);
@@ -164,14 +164,14 @@ test('an Idempotency-Key makes adding safe to repeat: one endpoint, the same ans
   const first = await add(undefined, { headers });
   const again = await add(undefined, { headers });
   expect([again.status, again.text, again.headers['idempotent-replayed']]).toEqual([201, first.text, 'true']);
-  expect((await door.ask(PATH, { key: 'ngn' })).json).toMatchObject({
+  expect((await api.ask(PATH, { key: 'ngn' })).json).toMatchObject({
     data: { pagination: { totalItems: 1 } },
   });
   const other = await add({ url: 'https://other.example.com/' }, { headers });
   expect([other.status, other.json]).toMatchObject([422, { error: { code: 'IDEMPOTENCY_KEY_REUSED' } }]);
 });
 
-describe('bad input', () => {
+describe('bad input is refused', () => {
   const EVENTS = `must be one of ${WEBHOOK_EVENTS.join(', ')}`;
   const CASES: readonly (readonly [body: unknown, message: string])[] = [
     [{}, 'url: is required'],
@@ -191,10 +191,10 @@ describe('bad input', () => {
     [{ url: 'https://10.0.0.1/' }, 'url: must use a public address'],
   ];
 
-  test.each(CASES)('adding %j', async (body, message) => {
+  test.each(CASES)('when adding %j', async (body, message) => {
     const reply = await add(body);
     expect([reply.status, reply.json]).toEqual([400, generalError(400, 'VALIDATION_ERROR', message)]);
-    expect((await door.ask(PATH, { key: 'ngn' })).json).toMatchObject({ data: { items: [] } });
+    expect((await api.ask(PATH, { key: 'ngn' })).json).toMatchObject({ data: { items: [] } });
   });
 
   test.each([
@@ -202,9 +202,9 @@ describe('bad input', () => {
     [{ colour: 'red' }, 'body: must hold url, events or enabled'],
     [{ enabled: 'yes', url: '' }, 'url: must not be empty; enabled: must be true or false'],
     [{ url: 'https://10.0.0.1/' }, 'url: must use a public address'],
-  ])('changing to %j', async (body, message) => {
+  ])('when changing to %j', async (body, message) => {
     await add();
-    const reply = await door.ask(`${PATH}/${EP}`, { key: 'ngn', method: 'PATCH', body });
+    const reply = await api.ask(`${PATH}/${EP}`, { key: 'ngn', method: 'PATCH', body });
     expect([reply.status, reply.json]).toEqual([400, generalError(400, 'VALIDATION_ERROR', message)]);
   });
 
@@ -218,9 +218,9 @@ describe('bad input', () => {
     [{ from: '0001-01-01T00:00:00Z' }, 'from: must be in the years 2000 to 9999'],
     [{ from: '9999-12-31T23:59:59-14:00' }, 'from: must be in the years 2000 to 9999'],
   ] as const;
-  test.each(RANGES)('recovering %j', async (body, message) => {
+  test.each(RANGES)('when recovering %j', async (body, message) => {
     await add();
-    const reply = await door.ask(`${PATH}/${EP}/recover`, { key: 'ngn', body });
+    const reply = await api.ask(`${PATH}/${EP}/recover`, { key: 'ngn', body });
     expect([reply.status, reply.json]).toEqual([400, generalError(400, 'VALIDATION_ERROR', message)]);
   });
 
@@ -232,14 +232,14 @@ describe('bad input', () => {
     ],
     [{ event: 'payment.received', status: 'SUCCESS' }, 'status: is only for esim.purchased'],
   ] as const;
-  test.each(SAMPLES)('a sample of %j', async (body, message) => {
+  test.each(SAMPLES)('when requesting a sample of %j', async (body, message) => {
     await add();
-    const reply = await door.ask(`${PATH}/${EP}/sample`, { key: 'ngn', body });
+    const reply = await api.ask(`${PATH}/${EP}/sample`, { key: 'ngn', body });
     expect([reply.status, reply.json]).toEqual([400, generalError(400, 'VALIDATION_ERROR', message)]);
   });
 });
 
-describe('who may', () => {
+describe('access to endpoints', () => {
   type Row = readonly [method: string, target: string, body: unknown];
   const ROUTES: readonly Row[] = [
     ['GET', `${PATH}/${EP}`, undefined],
@@ -251,52 +251,55 @@ describe('who may', () => {
   ];
 
   test.each(ROUTES)(
-    "another account's, and the same account's in the other world: 404: %s %s",
+    "another account's, and the same account's in the other environment, answer 404: %s %s",
     async (method, target, body) => {
       await add();
       for (const key of ['usd', 'live/ngn']) {
-        const reply = await door.ask(target, { key, method, body });
+        const reply = await api.ask(target, { key, method, body });
         expect([reply.status, reply.json]).toEqual([404, NOT_FOUND]);
       }
-      expect((await door.ask(`${PATH}/${EP}`, { key: 'ngn' })).json).toEqual(ENDPOINT);
+      expect((await api.ask(`${PATH}/${EP}`, { key: 'ngn' })).json).toEqual(ENDPOINT);
     },
   );
 
-  test.each(ROUTES)('an id that cannot be: 404 before any use case: %s %s', async (method, target, body) => {
+  test.each(ROUTES)('an impossible id gets 404 before any use case: %s %s', async (method, target, body) => {
     for (const id of ['x', '%00', `ep-${'F'.repeat(32)}`, `msg-${'0'.repeat(32)}`, '%ED%A0%80']) {
-      const reply = await door.ask(target.replace(EP, id), { key: 'ngn', method, body });
+      const reply = await api.ask(target.replace(EP, id), { key: 'ngn', method, body });
       expect([reply.status, reply.json]).toEqual([404, NOT_FOUND]);
     }
-    expect(door.shop.calls).toEqual([]);
-    const none = await door.ask(target.replace(EP, NONE), { key: 'ngn', method, body });
+    expect(api.shop.calls).toEqual([]);
+    const none = await api.ask(target.replace(EP, NONE), { key: 'ngn', method, body });
     expect([none.status, none.json]).toEqual([404, NOT_FOUND]);
   });
 
   test('another account sees none of them', async () => {
     await add();
     for (const key of ['usd', 'live/ngn'])
-      expect((await door.ask(PATH, { key })).json).toMatchObject({ data: { items: [] } });
+      expect((await api.ask(PATH, { key })).json).toMatchObject({ data: { items: [] } });
   });
 
   const ALL: readonly Row[] = [['POST', PATH, { url: URL_OF_SHOP }], ...ROUTES];
-  test.each(ALL)('a key without the permission, or none: %s %s', async (method, target, body) => {
-    const reading = method === 'GET';
-    const [key, missing] = reading ? ['buyonly', 'read'] : ['readonly', 'purchase'];
-    const reply = await door.ask(target, { key, method, body });
-    expect([reply.status, reply.json]).toEqual([
-      403,
-      generalError(403, 'FORBIDDEN', `This key lacks the permission "${missing}"`),
-    ]);
-    const none = await door.ask(target, { method, body });
-    expect([none.status, none.json]).toEqual([
-      401,
-      unauthorised('UNAUTHORIZED', 'Send your API key in the X-API-Key header'),
-    ]);
-    expect(door.shop.calls).toEqual([]);
-  });
+  test.each(ALL)(
+    'a key without the permission, or no key, is refused: %s %s',
+    async (method, target, body) => {
+      const reading = method === 'GET';
+      const [key, missing] = reading ? ['buyonly', 'read'] : ['readonly', 'purchase'];
+      const reply = await api.ask(target, { key, method, body });
+      expect([reply.status, reply.json]).toEqual([
+        403,
+        generalError(403, 'FORBIDDEN', `This key lacks the permission "${missing}"`),
+      ]);
+      const none = await api.ask(target, { method, body });
+      expect([none.status, none.json]).toEqual([
+        401,
+        unauthorised('UNAUTHORIZED', 'Send your API key in the X-API-Key header'),
+      ]);
+      expect(api.shop.calls).toEqual([]);
+    },
+  );
 });
 
-test('a wrong method names those that are taken', async () => {
-  const reply = await door.ask(`${PATH}/${EP}`, { key: 'ngn', method: 'PUT', body: {} });
+test('a wrong method gets the allowed methods', async () => {
+  const reply = await api.ask(`${PATH}/${EP}`, { key: 'ngn', method: 'PUT', body: {} });
   expect([reply.status, reply.headers['allow']]).toEqual([405, 'GET, HEAD, PATCH, DELETE, OPTIONS']);
 });

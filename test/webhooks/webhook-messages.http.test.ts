@@ -1,21 +1,21 @@
-// Messages, attempts and the low balance at the door: exact answers, filters, every wrong field named, only one's own.
+// Messages, attempts and the low balance over HTTP: exact answers, filters, every wrong field named, the account's own only.
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { WEBHOOK_EVENTS } from '../../src/webhooks/event-rules.ts';
-import { openDoor, type Door, type Reply } from '../support/http/door.ts';
+import { startApi, type TestApi, type Reply } from '../support/http/api.ts';
 import { generalError } from '../support/http/error-bodies.ts';
 
-let door: Door;
+let api: TestApi;
 beforeEach(async () => {
-  door = await openDoor({ live: true });
+  api = await startApi({ live: true });
 });
-afterEach(() => door.close());
+afterEach(() => api.close());
 
 const MESSAGES = '/api/webhooks/messages';
 const EP = `ep-${'1'.padStart(32, '0')}`;
 const MSG = `msg-${'1'.padStart(32, '0')}`;
 const FAILED_MSG = `msg-${'2'.padStart(32, '0')}`;
 const TXN = `txn-${'a'.repeat(32)}`;
-/** What answers call TXN, the first id of a purchase in them. */
+/** The name TXN in answers, the first id of a purchase in them. */
 const FIRST_TXN = `txn-${'1'.padStart(32, '0')}`;
 const AT: unknown = expect.stringMatching(/^20\d\d-.*Z$/);
 const FIRST_AT = new Date('2026-01-31T09:30:00.250Z');
@@ -24,13 +24,13 @@ const NOT_FOUND = generalError(404, 'WEBHOOK_MESSAGE_NOT_FOUND', 'Webhook messag
 
 /** An endpoint with messages `…1` and `…2`: a purchase that was delivered, and a low balance that failed. */
 beforeEach(async () => {
-  await door.ask('/api/webhooks/endpoints', { key: 'ngn', body: { url: 'https://shop.example.com/' } });
+  await api.ask('/api/webhooks/endpoints', { key: 'ngn', body: { url: 'https://shop.example.com/' } });
   for (const event of ['esim.purchased', 'wallet.low_balance'])
-    await door.ask(`/api/webhooks/endpoints/${EP}/sample`, { key: 'ngn', body: { event } });
-  const { owner } = door.shop;
-  const message = door.idOf(MSG);
-  await door.shop.closeMessages('DELIVERED', message);
-  await door.shop.closeMessages('FAILED', door.idOf(FAILED_MSG));
+    await api.ask(`/api/webhooks/endpoints/${EP}/sample`, { key: 'ngn', body: { event } });
+  const { owner } = api.shop;
+  const message = api.idOf(MSG);
+  await api.shop.closeMessages('DELIVERED', message);
+  await api.shop.closeMessages('FAILED', api.idOf(FAILED_MSG));
   await owner.updateTable('webhook_messages').set({ subject: TXN }).where('id', '=', message).execute();
   const attempt = { message_id: message, at: FIRST_AT };
   await owner
@@ -40,7 +40,7 @@ beforeEach(async () => {
       { ...attempt, attempt: 2, ms: 12, outcome: 'answered', status: 204, answer_start: 'thanks "all"' },
     ])
     .execute();
-  door.shop.calls.length = 0;
+  api.shop.calls.length = 0;
 });
 
 const MESSAGE = {
@@ -56,8 +56,8 @@ const MESSAGE = {
   closedAt: AT,
 };
 
-test('one message, with the bytes that are sent', async () => {
-  const reply = await door.ask(`${MESSAGES}/${MSG}`, { key: 'ngn' });
+test('one message is shown with the bytes that are sent', async () => {
+  const reply = await api.ask(`${MESSAGES}/${MSG}`, { key: 'ngn' });
   const { body, ...rest } = reply.json as { body: string };
   expect([reply.status, rest]).toEqual([200, MESSAGE]);
   expect(JSON.parse(body)).toMatchObject({
@@ -67,8 +67,8 @@ test('one message, with the bytes that are sent', async () => {
   });
 });
 
-test('its attempts', async () => {
-  const reply = await door.ask(`${MESSAGES}/${MSG}/attempts`, { key: 'ngn' });
+test('the attempts of a message are shown', async () => {
+  const reply = await api.ask(`${MESSAGES}/${MSG}/attempts`, { key: 'ngn' });
   expect([reply.status, reply.json]).toMatchObject([
     200,
     {
@@ -84,20 +84,20 @@ test('its attempts', async () => {
   ]);
 });
 
-test('again, under its own id', async () => {
-  const reply = await door.ask(`${MESSAGES}/${MSG}/resend`, { key: 'ngn', method: 'POST' });
+test('a message is sent again with its own id', async () => {
+  const reply = await api.ask(`${MESSAGES}/${MSG}/resend`, { key: 'ngn', method: 'POST' });
   expect([reply.status, reply.json]).toEqual([
     200,
     { ...MESSAGE, status: 'PENDING', nextAttemptAt: AT, closedAt: null },
   ]);
 });
 
-describe('listing', () => {
+describe('the list', () => {
   const idsOf = (reply: Reply): string[] =>
     (reply.json as { data: { items: { id: string }[] } }).data.items.map((one) => one.id.slice(-1));
 
-  test('without bodies', async () => {
-    const reply = await door.ask(`${MESSAGES}?limit=1`, { key: 'ngn' });
+  test('has no bodies', async () => {
+    const reply = await api.ask(`${MESSAGES}?limit=1`, { key: 'ngn' });
     expect(reply.json).toMatchObject({
       data: { items: [{ id: FAILED_MSG }], pagination: { totalItems: 2 } },
     });
@@ -115,13 +115,13 @@ describe('listing', () => {
     [`?to=${EARLY}`, []],
     ['?from=2026-01-31T10:30:00%2B01:00&to=2999-01-31T09:31:00Z', ['2', '1']],
     ['?page=2', []],
-  ])('%s', async (query, ids) => {
-    const reply = await door.ask(`${MESSAGES}${query}`, { key: 'ngn' });
+  ])('can be filtered by %s', async (query, ids) => {
+    const reply = await api.ask(`${MESSAGES}${query}`, { key: 'ngn' });
     expect([reply.status, idsOf(reply)]).toEqual([200, ids]);
   });
 
-  test('every wrong filter is named', async () => {
-    const reply = await door.ask(
+  test('refuses every wrong filter by name', async () => {
+    const reply = await api.ask(
       `${MESSAGES}?status=SENT&event=x&from=now&to=2026-13-01T00:00:00Z&limit=0&endpointId=a&endpointId=b`,
       { key: 'ngn' },
     );
@@ -144,7 +144,7 @@ describe('listing', () => {
   });
 });
 
-describe('who may', () => {
+describe('access to messages', () => {
   const ROUTES = [
     ['GET', ''],
     ['GET', '/attempts'],
@@ -152,7 +152,7 @@ describe('who may', () => {
   ] as const;
 
   test.each(ROUTES)(
-    "another account's, another world's, none, or one that cannot be: %s %s",
+    "another account's, another environment's, an unknown or an impossible one answers 404: %s %s",
     async (method, way) => {
       for (const [key, id] of [
         ['usd', MSG],
@@ -161,37 +161,37 @@ describe('who may', () => {
         ['ngn', EP],
         ['ngn', '%00'],
       ] as const) {
-        const reply = await door.ask(`${MESSAGES}/${id}${way}`, { key, method });
+        const reply = await api.ask(`${MESSAGES}/${id}${way}`, { key, method });
         expect([reply.status, reply.json]).toEqual([404, NOT_FOUND]);
       }
-      const { json } = await door.ask(MESSAGES, { key: 'ngn' });
+      const { json } = await api.ask(MESSAGES, { key: 'ngn' });
       expect(json).toMatchObject({ data: { items: [{ status: 'FAILED' }, { status: 'DELIVERED' }] } });
     },
   );
 
-  test('permissions', async () => {
+  test('needs the key’s permission', async () => {
     const refused = async (key: string, method: string, target: string): Promise<unknown> =>
-      (await door.ask(target, { key, method })).json;
+      (await api.ask(target, { key, method })).json;
     const lacks = (scope: string): unknown =>
       generalError(403, 'FORBIDDEN', `This key lacks the permission "${scope}"`);
     expect(await refused('readonly', 'POST', `${MESSAGES}/${MSG}/resend`)).toEqual(lacks('purchase'));
     expect(await refused('buyonly', 'GET', MESSAGES)).toEqual(lacks('read'));
     expect(await refused('buyonly', 'GET', `${MESSAGES}/${MSG}/attempts`)).toEqual(lacks('read'));
-    expect(door.shop.calls).toEqual([]);
+    expect(api.shop.calls).toEqual([]);
   });
 });
 
 describe('low balance', () => {
   const PATH = '/api/wallet/low-balance';
-  const put = (body: unknown, key = 'ngn'): Promise<Reply> => door.ask(PATH, { key, method: 'PUT', body });
+  const put = (body: unknown, key = 'ngn'): Promise<Reply> => api.ask(PATH, { key, method: 'PUT', body });
 
-  test('set, read, switched off by 0 and by null; in the account’s currency and world', async () => {
-    expect((await door.ask(PATH, { key: 'ngn' })).text).toBe('{"amount":null,"currency":"NGN"}');
+  test('is set, read, and switched off by 0 and by null; in the account’s currency and environment', async () => {
+    expect((await api.ask(PATH, { key: 'ngn' })).text).toBe('{"amount":null,"currency":"NGN"}');
     const set = await put({ amount: 2500.5 });
     expect([set.status, set.text]).toEqual([200, '{"amount":2500.50,"currency":"NGN"}']);
-    expect((await door.ask(PATH, { key: 'ngn' })).text).toBe(set.text);
-    expect((await door.ask(PATH, { key: 'usd' })).text).toBe('{"amount":null,"currency":"USD"}');
-    expect((await door.ask(PATH, { key: 'live/ngn' })).text).toBe('{"amount":null,"currency":"NGN"}');
+    expect((await api.ask(PATH, { key: 'ngn' })).text).toBe(set.text);
+    expect((await api.ask(PATH, { key: 'usd' })).text).toBe('{"amount":null,"currency":"USD"}');
+    expect((await api.ask(PATH, { key: 'live/ngn' })).text).toBe('{"amount":null,"currency":"NGN"}');
     expect((await put({ amount: 0 })).text).toBe('{"amount":null,"currency":"NGN"}');
     await put({ amount: 1 });
     expect((await put({ amount: null })).text).toBe('{"amount":null,"currency":"NGN"}');
@@ -204,8 +204,8 @@ describe('low balance', () => {
     '{"amount":1.001}',
     '{"amount":1e3}',
     '{"amount":1000000000.01}',
-  ])('not %s', async (rawBody) => {
-    const reply = await door.ask(PATH, { key: 'ngn', method: 'PUT', rawBody: rawBody || '{}' });
+  ])('cannot be %s', async (rawBody) => {
+    const reply = await api.ask(PATH, { key: 'ngn', method: 'PUT', rawBody: rawBody || '{}' });
     const words = rawBody
       ? 'must be a number from 0.00 to 1000000000.00 with at most two decimals'
       : 'is required';
@@ -213,12 +213,12 @@ describe('low balance', () => {
       400,
       generalError(400, 'VALIDATION_ERROR', `amount: ${words}`),
     ]);
-    expect(door.shop.calls).toEqual([]);
+    expect(api.shop.calls).toEqual([]);
   });
 
-  test('a wallet route: a wrong key is UNAUTHORIZED; permissions', async () => {
-    expect((await door.ask(PATH, { rawKey: 'nonsense' })).json).toMatchObject({ error: 'UNAUTHORIZED' });
+  test('is a wallet route: a wrong key is UNAUTHORIZED, and permissions apply', async () => {
+    expect((await api.ask(PATH, { rawKey: 'nonsense' })).json).toMatchObject({ error: 'UNAUTHORIZED' });
     expect((await put({ amount: 1 }, 'readonly')).status).toBe(403);
-    expect((await door.ask(PATH, { key: 'buyonly' })).status).toBe(403);
+    expect((await api.ask(PATH, { key: 'buyonly' })).status).toBe(403);
   });
 });

@@ -1,4 +1,4 @@
-// A merchant with a single endpoint that ends: nobody is left to be told by webhook, so its owner is told by e-mail, over a real mail server.
+// A merchant whose single endpoint is disabled gets no webhook about it, so its owner gets an e-mail, over a real mail server.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { newBuyer } from '../support/buyer.ts';
 import { startMailServer, type MailServer, type ReceivedMail } from '../support/mail-server.ts';
@@ -37,7 +37,7 @@ const rowOf = ({ endpointId }: Listener) =>
     .where('id', '=', endpointId)
     .executeTakeFirstOrThrow();
 
-/** A purchase that is told to a single endpoint, which answers so. */
+/** A purchase whose webhook goes to a single endpoint that answers so. */
 async function boughtBeside(status: number): Promise<{ listener: Listener; email: string }> {
   const buyer = await newBuyer(stack);
   const listener = await receiver.listen(stack, buyer.account, { answer: answerStatus(status) });
@@ -59,7 +59,7 @@ async function mailTo(email: string): Promise<ReceivedMail> {
   return letter!;
 }
 
-/** As it is once the schedule of its message is over and nothing else was sent there: it failed long ago, and no attempt is left. */
+/** The state after the schedule of its message ended and nothing else was sent: it failed long ago, and no attempt is left. */
 async function goQuiet({ endpointId }: Listener): Promise<void> {
   const message = () =>
     stack.owner
@@ -77,8 +77,8 @@ async function goQuiet({ endpointId }: Listener): Promise<void> {
     .execute();
 }
 
-describe('the owner of a single endpoint hears by e-mail', () => {
-  it('that it was disabled after five days of failure, though nothing was sent there by then', async () => {
+describe('the owner of a single endpoint gets an e-mail', () => {
+  it('when it is disabled after five days of failure, even if nothing was sent there by then', async () => {
     const { listener, email } = await boughtBeside(500);
     await goQuiet(listener);
     const letter = await mailTo(email);
@@ -98,12 +98,12 @@ describe('the owner of a single endpoint hears by e-mail', () => {
     });
     for (const words of [listener.endpointId, 'FAILING', row.failing_since!.toISOString()])
       expect(letter.body).toContain(words);
-    // A path may be somebody's secret, as the signing secret certainly is.
+    // A path may be a merchant's secret, as the signing secret certainly is.
     expect(letter.body).not.toContain(new URL(listener.url).pathname);
     expect(letter.body).not.toContain(listener.secret.slice(6));
   });
 
-  it('that it was disabled by its own word, once', async () => {
+  it('once, when it is disabled by its own answer', async () => {
     const { listener, email } = await boughtBeside(410);
     const letter = await mailTo(email);
     expect(await rowOf(listener)).toMatchObject({ enabled: false, disabled_reason: 'GONE' });

@@ -1,5 +1,5 @@
-// Receivers that answer too much or too slowly, and one that was disabled while it failed: each attempt is on record as what it was, and what was
-// missed can be had again.
+// Receivers with too large or too slow answers, and one that was disabled while it failed: each attempt is recorded correctly, and missed
+// messages can be recovered.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { listAttempts, type StoredAttempt } from '../../src/webhooks/store/messages.ts';
 import { newBuyer, type Buyer } from '../support/buyer.ts';
@@ -31,7 +31,7 @@ const messagesOf = ({ endpointId }: Listener) =>
     .orderBy('created_at')
     .execute();
 
-/** The first attempt at the message of a purchase, whose receiver answers so; the message waits for its next one. */
+/** The first attempt at the message of a purchase whose receiver answers so; the message waits for its next one. */
 async function firstAttempt(answer: Answering, withinMs = 20_000): Promise<StoredAttempt> {
   const buyer = await newBuyer(stack);
   const listener = await receiver.listen(stack, buyer.account, { answer });
@@ -43,13 +43,13 @@ async function firstAttempt(answer: Answering, withinMs = 20_000): Promise<Store
   );
   expect(message).toMatchObject({ status: 'PENDING', attempts: 1 });
   const { items } = await listAttempts(stack.world, message!.id, { page: 1, limit: 10 });
-  // So that it is not tried on while the next test looks.
+  // So that it is not attempted during the next test.
   await stack.call('DELETE', `/api/webhooks/endpoints/${listener.endpointId}`, { key: buyer.account.apiKey });
   return items[0]!;
 }
 
-describe('an answer that is none', () => {
-  it('of 10 MB is a failed attempt, though its status is 200, and not read to its end', async () => {
+describe('an unusable answer', () => {
+  it('of 10 MB is a failed attempt, even with status 200, and not read to its end', async () => {
     const part = Buffer.alloc(1_024 * 1_024, 'x');
     let sentBytes = 0;
     const attempt = await firstAttempt((response) => {
@@ -68,7 +68,7 @@ describe('an answer that is none', () => {
     expect(sentBytes).toBeLessThan(10 * part.length);
   });
 
-  it('that trickles is a failed attempt once 15 s are over, however steadily it comes', async () => {
+  it('that trickles is a failed attempt after 15 s, however steadily it comes', async () => {
     const timers: NodeJS.Timeout[] = [];
     const attempt = await firstAttempt((response) => {
       response.writeHead(200);
@@ -82,7 +82,7 @@ describe('an answer that is none', () => {
   });
 });
 
-it('an attempt shows its merchant what was sent and what was answered, without secrets', async () => {
+it('an attempt shows its merchant the request and the answer, without secrets', async () => {
   const buyer = await newBuyer(stack);
   const key = buyer.account.apiKey;
   const listener = await receiver.listen(stack, buyer.account, {
@@ -136,7 +136,7 @@ describe('an endpoint that was disabled for failing', () => {
   const patch = (buyer: Buyer, { endpointId }: Listener, body: object) =>
     stack.call('PATCH', `/api/webhooks/endpoints/${endpointId}`, { key: buyer.account.apiKey, body });
 
-  it('can recover what happened meanwhile, each once; while it is off nothing is sent', async () => {
+  it('can recover the messages since then, each once; while it is disabled nothing is sent', async () => {
     const buyer = await newBuyer(stack);
     const listener = await receiver.listen(stack, buyer.account, { answer: answerStatus(204) });
     const began = new Date();
@@ -146,7 +146,7 @@ describe('an endpoint that was disabled for failing', () => {
       .where('id', '=', listener.endpointId)
       .execute();
     await Promise.all([1, 2].map(() => buyer.buy('SIM-OK')));
-    // On a slow machine an answer may be 503 though the purchase goes on, and PROCESSING is told as well.
+    // On a slow machine the answer may be 503 although the purchase goes on, and there is a PROCESSING event as well.
     const bought = await until(
       () => buyer.purchases(),
       (rows) => rows.length === 2 && rows.every(({ closed_at }) => closed_at !== null),

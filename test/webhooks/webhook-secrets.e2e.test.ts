@@ -1,5 +1,5 @@
-// Secrets of webhook endpoints on the whole service: told once and kept sealed; those that were replaced sign for a day more; what is
-// repeated under its key is one.
+// Secrets of webhook endpoints on the whole service: shown once and stored encrypted; replaced ones sign for another day; a repeat
+// with the same key is one.
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
 import { startStack, type Stack } from '../support/stack.ts';
@@ -27,7 +27,7 @@ afterEach(() => shop.inbox.close());
 
 const rowOf = ({ id }: Endpoint) =>
   stack.owner.selectFrom('webhook_endpoints').selectAll().where('id', '=', id).executeTakeFirstOrThrow();
-/** As if the day of the secret that was replaced last were over. */
+/** As if the day of the last replaced secret were over. */
 const endPrevious = ({ id }: Endpoint): Promise<unknown> =>
   stack.owner
     .updateTable('webhook_endpoints')
@@ -35,7 +35,7 @@ const endPrevious = ({ id }: Endpoint): Promise<unknown> =>
     .where('id', '=', id)
     .execute();
 
-it('both sign for a day after a rotation; a rotation that is repeated under its key is one', async () => {
+it('both secrets sign for a day after a rotation; a rotation repeated with its key is one', async () => {
   const endpoint = await shop.add('/rotated');
   const rotate = `${ENDPOINTS}/${endpoint.id}/rotate-secret`;
   const key = { idempotencyKey: randomUUID() };
@@ -56,7 +56,7 @@ it('both sign for a day after a rotation; a rotation that is repeated under its 
   expect([isSigned(later!, endpoint.secret), isSigned(later!, rotated.body.secret)]).toEqual([false, true]);
 });
 
-it('each that was replaced signs for its own day, four at a time; a repeat shows only one that signs', async () => {
+it('each replaced secret signs for its own day, four at a time; a repeat shows only one that signs', async () => {
   const endpoint = await shop.add('/chain');
   const rotate = (idempotencyKey = randomUUID()): Promise<Reply<Endpoint>> =>
     shop.ask('POST', `${ENDPOINTS}/${endpoint.id}/rotate-secret`, undefined, { idempotencyKey });
@@ -78,7 +78,7 @@ it('each that was replaced signs for its own day, four at a time; a repeat shows
   expect(refused.text).toContain(firstEnd.until.toISOString());
   expect((await rotate(firstKey)).body.secret).toBe(secrets[1]);
 
-  // A day later but for the newest: its own time is not over, and it signs beside the new one.
+  // A day later, except for the newest: its own time is not over, and it signs together with the new one.
   await stack.owner
     .updateTable('webhook_older_secrets')
     .set({ until: new Date(Date.now() - 1_000) })
@@ -93,7 +93,7 @@ it('each that was replaced signs for its own day, four at a time; a repeat shows
   expect(secrets.filter((secret) => isSigned(later!, secret))).toEqual(secrets.slice(3));
 });
 
-it('adding twice under one key is one endpoint; its secret is in no row, and repeated only while it is in use', async () => {
+it('adding twice with one key makes one endpoint; its secret is in no row, and repeated only while it is in use', async () => {
   const body = { url: `${shop.inbox.url}/keyed` };
   const key = { idempotencyKey: randomUUID() };
   const first = await shop.ask<Endpoint>('POST', ENDPOINTS, body, key);
@@ -124,7 +124,7 @@ it('adding twice under one key is one endpoint; its secret is in no row, and rep
   expect([old.status, old.body]).toEqual([201, { ...first.body, secret: '' }]);
 });
 
-it('a try whose answer was lost is answered from the rows', async () => {
+it('a repeat after a lost answer is answered from the rows', async () => {
   const body = { url: `${shop.inbox.url}/lost` };
   const key = { idempotencyKey: randomUUID() };
   const first = await shop.ask<Endpoint>('POST', ENDPOINTS, body, key);
@@ -142,7 +142,7 @@ it('a try whose answer was lost is answered from the rows', async () => {
   expect([again.status, again.text]).toEqual([201, first.text]);
 });
 
-it('of two requests with one key at once, one adds', async () => {
+it('of two requests with one key at once, one adds an endpoint', async () => {
   const body = { url: `${shop.inbox.url}/at-once` };
   const key = { idempotencyKey: randomUUID() };
   const all = await Promise.all(

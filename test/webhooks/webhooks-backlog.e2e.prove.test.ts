@@ -1,5 +1,5 @@
-// A backlog at an endpoint that hangs, through the whole service: purchases and other merchants' messages go on as if it were not there, those
-// who wait ask seldom, and a worker that stops leaves nothing behind.
+// A backlog at an endpoint that hangs, through the whole service: purchases and other merchants' messages are not affected,
+// waiting messages are attempted seldom, and a worker that stops leaves nothing behind.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { newBuyer } from '../support/buyer.ts';
 import { eventTypes, fetchHistory } from '../support/history.ts';
@@ -10,7 +10,7 @@ import { createDeliveryHarness, type DeliveryHarness } from './deliver-webhook.s
 
 const BACKLOG = 150;
 const PURCHASES = 5;
-/** Of one message, on a busy machine; an attempt that hangs takes 15 s. */
+/** For one message, on a busy machine; an attempt that hangs takes 15 s. */
 const SOON_MS = 8_000;
 
 let stack: Stack;
@@ -36,15 +36,15 @@ async function hangingEndpoint(messages: number): Promise<{ listener: Listener; 
   return { listener, ids };
 }
 
-it('slows no purchase and nobody else’s messages, and asks seldom', async () => {
+it('a backlog delays no purchase and no other merchant’s messages, and is attempted seldom', async () => {
   const { listener: hanging, ids } = await hangingEndpoint(BACKLOG);
   const buyer = await newBuyer(stack);
   const listener = await receiver.listen(stack, buyer.account);
   for (let count = 1; count <= PURCHASES; count += 1) {
     const boughtAtMs = performance.now();
     expect((await buyer.buy('SIM-OK')).body.status).toBe('SUCCESS');
-    const told = await listener.untilReceived(count);
-    expect(told.at(-1)!.atMs - boughtAtMs).toBeLessThan(SOON_MS);
+    const arrived = await listener.untilReceived(count);
+    expect(arrived.at(-1)!.atMs - boughtAtMs).toBeLessThan(SOON_MS);
   }
   expect(hanging.received.length).toBeLessThanOrEqual(12);
   // On a busy machine the sweep begins some of them later.
@@ -55,9 +55,9 @@ it('slows no purchase and nobody else’s messages, and asks seldom', async () =
   expect(comeBacks / histories.length).toBeLessThan(5);
 }, 120_000);
 
-it('holds no worker that has to stop, and is sent again by the next', async () => {
+it('a backlog does not keep a worker from stopping, and is sent by the next', async () => {
   const { listener, ids } = await hangingEndpoint(3);
-  // An endpoint that has hung for a second gets no third attempt beside two others.
+  // An endpoint that has hung for a second gets no third attempt next to two others.
   await listener.untilReceived(2);
   const stopsAtMs = performance.now();
   await stack.stopWorker();

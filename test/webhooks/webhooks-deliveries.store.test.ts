@@ -1,6 +1,6 @@
 /**
- * What a delivery step reads and records: an attempt with all that it means, once; endpoints that are gone or fail for too long; messages
- * left behind, and forgotten.
+ * What a delivery step reads and records: an attempt with all its effects, once; endpoints that are gone or fail for too long; messages
+ * left behind, and deleted.
  */
 import { afterAll, describe, expect, it } from 'vitest';
 import { listAttempts, findMessage, newPendingMessages } from '../../src/webhooks/store/messages.ts';
@@ -46,7 +46,7 @@ const failingSince = async ({ endpoint }: { endpoint: Endpoint }) =>
   (await findEndpoint(books.world, endpoint.accountId, endpoint.id))?.failingSince;
 
 describe('a message that is due', () => {
-  it('is claimed by one of many who ask at once, and is not due for the others', async () => {
+  it('is claimed by one of many callers at once, and is not due for the others', async () => {
     const { messageId } = await waiting();
     const asked = await Promise.all(Array.from({ length: 8 }, () => load(messageId)));
     expect(asked.filter(({ claim }) => claim !== null)).toHaveLength(1);
@@ -57,22 +57,22 @@ describe('a message that is due', () => {
     }
   });
 
-  it('is claimed anew by whoever was handed the claim, once', async () => {
+  it('is claimed again, once, by a caller that has the claim', async () => {
     const { messageId } = await waiting();
     const { claim } = await load(messageId);
-    const anew = async () => (await claimDelivery(books.world, messageId, claim))?.claim;
-    expect(await anew()).not.toBeNull();
-    expect(await anew()).toBeNull();
+    const claimAgain = async () => (await claimDelivery(books.world, messageId, claim))?.claim;
+    expect(await claimAgain()).not.toBeNull();
+    expect(await claimAgain()).toBeNull();
   });
 
-  it('is not claimed where its endpoint takes nothing, nor once it has ended', async () => {
+  it('is not claimed while its endpoint is disabled, nor once it has ended', async () => {
     const [one, other] = [await waiting(), await waiting()];
     await deleteEndpoint(books.world, one.endpoint.accountId, one.endpoint.id, NOW);
     await attempt(other.messageId, made(), DELIVERED);
     for (const { messageId } of [one, other]) expect(await load(messageId)).toMatchObject({ claim: null });
   });
 
-  it('is nobody’s where nothing can be written', async () => {
+  it('is not claimed while nothing can be written', async () => {
     const { messageId } = await waiting();
     const readOnly = books.world
       .transaction()
@@ -84,7 +84,7 @@ describe('a message that is due', () => {
 });
 
 describe('an attempt', () => {
-  it('that was taken closes the message and is in the log', async () => {
+  it('that was accepted closes the message and is in the log', async () => {
     const one = await waiting();
     expect(await attempt(one.messageId, made(), DELIVERED)).toBe(true);
     expect(await stateOf(one)).toEqual({ status: 'DELIVERED', attempts: 1, log: [200] });
@@ -101,7 +101,7 @@ describe('an attempt', () => {
     });
   });
 
-  it('that was not leaves it due when the wait is over, and the endpoint failing since the first', async () => {
+  it('that was not accepted makes it due after the wait, and the endpoint failing since the first', async () => {
     const one = await waiting();
     await attempt(one.messageId, refused, AGAIN);
     await attempt(one.messageId, { ...refused, endedAt: new Date(NOW.getTime() + 90_000) }, AGAIN);
@@ -116,13 +116,13 @@ describe('an attempt', () => {
     expect(await failingSince(one)).toBeNull();
   });
 
-  it('that was the last leaves it failed', async () => {
+  it('that was the last makes it failed', async () => {
     const one = await waiting();
     await attempt(one.messageId, made({ outcome: 'time-limit', status: null }), GIVEN_UP);
     expect(await stateOf(one)).toEqual({ status: 'FAILED', attempts: 1, log: [null] });
   });
 
-  it('is recorded once, though twins of a step bring it together', async () => {
+  it('is recorded once, even if two runs of a step bring it at once', async () => {
     const one = await waiting();
     const delivery = await load(one.messageId);
     const verdicts = [DELIVERED, AGAIN, DELIVERED, GIVEN_UP];
@@ -134,7 +134,7 @@ describe('an attempt', () => {
     expect({ attempts, log }).toEqual({ attempts: 1, log: [200] });
   });
 
-  it('under way while its endpoint is deleted still counts', async () => {
+  it('in progress while its endpoint is deleted still counts', async () => {
     const [lost, arrived] = [await waiting(), await waiting()];
     const deliveries = [await load(lost.messageId), await load(arrived.messageId)] as const;
     for (const { endpoint } of [lost, arrived])
@@ -147,7 +147,7 @@ describe('an attempt', () => {
     expect((await load(lost.messageId)).endpoint.isOpen).toBe(false);
   });
 
-  it('for which there was no room is none: it is due later', async () => {
+  it('without a permit does not count: the message is due later', async () => {
     const one = await waiting();
     await postpone(books.world, await load(one.messageId), 60_000);
     expect(await stateOf(one)).toEqual({ status: 'PENDING', attempts: 0, log: [] });
@@ -159,7 +159,7 @@ describe('an endpoint that is disabled', () => {
   const endpointOf = async ({ endpoint }: { endpoint: Endpoint }) =>
     (await findEndpoint(books.world, endpoint.accountId, endpoint.id))!;
 
-  it('takes nothing more: what waits for it ends, and its owner hears of it elsewhere', async () => {
+  it('gets no more messages: waiting ones end, and its owner is notified at another endpoint', async () => {
     const one = await waiting();
     const second = { ...one, messageId: await newMessage(books.world, one.endpoint) };
     const watcher = await newEndpoint(books.world, one.endpoint.accountId, { events: ['endpoint.disabled'] });
@@ -172,12 +172,12 @@ describe('an endpoint that is disabled', () => {
     expect(await stateOf(one)).toMatchObject({ status: 'FAILED', log: [410] });
     expect(await stateOf(second)).toMatchObject({ status: 'FAILED', log: [] });
     const { id, url } = one.endpoint;
-    const told = await findMessage(books.world, one.endpoint.accountId, written.ids[0]!);
-    expect(told).toMatchObject({ endpointId: watcher.id, event: 'endpoint.disabled', transactionId: null });
-    expect(JSON.parse(told!.body)).toMatchObject({ data: { endpointId: id, url, reason: 'GONE' } });
+    const notice = await findMessage(books.world, one.endpoint.accountId, written.ids[0]!);
+    expect(notice).toMatchObject({ endpointId: watcher.id, event: 'endpoint.disabled', transactionId: null });
+    expect(JSON.parse(notice!.body)).toMatchObject({ data: { endpointId: id, url, reason: 'GONE' } });
   });
 
-  it('does not hear of itself', async () => {
+  it('gets no event about itself', async () => {
     const accountId = newAccountId();
     const endpoint = await newEndpoint(books.world, accountId, { events: ['endpoint.disabled'] });
     const messageId = await newMessage(books.world, endpoint);
@@ -189,7 +189,7 @@ describe('an endpoint that is disabled', () => {
     expect(written.ids).toEqual([]);
   });
 
-  it('is not, for failing, where it answered somebody else meanwhile: the message goes on', async () => {
+  it('is not disabled for failing if it answered another message meanwhile: the message goes on', async () => {
     const one = await waiting();
     await attempt(one.messageId, refused, AGAIN);
     const delivery = await load(one.messageId);
@@ -233,7 +233,7 @@ describe('an endpoint that is disabled', () => {
     expect(watcher.enabled).toBe(true);
   });
 
-  it('begins anew when it is enabled', async () => {
+  it('starts with a clean record when it is enabled', async () => {
     const one = await waiting();
     await disableBy(one.messageId, 'GONE');
     const { accountId, id } = one.endpoint;
@@ -241,7 +241,7 @@ describe('an endpoint that is disabled', () => {
     expect(enabled).toMatchObject({ enabled: true, disabledReason: null, failingSince: null });
   });
 
-  it('keeps our reason when its owner switches it off as well', async () => {
+  it('keeps our reason when its owner disables it as well', async () => {
     const one = await waiting();
     await disableBy(one.messageId, 'GONE');
     const { accountId, id } = one.endpoint;
@@ -249,7 +249,7 @@ describe('an endpoint that is disabled', () => {
     expect(off).toMatchObject({ enabled: false, disabledReason: 'GONE' });
   });
 
-  it('by its owner ends what waits', async () => {
+  it('by its owner ends waiting messages', async () => {
     const one = await waiting();
     const { accountId, id } = one.endpoint;
     await updateEndpoint(books.world, accountId, id, { enabled: false, now: NOW });
@@ -257,8 +257,8 @@ describe('an endpoint that is disabled', () => {
   });
 });
 
-describe('left behind', () => {
-  it('is found when it was due long enough, until it was handed over, and again after a while', async () => {
+describe('a message left behind', () => {
+  it('is found when it was due long enough, until it was started, and again after a while', async () => {
     await books.owner.deleteFrom('webhook_messages').execute();
     const { endpoint, messageId: later } = await waiting();
     const [due, longer] = [await newMessage(books.world, endpoint), await newMessage(books.world, endpoint)];
@@ -282,7 +282,7 @@ describe('left behind', () => {
 });
 
 describe('old messages', () => {
-  it('are forgotten with their attempts, open ones never', async () => {
+  it('are deleted with their attempts, and open ones never', async () => {
     const [closed, open] = [await waiting(), await waiting()];
     await attempt(closed.messageId, made(), DELIVERED);
     await books.owner
@@ -300,7 +300,7 @@ describe('old messages', () => {
 });
 
 describe('an account’s endpoints', () => {
-  it('are at most so many, however many are made at once', async () => {
+  it('are limited, however many are made at once', async () => {
     const accountId = newAccountId();
     const make = (index: number) =>
       createEndpoint(books.world, {

@@ -1,4 +1,4 @@
-// docs/WEBHOOKS.md and the reference say of events, schedule, routes and commands what the code does.
+// docs/WEBHOOKS.md and the reference match the code in events, schedule, routes and commands.
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { MAX_ENDPOINTS } from '../../src/webhooks/rules.ts';
@@ -30,14 +30,14 @@ const coded = (cell: string): string[] => Array.from(cell.matchAll(/`([\w.]+)`/g
 describe('events', () => {
   const dataOf = (body: string): object => (JSON.parse(body) as { data: object }).data;
 
-  it('the page lists each, with the fields that are sent', () => {
+  it('are all on the page, with the fields that are sent', () => {
     const listed = tableUnder('Events').map(([event = '', , data = '']) => [coded(event)[0], coded(data)]);
     expect(listed).toEqual(
       WEBHOOK_EVENTS.map((event) => [event, Object.keys(dataOf(sampleBody(event, AT)))]),
     );
   });
 
-  it.each(WEBHOOK_EVENTS)('the reference describes what is sent, no field more or less: %s', (event) => {
+  it.each(WEBHOOK_EVENTS)('have in the reference exactly the fields that are sent: %s', (event) => {
     const schema = eventBodySchema(event).strict();
     for (const status of PURCHASE_EVENT_STATUSES) {
       const body: unknown = JSON.parse(sampleBody(event, AT, status));
@@ -47,14 +47,14 @@ describe('events', () => {
     expect(Object.keys(data.shape)).toEqual(Object.keys(dataOf(sampleBody(event, AT))));
   });
 
-  it('the example on the page is a body of the real shape', () => {
+  it('have an example on the page with the real shape', () => {
     const example: unknown = JSON.parse(/```json\n([\s\S]*?)```/.exec(page)?.[1] ?? '');
     expect(eventBodySchema('esim.purchased').strict().parse(example)).toEqual(example);
   });
 });
 
-describe('when it is tried', () => {
-  it('the schedule, and the time from the first attempt', () => {
+describe('attempts', () => {
+  it('follow the documented schedule, with the time from the first attempt', () => {
     const UNITS = { h: 3_600_000, min: 60_000, s: 1_000 } as const;
     const ms = (text = ''): number =>
       Array.from(
@@ -71,8 +71,8 @@ describe('when it is tried', () => {
   });
 });
 
-describe('routes and commands', () => {
-  it('every route about webhooks and the low balance, and no other', () => {
+describe('the documented', () => {
+  it('routes are all those about webhooks and the low balance', () => {
     const routes = createRouteTable({ version: '1', brand: 'simway' })
       .filter(({ path }) => /^\/api\/(webhooks|events|wallet\/low-balance)/.test(path))
       .map(({ method, path }) => `${method} ${path}`);
@@ -84,7 +84,7 @@ describe('routes and commands', () => {
     expect(page).toContain(`at most ${MAX_ENDPOINTS}`);
   });
 
-  it('every command with its flags, and no other', async () => {
+  it('commands are all there are, with their flags', async () => {
     const wordsOf = (text: string): string[] =>
       [...new Set(text.match(/--[a-z-]+|(?<=webhooks (?:-- )?)[a-z]+/g) ?? [])].toSorted();
     const section = page.split('## On your own machine')[1]?.split('\n## ')[0] ?? '';

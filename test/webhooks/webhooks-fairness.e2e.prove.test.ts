@@ -1,6 +1,6 @@
-// Promise W4: an endpoint in trouble hurts only itself. A tenth of the endpoints hang and a tenth fail; what the others wait for a message,
-// from its row to its receiver, stays within half as much again of what they waited with everybody well, in the same run. Where the machine
-// does other things as well, waits say little: what is shown there is that those that hang hold their share of the places and no more.
+// Promise W4: a failing endpoint affects only itself. A tenth of the endpoints hang and a tenth fail; the others wait for a message,
+// from its row to its receiver, at most half as long again as they waited with all endpoints healthy, in the same run. On a busy
+// machine waits mean little: there the test shows that hanging endpoints hold their share of the permits and no more.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createRandom, perSecond, size, withSeed, type Random } from '../support/size.ts';
 import { startStack, type Stack, type TestAccount } from '../support/stack.ts';
@@ -18,13 +18,13 @@ const ENDPOINTS = size({ ci: 20, prove: 100 });
 const PER_SECOND = perSecond({ ci: 10, prove: 200 });
 const FOR_MS = size({ ci: 10_000, prove: 120_000 });
 const WARM_UP_MS = 2_000;
-/** Few, so that two endpoints that hang would soon hold them all. */
+/** Few, so that two hanging endpoints would soon hold them all. */
 const ATTEMPTS = size({ ci: 8, prove: 200 });
 const QUANTILE = 0.99;
 const TIMES = 1.5;
-/** What all slow endpoints together may have of the places, as docs/WEBHOOKS.md says. */
+/** The share of the permits for all slow endpoints together, as in docs/WEBHOOKS.md. */
 const SHARE = 1 / 4;
-/** A machine that cannot carry the pace lets a queue grow, for everybody alike, and works it off afterwards. */
+/** A machine that cannot keep the pace lets a queue grow, for all alike, and catches up afterwards. */
 const WORKED_OFF_WITHIN_MS = size({ ci: 60_000, prove: 30 * 60_000 });
 const TICK_MS = 100;
 
@@ -57,7 +57,7 @@ afterAll(async () => {
   await stack.close();
 }, 120_000);
 
-/** Messages to random shops at a steady pace, whoever answers; when each was handed over, by its id. */
+/** Messages to random shops at a steady pace; the time when each was started, by its id. */
 async function sendSteadily(
   random: Random,
   forMs: number = FOR_MS,
@@ -92,7 +92,7 @@ async function waitsOf(
     withinMs: WORKED_OFF_WITHIN_MS,
     // All of them are counted each time.
     everyMs: 250,
-    what: 'every message of those who are well',
+    what: 'every message of healthy endpoints',
   });
   return theirs.map(([id, { atMs }]) => arrived.get(id)! - atMs);
 }
@@ -102,7 +102,7 @@ function quantile(waits: readonly number[]): number {
   return sorted[Math.ceil(sorted.length * QUANTILE) - 1] ?? Number.NaN;
 }
 
-/** Attempts that are never answered: how many there are, and the most that there were at once since the last reset. */
+/** Attempts that are never answered: how many there are, and the most at once since the last reset. */
 function createHanging() {
   let [begun, open, most] = [0, 0, 0];
   const answer: Answering = (response) => {
@@ -137,9 +137,9 @@ function beginTrouble() {
 const troubledOf = <Sent extends { readonly shop: Shop }>(sent: ReadonlyMap<string, Sent>) =>
   [...sent].filter(([, { shop }]) => !parts().well.includes(shop));
 
-async function keepNobodyWaiting(random: Random): Promise<void> {
+async function delayNoOthers(random: Random): Promise<void> {
   const { well } = parts();
-  // The first ones pay for connections, and for code that has not run yet.
+  // The first ones include the cost of connections, and of code that has not run yet.
   await waitsOf(await sendSteadily(random, WARM_UP_MS), well);
   const before = quantile(await waitsOf(await sendSteadily(random), well));
   beginTrouble();
@@ -156,7 +156,7 @@ async function keepNobodyWaiting(random: Random): Promise<void> {
 async function holdTheirShare(random: Random): Promise<void> {
   const { hanging, well } = parts();
   const places = beginTrouble();
-  // One attempt at each, and it is known that nobody answers there.
+  // After one attempt at each, they are known not to answer.
   await Promise.all(hanging.map(({ account, listener }) => harness.send(account, listener)));
   await until(() => places.isOver(hanging.length), Boolean, { withinMs: 60_000, what: 'the first given up' });
   places.reset();
@@ -167,7 +167,7 @@ async function holdTheirShare(random: Random): Promise<void> {
   await expectNoneLost(troubledOf(sent));
 }
 
-/** Theirs wait for better times. */
+/** Their messages wait for better times. */
 async function expectNoneLost(
   troubled: readonly (readonly [string, { readonly shop: Shop }])[],
 ): Promise<void> {
@@ -179,7 +179,7 @@ async function expectNoneLost(
 describe('endpoints that hang or fail', () => {
   const [what, proof] = size<readonly [string, (random: Random) => Promise<void>]>({
     ci: ['hold their share of the places', holdTheirShare],
-    prove: ['keep nobody else waiting', keepNobodyWaiting],
+    prove: ['do not delay other endpoints', delayNoOthers],
   });
   it(what, () => withSeed((seed) => proof(createRandom(seed))), 3 * WORKED_OFF_WITHIN_MS);
 });

@@ -1,5 +1,5 @@
-// Promise W3: no message is lost, whoever is killed when. Workers are killed one after the other while messages go out, those of purchases
-// and others; the receiver's own ledger says that each came, under one id and with one body, and how many came twice.
+// Promise W3: no message is lost, whatever is killed and when. Workers are killed one after the other while messages are sent, those of purchases
+// and others; the receiver's own record shows that each arrived, with one id and one body, and how many arrived twice.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { newBuyer, untilClosed, type Buyer } from '../support/buyer.ts';
 import { expectSoundBooks } from '../support/invariants.ts';
@@ -14,12 +14,12 @@ const MESSAGES = size({ ci: 60, prove: 50_000 });
 const PURCHASES = size({ ci: 4, prove: 200 });
 /** From kill to kill. */
 const KILL_EVERY_MS = size({ ci: 3_000, prove: 5_000 });
-/** For so long a killed worker's successor works before the next is killed: beside other tests a small machine would do nothing but start workers. */
+/** A killed worker's successor works this long before the next kill: next to other tests a small machine would do nothing but start workers. */
 const WORKS_AT_LEAST_MS = size({ ci: 3_000, prove: 0 });
-/** Of few messages those that are under way at a kill are a larger share. */
+/** With few messages those in progress at a kill are a larger share. */
 const MOST_TWICE = size({ ci: 0.15, prove: 0.01 });
 const ENDPOINTS = 10;
-/** Handed over together; so many more once most of them have arrived. */
+/** Started together; the next ones once most of them have arrived. */
 const BATCH = size({ ci: 20, prove: 200 });
 const WITHIN_MS = size({ ci: 240_000, prove: 4 * 3_600_000 });
 
@@ -76,7 +76,7 @@ async function buyAll(): Promise<string[]> {
   const bought: string[] = [];
   while (bought.length < PURCHASES) {
     const { status, body } = await buyer.buy('SIM-OK');
-    // Refused at once where nobody can say whether anything began; this buyer asks again.
+    // Refused at once while the outcome is unknown; this buyer retries.
     if (status === 201) bought.push(body.transactionId);
   }
   return bought;
@@ -99,7 +99,7 @@ async function sendAndBuyAll(): Promise<{ sent: Set<string>; bought: string[] }>
   for (const transactionId of bought) await untilClosed(stack, transactionId, { withinMs: WITHIN_MS });
   const open = () =>
     stack.owner.selectFrom('webhook_messages').select('id').where('status', '<>', 'DELIVERED').execute();
-  await until(open, (rows) => rows.length === 0, { withinMs: WITHIN_MS, what: 'nothing left to deliver' });
+  await until(open, (rows) => rows.length === 0, { withinMs: WITHIN_MS, what: 'no open message' });
   return { sent, bought };
 }
 
@@ -117,8 +117,8 @@ it(
     const all = received();
     const ids = new Set(all.map(({ id }) => id));
     expect([...sent].filter((id) => !ids.has(id))).toEqual([]);
-    const told = new Set(all.map(({ data }) => data['transactionId']));
-    expect(bought.filter((transactionId) => !told.has(transactionId))).toEqual([]);
+    const reported = new Set(all.map(({ data }) => data['transactionId']));
+    expect(bought.filter((transactionId) => !reported.has(transactionId))).toEqual([]);
     expect(all.filter(({ isGenuine }) => !isGenuine)).toEqual([]);
     const bodies = new Set(all.map(({ id, body }) => `${id} ${body}`));
     expect(bodies.size).toBe(ids.size);

@@ -1,4 +1,4 @@
-/** Money from outside, told: what came, what went back, and each status of what it was for. Once each, in the transaction that books it. */
+/** Webhooks about outside money: payments, refunds, and each status of their purchase. Once each, in the transaction that books it. */
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import type { ActionRequest } from '../../src/operations/rules.ts';
@@ -10,7 +10,7 @@ import { failPurchaseIn, settlePurchase } from '../../src/purchases/store/purcha
 import { failPurchase } from '../support/give-back.ts';
 import { closeRefundDone, creditRefund, findOpenRefunds } from '../../src/payments/store/refunds.ts';
 import { newPendingMessages } from '../../src/webhooks/store/messages.ts';
-import { untilSomeoneWaits } from '../support/books.ts';
+import { untilStatementWaits } from '../support/books.ts';
 import { NO_LIMITS } from '../support/facts.ts';
 import { CHARGE_MINOR, NOW, paid, usePaymentBooks, type Payer } from '../payments/payments.support.ts';
 import { messagesOf, newEndpoint, type EndpointOptions } from './webhooks.support.ts';
@@ -24,7 +24,7 @@ const listen = ({ accountId }: Payer, options: EndpointOptions = { events: ALL }
   newEndpoint(books.world, accountId, options);
 
 /** `event: status or amount`, in the order they were written. */
-async function told({ accountId }: Payer): Promise<string[]> {
+async function eventsFor({ accountId }: Payer): Promise<string[]> {
   const rows = await books.owner
     .selectFrom('webhook_messages')
     .select(['event', 'body'])
@@ -39,7 +39,7 @@ async function told({ accountId }: Payer): Promise<string[]> {
 }
 
 describe('a purchase paid from outside', () => {
-  it('tells that money came and that it goes on, then its end', async () => {
+  it('sends events for the payment, for PROCESSING, then for its end', async () => {
     const payer = await books.payer();
     await listen(payer);
     const written = newPendingMessages();
@@ -78,52 +78,55 @@ describe('a purchase paid from outside', () => {
       ]),
     );
     await settlePurchase(books.world, payer.transactionId);
-    expect((await told(payer)).toSorted()).toEqual([
+    expect((await eventsFor(payer)).toSorted()).toEqual([
       'esim.purchased: PROCESSING',
       'esim.purchased: SUCCESS',
       'payment.received: 20000 NGN',
     ]);
   });
 
-  it('is told once however often the gateway is looked at', async () => {
+  it('sends each event once, however often the gateway is checked', async () => {
     const payer = await books.payer();
     await listen(payer);
-    for (let look = 0; look < 3; look += 1) await books.look(payer, paid());
-    expect(await told(payer)).toHaveLength(2);
+    for (let check = 0; check < 3; check += 1) await books.bookCheck(payer, paid());
+    expect(await eventsFor(payer)).toHaveLength(2);
   });
 
-  it('tells each coming of money of its own', async () => {
+  it('sends an event for each payment', async () => {
     const payer = await books.payer();
     await listen(payer, { events: ['payment.received'] });
-    await books.look(payer, paid());
-    await books.look(payer, paid(CHARGE_MINOR + 500n));
-    expect((await told(payer)).toSorted()).toEqual([
+    await books.bookCheck(payer, paid());
+    await books.bookCheck(payer, paid(CHARGE_MINOR + 500n));
+    expect((await eventsFor(payer)).toSorted()).toEqual([
       'payment.received: 20000 NGN',
       'payment.received: 5 NGN',
     ]);
   });
 
-  it('tells FAILED alone where it was paid short, and that the money came', async () => {
+  it('sends only FAILED if it was paid short, with the event of the payment', async () => {
     const payer = await books.payer();
     await listen(payer);
-    await books.look(payer, paid(100n));
-    expect((await told(payer)).toSorted()).toEqual(['esim.purchased: FAILED', 'payment.received: 1 NGN']);
+    await books.bookCheck(payer, paid(100n));
+    expect((await eventsFor(payer)).toSorted()).toEqual([
+      'esim.purchased: FAILED',
+      'payment.received: 1 NGN',
+    ]);
   });
 
-  it('tells nothing of a look that finds nothing', async () => {
+  it('sends nothing for a check that finds nothing', async () => {
     const payer = await books.payer();
     await listen(payer);
-    await books.look(payer, { state: 'other', netMinor: 0n });
-    expect(await told(payer)).toEqual([]);
+    await books.bookCheck(payer, { state: 'other', netMinor: 0n });
+    expect(await eventsFor(payer)).toEqual([]);
   });
 });
 
 describe('a funding', () => {
-  it('tells that money came, and is no purchase', async () => {
+  it('sends the event of its payment, and none of a purchase', async () => {
     const payer = await books.payer({ purpose: 'funding' });
     await listen(payer);
-    await books.look(payer, paid());
-    expect(await told(payer)).toEqual(['payment.received: 20000 NGN']);
+    await books.bookCheck(payer, paid());
+    expect(await eventsFor(payer)).toEqual(['payment.received: 20000 NGN']);
   });
 });
 
@@ -133,16 +136,16 @@ describe('a refund', () => {
     refund: Awaited<ReturnType<typeof findOpenRefunds>>[number];
   }> {
     const payer = await books.payer();
-    await books.look(payer, paid());
+    await books.bookCheck(payer, paid());
     await listen(payer, { events: ['payment.refunded'] });
     await failPurchase(books.world, payer.transactionId, OUT_OF_STOCK);
     const [refund] = await findOpenRefunds(books.world, payer.transactionId);
     return { payer, refund: refund! };
   }
 
-  it('is told when the gateway has sent it, once', async () => {
+  it('sends its event when the gateway has sent the money, once', async () => {
     const { payer, refund } = await due();
-    expect(await told(payer)).toEqual([]);
+    expect(await eventsFor(payer)).toEqual([]);
     const written = newPendingMessages();
     const at = { refundId: '1', gatewayStatus: 'processed' };
     expect(await closeRefundDone(books.world, refund, at, written)).toBe(true);
@@ -165,21 +168,24 @@ describe('a refund', () => {
     expect(written.ids).toHaveLength(1);
   });
 
-  it('that is credited while the purchase fails is handed on with the failure, to be sent at once', async () => {
+  it('that is credited while the purchase fails is returned with the failure, so that its event is sent at once', async () => {
     const payer = await books.payer();
-    await books.look(payer, paid());
+    await books.bookCheck(payer, paid());
     await listen(payer, { events: ['esim.purchased', 'payment.refunded'] });
     const written = newPendingMessages();
     await books.world
       .transaction()
       .execute((trx) => failPurchaseIn(trx, payer.transactionId, OUT_OF_STOCK, { to: 'wallet', written }));
     expect(written.ids).toHaveLength(2);
-    expect((await told(payer)).toSorted()).toEqual(['esim.purchased: FAILED', 'payment.refunded: 20000 NGN']);
+    expect((await eventsFor(payer)).toSorted()).toEqual([
+      'esim.purchased: FAILED',
+      'payment.refunded: 20000 NGN',
+    ]);
   });
 
-  it('out of the wallet that leaves little in it tells that as well, in the transaction of the move', async () => {
+  it('out of the wallet that leaves a low balance sends that event too, in the transaction of the action', async () => {
     const payer = await books.payer({ purpose: 'funding' });
-    await books.look(payer, paid());
+    await books.bookCheck(payer, paid());
     await listen(payer, { events: ['wallet.low_balance'] });
     const wallet = { accountId: payer.accountId, currency: 'USD' } as const;
     await setLowBalance(books.world, wallet, 1_000n, NOW);
@@ -203,10 +209,10 @@ describe('a refund', () => {
         body: { data: { balance: 9.5, threshold: 10, currency: 'USD' } },
       },
     ]);
-    // More than is left: refused, and nothing is told. Less: it was low before.
+    // More than is left: refused, without an event. Less: the balance was low before.
     expect(await move(2_000_000n)).toMatchObject({ outcome: 'refused' });
     expect(await move(160_000n)).toMatchObject({ outcome: 'done' });
-    expect(await told(payer)).toHaveLength(1);
+    expect(await eventsFor(payer)).toHaveLength(1);
   });
 
   it.each([
@@ -214,14 +220,14 @@ describe('a refund', () => {
     ['that only both together cross it', 160_000n, 2_350n, 1],
     ['that leave enough', 160_000n, 2_000n, 0],
   ])(
-    'two out of the wallet at once, %s: the low balance is told as often as it is crossed',
+    'two out of the wallet at once, %s: the low balance event is sent as often as the threshold is crossed',
     async (_how, amountMinor, thresholdMinor, messages) => {
       const accountId = `acc-${randomUUID()}`;
       const payers = [
         await books.payer({ purpose: 'funding', accountId }),
         await books.payer({ purpose: 'funding', accountId }),
       ];
-      for (const payer of payers) await books.look(payer, paid());
+      for (const payer of payers) await books.bookCheck(payer, paid());
       await listen(payers[0]!, { events: ['wallet.low_balance'] });
       await setLowBalance(books.world, { accountId, currency: 'USD' }, thresholdMinor, NOW);
       const wallet = await books.owner.startTransaction().execute();
@@ -235,7 +241,7 @@ describe('a refund', () => {
         payers.map(({ transactionId }) => beginRefundMove(transactionId, amountMinor)),
       );
       const made = moves.map((moveId) => carryOutAction(books.world, moveId, { stage: 'closed', now: NOW }));
-      await untilSomeoneWaits(books.owner, 2);
+      await untilStatementWaits(books.owner, 2);
       await wallet.rollback().execute();
       for (const { outcome } of await Promise.all(made)) expect(outcome).toBe('done');
       expect(await messagesOf(books.owner, accountId)).toHaveLength(messages);
@@ -245,7 +251,7 @@ describe('a refund', () => {
     },
   );
 
-  it('is told as credited to the wallet where the gateway cannot send it', async () => {
+  it('sends its event as credited to the wallet when the gateway cannot send it', async () => {
     const { payer, refund } = await due();
     expect(await creditRefund(books.world, refund, await books.payment(payer))).toBe(true);
     expect(await messagesOf(books.owner, payer.accountId)).toMatchObject([
@@ -259,8 +265,8 @@ async function beginRefundMove(transactionId: string, amountMinor: bigint): Prom
   const moveId = `move-${randomUUID().replaceAll('-', '')}`;
   const amount = { amountMinor: String(amountMinor), currency: 'NGN' };
   const who = { by: 'ada', reason: 'a test of it' };
-  const wish = { moveId, transactionId, move: 'refund-to-source', moveKey: moveId, ...who, ...amount };
-  await askForAction(books.world, wish as ActionRequest, NOW);
-  await beginAction(books.world, wish, { limits: NO_LIMITS, now: NOW });
+  const request = { moveId, transactionId, move: 'refund-to-source', moveKey: moveId, ...who, ...amount };
+  await askForAction(books.world, request as ActionRequest, NOW);
+  await beginAction(books.world, request, { limits: NO_LIMITS, now: NOW });
   return moveId;
 }

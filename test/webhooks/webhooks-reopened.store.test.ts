@@ -1,4 +1,4 @@
-/** Messages that are sent again: one, or each failed one of a range, with their whole schedule before them and their log kept. */
+/** Messages that are sent again: one, or each failed one of a range, with a new schedule and the old log. */
 import { afterAll, expect, it } from 'vitest';
 import { recordAttempt } from '../../src/webhooks/store/deliveries.ts';
 import { deleteEndpoint } from '../../src/webhooks/store/endpoints.ts';
@@ -20,7 +20,7 @@ const books = await openBooks();
 afterAll(() => books.close());
 const { attempt, load, stateOf, waiting } = deliveringOn(books.world);
 
-it('a message has its whole schedule before it, and keeps its log', async () => {
+it('a message that is sent again gets its whole schedule, and keeps its log', async () => {
   const one = await waiting();
   await attempt(one.messageId, refused, AGAIN);
   await attempt(one.messageId, made(), DELIVERED);
@@ -35,14 +35,14 @@ it('a message has its whole schedule before it, and keeps its log', async () => 
   expect(await load(one.messageId)).toMatchObject({ attempts: 3, attemptsInSeries: 1 });
 });
 
-it('one that still waits is due now, and has its whole schedule before it', async () => {
+it('a waiting message is due now, and gets its whole schedule again', async () => {
   const one = await waiting();
   await attempt(one.messageId, refused, AGAIN);
   await reopenMessage(books.world, one.endpoint.accountId, one.messageId, NOW);
   expect(await load(one.messageId)).toMatchObject({ attempts: 1, attemptsInSeries: 0, dueInMs: 0 });
 });
 
-it('while its last attempt is under way: that one ends nothing, and is no part of the new schedule', async () => {
+it('a message that is sent again during its last attempt is not ended by it, and the attempt is not part of the new schedule', async () => {
   const one = await waiting();
   await attempt(one.messageId, refused, AGAIN);
   const last = await load(one.messageId);
@@ -52,7 +52,7 @@ it('while its last attempt is under way: that one ends nothing, and is no part o
   expect(await load(one.messageId)).toMatchObject({ attempts: 2, attemptsInSeries: 0, dueInMs: 0 });
 });
 
-it('while an attempt is under way that arrives: it has arrived', async () => {
+it('a message that is sent again during an attempt that succeeds is delivered', async () => {
   const one = await waiting();
   await attempt(one.messageId, refused, AGAIN);
   const last = await load(one.messageId);
@@ -61,7 +61,7 @@ it('while an attempt is under way that arrives: it has arrived', async () => {
   expect(await stateOf(one)).toEqual({ status: 'DELIVERED', attempts: 2, log: [500, 200] });
 });
 
-it('nobody else’s', async () => {
+it('a message of another account is not sent again', async () => {
   const one = await waiting();
   expect(await reopenMessage(books.world, newAccountId(), one.messageId, NOW)).toBeUndefined();
   const range = { from: new Date(0), to: new Date(NOW.getTime() + 1), now: NOW };
@@ -69,7 +69,7 @@ it('nobody else’s', async () => {
   expect(await reopenFailed(books.world, newAccountId(), one.endpoint.id, range)).toEqual([]);
 });
 
-it('each failed one of a range, once, but samples', async () => {
+it('each failed message of a range is sent again, once, without samples', async () => {
   const { endpoint } = await waiting();
   const at = (ms: number) => new Date(NOW.getTime() + ms);
   const ids = await Promise.all([-1, 0, 999, 1_000].map((ms) => newMessage(books.world, endpoint, at(ms))));
@@ -85,7 +85,7 @@ it('each failed one of a range, once, but samples', async () => {
   expect(await reopen()).toEqual([]);
 });
 
-it('however many there are', async () => {
+it('any number of messages can be sent again', async () => {
   const { endpoint } = await waiting();
   await books.owner.deleteFrom('webhook_messages').where('endpoint_id', '=', endpoint.id).execute();
   const count = 4_500;

@@ -1,6 +1,6 @@
 /**
- * The secrets of an endpoint as rows: each that was replaced signs until its own end, a bounded number at a time, and is wiped after it; a seal
- * of yesterday is replaced wherever it stands.
+ * The secrets of an endpoint as rows: each replaced one signs until its own end, a limited number at a time, and is wiped after that; an old
+ * encryption is replaced wherever it is.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createSecretBox } from '../../src/platform/secret-box.ts';
@@ -41,7 +41,7 @@ const rotate = ({ accountId, id }: Endpoint, text: string, previousUntil = inMs(
     now: new Date(),
   });
 
-/** What a message is signed with now, which is what a repeated answer may show. */
+/** The secrets that sign now, which are those that a repeated answer may show. */
 async function signing(endpoint: Endpoint): Promise<string> {
   const messageId = await newMessage(books.world, endpoint);
   const delivery = await claimDelivery(books.world, messageId);
@@ -51,15 +51,15 @@ async function signing(endpoint: Endpoint): Promise<string> {
   return texts(shown);
 }
 
-/** All that is kept, signing or not. */
+/** All stored secrets, signing or not. */
 const kept = async ({ id }: Endpoint): Promise<string[]> =>
   (await listSealed(books.world, { after: '', limit: 10_000 }))
     .find((one) => one.id === id)!
     .sealed.map(String)
     .toSorted();
 
-describe('a secret that is replaced', () => {
-  it('signs on until its own end, whatever is replaced after it', async () => {
+describe('a replaced secret', () => {
+  it('signs until its own end, whatever is replaced after it', async () => {
     const endpoint = await made();
     expect(await rotate(endpoint, 'b')).toMatchObject({ id: endpoint.id });
     expect(await signing(endpoint)).toBe('b a');
@@ -69,7 +69,7 @@ describe('a secret that is replaced', () => {
     expect(await signing(endpoint)).toBe('d b a');
   });
 
-  it('is one of four at most: a further one is refused, changes nothing, and says when it will be taken', async () => {
+  it('is one of four at most: a further one is refused, changes nothing, and the refusal says when it will be accepted', async () => {
     const endpoint = await made();
     const firstEndsAt = inMs(60_000);
     await rotate(endpoint, 'b', firstEndsAt);
@@ -86,7 +86,7 @@ describe('a secret that is replaced', () => {
     expect(await signing(endpoint)).toMatch(/^f( [bcde]){4}$/);
   });
 
-  it('is lost by none of many who replace at once', async () => {
+  it('is never lost when many replace at once', async () => {
     const endpoint = await made();
     const outcomes = await Promise.all(['b', 'c', 'd', 'e', 'f', 'g'].map((text) => rotate(endpoint, text)));
     expect(outcomes.filter((outcome) => outcome !== undefined && 'firstEndsAt' in outcome)).toHaveLength(2);
@@ -95,7 +95,7 @@ describe('a secret that is replaced', () => {
     expect(texts).toContain('a');
   });
 
-  it('by the version before, which knows only the last one, leaves those that this one has kept', async () => {
+  it('by the previous version, which knows only the last one, leaves those that this version has stored', async () => {
     const endpoint = await made();
     await rotate(endpoint, 'b');
     await rotate(endpoint, 'c');
@@ -118,7 +118,7 @@ describe('a secret that is replaced', () => {
     expect([newest, previous].map(String)).toEqual(['d', 'c']);
   });
 
-  it('is replaced by its owner only, and not where the endpoint was deleted', async () => {
+  it('is replaced by its owner only, and not on a deleted endpoint', async () => {
     const endpoint = await made();
     expect(await rotate({ ...endpoint, accountId: newAccountId() }, 'b')).toBeUndefined();
     await deleteEndpoint(books.world, endpoint.accountId, endpoint.id, new Date());
@@ -127,8 +127,8 @@ describe('a secret that is replaced', () => {
   });
 });
 
-describe('what signs no more', () => {
-  it('is wiped, and nothing that signs', async () => {
+describe('an expired secret', () => {
+  it('is wiped, and a signing one is not', async () => {
     await forgetSecrets(books.world);
     const [endpoint, deleted] = [await made(), await made('x')];
     await rotate(endpoint, 'b', inMs(-1));
@@ -146,7 +146,7 @@ describe('what signs no more', () => {
     expect(await forgetSecrets(books.world)).toBe(0);
   });
 
-  it('is wiped by the hourly chore, which seals anew what is left', async () => {
+  it('is wiped by the hourly maintenance, which encrypts the others again', async () => {
     const [yesterday, today] = [
       createSecretBox({ key: 'ab'.repeat(32), previousKeys: [] }),
       createSecretBox({ key: 'cd'.repeat(32), previousKeys: ['ab'.repeat(32)] }),
@@ -184,10 +184,10 @@ describe('what signs no more', () => {
   });
 });
 
-describe('another seal', () => {
-  it('takes the place of the one that it was made of, wherever that stands by now', async () => {
+describe('a new encryption', () => {
+  it('replaces the one it was made from, wherever that is by now', async () => {
     const endpoint = await made();
-    await reseal(books.world, endpoint.id, Buffer.from('another'), Buffer.from('anew'));
+    await reseal(books.world, endpoint.id, Buffer.from('another'), Buffer.from('new'));
     expect(await signing(endpoint)).toBe('a');
     await reseal(books.world, endpoint.id, Buffer.from('a'), Buffer.from('A'));
     await rotate(endpoint, 'b');

@@ -1,5 +1,5 @@
 /**
- * What merchants are told of, as rows: each change writes its messages in its own transaction, once, for endpoints that ask.
+ * Webhooks to merchants, as rows: each change writes its messages in its own transaction, once, for subscribed endpoints.
  */
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
@@ -25,7 +25,7 @@ import { basePackage, profileFacts, purchaseInput, region } from '../support/fac
 import { messagesOf, newAccountId, newEndpoint, NOW } from './webhooks.support.ts';
 
 const OPEN = { now: NOW, supplier: 's', keepRefusal: () => false };
-const GOODS = profileItem(profileFacts(), NOW, {});
+const PROFILE = profileItem(profileFacts(), NOW, {});
 const OUT_OF_STOCK = { reason: 'OUT_OF_STOCK', detail: 'code 200007' } as const;
 const ALL: readonly WebhookEvent[] = ['esim.purchased', 'payment.received', 'wallet.low_balance'];
 
@@ -66,15 +66,15 @@ async function opened(accountId: string, given: Partial<PurchaseInput> = {}): Pr
 
 async function delivered(accountId: string): Promise<PurchaseInput> {
   const input = await opened(accountId);
-  await settlePurchase(books.world, input.transactionId, GOODS);
+  await settlePurchase(books.world, input.transactionId, PROFILE);
   return input;
 }
 
-const told = async (accountId: string) =>
+const bodiesOf = async (accountId: string) =>
   (await messagesOf(books.owner, accountId)).map(({ body }) => (body as { data: object }).data);
 
 describe('a purchase from the wallet', () => {
-  it('tells SUCCESS with the eSIM, to every endpoint that asks and no other', async () => {
+  it('sends SUCCESS with the eSIM, to every subscribed endpoint and no other', async () => {
     const accountId = await buyer();
     const [first, second] = [
       await newEndpoint(books.world, accountId),
@@ -84,7 +84,7 @@ describe('a purchase from the wallet', () => {
     await newEndpoint(books.world, newAccountId());
     const written = newPendingMessages();
     const { transactionId, esimId } = await opened(accountId);
-    await settlePurchase(books.world, transactionId, GOODS, written);
+    await settlePurchase(books.world, transactionId, PROFILE, written);
     const messages = await messagesOf(books.owner, accountId);
     expect(messages.map(({ endpoint }) => endpoint).toSorted()).toEqual([first.id, second.id].toSorted());
     expect(messages[0]).toMatchObject({
@@ -108,18 +108,18 @@ describe('a purchase from the wallet', () => {
     expect(written.ids).toHaveLength(2);
   });
 
-  it('tells FAILED without an eSIM, and nothing of being opened', async () => {
+  it('sends FAILED without an eSIM, and nothing when it is opened', async () => {
     const accountId = await buyer();
     await newEndpoint(books.world, accountId);
     const { transactionId } = await opened(accountId);
-    expect(await told(accountId)).toEqual([]);
+    expect(await bodiesOf(accountId)).toEqual([]);
     await failPurchase(books.world, transactionId, OUT_OF_STOCK);
-    expect(await told(accountId)).toEqual([
+    expect(await bodiesOf(accountId)).toEqual([
       { transactionId, status: 'FAILED', esimId: '', iccid: '', qrCodeUrl: '' },
     ]);
   });
 
-  it('tells PROCESSING when its buyer is about to hear it, once, and not of one that is closed', async () => {
+  it('sends PROCESSING when its buyer is about to get that answer, once, and not after it is closed', async () => {
     const accountId = await buyer();
     await newEndpoint(books.world, accountId);
     const { transactionId } = await opened(accountId);
@@ -127,17 +127,17 @@ describe('a purchase from the wallet', () => {
     await enqueueStatus(books.world, transactionId, 'PROCESSING', first);
     await enqueueStatus(books.world, transactionId, 'PROCESSING', second);
     expect(first.ids).toHaveLength(1);
-    // Whoever told it first may have died before anybody sent it.
+    // The process that wrote it first may have died before the message was sent.
     expect(second).toEqual(first);
     await settlePurchase(books.world, transactionId);
     await enqueueStatus(books.world, transactionId, 'PROCESSING', newPendingMessages());
-    expect(await told(accountId)).toMatchObject([
+    expect(await bodiesOf(accountId)).toMatchObject([
       { status: 'PROCESSING', esimId: '' },
       { status: 'SUCCESS' },
     ]);
   });
 
-  it('tells of a top-up with the eSIM that is topped up, whatever becomes of it', async () => {
+  it('of a top-up sends the eSIM that is topped up, however it ends', async () => {
     const accountId = await buyer();
     const { esimId } = await delivered(accountId);
     await books.owner.updateTable('esims').set({ status: 'ACTIVE' }).where('id', '=', esimId).execute();
@@ -147,32 +147,34 @@ describe('a purchase from the wallet', () => {
     await enqueueStatus(books.world, transactionId, 'PROCESSING', newPendingMessages());
     await failPurchase(books.world, transactionId, OUT_OF_STOCK);
     const esim = { esimId, iccid: '8901000000000000001', qrCodeUrl: sealedQrCodeUrl(esimId) };
-    expect(await told(accountId)).toEqual([
+    expect(await bodiesOf(accountId)).toEqual([
       { transactionId, status: 'PROCESSING', ...esim },
       { transactionId, status: 'FAILED', ...esim },
     ]);
   });
 
-  it('tells of a refusal only where it is kept', async () => {
+  it('sends a refusal only if it is stored', async () => {
     const accountId = await buyer(100n);
     await newEndpoint(books.world, accountId);
     const input = purchaseInput({ transactionId: `txn-${randomUUID()}`, accountId });
     await openPurchase(books.world, input, OPEN);
-    expect(await told(accountId)).toEqual([]);
+    expect(await bodiesOf(accountId)).toEqual([]);
     const written = newPendingMessages();
     const kept = { ...input, transactionId: `txn-${randomUUID()}` };
     await openPurchase(books.world, kept, { ...OPEN, keepRefusal: () => true }, written);
-    expect(await told(accountId)).toMatchObject([{ transactionId: kept.transactionId, status: 'FAILED' }]);
+    expect(await bodiesOf(accountId)).toMatchObject([
+      { transactionId: kept.transactionId, status: 'FAILED' },
+    ]);
     expect(written.ids).toHaveLength(1);
   });
 
-  it('tells once however often a step runs, and hands over again what nobody has sent', async () => {
+  it('sends once however often a step runs, and starts unsent messages again', async () => {
     const accountId = await buyer();
     await newEndpoint(books.world, accountId);
     const { transactionId } = await opened(accountId);
     const runs = [newPendingMessages(), newPendingMessages(), newPendingMessages()];
     for (const written of runs) await settlePurchase(books.world, transactionId, undefined, written);
-    expect(await told(accountId)).toHaveLength(1);
+    expect(await bodiesOf(accountId)).toHaveLength(1);
     expect(runs[1]).toEqual(runs[0]);
     await books.owner
       .updateTable('webhook_messages')
@@ -184,18 +186,18 @@ describe('a purchase from the wallet', () => {
     expect(late.ids).toEqual([]);
   });
 
-  it('writes nothing where its transaction does not end well', async () => {
+  it('writes nothing if its transaction fails', async () => {
     const accountId = await buyer();
     await newEndpoint(books.world, accountId);
     const { transactionId } = await opened(accountId);
     await voidHold(books.world, transactionId);
     await expect(settlePurchase(books.world, transactionId)).rejects.toThrow(HoldConflict);
-    expect(await told(accountId)).toEqual([]);
+    expect(await bodiesOf(accountId)).toEqual([]);
   });
 });
 
-describe('who is told', () => {
-  it('nobody whose endpoint is switched off or deleted', async () => {
+describe('recipients', () => {
+  it('do not include disabled and deleted endpoints', async () => {
     const accountId = await buyer();
     const [off, gone] = [
       await newEndpoint(books.world, accountId),
@@ -207,7 +209,7 @@ describe('who is told', () => {
     expect(await messagesOf(books.owner, accountId)).toEqual([]);
   });
 
-  it('an endpoint that we disabled for failing keeps what it misses, for recovering', async () => {
+  it('include an endpoint that we disabled for failing, whose messages can be recovered', async () => {
     const accountId = await buyer();
     const failing = await newEndpoint(books.world, accountId);
     await books.owner
@@ -225,10 +227,10 @@ describe('who is told', () => {
   });
 });
 
-describe('what it costs to tell', () => {
-  /** Runs a step on a connection of its own; answers how many statements went to Postgres. */
+describe('the cost of messages', () => {
+  /** Runs a step on its own connection; answers how many statements went to Postgres. */
   async function statementsOf(step: (world: WorldDb) => Promise<unknown>): Promise<number> {
-    // Connections take the driver's function when they are made.
+    // Connections read the driver's function when they are made.
     const sent = vi.spyOn(pg.Client.prototype, 'query');
     const world = openDatabase<WorldDatabase>({
       url: books.url,
@@ -248,22 +250,22 @@ describe('what it costs to tell', () => {
     }
   }
 
-  it.each([0, 1, 3])('no statement more, with %i endpoints: settling is one', async (endpoints) => {
+  it.each([0, 1, 3])('is no additional statement, with %i endpoints: settling is one', async (endpoints) => {
     const accountId = await buyer();
     for (let made = 0; made < endpoints; made += 1) await newEndpoint(books.world, accountId);
     const { transactionId } = await opened(accountId);
-    expect(await statementsOf((world) => settlePurchase(world, transactionId, GOODS))).toBe(1);
-    expect(await told(accountId)).toHaveLength(endpoints);
+    expect(await statementsOf((world) => settlePurchase(world, transactionId, PROFILE))).toBe(1);
+    expect(await bodiesOf(accountId)).toHaveLength(endpoints);
   });
 
-  it('one statement says PROCESSING', async () => {
+  it('is one statement for PROCESSING', async () => {
     const { transactionId } = await opened(await buyer());
     expect(
       await statementsOf((world) => enqueueStatus(world, transactionId, 'PROCESSING', newPendingMessages())),
     ).toBe(1);
   });
 
-  it('opening is a look and one statement that writes all of it, keyed or not', async () => {
+  it('is, for opening, a read and one statement that writes all of it, with or without a key', async () => {
     const accountId = await buyer();
     await newEndpoint(books.world, accountId);
     const idempotency = { key: randomUUID(), path: '/api/esim/buy', fingerprint: 'f' };
@@ -273,7 +275,7 @@ describe('what it costs to tell', () => {
     }
   });
 
-  it('opening costs a transaction only where it takes the balance below the threshold', async () => {
+  it('is a transaction for opening only if the balance falls below the threshold', async () => {
     const accountId = await buyer(4_000n);
     await setLowBalance(books.world, { accountId, currency: 'USD' }, 2_000n, NOW);
     const counts = [];
@@ -281,20 +283,20 @@ describe('what it costs to tell', () => {
       const input = wanted(accountId);
       counts.push(await statementsOf((world) => openPurchase(world, input, OPEN)));
     }
-    // A look and a try that finds it; begin, the same again, the event, commit.
+    // A read and an attempt that finds it; begin, the same again, the event, commit.
     expect(counts).toEqual([2, 6, 2]);
   });
 });
 
-describe('a purchase that nobody pays', () => {
-  it('tells FAILED, once, in the transaction that closes it', async () => {
+describe('an unpaid purchase', () => {
+  it('sends FAILED, once, in the transaction that closes it', async () => {
     const accountId = newAccountId();
     await newEndpoint(books.world, accountId);
     const { transactionId } = await opened(accountId, { paymentMethod: 'CARD' });
     const written = newPendingMessages();
     expect(await closeUnpaid(books.world, transactionId, 'PAYMENT_EXPIRED', written)).toBe('closed');
     expect(await closeUnpaid(books.world, transactionId, 'PAYMENT_EXPIRED')).toBe('closed');
-    expect(await told(accountId)).toMatchObject([{ transactionId, status: 'FAILED', esimId: '' }]);
+    expect(await bodiesOf(accountId)).toMatchObject([{ transactionId, status: 'FAILED', esimId: '' }]);
     expect(written.ids).toHaveLength(1);
   });
 });
@@ -302,12 +304,12 @@ describe('a purchase that nobody pays', () => {
 describe('a low balance', () => {
   const take = async (accountId: string): Promise<string> => (await opened(accountId)).transactionId;
 
-  it('is told when a hold takes the wallet below the threshold, with what is left', async () => {
+  it('is sent when a hold takes the wallet below the threshold, with the remaining balance', async () => {
     const accountId = await buyer(3_000n);
     await newEndpoint(books.world, accountId, { events: ALL });
     await setLowBalance(books.world, { accountId, currency: 'USD' }, 1_000n, NOW);
     await take(accountId);
-    expect(await told(accountId)).toEqual([]);
+    expect(await bodiesOf(accountId)).toEqual([]);
     const transactionId = await take(accountId);
     expect(await messagesOf(books.owner, accountId)).toMatchObject([
       {
@@ -319,30 +321,30 @@ describe('a low balance', () => {
     ]);
   });
 
-  it('is told once until the wallet has been at the threshold again', async () => {
+  it('is sent once until the wallet has been at the threshold again', async () => {
     const accountId = await buyer(3_000n);
     await newEndpoint(books.world, accountId, { events: ALL });
     await setLowBalance(books.world, { accountId, currency: 'USD' }, 2_000n, NOW);
     await take(accountId);
     await take(accountId);
-    expect(await told(accountId)).toHaveLength(1);
+    expect(await bodiesOf(accountId)).toHaveLength(1);
     await fund(accountId, 1_499n);
     await take(accountId);
-    expect(await told(accountId)).toHaveLength(1);
+    expect(await bodiesOf(accountId)).toHaveLength(1);
     await fund(accountId, 1_251n);
     await take(accountId);
-    expect(await told(accountId)).toMatchObject([{ balance: 17.5 }, { balance: 7.5 }]);
+    expect(await bodiesOf(accountId)).toMatchObject([{ balance: 17.5 }, { balance: 7.5 }]);
   });
 
-  it('is told by one of many buyers at once', async () => {
+  it('is sent once for many buyers at once', async () => {
     const accountId = await buyer(1_250n * 8n);
     await newEndpoint(books.world, accountId, { events: ALL });
     await setLowBalance(books.world, { accountId, currency: 'USD' }, 5_000n, NOW);
     await Promise.all(Array.from({ length: 8 }, () => take(accountId)));
-    expect(await told(accountId)).toMatchObject([{ balance: 37.5, threshold: 50 }]);
+    expect(await bodiesOf(accountId)).toMatchObject([{ balance: 37.5, threshold: 50 }]);
   });
 
-  it('is told at once where the amount is set above the balance, and not again while it stays low', async () => {
+  it('is sent at once when the threshold is set above the balance, and not again while it stays low', async () => {
     const accountId = await buyer(3_000n);
     await newEndpoint(books.world, accountId, { events: ALL });
     const wallet = { accountId, currency: 'USD' } as const;
@@ -353,22 +355,22 @@ describe('a low balance', () => {
     };
     expect(await set(3_000n, 1)).toBe(0);
     expect(await set(3_001n, 2)).toBe(1);
-    expect(await told(accountId)).toEqual([{ balance: 30, threshold: 30.01, currency: 'USD' }]);
+    expect(await bodiesOf(accountId)).toEqual([{ balance: 30, threshold: 30.01, currency: 'USD' }]);
     expect([await set(3_001n, 3), await set(9_000n, 4)]).toEqual([0, 0]);
     await take(accountId);
-    expect(await told(accountId)).toHaveLength(1);
-    // Not low by a smaller amount, and low again by a greater one.
+    expect(await bodiesOf(accountId)).toHaveLength(1);
+    // Not low by a smaller threshold, and low again by a greater one.
     expect([await set(1_000n, 5), await set(2_000n, 6)]).toEqual([0, 1]);
   });
 
-  it('is told at once to an account without a wallet: it has nothing', async () => {
+  it('is sent at once to an account without a wallet, whose balance is zero', async () => {
     const accountId = newAccountId();
     await newEndpoint(books.world, accountId, { events: ALL });
     await setLowBalance(books.world, { accountId, currency: 'NGN' }, 1n, NOW);
-    expect(await told(accountId)).toEqual([{ balance: 0, threshold: 0.01, currency: 'NGN' }]);
+    expect(await bodiesOf(accountId)).toEqual([{ balance: 0, threshold: 0.01, currency: 'NGN' }]);
   });
 
-  it('is told once where the same amount is set many times at once', async () => {
+  it('is sent once when the same threshold is set many times at once', async () => {
     const accountId = await buyer(3_000n);
     await newEndpoint(books.world, accountId, { events: ALL });
     await Promise.all(
@@ -376,29 +378,29 @@ describe('a low balance', () => {
         setLowBalance(books.world, { accountId, currency: 'USD' }, 5_000n, new Date(NOW.getTime() + ms)),
       ),
     );
-    expect(await told(accountId)).toHaveLength(1);
+    expect(await bodiesOf(accountId)).toHaveLength(1);
   });
 
-  it('is told to nobody after it is switched off', async () => {
+  it('is not sent after it is switched off', async () => {
     const accountId = await buyer(3_000n);
     await newEndpoint(books.world, accountId, { events: ALL });
     await setLowBalance(books.world, { accountId, currency: 'USD' }, 2_000n, NOW);
     await setLowBalance(books.world, { accountId, currency: 'USD' }, null, NOW);
     await take(accountId);
-    expect(await told(accountId)).toEqual([]);
+    expect(await bodiesOf(accountId)).toEqual([]);
   });
 
-  it('belongs to the hold: none where the hold is refused or comes again', async () => {
+  it('belongs to the hold: none if the hold is refused or repeated', async () => {
     const accountId = await buyer(1_500n);
     await newEndpoint(books.world, accountId, { events: ALL });
     await setLowBalance(books.world, { accountId, currency: 'USD' }, 1_000n, NOW);
     const hold = { id: `txn-${randomUUID()}`, accountId, amount: { amountMinor: 1_600n, currency: 'USD' } };
     expect(await placeHold(books.world, hold)).toBe('insufficient');
-    expect(await told(accountId)).toEqual([]);
+    expect(await bodiesOf(accountId)).toEqual([]);
     const fits = { ...hold, amount: { amountMinor: 600n, currency: 'USD' } };
     expect(await placeHold(books.world, fits)).toBe('held');
     await fund(accountId, 600n);
     expect(await placeHold(books.world, fits)).toBe('already');
-    expect(await told(accountId)).toHaveLength(1);
+    expect(await bodiesOf(accountId)).toHaveLength(1);
   });
 });

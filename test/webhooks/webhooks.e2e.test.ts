@@ -1,5 +1,5 @@
-// Merchants told of everything, through the whole service: each status of each kind of purchase, genuine and under ids that stay, to a
-// receiver that uses the unmodified `standardwebhooks` package; and nothing secret at rest.
+// Webhooks through the whole service: each status of each kind of purchase, correctly signed and with ids that stay, to a
+// receiver that uses the unmodified `standardwebhooks` package; and no secret at rest.
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { Webhook } from 'standardwebhooks';
@@ -52,7 +52,7 @@ async function merchant(fundsMinor = 1_000_000n): Promise<{ account: TestAccount
 const statusesIn = (received: readonly Received[]) =>
   received.filter(({ event }) => event === 'esim.purchased').map(({ data }) => data['status']);
 
-/** What came, once so much has come and everybody is at rest: nothing more is on its way. */
+/** The received messages, once there are this many and no delivery is in progress. */
 async function allOf({ account, listener }: { account: TestAccount; listener: Listener }, count: number) {
   await listener.untilReceived(count);
   await until(
@@ -92,7 +92,7 @@ const esimOf = async (transactionId: string) => {
 };
 
 describe('a purchase by card', () => {
-  it('is told as PROCESSING when it is paid and as SUCCESS when it is delivered, and its money when it comes', async () => {
+  it('sends PROCESSING when it is paid, SUCCESS when it is delivered, and its payment when it arrives', async () => {
     const shop = await merchant(0n);
     const { transactionId, reference } = await buyOutside(stack, shop.account);
     await atGateway(stack, reference, 'pay');
@@ -118,7 +118,7 @@ describe('a purchase by card', () => {
     });
   });
 
-  it('that cannot be delivered is told as FAILED, and its money when it has gone back', async () => {
+  it('that cannot be delivered sends FAILED, and its refund when it was sent', async () => {
     const shop = await merchant(0n);
     const { transactionId, reference } = await buyOutside(stack, shop.account, {
       packageCode: 'SIM-OUT-OF-STOCK',
@@ -138,7 +138,7 @@ describe('a purchase by card', () => {
 });
 
 describe('a purchase from the wallet', () => {
-  it('is told once: SUCCESS with the eSIM', async () => {
+  it('sends one event: SUCCESS with the eSIM', async () => {
     const shop = await merchant();
     const buyer = await stack.call('POST', '/api/esim/buy', {
       key: shop.account.apiKey,
@@ -152,7 +152,7 @@ describe('a purchase from the wallet', () => {
     expect(received[0]?.headers['user-agent']).toBe('Simway-Webhooks/1');
   });
 
-  it('is told once: FAILED, though its buyer has heard so already', async () => {
+  it('sends one event: FAILED, even if its buyer already has that answer', async () => {
     const buyer = await newBuyer(stack);
     const listener = await receiver.listen(stack, buyer.account);
     expect((await buyer.buy('SIM-OUT-OF-STOCK')).status).toBe(400);
@@ -160,7 +160,7 @@ describe('a purchase from the wallet', () => {
     expect(received.map(({ data }) => data)).toMatchObject([{ status: 'FAILED', esimId: '', iccid: '' }]);
   });
 
-  it('is told as PROCESSING too where its buyer has heard that, BASE and TOPUP alike', async () => {
+  it('sends PROCESSING too if its buyer got that answer, BASE and TOPUP alike', async () => {
     const buyer = await newBuyer(stack);
     const esim = await buyer.activeEsim();
     await until(
@@ -190,7 +190,7 @@ describe('a purchase from the wallet', () => {
       expect(data).toMatchObject({ esimId: esim.esimId, iccid: esim.iccid });
   });
 
-  it('that is refused before anything is written is told to nobody', async () => {
+  it('that is refused before anything is written sends no event', async () => {
     const shop = await merchant(1n);
     const answer = await stack.call('POST', '/api/esim/buy', {
       key: shop.account.apiKey,
@@ -205,7 +205,7 @@ describe('a purchase from the wallet', () => {
     expect(written).toEqual([]);
   });
 
-  it('tells of a balance that has become low', async () => {
+  it('sends an event about a low balance', async () => {
     const shop = await merchant(1_000n);
     const { accountId } = shop.account;
     await setLowBalance(stack.world, { accountId, currency: 'USD' }, 800n, new Date());
@@ -221,7 +221,7 @@ describe('a purchase from the wallet', () => {
     });
   });
 
-  it('costs nothing more without an endpoint, and a child begun after the answer with one', async () => {
+  it('costs nothing more without an endpoint, and a child started after the answer with one', async () => {
     const buyer = await newBuyer(stack);
     const buy = async () => {
       const { transactionId } = (await buyer.buy('SIM-OK')).body;
@@ -242,8 +242,8 @@ describe('a purchase from the wallet', () => {
   });
 });
 
-describe('a receiver in trouble', () => {
-  it('gets each message once it recovers, under its id, and the log shows all of it', async () => {
+describe('a receiver that fails', () => {
+  it('gets each message once it recovers, with its id, and the log shows all of it', async () => {
     const buyer = await newBuyer(stack);
     const listener = await receiver.listen(stack, buyer.account, {
       answer: answerStatus(500, {}, 'we are <b>down</b>'),
@@ -268,8 +268,8 @@ describe('a receiver in trouble', () => {
   });
 });
 
-describe('a secret', () => {
-  it('that is being replaced and each that replaces it prove a message', async () => {
+describe('a signing secret', () => {
+  it('that is being replaced proves a message, and so does each that replaces it', async () => {
     const buyer = await newBuyer(stack);
     const listener = await receiver.listen(stack, buyer.account);
     const later = [newSecret(), newSecret()];
@@ -290,7 +290,7 @@ describe('a secret', () => {
     expect(() => check(newSecret())).toThrow();
   });
 
-  it('stands nowhere in the database, in no form, whether it signs or was replaced', async () => {
+  it('is nowhere in the database, in any form, whether it signs or was replaced', async () => {
     const { apiKey: key } = await stack.account();
     const post = async (path: string, body?: object): Promise<Record<string, string>> => {
       const headers = { 'idempotency-key': randomUUID() };

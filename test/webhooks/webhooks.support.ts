@@ -1,4 +1,4 @@
-// Endpoints and messages in a test's own Postgres, without anybody who sends.
+// Endpoints and messages in a test's own Postgres, without a sender.
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { WebhookEvent } from '../../src/webhooks/event-rules.ts';
 import { addSample, listAttempts, findMessage } from '../../src/webhooks/store/messages.ts';
@@ -47,7 +47,7 @@ export async function newEndpoint(
 /** A message that waits at its endpoint as if a change had written it. Answers its id. */
 export async function addMessage(db: WorldDb, message: Parameters<typeof addSample>[1]): Promise<string> {
   const id = await addSample(db, message);
-  // No sample: those are left out where something else is recovered.
+  // No sample: recovering leaves samples out.
   await db
     .updateTable('webhook_messages')
     .set({ event_key: `a-test:${id}` })
@@ -107,7 +107,7 @@ export const made = (given: Partial<AttemptMade> = {}): AttemptMade => ({
 });
 export const refused = made({ status: 500, answerStart: 'oh no' });
 
-/** A message that waits, and what a delivery step does about it, on these books. */
+/** A message that waits, and the result of a delivery step, on these books. */
 export function deliveringOn(world: WorldDb) {
   const load = async (messageId: string): Promise<WebhookDelivery> =>
     (await claimDelivery(world, messageId))!;

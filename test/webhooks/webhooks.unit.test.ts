@@ -21,7 +21,7 @@ import { createRandom, seedOfRun, withSeed } from '../support/size.ts';
 const SECOND_MS = 1_000;
 const MINUTE_MS = 60 * SECOND_MS;
 const HOUR_MS = 60 * MINUTE_MS;
-/** As docs and promise have it, written again by hand. */
+/** As in the documents and the promise, written again by hand. */
 const PUBLISHED_MS = [
   0,
   5 * SECOND_MS,
@@ -38,7 +38,7 @@ const START_MS = Date.parse('2026-11-21T09:00:00.000Z');
 const STEPS = 2 ** 32;
 
 describe('the schedule', () => {
-  it('is the published one, 75 h 35 min 5 s in all', () => {
+  it('is the published one, 75 h 35 min 5 s in total', () => {
     expect(ATTEMPT_WAITS_MS).toEqual(PUBLISHED_MS);
     const total = PUBLISHED_MS.reduce((sum, wait) => sum + wait, 0);
     expect(total).toBe(75 * HOUR_MS + 35 * MINUTE_MS + 5 * SECOND_MS);
@@ -73,7 +73,7 @@ describe('the schedule', () => {
       });
     }));
 
-  it('reaches both ends of the jitter and never beyond', () => {
+  it('reaches both ends of the jitter and never exceeds them', () => {
     PUBLISHED_MS.forEach((planned, attempts) => {
       expect(nextAttempt(attempts, START_MS, 0)).toBe(START_MS + planned * 0.8);
       expect(nextAttempt(attempts, START_MS, 0.5)).toBe(START_MS + planned);
@@ -97,7 +97,7 @@ describe('the schedule', () => {
     expect(atMs).toBe(START_MS + waitS * SECOND_MS);
   });
 
-  it('honours every Retry-After from once to twice the planned wait to the millisecond', () => {
+  it('honours every Retry-After from one to two times the planned wait to the millisecond', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 1, max: 9 }),
@@ -112,13 +112,13 @@ describe('the schedule', () => {
     );
   });
 
-  it('says that nothing is left after the last attempt, whatever was said', () => {
+  it('ends after the last attempt, whatever the answer was', () => {
     expect(nextAttempt(10, START_MS, 0.5)).toBeUndefined();
     expect(nextAttempt(10, START_MS, 0.5, HOUR_MS)).toBeUndefined();
     expect(nextAttempt(11, START_MS, 0.5)).toBeUndefined();
   });
 
-  it('takes other waits where a run is scaled', () => {
+  it('uses other waits in a scaled run', () => {
     expect(nextAttempt(1, START_MS, 0.5, 0, [0, 50])).toBe(START_MS + 50);
     expect(nextAttempt(1, START_MS, 0.5, 1_000, [0, 50])).toBe(START_MS + 100);
     expect(nextAttempt(2, START_MS, 0.5, 0, [0, 50])).toBeUndefined();
@@ -139,7 +139,7 @@ describe('a failing endpoint', () => {
     expect(shouldDisable(failures, START_MS + sinceMs)).toBe(failing);
   });
 
-  it('is never given up for one message alone: its whole schedule is shorter, jitter included', () => {
+  it('is never disabled for one message only: its whole schedule is shorter, jitter included', () => {
     const longest = PUBLISHED_MS.reduce((sum, wait) => sum + wait * 1.2, 0);
     expect(longest).toBeLessThan(FAILING_LIMIT_MS);
   });
@@ -161,7 +161,7 @@ describe('bodies', () => {
       at,
     );
 
-  it('of a purchase are exactly the specified ones', () => {
+  it('of a purchase have exactly the specified fields', () => {
     const esim = { esimId: 'esim-1', iccid: '8948', qrCodeUrl: 'https://example.com/q/1.png?a="b"' };
     expect(purchase({ status: 'SUCCESS', ...esim })).toBe(
       '{"event":"esim.purchased","data":{"transactionId":"txn-1","status":"SUCCESS","esimId":"esim-1","iccid":"8948",' +
@@ -179,11 +179,11 @@ describe('bodies', () => {
     },
   );
 
-  it('of an order without a profile yet name it and leave the rest empty', () => {
+  it('of an order without a profile name it and leave the rest empty', () => {
     expect(purchase({ esimId: 'esim-1' })).toContain('"esimId":"esim-1","iccid":"","qrCodeUrl":""');
   });
 
-  it('of payments and wallets hold numbers with two decimals, however large', () => {
+  it('of payments and wallets have numbers with two decimals, however large', () => {
     const payment = { transactionId: 'txn-1', reference: 'txn-1-2', currency: 'NGN' };
     expect(
       webhookBody(
@@ -217,12 +217,12 @@ describe('bodies', () => {
     );
   });
 
-  it('hold nothing but their own keys, whatever else a caller hands in', () => {
+  it('have only their own keys, whatever else a caller passes in', () => {
     const more = { pin: '1234', ac: 'LPA:1$x$y' };
     expect(purchase({ ...more, status: 'SUCCESS' })).toBe(purchase({ status: 'SUCCESS' }));
   });
 
-  it('are JSON whatever the texts are', () => {
+  it('are JSON whatever the texts contain', () => {
     fc.assert(
       fc.property(fc.array(fc.nat(0xffff)), (units) => {
         const text = String.fromCharCode(...units);
@@ -237,7 +237,7 @@ describe('bodies', () => {
 });
 
 describe('the list of events', () => {
-  it('is closed, and only the specified one goes to everybody', () => {
+  it('is fixed, and only the specified one goes to every endpoint', () => {
     expect(WEBHOOK_EVENTS).toEqual([
       'esim.purchased',
       'esim.status_changed',
@@ -267,7 +267,7 @@ describe('the list of events', () => {
       expect(id[2]).toMatch(/^0{32}(-1)?$/);
   });
 
-  it('has a sample of a purchase for each way it can stand, of which only a delivered one has an eSIM', () => {
+  it('has a sample of a purchase for each status, of which only a delivered one has an eSIM', () => {
     const dataOf = (...status: Parameters<typeof sampleBody>[2][]) =>
       (JSON.parse(sampleBody('esim.purchased', new Date(START_MS), ...status)) as { data: object }).data;
     const transactionId = `txn-${'0'.repeat(32)}`;
@@ -284,15 +284,15 @@ describe('the list of events', () => {
       expect(dataOf(status)).toEqual({ transactionId, status, esimId: '', iccid: '', qrCodeUrl: '' });
   });
 
-  it('has samples of the other events that no status changes', () => {
+  it('has samples of the other events, which no status changes', () => {
     const others = WEBHOOK_EVENTS.filter((event) => event !== 'esim.purchased');
     for (const event of others)
       expect(sampleBody(event, new Date(START_MS), 'FAILED')).toBe(sampleBody(event, new Date(START_MS)));
   });
 });
 
-describe('what is published beside the schedule', () => {
-  it('a replaced secret signs for a day, and messages of two weeks can be sent again', () => {
+describe('the published times', () => {
+  it('are a day for a replaced secret, and two weeks of messages that can be sent again', () => {
     expect(SECRET_OVERLAP_MS).toBe(24 * HOUR_MS);
     expect(MAX_RECOVER_MS).toBe(336 * HOUR_MS);
   });

@@ -29,7 +29,7 @@ export function vendorAddresses({ worlds: { test, live } }: Config): ReadonlyMap
   return vendors;
 }
 
-/** The gateway names no limit of its own. Reading its list for 100,000 payments and 300,000 checkouts a day takes 1.6 a second (docs/OPERATIONS.md). */
+/** The gateway names no limit of its own. Reading its list for 100,000 payments and 300,000 checkouts a day takes 1.6 a second (docs/CAPACITY.md). */
 const WATCH_REQUESTS_PER_SECOND = 4;
 
 /**

@@ -70,7 +70,7 @@ export const worldSettings = {
   SIMWAY_LIVE_SUPPLIER_ACCESS_CODE: text,
   SIMWAY_LIVE_SUPPLIER_SECRET_KEY: text,
   SIMWAY_TEST_GATEWAY_REQUESTS_PER_SECOND: z.coerce.number().int().positive().optional(),
-  /** Three times what 100,000 payments and 300,000 checkouts a day take (docs/OPERATIONS.md). The gateway names no limit of its own. */
+  /** Three times what 100,000 payments and 300,000 checkouts a day take (docs/CAPACITY.md). The gateway names no limit of its own. */
   SIMWAY_LIVE_GATEWAY_REQUESTS_PER_SECOND: positive(30),
   SIMWAY_TEST_GATEWAY_URL: z.url().optional(),
   SIMWAY_TEST_GATEWAY_SECRET_KEY: text,

@@ -1,7 +1,7 @@
 /** Deletes old rows in batches, so that no statement holds its locks for long. */
 import { DAY_MS } from '../../domain/clock.ts';
 
-/** How long rows are kept. docs/OPERATIONS.md lists every table; a test compares it with the database. */
+/** How long rows are kept. docs/CAPACITY.md lists every table; a test compares it with the database. */
 
 /** Answers to Idempotency-Keys: promised in docs/API.md. */
 export const KEEP_KEYS_MS = 30 * DAY_MS;

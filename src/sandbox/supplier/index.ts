@@ -33,10 +33,19 @@ export interface SupplierSimulatorOptions extends SimulatorOptions {
   smdpHost?: string;
   /** Balance of a new data folder, USD x 10,000. */
   balance?: number;
+  /** Codes of the countries and regions that it sells in beside the magic packages; all when absent. */
+  locations?: readonly string[];
 }
 
-/** It never changes, so all simulators of a process share one. */
-let catalogue: Catalogue | undefined;
+/** A catalogue never changes, so all simulators of a process that sell in the same locations share one. */
+const catalogues = new Map<string, Catalogue>();
+
+function catalogueOf(locations: readonly string[] | undefined): Catalogue {
+  const key = locations?.join() ?? 'all';
+  const catalogue = catalogues.get(key) ?? createCatalogue(locations);
+  catalogues.set(key, catalogue);
+  return catalogue;
+}
 
 function buildContext(options: SupplierSimulatorOptions, database: Database, url: () => string) {
   const { now = Date.now, publicHost = 'qr.sandbox.example' } = options;
@@ -56,7 +65,7 @@ function buildContext(options: SupplierSimulatorOptions, database: Database, url
   const { orderNo, tranNo } = newestNumbers(database);
   const context: SupplierContext = {
     now,
-    catalogue: (catalogue ??= createCatalogue()),
+    catalogue: catalogueOf(options.locations),
     database,
     orders,
     account,

@@ -1,6 +1,6 @@
-// Reads the service's own OpenAPI document and judges answers by it, strictly: an undocumented status or field is a failure.
+// Reads the service's own OpenAPI document and checks answers against it, strictly: an undocumented status or field is a failure.
 import { z } from 'zod';
-import type { Ask, Door, Reply } from './door.ts';
+import type { Ask, TestApi, Reply } from './api.ts';
 
 export interface Operation {
   readonly method: string;
@@ -44,19 +44,19 @@ interface OpenApiDocument {
 export interface Contract {
   readonly document: OpenApiDocument;
   readonly operations: readonly Operation[];
-  /** The schema with every reference put in place. */
+  /** The schema with every reference resolved. */
   resolve(schema: JsonSchema): JsonSchema;
   /** What is wrong with an answer to this operation; undefined when it is as documented. */
   judge(operation: Operation, reply: Reply): string | undefined;
-  /** The same for an answer that belongs to no operation: the general error shape or a failed authentication. */
+  /** The same for an answer without an operation: the general error shape or a failed authentication. */
   judgeGeneral(reply: Reply): string | undefined;
 }
 
 export async function readContract(
-  door: Pick<Door, 'ask'>,
+  api: Pick<TestApi, 'ask'>,
   { target = '/api/openapi.json', ...ask }: Ask & { readonly target?: string } = {},
 ): Promise<Contract> {
-  const document = (await door.ask(target, ask)).json as OpenApiDocument;
+  const document = (await api.ask(target, ask)).json as OpenApiDocument;
   const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({ method: method.toUpperCase(), path, operation })),
   );
@@ -100,7 +100,7 @@ export async function readContract(
   };
 }
 
-/** Follows `$ref`; ours never go in circles. */
+/** Follows `$ref`; ours are never circular. */
 function inline(node: unknown, document: OpenApiDocument): unknown {
   if (Array.isArray(node)) return node.map((item) => inline(item, document));
   if (typeof node !== 'object' || node === null) return node;
@@ -114,7 +114,7 @@ function inline(node: unknown, document: OpenApiDocument): unknown {
   return Object.fromEntries(Object.entries(node).map(([key, value]) => [key, inline(value, document)]));
 }
 
-/** No fields beyond the documented ones. Keywords that say nothing about validity are dropped. */
+/** No fields beyond the documented ones. Keywords without an effect on validity are dropped. */
 function closed(node: unknown): unknown {
   if (Array.isArray(node)) return node.map(closed);
   if (typeof node !== 'object' || node === null) return node;

@@ -11,7 +11,7 @@ import type { PurchaseInput } from '../../../src/purchases/purchase.ts';
 import { TRANSFER_EXPIRES_AT } from './vendors.ts';
 
 export interface TestEngine extends PurchaseEngine {
-  /** Nobody paid in time. */
+  /** The payment was not made in time. */
   expire(transactionId: string, purpose: PaymentPurpose, reason?: FailureReason): Promise<void>;
 }
 
@@ -87,7 +87,7 @@ export function createTestEngine(
   return engine;
 }
 
-/** Says of which request the answer is, as the workflow does. */
+/** Adds the request to the answer, as the workflow does. */
 function withMark({ idempotency }: PurchaseInput | FundingInput, answer: EngineAnswer): EngineAnswer {
   if (typeof answer === 'string' || !idempotency) return answer;
   return { ...answer, fingerprint: idempotency.fingerprint };

@@ -1,4 +1,4 @@
-// One of everything that operators work on, as rows of the test world, and the ids that tests ask for.
+// One of everything that operators work on, as rows of the test world, and the ids for requests about them.
 import { sql } from 'kysely';
 import { insertAccount } from '../../../src/accounts/store/accounts.ts';
 import { replaceCatalogue } from '../../../src/catalogue/store/catalogue.ts';
@@ -24,9 +24,9 @@ export const NO_TXN = `txn-${'f'.repeat(32)}`;
 export const ACCOUNT = idOf('acc', 1);
 const NAIRA_ACCOUNT = idOf('acc', 2);
 export const NO_ACCOUNT = `acc-${'f'.repeat(32)}`;
-/** Waits for a second person; asked for by nobody of the test. */
+/** Waits for a second person; requested by a person outside of the test. */
 export const MOVE = idOf('move', 1);
-/** Waits for a second person; asked for by FINANCE. */
+/** Waits for a second person; requested by FINANCE. */
 export const OWN_MOVE = idOf('move', 2);
 export const NO_MOVE = `move-${'f'.repeat(32)}`;
 /** Waits for a second person. */
@@ -38,7 +38,7 @@ const ASKER = 'asker@operator.example';
 const LONG_AGO = new Date('2026-01-31T09:30:00.000Z');
 const ALWAYS_TWO = { ...NO_LIMITS, perAction: { USD: 0n } };
 
-/** What no test changes. */
+/** Rows that no test changes. */
 export async function plantSales({ world, accounts, owner }: Books): Promise<void> {
   await replaceCatalogue(world, { regions: [region()], packages: [basePackage()] }, new Date());
   for (const [id, currency] of [
@@ -107,7 +107,7 @@ async function plantRates(owner: Books['owner']): Promise<void> {
            (42, 'NGN', 16000000000, 'operator', now(), 'QUARANTINED', 'ada', 'a test')`.execute(owner);
 }
 
-/** What tests change, as it was. */
+/** Rows that tests change, in their original state. */
 export async function plantWork({ world, owner }: Books): Promise<void> {
   for (const table of [
     ...['operator_moves', 'batch_repair_rows', 'batch_repairs', 'reconciliation_differences'],

@@ -1,5 +1,5 @@
 /**
- * Operators behind the HTTP door without Temporal: the real people, sessions and use cases on a Postgres of the test's own. Only the engine is a
+ * Operators over HTTP without Temporal: the real people, sessions and use cases on the test's own Postgres. Only the engine is a
  * small fake: it runs the real steps of an action, once, while the operator waits.
  */
 import { hash } from 'node:crypto';
@@ -31,7 +31,7 @@ import { NO_LIMITS, purchaseInput } from '../facts.ts';
 
 export const PASSWORD = 'correct horse battery staple';
 
-/** A person with a role; `NEW`: an administrator who has to choose a password first; `OTHER`: one who has not signed in. */
+/** A person with a role; `NEW`: an administrator who must choose a password first; `OTHER`: one who has not signed in. */
 type Who = Role | 'NEW' | 'OTHER';
 const ALL_PEOPLE: readonly Who[] = [...ROLES, 'NEW', 'OTHER'];
 export const personOf = (who: Who): string =>
@@ -51,9 +51,9 @@ export interface TestOperators extends OpsUseCases {
   readonly calls: string[];
   /** Whether Temporal can be reached. */
   isEngineAway: boolean;
-  /** `<role> <subject>` of what was refused for a role, as the audit log has it since the last reset. */
+  /** `<role> <subject>` of what was refused for a role, as in the audit log since the last reset. */
   refused(): Promise<string[]>;
-  /** All people as at the beginning, signed in. */
+  /** All people in their original state, signed in. */
   reset(): Promise<void>;
   close(): Promise<void>;
 }
@@ -119,7 +119,7 @@ export function openOperators(
     close: async () => {
       await liveDb?.destroy();
     },
-    // The door asks these on every request.
+    // The API checks these on every request.
     sessions: {
       ...watched(sessions, (name) => calls.push(name)),
       ...{ authenticate: sessions.authenticate, authorise: sessions.authorise },
@@ -236,7 +236,7 @@ function createActionEngine(db: WorldDb, state: { readonly isEngineAway: boolean
   return { move, carryOn: neverGone, repair: neverGone };
 }
 
-/** Runs in the workers, which know the vendors: at once, except over a range. In 2001 there was nothing to compare. */
+/** Runs in the workers, which have the vendors: at once, except over a range. In 2001 there was nothing to compare. */
 function reconciled(range: { readonly from: Date } | undefined): Promise<ReconcileSummary | null> {
   if (range?.from.getUTCFullYear() === 2001) return Promise.resolve(null);
   if (range) return new Promise(() => undefined);

@@ -1,5 +1,5 @@
-// One request, at least, for every way in which a route under /ops answers, with who asks and the status. Read by the tests of the document
-// and of roles, so a route without a row fails them.
+// At least one request for every answer of a route under /ops, with its caller and the status. Used by the tests of the document
+// and of roles, so that a route without a row fails them.
 import type { Role } from '../../../src/accounts/roles.ts';
 import { NO_PERSON, PASSWORD, personOf } from './operators.ts';
 import {
@@ -35,7 +35,7 @@ const REPAIRS = '/ops/batch-repairs';
 const ONE_REPAIR = `${REPAIRS}/{repairId}`;
 const BATCH = { action: 'look-at-gateway', filter: { class: 'paid-not-delivered' } };
 const TERMS = { userMarkupPercent: 25, merchantMarkupPercent: 17.5, ngnIncrementPercent: 3 };
-const LOOK = { move: 'look-at-gateway', ...REASON };
+const CHECK = { move: 'look-at-gateway', ...REASON };
 const ONE = `/ops/purchases/${TXN}`;
 const MOVES = 'POST /ops/purchases/{transactionId}/moves';
 const SEE_EFFECT = 'GET /ops/moves/{moveId}/preview';
@@ -47,9 +47,9 @@ const OF_ACCOUNT = 'GET /ops/accounts/{accountId}';
 const ITS_PURCHASES = 'GET /ops/accounts/{accountId}/transactions';
 const CHANGE_ACCOUNT = 'PATCH /ops/accounts/{accountId}';
 
-/** The least that each route is answered with 2xx for. */
+/** The simplest request that each route answers with 2xx. */
 export const GOOD_ASKS: readonly OpsAsk[] = [
-  { route: `${MOVES}/preview`, target: `${ONE}/moves/preview`, body: LOOK, as: 'SUPPORT', status: 200 },
+  { route: `${MOVES}/preview`, target: `${ONE}/moves/preview`, body: CHECK, as: 'SUPPORT', status: 200 },
   {
     route: 'POST /ops/sessions',
     target: '/ops/sessions',
@@ -101,7 +101,7 @@ export const GOOD_ASKS: readonly OpsAsk[] = [
   },
   { route: 'GET /ops/purchases/{transactionId}', target: ONE, as: 'SUPPORT', status: 200 },
   { route: 'GET /ops/purchases/{transactionId}/moves', target: `${ONE}/moves`, as: 'SUPPORT', status: 200 },
-  { route: MOVES, target: `${ONE}/moves`, body: LOOK, as: 'SUPPORT', status: 200 },
+  { route: MOVES, target: `${ONE}/moves`, body: CHECK, as: 'SUPPORT', status: 200 },
   {
     route: 'POST /ops/purchases/{transactionId}/replay',
     target: `${ONE}/replay`,
@@ -388,7 +388,7 @@ export const OTHER_ASKS: readonly OpsAsk[] = [
   {
     route: `${MOVES}/preview`,
     target: `/ops/purchases/${NO_TXN}/moves/preview`,
-    body: LOOK,
+    body: CHECK,
     as: 'ADMIN',
     status: 404,
   },
@@ -406,9 +406,9 @@ export const OTHER_ASKS: readonly OpsAsk[] = [
     as: 'ADMIN',
     status: 400,
   },
-  { route: MOVES, target: `/ops/purchases/${NO_TXN}/moves`, body: LOOK, as: 'ADMIN', status: 404 },
+  { route: MOVES, target: `/ops/purchases/${NO_TXN}/moves`, body: CHECK, as: 'ADMIN', status: 404 },
   { route: MOVES, target: `${ONE}/moves`, body: { move: 'steal' }, as: 'ADMIN', status: 400 },
-  { route: MOVES, target: `${ONE}/moves`, body: { ...LOOK, amount: 5 }, as: 'ADMIN', status: 400 },
+  { route: MOVES, target: `${ONE}/moves`, body: { ...CHECK, amount: 5 }, as: 'ADMIN', status: 400 },
   {
     route: MOVES,
     target: `${ONE}/moves`,
@@ -423,7 +423,7 @@ export const OTHER_ASKS: readonly OpsAsk[] = [
     as: 'FINANCE',
     status: 409,
   },
-  { route: MOVES, target: `${ONE}/moves`, body: LOOK, as: 'ADMIN', status: 503, isEngineAway: true },
+  { route: MOVES, target: `${ONE}/moves`, body: CHECK, as: 'ADMIN', status: 503, isEngineAway: true },
   {
     route: MOVES,
     target: `${ONE}/moves`,

@@ -1,4 +1,4 @@
-// What the shop of HTTP tests sells: fixed values that the shape tests compare with.
+// The packages of the shop in HTTP tests: fixed values that the shape tests compare with.
 import type { CataloguePackage, Region } from '../../../src/catalogue/rules.ts';
 import { basePackage, region } from '../facts.ts';
 

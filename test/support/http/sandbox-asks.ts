@@ -1,4 +1,4 @@
-// What the OpenAPI test asks of the sandbox's routes: every action on an eSIM that was bought before, and each kind of refusal.
+// The OpenAPI test's requests to the sandbox's routes: every action on a bought eSIM, and each kind of refusal.
 import { PLAIN_SANDBOX_ACTIONS } from '../../../src/esims/sandbox-port.ts';
 import type { DocumentedAsk } from './webhook-asks.ts';
 

@@ -1,5 +1,5 @@
 /**
- * The service behind the HTTP door without Temporal and without vendors: the real use cases on a real Postgres, whose engine and vendors are
+ * The service behind HTTP without Temporal and without vendors: the real use cases on a real Postgres, whose engine and vendors are
  * small fakes. All shops of a process share one database and its catalogue; each has accounts, keys and worlds of its own.
  */
 import { randomBytes } from 'node:crypto';
@@ -44,7 +44,7 @@ import {
 
 export interface TestShop {
   readonly useCases: UseCases;
-  /** The test world's database as the service sees it. */
+  /** The test world's database under the service's role. */
   readonly db: WorldDb;
   /** The same as its owner, who may write anything. */
   readonly owner: Kysely<WorldDatabase>;
@@ -52,31 +52,31 @@ export interface TestShop {
   /** The public link of an eSIM of the test world, at https://shop.example. */
   installUrl(esimId: string): Promise<string>;
   readonly vendors: TestVendors;
-  /** Calls of world use cases, by name, for "not even asked" assertions; reads of stored answers left out. */
+  /** Calls of world use cases, by name, to assert that none was called; reads of stored answers left out. */
   readonly calls: string[];
   /** Thrown by the next world call instead of an answer. */
   failNext: Error | undefined;
-  /** Where the key "list" may be used from. */
+  /** The addresses that may use the key "list". */
   allowedAddresses: readonly string[];
   /** The account id behind a key's name. */
   accountId(name?: string): string;
-  /** Makes the wallet behind a key hold this much, in minor units. */
+  /** Sets the balance of the wallet behind a key, in minor units. */
   setBalance(amountMinor: bigint, name?: string): Promise<void>;
   balance(name?: string): Promise<bigint>;
   purchases(name?: string): Promise<number>;
   /** What is stored under this account's idempotency keys. */
   storedAnswers(name?: string): Promise<StoredKey[]>;
-  /** Puts an answer in the place of a use case, for what takes real rows minutes to come to. */
+  /** Replaces a use case by an answer, where real rows would take minutes to get there. */
   replace<Name extends keyof WorldUseCases>(
     environment: Environment,
     name: Name,
     useCase: WorldUseCases[Name],
   ): void;
-  /** As while the first request under this key is still running. */
+  /** As while the first request with this key is still running. */
   forgetAnswer(key: string): Promise<void>;
-  /** As when every message to this account had come to its end. */
+  /** As when every message to this account has ended. */
   closeMessages(status: 'DELIVERED' | 'FAILED', id?: string): Promise<void>;
-  /** As when a price was changed: caches of the catalogue are old. */
+  /** As after a change of prices: caches of the catalogue are outdated. */
   changePrices(): Promise<void>;
 }
 
@@ -87,7 +87,7 @@ interface StoredKey {
   readonly answer_status: number | null;
 }
 
-/** Keys by name: the door hands them over as they came, so any text that looks like one will do. */
+/** Keys by name: they are passed on unchanged, so any text in the form of a key is enough. */
 export function keyOf(environment: Environment, name: string): string {
   return `simway_${environment}_${name.padEnd(38, '0')}`;
 }
@@ -242,7 +242,7 @@ export async function openShop({
   return shop;
 }
 
-/** The same use cases, which note that they were called and throw what the test wants thrown. */
+/** The same use cases, which record their calls and throw what the test wants thrown. */
 function watched(world: WorldUseCases, shopOf: () => TestShop): WorldUseCases {
   const silent = new Set(['environment', 'catalogueRevision', 'findStoredAnswer', 'mayBeGatewayEvent']);
   const entries = Object.entries(world).map(([name, useCase]: [string, unknown]) => {
@@ -295,7 +295,7 @@ function createWorld(environment: Environment, databases: Databases, vendors: Te
       network: {
         resolve: () => Promise.resolve(['93.184.216.34']),
         connect: () => {
-          throw new Error('no test of the door connects to anything');
+          throw new Error('HTTP tests connect to nothing');
         },
       },
     }),
@@ -322,7 +322,7 @@ function createWorld(environment: Environment, databases: Databases, vendors: Te
 
 const START_MINOR = 5_000_000n;
 
-/** The accounts behind the keys' names, each made when it is first asked for. */
+/** The accounts behind the keys' names, each made at its first use. */
 function createPeople(databases: Databases) {
   const suffix = randomBytes(15).toString('hex');
   const owners = new Map(

@@ -1,4 +1,4 @@
-// The supplier and the gateway as an HTTP test needs them: they answer at once, and a test says what. Nothing is sent anywhere.
+// The supplier and the gateway for HTTP tests: they answer at once, as a test says. Nothing is sent anywhere.
 import { createHash, randomInt } from 'node:crypto';
 import type { Environment } from '../../../src/domain/account.ts';
 import type { EsimSupplier } from '../../../src/esims/port.ts';
@@ -7,24 +7,24 @@ import type { PaymentGateway } from '../../../src/payments/port.ts';
 import { profileFacts } from '../facts.ts';
 import { baseItem, NOW, topUpItem } from './packages.ts';
 
-/** The signature that this gateway takes for its own. */
+/** The signature that this gateway accepts as its own. */
 export const GOOD_SIGNATURE = 'a0'.repeat(64);
 export const TRANSFER_EXPIRES_AT = new Date('2099-01-31T10:00:00.250Z');
 
 export interface TestVendors {
-  /** What the supplier makes of an order. */
+  /** The supplier's answer to an order. */
   supplier: 'delivers' | 'is allocating' | 'refuses';
-  /** What the simulator of the test world makes of what is to happen to an eSIM. */
+  /** The answer of the test world's simulator to an action on an eSIM. */
   sandbox: 'acts' | 'refuses' | 'is away';
-  /** Everything that was asked of it. */
+  /** Everything that it was asked for. */
   readonly acted: SandboxRequest[];
   /** Whether there is a mail server for e-mails to travellers. */
   sendsEmails: boolean;
   /** Addresses and ranges that the supplier sends from. */
   supplierAddresses: readonly string[];
-  /** Whether the gateway has answered how to pay. */
+  /** Whether the gateway has sent payment instructions. */
   gatewayAnswers: boolean;
-  /** References that the gateway has money for. */
+  /** References of payments that the gateway has received. */
   readonly paid: Set<string>;
   /** Every event that was given to the gateway to verify. */
   readonly events: {
@@ -129,7 +129,7 @@ function newProfile(orderNo: string) {
   };
 }
 
-/** Opens every charge between 100.00 and 10,000,000.00, and says that what is in `paid` was paid as asked. */
+/** Opens every charge between 100.00 and 10,000,000.00, and reports references in `paid` as paid in full. */
 export function createTestGateway(environment: Environment, vendors: TestVendors): PaymentGateway {
   const charges = new Map<string, { readonly amountMinor: bigint; readonly currency: string }>();
   const gateway: Partial<PaymentGateway> = {

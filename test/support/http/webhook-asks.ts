@@ -1,5 +1,5 @@
-// What the OpenAPI test asks of the webhook routes, in order: each row builds on the ones before, and ids are counted by the memory shop.
-import type { Ask } from './door.ts';
+// The OpenAPI test's requests to the webhook routes, in order: each row builds on the earlier ones, and the memory shop numbers the ids.
+import type { Ask } from './api.ts';
 
 const ENDPOINTS = '/api/webhooks/endpoints';
 const MESSAGES = '/api/webhooks/messages';
@@ -10,7 +10,7 @@ const MSG = `msg-${'1'.padStart(32, '0')}`;
 const NONE = 'f'.repeat(32);
 const key = 'ngn';
 
-/** One answer that is asked for: path in the document, target, ask, status. */
+/** One expected answer: path in the document, target, request, status. */
 export type DocumentedAsk = readonly [path: string, target: string, ask: Ask, status: number];
 
 const one = (way: string, id = EP): [string, string] => [

@@ -1,4 +1,4 @@
-/** A receiver's Retry-After: seconds or a date, and everything else is nothing. */
+/** Retry-After in an answer: seconds or a date; everything else is ignored. */
 import { describe, expect, it } from 'vitest';
 import { retryAfterMs } from '../../src/platform/outbound/retry-after.ts';
 
@@ -33,7 +33,7 @@ describe('Retry-After', () => {
     'Sat, 21 Abc 2026 09:01:00 GMT',
     'Sat, 21 Nov 2026 09:01:00 GMT-0200',
     'on Sat, 21 Nov 2026 09:01:00 GMT',
-  ])('%j says nothing', (header) => {
+  ])('%j is ignored', (header) => {
     expect(retryAfterMs(header, now)).toBeUndefined();
   });
 });

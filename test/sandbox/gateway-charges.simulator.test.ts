@@ -1,5 +1,5 @@
 /**
- * The gateway's API as a caller meets it: authentication, initialize, charge, verify, listing, and everything that is refused.
+ * The wire format of the gateway simulator for charges: authentication, initialize, charge, verify, listing, settings, and every refusal.
  */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import {
@@ -27,21 +27,21 @@ const initialize = (extra: Record<string, unknown>) =>
 const charge = (extra: Record<string, unknown>) =>
   gateway.call('POST', '/charge', { email: 'a@example.com', amount: 500_000, ...extra });
 
-describe('authentication', () => {
+describe('the gateway simulator, authentication', () => {
   it.each([
     [{}, 'No Authorization Header was found'],
     [{ authorization: SECRET_KEY }, 'Format is Authorization: Bearer [secret key]'],
     [{ authorization: 'Basic abc' }, 'Format is Authorization: Bearer [secret key]'],
     [{ authorization: 'Bearer sk_test_another' }, 'Invalid key'],
     [{ authorization: `Bearer ${SECRET_KEY}x` }, 'Invalid key'],
-  ])('%j is 401: %s', async (headers, message) => {
+  ])('refuses the headers %j with 401: %s', async (headers, message) => {
     const reply = await gateway.call('GET', '/transaction', undefined, { headers });
     expect(reply).toMatchObject({ status: 401, ok: false, message });
     expect(reply.text).toContain('"meta":{"nextStep":');
     expect(JSON.parse(reply.text)).toMatchObject({ type: 'validation_error' });
   });
 
-  it('comes before everything else', async () => {
+  it('checks the key before path and body', async () => {
     const headers = { authorization: 'Bearer sk_test_another' };
     expect((await gateway.call('GET', '/nowhere', undefined, { headers })).status).toBe(401);
     const reply = await gateway.call('POST', '/charge', undefined, { headers, rawBody: '{' });
@@ -49,8 +49,8 @@ describe('authentication', () => {
   });
 });
 
-describe('initialize', () => {
-  it('answers the address of the hosted page, and verify says abandoned until it is opened', async () => {
+describe('the gateway simulator, POST /transaction/initialize', () => {
+  it('answers with the address of the hosted page, and the charge is abandoned until the page is opened', async () => {
     const reference = fresh();
     const reply = await initialize({ reference });
     expect(reply).toMatchObject({ status: 200, ok: true, message: 'Authorization URL created' });
@@ -75,13 +75,13 @@ describe('initialize', () => {
     });
   });
 
-  it('makes a reference where none is given, and takes amounts as digits', async () => {
+  it('makes a reference if none is given, and accepts an amount as text', async () => {
     const { data } = await initialize({ amount: '500000' });
     expect(data['reference']).toMatch(/^[0-9a-z]{15}$/);
     expect(await gateway.verify(String(data['reference']))).toMatchObject({ requested_amount: 500_000 });
   });
 
-  it('keeps metadata as it was sent: an object, or a text', async () => {
+  it('keeps metadata as it was sent: an object, or text', async () => {
     const object = { order: 7, nested: { deep: [1] } };
     const sent = await gateway.initialize({ metadata: object });
     expect((await gateway.verify(sent.reference))['metadata']).toEqual(object);
@@ -92,7 +92,7 @@ describe('initialize', () => {
   it.each([
     [{ email: undefined }, 'missing_params'],
     [{ email: '' }, 'missing_params'],
-    [{ email: 'nobody' }, 'invalid_params'],
+    [{ email: 'no-address' }, 'invalid_params'],
     [{ email: 7 }, 'invalid_params'],
     [{ amount: undefined }, 'missing_params'],
     [{ amount: 0 }, 'invalid_amount'],
@@ -136,22 +136,22 @@ describe('initialize', () => {
     ['KES', 300],
     ['XOF', 100],
     ['ZAR', 100],
-  ])('takes the least of %s, %i', async (currency, amount) => {
+  ])('accepts the minimum in %s, %i', async (currency, amount) => {
     expect((await initialize({ currency, amount })).status).toBe(200);
   });
 
-  it('drops the fraction of XOF', async () => {
+  it('rounds XOF down to whole francs', async () => {
     const { reference } = await gateway.initialize({ currency: 'XOF', amount: 12_345 });
     expect((await gateway.verify(reference))['requested_amount']).toBe(12_300);
   });
 
-  it('takes every letter of the alphabet of references', async () => {
+  it('accepts every character that a reference may have', async () => {
     const reference = `A.z-0=${fresh()}`;
     expect((await initialize({ reference })).status).toBe(200);
     expect((await gateway.verify(encodeURIComponent(reference)))['reference']).toBe(reference);
   });
 
-  it('takes a reference once, whatever the rest of the request says', async () => {
+  it('refuses a reference that was used, for initialize and charge, and keeps the first request', async () => {
     const reference = fresh();
     expect((await initialize({ reference })).status).toBe(200);
     const again = await initialize({ reference, amount: 700_000 });
@@ -168,8 +168,8 @@ describe('initialize', () => {
   });
 });
 
-describe('a charge by bank transfer', () => {
-  it('answers an account of its own, and tells it again while it waits', async () => {
+describe('the gateway simulator, POST /charge by bank transfer', () => {
+  it('answers with an account for this charge, and GET /charge repeats the answer while the charge waits', async () => {
     const reference = fresh();
     const reply = await charge({ reference, bank_transfer: { account_expires_at: null } });
     expect(reply).toMatchObject({ status: 200, ok: true, message: 'Charge attempted' });
@@ -195,7 +195,7 @@ describe('a charge by bank transfer', () => {
     [30 * MINUTE_MS, 30 * MINUTE_MS],
     [8 * HOUR_MS, 8 * HOUR_MS],
     [9 * HOUR_MS, 8 * HOUR_MS],
-  ])('an expiry %i ms from now becomes %i', async (wantedMs, givenMs) => {
+  ])('an account that should expire in %i ms expires in %i ms', async (wantedMs, givenMs) => {
     const { nowMs } = gateway.clock;
     const account_expires_at = new Date(nowMs + wantedMs).toISOString();
     const { data } = await charge({ reference: fresh(), bank_transfer: { account_expires_at } });
@@ -217,7 +217,7 @@ describe('a charge by bank transfer', () => {
     expect(await charge({ reference: fresh(), ...extra })).toMatchObject({ status: 400, code });
   });
 
-  it('is in KES where the integration is at home in Kenya, for 25 minutes', async () => {
+  it('has accounts in KES for an integration in Kenya, for 25 minutes', async () => {
     const kenya = await startGateway({ bankCountry: 'KE' });
     const reference = fresh();
     const body = { email: 'a@example.com', amount: 5000, currency: 'KES', reference, bank_transfer: {} };
@@ -237,18 +237,18 @@ describe('a charge by bank transfer', () => {
     expect(naira.code).toBe('no_active_channel');
   });
 
-  it('USD is for integrations in Nigeria and Kenya, and only the integration’s currencies are served', async () => {
+  it('serves only the currencies of the integration, and USD only in Nigeria and Kenya', async () => {
     const ghana = await startGateway({ bankCountry: 'GH', currencies: ['GHS', 'USD'] });
-    const ask = (currency?: string) =>
+    const initializeIn = (currency?: string) =>
       ghana.call('POST', '/transaction/initialize', { email: 'a@example.com', amount: 5000, currency });
-    expect((await ask('USD')).code).toBe('unsupported_currency');
-    expect((await ask('NGN')).code).toBe('unsupported_currency');
-    const { data } = await ask();
+    expect((await initializeIn('USD')).code).toBe('unsupported_currency');
+    expect((await initializeIn('NGN')).code).toBe('unsupported_currency');
+    const { data } = await initializeIn();
     expect((await ghana.verify(String(data['reference'])))['currency']).toBe('GHS');
   });
 });
 
-describe('a charge by mobile money', () => {
+describe('the gateway simulator, POST /charge by mobile money', () => {
   const byPhone = (mobile_money: Record<string, unknown>, currency = 'GHS') =>
     charge({ reference: fresh('phone'), amount: 1000, currency, mobile_money });
 
@@ -267,7 +267,7 @@ describe('a charge by mobile money', () => {
     expect((await gateway.call('GET', `/charge/${reference}`)).data['status']).toBe('pending');
   });
 
-  it('Vodafone asks for a voucher, and the right one pays', async () => {
+  it('Vodafone needs a voucher code, and the correct one pays', async () => {
     const { data } = await byPhone({ phone: '0200000000', provider: 'vod' });
     expect(data['status']).toBe('send_otp');
     const reference = String(data['reference']);
@@ -294,9 +294,9 @@ describe('a charge by mobile money', () => {
   });
 });
 
-describe('what is not there', () => {
+describe('the gateway simulator, requests for what it does not have', () => {
   it.each(['/transaction/verify/nothing', '/charge/nothing', '/transaction/timeline/nothing'])(
-    '%s is 404, or 400 where the switch says so',
+    'GET %s is 404, or 400 under the fault unknownReference',
     async (path) => {
       const missing = { ok: false, code: 'transaction_not_found' };
       expect(await gateway.call('GET', path)).toMatchObject({ status: 404, ...missing });
@@ -305,7 +305,7 @@ describe('what is not there', () => {
     },
   );
 
-  it('a charge that is there is not found where the key is said to be of another integration', async () => {
+  it('finds no charge under the fault otherIntegration', async () => {
     const { reference } = await gateway.initialize({});
     await gateway.setFaults({ otherIntegration: true });
     for (const path of [`/transaction/verify/${reference}`, `/charge/${reference}`])
@@ -314,7 +314,7 @@ describe('what is not there', () => {
     expect(await gateway.call('GET', `/transaction/verify/${reference}`)).toMatchObject({ status: 200 });
   });
 
-  it('an unknown path or method is 404, a body that is no object 400', async () => {
+  it('answers 404 for an unknown path or method, 400 for a body that is no object, 413 above 1 MB', async () => {
     expect(await gateway.call('GET', '/nowhere')).toMatchObject({ status: 404, ok: false });
     expect(await gateway.call('DELETE', '/charge')).toMatchObject({ status: 404, ok: false });
     for (const rawBody of ['{', '[]', '"x"', '7', 'null']) {
@@ -326,8 +326,8 @@ describe('what is not there', () => {
   });
 });
 
-describe('listing', () => {
-  it('pages through transactions, newest first, within a range and by status', async () => {
+describe('the gateway simulator, GET /transaction', () => {
+  it('lists charges by page, newest first, by range, status and customer', async () => {
     const own = await startGateway();
     for (let i = 0; i < 5; i += 1) {
       const { reference } = await own.initialize({
@@ -360,7 +360,7 @@ describe('listing', () => {
     }
   });
 
-  it('fetches one by its id, and its timeline by id or reference', async () => {
+  it('returns one charge by its id, and its timeline by id or reference', async () => {
     const reference = await gateway.transfer();
     const { id } = await gateway.verify(reference);
     await gateway.pay(reference);
@@ -378,8 +378,8 @@ describe('listing', () => {
   });
 });
 
-describe('settings', () => {
-  it('registers, lists and forgets domains of Apple Pay', async () => {
+describe('the gateway simulator, settings', () => {
+  it('registers, lists and unregisters domains of Apple Pay', async () => {
     const domain = (method: string, domainName: string) =>
       gateway.call(method, '/apple-pay/domain', { domainName });
     expect((await gateway.call('GET', '/apple-pay/domain')).data).toEqual({ domainNames: [] });
@@ -393,7 +393,7 @@ describe('settings', () => {
     expect((await domain('DELETE', 'shop.example.com')).status).toBe(404);
   });
 
-  it('keeps how long a payment session lasts', async () => {
+  it('keeps the payment session timeout', async () => {
     const path = '/integration/payment_session_timeout';
     expect((await gateway.call('GET', path)).data).toEqual({ payment_session_timeout: 0 });
     expect((await gateway.call('PUT', path, { timeout: 60 })).data).toEqual({ payment_session_timeout: 60 });

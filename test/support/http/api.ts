@@ -1,4 +1,4 @@
-// Starts the real Koa app on a real socket over the shop of shop.ts, with a limiter that counts exactly, and hears what it logs.
+// Starts the real Koa app on a real socket over the shop of shop.ts, with a limiter that counts exactly, and collects its log.
 import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
 import { connect } from 'node:net';
 import { buildApp, DEFAULT_APP_SETTINGS, type AppSettings } from '../../../src/platform/http/app.ts';
@@ -61,8 +61,8 @@ export interface Ask {
 
 /**
  * Names the ids in answers by the order in which they come, such as `txn-00…01`, so that whole answers can be compared; requests may use these
- * names. Ids that a test made up itself stay as they are, and so do those
- * in answers to nobody in particular, such as examples in the document.
+ * names. Ids that a test made up itself stay unchanged, and so do those
+ * in answers without a caller, such as examples in the document.
  */
 function createNames(): {
   readonly known: (text: string) => string;
@@ -88,31 +88,31 @@ function createNames(): {
 
 const ID = /\b(?:txn|esim|ep|msg|batch)-[0-9a-f]{32}/g;
 
-export interface Door {
+export interface TestApi {
   readonly shop: TestShop;
   readonly limiter: CountingLimiter;
   readonly metrics: Metrics;
   readonly logLines: string[];
   readonly server: RunningServer;
   ask(target: string, ask?: Ask): Promise<Reply>;
-  /** The real id behind the name that answers give it. */
+  /** The real id behind the name used in answers. */
   idOf(name: string): string;
-  /** Sends bytes as they are and returns everything that comes back until the connection ends or `done` says so. */
-  raw(bytes: string | Buffer, done?: (heard: string) => boolean): Promise<string>;
+  /** Sends bytes unchanged and returns everything that is received until the connection ends or `done` says so. */
+  raw(bytes: string | Buffer, done?: (received: string) => boolean): Promise<string>;
   close(): Promise<void>;
 }
 
-export async function openDoor(
+export async function startApi(
   options: {
     readonly live?: boolean;
-    /** What is under /ops; nothing without. */
+    /** The use cases under /ops; none without. */
     readonly ops?: OpsUseCases;
     readonly settings?: Partial<AppSettings>;
     readonly server?: Partial<ServerOptions>;
-    /** Of the built dashboard; it is not served without. */
+    /** The folder of the built dashboard; it is not served without. */
     readonly dashboardFolder?: string;
   } = {},
-): Promise<Door> {
+): Promise<TestApi> {
   const limiter = createCountingLimiter();
   const metrics = createMetrics({ processMetrics: false });
   const logLines: string[] = [];
@@ -209,18 +209,22 @@ function parse(text: string): unknown {
   }
 }
 
-function sendRaw(port: number, bytes: string | Buffer, done?: (heard: string) => boolean): Promise<string> {
+function sendRaw(
+  port: number,
+  bytes: string | Buffer,
+  done?: (received: string) => boolean,
+): Promise<string> {
   return new Promise((resolve, reject) => {
-    let heard = '';
+    let received = '';
     const socket = connect(port, '127.0.0.1', () => socket.write(bytes));
     socket.setEncoding('latin1');
     socket.on('data', (chunk: string) => {
-      heard += chunk;
-      if (done?.(heard)) socket.destroy();
+      received += chunk;
+      if (done?.(received)) socket.destroy();
     });
-    socket.on('close', () => resolve(heard));
+    socket.on('close', () => resolve(received));
     socket.on('error', (error: NodeJS.ErrnoException) => {
-      if (error.code === 'ECONNRESET' || error.code === 'EPIPE') resolve(heard);
+      if (error.code === 'ECONNRESET' || error.code === 'EPIPE') resolve(received);
       else reject(error);
     });
   });

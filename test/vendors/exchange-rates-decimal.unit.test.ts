@@ -1,4 +1,4 @@
-/** A provider's rate as text: at most six decimals, the half rounded up, and nothing that is no positive plain decimal. */
+/** A provider's rate as text: at most six decimals, half rounded up, and null for what is no plain positive decimal. */
 import { describe, expect, it } from 'vitest';
 import { rateText } from '../../src/vendors/exchange-rates/decimal.ts';
 
@@ -40,7 +40,7 @@ describe('rateText', () => {
     null,
     undefined,
     ['1534'],
-  ])('%j is none', (written) => {
+  ])('%j is null', (written) => {
     expect(rateText(written)).toBeNull();
   });
 });

@@ -1,5 +1,5 @@
-// The door in a process of its own, for what can only be seen from outside: memory and an orderly end. Talks over IPC. Nothing is behind it,
-// since what it is asked is refused before any use case.
+// The API in a separate process, for what can only be measured from outside: memory and an orderly stop. Controlled over IPC. It has no use cases,
+// since its requests are refused before any.
 import { buildApp, DEFAULT_APP_SETTINGS } from '../../../src/platform/http/app.ts';
 import { startServer } from '../../../src/platform/http/server.ts';
 import { createHttpEvents } from '../../../src/platform/telemetry/events.ts';
@@ -50,7 +50,7 @@ send({ port: server.port });
 
 process.on('message', (message) => {
   if (message === 'memory') {
-    // With --expose-gc: what is kept, without what only was not swept yet.
+    // With --expose-gc: only live memory, without garbage.
     globalThis.gc?.();
     const { rss, heapUsed } = process.memoryUsage();
     send({ rssBytes: rss, heapBytes: heapUsed });

@@ -1,5 +1,6 @@
 /**
- * The supplier's operations over HTTP, with every documented error code that a request can cause.
+ * The wire format of the supplier simulator: every operation with its fields and every documented error code that a request can cause. What our
+ * client makes of the answers is in test/vendors/.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { luhnDigit } from '../../src/sandbox/supplier/numbers.ts';
@@ -8,6 +9,7 @@ import {
   GIGABYTE,
   startSimulator,
   stopAll,
+  type Reply,
   type TestSimulator,
 } from './supplier-simulator.support.ts';
 
@@ -41,8 +43,8 @@ async function bought(packageCode = 'SIM-OK') {
   };
 }
 
-describe('transport', () => {
-  it('answers everything in the envelope', async () => {
+describe('the supplier simulator, every request', () => {
+  it('is answered in the envelope', async () => {
     expect(await simulator.call('balance/query', undefined)).toMatchObject({
       status: 200,
       success: true,
@@ -58,19 +60,22 @@ describe('transport', () => {
     });
   });
 
-  it.each(['GET', 'PUT', 'DELETE', 'PATCH'])('%s is 000103', async (method) => {
+  it.each(['GET', 'PUT', 'DELETE', 'PATCH'])('by %s is refused with 000103', async (method) => {
     expect((await simulator.call('balance/query', {}, { method })).errorCode).toBe('000103');
   });
 
-  it('an unknown operation is 404, still in the envelope', async () => {
+  it('for an unknown operation is answered with 404, in the envelope', async () => {
     expect(await simulator.call('esim/steal', {})).toMatchObject({ status: 404, success: false, obj: null });
   });
 
-  it.each(['{', 'null', '[]', '7', '"x"', '{"a":1}}', '\u0000'])('body %j is 000104', async (rawBody) => {
-    expect((await simulator.call('balance/query', undefined, { rawBody })).errorCode).toBe('000104');
-  });
+  it.each(['{', 'null', '[]', '7', '"x"', '{"a":1}}', '\u0000'])(
+    'with the body %j is refused with 000104',
+    async (rawBody) => {
+      expect((await simulator.call('balance/query', undefined, { rawBody })).errorCode).toBe('000104');
+    },
+  );
 
-  it('a body above 1 MB is refused', async () => {
+  it('with a body above 1 MB is refused', async () => {
     const reply = await simulator
       .call('balance/query', { x: 'y'.repeat(1_100_000) })
       .catch((error: unknown) => error as Error);
@@ -80,9 +85,8 @@ describe('transport', () => {
   });
 });
 
-describe('/esim/order', () => {
-  it('charges at once and answers order number and transactionId', async () => {
-    const before = await balance();
+describe('the supplier simulator, /esim/order', () => {
+  it('is answered with a dated order number and the transactionId', async () => {
     const reply = await order({
       transactionId: 'first',
       packageInfoList: [line('SIM-OK', { price: 20_000 })],
@@ -94,23 +98,19 @@ describe('/esim/order', () => {
     const { orderNo } = reply.obj as { orderNo: string };
     const stamp = new Date(simulator.clock.nowMs).toISOString().replace(/\D/g, '').slice(2, 10);
     expect(orderNo.slice(1, 9)).toBe(stamp);
-    expect(await balance()).toBe(before - 20_000);
   });
 
-  it('takes a repeated transactionId as the same request, whatever its body says', async () => {
+  it('with a repeated transactionId is answered like the first, whatever else its body has', async () => {
     const transactionId = fresh('repeat');
     const first = await simulator.order(transactionId);
-    const afterFirst = await balance();
     expect(await simulator.order(transactionId, 'ES_20_30')).toEqual(first);
     expect(await order({ transactionId })).toEqual(first);
     expect(await order({ transactionId, packageInfoList: 'nonsense', amount: -1 })).toEqual(first);
-    expect(await balance()).toBe(afterFirst);
     const { body } = await simulator.control('GET', `/orders?transactionId=${transactionId}`);
-    expect(body).toHaveLength(1);
-    expect((body as { requests: number }[])[0]?.requests).toBe(4);
+    expect(body).toMatchObject([{ requests: 4 }]);
   });
 
-  it('gives up to 30 eSIMs of several packages, by code and by slug', async () => {
+  it('may be for 30 eSIMs of several packages, by code and by slug', async () => {
     const transactionId = fresh('batch');
     const before = await balance();
     const reply = await order({
@@ -134,7 +134,7 @@ describe('/esim/order', () => {
     expect((body as { amount: number; count: number }[])[0]).toMatchObject({ amount: spent, count: 30 });
   });
 
-  it('counts periodNum into amount and totals of a day-pass', async () => {
+  it('multiplies amount, volume and days of a day-pass by periodNum', async () => {
     const slug = 'ES_1_Daily_1Mbps';
     const { obj: list } = await simulator.call('package/list', { slug });
     const { price } = (list as { packageList: { price: number }[] }).packageList[0]!;
@@ -154,7 +154,7 @@ describe('/esim/order', () => {
     });
   });
 
-  it('charges nothing and holds nothing when it refuses', async () => {
+  it('that is refused with a code of the table charges nothing and is not held', async () => {
     const before = await balance();
     const transactionId = fresh('refused');
     const ok = [line('SIM-OK')];
@@ -194,7 +194,7 @@ describe('/esim/order', () => {
     expect((await simulator.order('y'.repeat(50))).success).toBe(true);
   });
 
-  it('refuses with 200007 what the balance does not pay for', async () => {
+  it('that the balance does not cover is refused with 200007', async () => {
     const before = await balance();
     await simulator.control('PUT', '/balance', { balance: 50_000 });
     const lines = [line('SIM-OK', { count: 3 })];
@@ -206,8 +206,8 @@ describe('/esim/order', () => {
   });
 });
 
-describe('/esim/query', () => {
-  it('answers a new eSIM as a live answer does', async () => {
+describe('the supplier simulator, /esim/query', () => {
+  it('has the fields of a real answer for a new eSIM', async () => {
     const esim = await bought('ES_3_30');
     const { obj } = await query({ orderNo: esim.orderNo });
     expect(obj).toMatchObject({ pager: { pageSize: 20, pageNum: 1, total: 1 } });
@@ -257,7 +257,7 @@ describe('/esim/query', () => {
     ]);
   });
 
-  it('goes into use activateAfterMs after allocation, by the clock alone', async () => {
+  it('shows an eSIM in use activateAfterMs after allocation, and expired at the end of its days', async () => {
     const own = await startSimulator({ activateAfterMs: 5000 });
     const { obj } = await own.order('in-use', 'ES_1_7');
     const { orderNo } = obj as { orderNo: string };
@@ -277,7 +277,7 @@ describe('/esim/query', () => {
     expect(await own.esim(orderNo)).toMatchObject({ esimStatus: 'USED_EXPIRED', smdpStatus: 'DISABLED' });
   });
 
-  it('expires unused after 180 days when nobody installs it', async () => {
+  it('shows an eSIM that was not installed expired after 180 days', async () => {
     const own = await startSimulator({ activateAfterMs: null });
     const { obj } = await own.order('unused');
     own.clock.nowMs += 180 * DAY_MS + 1000;
@@ -288,7 +288,7 @@ describe('/esim/query', () => {
     });
   });
 
-  it('answers 200010 while profiles are being allocated', async () => {
+  it('refuses with 200010 while profiles are being allocated, and leaves them out of lists', async () => {
     const own = await startSimulator({ allocationMs: 3000 });
     const pager = { pageNum: 1, pageSize: 20 };
     const { obj } = await own.order('slow');
@@ -303,30 +303,30 @@ describe('/esim/query', () => {
     );
   });
 
-  it('finds by iccid, esimTranNo and time, and pages', async () => {
+  it('finds eSIMs by iccid, esimTranNo and time, page by page', async () => {
     const own = await startSimulator();
     for (let i = 0; i < 7; i += 1) await own.order(`page-${i}`);
-    const ask = async (body: Record<string, unknown>) =>
+    const found = async (body: Record<string, unknown>) =>
       (await own.call('esim/query', body)).obj as {
         esimList: { iccid: string; esimTranNo: string }[];
         pager: { total: number };
       };
-    const first = await ask({ pager: { pageNum: 1, pageSize: 5 } });
-    const second = await ask({ pager: { pageNum: 2, pageSize: 5 } });
+    const first = await found({ pager: { pageNum: 1, pageSize: 5 } });
+    const second = await found({ pager: { pageNum: 2, pageSize: 5 } });
     expect([first.esimList.length, second.esimList.length, second.pager.total]).toEqual([5, 2, 7]);
     expect(new Set([...first.esimList, ...second.esimList].map((each) => each.iccid)).size).toBe(7);
     const pager = { pageNum: 1, pageSize: 1 };
     const { iccid, esimTranNo } = second.esimList[0]!;
-    expect((await ask({ pager, iccid })).esimList).toMatchObject([{ esimTranNo }]);
-    expect((await ask({ pager, esimTranNo })).esimList).toMatchObject([{ iccid }]);
+    expect((await found({ pager, iccid })).esimList).toMatchObject([{ esimTranNo }]);
+    expect((await found({ pager, esimTranNo })).esimList).toMatchObject([{ iccid }]);
     const iso = (atMs: number) => new Date(atMs).toISOString().replace('Z', '+00:00');
     const around = { startTime: iso(own.clock.nowMs - 60_000), endTime: iso(own.clock.nowMs + 60_000) };
     const ago = { startTime: iso(own.clock.nowMs - 120_000), endTime: iso(own.clock.nowMs - 60_000) };
-    expect((await ask({ pager, ...around })).pager.total).toBe(7);
-    expect((await ask({ pager, ...ago })).pager.total).toBe(0);
+    expect((await found({ pager, ...around })).pager.total).toBe(7);
+    expect((await found({ pager, ...ago })).pager.total).toBe(0);
   });
 
-  it('refuses bad requests', async () => {
+  it('refuses bad requests with codes of the table', async () => {
     const esim = await bought();
     const pager = { pageNum: 1, pageSize: 20 };
     const cases: [Record<string, unknown>, string][] = [
@@ -349,5 +349,221 @@ describe('/esim/query', () => {
     for (const [body, code] of cases) {
       expect([body, (await simulator.call('esim/query', body)).errorCode]).toEqual([body, code]);
     }
+  });
+});
+
+describe('the supplier simulator, changes of an eSIM', () => {
+  const change = (name: string, body: Record<string, unknown>): Promise<Reply> =>
+    simulator.call(`esim/${name}`, body);
+
+  it('cancel releases the profile, and is 200002 for an eSIM that is cancelled or still being allocated', async () => {
+    const esim = await bought();
+    expect(await change('cancel', { esimTranNo: esim.esimTranNo })).toMatchObject({ success: true, obj: {} });
+    expect(await simulator.esim(esim.orderNo)).toMatchObject({
+      esimStatus: 'CANCEL',
+      smdpStatus: 'RELEASED',
+      eid: '',
+    });
+    expect((await change('cancel', { iccid: esim.iccid })).errorCode).toBe('200002');
+    await simulator.control('PUT', '/faults', { allocationMs: 60_000 });
+    const transactionId = fresh('allocating');
+    await simulator.order(transactionId);
+    await simulator.control('DELETE', '/faults');
+    const { body } = await simulator.control('GET', `/orders?transactionId=${transactionId}`);
+    const { esimTranNo } = (body as { esimTranNo: string }[])[0]!;
+    expect((await change('cancel', { esimTranNo })).errorCode).toBe('200002');
+  });
+
+  it('suspend and unsuspend take an iccid or an esimTranNo, each once', async () => {
+    const esim = await bought();
+    await simulator.control('PUT', `/esims/${esim.iccid}`, { esimStatus: 'IN_USE' });
+    expect((await change('suspend', { iccid: esim.iccid })).obj).toEqual({});
+    expect(await simulator.esim(esim.orderNo)).toMatchObject({
+      esimStatus: 'SUSPENDED',
+      smdpStatus: 'DISABLED',
+    });
+    expect((await change('suspend', { iccid: esim.iccid })).errorCode).toBe('200002');
+    expect((await change('unsuspend', { esimTranNo: esim.esimTranNo })).success).toBe(true);
+    expect(await simulator.esim(esim.orderNo)).toMatchObject({ esimStatus: 'IN_USE', smdpStatus: 'ENABLED' });
+    expect((await change('unsuspend', { esimTranNo: esim.esimTranNo })).errorCode).toBe('200002');
+  });
+
+  it('suspend before the first use delays that use until unsuspend', async () => {
+    const own = await startSimulator({ activateAfterMs: 1000 });
+    const { obj } = await own.order('paused');
+    const { orderNo } = obj as { orderNo: string };
+    const { esimTranNo } = (await own.esim(orderNo)) as { esimTranNo: string };
+    await own.call('esim/suspend', { esimTranNo });
+    own.clock.nowMs += 10_000;
+    expect(await own.esim(orderNo)).toMatchObject({ esimStatus: 'SUSPENDED', eid: '' });
+    await own.call('esim/unsuspend', { esimTranNo });
+    expect(await own.esim(orderNo)).toMatchObject({ esimStatus: 'GOT_RESOURCE' });
+    own.clock.nowMs += 1000;
+    expect(await own.esim(orderNo)).toMatchObject({ esimStatus: 'IN_USE' });
+  });
+
+  it('revoke ends an eSIM without a refund, as REVOKE', async () => {
+    const esim = await bought();
+    const before = await balance();
+    expect((await change('revoke', { esimTranNo: esim.esimTranNo })).obj).toEqual({});
+    expect(await simulator.esim(esim.orderNo)).toMatchObject({ esimStatus: 'REVOKE' });
+    expect(await balance()).toBe(before);
+    for (const name of ['revoke', 'cancel', 'suspend', 'unsuspend']) {
+      expect((await change(name, { esimTranNo: esim.esimTranNo })).errorCode).toBe('200002');
+    }
+  });
+
+  it.each(['cancel', 'suspend', 'unsuspend', 'revoke', 'sendSms'])(
+    '%s is refused without an eSIM that exists',
+    async (name) => {
+      expect((await change(name, { message: 'x' })).errorCode).toBe('000105');
+      expect((await change(name, { esimTranNo: '0', message: 'x' })).errorCode).toBe('310403');
+      expect((await change(name, { orderNo: 'B00000000000000', message: 'x' })).errorCode).toBe('000105');
+    },
+  );
+
+  it('sendSms is for installed eSIMs whose package has SMS', async () => {
+    const esim = await bought();
+    const send = (message: unknown) => change('sendSms', { esimTranNo: esim.esimTranNo, message });
+    expect((await send('hello')).errorCode).toBe('200002');
+    await simulator.control('PUT', `/esims/${esim.iccid}`, { esimStatus: 'IN_USE' });
+    expect(await send('x'.repeat(500))).toMatchObject({ success: true, obj: {} });
+    expect((await send('x'.repeat(501))).errorCode).toBe('000107');
+    expect((await send(null)).errorCode).toBe('000106');
+    expect((await change('sendSms', { esimTranNo: esim.esimTranNo })).errorCode).toBe('000105');
+    const { obj } = await simulator.call('package/list', {});
+    const without = (obj as { packageList: { smsStatus: number; slug: string }[] }).packageList.find(
+      (each) => each.smsStatus === 0,
+    )!;
+    const silent = await bought(without.slug);
+    await simulator.control('PUT', `/esims/${silent.iccid}`, { esimStatus: 'IN_USE' });
+    expect((await change('sendSms', { iccid: silent.iccid, message: 'x' })).errorCode).toBe('200008');
+  });
+});
+
+describe('the supplier simulator, /esim/topup', () => {
+  const topUp = (body: Record<string, unknown>) => simulator.call('esim/topup', body);
+
+  it('is answered with the new totals, and is listed in packageList', async () => {
+    const esim = await bought('ES_3_30');
+    await simulator.control('PUT', `/esims/${esim.iccid}`, { esimStatus: 'IN_USE', orderUsage: 1000 });
+    const { obj } = await simulator.call('package/list', { type: 'TOPUP', iccid: esim.iccid });
+    const offer = (
+      obj as { packageList: { packageCode: string; price: number; slug: string }[] }
+    ).packageList.find((each) => each.slug === 'ES_5_30')!;
+    const before = await balance();
+    const { activateTime } = (await simulator.esim(esim.orderNo)) as { activateTime: string };
+    const transactionId = fresh('topup');
+    const reply = await topUp({
+      transactionId,
+      esimTranNo: esim.esimTranNo,
+      packageCode: offer.packageCode,
+      amount: String(offer.price),
+    });
+    expect(reply).toMatchObject({ status: 200, success: true });
+    expect(reply.obj).toEqual({
+      transactionId,
+      iccid: esim.iccid,
+      expiredTime: new Date(Date.parse(activateTime) + 60 * DAY_MS).toISOString().replace('.000Z', '+0000'),
+      totalVolume: 8 * GIGABYTE,
+      totalDuration: 60,
+      orderUsage: 1000,
+      topUpEsimTranNo: expect.stringMatching(/^\d{14}$/) as string,
+    });
+    expect(await balance()).toBe(before - offer.price);
+    const after = (await simulator.esim(esim.orderNo)) as { packageList: Record<string, unknown>[] };
+    expect(after).toMatchObject({ totalVolume: 8 * GIGABYTE, totalDuration: 60, esimStatus: 'IN_USE' });
+    expect(after.packageList).toHaveLength(2);
+    expect(after.packageList[1]).toMatchObject({ packageCode: offer.packageCode, transactionId });
+    expect(await topUp({ transactionId, packageCode: 'NOPE' })).toEqual(reply);
+    expect(await balance()).toBe(before - offer.price);
+    const { body } = await simulator.control('GET', `/orders?transactionId=${transactionId}`);
+    expect(body).toMatchObject([
+      {
+        kind: 'topup',
+        transactionId,
+        orderNo: esim.orderNo,
+        esimTranNo: esim.esimTranNo,
+        requests: 2,
+        status: 'DONE',
+      },
+    ]);
+  });
+
+  it('may name the base package in place of the top-up, and an iccid', async () => {
+    const { iccid } = await bought();
+    const reply = await topUp({ transactionId: fresh('topup'), packageCode: 'SIM-OK', iccid });
+    expect(reply.obj).toMatchObject({ totalVolume: 2 * GIGABYTE, totalDuration: 14 });
+  });
+
+  it('multiplies amount and days of a day-pass by periodNum', async () => {
+    const esim = await bought('ES_1_Daily');
+    const { obj } = await simulator.call('package/list', { type: 'TOPUP', iccid: esim.iccid });
+    const offer = (obj as { packageList: { packageCode: string; price: number }[] }).packageList[0]!;
+    const body = { packageCode: offer.packageCode, esimTranNo: esim.esimTranNo, periodNum: '3' };
+    expect((await topUp({ ...body, transactionId: fresh('t'), amount: String(offer.price) })).errorCode).toBe(
+      '200006',
+    );
+    const reply = await topUp({ ...body, transactionId: fresh('t'), amount: String(offer.price * 3) });
+    expect(reply.obj).toMatchObject({ totalDuration: 4 });
+  });
+
+  it('that is refused with a code of the table charges nothing', async () => {
+    const esim = await bought();
+    const { esimTranNo } = esim;
+    const noTopUp = await bought('SIM-NO-TOPUP');
+    const ended = await bought();
+    await simulator.call('esim/cancel', { esimTranNo: ended.esimTranNo });
+    const before = await balance();
+    const transactionId = fresh('topup');
+    const code = 'TOPUP_SIM-OK';
+    const cases: [Record<string, unknown>, string][] = [
+      [{ packageCode: code, esimTranNo }, '000105'],
+      [{ transactionId: 'x'.repeat(51), packageCode: code, esimTranNo }, '000107'],
+      [{ transactionId, esimTranNo }, '000105'],
+      [{ transactionId, packageCode: code }, '000105'],
+      [{ transactionId, packageCode: code, esimTranNo: '0' }, '310403'],
+      [{ transactionId, packageCode: 'TOPUP_NOPE', esimTranNo }, '310241'],
+      [{ transactionId, packageCode: 'ES_3_30', esimTranNo }, '200008'],
+      [{ transactionId, packageCode: code, esimTranNo: noTopUp.esimTranNo }, '200008'],
+      [{ transactionId, packageCode: code, esimTranNo: ended.esimTranNo }, '200002'],
+      [{ transactionId, packageCode: code, esimTranNo, amount: '1' }, '200006'],
+      [{ transactionId, packageCode: code, esimTranNo, periodNum: '2' }, '200008'],
+      [{ transactionId: esim.transactionId, packageCode: code, esimTranNo }, '200008'],
+    ];
+    for (const [body, error] of cases) expect([body, (await topUp(body)).errorCode]).toEqual([body, error]);
+    await simulator.control('PUT', '/balance', { balance: 9999 });
+    expect((await topUp({ transactionId, packageCode: code, esimTranNo })).errorCode).toBe('200007');
+    await simulator.control('PUT', '/balance', { balance: before });
+    expect((await topUp({ transactionId, packageCode: code, esimTranNo })).success).toBe(true);
+    expect((await simulator.order(transactionId)).errorCode).toBe('200008');
+  });
+});
+
+describe('the supplier simulator, /esim/usage/query', () => {
+  it('reports the usage of up to ten eSIMs, late under the fault usageLagMs', async () => {
+    const esim = await bought();
+    const query = async (esimTranNoList: unknown) => simulator.call('esim/usage/query', { esimTranNoList });
+    const usage = async () =>
+      ((await query([esim.esimTranNo])).obj as { esimUsageList: Record<string, unknown>[] }).esimUsageList;
+    expect(await usage()).toEqual([
+      {
+        esimTranNo: esim.esimTranNo,
+        dataUsage: 0,
+        totalData: GIGABYTE,
+        lastUpdateTime: expect.stringMatching(/\+0000$/) as string,
+      },
+    ]);
+    await simulator.control('PUT', `/esims/${esim.iccid}`, { esimStatus: 'IN_USE', orderUsage: 300_000_000 });
+    expect(await usage()).toMatchObject([{ dataUsage: 300_000_000 }]);
+    await simulator.control('PUT', '/faults', { usageLagMs: 7_200_000 });
+    expect(await usage()).toMatchObject([{ dataUsage: 0 }]);
+    await simulator.control('DELETE', '/faults');
+    expect(await usage()).toMatchObject([{ dataUsage: 300_000_000 }]);
+    expect((await query([esim.esimTranNo, 'unknown'])).obj).toMatchObject({ esimUsageList: [{}] });
+    expect((await query(undefined)).errorCode).toBe('000105');
+    expect((await query([])).errorCode).toBe('000107');
+    expect((await query(Array.from({ length: 11 }, () => 'x'))).errorCode).toBe('000107');
+    expect((await query('x')).errorCode).toBe('200008');
   });
 });

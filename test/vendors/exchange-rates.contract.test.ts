@@ -1,4 +1,4 @@
-/** The exchange-rate sources: the operator's own, and the open provider against a local server that also misbehaves. */
+/** The sources of exchange rates: the operator's own, and the client of open.er-api.com at a local server that also misbehaves. */
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -11,7 +11,7 @@ let nowMs = NOW.getTime();
 const clock = { now: () => new Date(nowMs) };
 
 describe('fixed rates', () => {
-  it('are observed anew every time', async () => {
+  it('are observed at the time of each read', async () => {
     const source = createFixedRates({ ratesPerUsd: { NGN: '1600.00', KWD: '0.306' }, clock });
     expect(await source.observe()).toEqual({
       source: 'fixed',
@@ -35,12 +35,12 @@ describe('fixed rates', () => {
     { NGN: '0.0000001' },
     { ngn: '1600' },
     { NAIRA: '1600' },
-  ])('refuse %j at once', (ratesPerUsd) => {
+  ])('refuse %j when they are created', (ratesPerUsd) => {
     expect(() => createFixedRates({ ratesPerUsd, clock })).toThrow(TypeError);
   });
 });
 
-describe('open.er-api.com', () => {
+describe('the client of open.er-api.com', () => {
   let answer: (response: ServerResponse) => void;
   const server = createServer((_request, response) => answer(response));
   let url = '';
@@ -72,7 +72,7 @@ describe('open.er-api.com', () => {
     return createOpenErApi({ clock, url }).observe();
   };
 
-  it('is read digit by digit', async () => {
+  it('reads rates without floating point', async () => {
     const rates =
       '"USD":1,"NGN":1534.254567,"KWD":0.30,"XOF":605.1234565,"VND":26345.00000049,"IRR":123456789012.345678';
     const observed = await observe(body(rates));
@@ -96,14 +96,14 @@ describe('open.er-api.com', () => {
     ['rounded to zero', '"NGN":0.0000004'],
     ['negative', '"NGN":-1534.25'],
     ['null', '"NGN":null'],
-    ['a word', '"NGN":"NaN"'],
+    ['text', '"NGN":"NaN"'],
     ['NaN', '"NGN":NaN'],
     ['an exponent', '"NGN":1.5e3'],
     ['a list', '"NGN":[1534]'],
     ['absent', '"EUR":0.92'],
-    ['sound beside one that is not', '"NGN":1534.25,"EUR":-0.92'],
-    ['beside a currency that is none', '"NGN":1534.25,"__proto__":1'],
-  ])('a rate that is %s is no observation', async (_name, rates) => {
+    ['beside a negative rate', '"NGN":1534.25,"EUR":-0.92'],
+    ['beside an unknown currency', '"NGN":1534.25,"__proto__":1'],
+  ])('throws after a rate that is %s', async (_name, rates) => {
     await expect(observe(body(rates))).rejects.toThrow();
   });
 
@@ -118,10 +118,10 @@ describe('open.er-api.com', () => {
     ['rates of tomorrow', body('"NGN":1534.25', { published: String(publishedAt + 2 * 86_400) })],
     ['no rates', '{"result":"success","base_code":"USD","time_last_update_unix":1}'],
     ['no JSON', '<html>'],
-    ['nothing', ''],
-    ['half of it', body('"NGN":1534.25').slice(0, 150)],
-    ['far too much', body(`"NGN":1534.25,"PAD":"${'x'.repeat(300_000)}"`)],
-  ])('%s is no observation', async (_name, text) => {
+    ['an empty body', ''],
+    ['half an answer', body('"NGN":1534.25').slice(0, 150)],
+    ['an answer of 300,000 bytes', body(`"NGN":1534.25,"PAD":"${'x'.repeat(300_000)}"`)],
+  ])('throws after %s', async (_name, text) => {
     await expect(observe(text)).rejects.toThrow();
   });
 
@@ -131,12 +131,12 @@ describe('open.er-api.com', () => {
     ['a redirect', (response: ServerResponse) => void response.writeHead(302, { location: '/' }).end()],
     ['silence', () => undefined],
     ['a reset', (response: ServerResponse) => void response.socket?.resetAndDestroy()],
-  ])('%s is no observation', async (_name, misbehave) => {
+  ])('throws after %s', async (_name, misbehave) => {
     answer = misbehave;
     await expect(createOpenErApi({ clock, url, timeLimitMs: 300 }).observe()).rejects.toThrow();
   });
 
-  it('gives rates that prices can be computed with', async () => {
+  it('returns rates that prices are computed with', async () => {
     const { ratesPerUsd } = await observe(body('"NGN":1534.2545678901,"USD":1'));
     expect(parseRateMicros(ratesPerUsd['NGN']!)).toBe(1_534_254_568n);
   });

@@ -1,4 +1,4 @@
-// Who comes in by the cookie: pages of ours and no other site's, and operators by the same door as users.
+// Requests with the session cookie: only our own pages may send them, and operators sign in on the same routes as users.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
   codeOf,
@@ -23,7 +23,7 @@ beforeAll(async () => {
 });
 afterAll(() => stack.close());
 
-describe('CSRF', () => {
+describe('protection against cross-site requests', () => {
   it.each([
     ['another site', { 'Sec-Fetch-Site': 'cross-site', Origin: 'https://evil.example' }, 403],
     ['a neighbour of ours', { 'Sec-Fetch-Site': 'same-site' }, 403],
@@ -34,7 +34,7 @@ describe('CSRF', () => {
     expect((await browser.call('DELETE', '/auth/sessions/current', { headers })).status).toBe(status);
   });
 
-  it('without Sec-Fetch-Site, the Origin decides; without both, nothing is changed', async () => {
+  it('falls back to Origin without Sec-Fetch-Site; a change without either header is refused', async () => {
     const user = await signedUp(stack);
     const cookie = Array.from(user.browser.cookies, ([name, value]) => `${name}=${value}`).join('; ');
     const headers = { Cookie: cookie, 'Simway-Account': user.accountId, 'Simway-Environment': 'test' };
@@ -49,11 +49,11 @@ describe('CSRF', () => {
     }
     expect((await change({ Origin: new URL(stack.apiUrl).origin })).status).toBe(200);
     expect((await buy({ Origin: new URL(stack.apiUrl).origin })).status).toBe(400);
-    // Reading needs neither.
+    // Reads need neither header.
     expect((await stack.call('GET', '/account', { headers })).status).toBe(200);
   });
 
-  it('nobody is signed in by another site', async () => {
+  it('does not let another site sign anyone in', async () => {
     const { email } = await signedUp(stack);
     const answer = await openBrowser(stack).call('POST', '/auth/sessions', {
       body: { email, password: USER_PASSWORD },
@@ -63,8 +63,8 @@ describe('CSRF', () => {
   });
 });
 
-describe('in place of a key', () => {
-  it('needs the account and the world; a key that is sent counts alone', async () => {
+describe('a session in place of an API key', () => {
+  it('needs the account and the environment; where a key is sent too, only the key counts', async () => {
     const [owner, account] = await Promise.all([
       signedUp(stack),
       stack.account({ addresses: ['127.0.0.0/8'] }),
@@ -89,7 +89,7 @@ describe('in place of a key', () => {
 });
 
 describe('operators', () => {
-  it('sign in at the same place, and act under /ops by cookie, from pages of ours only', async () => {
+  it('sign in on the same route as users, and use /ops by cookie from our own pages only', async () => {
     const person = await signedIn(stack, 'FINANCE');
     const browser = openBrowser(stack);
     expect((await signIn(browser, person.email, 'wrong')).status).toBe(401);
@@ -110,11 +110,11 @@ describe('operators', () => {
     expect((await browser.call('GET', '/account', { headers })).status).toBe(403);
     await browser.call('DELETE', '/auth/sessions/current');
     expect((await browser.call('GET', '/ops/stuck')).status).toBe(401);
-    // The token of a program goes on.
+    // The program's token keeps working.
     expect((await person.call('GET', '/ops/stuck')).status).toBe(200);
   });
 
-  it('have a second factor, which programs send along; a new password by administrators ends every session', async () => {
+  it('have a second factor, which programs send along; a password reset by an administrator ends every session', async () => {
     const person = await signedIn(stack, 'OPERATIONS');
     const browser = openBrowser(stack);
     await signIn(browser, person.email, PASSWORD);
@@ -124,7 +124,7 @@ describe('operators', () => {
     await browser.call('POST', '/auth/me/second-factor/confirm', { body: { code: totp(secret) } });
     expect(data(await signIn(openBrowser(stack), person.email, PASSWORD))).toEqual({ secondFactor: true });
 
-    // The token of a program began without a code.
+    // The program's token was issued without a code.
     expect((await person.call('GET', '/ops/stuck')).status).toBe(401);
     const program = (code?: string) =>
       programSignIn(stack, {
@@ -145,14 +145,14 @@ describe('operators', () => {
     for (const path of ['/ops/stuck', '/auth/me'])
       expect(codeOf(await browser.call('GET', path))).toBe('SESSION_EXPIRED');
     expect((await signIn(openBrowser(stack), person.email, PASSWORD)).status).toBe(401);
-    // No mailbox gives an operator a new password.
+    // A mail never resets an operator's password.
     const asked = await openBrowser(stack).call('POST', '/auth/password-resets', {
       body: { email: person.email },
     });
     expect([asked.status, mailOf(asked)]).toEqual([202, undefined]);
   });
 
-  it('are locked out at both doors by ten wrong passwords at either, and while disabled', async () => {
+  it('are locked out of both sign-ins by ten wrong passwords at either, and while disabled', async () => {
     const [locked, disabled, admin] = [
       await signedIn(stack, 'FINANCE'),
       await signedIn(stack, 'FINANCE'),
@@ -173,7 +173,7 @@ describe('operators', () => {
     expect((await signIn(openBrowser(stack), disabled.email, PASSWORD)).status).toBe(401);
   });
 
-  it('with a one-time password choose another first, and stay signed in', async () => {
+  it('with a one-time password must first choose another, and stay signed in', async () => {
     const [admin, second] = [await signedIn(stack, 'ADMIN'), await signedIn(stack, 'ADMIN')];
     const email = uniqueEmail('new');
     const created = await admin.call('POST', '/ops/people', { email, name: 'New', role: 'FINANCE' });
@@ -199,7 +199,7 @@ describe('operators', () => {
     expect((await me(browser)).status).toBe(401);
   });
 
-  it('who was a merchant’s user before begins anew: no link, session or second factor of before opens /ops', async () => {
+  it('who were merchants’ users lose their earlier links, sessions and second factors: none opens /ops', async () => {
     const user = await signedUp(stack);
     const link = await openBrowser(stack).call('POST', '/auth/password-resets', {
       body: { email: user.email },
@@ -223,7 +223,7 @@ describe('operators', () => {
     expect(data(await signIn(openBrowser(stack), user.email, oneTime))).toEqual({ secondFactor: false });
   });
 
-  it('elsewhere than at SIMWAY_OPS_ADDRESSES they do not exist', async () => {
+  it('get 404 from addresses outside SIMWAY_OPS_ADDRESSES', async () => {
     const person = await signedIn(stack, 'ADMIN');
     const away = { headers: { 'X-Forwarded-For': '203.0.113.99' } };
     const browser = openBrowser(stack);
@@ -237,7 +237,7 @@ describe('operators', () => {
       expect(codeOf(await browser.call('GET', path, away))).toBe('IP_NOT_WHITELISTED');
   });
 
-  it('a user of a merchant is nobody under /ops', async () => {
+  it('do not include merchants’ users: a user’s session is refused under /ops', async () => {
     const { browser } = await signedUp(stack);
     expect((await browser.call('GET', '/ops/stuck')).status).toBe(401);
   });

@@ -1,4 +1,4 @@
-// The payment gateway's door: raw bytes in, kept or refused, and never turned away for coming often, for its labels or for a key.
+// The route for the payment gateway's events: raw bytes are stored or refused, and never for their frequency, their headers or a key.
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { connect } from 'node:net';
@@ -6,18 +6,18 @@ import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { DomainError } from '../../src/domain/errors.ts';
 import { MAX_EVENT_BYTES } from '../../src/platform/http/limits.ts';
-import { openDoor, type Ask, type Door, type Reply } from '../support/http/door.ts';
+import { startApi, type Ask, type TestApi, type Reply } from '../support/http/api.ts';
 import { GOOD_SIGNATURE } from '../support/http/vendors.ts';
 import { generalError, unauthorised } from '../support/http/error-bodies.ts';
 import { until } from '../support/until.ts';
 
-let door: Door;
+let api: TestApi;
 beforeEach(async () => {
-  door = await openDoor({ live: true, settings: { publicRequestsPerMinute: 2, failedAuthPerMinute: 2 } });
+  api = await startApi({ live: true, settings: { publicRequestsPerMinute: 2, failedAuthPerMinute: 2 } });
 });
-afterEach(() => door.close());
+afterEach(() => api.close());
 
-/** Looks like one. */
+/** Has the form of a signature. */
 const FORGED = 'f0'.repeat(64);
 const EVENT = '{"event":"charge.success","data":{"reference":"txn-1"}}';
 
@@ -25,22 +25,25 @@ function send(
   rawBody: string | Buffer,
   { headers, world = 'test', ...ask }: Ask & { readonly world?: string } = {},
 ): Promise<Reply> {
-  return door.ask(`/webhooks/paystack/${world}`, {
+  return api.ask(`/webhooks/paystack/${world}`, {
     rawBody,
     headers: { 'x-paystack-signature': GOOD_SIGNATURE, ...headers },
     ...ask,
   });
 }
 
-const heard = (): Buffer => door.shop.vendors.events[0]?.bytes ?? Buffer.alloc(0);
+const storedBytes = (): Buffer => api.shop.vendors.events[0]?.bytes ?? Buffer.alloc(0);
 
-test.each(['test', 'live'])('kept by the world of the path: 200 (%s)', async (world) => {
-  const reply = await send(EVENT, { world });
-  expect([reply.status, reply.text]).toEqual([200, '{"received":true}']);
-  expect(reply.headers['content-type']).toBe('application/json; charset=utf-8');
-  expect(door.shop.vendors.events.map((one) => one.environment)).toEqual([world]);
-  expect(heard().toString()).toBe(EVENT);
-});
+test.each(['test', 'live'])(
+  'an event is stored by the environment in the path, and answered with 200: %s',
+  async (world) => {
+    const reply = await send(EVENT, { world });
+    expect([reply.status, reply.text]).toEqual([200, '{"received":true}']);
+    expect(reply.headers['content-type']).toBe('application/json; charset=utf-8');
+    expect(api.shop.vendors.events.map((one) => one.environment)).toEqual([world]);
+    expect(storedBytes().toString()).toBe(EVENT);
+  },
+);
 
 test.each([
   ['invalid UTF-8', Buffer.from([0x7b, 0xff, 0xfe, 0x00, 0xc3, 0x28, 0x7d])],
@@ -50,35 +53,35 @@ test.each([
   ['random bytes', randomBytes(100_000)],
   ['as many as allowed', Buffer.alloc(MAX_EVENT_BYTES, 0x61)],
   ['none', Buffer.alloc(0)],
-])('every byte arrives as it was sent: %s', async (_why, bytes) => {
+])('every byte is stored as it was sent: %s', async (_why, bytes) => {
   const ways: Record<string, string>[] = [{}, { 'transfer-encoding': 'chunked' }];
   for (const headers of ways) {
-    door.shop.vendors.events.length = 0;
+    api.shop.vendors.events.length = 0;
     expect((await send(bytes, { headers })).status).toBe(200);
-    expect(heard().equals(bytes)).toBe(true);
+    expect(storedBytes().equals(bytes)).toBe(true);
   }
 });
 
 test.each(['application/json', 'text/plain', 'application/x-www-form-urlencoded', 'nonsense', ''])(
-  'labels do not matter: %s',
+  'the content type does not matter: %s',
   async (contentType) => {
     const headers = { 'content-type': contentType, 'content-encoding': 'x', 'idempotency-key': '' };
     expect((await send(EVENT, { headers })).status).toBe(200);
-    expect(heard().toString()).toBe(EVENT);
+    expect(storedBytes().toString()).toBe(EVENT);
   },
 );
 
-test('headers arrive with names in lower case, repeated ones as one text', async () => {
+test('headers are passed on with lower-case names, repeated ones as one text', async () => {
   await send(EVENT, { headers: { 'X-Other': ['a', 'b'], 'X-More': 'c' } });
-  expect(door.shop.vendors.events[0]?.headers).toMatchObject({
+  expect(api.shop.vendors.events[0]?.headers).toMatchObject({
     'x-paystack-signature': GOOD_SIGNATURE,
     'x-other': 'a, b',
     'x-more': 'c',
   });
 });
 
-describe('refused', () => {
-  test('not certainly the gateway: 401, with nothing said about why', async () => {
+describe('a refused event', () => {
+  test('that is not certainly the gateway’s gets 401, without the reason', async () => {
     const reply = await send(EVENT, { headers: { 'x-paystack-signature': FORGED } });
     expect([reply.status, reply.json]).toEqual([
       401,
@@ -89,7 +92,7 @@ describe('refused', () => {
   test.each([
     ['declared', {}],
     ['chunked', { 'transfer-encoding': 'chunked' }],
-  ])('too large (%s): 413 and nothing is asked', async (_why, headers) => {
+  ])('that is too large (%s) gets 413 without any use case', async (_why, headers) => {
     for (const bytes of [MAX_EVENT_BYTES + 1, 5 * 1024 * 1024]) {
       const reply = await send(Buffer.alloc(bytes), { headers });
       expect([reply.status, reply.json]).toEqual([
@@ -97,27 +100,27 @@ describe('refused', () => {
         generalError(413, 'PAYLOAD_TOO_LARGE', 'The request body may have at most 1048576 bytes'),
       ]);
     }
-    expect(door.shop.calls).toEqual([]);
+    expect(api.shop.calls).toEqual([]);
   });
 
   test.each([
     ['GET', 405],
     ['PUT', 405],
     ['OPTIONS', 204],
-  ])('%s: %i', async (method, status) => {
-    const reply = await door.ask('/webhooks/paystack/test', { method });
+  ])('by %s gets %i', async (method, status) => {
+    const reply = await api.ask('/webhooks/paystack/test', { method });
     expect([reply.status, reply.headers['allow']]).toEqual([status, 'POST, OPTIONS']);
   });
 
   test.each(['/webhooks/paystack', '/webhooks/paystack/', '/webhooks/paystack/prod', '/webhooks/other/test'])(
-    'nothing there: %s',
+    'to an unknown path gets 404: %s',
     async (target) => {
-      expect((await door.ask(target, { rawBody: EVENT })).status).toBe(404);
+      expect((await api.ask(target, { rawBody: EVENT })).status).toBe(404);
     },
   );
 
-  test('a world that is off: 404 and nothing is asked', async () => {
-    const other = await openDoor();
+  test('of a world that is off gets 404 without any use case', async () => {
+    const other = await startApi();
     try {
       const reply = await other.ask('/webhooks/paystack/live', { rawBody: EVENT });
       expect([reply.status, reply.json]).toEqual([
@@ -134,47 +137,50 @@ describe('refused', () => {
 test.each([
   ['an unknown fault', new Error('disk full at 10.1.2.3'), 'Something went wrong on our side'],
   ['storage that is away', new DomainError('SERVICE_UNAVAILABLE', 'Try again'), 'Try again'],
-])('could not be kept (%s): 503, so that it comes again', async (_why, error, message) => {
-  door.shop.failNext = error;
-  const reply = await send(EVENT, { headers: { 'x-request-id': 'event-1' } });
-  expect([reply.status, reply.json]).toEqual([503, generalError(503, 'SERVICE_UNAVAILABLE', message)]);
-  expect(reply.headers['retry-after']).toBe('5');
-  const isLogged = door.logLines.some((line) => line.includes('event-1') && line.includes('disk full'));
-  expect(isLogged).toBe(!(error instanceof DomainError));
-  expect((await send(EVENT)).status).toBe(200);
-});
+])(
+  'an event that could not be stored (%s) gets 503, so that it comes again',
+  async (_why, error, message) => {
+    api.shop.failNext = error;
+    const reply = await send(EVENT, { headers: { 'x-request-id': 'event-1' } });
+    expect([reply.status, reply.json]).toEqual([503, generalError(503, 'SERVICE_UNAVAILABLE', message)]);
+    expect(reply.headers['retry-after']).toBe('5');
+    const isLogged = api.logLines.some((line) => line.includes('event-1') && line.includes('disk full'));
+    expect(isLogged).toBe(!(error instanceof DomainError));
+    expect((await send(EVENT)).status).toBe(200);
+  },
+);
 
-test('coming often is fine: nothing is counted, and no limit is spoken of', async () => {
+test('frequent events are not counted, and no limit is mentioned', async () => {
   for (let round = 0; round < 10; round += 1) {
     const good = await send(EVENT);
     expect([good.status, good.headers['x-ratelimit-limit']]).toEqual([200, undefined]);
     expect((await send(EVENT, { headers: { 'x-paystack-signature': FORGED } })).status).toBe(401);
     expect((await send(EVENT, { headers: { 'x-paystack-signature': 'none' } })).status).toBe(401);
   }
-  expect([...door.limiter.counts]).toEqual([]);
+  expect([...api.limiter.counts]).toEqual([]);
 });
 
 test('each event has its line in the log, with the request id and without its content', async () => {
   const reply = await send('{"secret":"in the event"}', { headers: { 'x-request-id': 'event-2' } });
   expect(reply.headers['x-request-id']).toBe('event-2');
-  const line = door.logLines.find((one) => one.includes('event-2') && one.includes('"route"')) ?? '';
+  const line = api.logLines.find((one) => one.includes('event-2') && one.includes('"route"')) ?? '';
   expect(line).toContain('"route":"/webhooks/paystack/test"');
-  expect(door.logLines.join()).not.toContain('in the event');
+  expect(api.logLines.join()).not.toContain('in the event');
 });
 
-test('a client that asks first is told to send what is allowed, and nothing larger', async () => {
+test('a client that asks first may send what is allowed, and nothing larger', async () => {
   const head = (length: number, signature = GOOD_SIGNATURE): string =>
     `POST /webhooks/paystack/test HTTP/1.1\r\nX-Paystack-Signature: ${signature}\r\nExpect: 100-continue\r\nContent-Length: ${length}\r\nConnection: close\r\n\r\n`;
-  expect(await door.raw(head(500_000), (text) => text.includes('100 Continue'))).toMatch(/^HTTP\/1\.1 100 /);
-  expect(await door.raw(head(500_000, 'none'), (text) => text.includes('UNAUTHORIZED'))).toMatch(
+  expect(await api.raw(head(500_000), (text) => text.includes('100 Continue'))).toMatch(/^HTTP\/1\.1 100 /);
+  expect(await api.raw(head(500_000, 'none'), (text) => text.includes('UNAUTHORIZED'))).toMatch(
     /^HTTP\/1\.1 401 /,
   );
-  expect(await door.raw(head(MAX_EVENT_BYTES + 1), (text) => text.includes('TOO_LARGE'))).toMatch(
+  expect(await api.raw(head(MAX_EVENT_BYTES + 1), (text) => text.includes('TOO_LARGE'))).toMatch(
     /^HTTP\/1\.1 413 /,
   );
 });
 
-describe('what cannot be an event is refused before its body', () => {
+describe('a request that cannot be an event is refused before its body', () => {
   const bodiless = (signature: string): string =>
     `POST /webhooks/paystack/test HTTP/1.1\r\n${signature}Content-Length: 500000\r\nConnection: close\r\n\r\n{`;
 
@@ -187,37 +193,37 @@ describe('what cannot be an event is refused before its body', () => {
     ['two of them', `X-Paystack-Signature: ${GOOD_SIGNATURE}\r\n`.repeat(2)],
   ])('%s', async (_why, signature) => {
     const startedAtMs = performance.now();
-    const heard = await door.raw(bodiless(signature));
+    const received = await api.raw(bodiless(signature));
     // At once: the body never comes, and the time limit for it is 10 s.
     expect(performance.now() - startedAtMs).toBeLessThan(5_000);
-    expect(heard).toMatch(/^HTTP\/1\.1 401 [^]*"error":"UNAUTHORIZED"/);
-    expect(door.shop.vendors.events).toEqual([]);
+    expect(received).toMatch(/^HTTP\/1\.1 401 [^]*"error":"UNAUTHORIZED"/);
+    expect(api.shop.vendors.events).toEqual([]);
   });
 
-  test('one too large to be read is told so by the end of its connection', async () => {
-    const heard = await door.raw(
+  test('one that is too large to be read gets its refusal, then the connection ends', async () => {
+    const received = await api.raw(
       `POST /webhooks/paystack/test HTTP/1.1\r\nContent-Length: 1000000000\r\n\r\n{`,
     );
-    expect(heard).toMatch(/^HTTP\/1\.1 401 [^]*Connection: close/);
+    expect(received).toMatch(/^HTTP\/1\.1 401 [^]*Connection: close/);
   });
 });
 
-describe('all events that are being received take bounded memory', () => {
+describe('all events that are being received use bounded memory', () => {
   const HALF = Math.trunc(MAX_EVENT_BYTES / 2) + 1_000;
-  let small: Door;
+  let small: TestApi;
   beforeEach(async () => {
-    small = await openDoor({ settings: { maxEventBytesInFlight: 2 * MAX_EVENT_BYTES } });
+    small = await startApi({ settings: { maxEventBytesInFlight: 2 * MAX_EVENT_BYTES } });
   });
   afterEach(() => small.close());
 
-  /** Sends all but a byte, and holds. */
+  /** Sends all but the last byte, and waits. */
   async function hold(
     from: string,
     bytes = HALF,
-  ): Promise<{ heard: () => string; end: (rest?: string) => void }> {
+  ): Promise<{ received: () => string; end: (rest?: string) => void }> {
     const socket = connect({ port: small.server.port, host: '127.0.0.1', localAddress: from });
-    let heard = '';
-    socket.setEncoding('latin1').on('data', (text: string) => (heard += text));
+    let received = '';
+    socket.setEncoding('latin1').on('data', (text: string) => (received += text));
     socket.on('error', () => undefined);
     await once(socket, 'connect');
     socket.write(
@@ -225,7 +231,7 @@ describe('all events that are being received take bounded memory', () => {
     );
     await new Promise((resolve) => socket.write(Buffer.alloc(bytes - 1, 0x61), resolve));
     return {
-      heard: () => heard,
+      received: () => received,
       end: (rest) => {
         if (rest === undefined) socket.destroy();
         else socket.write(rest);
@@ -238,10 +244,10 @@ describe('all events that are being received take bounded memory', () => {
       from,
       headers: { 'x-paystack-signature': GOOD_SIGNATURE },
     });
-  /** Larger than what is left in any case, and allowed by itself. */
+  /** Larger than what is left in any case, and allowed on its own. */
   const LARGE = Buffer.alloc(MAX_EVENT_BYTES - 1, 0x61);
 
-  test('one address has its share, the rest is for others, and what is refused comes again', async () => {
+  test('one address has its share, the rest is for others, and a refused event comes again', async () => {
     const held = await hold('127.0.0.2');
     await until(
       () => keep('127.0.0.2', LARGE),
@@ -260,11 +266,11 @@ describe('all events that are being received take bounded memory', () => {
     expect((await keep('127.0.0.2')).status).toBe(200);
     expect((await keep('127.0.0.3', LARGE)).status).toBe(200);
     held.end('a');
-    await until(held.heard, (heard) => heard.startsWith('HTTP/1.1 200 '));
+    await until(held.received, (received) => received.startsWith('HTTP/1.1 200 '));
     expect((await keep('127.0.0.2', LARGE)).status).toBe(200);
   });
 
-  test('all addresses together have a limit, and what a client leaves behind is free again', async () => {
+  test('all addresses together have a limit, and what a disconnected client used is free again', async () => {
     const held = await Promise.all(['127.0.0.2', '127.0.0.3', '127.0.0.4'].map((from) => hold(from)));
     await until(
       () => keep('127.0.0.5', LARGE),
