@@ -109,6 +109,7 @@ describe('rates', { timeout: 120_000 }, () => {
     const dialog = page.getByRole('dialog');
     await dialog.getByRole('button', { name: 'Confirm the rate' }).click();
     await dialog.getByText('Give a reason of at least 3 characters').waitFor();
+    expect(await graveFaults(page)).toEqual([]);
     await dialog.getByLabel('Reason').fill(REASON);
     await dialog.getByRole('button', { name: 'Confirm the rate' }).click();
     await waiting.waitFor({ state: 'detached' });

@@ -47,7 +47,7 @@ async function shell(line: string): Promise<string> {
 
 const transactionIds = (text: string): Set<string> => new Set(text.match(/txn-[0-9a-f]{32}/g));
 
-it('a merchant: sign up, key, wallet, eSIM with its QR code, webhook, resend', async () => {
+it('a merchant signs up, makes a key, funds the wallet, buys an eSIM with its QR code, and resends its webhook', async () => {
   const inbox = await startInbox();
   const page = await openPage();
   try {
@@ -80,7 +80,7 @@ it('a merchant: sign up, key, wallet, eSIM with its QR code, webhook, resend', a
   }
 });
 
-describe('finance: twenty stuck purchases', { timeout: 400_000 }, () => {
+describe('twenty stuck purchases', { timeout: 400_000 }, () => {
   async function openAs(name: keyof SandboxLogins, path: string): Promise<Page> {
     if (!running.logins) throw new Error('npm start prints logins only while the live environment is off');
     const page = await openPage();
@@ -89,7 +89,7 @@ describe('finance: twenty stuck purchases', { timeout: 400_000 }, () => {
     return page;
   }
 
-  it('one batch with a second person empties the list, and the audit log shows it', async () => {
+  it('are cancelled by two people of finance in one batch; the list is empty, and the audit log shows it', async () => {
     expect(stuck.size).toBe(20);
     const page = await openAs('finance', '/stuck?class=paid-not-delivered');
     // Also what an earlier run left.
