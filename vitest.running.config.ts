@@ -6,6 +6,8 @@ export default defineConfig({
   test: {
     name: 'running',
     pool: 'forks',
+    // They share the sandbox's wallets, endpoints and faults.
+    fileParallelism: false,
     include: ['test/first-steps/*.running.ts'],
     testTimeout: 180_000,
   },

@@ -10,6 +10,7 @@ import { startStack, type Stack } from '../support/stack.ts';
 import { until } from '../support/until.ts';
 import { startInbox, type Inbox } from '../support/webhook-inbox.ts';
 import { openBrowser } from './browser.ts';
+import { openMerchant, payIn, placeOf } from './merchant.support.ts';
 
 let browser: Browser;
 let stack: Stack;
@@ -30,31 +31,10 @@ afterAll(async () => {
   await inbox.close();
 });
 
-/** A page of this user, signed in. */
-async function openAs({ browser: { cookies } }: User, path: string): Promise<Page> {
-  const context = await browser.newContext({ viewport: { width: 1280, height: 900 } });
-  await context.addCookies(Array.from(cookies, ([name, value]) => ({ name, value, url: stack.apiUrl })));
-  const page = await context.newPage();
-  page.setDefaultTimeout(20_000);
-  await page.goto(`${stack.apiUrl}/dashboard${path}`);
-  await page.locator('h1').waitFor();
-  return page;
-}
-
-const placeOf = ({ accountId }: User): string => `/m/${accountId}/test`;
+const openAs = (user: User, path: string): Promise<Page> => openMerchant({ browser, stack }, user, path);
+const pay = (owner: User, amount: number): Promise<void> => payIn(browser, owner, amount);
 
 const sessionEnded = (page: Page) => page.getByRole('dialog', { name: 'Your session has ended' });
-
-async function pay(owner: User, amount: number): Promise<void> {
-  const { body } = await owner.ask('POST', '/api/wallet/fund', { body: { amount, paymentMethod: 'CARD' } });
-  const page = await browser.newPage();
-  await page.goto(body.paymentUrl);
-  await page.getByRole('button', { name: 'Pay' }).click();
-  await expect
-    .poll(async () => (await owner.ask('GET', '/api/wallet/balance')).body.data.balance, { timeout: 20_000 })
-    .toBe(amount);
-  await page.close();
-}
 
 describe('a purchase that the wallet could not pay', { timeout: 120_000 }, () => {
   it('is refused in words, and bought once when its button is pressed again after a funding', async () => {

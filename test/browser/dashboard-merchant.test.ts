@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { graveFaults } from '../support/axe.ts';
+import { USER_PASSWORD } from '../support/dashboard.ts';
 import { SIGN_IN_ENV } from '../support/people.ts';
 import { keepScreenshot } from '../support/screenshots.ts';
 import { startStack, type Stack } from '../support/stack.ts';
@@ -17,10 +18,10 @@ import {
   watchLoads,
   widest,
 } from './browser.ts';
+import { choose, fillKey, fillSignUp, putInWallet, signUp as signUpAt } from './merchant.support.ts';
 
 const DESK = { width: 1280, height: 900 };
 const PHONE = { width: 375, height: 800 };
-const PASSWORD = 'correct horse battery staple';
 
 let browser: Browser;
 let stack: Stack;
@@ -72,58 +73,7 @@ async function openPage(): Promise<Visitor> {
   return { context, page, email: `browser-${people}@merchant.example`, faults };
 }
 
-async function fillSignUp(page: Page, email: string, password: string): Promise<void> {
-  await page.getByLabel('Company').fill('Ada Ltd');
-  await page.getByLabel('Your name').fill('Ada Owner');
-  await page.getByLabel('E-mail address').fill(email);
-  await page.getByLabel('Password').first().fill(password);
-  await page.getByRole('button', { name: 'Open the account' }).click();
-}
-
-/** Through the pages, as a person does it. The token of the mail. */
-async function signUp(visitor: Visitor): Promise<string> {
-  const { page, email } = visitor;
-  await page.goto(`${stack.apiUrl}/dashboard/sign-up`);
-  await fillSignUp(page, email, PASSWORD);
-  const link = page.getByRole('link', { name: 'Open the link in the mail' });
-  const token = /#token=([^&]+)/.exec((await link.getAttribute('href')) ?? '')?.[1] ?? '';
-  expect(token).not.toBe('');
-  await link.click();
-  await page.getByLabel('Password').first().fill(PASSWORD);
-  await page.getByRole('button', { name: 'Confirm' }).click();
-  await page.getByRole('heading', { name: 'Ada Ltd', level: 1 }).waitFor();
-  return token;
-}
-
-const choose = (page: Page, name: string): Promise<void> =>
-  page.getByRole('link', { name, exact: true }).first().click();
-
-async function fillKey(page: Page, website: string, addresses: readonly string[]): Promise<void> {
-  const dialog = page.getByRole('dialog');
-  await dialog.getByLabel('Company').fill('Ada Ltd');
-  await dialog.getByLabel('Website').fill(website);
-  const tags = dialog.getByRole('combobox', { name: 'Allowed network addresses' });
-  await tags.focus();
-  for (let n = 0; n < 12; n += 1) await tags.press('Backspace');
-  for (const address of addresses) {
-    await tags.fill(address);
-    await tags.press('Enter');
-  }
-  await dialog.getByRole('button', { name: 'Create the key' }).click();
-}
-
-async function putInWallet(page: Page, context: BrowserContext, amount: string): Promise<void> {
-  await choose(page, 'Wallet');
-  await page.getByLabel(/^Amount/).fill(amount);
-  await page.getByRole('button', { name: 'Go to the payment' }).click();
-  const [checkout] = await Promise.all([
-    context.waitForEvent('page'),
-    page.getByRole('link', { name: 'Open the payment page' }).click(),
-  ]);
-  await checkout.getByRole('button').first().click();
-  await page.getByText('The money is in your wallet').waitFor();
-  await checkout.close();
-}
+const signUp = ({ page, email }: Visitor): Promise<string> => signUpAt(stack.apiUrl, page, email);
 
 /** Fields that are too narrow for what they say. */
 const cutFields = (page: Page): Promise<string> =>
@@ -185,7 +135,7 @@ describe('the journey', { timeout: 180_000 }, () => {
     await page.getByRole('table', { name: 'API keys' }).waitFor();
     expect(await page.content()).not.toContain(key);
 
-    await putInWallet(page, context, '100');
+    await putInWallet(page, '100');
     await page.getByText('USD 100.00').first().waitFor();
     await page.getByRole('table', { name: 'Changes of the balance' }).waitFor();
     await keepScreenshot(page, 'merchant-wallet');
@@ -245,7 +195,7 @@ describe('the journey', { timeout: 180_000 }, () => {
     const sent = addresses.map((address) => decodeURIComponent(address.split('#', 1)[0] ?? ''));
     expect(sent.length).toBeGreaterThan(50);
     expect(
-      sent.filter((address) => [token, key, PASSWORD].some((secret) => address.includes(secret))),
+      sent.filter((address) => [token, key, USER_PASSWORD].some((secret) => address.includes(secret))),
     ).toEqual([]);
     expect(faults).toEqual([]);
     await context.close();
@@ -296,7 +246,7 @@ describe('what is wrong is said at its field, and nothing is done', { timeout: 1
     await context.clearCookies();
     await page.getByRole('button', { name: 'Add the endpoint' }).click();
     const again = page.getByRole('dialog', { name: 'Your session has ended' });
-    await again.getByLabel('Password').first().fill(PASSWORD);
+    await again.getByLabel('Password').first().fill(USER_PASSWORD);
     expect(await again.getByLabel('E-mail address').inputValue()).toBe(email);
     await again.getByRole('button', { name: 'Sign in' }).click();
     await again.waitFor({ state: 'hidden' });
@@ -313,7 +263,7 @@ describe('what is wrong is said at its field, and nothing is done', { timeout: 1
     const visitor = await openPage();
     const { page, context } = visitor;
     await signUp(visitor);
-    await putInWallet(page, context, '100');
+    await putInWallet(page, '100');
     await choose(page, 'Batches');
     const file = (text: string) => ({ name: 'order.csv', mimeType: 'text/csv', buffer: Buffer.from(text) });
     const input = page.locator('input[type=file]');

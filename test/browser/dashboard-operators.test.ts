@@ -3,7 +3,7 @@
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { graveFaults } from '../support/axe.ts';
-import { SIGN_IN_ENV, signedIn, type Person } from '../support/people.ts';
+import { dataOf, SIGN_IN_ENV, signedIn, type Person } from '../support/people.ts';
 import { keepScreenshot } from '../support/screenshots.ts';
 import { startStack, type Stack, type TestAccount } from '../support/stack.ts';
 import {
@@ -210,6 +210,55 @@ describe('twenty stuck purchases', { timeout: 180_000 }, () => {
   });
 });
 
+describe('a batch repair', { timeout: 180_000 }, () => {
+  it('is declined, and nothing is done; one that runs is stopped, and what it had not begun is skipped', async () => {
+    await makeStuck(12);
+    const page = await openAs(bayo, '/repairs');
+    const troubles = watchTroubles(page);
+    const openNew = async (): Promise<void> => {
+      const asked = await ada.call('POST', '/ops/batch-repairs', {
+        action: 'look-at-supplier',
+        filter: { class: 'paid-not-delivered' },
+        maxRows: 12,
+        reason: 'the supplier does not deliver, ticket 4711',
+        repairKey: crypto.randomUUID(),
+      });
+      await open(page, `/repairs/${String(dataOf(asked)['repairId'])}`);
+    };
+    const dialog = page.getByRole('dialog');
+    const decide = async (verb: string, reason: string): Promise<void> => {
+      await page.getByRole('button', { name: verb }).click();
+      await dialog.getByText(`12 items, requested by ${ada.email}`).waitFor();
+      await dialog.getByRole('button', { name: verb }).click();
+      await dialog.getByText('Give a reason of at least 3 characters').waitFor();
+      await dialog.getByLabel('Reason').fill(reason);
+      await dialog.getByRole('button', { name: verb }).click();
+      await dialog.waitFor({ state: 'detached' });
+    };
+    await openNew();
+    await decide('Decline', 'the supplier asked us to wait');
+    await page.getByText('DECLINED', { exact: true }).waitFor();
+    expect(await page.getByRole('button', { name: 'Approve and start' }).count()).toBe(0);
+
+    // Four at a time: the last four begin after some seconds.
+    await stack.faults({ latencyMs: 3_000 });
+    await openNew();
+    await decide('Approve and start', 'looked through the list');
+    await decide('Stop', 'the supplier is slow today');
+    await page.getByText('STOPPED', { exact: true }).waitFor({ timeout: 40_000 });
+    await page.getByText(/^\d+ of 12 done, \d+ skipped$/).waitFor();
+    await page.getByLabel('Result').selectOption('SKIPPED');
+    await page.getByRole('table', { name: 'Items of the batch repair' }).waitFor();
+
+    await open(page, '/repairs');
+    const rowOf = (status: string) => page.getByRole('row').filter({ hasText: status });
+    await rowOf('DECLINED').getByText('0 of 12 done').waitFor();
+    await rowOf('STOPPED').getByText(bayo.email).waitFor();
+    expect(troubles).toEqual([]);
+    await page.context().close();
+  });
+});
+
 describe('one account', { timeout: 120_000 }, () => {
   it('is found in the box, changed with a reason, and the audit log says so; its purchase leads to Temporal', async () => {
     const [id = ''] = await makeStuck(1);
@@ -271,6 +320,27 @@ describe('one account', { timeout: 120_000 }, () => {
     await page.getByRole('table', { name: 'Found' }).waitFor();
     expect(await graveFaults(page)).toEqual([]);
     expect(troubles).toEqual([]);
+    await page.context().close();
+  });
+
+  it('is disabled with a reason, and its keys with it, and enabled again', async () => {
+    const { accountId, apiKey: key } = await stack.account();
+    const statusOf = async () => (await stack.call('GET', '/api/wallet/balance', { key })).status;
+    const page = await openAs(ada, `/accounts/${accountId}`);
+    const dialog = page.getByRole('dialog');
+    const change = async (verb: string): Promise<void> => {
+      await page.getByRole('button', { name: verb, exact: true }).click();
+      await dialog.getByLabel('Reason').fill('the contract is in question, ticket 4711');
+      await dialog.getByRole('button', { name: verb, exact: true }).click();
+      await dialog.waitFor({ state: 'detached' });
+    };
+    const disabled = page.getByText('Its keys and members are refused since');
+    await change('Disable');
+    await disabled.waitFor();
+    await expect.poll(statusOf, { timeout: 10_000 }).toBe(401);
+    await change('Enable');
+    await disabled.waitFor({ state: 'detached' });
+    await expect.poll(statusOf, { timeout: 10_000 }).toBe(200);
     await page.context().close();
   });
 
@@ -348,6 +418,31 @@ describe('people', { timeout: 120_000 }, () => {
     await page.getByText('Set your own password before you continue').waitFor({ state: 'detached' });
     await page.getByRole('link', { name: 'Back' }).click();
     await page.getByRole('heading', { name: 'Home', level: 1 }).waitFor();
+    await Promise.all([page.context().close(), other.context().close()]);
+  });
+
+  it('get another role from two administrators, and their session ends', async () => {
+    const [first, second] = [await signedIn(stack, 'ADMIN'), await signedIn(stack, 'ADMIN')];
+    const person = await signedIn(stack, 'SUPPORT');
+    const rowOf = (shown: Page) => shown.getByRole('row').filter({ hasText: person.email });
+    const choose = async (shown: Page, change: string, submit: string): Promise<void> => {
+      await rowOf(shown)
+        .getByRole('button', { name: new RegExp(`^${change}`) })
+        .click();
+      const dialog = shown.getByRole('dialog');
+      await dialog.getByLabel('Role').selectOption('OPERATIONS');
+      await dialog.getByRole('button', { name: submit, exact: true }).click();
+      await shown.getByTestId('one-time-half').waitFor();
+      await shown.getByRole('button', { name: 'Done' }).click();
+    };
+    const page = await openAs(first, '/people');
+    await choose(page, 'Change role', 'Change the role');
+    await rowOf(page).getByText(`requested by ${first.email}`).waitFor();
+    expect((await person.call('GET', '/ops/me')).status).toBe(401);
+    const other = await openAs(second, '/people');
+    await choose(other, 'Confirm', 'Confirm');
+    await rowOf(other).getByText('Has a one-time password').waitFor();
+    await rowOf(other).getByRole('cell', { name: 'Operations', exact: true }).waitFor();
     await Promise.all([page.context().close(), other.context().close()]);
   });
 });

@@ -2,6 +2,7 @@
 // whole catalogue before they are saved. SIMWAY_SCREENSHOTS=<folder> keeps what they look like.
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { insertRates } from '../../src/catalogue/store/rates.ts';
 import { graveFaults } from '../support/axe.ts';
 import { dataOf, SIGN_IN_ENV, signedIn, type Person } from '../support/people.ts';
 import { keepScreenshot } from '../support/screenshots.ts';
@@ -95,6 +96,26 @@ describe('rates', { timeout: 120_000 }, () => {
     expect(await graveFaults(other)).toEqual([]);
     expect(troubles).toEqual([]);
     await Promise.all([page.context().close(), other.context().close()]);
+  });
+
+  it('one that a provider observed too far off waits for a person, who gives a reason', async () => {
+    const provider = 'open.er-api.com';
+    const observed = { currency: 'KES', micros: 990_000_000n, source: provider, observedAt: new Date() };
+    await insertRates(stack.world, [{ ...observed, status: 'QUARANTINED' }]);
+    const page = await openAs(ada, '/rates');
+    const waiting = page.getByRole('table', { name: 'Rates awaiting confirmation' });
+    await waiting.getByText(provider).waitFor();
+    await waiting.getByRole('button', { name: 'Confirm 990.00 KES' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByRole('button', { name: 'Confirm the rate' }).click();
+    await dialog.getByText('Give a reason of at least 3 characters').waitFor();
+    expect(await graveFaults(page)).toEqual([]);
+    await dialog.getByLabel('Reason').fill(REASON);
+    await dialog.getByRole('button', { name: 'Confirm the rate' }).click();
+    await waiting.waitFor({ state: 'detached' });
+    const current = page.getByRole('table', { name: 'Current rates' }).getByRole('row');
+    await current.filter({ hasText: 'KES' }).getByText('990.00').waitFor();
+    await page.context().close();
   });
 });
 

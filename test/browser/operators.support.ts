@@ -1,5 +1,6 @@
 // Operators in a browser, each signed in through the form, and purchases for them to repair.
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import type { Login } from '../../src/dev/sandbox-logins.ts';
 import { PASSWORD, type Person } from '../support/people.ts';
 import type { Stack, TestAccount } from '../support/stack.ts';
 import { until } from '../support/until.ts';
@@ -37,17 +38,22 @@ export async function openOperator(
   });
   const page = await context.newPage();
   page.setDefaultTimeout(20_000);
-  await page.goto(`${stack.apiUrl}/dashboard`);
-  await page.getByLabel('E-mail address').fill(person.email);
-  await page.locator('input[type=password]').fill(PASSWORD);
-  await page.getByRole('button', { name: 'Sign in' }).click();
-  await page.waitForURL(/\/operators\/test/);
+  await signInOperator(stack.apiUrl, page, { email: person.email, password: PASSWORD });
   await goTo(stack, page, path);
   return page;
 }
 
+/** Through the form. */
+export async function signInOperator(apiUrl: string, page: Page, login: Login): Promise<void> {
+  await page.goto(`${apiUrl}/dashboard`);
+  await page.getByLabel('E-mail address').fill(login.email);
+  await page.locator('input[type=password]').fill(login.password);
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.waitForURL(/\/operators\/test/);
+}
+
 /** Opens a page of the test world, whole. */
-export async function goTo({ apiUrl }: Stack, page: Page, path: string): Promise<void> {
+export async function goTo({ apiUrl }: Pick<Stack, 'apiUrl'>, page: Page, path: string): Promise<void> {
   await page.goto(`${apiUrl}/dashboard/operators/test${path}`);
   await page.locator('h1').waitFor();
 }

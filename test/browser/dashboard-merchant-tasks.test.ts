@@ -1,0 +1,362 @@
+// What merchants do in the dashboard after their first purchase, in a real browser: the life of an eSIM, batches, the catalogue, keys, webhooks,
+// the wallet's warning, settings and the team; and the badge that names the world.
+import { readFileSync } from 'node:fs';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { runApi } from '../../src/cli/processes/api.ts';
+import { freePort } from '../../src/dev/ports.ts';
+import { readConfig } from '../../src/platform/config/config.ts';
+import { colleague, data, signedUp, type User } from '../support/dashboard.ts';
+import { SIGN_IN_ENV } from '../support/people.ts';
+import { startStack, type Stack } from '../support/stack.ts';
+import { startInbox, type Inbox } from '../support/webhook-inbox.ts';
+import { openBrowser, watchTroubles } from './browser.ts';
+import { choose, fillKey, openMerchant, payIn, placeOf } from './merchant.support.ts';
+
+/** Longer than it takes, also on a busy machine. */
+const SOON = { timeout: 20_000 };
+
+let browser: Browser;
+let stack: Stack;
+/** The merchants' server for webhooks. */
+let inbox: Inbox;
+
+beforeAll(async () => {
+  [browser, stack, inbox] = await Promise.all([
+    openBrowser(),
+    startStack({ env: SIGN_IN_ENV }),
+    startInbox(),
+  ]);
+});
+afterAll(async () => {
+  await browser.close();
+  await stack.close();
+  await inbox.close();
+});
+
+const openAs = (user: User, path: string) => openMerchant({ browser, stack }, user, path);
+
+/** A new owner with USD 50 in the wallet. */
+async function fundedOwner(): Promise<User> {
+  const owner = await signedUp(stack);
+  await payIn(browser, owner, 50);
+  return owner;
+}
+
+async function buy(owner: User, packageCode: string) {
+  const body = { packageCode, packageType: 'BASE', paymentMethod: 'WALLET' };
+  return (await owner.ask('POST', '/api/esim/buy', { body })).body;
+}
+
+const press = (page: Page, name: string): Promise<void> =>
+  page.getByRole('button', { name, exact: true }).click();
+
+const saved = (page: Page): Promise<void> => page.getByText('Saved.').first().waitFor();
+
+describe('an eSIM', { timeout: 120_000 }, () => {
+  it('is installed, used, topped up, used up and expired in the sandbox, and its page shows each', async () => {
+    const owner = await fundedOwner();
+    const { esimId } = (await buy(owner, 'SIM-MANUAL-LIFE')).esimDetails;
+    const page = await openAs(owner, `${placeOf(owner)}/esims/${esimId}`);
+    const used = (percent: number) =>
+      page.getByRole('img', { name: `${percent} % of the data is used` }).waitFor();
+    await page.getByText('CREATED', { exact: true }).waitFor();
+    await page.getByAltText('QR code that installs the eSIM').waitFor();
+    await page.getByText('Not in use yet').waitFor();
+    await used(0);
+
+    await press(page, 'Install');
+    await page.getByText('ACTIVE', { exact: true }).waitFor();
+    await page.getByText('A QR code works only once.').waitFor();
+    await press(page, 'Resume');
+    await page.getByRole('alert').filter({ hasText: 'Nothing was changed' }).waitFor();
+
+    await page.getByLabel('Data to use, MB').fill('512');
+    await press(page, 'Use data');
+    await used(50);
+
+    const timeline = page.getByRole('region', { name: 'Timeline' });
+    const topUps = page.getByRole('region', { name: 'Top up' });
+    await topUps.first().getByRole('combobox', { name: 'Top-up package' }).click();
+    await page.getByRole('option').first().click();
+    await topUps
+      .last()
+      .getByRole('button', { name: /^Top up for USD/ })
+      .click();
+    await page.getByRole('region', { name: 'Your purchase' }).getByText('SUCCESS').waitFor();
+    await used(25);
+
+    await press(page, 'Use all data');
+    await used(100);
+    await press(page, 'Expire');
+    await page.getByText('EXPIRED', { exact: true }).waitFor();
+    await timeline
+      .getByText(/expired/i)
+      .first()
+      .waitFor();
+    const { body } = await owner.ask('GET', '/api/esim/transactions?type=TOPUP&status=SUCCESS');
+    expect((body.data as unknown as { items: unknown[] }).items).toHaveLength(1);
+    await page.context().close();
+  });
+});
+
+describe('a batch', { timeout: 120_000 }, () => {
+  it('shows how far it is, each result, and the results as CSV', async () => {
+    const owner = await fundedOwner();
+    const page = await openAs(owner, `${placeOf(owner)}/batches`);
+    const codes = ['SIM-OK', 'SIM-OK', 'SIM-OUT-OF-STOCK', 'SIM-NEVER-ALLOCATE'];
+    const rows = codes.map((code, at) => `row-${at},${code}`);
+    await page.locator('input[type=file]').setInputFiles({
+      name: 'order.csv',
+      mimeType: 'text/csv',
+      buffer: Buffer.from(['reference,packageCode', ...rows].join('\n')),
+    });
+    await page.getByRole('button', { name: /^Order 4 eSIMs for USD/ }).click();
+    await page.getByRole('button', { name: /^Pay USD/ }).click();
+    const bar = page.getByRole('progressbar');
+    const shows = async (name: string, percent: string) => {
+      await page.getByRole('progressbar', { name }).waitFor({ timeout: 40_000 });
+      expect(await bar.getAttribute('aria-valuenow')).toBe(percent);
+    };
+    await shows('3 of 4 rows are finished', '75');
+    const rowOf = (code: string) => page.getByRole('row').filter({ hasText: code });
+    await rowOf('SIM-OUT-OF-STOCK').getByText('FAILED').waitFor();
+    await rowOf('SIM-NEVER-ALLOCATE').getByText('PROCESSING').waitFor();
+    expect(await rowOf('SIM-OK').getByText('SUCCESS').count()).toBe(2);
+
+    const { pathname } = new URL(page.url());
+    const { items } = data<{ items: { transactionId: string; packageCode: string }[] }>(
+      await owner.ask('GET', `/api/esim/orders/batch/${pathname.split('/').at(-1) ?? ''}`),
+    );
+    const slow = items.find(({ packageCode }) => packageCode === 'SIM-NEVER-ALLOCATE');
+    const [order] = await stack.supplierOrders(slow?.transactionId ?? '');
+    await fetch(`${stack.supplierControlUrl}/orders/${order?.orderNo ?? ''}/allocate`, { method: 'POST' });
+    await shows('4 of 4 rows are finished', '100');
+    await page.getByText('COMPLETED').waitFor();
+
+    const [download] = await Promise.all([page.waitForEvent('download'), press(page, 'Download as CSV')]);
+    const [head = '', ...lines] = readFileSync(await download.path(), 'utf8')
+      .trimEnd()
+      .split('\r\n');
+    const at = head.split(',').indexOf('status');
+    expect(lines.map((line) => line.split(',')[at])).toEqual(['SUCCESS', 'SUCCESS', 'FAILED', 'SUCCESS']);
+    await page.context().close();
+  });
+});
+
+describe('the catalogue', { timeout: 120_000 }, () => {
+  it('is filtered by country and text, at the price that is charged', async () => {
+    const owner = await signedUp(stack, 'NGN');
+    const page = await openAs(owner, `${placeOf(owner)}/catalogue`);
+    const place = page.getByRole('combobox', { name: 'Country or region' });
+    await place.fill('Nowhere');
+    await page.getByText('No results').waitFor();
+    await place.fill('Nigeria');
+    await page.getByRole('option', { name: /^Nigeria/ }).click();
+    await page.waitForURL(/region=NG/);
+    const packages = page.getByRole('table', { name: 'Packages' });
+    const links = packages.getByRole('link');
+    await links.first().waitFor();
+    const all = await links.count();
+    const name = await links.first().innerText();
+    const search = page.getByRole('textbox', { name: 'Search' });
+    await search.fill(name);
+    await expect.poll(() => links.count(), SOON).toBeLessThan(all);
+    expect(await links.allInnerTexts()).toContain(name);
+    await search.fill('no package has this name');
+    await page.getByText('No results.').waitFor();
+    await search.fill('');
+    await expect.poll(() => links.count(), SOON).toBe(all);
+
+    const row = packages.getByRole('row').filter({ has: page.getByRole('link', { name, exact: true }) });
+    const price = (await row.first().locator('.amount').innerText()).replaceAll('\u00a0', ' ');
+    expect(price).toMatch(/^NGN [\d,]+\.\d\d$/);
+    await row.first().getByRole('link').click();
+    const button = page.getByRole('button', { name: /^Buy the eSIM for/ });
+    await button.waitFor();
+    expect((await button.innerText()).replaceAll('\u00a0', ' ')).toBe(`Buy the eSIM for ${price}`);
+    await page.context().close();
+  });
+});
+
+describe('an API key', { timeout: 120_000 }, () => {
+  const statusOf = async (key: string) => (await stack.call('GET', '/api/wallet/balance', { key })).status;
+
+  it('is copied with a button, expires when it should, and is refused once it is revoked', async () => {
+    const owner = await signedUp(stack);
+    const page = await openAs(owner, `${placeOf(owner)}/developers/keys`);
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+    await press(page, 'Create a key');
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Expires').fill('2020-01-01T10:00');
+    await fillKey(page, stack.apiUrl, ['127.0.0.0/8']);
+    await dialog.locator('.mantine-InputWrapper-root', { hasText: 'Expires' }).getByText(/^Must/).waitFor();
+    await dialog.getByLabel('Expires').fill('2099-12-31T10:00');
+    await press(page, 'Create the key');
+    await page.getByText('It is shown once').waitFor();
+    await press(page, 'Copy');
+    await page.getByRole('button', { name: 'Copied' }).waitFor();
+    const key = await page.evaluate<string>('navigator.clipboard.readText()');
+    expect(await statusOf(key)).toBe(200);
+
+    const row = page
+      .getByRole('table', { name: 'API keys' })
+      .getByRole('row')
+      .filter({ hasText: key.slice(-4) });
+    const expires = row.getByText('Dec 31, 2099');
+    await expires.waitFor();
+    expect(Date.parse((await expires.getAttribute('datetime')) ?? '')).toBe(Date.parse('2099-12-31T10:00'));
+    await row.getByRole('button', { name: 'Revoke' }).click();
+    await page.getByText('This cannot be undone').waitFor();
+    await press(page, 'Back');
+    expect(await statusOf(key)).toBe(200);
+    await row.getByRole('button', { name: 'Revoke' }).click();
+    await press(page, 'Revoke the key');
+    await row.getByText(/^Revoked/).waitFor();
+    await expect.poll(() => statusOf(key), SOON).toBe(401);
+    await page.context().close();
+  });
+});
+
+describe('a webhook endpoint', { timeout: 120_000 }, () => {
+  it('is removed after a question, and gets nothing more', async () => {
+    const owner = await fundedOwner();
+    for (const path of ['/kept', '/removed'])
+      await owner.ask('POST', '/api/webhooks/endpoints', {
+        body: { url: `${inbox.url}${path}`, events: ['esim.purchased'] },
+      });
+    const page = await openAs(owner, `${placeOf(owner)}/developers/webhooks`);
+    const endpoints = page.getByRole('region', { name: 'Endpoints' });
+    const remove = async (answer: string) => {
+      await endpoints
+        .locator('.mantine-Stack-root', { has: page.getByText(`${inbox.url}/removed`, { exact: true }) })
+        .last()
+        .getByRole('button', { name: 'Remove' })
+        .click();
+      await page.getByRole('dialog').getByText(`${inbox.url}/removed`).waitFor();
+      await press(page, answer);
+    };
+    await remove('Back');
+    await page.getByRole('dialog').waitFor({ state: 'hidden' });
+    await remove('Remove the endpoint');
+    await page.getByText('The endpoint is removed.').waitFor();
+    await endpoints.getByText(`${inbox.url}/removed`).waitFor({ state: 'detached' });
+    await endpoints.getByText(`${inbox.url}/kept`).waitFor();
+    await buy(owner, 'SIM-OK');
+    await inbox.untilAt('/kept', 1);
+    expect(inbox.letters.filter(({ path }) => path === '/removed')).toEqual([]);
+    await page.context().close();
+  });
+});
+
+describe('the warning of a low balance', { timeout: 120_000 }, () => {
+  it('is set to an amount, sent once the balance falls below it, and switched off', async () => {
+    const owner = await fundedOwner();
+    await owner.ask('POST', '/api/webhooks/endpoints', {
+      body: { url: `${inbox.url}/low`, events: ['wallet.low_balance'] },
+    });
+    const page = await openAs(owner, `${placeOf(owner)}/wallet`);
+    const warning = page.getByRole('region', { name: 'Low-balance warning' });
+    const limit = warning.getByLabel('Below this balance, USD');
+    await limit.fill('49.5');
+    await warning.getByRole('button', { name: 'Save' }).click();
+    await saved(page);
+    await page.reload();
+    await limit.waitFor();
+    expect(await limit.inputValue()).toMatch(/^49\.50?$/);
+    await buy(owner, 'SIM-OK');
+    const [letter] = await inbox.untilAt('/low', 1);
+    expect(JSON.parse(letter?.body ?? '')).toMatchObject({ event: 'wallet.low_balance' });
+
+    await limit.fill('');
+    await warning.getByRole('button', { name: 'Save' }).click();
+    await saved(page);
+    const { body } = await owner.ask('GET', '/api/wallet/low-balance');
+    expect(body).toMatchObject({ amount: null });
+    await page.context().close();
+  });
+});
+
+describe('the settings', { timeout: 120_000 }, () => {
+  it('change name and website; a website that does not answer is refused at its field, and stays typed', async () => {
+    const owner = await signedUp(stack);
+    const page = await openAs(owner, `${placeOf(owner)}/settings`);
+    await page.getByLabel('Name').fill('Ada Travel');
+    const website = page.getByLabel('Website');
+    await website.fill('http://127.0.0.1:9/');
+    await press(page, 'Save');
+    await page.getByText('Must have a web server that answers').waitFor();
+    expect(await website.inputValue()).toBe('http://127.0.0.1:9/');
+    await website.fill(`${stack.apiUrl}/dashboard/sign-in`);
+    await press(page, 'Save');
+    await saved(page);
+    await choose(page, 'Home');
+    await page.getByRole('heading', { name: 'Ada Travel', level: 1 }).waitFor();
+    const { name, websiteUrl } = data<Record<string, string>>(await owner.ask('GET', '/account'));
+    expect([name, websiteUrl]).toEqual(['Ada Travel', `${stack.apiUrl}/dashboard/sign-in`]);
+    await page.context().close();
+  });
+});
+
+describe('a member of the team', { timeout: 120_000 }, () => {
+  it('gets another role, which changes what the member sees, and is removed', async () => {
+    const owner = await signedUp(stack);
+    const helper = await colleague(stack, owner, 'SUPPORT');
+    const [page, theirs] = await Promise.all([
+      openAs(owner, `${placeOf(owner)}/team`),
+      openAs(helper, placeOf(helper)),
+    ]);
+    const keys = theirs.getByRole('link', { name: 'API keys', exact: true });
+    expect(await keys.count()).toBe(0);
+    const role = page.getByLabel('Role of A SUPPORT').first();
+    await role.click();
+    await page.getByRole('option', { name: /^Developer/ }).click();
+    await press(page, 'Change the role');
+    await expect.poll(() => role.inputValue(), SOON).toMatch(/^Developer/);
+    await theirs.reload();
+    await keys.waitFor();
+
+    await press(page, 'Remove A SUPPORT');
+    await page.getByRole('dialog').getByRole('button', { name: 'Remove A SUPPORT' }).click();
+    const members = page.getByRole('table', { name: 'Members' });
+    await members.getByText(helper.email).waitFor({ state: 'detached' });
+    await members.getByText(owner.email).waitFor();
+    expect((await helper.ask('GET', '/account')).status).not.toBe(200);
+    await Promise.all([page.context().close(), theirs.context().close()]);
+  });
+});
+
+describe('the badge', { timeout: 120_000 }, () => {
+  it('names the world of each page, and the switch leads to the other world', async () => {
+    const owner = await fundedOwner();
+    const apiUrl = `http://127.0.0.1:${await freePort()}`;
+    const { config, secrets } = readConfig({
+      ...stack.env,
+      SIMWAY_HTTP_PORT: new URL(apiUrl).port,
+      SIMWAY_ADMIN_PORT: '0',
+      SIMWAY_LIVE_SUPPLIER_URL: stack.supplierUrl,
+      SIMWAY_LIVE_SUPPLIER_ACCESS_CODE: 'test-access',
+    });
+    // On the same database, with both worlds.
+    const api = await runApi({ ...stack.parts, config, secrets, processName: 'api' });
+    try {
+      const page = await openMerchant(
+        { browser, stack: { apiUrl } },
+        owner,
+        `/m/${owner.accountId}/live/wallet`,
+      );
+      const troubles = watchTroubles(page);
+      await page.getByText('Live: real money', { exact: true }).waitFor();
+      await page.getByText('USD 0.00', { exact: true }).first().waitFor();
+      await page.getByRole('radiogroup', { name: 'World' }).getByText('Test', { exact: true }).click();
+      await page.waitForURL(`**/m/${owner.accountId}/test`);
+      await page.getByText('Test: no real money', { exact: true }).waitFor();
+      await page.getByText('USD 50.00').first().waitFor();
+      expect(await page.getByText('Live: real money').count()).toBe(0);
+      expect(troubles).toEqual([]);
+      await page.context().close();
+    } finally {
+      await api.stop();
+    }
+  });
+});

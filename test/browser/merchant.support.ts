@@ -1,0 +1,95 @@
+// Merchants in a browser: what a person types and presses, on a stack or on a running service, and pages of users who are signed in already.
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import { expect } from 'vitest';
+import { USER_PASSWORD, type User } from '../support/dashboard.ts';
+import type { Stack } from '../support/stack.ts';
+
+interface Place {
+  readonly browser: Browser;
+  readonly stack: Pick<Stack, 'apiUrl'>;
+}
+
+/** The path of the user's first page, below /dashboard. */
+export const placeOf = ({ accountId }: User): string => `/m/${accountId}/test`;
+
+/** A page of this user, signed in. */
+export async function openMerchant(
+  { browser, stack }: Place,
+  { browser: { cookies } }: User,
+  path: string,
+  options: BrowserContextOptions = {},
+): Promise<Page> {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...options });
+  await context.addCookies(Array.from(cookies, ([name, value]) => ({ name, value, url: stack.apiUrl })));
+  const page = await context.newPage();
+  page.setDefaultTimeout(20_000);
+  await page.goto(`${stack.apiUrl}/dashboard${path}`);
+  await page.locator('h1').waitFor();
+  return page;
+}
+
+/** Funds the wallet of a new user at the gateway's payment page. */
+export async function payIn(browser: Browser, owner: User, amount: number): Promise<void> {
+  const { body } = await owner.ask('POST', '/api/wallet/fund', { body: { amount, paymentMethod: 'CARD' } });
+  const page = await browser.newPage();
+  await page.goto(body.paymentUrl);
+  await page.getByRole('button', { name: 'Pay' }).click();
+  await expect
+    .poll(async () => (await owner.ask('GET', '/api/wallet/balance')).body.data.balance, { timeout: 20_000 })
+    .toBe(amount);
+  await page.close();
+}
+
+export async function fillSignUp(page: Page, email: string, password: string): Promise<void> {
+  await page.getByLabel('Company').fill('Ada Ltd');
+  await page.getByLabel('Your name').fill('Ada Owner');
+  await page.getByLabel('E-mail address').fill(email);
+  await page.getByLabel('Password').first().fill(password);
+  await page.getByRole('button', { name: 'Open the account' }).click();
+}
+
+/** Through the pages, as a person does it. The token of the mail. */
+export async function signUp(apiUrl: string, page: Page, email: string): Promise<string> {
+  await page.goto(`${apiUrl}/dashboard/sign-up`);
+  await fillSignUp(page, email, USER_PASSWORD);
+  const link = page.getByRole('link', { name: 'Open the link in the mail' });
+  const token = /#token=([^&]+)/.exec((await link.getAttribute('href')) ?? '')?.[1] ?? '';
+  expect(token).not.toBe('');
+  await link.click();
+  await page.getByLabel('Password').first().fill(USER_PASSWORD);
+  await page.getByRole('button', { name: 'Confirm' }).click();
+  await page.getByRole('heading', { name: 'Ada Ltd', level: 1 }).waitFor();
+  return token;
+}
+
+/** Opens a page from the menu. */
+export const choose = (page: Page, name: string): Promise<void> =>
+  page.getByRole('link', { name, exact: true }).first().click();
+
+export async function fillKey(page: Page, website: string, addresses: readonly string[]): Promise<void> {
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('Company').fill('Ada Ltd');
+  await dialog.getByLabel('Website').fill(website);
+  const tags = dialog.getByRole('combobox', { name: 'Allowed network addresses' });
+  await tags.focus();
+  for (let n = 0; n < 12; n += 1) await tags.press('Backspace');
+  for (const address of addresses) {
+    await tags.fill(address);
+    await tags.press('Enter');
+  }
+  await dialog.getByRole('button', { name: 'Create the key' }).click();
+}
+
+/** Funds the wallet through its page and the gateway's. */
+export async function putInWallet(page: Page, amount: string): Promise<void> {
+  await choose(page, 'Wallet');
+  await page.getByLabel(/^Amount/).fill(amount);
+  await page.getByRole('button', { name: 'Go to the payment' }).click();
+  const [checkout] = await Promise.all([
+    page.context().waitForEvent('page'),
+    page.getByRole('link', { name: 'Open the payment page' }).click(),
+  ]);
+  await checkout.getByRole('button').first().click();
+  await page.getByText('The money is in your wallet').waitFor();
+  await checkout.close();
+}
