@@ -60,7 +60,7 @@ export default {
       to: { pathNot: `^src/(domain/|${NOUN}/[^/]+\\.ts$|platform/idempotency/tag\\.ts$)` },
     },
     {
-      name: 'routes-are-called-by-nobody',
+      name: 'only-composition-knows-routes',
       comment: 'a noun uses another by its use cases, its rules or its store, never by its routes',
       severity: 'error',
       from: { pathNot: '^src/platform/composition/|^test/' },
@@ -114,6 +114,12 @@ export default {
       severity: 'error',
       from: { path: '^src/platform/', pathNot: '^src/platform/(composition|http)/' },
       to: { path: '^src/platform/composition/' },
+    },
+    {
+      name: 'http-names-types-of-composition-only',
+      severity: 'error',
+      from: { path: '^src/platform/http/' },
+      to: { path: '^src/platform/composition/', dependencyTypesNot: ['type-only'] },
     },
     {
       name: 'workflows-are-deterministic',

@@ -7,7 +7,7 @@ import type { InstallData } from '../src/esims/install-data.ts';
 import type { EsimSupplier } from '../src/esims/port.ts';
 import type { Mailer } from '../src/accounts/port.ts';
 import type { WebhookEngine, WebhookSweeper } from '../src/webhooks/engine.ts';
-import type { BatchEngine, PurchaseEngine } from '../src/purchases/deps.ts';
+import type { BatchEngine, PurchaseEngine } from '../src/purchases/engine.ts';
 import type { Pacer } from '../src/platform/rate-limiter.ts';
 import type { PaymentGateway } from '../src/payments/port.ts';
 import type { RateSource } from '../src/catalogue/port.ts';
@@ -50,7 +50,7 @@ export interface ActivityDeps {
   readonly rateSources: readonly RateSource[];
   /** Starts the deliveries of messages that a job wrote. */
   readonly webhookEngine: Pick<WebhookEngine, 'deliver'>;
-  readonly webhooks: WebhookDeps;
+  readonly webhooks: WebhookActivityDeps;
   readonly notices: {
     readonly environment: Environment;
     /** undefined: mail is not configured, so notices wait. */
@@ -74,7 +74,7 @@ export interface ActivityDeps {
   readonly events: Events;
 }
 
-export interface WebhookDeps {
+export interface WebhookActivityDeps {
   readonly sender: WebhookSender;
   readonly secretBox: SecretBox;
   readonly sweeper: WebhookSweeper;

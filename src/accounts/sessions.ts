@@ -169,9 +169,12 @@ async function authenticate({ db, clock }: SessionDeps, token: string): Promise<
   const row = TOKEN.test(token)
     ? await useSession(db, tokenSha256, { now: clock.now(), idleMs: SESSION_IDLE_MS })
     : undefined;
-  if (!row) throw new DomainError('INVALID_TOKEN', 'The session is unknown or has ended: sign in');
+  if (!row) throw unknownSession();
   return toSession(row, tokenSha256);
 }
+
+export const unknownSession = (): DomainError =>
+  new DomainError('INVALID_TOKEN', 'The session is unknown or has ended: sign in');
 
 function toSession(row: OpenSessionRow, tokenSha256: Buffer): Session {
   return {

@@ -94,7 +94,7 @@ export function validityDays(duration: number, unit: DurationUnit): number {
   return Math.max(1, Math.trunc(duration * DAYS_PER_UNIT[unit] + 0.5));
 }
 
-/** `TOPUP_` in front of a code names the top-up form of a package (specification, package details). */
+/** `TOPUP_` in front of a code names the top-up form of a package (docs/API.md). */
 export const TOP_UP_PREFIX = 'TOPUP_';
 
 const DATA_TYPE_LABELS: Record<number, string> = {

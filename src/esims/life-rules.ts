@@ -1,14 +1,7 @@
 /** What becomes of an eSIM when the supplier says something about it, what its merchant is notified of, and when the supplier is asked again. */
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../domain/clock.ts';
 import { canChangeStatus, MOVING_ESIM_STATUSES, type EsimStatus } from '../domain/states.ts';
-
-/** Shares of the allowance that a merchant is notified of, in percent used, each once for an allowance. */
-export const USAGE_THRESHOLDS = [50, 80, 90] as const;
-export type UsageThreshold = (typeof USAGE_THRESHOLDS)[number];
-
-/** Days before the end of validity that a merchant is notified at, each at most once for an end. */
-export const EXPIRY_NOTICE_DAYS = [3, 1] as const;
-export type ExpiryNoticeDays = (typeof EXPIRY_NOTICE_DAYS)[number];
+import { EXPIRY_NOTICE_DAYS, USAGE_THRESHOLDS } from '../webhooks/event-rules.ts';
 
 /** The supplier's answers are up to 3 hours behind. What contradicts an earlier one and came so much later is not old: the supplier has corrected itself. */
 const CORRECTED_AFTER_MS = 6 * HOUR_MS;
@@ -66,8 +59,8 @@ export function fresherUsage(row: Usage & Pick<EsimLife, 'looked_at'>, usedBytes
 
 export type LifeEvent =
   | { readonly kind: 'status'; readonly from: EsimStatus; readonly to: EsimStatus; readonly nth: number }
-  | { readonly kind: 'threshold'; readonly percent: UsageThreshold }
-  | { readonly kind: 'expiring'; readonly daysBefore: ExpiryNoticeDays }
+  | { readonly kind: 'threshold'; readonly percent: (typeof USAGE_THRESHOLDS)[number] }
+  | { readonly kind: 'expiring'; readonly daysBefore: (typeof EXPIRY_NOTICE_DAYS)[number] }
   | { readonly kind: 'expired' };
 
 /**

@@ -20,7 +20,7 @@ import type { WorldDb } from '../platform/database/tables.ts';
 import { applyGatewayEvent } from '../payments/gateway-events.ts';
 import type { OperatorActions, ReplayStep } from './actions.ts';
 import { EngineUnavailable } from '../domain/outcome.ts';
-import type { PurchaseEngine } from '../purchases/deps.ts';
+import type { PurchaseEngine } from '../purchases/engine.ts';
 
 export interface ReplayDeps {
   readonly db: WorldDb;

@@ -5,7 +5,7 @@ import type { MessageStatus } from '../webhooks/rules.ts';
 export const TIMELINE_SOURCES = ['purchase', 'payment', 'esim', 'install', 'webhook'] as const;
 type TimelineSource = (typeof TIMELINE_SOURCES)[number];
 
-export interface TimelineLine {
+export interface EsimTimelineLine {
   readonly at: Date;
   readonly source: TimelineSource;
   /** For programs. */
@@ -58,7 +58,7 @@ interface PurchaseEvent {
 }
 
 /** An event of a purchase or a top-up; undefined for one that its buyer does not see. */
-export function purchaseLine(event: PurchaseEvent): TimelineLine | undefined {
+export function purchaseLine(event: PurchaseEvent): EsimTimelineLine | undefined {
   const { at, what, transactionId } = event;
   const words = PURCHASE_WORDS.get(what);
   if (!words) return undefined;
@@ -78,26 +78,26 @@ const STATUS_WORDS: Readonly<Record<EsimStatus, readonly [what: string, descript
   CANCELLED: ['cancelled', 'Cancelled'],
 };
 
-function esimLine(at: Date, what: string, description: string): TimelineLine {
+function esimLine(at: Date, what: string, description: string): EsimTimelineLine {
   return { at, source: 'esim', what, description, transactionId: null, messageId: null };
 }
 
 /** The eSIM is in another state. */
-export function statusLine(at: Date, from: EsimStatus | null, to: EsimStatus): TimelineLine | undefined {
+export function statusLine(at: Date, from: EsimStatus | null, to: EsimStatus): EsimTimelineLine | undefined {
   if (from === 'SUSPENDED' && to === 'ACTIVE') return esimLine(at, 'resumed', 'In use again');
   const words = STATUS_WORDS[to];
   return words && esimLine(at, ...words);
 }
 
-export function usageLine(at: Date, percent: number): TimelineLine {
+export function usageLine(at: Date, percent: number): EsimTimelineLine {
   return esimLine(at, 'usage-threshold', `${percent}% of the data is used`);
 }
 
-export function expiringLine(at: Date, days: number): TimelineLine {
+export function expiringLine(at: Date, days: number): EsimTimelineLine {
   return esimLine(at, 'expiring', days === 1 ? 'Expires within a day' : `Expires within ${days} days`);
 }
 
-export function linkLine(at: Date): TimelineLine {
+export function linkLine(at: Date): EsimTimelineLine {
   const description = 'The install link was made';
   return {
     at,
@@ -131,7 +131,7 @@ export function messageLine({
   messageId,
   transactionId,
   ...times
-}: SentMessage): TimelineLine {
+}: SentMessage): EsimTimelineLine {
   const what = `webhook-${status.toLowerCase()}`;
   const description = `Webhook ${event} ${MESSAGE_WORDS[status]}`;
   const at = times.closedAt ?? times.createdAt;

@@ -10,14 +10,14 @@ import {
   purchaseLine,
   statusLine,
   usageLine,
-  type TimelineLine,
+  type EsimTimelineLine,
 } from './esim-timeline-rules.ts';
 import { readEsimTimeline, type LifeEventRow } from './store/esim-timeline.ts';
 
 export interface EsimTimeline {
   readonly esimId: string;
   /** Oldest first. */
-  readonly lines: readonly TimelineLine[];
+  readonly lines: readonly EsimTimelineLine[];
   /** false: the eSIM is older than the events that are kept. */
   readonly isComplete: boolean;
 }
@@ -49,7 +49,7 @@ export async function getEsimTimeline(
 }
 
 /** `esim.expired` says the same as the change of the status. */
-function lifeLine({ at, event, data }: LifeEventRow): TimelineLine | undefined {
+function lifeLine({ at, event, data }: LifeEventRow): EsimTimelineLine | undefined {
   switch (event) {
     case 'esim.status_changed':
       return statusLine(at, data['from'] as EsimStatus, data['to'] as EsimStatus);

@@ -19,7 +19,7 @@ export interface FrozenQuote {
   readonly rateId?: string;
 }
 
-/** Durations come with the input, so that tests can scale them and open purchases keep theirs. */
+/** Durations come with the input, so that tests can scale them and open purchases keep theirs; recorded inputs keep these names. */
 export interface PurchaseTimings extends PaymentTimings {
   /** How long the caller waits for the eSIM. */
   readonly answerWithinMs: number;

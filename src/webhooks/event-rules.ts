@@ -1,6 +1,12 @@
 import { formatMinor, type AccountCurrency } from '../domain/money.ts';
 import type { EsimStatus, PurchaseStatus, OutsideMethod, PaymentPurpose } from '../domain/states.ts';
 
+/** Shares of the allowance that a merchant is notified of, in percent used, each once for an allowance. */
+export const USAGE_THRESHOLDS = [50, 80, 90] as const;
+
+/** Days before the end of validity that a merchant is notified at, each at most once for an end. */
+export const EXPIRY_NOTICE_DAYS = [3, 1] as const;
+
 /** The eSIM that an event of its life is about. */
 interface EsimFacts {
   readonly esimId: string;

@@ -338,7 +338,7 @@ describe('the badge', { timeout: 120_000 }, () => {
       SIMWAY_LIVE_SUPPLIER_ACCESS_CODE: 'test-access',
     });
     // On the same database, with both worlds.
-    const api = await runApi({ ...stack.parts, config, secrets, processName: 'api' });
+    const api = await runApi({ ...stack.context, config, secrets, processName: 'api' });
     try {
       const page = await openMerchant(
         { browser, stack: { apiUrl } },

@@ -29,6 +29,9 @@ const COPIED = Array.from(dockerfile.matchAll(/^COPY (?!--from)(.+) \S+$/gm), ([
   .flat()
   .filter((file) => file !== 'package-lock.json' && file !== '.npmrc');
 
+/** A script in the dashboard's page. */
+const ASSET = /src="(\/dashboard\/assets\/[^"]+\.js)"/;
+
 const tag = randomBytes(4).toString('hex');
 const children: Child[] = [];
 let folder: string;
@@ -295,6 +298,13 @@ describe('what docker-compose.yml starts', () => {
     stranger.disconnect();
   });
 
+  it('builds the dashboard from what the image copies', async () => {
+    for (const ignored of ['dist', 'src/api/generated'])
+      await rm(join(image, 'dashboard', ignored), { recursive: true, force: true });
+    await run('npm', ['run', '--silent', 'build:dashboard'], { cwd: image });
+    expect(await readFile(join(image, 'dashboard', 'dist', 'index.html'), 'utf8')).toMatch(ASSET);
+  });
+
   it('starts, and sells, under a login that owns nothing', async () => {
     await start('sandbox-supplier');
     await start('sandbox-gateway');
@@ -307,6 +317,11 @@ describe('what docker-compose.yml starts', () => {
         { what: `${name} healthy`, withinMs: 60_000 },
       );
     expect(await buyAsNewMerchant()).toMatchObject({ status: 'SUCCESS' });
+    const page = await fetch(here('http://api:3000/dashboard'));
+    const [, asset = ''] = ASSET.exec(await page.text()) ?? [];
+    expect((await fetch(here(`http://api:3000${asset}`))).headers.get('content-type')).toContain(
+      'javascript',
+    );
     const asApp = environmentOf('api')['DATABASE_URL']!;
     await expect(query(asApp, 'select from test.purchases')).rejects.toThrow('permission denied');
     const redis = new Redis(environmentOf('api')['REDIS_URL']!);

@@ -37,7 +37,7 @@ export class Refusal extends Error {
   }
 }
 
-/** Reads every error body of the specification. */
+/** Reads every error body that docs/API.md describes. */
 export async function refusalFrom(response: Response): Promise<Refusal> {
   const body: unknown = await response
     .clone()

@@ -103,7 +103,7 @@ function isTopUpList(raw: RawInput): boolean {
   return raw.query.get('type') === 'TOPUP';
 }
 
-/** The specification's texts for missing fields. */
+/** The published texts for missing fields. */
 function missingForPackages(raw: RawInput): MissingFields | undefined {
   const needed = isTopUpList(raw) ? ['regionCode', 'packageCode'] : ['regionCode'];
   const fields = needed.filter((name) => (raw.query.get(name) ?? '') === '');

@@ -1,4 +1,5 @@
 import { composeApi, composeCodecEndpoint } from '../../platform/composition/api.ts';
+import { createRouteTable } from '../../platform/composition/route-table.ts';
 import type { ProcessContext } from '../../platform/composition/context.ts';
 import { buildApp, DEFAULT_APP_SETTINGS } from '../../platform/http/app.ts';
 import { DASHBOARD_FOLDER } from '../../platform/http/dashboard.ts';
@@ -32,13 +33,12 @@ export async function runApi(context: ProcessContext): Promise<RunningApi> {
       events: createHttpEvents({ logger, metrics: metrics.http }),
       settings: {
         ...DEFAULT_APP_SETTINGS,
-        brand: config.brand,
         trustedProxies: config.http.trustedProxies,
         opsAddresses: config.opsAddresses,
         publicUrl: config.publicUrl,
         maxEventBytesInFlight: config.http.maxEventBytesInFlight,
       },
-      version: VERSION,
+      routes: createRouteTable({ version: VERSION, brand: config.brand }),
       tracing,
       dashboardFolder: DASHBOARD_FOLDER,
     });

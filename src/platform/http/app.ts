@@ -21,12 +21,10 @@ import { readBody, type BodyLimits } from './middleware/read-body.ts';
 import { assignRequestId, traceRequests } from './middleware/request-id.ts';
 import { validate } from './middleware/validate.ts';
 import type { Middleware, RequestState } from './request.ts';
-import { createRouteTable } from '../composition/route-table.ts';
+import type { Route } from './route.ts';
 import type { HttpEvents } from '../telemetry/events.ts';
 
 export interface AppSettings extends RateLimits, BodyLimits {
-  /** First part of every API key, for the reference. */
-  readonly brand: string;
   /** Addresses or CIDR ranges of proxies whose X-Forwarded-For is believed. */
   readonly trustedProxies: readonly string[];
   /** Addresses or CIDR ranges that people may sign in and act from. */
@@ -36,7 +34,6 @@ export interface AppSettings extends RateLimits, BodyLimits {
 }
 
 export const DEFAULT_APP_SETTINGS: AppSettings = {
-  brand: 'simway',
   trustedProxies: [],
   opsAddresses: ['127.0.0.0/8', '::1'],
   publicUrl: 'http://127.0.0.1:3000',
@@ -51,8 +48,7 @@ export interface AppDeps {
   readonly rateLimiter: RateLimiter;
   readonly events: HttpEvents;
   readonly settings: AppSettings;
-  /** Of this service, shown in the reference. */
-  readonly version: string;
+  readonly routes: readonly Route[];
   /** Absent: nothing is traced. */
   readonly tracing?: Tracing;
   /** Of the built dashboard. Absent: it is not served. */
@@ -73,11 +69,10 @@ export function buildApp({
   rateLimiter,
   events,
   settings,
-  version,
+  routes,
   tracing,
   dashboardFolder,
 }: AppDeps): HttpApp {
-  const routes = createRouteTable({ version, brand: settings.brand });
   const app = new Koa<RequestState>();
   // What goes wrong after the chain is a broken connection: there is no client to answer.
   app.on('error', events.connectionFailed);

@@ -129,7 +129,7 @@ export interface HandlerInput<Rule extends KeyRule, Query, Body> {
   readonly idempotency: IdempotencyContext | undefined;
 }
 
-/** The specification's own refusal of missing fields. */
+/** The published refusal of missing fields. */
 export interface MissingFields {
   readonly code: ErrorCode;
   readonly message: string;

@@ -5,7 +5,7 @@
 import { WorkflowIdConflictPolicy, WorkflowIdReusePolicy } from '@temporalio/common';
 import type { WorkflowStartOptions } from '@temporalio/client';
 import type { BatchRepairEngine } from '../../operations/engine.ts';
-import type { BatchEngine } from '../../purchases/deps.ts';
+import type { BatchEngine } from '../../purchases/engine.ts';
 import {
   BATCH_REPAIR_WORKFLOW,
   BATCH_WORKFLOW,

@@ -22,7 +22,7 @@ import {
   type PaymentTimings,
   type RefundTimings,
 } from '../../payments/rules.ts';
-import type { PurchaseEngine } from '../../purchases/deps.ts';
+import type { PurchaseEngine } from '../../purchases/engine.ts';
 import type { PurchaseInput } from '../../purchases/purchase.ts';
 import { EngineUnavailable } from '../../domain/outcome.ts';
 import {

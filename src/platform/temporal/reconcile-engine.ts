@@ -6,6 +6,7 @@ import { WorkflowFailedError } from '@temporalio/client';
 import type { ReconcileEngine } from '../../reconciliation/engine.ts';
 import { OPS_QUEUE, RECONCILE_WORKFLOW, type ReconcileInput } from '../../../workflows/contract.ts';
 import type { ReconcileSummary } from '../../reconciliation/payment-rules.ts';
+import { rethrow } from './errors.ts';
 import { requireConnection, type TemporalClient } from './connect.ts';
 
 type KeepRequest = (
@@ -37,7 +38,7 @@ export function createReconcileEngine(temporal: TemporalClient, keep: KeepReques
       } catch (error) {
         // Its own message is only that the workflow failed.
         if (error instanceof WorkflowFailedError) throw new Error(rootOf(error).message, { cause: error });
-        throw error;
+        return rethrow(error);
       }
     },
   };

@@ -138,7 +138,7 @@ export function isTopUp(raw: RawInput): boolean {
   return Object.hasOwn(raw.body, 'packageType') && raw.body['packageType'] === 'TOPUP';
 }
 
-/** The specification's own words. */
+/** The published sentence about missing fields. */
 export function missingTarget(raw: RawInput): MissingFields | undefined {
   const given = Object.hasOwn(raw.body, 'esimId') ? raw.body['esimId'] : undefined;
   if (!isTopUp(raw) || (given !== undefined && given !== null && given !== '')) return undefined;

@@ -76,7 +76,7 @@ export function meaningOf(no: No): NoMeaning {
   return older && NOT_CARRIED_OUT.has(no.httpStatus) ? refused('REQUEST_REFUSED') : { kind: 'unseen' };
 }
 
-/** Whether a no means that the vendor holds no such transaction: 404 by its specification, 400 as it is met. */
+/** Whether a no means that the vendor holds no such transaction: Paystack documents 404 and also answers 400. */
 export function isNotFound({ httpStatus, code, message }: No): boolean {
   if (httpStatus === 404 || code === 'transaction_not_found') return true;
   return httpStatus === 400 && /^(?:transaction(?: reference)?|entity) not found\b/i.test(message);

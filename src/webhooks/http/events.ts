@@ -1,7 +1,12 @@
-/** For the API reference. The bodies that are sent are made in rules.ts; a test compares the two. */
+/** For the API reference. The bodies that are sent are made in event-rules.ts; a test compares the two. */
 import { z } from 'zod';
 import { ESIM_STATUSES, OUTSIDE_METHODS } from '../../domain/states.ts';
-import { PURCHASE_EVENT_STATUSES, type WebhookEvent } from '../event-rules.ts';
+import {
+  EXPIRY_NOTICE_DAYS,
+  PURCHASE_EVENT_STATUSES,
+  USAGE_THRESHOLDS,
+  type WebhookEvent,
+} from '../event-rules.ts';
 import { isoTime, money } from '../../platform/http/answer-fields.ts';
 
 const later = (description: string) =>
@@ -15,8 +20,6 @@ const esim = {
   transactionId: transactionId.meta({ description: 'Of the purchase that made the eSIM' }),
   iccid: z.string().meta({ description: 'ICCID' }),
 };
-const USAGE_PERCENTS = [z.literal(50), z.literal(80), z.literal(90)] as const;
-const EXPIRY_DAYS = [z.literal(3), z.literal(1)] as const;
 
 const ofOne = (description: string) =>
   z.string().meta({ description: `${description}; empty in a message about many packages` });
@@ -61,7 +64,7 @@ export const EVENT_WORDS: { readonly [Event in WebhookEvent]: EventWords } = {
     when: 'When 50, 80 and 90 percent are used, each once for an allowance. A jump over several sends all of them. After a top-up the larger allowance counts again.',
     data: z.object({
       ...esim,
-      thresholdPercent: z.union(USAGE_PERCENTS).meta({ description: 'Percent of the allowance' }),
+      thresholdPercent: z.literal(USAGE_THRESHOLDS).meta({ description: 'Percent of the allowance' }),
       totalVolume: z.number().int().meta({ description: 'The allowance, in bytes' }),
       orderUsage: z.number().int().meta({ description: 'Bytes used' }),
       dataUsageRemain: z.number().int().meta({ description: 'Bytes left' }),
@@ -73,7 +76,7 @@ export const EVENT_WORDS: { readonly [Event in WebhookEvent]: EventWords } = {
     when: 'Three days and one day before `expiredTime`, each once, also for an eSIM that was never used. An end of validity that moves to later, such as by a top-up, counts again. Where less than a day is left at once, only the second one is sent.',
     data: z.object({
       ...esim,
-      daysBefore: z.union(EXPIRY_DAYS).meta({ description: 'At most so many days are left' }),
+      daysBefore: z.literal(EXPIRY_NOTICE_DAYS).meta({ description: 'At most so many days are left' }),
       expiredTime: isoTime('The end of validity'),
     }),
   },

@@ -5,6 +5,7 @@ import { startServer } from '../../../src/platform/http/server.ts';
 import { createHttpEvents } from '../../../src/platform/telemetry/events.ts';
 import { createLogger } from '../../../src/platform/telemetry/logger.ts';
 import { createMetrics } from '../../../src/platform/telemetry/metrics.ts';
+import { createRouteTable } from '../../../src/platform/composition/route-table.ts';
 import type { WorldUseCases } from '../../../src/platform/composition/use-cases.ts';
 
 export type ToParent = { readonly port: number } | { readonly rssBytes: number; readonly heapBytes: number };
@@ -43,7 +44,7 @@ const app = buildApp({
   },
   events: createHttpEvents({ logger, metrics: createMetrics({ processMetrics: false }).http }),
   settings: { ...DEFAULT_APP_SETTINGS, publicRequestsPerMinute: 1_000_000, failedAuthPerMinute: 1_000_000 },
-  version: '1.2.3',
+  routes: createRouteTable({ version: '1.2.3', brand: 'simway' }),
 });
 const server = await startServer({ app, host: '127.0.0.1', port: 0 });
 send({ port: server.port });

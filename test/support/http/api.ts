@@ -8,6 +8,7 @@ import { createMetrics, type Metrics } from '../../../src/platform/telemetry/met
 import type { LimitVerdict, RateLimiter } from '../../../src/platform/rate-limiter.ts';
 import { keyOf, openShop, type TestShop } from './shop.ts';
 import type { OpsUseCases } from '../../../src/platform/composition/ops-use-cases.ts';
+import { createRouteTable } from '../../../src/platform/composition/route-table.ts';
 import { createHttpEvents } from '../../../src/platform/telemetry/events.ts';
 
 interface CountingLimiter extends RateLimiter {
@@ -131,7 +132,7 @@ export async function startApi(
       failedAuthPerMinute: 1_000_000,
       ...options.settings,
     },
-    version: '1.2.3',
+    routes: createRouteTable({ version: '1.2.3', brand: 'simway' }),
     dashboardFolder: options.dashboardFolder,
   });
   const server = await startServer({

@@ -6,7 +6,7 @@ import type { FailureReason } from '../../../src/domain/refusals.ts';
 import type { OutsideMethod, PaymentPurpose } from '../../../src/domain/states.ts';
 import type { EngineAnswer } from '../../../src/payments/engine.ts';
 import type { FundingInput } from '../../../src/payments/rules.ts';
-import type { PurchaseEngine } from '../../../src/purchases/deps.ts';
+import type { PurchaseEngine } from '../../../src/purchases/engine.ts';
 import type { PurchaseInput } from '../../../src/purchases/purchase.ts';
 import { TRANSFER_EXPIRES_AT } from './vendors.ts';
 

@@ -1,4 +1,4 @@
-// The specification's error bodies, written again by hand, for tests to compare with.
+// The error bodies of docs/API.md, written by hand, for tests to compare with.
 export const baseError = (code: string, message: string, details: string = message) => ({
   success: false,
   message,

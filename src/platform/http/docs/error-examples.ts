@@ -1,5 +1,7 @@
 /** Examples of refusals: each code that a route can give, in the body that the service makes of it. */
+import { unknownSession } from '../../../accounts/sessions.ts';
 import { DomainError, type ErrorCode } from '../../../domain/errors.ts';
+import { SIGN_IN } from '../middleware/authenticate.ts';
 import { renderError, type ErrorShape } from '../errors.ts';
 import type { Route } from '../route.ts';
 import type { Examples } from './sample.ts';
@@ -94,6 +96,10 @@ export function errorExamplesOf(route: Route, codes: readonly ErrorCode[]): Exam
 function refusalOf(route: Route, code: ErrorCode, shape: ErrorShape): DomainError {
   if (code === 'FORBIDDEN' && route.scope !== undefined)
     return new DomainError(code, `This key lacks the permission "${route.scope}"`);
+  if (code === 'INVALID_TOKEN' && route.key === 'session') return unknownSession();
+  if (code === 'UNAUTHORIZED' && route.key === 'session') return new DomainError(code, SIGN_IN.session);
+  if (code === 'UNAUTHORIZED' && (route.key === 'user' || route.key === 'member'))
+    return new DomainError(code, SIGN_IN.user);
   const details = code === 'VALIDATION_ERROR' ? wrongFields(route, shape) : DETAILS[code];
   return new DomainError(code, MESSAGES[code], details === undefined ? {} : { details });
 }

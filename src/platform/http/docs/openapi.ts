@@ -27,9 +27,9 @@ const TAGS = [
   { name: 'eSIMs', description: 'What you own' },
   { name: 'Wallet', description: 'What you can spend' },
   { name: 'Statistics', description: 'What sells, and your own figures' },
-  { name: 'Webhooks', description: 'Being told what happens: endpoints, messages, attempts' },
+  { name: 'Webhooks', description: 'Your endpoints, the messages to them, and each attempt' },
   { name: 'Sandbox', description: 'What happens to a test eSIM, on command; test keys only' },
-  { name: 'Settings', description: 'What everyone may know' },
+  { name: 'Settings', description: 'The exchange rate and this reference, without a key' },
   {
     name: 'Signing in',
     description: 'Users of the dashboard: signing up and in, passwords, the second factor',

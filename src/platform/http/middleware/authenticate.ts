@@ -8,6 +8,7 @@ import type { UseCases } from '../../composition/use-cases.ts';
 import { ENVIRONMENTS, type Principal } from '../../../domain/account.ts';
 import { invalidToken, type BeforeAsking } from '../../../accounts/authenticate.ts';
 import { memberMay, permissionOfScope } from '../../../accounts/member-roles.ts';
+import { unknownSession } from '../../../accounts/sessions.ts';
 import { hasCookie, type Member, type Visit } from '../../../accounts/user-sessions.ts';
 import { DomainError, problemsText } from '../../../domain/errors.ts';
 import { compileRanges, peerAddress, requireRanges } from '../addresses.ts';
@@ -25,6 +26,12 @@ const FAILURES: ReadonlySet<string> = new Set([
   'FORBIDDEN',
   'VALIDATION_ERROR',
 ]);
+
+/** Answers to requests without a session: to operators' programs, and to users of the dashboard. */
+export const SIGN_IN = {
+  session: 'Sign in, and send your token as Authorization: Bearer',
+  user: 'Sign in first',
+} as const;
 
 const isFailure = (error: unknown): boolean => error instanceof DomainError && FAILURES.has(error.code);
 
@@ -181,7 +188,7 @@ export function createPersonCheck(
       const visit = { cookie, clientAddress: ctx.state.clientAddress, isForOperators: true };
       const operator = (await users?.auth.findSession(visit))?.operator;
       if (!operator)
-        throw new DomainError('UNAUTHORIZED', 'Sign in, and send your token as Authorization: Bearer');
+        throw new DomainError('UNAUTHORIZED', SIGN_IN.session);
       requireSameOrigin(ctx, publicUrl);
       ctx.state.session = operator;
       return;
@@ -212,8 +219,7 @@ function isThroughStranger({ req }: RequestKoa, isTrusted: (address: string) => 
 
 function tokenOf(authorization: string): string {
   const token = BEARER.exec(authorization)?.[1];
-  if (token === undefined)
-    throw new DomainError('INVALID_TOKEN', 'The session is unknown or has ended: sign in');
+  if (token === undefined) throw unknownSession();
   return token;
 }
 
@@ -249,7 +255,7 @@ export function createUserCheck(
     const session = await users.auth.findSession(visit);
     if (!session) {
       if (rule === 'required' || rule === 'optional') return undefined;
-      throw new DomainError('UNAUTHORIZED', 'Sign in first');
+      throw new DomainError('UNAUTHORIZED', SIGN_IN.user);
     }
     requireSameOrigin(ctx, publicUrl);
     ctx.state.userSession = session;

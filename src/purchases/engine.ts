@@ -1,0 +1,23 @@
+import type { EngineAnswer, PaymentEngine } from '../payments/engine.ts';
+import type { PurchaseInput } from './purchase.ts';
+
+/** Runs purchases and payments to their end. The API waits for the first answer only. */
+export interface PurchaseEngine extends PaymentEngine {
+  /**
+   * Starts the purchase, or attaches to the one already running or ended under the same transactionId, and waits for its first answer.
+   * `no-answer-yet`: the deadline passed; the purchase continues, so its caller gets PROCESSING and never a failure. `unknown`: the connection broke, and
+   * only a retry under the same transactionId is safe. Throws EngineUnavailable when nothing was started. `title`: for operations, without personal data.
+   */
+  purchase(input: PurchaseInput, deadlineMs: number, title?: string): Promise<EngineAnswer>;
+}
+
+interface BatchRef {
+  readonly batchId: string;
+  readonly accountId: string;
+}
+
+/** Has the rows of a batch bought. */
+export interface BatchEngine {
+  /** Starts the batch's workflow where it does not run. Never rejects: the sweep starts what could not be started now. */
+  begin(batch: BatchRef): Promise<void>;
+}
