@@ -27,7 +27,7 @@ const TAGS = [
   { name: 'eSIMs', description: 'What you own' },
   { name: 'Wallet', description: 'What you can spend' },
   { name: 'Statistics', description: 'What sells, and your own figures' },
-  { name: 'Webhooks', description: 'Being told what happens: endpoints, messages, attempts' },
+  { name: 'Webhooks', description: 'Notifications of what happens: endpoints, messages, attempts' },
   { name: 'Sandbox', description: 'What happens to a test eSIM, on command; test keys only' },
   { name: 'Settings', description: 'What everyone may know' },
   {
