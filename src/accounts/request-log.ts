@@ -18,7 +18,7 @@ export const KEPT_REQUESTS = 1_000;
 export const KEEP_REQUESTS_MS = 7 * 24 * 3_600_000;
 /** An account may have this many more until they are deleted: deleting is not needed at every writing. */
 const SLACK = 250;
-/** Some 200 bytes each, between two writings, of all accounts together. */
+/** Of all accounts, between two writes; some 200 bytes each. */
 const MOST_NOTED = 20_000;
 const TIDY_INTERVAL_MS = 3_600_000;
 

@@ -74,7 +74,7 @@ function wordsOf(mail: UserMail): { subject: string; before: string; after: stri
 /** The person who opened an account chose its name, and our mail must not carry their link to strangers. Mail programs make links of host names too. */
 const looksLikeLink = (name: string): boolean => /:\/\/|@|www\.|[\p{L}\d]\.\p{L}{2,}/iu.test(name);
 
-/** Both that answer a sign-up count together: which of them is sent must not show. */
+/** The two mails that answer a sign-up count together, so that the limit does not reveal which of them was sent. */
 const MAIL_KIND = {
   confirm: 'sign-up',
   known: 'sign-up',

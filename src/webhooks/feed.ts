@@ -63,7 +63,7 @@ const CHECK_BYTES = 8;
 /** In base64url. */
 export const CURSOR_CHARACTERS = ((NUMBERS_BYTES + CHECK_BYTES) * 4) / 3;
 
-/** `owner`: the account and its environment. A cursor is good for no other. */
+/** `owner`: the account and its environment. A cursor is valid for no other. */
 export function writeCursor({ position, seq }: FeedPosition, owner: string): string {
   const numbers = Buffer.alloc(NUMBERS_BYTES);
   numbers.writeBigInt64BE(position, 0);

@@ -26,7 +26,7 @@ export const packageFilters = (search: Search): PackageFilters => ({
 
 const MB_PER_GB = 1024;
 
-/** `500 MB`, and `1 GB/day` over all its days. What is no size has no limit: `Unlimited`. */
+/** `500 MB`, and `1 GB/day` over all its days. A text without a size, such as `Unlimited`, has no limit. */
 export function gigabytesOf({ data, validity }: Pick<Package, 'data' | 'validity'>): number {
   const [, size, unit, daily] = /^([\d.]+) (MB|GB)(\/day)?$/.exec(data) ?? [];
   if (size === undefined) return Infinity;

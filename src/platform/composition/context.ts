@@ -27,7 +27,7 @@ export interface ProcessContext {
 /** Keys are answered from memory, so a few connections go far. */
 const ACCOUNTS_POOL = { maxConnections: 4, purpose: undefined as string | undefined };
 
-/** Accounts and one world's books, for commands that write both. `purpose`: shown by Postgres. */
+/** `purpose`: the end of the application's name that Postgres shows. */
 export function openAccounts(
   { config, secrets, processName }: ProcessContext,
   { maxConnections, purpose } = ACCOUNTS_POOL,

@@ -23,7 +23,7 @@ export function vendorAddresses({ worlds: { test, live } }: Config): ReadonlyMap
   return vendors;
 }
 
-/** A reader waits a second for the supplier: a turn that comes later than this is of no use to him. */
+/** A read waits a second for the supplier: a slot that comes later than this leaves no time for the request. */
 const READ_SLOT_WITHIN_MS = 800;
 /** No caller waits for schedules and reconciliation. Well within the time limits of their steps. */
 const BACKGROUND_SLOT_WITHIN_MS = 30_000;

@@ -27,7 +27,7 @@ export const KEEP_REFUSED_IDS_MS = 2 * DAY_MS;
 /** A statement that deletes so many rows takes tens of milliseconds. */
 const BATCH = 1_000;
 
-/** Deletes batch after batch until one is not full, or `isOver`: the next run continues. Answers how many rows. */
+/** Deletes batch after batch until one is not full, or `isOver`: the next run continues. Returns how many rows it deleted. */
 export async function inBatches(
   deleteAtMost: (limit: number) => Promise<number>,
   isOver: () => boolean = () => false,

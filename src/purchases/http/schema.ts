@@ -19,7 +19,7 @@ const packageType = choiceField(PACKAGE_TYPES, {
   description: 'BASE makes a new eSIM, TOPUP adds data to an existing one',
   example: 'BASE',
 });
-/** Whether it can be one of our ids is no matter of form: an impossible id is simply not found. */
+/** Any text passes: a text that cannot be one of our ids is not found. */
 const esimId = z
   .string('must be a string')
   .nullish()
@@ -55,7 +55,7 @@ export const buyBody = z
       .regex(/^[A-Z]{3}$/, 'must be a currency code of three capital letters')
       .optional()
       .meta({ description: 'The currency of `maxPrice`: that of the account', example: 'NGN' }),
-    // Whether it can be one of our ids is no matter of form.
+    // Any text passes, as for `esimId`.
     quoteId: z
       .string('must be a string')
       .min(1, 'must not be empty')
@@ -138,7 +138,7 @@ export function isTopUp(raw: RawInput): boolean {
   return Object.hasOwn(raw.body, 'packageType') && raw.body['packageType'] === 'TOPUP';
 }
 
-/** The specification's own words. */
+/** The message is the API specification's. */
 export function missingTarget(raw: RawInput): MissingFields | undefined {
   const given = Object.hasOwn(raw.body, 'esimId') ? raw.body['esimId'] : undefined;
   if (!isTopUp(raw) || (given !== undefined && given !== null && given !== '')) return undefined;

@@ -4,7 +4,7 @@ import type { WorldDb } from '../../platform/database/tables.ts';
 
 export const FOUND_KINDS = ['purchase', 'funding', 'esim', 'batch', 'message', 'endpoint', 'quote'] as const;
 
-/** By what it was found: mostly the name of the field that a caller has it from. The first that fits is returned. */
+/** What the id is: mostly the name of the field that a caller has it from. The first that fits is returned. */
 export const FOUND_BY = [
   'id',
   'iccid',
