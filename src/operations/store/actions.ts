@@ -112,7 +112,7 @@ export async function beginAction(
   });
 }
 
-/** The workflow refused an action: its record ends as refused. If the action has begun already, it continues, and the refusal gets a record of its own. */
+/** The workflow refused an action: its record ends as refused. An action that has begun already continues, and the refusal gets its own record. */
 export async function recordRejection(
   db: WorldDb,
   request: ActionRequest,
