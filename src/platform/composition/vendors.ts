@@ -1,6 +1,5 @@
 /** The vendors of one world, each as its ports, within its allowance. */
 import type { RateSource } from '../../catalogue/port.ts';
-import { systemClock, type ProcessContext } from './context.ts';
 import type { PaymentGateway } from '../../payments/port.ts';
 import { createEsimAccessSupplier } from '../../vendors/esim-access/supplier.ts';
 import { createFixedRates } from '../../vendors/exchange-rates/fixed.ts';
@@ -11,6 +10,7 @@ import type { Config, WorldConfig } from '../config/config.ts';
 import type { Pacer } from '../rate-limiter.ts';
 import type { VendorWork, WorldMetrics } from '../telemetry/metrics.ts';
 import type { Vendor } from '../telemetry/outgoing.ts';
+import { systemClock, type ProcessContext } from './context.ts';
 import type { RedisServices } from './redis-services.ts';
 
 /** Where the vendors of a process are, as its own HTTP client names them, and what to call them in metrics and traces. */
