@@ -6,7 +6,7 @@ import type { Events } from '../platform/telemetry/events.ts';
 import type { Mailer } from './port.ts';
 import { MAX_MAILS_AN_HOUR, takeMailTurn, type MailKind } from './store/users.ts';
 
-/** For the row of a log line and the id of the mail, never for its reader. */
+/** What a mail is made of. Its reader does not see `userId`: that is for the id of the mail and the log. */
 export type UserMail =
   | { readonly kind: 'confirm'; readonly to: string; readonly userId: string; readonly token: string }
   | { readonly kind: 'known'; readonly to: string }
