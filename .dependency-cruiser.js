@@ -60,7 +60,7 @@ export default {
       to: { pathNot: `^src/(domain/|${NOUN}/[^/]+\\.ts$|platform/idempotency/tag\\.ts$)` },
     },
     {
-      name: 'routes-are-called-by-nobody',
+      name: 'only-the-composition-knows-routes',
       comment: 'a noun uses another by its use cases, its rules or its store, never by its routes',
       severity: 'error',
       from: { pathNot: '^src/platform/composition/|^test/' },
@@ -145,7 +145,7 @@ export default {
       to: { path: '^(src|workflows|activities|migrations)/', pathNot: '^src/sandbox/' },
     },
     {
-      name: 'nobody-imports-a-command',
+      name: 'only-the-command-line-knows-commands',
       severity: 'error',
       from: { pathNot: '^(src/(cli|dev)/|src/main\\.ts|test/|bench/)' },
       to: { path: '^src/(cli|dev)/' },
@@ -158,7 +158,7 @@ export default {
       to: { path: '^(src|workflows|activities|migrations|test|bench)/' },
     },
     {
-      name: 'nobody-imports-the-dashboard',
+      name: 'the-dashboard-is-not-imported',
       severity: 'error',
       from: { path: '^(src|workflows|activities|migrations|bench)/' },
       to: { path: '^dashboard/' },

@@ -381,7 +381,7 @@ function ResultShown({ of, first }: { readonly of: Result; readonly first: MoveR
   );
 }
 
-/** Tells the second of two people what the first one did. */
+/** Shows the second of two people what the first one did. */
 function WasFirst({ of: { by, move, createdAt, reason, status } }: { readonly of: MoveRecord }) {
   const waits = status === 'WAITS_FOR_APPROVAL';
   return (
