@@ -22,7 +22,7 @@ export interface Feed {
   readonly hasMore: boolean;
 }
 
-/** One page of the account's events. Throws VALIDATION_ERROR for what is no cursor of this account, CURSOR_EXPIRED for one that is too old. */
+/** One page of the account's events. Throws VALIDATION_ERROR if the cursor is not one of this account, CURSOR_EXPIRED if it is too old. */
 export async function listEvents(
   deps: Pick<WebhookDeps, 'db' | 'completeBodies'>,
   { account, environment }: Principal,

@@ -57,7 +57,7 @@ interface Visitor {
 
 async function openPage(): Promise<Visitor> {
   people += 1;
-  // Only so many may sign in from one address in a minute.
+  // Sign-ins from one address are limited by the minute.
   const context = await browser.newContext({
     viewport: DESK,
     reducedMotion: 'reduce',

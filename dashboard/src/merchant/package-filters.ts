@@ -8,9 +8,9 @@ export interface PackageFilters {
   readonly region?: string | undefined;
   /** In the name, the code or the data. */
   readonly search?: string | undefined;
-  /** At least so many GB in all. */
+  /** At least this many GB in all. */
   readonly data?: number | undefined;
-  /** At least so many. */
+  /** At least this many. */
   readonly days?: number | undefined;
   /** At most, in the account's currency. */
   readonly price?: number | undefined;

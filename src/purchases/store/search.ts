@@ -27,7 +27,7 @@ export interface FoundItem {
   readonly status: string;
 }
 
-/** A caller's own reference is searched for in so many of the account's newest batches, each by one index lookup. */
+/** A caller's own reference is searched for in this many of the account's newest batches, each by one index lookup. */
 const BATCHES_LOOKED_INTO = 1_000;
 
 /** The newest first, at most `limit`. Complete ids alone. */
