@@ -151,7 +151,7 @@ export default {
       to: { path: '^(src|workflows|activities|migrations)/', pathNot: '^src/sandbox/' },
     },
     {
-      name: 'nobody-imports-a-command',
+      name: 'only-the-command-line-knows-commands',
       severity: 'error',
       from: { pathNot: '^(src/(cli|dev)/|src/main\\.ts|test/|bench/)' },
       to: { path: '^src/(cli|dev)/' },
@@ -164,7 +164,7 @@ export default {
       to: { path: '^(src|workflows|activities|migrations|test|bench)/' },
     },
     {
-      name: 'nobody-imports-the-dashboard',
+      name: 'the-dashboard-is-not-imported',
       severity: 'error',
       from: { path: '^(src|workflows|activities|migrations|bench)/' },
       to: { path: '^dashboard/' },

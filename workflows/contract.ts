@@ -238,7 +238,7 @@ export interface OrderActivities {
   ) => Promise<Opened & { readonly messages?: NewMessages }>;
   /** One inline delivery attempt: inside the purchase's first workflow task. */
   readonly tryDelivering: (transactionId: string, graceMs?: number) => Promise<DeliverOutcome>;
-  /** By the refusal on the row. `open`: nothing was written: there is none, another order was sent since, or the purchase was delivered. */
+  /** `open`: nothing was written, as the row has no refusal, another order was sent since, or the purchase was delivered. */
   readonly failPurchase: (
     transactionId: string,
     refusal: Refusal,

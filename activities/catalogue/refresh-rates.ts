@@ -8,10 +8,11 @@ import {
   OPERATOR_SOURCE,
   type NewRate,
 } from '../../src/catalogue/store/rates.ts';
+import { DAY_MS } from '../../src/domain/clock.ts';
 import type { ActivityDeps } from '../deps.ts';
 
 /** How long a second source may confirm a quarantined rate. */
-const CONFIRM_WITHIN_MS = 24 * 3_600_000;
+const CONFIRM_WITHIN_MS = DAY_MS;
 
 /**
  * Stores every observation of every source. One that is more than 10 % off the last good rate is quarantined until a second source reports

@@ -49,7 +49,7 @@ async function resealAll(
   }
 }
 
-/** A statement of so many rows takes tens of milliseconds. */
+/** A statement of this many rows takes tens of milliseconds. */
 const BATCH = 1_000;
 
 /** A seal that is broken stays as it is; `open` has reported it. */

@@ -1,3 +1,4 @@
+import { DAY_MS } from '../../src/domain/clock.ts';
 import { KEEP_NOTICES_MS, shouldDisable } from '../../src/webhooks/rules.ts';
 import type { SecretBox } from '../../src/platform/secret-box.ts';
 import { forgetNotices } from '../../src/webhooks/store/notices.ts';
@@ -22,7 +23,7 @@ const BATCH = 200;
 /** Within the activity's timeout. The next run continues. */
 const RUNS_FOR_MS = 20_000;
 /** Recovery reaches back 14 days; twice that leaves time to find out what went wrong. */
-const KEEP_MESSAGES_MS = 30 * 24 * 3_600_000;
+const KEEP_MESSAGES_MS = 30 * DAY_MS;
 
 /** Each activity may run twice, or in two processes at once. */
 export function createWebhookMaintenance(

@@ -63,7 +63,7 @@ async function cpuOf(once: () => Promise<unknown>, options: BenchOptions): Promi
     .join(', ');
 }
 
-/** Statements a second while nobody asks for anything: polls of the catalogue and of the keys. */
+/** Statements a second without any request: polls of the catalogue and of the keys. */
 async function quietCount(postgres: { total(): number; reset(): void }): Promise<number> {
   const seconds = 3;
   postgres.reset();

@@ -1,7 +1,7 @@
 /**
  * L2 with webhooks: purchases of merchants with an endpoint that answers at once, with a slow one and with none, beside an empty workflow
  * with one abandoned child. A purchase is answered before its message is on its way, so what a slice leaves to deliver is worked off before
- * the next side's turn, and told.
+ * the next side's turn, and counted.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createApiClient, type EndpointJson } from '../../src/cli/webhooks-client.ts';

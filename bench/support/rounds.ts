@@ -26,16 +26,16 @@ const LONGEST_WARM_UP_MS = 5_000;
 export async function interleave({ sides, rounds, sliceMs, onRound }: RoundsOptions): Promise<Samples> {
   const samples: Record<string, Record<string, number[]>> = {};
   for (let round = 0; round <= rounds; round += 1) {
-    const told: string[] = [];
+    const summaries: string[] = [];
     for (const side of sides) {
       const figures = await side.run(round === 0 ? Math.min(sliceMs, LONGEST_WARM_UP_MS) : sliceMs);
       if (round === 0) continue;
       const mine = (samples[side.name] ??= {});
       for (const [name, value] of Object.entries(figures)) (mine[name] ??= []).push(value);
       const shown = Object.entries(figures).map(([name, value]) => `${name} ${value.toFixed(1)}`);
-      told.push(`${side.name}: ${shown.join(', ')}`);
+      summaries.push(`${side.name}: ${shown.join(', ')}`);
     }
-    if (round > 0) onRound?.(`round ${round} of ${rounds}: ${told.join(' | ')}`);
+    if (round > 0) onRound?.(`round ${round} of ${rounds}: ${summaries.join(' | ')}`);
   }
   return samples;
 }

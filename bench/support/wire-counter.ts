@@ -57,7 +57,7 @@ export async function startWireCounter(options: {
 }
 
 const BYTES_OF_LENGTH = 4;
-/** Parse and simple query carry the text; Bind, Execute and the like belong to a statement already told. */
+/** Parse and simple query carry the text; Bind, Execute and the like belong to a statement that was sent before. */
 const PARSE = 0x50;
 const SIMPLE_QUERY = 0x51;
 const BIND = 0x42;

@@ -6,6 +6,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { hkdfSync, randomBytes } from 'node:crypto';
 import { betterAuth } from 'better-auth';
 import { twoFactor } from 'better-auth/plugins';
+import { DAY_MS } from '../domain/clock.ts';
 import { makeId } from '../domain/ids.ts';
 import type { AccountsDb } from '../platform/database/tables.ts';
 import { MIN_PASSWORD_CHARACTERS } from './common-passwords.ts';
@@ -31,7 +32,7 @@ export interface AuthOptions {
 export type Auth = ReturnType<typeof createAuth>;
 
 /** As long as a working day, so that a mail that was read in the evening still works in the morning. */
-const CONFIRM_MS = 24 * 3_600_000;
+const CONFIRM_MS = DAY_MS;
 const RESET_MS = 3_600_000;
 /** Each request restarts the idle time; it is written at most so often. */
 const IDLE_WRITTEN_EVERY_MS = 60_000;

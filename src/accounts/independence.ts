@@ -1,4 +1,5 @@
 /** Whether two people are two. Pure: the steps that decide approvals read the rows for it. */
+import { DAY_MS } from '../domain/clock.ts';
 
 /** A name or an e-mail address as it is compared, however it was typed. */
 export function personKey(name: string): string {
@@ -16,7 +17,7 @@ export interface GivenAccess {
 }
 
 /** Long enough for the owner of a hijacked login, or a colleague, to notice. */
-export const INDEPENDENT_AFTER_MS = 24 * 3_600_000;
+export const INDEPENDENT_AFTER_MS = DAY_MS;
 
 /**
  * False for one and the same person, where one of the two gave or confirmed the access of the other, and where a third person did so for both. `recent`:

@@ -1,7 +1,7 @@
 /** What members manage: the account, its members and invitations, its keys. Each member was let in by role before (platform/http). */
 import { hash, randomBytes } from 'node:crypto';
 import type { Environment, Plan, Scope } from '../domain/account.ts';
-import type { Clock } from '../domain/clock.ts';
+import { DAY_MS, type Clock } from '../domain/clock.ts';
 import { DomainError } from '../domain/errors.ts';
 import { makeId } from '../domain/ids.ts';
 import type { AccountCurrency } from '../domain/money.ts';
@@ -75,7 +75,7 @@ export interface KeyView {
 
 /** Each is a way in, for a week. */
 const MOST_INVITATIONS = 50;
-const INVITATION_MS = 7 * 24 * 3_600_000;
+const INVITATION_MS = 7 * DAY_MS;
 const TOKEN_BYTES = 32;
 
 /** Bound to their dependencies in platform/composition. */

@@ -3,6 +3,7 @@
  * it, and a crash loses the last seconds. What is kept is bounded: the last 1,000 of an account in each environment, 7 days.
  */
 import type { Environment } from '../domain/account.ts';
+import { DAY_MS } from '../domain/clock.ts';
 import type { AccountsDb } from '../platform/database/tables.ts';
 import { startPoller, type Poller } from '../platform/poller.ts';
 import {
@@ -15,10 +16,10 @@ import {
 const WRITE_INTERVAL_MS = 2_000;
 /** Of one account in one environment. */
 export const KEPT_REQUESTS = 1_000;
-export const KEEP_REQUESTS_MS = 7 * 24 * 3_600_000;
+export const KEEP_REQUESTS_MS = 7 * DAY_MS;
 /** An account may have this many more until they are deleted: deleting is not needed at every writing. */
 const SLACK = 250;
-/** Some 200 bytes each, between two writings, of all accounts together. */
+/** Of all accounts, between two writes; some 200 bytes each. */
 const MOST_NOTED = 20_000;
 const TIDY_INTERVAL_MS = 3_600_000;
 

@@ -75,7 +75,7 @@ export function refuseOneTime({ operator }: UserSession): void {
   if (operator?.mustChangePassword) throw new DomainError('FORBIDDEN', 'Choose a password of your own first');
 }
 
-/** What better-auth gets of a request, and nothing else of it. */
+/** The only headers of a request that better-auth gets. */
 export function headersOf({ cookie, clientAddress }: Omit<Visit, 'isForOperators'>): Headers {
   const headers = new Headers({ [ADDRESS_HEADER]: clientAddress });
   if (cookie !== undefined) headers.set('cookie', cookie);

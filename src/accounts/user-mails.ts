@@ -6,7 +6,7 @@ import type { Events } from '../platform/telemetry/events.ts';
 import type { Mailer } from './port.ts';
 import { MAX_MAILS_AN_HOUR, takeMailTurn, type MailKind } from './store/users.ts';
 
-/** For the row of a log line and the id of the mail, never for its reader. */
+/** What a mail is made of. Its reader does not see `userId`: that is for the id of the mail and the log. */
 export type UserMail =
   | { readonly kind: 'confirm'; readonly to: string; readonly userId: string; readonly token: string }
   | { readonly kind: 'known'; readonly to: string }
@@ -74,7 +74,7 @@ function wordsOf(mail: UserMail): { subject: string; before: string; after: stri
 /** The person who opened an account chose its name, and our mail must not carry their link to strangers. Mail programs make links of host names too. */
 const looksLikeLink = (name: string): boolean => /:\/\/|@|www\.|[\p{L}\d]\.\p{L}{2,}/iu.test(name);
 
-/** Both that answer a sign-up count together: which of them is sent must not show. */
+/** The two mails that answer a sign-up count together, so that the limit does not reveal which of them was sent. */
 const MAIL_KIND = {
   confirm: 'sign-up',
   known: 'sign-up',

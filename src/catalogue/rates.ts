@@ -24,7 +24,7 @@ export interface RateDeps {
 }
 
 /** No sale uses an older rate, so an older observation is not worth confirming. */
-const MAX_AGE_MS = 24 * 3_600_000;
+const MAX_AGE_MS = DAY_MS;
 /** Fits on a screen. */
 const MOST_SET_RATES = 20;
 /** One of every currency that a provider gets wrong, with room. */

@@ -20,7 +20,7 @@ export interface EsimCondition {
   readonly installState: InstallState;
   readonly usedBytes: bigint;
   readonly totalBytes: bigint;
-  /** Its time runs: it was used for the first time. */
+  /** It was used for the first time, so its validity runs. */
   readonly isInUse: boolean;
   /** In `durationUnit`. */
   readonly remainingUnits: number;

@@ -158,7 +158,7 @@ export function isNewInstallEvent(
   return what === 'profile-deleted' || now.getTime() - last.at.getTime() > CORRECTED_AFTER_MS;
 }
 
-/** Until an eSIM whose question was not answered is asked about again. */
+/** Before the supplier is asked about an eSIM again, if it did not answer. */
 export const CHECK_RETRY_MS = 10 * MINUTE_MS;
 export const USAGE_RETRY_MS = 30 * MINUTE_MS;
 
@@ -180,12 +180,12 @@ const USAGE_EVERY_MS = {
   notUsed: 12 * HOUR_MS,
   suspended: DAY_MS,
 } as const;
-/** So many points below a threshold, the next figure may pass it. */
+/** From this many percentage points below a threshold, the next figure may pass it. */
 const NEAR_POINTS = 10n;
 
 type CheckedEsim = Pick<EsimLife, 'status' | 'total_volume_bytes' | 'order_usage_bytes' | 'expired_time'>;
 
-/** When the whole eSIM is asked about, after it was at `now`. */
+/** When to ask about the whole eSIM next, if it was asked about at `now`. */
 export function nextCheckAt({ status, expired_time: end }: CheckedEsim, now: Date): Date {
   const nowMs = now.getTime();
   const usual = nowMs + (CHECK_EVERY_MS[status] ?? DAY_MS);
@@ -196,7 +196,7 @@ export function nextCheckAt({ status, expired_time: end }: CheckedEsim, now: Dat
   return new Date(Math.min(usual, nowMs + wait));
 }
 
-/** When its usage is asked about. `hasMoved`: the figure grew since the last time. */
+/** When to ask about its usage next. `hasMoved`: the figure grew since the last time. */
 export function nextUsageAt(row: CheckedEsim, hasMoved: boolean, now: Date): Date {
   return new Date(now.getTime() + USAGE_EVERY_MS[usageClass(row, hasMoved)]);
 }

@@ -111,7 +111,7 @@ export interface EsimSupplier extends PackageSupplier {
 
 /** What a supplier sends by itself, and where to. */
 export interface SupplierEventSource {
-  /** The event in these bytes; undefined where they are none. Never throws. */
+  /** The event in these bytes; undefined if they are not an event. Never throws. */
   readEvent(rawBody: Uint8Array): SupplierEvent | undefined;
   /** Where events are sent to; "" for nowhere. Throws SupplierUnavailable. */
   eventsUrl(): Promise<string>;

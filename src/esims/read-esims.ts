@@ -67,7 +67,7 @@ export async function refreshInTime(deps: ReadDeps, row: EsimRow): Promise<EsimR
 
 export type EsimPage = Page<EsimView> & Pick<EsimList, 'totalIsMinimum' | 'next'>;
 
-/** Throws VALIDATION_ERROR for a cursor that is none of this account's, and for a page too deep in a search. */
+/** Throws VALIDATION_ERROR for a cursor that is not of this account, and for a page too deep in a search. */
 export async function listEsims(
   deps: ReadDeps,
   principal: Principal,

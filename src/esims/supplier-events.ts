@@ -43,7 +43,7 @@ export function createSupplierInbox(deps: SupplierInboxDeps) {
     admit: (sender: string): void => {
       if (!supplierEvents.isSender(sender)) requireRoom();
     },
-    /** Resolves once the event is durable. Throws VALIDATION_ERROR for what is no event, SERVICE_UNAVAILABLE where there is no room for it. */
+    /** Resolves once the event is durable. Throws VALIDATION_ERROR if it is not an event, SERVICE_UNAVAILABLE where there is no room for it. */
     take: async (rawBody: Uint8Array, sender: string): Promise<void> => {
       const event = supplierEvents.source.readEvent(rawBody);
       if (!event) {

@@ -142,7 +142,7 @@ async function keyOf(db: WorldDb, request: ActionInput): Promise<string> {
     amount?.currency,
     packageCode,
     goodwill === true,
-    // Absent where they say nothing: keys made before these were part of them stay as they are.
+    // Left out where not set, so that a request has the same key as before these fields existed.
     ...(stateTag === '' ? [] : [stateTag]),
     ...(movesNoMoney ? ['moves no money'] : []),
     ...(Object.values(dispute).some((value) => value !== undefined) ? [dispute] : []),

@@ -42,7 +42,7 @@ export interface BatchRepairDeps {
 }
 
 export interface BatchRepairRequest extends Pick<NewBatchRepair, 'action' | 'filter' | 'reason' | 'by'> {
-  /** At most so many items, the longest stuck first. */
+  /** At most this many items, the longest stuck first. */
   readonly maxRows: number;
   readonly evidence?: string | undefined;
 }

@@ -96,7 +96,7 @@ const CLASS_OF_SOURCE = {
   gone: 'workflow-gone',
   hold: 'hold-too-old',
   inbox: 'inbox-unapplied',
-  stranger: 'inbox-without-purchase',
+  'unmatched-event': 'inbox-without-purchase',
   'late-money': 'late-money-unbooked',
   message: 'message-undelivered',
   approval: 'approval-waiting',

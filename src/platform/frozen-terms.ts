@@ -4,6 +4,7 @@
  */
 import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
 import type { Environment } from '../domain/account.ts';
+import { DAY_MS } from '../domain/clock.ts';
 
 export type FrozenKind = 'purchase' | 'funding';
 
@@ -21,7 +22,7 @@ export interface TermsSigner {
 }
 
 /** As old as an exchange rate may be. Longer than an outage of the workers that a purchase should outlive. */
-const GOOD_FOR_MS = 24 * 3_600_000;
+const GOOD_FOR_MS = DAY_MS;
 
 /** When it was signed, in Unix milliseconds, and the HMAC. */
 const SIGNATURE = /^(\d{13})\.([0-9a-f]{64})$/;

@@ -50,7 +50,7 @@ export class SealKeyMissing extends Error {
   override readonly name = 'SealKeyMissing';
 }
 
-/** Throws TypeError for a key that is none. */
+/** Throws TypeError for a malformed key. */
 export function createSecretBox(options: SecretBoxOptions): SecretBox {
   const { seal, open, isCurrent, prefixes } = createByteBox(options);
   return {
@@ -61,7 +61,7 @@ export function createSecretBox(options: SecretBoxOptions): SecretBox {
   };
 }
 
-/** The same for bytes. Throws TypeError for a key that is none. */
+/** The same for bytes. Throws TypeError for a malformed key. */
 export function createByteBox(options: SecretBoxOptions) {
   const current = readKey(options.key);
   const keys = [current, ...options.previousKeys.map(readKey)];

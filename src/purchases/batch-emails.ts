@@ -81,7 +81,7 @@ const EMAIL_WAITS_MS: readonly number[] = [MINUTE_MS, 5 * MINUTE_MS, 15 * MINUTE
 /** Longer than a weekend without a mail server. A server's refusal may be about the address or about us, so it is retried as well. */
 const GIVE_UP_AFTER_MS = 72 * 60 * MINUTE_MS;
 
-/** The wait after so many attempts; undefined: given up. */
+/** The wait after this many attempts; undefined: given up. */
 export function emailWaitMs(attempts: number, dueForMs: number): number | undefined {
   if (dueForMs >= GIVE_UP_AFTER_MS) return undefined;
   return EMAIL_WAITS_MS[Math.min(attempts, EMAIL_WAITS_MS.length) - 1] ?? MINUTE_MS;

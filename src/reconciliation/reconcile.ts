@@ -4,6 +4,7 @@
  * run unfinished, never as if nothing differed.
  */
 import { randomUUID } from 'node:crypto';
+import { DAY_MS } from '../domain/clock.ts';
 import { MAX_REASON_CHARACTERS, MIN_REASON_CHARACTERS } from '../domain/reasons.ts';
 import type { ReconcileSummary } from './payment-rules.ts';
 import {
@@ -52,7 +53,7 @@ const UNVERIFIED = 'unverified';
 
 /** Vendors are asked for slices of time this long: more than the margin, and a few thousand lines in most; an interrupted run resumes at a slice. */
 const SLICE_MS = 6 * 3_600_000;
-const ABANDONED_AFTER_MS = 24 * 3_600_000;
+const ABANDONED_AFTER_MS = DAY_MS;
 /** Takes half of a statement's time limit. */
 const DROP_ROWS = 20_000;
 

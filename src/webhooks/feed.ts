@@ -22,7 +22,7 @@ export interface Feed {
   readonly hasMore: boolean;
 }
 
-/** One page of the account's events. Throws VALIDATION_ERROR for what is no cursor of this account, CURSOR_EXPIRED for one that is too old. */
+/** One page of the account's events. Throws VALIDATION_ERROR if the cursor is not one of this account, CURSOR_EXPIRED if it is too old. */
 export async function listEvents(
   deps: Pick<WebhookDeps, 'db' | 'completeBodies'>,
   { account, environment }: Principal,
@@ -63,7 +63,7 @@ const CHECK_BYTES = 8;
 /** In base64url. */
 export const CURSOR_CHARACTERS = ((NUMBERS_BYTES + CHECK_BYTES) * 4) / 3;
 
-/** `owner`: the account and its environment. A cursor is good for no other. */
+/** `owner`: the account and its environment. A cursor is valid for no other. */
 export function writeCursor({ position, seq }: FeedPosition, owner: string): string {
   const numbers = Buffer.alloc(NUMBERS_BYTES);
   numbers.writeBigInt64BE(position, 0);

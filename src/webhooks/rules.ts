@@ -98,14 +98,14 @@ export interface Header {
   readonly value: string;
 }
 
-/** Of an answer so much is kept: its merchant wants to recognise the server that answered. */
+/** Enough headers of an answer for its merchant to recognise the server that answered. */
 export const MAX_KEPT_HEADERS = 20;
 
 const MAX_HEADER_NAME = 64;
 
 const MAX_HEADER_VALUE = 200;
 
-/** Of all of them together, in characters. */
+/** Of all kept headers together. */
 const MAX_KEPT_CHARACTERS = 2_048;
 
 /** These let anyone who has them act as another person. */

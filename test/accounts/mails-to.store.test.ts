@@ -6,6 +6,7 @@ import {
   takeInvitationTurn,
   takeMailTurn,
 } from '../../src/accounts/store/users.ts';
+import { HOUR_MS } from '../../src/domain/clock.ts';
 import { openBooks } from '../support/books.ts';
 
 const books = await openBooks();
@@ -13,7 +14,6 @@ afterAll(() => books.close());
 
 const NOW = new Date('2026-03-01T10:00:00.000Z');
 const later = (ms: number): Date => new Date(NOW.getTime() + ms);
-const HOUR_MS = 3_600_000;
 
 it('mails to an address are limited within an hour, whatever triggers them; the next hour starts at zero', async () => {
   const turns = await Promise.all(

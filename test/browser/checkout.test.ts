@@ -102,7 +102,7 @@ it('a buyer who leaves sees a waiting page and can still pay', async () => {
   await secondTab.close();
 });
 
-it('a buyer whose eSIM cannot be delivered is told that the money is refunded', async () => {
+it('a buyer whose eSIM cannot be delivered reads that the money is refunded', async () => {
   const { transactionId } = await openCheckout('SIM-OUT-OF-STOCK');
   await press('Pay');
   await heading('Not completed');

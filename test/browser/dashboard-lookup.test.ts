@@ -144,7 +144,7 @@ describe('operators', { timeout: 120_000 }, () => {
     await page.context().close();
   });
 
-  it('are told where an account has none of these, where they cannot be read, and while they load', async () => {
+  it('see where an account has none of these, where they cannot be read, and while they load', async () => {
     const { accountId } = await stack.account();
     const page = await signIn(ada.email, PASSWORD);
     await page.route('**/endpoints?*', (route) => route.fulfill({ status: 503, json: {} }));

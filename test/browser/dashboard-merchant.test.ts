@@ -57,7 +57,7 @@ interface Visitor {
 
 async function openPage(): Promise<Visitor> {
   people += 1;
-  // Only so many may sign in from one address in a minute.
+  // Sign-ins from one address are limited by the minute.
   const context = await browser.newContext({
     viewport: DESK,
     reducedMotion: 'reduce',
@@ -84,7 +84,7 @@ const cutFields = (page: Page): Promise<string> =>
 
 const BADGE = 'Test: no real money';
 
-/** Light and dark, on a desk and on a phone: grave faults, what is too wide, and where the world is not told. */
+/** Light and dark, on a desk and on a phone: grave faults, what is too wide, and where the page does not show the world. */
 async function faultsOf(page: Page, name: string): Promise<string[]> {
   const found: string[] = [];
   for (const viewport of [DESK, PHONE]) {

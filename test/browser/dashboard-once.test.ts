@@ -132,7 +132,7 @@ describe('two people in the same moment', { timeout: 120_000 }, () => {
     await Promise.all(pages.map((page) => page.context().close()));
   });
 
-  it('approve one action: it is carried out once, and the second one is told in the dialog, with the input kept', async () => {
+  it('approve one action: it is carried out once, and the dialog of the second one says so, with the input kept', async () => {
     const account = await stack.account({ currency: 'NGN', fundsMinor: 10_000_000n });
     const id = await makeDelivered(stack, { account, person: ada });
     const balance = await balanceOf(account);

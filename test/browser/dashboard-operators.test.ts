@@ -66,7 +66,7 @@ const makeStuck = (count: number) => makeStuckFor(stack, { account, person: ada 
 const alertOf = (page: Page, text: string | RegExp) => page.getByRole('status').filter({ hasText: text });
 
 describe('one purchase', { timeout: 120_000 }, () => {
-  it('is found by its kind, and what somebody does to it asks for a good reason', async () => {
+  it('is found by its kind, and an action on it asks for a good reason', async () => {
     const [id = ''] = await makeStuck(1);
     const page = await openAs(ada, '/stuck');
     const troubles = watchTroubles(page);
@@ -95,7 +95,7 @@ describe('one purchase', { timeout: 120_000 }, () => {
     await ada.call('POST', `/ops/purchases/${id}/replay`, { reason: 'the supplier has eSIMs again' });
   });
 
-  it('is acted on once where two people do it at once, and the second one is told who was first', async () => {
+  it('is acted on once where two people do it at once, and the second one sees who was first', async () => {
     const [id = ''] = await makeStuck(1);
     const [first, second] = await Promise.all([
       openAs(ada, `/purchases/${id}`),

@@ -120,7 +120,7 @@ describe('rates', { timeout: 120_000 }, () => {
 });
 
 describe('prices', { timeout: 120_000 }, () => {
-  it('are previewed over the whole catalogue, and saved only where nobody saved others meanwhile', async () => {
+  it('are previewed over the whole catalogue, and saved only if no one else saved others meanwhile', async () => {
     const page = await openAs(ada, '');
     await page.getByRole('link', { name: 'Prices' }).click();
     const markup = page.getByLabel('Markup for merchants');

@@ -189,7 +189,7 @@ it.each([
   await page.context().close();
 });
 
-it('a link that is none is a page in the visitor’s language', async () => {
+it('an invalid link shows a page in the visitor’s language', async () => {
   shows();
   const page = await open({ token: 'x'.repeat(32), locale: 'ar' });
   await page.getByRole('heading', { name: 'لا توجد شريحة في هذا الرابط' }).waitFor();

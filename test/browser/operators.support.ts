@@ -23,7 +23,7 @@ interface Place {
 
 let contexts = 0;
 
-/** A page of this person, signed in. Each comes from an address of its own: only so many may sign in from one in a minute (`SIGN_IN_ENV`). */
+/** A page of this person, signed in. Each comes from an address of its own: sign-ins from one are limited by the minute (`SIGN_IN_ENV`). */
 export async function openOperator(
   { browser, stack }: Place,
   person: Pick<Person, 'email'>,

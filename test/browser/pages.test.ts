@@ -19,7 +19,7 @@ beforeAll(async () => {
   closers.push(() => browser.close());
   const folder = await makeTestFolder();
   closers.push(() => rm(folder, { recursive: true, force: true }));
-  // Of its own, because the shared one tells nobody where its UI is.
+  // Of its own, because the address of the shared one's UI is unknown.
   temporal = await startTestTemporal(folder);
   closers.push(() => temporal.stop());
   stack = await startStack({ temporalAddress: temporal.address, wholeCatalogue: true });

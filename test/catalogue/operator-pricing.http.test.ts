@@ -5,6 +5,7 @@ import { replaceCatalogue } from '../../src/catalogue/store/catalogue.ts';
 import { findPricingSettings } from '../../src/catalogue/store/pricing-settings.ts';
 import { findGoodRates, findSetRates, insertRates } from '../../src/catalogue/store/rates.ts';
 import { readRevisions } from '../../src/catalogue/store/revisions.ts';
+import { DAY_MS } from '../../src/domain/clock.ts';
 import { EXAMPLES } from '../../src/platform/composition/examples.ts';
 import { parseJson } from '../../src/platform/http/json.ts';
 import { pricingRoutes } from '../../src/catalogue/http/ops-routes.ts';
@@ -17,7 +18,6 @@ import { generalError } from '../support/http/error-bodies.ts';
 const REASON = 'the bank said so';
 const FINANCE = 'finance@operator.example';
 const SECOND = 'second@operator.example';
-const DAY_MS = 86_400_000;
 
 let books: Books;
 let api: TestApi;

@@ -40,7 +40,7 @@ describe('filters', () => {
     expect(isFit(NIGERIA, filters)).toBe(fits);
   });
 
-  it('in the address: what is no filter is dropped', () => {
+  it('in the address are dropped if they are invalid', () => {
     const region = 'NG';
     expect(packageFilters({ region, search: 5, data: '1.5', days: 7, price: 20 })).toEqual({
       ...{ region, search: '5', data: 1.5, days: 7, price: 20 },

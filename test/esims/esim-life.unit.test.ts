@@ -1,5 +1,6 @@
 /** Which changes of an eSIM a merchant is notified of, and when the supplier is asked again. */
 import { describe, expect, it } from 'vitest';
+import { HOUR_MS } from '../../src/domain/clock.ts';
 import type { EsimStatus } from '../../src/domain/states.ts';
 import {
   nextCheckAt,
@@ -11,7 +12,6 @@ import {
 } from '../../src/esims/life-rules.ts';
 
 const NOW = new Date('2026-06-01T00:00:00.000Z');
-const HOUR_MS = 3_600_000;
 const inHours = (hours: number): Date => new Date(NOW.getTime() + hours * HOUR_MS);
 
 const esim = (given: Partial<EsimLife> = {}): EsimLife => ({

@@ -8,6 +8,7 @@ import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { notifyExpiring, refreshEsims } from '../../activities/esims/refresh-esims.ts';
 import type { ActivityDeps } from '../../activities/index.ts';
+import { DAY_MS, HOUR_MS } from '../../src/domain/clock.ts';
 import type { EsimStatus } from '../../src/domain/states.ts';
 import type { EsimSupplier } from '../../src/esims/port.ts';
 import { applySupplierEvents, createSupplierInbox } from '../../src/esims/supplier-events.ts';
@@ -20,8 +21,6 @@ import { installDataWith } from '../support/install-data.ts';
 import { createRandom, size, withSeed, type Random } from '../support/size.ts';
 
 const ESIMS = size({ ci: 200, prove: 10_000 });
-const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
 const STEP_MS = size({ ci: 12, prove: 6 }) * HOUR_MS;
 /** All changes are over by then. eSIMs that were never used are checked every three days. */
 const LIVES_DAYS = 8;

@@ -1,9 +1,9 @@
 /** The URL that the supplier sends its events to: checked once an hour, and less often after failures, however often a worker polls. */
 import { expect, it } from 'vitest';
+import { SECOND_MS } from '../../src/domain/clock.ts';
 import { createRegistration } from '../../src/esims/supplier-events.ts';
 
 const URL = 'https://api.example/webhooks/supplier/live';
-const SECOND_MS = 1_000;
 
 function watched({ saved = '', isDown = false } = {}) {
   let nowMs = 0;

@@ -2,13 +2,13 @@
 // read from the page, so that the page cannot differ from the product.
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { DAY_MS } from '../../src/domain/clock.ts';
 import { DIAGNOSIS_CODES } from '../../src/esims/diagnosis.ts';
 import type { ApiBody } from '../support/api-body.ts';
 import { newBuyer, type Buyer } from '../support/buyer.ts';
 import { startStack, type Answer, type Stack } from '../support/stack.ts';
 
 const GB = 1024 ** 3;
-const DAY_MS = 86_400_000;
 const PAGE = readFileSync(new URL('../../docs/SANDBOX.md', import.meta.url), 'utf8');
 
 let stack: Stack;

@@ -3,6 +3,7 @@ import { sql } from 'kysely';
 import { afterAll, beforeEach, expect, it } from 'vitest';
 import { refreshEsims } from '../../activities/esims/refresh-esims.ts';
 import type { ActivityDeps } from '../../activities/index.ts';
+import { MINUTE_MS } from '../../src/domain/clock.ts';
 import type { EsimStatus } from '../../src/domain/states.ts';
 import { claimForUsage, readOverdue } from '../../src/esims/store/due.ts';
 import { findEsim } from '../../src/esims/store/esims.ts';
@@ -21,7 +22,6 @@ afterAll(async () => {
 });
 beforeEach(() => sql`truncate esims`.execute(books.owner));
 
-const MINUTE_MS = 60_000;
 let nowMs = Date.UTC(2026, 5, 1);
 
 /** eSIMs that are overdue for an hour and more, in the order of their numbers; `checked`: their state is not due. */

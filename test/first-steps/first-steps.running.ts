@@ -9,8 +9,8 @@ import { Client, Connection } from '@temporalio/client';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { readRunningFile, type RunningInfo } from '../../src/dev/running-file.ts';
 import type { ApiBody } from '../support/api-body.ts';
+import { CHECKOUT } from '../support/checkout.ts';
 
-const CHECKOUT = join(import.meta.dirname, '..', '..');
 const DATA_DIR = join(CHECKOUT, '.data');
 const MAGIC = { packageCode: 'SIM-OK', paymentMethod: 'WALLET' } as const;
 const OWNER_ONLY = 0o600;

@@ -11,9 +11,9 @@ import type { SandboxLogins } from '../../src/dev/sandbox-logins.ts';
 import { openBrowser } from '../browser/browser.ts';
 import { choose, fillKey, putInWallet, signUp } from '../browser/merchant.support.ts';
 import { goTo, signInOperator } from '../browser/operators.support.ts';
+import { CHECKOUT } from '../support/checkout.ts';
 import { startInbox } from '../support/webhook-inbox.ts';
 
-const CHECKOUT = join(import.meta.dirname, '..', '..');
 const SANDBOX = readFileSync(join(CHECKOUT, 'docs', 'SANDBOX.md'), 'utf8');
 const [, BUY = '', LIST = ''] =
   /^## Twenty stuck purchases\n.*?^```sh\n(.*?)\n(.*?)\n```/ms.exec(SANDBOX) ?? [];

@@ -5,10 +5,10 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { accountsMigrations, worldMigrations } from '../../migrations/registry.ts';
+import { CHECKOUT } from '../support/checkout.ts';
 import { distinct, RELEASES, type ReleaseRecord } from './releases.ts';
 import type { SentStatement } from './statement-recorder.ts';
 
-const CHECKOUT = join(import.meta.dirname, '..', '..');
 /** Together they send every statement that API, workers and commands send. */
 const TESTS = ['.store.', '.workflow.', '.e2e.'];
 

@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
+import { HOUR_MS } from '../../src/domain/clock.ts';
 import { settlePurchase } from '../../src/purchases/store/purchases.ts';
 import { askForAction, beginAction, decideApproval } from '../../src/operations/store/actions.ts';
 import type { ApprovalLimits } from '../../src/operations/rules.ts';
@@ -9,7 +10,6 @@ import { usePaymentBooks } from '../payments/payments.support.ts';
 import { NO_LIMITS } from '../support/facts.ts';
 
 const books = usePaymentBooks();
-const HOUR_MS = 3_600_000;
 const PARTS = 100;
 /** The number of connections in the pool of these books. */
 const AT_ONCE = 10;

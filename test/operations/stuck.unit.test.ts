@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { MINUTE_MS } from '../../src/domain/clock.ts';
 import {
   classOfReason,
   nextActionOf,
@@ -11,8 +12,6 @@ import {
 } from '../../src/operations/stuck-rules.ts';
 import { ATTENTION_REASONS, type AttentionReason } from '../../src/domain/states.ts';
 import { CLAIMS } from '../../src/payments/rules.ts';
-
-const MINUTE_MS = 60_000;
 
 describe('limits', () => {
   it('follow the pace of the world', () => {

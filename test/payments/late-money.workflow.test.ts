@@ -3,6 +3,7 @@
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import type { ActivityDeps } from '../../activities/deps.ts';
 import { findLateMoney } from '../../activities/payments/late-money.ts';
+import { HOUR_MS } from '../../src/domain/clock.ts';
 import { createPaystackGateway } from '../../src/vendors/paystack/gateway.ts';
 import { createEvents } from '../../src/platform/telemetry/events.ts';
 import { bookSeen } from '../../src/purchases/store/payment-bookings.ts';
@@ -20,7 +21,6 @@ import {
 import { until } from '../support/until.ts';
 import { startWorkflows, PATIENT, untilRow } from '../support/workflow-harness.ts';
 
-const HOUR_MS = 3_600_000;
 const noop = (): void => undefined;
 const SILENT = { info: noop, warn: noop, error: noop };
 

@@ -4,6 +4,7 @@
  */
 import { sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { DAY_MS, HOUR_MS } from '../../src/domain/clock.ts';
 import { createPaymentMonitor } from '../../src/payments/payment-monitor.ts';
 import { createEvents } from '../../src/platform/telemetry/events.ts';
 import { GatewayUnavailable, type GatewayCharge, type PaidCharges } from '../../src/payments/port.ts';
@@ -17,8 +18,6 @@ beforeAll(async () => {
 });
 afterAll(() => books.close());
 const NOW = new Date('2026-03-01T10:00:00.000Z');
-const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
 const PAID_A_DAY = 100_000;
 const CHECKOUTS_A_DAY = 300_000;
 /** A page is paid a few minutes after it was opened. */

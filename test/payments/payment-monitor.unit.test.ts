@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { HOUR_MS, MINUTE_MS } from '../../src/domain/clock.ts';
 import {
   nextReadMs,
   monitorPaceOf,
@@ -10,8 +11,6 @@ import {
 } from '../../src/payments/monitor-rules.ts';
 
 const pace = monitorPaceOf({ pollFirstMs: 5_000 });
-const MINUTE_MS = 60_000;
-const HOUR_MS = 60 * MINUTE_MS;
 
 describe('a window', () => {
   it('is ten minutes long and begins at a whole ten minutes', () => {

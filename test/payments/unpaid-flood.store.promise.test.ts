@@ -7,6 +7,7 @@ import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { insertAccount } from '../../src/accounts/store/accounts.ts';
 import { replaceCatalogue } from '../../src/catalogue/store/catalogue.ts';
+import { MINUTE_MS } from '../../src/domain/clock.ts';
 import { createPaymentMonitor } from '../../src/payments/payment-monitor.ts';
 import { GatewayUnavailable, type GatewayCharge } from '../../src/payments/port.ts';
 import { chargeReference, DEFAULT_UNPAID_LIMITS } from '../../src/payments/rules.ts';
@@ -19,7 +20,6 @@ import { openBooks, type Books } from '../support/books.ts';
 import { basePackage, newAccount, purchaseInput, region } from '../support/facts.ts';
 import { size } from '../support/size.ts';
 
-const MINUTE_MS = 60_000;
 const START_MS = Date.parse('2026-03-01T10:00:00.000Z');
 const MINUTES = size({ ci: 60, prove: 24 * 60 });
 const CHECKOUTS_A_MINUTE = 100;

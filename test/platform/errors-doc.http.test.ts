@@ -57,7 +57,7 @@ describe('docs/ERRORS.md', () => {
   });
 
   test('names the general codes', () => {
-    const section = errors.split('The general codes always come in shape 3:')[1]?.split('\n\n')[0] ?? '';
+    const section = errors.split('always come in the general shape:')[1]?.split('\n\n')[0] ?? '';
     const named = Array.from(section.matchAll(/`([A-Z_]+)`/g), (match) => match[1]);
     const general = ERROR_CODES.filter((code) => shapeOf(code, 'base') === 'general');
     expect(named.sort()).toEqual([...general].sort());

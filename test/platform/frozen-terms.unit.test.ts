@@ -1,12 +1,12 @@
 /** The API's signature over frozen terms: it covers every field, for one kind, in one world, for a day. */
 import { describe, expect, it } from 'vitest';
+import { DAY_MS } from '../../src/domain/clock.ts';
 import { createTermsSigner } from '../../src/platform/frozen-terms.ts';
 import { purchaseInput } from '../support/facts.ts';
 
 const SECRET = Buffer.from('a secret of at least 32 characters');
 const NOW = new Date('2026-03-01T10:00:00.000Z');
 const later = (ms: number) => new Date(NOW.getTime() + ms);
-const DAY_MS = 86_400_000;
 
 const signer = createTermsSigner(SECRET, 'test');
 const input = purchaseInput({

@@ -2,7 +2,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { CHECKOUT, fillIn, readCompose, variablesOf, type ComposeService } from '../support/compose.ts';
+import { CHECKOUT } from '../support/checkout.ts';
+import { fillIn, readCompose, variablesOf, type ComposeService } from '../support/compose.ts';
 import { pathExists, projectFiles, textOf } from '../repository/source-files.ts';
 
 const read = (file: string): string => readFileSync(join(CHECKOUT, file), 'utf8');

@@ -193,7 +193,7 @@ const CASES: readonly Case[] = [
     '/docs',
     '/nope',
   ].map((target) => ({
-    why: `a key that is none: ${target}`,
+    why: `a malformed key: ${target}`,
     target,
     ask: { rawKey: 'nonsense' },
     status: 401,

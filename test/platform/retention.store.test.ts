@@ -4,6 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { ActivityDeps } from '../../activities/index.ts';
 import { createOpsActivities } from '../../activities/ops.ts';
 import { replaceCatalogue } from '../../src/catalogue/store/catalogue.ts';
+import { DAY_MS } from '../../src/domain/clock.ts';
 import { UNMATCHED_EVENT } from '../../src/payments/store/gateway-events.ts';
 import { openPurchase } from '../../src/purchases/store/opening.ts';
 import { findGoodRates, forgetRates } from '../../src/catalogue/store/rates.ts';
@@ -12,7 +13,6 @@ import { openBooks, type Books } from '../support/books.ts';
 import { explain, rowsReadBy } from '../support/explain.ts';
 import { basePackage, purchaseInput, region } from '../support/facts.ts';
 
-const DAY_MS = 86_400_000;
 const NOW = new Date('2026-06-01T10:00:00.000Z');
 const daysAgo = (days: number): Date => new Date(NOW.getTime() - days * DAY_MS);
 

@@ -1,5 +1,6 @@
 /** How long rows are kept, in the days that docs/API.md and docs/CAPACITY.md promise. */
 import { expect, it } from 'vitest';
+import { DAY_MS } from '../../src/domain/clock.ts';
 import { KEEP_NOTICES_MS } from '../../src/webhooks/rules.ts';
 import {
   KEEP_GATEWAY_EVENTS_MS,
@@ -8,8 +9,6 @@ import {
   KEEP_RATES_MS,
   KEEP_REFUSED_IDS_MS,
 } from '../../src/platform/database/retention.ts';
-
-const DAY_MS = 86_400_000;
 
 it.each([
   ['answers to Idempotency-Keys', KEEP_KEYS_MS, 30],

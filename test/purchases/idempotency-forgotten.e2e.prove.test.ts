@@ -1,6 +1,7 @@
 /** An Idempotency-Key 30 days later: it is forgotten, and using it again makes one new purchase. */
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { DAY_MS } from '../../src/domain/clock.ts';
 import { forgetOldKeys } from '../../src/platform/idempotency/store.ts';
 import { newBuyer, untilClosed, type Buyer } from '../support/buyer.ts';
 import { expectSoundBooks } from '../support/invariants.ts';
@@ -14,8 +15,6 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => stack.close());
 afterAll(() => expectSoundBooks(stack));
-
-const DAY_MS = 86_400_000;
 
 /** Makes every key of this account 31 days older, and runs the sweep. */
 async function month({ account }: Buyer): Promise<void> {

@@ -6,6 +6,7 @@ import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { replaceCatalogue, replaceTopUps } from '../../src/catalogue/store/catalogue.ts';
 import type { Principal } from '../../src/domain/account.ts';
+import { DAY_MS } from '../../src/domain/clock.ts';
 import type { EsimStatus, PaymentMethod, PurchaseStatus } from '../../src/domain/states.ts';
 import { keepUsage, refreshEsim } from '../../src/esims/store/facts.ts';
 import { ensureWallet, fundWallet, transfer } from '../../src/ledger/store/ledger.ts';
@@ -31,7 +32,6 @@ import { failPurchase } from '../support/give-back.ts';
 
 const PURCHASES = 1_000;
 const WRITERS = 8;
-const DAY_MS = 86_400_000;
 const START_MS = Date.UTC(2026, 0, 1);
 const ALL = { from: '2026-01-01', to: '2026-12-31' };
 const ACCOUNTS = ['acc-a', 'acc-b', 'acc-c'];

@@ -1,6 +1,7 @@
 // The rules of reconciliation: what differs and by how much, what is still changing, and that equal sides never differ.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { HOUR_MS } from '../../src/domain/clock.ts';
 import {
   compareCharge,
   compareRefund,
@@ -14,7 +15,6 @@ import {
 import { chargesWith } from './charges.support.ts';
 
 const NOW = Date.parse('2026-11-21T12:00:00.000Z');
-const HOUR_MS = 3_600_000;
 const lately = new Date(NOW - HOUR_MS / 2);
 const TARIFF: FeeTariff = { rateBps: 150, fixedMinor: 10_000n, fixedFromMinor: 250_000n, capMinor: 200_000n };
 const rules: Rules = { settledBefore: new Date(NOW - HOUR_MS), fees: { NGN: [TARIFF] } };

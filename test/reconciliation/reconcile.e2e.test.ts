@@ -1,6 +1,7 @@
 // Reconciliation on the whole service: purchases, refunds and unusual payments leave no difference; changes made directly at a vendor, or in
 // our ledger, are found; a corrected difference is closed, and a person closes the others.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { DAY_MS } from '../../src/domain/clock.ts';
 import { connectClient, type TemporalClient } from '../../src/platform/temporal/connect.ts';
 import { reconcileEngineOf } from '../support/reconciling.ts';
 import { createBooks } from '../../src/reconciliation/books.ts';
@@ -25,7 +26,6 @@ import { startStack, type Stack, type TestAccount } from '../support/stack.ts';
 import { until } from '../support/until.ts';
 
 const SECRET_KEY = 'sk_test_simulator';
-const DAY_MS = 86_400_000;
 
 let stack: Stack;
 let temporal: TemporalClient;

@@ -4,9 +4,10 @@
  * others; once the gateway's side is repaired, all are closed.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { HOUR_MS } from '../../src/domain/clock.ts';
 import { ERRORS, plantErrors, plantMoving, type PlantedError } from '../support/planted-errors.ts';
 import { planPayments, plantBooks } from '../support/planted-payments.ts';
-import { HOUR_MS, startReconciling, type Reconciling } from '../support/reconciling.ts';
+import { startReconciling, type Reconciling } from '../support/reconciling.ts';
 import { createRandom, seedOfRun, size } from '../support/size.ts';
 
 /** The number of rows, including the refunds of some charges. */

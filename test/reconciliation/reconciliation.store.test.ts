@@ -1,12 +1,12 @@
 // Runs of reconciliation: they can be interrupted anywhere and resumed, compare everything that is still open, however old it is, reject an incomplete
 // list, and leave alone what a person has closed.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { DAY_MS, HOUR_MS } from '../../src/domain/clock.ts';
 import { refusalOf } from '../support/books.ts';
 import { planPayments, plantBooks, type Planted } from '../support/planted-payments.ts';
-import { HOUR_MS, startReconciling, type Reconciling } from '../support/reconciling.ts';
+import { startReconciling, type Reconciling } from '../support/reconciling.ts';
 import { createRandom } from '../support/size.ts';
 
-const DAY_MS = 24 * HOUR_MS;
 const NOW = Date.now();
 
 /** Twelve hours of payments that ended an hour ago, equal on both sides. */

@@ -1,8 +1,8 @@
 // `npm run sbom`: the bill of materials names every package that the lock file pins, by its hash, and separates production from development.
 import { execFile } from 'node:child_process';
-import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
+import { CHECKOUT } from '../support/checkout.ts';
 import { textOf } from './source-files.ts';
 
 interface Component {
@@ -18,7 +18,6 @@ interface Bill {
   readonly components: readonly Component[];
 }
 
-const CHECKOUT = join(import.meta.dirname, '..', '..');
 const manifest = JSON.parse(textOf('package.json')) as {
   readonly dependencies: Readonly<Record<string, string>>;
   readonly scripts: Readonly<Record<string, string>>;

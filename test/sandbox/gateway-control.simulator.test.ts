@@ -279,7 +279,7 @@ describe('the gateway simulator, GET /statement', () => {
 });
 
 describe('the gateway simulator, its clock and counters', () => {
-  it('POST /clock skips time, and refuses what is no time', async () => {
+  it('POST /clock skips time, and refuses invalid times', async () => {
     const { nowMs } = gateway.clock;
     const before = (await gateway.control('GET', '/clock')).body as { now: string; aheadMs: number };
     const after = await gateway.control('POST', '/clock', { advanceMs: HOUR_MS });

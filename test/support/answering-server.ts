@@ -62,6 +62,9 @@ export const json =
     response.end(typeof body === 'string' ? body : JSON.stringify(body));
   };
 
+/** The JSON that a call sent; empty without a call. */
+export const sentBody = (call: Call | undefined) => JSON.parse(call?.body ?? '{}') as Record<string, unknown>;
+
 /** An address of this machine without a server. */
 export async function deafUrl(): Promise<string> {
   const closed = createServer();

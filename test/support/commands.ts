@@ -1,9 +1,9 @@
 // Runs a command to its end without this process's environment: as an operator does, or in this process, which is faster.
 import { execFile } from 'node:child_process';
-import { join } from 'node:path';
 import type { Cli } from '../../src/cli/context.ts';
 import { runCli } from '../../src/cli/program.ts';
 import { processEnv } from './processes.ts';
+import { CHECKOUT } from './checkout.ts';
 
 export interface CommandResult {
   readonly code: number | null;
@@ -11,7 +11,6 @@ export interface CommandResult {
   readonly stderr: string;
 }
 
-const CHECKOUT = join(import.meta.dirname, '..', '..');
 const DEADLINE_MS = 100_000;
 
 /** Answers in any case; a code of null means that the command had to be killed. */

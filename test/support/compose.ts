@@ -3,8 +3,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
-
-export const CHECKOUT = join(import.meta.dirname, '..', '..');
+import { CHECKOUT } from './checkout.ts';
 
 export interface ComposeService {
   readonly build?: { readonly context: string; readonly args: Readonly<Record<string, string>> };

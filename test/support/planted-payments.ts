@@ -1,6 +1,7 @@
 // Thousands of payments in their final state, on both sides: in our rows and ledger, and at a gateway. Errors
 // are planted by changing only one side. Writes as the owner, in bulk; the ledger's own checks apply.
 import { sql, type Kysely } from 'kysely';
+import { MINUTE_MS } from '../../src/domain/clock.ts';
 import type { WorldDatabase } from '../../src/platform/database/tables.ts';
 import type { Random } from './size.ts';
 import type { HeldRefund, HeldStatement, HeldTransaction } from './statement-server.ts';
@@ -31,7 +32,6 @@ export interface Planted {
 
 const CURRENCIES = ['NGN', 'NGN', 'NGN', 'USD', 'GHS'] as const;
 const FIRST_ID = 4_100_000_000;
-const MINUTE_MS = 60_000;
 
 /** 1.5 %, at most 2,000.00 naira, half up. */
 const feeOf = (amountMinor: number, currency: string): number => {

@@ -1,14 +1,12 @@
 // Several processes of the service on a stack's database, Temporal and Redis, each with its own ports and memory, to test what holds
 // across processes. Guarantees that stop() leaves none running.
-import { join } from 'node:path';
 import { inject } from 'vitest';
 import { startChild, type Child } from '../../src/dev/child.ts';
 import { freePort } from '../../src/dev/ports.ts';
 import { quietLog } from './services.ts';
+import { CHECKOUT } from './checkout.ts';
 
 type Env = Readonly<Record<string, string>>;
-
-const CHECKOUT = join(import.meta.dirname, '..', '..');
 
 export interface ProcessOptions {
   readonly name: 'api' | 'worker';

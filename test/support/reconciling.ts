@@ -1,5 +1,6 @@
 // A database with planted payments, a gateway with a statement of them, a supplier that has sold nothing, and reconciliation between them,
 // on a clock that the test sets.
+import { HOUR_MS } from '../../src/domain/clock.ts';
 import { createPaystackGateway } from '../../src/vendors/paystack/gateway.ts';
 import { createReconciliation, type Reconciliation } from '../../src/reconciliation/reconcile.ts';
 import type { ReconcileEngine } from '../../src/reconciliation/engine.ts';
@@ -14,8 +15,6 @@ import { openBooks, type Books } from './books.ts';
 import { PLANTED_FEES, type Planted } from './planted-payments.ts';
 import type { Stack } from './stack.ts';
 import { startStatementServer, type StatementServer } from './statement-server.ts';
-
-export const HOUR_MS = 3_600_000;
 
 export interface Reconciling {
   readonly books: Books;

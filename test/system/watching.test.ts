@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { runWorker, type RunningWorker } from '../../src/cli/processes/worker.ts';
 import { newBuyer, type Buyer } from '../support/buyer.ts';
-import { CHECKOUT } from '../support/compose.ts';
+import { CHECKOUT } from '../support/checkout.ts';
 import { atGateway, buyOutside, untilStatus } from '../support/payments.ts';
 import { startStack, type Stack } from '../support/stack.ts';
 import { until } from '../support/until.ts';

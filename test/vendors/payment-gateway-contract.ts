@@ -3,6 +3,7 @@
  * that it can run on a vendor's own test mode; the second suite needs a gateway that the test controls.
  */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { HOUR_MS } from '../../src/domain/clock.ts';
 import type { OutsideMethod } from '../../src/domain/states.ts';
 import { until } from '../support/until.ts';
 import {
@@ -15,7 +16,6 @@ import {
   type GatewayUnderTest,
 } from './payment-gateway-kit.ts';
 
-const HOUR_MS = 3_600_000;
 /** Both kinds of charges: paid into an account, and on a hosted page. */
 const TRANSFER_AND_CARD = ['BANK_TRANSFER', 'CARD'] as const;
 

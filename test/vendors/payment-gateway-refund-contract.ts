@@ -3,6 +3,7 @@
  * test controls.
  */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { HOUR_MS } from '../../src/domain/clock.ts';
 import { until } from '../support/until.ts';
 import {
   chargeBy,
@@ -12,8 +13,6 @@ import {
   valueOf,
   type ControlledGateway,
 } from './payment-gateway-kit.ts';
-
-const HOUR_MS = 3_600_000;
 
 /** Runs the suite on one client. */
 export function describeGatewayRefunds(name: string, create: () => Promise<ControlledGateway>): void {

@@ -3,11 +3,10 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { CHARGE_STATES } from '../../src/vendors/paystack/map.ts';
 import { example, no, transaction, yes, startAnsweringGateway } from '../support/answering-gateway.ts';
 import { json } from '../support/answering-server.ts';
+import { naira } from './payment-gateway-kit.ts';
 
 const server = await startAnsweringGateway();
 afterAll(() => server.close());
-
-const naira = (amountMinor: bigint) => ({ amountMinor, currency: 'NGN' });
 
 describe('the Paystack client, findCharge', () => {
   const found = {

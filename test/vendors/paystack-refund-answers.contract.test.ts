@@ -10,13 +10,11 @@ import {
   yes,
   startAnsweringGateway,
 } from '../support/answering-gateway.ts';
-import { json, type Call } from '../support/answering-server.ts';
+import { json, sentBody } from '../support/answering-server.ts';
+import { naira } from './payment-gateway-kit.ts';
 
 const server = await startAnsweringGateway();
 afterAll(() => server.close());
-
-const naira = (amountMinor: bigint) => ({ amountMinor, currency: 'NGN' });
-const sentBody = (call: Call | undefined) => JSON.parse(call?.body ?? '{}') as Record<string, unknown>;
 
 describe('the Paystack client, refund', () => {
   const queued = { refundId: '3018284', state: 'pending', gatewayStatus: 'pending', amount: naira(100_00n) };

@@ -10,12 +10,10 @@ import {
   yes,
   startAnsweringGateway,
 } from '../support/answering-gateway.ts';
-import { json, type Call } from '../support/answering-server.ts';
+import { json, sentBody, type Call } from '../support/answering-server.ts';
 
 const server = await startAnsweringGateway();
 afterAll(() => server.close());
-
-const sentBody = (call: Call | undefined) => JSON.parse(call?.body ?? '{}') as Record<string, unknown>;
 
 describe('the Paystack client, its requests', () => {
   /** Fields by operation: the published OpenAPI document (PaystackOSS/openapi 9678dea), and after the bar those that only the pages name. */

@@ -10,11 +10,10 @@ import {
   startAnsweringGateway,
 } from '../support/answering-gateway.ts';
 import { json } from '../support/answering-server.ts';
+import { naira } from './payment-gateway-kit.ts';
 
 const server = await startAnsweringGateway();
 afterAll(() => server.close());
-
-const naira = (amountMinor: bigint) => ({ amountMinor, currency: 'NGN' });
 
 describe('the Paystack client, statement', () => {
   const charged = {

@@ -8,6 +8,7 @@ import { describe, expect, it } from 'vitest';
 import { createPaystackGateway } from '../../src/vendors/paystack/gateway.ts';
 import { fixture, SECRET_KEY } from '../support/answering-gateway.ts';
 import { createRandom, size, withSeed } from '../support/size.ts';
+import { naira } from './payment-gateway-kit.ts';
 
 const gatewayOf = (options: object = {}) =>
   createPaystackGateway({ baseUrl: 'http://127.0.0.1:9', secretKey: SECRET_KEY, mode: 'test', ...options });
@@ -25,7 +26,6 @@ const verify = (
 const paid = fixture('event-charge-success');
 const paidData = (JSON.parse(paid) as { data: Record<string, unknown> }).data;
 const event = (data: unknown, type: unknown = 'charge.success') => JSON.stringify({ event: type, data });
-const naira = (amountMinor: bigint) => ({ amountMinor, currency: 'NGN' });
 
 describe('the Paystack client, verifyWebhook on the vendor’s examples', () => {
   const email = 'buyer@example.com';

@@ -2,12 +2,10 @@
 // the limiter only, hours in a moment.
 import { describe, expect, it } from 'vitest';
 import { createEndpointLimiter, type Ending } from '../../activities/webhooks/endpoint-limiter.ts';
+import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../src/domain/clock.ts';
 import { createRandom, withSeed } from '../support/size.ts';
 
 const TICK_MS = 10;
-const SECOND_MS = 1_000;
-const MINUTE_MS = 60 * SECOND_MS;
-const HOUR_MS = 60 * MINUTE_MS;
 
 interface Played {
   readonly calledAtMs: readonly number[];

@@ -7,6 +7,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { ActivityDeps } from '../../activities/index.ts';
 import { createNoticeActivities } from '../../activities/webhooks/notices.ts';
 import { createWebhookMaintenance } from '../../activities/webhooks/maintenance.ts';
+import { DAY_MS } from '../../src/domain/clock.ts';
 import { FAILING_LIMIT_MS } from '../../src/webhooks/rules.ts';
 import type { Mail, MailOutcome } from '../../src/accounts/port.ts';
 import { insertAccount } from '../../src/accounts/store/accounts.ts';
@@ -34,7 +35,6 @@ beforeAll(async () => {
 beforeEach(() => books.owner.deleteFrom('notices').execute());
 afterAll(() => books.close());
 
-const DAY_MS = 86_400_000;
 const now = new Date();
 const ago = (ms: number): Date => new Date(now.getTime() - ms);
 

@@ -1,8 +1,7 @@
 /** The e-mail about a disabled endpoint, word for word, and when unsent mail is tried again. */
 import { describe, expect, it } from 'vitest';
+import { MINUTE_MS } from '../../src/domain/clock.ts';
 import { noticeText, noticeWaitMs, type Notice } from '../../src/webhooks/rules.ts';
-
-const MINUTE_MS = 60_000;
 
 describe('a notice that could not be sent', () => {
   it.each([

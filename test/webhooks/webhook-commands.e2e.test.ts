@@ -2,16 +2,14 @@
 // up. Nothing they print contains a key, nor a secret that was not requested.
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { WEBHOOK_EVENTS } from '../../src/webhooks/event-rules.ts';
 import type { RunningInfo } from '../../src/dev/running-file.ts';
+import { CHECKOUT } from '../support/checkout.ts';
 import { runCommand, runHere, type CommandResult } from '../support/commands.ts';
 import { startStack, type Stack, type TestAccount } from '../support/stack.ts';
 import { until } from '../support/until.ts';
 import { isSigned, startInbox, type Inbox } from '../support/webhook-inbox.ts';
-
-const CHECKOUT = join(import.meta.dirname, '..', '..');
 
 let stack: Stack;
 let inbox: Inbox;

@@ -3,6 +3,7 @@
  * encryption is replaced wherever it is.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { DAY_MS } from '../../src/domain/clock.ts';
 import { createSecretBox } from '../../src/platform/secret-box.ts';
 import { createWebhookMaintenance } from '../../activities/webhooks/maintenance.ts';
 import type { ActivityDeps } from '../../activities/index.ts';
@@ -28,7 +29,6 @@ afterAll(() => books.close());
 
 const MAX = 4;
 const inMs = (ms: number): Date => new Date(Date.now() + ms);
-const DAY_MS = 86_400_000;
 
 const made = (text = 'a'): Promise<Endpoint> =>
   newEndpoint(books.world, newAccountId(), { secretSealed: Buffer.from(text) });

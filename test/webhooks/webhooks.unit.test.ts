@@ -1,6 +1,7 @@
 /** Promise W2 and the bodies of webhooks: every gap of the schedule within its bounds for a thousand endpoints, every byte of every body. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../src/domain/clock.ts';
 import {
   MAX_RECOVER_MS,
   SECRET_OVERLAP_MS,
@@ -19,9 +20,6 @@ import {
 } from '../../src/webhooks/event-rules.ts';
 import { createRandom, seedOfRun, withSeed } from '../support/size.ts';
 
-const SECOND_MS = 1_000;
-const MINUTE_MS = 60 * SECOND_MS;
-const HOUR_MS = 60 * MINUTE_MS;
 /** As in the documents and the promise, written again by hand. */
 const PUBLISHED_MS = [
   0,

@@ -4,7 +4,7 @@ import { api } from '../api/client.ts';
 import { bodyOf } from '../api/data-of.ts';
 import type { components } from '../api/generated/api.ts';
 import { ChartValues } from '../ui/chart-values.tsx';
-import { formatAmount, formatBytes, formatDay } from '../ui/format.ts';
+import { DAY_MS, dayOf, formatAmount, formatBytes, formatDay } from '../ui/format.ts';
 import { QueryView, Empty, Moment, PageHead, Section } from '../ui/parts.tsx';
 import { Rows } from '../ui/rows.tsx';
 import { TimeChart } from '../ui/time-chart.tsx';
@@ -15,10 +15,7 @@ const RANGES = [
   { value: '30', label: '30 days' },
   { value: '365', label: 'A year' },
 ];
-const DAY_MS = 86_400_000;
 const GB = 1024 ** 3;
-
-const dayOf = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
 
 export function FiguresPage() {
   const [days, setDays] = useState('30');

@@ -96,7 +96,7 @@ function Recent() {
   );
 }
 
-/** What leads to the first purchase, as far as the role may do it. */
+/** The steps to the first purchase, without those that the role may not take. */
 function FirstSteps() {
   const place = usePlace();
   const { may } = useMembership();

@@ -8,9 +8,9 @@ export interface PackageFilters {
   readonly region?: string | undefined;
   /** In the name, the code or the data. */
   readonly search?: string | undefined;
-  /** At least so many GB in all. */
+  /** At least this many GB in all. */
   readonly data?: number | undefined;
-  /** At least so many. */
+  /** At least this many. */
   readonly days?: number | undefined;
   /** At most, in the account's currency. */
   readonly price?: number | undefined;
@@ -26,7 +26,7 @@ export const packageFilters = (search: Search): PackageFilters => ({
 
 const MB_PER_GB = 1024;
 
-/** `500 MB`, and `1 GB/day` over all its days. What is no size has no limit: `Unlimited`. */
+/** `500 MB`, and `1 GB/day` over all its days. A text without a size, such as `Unlimited`, has no limit. */
 export function gigabytesOf({ data, validity }: Pick<Package, 'data' | 'validity'>): number {
   const [, size, unit, daily] = /^([\d.]+) (MB|GB)(\/day)?$/.exec(data) ?? [];
   if (size === undefined) return Infinity;

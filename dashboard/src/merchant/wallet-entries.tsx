@@ -20,7 +20,7 @@ const HOLD_STATUSES = {
   RELEASED: 'Hold, given back',
 } as const;
 
-/** A CSV answer has so many rows at most; the next one begins after its last. */
+/** A CSV answer has at most this many rows; the next one begins after its last. */
 const ROWS_OF_AN_ANSWER = 10_000;
 /** A spreadsheet opens a million rows. */
 const MOST_ANSWERS = 100;

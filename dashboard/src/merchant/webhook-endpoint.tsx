@@ -19,6 +19,7 @@ import { api } from '../api/client.ts';
 import { bodyOf } from '../api/data-of.ts';
 import type { components } from '../api/generated/api.ts';
 import { ConfirmButton, ConfirmDialog } from '../ui/confirm-dialog.tsx';
+import { DAY_MS } from '../ui/format.ts';
 import { Failed } from '../ui/parts.tsx';
 import { useOnce } from '../ui/use-once.ts';
 import { useSending } from '../ui/use-sending.ts';
@@ -49,7 +50,6 @@ const REASONS = {
   '': '',
 } as const;
 
-const DAY_MS = 86_400_000;
 const MOST_DAYS_BACK = 14;
 
 type EndpointFields = { readonly url: string; readonly events: EventName[] };

@@ -15,7 +15,7 @@ const LIVE_MS = 5_000;
 
 type Endpoints = readonly components['schemas']['WebhookEndpoint'][];
 
-/** Its URL; of a removed one the id. */
+/** The URL of the endpoint, or its id if it was removed. */
 function EndpointName({ id, endpoints }: { readonly id: string; readonly endpoints: Endpoints }) {
   const endpoint = endpoints.find((one) => one.id === id);
   return endpoint ? <span className="breakable">{endpoint.url}</span> : <ShortId>{id}</ShortId>;

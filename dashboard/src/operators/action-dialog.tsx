@@ -254,7 +254,7 @@ function FieldsOf({
   readonly form: ReturnType<typeof useAction>['form'];
 }) {
   const has = (name: keyof Fields) => FIELDS_OF[action].includes(name);
-  // One without an id cannot be named: the gateway has not told it yet.
+  // One without an id cannot be chosen: the gateway has not sent the id yet.
   const openDisputes = timeline.disputes.filter(
     ({ disputeId, settledAt }) => settledAt === null && disputeId !== '',
   );
@@ -381,7 +381,7 @@ function ResultShown({ of, first }: { readonly of: Result; readonly first: MoveR
   );
 }
 
-/** Tells the second of two people what the first one did. */
+/** Shows the second of two people what the first one did. */
 function WasFirst({ of: { by, move, createdAt, reason, status } }: { readonly of: MoveRecord }) {
   const waits = status === 'WAITS_FOR_APPROVAL';
   return (

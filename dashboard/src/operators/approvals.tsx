@@ -48,7 +48,7 @@ export function ApprovalsPage() {
   );
 }
 
-/** Decided on their own page, beside the history. */
+/** Exchange rates are confirmed on their own page, beside their history. */
 function WaitingRates({ of }: { readonly of: Rates['waiting'] }) {
   const world = useWorld();
   if (of.length === 0) return null;

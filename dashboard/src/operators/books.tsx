@@ -5,7 +5,7 @@ import { useNavigate, useSearch } from '@tanstack/react-router';
 import { ops } from '../api/client.ts';
 import type { components } from '../api/generated/ops.ts';
 import { DownloadCsv } from '../ui/download-csv.tsx';
-import { formatDay } from '../ui/format.ts';
+import { DAY_MS, dayOf, formatDay } from '../ui/format.ts';
 import { Amount, QueryView, Empty, Moment, PageHead, Status, ShortId } from '../ui/parts.tsx';
 import { Rows, type Column } from '../ui/rows.tsx';
 import type { World } from '../ui/world.ts';
@@ -15,10 +15,7 @@ import { BOOKS, type Book } from './search.ts';
 import { plain } from './words.ts';
 
 const FROM = '/operators/$world/books';
-const DAY_MS = 86_400_000;
 const SHOWN_DAYS = 30;
-
-const dayOf = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
 
 function daysOf({
   from,

@@ -110,7 +110,7 @@ export function DecisionDialog({
   );
 }
 
-/** Tells the second of two people what the first one decided. */
+/** Shows the second of two people what the first one decided. */
 function WasDecided({ of: { status, approvedBy, decisionReason } }: { readonly of: MoveRecord }) {
   const decision = status === 'DECLINED' ? 'declined' : 'approved';
   return (

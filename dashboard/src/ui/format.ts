@@ -27,6 +27,11 @@ const dayFormat = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', time
 
 export const formatMoment = (iso: string): string => momentFormat.format(new Date(iso));
 
+export const DAY_MS = 86_400_000;
+
+/** The day of a time in UTC, as the API takes it: `2026-11-25`. */
+export const dayOf = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
+
 /** A whole day of the books, which are kept in UTC. */
 export const formatDay = (day: string): string => dayFormat.format(new Date(day));
 

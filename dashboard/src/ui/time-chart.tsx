@@ -101,7 +101,7 @@ function axesOf(
     {
       ...axis,
       size: TIME_AXIS_PX,
-      // Days need no labels between them.
+      // No labels between two days.
       ...(span >= 2 * DAY_SECONDS ? { space: DAY_LABEL_PX, incrs: DAY_STEPS } : { space: TIME_LABEL_PX }),
       values: (_chart, splits, _axis, _space, step) => {
         const format = timeFormat(step, timeZone);
@@ -114,7 +114,7 @@ function axesOf(
       // As wide as its longest label.
       size: ({ ctx }, labels) => {
         ctx.font = font;
-        // There are none before the first values.
+        // Before the first values there are no labels.
         const texts = (labels as readonly string[] | null) ?? [];
         return TICK_PX + GAP_PX + Math.ceil(Math.max(0, ...texts.map((text) => ctx.measureText(text).width)));
       },

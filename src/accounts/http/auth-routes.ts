@@ -85,8 +85,8 @@ const confirmRoute = forAnybody({
     tag: TAG,
     summary: 'Confirm your e-mail address',
     description:
-      'Makes the account, of which you are the owner, and signs you in. Takes the password that was chosen when signing up, so that nobody ' +
-      'confirms the sign-up of another person. A wrong one counts like a failed sign-in. A link works once: later, sign in with your password.',
+      'Makes the account, of which you are the owner, and signs you in. Takes the password that was chosen when signing up, so that no one ' +
+      'can confirm the sign-up of another person. A wrong one counts like a failed sign-in. A link works once: later, sign in with your password.',
   },
   async handle({ users, body }) {
     const { cookies } = await users.auth.confirmUser(body, users.visit);

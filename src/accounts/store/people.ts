@@ -1,4 +1,5 @@
 import { sql, type Insertable, type Selectable } from 'kysely';
+import { DAY_MS } from '../../domain/clock.ts';
 import type { Page, PageQuery } from '../../domain/page.ts';
 import type { Role } from '../roles.ts';
 import type { AccountsDb } from '../../platform/database/tables.ts';
@@ -163,7 +164,7 @@ export async function hasSecondFactor(db: AccountsDb, { user_id: userId }: Perso
 }
 
 /** Ended sessions are kept so that an inquiry can see who was signed in when. */
-const KEEP_ENDED_MS = 30 * 24 * 3_600_000;
+const KEEP_ENDED_MS = 30 * DAY_MS;
 
 /**
  * Opens a session only if the person is neither locked nor disabled at this moment and still has the password that was checked, however many

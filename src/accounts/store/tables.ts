@@ -75,7 +75,7 @@ export interface ApiKeysTable {
   website_url: string;
   expires_at: Date | null;
   revoked_at: Date | null;
-  /** To some minutes (src/accounts/authenticate.ts). */
+  /** Accurate to some minutes (src/accounts/authenticate.ts). */
   last_used_at: Generated<Date | null>;
   created_at: Generated<Date>;
   changed_at: Generated<Date>;

@@ -269,7 +269,7 @@ export const takeInvitation = (
 ): Promise<boolean> => deleteInvitation(trx, accountId, id);
 
 /** Who signs up may come back to the mail after a weekend. */
-const KEEP_UNCONFIRMED_MS = 7 * 24 * 3_600_000;
+const KEEP_UNCONFIRMED_MS = 7 * DAY_MS;
 
 /** Sessions and links that have ended, and users who never confirmed their address. */
 export async function deleteEndedSignIns(db: AccountsDb, now: Date): Promise<void> {

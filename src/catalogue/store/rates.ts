@@ -215,7 +215,7 @@ export async function findSetRates(db: WorldDb): Promise<Map<string, bigint>> {
   return new Map(rows.flatMap((row) => (row.rate_micros === null ? [] : [[row.currency, row.rate_micros]])));
 }
 
-/** Good rates of a currency from `since` to `until`, oldest first: the last one of each span of so many seconds. */
+/** Good rates of a currency from `since` to `until`, oldest first: the last one of each span of `spanSeconds`. */
 export async function sampleRates(
   db: WorldDb,
   currency: string,

@@ -60,7 +60,7 @@ export function refreshEsim(
   });
 }
 
-/** Keeps usage figures that the supplier was asked for alone at `askedAt`, ten a call. Numbers that are none of ours are left out. */
+/** Keeps usage figures that the supplier was asked for alone at `askedAt`, ten a call. Figures of eSIMs that are not ours are left out. */
 export function keepUsage(
   db: WorldDb,
   usages: readonly UsageFacts[],

@@ -108,7 +108,7 @@ async function writeSeals(trx: WorldDb, seals: ReadonlyMap<string, Buffer>): Pro
      where esims.id = fresh.id`.execute(trx);
 }
 
-/** Of the messages about an eSIM's own purchase. One about a top-up is about an eSIM that is installed already. */
+/** In the messages about an eSIM's own purchase. A message about a top-up is about an eSIM that is installed already. */
 async function hideQrCodeUrls(trx: WorldDb, esimIds: readonly string[]): Promise<void> {
   const [before, after] = JSON.stringify(sealedQrCodeUrl('/')).split('/');
   await sql`

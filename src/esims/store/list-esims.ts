@@ -26,7 +26,7 @@ export interface EsimList {
   readonly next: string | undefined;
 }
 
-/** `after` names no eSIM of the account; `page` is deeper than a search of so many eSIMs goes by page number. */
+/** `after` names no eSIM of the account; `page` is deeper than page numbers reach in a search of this many eSIMs. */
 export type ListRefusal = 'UNKNOWN_CURSOR' | 'TOO_DEEP';
 
 /** An account with no more is searched row by row. */

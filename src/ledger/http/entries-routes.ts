@@ -70,7 +70,7 @@ const csvSchema = z.string().meta({
     'The columns id, at, kind, amount, currency, balanceAfter, holdStatus, transactionId, packageName, description',
 });
 
-export const entriesRoute: Route = defineRoute({
+export const walletEntriesRoute: Route = defineRoute({
   method: 'GET',
   path: '/api/wallet/entries',
   key: 'required',

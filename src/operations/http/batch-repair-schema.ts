@@ -40,7 +40,7 @@ const asked = {
   maxRows: countField({
     min: 1,
     max: MAX_BATCH_REPAIR_ROWS,
-    description: `At most so many items, the longest stuck first; at most ${MAX_BATCH_REPAIR_ROWS}`,
+    description: `At most this many items, the longest stuck first; at most ${MAX_BATCH_REPAIR_ROWS}`,
     example: 100,
   }).default(100),
   evidence: textField({

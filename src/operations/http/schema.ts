@@ -344,7 +344,7 @@ export const replayBody = z
 const standingWords = z
   .string()
   .nullable()
-  .meta({ description: 'Status and state; null for what is no purchase or funding' });
+  .meta({ description: 'Status and state; null if it is not a purchase or funding' });
 
 export const replaySchema = dataSchema(
   z.object({

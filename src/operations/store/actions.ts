@@ -112,7 +112,7 @@ export async function beginAction(
   });
 }
 
-/** The workflow would not take an action that was asked for, which ends it. One that is begun already continues, and this attempt has a record of its own. */
+/** The workflow refused an action: its record ends as refused. An action that has begun already continues, and the refusal gets its own record. */
 export async function recordRejection(
   db: WorldDb,
   request: ActionRequest,
@@ -307,7 +307,7 @@ const TAKES_BACK: readonly OperatorAction[] = [
   'cancel',
 ];
 
-/** The order was withdrawn for an action that is refused now: the purchase continues. */
+/** The order was to be withdrawn for an action that is refused now: the purchase continues. */
 async function endWithdrawal(trx: WorldDb, transactionId: string): Promise<void> {
   await trx
     .updateTable('purchases')

@@ -363,7 +363,7 @@ async function bookEvidence(trx: WorldDb, payment: PaymentRow, paysHold: boolean
   return row.subscribers;
 }
 
-/** A refund that a person has seen sent, or has paid out by hand. Twice is once. */
+/** A refund that a person has seen sent, or has paid out by hand. Safe to repeat. */
 async function closeRefundByHand(trx: WorldDb, refund: RefundRow): Promise<void> {
   if (!(await closeRefund(trx, refund, 'DONE'))) return;
   const amount = amountOf(refund);

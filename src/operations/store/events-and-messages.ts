@@ -20,7 +20,7 @@ type RecordedRepair =
   | 'decline-batch-repair'
   | 'stop-batch-repair';
 
-/** On record: done, or refused with the code. Belongs into the transaction of what was done. `about`: what exactly that is. */
+/** Records a repair as done, or as refused with the code. Call it in the transaction of the repair. `about`: what exactly was repaired. */
 export async function recordRepair(
   trx: WorldDb,
   move: RecordedRepair,

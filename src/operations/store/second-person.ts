@@ -19,7 +19,7 @@ interface Judged {
 
 /**
  * Whether limits ask for a second person, and what the action's record keeps for the sums of later ones. Actions of the same person, and on the
- * same account, wait for each other here until they are recorded: so many at once cannot all find the same sum.
+ * same account, wait for each other here until they are recorded: several at once cannot all find the same sum.
  */
 export async function checkLimits(
   trx: WorldDb,

@@ -16,7 +16,7 @@ export interface StuckRow {
     | 'hold'
     | 'refund'
     | 'inbox'
-    | 'stranger'
+    | 'unmatched-event'
     | 'late-money'
     | 'message'
     | 'approval'
@@ -129,8 +129,8 @@ const unappliedEvents: Branch = (query) => sql<StuckRow>`
     from gateway_events left join payments on payments.reference = gateway_events.reference
    where applied_at is null and received_at < ${ago(query, 'applyEventMs')}`;
 
-const strangers: Branch = () => sql<StuckRow>`
-  select 'stranger', 'event-' || id, upper(about), received_at, null::bigint, null
+const unmatchedEvents: Branch = () => sql<StuckRow>`
+  select 'unmatched-event', 'event-' || id, upper(about), received_at, null::bigint, null
     from gateway_events
    where note = ${sql.lit(UNMATCHED_EVENT)} and about in ('charge', 'refund', 'dispute')`;
 
@@ -181,7 +181,7 @@ const BRANCHES: readonly Branch[] = [
   forgottenHolds,
   refunds,
   unappliedEvents,
-  strangers,
+  unmatchedEvents,
   unwatched,
   neverClosed,
   messages,

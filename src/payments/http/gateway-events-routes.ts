@@ -20,7 +20,7 @@ function notSigned(): DomainError {
   return new DomainError('UNAUTHORIZED', 'This is not signed by the payment gateway for this environment');
 }
 
-export function webhookRoutes(): Route[] {
+export function gatewayEventRoutes(): Route[] {
   return ENVIRONMENTS.map((environment) =>
     defineRoute({
       method: 'POST',

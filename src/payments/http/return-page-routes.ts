@@ -41,7 +41,7 @@ const PUBLIC = {
 } as const;
 const STATUS_PATH = '/pay/status';
 
-export function checkoutRoutes(): Route[] {
+export function returnPageRoutes(): Route[] {
   return [
     defineRoute({
       ...PUBLIC,

@@ -222,8 +222,8 @@ export async function recordReturnedTransfer(
         select waiting.id, 'transfer-returned-by-the-bank', ${eventKey}::text
           from unnest(${rows.map((row) => row.transaction_id)}::text[]) waiting (id)
          where not exists (
-           select from purchase_events told
-            where told.transaction_id = waiting.id and told.what = 'transfer-returned-by-the-bank' and told.detail = ${eventKey})`.execute(
+           select from purchase_events known
+            where known.transaction_id = waiting.id and known.what = 'transfer-returned-by-the-bank' and known.detail = ${eventKey})`.execute(
         trx,
       );
     }

@@ -1,7 +1,6 @@
 /** What API and workers have in one world: its database, Temporal and its vendors. */
 import { readRevisions } from '../../catalogue/store/revisions.ts';
 import type { Environment } from '../../domain/account.ts';
-import { systemClock, openWorld, type ProcessContext } from './context.ts';
 import { createInstallData } from '../../esims/install-data.ts';
 import { createInstallTokens } from '../../esims/install-tokens.ts';
 import type { WorldConfig } from '../config/config.ts';
@@ -11,6 +10,7 @@ import { createSecretBox } from '../secret-box.ts';
 import { createEvents, type Events } from '../telemetry/events.ts';
 import { connectClient, type TemporalClient } from '../temporal/connect.ts';
 import { traceStarts } from '../temporal/context-propagation.ts';
+import { systemClock, openWorld, type ProcessContext } from './context.ts';
 import type { RedisServices } from './redis-services.ts';
 import { composeGateway, composeSupplier } from './vendors.ts';
 

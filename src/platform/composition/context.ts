@@ -1,6 +1,6 @@
 /** What a process is made of before it has a role: settings, secrets and a log; and the databases that they name. */
-import type { AccountsDatabase } from '../../accounts/store/tables.ts';
 import type { Passwords } from '../../accounts/passwords.ts';
+import type { AccountsDatabase } from '../../accounts/store/tables.ts';
 import type { Clock } from '../../domain/clock.ts';
 import type { Config, Secrets, WorldConfig } from '../config/config.ts';
 import { openDatabase } from '../database/database.ts';
@@ -27,7 +27,7 @@ export interface ProcessContext {
 /** Keys are answered from memory, so a few connections go far. */
 const ACCOUNTS_POOL = { maxConnections: 4, purpose: undefined as string | undefined };
 
-/** Accounts and one world's books, for commands that write both. `purpose`: shown by Postgres. */
+/** `purpose`: the end of the application's name that Postgres shows. */
 export function openAccounts(
   { config, secrets, processName }: ProcessContext,
   { maxConnections, purpose } = ACCOUNTS_POOL,

@@ -1,25 +1,25 @@
 /** Finance's commands work on the rows of one world, and on Temporal where its address is known. They know no vendor: the workers do. */
-import { connectClient, type TemporalClient, type TemporalServer } from '../temporal/connect.ts';
-import { createOperatorEngine, createPurchaseEngine } from '../temporal/purchase-engine.ts';
-import { createBatchRepairEngine } from '../temporal/batch-engine.ts';
-import { createReconcileEngine } from '../temporal/reconcile-engine.ts';
-import { createWorkflowStates } from '../temporal/workflow-states.ts';
-import { createBooks } from '../../reconciliation/books.ts';
-import { createBatchRepairs } from '../../operations/batch-repairs.ts';
+import type { Clock } from '../../domain/clock.ts';
+import { EngineUnavailable } from '../../domain/outcome.ts';
 import { createOperatorActions } from '../../operations/actions.ts';
+import { createBatchRepairs } from '../../operations/batch-repairs.ts';
+import { stuckLimits } from '../../operations/stuck-rules.ts';
+import { createBooks } from '../../reconciliation/books.ts';
+import type { ReconcileEngine } from '../../reconciliation/engine.ts';
 import { createDifferences } from '../../reconciliation/reconcile.ts';
 import { keepRequest } from '../../reconciliation/store/reconciliation.ts';
-import type { Clock } from '../../domain/clock.ts';
-import { systemClock } from './context.ts';
-import { composeWebhookEngine } from './webhooks.ts';
-import type { ReconcileEngine } from '../../reconciliation/engine.ts';
 import type { FinanceWorldConfig } from '../config/config.ts';
-import { stuckLimits } from '../../operations/stuck-rules.ts';
-import { createEvents } from '../telemetry/events.ts';
-import { createLogger } from '../telemetry/logger.ts';
 import { openDatabase } from '../database/database.ts';
 import type { WorldDatabase, WorldDb } from '../database/tables.ts';
-import { EngineUnavailable } from '../../domain/outcome.ts';
+import { createEvents } from '../telemetry/events.ts';
+import { createLogger } from '../telemetry/logger.ts';
+import { createBatchRepairEngine } from '../temporal/batch-engine.ts';
+import { connectClient, type TemporalClient, type TemporalServer } from '../temporal/connect.ts';
+import { createOperatorEngine, createPurchaseEngine } from '../temporal/purchase-engine.ts';
+import { createReconcileEngine } from '../temporal/reconcile-engine.ts';
+import { createWorkflowStates } from '../temporal/workflow-states.ts';
+import { systemClock } from './context.ts';
+import { composeWebhookEngine } from './webhooks.ts';
 
 export interface FinanceServers {
   readonly databaseUrl: string;

@@ -1,20 +1,20 @@
 /** Everything under /ops, and its OpenAPI document, which only people who have signed in may read. */
 import { z } from 'zod';
-import { EXAMPLES } from './examples.ts';
-import { makeOpsDocument } from '../http/docs/openapi.ts';
-import { toJson } from '../http/json.ts';
-import type { Route } from '../http/route.ts';
-import { booksRoutes } from '../../reconciliation/http/routes.ts';
-import { defineOpsRoute } from '../http/ops-route.ts';
 import { peopleRoutes } from '../../accounts/http/routes.ts';
-import { batchRepairRoutes } from '../../operations/http/batch-repair-routes.ts';
 import { pricingRoutes } from '../../catalogue/http/ops-routes.ts';
 import { accountAccessRoutes } from '../../operations/http/account-access-routes.ts';
 import { accountRoutes } from '../../operations/http/accounts-routes.ts';
 import { auditRoute } from '../../operations/http/audit-routes.ts';
+import { batchRepairRoutes } from '../../operations/http/batch-repair-routes.ts';
 import { purchaseRoutes } from '../../operations/http/routes.ts';
 import { searchRoute } from '../../operations/http/search-routes.ts';
 import { overviewRoute } from '../../reconciliation/http/overview-routes.ts';
+import { booksRoutes } from '../../reconciliation/http/routes.ts';
+import { makeOpsDocument } from '../http/docs/openapi.ts';
+import { toJson } from '../http/json.ts';
+import { defineOpsRoute } from '../http/ops-route.ts';
+import type { Route } from '../http/route.ts';
+import { EXAMPLES } from './examples.ts';
 
 const DESCRIPTION = `For the people who operate this service: stuck purchases, timelines, operator actions, reconciliation and the books.
 

@@ -1,6 +1,10 @@
 /** What all processes share through Redis: request limits and the paces of vendors; or per process without it. Nothing that is sold is read from it. */
-import { createRedis } from '../redis/connection.ts';
 import { LRUCache } from 'lru-cache';
+import type { Environment } from '../../domain/account.ts';
+import type { Config, Secrets, WorldConfig } from '../config/config.ts';
+import type { ReadinessCheck } from '../http/admin.ts';
+import type { Pacer } from '../rate-limiter.ts';
+import { createRedis } from '../redis/connection.ts';
 import {
   createEndingPacer,
   createInProcessPacer,
@@ -9,11 +13,7 @@ import {
   createUnlimitedPacer,
 } from '../redis/pacer.ts';
 import { createRedisRateLimiter, createInProcessRateLimiter } from '../redis/rate-limiter.ts';
-import type { Config, Secrets, WorldConfig } from '../config/config.ts';
-import type { Environment } from '../../domain/account.ts';
 import type { Logger } from '../telemetry/logger.ts';
-import type { ReadinessCheck } from '../http/admin.ts';
-import type { Pacer } from '../rate-limiter.ts';
 
 /** The gateway names no limit of its own. Reading its list for 100,000 payments and 300,000 checkouts a day takes 1.6 a second (docs/CAPACITY.md). */
 const WATCH_REQUESTS_PER_SECOND = 4;

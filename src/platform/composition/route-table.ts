@@ -2,33 +2,33 @@
 import { ACCOUNT_ROUTES } from '../../accounts/http/account-routes.ts';
 import { AUTH_ROUTES } from '../../accounts/http/auth-routes.ts';
 import { catalogueRoutes, exchangeRateRoute } from '../../catalogue/http/routes.ts';
-import { batchRoutes } from '../../purchases/http/batch-routes.ts';
-import { checkoutRoutes } from '../../payments/http/return-page-routes.ts';
-import { docsRoutes } from '../http/docs/routes.ts';
-import { INSTALL_ROUTES } from '../../esims/http/install-routes.ts';
 import { INSTALL_PAGE_ROUTES } from '../../esims/http/install-page-routes.ts';
+import { INSTALL_ROUTES } from '../../esims/http/install-routes.ts';
+import { esimRoutes } from '../../esims/http/routes.ts';
+import { supplierEventRoutes } from '../../esims/http/supplier-events-routes.ts';
+import { walletEntriesRoute } from '../../ledger/http/entries-routes.ts';
+import { walletRoutes } from '../../ledger/http/routes.ts';
+import { fundRoute } from '../../payments/http/funding-routes.ts';
+import { gatewayEventRoutes } from '../../payments/http/gateway-events-routes.ts';
+import { returnPageRoutes } from '../../payments/http/return-page-routes.ts';
+import { batchRoutes } from '../../purchases/http/batch-routes.ts';
 import { figuresRoutes } from '../../purchases/http/figures-routes.ts';
+import { quoteRoutes } from '../../purchases/http/quote-routes.ts';
+import { paymentRoutes, purchaseRoutes } from '../../purchases/http/routes.ts';
+import { sandboxRoutes } from '../../purchases/http/sandbox-routes.ts';
 import { searchRoute } from '../../purchases/http/search-routes.ts';
 import { spendingRoute } from '../../purchases/http/spending-routes.ts';
 import { timelineRoute } from '../../purchases/http/timeline-routes.ts';
 import { transactionsRoute } from '../../purchases/http/transactions-routes.ts';
-import { esimRoutes } from '../../esims/http/routes.ts';
-import { paymentRoutes, purchaseRoutes } from '../../purchases/http/routes.ts';
-import { sandboxRoutes } from '../../purchases/http/sandbox-routes.ts';
-import { quoteRoutes } from '../../purchases/http/quote-routes.ts';
-import { EXAMPLES } from './examples.ts';
-import { opsRoutes } from './ops-routes.ts';
-import { createRenderCache } from '../http/render-cache.ts';
-import type { Route } from '../http/route.ts';
-import { entriesRoute } from '../../ledger/http/entries-routes.ts';
-import { walletRoutes } from '../../ledger/http/routes.ts';
-import { fundRoute } from '../../payments/http/funding-routes.ts';
+import { WEBHOOK_EVENTS } from '../../webhooks/event-rules.ts';
 import { EVENT_WORDS, eventBodySchema } from '../../webhooks/http/events.ts';
 import { FEED_ROUTE } from '../../webhooks/http/feed-routes.ts';
-import { MERCHANT_WEBHOOK_ROUTES } from '../../webhooks/http/routes.ts';
-import { WEBHOOK_EVENTS } from '../../webhooks/event-rules.ts';
-import { webhookRoutes } from '../../payments/http/gateway-events-routes.ts';
-import { supplierEventRoutes } from '../../esims/http/supplier-events-routes.ts';
+import { WEBHOOK_ROUTES } from '../../webhooks/http/routes.ts';
+import { docsRoutes } from '../http/docs/routes.ts';
+import { createRenderCache } from '../http/render-cache.ts';
+import type { Route } from '../http/route.ts';
+import { EXAMPLES } from './examples.ts';
+import { opsRoutes } from './ops-routes.ts';
 
 export function createRouteTable(info: {
   readonly version: string;
@@ -49,9 +49,9 @@ export function createRouteTable(info: {
     ...paymentRoutes(),
     ...quoteRoutes(),
     ...walletRoutes(),
-    entriesRoute,
+    walletEntriesRoute,
     fundRoute(),
-    ...MERCHANT_WEBHOOK_ROUTES,
+    ...WEBHOOK_ROUTES,
     ...sandboxRoutes(),
     FEED_ROUTE,
     exchangeRateRoute(),
@@ -66,9 +66,9 @@ export function createRouteTable(info: {
   return [
     ...api,
     ...docsRoutes(api, { ...info, events, examples: EXAMPLES }),
-    ...checkoutRoutes(),
+    ...returnPageRoutes(),
     ...INSTALL_PAGE_ROUTES,
-    ...webhookRoutes(),
+    ...gatewayEventRoutes(),
     ...supplierEventRoutes(),
     ...opsRoutes(info),
   ];

@@ -25,7 +25,7 @@ export interface UserUseCases {
 
 type ForKeys = ReturnType<typeof composeWebhooks> & { readonly db: WorldDb };
 
-interface Given {
+interface UsersDeps {
   readonly db: AccountsDb;
   readonly clock: Clock;
   readonly events: Events;
@@ -55,7 +55,7 @@ export const composeAuth = (
 
 export function composeUsers(
   { config, secrets }: { readonly config: Config; readonly secrets: Secrets },
-  { db, clock, events, auth, operators, worlds }: Given,
+  { db, clock, events, auth, operators, worlds }: UsersDeps,
 ) {
   const { publicUrl, brand, showsMails, apiKeyLifeDays: lifeDays } = config;
   const mails = createUserMails({ db, clock, events, mailer: composeMailer(secrets), publicUrl, showsMails });

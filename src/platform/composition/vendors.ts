@@ -1,6 +1,5 @@
 /** The vendors of one world, each as its ports, within its allowance. */
 import type { RateSource } from '../../catalogue/port.ts';
-import { systemClock, type ProcessContext } from './context.ts';
 import type { PaymentGateway } from '../../payments/port.ts';
 import { createEsimAccessSupplier } from '../../vendors/esim-access/supplier.ts';
 import { createFixedRates } from '../../vendors/exchange-rates/fixed.ts';
@@ -11,6 +10,7 @@ import type { Config, WorldConfig } from '../config/config.ts';
 import type { Pacer } from '../rate-limiter.ts';
 import type { VendorWork, WorldMetrics } from '../telemetry/metrics.ts';
 import type { Vendor } from '../telemetry/outgoing.ts';
+import { systemClock, type ProcessContext } from './context.ts';
 import type { RedisServices } from './redis-services.ts';
 
 /** Where the vendors of a process are, as its own HTTP client names them, and what to call them in metrics and traces. */
@@ -23,7 +23,7 @@ export function vendorAddresses({ worlds: { test, live } }: Config): ReadonlyMap
   return vendors;
 }
 
-/** A reader waits a second for the supplier: a turn that comes later than this is of no use to him. */
+/** A read waits a second for the supplier: a slot that comes later than this leaves no time for the request. */
 const READ_SLOT_WITHIN_MS = 800;
 /** No caller waits for schedules and reconciliation. Well within the time limits of their steps. */
 const BACKGROUND_SLOT_WITHIN_MS = 30_000;

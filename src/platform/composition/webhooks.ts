@@ -1,19 +1,19 @@
 /** Webhooks to the merchants of one world, and mail to owners for what no webhook can report. */
-import { createUrlGuard } from '../outbound/url-guard.ts';
-import { createNetwork } from '../outbound/network.ts';
-import { createWebhookSender } from '../outbound/webhook-sender.ts';
-import { createSecretBox } from '../secret-box.ts';
-import { createSmtpMailer } from '../../vendors/mail/mailer.ts';
-import type { TemporalClient } from '../temporal/connect.ts';
-import { createWebhookEngine } from '../temporal/webhook-engine.ts';
-import type { Config, Secrets } from '../config/config.ts';
-import type { Environment } from '../../domain/account.ts';
-import type { Events } from '../telemetry/events.ts';
-import type { Clock } from '../../domain/clock.ts';
 import type { Mailer } from '../../accounts/port.ts';
+import type { Environment } from '../../domain/account.ts';
+import type { Clock } from '../../domain/clock.ts';
+import { createSmtpMailer } from '../../vendors/mail/mailer.ts';
 import type { WebhookEngine, WebhookSweeper } from '../../webhooks/engine.ts';
 import { findMessageSubjects } from '../../webhooks/store/deliveries.ts';
+import type { Config, Secrets } from '../config/config.ts';
 import type { WorldDb } from '../database/tables.ts';
+import { createNetwork } from '../outbound/network.ts';
+import { createUrlGuard } from '../outbound/url-guard.ts';
+import { createWebhookSender } from '../outbound/webhook-sender.ts';
+import { createSecretBox } from '../secret-box.ts';
+import type { Events } from '../telemetry/events.ts';
+import type { TemporalClient } from '../temporal/connect.ts';
+import { createWebhookEngine } from '../temporal/webhook-engine.ts';
 
 export function composeWebhooks(
   { config, secrets }: { readonly config: Config; readonly secrets: Secrets },

@@ -1,9 +1,8 @@
 /** What a worker needs for one world. */
-import type { RejectedAction } from '../../../workflows/contract.ts';
-import { createActivities } from '../../../activities/index.ts';
 import { notifyExpiring } from '../../../activities/esims/refresh-esims.ts';
+import { createActivities } from '../../../activities/index.ts';
+import type { RejectedAction } from '../../../workflows/contract.ts';
 import type { Environment } from '../../domain/account.ts';
-import { systemClock, type ProcessContext } from './context.ts';
 import { supplierEventsPath } from '../../esims/http/supplier-events-routes.ts';
 import { installUrl } from '../../esims/install-links.ts';
 import type { SupplierEventSource } from '../../esims/port.ts';
@@ -24,6 +23,7 @@ import type { TemporalClient } from '../temporal/connect.ts';
 import { createOperatorEngine, createPurchaseEngine } from '../temporal/purchase-engine.ts';
 import { createWorkflowStates } from '../temporal/workflow-states.ts';
 import { composeTerms, openConnections } from './connections.ts';
+import { systemClock, type ProcessContext } from './context.ts';
 import type { RedisServices } from './redis-services.ts';
 import { composeRateSources, scenarioOf } from './vendors.ts';
 import { composeMailer, composeWebhookEngine, composeWebhooks } from './webhooks.ts';

@@ -1,8 +1,8 @@
-import type { Environment } from '../../domain/account.ts';
 import { getPackage, listPackages, listRegions, listTopUps } from '../../catalogue/browse.ts';
 import { listPackageChanges } from '../../catalogue/changes.ts';
 import { nairaRate, priceRevision } from '../../catalogue/prices.ts';
 import { createTopUps } from '../../catalogue/top-ups.ts';
+import type { Environment } from '../../domain/account.ts';
 import {
   createPageRefreshes,
   deleteLink,
@@ -13,21 +13,21 @@ import {
 import { getEsim, listEsims } from '../../esims/read-esims.ts';
 import { controlSandboxEsim, type SandboxDeps } from '../../esims/sandbox-controls.ts';
 import { createSupplierInbox, type SupplierInboxDeps } from '../../esims/supplier-events.ts';
-import { getWallet, getLowBalance, setLowBalance } from '../../ledger/wallet.ts';
 import { exportWalletEntries, listWalletEntries } from '../../ledger/wallet-entries.ts';
+import { getWallet, getLowBalance, setLowBalance } from '../../ledger/wallet.ts';
 import { fundWallet } from '../../payments/fund-wallet.ts';
 import { createGatewayInbox } from '../../payments/gateway-events.ts';
 import { buy } from '../../purchases/buy.ts';
+import type { BatchDeps } from '../../purchases/deps.ts';
 import { getEsimTimeline } from '../../purchases/esim-timeline.ts';
 import { listTransactions } from '../../purchases/list-transactions.ts';
 import { exportBatch, getBatch, listBatches, orderBatch } from '../../purchases/order-batch.ts';
 import { createQuote } from '../../purchases/quotes.ts';
-import { confirmPayment, findPaymentStatus, getTransaction } from '../../purchases/transactions.ts';
-import { getStatistics, listTopDestinations } from '../../purchases/statistics.ts';
 import { searchOwn } from '../../purchases/search.ts';
 import { getSpending } from '../../purchases/spending.ts';
+import { getStatistics, listTopDestinations } from '../../purchases/statistics.ts';
 import { findStoredAnswer, storeAnswer } from '../../purchases/stored-answers.ts';
-import type { BatchDeps } from '../../purchases/deps.ts';
+import { confirmPayment, findPaymentStatus, getTransaction } from '../../purchases/transactions.ts';
 import type { WebhookDeps } from '../../webhooks/deps.ts';
 import * as webhookEndpoints from '../../webhooks/endpoints.ts';
 import { listEvents } from '../../webhooks/feed.ts';

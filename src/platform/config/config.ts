@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { parseRateMicros } from '../../catalogue/pricing.ts';
 import type { Environment } from '../../domain/account.ts';
+import { DAY_MS } from '../../domain/clock.ts';
 import {
   MAX_CONNECTIONS,
   MAX_CONNECTIONS_PER_ADDRESS,
@@ -124,7 +125,7 @@ const financeSchema = migrateSchema
   .partial({ DATABASE_URL: true })
   .extend(schema.pick({ SIMWAY_TRANSFER_MINUTES: true, SIMWAY_TEST_TIMINGS: true }).shape);
 
-const RATE_MAX_AGE_MS = 24 * 3_600_000;
+const RATE_MAX_AGE_MS = DAY_MS;
 
 /** `beneath` holds what `env` leaves out. Throws ConfigError naming every wrong variable, never its value. */
 export function readConfig(env: Env = process.env, beneath: Env = {}): { config: Config; secrets: Secrets } {

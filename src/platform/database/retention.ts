@@ -24,10 +24,10 @@ export const KEEP_QUOTES_MS = 7 * DAY_MS;
 /** Refusals without another row. Longer than the day in which what our API has signed may be opened. */
 export const KEEP_REFUSED_IDS_MS = 2 * DAY_MS;
 
-/** A statement that deletes so many rows takes tens of milliseconds. */
+/** A statement that deletes this many rows takes tens of milliseconds. */
 const BATCH = 1_000;
 
-/** Deletes batch after batch until one is not full, or `isOver`: the next run continues. Answers how many rows. */
+/** Deletes batch after batch until one is not full, or `isOver`: the next run continues. Returns how many rows it deleted. */
 export async function inBatches(
   deleteAtMost: (limit: number) => Promise<number>,
   isOver: () => boolean = () => false,

@@ -14,7 +14,7 @@ const MAPPED_PREFIX_BITS = 96;
 /** What one customer of an IPv6 network usually holds. */
 const IPV6_BUCKET_BITS = 64;
 
-/** An address in one spelling (IPv4-mapped IPv6 becomes IPv4), or undefined when the text is none. No zone ids, octal or short forms. */
+/** An address in one spelling (IPv4-mapped IPv6 becomes IPv4), or undefined when the text is not an address. No zone ids, octal or short forms. */
 export function normaliseAddress(text: string): string | undefined {
   return parseAddress(text)?.toString();
 }

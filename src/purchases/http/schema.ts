@@ -19,7 +19,7 @@ const packageType = choiceField(PACKAGE_TYPES, {
   description: 'BASE makes a new eSIM, TOPUP adds data to an existing one',
   example: 'BASE',
 });
-/** Whether it can be one of our ids is no matter of form: an impossible id is simply not found. */
+/** Any text passes: a text that cannot be one of our ids is not found. */
 const esimId = z
   .string('must be a string')
   .nullish()
@@ -55,7 +55,7 @@ export const buyBody = z
       .regex(/^[A-Z]{3}$/, 'must be a currency code of three capital letters')
       .optional()
       .meta({ description: 'The currency of `maxPrice`: that of the account', example: 'NGN' }),
-    // Whether it can be one of our ids is no matter of form.
+    // Any text passes, as for `esimId`.
     quoteId: z
       .string('must be a string')
       .min(1, 'must not be empty')

@@ -4,7 +4,7 @@ import type { WorldDb } from '../../platform/database/tables.ts';
 
 export const FOUND_KINDS = ['purchase', 'funding', 'esim', 'batch', 'message', 'endpoint', 'quote'] as const;
 
-/** By what it was found: mostly the name of the field that a caller has it from. The first that fits is returned. */
+/** What the id is: mostly the name of the field that a caller has it from. The first that fits is returned. */
 export const FOUND_BY = [
   'id',
   'iccid',
@@ -27,7 +27,7 @@ export interface FoundItem {
   readonly status: string;
 }
 
-/** A caller's own reference is searched for in so many of the account's newest batches, each by one index lookup. */
+/** A caller's own reference is searched for in this many of the account's newest batches, each by one index lookup. */
 const BATCHES_LOOKED_INTO = 1_000;
 
 /** The newest first, at most `limit`. Complete ids alone. */

@@ -65,7 +65,7 @@ export function esimPageOf(answer: Answer): Outcome<WireEsimPage> {
   }
 }
 
-/** Half of what the vendor numbers: a longer list is none any more. */
+/** Half of the pages that the vendor numbers: a longer list is an error. */
 const MAX_PAGES = 5_000;
 /** Five hundred eSIMs are about a megabyte, and the vendor may be slow to list them. */
 const PAGE = { question: true, timeLimitMs: 20_000 } as const;

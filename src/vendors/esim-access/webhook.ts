@@ -16,7 +16,7 @@ const SUBJECTS = new Map<string, SupplierEventSubject>([
   ['CHECK_HEALTH', 'health'],
 ]);
 
-/** The event in these bytes; undefined where they are none: no JSON, no id, no type, or a text that cannot be stored as it is. */
+/** The event in these bytes; undefined if they are not an event: no JSON, no id, no type, or a text that cannot be stored as it is. */
 export function readEvent(rawBody: Uint8Array): SupplierEvent | undefined {
   try {
     const body = readEventBody(JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(rawBody)));

@@ -5,7 +5,7 @@
 import { z } from 'zod';
 import { readAs, UnreadableAnswer } from '../http/json.ts';
 
-/** Absent, null and what is no scalar are "". */
+/** Absent, null and values that are not scalars are "". */
 const text = z
   .unknown()
   .optional()
@@ -32,14 +32,14 @@ const count = whole.refine((given) => given >= 0, NOT_WHOLE);
 
 const object = <Shape extends z.core.$ZodShape>(shape: Shape) => z.object(shape, 'is no object');
 const list = <Item extends z.ZodType>(item: Item): z.ZodArray<Item> => z.array(item, 'is no list');
-/** The objects of a list that may be absent. Their fields are read leniently, so that only what is no object is left out. */
+/** The objects of a list that may be absent. Their fields are read leniently, so that only values that are not objects are left out. */
 const objects = <Item extends z.ZodType>(item: Item) =>
   z
     .array(item.nullable().catch(null))
     .catch([])
     .transform((items) => items.filter((read) => read !== null));
 
-/** `2026-09-27T19:29:36+0000` (or `Z`, or `+00:00`) → ISO 8601 in UTC with milliseconds; null for "" and for what is no time. */
+/** `2026-09-27T19:29:36+0000` (or `Z`, or `+00:00`) → ISO 8601 in UTC with milliseconds; null for "" and for a text that is not a time. */
 export function isoTimeOf(wireTime: string): string | null {
   if (!/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d/.test(wireTime)) return null;
   // Stryker disable next-line Regex: Node reads offsets without the colon too, which ECMAScript does not promise

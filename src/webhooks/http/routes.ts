@@ -64,7 +64,7 @@ const READING_MESSAGE = {
   errors: ['WEBHOOK_MESSAGE_NOT_FOUND'],
 } as const;
 
-export const MERCHANT_WEBHOOK_ROUTES: readonly Route[] = [
+export const WEBHOOK_ROUTES: readonly Route[] = [
   defineRoute({
     ...OWN,
     method: 'POST',

@@ -136,7 +136,7 @@ function addressChecker(): (principal: Principal, address: string) => boolean {
 /** A token has 47 characters. */
 const BEARER = /^Bearer ([!-~]{1,200})$/i;
 
-/** Tokens of sessions that were valid a moment ago: so many people do not sign in at once. */
+/** Tokens of sessions that were valid a moment ago: not this many people sign in at once. */
 const KNOWN_TOKENS = 1_000;
 
 /** What reverse proxies add. Other clients do not send these. */

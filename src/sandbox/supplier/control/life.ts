@@ -54,10 +54,10 @@ function requireLiving({ state }: FoundEsim): void {
   }
 }
 
-/** Writes the row; `told` overrides what the change alone says. */
-function write(context: SupplierContext, before: EsimRow, after: EsimRow, told?: WireWebhook[]): void {
+/** Writes the row. `messages` replaces the messages that the change alone would send. */
+function write(context: SupplierContext, before: EsimRow, after: EsimRow, messages?: WireWebhook[]): void {
   context.orders.updateEsim(after);
-  context.webhooks.esimChanged(before, after, told);
+  context.webhooks.esimChanged(before, after, messages);
 }
 
 function install(context: SupplierContext, esim: FoundEsim, stage: (typeof STAGES)[number]): void {
@@ -111,7 +111,7 @@ function use(context: SupplierContext, esim: FoundEsim, bytes: number): void {
 
 /**
  * Moves the time of one eSIM. It is its past that moves back, since the rest of the world keeps its clock: the eSIM is as old afterwards as if it had been
- * installed so much earlier. What time alone does to it meanwhile is told in order.
+ * installed so much earlier. The webhooks of what happens to it in that time are sent in order.
  */
 function advance(context: SupplierContext, { row }: FoundEsim, byMs: number): void {
   const clockAheadMs = row.clockAheadMs + byMs;

@@ -9,7 +9,7 @@ import type { DueEventRow, EsimRow } from '../storage/tables.ts';
 import * as messages from './messages.ts';
 import type { WebhookSender } from './sender.ts';
 
-/** What is told of a moment: the eSIM as it was then, even if that was long ago. */
+/** The messages about a moment: the eSIM as it was then, even if that was long ago. */
 function momentMessages(row: EsimRow, { kind, atMs }: Moment, nowMs: number): messages.WireWebhook[] {
   const esim = withState(row, atMs);
   switch (kind) {
@@ -79,13 +79,13 @@ export function createWebhookScheduler(options: {
     const moment = row && momentsOf(row).find((one) => one.kind === kind);
     return moment && moment.atMs <= now() ? momentMessages(row, moment, now()) : [];
   };
-  /** What is due is told in one batch for each eSIM and order, so that it arrives in order. */
+  /** What is due is sent in one batch for each eSIM and order, so that it arrives in order. */
   const sendDue = () => {
     const batches = new Map<string, messages.WireWebhook[]>();
     for (const { id, kind, target } of account.dueEvents(now())) {
       account.dropEvent(id);
-      const told = kind === 'ALLOCATED' ? allocated(target) : lived(kind, target);
-      batches.set(target, [...(batches.get(target) ?? []), ...told]);
+      const due = kind === 'ALLOCATED' ? allocated(target) : lived(kind, target);
+      batches.set(target, [...(batches.get(target) ?? []), ...due]);
     }
     for (const batch of batches.values()) send(batch);
   };
@@ -97,15 +97,15 @@ export function createWebhookScheduler(options: {
     orderPlanned: (orderNo: string, allocatedAtMs: number | null): void => {
       if (allocatedAtMs !== null && url() !== '') plan('ALLOCATED', orderNo, allocatedAtMs);
     },
-    /** A call or the control interface changed an eSIM. `told`: what there is to say of it, where the two rows do not show it. */
+    /** A call or the control interface changed an eSIM. `batch`: its messages, where the two rows do not show them. */
     esimChanged: (
       before: EsimRow,
       after: EsimRow,
-      told: messages.WireWebhook[] = changeMessages(before, after, now()),
+      batch: messages.WireWebhook[] = changeMessages(before, after, now()),
     ): void => {
       account.dropEventsAfter(after.esimTranNo, now());
       if (url() === '') return;
-      send(told);
+      send(batch);
       planMoments(after, now());
     },
     /** Posts a health check; resolves to whether the address answered with 2xx. */
