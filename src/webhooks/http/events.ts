@@ -76,7 +76,7 @@ export const EVENT_WORDS: { readonly [Event in WebhookEvent]: EventWords } = {
     when: 'Three days and one day before `expiredTime`, each once, also for an eSIM that was never used. An end of validity that moves to later, such as by a top-up, counts again. Where less than a day is left at once, only the second one is sent.',
     data: z.object({
       ...esim,
-      daysBefore: z.literal(EXPIRY_NOTICE_DAYS).meta({ description: 'At most so many days are left' }),
+      daysBefore: z.literal(EXPIRY_NOTICE_DAYS).meta({ description: 'At most this many days are left' }),
       expiredTime: isoTime('The end of validity'),
     }),
   },
