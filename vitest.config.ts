@@ -22,8 +22,8 @@ export default defineConfig({
     pool: 'forks',
     // Stacks come and go with a catalogue each: with the usual 16 MB a quarter of their time is spent collecting short-lived objects.
     execArgv: ['--max-semi-space-size=64'],
-    // On two cores: tests that wait for timers and servers leave room for a third. A fourth saves a tenth of the time and doubles the load.
-    maxWorkers: 3,
+    // On two cores: tests that wait for timers and servers leave room for two more.
+    maxWorkers: 4,
     // Files leave nothing behind in their process, and loading the Temporal SDK again for each costs more than most of them take.
     isolate: false,
     sequence: { sequencer: MixedOrder },

@@ -11,7 +11,7 @@
  * action's row is added. Their transaction locks nothing after them.
  *
  * A transaction that needs a row of a later kind first locks the earlier ones that it will need. A single statement that changes one row is free.
- * test/platform/lock-order.store.test.ts holds every transaction to this order.
+ * test/payments/lock-order.store.test.ts holds every transaction to this order.
  */
 import type { PaymentRow } from './payments.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';

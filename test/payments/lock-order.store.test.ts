@@ -25,7 +25,7 @@ import type { WorldDb } from '../../src/platform/database/tables.ts';
 import { nameOfRefusal, untilStatementWaits } from '../support/books.ts';
 import { NO_LIMITS, purchaseInput } from '../support/facts.ts';
 import { locksOf, locksTakenBy } from '../support/locks.ts';
-import { CHARGE_MINOR, NOW, usePaymentBooks, type Payer } from '../payments/payments.support.ts';
+import { CHARGE_MINOR, NOW, usePaymentBooks, type Payer } from './payments.support.ts';
 import type { OperatorAction } from '../../src/accounts/roles.ts';
 
 /** Each table with its position in the order. */

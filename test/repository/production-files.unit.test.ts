@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { CHECKOUT } from '../support/checkout.ts';
 import { fillIn, readCompose, variablesOf, type ComposeService } from '../support/compose.ts';
-import { pathExists, projectFiles, textOf } from '../repository/source-files.ts';
+import { pathExists, projectFiles, textOf } from './source-files.ts';
 
 const read = (file: string): string => readFileSync(join(CHECKOUT, file), 'utf8');
 const compose = readCompose('docker-compose.yml');
