@@ -59,22 +59,21 @@ describe('changes of the catalogue', () => {
   });
 
   it('have no price where no current rate is known', async () => {
-    const { rows } = await sql<{ id: bigint; at: Date }>`
-      select id, observed_at as at from exchange_rates where currency = 'NGN' order by id desc limit 1`.execute(
-      api.shop.owner,
-    );
-    const setAge = (at: Date) =>
-      sql`update exchange_rates set observed_at = ${at} where id = ${rows[0]!.id}`.execute(api.shop.owner);
-    await setAge(new Date(0));
-    await sql`update revisions set revision = revision + 1 where name = 'rates'`.execute(api.shop.owner);
-    await api.shop.changePrices();
+    // Other files of this process may have left rates of their own in the shared database.
+    const shiftRates = async (by: string): Promise<void> => {
+      const { owner } = api.shop;
+      await sql`update exchange_rates set observed_at = observed_at + ${by}::interval where currency = 'NGN'`.execute(
+        owner,
+      );
+      await sql`update revisions set revision = revision + 1 where name = 'rates'`.execute(owner);
+      await api.shop.changePrices();
+    };
+    await shiftRates('-1 year');
     try {
       expect((await read('', 'ngn')).items[0]).toMatchObject({ price: null, currency: 'NGN' });
       expect((await read('', 'usd')).items[0]!.price).not.toBeNull();
     } finally {
-      await setAge(rows[0]!.at);
-      await sql`update revisions set revision = revision + 1 where name = 'rates'`.execute(api.shop.owner);
-      await api.shop.changePrices();
+      await shiftRates('1 year');
     }
   });
 
