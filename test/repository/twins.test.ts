@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { accountsMigrations, worldMigrations } from '../../migrations/registry.ts';
 import {
+  ATTENTION_REASONS,
   canChangeStatus,
   ESIM_STATUSES,
   PURCHASE_STATUSES,
@@ -45,6 +46,16 @@ describe('reasons of a failed purchase', () => {
     const documented = Array.from(section.matchAll(/^\| `([A-Z_]+)`/gm), ([, reason]) => reason);
     expect(documented.toSorted()).toEqual(Object.keys(FAILURE_REASONS).toSorted());
   });
+});
+
+it('docs/ARCHITECTURE.md lists every reason of NeedsAttention once', () => {
+  const reasons = new Set<string>(ATTENTION_REASONS);
+  const cells = Array.from(
+    textOf('docs/ARCHITECTURE.md').matchAll(/^\| (`[A-Z_]+`[^|]*) \|/gm),
+    ([, cell = '']) => cell,
+  );
+  const listed = cells.flatMap((cell) => Array.from(cell.matchAll(/`([A-Z_]+)`/g), ([, code = '']) => code));
+  expect(listed.filter((code) => reasons.has(code)).toSorted()).toEqual([...reasons].toSorted());
 });
 
 describe('migrations', () => {
