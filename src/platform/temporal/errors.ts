@@ -1,9 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import {
+  ApplicationFailure,
   isGrpcServiceError,
   ServiceError,
   WorkflowExecutionAlreadyStartedError,
   WorkflowNotFoundError,
+  WorkflowUpdateFailedError,
   WorkflowUpdateRPCTimeoutOrCancelledError,
 } from '@temporalio/client';
 import { EngineUnavailable } from '../../domain/outcome.ts';
@@ -22,6 +24,17 @@ export function temporalFailure(
     return 'no-answer';
   if (error instanceof ServiceError || isGrpcServiceError(error)) return 'unavailable';
   return undefined;
+}
+
+/** The number of gRPC's status, if the server answered a direct call with an error. */
+export const grpcCodeOf = (error: unknown): number | undefined =>
+  isGrpcServiceError(error) ? error.code : undefined;
+
+/** The type of the failure with which a workflow refused an update. */
+export function updateFailureType(error: unknown): string | null | undefined {
+  return error instanceof WorkflowUpdateFailedError && error.cause instanceof ApplicationFailure
+    ? error.cause.type
+    : undefined;
 }
 
 /** Throws EngineUnavailable if Temporal could not be reached, and any other error as it is. */

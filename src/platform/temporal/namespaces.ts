@@ -2,10 +2,10 @@
  * Prepares a Temporal server: our namespaces with our search attributes, by name and type. Repeating it changes nothing. A namespace that exists keeps its
  * retention and its other attributes; a type is never changed, since what was indexed under the old one would no longer be found.
  */
-import { Connection, isGrpcServiceError } from '@temporalio/client';
+import { Connection } from '@temporalio/client';
 import { SEARCH_ATTRIBUTES } from '../../../workflows/search-attributes.ts';
 import { connectionOptions, type TemporalServer } from './connect.ts';
-import { insist } from './errors.ts';
+import { grpcCodeOf, insist } from './errors.ts';
 
 /** As long as an Idempotency-Key is kept: the workflow of the purchase that it leads to can still be read. */
 const RETENTION_DAYS = 30;
@@ -73,7 +73,7 @@ async function register(connection: Connection, namespace: string, retentionDays
     );
     return true;
   } catch (error) {
-    if (isGrpcServiceError(error) && (error.code as number) === ALREADY_EXISTS) return false;
+    if (grpcCodeOf(error) === ALREADY_EXISTS) return false;
     throw error;
   }
 }
@@ -93,7 +93,10 @@ async function ensureAttributes(connection: Connection, namespace: string): Prom
     throw notYet;
   };
   await insist(addMissing, {
-    mayPass: (error) => error === notYet || (isGrpcServiceError(error) && !FINAL_CODES.has(error.code)),
+    mayPass: (error) => {
+      const code = grpcCodeOf(error);
+      return error === notYet || (code !== undefined && !FINAL_CODES.has(code));
+    },
     withinMs: KNOWN_WITHIN_MS,
     everyMs: LOOK_EVERY_MS,
   });

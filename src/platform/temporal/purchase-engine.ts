@@ -1,17 +1,7 @@
 /** Purchases and fundings over Temporal: starting them, checking their payments, and operator actions on them. */
 import { randomUUID } from 'node:crypto';
-import {
-  WithStartWorkflowOperation,
-  WorkflowUpdateFailedError,
-  type Client,
-  type WorkflowStartOptions,
-} from '@temporalio/client';
-import {
-  ApplicationFailure,
-  TypedSearchAttributes,
-  WorkflowIdConflictPolicy,
-  WorkflowIdReusePolicy,
-} from '@temporalio/common';
+import { WithStartWorkflowOperation, type Client, type WorkflowStartOptions } from '@temporalio/client';
+import { TypedSearchAttributes, WorkflowIdConflictPolicy, WorkflowIdReusePolicy } from '@temporalio/common';
 import { formatMinor } from '../../domain/money.ts';
 import type { EngineOutcome, OperatorEngine, WorkflowStart } from '../../operations/engine.ts';
 import { ACTION_REFUSALS, type ActionRequest } from '../../operations/rules.ts';
@@ -46,7 +36,7 @@ import {
 } from '../../../workflows/search-attributes.ts';
 import { currentRequestId } from '../telemetry/subject.ts';
 import { requireConnection, type TemporalClient } from './connect.ts';
-import { rethrow, temporalFailure } from './errors.ts';
+import { rethrow, temporalFailure, updateFailureType } from './errors.ts';
 
 /** How long a purchase waits for a connection to Temporal. After that nothing is started, and the caller may retry. */
 const CONNECT_WITHIN_MS = 1_500;
@@ -285,7 +275,7 @@ async function outcomeOf(
   try {
     return await client.withDeadline(Date.now() + deadlineMs, ask);
   } catch (error) {
-    const failure = failureIn(error);
+    const failure = updateFailureType(error);
     const failed = temporalFailure(error);
     if (failed === 'not-found' || failure === ENDED_MEANWHILE) return { outcome: 'no-workflow' };
     const refusal = ACTION_REFUSALS.find((code) => code === failure);
@@ -294,11 +284,4 @@ async function outcomeOf(
       return { outcome: 'unknown', detail: 'no answer in time; repeat the same action to see its outcome' };
     return rethrow(error);
   }
-}
-
-/** What the workflow said of an update that it did not make. */
-function failureIn(error: unknown): string | null | undefined {
-  return error instanceof WorkflowUpdateFailedError && error.cause instanceof ApplicationFailure
-    ? error.cause.type
-    : undefined;
 }

@@ -2,9 +2,9 @@
  * Makes a build of the workers the one that every open and every new workflow continues with. Temporal refuses while that build does not serve
  * every queue that the build before it served, so nothing is left without a worker; asking again changes nothing.
  */
-import { Connection, isGrpcServiceError } from '@temporalio/client';
+import { Connection } from '@temporalio/client';
 import { connectionOptions, type TemporalServer } from './connect.ts';
-import { insist } from './errors.ts';
+import { grpcCodeOf, insist } from './errors.ts';
 
 const CALL_WITHIN_MS = 10_000;
 const ASK_EVERY_MS = 250;
@@ -29,7 +29,7 @@ export async function makeCurrent({
   const { workflowService } = connection;
   const insistOn = <T>(call: () => Promise<T>): Promise<T> =>
     insist(() => connection.withDeadline(Date.now() + CALL_WITHIN_MS, call), {
-      mayPass: (error) => isGrpcServiceError(error) && NOT_YET.has(error.code),
+      mayPass: (error) => NOT_YET.has(grpcCodeOf(error) ?? 0),
       withinMs,
       everyMs: ASK_EVERY_MS,
     });
