@@ -279,20 +279,23 @@ async function acquire(): Promise<Things> {
   const rows = [{ reference: 'owner', packageCode: 'SIM-OK' }];
   const ordered = await stack.call('POST', BATCHES, { key, body: { rows } });
   const { batchId } = ordered.body.data;
-  await until(
+  const batch = await until(
     () => stack.call('GET', `${BATCHES}/${batchId}`, { key }),
     ({ body }) => body.data.completedAt !== '',
     { what: 'a batch completed' },
   );
+  const [row] = (batch.body as unknown as { data: { items: { esimId: string }[] } }).data.items;
   const added = await stack.call('POST', ENDPOINTS, { key, body: { url: `${inbox.url}/owner` } });
   const bought = await stack.call('POST', '/api/esim/buy', { key, body: ESIM_BODY });
   const [letter] = await inbox.untilAt('/owner', 1);
   const { esimId } = bought.body.esimDetails;
-  await until(
-    () => stack.call('GET', `/api/esim/${esimId}`, { key }),
-    ({ body }) => body.esimStatus === 'ACTIVE',
-    { what: 'an eSIM in use' },
-  );
+  // Afterwards nothing of the owner's changes by itself.
+  for (const id of [row!.esimId, esimId])
+    await until(
+      () => stack.call('GET', `/api/esim/${id}`, { key }),
+      ({ body }) => body.esimStatus === 'ACTIVE',
+      { what: 'an eSIM in use' },
+    );
   const eventId = String(letter!.headers['webhook-id']);
   const found = await stack.call('GET', `${MESSAGES}?eventId=${eventId}`, { key });
   const { items } = (found.body as unknown as { data: { items: { id: string }[] } }).data;
