@@ -9,6 +9,7 @@ export default defineConfig({
     // They share the sandbox's wallets, endpoints and faults.
     fileParallelism: false,
     include: ['test/first-steps/*.running.ts'],
+    globalSetup: ['test/first-steps/stuck-purchases.ts'],
     testTimeout: 180_000,
   },
 });

@@ -1,35 +1,24 @@
 // Two journeys in a browser, from a running `npm start`: a merchant's from signing up to an eSIM and its webhook, and finance's from twenty stuck
 // purchases to an empty list. Uses only what .data/running.json tells every program, and makes the purchases stuck as docs/SANDBOX.md says.
-import { execFile } from 'node:child_process';
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { promisify } from 'node:util';
 import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { readRunningFile, type RunningInfo } from '../../src/dev/running-file.ts';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import type { RunningInfo } from '../../src/dev/running-file.ts';
 import type { SandboxLogins } from '../../src/dev/sandbox-logins.ts';
 import { openBrowser } from '../browser/browser.ts';
 import { choose, fillKey, putInWallet, signUp } from '../browser/merchant.support.ts';
 import { goTo, signInOperator } from '../browser/operators.support.ts';
-import { CHECKOUT } from '../support/checkout.ts';
 import { startInbox } from '../support/webhook-inbox.ts';
+import { inShell, LIST_STUCK, readRunning, transactionIds } from './stuck-purchases.ts';
 
-const SANDBOX = readFileSync(join(CHECKOUT, 'docs', 'SANDBOX.md'), 'utf8');
-const [, BUY = '', LIST = ''] =
-  /^## Twenty stuck purchases\n.*?^```sh\n(.*?)\n(.*?)\n```/ms.exec(SANDBOX) ?? [];
 /** Two minutes, and what a busy machine adds. */
 const STUCK_WITHIN_MS = 200_000;
 
+const stuck = new Set(inject('stuckIds'));
 let running: RunningInfo;
 let browser: Browser;
-/** Bought first: they become stuck during the merchant's journey. */
-let stuck: Set<string>;
 beforeAll(async () => {
-  const found = await readRunningFile(join(CHECKOUT, '.data'));
-  if (found === null) throw new Error('Nothing is running in this checkout: start it with npm start');
-  running = found;
+  running = await readRunning();
   browser = await openBrowser();
-  stuck = transactionIds(await shell(BUY));
 }, 60_000);
 afterAll(() => browser.close());
 
@@ -38,14 +27,6 @@ async function openPage(): Promise<Page> {
   page.setDefaultTimeout(30_000);
   return page;
 }
-
-/** A line of the page in a shell. What it printed. */
-async function shell(line: string): Promise<string> {
-  const script = `export URL='${running.apiUrl}' KEY='${running.keys.ngn}'\n${line}`;
-  return (await promisify(execFile)('bash', ['-c', script], { cwd: CHECKOUT })).stdout;
-}
-
-const transactionIds = (text: string): Set<string> => new Set(text.match(/txn-[0-9a-f]{32}/g));
 
 it('a merchant signs up, makes a key, funds the wallet, buys an eSIM with its QR code, and resends its webhook', async () => {
   const inbox = await startInbox();
@@ -99,7 +80,7 @@ describe('twenty stuck purchases', { timeout: 400_000 }, () => {
       return Number(items);
     };
     await expect.poll(count, { timeout: STUCK_WITHIN_MS, interval: 5_000 }).toBeGreaterThanOrEqual(20);
-    expect(stuck.difference(transactionIds(await shell(LIST)))).toEqual(new Set());
+    expect(stuck.difference(transactionIds(await inShell(running, LIST_STUCK)))).toEqual(new Set());
     const all = await count();
 
     await page.getByRole('link', { name: 'Repair many at once' }).click();
