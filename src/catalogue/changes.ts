@@ -1,12 +1,19 @@
 import type { Account } from '../domain/account.ts';
 import { DomainError } from '../domain/errors.ts';
 import type { Money } from '../domain/money.ts';
+import type { PageQuery } from '../domain/page.ts';
 import type { WorldDb } from '../platform/database/tables.ts';
 import type { CatalogueDeps } from './deps.ts';
 import { createPricer } from './prices.ts';
 import { priceUsdMinor } from './pricing.ts';
 import { findPricingSettingsAt } from './store/pricing-settings.ts';
-import { findChangesAfter, findLastVersionId, findOnSaleAt, type PackageChange } from './store/versions.ts';
+import {
+  findChangesAfter,
+  findLastVersionId,
+  findOnSaleAt,
+  type OnSaleFilter,
+  type PackageChange,
+} from './store/versions.ts';
 
 export interface ChangeView extends PackageChange {
   /** As it now stands, in the account's currency; null: not on sale now, or no current exchange rate. */
@@ -52,22 +59,20 @@ function currentPricer(
 
 export type OnSaleAt = Awaited<ReturnType<typeof readOnSaleAt>>;
 
-/** For finance: what was on sale at a moment, with our cost and the prices in US dollars of that moment. */
+/** For finance: what was on sale at a moment, with our cost and the prices in US dollars of that moment; all of it, or one page. */
 export async function readOnSaleAt(
   db: WorldDb,
-  query: {
-    readonly at: Date;
-    readonly packageCode?: string | undefined;
-    readonly regionCode?: string | undefined;
-  },
+  { at, ...filter }: OnSaleFilter & { readonly at: Date },
+  page?: PageQuery,
 ) {
-  const [{ knownSince, packages }, settings] = await Promise.all([
-    findOnSaleAt(db, query.at, query),
-    findPricingSettingsAt(db, query.at),
+  const [{ knownSince, total, packages }, settings] = await Promise.all([
+    findOnSaleAt(db, at, filter, page),
+    findPricingSettingsAt(db, at),
   ]);
   return {
-    at: query.at,
+    at,
     knownSince,
+    total,
     packages: packages.map((item) => ({
       ...item,
       userPriceUsdMinor: settings ? priceUsdMinor(item.cost, 'USER', settings) : null,

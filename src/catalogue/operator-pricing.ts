@@ -1,13 +1,15 @@
-/** Rates and prices for people who have signed in. All of it throws DomainError. */
+/** Rates, prices and what was on sale, for people who have signed in. All of it throws DomainError. */
 import type { Session } from '../accounts/sessions.ts';
 import type { Environment } from '../domain/account.ts';
 import { DomainError } from '../domain/errors.ts';
 import type { PageQuery } from '../domain/page.ts';
 import type { AccountsDb } from '../platform/database/tables.ts';
+import { readOnSaleAt } from './changes.ts';
 import { pagePrices, previewCatalogue, savePrices, type PricingTermsRequest } from './price-settings.ts';
 import { listRateChanges } from './rate-changes.ts';
 import { confirmRate, listRates, proposeRate, readRateHistory, type RateDeps } from './rates.ts';
 import type { SetRate } from './store/rates.ts';
+import type { OnSaleFilter } from './store/versions.ts';
 
 export const pricingUseCases = {
   listRates: readRates,
@@ -16,6 +18,7 @@ export const pricingUseCases = {
   listPrices: ({ db }: RateDeps, page: PageQuery) => pagePrices(db, page),
   previewPrices: previewCatalogue,
   savePrices: saveAsPerson,
+  listOnSale,
 };
 
 /** `history`: of that currency, where one is named. */
@@ -32,6 +35,17 @@ async function readRates(
 }
 
 export type RatesView = Awaited<ReturnType<typeof readRates>>;
+
+/** One page of what was on sale at a moment; now by default. */
+async function listOnSale(
+  { db, clock }: RateDeps,
+  { at = clock.now(), page, limit, ...filter }: OnSaleFilter & PageQuery & { readonly at?: Date | undefined },
+) {
+  const { packages, total, ...known } = await readOnSaleAt(db, { at, ...filter }, { page, limit });
+  return { ...known, packages: { items: packages, total, page, limit } };
+}
+
+export type OnSaleView = Awaited<ReturnType<typeof listOnSale>>;
 
 /** VALIDATION_ERROR for USD, which rates are counted in. */
 async function proposeAsPerson(deps: RateDeps, { person }: Session, rate: Omit<SetRate, 'by'>) {

@@ -1,8 +1,11 @@
 // The pages of finance about what packages are sold at, in a real browser: a rate that is far off takes two people, and new markups are seen over the
-// whole catalogue before they are saved. SIMWAY_SCREENSHOTS=<folder> keeps what they look like.
+// whole catalogue before they are saved, and what was on sale at a given time. SIMWAY_SCREENSHOTS=<folder> keeps what they look like.
+import { sql } from 'kysely';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { insertRates } from '../../src/catalogue/store/rates.ts';
+import { recordVersions } from '../../src/catalogue/store/versions.ts';
+import { DAY_MS } from '../../src/domain/clock.ts';
 import { graveFaults } from '../support/axe.ts';
 import { dataOf, SIGN_IN_ENV, signedIn, type Person } from '../support/people.ts';
 import { keepScreenshot } from '../support/screenshots.ts';
@@ -158,6 +161,61 @@ describe('prices', { timeout: 120_000 }, () => {
     await history.getByText('20.50 %').waitFor();
     const { items } = dataOf(await ada.call('GET', '/ops/prices')) as { items: object[] };
     expect(items[0]).toMatchObject({ merchantMarkupPercent: 20.5, by: ada.email, isInForce: true });
+    await page.context().close();
+  });
+});
+
+describe('what was on sale at a given time', { timeout: 120_000 }, () => {
+  const CODE = 'SIM-OK';
+  const daysAgo = (days: number) => new Date(Date.now() - days * DAY_MS);
+
+  /** 30 days of history: dearer since 10 days ago, withdrawn since 2 days ago. */
+  async function writeHistory(): Promise<void> {
+    const { owner, world } = stack;
+    await sql`update package_versions set valid_from = valid_from - interval '30 days', valid_to = valid_to - interval '30 days'`.execute(
+      owner,
+    );
+    await sql`update pricing_settings set valid_from = valid_from - interval '30 days' where id = 'initial'`.execute(
+      owner,
+    );
+    await sql`update packages set cost_usd_e4 = 12345 where package_code = ${CODE}`.execute(owner);
+    await recordVersions(world, daysAgo(20), [CODE]);
+    await sql`update packages set cost_usd_e4 = 30000 where package_code = ${CODE}`.execute(owner);
+    await recordVersions(world, daysAgo(10), [CODE]);
+    await sql`update packages set withdrawn_at = now() where package_code = ${CODE}`.execute(owner);
+    await recordVersions(world, daysAgo(2), [CODE]);
+  }
+
+  it('is shown with the cost and prices of that time, and it is said when nothing was on sale or nothing is known', async () => {
+    await writeHistory();
+    const page = await openAs(ada, '/prices', { timezoneId: 'UTC' });
+    const troubles = watchTroubles(page);
+    const section = page.getByRole('region', { name: 'On sale at a given time' });
+    const ask = async (days: number): Promise<void> => {
+      await section.getByLabel('On sale at').fill(daysAgo(days).toISOString().slice(0, 16));
+      await section.getByRole('button', { name: 'Show' }).click();
+    };
+    await section.getByRole('button', { name: 'Show' }).click();
+    await section.getByText('Choose a date and a time').waitFor();
+    await ask(1);
+    await section.getByRole('button', { name: 'Page 2', exact: true }).waitFor();
+    await section.getByLabel('Package code').fill(CODE);
+    const row = section.getByRole('table', { name: 'Packages on sale then' }).getByRole('row').nth(1);
+    for (const [days, ...amounts] of [
+      [15, '1.2345', '1.54', '1.42'],
+      [5, '3.0000', '3.75', '3.45'],
+    ] as const) {
+      await ask(days);
+      for (const amount of amounts) await row.getByText(amount).waitFor();
+    }
+    expect(await graveFaults(page)).toEqual([]);
+    await keepScreenshot(page, 'prices-on-sale-light-whole');
+    await ask(1);
+    await section.getByText('No such package was on sale then.').waitFor();
+    await ask(400);
+    await section.getByText('Not known: the catalogue is stored since').waitFor();
+    expect(await section.getByRole('table').count()).toBe(0);
+    expect(troubles).toEqual([]);
     await page.context().close();
   });
 });

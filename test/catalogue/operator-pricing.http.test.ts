@@ -1,4 +1,5 @@
-// Finance sets rates and prices over HTTP, on a real database: the prices that apply, the rates that await another person, and the audit log.
+// Finance sets rates and prices over HTTP, on a real database: the prices that apply, the rates that await another person, the audit log, and what was
+// on sale at a given moment.
 import { sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { replaceCatalogue } from '../../src/catalogue/store/catalogue.ts';
@@ -447,6 +448,98 @@ describe('prices', () => {
     expect(reply.status).toBe(400);
     expect(reply.text).toContain('version: is required');
     expect(reply.text).toContain('reason: is required');
+  });
+});
+
+describe('what was on sale', () => {
+  const changedAt = Date.now() - DAY_MS;
+  const soldAt = changedAt - DAY_MS;
+  const iso = (ms: number) => new Date(ms).toISOString();
+  const [before, after] = [iso(changedAt - 1), iso(changedAt)];
+  const costs = async (query: string) => {
+    const { items } = dataOf(await get(`/ops/on-sale?${query}`)) as {
+      items: { packageCode: string; costUsd: number }[];
+    };
+    return items.map(({ packageCode, costUsd }) => [packageCode, costUsd]);
+  };
+
+  beforeAll(async () => {
+    const [a, b] = [
+      basePackage({ packageCode: 'OLD-A', slug: 'OLD_A', cost: 12_345n }),
+      basePackage({ packageCode: 'OLD-B', slug: 'OLD_B', cost: 20_000n }),
+    ];
+    await sql`delete from test.package_versions`.execute(books.owner);
+    await replaceCatalogue(books.world, { regions: [region()], packages: [a, b] }, new Date(soldAt));
+    const dearer = { ...a, cost: 30_000n };
+    await replaceCatalogue(books.world, { regions: [region()], packages: [dearer] }, new Date(changedAt));
+    await sql`
+      update test.pricing_settings
+         set user_markup_bps = 2500, merchant_markup_bps = 1500, valid_from = valid_from - interval '9 days'`.execute(
+      books.owner,
+    );
+    await sql`
+      insert into test.pricing_settings (id, user_markup_bps, merchant_markup_bps, ngn_increment_bps, set_by, reason, valid_from)
+      values ('later', 10000, 5000, 300, ${FINANCE}, ${REASON}, ${after})`.execute(books.owner);
+  });
+
+  test('has the cost and the prices of that moment, before a change of both and from it on', async () => {
+    const reply = await get(`/ops/on-sale?at=${before}&packageCode=OLD-A`);
+    expect(reply.status).toBe(200);
+    const one = { packageCode: 'OLD-A', name: 'Nigeria 5GB 30Days', packageType: 'BASE', regionCode: 'NG' };
+    expect(dataOf(reply)).toEqual({
+      at: before,
+      knownSince: iso(soldAt),
+      items: [
+        {
+          ...{ ...one, costUsd: 1.2345, userPriceUsd: 1.54, merchantPriceUsd: 1.42 },
+          ...{ validFrom: iso(soldAt), validTo: after },
+        },
+      ],
+      pagination: expect.objectContaining({ totalItems: 1 }) as unknown,
+    });
+    expect(dataOf(await get(`/ops/on-sale?at=${after}&packageCode=OLD-A`))['items']).toEqual([
+      {
+        ...{ ...one, costUsd: 3, userPriceUsd: 6, merchantPriceUsd: 4.5 },
+        ...{ validFrom: after, validTo: null },
+      },
+    ]);
+  });
+
+  test('has a withdrawn package until the sync that found it gone', async () => {
+    expect(await costs(`at=${before}&packageCode=OLD-B`)).toEqual([['OLD-B', 2]]);
+    expect(await costs(`at=${after}&packageCode=OLD-B`)).toEqual([]);
+  });
+
+  test('is empty before everything, and says since when it is known', async () => {
+    expect(dataOf(await get('/ops/on-sale?at=2020-01-01T00:00:00Z'))).toMatchObject({
+      knownSince: iso(soldAt),
+      items: [],
+      pagination: { totalItems: 0, totalPages: 0 },
+    });
+  });
+
+  test('is listed page by page and by region, and is about now without a moment', async () => {
+    const second = dataOf(await get(`/ops/on-sale?at=${before}&regionCode=NG&limit=1&page=2`));
+    expect(second).toMatchObject({
+      items: [{ packageCode: 'OLD-B' }],
+      pagination: { currentPage: 2, totalItems: 2, totalPages: 2, hasNextPage: false },
+    });
+    expect(await costs(`at=${before}&regionCode=GH`)).toEqual([]);
+    expect(await costs('')).toEqual([['OLD-A', 3]]);
+  });
+
+  test.each([
+    ['at=soon', 'at: must be a time such as'],
+    ['at=2026-01-31', 'at: must be a time such as'],
+    ['at=2026-02-30T00:00:00Z', 'at: must be a time such as'],
+    ['at=1999-12-31T23:59:59Z', 'at: must be in the years 2000 to 9999'],
+    ['packageCode=', 'packageCode: must not be empty'],
+    [`regionCode=${'N'.repeat(65)}`, 'regionCode: must be at most 64 characters long'],
+    ['limit=101', 'limit: must be a whole number from 1 to 100'],
+  ])('is refused with %s', async (query, words) => {
+    const reply = await get(`/ops/on-sale?${query}`);
+    expect(reply.status).toBe(400);
+    expect(reply.text).toContain(words);
   });
 });
 

@@ -270,3 +270,45 @@ it('an event about an unknown eSIM, or of an unknown type or status, is recorded
   expect((await counted())['unknown-status']).toBeGreaterThan(0);
   expect(notices(esim)).toEqual([]);
 });
+
+// The supplier gives the ICCID of an eSIM that it has revoked to a new one. So one merchant may hold both, and an event about one must not change the
+// other: only the supplier's own number of an eSIM, or its order, may find the row.
+it('two eSIMs with the same ICCID: a change of one leaves the other as it was, and a search lists both', async () => {
+  const facts = async ({ esimId }: Esim) => {
+    const { iccid, status, looked_at } = (await findEsim(stack.world, esimId))!;
+    return { iccid, status, lookedAt: looked_at };
+  };
+  await stack.faults({ webhooks: 'drop' });
+  const first = await bought();
+  await atSupplier(first, { esimStatus: 'REVOKE' });
+  await stack.faults({ webhooks: 'deliver', reuseIccid: 1 });
+  const second = await bought();
+  const before = await facts(first);
+  const { iccid } = await facts(second);
+  expect(before).toMatchObject({ iccid, status: 'CREATED' });
+
+  await atSupplier(second, { esimStatus: 'IN_USE' });
+  await expectNotices(second, ['status_changed CREATED ACTIVE']);
+  expect(await facts(first)).toEqual(before);
+
+  const revoked = { iccid, esimStatus: 'REVOKED' };
+  await post({ notifyType: 'ESIM_STATUS', content: revoked });
+  await until(
+    () => noted('ESIM_STATUS'),
+    (notes) => notes.includes('about no eSIM of ours'),
+    { what: 'the event with the ICCID alone recorded' },
+  );
+  expect(await facts(first)).toEqual(before);
+
+  await post({ notifyType: 'ESIM_STATUS', content: { ...revoked, esimTranNo: first.tranNo } });
+  await expectNotices(first, ['status_changed CREATED CANCELLED']);
+  expect(await facts(second)).toMatchObject({ iccid, status: 'ACTIVE' });
+  expect(notices(second)).toEqual(['status_changed CREATED ACTIVE']);
+
+  const found = await buyer.read(`/api/esim/my-esims?search=${iccid}`);
+  const { esims } = JSON.parse(found.text) as { esims: { _id: string; esimStatus: string }[] };
+  expect(esims.map(({ _id: id, esimStatus }) => [id, esimStatus])).toEqual([
+    [second.esimId, 'ACTIVE'],
+    [first.esimId, 'CANCELLED'],
+  ]);
+});

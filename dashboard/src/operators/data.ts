@@ -18,6 +18,9 @@ export type Rates = Schemas['Rates']['data'];
 export type Prices = Schemas['Prices']['data'];
 export type PriceTerms = Schemas['PreviewPricesRequest'];
 export type PricePreview = Schemas['PricePreview']['data'];
+export type OnSale = Schemas['OnSale']['data'];
+type OnSaleQuery = NonNullable<operations['listOnSale']['parameters']['query']>;
+export type OnSaleSearch = Pick<OnSaleQuery, 'at' | 'packageCode' | 'regionCode'>;
 export type StuckQuery = NonNullable<operations['listStuck']['parameters']['query']>;
 export type StuckClass = NonNullable<StuckQuery['class']>;
 export type DifferenceQuery = NonNullable<operations['listDifferences']['parameters']['query']>;
@@ -295,6 +298,13 @@ export const pricesQuery = (world: World, page: number) =>
   queryOptions({
     queryKey: ['ops', world, 'prices', page],
     queryFn: () => dataOf(ops.GET('/ops/prices', { params: { query: { world, page } } })),
+    placeholderData: keepPreviousData,
+  });
+
+export const onSaleQuery = (query: OnSaleQuery & { world: World }) =>
+  queryOptions({
+    queryKey: ['ops', query.world, 'on-sale', query],
+    queryFn: () => dataOf(ops.GET('/ops/on-sale', { params: { query } })),
     placeholderData: keepPreviousData,
   });
 

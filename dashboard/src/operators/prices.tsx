@@ -10,6 +10,7 @@ import { Amount, QueryView, Empty, Moment, PageHead, Pages, Section, ShortId } f
 import { ReasonDialog } from '../ui/reason-dialog.tsx';
 import { Rows } from '../ui/rows.tsx';
 import { pricePreviewQuery, pricesQuery, type PricePreview, type Prices, type PriceTerms } from './data.ts';
+import { OnSaleSection } from './on-sale.tsx';
 import { useWorld } from './place.ts';
 
 type Settings = Prices['items'][number];
@@ -35,6 +36,8 @@ export function PricesPage() {
         }
       </QueryView>
       <History page={page} setPage={setPage} />
+      {/* What is above it grows when it has loaded, and would push it down. */}
+      {!current.isPending && <OnSaleSection />}
     </Stack>
   );
 }

@@ -112,4 +112,27 @@ export const PRICING_EXAMPLES: ExamplesByOperation = {
     },
     200: { set: { success: true, data: { outcome: 'set' } } },
   },
+  listOnSale: {
+    200: {
+      'one package': {
+        success: true,
+        data: {
+          ...{ at: OPENED, knownSince: '2025-11-01T00:00:00.000Z' },
+          ...presentPage(
+            {
+              items: [
+                {
+                  ...{ packageCode: 'SIM-OK', name: 'Sandbox SIM-OK 1GB 7Days', packageType: 'BASE' },
+                  ...{ regionCode: 'NG', costUsd: 2, userPriceUsd: 2.5, merchantPriceUsd: 2.3 },
+                  ...{ validFrom: '2025-11-01T00:00:00.000Z', validTo: null },
+                },
+              ],
+              ...{ total: 1, page: 1, limit: 10 },
+            },
+            (item) => item,
+          ).data,
+        },
+      },
+    },
+  },
 };

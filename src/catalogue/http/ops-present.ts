@@ -3,12 +3,13 @@ import { amountJson } from '../../platform/http/answer-fields.ts';
 import { decimalJson, moneyJson, type JsonNumber, type Wire } from '../../platform/http/json.ts';
 import { presentPage } from '../../platform/http/page.ts';
 import type { Page } from '../../domain/page.ts';
-import type { RatesView } from '../operator-pricing.ts';
+import type { OnSaleView, RatesView } from '../operator-pricing.ts';
 import type { CataloguePreview, PricingTermsRequest } from '../price-settings.ts';
 import { changeBps, formatRateMicros } from '../pricing.ts';
 import type { RateProposal } from '../rates.ts';
 import type { PricingChange } from '../store/pricing-settings.ts';
 import type {
+  onSaleSchema,
   pricePreviewSchema,
   pricesSchema,
   ratesSchema,
@@ -23,6 +24,8 @@ const rateOrNull = (micros: bigint | null | undefined): JsonNumber | null =>
   micros === null || micros === undefined ? null : rateJson(micros);
 /** Hundredths of a percent have two decimals, as minor units do. */
 const percentJson = (bps: number): JsonNumber => moneyJson(BigInt(bps));
+const costJson = (cost: bigint): JsonNumber => amountJson({ amountMinor: cost, currency: 'USD4' });
+const priceOrNull = (minor: bigint | null): JsonNumber | null => (minor === null ? null : moneyJson(minor));
 const percentOrNull = (bps: number | null): JsonNumber | null => (bps === null ? null : percentJson(bps));
 
 export function presentRates({ good, waiting, changes, history }: RatesView): Data<typeof ratesSchema> {
@@ -105,14 +108,32 @@ export function presentPreview({
     })),
     ...presentPage(changes, ({ packageCode, name, packageType, cost, prices }) => ({
       ...{ packageCode, name, packageType },
-      costUsd: amountJson({ amountMinor: cost, currency: 'USD4' }),
+      costUsd: costJson(cost),
       prices: prices.map(({ accountType, currency, beforeMinor, afterMinor, ...price }) => ({
         ...{ accountType, currency },
-        before: beforeMinor === null ? null : moneyJson(beforeMinor),
-        after: afterMinor === null ? null : moneyJson(afterMinor),
+        before: priceOrNull(beforeMinor),
+        after: priceOrNull(afterMinor),
         changePercent: percentOrNull(price.changeBps),
         marginPercent: percentOrNull(price.marginBps),
       })),
+    })).data,
+  };
+}
+
+export function presentOnSale({ at, knownSince, packages }: OnSaleView): Data<typeof onSaleSchema> {
+  return {
+    at: at.toISOString(),
+    knownSince: knownSince?.toISOString() ?? null,
+    ...presentPage(packages, ({ userPriceUsdMinor, merchantPriceUsdMinor, validFrom, validTo, ...item }) => ({
+      packageCode: item.packageCode,
+      name: item.name,
+      packageType: item.packageType,
+      regionCode: item.regionCode,
+      costUsd: costJson(item.cost),
+      userPriceUsd: priceOrNull(userPriceUsdMinor),
+      merchantPriceUsd: priceOrNull(merchantPriceUsdMinor),
+      validFrom: validFrom.toISOString(),
+      validTo: validTo?.toISOString() ?? null,
     })).data,
   };
 }

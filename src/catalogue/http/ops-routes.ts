@@ -3,9 +3,17 @@ import { defineOpsRoute, worldQuery } from '../../platform/http/ops-route.ts';
 import type { PathParameter, Route } from '../../platform/http/route.ts';
 import type { Answer } from '../../platform/http/errors.ts';
 import type { PricingTermsRequest } from '../price-settings.ts';
-import { presentPreview, presentPrices, presentProposal, presentRates } from './ops-present.ts';
+import {
+  presentOnSale,
+  presentPreview,
+  presentPrices,
+  presentProposal,
+  presentRates,
+} from './ops-present.ts';
 import {
   confirmRateBody,
+  onSaleQuery,
+  onSaleSchema,
   previewBody,
   pricePreviewSchema,
   pricesBody,
@@ -168,6 +176,25 @@ const setPricesRoute = defineOpsRoute({
   },
 });
 
+const onSaleRoute = defineOpsRoute({
+  method: 'GET',
+  path: '/ops/on-sale',
+  permission: 'pricing',
+  query: onSaleQuery,
+  responses: { 200: { description: 'One page, by package code', schema: onSaleSchema } },
+  docs: {
+    operationId: 'listOnSale',
+    tag: TAG,
+    summary: 'List what was on sale at a given moment',
+    description:
+      'The packages on sale at that moment, top-ups included, with our cost and the prices in US dollars of that moment. ' +
+      'A change counts from the catalogue sync that found it.',
+  },
+  async handle({ ops, query: { at, packageCode, regionCode, page, limit } }) {
+    return answer(presentOnSale(await ops.world.listOnSale({ at, packageCode, regionCode, page, limit })));
+  },
+});
+
 export const pricingRoutes = (): Route[] => [
   ratesRoute,
   setRateRoute,
@@ -175,4 +202,5 @@ export const pricingRoutes = (): Route[] => [
   pricesRoute,
   previewRoute,
   setPricesRoute,
+  onSaleRoute,
 ];

@@ -5,8 +5,9 @@ import { ACCOUNT_CURRENCIES } from '../../domain/money.ts';
 import { MAX_REASON_CHARACTERS, MIN_REASON_CHARACTERS } from '../../domain/reasons.ts';
 import { PACKAGE_TYPES } from '../../domain/states.ts';
 import { isoTime, money } from '../../platform/http/answer-fields.ts';
-import { amountField, textField, wholeNumberField } from '../../platform/http/fields.ts';
+import { amountField, textField, timeField, wholeNumberField } from '../../platform/http/fields.ts';
 import { isJsonNumber, type JsonNumber } from '../../platform/http/json.ts';
+import { MAX_PACKAGE_CODE_CHARACTERS, MAX_REGION_CODE_CHARACTERS } from '../../platform/http/limits.ts';
 import { dataSchema, worldField } from '../../platform/http/ops-route.ts';
 import { pageFields, paginationSchema } from '../../platform/http/page.ts';
 import { parseRateMicros } from '../pricing.ts';
@@ -267,4 +268,50 @@ export const pricesSetSchema = dataSchema(
     outcome: z.enum(['set', 'unchanged']).meta({ description: '`unchanged`: they are in force already' }),
   }),
   'PricesSet',
+);
+
+export const onSaleQuery = z.object({
+  ...worldField,
+  at: timeField({ description: 'The moment; now by default' }).optional(),
+  packageCode: textField({
+    max: MAX_PACKAGE_CODE_CHARACTERS,
+    description: 'Only this package',
+    example: 'SIM-OK',
+  }).optional(),
+  regionCode: textField({
+    max: MAX_REGION_CODE_CHARACTERS,
+    description: 'Only packages of this region',
+    example: 'NG',
+  }).optional(),
+  ...pageFields,
+});
+
+export const onSaleSchema = dataSchema(
+  z.object({
+    at: isoTime('The moment'),
+    knownSince: isoTime(
+      'The catalogue is kept since then; nothing is known of before. null: nothing is kept yet',
+    ).nullable(),
+    items: z
+      .array(
+        z.object({
+          packageCode: z.string(),
+          name: z.string(),
+          packageType: z.enum(PACKAGE_TYPES),
+          regionCode: z.string(),
+          costUsd: money('Our cost in US dollars, four decimals'),
+          userPriceUsd: money(
+            'Price for individual users; null: no markups are known of that moment',
+          ).nullable(),
+          merchantPriceUsd: money(
+            'Price for merchants; null: no markups are known of that moment',
+          ).nullable(),
+          validFrom: isoTime('When the catalogue sync found the package as it was'),
+          validTo: isoTime('When it found the next change; null: the package is still the same').nullable(),
+        }),
+      )
+      .meta({ description: 'One page, by code, as each package was at that moment' }),
+    pagination: paginationSchema,
+  }),
+  'OnSale',
 );

@@ -3,6 +3,7 @@
  * the release before has written.
  */
 import { sql, type RawBuilder, type Selectable } from 'kysely';
+import type { PageQuery } from '../../domain/page.ts';
 import type { PackageType } from '../../domain/states.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
 import { UNLISTED_REGION_CODE, type ChangedField, type ChangeKind } from '../rules.ts';
@@ -137,27 +138,44 @@ export async function findLastVersionId(db: WorldDb): Promise<bigint> {
 
 export type PackageVersion = ReturnType<typeof toVersion>;
 
-/** What was on sale at a moment, by code. `knownSince`: when the first version was made; nothing is known of before. */
+export interface OnSaleFilter {
+  readonly packageCode?: string | undefined;
+  readonly regionCode?: string | undefined;
+}
+
+/** What was on sale at a moment, by code: all of it, or one page. `knownSince`: when the first version was made; nothing is known of before. */
 export async function findOnSaleAt(
   db: WorldDb,
   at: Date,
-  filter: { readonly packageCode?: string | undefined; readonly regionCode?: string | undefined },
-): Promise<{ readonly knownSince: Date | null; readonly packages: PackageVersion[] }> {
-  const { packageCode, regionCode } = filter;
+  { packageCode, regionCode }: OnSaleFilter,
+  page?: PageQuery,
+): Promise<{
+  readonly knownSince: Date | null;
+  readonly total: number;
+  readonly packages: PackageVersion[];
+}> {
   let matching = db
     .selectFrom('package_versions')
-    .selectAll()
     .where('valid_from', '<=', at)
     .where((eb) => eb.or([eb('valid_to', 'is', null), eb('valid_to', '>', at)]))
     .where('on_sale', '=', true);
   if (packageCode !== undefined) matching = matching.where('package_code', '=', packageCode);
   if (regionCode !== undefined) matching = matching.where('region_code', '=', regionCode);
-  const first = await db
-    .selectFrom('package_versions')
-    .select((eb) => eb.fn.min<Date | null>('valid_from').as('at'))
-    .executeTakeFirst();
-  const rows = await matching.orderBy('package_code').execute();
-  return { knownSince: first?.at ?? null, packages: rows.map(toVersion) };
+  let listed = matching.selectAll().orderBy('package_code');
+  if (page !== undefined) listed = listed.limit(page.limit).offset((page.page - 1) * page.limit);
+  const [first, counted, rows] = await Promise.all([
+    db
+      .selectFrom('package_versions')
+      .select((eb) => eb.fn.min<Date | null>('valid_from').as('at'))
+      .executeTakeFirst(),
+    matching.select((eb) => eb.fn.countAll<bigint>().as('total')).executeTakeFirst(),
+    listed.execute(),
+  ]);
+  return {
+    knownSince: first?.at ?? null,
+    total: Number(counted?.total ?? 0n),
+    packages: rows.map(toVersion),
+  };
 }
 
 function toChange(row: Selectable<PackageVersionsTable>): PackageChange {

@@ -171,12 +171,7 @@ export const GOOD_ASKS: readonly OpsAsk[] = [
     status: 200,
   },
   { route: 'GET /ops/books/waiting', target: '/ops/books/waiting', as: 'FINANCE', status: 200 },
-  {
-    route: 'GET /ops/rates',
-    target: '/ops/rates?currency=NGN&days=7',
-    as: 'FINANCE',
-    status: 200,
-  },
+  { route: 'GET /ops/rates', target: '/ops/rates?currency=NGN&days=7', as: 'FINANCE', status: 200 },
   {
     route: 'POST /ops/rates',
     target: '/ops/rates',
@@ -206,6 +201,7 @@ export const GOOD_ASKS: readonly OpsAsk[] = [
     as: 'FINANCE',
     status: 200,
   },
+  { route: 'GET /ops/on-sale', target: '/ops/on-sale?regionCode=NG', as: 'FINANCE', status: 200 },
   { route: 'GET /ops/overview', target: '/ops/overview', as: 'SUPPORT', status: 200 },
   { route: 'GET /ops/search', target: `/ops/search?text=${TXN}`, as: 'SUPPORT', status: 200 },
   {
@@ -582,6 +578,7 @@ export const OTHER_ASKS: readonly OpsAsk[] = [
     status: 409,
   },
   { route: 'POST /ops/prices', target: '/ops/prices', body: TERMS, as: 'FINANCE', status: 400 },
+  { route: 'GET /ops/on-sale', target: '/ops/on-sale?at=soon', as: 'FINANCE', status: 400 },
   { route: 'GET /ops/books/daily', target: '/ops/books/daily', as: 'FINANCE', status: 400 },
   { route: 'GET /ops/books/merchants', target: '/ops/books/merchants', as: 'FINANCE', status: 400 },
   {

@@ -1,0 +1,128 @@
+import { Button, Group, Text, TextInput } from '@mantine/core';
+import { useForm } from '@mantine/form';
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { defined } from '../ui/address.ts';
+import { Amount, Empty, Moment, Pages, QueryView, Section, ShortId } from '../ui/parts.tsx';
+import { Rows } from '../ui/rows.tsx';
+import { onSaleQuery, type OnSale, type OnSaleSearch } from './data.ts';
+import { useWorld } from './place.ts';
+
+const EMPTY = { at: '', packageCode: '', regionCode: '' };
+/** As the API takes them. */
+const MAX_CODE_CHARACTERS = 64;
+
+/** What was on sale at a moment, with the cost and the prices of that moment. */
+export function OnSaleSection() {
+  const [search, setSearch] = useState<OnSaleSearch | null>(null);
+  const form = useForm({
+    initialValues: EMPTY,
+    validate: { at: (text) => (text === '' ? 'Choose a date and a time' : null) },
+  });
+  const show = ({ at, packageCode, regionCode }: typeof EMPTY) =>
+    setSearch(
+      defined({
+        at: new Date(at).toISOString(),
+        packageCode: packageCode.trim() || undefined,
+        regionCode: regionCode.trim() || undefined,
+      }),
+    );
+  return (
+    <Section title="On sale at a given time">
+      <form role="search" aria-label="What was on sale" onSubmit={form.onSubmit(show)} noValidate>
+        <Group align="flex-start" mb="md">
+          <TextInput label="On sale at" type="datetime-local" step={1} {...form.getInputProps('at')} />
+          <TextInput
+            label="Package code"
+            placeholder="All"
+            maxLength={MAX_CODE_CHARACTERS}
+            {...form.getInputProps('packageCode')}
+          />
+          <TextInput
+            label="Region code"
+            placeholder="All"
+            maxLength={MAX_CODE_CHARACTERS}
+            {...form.getInputProps('regionCode')}
+          />
+          <Button type="submit" variant="default" mt={25}>
+            Show
+          </Button>
+        </Group>
+      </form>
+      {search && <Result key={JSON.stringify(search)} search={search} />}
+    </Section>
+  );
+}
+
+function Result({ search }: { readonly search: OnSaleSearch }) {
+  const [page, setPage] = useState(1);
+  const onSale = useQuery(onSaleQuery({ world: useWorld(), page, ...search }));
+  return (
+    <QueryView query={onSale}>
+      {(found) =>
+        found.items.length === 0 ? (
+          <Nothing found={found} isFiltered={Object.keys(search).length > 1} />
+        ) : (
+          <>
+            <Packages of={found.items} />
+            <Pages of={found.pagination} onChange={setPage} />
+          </>
+        )
+      }
+    </QueryView>
+  );
+}
+
+function Nothing({
+  found: { at, knownSince },
+  isFiltered,
+}: {
+  readonly found: OnSale;
+  readonly isFiltered: boolean;
+}) {
+  if (knownSince === null) return <Empty>Not known: no catalogue is stored yet.</Empty>;
+  if (Date.parse(at) < Date.parse(knownSince))
+    return (
+      <Empty>
+        Not known: the catalogue is stored since <Moment at={knownSince} />.
+      </Empty>
+    );
+  return <Empty>{isFiltered ? 'No such package was on sale then.' : 'Nothing was on sale then.'}</Empty>;
+}
+
+function Packages({ of }: { readonly of: OnSale['items'] }) {
+  return (
+    <Rows
+      label="Packages on sale then"
+      rows={of}
+      keyOf={({ packageCode }) => packageCode}
+      columns={[
+        {
+          title: 'Package',
+          cell: ({ packageCode, name }) => (
+            <>
+              <ShortId>{packageCode}</ShortId>
+              <Text size="sm" c="dimmed">
+                {name}
+              </Text>
+            </>
+          ),
+        },
+        { title: 'Region', cell: ({ regionCode }) => regionCode },
+        { title: 'Cost', cell: ({ costUsd }) => <Amount of={costUsd} currency="USD4" />, isNumber: true },
+        {
+          title: 'Consumers, USD',
+          cell: ({ userPriceUsd }) => <Amount of={userPriceUsd} currency="USD" />,
+          isNumber: true,
+        },
+        {
+          title: 'Merchants, USD',
+          cell: ({ merchantPriceUsd }) => <Amount of={merchantPriceUsd} currency="USD" />,
+          isNumber: true,
+        },
+        { title: 'From', cell: ({ validFrom }) => <Moment at={validFrom} /> },
+        { title: 'Until', cell: ({ validTo }) => <Moment at={validTo} /> },
+      ]}
+    />
+  );
+}
