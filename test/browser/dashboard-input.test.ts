@@ -307,11 +307,14 @@ describe('an answer of 500', { timeout: 120_000 }, () => {
     );
     await page.goto(`${stack.apiUrl}/dashboard${placeOf(owner)}/wallet`);
     const failure = page.getByRole('alert').filter({ hasText: 'Something went wrong on our side' });
-    await failure.getByRole('button', { name: 'Try again' }).waitFor();
+    const again = failure.getByRole('button', { name: 'Try again' });
+    // The balance with its last change, and the list of changes.
+    await expect.poll(() => again.count(), { timeout: 20_000 }).toBe(2);
     isBroken = false;
-    await failure.getByRole('button', { name: 'Try again' }).click();
+    await again.last().click();
     await page.getByText('No changes yet.').waitFor();
-    expect(await failure.count()).toBe(0);
+    if ((await again.count()) > 0) await again.click();
+    await expect.poll(() => failure.count(), { timeout: 20_000 }).toBe(0);
     await page.context().close();
   });
 });
@@ -470,12 +473,12 @@ describe('figures', { timeout: 120_000 }, () => {
     await owner.ask('POST', '/api/esim/buy', { body: buy });
     const page = await openAs(owner, `${placeOf(owner)}/figures`);
     const show = page.getByText('Show as a table');
-    await expect.poll(() => show.count(), { timeout: 20_000 }).toBe(3);
+    await expect.poll(() => show.count(), { timeout: 20_000 }).toBe(2);
     for (const one of await show.all()) await one.click();
     const rowsOf = (name: string) => page.getByRole('table', { name, exact: true }).getByRole('row');
     expect([await rowsOf('Spent per day').count(), await rowsOf('Data per day').count()]).toEqual([31, 31]);
     expect(await rowsOf('Spent per day').last().innerText()).toMatch(/USD.\d+\.\d\d\s+1$/);
-    expect(await rowsOf('Purchases by destination').last().innerText()).toMatch(/\w\s+1$/);
+    expect(await rowsOf('Purchases by destination').last().innerText()).toMatch(/\w\s+1\b/);
     await page.context().close();
   });
 });
