@@ -187,8 +187,7 @@ export function createPersonCheck(
     if (authorization === undefined) {
       const visit = { cookie, clientAddress: ctx.state.clientAddress, isForOperators: true };
       const operator = (await users?.auth.findSession(visit))?.operator;
-      if (!operator)
-        throw new DomainError('UNAUTHORIZED', SIGN_IN.session);
+      if (!operator) throw new DomainError('UNAUTHORIZED', SIGN_IN.session);
       requireSameOrigin(ctx, publicUrl);
       ctx.state.session = operator;
       return;
