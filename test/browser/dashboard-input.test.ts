@@ -260,7 +260,11 @@ describe('what cannot be undone', { timeout: 120_000 }, () => {
 
 describe('signing in again over a page', { timeout: 120_000 }, () => {
   it('is not asked for where only the password in a form was wrong', async () => {
-    const page = await openAs(await signedUp(stack), '/settings');
+    const owner = await signedUp(stack);
+    const page = await openAs(owner, '/settings');
+    // The page is among the merchant's, with the box that finds any id.
+    await page.waitForURL(`**${placeOf(owner)}/login`);
+    await page.getByRole('searchbox', { name: 'Any id or ICCID' }).waitFor();
     await page.getByLabel('Current password').first().fill('not the one I have');
     await page.getByLabel('New password').first().fill('a quite new one, long enough');
     await page.getByRole('button', { name: 'Change the password' }).click();

@@ -416,7 +416,7 @@ describe('people', { timeout: 120_000 }, () => {
     await page.getByLabel('New password').first().fill('a quite new one, long enough');
     await page.getByRole('button', { name: 'Change the password' }).click();
     await page.getByText('Set your own password before you continue').waitFor({ state: 'detached' });
-    await page.getByRole('link', { name: 'Back' }).click();
+    await page.getByRole('link', { name: 'Home', exact: true }).click();
     await page.getByRole('heading', { name: 'Home', level: 1 }).waitFor();
     await Promise.all([page.context().close(), other.context().close()]);
   });
