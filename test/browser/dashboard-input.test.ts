@@ -10,7 +10,7 @@ import { startStack, type Stack } from '../support/stack.ts';
 import { until } from '../support/until.ts';
 import { startInbox, type Inbox } from '../support/webhook-inbox.ts';
 import { openBrowser } from './browser.ts';
-import { openMerchant, payIn, placeOf } from './merchant.support.ts';
+import { faultsOf, openMerchant, payIn, placeOf } from './merchant.support.ts';
 
 let browser: Browser;
 let stack: Stack;
@@ -260,7 +260,11 @@ describe('what cannot be undone', { timeout: 120_000 }, () => {
 
 describe('signing in again over a page', { timeout: 120_000 }, () => {
   it('is not asked for where only the password in a form was wrong', async () => {
-    const page = await openAs(await signedUp(stack), '/settings');
+    const owner = await signedUp(stack);
+    const page = await openAs(owner, '/settings');
+    // The page is among the merchant's, with the box that finds any id.
+    await page.waitForURL(`**${placeOf(owner)}/login`);
+    await page.getByRole('searchbox', { name: 'Any id or ICCID' }).waitFor();
     await page.getByLabel('Current password').first().fill('not the one I have');
     await page.getByLabel('New password').first().fill('a quite new one, long enough');
     await page.getByRole('button', { name: 'Change the password' }).click();
@@ -280,6 +284,7 @@ describe('signing in again over a page', { timeout: 120_000 }, () => {
     await page.getByRole('button', { name: 'Add the endpoint' }).click();
     const password = sessionEnded(page).getByLabel('Password').first();
     await password.waitFor();
+    expect(await faultsOf(page, 'session-ended')).toEqual([]);
     await page.keyboard.press('Escape');
     await password.fill(USER_PASSWORD);
     await sessionEnded(page).getByRole('button', { name: 'Sign in' }).click();
@@ -359,6 +364,7 @@ describe('a colleague', { timeout: 180_000 }, () => {
     await other.getByRole('button', { name: 'Switch on' }).click();
     const qr = other.getByRole('img', { name: 'QR code for the authenticator app' });
     await qr.waitFor();
+    expect(await faultsOf(other, 'second-factor')).toEqual([]);
     const uri = (await other.getByRole('link', { name: 'open the app' }).getAttribute('href')) ?? '';
     const drawn = (await qr.locator('path').getAttribute('d')) ?? '';
     const dark = create(uri).modules.data.filter((isDark) => isDark !== 0);
@@ -383,6 +389,7 @@ describe('a colleague', { timeout: 180_000 }, () => {
     await other.getByRole('link', { name: 'Sign in' }).click();
     await signIn('a quite new one, long enough');
     await other.getByText('The 6 digits that your authenticator app shows now').waitFor();
+    expect(await faultsOf(other, 'second-factor-code')).toEqual([]);
     await typeCode(totp(secret, 1));
     await other.getByRole('button', { name: 'Continue' }).click();
     await other.getByRole('heading', { name: 'Ada Ltd', level: 1 }).waitFor();

@@ -6,12 +6,13 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runApi } from '../../src/cli/processes/api.ts';
 import { freePort } from '../../src/dev/ports.ts';
 import { readConfig } from '../../src/platform/config/config.ts';
+import { graveFaults } from '../support/axe.ts';
 import { colleague, data, signedUp, type User } from '../support/dashboard.ts';
 import { SIGN_IN_ENV } from '../support/people.ts';
 import { startStack, type Stack } from '../support/stack.ts';
 import { startInbox, type Inbox } from '../support/webhook-inbox.ts';
 import { openBrowser, watchTroubles } from './browser.ts';
-import { choose, fillKey, openMerchant, payIn, placeOf } from './merchant.support.ts';
+import { choose, faultsOf, fillKey, openMerchant, payIn, placeOf } from './merchant.support.ts';
 
 /** Longer than it takes, also on a busy machine. */
 const SOON = { timeout: 20_000 };
@@ -250,7 +251,7 @@ describe('a webhook endpoint', { timeout: 120_000 }, () => {
 });
 
 describe('the warning of a low balance', { timeout: 120_000 }, () => {
-  it('is set to an amount, sent once the balance falls below it, and switched off', async () => {
+  it('is set to an amount, sent and shown once the balance falls below it, and switched off', async () => {
     const owner = await fundedOwner();
     await owner.ask('POST', '/api/webhooks/endpoints', {
       body: { url: `${inbox.url}/low`, events: ['wallet.low_balance'] },
@@ -264,13 +265,22 @@ describe('the warning of a low balance', { timeout: 120_000 }, () => {
     await page.reload();
     await limit.waitFor();
     expect(await limit.inputValue()).toMatch(/^49\.50?$/);
+    await page.getByText('USD 50.00').first().waitFor();
+    const alert = page.getByRole('alert').filter({ hasText: 'The balance is low' });
+    expect(await alert.count()).toBe(0);
     await buy(owner, 'SIM-OK');
     const [letter] = await inbox.untilAt('/low', 1);
     expect(JSON.parse(letter?.body ?? '')).toMatchObject({ event: 'wallet.low_balance' });
 
+    await page.reload();
+    await alert.waitFor();
+    expect(await faultsOf(page, 'low-balance')).toEqual([]);
+    await choose(page, 'Home');
+    await alert.getByRole('link', { name: 'Fund the wallet' }).click();
+    await page.waitForURL('**/wallet#fund');
     await limit.fill('');
     await warning.getByRole('button', { name: 'Save' }).click();
-    await saved(page);
+    await alert.waitFor({ state: 'detached' });
     const { body } = await owner.ask('GET', '/api/wallet/low-balance');
     expect(body).toMatchObject({ amount: null });
     await page.context().close();
@@ -326,10 +336,11 @@ describe('a member of the team', { timeout: 120_000 }, () => {
   });
 });
 
-describe('the badge', { timeout: 120_000 }, () => {
-  it('names the world of each page, and the switch leads to the other world', async () => {
-    const owner = await fundedOwner();
-    const apiUrl = `http://127.0.0.1:${await freePort()}`;
+describe('with both worlds on', { timeout: 120_000 }, () => {
+  let apiUrl: string;
+  let api: Awaited<ReturnType<typeof runApi>>;
+  beforeAll(async () => {
+    apiUrl = `http://127.0.0.1:${await freePort()}`;
     const { config, secrets } = readConfig({
       ...stack.env,
       SIMWAY_HTTP_PORT: new URL(apiUrl).port,
@@ -337,26 +348,53 @@ describe('the badge', { timeout: 120_000 }, () => {
       SIMWAY_LIVE_SUPPLIER_URL: stack.supplierUrl,
       SIMWAY_LIVE_SUPPLIER_ACCESS_CODE: 'test-access',
     });
-    // On the same database, with both worlds.
-    const api = await runApi({ ...stack.context, config, secrets, processName: 'api' });
-    try {
-      const page = await openMerchant(
-        { browser, stack: { apiUrl } },
-        owner,
-        `/m/${owner.accountId}/live/wallet`,
-      );
-      const troubles = watchTroubles(page);
-      await page.getByText('Live: real money', { exact: true }).waitFor();
-      await page.getByText('USD 0.00', { exact: true }).first().waitFor();
-      await page.getByRole('radiogroup', { name: 'World' }).getByText('Test', { exact: true }).click();
-      await page.waitForURL(`**/m/${owner.accountId}/test`);
-      await page.getByText('Test: no real money', { exact: true }).waitFor();
-      await page.getByText('USD 50.00').first().waitFor();
-      expect(await page.getByText('Live: real money').count()).toBe(0);
-      expect(troubles).toEqual([]);
-      await page.context().close();
-    } finally {
-      await api.stop();
-    }
+    // On the same database.
+    api = await runApi({ ...stack.context, config, secrets, processName: 'api' });
+  });
+  afterAll(() => api.stop());
+
+  const openLive = (owner: User, path: string) =>
+    openMerchant({ browser, stack: { apiUrl } }, owner, `/m/${owner.accountId}/live${path}`);
+
+  it('the badge names the world of each page, and the switch leads to the other world', async () => {
+    const owner = await fundedOwner();
+    const page = await openLive(owner, '/wallet');
+    const troubles = watchTroubles(page);
+    await page.getByText('Live: real money', { exact: true }).waitFor();
+    await page.getByText('USD 0.00', { exact: true }).first().waitFor();
+    await page.getByRole('radiogroup', { name: 'World' }).getByText('Test', { exact: true }).click();
+    await page.waitForURL(`**/m/${owner.accountId}/test`);
+    await page.getByText('Test: no real money', { exact: true }).waitFor();
+    await page.getByText('USD 50.00').first().waitFor();
+    expect(await page.getByText('Live: real money').count()).toBe(0);
+    expect(troubles).toEqual([]);
+    await page.context().close();
+  });
+
+  it('a purchase with real money is asked for first, with package and price', async () => {
+    const owner = await signedUp(stack);
+    const { body: sold } = await owner.ask('GET', '/api/esim/packages/SIM-OK?currency=USD');
+    const { name, price } = sold as unknown as { name: string; price: number };
+    const page = await openLive(owner, '');
+    // No worker fills the catalogue of the live world.
+    await page.route('**/api/esim/packages/SIM-OK*', (route) => route.fulfill({ json: sold }));
+    let orders = 0;
+    page.on('request', (request) => {
+      if (request.url().endsWith('/api/esim/buy')) orders += 1;
+    });
+    await page.goto(`${apiUrl}/dashboard/m/${owner.accountId}/live/catalogue/SIM-OK`);
+    const buyIt = `Buy the eSIM for USD ${price.toFixed(2)}`;
+    const dialog = page.getByRole('dialog', { name: 'Buy the eSIM' });
+    await page.getByRole('button', { name: buyIt }).click();
+    await dialog.getByText(name).waitFor();
+    expect(await graveFaults(page)).toEqual([]);
+    await dialog.getByRole('button', { name: 'Back' }).click();
+    await dialog.waitFor({ state: 'hidden' });
+    expect(orders).toBe(0);
+    await page.getByRole('button', { name: buyIt }).click();
+    await dialog.getByRole('button', { name: buyIt }).click();
+    await dialog.getByRole('alert').waitFor();
+    expect(orders).toBe(1);
+    await page.context().close();
   });
 });

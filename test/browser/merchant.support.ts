@@ -1,8 +1,14 @@
 // Merchants in a browser: what a person types and presses, on a stack or on a running service, and pages of users who are signed in already.
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { expect } from 'vitest';
+import { graveFaults } from '../support/axe.ts';
 import { USER_PASSWORD, type User } from '../support/dashboard.ts';
+import { keepScreenshot } from '../support/screenshots.ts';
 import type { Stack } from '../support/stack.ts';
+import { overflow, widest } from './browser.ts';
+
+export const DESK = { width: 1280, height: 900 };
+const PHONE = { width: 375, height: 800 };
 
 interface Place {
   readonly browser: Browser;
@@ -19,7 +25,7 @@ export async function openMerchant(
   path: string,
   options: BrowserContextOptions = {},
 ): Promise<Page> {
-  const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...options });
+  const context = await browser.newContext({ viewport: DESK, ...options });
   await context.addCookies(Array.from(cookies, ([name, value]) => ({ name, value, url: stack.apiUrl })));
   const page = await context.newPage();
   page.setDefaultTimeout(20_000);
@@ -92,4 +98,39 @@ export async function putInWallet(page: Page, amount: string): Promise<void> {
   await checkout.getByRole('button').first().click();
   await page.getByText('The money is in your wallet').waitFor();
   await checkout.close();
+}
+
+/** Fields that are too narrow for what they say. */
+const cutFields = (page: Page): Promise<string> =>
+  page.evaluate<string>(
+    `[...document.querySelectorAll('input')].filter((one) => one.scrollWidth > one.clientWidth)
+      .map((one) => one.value || one.placeholder).join(' | ')`,
+  );
+
+/**
+ * The open page in light and dark, on a desk and on a phone: grave faults, what is too wide, fields that are cut, and where `badge`, which names the
+ * world, is not visible.
+ */
+export async function faultsOf(page: Page, name: string, badge?: string): Promise<string[]> {
+  const found: string[] = [];
+  for (const viewport of [DESK, PHONE]) {
+    await page.setViewportSize(viewport);
+    for (const colorScheme of ['dark', 'light'] as const) {
+      await page.emulateMedia({ colorScheme });
+      const faults = await graveFaults(page);
+      found.push(...faults.map((fault) => `${name}, ${colorScheme}, ${viewport.width}: ${fault}`));
+      await keepScreenshot(
+        page,
+        `merchant-${name}-${colorScheme}-${viewport === DESK ? 'desk' : 'phone'}-whole`,
+      );
+    }
+    const tooWide = await overflow(page);
+    if (tooWide > 0) found.push(`${name} is ${tooWide} too wide: ${await widest(page)}`);
+    const cut = await cutFields(page);
+    if (cut !== '') found.push(`${name} cuts what its fields say, on ${viewport.width}: ${cut}`);
+    if (badge !== undefined && !(await page.getByText(badge).isVisible()))
+      found.push(`${name} does not say its world`);
+  }
+  await page.setViewportSize(DESK);
+  return found;
 }

@@ -2,8 +2,8 @@ import { Alert, Anchor, Box, Button, Code, Group, SimpleGrid, Stack, Text, TextI
 import { useForm } from '@mantine/form';
 import { notifications } from '@mantine/notifications';
 import { useQueryClient } from '@tanstack/react-query';
-import { Navigate } from '@tanstack/react-router';
-import { lazy, Suspense, useState } from 'react';
+import { Navigate, useNavigate } from '@tanstack/react-router';
+import { lazy, Suspense, useEffect, useState } from 'react';
 import { api } from '../api/client.ts';
 import { dataOf } from '../api/data-of.ts';
 import {
@@ -14,7 +14,7 @@ import {
   type CurrentUser,
 } from '../app/session.ts';
 import { CodeField } from '../ui/code-field.tsx';
-import { QueryView, Failed, Id, Section } from '../ui/parts.tsx';
+import { QueryView, Failed, Id, PageHead, Section } from '../ui/parts.tsx';
 import { PasswordField } from '../ui/password-field.tsx';
 import { useSending } from '../ui/use-sending.ts';
 import { useSignOut } from '../ui/use-sign-out.ts';
@@ -23,34 +23,63 @@ import { CardPage } from './card-page.tsx';
 // Few people need it, once.
 const QrCode = lazy(() => import('./qr-code.tsx'));
 const QR_SIDE_PX = 200;
+const WIDTH_PX = 440;
 
-/** One's own login: password and second factor. */
-export function OwnLogin() {
+/** One's own login, among the pages of a merchant or of operators. */
+export function OwnLoginPage() {
   const query = useCurrentUser();
+  return (
+    <Stack maw={WIDTH_PX}>
+      <PageHead title="Your login" />
+      <QueryView query={query}>{(user) => <OwnLogin user={user} />}</QueryView>
+    </Stack>
+  );
+}
+
+/** Leads to the page above. A user who has no other page, or has a one-time password, stays on this one. */
+export function OwnLoginAlone() {
+  const query = useCurrentUser();
+  const navigate = useNavigate();
+  const path = query.data && ownLoginPathOf(query.data);
+  useEffect(() => {
+    if (path !== undefined) void navigate({ href: `/dashboard${path}`, replace: true });
+  }, [path, navigate]);
   if (isSignedOut(query.error)) return <Navigate to="/sign-in" />;
+  if (path !== undefined) return null;
   return (
     <CardPage title="Your login">
       <QueryView query={query}>
         {(user) => (
           <Stack>
-            <Text size="sm">
-              {user.user.name}, {user.user.email}
-            </Text>
             {user.operator?.mustChangePassword === true && (
               <Alert color="yellow">
                 You signed in with a one-time password. Set your own password before you continue.
               </Alert>
             )}
-            <PasswordSection />
-            <SecondFactorSection user={user} />
-            <Group justify="space-between">
-              <Anchor href={`/dashboard${homePathOf(user)}`}>Back</Anchor>
-              <SignOut />
-            </Group>
+            <OwnLogin user={user} />
+            <SignOut />
           </Stack>
         )}
       </QueryView>
     </CardPage>
+  );
+}
+
+/** Absent for a user who has no other page, or has a one-time password. */
+function ownLoginPathOf(user: CurrentUser): string | undefined {
+  const home = homePathOf(user);
+  return home === '/settings' || user.operator?.mustChangePassword === true ? undefined : `${home}/login`;
+}
+
+function OwnLogin({ user }: { readonly user: CurrentUser }) {
+  return (
+    <>
+      <Text size="sm">
+        {user.user.name}, {user.user.email}
+      </Text>
+      <PasswordSection />
+      <SecondFactorSection user={user} />
+    </>
   );
 }
 
@@ -155,7 +184,7 @@ function NewFactorSteps({ factor, onDone }: { readonly factor: NewFactor; readon
         <Stack>
           <Text size="sm">
             1. Scan this code with your authenticator app. On a phone,{' '}
-            <Anchor href={factor.otpauthUri} inherit>
+            <Anchor href={factor.otpauthUri} inherit underline="always">
               open the app
             </Anchor>
             . Or type the secret into it:

@@ -49,7 +49,7 @@ const invitation = createRoute({
 const settings = createRoute({
   getParentRoute: () => rootRoute,
   path: '/settings',
-  component: lazyRouteComponent(() => import('./own-login.tsx'), 'OwnLogin'),
+  component: lazyRouteComponent(() => import('./own-login.tsx'), 'OwnLoginAlone'),
 });
 
 export const accountRoutes = [start, signIn, signUp, confirm, reset, invitation, settings] as const;

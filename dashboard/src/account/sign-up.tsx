@@ -67,7 +67,7 @@ export function SignUp() {
           </Button>
           <Text size="sm">
             Already have an account?{' '}
-            <Anchor component={Link} to="/sign-in">
+            <Anchor component={Link} to="/sign-in" underline="always">
               Sign in
             </Anchor>
           </Text>

@@ -1,16 +1,18 @@
 import { Alert, Anchor, Button, Group, Image, Radio, Stack, Text } from '@mantine/core';
+import { useDisclosure } from '@mantine/hooks';
 import { useMutation } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
 import { useState, type ReactNode } from 'react';
 import { api } from '../api/client.ts';
 import { bodyOf } from '../api/data-of.ts';
 import type { components } from '../api/generated/api.ts';
+import { ConfirmDialog } from '../ui/confirm-dialog.tsx';
 import { Facts } from '../ui/facts.tsx';
 import { formatAmount, formatBytes } from '../ui/format.ts';
 import { PageLink } from '../ui/page-link.tsx';
 import { Amount, QueryView, Failed, PageHead, Section, Status } from '../ui/parts.tsx';
 import { useOnce } from '../ui/use-once.ts';
-import { METHOD_CHOICES, type PaymentMethod } from './filters.ts';
+import { METHOD_CHOICES, PAYMENT_METHODS, type PaymentMethod } from './filters.ts';
 import { useAccountQuery, useMembership, usePlace, useRefresh } from './place.ts';
 import { PayNow, useTransaction } from './purchases.tsx';
 
@@ -42,6 +44,7 @@ export function BuyPage() {
             </Section>
             <Purchase
               packageCode={packageCode}
+              name={one.name}
               packageType="BASE"
               price={{ amount: one.price, currency: one.currencyCode }}
             />
@@ -52,20 +55,25 @@ export function BuyPage() {
   );
 }
 
-/** Buys once, however often the button is pressed, and never above the price that is shown. */
+/** Buys once, however often the button is pressed, and never above the price that is shown. With real money it asks first. */
 export function Purchase({
   packageCode,
+  name,
   packageType,
   price,
   esimId,
 }: {
   readonly packageCode: string;
+  /** Of the package. */
+  readonly name: string;
   readonly packageType: 'BASE' | 'TOPUP';
   readonly price: { readonly amount: number; readonly currency: string };
   readonly esimId?: string;
 }) {
   const { may } = useMembership();
+  const { world } = usePlace();
   const refresh = useRefresh();
+  const [isAsking, { open: askFirst, close }] = useDisclosure(false);
   const [method, setMethod] = useState<PaymentMethod>('WALLET');
   const once = useOnce<components['schemas']['BuyRequest']>();
   const buying = useMutation({
@@ -102,6 +110,8 @@ export function Purchase({
         </Group>
       </>
     );
+  const verb = packageType === 'BASE' ? 'Buy the eSIM' : 'Top up';
+  const shownPrice = formatAmount(price.amount, price.currency);
   return (
     <Section title={packageType === 'BASE' ? 'Buy' : 'Top up'}>
       <Stack>
@@ -119,13 +129,25 @@ export function Purchase({
             ))}
           </Group>
         </Radio.Group>
-        {buying.error && <Failed error={buying.error} />}
+        {buying.error && !isAsking && <Failed error={buying.error} />}
         <Group>
-          <Button onClick={() => buying.mutate()} loading={buying.isPending}>
-            {packageType === 'BASE' ? 'Buy the eSIM' : 'Top up'} for{' '}
-            {formatAmount(price.amount, price.currency)}
+          <Button onClick={world === 'live' ? askFirst : () => buying.mutate()} loading={buying.isPending}>
+            {verb} for {shownPrice}
           </Button>
         </Group>
+        <ConfirmDialog
+          opened={isAsking}
+          onClose={close}
+          title={verb}
+          confirmLabel={`${verb} for ${shownPrice}`}
+          color="blue"
+          act={() => buying.mutateAsync()}
+        >
+          <Text size="sm">
+            {name} for {shownPrice}, real money. Paid by: {PAYMENT_METHODS[method]}. A purchase cannot be
+            undone.
+          </Text>
+        </ConfirmDialog>
       </Stack>
     </Section>
   );

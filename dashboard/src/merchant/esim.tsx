@@ -218,6 +218,7 @@ function TopUps({ esim }: { readonly esim: Esim }) {
                 <Purchase
                   key={topUp.packageCode}
                   packageCode={topUp.packageCode}
+                  name={topUp.name}
                   packageType="TOPUP"
                   price={{ amount: topUp.price, currency: topUp.currencyCode }}
                   esimId={esim._id}

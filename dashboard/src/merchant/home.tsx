@@ -4,6 +4,7 @@ import { api } from '../api/client.ts';
 import { bodyOf, dataOf } from '../api/data-of.ts';
 import { PageLink } from '../ui/page-link.tsx';
 import { Amount, QueryView, PageHead, Section } from '../ui/parts.tsx';
+import { LowBalanceAlert, readWallet } from './low-balance.tsx';
 import { useAccountQuery, useMembership, usePlace } from './place.ts';
 import { TransactionRows } from './purchases.tsx';
 
@@ -43,18 +44,19 @@ export function HomePage() {
 }
 
 function Balance() {
-  const query = useAccountQuery(['wallet', 'balance'], () => dataOf(api.GET('/api/wallet/balance')));
+  const query = useAccountQuery(['wallet', 'balance'], readWallet);
   return (
     <Section title="Wallet">
       <QueryView query={query} rows={2}>
-        {({ balance, onHold, currency }) => (
+        {(wallet) => (
           <>
             <Text size="xl" fw={700}>
-              <Amount of={balance} currency={currency} />
+              <Amount of={wallet.balance} currency={wallet.currency} />
             </Text>
             <Text size="sm" c="dimmed">
-              On hold for open purchases: <Amount of={onHold} currency={currency} />
+              On hold for open purchases: <Amount of={wallet.onHold} currency={wallet.currency} />
             </Text>
+            <LowBalanceAlert of={wallet} />
           </>
         )}
       </QueryView>

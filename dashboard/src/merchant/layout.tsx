@@ -81,7 +81,7 @@ function Worlds({ worlds }: { readonly worlds: readonly World[] }) {
 
 function OwnMenu({ user }: { readonly user: CurrentUser }) {
   const { signOut } = useSignOut();
-  const { world } = usePlace();
+  const place = usePlace();
   return (
     <Menu position="bottom-end">
       <Menu.Target>
@@ -91,9 +91,13 @@ function OwnMenu({ user }: { readonly user: CurrentUser }) {
       </Menu.Target>
       <Menu.Dropdown>
         <Menu.Label>{user.user.email}</Menu.Label>
-        <Menu.Item renderRoot={(props) => <Link {...props} to="/settings" />}>Your login</Menu.Item>
+        <Menu.Item renderRoot={(props) => <Link {...props} to="/m/$accountId/$world/login" params={place} />}>
+          Your login
+        </Menu.Item>
         {user.operator && (
-          <Menu.Item renderRoot={(props) => <Link {...props} to="/operators/$world" params={{ world }} />}>
+          <Menu.Item
+            renderRoot={(props) => <Link {...props} to="/operators/$world" params={{ world: place.world }} />}
+          >
             Operator pages
           </Menu.Item>
         )}

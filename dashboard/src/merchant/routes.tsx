@@ -145,6 +145,12 @@ const settings = createRoute({
   component: lazyRouteComponent(() => import('./settings.tsx'), 'SettingsPage'),
 });
 
+const login = createRoute({
+  getParentRoute: () => merchant,
+  path: '/login',
+  component: lazyRouteComponent(() => import('../account/own-login.tsx'), 'OwnLoginPage'),
+});
+
 export const merchantRoutes = [
   merchant.addChildren([
     home,
@@ -165,5 +171,6 @@ export const merchantRoutes = [
     search,
     team,
     settings,
+    login,
   ]),
 ] as const;

@@ -8,6 +8,7 @@ import { Amount, QueryView, Failed, Moment, PageHead, Section, Status } from '..
 import { useOnce } from '../ui/use-once.ts';
 import { useSending } from '../ui/use-sending.ts';
 import { METHOD_CHOICES, type PaymentMethod } from './filters.ts';
+import { LowBalanceAlert, readWallet } from './low-balance.tsx';
 import { useAccountQuery, useMembership, useRefresh } from './place.ts';
 import { PayNow, useTransaction } from './purchases.tsx';
 import { WalletEntries } from './wallet-entries.tsx';
@@ -20,7 +21,7 @@ export function WalletPage() {
   const { may } = useMembership();
   const query = useAccountQuery(['wallet', 'overview'], async () => {
     const [wallet, { items }] = await Promise.all([
-      dataOf(api.GET('/api/wallet/balance')),
+      readWallet(),
       dataOf(api.GET('/api/wallet/entries', { params: { query: { limit: 1 } } })),
     ]);
     return { ...wallet, lastChange: items[0]?.at };
@@ -30,15 +31,16 @@ export function WalletPage() {
       <PageHead title="Wallet" />
       <Section title="Balance">
         <QueryView query={query} rows={2}>
-          {({ balance, onHold, currency, lastChange }) => (
+          {(wallet) => (
             <>
               <Text size="xl" fw={700}>
-                <Amount of={balance} currency={currency} />
+                <Amount of={wallet.balance} currency={wallet.currency} />
               </Text>
               <Text size="sm" c="dimmed">
-                On hold for open purchases: <Amount of={onHold} currency={currency} />. Last change:{' '}
-                {lastChange === undefined ? 'none yet' : <Moment at={lastChange} />}
+                On hold for open purchases: <Amount of={wallet.onHold} currency={wallet.currency} />. Last
+                change: {wallet.lastChange === undefined ? 'none yet' : <Moment at={wallet.lastChange} />}
               </Text>
+              <LowBalanceAlert of={wallet} />
             </>
           )}
         </QueryView>
@@ -74,7 +76,7 @@ function Fund() {
   );
   if (sending.result)
     return (
-      <Section title="Fund the wallet">
+      <Section title="Fund the wallet" id="fund">
         <Funding transactionId={sending.result.transactionId} />
         <Button
           mt="md"
@@ -90,7 +92,7 @@ function Fund() {
       </Section>
     );
   return (
-    <Section title="Fund the wallet">
+    <Section title="Fund the wallet" id="fund">
       <form onSubmit={sending.submit} noValidate>
         <Stack>
           <NumberInput
@@ -177,7 +179,7 @@ function LowBalanceForm({ amount, currency }: { readonly amount: number | null; 
       <Stack>
         <NumberInput
           label={`Below this balance, ${currency}`}
-          description="Sends the event wallet.low_balance. Leave empty for none"
+          description="Shown on Home and here, and sent as the event wallet.low_balance. Leave empty for none"
           decimalScale={2}
           thousandSeparator
           hideControls

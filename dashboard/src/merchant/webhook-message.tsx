@@ -46,7 +46,7 @@ export function WebhookMessagePage() {
         )}
       </PageHead>
       {resending.error && <Failed error={resending.error} />}
-      <QueryView query={message}>
+      <QueryView query={message} rows={12}>
         {({ id, eventId, event, status, createdAt, nextAttemptAt, body }) => (
           <>
             <Section title="Message">

@@ -87,7 +87,13 @@ function Repairs({ of }: { readonly of: readonly BatchRepair[] }) {
   return of.map(({ repairId, action, counts, by }) => (
     <Alert key={repairId} title={`Batch repair: ${BATCH_ACTIONS[action].label}`}>
       {`${counts.waiting.toLocaleString()} items, requested by ${by}. `}
-      <PageLink size="sm" to="/operators/$world/repairs/$repairId" params={{ world, repairId }}>
+      <PageLink
+        size="sm"
+        c="inherit"
+        underline="always"
+        to="/operators/$world/repairs/$repairId"
+        params={{ world, repairId }}
+      >
         Review and decide
       </PageLink>
     </Alert>

@@ -64,6 +64,7 @@ function Shell() {
 }
 
 function Person() {
+  const world = useWorld();
   const { name, role } = useOperator();
   return (
     <Stack gap={0}>
@@ -72,7 +73,7 @@ function Person() {
         {ROLES[role].label}
       </Text>
       <Group gap="xs" mt="xs">
-        <PageLink size="sm" to="/settings">
+        <PageLink size="sm" to="/operators/$world/login" params={{ world }}>
           Your login
         </PageLink>
         <SignOut />

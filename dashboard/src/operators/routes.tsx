@@ -145,6 +145,12 @@ const search = createRoute({
   component: lazyRouteComponent(() => import('./search-page.tsx'), 'SearchPage'),
 });
 
+const login = createRoute({
+  getParentRoute: () => operators,
+  path: '/login',
+  component: lazyRouteComponent(() => import('../account/own-login.tsx'), 'OwnLoginPage'),
+});
+
 export const operatorRoutes = [
   start,
   operators.addChildren([
@@ -164,5 +170,6 @@ export const operatorRoutes = [
     audit,
     people,
     search,
+    login,
   ]),
 ] as const;

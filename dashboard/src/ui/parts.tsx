@@ -56,15 +56,18 @@ export function PageHead({
 /** A part of a page with a heading of its own. */
 export function Section({
   title,
+  id,
   extra,
   children,
 }: {
   readonly title: string;
+  /** What a link to this part has behind `#`. */
+  readonly id?: string;
   readonly extra?: ReactNode;
   readonly children: ReactNode;
 }) {
   return (
-    <Paper component="section" withBorder p="md" aria-label={title}>
+    <Paper component="section" withBorder p="md" id={id} aria-label={title}>
       <Group justify="space-between" mb="sm">
         <Title order={2} size="h4">
           {title}

@@ -1,0 +1,46 @@
+import { Alert, Text } from '@mantine/core';
+import { api } from '../api/client.ts';
+import { bodyOf, dataOf } from '../api/data-of.ts';
+import { PageLink } from '../ui/page-link.tsx';
+import { Amount } from '../ui/parts.tsx';
+import { useMembership, usePlace } from './place.ts';
+
+/** The balance, and the amount below which the merchant calls it low; `null` for none. */
+export async function readWallet() {
+  const [wallet, { amount: lowBelow }] = await Promise.all([
+    dataOf(api.GET('/api/wallet/balance')),
+    bodyOf(api.GET('/api/wallet/low-balance')),
+  ]);
+  return { ...wallet, lowBelow };
+}
+
+/** Nothing while the balance is at the threshold or above it. */
+export function LowBalanceAlert({
+  of: { balance, lowBelow, currency },
+}: {
+  readonly of: { readonly balance: number; readonly lowBelow: number | null; readonly currency: string };
+}) {
+  const place = usePlace();
+  const { may } = useMembership();
+  if (lowBelow === null || balance >= lowBelow) return null;
+  return (
+    <Alert color="yellow" title="The balance is low" mt="sm">
+      <Text size="sm">
+        It is below <Amount of={lowBelow} currency={currency} />.{' '}
+        {may('fund') ? (
+          <PageLink
+            c="inherit"
+            underline="always"
+            to="/m/$accountId/$world/wallet"
+            params={place}
+            hash="fund"
+          >
+            Fund the wallet
+          </PageLink>
+        ) : (
+          'Ask an owner or finance to fund the wallet.'
+        )}
+      </Text>
+    </Alert>
+  );
+}
