@@ -25,15 +25,6 @@ const TIDY_INTERVAL_MS = 3_600_000;
 
 export type RequestLog = ReturnType<typeof createRequestLog>;
 
-/** What one account asked in one environment. */
-interface Noted {
-  readonly accountId: string;
-  readonly environment: Environment;
-  requests: NewLoggedRequest[];
-  /** Rows that this process has written since it last deleted. */
-  writtenSinceTidied: number;
-}
-
 export function createRequestLog({
   db,
   onError,
@@ -47,42 +38,45 @@ export function createRequestLog({
   /** For tests. */
   readonly writeEveryMs?: number;
 }) {
-  const accounts = new Map<string, Noted>();
+  /** By account and environment. */
+  let noted = new Map<string, NewLoggedRequest[]>();
   let notedCount = 0;
+  /** How many this process has written for each account since it last deleted. */
+  const written = new Map<string, { accountId: string; environment: Environment; count: number }>();
   const pollers: Poller[] = [];
 
   const note = (request: NewLoggedRequest): void => {
     if (notedCount >= MOST_NOTED) return;
-    const { accountId, environment } = request;
-    const name = `${environment} ${accountId}`;
-    let account = accounts.get(name);
-    if (!account) {
-      account = { accountId, environment, requests: [], writtenSinceTidied: 0 };
-      accounts.set(name, account);
-    }
-    account.requests.push(request);
+    const name = `${request.environment} ${request.accountId}`;
+    const requests = noted.get(name);
+    if (requests) requests.push(request);
+    else noted.set(name, [request]);
     notedCount += 1;
-    // Older ones would be deleted as soon as they were written.
-    if (account.requests.length < 2 * KEPT_REQUESTS) return;
-    account.requests = account.requests.slice(-KEPT_REQUESTS);
-    notedCount -= KEPT_REQUESTS;
+    if (!requests || requests.length < 2 * KEPT_REQUESTS) return;
+    // These would be deleted as soon as they were written.
+    notedCount -= requests.splice(0, KEPT_REQUESTS).length;
   };
 
   const write = async (): Promise<void> => {
-    const batch: NewLoggedRequest[] = [];
-    for (const account of accounts.values()) {
-      const newest = account.requests.slice(-KEPT_REQUESTS);
-      account.requests = [];
-      account.writtenSinceTidied += newest.length;
-      batch.push(...newest);
-    }
+    if (noted.size === 0) return;
+    const batch = Array.from(noted, ([name, requests]) => ({ name, newest: requests.slice(-KEPT_REQUESTS) }));
+    noted = new Map();
     notedCount = 0;
-    if (batch.length === 0) return;
     // What fails to be written is lost: it must not pile up while Postgres is away.
-    await insertRequests(db, batch);
-    for (const [name, { accountId, environment, writtenSinceTidied }] of accounts) {
-      if (writtenSinceTidied < SLACK) continue;
-      accounts.delete(name);
+    await insertRequests(
+      db,
+      batch.flatMap(({ newest }) => newest),
+    );
+    for (const { name, newest } of batch) {
+      const [first] = newest;
+      if (!first) continue;
+      const { accountId, environment } = first;
+      const count = (written.get(name)?.count ?? 0) + newest.length;
+      written.set(name, { accountId, environment, count });
+    }
+    for (const [name, { accountId, environment, count }] of written) {
+      if (count < SLACK) continue;
+      written.delete(name);
       await keepNewestRequests(db, { accountId, environment, keep: KEPT_REQUESTS });
     }
   };

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { sql, type Kysely } from 'kysely';
 import { createRequestLog, KEPT_REQUESTS, type RequestLog } from '../../src/accounts/request-log.ts';
 import type { AccountsDatabase } from '../../src/accounts/store/tables.ts';
+import { untilStatementWaits } from '../support/books.ts';
 import { createTestDatabase, openSchema, type TestDatabase } from '../support/database.ts';
 
 const NEVER_MS = 3_600_000;
@@ -86,6 +87,22 @@ it('a flood of one account removes no request of another', async () => {
   note('acc-b', 1);
   const rows = await written('acc-b');
   expect(rows.map((row) => row.request_id)).toEqual(['acc-b-1']);
+});
+
+it('keeps what an account asks while its requests are written', async () => {
+  for (let nth = 1; nth <= 300; nth += 1) note('acc-a', nth);
+  let writing: Promise<void> | undefined;
+  await db.transaction().execute(async (trx) => {
+    await sql`lock table api_requests in share mode`.execute(trx);
+    writing = log.stop();
+    await untilStatementWaits(db);
+    note('acc-a', 301);
+  });
+  await writing;
+  const rows = await written('acc-a');
+  expect(rows.map((row) => row.request_id)).toEqual(
+    Array.from({ length: 301 }, (_none, i) => `acc-a-${i + 1}`),
+  );
 });
 
 /** The sequence counts every row that was ever inserted, deleted ones too. */

@@ -1,6 +1,6 @@
 // The books of a test: a migrated database opened under the service's own roles, and an audit of its invariants.
 // Must not write anything itself.
-import { sql } from 'kysely';
+import { sql, type Kysely } from 'kysely';
 import { openDatabase } from '../../src/platform/database/database.ts';
 import type { AccountsDb, WorldDatabase, WorldDb } from '../../src/platform/database/tables.ts';
 import type { AccountsDatabase } from '../../src/accounts/store/tables.ts';
@@ -119,7 +119,7 @@ export function nameOfRefusal(error: unknown): string {
 }
 
 /** Resolves once a statement in this database waits for a lock. */
-export async function untilStatementWaits(db: WorldDb, statements = 1): Promise<void> {
+export async function untilStatementWaits<Db>(db: Kysely<Db>, statements = 1): Promise<void> {
   const endsAtMs = performance.now() + WAIT_DEADLINE_MS;
   for (;;) {
     const { rows } = await sql<{ waiting: bigint }>`

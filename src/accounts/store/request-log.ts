@@ -22,7 +22,7 @@ export interface NewLoggedRequest extends Omit<LoggedRequest, 'id' | 'key'> {
   readonly environment: Environment;
 }
 
-/** One statement and one parameter, whatever their number. */
+/** One statement with one parameter for all of them. */
 export async function insertRequests(db: AccountsDb, requests: readonly NewLoggedRequest[]): Promise<void> {
   await sql`
     insert into api_requests (account_id, environment, request_id, at, method, path, status, error_code, duration_ms, key_id)
