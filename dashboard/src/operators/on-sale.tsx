@@ -1,11 +1,12 @@
-import { Button, Group, Text, TextInput } from '@mantine/core';
+import { Button, Group, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { defined } from '../ui/address.ts';
-import { Amount, Empty, Moment, Pages, QueryView, Section, ShortId } from '../ui/parts.tsx';
+import { Amount, Empty, Moment, Pages, QueryView, Section } from '../ui/parts.tsx';
 import { Rows } from '../ui/rows.tsx';
 import { onSaleQuery, type OnSale, type OnSaleSearch } from './data.ts';
+import { costColumn, packageColumn } from './package-columns.tsx';
 import { useWorld } from './place.ts';
 
 const EMPTY = { at: '', packageCode: '', regionCode: '' };
@@ -97,19 +98,9 @@ function Packages({ of }: { readonly of: OnSale['items'] }) {
       rows={of}
       keyOf={({ packageCode }) => packageCode}
       columns={[
-        {
-          title: 'Package',
-          cell: ({ packageCode, name }) => (
-            <>
-              <ShortId>{packageCode}</ShortId>
-              <Text size="sm" c="dimmed">
-                {name}
-              </Text>
-            </>
-          ),
-        },
+        packageColumn,
         { title: 'Region', cell: ({ regionCode }) => regionCode },
-        { title: 'Cost', cell: ({ costUsd }) => <Amount of={costUsd} currency="USD4" />, isNumber: true },
+        costColumn,
         {
           title: 'Consumers, USD',
           cell: ({ userPriceUsd }) => <Amount of={userPriceUsd} currency="USD" />,

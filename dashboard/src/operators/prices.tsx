@@ -6,11 +6,12 @@ import { useState } from 'react';
 import { ops } from '../api/client.ts';
 import { Refusal } from '../api/refusal.ts';
 import { formatAmount, formatPercent, formatRate } from '../ui/format.ts';
-import { Amount, QueryView, Empty, Moment, PageHead, Pages, Section, ShortId } from '../ui/parts.tsx';
+import { Amount, QueryView, Empty, Moment, PageHead, Pages, Section } from '../ui/parts.tsx';
 import { ReasonDialog } from '../ui/reason-dialog.tsx';
 import { Rows } from '../ui/rows.tsx';
 import { pricePreviewQuery, pricesQuery, type PricePreview, type Prices, type PriceTerms } from './data.ts';
 import { OnSaleSection } from './on-sale.tsx';
+import { costColumn, packageColumn } from './package-columns.tsx';
 import { useWorld } from './place.ts';
 
 type Settings = Prices['items'][number];
@@ -200,18 +201,8 @@ function Packages({ of }: { readonly of: PricePreview['items'] }) {
       rows={of}
       keyOf={({ packageCode }) => packageCode}
       columns={[
-        {
-          title: 'Package',
-          cell: ({ packageCode, name }) => (
-            <>
-              <ShortId>{packageCode}</ShortId>
-              <Text size="sm" c="dimmed">
-                {name}
-              </Text>
-            </>
-          ),
-        },
-        { title: 'Cost', cell: ({ costUsd }) => <Amount of={costUsd} currency="USD4" />, isNumber: true },
+        packageColumn,
+        costColumn,
         ...ACCOUNT_TYPES.flatMap((accountType) =>
           CURRENCIES.map((currency) => ({
             title: `${SELLERS[accountType]}, ${currency}`,

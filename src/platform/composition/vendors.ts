@@ -63,7 +63,7 @@ export function composeSupplier(
   };
 }
 
-/** The live world has none, whatever is configured. */
+/** Undefined in the live world, and without the address of the simulator's controls. */
 export function composeSandboxSupplier({ environment, supplier: { controlUrl } }: WorldConfig) {
   return environment === 'test' && controlUrl !== undefined
     ? createSandboxSupplier({ controlUrl })

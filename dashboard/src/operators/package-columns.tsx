@@ -1,0 +1,21 @@
+import { Text } from '@mantine/core';
+import { Amount, ShortId } from '../ui/parts.tsx';
+
+/** Columns of tables of packages, with our cost. */
+export const packageColumn = {
+  title: 'Package',
+  cell: ({ packageCode, name }: { readonly packageCode: string; readonly name: string }) => (
+    <>
+      <ShortId>{packageCode}</ShortId>
+      <Text size="sm" c="dimmed">
+        {name}
+      </Text>
+    </>
+  ),
+};
+
+export const costColumn = {
+  title: 'Cost',
+  cell: ({ costUsd }: { readonly costUsd: number }) => <Amount of={costUsd} currency="USD4" />,
+  isNumber: true,
+};
