@@ -109,7 +109,7 @@ async function makeAction(
   request: RequestedAction,
   context: RequestContext,
 ): Promise<ActionOutcome> {
-  const by = await requireActor(deps, session, request, context);
+  const by = await requireRole(deps, session, toPerform(request), context);
   return deps.actions.perform({ ...request, by });
 }
 
@@ -120,35 +120,53 @@ async function previewAction(
   request: RequestedAction,
   context: RequestContext,
 ): Promise<EffectPreview> {
-  const by = await requireActor(deps, session, request, context);
+  const by = await requireRole(deps, session, toPerform(request), context);
   return deps.actions.previewEffect({ ...request, by });
 }
 
-async function requireActor(
+interface Requirement {
+  readonly roles: readonly Role[];
+  /** What it is about, for the audit log. */
+  readonly subject: string;
+  /** What the role must allow, after "may not". */
+  readonly wanted: string;
+}
+
+/** The person's e-mail address. Throws FORBIDDEN unless their role is one of `roles`, after the attempt is in the audit log. */
+async function requireRole(
   { accounts }: OperatorDeps,
   session: Session,
-  request: RequestedAction,
+  { roles, subject, wanted }: Requirement,
   { requestId }: RequestContext,
 ): Promise<string> {
   const { role, email } = session.person;
-  if (!mayPerform(role, request.move)) {
-    await refusePerson(accounts, session, {
-      subject: request.transactionId,
-      requestId,
-      wanted: `perform ${request.move} (requires ${rolesFor(request.move).join(' or ')})`,
-    });
+  if (!roles.includes(role)) {
+    const words = `${wanted} (requires ${roles.join(' or ')})`;
+    await refusePerson(accounts, session, { subject, requestId, wanted: words });
   }
   return email;
 }
 
-/** FORBIDDEN as for the ask itself. */
+const toPerform = ({ move, transactionId }: RequestedAction): Requirement => ({
+  roles: rolesFor(move),
+  subject: transactionId,
+  wanted: `perform ${move}`,
+});
+
+const toRepair = (action: BatchRepairAction): Requirement => ({
+  roles: rolesForRepair(action),
+  subject: 'batch repairs',
+  wanted: `repair by ${action}`,
+});
+
+/** FORBIDDEN as for the request itself. */
 async function planBatchRepair(
   deps: OperatorDeps,
   session: Session,
   request: Omit<RequestedRepair, 'reason'>,
   context: RequestContext,
 ) {
-  const by = await requireRepairer(deps, session, request.action, context);
+  const by = await requireRole(deps, session, toRepair(request.action), context);
   return deps.batchRepairs.plan({ ...request, by, reason: 'a dry run' });
 }
 
@@ -159,7 +177,7 @@ async function askForBatchRepair(
   request: RequestedRepair & { readonly repairKey?: string | undefined },
   context: RequestContext,
 ) {
-  const by = await requireRepairer(deps, session, request.action, context);
+  const by = await requireRole(deps, session, toRepair(request.action), context);
   return deps.batchRepairs.ask({ ...request, by });
 }
 
@@ -206,23 +224,6 @@ async function requireAsker(
   const asker = await findPerson(accounts, { email: email.toLowerCase() });
   if (asker && (asker.disabled_at !== null || !mayStill(asker.role)))
     throw new DomainError('FORBIDDEN', `${email}, who asked for it, may not do so any more: decline it`);
-}
-
-async function requireRepairer(
-  { accounts }: OperatorDeps,
-  session: Session,
-  action: BatchRepairAction,
-  { requestId }: RequestContext,
-): Promise<string> {
-  const { role, email } = session.person;
-  if (!mayRepair(role, action)) {
-    await refusePerson(accounts, session, {
-      subject: 'batch repairs',
-      requestId,
-      wanted: `repair by ${action} (requires ${rolesForRepair(action).join(' or ')})`,
-    });
-  }
-  return email;
 }
 
 /** Takes every id of the stuck list. TRANSACTION_NOT_FOUND. */
