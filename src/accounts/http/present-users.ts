@@ -12,7 +12,7 @@ import type {
   keysSchema,
   membersSchema,
   requestsSchema,
-} from './account-schema.ts';
+} from './own-account-schema.ts';
 import type { currentUserSchema, mailSentSchema } from './auth-schema.ts';
 
 type Item<Schema extends z.ZodType> =

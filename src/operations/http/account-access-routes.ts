@@ -1,6 +1,6 @@
 /** Who acts for an account, with which keys, and where its webhooks go. No secret is read: of a key its ends, of a URL its host. */
 import { z } from 'zod';
-import { keyItem, memberItem } from '../../accounts/http/account-schema.ts';
+import { keyItem, memberItem } from '../../accounts/http/own-account-schema.ts';
 import { presentMember } from '../../accounts/http/present-users.ts';
 import { isId } from '../../domain/ids.ts';
 import { isoTime } from '../../platform/http/answer-fields.ts';

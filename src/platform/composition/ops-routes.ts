@@ -1,6 +1,6 @@
 /** Everything under /ops, and its OpenAPI document, which only people who have signed in may read. */
 import { z } from 'zod';
-import { peopleRoutes } from '../../accounts/http/routes.ts';
+import { peopleRoutes } from '../../accounts/http/people-routes.ts';
 import { pricingRoutes } from '../../catalogue/http/ops-routes.ts';
 import { accountAccessRoutes } from '../../operations/http/account-access-routes.ts';
 import { accountRoutes } from '../../operations/http/accounts-routes.ts';

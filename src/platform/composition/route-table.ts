@@ -1,5 +1,5 @@
 /** Every route there is. The router, the OpenAPI documents and the tests read this one list. */
-import { ACCOUNT_ROUTES } from '../../accounts/http/account-routes.ts';
+import { ACCOUNT_ROUTES } from '../../accounts/http/own-account-routes.ts';
 import { AUTH_ROUTES } from '../../accounts/http/auth-routes.ts';
 import { catalogueRoutes, exchangeRateRoute } from '../../catalogue/http/routes.ts';
 import { INSTALL_PAGE_ROUTES } from '../../esims/http/install-page-routes.ts';

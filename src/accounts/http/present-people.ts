@@ -8,7 +8,7 @@ import type {
   personChangeSchema,
   secondHalfSchema,
   sessionSchema,
-} from './schema.ts';
+} from './people-schema.ts';
 import type { Session } from '../sessions.ts';
 import type { ConfirmedHalf, GivenHalf, PersonChange, PersonView } from '../people.ts';
 

@@ -10,7 +10,7 @@ import {
   presentNewSession,
   presentPerson,
   presentSecondHalf,
-} from './present.ts';
+} from './present-people.ts';
 import {
   changePasswordBody,
   changePersonBody,
@@ -24,7 +24,7 @@ import {
   secondHalfSchema,
   sessionSchema,
   signInBody,
-} from './schema.ts';
+} from './people-schema.ts';
 
 const ME = 'Signing in';
 const TAG = 'People';

@@ -25,7 +25,7 @@ import {
   REQUESTS_LIST,
   requestsQuery,
   requestsSchema,
-} from './account-schema.ts';
+} from './own-account-schema.ts';
 import {
   presentAccount,
   presentInvitation,
