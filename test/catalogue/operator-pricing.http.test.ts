@@ -543,7 +543,7 @@ describe('what was on sale', () => {
   });
 });
 
-test.each(pricingRoutes().map((route) => [route.docs?.operationId ?? '', route] as const))(
+test.each(pricingRoutes.map((route) => [route.docs?.operationId ?? '', route] as const))(
   'the reference’s examples of %s match its schemas',
   (operationId, route) => {
     const examples = EXAMPLES[operationId];

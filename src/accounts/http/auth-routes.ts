@@ -300,7 +300,7 @@ const acceptRoute = forAnybody({
   },
 });
 
-export const AUTH_ROUTES: readonly Route[] = [
+export const authRoutes: readonly Route[] = [
   signUpRoute,
   confirmRoute,
   signInRoute,

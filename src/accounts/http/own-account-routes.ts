@@ -316,7 +316,7 @@ const requestsRoute = forMember({
   },
 });
 
-export const ACCOUNT_ROUTES: readonly Route[] = [
+export const ownAccountRoutes: readonly Route[] = [
   readRoute,
   changeRoute,
   membersRoute,

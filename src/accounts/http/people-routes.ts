@@ -217,16 +217,14 @@ const confirmRoute = defineOpsRoute({
   },
 });
 
-export function peopleRoutes(): Route[] {
-  return [
-    signInRoute,
-    signOutRoute,
-    meRoute,
-    passwordRoute,
-    listRoute,
-    createRoute,
-    changeRoute,
-    resetRoute,
-    confirmRoute,
-  ];
-}
+export const peopleRoutes: readonly Route[] = [
+  signInRoute,
+  signOutRoute,
+  meRoute,
+  passwordRoute,
+  listRoute,
+  createRoute,
+  changeRoute,
+  resetRoute,
+  confirmRoute,
+];

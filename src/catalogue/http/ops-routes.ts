@@ -195,7 +195,7 @@ const onSaleRoute = defineOpsRoute({
   },
 });
 
-export const pricingRoutes = (): Route[] => [
+export const pricingRoutes: readonly Route[] = [
   ratesRoute,
   setRateRoute,
   confirmRateRoute,

@@ -3,13 +3,7 @@ import { isCleanText } from '../../platform/http/fields.ts';
 import { MAX_PACKAGE_CODE_CHARACTERS } from '../../platform/http/limits.ts';
 import type { RenderCache } from '../../platform/http/render-cache.ts';
 import { defineRoute, type MissingFields, type RawInput, type Route } from '../../platform/http/route.ts';
-import {
-  presentChanges,
-  presentPackage,
-  presentPackageDetails,
-  presentTopUp,
-  presentExchangeRate,
-} from './present.ts';
+import { presentChanges, presentPackage, presentPackageDetails, presentTopUp } from './present.ts';
 import {
   catalogueRegions,
   changesQuery,
@@ -19,19 +13,13 @@ import {
   packageList,
   packagesQuery,
   regionsQuery,
-  exchangeRateSchema,
 } from './schema.ts';
 import { toJson } from '../../platform/http/json.ts';
 
 const TAG = 'Catalogue';
 
-/** Many callers read the same lists, so each body is rendered once per catalogue revision. */
-export function catalogueRoutes(cache: RenderCache): Route[] {
-  return [regionsRoute(cache), packagesRoute(cache), changesRoute(), packageDetailsRoute(cache)];
-}
-
-function regionsRoute(cache: RenderCache): Route {
-  return defineRoute({
+const regionsRoute = (cache: RenderCache) =>
+  defineRoute({
     method: 'GET',
     path: '/api/esim/regions',
     key: 'required',
@@ -54,10 +42,9 @@ function regionsRoute(cache: RenderCache): Route {
       return cache.answer(world, ['regions', type], render);
     },
   });
-}
 
-function packagesRoute(cache: RenderCache): Route {
-  return defineRoute({
+const packagesRoute = (cache: RenderCache) =>
+  defineRoute({
     method: 'GET',
     path: '/api/esim/packages',
     key: 'required',
@@ -97,7 +84,6 @@ function packagesRoute(cache: RenderCache): Route {
       return cache.answer(world, cacheKey, render);
     },
   });
-}
 
 function isTopUpList(raw: RawInput): boolean {
   return raw.query.get('type') === 'TOPUP';
@@ -113,33 +99,31 @@ function missingForPackages(raw: RawInput): MissingFields | undefined {
     : { code: 'MISSING_REGION_CODE', message: 'regionCode is required', fields };
 }
 
-function changesRoute(): Route {
-  return defineRoute({
-    method: 'GET',
-    path: '/api/esim/packages/changes',
-    key: 'required',
-    scope: 'read',
-    shapes: ['general'],
-    query: changesQuery,
-    errors: [],
-    responses: { 200: { description: 'Changes, oldest first', schema: packageChangesSchema } },
-    docs: {
-      operationId: 'listPackageChanges',
-      tag: TAG,
-      summary: 'List what changed in the catalogue',
-      description:
-        'Every BASE package that was added, changed or withdrawn, in the order in which it happened. Pass `nextCursor` as `since` to go on: nothing is ' +
-        'left out and nothing comes twice. Markups and exchange rates change prices without a change here: the ETag of the lists shows those.',
-    },
-    async handle({ world, principal: { account }, query }) {
-      const page = await world.listPackageChanges(account, query);
-      return { status: 200, body: toJson(presentChanges(page, account.currency)) };
-    },
-  });
-}
+const changesRoute = defineRoute({
+  method: 'GET',
+  path: '/api/esim/packages/changes',
+  key: 'required',
+  scope: 'read',
+  shapes: ['general'],
+  query: changesQuery,
+  errors: [],
+  responses: { 200: { description: 'Changes, oldest first', schema: packageChangesSchema } },
+  docs: {
+    operationId: 'listPackageChanges',
+    tag: TAG,
+    summary: 'List what changed in the catalogue',
+    description:
+      'Every BASE package that was added, changed or withdrawn, in the order in which it happened. Pass `nextCursor` as `since` to go on: nothing is ' +
+      'left out and nothing comes twice. Markups and exchange rates change prices without a change here: the ETag of the lists shows those.',
+  },
+  async handle({ world, principal: { account }, query }) {
+    const page = await world.listPackageChanges(account, query);
+    return { status: 200, body: toJson(presentChanges(page, account.currency)) };
+  },
+});
 
-function packageDetailsRoute(cache: RenderCache): Route {
-  return defineRoute({
+const packageDetailsRoute = (cache: RenderCache) =>
+  defineRoute({
     method: 'GET',
     path: '/api/esim/packages/{packageCode}',
     key: 'optional',
@@ -173,26 +157,11 @@ function packageDetailsRoute(cache: RenderCache): Route {
       return cache.answer(world, cacheKey, render);
     },
   });
-}
 
-export function exchangeRateRoute(): Route {
-  return defineRoute({
-    method: 'GET',
-    path: '/api/settings/exchange-rate',
-    key: 'public',
-    scope: undefined,
-    shapes: ['general'],
-    errors: ['EXCHANGE_RATE_UNAVAILABLE'],
-    responses: { 200: { description: 'The rate', schema: exchangeRateSchema } },
-    docs: {
-      operationId: 'getExchangeRate',
-      tag: 'Settings',
-      summary: 'Read the USD to NGN exchange rate',
-      description:
-        'Needs no key. The rate is updated periodically and can change between reading and purchase.',
-    },
-    async handle({ world }) {
-      return { status: 200, body: toJson(presentExchangeRate(await world.getExchangeRate())) };
-    },
-  });
-}
+/** Many callers read the same lists, so each body is rendered once per catalogue revision. */
+export const catalogueRoutes = (cache: RenderCache): readonly Route[] => [
+  regionsRoute(cache),
+  packagesRoute(cache),
+  changesRoute,
+  packageDetailsRoute(cache),
+];

@@ -61,4 +61,4 @@ const scriptRoute = defineRoute({
   handle: () => Promise.resolve({ status: 200, body: SCRIPT, headers: SCRIPT_HEADERS }),
 });
 
-export const INSTALL_PAGE_ROUTES: readonly Route[] = [pageRoute, scriptRoute];
+export const installPageRoutes: readonly Route[] = [pageRoute, scriptRoute];

@@ -79,4 +79,4 @@ const diagnosisRoute = defineRoute({
   },
 });
 
-export const INSTALL_ROUTES: readonly Route[] = [installRoute, revokeRoute, diagnosisRoute];
+export const installRoutes: readonly Route[] = [installRoute, revokeRoute, diagnosisRoute];

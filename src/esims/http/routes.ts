@@ -54,4 +54,4 @@ const esimRoute = defineRoute({
   },
 });
 
-export const esimRoutes = (): Route[] => [myEsimsRoute, esimRoute];
+export const esimRoutes: readonly Route[] = [myEsimsRoute, esimRoute];

@@ -16,24 +16,22 @@ const EVENT: BytesBody = {
 /** Where the supplier sends the events of a world. */
 export const supplierEventsPath = (environment: Environment): string => `/webhooks/supplier/${environment}`;
 
-export function supplierEventRoutes(): Route[] {
-  return ENVIRONMENTS.map((environment) =>
-    defineRoute({
-      method: 'POST',
-      path: supplierEventsPath(environment),
-      key: 'vendor',
-      world: environment,
-      scope: undefined,
-      shapes: ['general'],
-      body: EVENT,
-      errors: ['VALIDATION_ERROR', 'SERVICE_UNAVAILABLE'],
-      faultCode: 'SERVICE_UNAVAILABLE',
-      responses: { 200: { description: 'Kept', schema: z.object({ received: z.literal(true) }) } },
-      docs: undefined,
-      async handle({ world, body }) {
-        await world.takeSupplierEvent(body.bytes, body.clientAddress);
-        return { status: 200, body: RECEIVED };
-      },
-    }),
-  );
-}
+export const supplierEventRoutes: readonly Route[] = ENVIRONMENTS.map((environment) =>
+  defineRoute({
+    method: 'POST',
+    path: supplierEventsPath(environment),
+    key: 'vendor',
+    world: environment,
+    scope: undefined,
+    shapes: ['general'],
+    body: EVENT,
+    errors: ['VALIDATION_ERROR', 'SERVICE_UNAVAILABLE'],
+    faultCode: 'SERVICE_UNAVAILABLE',
+    responses: { 200: { description: 'Kept', schema: z.object({ received: z.literal(true) }) } },
+    docs: undefined,
+    async handle({ world, body }) {
+      await world.takeSupplierEvent(body.bytes, body.clientAddress);
+      return { status: 200, body: RECEIVED };
+    },
+  }),
+);

@@ -70,7 +70,7 @@ const csvSchema = z.string().meta({
     'The columns id, at, kind, amount, currency, balanceAfter, holdStatus, transactionId, packageName, description',
 });
 
-export const walletEntriesRoute: Route = defineRoute({
+const walletEntriesRoute = defineRoute({
   method: 'GET',
   path: '/api/wallet/entries',
   key: 'required',
@@ -130,3 +130,5 @@ function presentEntry(entry: WalletEntry): Wire<z.output<typeof entrySchema>> {
     description,
   };
 }
+
+export const walletEntriesRoutes: readonly Route[] = [walletEntriesRoute];

@@ -76,10 +76,6 @@ const setLowBalanceRoute = defineRoute({
   },
 });
 
-export function walletRoutes(): Route[] {
-  return [balanceRoute, readLowBalanceRoute, setLowBalanceRoute];
-}
-
 function presentWallet(view: WalletView): Wire<z.output<typeof walletSchema>> {
   return {
     success: true,
@@ -98,3 +94,5 @@ function presentLowBalance(
 ): Wire<z.output<typeof lowBalanceSchema>> {
   return { amount: threshold && moneyJson(threshold.amountMinor), currency };
 }
+
+export const walletRoutes: readonly Route[] = [balanceRoute, readLowBalanceRoute, setLowBalanceRoute];

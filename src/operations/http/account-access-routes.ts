@@ -235,4 +235,4 @@ function presentMessage(one: FoundMessage): Wire<z.output<typeof message>> {
   };
 }
 
-export const accountAccessRoutes = (): Route[] => [membersRoute, keysRoute, endpointsRoute, messagesRoute];
+export const accountAccessRoutes: readonly Route[] = [membersRoute, keysRoute, endpointsRoute, messagesRoute];

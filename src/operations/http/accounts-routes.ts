@@ -237,4 +237,4 @@ function presentTransactions({ items, next }: FoundTransactions): Wire<z.output<
   };
 }
 
-export const accountRoutes = (): Route[] => [listRoute, readRoute, transactionsRoute, changeRoute];
+export const accountsRoutes: readonly Route[] = [listRoute, readRoute, transactionsRoute, changeRoute];

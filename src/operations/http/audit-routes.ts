@@ -11,6 +11,7 @@ import {
   MAX_PAGE_LIMIT,
 } from '../../platform/http/limits.ts';
 import { dataSchema, defineOpsRoute, worldField } from '../../platform/http/ops-route.ts';
+import type { Route } from '../../platform/http/route.ts';
 import type { AuditCursor, AuditLine } from '../audit-log.ts';
 import { ACTION_RECORD_STATUSES } from '../rules.ts';
 
@@ -100,7 +101,7 @@ const auditSchema = dataSchema(
   'AuditLog',
 );
 
-export const auditRoute = defineOpsRoute({
+const auditRoute = defineOpsRoute({
   method: 'GET',
   path: '/ops/audit',
   permission: 'audit',
@@ -130,3 +131,5 @@ function presentLine({ at, amount, ...line }: AuditLine): Wire<z.output<typeof a
     currency: amount?.currency ?? null,
   };
 }
+
+export const auditRoutes: readonly Route[] = [auditRoute];

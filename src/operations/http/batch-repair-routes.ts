@@ -144,7 +144,7 @@ const stopRoute = defineOpsRoute({
   },
 });
 
-export const batchRepairRoutes = (): Route[] => [
+export const batchRepairRoutes: readonly Route[] = [
   previewRoute,
   askRoute,
   listRoute,

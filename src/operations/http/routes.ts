@@ -286,7 +286,7 @@ const decisionRoute = (verb: 'approve' | 'decline', description: string): Route 
       actionAnswer(await world[`${verb}Action`](session, id, why), 'NOT_FOUND'),
   });
 
-export const purchaseRoutes = (): Route[] => [
+export const repairRoutes: readonly Route[] = [
   stuckRoute,
   timelineRoute,
   movesRoute,

@@ -4,6 +4,7 @@ import { textField } from '../../platform/http/fields.ts';
 import { toJson } from '../../platform/http/json.ts';
 import { MAX_EMAIL_CHARACTERS } from '../../platform/http/limits.ts';
 import { dataSchema, defineOpsRoute, worldField } from '../../platform/http/ops-route.ts';
+import type { Route } from '../../platform/http/route.ts';
 import { FOUND_KINDS, MOST_FOUND } from '../search.ts';
 import { FOUND_BY } from '../store/search.ts';
 
@@ -41,7 +42,7 @@ const searchSchema = dataSchema(
   'SearchResult',
 );
 
-export const searchRoute = defineOpsRoute({
+const searchRoute = defineOpsRoute({
   method: 'GET',
   path: '/ops/search',
   permission: 'see',
@@ -62,3 +63,5 @@ export const searchRoute = defineOpsRoute({
     return { status: 200, body: toJson({ success: true, data: await world.search(session, text) }) };
   },
 });
+
+export const operatorSearchRoutes: readonly Route[] = [searchRoute];

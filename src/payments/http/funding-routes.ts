@@ -3,36 +3,36 @@ import { fundBody, fundingSchema } from './schema.ts';
 import { toJson } from '../../platform/http/json.ts';
 import { presentFunding } from './present.ts';
 
-export function fundRoute(): Route {
-  return defineRoute({
-    method: 'POST',
-    path: '/api/wallet/fund',
-    key: 'required',
-    scope: 'purchase',
-    memberPermission: 'fund',
-    keyErrors: 'wallet',
-    shapes: ['general'],
-    body: fundBody,
-    errors: [
-      'PAYMENT_METHOD_UNAVAILABLE',
-      'PAYMENT_FAILED',
-      'TOO_MANY_UNPAID_PAYMENTS',
-      'EXCHANGE_RATE_UNAVAILABLE',
-    ],
-    responses: { 201: { description: 'The funding, with how to pay', schema: fundingSchema } },
-    docs: {
-      operationId: 'fundWallet',
-      tag: 'Wallet',
-      summary: 'Put money into the wallet',
-      description:
-        'Opens a payment from outside and answers how to pay it. The wallet gets the money when it has come; ' +
-        'confirm-payment tells how it stands. Send an `Idempotency-Key`, and a repeated request opens no second payment.',
-    },
-    async handle({ world, principal, body, context, idempotency }) {
-      const { amount: amountMinor, paymentMethod } = body;
-      const command = { amountMinor, paymentMethod, idempotency };
-      const opened = await world.fundWallet(principal, command, context);
-      return { status: 201, body: toJson(presentFunding(opened)) };
-    },
-  });
-}
+const fundRoute = defineRoute({
+  method: 'POST',
+  path: '/api/wallet/fund',
+  key: 'required',
+  scope: 'purchase',
+  memberPermission: 'fund',
+  keyErrors: 'wallet',
+  shapes: ['general'],
+  body: fundBody,
+  errors: [
+    'PAYMENT_METHOD_UNAVAILABLE',
+    'PAYMENT_FAILED',
+    'TOO_MANY_UNPAID_PAYMENTS',
+    'EXCHANGE_RATE_UNAVAILABLE',
+  ],
+  responses: { 201: { description: 'The funding, with how to pay', schema: fundingSchema } },
+  docs: {
+    operationId: 'fundWallet',
+    tag: 'Wallet',
+    summary: 'Put money into the wallet',
+    description:
+      'Opens a payment from outside and answers how to pay it. The wallet gets the money when it has come; ' +
+      'confirm-payment tells how it stands. Send an `Idempotency-Key`, and a repeated request opens no second payment.',
+  },
+  async handle({ world, principal, body, context, idempotency }) {
+    const { amount: amountMinor, paymentMethod } = body;
+    const command = { amountMinor, paymentMethod, idempotency };
+    const opened = await world.fundWallet(principal, command, context);
+    return { status: 201, body: toJson(presentFunding(opened)) };
+  },
+});
+
+export const fundingRoutes: readonly Route[] = [fundRoute];

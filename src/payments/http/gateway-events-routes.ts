@@ -20,25 +20,23 @@ function notSigned(): DomainError {
   return new DomainError('UNAUTHORIZED', 'This is not signed by the payment gateway for this environment');
 }
 
-export function gatewayEventRoutes(): Route[] {
-  return ENVIRONMENTS.map((environment) =>
-    defineRoute({
-      method: 'POST',
-      path: `/webhooks/paystack/${environment}`,
-      key: 'vendor',
-      world: environment,
-      scope: undefined,
-      shapes: ['general'],
-      body: EVENT,
-      errors: ['UNAUTHORIZED'],
-      faultCode: 'SERVICE_UNAVAILABLE',
-      responses: { 200: { description: 'Kept', schema: z.object({ received: z.literal(true) }) } },
-      docs: undefined,
-      async handle({ world, body }) {
-        if ((await world.takeGatewayEvent(body.bytes, body.headers)) === 'kept')
-          return { status: 200, body: RECEIVED };
-        throw notSigned();
-      },
-    }),
-  );
-}
+export const gatewayEventRoutes: readonly Route[] = ENVIRONMENTS.map((environment) =>
+  defineRoute({
+    method: 'POST',
+    path: `/webhooks/paystack/${environment}`,
+    key: 'vendor',
+    world: environment,
+    scope: undefined,
+    shapes: ['general'],
+    body: EVENT,
+    errors: ['UNAUTHORIZED'],
+    faultCode: 'SERVICE_UNAVAILABLE',
+    responses: { 200: { description: 'Kept', schema: z.object({ received: z.literal(true) }) } },
+    docs: undefined,
+    async handle({ world, body }) {
+      if ((await world.takeGatewayEvent(body.bytes, body.headers)) === 'kept')
+        return { status: 200, body: RECEIVED };
+      throw notSigned();
+    },
+  }),
+);

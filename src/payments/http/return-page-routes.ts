@@ -41,29 +41,26 @@ const PUBLIC = {
 } as const;
 const STATUS_PATH = '/pay/status';
 
-export function returnPageRoutes(): Route[] {
-  return [
-    defineRoute({
-      ...PUBLIC,
-      path: '/pay/return',
-      refusalPage,
-      responses: { 200: { description: 'The page', contentType: 'text/html', schema: z.string() } },
-      async handle({ worlds, query }) {
-        const standing = await findStanding(worlds, query);
-        const statusUrl = `${STATUS_PATH}?reference=${encodeURIComponent(standing.reference)}`;
-        return { status: 200, body: renderStanding(standing, statusUrl), headers: PAGE_HEADERS };
-      },
-    }),
-    defineRoute({
-      ...PUBLIC,
-      path: STATUS_PATH,
-      responses: { 200: { description: 'Where the payment stands', schema: standingSchema } },
-      async handle({ worlds, query }) {
-        return { status: 200, body: toJson(presentStanding(await findStanding(worlds, query))) };
-      },
-    }),
-  ];
-}
+const pageRoute = defineRoute({
+  ...PUBLIC,
+  path: '/pay/return',
+  refusalPage,
+  responses: { 200: { description: 'The page', contentType: 'text/html', schema: z.string() } },
+  async handle({ worlds, query }) {
+    const standing = await findStanding(worlds, query);
+    const statusUrl = `${STATUS_PATH}?reference=${encodeURIComponent(standing.reference)}`;
+    return { status: 200, body: renderStanding(standing, statusUrl), headers: PAGE_HEADERS };
+  },
+});
+
+const statusRoute = defineRoute({
+  ...PUBLIC,
+  path: STATUS_PATH,
+  responses: { 200: { description: 'Where the payment stands', schema: standingSchema } },
+  async handle({ worlds, query }) {
+    return { status: 200, body: toJson(presentStanding(await findStanding(worlds, query))) };
+  },
+});
 
 async function findStanding(
   worlds: readonly WorldUseCases[],
@@ -91,3 +88,5 @@ function presentStanding(standing: PaymentStatusView): Wire<z.output<typeof stan
     currency: charge.currency,
   };
 }
+
+export const returnPageRoutes: readonly Route[] = [pageRoute, statusRoute];

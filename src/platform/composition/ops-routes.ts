@@ -3,12 +3,12 @@ import { z } from 'zod';
 import { peopleRoutes } from '../../accounts/http/people-routes.ts';
 import { pricingRoutes } from '../../catalogue/http/ops-routes.ts';
 import { accountAccessRoutes } from '../../operations/http/account-access-routes.ts';
-import { accountRoutes } from '../../operations/http/accounts-routes.ts';
-import { auditRoute } from '../../operations/http/audit-routes.ts';
+import { accountsRoutes } from '../../operations/http/accounts-routes.ts';
+import { auditRoutes } from '../../operations/http/audit-routes.ts';
 import { batchRepairRoutes } from '../../operations/http/batch-repair-routes.ts';
-import { purchaseRoutes } from '../../operations/http/routes.ts';
-import { searchRoute } from '../../operations/http/search-routes.ts';
-import { overviewRoute } from '../../reconciliation/http/overview-routes.ts';
+import { repairRoutes } from '../../operations/http/routes.ts';
+import { operatorSearchRoutes } from '../../operations/http/search-routes.ts';
+import { overviewRoutes } from '../../reconciliation/http/overview-routes.ts';
 import { booksRoutes } from '../../reconciliation/http/routes.ts';
 import { makeOpsDocument } from '../http/docs/openapi.ts';
 import { toJson } from '../http/json.ts';
@@ -55,16 +55,16 @@ export function opsRoutes({ version }: { readonly version: string }): readonly R
     },
   });
   const routes: readonly Route[] = [
-    ...peopleRoutes(),
-    ...purchaseRoutes(),
-    ...batchRepairRoutes(),
-    ...booksRoutes(),
-    ...pricingRoutes(),
-    overviewRoute,
-    searchRoute,
-    ...accountRoutes(),
-    ...accountAccessRoutes(),
-    auditRoute,
+    ...peopleRoutes,
+    ...repairRoutes,
+    ...batchRepairRoutes,
+    ...booksRoutes,
+    ...pricingRoutes,
+    ...overviewRoutes,
+    ...operatorSearchRoutes,
+    ...accountsRoutes,
+    ...accountAccessRoutes,
+    ...auditRoutes,
     documentRoute,
   ];
   return routes;

@@ -1,29 +1,31 @@
 /** Every route there is. The router, the OpenAPI documents and the tests read this one list. */
-import { ACCOUNT_ROUTES } from '../../accounts/http/own-account-routes.ts';
-import { AUTH_ROUTES } from '../../accounts/http/auth-routes.ts';
-import { catalogueRoutes, exchangeRateRoute } from '../../catalogue/http/routes.ts';
-import { INSTALL_PAGE_ROUTES } from '../../esims/http/install-page-routes.ts';
-import { INSTALL_ROUTES } from '../../esims/http/install-routes.ts';
+import { ownAccountRoutes } from '../../accounts/http/own-account-routes.ts';
+import { authRoutes } from '../../accounts/http/auth-routes.ts';
+import { exchangeRateRoutes } from '../../catalogue/http/exchange-rate-routes.ts';
+import { catalogueRoutes } from '../../catalogue/http/routes.ts';
+import { installPageRoutes } from '../../esims/http/install-page-routes.ts';
+import { installRoutes } from '../../esims/http/install-routes.ts';
 import { esimRoutes } from '../../esims/http/routes.ts';
 import { supplierEventRoutes } from '../../esims/http/supplier-events-routes.ts';
-import { walletEntriesRoute } from '../../ledger/http/entries-routes.ts';
+import { walletEntriesRoutes } from '../../ledger/http/entries-routes.ts';
 import { walletRoutes } from '../../ledger/http/routes.ts';
-import { fundRoute } from '../../payments/http/funding-routes.ts';
+import { fundingRoutes } from '../../payments/http/funding-routes.ts';
 import { gatewayEventRoutes } from '../../payments/http/gateway-events-routes.ts';
 import { returnPageRoutes } from '../../payments/http/return-page-routes.ts';
 import { batchRoutes } from '../../purchases/http/batch-routes.ts';
+import { confirmPaymentRoutes } from '../../purchases/http/confirm-payment-routes.ts';
 import { figuresRoutes } from '../../purchases/http/figures-routes.ts';
 import { quoteRoutes } from '../../purchases/http/quote-routes.ts';
-import { paymentRoutes, purchaseRoutes } from '../../purchases/http/routes.ts';
+import { purchaseRoutes } from '../../purchases/http/routes.ts';
 import { sandboxRoutes } from '../../purchases/http/sandbox-routes.ts';
-import { searchRoute } from '../../purchases/http/search-routes.ts';
-import { spendingRoute } from '../../purchases/http/spending-routes.ts';
-import { timelineRoute } from '../../purchases/http/timeline-routes.ts';
-import { transactionsRoute } from '../../purchases/http/transactions-routes.ts';
+import { searchRoutes } from '../../purchases/http/search-routes.ts';
+import { spendingRoutes } from '../../purchases/http/spending-routes.ts';
+import { esimTimelineRoutes } from '../../purchases/http/esim-timeline-routes.ts';
+import { transactionsRoutes } from '../../purchases/http/transactions-routes.ts';
 import { WEBHOOK_EVENTS } from '../../webhooks/event-rules.ts';
 import { EVENT_WORDS, eventBodySchema } from '../../webhooks/http/events.ts';
-import { FEED_ROUTE } from '../../webhooks/http/feed-routes.ts';
-import { WEBHOOK_ROUTES } from '../../webhooks/http/routes.ts';
+import { feedRoutes } from '../../webhooks/http/feed-routes.ts';
+import { webhookRoutes } from '../../webhooks/http/routes.ts';
 import { docsRoutes } from '../http/docs/routes.ts';
 import { createRenderCache } from '../http/render-cache.ts';
 import type { Route } from '../http/route.ts';
@@ -37,26 +39,26 @@ export function createRouteTable(info: {
   const renderCache = createRenderCache();
   const api = [
     ...catalogueRoutes(renderCache),
-    ...purchaseRoutes(),
-    ...esimRoutes(),
-    ...INSTALL_ROUTES,
-    ...batchRoutes(),
-    transactionsRoute,
-    timelineRoute,
+    ...purchaseRoutes,
+    ...esimRoutes,
+    ...installRoutes,
+    ...batchRoutes,
+    ...transactionsRoutes,
+    ...esimTimelineRoutes,
     ...figuresRoutes(renderCache),
-    spendingRoute,
-    searchRoute,
-    ...paymentRoutes(),
-    ...quoteRoutes(),
-    ...walletRoutes(),
-    walletEntriesRoute,
-    fundRoute(),
-    ...WEBHOOK_ROUTES,
-    ...sandboxRoutes(),
-    FEED_ROUTE,
-    exchangeRateRoute(),
-    ...AUTH_ROUTES,
-    ...ACCOUNT_ROUTES,
+    ...spendingRoutes,
+    ...searchRoutes,
+    ...confirmPaymentRoutes,
+    ...quoteRoutes,
+    ...walletRoutes,
+    ...walletEntriesRoutes,
+    ...fundingRoutes,
+    ...webhookRoutes,
+    ...sandboxRoutes,
+    ...feedRoutes,
+    ...exchangeRateRoutes,
+    ...authRoutes,
+    ...ownAccountRoutes,
   ];
   const events = WEBHOOK_EVENTS.map((event) => ({
     event,
@@ -66,10 +68,10 @@ export function createRouteTable(info: {
   return [
     ...api,
     ...docsRoutes(api, { ...info, events, examples: EXAMPLES }),
-    ...returnPageRoutes(),
-    ...INSTALL_PAGE_ROUTES,
-    ...gatewayEventRoutes(),
-    ...supplierEventRoutes(),
+    ...returnPageRoutes,
+    ...installPageRoutes,
+    ...gatewayEventRoutes,
+    ...supplierEventRoutes,
     ...opsRoutes(info),
   ];
 }

@@ -127,4 +127,4 @@ const csvRoute = defineRoute({
   },
 });
 
-export const batchRoutes = (): Route[] => [orderRoute, listRoute, batchRoute, csvRoute];
+export const batchRoutes: readonly Route[] = [orderRoute, listRoute, batchRoute, csvRoute];

@@ -156,4 +156,7 @@ function numbers<Name extends string>(counts: Readonly<Record<Name, bigint>>): R
   ) as Record<Name, number>;
 }
 
-export const figuresRoutes = (cache: RenderCache): Route[] => [destinationsRoute(cache), statisticsRoute];
+export const figuresRoutes = (cache: RenderCache): readonly Route[] => [
+  destinationsRoute(cache),
+  statisticsRoute,
+];

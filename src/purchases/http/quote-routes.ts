@@ -32,44 +32,40 @@ const quoteSchema = z
   })
   .meta({ id: 'Quote' });
 
-export function quoteRoutes(): Route[] {
-  return [
-    defineRoute({
-      method: 'POST',
-      path: '/api/esim/quotes',
-      key: 'required',
-      scope: 'purchase',
-      shapes: ['general'],
-      body: quoteBody,
-      missing: missingTarget,
-      errors: [
-        'PACKAGE_NOT_FOUND',
-        'PACKAGE_UNAVAILABLE',
-        'INVALID_TOPUP',
-        'ESIM_NOT_FOUND',
-        'PAYMENT_METHOD_UNAVAILABLE',
-        'EXCHANGE_RATE_UNAVAILABLE',
-        'TOO_MANY_OPEN_QUOTES',
-      ],
-      responses: { 201: { description: 'The quote', schema: quoteSchema } },
-      docs: {
-        operationId: 'createQuote',
-        tag: 'Purchases',
-        summary: 'Freeze a price for 15 minutes',
-        description:
-          'Nothing is bought or held. Send `quoteId` with buy before `expiresAt`: the price and the exchange rate are those of the quote, whatever they are by then. ' +
-          'A quote buys once; if that purchase fails, it can be used again while it lasts.',
-      },
-      async handle({ world, principal, body, idempotency }) {
-        const { packageCode, packageType, paymentMethod } = body;
-        const esimId = packageType === 'TOPUP' ? topUpTarget(body.esimId ?? '') : undefined;
-        const command = { packageCode, packageType, paymentMethod, esimId, idempotency };
-        const quote = await world.createQuote(principal, command);
-        return { status: 201, body: toJson(presentQuote(quote)) };
-      },
-    }),
-  ];
-}
+const quoteRoute = defineRoute({
+  method: 'POST',
+  path: '/api/esim/quotes',
+  key: 'required',
+  scope: 'purchase',
+  shapes: ['general'],
+  body: quoteBody,
+  missing: missingTarget,
+  errors: [
+    'PACKAGE_NOT_FOUND',
+    'PACKAGE_UNAVAILABLE',
+    'INVALID_TOPUP',
+    'ESIM_NOT_FOUND',
+    'PAYMENT_METHOD_UNAVAILABLE',
+    'EXCHANGE_RATE_UNAVAILABLE',
+    'TOO_MANY_OPEN_QUOTES',
+  ],
+  responses: { 201: { description: 'The quote', schema: quoteSchema } },
+  docs: {
+    operationId: 'createQuote',
+    tag: 'Purchases',
+    summary: 'Freeze a price for 15 minutes',
+    description:
+      'Nothing is bought or held. Send `quoteId` with buy before `expiresAt`: the price and the exchange rate are those of the quote, whatever they are by then. ' +
+      'A quote buys once; if that purchase fails, it can be used again while it lasts.',
+  },
+  async handle({ world, principal, body, idempotency }) {
+    const { packageCode, packageType, paymentMethod } = body;
+    const esimId = packageType === 'TOPUP' ? topUpTarget(body.esimId ?? '') : undefined;
+    const command = { packageCode, packageType, paymentMethod, esimId, idempotency };
+    const quote = await world.createQuote(principal, command);
+    return { status: 201, body: toJson(presentQuote(quote)) };
+  },
+});
 
 function presentQuote(quote: QuoteRow): Wire<z.output<typeof quoteSchema>> {
   const { charge } = quote;
@@ -93,3 +89,5 @@ function presentQuote(quote: QuoteRow): Wire<z.output<typeof quoteSchema>> {
     },
   };
 }
+
+export const quoteRoutes: readonly Route[] = [quoteRoute];

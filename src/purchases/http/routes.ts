@@ -1,8 +1,5 @@
-/** Buying, topping up, checking payments, and reading one's own purchases. */
-import { DomainError } from '../../domain/errors.ts';
+/** Buying, topping up, and reading one's own purchases. */
 import { isId } from '../../domain/ids.ts';
-import { confirmBody } from '../../payments/http/schema.ts';
-import { canBeReference } from '../../payments/rules.ts';
 import { toJson } from '../../platform/http/json.ts';
 import { defineRoute, type Route } from '../../platform/http/route.ts';
 import { presentPurchase, presentTransaction } from './present.ts';
@@ -16,7 +13,7 @@ import {
   missingTarget,
   topUpTarget,
 } from './schema.ts';
-import type { BuyCommand, PurchaseView, WhichPayment } from '../views.ts';
+import type { BuyCommand, PurchaseView } from '../views.ts';
 
 const PURCHASES = 'Purchases';
 
@@ -114,49 +111,4 @@ const transactionRoute = defineRoute({
   },
 });
 
-const confirmPaymentRoute = defineRoute({
-  method: 'POST',
-  path: '/api/esim/confirm-payment',
-  key: 'required',
-  scope: 'purchase',
-  // It only asks how the payment stands.
-  memberPermission: 'read',
-  shapes: ['general'],
-  body: confirmBody,
-  errors: ['TRANSACTION_NOT_FOUND'],
-  responses: {
-    200: {
-      description: 'The purchase result, or the funding, as it now stands',
-      schema: standingSchema,
-    },
-  },
-  docs: {
-    operationId: 'confirmPayment',
-    tag: PURCHASES,
-    summary: 'Check a payment now',
-    description:
-      'Checks the payment gateway and returns the current state of the purchase or the funding, with its ' +
-      'timeline. Optional: payments are noticed without it. Not paid yet is no error: the status stays `PENDING`.',
-  },
-  async handle({ world, principal, body }) {
-    const { transactionId, gatewayReference, trackingReference } = body;
-    const which = whichPayment({ transactionId, reference: gatewayReference ?? trackingReference });
-    return {
-      status: 200,
-      body: toJson(presentTransaction(await world.confirmPayment(principal, which))),
-    };
-  },
-});
-
-function whichPayment(named: {
-  readonly transactionId: string | undefined;
-  readonly reference: string | undefined;
-}): WhichPayment {
-  const { transactionId, reference } = named;
-  if (transactionId !== undefined && isId('transaction', transactionId)) return { transactionId };
-  if (reference !== undefined && canBeReference(reference)) return { reference };
-  throw new DomainError('TRANSACTION_NOT_FOUND', 'Transaction not found');
-}
-
-export const purchaseRoutes = (): Route[] => [buyRoute, transactionRoute];
-export const paymentRoutes = (): Route[] => [confirmPaymentRoute];
+export const purchaseRoutes: readonly Route[] = [buyRoute, transactionRoute];

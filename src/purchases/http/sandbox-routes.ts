@@ -115,7 +115,7 @@ function actionRoute<Body extends z.ZodObject | undefined>(
   });
 }
 
-export const sandboxRoutes = (): Route[] => [
+export const sandboxRoutes: readonly Route[] = [
   actionRoute(
     'install',
     {

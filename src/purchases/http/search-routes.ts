@@ -38,7 +38,7 @@ const searchSchema = z
   })
   .meta({ id: 'FoundItems' });
 
-export const searchRoute: Route = defineRoute({
+const searchRoute = defineRoute({
   method: 'GET',
   path: '/api/search',
   key: 'required',
@@ -67,3 +67,5 @@ export const searchRoute: Route = defineRoute({
     return { status: 200, body: toJson({ success: true, data: { items } }) };
   },
 });
+
+export const searchRoutes: readonly Route[] = [searchRoute];

@@ -60,7 +60,7 @@ const spendingSchema = z
   })
   .meta({ id: 'Spending' });
 
-export const spendingRoute: Route = defineRoute({
+const spendingRoute = defineRoute({
   method: 'GET',
   path: '/api/esim/spending',
   key: 'required',
@@ -106,3 +106,5 @@ function presentFigures({ purchases, failed, spentMinor, dataBytes, usedBytes }:
     usedBytes: Number(usedBytes),
   };
 }
+
+export const spendingRoutes: readonly Route[] = [spendingRoute];

@@ -70,7 +70,7 @@ const transactionPageSchema = z
   })
   .meta({ id: 'TransactionPage' });
 
-export const transactionsRoute: Route = defineRoute({
+const transactionsRoute = defineRoute({
   method: 'GET',
   path: '/api/esim/transactions',
   key: 'required',
@@ -113,3 +113,5 @@ function presentItem(item: ListedTransaction): Wire<z.output<typeof transactionI
     closedAt: closedAt?.toISOString() ?? null,
   };
 }
+
+export const transactionsRoutes: readonly Route[] = [transactionsRoute];

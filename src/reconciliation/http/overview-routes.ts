@@ -4,6 +4,7 @@ import { STUCK_CLASSES, type StuckClass } from '../../operations/stuck-rules.ts'
 import { amountJson, isoTime, money } from '../../platform/http/answer-fields.ts';
 import { toJson, type Wire } from '../../platform/http/json.ts';
 import { dataSchema, defineOpsRoute, worldQuery } from '../../platform/http/ops-route.ts';
+import type { Route } from '../../platform/http/route.ts';
 import type { Overview } from '../overview.ts';
 import { WAITS_FOR } from '../store/ledger.ts';
 
@@ -54,7 +55,7 @@ const overviewSchema = dataSchema(
   'Overview',
 );
 
-export const overviewRoute = defineOpsRoute({
+const overviewRoute = defineOpsRoute({
   method: 'GET',
   path: '/ops/overview',
   permission: 'see',
@@ -96,3 +97,5 @@ function presentOverview({
     },
   };
 }
+
+export const overviewRoutes: readonly Route[] = [overviewRoute];

@@ -143,7 +143,7 @@ function reportRoute<R extends Report, Query extends z.ZodObject>(
   });
 }
 
-export const booksRoutes = (): Route[] => [
+export const booksRoutes: readonly Route[] = [
   differencesRoute,
   closeRoute,
   reconcileRoute,

@@ -58,7 +58,7 @@ function presentFeed({ events: found, nextCursor, hasMore }: Feed): object {
   return { success: true, data: { items, nextCursor, hasMore } };
 }
 
-export const FEED_ROUTE: Route = defineRoute({
+const feedRoute = defineRoute({
   method: 'GET',
   path: '/api/events',
   key: 'required',
@@ -80,3 +80,5 @@ export const FEED_ROUTE: Route = defineRoute({
     return { status: 200, body: toJson(presentFeed(await world.listEvents(principal, query))) };
   },
 });
+
+export const feedRoutes: readonly Route[] = [feedRoute];

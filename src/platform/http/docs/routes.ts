@@ -10,7 +10,7 @@ import { readFile } from 'node:fs/promises';
 const HIDDEN = { key: 'public', scope: undefined, shapes: ['general'], errors: [], docs: undefined } as const;
 
 /** `apiRoutes`: everything the document describes. */
-export function docsRoutes(apiRoutes: readonly Route[], described: Described): Route[] {
+export function docsRoutes(apiRoutes: readonly Route[], described: Described): readonly Route[] {
   // Made when first read: it costs more than the rest of an API's start.
   let document: Buffer | undefined;
   const openApi = openApiRoute(

@@ -36,7 +36,7 @@ const timelineSchema = z
   })
   .meta({ id: 'EsimTimeline' });
 
-export const timelineRoute: Route = defineRoute({
+const timelineRoute = defineRoute({
   method: 'GET',
   path: '/api/esim/{esimId}/timeline',
   key: 'required',
@@ -62,3 +62,5 @@ function presentTimeline({ esimId, lines, isComplete }: EsimTimeline): Wire<z.ou
   const items = lines.map(({ at, ...line }) => ({ at: at.toISOString(), ...line }));
   return { success: true, data: { esimId, items, isComplete } };
 }
+
+export const esimTimelineRoutes: readonly Route[] = [timelineRoute];

@@ -1,0 +1,55 @@
+import { DomainError } from '../../domain/errors.ts';
+import { isId } from '../../domain/ids.ts';
+import { confirmBody } from '../../payments/http/schema.ts';
+import { canBeReference } from '../../payments/rules.ts';
+import { toJson } from '../../platform/http/json.ts';
+import { defineRoute, type Route } from '../../platform/http/route.ts';
+import type { WhichPayment } from '../views.ts';
+import { presentTransaction } from './present.ts';
+import { standingSchema } from './schema.ts';
+
+const confirmPaymentRoute = defineRoute({
+  method: 'POST',
+  path: '/api/esim/confirm-payment',
+  key: 'required',
+  scope: 'purchase',
+  // It only asks how the payment stands.
+  memberPermission: 'read',
+  shapes: ['general'],
+  body: confirmBody,
+  errors: ['TRANSACTION_NOT_FOUND'],
+  responses: {
+    200: {
+      description: 'The purchase result, or the funding, as it now stands',
+      schema: standingSchema,
+    },
+  },
+  docs: {
+    operationId: 'confirmPayment',
+    tag: 'Purchases',
+    summary: 'Check a payment now',
+    description:
+      'Checks the payment gateway and returns the current state of the purchase or the funding, with its ' +
+      'timeline. Optional: payments are noticed without it. Not paid yet is no error: the status stays `PENDING`.',
+  },
+  async handle({ world, principal, body }) {
+    const { transactionId, gatewayReference, trackingReference } = body;
+    const which = whichPayment({ transactionId, reference: gatewayReference ?? trackingReference });
+    return {
+      status: 200,
+      body: toJson(presentTransaction(await world.confirmPayment(principal, which))),
+    };
+  },
+});
+
+function whichPayment(named: {
+  readonly transactionId: string | undefined;
+  readonly reference: string | undefined;
+}): WhichPayment {
+  const { transactionId, reference } = named;
+  if (transactionId !== undefined && isId('transaction', transactionId)) return { transactionId };
+  if (reference !== undefined && canBeReference(reference)) return { reference };
+  throw new DomainError('TRANSACTION_NOT_FOUND', 'Transaction not found');
+}
+
+export const confirmPaymentRoutes: readonly Route[] = [confirmPaymentRoute];
