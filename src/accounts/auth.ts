@@ -1,6 +1,6 @@
 /**
- * better-auth on our tables: users, their sessions, passwords, second factors and links by mail. Only src/accounts/users.ts calls it; its own HTTP
- * handler is not mounted (docs/decisions/0060-dashboard.md). Passwords are hashed by passwords.ts, in the queue that operators share.
+ * better-auth on our tables: users, their sessions, passwords, second factors and links by mail. Its own HTTP handler is not mounted
+ * (docs/decisions/0060-dashboard.md). Passwords are hashed by passwords.ts, in the queue that operators share.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { hkdfSync, randomBytes } from 'node:crypto';
@@ -176,4 +176,13 @@ export function createAuth({ db, passwords, secret, publicUrl, issuer, onError }
       },
     },
   });
+}
+
+/**
+ * The user of a link by mail, or of a sign-in that waits for its code; undefined if it has expired or was used. The link or sign-in stays usable:
+ * no function under `auth.api` reads one without using it up (docs/decisions/0060-dashboard.md).
+ */
+export async function findVerificationUser(auth: Auth, identifier: string): Promise<string | undefined> {
+  const { internalAdapter } = await auth.$context;
+  return (await internalAdapter.findVerificationValue(identifier))?.value;
 }

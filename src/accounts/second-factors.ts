@@ -3,6 +3,7 @@ import { hash } from 'node:crypto';
 import { isAPIError } from 'better-auth/api';
 import { DomainError } from '../domain/errors.ts';
 import type { AccountsDb } from '../platform/database/tables.ts';
+import { findVerificationUser } from './auth.ts';
 import { writeAudit } from './store/audit.ts';
 import { findPerson, revokeSessions } from './store/people.ts';
 import { dropSession, deleteOtherSessions, findUser, isSecondFactorLocked, takeCode } from './store/users.ts';
@@ -60,9 +61,7 @@ export async function sendSecondFactor(
 /** Who sent the right password before. undefined: no user, or the step is over. */
 async function userOfStep({ auth, publicUrl }: UserDeps, { cookie }: Visit): Promise<string | undefined> {
   const step = cookieValue(cookie, cookieNames(publicUrl).secondStep);
-  if (step === undefined) return undefined;
-  const { internalAdapter } = await auth.$context;
-  return (await internalAdapter.findVerificationValue(unsigned(step)))?.value;
+  return step === undefined ? undefined : findVerificationUser(auth, unsigned(step));
 }
 
 /** The right password came before it, so each wrong code is recorded, and ten of them raise an alert. */

@@ -6,7 +6,7 @@ import type { Environment } from '../domain/account.ts';
 import { DomainError } from '../domain/errors.ts';
 import type { AccountCurrency } from '../domain/money.ts';
 import type { AccountsDb } from '../platform/database/tables.ts';
-import { collectMails } from './auth.ts';
+import { collectMails, findVerificationUser } from './auth.ts';
 import { weakness } from './common-passwords.ts';
 import { insertNewAccount } from './manage-accounts.ts';
 import {
@@ -352,9 +352,8 @@ async function resetPassword(
   { token, newPassword }: { readonly token: string; readonly newPassword: string },
   visit: Visit,
 ): Promise<void> {
-  const { internalAdapter } = await auth.$context;
-  const link = await internalAdapter.findVerificationValue(`reset-password:${token}`);
-  const user = link && (await findUser(db, { id: link.value }));
+  const userId = await findVerificationUser(auth, `reset-password:${token}`);
+  const user = userId === undefined ? undefined : await findUser(db, { id: userId });
   // Two administrators give an operator a new password, no mailbox does: also not by a link from before.
   if (!user || (await findPerson(db, { userId: user.id }))) return refuseLink();
   refuseWeak('newPassword', newPassword, user);
