@@ -65,14 +65,13 @@ export async function readOnSaleAt(
   { at, ...filter }: OnSaleFilter & { readonly at: Date },
   page?: PageQuery,
 ) {
-  const [{ knownSince, total, packages }, settings] = await Promise.all([
+  const [{ knownSince, packages }, settings] = await Promise.all([
     findOnSaleAt(db, at, filter, page),
     findPricingSettingsAt(db, at),
   ]);
   return {
     at,
     knownSince,
-    total,
     packages: packages.map((item) => ({
       ...item,
       userPriceUsdMinor: settings ? priceUsdMinor(item.cost, 'USER', settings) : null,

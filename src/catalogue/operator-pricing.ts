@@ -9,7 +9,7 @@ import { pagePrices, previewCatalogue, savePrices, type PricingTermsRequest } fr
 import { listRateChanges } from './rate-changes.ts';
 import { confirmRate, listRates, proposeRate, readRateHistory, type RateDeps } from './rates.ts';
 import type { SetRate } from './store/rates.ts';
-import type { OnSaleFilter } from './store/versions.ts';
+import { countOnSaleAt, type OnSaleFilter } from './store/versions.ts';
 
 export const pricingUseCases = {
   listRates: readRates,
@@ -41,7 +41,10 @@ async function listOnSale(
   { db, clock }: RateDeps,
   { at = clock.now(), page, limit, ...filter }: OnSaleFilter & PageQuery & { readonly at?: Date | undefined },
 ) {
-  const { packages, total, ...known } = await readOnSaleAt(db, { at, ...filter }, { page, limit });
+  const [{ packages, ...known }, total] = await Promise.all([
+    readOnSaleAt(db, { at, ...filter }, { page, limit }),
+    countOnSaleAt(db, at, filter),
+  ]);
   return { ...known, packages: { items: packages, total, page, limit } };
 }
 

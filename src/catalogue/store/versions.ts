@@ -147,13 +147,30 @@ export interface OnSaleFilter {
 export async function findOnSaleAt(
   db: WorldDb,
   at: Date,
-  { packageCode, regionCode }: OnSaleFilter,
+  filter: OnSaleFilter,
   page?: PageQuery,
-): Promise<{
-  readonly knownSince: Date | null;
-  readonly total: number;
-  readonly packages: PackageVersion[];
-}> {
+): Promise<{ readonly knownSince: Date | null; readonly packages: PackageVersion[] }> {
+  let listed = onSaleAt(db, at, filter).selectAll().orderBy('package_code');
+  if (page !== undefined) listed = listed.limit(page.limit).offset((page.page - 1) * page.limit);
+  const [first, rows] = await Promise.all([
+    db
+      .selectFrom('package_versions')
+      .select((eb) => eb.fn.min<Date | null>('valid_from').as('at'))
+      .executeTakeFirst(),
+    listed.execute(),
+  ]);
+  return { knownSince: first?.at ?? null, packages: rows.map(toVersion) };
+}
+
+/** How many packages were on sale at a moment, on all pages. */
+export async function countOnSaleAt(db: WorldDb, at: Date, filter: OnSaleFilter): Promise<number> {
+  const counted = await onSaleAt(db, at, filter)
+    .select((eb) => eb.fn.countAll<bigint>().as('total'))
+    .executeTakeFirstOrThrow();
+  return Number(counted.total);
+}
+
+function onSaleAt(db: WorldDb, at: Date, { packageCode, regionCode }: OnSaleFilter) {
   let matching = db
     .selectFrom('package_versions')
     .where('valid_from', '<=', at)
@@ -161,21 +178,7 @@ export async function findOnSaleAt(
     .where('on_sale', '=', true);
   if (packageCode !== undefined) matching = matching.where('package_code', '=', packageCode);
   if (regionCode !== undefined) matching = matching.where('region_code', '=', regionCode);
-  let listed = matching.selectAll().orderBy('package_code');
-  if (page !== undefined) listed = listed.limit(page.limit).offset((page.page - 1) * page.limit);
-  const [first, counted, rows] = await Promise.all([
-    db
-      .selectFrom('package_versions')
-      .select((eb) => eb.fn.min<Date | null>('valid_from').as('at'))
-      .executeTakeFirst(),
-    matching.select((eb) => eb.fn.countAll<bigint>().as('total')).executeTakeFirst(),
-    listed.execute(),
-  ]);
-  return {
-    knownSince: first?.at ?? null,
-    total: Number(counted?.total ?? 0n),
-    packages: rows.map(toVersion),
-  };
+  return matching;
 }
 
 function toChange(row: Selectable<PackageVersionsTable>): PackageChange {

@@ -11,8 +11,8 @@ export function addOnSaleCommand(group: FinanceGroup): void {
   addFinanceCommand(group, {
     syntax: 'on-sale',
     summary: 'Shows what was on sale at a given moment, at which cost and prices',
-    help: `Shows what was on sale at a given moment, with our cost and the prices in US dollars of that moment.
-A change counts from the sync that found it.`,
+    help: `Shows what was on sale at a given moment, with our cost and the prices in US dollars. A change counts from the sync
+that found it.`,
     options: z.object({
       at: option(time.optional(), 'a day, at midnight UTC, or an ISO 8601 time; now by default', 'time'),
       package: option(text(MAX_CODE_CHARACTERS).optional(), 'only this package', 'code'),
@@ -28,11 +28,8 @@ A change counts from the sync that found it.`,
 }
 
 function printOnSale(out: Output, { at, knownSince, packages }: OnSaleAt): void {
-  if (knownSince === null || at < knownSince) {
-    const since =
-      knownSince === null ? 'nothing is kept yet' : `versions are kept since ${moment(knownSince)}`;
-    out.note(`not known: ${since}`);
-  }
+  if (knownSince === null) out.note('not known: no catalogue has been read yet');
+  else if (at < knownSince) out.note(`not known: the history begins at ${moment(knownSince)}`);
   out.table(
     ['PACKAGE', 'NAME', 'REGION', 'COST', 'USER', 'MERCHANT', 'FROM', 'TO'],
     packages.map((item) => [
