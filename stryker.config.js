@@ -11,6 +11,7 @@ export default {
     'src/catalogue/pricing.ts',
     'src/ledger/chart-of-accounts.ts',
     'src/purchases/purchase.ts',
+    'src/webhooks/event-samples.ts',
     'src/platform/outbound/{addresses,retry-after}.ts',
     'src/vendors/esim-access/{codes,map,map-catalogue}.ts',
     'src/vendors/paystack/{codes,limits,map}.ts',

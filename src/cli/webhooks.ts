@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Command } from 'commander';
 import { z } from 'zod';
-import { isWebhookEvent, WEBHOOK_EVENTS, type WebhookEvent } from '../webhooks/event-rules.ts';
+import { isWebhookEvent, WEBHOOK_EVENTS, type WebhookEvent } from '../webhooks/events.ts';
 import { addCommand, defined, option, OperatorMistake, toggle, UsageMistake } from './command.ts';
 import { print, type Cli } from './context.ts';
 import { text } from './values.ts';

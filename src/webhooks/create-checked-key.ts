@@ -4,7 +4,7 @@ import { DAY_MS, type Clock } from '../domain/clock.ts';
 import { DomainError } from '../domain/errors.ts';
 import { makeId } from '../domain/ids.ts';
 import { MAX_ENDPOINTS } from './rules.ts';
-import { DEFAULT_EVENTS } from './event-rules.ts';
+import { DEFAULT_EVENTS } from './events.ts';
 import type { UrlVerdict } from '../platform/outbound/url-guard.ts';
 import type { WebhookDeps } from './deps.ts';
 import { findAccount } from '../accounts/store/accounts.ts';

@@ -3,7 +3,7 @@ import type { Principal } from '../domain/account.ts';
 import { DomainError } from '../domain/errors.ts';
 import { makeId } from '../domain/ids.ts';
 import { MAX_ENDPOINTS, MAX_PREVIOUS_SECRETS, SECRET_OVERLAP_MS } from './rules.ts';
-import { DEFAULT_EVENTS, type WebhookEvent } from './event-rules.ts';
+import { DEFAULT_EVENTS, type WebhookEvent } from './events.ts';
 import * as store from './store/endpoints.ts';
 import type { Endpoint } from './store/endpoints.ts';
 import { newEndpointSecret, openSecret } from './endpoint-secrets.ts';

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Principal } from '../domain/account.ts';
 import { DomainError } from '../domain/errors.ts';
 import type { WebhookDeps } from './deps.ts';
-import type { WebhookEvent } from './event-rules.ts';
+import type { WebhookEvent } from './events.ts';
 import { readFeed, type FeedPosition } from './store/feed.ts';
 
 export interface FeedCommand {

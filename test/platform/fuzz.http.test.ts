@@ -10,7 +10,7 @@ import {
   type Parameter,
 } from '../support/http/contract.ts';
 import { PAYMENT_METHODS } from '../../src/domain/states.ts';
-import { WEBHOOK_EVENTS } from '../../src/webhooks/event-rules.ts';
+import { WEBHOOK_EVENTS } from '../../src/webhooks/events.ts';
 import { startApi, type Ask, type TestApi } from '../support/http/api.ts';
 import { keyOf } from '../support/http/shop.ts';
 

@@ -10,7 +10,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { webhookHeaders } from '../../src/platform/outbound/webhook-sender.ts';
-import { sampleBody, WEBHOOK_EVENTS } from '../../src/webhooks/event-rules.ts';
+import { sampleBody } from '../../src/webhooks/event-samples.ts';
+import { WEBHOOK_EVENTS } from '../../src/webhooks/events.ts';
 import { freePort } from '../../src/dev/ports.ts';
 import { until } from './until.ts';
 

@@ -3,7 +3,7 @@
 import { randomBytes } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import { createSecretBox } from '../../src/platform/secret-box.ts';
-import { DEFAULT_EVENTS, type WebhookEvent } from '../../src/webhooks/event-rules.ts';
+import { DEFAULT_EVENTS, type WebhookEvent } from '../../src/webhooks/events.ts';
 import { createEndpoint } from '../../src/webhooks/store/endpoints.ts';
 import { startAnsweringServer, type Call } from './answering-server.ts';
 import type { Stack, TestAccount } from './stack.ts';

@@ -1,7 +1,8 @@
 // Messages delivered by the real engine on a stack, without a purchase.
 import { connectClient, type TemporalClient } from '../../src/platform/temporal/connect.ts';
 import { composeWebhookEngine } from '../../src/platform/composition/webhooks.ts';
-import { sampleBody, type WebhookEvent } from '../../src/webhooks/event-rules.ts';
+import { sampleBody } from '../../src/webhooks/event-samples.ts';
+import type { WebhookEvent } from '../../src/webhooks/events.ts';
 import { createEvents } from '../../src/platform/telemetry/events.ts';
 import type { WebhookEngine } from '../../src/webhooks/engine.ts';
 import {

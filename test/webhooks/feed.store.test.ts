@@ -5,7 +5,7 @@ import { sql } from 'kysely';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { leapAfterRestore } from '../../migrations/event-positions.ts';
 import { FEED_START } from '../../src/webhooks/feed.ts';
-import { webhookBody } from '../../src/webhooks/event-rules.ts';
+import { webhookBody } from '../../src/webhooks/events.ts';
 import {
   forgetEvents,
   readFeed,

@@ -2,7 +2,7 @@
 // failed messages are sent again with their own id.
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { WEBHOOK_EVENTS } from '../../src/webhooks/event-rules.ts';
+import { WEBHOOK_EVENTS } from '../../src/webhooks/events.ts';
 import { startStack, type Stack } from '../support/stack.ts';
 import { until } from '../support/until.ts';
 import { isSigned } from '../support/webhook-inbox.ts';

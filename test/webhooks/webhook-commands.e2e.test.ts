@@ -3,7 +3,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { WEBHOOK_EVENTS } from '../../src/webhooks/event-rules.ts';
+import { WEBHOOK_EVENTS } from '../../src/webhooks/events.ts';
 import type { RunningInfo } from '../../src/dev/running-file.ts';
 import { CHECKOUT } from '../support/checkout.ts';
 import { runCommand, runHere, type CommandResult } from '../support/commands.ts';

@@ -1,7 +1,7 @@
 // Webhook endpoints over HTTP: exact answers, every wrong field named, the account's own endpoints only, secrets shown once.
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { MAX_ENDPOINTS } from '../../src/webhooks/rules.ts';
-import { WEBHOOK_EVENTS } from '../../src/webhooks/event-rules.ts';
+import { WEBHOOK_EVENTS } from '../../src/webhooks/events.ts';
 import { startApi, type Ask, type TestApi, type Reply } from '../support/http/api.ts';
 import { generalError, unauthorised } from '../support/http/error-bodies.ts';
 

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import type { ActionRequest } from '../../src/operations/rules.ts';
-import type { WebhookEvent } from '../../src/webhooks/event-rules.ts';
+import type { WebhookEvent } from '../../src/webhooks/events.ts';
 import { setLowBalance } from '../../src/ledger/store/low-balance.ts';
 import { askForAction, beginAction, carryOutAction } from '../../src/operations/store/actions.ts';
 import { bookSeen } from '../../src/purchases/store/payment-bookings.ts';

@@ -5,7 +5,7 @@ import { sql } from 'kysely';
 import { Webhook } from 'standardwebhooks';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { createSecretBox } from '../../src/platform/secret-box.ts';
-import { WEBHOOK_EVENTS } from '../../src/webhooks/event-rules.ts';
+import { WEBHOOK_EVENTS } from '../../src/webhooks/events.ts';
 import { setLowBalance } from '../../src/ledger/store/low-balance.ts';
 import { listAttempts } from '../../src/webhooks/store/messages.ts';
 import { rotateSecret } from '../../src/webhooks/store/endpoints.ts';

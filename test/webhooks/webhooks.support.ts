@@ -1,6 +1,6 @@
 // Endpoints and messages in a test's own Postgres, without a sender.
 import { randomBytes, randomUUID } from 'node:crypto';
-import type { WebhookEvent } from '../../src/webhooks/event-rules.ts';
+import type { WebhookEvent } from '../../src/webhooks/events.ts';
 import { addSample, listAttempts, findMessage } from '../../src/webhooks/store/messages.ts';
 import {
   claimDelivery,

@@ -10,14 +10,14 @@ import {
   shouldDisable,
   nextAttempt,
 } from '../../src/webhooks/rules.ts';
+import { sampleBody } from '../../src/webhooks/event-samples.ts';
 import {
   DEFAULT_EVENTS,
   isWebhookEvent,
-  sampleBody,
   WEBHOOK_EVENTS,
   webhookBody,
   type WebhookFacts,
-} from '../../src/webhooks/event-rules.ts';
+} from '../../src/webhooks/events.ts';
 import { createRandom, seedOfRun, withSeed } from '../support/size.ts';
 
 /** As in the documents and the promise, written again by hand. */

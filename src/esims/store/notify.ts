@@ -2,7 +2,7 @@
 import { sql } from 'kysely';
 import type { LifeEvent } from '../life-rules.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
-import type { WebhookEvent, WebhookFacts } from '../../webhooks/event-rules.ts';
+import type { WebhookEvent, WebhookFacts } from '../../webhooks/events.ts';
 import { enqueueWebhook, subscribers, type PendingMessages } from '../../webhooks/store/messages.ts';
 import type { EsimRow } from './esims.ts';
 

@@ -22,8 +22,7 @@ import { searchRoutes } from '../../purchases/http/search-routes.ts';
 import { spendingRoutes } from '../../purchases/http/spending-routes.ts';
 import { esimTimelineRoutes } from '../../purchases/http/esim-timeline-routes.ts';
 import { transactionsRoutes } from '../../purchases/http/transactions-routes.ts';
-import { WEBHOOK_EVENTS } from '../../webhooks/event-rules.ts';
-import { EVENT_WORDS, eventBodySchema } from '../../webhooks/http/events.ts';
+import { WEBHOOK_EVENTS, EVENTS, eventBodySchema } from '../../webhooks/events.ts';
 import { feedRoutes } from '../../webhooks/http/feed-routes.ts';
 import { webhookRoutes } from '../../webhooks/http/routes.ts';
 import { docsRoutes } from '../http/docs/routes.ts';
@@ -62,7 +61,7 @@ export function createRouteTable(info: {
   ];
   const events = WEBHOOK_EVENTS.map((event) => ({
     event,
-    ...EVENT_WORDS[event],
+    ...EVENTS[event],
     body: eventBodySchema(event),
   }));
   return [

@@ -5,7 +5,7 @@ import { parseJson, toJson } from '../../platform/http/json.ts';
 import { DEFAULT_FEED_LIMIT, MAX_CURSOR_CHARACTERS, MAX_PAGE_LIMIT } from '../../platform/http/limits.ts';
 import { defineRoute, type Route } from '../../platform/http/route.ts';
 import type { Feed } from '../feed.ts';
-import { WEBHOOK_EVENTS, type WebhookEvent } from '../event-rules.ts';
+import { WEBHOOK_EVENTS, type WebhookEvent } from '../events.ts';
 
 const events = WEBHOOK_EVENTS as readonly [WebhookEvent, ...WebhookEvent[]];
 

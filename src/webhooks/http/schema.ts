@@ -1,12 +1,7 @@
 import { z } from 'zod';
 import { DISABLED_REASONS, MESSAGE_STATUSES, MAX_KEPT_HEADERS } from '../rules.ts';
-import {
-  DEFAULT_EVENTS,
-  PURCHASE_EVENT,
-  PURCHASE_EVENT_STATUSES,
-  WEBHOOK_EVENTS,
-  type WebhookEvent,
-} from '../event-rules.ts';
+import { PURCHASE_EVENT_STATUSES } from '../event-rules.ts';
+import { DEFAULT_EVENTS, PURCHASE_EVENT, WEBHOOK_EVENTS, type WebhookEvent } from '../events.ts';
 import type { EndpointWithSecret } from '../endpoints.ts';
 import type { Attempt } from '../messages.ts';
 import { isoTime } from '../../platform/http/answer-fields.ts';

@@ -1,5 +1,5 @@
 import { sql, type RawBuilder } from 'kysely';
-import type { WebhookEvent } from '../event-rules.ts';
+import type { WebhookEvent } from '../events.ts';
 import type { Header } from '../rules.ts';
 import { inTransaction } from '../../platform/database/transactions.ts';
 import { disableEndpoint, signingSecrets, type DisablingReason } from './endpoints.ts';

@@ -1,6 +1,6 @@
 import { sql, type RawBuilder } from 'kysely';
 import type { DisabledReason } from '../rules.ts';
-import type { WebhookEvent } from '../event-rules.ts';
+import type { WebhookEvent } from '../events.ts';
 import { inTransaction } from '../../platform/database/transactions.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
 import { enqueueWebhook, readPage, subscribers, type PendingMessages } from './messages.ts';

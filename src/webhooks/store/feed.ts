@@ -4,7 +4,7 @@
  * transaction that still runs are shown: nothing can appear before them any more.
  */
 import { sql } from 'kysely';
-import type { WebhookEvent } from '../event-rules.ts';
+import type { WebhookEvent } from '../events.ts';
 import { inBatches } from '../../platform/database/retention.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
 

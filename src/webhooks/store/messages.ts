@@ -1,7 +1,7 @@
 import { sql, type RawBuilder, type SelectQueryBuilder } from 'kysely';
 import type { Page, PageQuery } from '../../domain/page.ts';
 import { type MessageStatus } from '../rules.ts';
-import { namesOfFacts, webhookBody, type WebhookEvent, type WebhookFacts } from '../event-rules.ts';
+import { fieldsOf, webhookBody, type WebhookEvent, type WebhookFacts } from '../events.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
 
 /** Messages that a step wrote and that are to be sent once the step has committed. */
@@ -141,7 +141,7 @@ export function bodyOf(
   facts: Readonly<Record<string, RawBuilder<string | null>>>,
   at: RawBuilder<Date>,
 ): RawBuilder<string> {
-  const fields = namesOfFacts(event).map((name, index) => {
+  const fields = fieldsOf(event).map((name, index) => {
     const before = `${index === 0 ? '' : ','}${JSON.stringify(name)}:`;
     return sql`${before}::text || to_json(coalesce(${facts[name] ?? null}::text, ''))::text`;
   });

@@ -1,6 +1,6 @@
 import type { Generated, GeneratedAlways, JSONColumnType } from 'kysely';
 import type { Header, DisabledReason, MessageStatus, Notice } from '../rules.ts';
-import type { WebhookEvent } from '../event-rules.ts';
+import type { WebhookEvent } from '../events.ts';
 
 export interface WebhookEndpointsTable {
   id: string;

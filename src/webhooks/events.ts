@@ -1,16 +1,23 @@
-/** For the API reference. The bodies that are sent are made in event-rules.ts; a test compares the two. */
+/**
+ * The events that merchants are sent, each described once: the fields of its body are those of `data`, in that order, and so are the facts it is made of and the
+ * API reference.
+ */
 import { z } from 'zod';
-import { ESIM_STATUSES, OUTSIDE_METHODS } from '../../domain/states.ts';
-import {
-  EXPIRY_NOTICE_DAYS,
-  PURCHASE_EVENT_STATUSES,
-  USAGE_THRESHOLDS,
-  type WebhookEvent,
-} from '../event-rules.ts';
-import { isoTime, money } from '../../platform/http/answer-fields.ts';
+import { ESIM_STATUSES, OUTSIDE_METHODS } from '../domain/states.ts';
+import { EXPIRY_NOTICE_DAYS, PURCHASE_EVENT_STATUSES, USAGE_THRESHOLDS, writeBody } from './event-rules.ts';
 
+/** ISO 8601, UTC, with milliseconds. */
+const isoTime = (description: string) =>
+  z.string().meta({ description, example: '2026-01-31T09:30:00.000Z' });
+
+/** A number with two decimals. Its fact has `Minor` after the name: `amountMinor` for `amount`. */
+const money = (description: string) => z.number().meta({ description, example: 12.5 }).brand<'money'>();
+
+/** The fact may be null; the field is then an empty text. */
+const orEmpty = (field: z.ZodString) => field.brand<'orEmpty'>();
 const later = (description: string) =>
-  z.string().meta({ description: `${description}; empty if there is none` });
+  orEmpty(z.string().meta({ description: `${description}; empty if there is none` }));
+
 const transactionId = z.string().meta({ example: 'txn-7c9e6679f4a84ba3a2c1f0d3b5e60a11' });
 const currency = z.string().meta({ example: 'NGN' });
 const reference = z.string().meta({ description: 'The gateway’s reference of the payment' });
@@ -22,7 +29,7 @@ const esim = {
 };
 
 const ofOne = (description: string) =>
-  z.string().meta({ description: `${description}; empty in a message about many packages` });
+  orEmpty(z.string().meta({ description: `${description}; empty in a message about many packages` }));
 const somePackage = {
   packageCode: ofOne('Its code'),
   packageName: ofOne('Its name'),
@@ -30,13 +37,15 @@ const somePackage = {
 };
 const packages = z.number().int().meta({ description: 'How many packages the message is about', example: 1 });
 
-interface EventWords {
+interface EventDescription {
   readonly summary: string;
+  /** When it is sent. */
   readonly when: string;
   readonly data: z.ZodObject;
 }
 
-export const EVENT_WORDS: { readonly [Event in WebhookEvent]: EventWords } = {
+/** A new event is an entry here, and a sample in event-samples.ts. */
+export const EVENTS = {
   'esim.purchased': {
     summary: 'The status of a purchase or top-up changed',
     when:
@@ -68,7 +77,7 @@ export const EVENT_WORDS: { readonly [Event in WebhookEvent]: EventWords } = {
       totalVolume: z.number().int().meta({ description: 'The allowance, in bytes' }),
       orderUsage: z.number().int().meta({ description: 'Bytes used' }),
       dataUsageRemain: z.number().int().meta({ description: 'Bytes left' }),
-      usageAsOf: isoTime('When this usage was true at the supplier'),
+      usageAsOf: orEmpty(isoTime('When this usage was true at the supplier')),
     }),
   },
   'esim.expiring': {
@@ -77,7 +86,7 @@ export const EVENT_WORDS: { readonly [Event in WebhookEvent]: EventWords } = {
     data: z.object({
       ...esim,
       daysBefore: z.literal(EXPIRY_NOTICE_DAYS).meta({ description: 'At most this many days are left' }),
-      expiredTime: isoTime('The end of validity'),
+      expiredTime: orEmpty(isoTime('The end of validity')),
     }),
   },
   'esim.expired': {
@@ -147,10 +156,12 @@ export const EVENT_WORDS: { readonly [Event in WebhookEvent]: EventWords } = {
       'package or the list of changes. If more than 100 packages changed at once, one message about all of them.',
     data: z.object({
       ...somePackage,
-      changedFields: z.string().meta({
-        description: 'Separated by commas; the values are those of the list of changes',
-        example: 'price,speed',
-      }),
+      changedFields: orEmpty(
+        z.string().meta({
+          description: 'Separated by commas; the values are those of the list of changes',
+          example: 'price,speed',
+        }),
+      ),
       packages,
     }),
   },
@@ -159,12 +170,58 @@ export const EVENT_WORDS: { readonly [Event in WebhookEvent]: EventWords } = {
     when: 'When the supplier withdrew a BASE package. It cannot be bought from then on. If more than 100 packages were withdrawn at once, one message about all of them.',
     data: z.object({ ...somePackage, packages }),
   },
+} as const satisfies Readonly<Record<string, EventDescription>>;
+
+export type WebhookEvent = keyof typeof EVENTS;
+
+export const WEBHOOK_EVENTS = Object.keys(EVENTS) as readonly WebhookEvent[];
+
+type FactName<Name extends string, Value> = Value extends z.core.$brand<'money'> ? `${Name}Minor` : Name;
+type Fact<Value> =
+  Value extends z.core.$brand<'money'>
+    ? bigint
+    : Value extends z.core.$brand<'orEmpty'>
+      ? string | null
+      : Value;
+type FactsOf<Data> = {
+  readonly [Name in keyof Data & string as FactName<Name, Data[Name]>]: Fact<Data[Name]>;
 };
 
+/** What the body of each event is made of. */
+export type WebhookFacts = {
+  readonly [Event in WebhookEvent]: FactsOf<z.output<(typeof EVENTS)[Event]['data']>>;
+};
+
+export const PURCHASE_EVENT = 'esim.purchased' satisfies WebhookEvent;
+
+/** Sent to endpoints that name no events: the event that existed first. */
+export const DEFAULT_EVENTS: readonly WebhookEvent[] = [PURCHASE_EVENT];
+
+export function isWebhookEvent(text: string): text is WebhookEvent {
+  return Object.hasOwn(EVENTS, text);
+}
+
+const FIELDS = new Map(WEBHOOK_EVENTS.map((event) => [event, Object.keys(EVENTS[event].data.shape)]));
+
+/** The names of the fields of `data`, in the order of the body. */
+export function fieldsOf(event: WebhookEvent): readonly string[] {
+  return FIELDS.get(event) ?? [];
+}
+
+/** The body of a message as it is stored. */
+export function webhookBody<Event extends WebhookEvent>(
+  event: Event,
+  facts: WebhookFacts[Event],
+  at: Date,
+): string {
+  return writeBody({ event, fields: fieldsOf(event), at }, facts);
+}
+
+/** The whole body, for the API reference. */
 export function eventBodySchema(event: WebhookEvent): z.ZodObject {
   return z.object({
     event: z.literal(event),
-    data: EVENT_WORDS[event].data,
+    data: EVENTS[event].data,
     timestamp: isoTime('When it happened'),
   });
 }

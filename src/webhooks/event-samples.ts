@@ -1,0 +1,74 @@
+/** A message of each event for merchants to try their endpoint with. */
+import type { PurchaseEventStatus } from './event-rules.ts';
+import { PURCHASE_EVENT, webhookBody, type WebhookEvent, type WebhookFacts } from './events.ts';
+
+const SAMPLE_TRANSACTION = `txn-${'0'.repeat(32)}`;
+
+const SAMPLE_REFERENCE = `${SAMPLE_TRANSACTION}-1`;
+
+const SAMPLE_ESIM = {
+  esimId: `esim-${'0'.repeat(32)}`,
+  transactionId: SAMPLE_TRANSACTION,
+  iccid: '8900000000000000000',
+} as const;
+
+const SAMPLE_PACKAGE = { packageCode: 'SAMPLE', packageName: 'Sample 1GB 7Days', regionCode: 'NG' };
+
+/** The real shape, with values that are clearly not real. */
+const SAMPLES: { readonly [Event in WebhookEvent]: WebhookFacts[Event] } = {
+  'esim.purchased': {
+    transactionId: SAMPLE_TRANSACTION,
+    // Stryker disable next-line StringLiteral: sampleBody replaces it
+    status: 'SUCCESS',
+    esimId: `esim-${'0'.repeat(32)}`,
+    iccid: '8900000000000000000',
+    qrCodeUrl: 'https://example.com/qr/sample.png',
+  },
+  'esim.status_changed': { ...SAMPLE_ESIM, from: 'CREATED', to: 'ACTIVE' },
+  'esim.usage_threshold': {
+    ...SAMPLE_ESIM,
+    thresholdPercent: 80,
+    totalVolume: 1_073_741_824,
+    orderUsage: 869_730_878,
+    dataUsageRemain: 204_010_946,
+    usageAsOf: '2026-01-31T09:30:00.000Z',
+  },
+  'esim.expiring': { ...SAMPLE_ESIM, daysBefore: 3, expiredTime: '2026-02-28T09:30:00.000Z' },
+  'esim.expired': {
+    ...SAMPLE_ESIM,
+    activateTime: '2026-01-29T09:30:00.000Z',
+    expiredTime: '2026-02-28T09:30:00.000Z',
+  },
+  'payment.received': {
+    transactionId: SAMPLE_TRANSACTION,
+    purpose: 'purchase',
+    paymentMethod: 'CARD',
+    reference: SAMPLE_REFERENCE,
+    amountMinor: 1_534_25n,
+    currency: 'NGN',
+  },
+  'payment.refunded': {
+    transactionId: SAMPLE_TRANSACTION,
+    reference: SAMPLE_REFERENCE,
+    amountMinor: 1_534_25n,
+    currency: 'NGN',
+    refundedTo: 'SOURCE',
+  },
+  'wallet.low_balance': { balanceMinor: 4_20n, thresholdMinor: 10_00n, currency: 'USD' },
+  'endpoint.disabled': {
+    endpointId: `ep-${'0'.repeat(32)}`,
+    url: 'https://example.com/webhooks',
+    reason: 'FAILING',
+  },
+  'batch.completed': { batchId: `batch-${'0'.repeat(32)}`, rows: 500, succeeded: 498, failed: 2 },
+  'package.changed': { ...SAMPLE_PACKAGE, changedFields: 'price,speed', packages: 1 },
+  'package.withdrawn': { ...SAMPLE_PACKAGE, packages: 1 },
+};
+
+/** `status` applies to `esim.purchased` only. */
+export function sampleBody(event: WebhookEvent, at: Date, status: PurchaseEventStatus = 'SUCCESS'): string {
+  // Stryker disable next-line ConditionalExpression: other events ignore a status
+  if (event !== PURCHASE_EVENT) return webhookBody(event, SAMPLES[event], at);
+  const undelivered = status === 'SUCCESS' ? {} : { esimId: null, iccid: null, qrCodeUrl: null };
+  return webhookBody(event, { ...SAMPLES[event], status, ...undelivered }, at);
+}
