@@ -14,6 +14,8 @@ const NOUNS = [
   'accounts',
 ];
 const NOUN = `(${NOUNS.join('|')})`;
+/** A noun's files that are neither HTTP nor SQL, in its own folder and in those of its subjects. */
+const INSIDE = '(?!http/|store/).*';
 
 const order = NOUNS.slice(1).map((noun, index) => ({
   name: `${noun}-stands-below`,
@@ -46,9 +48,9 @@ export default {
       comment:
         'rules decide by other rules (roles are such) and by the domain: no use case, no database, no network, no library',
       severity: 'error',
-      from: { path: `^src/${NOUN}/[^/]*rules\\.ts$` },
+      from: { path: `^src/${NOUN}/${INSIDE}rules\\.ts$` },
       to: {
-        pathNot: `^src/(domain/|${NOUN}/[^/]*rules\\.ts$|accounts/roles\\.ts$)`,
+        pathNot: `^src/(domain/|${NOUN}/${INSIDE}rules\\.ts$|accounts/operators/roles\\.ts$)`,
         dependencyTypesNot: ['type-only'],
       },
     },
@@ -56,8 +58,8 @@ export default {
       name: 'rules-name-types-of-their-nouns',
       comment: 'types of a port or of a use case are fine, those of the store and of routes are not',
       severity: 'error',
-      from: { path: `^src/${NOUN}/[^/]*rules\\.ts$` },
-      to: { pathNot: `^src/(domain/|${NOUN}/[^/]+\\.ts$|platform/idempotency/tag\\.ts$)` },
+      from: { path: `^src/${NOUN}/${INSIDE}rules\\.ts$` },
+      to: { pathNot: `^src/(domain/|${NOUN}/${INSIDE}\\.ts$|platform/idempotency/tag\\.ts$)` },
     },
     {
       name: 'only-composition-knows-routes',
@@ -105,7 +107,7 @@ export default {
       from: { path: '^src/platform/', pathNot: '^src/platform/composition/' },
       to: {
         path: '^src/(vendors|cli|dev|sandbox|accounts|catalogue|ledger|webhooks|esims|payments|purchases|operations|reconciliation)/',
-        pathNot: `^src/${NOUN}/(store/(tables[^/]*|gateway-events)\\.ts$|[^/]*(rules|engine|deps|pricing|purchase|sessions|authenticate|roles)\\.ts$)`,
+        pathNot: `^src/${NOUN}/(store/(tables[^/]*|gateway-events)\\.ts$|${INSIDE}(rules|engine|deps|pricing|purchase|sessions|authenticate|roles)\\.ts$)`,
       },
     },
     {
@@ -127,7 +129,7 @@ export default {
       severity: 'error',
       from: { path: '^workflows/' },
       to: {
-        pathNot: `^(workflows/|src/domain/|src/${NOUN}/(?!store|http)[^/]+\\.ts$|src/platform/idempotency/tag\\.ts$|activities/|node_modules/@temporalio/(workflow|common))`,
+        pathNot: `^(workflows/|src/domain/|src/${NOUN}/${INSIDE}\\.ts$|src/platform/idempotency/tag\\.ts$|activities/|node_modules/@temporalio/(workflow|common))`,
       },
     },
     {

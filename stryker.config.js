@@ -7,10 +7,10 @@ export default {
   mutate: [
     'src/domain/**/*.ts',
     'src/*/*rules.ts',
-    'src/accounts/{independence,roles}.ts',
+    'src/accounts/operators/{independence,roles}.ts',
     'src/catalogue/pricing.ts',
     'src/ledger/chart-of-accounts.ts',
-    'src/purchases/purchase.ts',
+    'src/purchases/{purchase,batches/rules}.ts',
     'src/webhooks/event-samples.ts',
     'src/platform/outbound/{addresses,retry-after}.ts',
     'src/vendors/esim-access/{codes,map,map-catalogue}.ts',

@@ -1,6 +1,6 @@
 /** Batches: each row is bought as any purchase is, by what the API has signed for it. Only the id of a batch comes from Temporal. */
 import { Context } from '@temporalio/activity';
-import { nextBatchCheckMs, type BatchCounts } from '../../src/purchases/batch-rules.ts';
+import { nextBatchCheckMs, type BatchCounts } from '../../src/purchases/batches/rules.ts';
 import { EngineUnavailable } from '../../src/domain/outcome.ts';
 import type { Refusal } from '../../src/domain/refusals.ts';
 import {

@@ -1,4 +1,4 @@
-import { emailWaitMs, installEmailText } from '../../src/purchases/batch-emails.ts';
+import { emailWaitMs, installEmailText } from '../../src/purchases/batches/emails.ts';
 import type { Mailer, MailOutcome } from '../../src/accounts/port.ts';
 import {
   claimEmail,

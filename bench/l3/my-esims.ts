@@ -2,7 +2,7 @@
  * my-esims, statistics and top destinations for an account with a thousand orders: alone in its table, and among a million orders of a thousand accounts; and
  * for an account with a million orders. Two copies of the service side by side.
  */
-import { dayBefore } from '../../src/purchases/days.ts';
+import { dayBefore } from '../../src/purchases/figures/days.ts';
 import { countByRegion } from '../../src/purchases/store/statistics.ts';
 import type { BenchOptions } from '../support/options.ts';
 import { compare, count, type Findings } from '../support/report.ts';

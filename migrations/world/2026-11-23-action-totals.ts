@@ -5,7 +5,7 @@
 import { sql, type Kysely } from 'kysely';
 
 export async function up(db: Kysely<unknown>): Promise<void> {
-  // `person_key`: the name as it is compared (src/accounts/independence.ts).
+  // `person_key`: the name as it is compared (src/accounts/operators/independence.ts).
   await sql`
     alter table operator_moves
       add column person_key text,

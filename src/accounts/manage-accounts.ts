@@ -17,7 +17,7 @@ import {
 } from './store/accounts.ts';
 import { writeAudit } from './store/audit.ts';
 import type { AccountsDb } from '../platform/database/tables.ts';
-import { hashApiKey, newApiKey } from './api-key.ts';
+import { hashApiKey, newApiKey } from './keys/api-key.ts';
 
 export type CreateAccount = Omit<NewAccount, 'id' | 'enterpriseRequestsPerMinute'> & {
   /** Enterprise only. */

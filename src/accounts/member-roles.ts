@@ -1,6 +1,6 @@
 /**
  * What a user may do for an account, by the role that they have in it; docs/DASHBOARD.md prints this table. A user may be a member of several
- * accounts, with a role in each. Roles of the people who operate the service are in roles.ts.
+ * accounts, with a role in each. Roles of the people who operate the service are in operators/roles.ts.
  */
 import type { Scope } from '../domain/account.ts';
 

@@ -25,8 +25,8 @@ import {
   updateMemberRole,
   type InvitationRow,
 } from './store/users.ts';
-import type { SandboxMail, UserMail } from './user-mails.ts';
-import type { Member } from './user-sessions.ts';
+import type { SandboxMail, UserMail } from './users/mails.ts';
+import type { Member } from './users/sessions.ts';
 
 export interface MemberDeps {
   readonly db: AccountsDb;

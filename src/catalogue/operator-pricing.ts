@@ -1,5 +1,5 @@
 /** Rates, prices and what was on sale, for people who have signed in. All of it throws DomainError. */
-import type { Session } from '../accounts/sessions.ts';
+import type { Session } from '../accounts/operators/sessions.ts';
 import type { Environment } from '../domain/account.ts';
 import { DomainError } from '../domain/errors.ts';
 import type { PageQuery } from '../domain/page.ts';

@@ -1,7 +1,7 @@
 /** People who may use /ops: the first of them, and those who are locked out. Each command prints one JSON object. */
 import type { Command } from 'commander';
 import { z } from 'zod';
-import { createPasswords } from '../accounts/passwords.ts';
+import { createPasswords } from '../accounts/users/passwords.ts';
 import {
   changePerson,
   confirmAccess,
@@ -10,8 +10,8 @@ import {
   listPeople,
   resetPassword,
   type PersonView,
-} from '../accounts/people.ts';
-import { ROLES } from '../accounts/roles.ts';
+} from '../accounts/operators/people.ts';
+import { ROLES } from '../accounts/operators/roles.ts';
 import { systemClock } from '../platform/composition/context.ts';
 import { addCommand, option } from './command.ts';
 import { answerJson } from './accounts.ts';

@@ -10,7 +10,7 @@ import { migrateDatabase } from '../platform/database/migrate-database.ts';
 import { buildDashboard } from './build-dashboard.ts';
 import type { ServiceLog } from './child.ts';
 import { startOurProcess } from './our-process.ts';
-import { oneTimePassword } from '../accounts/passwords.ts';
+import { oneTimePassword } from '../accounts/users/passwords.ts';
 import { freePort } from './ports.ts';
 import { startPostgres } from './postgres.ts';
 import { startRedis } from './redis.ts';

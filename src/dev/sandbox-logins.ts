@@ -3,9 +3,9 @@
  * administrator. Only while the live environment is off. Their passwords are random and stay in .data/.
  */
 import { randomBytes } from 'node:crypto';
-import { createPasswords } from '../accounts/passwords.ts';
-import { confirmAccess, createPerson } from '../accounts/people.ts';
-import type { Role } from '../accounts/roles.ts';
+import { createPasswords } from '../accounts/users/passwords.ts';
+import { confirmAccess, createPerson } from '../accounts/operators/people.ts';
+import type { Role } from '../accounts/operators/roles.ts';
 import { findAccountsByEmail } from '../accounts/store/accounts.ts';
 import { findPerson, updatePerson } from '../accounts/store/people.ts';
 import { findUser, insertMember, insertUser, setUserPassword } from '../accounts/store/users.ts';

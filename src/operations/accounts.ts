@@ -6,7 +6,7 @@ import {
   listAccountRows,
   type FoundAccount,
 } from '../accounts/store/find-accounts.ts';
-import type { Session } from '../accounts/sessions.ts';
+import type { Session } from '../accounts/operators/sessions.ts';
 import type { Environment } from '../domain/account.ts';
 import { DomainError } from '../domain/errors.ts';
 import type { Money } from '../domain/money.ts';

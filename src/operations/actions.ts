@@ -32,7 +32,7 @@ import { attemptKey, findStuckRefunds } from '../payments/store/refunds.ts';
 import type { ActionRow } from './store/tables.ts';
 import type { WorldDb } from '../platform/database/tables.ts';
 import { EngineUnavailable } from '../domain/outcome.ts';
-import type { OperatorAction } from '../accounts/roles.ts';
+import type { OperatorAction } from '../accounts/operators/roles.ts';
 import { findMarkOf } from '../platform/idempotency/store.ts';
 import type { Events } from '../platform/telemetry/events.ts';
 

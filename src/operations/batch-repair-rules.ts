@@ -1,5 +1,12 @@
 /** Batch repairs: one action on many items of the stuck list, asked for by one person and approved by another. */
-import { may, mayPerform, rolesFor, rolesWith, type OperatorAction, type Role } from '../accounts/roles.ts';
+import {
+  may,
+  mayPerform,
+  rolesFor,
+  rolesWith,
+  type OperatorAction,
+  type Role,
+} from '../accounts/operators/roles.ts';
 import type { Money } from '../domain/money.ts';
 import type { StuckClass, StuckFilter } from './stuck-rules.ts';
 

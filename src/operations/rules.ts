@@ -5,7 +5,7 @@
 import { divideHalfUp, type Money } from '../domain/money.ts';
 import { MAX_REASON_CHARACTERS, MIN_REASON_CHARACTERS } from '../domain/reasons.ts';
 import type { PurchaseStatus, PaymentPurpose } from '../domain/states.ts';
-import { OPERATOR_ACTIONS, type OperatorAction } from '../accounts/roles.ts';
+import { OPERATOR_ACTIONS, type OperatorAction } from '../accounts/operators/roles.ts';
 import type { DisputeOutcome } from '../payments/rules.ts';
 
 /** Actions that only check: each request is a new one. */

@@ -1,5 +1,5 @@
 /** What people who have signed in do about differences between our books and the vendors'. Each refusal is a DomainError. */
-import type { Session } from '../accounts/sessions.ts';
+import type { Session } from '../accounts/operators/sessions.ts';
 import { DomainError } from '../domain/errors.ts';
 import { EngineUnavailable } from '../domain/outcome.ts';
 import { pageOf, type Page, type PageQuery } from '../domain/page.ts';

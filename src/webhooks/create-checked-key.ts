@@ -12,7 +12,7 @@ import { findOrCreateEndpoint } from './store/endpoints.ts';
 import type { AccountsDb, WorldDb } from '../platform/database/tables.ts';
 import { newEndpointSecret } from './endpoint-secrets.ts';
 import { createKey, type CreateKey } from '../accounts/manage-accounts.ts';
-import type { Member } from '../accounts/user-sessions.ts';
+import type { Member } from '../accounts/users/sessions.ts';
 
 type CheckedKeyDeps = Pick<WebhookDeps, 'urlGuard' | 'secretBox' | 'clock'> & {
   readonly accounts: AccountsDb;

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { sql } from 'kysely';
 import { afterAll, describe, expect, it } from 'vitest';
 import { createAccount, createKey, revoke } from '../../src/accounts/manage-accounts.ts';
-import { hashApiKey } from '../../src/accounts/api-key.ts';
+import { hashApiKey } from '../../src/accounts/keys/api-key.ts';
 import {
   findAccount,
   findAccountsByEmail,

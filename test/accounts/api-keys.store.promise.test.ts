@@ -5,8 +5,8 @@
 import { randomBytes } from 'node:crypto';
 import { Kysely, PostgresDialect, sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { environmentOfKey, hashApiKey, newApiKey } from '../../src/accounts/api-key.ts';
-import { createAuthenticator, type Authenticator } from '../../src/accounts/authenticate.ts';
+import { environmentOfKey, hashApiKey, newApiKey } from '../../src/accounts/keys/api-key.ts';
+import { createAuthenticator, type Authenticator } from '../../src/accounts/keys/authenticate.ts';
 import { createAccount, createKey, revoke } from '../../src/accounts/manage-accounts.ts';
 import { DomainError } from '../../src/domain/errors.ts';
 import { revokeKeys } from '../../src/accounts/store/accounts.ts';

@@ -1,6 +1,6 @@
 // Which passwords are refused as easy to guess. The words come from public lists.
 import { describe, expect, it } from 'vitest';
-import { weaknessOf } from '../../src/accounts/common-passwords.ts';
+import { weaknessOf } from '../../src/accounts/users/common-passwords.ts';
 
 const ada = { email: 'ada.obi@operator.example', name: 'Ada Obi' };
 

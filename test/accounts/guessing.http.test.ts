@@ -2,8 +2,8 @@
 import { Kysely, PostgresDialect } from 'kysely';
 import { Pool } from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { newApiKey } from '../../src/accounts/api-key.ts';
-import { createAuthenticator } from '../../src/accounts/authenticate.ts';
+import { newApiKey } from '../../src/accounts/keys/api-key.ts';
+import { createAuthenticator } from '../../src/accounts/keys/authenticate.ts';
 import { createAccount, createKey } from '../../src/accounts/manage-accounts.ts';
 import type { AccountsDatabase } from '../../src/accounts/store/tables.ts';
 import { openPool } from '../../src/platform/database/database.ts';

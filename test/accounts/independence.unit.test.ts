@@ -1,6 +1,10 @@
 // Which two people are independent enough to approve each other's actions.
 import { expect, it } from 'vitest';
-import { areIndependent, INDEPENDENT_AFTER_MS, type GivenAccess } from '../../src/accounts/independence.ts';
+import {
+  areIndependent,
+  INDEPENDENT_AFTER_MS,
+  type GivenAccess,
+} from '../../src/accounts/operators/independence.ts';
 
 const given = (email: string, givenBy: string, confirmedBy: string | null = null): GivenAccess => ({
   email,

@@ -1,7 +1,7 @@
 // Keys made by an operator are shown once. The company's website must answer, and its webhook URL must be one that we may call.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createSecretBox } from '../../src/platform/secret-box.ts';
-import { hashApiKey } from '../../src/accounts/api-key.ts';
+import { hashApiKey } from '../../src/accounts/keys/api-key.ts';
 import { createCheckedKey } from '../../src/webhooks/create-checked-key.ts';
 import { composeWebhooks } from '../../src/platform/composition/webhooks.ts';
 import { deleteEndpoint, updateEndpoint } from '../../src/webhooks/store/endpoints.ts';

@@ -2,7 +2,7 @@
 import { setTimeout } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { createAuthenticator, type Authenticator } from '../../src/accounts/authenticate.ts';
+import { createAuthenticator, type Authenticator } from '../../src/accounts/keys/authenticate.ts';
 import { createAccount, createKey, showKeys } from '../../src/accounts/manage-accounts.ts';
 import { writeLastUses } from '../../src/accounts/store/accounts.ts';
 import { openDatabase } from '../../src/platform/database/database.ts';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { createPasswords } from '../../src/accounts/passwords.ts';
+import { createPasswords } from '../../src/accounts/users/passwords.ts';
 
 it('a password is hashed with three passes of 32 MiB by default, and hashes with another cost can still be checked', async () => {
   const usual = createPasswords();

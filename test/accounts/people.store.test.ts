@@ -1,7 +1,7 @@
 /** Operators on a real Postgres: how they are made, listed and found, and what a one-time password allows. */
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
-import { oneTimePassword } from '../../src/accounts/passwords.ts';
+import { oneTimePassword } from '../../src/accounts/users/passwords.ts';
 import {
   changePerson,
   confirmAccess,
@@ -10,8 +10,8 @@ import {
   listPeople,
   peopleUseCases,
   resetPassword,
-} from '../../src/accounts/people.ts';
-import type { Session } from '../../src/accounts/sessions.ts';
+} from '../../src/accounts/operators/people.ts';
+import type { Session } from '../../src/accounts/operators/sessions.ts';
 import { refusalOf } from '../support/books.ts';
 import { ADDRESS, codeOf, openOffice, OWN } from './people.support.ts';
 

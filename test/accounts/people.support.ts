@@ -1,11 +1,11 @@
 // Operators and their sessions in books of their own, with a clock that the test moves and a password that is cheap to hash.
 import { afterAll, beforeEach } from 'vitest';
-import { createPasswords, type Passwords } from '../../src/accounts/passwords.ts';
-import { confirmAccess, createPerson } from '../../src/accounts/people.ts';
-import { sessionUseCases } from '../../src/accounts/sessions.ts';
+import { createPasswords, type Passwords } from '../../src/accounts/users/passwords.ts';
+import { confirmAccess, createPerson } from '../../src/accounts/operators/people.ts';
+import { sessionUseCases } from '../../src/accounts/operators/sessions.ts';
 import { bindAll } from '../../src/platform/composition/bind.ts';
 import { DomainError } from '../../src/domain/errors.ts';
-import type { Role } from '../../src/accounts/roles.ts';
+import type { Role } from '../../src/accounts/operators/roles.ts';
 import { openBooks } from '../support/books.ts';
 
 export const WRONG = 'not the password at all';

@@ -1,7 +1,7 @@
 // Recent requests of an account: what is kept, and what a flood of requests costs.
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { sql, type Kysely } from 'kysely';
-import { createRequestLog, KEPT_REQUESTS, type RequestLog } from '../../src/accounts/request-log.ts';
+import { createRequestLog, KEPT_REQUESTS, type RequestLog } from '../../src/accounts/keys/request-log.ts';
 import type { AccountsDatabase } from '../../src/accounts/store/tables.ts';
 import { untilStatementWaits } from '../support/books.ts';
 import { createTestDatabase, openSchema, type TestDatabase } from '../support/database.ts';

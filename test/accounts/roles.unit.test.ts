@@ -13,7 +13,7 @@ import {
   type Permission,
   type Role,
   type OperatorAction,
-} from '../../src/accounts/roles.ts';
+} from '../../src/accounts/operators/roles.ts';
 
 const PERMISSIONS_OF: Record<Role, readonly Permission[]> = {
   SUPPORT: ['see', 'move'],

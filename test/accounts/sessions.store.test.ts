@@ -1,8 +1,13 @@
 /** Sessions on a real Postgres: what ends one, how password guesses are limited, and what is recorded. */
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
-import { changePerson, confirmAccess, resetPassword } from '../../src/accounts/people.ts';
-import { LOCK_MS, SESSION_IDLE_MS, SESSION_MS, sessionUseCases } from '../../src/accounts/sessions.ts';
+import { changePerson, confirmAccess, resetPassword } from '../../src/accounts/operators/people.ts';
+import {
+  LOCK_MS,
+  SESSION_IDLE_MS,
+  SESSION_MS,
+  sessionUseCases,
+} from '../../src/accounts/operators/sessions.ts';
 import { bindAll } from '../../src/platform/composition/bind.ts';
 import type { DomainError } from '../../src/domain/errors.ts';
 import type { AccountsDb } from '../../src/platform/database/tables.ts';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { cookieLine, cookieNames } from '../../src/accounts/user-sessions.ts';
+import { cookieLine, cookieNames } from '../../src/accounts/users/sessions.ts';
 
 it('cookies over https are bound to the host and Secure; on a local machine they are neither', () => {
   const line = (publicUrl: string) =>

@@ -21,8 +21,8 @@ import {
   type ActionMoney,
 } from '../../src/operations/rules.ts';
 import type { Money } from '../../src/domain/money.ts';
-import { isSamePerson } from '../../src/accounts/independence.ts';
-import { OPERATOR_ACTIONS, type OperatorAction } from '../../src/accounts/roles.ts';
+import { isSamePerson } from '../../src/accounts/operators/independence.ts';
+import { OPERATOR_ACTIONS, type OperatorAction } from '../../src/accounts/operators/roles.ts';
 
 /** A purchase from the wallet, with all other facts at their defaults. */
 const WALLET: ActionFacts = {

@@ -26,7 +26,7 @@ import { nameOfRefusal, untilStatementWaits } from '../support/books.ts';
 import { NO_LIMITS, purchaseInput } from '../support/facts.ts';
 import { locksOf, locksTakenBy } from '../support/locks.ts';
 import { CHARGE_MINOR, NOW, usePaymentBooks, type Payer } from './payments.support.ts';
-import type { OperatorAction } from '../../src/accounts/roles.ts';
+import type { OperatorAction } from '../../src/accounts/operators/roles.ts';
 
 /** Each table with its position in the order. */
 const LOCK_ORDER = {

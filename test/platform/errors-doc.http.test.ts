@@ -10,7 +10,7 @@ import {
   MAX_BEGINNING_BATCHES,
   MAX_SEND_AHEAD_MS,
   MAX_TEST_EMAILS_A_DAY,
-} from '../../src/purchases/batch-rules.ts';
+} from '../../src/purchases/batches/rules.ts';
 import { MAX_OPEN_QUOTES, QUOTE_LIFE_MS } from '../../src/purchases/quotes.ts';
 import { MAX_ENDPOINTS, MAX_RECOVER_MS } from '../../src/webhooks/rules.ts';
 import { DEFAULT_APP_SETTINGS } from '../../src/platform/http/app.ts';
@@ -18,7 +18,7 @@ import { shapeOf, STATUS_OF } from '../../src/platform/http/errors.ts';
 import { MAX_CSV_ENTRIES } from '../../src/ledger/wallet-entries.ts';
 import { MOST_COUNTED } from '../../src/purchases/list-transactions.ts';
 import { MOST_COUNTED_BY_REGION } from '../../src/purchases/store/spending.ts';
-import { MAX_SPENDING_DAYS } from '../../src/purchases/spending.ts';
+import { MAX_SPENDING_DAYS } from '../../src/purchases/figures/spending.ts';
 import * as limits from '../../src/platform/http/limits.ts';
 import { createRouteTable } from '../../src/platform/composition/route-table.ts';
 import { startApi, type TestApi } from '../support/http/api.ts';

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { csvOf } from '../../src/domain/csv.ts';
 import { problemsText } from '../../src/domain/errors.ts';
-import { EMAIL_LANGUAGES, emailWaitMs, installEmailText } from '../../src/purchases/batch-emails.ts';
+import { EMAIL_LANGUAGES, emailWaitMs, installEmailText } from '../../src/purchases/batches/emails.ts';
 import {
   BATCH_CSV_COLUMNS,
   csvRow,
@@ -10,7 +10,7 @@ import {
   nextBatchCheckMs,
   rowProblems,
   type BatchRowCommand,
-} from '../../src/purchases/batch-rules.ts';
+} from '../../src/purchases/batches/rules.ts';
 
 const NOW = new Date('2026-01-31T09:30:00.000Z');
 const at = (ms: number): Date => new Date(NOW.getTime() + ms);

@@ -13,8 +13,8 @@ import { ensureWallet, fundWallet, transfer } from '../../src/ledger/store/ledge
 import { placePaidHold } from '../../src/ledger/store/holds.ts';
 import type { WorldDb } from '../../src/platform/database/tables.ts';
 import type { PurchaseDeps } from '../../src/purchases/deps.ts';
-import { getSpending } from '../../src/purchases/spending.ts';
-import { getStatistics } from '../../src/purchases/statistics.ts';
+import { getSpending } from '../../src/purchases/figures/spending.ts';
+import { getStatistics } from '../../src/purchases/figures/statistics.ts';
 import {
   findFigureDifferences,
   foldFigures,

@@ -10,7 +10,7 @@ import type { ActionOutcome } from '../../src/operations/rules.ts';
 import type { PurchaseTimings } from '../../src/purchases/purchase.ts';
 import type { Stack } from './stack.ts';
 import { PATIENT } from './workflow-harness.ts';
-import type { OperatorAction } from '../../src/accounts/roles.ts';
+import type { OperatorAction } from '../../src/accounts/operators/roles.ts';
 
 export interface Operator extends OperatorActions {
   /** Takes this action, with the required actor and reason. */

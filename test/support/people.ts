@@ -1,8 +1,8 @@
 // Operators of the service in a test: each has a role, a password and a token, and calls as a program would. Passwords are
 // hashed with little work here: the cost is stored with the hash, and does not matter in these tests.
-import { confirmAccess, createPerson } from '../../src/accounts/people.ts';
-import { createPasswords } from '../../src/accounts/passwords.ts';
-import type { Role } from '../../src/accounts/roles.ts';
+import { confirmAccess, createPerson } from '../../src/accounts/operators/people.ts';
+import { createPasswords } from '../../src/accounts/users/passwords.ts';
+import type { Role } from '../../src/accounts/operators/roles.ts';
 import { updatePerson } from '../../src/accounts/store/people.ts';
 import type { Answer, Stack } from './stack.ts';
 

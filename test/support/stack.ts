@@ -11,7 +11,7 @@ import { prepareNamespaces } from '../../src/platform/temporal/namespaces.ts';
 import { connectionOptions } from '../../src/platform/temporal/connect.ts';
 import { installRuntime } from '../../src/platform/temporal/runtime.ts';
 import { createAccount, createKey } from '../../src/accounts/manage-accounts.ts';
-import { createPasswords } from '../../src/accounts/passwords.ts';
+import { createPasswords } from '../../src/accounts/users/passwords.ts';
 import { openAccounts, openWorld, type ProcessContext } from '../../src/platform/composition/context.ts';
 import { readConfig } from '../../src/platform/config/config.ts';
 import type { Plan, Scope, AccountType } from '../../src/domain/account.ts';

@@ -4,7 +4,7 @@
  */
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { createAccount, createKey } from '../../src/accounts/manage-accounts.ts';
-import { newApiKey } from '../../src/accounts/api-key.ts';
+import { newApiKey } from '../../src/accounts/keys/api-key.ts';
 import { startApiProcesses, type ApiProcesses } from '../support/processes.ts';
 import { size } from '../support/size.ts';
 import { startStack, type Stack } from '../support/stack.ts';

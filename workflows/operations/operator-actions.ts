@@ -14,7 +14,7 @@ import {
   type PurchaseSituation,
   type ActionRequest,
 } from '../../src/operations/rules.ts';
-import type { OperatorAction } from '../../src/accounts/roles.ts';
+import type { OperatorAction } from '../../src/accounts/operators/roles.ts';
 import {
   MOVE_UPDATE,
   type ActionSinks,

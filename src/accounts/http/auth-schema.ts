@@ -13,7 +13,7 @@ import {
 } from '../../platform/http/limits.ts';
 import { dataSchema } from '../../platform/http/ops-route.ts';
 import { MEMBER_PERMISSIONS, MEMBER_ROLES } from '../member-roles.ts';
-import { ROLES } from '../roles.ts';
+import { ROLES } from '../operators/roles.ts';
 
 export const emailField = (description: string) =>
   z

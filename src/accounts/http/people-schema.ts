@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { PERMISSIONS, ROLES, OPERATOR_ACTIONS } from '../roles.ts';
+import { PERMISSIONS, ROLES, OPERATOR_ACTIONS } from '../operators/roles.ts';
 import { isoTime } from '../../platform/http/answer-fields.ts';
 import { choiceField, isCleanText, textField } from '../../platform/http/fields.ts';
 import {

@@ -3,9 +3,9 @@ import type { Wire } from '../../platform/http/json.ts';
 import type { LoggedRequest } from '../store/request-log.ts';
 import type { AccountView, InvitationView, KeyView, MemberView } from '../members.ts';
 import { MEMBER_PERMISSIONS, memberMay } from '../member-roles.ts';
-import { may, mayPerform, OPERATOR_ACTIONS, PERMISSIONS } from '../roles.ts';
-import type { SandboxMail } from '../user-mails.ts';
-import type { UserDescription } from '../users.ts';
+import { may, mayPerform, OPERATOR_ACTIONS, PERMISSIONS } from '../operators/roles.ts';
+import type { SandboxMail } from '../users/mails.ts';
+import type { UserDescription } from '../users/users.ts';
 import type {
   accountSchema,
   invitationSchema,

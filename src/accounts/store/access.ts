@@ -1,6 +1,11 @@
 import { sql, type Insertable, type Selectable } from 'kysely';
 import type { AccountsDb, WorldDb } from '../../platform/database/tables.ts';
-import { areIndependent, INDEPENDENT_AFTER_MS, personKey, type GivenAccess } from '../independence.ts';
+import {
+  areIndependent,
+  INDEPENDENT_AFTER_MS,
+  personKey,
+  type GivenAccess,
+} from '../operators/independence.ts';
 import type { AccessGrantsTable } from './tables.ts';
 
 /** Records access that was given. The half of an earlier password that still waits is void. The caller has locked the person's row. */

@@ -2,7 +2,7 @@ import type { ColumnType, Generated } from 'kysely';
 import type { AccountType, Environment, Plan, Scope } from '../../domain/account.ts';
 import type { AccountCurrency } from '../../domain/money.ts';
 import type { MemberRole } from '../member-roles.ts';
-import type { Role } from '../roles.ts';
+import type { Role } from '../operators/roles.ts';
 
 export interface PeopleTable {
   id: string;
@@ -75,7 +75,7 @@ export interface ApiKeysTable {
   website_url: string;
   expires_at: Date | null;
   revoked_at: Date | null;
-  /** Accurate to some minutes (src/accounts/authenticate.ts). */
+  /** Accurate to some minutes (src/accounts/keys/authenticate.ts). */
   last_used_at: Generated<Date | null>;
   created_at: Generated<Date>;
   changed_at: Generated<Date>;
@@ -90,7 +90,7 @@ export interface AuditLogTable {
   detail: ColumnType<unknown, string, string>;
 }
 
-/** This and the next four are better-auth's (src/accounts/auth.ts); columns that only it reads are left out. */
+/** This and the next four are better-auth's (src/accounts/users/better-auth.ts); columns that only it reads are left out. */
 export interface UsersTable {
   id: string;
   /** In lower case. */
@@ -161,7 +161,7 @@ export interface InvitationsTable {
   expires_at: Date;
 }
 
-/** Recent requests with an account's keys (src/accounts/request-log.ts). */
+/** Recent requests with an account's keys (src/accounts/keys/request-log.ts). */
 export interface ApiRequestsTable {
   id: Generated<bigint>;
   account_id: string;

@@ -1,6 +1,6 @@
 /** The commands that change something: operator actions, their approval by a second person, replay and dismiss. */
 import { z } from 'zod';
-import type { OperatorAction } from '../../accounts/roles.ts';
+import type { OperatorAction } from '../../accounts/operators/roles.ts';
 import type { ActionInput, ActionRecord } from '../../operations/actions.ts';
 import { dismiss, outcomeOfReplay, replay, type Replayed } from '../../operations/replay.ts';
 import type { ActionOutcome, ActionRefusal } from '../../operations/rules.ts';

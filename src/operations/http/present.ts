@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import type { ActionPreview, ActionRecord } from '../actions.ts';
 import type { StuckPage } from '../operator-use-cases.ts';
 import type { Timeline } from '../timeline.ts';
-import { mayPerform, type Role } from '../../accounts/roles.ts';
+import { mayPerform, type Role } from '../../accounts/operators/roles.ts';
 import type { StuckItem } from '../stuck-rules.ts';
 import { toJson, type JsonNumber } from '../../platform/http/json.ts';
 import { presentPage } from '../../platform/http/page.ts';

@@ -13,7 +13,7 @@ import {
 } from '../../platform/http/limits.ts';
 import { pageFields, paginationSchema } from '../../platform/http/page.ts';
 import { dataSchema, listSchema, worldField } from '../../platform/http/ops-route.ts';
-import { OPERATOR_ACTIONS } from '../../accounts/roles.ts';
+import { OPERATOR_ACTIONS } from '../../accounts/operators/roles.ts';
 import { DISPUTE_OUTCOMES } from '../../payments/rules.ts';
 
 export const CLASSES = STUCK_CLASSES as readonly [StuckClass, ...StuckClass[]];

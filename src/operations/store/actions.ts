@@ -29,8 +29,8 @@ import type { ActionRow, OperatorActionsTable } from './tables.ts';
 import { findUnsent } from '../../purchases/store/messages.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
 import { newPendingMessages, type PendingMessages } from '../../webhooks/store/messages.ts';
-import { isSamePerson } from '../../accounts/independence.ts';
-import type { OperatorAction } from '../../accounts/roles.ts';
+import { isSamePerson } from '../../accounts/operators/independence.ts';
+import type { OperatorAction } from '../../accounts/operators/roles.ts';
 import { creditOf, sidesOf } from '../../ledger/chart-of-accounts.ts';
 import { sql, type Insertable, type Updateable } from 'kysely';
 

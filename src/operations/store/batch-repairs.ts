@@ -1,6 +1,6 @@
 /** Batch repairs and their rows. What people decide is on record beside their other actions, in the same transaction. */
 import { sql, type Selectable } from 'kysely';
-import { isSamePerson } from '../../accounts/independence.ts';
+import { isSamePerson } from '../../accounts/operators/independence.ts';
 import { areTwoPeople } from '../../accounts/store/access.ts';
 import type { Money } from '../../domain/money.ts';
 import type { Page, PageQuery } from '../../domain/page.ts';

@@ -33,7 +33,7 @@ import {
 import type { PurchaseRow } from '../../purchases/store/reads.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
 import { newPendingMessages, subscribers } from '../../webhooks/store/messages.ts';
-import type { OperatorAction } from '../../accounts/roles.ts';
+import type { OperatorAction } from '../../accounts/operators/roles.ts';
 import type { ActionRefusal, Ended } from '../rules.ts';
 import { toPackage, type StoredPackage } from '../../catalogue/store/catalogue.ts';
 import { sql } from 'kysely';

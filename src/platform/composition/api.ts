@@ -1,11 +1,11 @@
 /** Everything an API process needs, for every world that is switched on. */
-import { createAuthenticator } from '../../accounts/authenticate.ts';
-import { createPasswords } from '../../accounts/passwords.ts';
-import { createRequestLog } from '../../accounts/request-log.ts';
-import { isRightCode } from '../../accounts/second-factors.ts';
+import { createAuthenticator } from '../../accounts/keys/authenticate.ts';
+import { createPasswords } from '../../accounts/users/passwords.ts';
+import { createRequestLog } from '../../accounts/keys/request-log.ts';
+import { isRightCode } from '../../accounts/users/second-factors.ts';
 import { createCatalogueMemory } from '../../catalogue/memory.ts';
 import { completeBodies } from '../../esims/message-bodies.ts';
-import { MAX_TEST_EMAILS_A_DAY } from '../../purchases/batch-rules.ts';
+import { MAX_TEST_EMAILS_A_DAY } from '../../purchases/batches/rules.ts';
 import type { WorldConfig } from '../config/config.ts';
 import { requireRanges } from '../http/addresses.ts';
 import type { CodecEndpoint } from '../http/codec-endpoint.ts';

@@ -1,5 +1,5 @@
 /** What a process is made of before it has a role: settings, secrets and a log; and the databases that they name. */
-import type { Passwords } from '../../accounts/passwords.ts';
+import type { Passwords } from '../../accounts/users/passwords.ts';
 import type { AccountsDatabase } from '../../accounts/store/tables.ts';
 import type { Clock } from '../../domain/clock.ts';
 import type { Config, Secrets, WorldConfig } from '../config/config.ts';

@@ -1,5 +1,5 @@
-import { peopleUseCases } from '../../accounts/people.ts';
-import { sessionUseCases, type Session, type SessionDeps } from '../../accounts/sessions.ts';
+import { peopleUseCases } from '../../accounts/operators/people.ts';
+import { sessionUseCases, type Session, type SessionDeps } from '../../accounts/operators/sessions.ts';
 import { pricingUseCases } from '../../catalogue/operator-pricing.ts';
 import type { RateDeps } from '../../catalogue/rates.ts';
 import { operatorUseCases } from '../../operations/operator-use-cases.ts';

@@ -1,5 +1,5 @@
-import type { Authenticator } from '../../accounts/authenticate.ts';
-import type { RequestLog } from '../../accounts/request-log.ts';
+import type { Authenticator } from '../../accounts/keys/authenticate.ts';
+import type { RequestLog } from '../../accounts/keys/request-log.ts';
 import type { OpsUseCases } from './ops-use-cases.ts';
 import type { UserUseCases } from './user-use-cases.ts';
 import type { WorldUseCases } from './world-use-cases.ts';

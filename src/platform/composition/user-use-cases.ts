@@ -1,11 +1,11 @@
 /** Signing in at the dashboard, and what members manage. */
-import { createAuth, type Auth } from '../../accounts/auth.ts';
+import { createAuth, type Auth } from '../../accounts/users/better-auth.ts';
 import { memberUseCases, type MemberDeps } from '../../accounts/members.ts';
-import type { Passwords } from '../../accounts/passwords.ts';
-import type { OperatorSessions } from '../../accounts/sessions.ts';
+import type { Passwords } from '../../accounts/users/passwords.ts';
+import type { OperatorSessions } from '../../accounts/operators/sessions.ts';
 import { deleteEndedSignIns } from '../../accounts/store/users.ts';
-import { createUserMails } from '../../accounts/user-mails.ts';
-import { userUseCases } from '../../accounts/users.ts';
+import { createUserMails } from '../../accounts/users/mails.ts';
+import { userUseCases } from '../../accounts/users/users.ts';
 import type { Environment } from '../../domain/account.ts';
 import type { Clock } from '../../domain/clock.ts';
 import { DomainError } from '../../domain/errors.ts';

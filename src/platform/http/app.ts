@@ -3,7 +3,7 @@
  * their interfaces, so tests can replace them.
  */
 import Koa from 'koa';
-import { isSecure } from '../../accounts/user-sessions.ts';
+import { isSecure } from '../../accounts/users/sessions.ts';
 import type { UseCases } from '../composition/use-cases.ts';
 import type { Tracing } from '../telemetry/tracing.ts';
 import type { RateLimiter } from '../rate-limiter.ts';

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { ENVIRONMENTS } from '../../domain/account.ts';
 import { isId } from '../../domain/ids.ts';
-import type { Permission } from '../../accounts/roles.ts';
+import type { Permission } from '../../accounts/operators/roles.ts';
 import { choiceField, isCleanText } from './fields.ts';
 import { MAX_FOUND_BY_CHARACTERS } from './limits.ts';
 import { defineRoute, type PathParameter, type Route, type RouteDefinition } from './route.ts';

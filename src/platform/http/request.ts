@@ -11,8 +11,8 @@ import type { Subject } from '../telemetry/subject.ts';
 import type { Answer, ErrorShape } from './errors.ts';
 import { EMPTY_QUERY } from './query.ts';
 import type { HandlerInput, KeyRule, Match, ReceivedBytes, Route, Visitor } from './route.ts';
-import type { Session } from '../../accounts/sessions.ts';
-import type { Member, UserSession, Visit } from '../../accounts/user-sessions.ts';
+import type { Session } from '../../accounts/operators/sessions.ts';
+import type { Member, UserSession, Visit } from '../../accounts/users/sessions.ts';
 
 export type RequestState = ReturnType<typeof newRequestState>;
 export type RequestKoa = Koa.ParameterizedContext<RequestState>;

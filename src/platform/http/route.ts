@@ -8,11 +8,11 @@ import type { WorldUseCases } from '../composition/use-cases.ts';
 import type { IdempotencyContext } from '../idempotency/tag.ts';
 import type { Environment, Principal, Scope } from '../../domain/account.ts';
 import type { DomainError, ErrorCode } from '../../domain/errors.ts';
-import type { Permission } from '../../accounts/roles.ts';
+import type { Permission } from '../../accounts/operators/roles.ts';
 import type { Answer, ErrorAnswer, ErrorShape, FaultCode } from './errors.ts';
 import type { MemberPermission } from '../../accounts/member-roles.ts';
-import type { Session } from '../../accounts/sessions.ts';
-import type { Member, UserSession, Visit } from '../../accounts/user-sessions.ts';
+import type { Session } from '../../accounts/operators/sessions.ts';
+import type { Member, UserSession, Visit } from '../../accounts/users/sessions.ts';
 import type { UserUseCases } from '../composition/user-use-cases.ts';
 import type { RequestContext } from '../telemetry/subject.ts';
 

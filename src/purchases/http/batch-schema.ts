@@ -11,15 +11,15 @@ import {
   MAX_REFERENCE_CHARACTERS,
 } from '../../platform/http/limits.ts';
 import { pageFields, pageSchema, presentPage, paginationSchema } from '../../platform/http/page.ts';
-import { EMAIL_LANGUAGES } from '../batch-emails.ts';
+import { EMAIL_LANGUAGES } from '../batches/emails.ts';
 import {
   BATCH_ROW_STATUSES,
   BATCH_STATUSES,
   EMAIL_STATUSES,
   MAX_BATCH_ROWS,
   type BatchRowView,
-} from '../batch-rules.ts';
-import type { BatchDetails, BatchView } from '../order-batch.ts';
+} from '../batches/rules.ts';
+import type { BatchDetails, BatchView } from '../batches/order-batch.ts';
 import type { Page } from '../../domain/page.ts';
 
 const rowBody = z.object(

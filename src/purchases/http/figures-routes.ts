@@ -8,7 +8,7 @@ import { dayField, wholeNumberField } from '../../platform/http/fields.ts';
 import { moneyJson, toJson, type Wire } from '../../platform/http/json.ts';
 import type { RenderCache } from '../../platform/http/render-cache.ts';
 import { defineRoute, type Route } from '../../platform/http/route.ts';
-import { MAX_STATISTICS_DAYS, type Statistics } from '../statistics.ts';
+import { MAX_STATISTICS_DAYS, type Statistics } from '../figures/statistics.ts';
 
 const TAG = 'Statistics';
 

@@ -5,7 +5,7 @@ import { money, oldestUsage } from '../../platform/http/answer-fields.ts';
 import { dayField } from '../../platform/http/fields.ts';
 import { moneyJson, toJson, type Wire } from '../../platform/http/json.ts';
 import { defineRoute, type Route } from '../../platform/http/route.ts';
-import { MAX_SPENDING_DAYS, type Spending } from '../spending.ts';
+import { MAX_SPENDING_DAYS, type Spending } from '../figures/spending.ts';
 import { MOST_COUNTED_BY_REGION } from '../store/spending.ts';
 
 const spendingQuery = z.object({

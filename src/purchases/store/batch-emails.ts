@@ -2,7 +2,7 @@
 import { sql } from 'kysely';
 import type { WorldDb } from '../../platform/database/tables.ts';
 import { inBatches } from '../../platform/database/retention.ts';
-import type { EmailLanguage } from '../batch-emails.ts';
+import type { EmailLanguage } from '../batches/emails.ts';
 
 export interface ClaimedEmail {
   readonly batchId: string;

@@ -3,7 +3,7 @@ import { DAY_MS } from '../../domain/clock.ts';
 import { sql, type Selectable } from 'kysely';
 import type { AccountCurrency } from '../../domain/money.ts';
 import type { PageQuery } from '../../domain/page.ts';
-import type { BatchCounts, BatchRowCommand, BatchRowView } from '../batch-rules.ts';
+import type { BatchCounts, BatchRowCommand, BatchRowView } from '../batches/rules.ts';
 import type { PurchaseInput } from '../purchase.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
 import { inTransaction } from '../../platform/database/transactions.ts';

@@ -1,5 +1,5 @@
 import type { Generated, JSONColumnType } from 'kysely';
-import type { EmailStatus } from '../batch-rules.ts';
+import type { EmailStatus } from '../batches/rules.ts';
 import type { AccountCurrency } from '../../domain/money.ts';
 import type { ChargeQuote } from '../../payments/rules.ts';
 import type { PackageType, PaymentMethod, PurchaseStatus } from '../../domain/states.ts';

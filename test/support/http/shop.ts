@@ -4,7 +4,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import { sql, type Kysely } from 'kysely';
-import { createAuthenticator } from '../../../src/accounts/authenticate.ts';
+import { createAuthenticator } from '../../../src/accounts/keys/authenticate.ts';
 import { insertAccount } from '../../../src/accounts/store/accounts.ts';
 import { createCatalogueMemory } from '../../../src/catalogue/memory.ts';
 import { replaceCatalogue } from '../../../src/catalogue/store/catalogue.ts';
@@ -17,7 +17,7 @@ import type { WorldDatabase, WorldDb } from '../../../src/platform/database/tabl
 import type { AccountsDatabase } from '../../../src/accounts/store/tables.ts';
 import type { UseCases, WorldUseCases } from '../../../src/platform/composition/use-cases.ts';
 import { createWorldUseCases } from '../../../src/platform/composition/world-use-cases.ts';
-import { MAX_TEST_EMAILS_A_DAY } from '../../../src/purchases/batch-rules.ts';
+import { MAX_TEST_EMAILS_A_DAY } from '../../../src/purchases/batches/rules.ts';
 import { DEFAULT_UNPAID_LIMITS } from '../../../src/payments/rules.ts';
 import { requireRanges } from '../../../src/platform/http/addresses.ts';
 import { createUrlGuard } from '../../../src/platform/outbound/url-guard.ts';

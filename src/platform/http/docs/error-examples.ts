@@ -1,5 +1,5 @@
 /** Examples of refusals: each code that a route can give, in the body that the service makes of it. */
-import { unknownSession } from '../../../accounts/sessions.ts';
+import { unknownSession } from '../../../accounts/operators/sessions.ts';
 import { DomainError, type ErrorCode } from '../../../domain/errors.ts';
 import { SIGN_IN } from '../middleware/authenticate.ts';
 import { renderError, type ErrorShape } from '../errors.ts';

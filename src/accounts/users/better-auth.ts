@@ -6,16 +6,16 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { hkdfSync, randomBytes } from 'node:crypto';
 import { betterAuth } from 'better-auth';
 import { twoFactor } from 'better-auth/plugins';
-import { DAY_MS } from '../domain/clock.ts';
-import { makeId } from '../domain/ids.ts';
-import type { AccountsDb } from '../platform/database/tables.ts';
+import { DAY_MS } from '../../domain/clock.ts';
+import { makeId } from '../../domain/ids.ts';
+import type { AccountsDb } from '../../platform/database/tables.ts';
 import { MIN_PASSWORD_CHARACTERS } from './common-passwords.ts';
 import type { Passwords } from './passwords.ts';
-import { SESSION_IDLE_MS } from './sessions.ts';
-import { findPerson } from './store/people.ts';
-import { admitSignIn, unlockUser } from './store/users.ts';
-import type { UserMail } from './user-mails.ts';
-import { cookieNames, SECOND_STEP_MS } from './user-sessions.ts';
+import { SESSION_IDLE_MS } from '../operators/sessions.ts';
+import { findPerson } from '../store/people.ts';
+import { admitSignIn, unlockUser } from '../store/users.ts';
+import type { UserMail } from './mails.ts';
+import { cookieNames, SECOND_STEP_MS } from './sessions.ts';
 
 export interface AuthOptions {
   readonly db: AccountsDb;

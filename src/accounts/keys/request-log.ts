@@ -2,16 +2,16 @@
  * Recent requests of each account, for its developers. Requests are only noted in memory and written together every few seconds: no request waits for
  * it, and a crash loses the last seconds. What is kept is bounded: the last 1,000 of an account in each environment, 7 days.
  */
-import type { Environment } from '../domain/account.ts';
-import { DAY_MS } from '../domain/clock.ts';
-import type { AccountsDb } from '../platform/database/tables.ts';
-import { startPoller, type Poller } from '../platform/poller.ts';
+import type { Environment } from '../../domain/account.ts';
+import { DAY_MS } from '../../domain/clock.ts';
+import type { AccountsDb } from '../../platform/database/tables.ts';
+import { startPoller, type Poller } from '../../platform/poller.ts';
 import {
   deleteOldRequests,
   insertRequests,
   keepNewestRequests,
   type NewLoggedRequest,
-} from './store/request-log.ts';
+} from '../store/request-log.ts';
 
 const WRITE_INTERVAL_MS = 2_000;
 /** Of one account in one environment. */

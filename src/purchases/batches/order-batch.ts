@@ -1,17 +1,17 @@
 /** Orders many eSIMs at once: checks and prices every row, writes all of them in one transaction, and has them bought one by one. */
 import { randomBytes } from 'node:crypto';
-import type { Principal } from '../domain/account.ts';
-import { csvOf } from '../domain/csv.ts';
-import { DomainError, problemsText } from '../domain/errors.ts';
-import { makeId } from '../domain/ids.ts';
-import { formatAmount, type Money } from '../domain/money.ts';
-import type { Page, PageQuery } from '../domain/page.ts';
-import { getWallet } from '../ledger/wallet.ts';
-import { writeOnce } from '../platform/idempotency/keyed-writes.ts';
-import type { IdempotencyContext } from '../platform/idempotency/tag.ts';
-import { newEsimId, newTransactionId } from '../platform/idempotency/transaction-id.ts';
-import { inTransaction } from '../platform/database/transactions.ts';
-import type { RequestContext } from '../platform/telemetry/subject.ts';
+import type { Principal } from '../../domain/account.ts';
+import { csvOf } from '../../domain/csv.ts';
+import { DomainError, problemsText } from '../../domain/errors.ts';
+import { makeId } from '../../domain/ids.ts';
+import { formatAmount, type Money } from '../../domain/money.ts';
+import type { Page, PageQuery } from '../../domain/page.ts';
+import { getWallet } from '../../ledger/wallet.ts';
+import { writeOnce } from '../../platform/idempotency/keyed-writes.ts';
+import type { IdempotencyContext } from '../../platform/idempotency/tag.ts';
+import { newEsimId, newTransactionId } from '../../platform/idempotency/transaction-id.ts';
+import { inTransaction } from '../../platform/database/transactions.ts';
+import type { RequestContext } from '../../platform/telemetry/subject.ts';
 import {
   BATCH_CSV_COLUMNS,
   MAX_BATCH_ROWS,
@@ -23,10 +23,10 @@ import {
   type BatchRowCommand,
   type BatchRowView,
   type BatchStatus,
-} from './batch-rules.ts';
-import { buildInput } from './buy.ts';
-import type { BatchDeps } from './deps.ts';
-import type { PurchaseInput } from './purchase.ts';
+} from './rules.ts';
+import { buildInput } from '../buy.ts';
+import type { BatchDeps } from '../deps.ts';
+import type { PurchaseInput } from '../purchase.ts';
 import {
   countRows,
   findBatch,
@@ -35,8 +35,8 @@ import {
   listRows,
   requireCounts,
   type BatchRow,
-} from './store/batches.ts';
-import { currentTerms } from './terms.ts';
+} from '../store/batches.ts';
+import { currentTerms } from '../terms.ts';
 
 export interface BatchCommand {
   readonly rows: readonly BatchRowCommand[];

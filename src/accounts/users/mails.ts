@@ -1,10 +1,10 @@
 /** What users are mailed. Tokens stand behind `#`, which browsers send to no server, so no log holds them. */
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Clock } from '../domain/clock.ts';
-import type { AccountsDb } from '../platform/database/tables.ts';
-import type { Events } from '../platform/telemetry/events.ts';
-import type { Mailer } from './port.ts';
-import { MAX_MAILS_AN_HOUR, takeMailTurn, type MailKind } from './store/users.ts';
+import type { Clock } from '../../domain/clock.ts';
+import type { AccountsDb } from '../../platform/database/tables.ts';
+import type { Events } from '../../platform/telemetry/events.ts';
+import type { Mailer } from '../port.ts';
+import { MAX_MAILS_AN_HOUR, takeMailTurn, type MailKind } from '../store/users.ts';
 
 /** What a mail is made of. Its reader does not see `userId`: that is for the id of the mail and the log. */
 export type UserMail =

@@ -1,15 +1,15 @@
 import { randomBytes } from 'node:crypto';
-import type { Clock } from '../domain/clock.ts';
-import { DomainError } from '../domain/errors.ts';
-import { makeId } from '../domain/ids.ts';
-import type { Page, PageQuery } from '../domain/page.ts';
-import type { AccountsDb } from '../platform/database/tables.ts';
+import type { Clock } from '../../domain/clock.ts';
+import { DomainError } from '../../domain/errors.ts';
+import { makeId } from '../../domain/ids.ts';
+import type { Page, PageQuery } from '../../domain/page.ts';
+import type { AccountsDb } from '../../platform/database/tables.ts';
 import { isSamePerson } from './independence.ts';
-import { oneTimePassword } from './passwords.ts';
+import { oneTimePassword } from '../users/passwords.ts';
 import type { Role } from './roles.ts';
 import type { Session, SessionDeps } from './sessions.ts';
-import { findWaiting, markConfirmed, recordAccess, voidWaiting } from './store/access.ts';
-import { writeAudit } from './store/audit.ts';
+import { findWaiting, markConfirmed, recordAccess, voidWaiting } from '../store/access.ts';
+import { writeAudit } from '../store/audit.ts';
 import {
   findPerson,
   hasAdmin,
@@ -23,7 +23,7 @@ import {
   type PersonRow,
   type PersonUpdate,
   type WhichPerson,
-} from './store/people.ts';
+} from '../store/people.ts';
 
 export type PeopleDeps = Omit<SessionDeps, 'events'>;
 

@@ -1,6 +1,6 @@
 /** The e-mail to a traveller: what it says, and how often it is tried. It has the install link and never the activation code. */
-import { MINUTE_MS } from '../domain/clock.ts';
-import type { Environment } from '../domain/account.ts';
+import { MINUTE_MS } from '../../domain/clock.ts';
+import type { Environment } from '../../domain/account.ts';
 
 export const EMAIL_LANGUAGES = ['en', 'fr', 'ar', 'es', 'pt'] as const;
 export type EmailLanguage = (typeof EMAIL_LANGUAGES)[number];

@@ -3,7 +3,7 @@
  * password is hashed at a time: each takes 32 MiB and a fifth of a second, and a flood of guesses must not take either from requests.
  */
 import { randomBytes, randomInt, scrypt, timingSafeEqual } from 'node:crypto';
-import { DomainError } from '../domain/errors.ts';
+import { DomainError } from '../../domain/errors.ts';
 
 interface ScryptCost {
   readonly logN: number;

@@ -1,7 +1,7 @@
 /** The UTC days that figures are asked about. Pure. */
-import { DAY_MS } from '../domain/clock.ts';
-import { DomainError } from '../domain/errors.ts';
-import type { Days } from './store/statistics.ts';
+import { DAY_MS } from '../../domain/clock.ts';
+import { DomainError } from '../../domain/errors.ts';
+import type { Days } from '../store/statistics.ts';
 
 const DEFAULT_DAYS = 30;
 

@@ -1,7 +1,7 @@
 /** What may be ordered in one batch, and how long things take in it. */
-import { DAY_MS } from '../domain/clock.ts';
-import { PURCHASE_STATUSES } from '../domain/states.ts';
-import type { EmailLanguage } from './batch-emails.ts';
+import { DAY_MS } from '../../domain/clock.ts';
+import { PURCHASE_STATUSES } from '../../domain/states.ts';
+import type { EmailLanguage } from './emails.ts';
 
 /** Some minutes of what the supplier lets us order. */
 export const MAX_BATCH_ROWS = 500;

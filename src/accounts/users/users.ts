@@ -1,23 +1,23 @@
-/** Signing up and in, and everything that a user does about themselves. Passwords, sessions and second factors are better-auth's (auth.ts). */
+/** Signing up and in, and everything that a user does about themselves. Passwords, sessions and second factors are better-auth's (better-auth.ts). */
 import { hash } from 'node:crypto';
 import { isAPIError } from 'better-auth/api';
 import { verifyJWT } from 'better-auth/crypto';
-import type { Environment } from '../domain/account.ts';
-import { DomainError } from '../domain/errors.ts';
-import type { AccountCurrency } from '../domain/money.ts';
-import type { AccountsDb } from '../platform/database/tables.ts';
-import { collectMails, findVerificationUser } from './auth.ts';
+import type { Environment } from '../../domain/account.ts';
+import { DomainError } from '../../domain/errors.ts';
+import type { AccountCurrency } from '../../domain/money.ts';
+import type { AccountsDb } from '../../platform/database/tables.ts';
+import { collectMails, findVerificationUser } from './better-auth.ts';
 import { weakness } from './common-passwords.ts';
-import { insertNewAccount } from './manage-accounts.ts';
+import { insertNewAccount } from '../manage-accounts.ts';
 import {
   memberMay,
   memberRolesWith,
   describeMemberPermission,
   type MemberPermission,
-} from './member-roles.ts';
-import { NOT_SIGNED_IN, SESSION_MS, type Session } from './sessions.ts';
-import { writeAudit } from './store/audit.ts';
-import { findPerson, type PersonRow } from './store/people.ts';
+} from '../member-roles.ts';
+import { NOT_SIGNED_IN, SESSION_MS, type Session } from '../operators/sessions.ts';
+import { writeAudit } from '../store/audit.ts';
+import { findPerson, type PersonRow } from '../store/people.ts';
 import {
   deleteUnconfirmed,
   deleteLinks,
@@ -33,8 +33,8 @@ import {
   type InvitationRow,
   type Membership,
   type UserRow,
-} from './store/users.ts';
-import type { SandboxMail } from './user-mails.ts';
+} from '../store/users.ts';
+import type { SandboxMail } from './mails.ts';
 import {
   cookieLine,
   cookieNames,
@@ -42,7 +42,7 @@ import {
   type Member,
   type UserSession,
   type Visit,
-} from './user-sessions.ts';
+} from './sessions.ts';
 import {
   sendSecondFactor,
   addSecondFactor,
@@ -58,7 +58,7 @@ import {
   sessionHeaders,
   refuseField,
   cookiesFrom,
-} from './user-calls.ts';
+} from './calls.ts';
 
 interface SignUp {
   readonly email: string;

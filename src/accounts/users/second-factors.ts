@@ -1,13 +1,19 @@
-/** Second factors: codes of authenticator apps (TOTP) and recovery codes. better-auth keeps them (auth.ts). */
+/** Second factors: codes of authenticator apps (TOTP) and recovery codes. better-auth keeps them (better-auth.ts). */
 import { hash } from 'node:crypto';
 import { isAPIError } from 'better-auth/api';
-import { DomainError } from '../domain/errors.ts';
-import type { AccountsDb } from '../platform/database/tables.ts';
-import { findVerificationUser } from './auth.ts';
-import { writeAudit } from './store/audit.ts';
-import { findPerson, revokeSessions } from './store/people.ts';
-import { dropSession, deleteOtherSessions, findUser, isSecondFactorLocked, takeCode } from './store/users.ts';
-import { cookieNames, cookieValue, type UserSession, type Visit } from './user-sessions.ts';
+import { DomainError } from '../../domain/errors.ts';
+import type { AccountsDb } from '../../platform/database/tables.ts';
+import { findVerificationUser } from './better-auth.ts';
+import { writeAudit } from '../store/audit.ts';
+import { findPerson, revokeSessions } from '../store/people.ts';
+import {
+  dropSession,
+  deleteOtherSessions,
+  findUser,
+  isSecondFactorLocked,
+  takeCode,
+} from '../store/users.ts';
+import { cookieNames, cookieValue, type UserSession, type Visit } from './sessions.ts';
 import {
   type UserDeps,
   recordFailure,
@@ -20,7 +26,7 @@ import {
   only,
   cookiesFrom,
   refuseField,
-} from './user-calls.ts';
+} from './calls.ts';
 
 const NOT_THE_CODE = 'The code is wrong, or the time for it is over: sign in again';
 

@@ -1,5 +1,5 @@
 /** Whether two people are two. Pure: the steps that decide approvals read the rows for it. */
-import { DAY_MS } from '../domain/clock.ts';
+import { DAY_MS } from '../../domain/clock.ts';
 
 /** A name or an e-mail address as it is compared, however it was typed. */
 export function personKey(name: string): string {

@@ -1,13 +1,13 @@
 import { hash, randomBytes } from 'node:crypto';
-import type { Clock } from '../domain/clock.ts';
-import { DomainError } from '../domain/errors.ts';
-import type { AccountsDb } from '../platform/database/tables.ts';
-import type { Events } from '../platform/telemetry/events.ts';
-import { weakness } from './common-passwords.ts';
-import type { Passwords } from './passwords.ts';
+import type { Clock } from '../../domain/clock.ts';
+import { DomainError } from '../../domain/errors.ts';
+import type { AccountsDb } from '../../platform/database/tables.ts';
+import type { Events } from '../../platform/telemetry/events.ts';
+import { weakness } from '../users/common-passwords.ts';
+import type { Passwords } from '../users/passwords.ts';
 import { may, rolesWith, describePermission, type Permission } from './roles.ts';
-import { writeAudit } from './store/audit.ts';
-import { countFailure } from './store/failed-logins.ts';
+import { writeAudit } from '../store/audit.ts';
+import { countFailure } from '../store/failed-logins.ts';
 import {
   findPerson,
   hasSecondFactor,
@@ -17,7 +17,7 @@ import {
   useSession,
   type OpenSessionRow,
   type PersonRow,
-} from './store/people.ts';
+} from '../store/people.ts';
 
 export interface SessionDeps {
   readonly db: AccountsDb;

@@ -4,7 +4,7 @@
  */
 import { hash, randomInt } from 'node:crypto';
 import { crc32 } from 'node:zlib';
-import { ENVIRONMENTS, type Environment } from '../domain/account.ts';
+import { ENVIRONMENTS, type Environment } from '../../domain/account.ts';
 
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const RANDOM_LENGTH = 32;

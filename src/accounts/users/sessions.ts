@@ -1,7 +1,7 @@
 /** Who has signed in, as routes know them, and the cookies that say so. */
-import type { Account } from '../domain/account.ts';
-import type { MemberRole } from './member-roles.ts';
-import { SESSION_MS, type Session } from './sessions.ts';
+import type { Account } from '../../domain/account.ts';
+import type { MemberRole } from '../member-roles.ts';
+import { SESSION_MS, type Session } from '../operators/sessions.ts';
 
 /** A request of a browser. */
 export interface Visit {

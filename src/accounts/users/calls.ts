@@ -1,18 +1,18 @@
 /** What every call to better-auth needs: its headers and cookies, and the count of wrong passwords. */
 import { isAPIError } from 'better-auth/api';
-import type { Environment } from '../domain/account.ts';
-import type { Clock } from '../domain/clock.ts';
-import { DomainError } from '../domain/errors.ts';
-import type { AccountsDb } from '../platform/database/tables.ts';
-import type { Events } from '../platform/telemetry/events.ts';
-import { ADDRESS_HEADER, type Auth } from './auth.ts';
-import { LOCK_MS, MOST_FAILED_LOGINS, NOT_CHANGED, type OperatorSessions } from './sessions.ts';
-import { writeAudit } from './store/audit.ts';
-import { countFailure } from './store/failed-logins.ts';
-import { findPerson } from './store/people.ts';
-import { findUser, type UserRow } from './store/users.ts';
-import type { SandboxMail, UserMail } from './user-mails.ts';
-import { cookieLine, cookieNames, cookieValue, type UserSession, type Visit } from './user-sessions.ts';
+import type { Environment } from '../../domain/account.ts';
+import type { Clock } from '../../domain/clock.ts';
+import { DomainError } from '../../domain/errors.ts';
+import type { AccountsDb } from '../../platform/database/tables.ts';
+import type { Events } from '../../platform/telemetry/events.ts';
+import { ADDRESS_HEADER, type Auth } from './better-auth.ts';
+import { LOCK_MS, MOST_FAILED_LOGINS, NOT_CHANGED, type OperatorSessions } from '../operators/sessions.ts';
+import { writeAudit } from '../store/audit.ts';
+import { countFailure } from '../store/failed-logins.ts';
+import { findPerson } from '../store/people.ts';
+import { findUser, type UserRow } from '../store/users.ts';
+import type { SandboxMail, UserMail } from './mails.ts';
+import { cookieLine, cookieNames, cookieValue, type UserSession, type Visit } from './sessions.ts';
 
 export interface UserDeps {
   readonly db: AccountsDb;
