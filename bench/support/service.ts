@@ -5,7 +5,8 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import type { Kysely } from 'kysely';
-import { createAccount, createKey } from '../../src/accounts/manage-accounts.ts';
+import { createKey } from '../../src/accounts/keys/manage-keys.ts';
+import { createAccount } from '../../src/accounts/manage-accounts.ts';
 import { openAccounts, openWorld, type ProcessContext } from '../../src/platform/composition/context.ts';
 import { readConfig } from '../../src/platform/config/config.ts';
 import { startChild, type Child, type ServiceLog } from '../../src/dev/child.ts';

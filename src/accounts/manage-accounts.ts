@@ -1,23 +1,11 @@
 import { randomBytes } from 'node:crypto';
-import { DomainError } from '../domain/errors.ts';
-import { makeId } from '../domain/ids.ts';
 import type { Plan } from '../domain/account.ts';
 import type { Clock } from '../domain/clock.ts';
-import {
-  countWorkingKeys,
-  findAccount,
-  insertAccount,
-  insertApiKey,
-  listKeys,
-  lockAccountRow,
-  revokeKeys,
-  updateAccountTerms,
-  type NewAccount,
-  type NewApiKey,
-} from './store/accounts.ts';
-import { writeAudit } from './store/audit.ts';
+import { DomainError } from '../domain/errors.ts';
+import { makeId } from '../domain/ids.ts';
 import type { AccountsDb } from '../platform/database/tables.ts';
-import { hashApiKey, newApiKey } from './keys/api-key.ts';
+import { insertAccount, lockAccountRow, updateAccountTerms, type NewAccount } from './store/accounts.ts';
+import { writeAudit } from './store/audit.ts';
 
 export type CreateAccount = Omit<NewAccount, 'id' | 'enterpriseRequestsPerMinute'> & {
   /** Enterprise only. */
@@ -91,62 +79,6 @@ export async function changeAccountTerms(
       detail: { ...detail, reason },
     });
   });
-}
-
-export type CreateKey = Omit<NewApiKey, 'id' | 'sha256' | 'displayPrefix' | 'lastFour'> & {
-  readonly brand: string;
-};
-
-/** Each is kept in the memory of every process. More than servers and developers of a large company. */
-export const MOST_WORKING_KEYS = 50;
-
-/** Returns the key itself, for the only time. Throws NOT_FOUND; VALIDATION_ERROR for too many. Does not check the company's website. */
-export async function createKey(
-  db: AccountsDb,
-  request: CreateKey,
-  actor: string,
-): Promise<{ keyId: string; apiKey: string }> {
-  const { brand, accountId, environment, scopes } = request;
-  const apiKey = newApiKey(brand, environment);
-  const keyId = makeId('key', randomBytes(16).toString('hex'));
-  await db.transaction().execute(async (trx) => {
-    // Two at once wait for each other.
-    if (!(await lockAccountRow(trx, accountId))) throw noAccount(accountId);
-    if ((await countWorkingKeys(trx, accountId, environment)) >= MOST_WORKING_KEYS)
-      throw new DomainError('VALIDATION_ERROR', 'Invalid request', {
-        details: `an account has at most ${MOST_WORKING_KEYS} working keys in an environment: revoke one first`,
-      });
-    await insertApiKey(trx, {
-      ...request,
-      id: keyId,
-      sha256: Buffer.from(hashApiKey(apiKey), 'hex'),
-      displayPrefix: `${brand}_${environment}_`,
-      lastFour: apiKey.slice(-4),
-    });
-    const detail = { accountId, environment, scopes };
-    await writeAudit(trx, { actor, action: 'key.create', subject: keyId, detail });
-  });
-  return { keyId, apiKey };
-}
-
-/** Revokes one key or all of an account's; returns how many were still valid. */
-export async function revoke(
-  db: AccountsDb,
-  which: { readonly keyId: string } | { readonly accountId: string },
-  actor: string,
-): Promise<number> {
-  return db.transaction().execute(async (trx) => {
-    const revoked = await revokeKeys(trx, which);
-    const subject = 'keyId' in which ? which.keyId : which.accountId;
-    await writeAudit(trx, { actor, action: 'key.revoke', subject, detail: { revoked } });
-    return revoked;
-  });
-}
-
-/** All keys of an account, without anything that would help to use one. Throws NOT_FOUND. */
-export async function showKeys(db: AccountsDb, accountId: string) {
-  if (!(await findAccount(db, accountId))) throw noAccount(accountId);
-  return listKeys(db, accountId);
 }
 
 export function noAccount(accountId: string): DomainError {

@@ -6,7 +6,7 @@ import { DomainError } from '../domain/errors.ts';
 import { makeId } from '../domain/ids.ts';
 import type { AccountCurrency } from '../domain/money.ts';
 import type { AccountsDb } from '../platform/database/tables.ts';
-import { revoke } from './manage-accounts.ts';
+import { revoke } from './keys/manage-keys.ts';
 import type { MemberRole } from './member-roles.ts';
 import { listKeys, readAccountRow, updateAccount } from './store/accounts.ts';
 import { writeAudit } from './store/audit.ts';

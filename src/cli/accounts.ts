@@ -9,7 +9,8 @@ import {
 import type { Command } from 'commander';
 import ipaddr from 'ipaddr.js';
 import { z } from 'zod';
-import { createAccount, revoke, showKeys } from '../accounts/manage-accounts.ts';
+import { revoke, showKeys } from '../accounts/keys/manage-keys.ts';
+import { createAccount } from '../accounts/manage-accounts.ts';
 import { ACCOUNT_TYPES, ENVIRONMENTS, PLANS, SCOPES, type Environment } from '../domain/account.ts';
 import { ACCOUNT_CURRENCIES, formatMinor } from '../domain/money.ts';
 import { MAX_REASON_CHARACTERS } from '../domain/reasons.ts';

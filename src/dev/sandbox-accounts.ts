@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { createAccount, createKey, revoke } from '../accounts/manage-accounts.ts';
+import { createKey, revoke } from '../accounts/keys/manage-keys.ts';
+import { createAccount } from '../accounts/manage-accounts.ts';
 import { openAccounts, openWorld, type ProcessContext } from '../platform/composition/context.ts';
 import { findAccountsByEmail } from '../accounts/store/accounts.ts';
 import type { AccountCurrency } from '../domain/money.ts';

@@ -11,7 +11,7 @@ import { findAccount } from '../accounts/store/accounts.ts';
 import { findOrCreateEndpoint } from './store/endpoints.ts';
 import type { AccountsDb, WorldDb } from '../platform/database/tables.ts';
 import { newEndpointSecret } from './endpoint-secrets.ts';
-import { createKey, type CreateKey } from '../accounts/manage-accounts.ts';
+import { createKey, type CreateKey } from '../accounts/keys/manage-keys.ts';
 import type { Member } from '../accounts/users/sessions.ts';
 
 type CheckedKeyDeps = Pick<WebhookDeps, 'urlGuard' | 'secretBox' | 'clock'> & {

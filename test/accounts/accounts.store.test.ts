@@ -2,7 +2,8 @@
 import { randomBytes } from 'node:crypto';
 import { sql } from 'kysely';
 import { afterAll, describe, expect, it } from 'vitest';
-import { createAccount, createKey, revoke } from '../../src/accounts/manage-accounts.ts';
+import { createKey, revoke } from '../../src/accounts/keys/manage-keys.ts';
+import { createAccount } from '../../src/accounts/manage-accounts.ts';
 import { hashApiKey } from '../../src/accounts/keys/api-key.ts';
 import {
   findAccount,

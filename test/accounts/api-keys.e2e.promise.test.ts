@@ -5,7 +5,7 @@
 import { randomBytes } from 'node:crypto';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createKey, revoke } from '../../src/accounts/manage-accounts.ts';
+import { createKey, revoke } from '../../src/accounts/keys/manage-keys.ts';
 import { openWorld } from '../../src/platform/composition/context.ts';
 import { readConfig } from '../../src/platform/config/config.ts';
 import type { WorldDb } from '../../src/platform/database/tables.ts';

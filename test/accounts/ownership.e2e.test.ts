@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createRouteTable } from '../../src/platform/composition/route-table.ts';
 import type { Route } from '../../src/platform/http/route.ts';
-import { createKey, revoke } from '../../src/accounts/manage-accounts.ts';
+import { createKey, revoke } from '../../src/accounts/keys/manage-keys.ts';
 import { installOf } from '../support/install-data.ts';
 import { SIGN_IN_ENV, signedIn, type Person } from '../support/people.ts';
 import { givesAway } from '../support/secrets.ts';

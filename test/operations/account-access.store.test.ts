@@ -2,7 +2,8 @@
 import { randomBytes } from 'node:crypto';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createAccount, createKey } from '../../src/accounts/manage-accounts.ts';
+import { createKey } from '../../src/accounts/keys/manage-keys.ts';
+import { createAccount } from '../../src/accounts/manage-accounts.ts';
 import { writeAudit } from '../../src/accounts/store/audit.ts';
 import { insertPerson } from '../../src/accounts/store/people.ts';
 import { insertMember, insertUser } from '../../src/accounts/store/users.ts';

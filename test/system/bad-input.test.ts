@@ -1,7 +1,7 @@
 // Every kind of bad input by a client gets the documented error in the route's shape, never a 500, and no row is written.
 import { sql } from 'kysely';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { createKey, revoke } from '../../src/accounts/manage-accounts.ts';
+import { createKey, revoke } from '../../src/accounts/keys/manage-keys.ts';
 import { newBuyer, type Buyer } from '../support/buyer.ts';
 import { expectSoundBooks } from '../support/invariants.ts';
 import { startStack, type Answer, type Stack } from '../support/stack.ts';

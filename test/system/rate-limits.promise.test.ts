@@ -3,7 +3,8 @@
  * at whatever process they arrive; every answer has the headers, errors included; a refused one says when to retry.
  */
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { createAccount, createKey } from '../../src/accounts/manage-accounts.ts';
+import { createKey } from '../../src/accounts/keys/manage-keys.ts';
+import { createAccount } from '../../src/accounts/manage-accounts.ts';
 import { newApiKey } from '../../src/accounts/keys/api-key.ts';
 import { startApiProcesses, type ApiProcesses } from '../support/processes.ts';
 import { size } from '../support/size.ts';

@@ -26,7 +26,7 @@ import {
   only,
   cookiesFrom,
   refuseField,
-} from './calls.ts';
+} from './better-auth-calls.ts';
 
 const NOT_THE_CODE = 'The code is wrong, or the time for it is over: sign in again';
 

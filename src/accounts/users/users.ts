@@ -58,7 +58,7 @@ import {
   sessionHeaders,
   refuseField,
   cookiesFrom,
-} from './calls.ts';
+} from './better-auth-calls.ts';
 
 interface SignUp {
   readonly email: string;
