@@ -1,8 +1,8 @@
-import type { ActivityDeps } from '../deps.ts';
-import { SupplierUnavailable } from '../../src/catalogue/port.ts';
 import { ApplicationFailure } from '@temporalio/activity';
-import { enqueueCatalogueEvents } from '../../src/webhooks/catalogue-events.ts';
+import { SupplierUnavailable } from '../../src/catalogue/port.ts';
 import { countPackages, replaceCatalogue } from '../../src/catalogue/store/catalogue.ts';
+import { enqueueCatalogueEvents } from '../../src/webhooks/catalogue-events.ts';
+import type { ActivityDeps } from '../deps.ts';
 
 /** A catalogue that lost more than half of its packages at once is a broken answer, not a withdrawal. */
 const SMALLEST_SHARE = 2;

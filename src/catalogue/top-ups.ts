@@ -1,9 +1,9 @@
 import { LRUCache } from 'lru-cache';
-import { TOP_UP_PREFIX, type CataloguePackage } from './rules.ts';
 import { DomainError } from '../domain/errors.ts';
-import { findTopUpPackage, readTopUps, replaceTopUps, type StoredPackage } from './store/catalogue.ts';
 import type { CircuitBreaker } from '../platform/circuit-breaker.ts';
 import type { CatalogueDeps } from './deps.ts';
+import { TOP_UP_PREFIX, type CataloguePackage } from './rules.ts';
+import { findTopUpPackage, readTopUps, replaceTopUps, type StoredPackage } from './store/catalogue.ts';
 
 export interface TopUps {
   /** The top-ups of a BASE package, in the supplier's order. Throws SERVICE_UNAVAILABLE when no list is stored and the supplier does not answer. */

@@ -1,20 +1,20 @@
 /** Accounts, keys and wallets. Each command prints one JSON object. */
-import { DAY_MS } from '../domain/clock.ts';
-import {
-  systemClock,
-  openAccounts,
-  openWorld,
-  type ProcessContext,
-} from '../platform/composition/context.ts';
 import type { Command } from 'commander';
 import ipaddr from 'ipaddr.js';
 import { z } from 'zod';
 import { revoke, showKeys } from '../accounts/keys/manage-keys.ts';
 import { createAccount } from '../accounts/manage-accounts.ts';
 import { ACCOUNT_TYPES, ENVIRONMENTS, PLANS, SCOPES, type Environment } from '../domain/account.ts';
+import { DAY_MS } from '../domain/clock.ts';
 import { ACCOUNT_CURRENCIES, formatMinor } from '../domain/money.ts';
 import { MAX_REASON_CHARACTERS } from '../domain/reasons.ts';
 import { fund } from '../ledger/fund-by-hand.ts';
+import {
+  systemClock,
+  openAccounts,
+  openWorld,
+  type ProcessContext,
+} from '../platform/composition/context.ts';
 import { composeWebhooks } from '../platform/composition/webhooks.ts';
 import type { AccountsDb } from '../platform/database/tables.ts';
 import {

@@ -1,6 +1,12 @@
 import type { Principal } from '../domain/account.ts';
 import { DomainError } from '../domain/errors.ts';
+import type { Page } from '../domain/page.ts';
 import { MOVING_ESIM_STATUSES } from '../domain/states.ts';
+import { inTime, orUndefined, type CircuitBreaker } from '../platform/circuit-breaker.ts';
+import { visibleEsim, withoutInstallData, type EsimView } from './esim-view.ts';
+import type { InstallTokens } from './install-tokens.ts';
+import type { EsimSupplier } from './port.ts';
+import { refreshFromSupplier, type RefreshDeps } from './refresh.ts';
 import { findEsim, findStaleEsims, type EsimRow } from './store/esims.ts';
 import {
   listEsims as listStoredEsims,
@@ -9,12 +15,6 @@ import {
   type EsimQuery,
   type ListRefusal,
 } from './store/list-esims.ts';
-import { visibleEsim, withoutInstallData, type EsimView } from './esim-view.ts';
-import type { InstallTokens } from './install-tokens.ts';
-import { refreshFromSupplier, type RefreshDeps } from './refresh.ts';
-import { inTime, orUndefined, type CircuitBreaker } from '../platform/circuit-breaker.ts';
-import type { EsimSupplier } from './port.ts';
-import type { Page } from '../domain/page.ts';
 
 /** What the use cases of eSIMs work with, in one world. */
 export interface EsimDeps extends RefreshDeps {

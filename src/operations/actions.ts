@@ -1,6 +1,16 @@
 import { createHash, randomBytes } from 'node:crypto';
+import type { OperatorAction } from '../accounts/operators/roles.ts';
+import type { Clock } from '../domain/clock.ts';
 import { makeId } from '../domain/ids.ts';
 import type { Money } from '../domain/money.ts';
+import { EngineUnavailable } from '../domain/outcome.ts';
+import type { OutsideMethod } from '../domain/states.ts';
+import { attemptKey, findStuckRefunds } from '../payments/store/refunds.ts';
+import type { WorldDb } from '../platform/database/tables.ts';
+import { findMarkOf } from '../platform/idempotency/store.ts';
+import type { Events } from '../platform/telemetry/events.ts';
+import type { PurchaseTimings } from '../purchases/purchase.ts';
+import type { EngineOutcome, OperatorEngine, WorkflowStart } from './engine.ts';
 import {
   CHECK_ACTIONS,
   availableActions,
@@ -9,12 +19,6 @@ import {
   type ActionOutcome,
   type ActionRequest,
 } from './rules.ts';
-import type { PurchaseTimings } from '../purchases/purchase.ts';
-import type { OutsideMethod } from '../domain/states.ts';
-import type { Clock } from '../domain/clock.ts';
-import type { EngineOutcome, OperatorEngine, WorkflowStart } from './engine.ts';
-import { countSettledBefore } from './store/dispute-settlement.ts';
-import { findActionSubject, payingPayment, type ActionSubject } from './store/subject.ts';
 import {
   askForAction,
   recordRejection,
@@ -28,13 +32,9 @@ import {
   type ApprovalDecision,
   type EffectPreview,
 } from './store/actions.ts';
-import { attemptKey, findStuckRefunds } from '../payments/store/refunds.ts';
+import { countSettledBefore } from './store/dispute-settlement.ts';
+import { findActionSubject, payingPayment, type ActionSubject } from './store/subject.ts';
 import type { ActionRow } from './store/tables.ts';
-import type { WorldDb } from '../platform/database/tables.ts';
-import { EngineUnavailable } from '../domain/outcome.ts';
-import type { OperatorAction } from '../accounts/operators/roles.ts';
-import { findMarkOf } from '../platform/idempotency/store.ts';
-import type { Events } from '../platform/telemetry/events.ts';
 
 /** What a person asks for, before it has an id. Without a `moveKey` one is derived, so that the same request acts once; checks are new each time. */
 export type ActionInput = Omit<ActionRequest, 'moveId' | 'moveKey' | 'amountMinor' | 'currency'> & {

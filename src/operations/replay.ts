@@ -3,10 +3,13 @@
  * person and the reason are on record.
  */
 import type { Clock } from '../domain/clock.ts';
-import type { WebhookEngine } from '../webhooks/engine.ts';
-import type { StuckLimits } from './stuck-rules.ts';
+import { EngineUnavailable } from '../domain/outcome.ts';
+import { applyGatewayEvent } from '../payments/gateway-events.ts';
 import type { GatewayEventRow } from '../payments/store/gateway-events.ts';
-import { findTransactionId } from './store/timeline.ts';
+import type { WorldDb } from '../platform/database/tables.ts';
+import type { PurchaseEngine } from '../purchases/engine.ts';
+import type { WebhookEngine } from '../webhooks/engine.ts';
+import type { OperatorActions, ReplayStep } from './actions.ts';
 import {
   dismissEvent,
   findEvent,
@@ -16,11 +19,8 @@ import {
   reopenByHand,
   type RepairAuthor,
 } from './store/events-and-messages.ts';
-import type { WorldDb } from '../platform/database/tables.ts';
-import { applyGatewayEvent } from '../payments/gateway-events.ts';
-import type { OperatorActions, ReplayStep } from './actions.ts';
-import { EngineUnavailable } from '../domain/outcome.ts';
-import type { PurchaseEngine } from '../purchases/engine.ts';
+import { findTransactionId } from './store/timeline.ts';
+import type { StuckLimits } from './stuck-rules.ts';
 
 export interface ReplayDeps {
   readonly db: WorldDb;

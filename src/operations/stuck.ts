@@ -2,7 +2,12 @@
  * The stuck list: overdue rows in Postgres, and open ones that no workflow carries. What is in flight, abandoned or settled never appears. One
  * cause appears once, under its most specific class. Reads only.
  */
+import type { Clock } from '../domain/clock.ts';
+import { EngineUnavailable } from '../domain/outcome.ts';
 import { CLAIMS } from '../payments/rules.ts';
+import type { WorldDb } from '../platform/database/tables.ts';
+import type { WorkflowStates } from './engine.ts';
+import { findOpenRows, findStillOpen, findStuckRows, type StuckRow } from './store/stuck.ts';
 import {
   classOfReason,
   nextActionOf,
@@ -11,11 +16,6 @@ import {
   type StuckItem,
   type StuckLimits,
 } from './stuck-rules.ts';
-import type { Clock } from '../domain/clock.ts';
-import { findOpenRows, findStillOpen, findStuckRows, type StuckRow } from './store/stuck.ts';
-import type { WorldDb } from '../platform/database/tables.ts';
-import { EngineUnavailable } from '../domain/outcome.ts';
-import type { WorkflowStates } from './engine.ts';
 
 export interface StuckDeps {
   readonly db: WorldDb;

@@ -1,15 +1,15 @@
 import type { Principal } from '../domain/account.ts';
-import { beginKey } from '../platform/idempotency/store.ts';
-import { quoteCharge, requireRoomForUnpaid } from './outside-payments.ts';
-import { startOnEngine, ifReachable, requireAccepted } from './first-answer.ts';
-import { markOf, type IdempotencyContext } from '../platform/idempotency/tag.ts';
-import { identifyRequest } from '../platform/idempotency/identify-request.ts';
-import type { PaymentDeps } from './deps.ts';
-import type { FundingInput } from './rules.ts';
 import type { OutsideMethod } from '../domain/states.ts';
+import { identifyRequest } from '../platform/idempotency/identify-request.ts';
+import { beginKey } from '../platform/idempotency/store.ts';
+import { markOf, type IdempotencyContext } from '../platform/idempotency/tag.ts';
+import type { RequestContext } from '../platform/telemetry/subject.ts';
+import type { PaymentDeps } from './deps.ts';
+import { startOnEngine, ifReachable, requireAccepted } from './first-answer.ts';
+import { quoteCharge, requireRoomForUnpaid } from './outside-payments.ts';
+import type { FundingInput } from './rules.ts';
 import { findFunding, type FundingRow } from './store/payments.ts';
 import { findPaymentView, type FundingView } from './views.ts';
-import type { RequestContext } from '../platform/telemetry/subject.ts';
 
 interface FundCommand {
   /** In the wallet's currency. */

@@ -1,13 +1,13 @@
 /** What is decided before a payment at the gateway is begun: its amount and currency, and whether the account may open one more. */
+import type { Catalogue } from '../catalogue/memory.ts';
+import { sellingRate } from '../catalogue/prices.ts';
 import type { Principal } from '../domain/account.ts';
 import { DomainError } from '../domain/errors.ts';
 import { divideHalfUp, formatMinor, type Money } from '../domain/money.ts';
-import { convertBetween, type ChargeQuote } from './rules.ts';
-import type { Catalogue } from '../catalogue/memory.ts';
-import { sellingRate } from '../catalogue/prices.ts';
-import type { PaymentDeps } from './deps.ts';
 import type { OutsideMethod } from '../domain/states.ts';
+import type { PaymentDeps } from './deps.ts';
 import { ifReachable, refused } from './first-answer.ts';
+import { convertBetween, type ChargeQuote } from './rules.ts';
 import { countUnpaid } from './store/payments.ts';
 
 type ChargeDeps = Pick<PaymentDeps, 'clock' | 'settings' | 'gateway'>;

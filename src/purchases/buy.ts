@@ -1,15 +1,21 @@
 /** Prices the package, freezes the quote and starts the workflow. Writes nothing: the workflow's first step does, so no row is without a workflow. */
-import type { Principal } from '../domain/account.ts';
 import type { CataloguePackage } from '../catalogue/rules.ts';
-import type { PurchaseInput } from './purchase.ts';
+import type { Principal } from '../domain/account.ts';
 import { asFailureReason } from '../domain/refusals.ts';
-import { findEsim } from '../esims/store/esims.ts';
-import { beginKey } from '../platform/idempotency/store.ts';
-import { findPurchase } from './store/reads.ts';
-import { chooseBase, chooseTopUp, type ChooseDeps, type ChosenPackage } from './choose-package.ts';
-import { requireRoomForUnpaid } from '../payments/outside-payments.ts';
 import { visibleEsim } from '../esims/esim-view.ts';
+import { findEsim } from '../esims/store/esims.ts';
+import { startOnEngine, ifReachable, refused, requireAccepted } from '../payments/first-answer.ts';
+import { requireRoomForUnpaid } from '../payments/outside-payments.ts';
 import { identifyRequest } from '../platform/idempotency/identify-request.ts';
+import { beginKey } from '../platform/idempotency/store.ts';
+import { markOf, type IdempotencyRecord } from '../platform/idempotency/tag.ts';
+import { newEsimId } from '../platform/idempotency/transaction-id.ts';
+import type { RequestContext } from '../platform/telemetry/subject.ts';
+import { chooseBase, chooseTopUp, type ChooseDeps, type ChosenPackage } from './choose-package.ts';
+import type { PurchaseDeps } from './deps.ts';
+import type { PurchaseInput } from './purchase.ts';
+import { findUsableQuote } from './quotes.ts';
+import { findPurchase } from './store/reads.ts';
 import {
   currentTerms,
   quotedTerms,
@@ -17,13 +23,7 @@ import {
   requireAtMost,
   type PurchaseTerms,
 } from './terms.ts';
-import { findUsableQuote } from './quotes.ts';
-import { startOnEngine, ifReachable, refused, requireAccepted } from '../payments/first-answer.ts';
-import { markOf, type IdempotencyRecord } from '../platform/idempotency/tag.ts';
-import { newEsimId } from '../platform/idempotency/transaction-id.ts';
-import type { PurchaseDeps } from './deps.ts';
 import { purchaseView, type PurchaseView, type BuyCommand } from './views.ts';
-import type { RequestContext } from '../platform/telemetry/subject.ts';
 
 /** Buys or tops up and answers SUCCESS, PROCESSING or, paid from outside, PENDING with how to pay; a refusal is thrown as DomainError. */
 export async function buy(

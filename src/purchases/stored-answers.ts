@@ -1,12 +1,12 @@
 import type { Principal } from '../domain/account.ts';
 import { isId } from '../domain/ids.ts';
+import type { EsimView } from '../esims/esim-view.ts';
 import { requireFinished, findRequest, noteSubject } from '../platform/idempotency/identify-request.ts';
 import { keyReused } from '../platform/idempotency/refusals.ts';
 import { findIdempotencyKey, keepAnswer } from '../platform/idempotency/store.ts';
 import type { IdempotencyContext, StoredAnswer, IdempotencyRecord } from '../platform/idempotency/tag.ts';
 import { withEndpointSecrets, withoutEndpointSecrets } from '../webhooks/endpoint-secrets.ts';
 import type { PurchaseDeps } from './deps.ts';
-import type { EsimView } from '../esims/esim-view.ts';
 import { findPurchase } from './store/reads.ts';
 
 type AnswerDeps = Pick<PurchaseDeps, 'db' | 'clock' | 'secretBox' | 'installData' | 'idSecret'>;

@@ -1,15 +1,15 @@
 import type { Principal } from '../domain/account.ts';
 import { DomainError } from '../domain/errors.ts';
-import { noteTransaction } from '../platform/telemetry/subject.ts';
-import { takeCheckSlot, findPayment, releaseCheckSlot, findFunding } from '../payments/store/payments.ts';
-import { findPurchase, findTimeline } from './store/reads.ts';
-import { fundingView } from '../payments/fund-wallet.ts';
-import type { PurchaseDeps } from './deps.ts';
-import type { PaymentStatusView } from '../payments/views.ts';
-import { purchaseView, type TransactionView, type WhichPayment } from './views.ts';
 import { EngineUnavailable } from '../domain/outcome.ts';
 import { type PaymentSubject } from '../payments/engine.ts';
 import { engineUnavailable } from '../payments/first-answer.ts';
+import { fundingView } from '../payments/fund-wallet.ts';
+import { takeCheckSlot, findPayment, releaseCheckSlot, findFunding } from '../payments/store/payments.ts';
+import type { PaymentStatusView } from '../payments/views.ts';
+import { noteTransaction } from '../platform/telemetry/subject.ts';
+import type { PurchaseDeps } from './deps.ts';
+import { findPurchase, findTimeline } from './store/reads.ts';
+import { purchaseView, type TransactionView, type WhichPayment } from './views.ts';
 
 type ConfirmDeps = Pick<PurchaseDeps, 'db' | 'clock' | 'engine' | 'installData' | 'settings'>;
 

@@ -1,11 +1,11 @@
 /** What both halves of a run share: reading lists into lines, comparing page by page, and keeping the verdicts. */
 import { setTimeout as pause } from 'node:timers/promises';
-import type { FeeTariffs, Rules, Verdict } from './payment-rules.ts';
-import type { Events } from '../platform/telemetry/events.ts';
 import type { Clock } from '../domain/clock.ts';
 import type { EsimSupplier } from '../esims/port.ts';
 import type { PaymentGateway } from '../payments/port.ts';
-import { keepCompared } from './store/reconciliation.ts';
+import type { WorldDb } from '../platform/database/tables.ts';
+import type { Events } from '../platform/telemetry/events.ts';
+import type { FeeTariffs, Rules, Verdict } from './payment-rules.ts';
 import {
   keepLines,
   nextReferences,
@@ -14,7 +14,7 @@ import {
   type Slice,
   type Unlisted,
 } from './store/lines.ts';
-import type { WorldDb } from '../platform/database/tables.ts';
+import { keepCompared } from './store/reconciliation.ts';
 
 export interface ReconcileDeps {
   readonly db: WorldDb;

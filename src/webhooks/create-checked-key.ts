@@ -1,18 +1,18 @@
 import { randomBytes } from 'node:crypto';
+import { createKey, type CreateKey } from '../accounts/keys/manage-keys.ts';
+import { findAccount } from '../accounts/store/accounts.ts';
+import type { Member } from '../accounts/users/sessions.ts';
 import type { Environment } from '../domain/account.ts';
 import { DAY_MS, type Clock } from '../domain/clock.ts';
 import { DomainError } from '../domain/errors.ts';
 import { makeId } from '../domain/ids.ts';
-import { MAX_ENDPOINTS } from './rules.ts';
-import { DEFAULT_EVENTS } from './events.ts';
+import type { AccountsDb, WorldDb } from '../platform/database/tables.ts';
 import type { UrlVerdict } from '../platform/outbound/url-guard.ts';
 import type { WebhookDeps } from './deps.ts';
-import { findAccount } from '../accounts/store/accounts.ts';
-import { findOrCreateEndpoint } from './store/endpoints.ts';
-import type { AccountsDb, WorldDb } from '../platform/database/tables.ts';
 import { newEndpointSecret } from './endpoint-secrets.ts';
-import { createKey, type CreateKey } from '../accounts/keys/manage-keys.ts';
-import type { Member } from '../accounts/users/sessions.ts';
+import { DEFAULT_EVENTS } from './events.ts';
+import { MAX_ENDPOINTS } from './rules.ts';
+import { findOrCreateEndpoint } from './store/endpoints.ts';
 
 type CheckedKeyDeps = Pick<WebhookDeps, 'urlGuard' | 'secretBox' | 'clock'> & {
   readonly accounts: AccountsDb;

@@ -2,15 +2,15 @@ import { randomBytes } from 'node:crypto';
 import type { Principal } from '../domain/account.ts';
 import { DomainError } from '../domain/errors.ts';
 import { makeId } from '../domain/ids.ts';
-import { MAX_ENDPOINTS, MAX_PREVIOUS_SECRETS, SECRET_OVERLAP_MS } from './rules.ts';
-import { DEFAULT_EVENTS, type WebhookEvent } from './events.ts';
-import * as store from './store/endpoints.ts';
-import type { Endpoint } from './store/endpoints.ts';
-import { newEndpointSecret, openSecret } from './endpoint-secrets.ts';
+import type { Page, PageQuery } from '../domain/page.ts';
 import { writeOnce } from '../platform/idempotency/keyed-writes.ts';
 import type { IdempotencyContext } from '../platform/idempotency/tag.ts';
 import type { WebhookDeps, WithDb } from './deps.ts';
-import type { Page, PageQuery } from '../domain/page.ts';
+import { newEndpointSecret, openSecret } from './endpoint-secrets.ts';
+import { DEFAULT_EVENTS, type WebhookEvent } from './events.ts';
+import { MAX_ENDPOINTS, MAX_PREVIOUS_SECRETS, SECRET_OVERLAP_MS } from './rules.ts';
+import * as store from './store/endpoints.ts';
+import type { Endpoint } from './store/endpoints.ts';
 
 export interface CreateEndpointCommand {
   readonly url: string;

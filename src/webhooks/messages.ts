@@ -1,17 +1,17 @@
 import type { Principal } from '../domain/account.ts';
 import { DomainError } from '../domain/errors.ts';
 import { isId } from '../domain/ids.ts';
-import { MAX_RECOVER_MS, type Header } from './rules.ts';
+import type { Page, PageQuery } from '../domain/page.ts';
+import { writeOnce } from '../platform/idempotency/keyed-writes.ts';
+import type { IdempotencyContext } from '../platform/idempotency/tag.ts';
+import type { WebhookDeps, WithDb } from './deps.ts';
+import { getEndpoint } from './endpoints.ts';
 import type { PurchaseEventStatus } from './event-rules.ts';
 import { sampleBody } from './event-samples.ts';
 import type { WebhookEvent } from './events.ts';
+import { MAX_RECOVER_MS, type Header } from './rules.ts';
 import * as store from './store/messages.ts';
 import type { Message, MessageQuery, StoredAttempt } from './store/messages.ts';
-import { writeOnce } from '../platform/idempotency/keyed-writes.ts';
-import type { IdempotencyContext } from '../platform/idempotency/tag.ts';
-import { getEndpoint } from './endpoints.ts';
-import type { WebhookDeps, WithDb } from './deps.ts';
-import type { Page, PageQuery } from '../domain/page.ts';
 
 export interface SampleCommand {
   readonly event: WebhookEvent;

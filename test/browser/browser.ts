@@ -1,8 +1,8 @@
 // Debian's Chromium, driven by Playwright, with nothing of its own going out to the network.
 // Must fail clearly where there is no browser: without a browser, a passed test would show nothing.
 import { existsSync } from 'node:fs';
-import { settled } from '../support/axe.ts';
 import { chromium, type Browser, type BrowserContext, type Page } from 'playwright-core';
+import { settled } from '../support/axe.ts';
 
 const PROGRAM = '/usr/bin/chromium';
 const FLAGS = [

@@ -1,10 +1,10 @@
 // The install data of an eSIM, its public link and page, and the diagnosis, over HTTP on a real Postgres.
 import { createHash, randomBytes } from 'node:crypto';
+import type { Updateable } from 'kysely';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { DomainError } from '../../src/domain/errors.ts';
 import { TEXTS } from '../../src/esims/http/install-texts/languages.ts';
 import type { EsimTables } from '../../src/esims/store/tables.ts';
-import type { Updateable } from 'kysely';
 import { startApi, type Ask, type TestApi, type Reply } from '../support/http/api.ts';
 import { generalError } from '../support/http/error-bodies.ts';
 

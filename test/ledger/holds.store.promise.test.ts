@@ -3,18 +3,18 @@
  * every sequence of attempts up to a depth against a model; every interleaving of three transactions, each of which acts and then
  * commits or rolls back; and random schedules of many attempts at once, all on one purchase.
  */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { sql } from 'kysely';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { replaceCatalogue } from '../../src/catalogue/store/catalogue.ts';
-import { ensureWallet, fundWallet } from '../../src/ledger/store/ledger.ts';
 import { HoldConflict, postHold, voidHold } from '../../src/ledger/store/holds.ts';
-import { placeHold } from '../support/holds.ts';
+import { ensureWallet, fundWallet } from '../../src/ledger/store/ledger.ts';
+import type { WorldDb } from '../../src/platform/database/tables.ts';
 import { openPurchase } from '../../src/purchases/store/opening.ts';
 import { settlePurchase } from '../../src/purchases/store/purchases.ts';
-import { failPurchase } from '../support/give-back.ts';
-import type { WorldDb } from '../../src/platform/database/tables.ts';
 import { auditBooks, openBooks, type Books } from '../support/books.ts';
 import { basePackage, purchaseInput, region } from '../support/facts.ts';
+import { failPurchase } from '../support/give-back.ts';
+import { placeHold } from '../support/holds.ts';
 import { createRandom, size, withSeed, type Random } from '../support/size.ts';
 
 const DEPTH = size({ ci: 3, prove: 6 });

@@ -1,18 +1,13 @@
 /** Rows of money are locked in one order (src/payments/store/lock-order.ts): transactions on one purchase wait for each other, and never deadlock. */
 import { randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
-import type { PurchaseInput } from '../../src/purchases/purchase.ts';
-import { beginWithdrawal, keepWithdrawn } from '../../src/purchases/store/deliveries.ts';
-import { bookDispute, saveDisputes, recordReturnedTransfer } from '../../src/payments/store/disputes.ts';
+import type { OperatorAction } from '../../src/accounts/operators/roles.ts';
 import { ensureWallet, fundWallet } from '../../src/ledger/store/ledger.ts';
 import { setLowBalance } from '../../src/ledger/store/low-balance.ts';
 import type { ActionStage } from '../../src/operations/rules.ts';
 import { askForAction, beginAction, carryOutAction } from '../../src/operations/store/actions.ts';
-import { bookSeen, type SeenCharge } from '../../src/purchases/store/payment-bookings.ts';
+import { bookDispute, saveDisputes, recordReturnedTransfer } from '../../src/payments/store/disputes.ts';
 import { flagMoney } from '../../src/payments/store/payments.ts';
-import { openPurchase } from '../../src/purchases/store/opening.ts';
-import { closeUnpaid, settlePurchase } from '../../src/purchases/store/purchases.ts';
-import { failPurchase } from '../support/give-back.ts';
 import {
   closeRefundDone,
   closeRefundTakenBack,
@@ -22,11 +17,16 @@ import {
   type RefundRow,
 } from '../../src/payments/store/refunds.ts';
 import type { WorldDb } from '../../src/platform/database/tables.ts';
+import type { PurchaseInput } from '../../src/purchases/purchase.ts';
+import { beginWithdrawal, keepWithdrawn } from '../../src/purchases/store/deliveries.ts';
+import { openPurchase } from '../../src/purchases/store/opening.ts';
+import { bookSeen, type SeenCharge } from '../../src/purchases/store/payment-bookings.ts';
+import { closeUnpaid, settlePurchase } from '../../src/purchases/store/purchases.ts';
 import { nameOfRefusal, untilStatementWaits } from '../support/books.ts';
 import { NO_LIMITS, purchaseInput } from '../support/facts.ts';
+import { failPurchase } from '../support/give-back.ts';
 import { locksOf, locksTakenBy } from '../support/locks.ts';
 import { CHARGE_MINOR, NOW, usePaymentBooks, type Payer } from './payments.support.ts';
-import type { OperatorAction } from '../../src/accounts/operators/roles.ts';
 
 /** Each table with its position in the order. */
 const LOCK_ORDER = {

@@ -4,8 +4,9 @@
 import { randomBytes } from 'node:crypto';
 import { sql } from 'kysely';
 import { makeId } from '../../src/domain/ids.ts';
+import type { OutsideMethod } from '../../src/domain/states.ts';
+import { voidHold } from '../../src/ledger/store/holds.ts';
 import { decideBatchRepair, insertBatchRepair } from '../../src/operations/store/batch-repairs.ts';
-import { EVIDENCE, newOperator } from '../support/operator-actions.ts';
 import {
   BATCH_REPAIR_WORKFLOW,
   DELIVER_WEBHOOK_WORKFLOW,
@@ -13,12 +14,17 @@ import {
   ORDERS_QUEUE,
   type DeliverWebhookInput,
 } from '../../workflows/contract.ts';
-import { applyMigrations } from '../support/database.ts';
 import { newBuyer, type Buyer } from '../support/buyer.ts';
+import { applyMigrations } from '../support/database.ts';
+import { fundOutside } from '../support/fundings.ts';
 import { eventTypes, fetchHistory } from '../support/history.ts';
+import { reopenHold } from '../support/holds.ts';
+import { EVIDENCE, newOperator } from '../support/operator-actions.ts';
+import { atGateway, clearGatewayFaults, gatewayFaults } from '../support/payments.ts';
 import { startTestServices } from '../support/services.ts';
 import { startStack, type Stack, type TestAccount } from '../support/stack.ts';
 import { until } from '../support/until.ts';
+import { answerStatus, startReceiver, type Receiver } from '../support/webhook-receiver.ts';
 import {
   ANXIOUS,
   createWorkflowHarness,
@@ -29,15 +35,9 @@ import {
   type Order,
   type WorkflowHarness,
 } from '../support/workflow-harness.ts';
-import { answerStatus, startReceiver, type Receiver } from '../support/webhook-receiver.ts';
-import { reopenHold } from '../support/holds.ts';
-import { voidHold } from '../../src/ledger/store/holds.ts';
 import { createDeliveryHarness, type DeliveryHarness } from '../webhooks/deliver-webhook.support.ts';
-import { fundOutside } from '../support/fundings.ts';
-import { atGateway, clearGatewayFaults, gatewayFaults } from '../support/payments.ts';
 import { writeHistory } from './histories.ts';
 import { RECORDED_PATHS, type RecordedPath } from './paths.ts';
-import type { OutsideMethod } from '../../src/domain/states.ts';
 
 /** A release renames the folder to its number. */
 const RELEASE = 'unreleased';

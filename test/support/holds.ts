@@ -1,10 +1,10 @@
 // A hold without its purchase: placed, and reopened after a wrong repair.
+import { sql } from 'kysely';
 import type { AccountCurrency } from '../../src/domain/money.ts';
 import { placeHoldQueries } from '../../src/ledger/store/holds.ts';
 import { enqueueLowBalance, type ThresholdCrossing } from '../../src/ledger/store/low-balance.ts';
 import type { WorldDb } from '../../src/platform/database/tables.ts';
 import { newPendingMessages, type PendingMessages } from '../../src/webhooks/store/messages.ts';
-import { sql } from 'kysely';
 
 /** Reserves money and enqueues the low-balance webhook with it. `insufficient`: nothing was written. */
 export async function placeHold(

@@ -9,16 +9,16 @@ import {
   setCurrentDetails,
   upsertSearchAttributes,
 } from '@temporalio/workflow';
+import type { PaymentPurpose } from '../../src/domain/states.ts';
 import { refundTimingsOf, type RefundTimings } from '../../src/payments/rules.ts';
-import { raiseAttention, showAttention } from '../operations/needs-attention.ts';
-import { ORDERS_QUEUE, type AfterClosingInput, type PaymentCheckState } from '../contract.ts';
 import { continueAsNewIfSuggested, pauseUntil } from '../continue-as-new.ts';
-import { listenForPaymentChecks, type PaymentPoller } from './payment-poller.ts';
+import { ORDERS_QUEUE, type AfterClosingInput, type PaymentCheckState } from '../contract.ts';
+import { raiseAttention, showAttention } from '../operations/needs-attention.ts';
 import { actionsAfterClosing, handleActions, type ActionHandlers } from '../operations/operator-actions.ts';
-import { sendRefunds } from './send-refunds.ts';
 import { NEEDS_ATTENTION, TRANSACTION_ID } from '../search-attributes.ts';
 import { startBeside } from '../start-beside.ts';
-import type { PaymentPurpose } from '../../src/domain/states.ts';
+import { listenForPaymentChecks, type PaymentPoller } from './payment-poller.ts';
+import { sendRefunds } from './send-refunds.ts';
 
 /** While the gateway does not answer. After that the payment monitor takes over. */
 const MAX_CHECKS = 10;

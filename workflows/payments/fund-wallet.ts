@@ -8,25 +8,25 @@ import {
   upsertSearchAttributes,
   workflowInfo,
 } from '@temporalio/workflow';
-import { followClaim } from './after-closing.ts';
-import { awaitPayment, type PaymentResult } from '../purchases/await-payment.ts';
-import { raiseAttention } from '../operations/needs-attention.ts';
-import { ACCEPT_UPDATE } from '../contract.ts';
 import type { FailureReason, Refusal } from '../../src/domain/refusals.ts';
 import type { AttentionReason } from '../../src/domain/states.ts';
+import type { PurchaseAnswer } from '../../src/payments/engine.ts';
+import type { FundingInput } from '../../src/payments/rules.ts';
 import { continueAsNewIfSuggested } from '../continue-as-new.ts';
-import { listenForPaymentChecks } from './payment-poller.ts';
+import { ACCEPT_UPDATE } from '../contract.ts';
+import { raiseAttention } from '../operations/needs-attention.ts';
 import {
   closedPurchaseActions,
   awaitingPaymentActions,
   handleActions,
 } from '../operations/operator-actions.ts';
-import { sendRefunds } from './send-refunds.ts';
+import { awaitPayment, type PaymentResult } from '../purchases/await-payment.ts';
 import { NEEDS_ATTENTION, PURCHASE_STATUS, REASON } from '../search-attributes.ts';
-import { createOutbox } from '../webhooks/start-deliveries.ts';
 import { openFunding } from '../steps.ts';
-import type { PurchaseAnswer } from '../../src/payments/engine.ts';
-import type { FundingInput } from '../../src/payments/rules.ts';
+import { createOutbox } from '../webhooks/start-deliveries.ts';
+import { followClaim } from './after-closing.ts';
+import { listenForPaymentChecks } from './payment-poller.ts';
+import { sendRefunds } from './send-refunds.ts';
 
 /** Funds a wallet from outside: opens the payment, waits for the money, credits what came. Ends SUCCESS or FAILED. */
 export async function fundWallet(input: FundingInput): Promise<{ status: string; reason?: string }> {

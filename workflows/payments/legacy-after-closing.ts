@@ -1,7 +1,6 @@
 /** Open workflows of earlier builds, which had one for late money and one for each operator action. New ones are `afterClosing`. */
 import { continueAsNew, defineUpdate, setHandler } from '@temporalio/workflow';
 import type { ActionRequest } from '../../src/operations/rules.ts';
-import { followUntilDone, checkUntilKnown } from './after-closing.ts';
 import {
   MOVE_UPDATE,
   type EndedAction,
@@ -9,9 +8,10 @@ import {
   type PaymentCheckState,
   type RepairInput,
 } from '../contract.ts';
-import { listenForPaymentChecks } from './payment-poller.ts';
 import { actionsAfterClosing, classify, type ActionHandler } from '../operations/operator-actions.ts';
 import { beginMove, closeMove } from '../steps.ts';
+import { followUntilDone, checkUntilKnown } from './after-closing.ts';
+import { listenForPaymentChecks } from './payment-poller.ts';
 
 const NO_ACTIONS = { count: () => 0 };
 

@@ -14,27 +14,24 @@ import {
   workflowInfo,
   defineUpdate,
 } from '@temporalio/workflow';
-import type { ChargeQuote } from '../../src/payments/rules.ts';
-import { nextSupplierCheck, type PurchaseInput } from '../../src/purchases/purchase.ts';
 import type { Refusal } from '../../src/domain/refusals.ts';
 import type { AttentionReason, OutsideMethod, PurchaseStatus } from '../../src/domain/states.ts';
-import { followClaim } from '../payments/after-closing.ts';
-import { awaitPayment, type AwaitPayment } from './await-payment.ts';
-import { raiseAttention } from '../operations/needs-attention.ts';
-import { ACCEPT_UPDATE, type DeliverOutcome } from '../contract.ts';
-import { performAction, type DeliveryChange } from './delivery-actions.ts';
+import type { PurchaseAnswer } from '../../src/payments/engine.ts';
+import type { ChargeQuote } from '../../src/payments/rules.ts';
+import { nextSupplierCheck, type PurchaseInput } from '../../src/purchases/purchase.ts';
 import { continueAsNewIfSuggested, pauseUntil, sleepUntil } from '../continue-as-new.ts';
-import { listenForPaymentChecks, type PaymentPoller } from '../payments/payment-poller.ts';
+import { ACCEPT_UPDATE, type DeliverOutcome } from '../contract.ts';
+import { raiseAttention } from '../operations/needs-attention.ts';
 import {
   closedPurchaseActions,
   awaitingPaymentActions,
   handleActions,
   type ActionHandlers,
 } from '../operations/operator-actions.ts';
-import { giveBack, giveBackLegacy, type Refused } from './refused.ts';
+import { followClaim } from '../payments/after-closing.ts';
+import { listenForPaymentChecks, type PaymentPoller } from '../payments/payment-poller.ts';
 import { sendRefunds } from '../payments/send-refunds.ts';
 import { ICCID, NEEDS_ATTENTION, PURCHASE_STATUS, REASON } from '../search-attributes.ts';
-import { createOutbox } from '../webhooks/start-deliveries.ts';
 import {
   deliverOnce,
   deliverWhileBuyerWaits,
@@ -44,7 +41,10 @@ import {
   tellProcessing,
   tryDelivering,
 } from '../steps.ts';
-import type { PurchaseAnswer } from '../../src/payments/engine.ts';
+import { createOutbox } from '../webhooks/start-deliveries.ts';
+import { awaitPayment, type AwaitPayment } from './await-payment.ts';
+import { performAction, type DeliveryChange } from './delivery-actions.ts';
+import { giveBack, giveBackLegacy, type Refused } from './refused.ts';
 
 type Delivered = Extract<DeliverOutcome, { outcome: 'delivered' }>;
 

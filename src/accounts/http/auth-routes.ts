@@ -1,7 +1,7 @@
+import type { z } from 'zod';
 import { toJson } from '../../platform/http/json.ts';
 import { doneSchema } from '../../platform/http/ops-route.ts';
 import { defineRoute, type Route, type RouteDefinition } from '../../platform/http/route.ts';
-import type { z } from 'zod';
 import {
   acceptInvitationBody,
   acceptedSchema,

@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { PERMISSIONS, ROLES, OPERATOR_ACTIONS } from '../operators/roles.ts';
 import { isoTime } from '../../platform/http/answer-fields.ts';
 import { choiceField, isCleanText, textField } from '../../platform/http/fields.ts';
 import {
@@ -8,8 +7,9 @@ import {
   MAX_PERSON_NAME_CHARACTERS,
   MAX_SECOND_FACTOR_CHARACTERS,
 } from '../../platform/http/limits.ts';
-import { pageFields, pageSchema } from '../../platform/http/page.ts';
 import { dataSchema } from '../../platform/http/ops-route.ts';
+import { pageFields, pageSchema } from '../../platform/http/page.ts';
+import { PERMISSIONS, ROLES, OPERATOR_ACTIONS } from '../operators/roles.ts';
 
 const passwordField = (description: string) =>
   textField({ max: MAX_PASSWORD_CHARACTERS, description }).meta({ format: 'password' });

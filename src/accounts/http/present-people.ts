@@ -1,7 +1,9 @@
 import type { z } from 'zod';
-import { may, mayPerform, PERMISSIONS, OPERATOR_ACTIONS } from '../operators/roles.ts';
 import type { OpsUseCases } from '../../platform/composition/ops-use-cases.ts';
 import type { Wire } from '../../platform/http/json.ts';
+import type { ConfirmedHalf, GivenHalf, PersonChange, PersonView } from '../operators/people.ts';
+import { may, mayPerform, PERMISSIONS, OPERATOR_ACTIONS } from '../operators/roles.ts';
+import type { Session } from '../operators/sessions.ts';
 import type {
   firstHalfSchema,
   meSchema,
@@ -9,8 +11,6 @@ import type {
   secondHalfSchema,
   sessionSchema,
 } from './people-schema.ts';
-import type { Session } from '../operators/sessions.ts';
-import type { ConfirmedHalf, GivenHalf, PersonChange, PersonView } from '../operators/people.ts';
 
 export function presentNewSession(token: string, session: Session): Wire<z.output<typeof sessionSchema>> {
   return { success: true, data: { token, ...signedIn(session) } };

@@ -1,8 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import type { Principal } from '../../domain/account.ts';
-import { DomainError } from '../../domain/errors.ts';
 import type { Clock } from '../../domain/clock.ts';
+import { DomainError } from '../../domain/errors.ts';
+import { rethrow } from '../../platform/database/errors.ts';
+import type { AccountsDb } from '../../platform/database/tables.ts';
+import { startPoller, type Poller } from '../../platform/poller.ts';
 import {
   findKey,
   findKeysChangedSince,
@@ -11,10 +14,7 @@ import {
   writeLastUses,
   type StoredKey,
 } from '../store/accounts.ts';
-import type { AccountsDb } from '../../platform/database/tables.ts';
-import { rethrow } from '../../platform/database/errors.ts';
 import { environmentOfKey, hashApiKey } from './api-key.ts';
-import { startPoller, type Poller } from '../../platform/poller.ts';
 
 /** Half the promise, so that one failed poll still leaves time for the next. */
 const POLL_INTERVAL_MS = 2_000;

@@ -4,10 +4,6 @@ import { DomainError } from '../../domain/errors.ts';
 import { makeId } from '../../domain/ids.ts';
 import type { Page, PageQuery } from '../../domain/page.ts';
 import type { AccountsDb } from '../../platform/database/tables.ts';
-import { isSamePerson } from './independence.ts';
-import { oneTimePassword } from '../users/passwords.ts';
-import type { Role } from './roles.ts';
-import type { Session, SessionDeps } from './sessions.ts';
 import { findWaiting, markConfirmed, recordAccess, voidWaiting } from '../store/access.ts';
 import { writeAudit } from '../store/audit.ts';
 import {
@@ -24,6 +20,10 @@ import {
   type PersonUpdate,
   type WhichPerson,
 } from '../store/people.ts';
+import { oneTimePassword } from '../users/passwords.ts';
+import { isSamePerson } from './independence.ts';
+import type { Role } from './roles.ts';
+import type { Session, SessionDeps } from './sessions.ts';
 
 export type PeopleDeps = Omit<SessionDeps, 'events'>;
 

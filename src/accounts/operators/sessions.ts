@@ -3,9 +3,6 @@ import type { Clock } from '../../domain/clock.ts';
 import { DomainError } from '../../domain/errors.ts';
 import type { AccountsDb } from '../../platform/database/tables.ts';
 import type { Events } from '../../platform/telemetry/events.ts';
-import { weakness } from '../users/common-passwords.ts';
-import type { Passwords } from '../users/passwords.ts';
-import { may, rolesWith, describePermission, type Permission } from './roles.ts';
 import { writeAudit } from '../store/audit.ts';
 import { countFailure } from '../store/failed-logins.ts';
 import {
@@ -18,6 +15,9 @@ import {
   type OpenSessionRow,
   type PersonRow,
 } from '../store/people.ts';
+import { weakness } from '../users/common-passwords.ts';
+import type { Passwords } from '../users/passwords.ts';
+import { may, rolesWith, describePermission, type Permission } from './roles.ts';
 
 export interface SessionDeps {
   readonly db: AccountsDb;

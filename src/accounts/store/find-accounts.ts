@@ -1,12 +1,12 @@
 /** What an operator finds accounts, keys, people and requests by. Reads only; no hash of a key or of a password is selected. */
 import { sql } from 'kysely';
+import type { Selectable } from 'kysely';
 import type { Environment } from '../../domain/account.ts';
 import type { Page, PageQuery } from '../../domain/page.ts';
 import { containing } from '../../platform/database/like.ts';
 import type { AccountsDb } from '../../platform/database/tables.ts';
 import { toAccount } from './accounts.ts';
 import type { AccountsTable } from './tables.ts';
-import type { Selectable } from 'kysely';
 
 export type FoundAccount = ReturnType<typeof toFound>;
 

@@ -1,7 +1,7 @@
-import { DAY_MS, HOUR_MS } from '../../domain/clock.ts';
 import { hash } from 'node:crypto';
 import { sql, type Selectable } from 'kysely';
 import type { Account } from '../../domain/account.ts';
+import { DAY_MS, HOUR_MS } from '../../domain/clock.ts';
 import type { AccountCurrency } from '../../domain/money.ts';
 import type { AccountsDb } from '../../platform/database/tables.ts';
 import type { MemberRole } from '../member-roles.ts';

@@ -5,12 +5,12 @@ import type { Clock } from '../../domain/clock.ts';
 import { DomainError } from '../../domain/errors.ts';
 import type { AccountsDb } from '../../platform/database/tables.ts';
 import type { Events } from '../../platform/telemetry/events.ts';
-import { ADDRESS_HEADER, type Auth } from './better-auth.ts';
 import { LOCK_MS, MOST_FAILED_LOGINS, NOT_CHANGED, type OperatorSessions } from '../operators/sessions.ts';
 import { writeAudit } from '../store/audit.ts';
 import { countFailure } from '../store/failed-logins.ts';
 import { findPerson } from '../store/people.ts';
 import { findUser, type UserRow } from '../store/users.ts';
+import { ADDRESS_HEADER, type Auth } from './better-auth.ts';
 import type { SandboxMail, UserMail } from './mails.ts';
 import { cookieLine, cookieNames, cookieValue, type UserSession, type Visit } from './sessions.ts';
 

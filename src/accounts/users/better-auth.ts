@@ -9,12 +9,12 @@ import { twoFactor } from 'better-auth/plugins';
 import { DAY_MS } from '../../domain/clock.ts';
 import { makeId } from '../../domain/ids.ts';
 import type { AccountsDb } from '../../platform/database/tables.ts';
-import { MIN_PASSWORD_CHARACTERS } from './common-passwords.ts';
-import type { Passwords } from './passwords.ts';
 import { SESSION_IDLE_MS } from '../operators/sessions.ts';
 import { findPerson } from '../store/people.ts';
 import { admitSignIn, unlockUser } from '../store/users.ts';
+import { MIN_PASSWORD_CHARACTERS } from './common-passwords.ts';
 import type { UserMail } from './mails.ts';
+import type { Passwords } from './passwords.ts';
 import { cookieNames, SECOND_STEP_MS } from './sessions.ts';
 
 export interface AuthOptions {

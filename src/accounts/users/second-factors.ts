@@ -3,7 +3,6 @@ import { hash } from 'node:crypto';
 import { isAPIError } from 'better-auth/api';
 import { DomainError } from '../../domain/errors.ts';
 import type { AccountsDb } from '../../platform/database/tables.ts';
-import { findVerificationUser } from './better-auth.ts';
 import { writeAudit } from '../store/audit.ts';
 import { findPerson, revokeSessions } from '../store/people.ts';
 import {
@@ -13,7 +12,6 @@ import {
   isSecondFactorLocked,
   takeCode,
 } from '../store/users.ts';
-import { cookieNames, cookieValue, type UserSession, type Visit } from './sessions.ts';
 import {
   type UserDeps,
   recordFailure,
@@ -27,6 +25,8 @@ import {
   cookiesFrom,
   refuseField,
 } from './better-auth-calls.ts';
+import { findVerificationUser } from './better-auth.ts';
+import { cookieNames, cookieValue, type UserSession, type Visit } from './sessions.ts';
 
 const NOT_THE_CODE = 'The code is wrong, or the time for it is over: sign in again';
 

@@ -6,8 +6,6 @@ import type { Environment } from '../../domain/account.ts';
 import { DomainError } from '../../domain/errors.ts';
 import type { AccountCurrency } from '../../domain/money.ts';
 import type { AccountsDb } from '../../platform/database/tables.ts';
-import { collectMails, findVerificationUser } from './better-auth.ts';
-import { weakness } from './common-passwords.ts';
 import { insertNewAccount } from '../manage-accounts.ts';
 import {
   memberMay,
@@ -34,21 +32,6 @@ import {
   type Membership,
   type UserRow,
 } from '../store/users.ts';
-import type { SandboxMail } from './mails.ts';
-import {
-  cookieLine,
-  cookieNames,
-  cookieValue,
-  type Member,
-  type UserSession,
-  type Visit,
-} from './sessions.ts';
-import {
-  sendSecondFactor,
-  addSecondFactor,
-  confirmSecondFactor,
-  removeSecondFactor,
-} from './second-factors.ts';
 import {
   type UserDeps,
   recordFailure,
@@ -59,6 +42,23 @@ import {
   refuseField,
   cookiesFrom,
 } from './better-auth-calls.ts';
+import { collectMails, findVerificationUser } from './better-auth.ts';
+import { weakness } from './common-passwords.ts';
+import type { SandboxMail } from './mails.ts';
+import {
+  sendSecondFactor,
+  addSecondFactor,
+  confirmSecondFactor,
+  removeSecondFactor,
+} from './second-factors.ts';
+import {
+  cookieLine,
+  cookieNames,
+  cookieValue,
+  type Member,
+  type UserSession,
+  type Visit,
+} from './sessions.ts';
 
 interface SignUp {
   readonly email: string;

@@ -1,8 +1,10 @@
 import type { z } from 'zod';
-import { snapshotOf, validityDays, type LocationNetwork } from '../rules.ts';
 import type { AccountCurrency } from '../../domain/money.ts';
-import { moneyJson, decimalJson, type Wire } from '../../platform/http/json.ts';
 import { encodeCursor } from '../../platform/http/cursor.ts';
+import { moneyJson, decimalJson, type Wire } from '../../platform/http/json.ts';
+import type { ChangePage } from '../changes.ts';
+import type { PricedPackage } from '../prices.ts';
+import { snapshotOf, validityDays, type LocationNetwork } from '../rules.ts';
 import { CHANGES_LIST } from './schema.ts';
 import type {
   packageChangesSchema,
@@ -11,8 +13,6 @@ import type {
   topUpPackageSchema,
   exchangeRateSchema,
 } from './schema.ts';
-import type { ChangePage } from '../changes.ts';
-import type { PricedPackage } from '../prices.ts';
 
 export function presentPackage(view: PricedPackage): Wire<z.output<typeof packageSchema>> {
   const { item, price, priceUsdMinor } = view;

@@ -2,8 +2,11 @@
  * Writes everything that the supplier says about a delivered eSIM, and enqueues what its merchant is notified of, in one transaction under the row's
  * lock. Old, repeated and contradictory facts are harmless. Install data is secret and never logged.
  */
-import { DAY_MS } from '../../domain/clock.ts';
 import { sql, type Updateable } from 'kysely';
+import { DAY_MS } from '../../domain/clock.ts';
+import type { WorldDb } from '../../platform/database/tables.ts';
+import { inTransaction } from '../../platform/database/transactions.ts';
+import { newPendingMessages, type PendingMessages } from '../../webhooks/store/messages.ts';
 import {
   nextCheckAt,
   nextUsageAt,
@@ -16,9 +19,6 @@ import {
   unnotified,
 } from '../life-rules.ts';
 import type { ProfileFacts, UsageFacts } from '../rules.ts';
-import { inTransaction } from '../../platform/database/transactions.ts';
-import type { WorldDb } from '../../platform/database/tables.ts';
-import { newPendingMessages, type PendingMessages } from '../../webhooks/store/messages.ts';
 import type { EsimRow } from './esims.ts';
 import { enqueueLifeEvents } from './notify.ts';
 import type { EsimsTable } from './tables.ts';

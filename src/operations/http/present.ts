@@ -1,18 +1,18 @@
 import type { z } from 'zod';
-import type { ActionPreview, ActionRecord } from '../actions.ts';
-import type { StuckPage } from '../operator-use-cases.ts';
-import type { Timeline } from '../timeline.ts';
 import { mayPerform, type Role } from '../../accounts/operators/roles.ts';
-import type { StuckItem } from '../stuck-rules.ts';
+import { DomainError } from '../../domain/errors.ts';
+import { sidesOf } from '../../ledger/chart-of-accounts.ts';
+import { amountJson } from '../../platform/http/answer-fields.ts';
+import { STATUS_OF, type Answer, type ErrorAnswer } from '../../platform/http/errors.ts';
 import { toJson, type JsonNumber } from '../../platform/http/json.ts';
 import { presentPage } from '../../platform/http/page.ts';
-import type { actionEffectSchema, actionsSchema, purchaseTimelineSchema } from './schema.ts';
-import { amountJson } from '../../platform/http/answer-fields.ts';
+import type { ActionPreview, ActionRecord } from '../actions.ts';
+import type { StuckPage } from '../operator-use-cases.ts';
 import type { ActionOutcome } from '../rules.ts';
 import type { EffectPreview } from '../store/actions.ts';
-import { STATUS_OF, type Answer, type ErrorAnswer } from '../../platform/http/errors.ts';
-import { sidesOf } from '../../ledger/chart-of-accounts.ts';
-import { DomainError } from '../../domain/errors.ts';
+import type { StuckItem } from '../stuck-rules.ts';
+import type { Timeline } from '../timeline.ts';
+import type { actionEffectSchema, actionsSchema, purchaseTimelineSchema } from './schema.ts';
 
 /** As JSON writes a schema's fields: amounts as literals, moments from dates. */
 type Json<T> = T extends string

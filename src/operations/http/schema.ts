@@ -1,9 +1,9 @@
 /** Requests and answers of the stuck list, timelines and operator actions. Amounts are numbers with two decimals. */
 import { z } from 'zod';
-import { ACTION_RECORD_STATUSES, ACTION_REFUSALS, PURCHASE_SITUATIONS } from '../rules.ts';
-import { PURCHASE_STATUSES } from '../../domain/states.ts';
-import { STUCK_CLASSES, type StuckClass } from '../stuck-rules.ts';
+import { OPERATOR_ACTIONS } from '../../accounts/operators/roles.ts';
 import { MAX_REASON_CHARACTERS, MIN_REASON_CHARACTERS } from '../../domain/reasons.ts';
+import { PURCHASE_STATUSES } from '../../domain/states.ts';
+import { DISPUTE_OUTCOMES } from '../../payments/rules.ts';
 import { isoTime, money } from '../../platform/http/answer-fields.ts';
 import { amountField, choiceField, textField, wholeNumberField } from '../../platform/http/fields.ts';
 import {
@@ -11,10 +11,10 @@ import {
   MAX_MOVED_MINOR,
   MAX_PACKAGE_CODE_CHARACTERS,
 } from '../../platform/http/limits.ts';
-import { pageFields, paginationSchema } from '../../platform/http/page.ts';
 import { dataSchema, listSchema, worldField } from '../../platform/http/ops-route.ts';
-import { OPERATOR_ACTIONS } from '../../accounts/operators/roles.ts';
-import { DISPUTE_OUTCOMES } from '../../payments/rules.ts';
+import { pageFields, paginationSchema } from '../../platform/http/page.ts';
+import { ACTION_RECORD_STATUSES, ACTION_REFUSALS, PURCHASE_SITUATIONS } from '../rules.ts';
+import { STUCK_CLASSES, type StuckClass } from '../stuck-rules.ts';
 
 export const CLASSES = STUCK_CLASSES as readonly [StuckClass, ...StuckClass[]];
 export const MAX_OLDER_SECONDS = 999_999_999;

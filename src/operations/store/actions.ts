@@ -2,8 +2,17 @@
  * An operator action from its preview to its closed record. Its effect and its record are written in one transaction. A closed record never
  * changes. The same key is the same action, however often it is sent.
  */
+import { sql, type Insertable, type Updateable } from 'kysely';
+import { isSamePerson } from '../../accounts/operators/independence.ts';
+import type { OperatorAction } from '../../accounts/operators/roles.ts';
+import { areTwoPeople } from '../../accounts/store/access.ts';
 import type { Money } from '../../domain/money.ts';
 import { MAX_REASON_CHARACTERS } from '../../domain/reasons.ts';
+import type { PurchaseStatus } from '../../domain/states.ts';
+import { creditOf, sidesOf } from '../../ledger/chart-of-accounts.ts';
+import type { WorldDb } from '../../platform/database/tables.ts';
+import { findUnsent } from '../../purchases/store/messages.ts';
+import { newPendingMessages, type PendingMessages } from '../../webhooks/store/messages.ts';
 import {
   availableActions,
   REFUSAL_MESSAGES,
@@ -20,19 +29,10 @@ import {
   type ActionRequest,
   type ApprovalLimits,
 } from '../rules.ts';
-import type { PurchaseStatus } from '../../domain/states.ts';
 import { EFFECTS, findReplacement } from './effects.ts';
-import { areTwoPeople } from '../../accounts/store/access.ts';
 import { checkLimits } from './second-person.ts';
 import { findActionSubject, moneyOf, findEmail, type ActionSubject } from './subject.ts';
 import type { ActionRow, OperatorActionsTable } from './tables.ts';
-import { findUnsent } from '../../purchases/store/messages.ts';
-import type { WorldDb } from '../../platform/database/tables.ts';
-import { newPendingMessages, type PendingMessages } from '../../webhooks/store/messages.ts';
-import { isSamePerson } from '../../accounts/operators/independence.ts';
-import type { OperatorAction } from '../../accounts/operators/roles.ts';
-import { creditOf, sidesOf } from '../../ledger/chart-of-accounts.ts';
-import { sql, type Insertable, type Updateable } from 'kysely';
 
 /** `go`: the action is on record, and its workflow is to be asked for it. */
 export type AskOutcome =

@@ -4,15 +4,15 @@
  */
 import { sql } from 'kysely';
 import { formatMinor, type Money } from '../../domain/money.ts';
-import type { ActionRequest } from '../rules.ts';
-import { closeDispute, findNotWon, findOpenDisputes, releaseRisk } from '../../payments/store/disputes.ts';
 import { transfer } from '../../ledger/store/ledger.ts';
-import type { ActionEffect, ActionSubject } from './subject.ts';
 import { CLAIMS, type Claim } from '../../payments/rules.ts';
-import { findClaim } from '../../payments/store/payments.ts';
-import type { WorldDb } from '../../platform/database/tables.ts';
-import type { DisputeRow } from '../../payments/store/tables.ts';
 import { outcomeRefusal } from '../../payments/rules.ts';
+import { closeDispute, findNotWon, findOpenDisputes, releaseRisk } from '../../payments/store/disputes.ts';
+import { findClaim } from '../../payments/store/payments.ts';
+import type { DisputeRow } from '../../payments/store/tables.ts';
+import type { WorldDb } from '../../platform/database/tables.ts';
+import type { ActionRequest } from '../rules.ts';
+import type { ActionEffect, ActionSubject } from './subject.ts';
 
 /**
  * Settles a dispute with the outcome that a person stated and the gateway says too, or money that was taken back without a dispute. Won: what was

@@ -2,8 +2,12 @@
  * What each operator action does to the rows and the books, in the transaction that also records it. The rules of the ledger decide: a hold
  * is posted or voided once, a transfer is booked once, a wallet never goes below zero.
  */
+import { sql } from 'kysely';
+import type { OperatorAction } from '../../accounts/operators/roles.ts';
+import { snapshotOf } from '../../catalogue/rules.ts';
+import { toPackage, type StoredPackage } from '../../catalogue/store/catalogue.ts';
 import type { Money } from '../../domain/money.ts';
-import { settleClaim, clearAttention, ensureAccount, formatMoney } from './dispute-settlement.ts';
+import { postHold, placePaidHold } from '../../ledger/store/holds.ts';
 import {
   exchangeEntries,
   transfer,
@@ -12,17 +16,13 @@ import {
   ensureWallet,
   type LedgerEntry,
 } from '../../ledger/store/ledger.ts';
-import { postHold, placePaidHold } from '../../ledger/store/holds.ts';
 import { lockWalletFor, enqueueLowBalance } from '../../ledger/store/low-balance.ts';
-import { GOODWILL, inPrice, payingPayment, type ActionSubject, type ActionEffect } from './subject.ts';
-import type { ActionRow } from './tables.ts';
 import {
   closeFundingPaid,
   closeFundingUnpaid,
   closePayment,
   type PaymentRow,
 } from '../../payments/store/payments.ts';
-import { closeUnpaid, failPurchaseIn } from '../../purchases/store/purchases.ts';
 import {
   creditRefundAs,
   createRefund,
@@ -30,15 +30,15 @@ import {
   closeRefund,
   type RefundRow,
 } from '../../payments/store/refunds.ts';
-import type { PurchaseRow } from '../../purchases/store/reads.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
-import { newPendingMessages, subscribers } from '../../webhooks/store/messages.ts';
-import type { OperatorAction } from '../../accounts/operators/roles.ts';
-import type { ActionRefusal, Ended } from '../rules.ts';
-import { toPackage, type StoredPackage } from '../../catalogue/store/catalogue.ts';
-import { sql } from 'kysely';
-import { snapshotOf } from '../../catalogue/rules.ts';
 import { markPaid, enqueuePaymentReceived } from '../../purchases/store/payment-bookings.ts';
+import { closeUnpaid, failPurchaseIn } from '../../purchases/store/purchases.ts';
+import type { PurchaseRow } from '../../purchases/store/reads.ts';
+import { newPendingMessages, subscribers } from '../../webhooks/store/messages.ts';
+import type { ActionRefusal, Ended } from '../rules.ts';
+import { settleClaim, clearAttention, ensureAccount, formatMoney } from './dispute-settlement.ts';
+import { GOODWILL, inPrice, payingPayment, type ActionSubject, type ActionEffect } from './subject.ts';
+import type { ActionRow } from './tables.ts';
 
 /** Checks have done their work before: only the record is left. */
 const asked: ActionEffect = () => Promise.resolve({ did: 'asked' });

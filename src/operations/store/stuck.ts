@@ -2,12 +2,12 @@
  * Overdue rows, in one statement and so of one moment. Every branch reads an index that holds only what is open, flagged or unapplied, however
  * many purchases there are. Reads only; src/operations/stuck-rules.ts decides what the rows mean.
  */
-import { CLAIMS } from '../../payments/rules.ts';
 import { sql, type RawBuilder } from 'kysely';
-import type { StuckLimits } from '../stuck-rules.ts';
+import { LIST_WINDOW_MS } from '../../payments/monitor-rules.ts';
+import { CLAIMS } from '../../payments/rules.ts';
 import { UNMATCHED_EVENT } from '../../payments/store/gateway-events.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
-import { LIST_WINDOW_MS } from '../../payments/monitor-rules.ts';
+import type { StuckLimits } from '../stuck-rules.ts';
 
 export interface StuckRow {
   readonly source:

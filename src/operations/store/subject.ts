@@ -1,14 +1,14 @@
 /** The rows of a purchase or a funding, and the facts that decide which actions are available. Locks in the order of lock-order.ts. */
 import { sql, type Selectable, type SelectQueryBuilder } from 'kysely';
 import type { AccountCurrency, Money } from '../../domain/money.ts';
-import type { ActionFacts, Ended, OpenRefund, ActionMoney } from '../rules.ts';
 import { atLockedRate } from '../../payments/booking-rules.ts';
 import { CLAIMS } from '../../payments/rules.ts';
 import { type PaymentRow } from '../../payments/store/payments.ts';
-import type { PurchaseRow } from '../../purchases/store/reads.ts';
 import type { RefundRow } from '../../payments/store/refunds.ts';
-import type { ActionRow } from './tables.ts';
 import type { WorldDatabase, WorldDb } from '../../platform/database/tables.ts';
+import type { PurchaseRow } from '../../purchases/store/reads.ts';
+import type { ActionFacts, Ended, OpenRefund, ActionMoney } from '../rules.ts';
+import type { ActionRow } from './tables.ts';
 
 export interface ActionSubject extends Awaited<ReturnType<typeof readRows>> {
   readonly transactionId: string;

@@ -3,15 +3,15 @@
  * has no key, so we search every world that is on.
  */
 import { z } from 'zod';
-import type { WorldUseCases } from '../../platform/composition/use-cases.ts';
 import { DomainError } from '../../domain/errors.ts';
+import { PURCHASE_STATUSES } from '../../domain/states.ts';
+import type { WorldUseCases } from '../../platform/composition/use-cases.ts';
+import { money } from '../../platform/http/answer-fields.ts';
 import { toJson, moneyJson, type Wire } from '../../platform/http/json.ts';
 import { defineRoute, type Route } from '../../platform/http/route.ts';
-import { PAGE_HEADERS, refusalPage, renderStanding } from './return-page.ts';
-import type { PaymentStatusView } from '../views.ts';
 import { canBeReference } from '../rules.ts';
-import { PURCHASE_STATUSES } from '../../domain/states.ts';
-import { money } from '../../platform/http/answer-fields.ts';
+import type { PaymentStatusView } from '../views.ts';
+import { PAGE_HEADERS, refusalPage, renderStanding } from './return-page.ts';
 
 /** The gateway sends the reference twice. Anyone can write anything here. */
 const referenceQuery = z.object({

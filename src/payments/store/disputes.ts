@@ -1,11 +1,11 @@
 import { sql } from 'kysely';
 import { transfer, type LedgerEntry } from '../../ledger/store/ledger.ts';
+import type { WorldDb } from '../../platform/database/tables.ts';
+import type { GatewayDispute } from '../port.ts';
 import { lockPayment } from './lock-order.ts';
 import { flagMoney, type PaymentRow } from './payments.ts';
 import { refundedMinor } from './refunds.ts';
-import type { WorldDb } from '../../platform/database/tables.ts';
 import type { DisputeRow } from './tables.ts';
-import type { GatewayDispute } from '../port.ts';
 
 /**
  * Books a disputed payment's money as at risk, once per dispute, and flags it. Events carry no dispute id: without one only the first dispute of a

@@ -1,6 +1,10 @@
 /** A payment row is written before the gateway is asked, so every reference that may hold money is known whatever happens to the answer. */
 import { sql, type Insertable, type RawBuilder, type Selectable } from 'kysely';
 import type { AccountCurrency } from '../../domain/money.ts';
+import { asFailureReason, type FailureReason, type Refusal } from '../../domain/refusals.ts';
+import type { OutsideMethod, PaymentPurpose } from '../../domain/states.ts';
+import type { WorldDb } from '../../platform/database/tables.ts';
+import { insertKey, keepRefusedId, releaseKey } from '../../platform/idempotency/store.ts';
 import type { PaymentInstructions } from '../port.ts';
 import {
   CLAIMS,
@@ -12,11 +16,7 @@ import {
   type PaymentTimings,
   type UnpaidLimits,
 } from '../rules.ts';
-import type { WorldDb } from '../../platform/database/tables.ts';
 import type { FundingsTable, PaymentsTable } from './tables.ts';
-import type { OutsideMethod, PaymentPurpose } from '../../domain/states.ts';
-import { insertKey, keepRefusedId, releaseKey } from '../../platform/idempotency/store.ts';
-import { asFailureReason, type FailureReason, type Refusal } from '../../domain/refusals.ts';
 
 export type PaymentRow = Selectable<PaymentsTable>;
 

@@ -1,18 +1,18 @@
 /** The money of a refund waits in suspense until the gateway has sent it, or it is credited to the wallet. A row is closed once. */
 import { sql, type Selectable } from 'kysely';
 import type { Money } from '../../domain/money.ts';
-import { atLockedRate } from '../booking-rules.ts';
-import { inTransaction } from '../../platform/database/transactions.ts';
 import { exchangeEntries, transfer, walletAccount } from '../../ledger/store/ledger.ts';
-import { lockPayment } from './lock-order.ts';
-import { reversedKey, type PaymentRow } from './payments.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
+import { inTransaction } from '../../platform/database/transactions.ts';
 import {
   subscribers,
   newPendingMessages,
   enqueueWebhook,
   type PendingMessages,
 } from '../../webhooks/store/messages.ts';
+import { atLockedRate } from '../booking-rules.ts';
+import { lockPayment } from './lock-order.ts';
+import { reversedKey, type PaymentRow } from './payments.ts';
 import type { RefundsTable } from './tables.ts';
 
 export type RefundRow = Selectable<RefundsTable>;

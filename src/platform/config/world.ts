@@ -1,12 +1,12 @@
 /** Settings of one world: its vendors, how fast purchases go, reconciliation, and webhooks to merchants. */
-import { HOUR_MS } from '../../domain/clock.ts';
 import { z } from 'zod';
-import { json, list, positive, secureUrl, text } from './fields.ts';
 import type { Environment } from '../../domain/account.ts';
+import { HOUR_MS } from '../../domain/clock.ts';
 import { parseMinor } from '../../domain/money.ts';
 import type { PurchaseTimings } from '../../purchases/purchase.ts';
 import type { FeeTariff } from '../../reconciliation/payment-rules.ts';
 import { ATTEMPT_WAITS_MS, FAILING_LIMIT_MS } from '../../webhooks/rules.ts';
+import { json, list, positive, secureUrl, text } from './fields.ts';
 
 const decimal = z
   .string()

@@ -3,16 +3,16 @@
  * Fields are filled in the order in which app.ts lists the middleware. Holds no behaviour beyond its own beginning.
  */
 import type Koa from 'koa';
-import type { WorldUseCases } from '../composition/use-cases.ts';
-import type { IdempotencyContext } from '../idempotency/tag.ts';
+import type { Session } from '../../accounts/operators/sessions.ts';
+import type { Member, UserSession, Visit } from '../../accounts/users/sessions.ts';
 import type { Environment, Principal } from '../../domain/account.ts';
 import type { ErrorCode } from '../../domain/errors.ts';
+import type { WorldUseCases } from '../composition/use-cases.ts';
+import type { IdempotencyContext } from '../idempotency/tag.ts';
 import type { Subject } from '../telemetry/subject.ts';
 import type { Answer, ErrorShape } from './errors.ts';
 import { EMPTY_QUERY } from './query.ts';
 import type { HandlerInput, KeyRule, Match, ReceivedBytes, Route, Visitor } from './route.ts';
-import type { Session } from '../../accounts/operators/sessions.ts';
-import type { Member, UserSession, Visit } from '../../accounts/users/sessions.ts';
 
 export type RequestState = ReturnType<typeof newRequestState>;
 export type RequestKoa = Koa.ParameterizedContext<RequestState>;

@@ -3,18 +3,18 @@
  * exist without a key rule, an error shape and schemas. Handlers call one use case and one presenter, and never touch Koa.
  */
 import type { z } from 'zod';
-import type { OpsUseCases, OpsWorld } from '../composition/ops-use-cases.ts';
-import type { WorldUseCases } from '../composition/use-cases.ts';
-import type { IdempotencyContext } from '../idempotency/tag.ts';
-import type { Environment, Principal, Scope } from '../../domain/account.ts';
-import type { DomainError, ErrorCode } from '../../domain/errors.ts';
-import type { Permission } from '../../accounts/operators/roles.ts';
-import type { Answer, ErrorAnswer, ErrorShape, FaultCode } from './errors.ts';
 import type { MemberPermission } from '../../accounts/member-roles.ts';
+import type { Permission } from '../../accounts/operators/roles.ts';
 import type { Session } from '../../accounts/operators/sessions.ts';
 import type { Member, UserSession, Visit } from '../../accounts/users/sessions.ts';
+import type { Environment, Principal, Scope } from '../../domain/account.ts';
+import type { DomainError, ErrorCode } from '../../domain/errors.ts';
+import type { OpsUseCases, OpsWorld } from '../composition/ops-use-cases.ts';
+import type { WorldUseCases } from '../composition/use-cases.ts';
 import type { UserUseCases } from '../composition/user-use-cases.ts';
+import type { IdempotencyContext } from '../idempotency/tag.ts';
 import type { RequestContext } from '../telemetry/subject.ts';
+import type { Answer, ErrorAnswer, ErrorShape, FaultCode } from './errors.ts';
 
 export type HttpMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 

@@ -7,23 +7,11 @@ import { makeId } from '../../domain/ids.ts';
 import { formatAmount, type Money } from '../../domain/money.ts';
 import type { Page, PageQuery } from '../../domain/page.ts';
 import { getWallet } from '../../ledger/wallet.ts';
+import { inTransaction } from '../../platform/database/transactions.ts';
 import { writeOnce } from '../../platform/idempotency/keyed-writes.ts';
 import type { IdempotencyContext } from '../../platform/idempotency/tag.ts';
 import { newEsimId, newTransactionId } from '../../platform/idempotency/transaction-id.ts';
-import { inTransaction } from '../../platform/database/transactions.ts';
 import type { RequestContext } from '../../platform/telemetry/subject.ts';
-import {
-  BATCH_CSV_COLUMNS,
-  MAX_BATCH_ROWS,
-  MAX_BEGINNING_BATCHES,
-  batchStatus,
-  csvRow,
-  rowProblems,
-  type BatchCounts,
-  type BatchRowCommand,
-  type BatchRowView,
-  type BatchStatus,
-} from './rules.ts';
 import { buildInput } from '../buy.ts';
 import type { BatchDeps } from '../deps.ts';
 import type { PurchaseInput } from '../purchase.ts';
@@ -37,6 +25,18 @@ import {
   type BatchRow,
 } from '../store/batches.ts';
 import { currentTerms } from '../terms.ts';
+import {
+  BATCH_CSV_COLUMNS,
+  MAX_BATCH_ROWS,
+  MAX_BEGINNING_BATCHES,
+  batchStatus,
+  csvRow,
+  rowProblems,
+  type BatchCounts,
+  type BatchRowCommand,
+  type BatchRowView,
+  type BatchStatus,
+} from './rules.ts';
 
 export interface BatchCommand {
   readonly rows: readonly BatchRowCommand[];

@@ -1,10 +1,10 @@
 import type { Principal } from '../../domain/account.ts';
 import type { AccountCurrency } from '../../domain/money.ts';
-import type { PurchaseDeps } from '../deps.ts';
-import { daysOf, daysBetween } from './days.ts';
 import { findOldestUsage } from '../../esims/store/esims.ts';
+import type { PurchaseDeps } from '../deps.ts';
 import { countOwnRegions, readSpending, type SpendingFigures } from '../store/spending.ts';
 import type { Days } from '../store/statistics.ts';
+import { daysOf, daysBetween } from './days.ts';
 
 /** Both ends included: a leap year. */
 export const MAX_SPENDING_DAYS = 366;

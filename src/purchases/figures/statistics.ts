@@ -1,11 +1,11 @@
+import type { RegionView } from '../../catalogue/memory.ts';
 import type { Principal } from '../../domain/account.ts';
 import type { AccountCurrency } from '../../domain/money.ts';
 import { ESIM_STATUSES, PAYMENT_METHODS, PURCHASE_STATUSES } from '../../domain/states.ts';
-import type { RegionView } from '../../catalogue/memory.ts';
 import { findOldestUsage } from '../../esims/store/esims.ts';
-import { dayBefore, daysOf } from './days.ts';
 import type { PurchaseDeps } from '../deps.ts';
 import { countByRegion, readStatistics, type Days } from '../store/statistics.ts';
+import { dayBefore, daysOf } from './days.ts';
 
 type FigureDeps = Pick<PurchaseDeps, 'db' | 'clock' | 'catalogue'>;
 

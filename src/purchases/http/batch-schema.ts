@@ -1,6 +1,7 @@
 /** Batches as requests and answers. */
 import { z } from 'zod';
 import { ACCOUNT_CURRENCIES } from '../../domain/money.ts';
+import type { Page } from '../../domain/page.ts';
 import { amountJson, isoTime, money } from '../../platform/http/answer-fields.ts';
 import { amountField, choiceField, textField, timeField } from '../../platform/http/fields.ts';
 import type { Wire } from '../../platform/http/json.ts';
@@ -12,6 +13,7 @@ import {
 } from '../../platform/http/limits.ts';
 import { pageFields, pageSchema, presentPage, paginationSchema } from '../../platform/http/page.ts';
 import { EMAIL_LANGUAGES } from '../batches/emails.ts';
+import type { BatchDetails, BatchView } from '../batches/order-batch.ts';
 import {
   BATCH_ROW_STATUSES,
   BATCH_STATUSES,
@@ -19,8 +21,6 @@ import {
   MAX_BATCH_ROWS,
   type BatchRowView,
 } from '../batches/rules.ts';
-import type { BatchDetails, BatchView } from '../batches/order-batch.ts';
-import type { Page } from '../../domain/page.ts';
 
 const rowBody = z.object(
   {

@@ -1,10 +1,10 @@
 /** Purchases → the documented shapes. Pure; what is not known yet is an empty string. */
 import type { z } from 'zod';
-import { moneyJson, type Wire } from '../../platform/http/json.ts';
 import { presentFundingStanding, presentPayment } from '../../payments/http/present.ts';
-import type { basePurchaseSchema, topUpPurchaseSchema, transactionSchema } from './schema.ts';
-import type { PurchaseView, TransactionView } from '../views.ts';
 import { presentTimeline } from '../../platform/http/answer-fields.ts';
+import { moneyJson, type Wire } from '../../platform/http/json.ts';
+import type { PurchaseView, TransactionView } from '../views.ts';
+import type { basePurchaseSchema, topUpPurchaseSchema, transactionSchema } from './schema.ts';
 
 /** What a transaction id names, as it now stands, with its timeline. */
 export function presentTransaction(

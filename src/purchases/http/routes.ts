@@ -2,8 +2,9 @@
 import { isId } from '../../domain/ids.ts';
 import { toJson } from '../../platform/http/json.ts';
 import { defineRoute, type Route } from '../../platform/http/route.ts';
-import { presentPurchase, presentTransaction } from './present.ts';
 import { renderWithPlaceholders } from '../stored-answers.ts';
+import type { BuyCommand, PurchaseView } from '../views.ts';
+import { presentPurchase, presentTransaction } from './present.ts';
 import {
   basePurchaseSchema,
   buyBody,
@@ -13,7 +14,6 @@ import {
   missingTarget,
   topUpTarget,
 } from './schema.ts';
-import type { BuyCommand, PurchaseView } from '../views.ts';
 
 const PURCHASES = 'Purchases';
 

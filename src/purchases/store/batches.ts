@@ -1,10 +1,8 @@
 /** Batches and their rows. What became of a row is read from its purchase, so result, ledger and supplier cannot differ. */
-import { DAY_MS } from '../../domain/clock.ts';
 import { sql, type Selectable } from 'kysely';
+import { DAY_MS } from '../../domain/clock.ts';
 import type { AccountCurrency } from '../../domain/money.ts';
 import type { PageQuery } from '../../domain/page.ts';
-import type { BatchCounts, BatchRowCommand, BatchRowView } from '../batches/rules.ts';
-import type { PurchaseInput } from '../purchase.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
 import { inTransaction } from '../../platform/database/transactions.ts';
 import {
@@ -13,6 +11,8 @@ import {
   subscribers,
   type PendingMessages,
 } from '../../webhooks/store/messages.ts';
+import type { BatchCounts, BatchRowCommand, BatchRowView } from '../batches/rules.ts';
+import type { PurchaseInput } from '../purchase.ts';
 import type { BatchesTable } from './tables.ts';
 
 export type BatchRow = Selectable<BatchesTable>;

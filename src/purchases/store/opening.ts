@@ -4,23 +4,23 @@
  */
 import { sql, type Insertable, type RawBuilder } from 'kysely';
 import { snapshotOf } from '../../catalogue/rules.ts';
-import type { Opened, PurchaseInput } from '../purchase.ts';
-import { asFailureReason, type Refusal } from '../../domain/refusals.ts';
 import { toPackage, type StoredPackage } from '../../catalogue/store/catalogue.ts';
-import { insertKey, keepingKey, keepRefusedId, releaseKey } from '../../platform/idempotency/store.ts';
+import { asFailureReason, type Refusal } from '../../domain/refusals.ts';
+import { placeHoldQueries } from '../../ledger/store/holds.ts';
+import { enqueueLowBalance, NO_CROSSING, type ThresholdCrossing } from '../../ledger/store/low-balance.ts';
+import type { UnpaidLimits } from '../../payments/rules.ts';
 import {
   mayOpenUnpaid,
   TOO_MANY_UNPAID,
   newPayment,
   type OpenFundingOptions,
 } from '../../payments/store/payments.ts';
-import type { UnpaidLimits } from '../../payments/rules.ts';
-import { placeHoldQueries } from '../../ledger/store/holds.ts';
-import { enqueueLowBalance, NO_CROSSING, type ThresholdCrossing } from '../../ledger/store/low-balance.ts';
-import { lockQuote, useQuote } from './quotes.ts';
-import { enqueueStatus } from './messages.ts';
 import type { WorldDatabase, WorldDb } from '../../platform/database/tables.ts';
+import { insertKey, keepingKey, keepRefusedId, releaseKey } from '../../platform/idempotency/store.ts';
 import { newPendingMessages, type PendingMessages } from '../../webhooks/store/messages.ts';
+import type { Opened, PurchaseInput } from '../purchase.ts';
+import { enqueueStatus } from './messages.ts';
+import { lockQuote, useQuote } from './quotes.ts';
 
 export interface OpenOptions extends OpenFundingOptions {
   readonly now: Date;

@@ -1,14 +1,7 @@
 /** Books what the gateway has, once, no matter which check sees it first: webhook, confirm-payment, poll or sweep. */
 import { sql } from 'kysely';
 import type { Money } from '../../domain/money.ts';
-import {
-  atLockedRate,
-  decideBooking,
-  NO_CHANGE,
-  type BookedPayment,
-  type BookingDecision,
-  type ReceivedMoney,
-} from '../../payments/booking-rules.ts';
+import { placePaidHold } from '../../ledger/store/holds.ts';
 import {
   ensureSystemAccounts,
   ensureWallet,
@@ -17,7 +10,14 @@ import {
   walletAccount,
   type LedgerEntry,
 } from '../../ledger/store/ledger.ts';
-import { placePaidHold } from '../../ledger/store/holds.ts';
+import {
+  atLockedRate,
+  decideBooking,
+  NO_CHANGE,
+  type BookedPayment,
+  type BookingDecision,
+  type ReceivedMoney,
+} from '../../payments/booking-rules.ts';
 import { lockPayment } from '../../payments/store/lock-order.ts';
 import {
   flagMoney,
@@ -27,8 +27,6 @@ import {
   closeFundingUnpaid,
   type PaymentRow,
 } from '../../payments/store/payments.ts';
-import { handOnChange, statusChangeQueries, type StatusChange } from './messages.ts';
-import { closeUnpaid } from './purchases.ts';
 import { createRefund, refundedMinor } from '../../payments/store/refunds.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
 import {
@@ -37,6 +35,8 @@ import {
   enqueueWebhook,
   type PendingMessages,
 } from '../../webhooks/store/messages.ts';
+import { handOnChange, statusChangeQueries, type StatusChange } from './messages.ts';
+import { closeUnpaid } from './purchases.ts';
 
 export interface SeenCharge extends ReceivedMoney {
   readonly gatewayId: string;

@@ -1,11 +1,10 @@
 /** What happens to a purchase after it is opened, one transaction per step. Every step may run twice: the purchase's row and unique keys decide. */
 import { sql, type RawBuilder, type Updateable } from 'kysely';
-import type { ProfileFacts, TopUpTotals } from '../../esims/rules.ts';
-import { columnsOfDelivery, notifyOfTopUp } from '../../esims/store/facts.ts';
 import { asFailureReason, type FailureReason, type Refusal } from '../../domain/refusals.ts';
 import { purchaseStatusesBefore, type EsimStatus, type PurchaseStatus } from '../../domain/states.ts';
-import { hasOrder, IS_DELIVERED } from './deliveries.ts';
-import { inTransaction } from '../../platform/database/transactions.ts';
+import type { ProfileFacts, TopUpTotals } from '../../esims/rules.ts';
+import { columnsOfDelivery, notifyOfTopUp } from '../../esims/store/facts.ts';
+import type { EsimsTable } from '../../esims/store/tables.ts';
 import {
   requirePosted,
   postHoldQueries,
@@ -13,14 +12,15 @@ import {
   voidHoldToSuspense,
   type Posted,
 } from '../../ledger/store/holds.ts';
-import { lockPayments } from '../../payments/store/lock-order.ts';
 import { CLAIMS } from '../../payments/rules.ts';
-import { handOnChange, statusChangeQueries, type StatusChange } from './messages.ts';
+import { lockPayments } from '../../payments/store/lock-order.ts';
 import { creditRefund, createRefund } from '../../payments/store/refunds.ts';
-import type { EsimsTable } from '../../esims/store/tables.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
-import type { PurchasesTable } from './tables.ts';
+import { inTransaction } from '../../platform/database/transactions.ts';
 import { newPendingMessages, type PendingMessages } from '../../webhooks/store/messages.ts';
+import { hasOrder, IS_DELIVERED } from './deliveries.ts';
+import { handOnChange, statusChangeQueries, type StatusChange } from './messages.ts';
+import type { PurchasesTable } from './tables.ts';
 
 /** What a supplier delivered, as columns of its purchase and its eSIM. */
 export interface DeliveredItem {

@@ -1,8 +1,8 @@
 import type { Generated, JSONColumnType } from 'kysely';
-import type { EmailStatus } from '../batches/rules.ts';
 import type { AccountCurrency } from '../../domain/money.ts';
-import type { ChargeQuote } from '../../payments/rules.ts';
 import type { PackageType, PaymentMethod, PurchaseStatus } from '../../domain/states.ts';
+import type { ChargeQuote } from '../../payments/rules.ts';
+import type { EmailStatus } from '../batches/rules.ts';
 
 export interface PurchasesTable {
   transaction_id: string;

@@ -1,7 +1,8 @@
 import type { z } from 'zod';
+import { amountJson } from '../../platform/http/answer-fields.ts';
+import type { Wire } from '../../platform/http/json.ts';
 import type { Daily, ByMerchant, Earned, TrialBalance, Waiting } from '../books.ts';
 import type { ListedDifference } from '../reconcile.ts';
-import type { Wire } from '../../platform/http/json.ts';
 import type {
   dailySchema,
   differencePageSchema,
@@ -9,7 +10,6 @@ import type {
   trialBalanceSchema,
   waitingSchema,
 } from './schema.ts';
-import { amountJson } from '../../platform/http/answer-fields.ts';
 
 type Data<Schema extends z.ZodType<{ data: unknown }>> = Wire<z.output<Schema>>['data'];
 

@@ -1,13 +1,13 @@
 /** Amounts are numbers with two decimals; of USD4 with four. */
-import { DAY_MS } from '../../domain/clock.ts';
 import { z } from 'zod';
-import { WAITS_FOR } from '../store/ledger.ts';
-import { DIFFERENCE_KINDS } from '../payment-rules.ts';
+import { DAY_MS } from '../../domain/clock.ts';
+import { MAX_REASON_CHARACTERS, MIN_REASON_CHARACTERS } from '../../domain/reasons.ts';
 import { isoTime, money } from '../../platform/http/answer-fields.ts';
 import { choiceField, textField, timeField } from '../../platform/http/fields.ts';
-import { MAX_REASON_CHARACTERS, MIN_REASON_CHARACTERS } from '../../domain/reasons.ts';
-import { pageFields, pageSchema } from '../../platform/http/page.ts';
 import { dataSchema, worldField } from '../../platform/http/ops-route.ts';
+import { pageFields, pageSchema } from '../../platform/http/page.ts';
+import { DIFFERENCE_KINDS } from '../payment-rules.ts';
+import { WAITS_FOR } from '../store/ledger.ts';
 
 const currency = z.string().meta({ description: '`USD4`: the supplier’s unit', example: 'NGN' });
 const facts = z.record(z.string(), z.string()).nullable();

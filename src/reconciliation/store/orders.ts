@@ -1,10 +1,10 @@
 /** Purchases as our books have them, for the comparison with the supplier. Reads only, in pages along an index. */
 import { sql } from 'kysely';
-import type { OurOrder, SupplierUse } from '../supplier-rules.ts';
 import type { PackageType } from '../../domain/states.ts';
-import { findLines, type Slice, type Unlisted } from './lines.ts';
-import { withReadTimeout } from '../../platform/database/transactions.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
+import { withReadTimeout } from '../../platform/database/transactions.ts';
+import type { OurOrder, SupplierUse } from '../supplier-rules.ts';
+import { findLines, type Slice, type Unlisted } from './lines.ts';
 
 export interface OurOrderRow extends OurOrder {
   readonly packageType: PackageType;

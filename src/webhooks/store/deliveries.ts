@@ -1,10 +1,10 @@
 import { sql, type RawBuilder } from 'kysely';
+import type { WorldDb } from '../../platform/database/tables.ts';
+import { inTransaction } from '../../platform/database/transactions.ts';
 import type { WebhookEvent } from '../events.ts';
 import type { Header } from '../rules.ts';
-import { inTransaction } from '../../platform/database/transactions.ts';
 import { disableEndpoint, signingSecrets, type DisablingReason } from './endpoints.ts';
 import type { PendingMessages } from './messages.ts';
-import type { WorldDb } from '../../platform/database/tables.ts';
 
 export type WebhookDelivery = NonNullable<Awaited<ReturnType<typeof claimDelivery>>>;
 

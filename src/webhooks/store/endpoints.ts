@@ -1,10 +1,10 @@
 import { sql, type RawBuilder } from 'kysely';
-import type { DisabledReason } from '../rules.ts';
-import type { WebhookEvent } from '../events.ts';
-import { inTransaction } from '../../platform/database/transactions.ts';
-import type { WorldDb } from '../../platform/database/tables.ts';
-import { enqueueWebhook, readPage, subscribers, type PendingMessages } from './messages.ts';
 import type { Page, PageQuery } from '../../domain/page.ts';
+import type { WorldDb } from '../../platform/database/tables.ts';
+import { inTransaction } from '../../platform/database/transactions.ts';
+import type { WebhookEvent } from '../events.ts';
+import type { DisabledReason } from '../rules.ts';
+import { enqueueWebhook, readPage, subscribers, type PendingMessages } from './messages.ts';
 import { writeNotice } from './notices.ts';
 
 export type Endpoint = NonNullable<Awaited<ReturnType<typeof findEndpoint>>>;

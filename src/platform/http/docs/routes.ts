@@ -1,11 +1,11 @@
 /** The OpenAPI document and the page that shows it. Public, like everything they say. */
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { join, dirname } from 'node:path';
 import { z } from 'zod';
 import { toJson } from '../json.ts';
 import { defineRoute, type Route } from '../route.ts';
 import { makeOpenApiDocument, type Described } from './openapi.ts';
-import { join, dirname } from 'node:path';
-import { createRequire } from 'node:module';
-import { readFile } from 'node:fs/promises';
 
 const HIDDEN = { key: 'public', scope: undefined, shapes: ['general'], errors: [], docs: undefined } as const;
 

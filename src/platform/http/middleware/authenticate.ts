@@ -2,15 +2,15 @@
  * Checks the key: is it one, and may it be used from this address. A key that is sent is always checked, on public routes too.
  * What fails here counts against the client address, never against the account, so a thief cannot use up its owner's limit.
  */
-import { LRUCache } from 'lru-cache';
 import { hash } from 'node:crypto';
-import type { UseCases } from '../../composition/use-cases.ts';
-import { ENVIRONMENTS, type Principal } from '../../../domain/account.ts';
+import { LRUCache } from 'lru-cache';
 import { invalidToken, type BeforeAsking } from '../../../accounts/keys/authenticate.ts';
 import { memberMay, permissionOfScope } from '../../../accounts/member-roles.ts';
 import { unknownSession } from '../../../accounts/operators/sessions.ts';
 import { hasCookie, type Member, type Visit } from '../../../accounts/users/sessions.ts';
+import { ENVIRONMENTS, type Principal } from '../../../domain/account.ts';
 import { DomainError, problemsText } from '../../../domain/errors.ts';
+import type { UseCases } from '../../composition/use-cases.ts';
 import { compileRanges, peerAddress, requireRanges } from '../addresses.ts';
 import { MAX_API_KEY_CHARACTERS } from '../limits.ts';
 import { routeOf, type Middleware, type RequestKoa } from '../request.ts';

@@ -3,16 +3,16 @@
  * kept, for how long, and whether a purchase began at all is decided behind the use cases, in Postgres.
  */
 import { createHash } from 'node:crypto';
-import type { WorldUseCases } from '../../composition/use-cases.ts';
-import type { IdempotencyContext, StoredAnswer } from '../../idempotency/tag.ts';
 import type { Principal } from '../../../domain/account.ts';
 import { DomainError } from '../../../domain/errors.ts';
+import type { WorldUseCases } from '../../composition/use-cases.ts';
+import type { IdempotencyContext, StoredAnswer } from '../../idempotency/tag.ts';
+import type { HttpEvents } from '../../telemetry/events.ts';
 import { withSubject } from '../../telemetry/subject.ts';
 import { renderError, STATUS_OF, type Answer } from '../errors.ts';
 import { canonicalJson } from '../json.ts';
 import { MAX_IDEMPOTENCY_KEY_CHARACTERS } from '../limits.ts';
 import type { Middleware, RequestKoa, RequestState } from '../request.ts';
-import type { HttpEvents } from '../../telemetry/events.ts';
 
 const HEADER = 'idempotency-key';
 /** Printable ASCII with something other than blanks at both ends (HTTP trims those anyway). */
