@@ -213,12 +213,11 @@ export interface RepairInput extends Omit<AfterClosingInput, 'transactionId' | '
   readonly wish: ActionRequest;
 }
 
-/** Who asks for the reconciliation of every day. */
+/** The requester of the daily reconciliation. */
 export const RECONCILE_SCHEDULE = 'the schedule';
 
 /**
- * `range`: ISO 8601; includes `from`, excludes `to`. Absent: since the last regular run. Both are there to be read in Temporal: what a person asks for
- * is believed from its row.
+ * `range`: ISO 8601; includes `from`, excludes `to`. Absent: since the last regular run. Shown in Temporal only: for a request by a person, its row counts.
  */
 export interface ReconcileInput {
   readonly askedBy: string;

@@ -28,6 +28,7 @@ type RefundStepDeps = ActivityDeps & { readonly pending: PendingMessages };
 /** What became of one refund in this step. */
 type Step = 'closed' | 'open' | AttentionReason;
 
+/** Advances each open refund of a purchase or funding by one step. `open`: refunds that are left. */
 export async function followRefunds(deps: ActivityDeps, transactionId: string): Promise<RefundState> {
   const pending = newPendingMessages();
   let open = 0;

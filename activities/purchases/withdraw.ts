@@ -19,8 +19,8 @@ const NOTHING: Withdrawal = { left: 'nothing' };
 const DELIVERED: Withdrawal = { left: 'delivered', detail: 'it was delivered meanwhile' };
 
 /**
- * Whether the supplier may still deliver. Safe to repeat. `isVouchedFor`: the operator has the supplier's word that nothing is delivered; used only when
- * the supplier's API does not say. That nothing is left is recorded on the row, and only that lets the money go back.
+ * Whether the supplier may still deliver. Safe to repeat. `isVouchedFor`: the operator has the supplier's word that nothing is delivered; used only when the
+ * supplier's API does not say. The row records that nothing is left, and only then may the money go back.
  */
 export async function withdraw(
   deps: ActivityDeps,

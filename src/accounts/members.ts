@@ -126,7 +126,7 @@ async function changeAccount(
   return readOwnAccount({ db }, member);
 }
 
-/** Invitations by a user who is no owner any more are void. Throws NOT_FOUND; VALIDATION_ERROR for the last owner. */
+/** Invitations by a user who is no longer an owner become void. Throws NOT_FOUND; VALIDATION_ERROR for the last owner. */
 async function changeMember(
   { db }: MemberDeps,
   { account, email }: Member,
@@ -145,7 +145,10 @@ async function changeMember(
   return (await findMemberRow(db, account.id, userId)) ?? refuseMember();
 }
 
-/** At once: every request looks the membership up. Invitations that the member sent are void. Throws NOT_FOUND; VALIDATION_ERROR for the last owner. */
+/**
+ * Takes effect at once, since every request looks the membership up. Invitations that the member sent become void. Throws NOT_FOUND; VALIDATION_ERROR for the
+ * last owner.
+ */
 async function removeMember({ db }: MemberDeps, { account, email }: Member, userId: string): Promise<void> {
   await db.transaction().execute(async (trx) => {
     keepOneOwner(await lockOwners(trx, account.id), userId);
@@ -191,7 +194,7 @@ async function invite(
     expires_at: new Date(now.getTime() + INVITATION_MS),
   };
   await db.transaction().execute(async (trx) => {
-    // Two at once wait for each other.
+    // Concurrent requests wait for each other.
     await lockOwners(trx, account.id);
     const members = await listMemberRows(trx, account.id);
     if (members.some((one) => one.email === email)) refuseField('email', 'is a member already');

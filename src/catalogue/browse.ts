@@ -9,12 +9,14 @@ import type { RegionView } from './memory.ts';
 
 type BrowseDeps = Pick<CatalogueDeps, 'catalogue' | 'clock' | 'settings'> & { readonly topUps: TopUps };
 
+/** `type`: 1 for single countries, 2 for all other regions. */
 export function listRegions(deps: BrowseDeps, query: { readonly type?: 1 | 2 }): readonly RegionView[] {
   const { regions } = deps.catalogue.current();
   if (query.type === undefined) return regions;
   return regions.filter((region) => (region.regionType === 'LC') === (query.type === 1));
 }
 
+/** Base packages at the account's prices, in its currency. REGION_NOT_FOUND, EXCHANGE_RATE_UNAVAILABLE. */
 export function listPackages(
   deps: BrowseDeps,
   account: Account,
@@ -28,6 +30,7 @@ export function listPackages(
   return packages.map(createPricer(deps, catalogue, account, account.currency).price);
 }
 
+/** What can be added to an eSIM of this package. REGION_NOT_FOUND, PACKAGE_NOT_FOUND; VALIDATION_ERROR, EXCHANGE_RATE_UNAVAILABLE for the currency. */
 export async function listTopUps(
   deps: BrowseDeps,
   account: Account,
@@ -41,6 +44,7 @@ export async function listTopUps(
   return (await deps.topUps.of(base)).map(price);
 }
 
+/** Without an account, at the prices for users. PACKAGE_NOT_FOUND; VALIDATION_ERROR, EXCHANGE_RATE_UNAVAILABLE for the currency. */
 export async function getPackage(
   deps: BrowseDeps,
   account: Account | undefined,

@@ -14,6 +14,7 @@ export interface RunningServer {
   restart(): Promise<void>;
 }
 
+/** `first` runs already; `takeLock` is called again for each start. */
 export function restartable(options: {
   first: Child;
   startAgain: () => Promise<Child>;

@@ -23,7 +23,7 @@ export interface RunningInfo {
   readonly logins: SandboxLogins | null;
   readonly supplierControlUrl: string;
   readonly gatewayControlUrl: string;
-  /** The environment of its own processes, secrets included, for commands beside them. */
+  /** The environment of the started processes, secrets included, for commands that use the same services. */
   readonly settings: Readonly<Record<string, string>>;
 }
 

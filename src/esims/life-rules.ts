@@ -64,8 +64,8 @@ export type LifeEvent =
   | { readonly kind: 'expired' };
 
 /**
- * What a merchant has to be notified of now that an eSIM went from `before` to `after`, and the columns that record it. Compares with what was notified
- * last, not with the row before, so that a change written by another way is made up for. The first delivery is `esim.purchased` and nothing here.
+ * What a merchant has to be notified of now that an eSIM went from `before` to `after`, and the columns that record it. Compares with what was notified last,
+ * not with the row before, so that a change that was written without a notice is notified too. The first delivery is `esim.purchased` and nothing here.
  */
 export function unnotified(
   before: EsimLife,
@@ -113,7 +113,7 @@ function reached({ order_usage_bytes: used }: EsimLife, total: bigint): number {
   return USAGE_THRESHOLDS.findLast((threshold) => used * 100n >= total * BigInt(threshold)) ?? 0;
 }
 
-/** Once a day or less is left, "three days" is not true any more, so it is not said any more. */
+/** If a day or less is left, the notice of three days would be wrong, so only the later one is sent. */
 function expiryEvents(before: EsimLife, after: EsimLife, now: Date) {
   const isLater =
     after.expired_time !== null &&

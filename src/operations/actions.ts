@@ -90,7 +90,7 @@ export function createOperatorActions(deps: OperatorActionDeps) {
       const seen = await previewEffect(db, asNew, clock.now());
       return seen.outcome === 'would-do' ? { ...seen, secondPerson: 'never' } : seen;
     },
-    /** By the second person; the action is then taken. The person who asked is refused, and that is on record. */
+    /** For the second person. Takes the action. Refuses the person who requested it, and records that. */
     approve: (moveId: string, by: string, reason?: string) =>
       decide(moveId, { by, reason, isApproved: true }),
     decline: (moveId: string, by: string, reason?: string) =>

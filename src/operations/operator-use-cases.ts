@@ -35,7 +35,7 @@ import { purchaseTimeline, type Timeline } from './timeline.ts';
 export interface StuckPage extends Page<StuckItem> {
   /** The list is longer than what is shown. */
   readonly isCut: boolean;
-  /** false: `workflow-gone` is left out, and nothing else. */
+  /** false: Temporal did not answer, so items of `workflow-gone` are missing. All others are there. */
   readonly temporalAsked: boolean;
 }
 
@@ -159,7 +159,7 @@ const toRepair = (action: BatchRepairAction): Requirement => ({
   wanted: `repair by ${action}`,
 });
 
-/** FORBIDDEN as for the request itself. */
+/** The dry run. FORBIDDEN as for askForBatchRepair. */
 async function planBatchRepair(
   deps: OperatorDeps,
   session: Session,

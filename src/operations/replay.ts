@@ -55,7 +55,7 @@ export function outcomeOfReplay({ before, after, steps }: Replayed) {
   };
 }
 
-/** Who retries, and whether nothing is to be changed. */
+/** The person who retries, and whether it is a dry run. */
 type Request = RepairAuthor & { readonly isDryRun: boolean; readonly mayCancel?: boolean };
 
 const EVENT_ID = /^event-(\d{1,18})$/;

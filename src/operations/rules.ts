@@ -218,7 +218,7 @@ export interface ActionRequest {
   readonly moveId: string;
   readonly transactionId: string;
   readonly move: OperatorAction;
-  /** Who asks: text for the audit row. */
+  /** The person who requests it, for the audit row. */
   readonly by: string;
   readonly reason: string;
   /** Where facts that this system cannot check can be seen: an address, a ticket, a line of a statement. */
@@ -234,7 +234,7 @@ export interface ActionRequest {
   readonly outcome?: DisputeOutcome | undefined;
   /** settle-claim: which dispute, by the gateway's id, where several are open. */
   readonly disputeId?: string | undefined;
-  /** settle-claim: against what the gateway says, which takes a second person. */
+  /** settle-claim: another outcome than the gateway reports. A second person must approve it. */
   readonly overrides?: boolean | undefined;
   /** Refused where it would move money: who approved it has seen that it moves none. */
   readonly movesNoMoney?: boolean | undefined;
@@ -242,7 +242,7 @@ export interface ActionRequest {
   readonly moveKey: string;
 }
 
-/** Why a request is refused whatever the purchase. */
+/** Reasons to refuse a request that do not depend on the purchase. */
 export function requestRefusal(
   request: Pick<ActionRequest, 'move' | 'by' | 'reason' | 'evidence' | 'outcome'>,
 ): ActionRefusal | undefined {
@@ -395,7 +395,7 @@ export interface ApprovalLimits {
   readonly perAccountDay: AmountLimits;
 }
 
-/** How long a workflow may begin an action that was asked for. The API sends it at once, and again when it is requested again. */
+/** How long after its request a workflow may begin an action. The API sends it at once, and again when it is requested again. */
 export const BEGIN_WITHIN_MS = 3_600_000;
 
 export const APPROVAL_WITHIN_MS = 7 * 24 * 3_600_000;

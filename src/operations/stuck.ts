@@ -28,7 +28,7 @@ export type StuckList = Awaited<ReturnType<typeof findStuck>>;
 
 /** More than a team repairs between two readings. */
 const MOST_ROWS = 10_000;
-/** Open purchases and fundings whose workflows are asked about: a day of abandoned baskets of a large shop. */
+/** Open purchases and fundings whose workflows are looked up, at most: a day of abandoned checkouts of a large shop. */
 const MOST_OPEN = 50_000;
 
 /** The longest stuck first. */
@@ -43,7 +43,7 @@ export async function findStuck(deps: StuckDeps, filter: StuckFilter = {}) {
     items: toItems([...rows, ...(gone ?? [])], now).filter((item) => fits(item, filter)),
     /** The list is longer than what is shown. */
     isCut: rows.length === MOST_ROWS,
-    /** Whether Temporal answered which workflows are gone; without it `workflow-gone` is left out, and nothing else. */
+    /** false: Temporal did not answer, so items of `workflow-gone` are missing. All others are there. */
     temporalAsked: gone !== undefined,
   };
 }

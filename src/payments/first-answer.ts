@@ -7,7 +7,7 @@ import { DomainError } from '../domain/errors.ts';
 import type { IdempotencyContext } from '../platform/idempotency/tag.ts';
 import { keyReused } from '../platform/idempotency/refusals.ts';
 
-/** Asks the engine. When the outcome is unknown, only the rows prove that it runs. SERVICE_UNAVAILABLE when nothing was started, or we cannot know. */
+/** Starts it on the engine. If the outcome is unknown, only the rows prove that it runs. SERVICE_UNAVAILABLE if nothing was started, or if we cannot know. */
 export async function startOnEngine(
   transactionId: string,
   ask: (deadlineMs: number) => Promise<EngineAnswer>,
@@ -28,7 +28,7 @@ export async function startOnEngine(
   );
 }
 
-/** What a read finds, or undefined while the database is away: a caller whose purchase has begun needs its id more than an error. */
+/** The result of a read, or undefined if the database is unreachable: once a purchase has begun, its id is more useful to the caller than an error. */
 export async function ifReachable<T>(read: () => Promise<T>): Promise<T | undefined> {
   try {
     return await read();

@@ -4,6 +4,7 @@ export interface Poller {
   stop(): Promise<void>;
 }
 
+/** The first run is after one interval. */
 export function startPoller(
   task: () => Promise<unknown>,
   intervalMs: number,

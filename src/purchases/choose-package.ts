@@ -42,7 +42,7 @@ export async function chooseTopUp(
   return { item, esimId: row.id };
 }
 
-/** The same in whatever state the eSIM is. */
+/** The same, in any state of the eSIM. */
 export async function chooseFitting(
   deps: Pick<ChooseDeps, 'db' | 'catalogue' | 'topUps'>,
   principal: Principal,

@@ -10,7 +10,7 @@ import {
   type TransactionFilters,
 } from './store/list-transactions.ts';
 
-/** Transactions that are counted, and reached by page number: more than anyone pages through. A cursor has no such end. */
+/** Transactions that are counted and reached by page number, at most: nobody pages further. A cursor has no such limit. */
 export const MOST_COUNTED = 10_000;
 
 interface TransactionsCommand extends Omit<TransactionFilters, 'accountId'>, PageQuery {

@@ -44,7 +44,7 @@ export function readStatement(context: RunContext, { from, to }: Slice): Promise
 function toLine(line: StatementLine): NewLine {
   return {
     part: line.kind,
-    // A refund whose charge the gateway does not name stands alone.
+    // The gateway may not name the charge of a refund: then the refund is a line of its own.
     reference: line.reference === '' ? `refund ${line.gatewayId}` : line.reference,
     line_id: line.gatewayId,
     currency: line.amount.currency,

@@ -20,7 +20,7 @@ export interface Overview {
     readonly classes: readonly (Figure & { readonly class: StuckClass })[];
     /** There are more than were counted. */
     readonly isCut: boolean;
-    /** false: `workflow-gone` is left out, and nothing else. */
+    /** false: Temporal did not answer, so items of `workflow-gone` are missing. All others are there. */
     readonly temporalAsked: boolean;
   };
   /** Actions and batch repairs. */

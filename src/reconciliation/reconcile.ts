@@ -64,7 +64,7 @@ export function createReconciliation(deps: ReconcileDeps) {
     ...createDifferences(deps),
     /** Returns null where nothing has happened yet that can be compared. */
     run: (request: ReconcileRequest) => run(deps, request),
-    /** The same for a workflow, which cannot say who asks: a person's request is on record under `runKey`. */
+    /** The same for a workflow. Its input is not proof of who requested it: a person's request is on record under `runKey`. */
     runForWorkflow: async (request: WorkflowRequest) => run(deps, await verified(deps, request)),
   };
 }
@@ -90,7 +90,7 @@ export function createDifferences({ db, clock }: Pick<ReconcileDeps, 'db' | 'clo
   };
 }
 
-/** Who asks, and for which time, from the row. Without one it is the schedule's, or an alert. */
+/** The requester and the time range, from the row. Without a row the request is the schedule's, or it raises an alert. */
 async function verified(
   { db, events }: Pick<ReconcileDeps, 'db' | 'events'>,
   { isScheduled, ...request }: WorkflowRequest,

@@ -25,6 +25,10 @@ export interface EndpointWithSecret {
   readonly secret: string;
 }
 
+/**
+ * Returns the secret, which is not shown again except to a repeat with the same idempotency key. Throws VALIDATION_ERROR for a URL that we may not call, and
+ * WEBHOOK_ENDPOINT_LIMIT.
+ */
 export async function createEndpoint(
   deps: WebhookDeps,
   principal: Principal,
@@ -61,10 +65,12 @@ export async function listEndpoints(
   return store.listEndpoints(deps.db, principal.account.id, query);
 }
 
+/** WEBHOOK_ENDPOINT_NOT_FOUND, also for another account's. */
 export async function getEndpoint(deps: WithDb, principal: Principal, endpointId: string): Promise<Endpoint> {
   return requireFound(await store.findEndpoint(deps.db, principal.account.id, endpointId));
 }
 
+/** WEBHOOK_ENDPOINT_NOT_FOUND; VALIDATION_ERROR for a URL that we may not call. */
 export async function updateEndpoint(
   deps: Pick<WebhookDeps, 'db' | 'clock' | 'urlGuard'>,
   principal: Principal,
@@ -81,6 +87,7 @@ export async function updateEndpoint(
   return requireFound(await store.updateEndpoint(deps.db, accountId, endpointId, { ...change, now }));
 }
 
+/** WEBHOOK_ENDPOINT_NOT_FOUND. */
 export async function deleteEndpoint(
   deps: Pick<WebhookDeps, 'db' | 'clock'>,
   principal: Principal,
@@ -90,6 +97,7 @@ export async function deleteEndpoint(
   if (!isGone) throw notFound();
 }
 
+/** The earlier secret signs as well for SECRET_OVERLAP_MS. WEBHOOK_ENDPOINT_NOT_FOUND; WEBHOOK_SECRET_LIMIT while too many earlier secrets still sign. */
 export async function rotateEndpointSecret(
   deps: WebhookDeps,
   principal: Principal,

@@ -30,6 +30,7 @@ export interface RecoverCommand {
 /** For requests that were exactly 14 days back when they were sent. */
 const RANGE_SLACK_MS = 60_000;
 
+/** An id that cannot exist finds nothing. */
 export async function listMessages(
   deps: WithDb,
   principal: Principal,
@@ -87,6 +88,7 @@ export async function listAttempts(
   };
 }
 
+/** Stores a sample as a message and starts its delivery. WEBHOOK_ENDPOINT_NOT_FOUND, WEBHOOK_ENDPOINT_DISABLED. */
 export async function sendSample(
   deps: WebhookDeps,
   principal: Principal,
@@ -108,6 +110,7 @@ export async function sendSample(
   return message;
 }
 
+/** Starts the whole schedule of the message again. WEBHOOK_MESSAGE_NOT_FOUND, WEBHOOK_ENDPOINT_DISABLED. */
 export async function resendMessage(
   deps: WebhookDeps,
   principal: Principal,
@@ -128,6 +131,10 @@ export async function resendMessage(
   return message;
 }
 
+/**
+ * Resends the failed messages of an endpoint from a time range; returns how many. VALIDATION_ERROR for the range, WEBHOOK_ENDPOINT_NOT_FOUND,
+ * WEBHOOK_ENDPOINT_DISABLED.
+ */
 export async function recoverMessages(
   deps: WebhookDeps,
   principal: Principal,

@@ -171,6 +171,7 @@ export interface Notice {
   };
 }
 
+/** The e-mail that says why an endpoint was disabled. */
 export function noticeText({ facts }: Notice, environment: Environment): { subject: string; text: string } {
   const { endpointId, host, reason, failingSince, disabledAt } = facts;
   const path = `/api/webhooks/endpoints/${endpointId}`;

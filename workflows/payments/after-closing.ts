@@ -27,6 +27,7 @@ const REQUEST_WITHIN_MS = 30_000;
 /** An operator's action ends the wait; a claim that was settled elsewhere is noticed after a day. */
 const CLAIM_CHECK_MS = 24 * 3_600_000;
 
+/** Ends without a check if nothing was requested of it. Returns the last known state of the payment. */
 export async function afterClosing(input: AfterClosingInput): Promise<PaymentCheckState> {
   const { transactionId, purpose, isFromOutside } = input;
   const poller = listenForPaymentChecks(transactionId, purpose);

@@ -15,6 +15,7 @@ import { listenForPaymentChecks } from './payment-poller.ts';
 
 const NO_ACTIONS = { count: () => 0 };
 
+/** A check of a closed payment. */
 export async function latePayment(input: LatePaymentInput): Promise<PaymentCheckState> {
   const poller = listenForPaymentChecks(input.transactionId, input.purpose);
   await checkUntilKnown(input, poller);
@@ -24,6 +25,7 @@ export async function latePayment(input: LatePaymentInput): Promise<PaymentCheck
   return poller.latest();
 }
 
+/** An operator action on a closed purchase or funding, and any that follow it. */
 export async function repair(input: RepairInput): Promise<EndedAction> {
   const { wish: request, purpose, isFromOutside, timings } = input;
   const { transactionId } = request;

@@ -35,6 +35,7 @@ export interface AwaitPayment {
 /** Time for the last try to end, half a second, and for the step's result to come back over its queue, a second. */
 const OPENING_MARGIN_MS = 1_500;
 
+/** Opens the payment and returns once it is paid or cannot be paid any more. While the gateway does not say which, it waits. */
 export async function awaitPayment(wait: AwaitPayment): Promise<PaymentResult> {
   const { poller, timings } = wait;
   const { transactionId, purpose } = wait.request;

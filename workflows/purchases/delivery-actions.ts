@@ -20,6 +20,7 @@ export type DeliveryChange =
   | { readonly way: 'replaced' }
   | { readonly way: 'given-back'; readonly refusal: Refusal; readonly messages?: NewMessages };
 
+/** Performs an operator action and answers its caller. Returns what it means for the delivery. */
 export async function performAction(
   input: PurchaseInput,
   poller: PaymentPoller | undefined,

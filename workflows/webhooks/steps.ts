@@ -23,7 +23,10 @@ export const { attemptDelivery } = proxyActivities<WebhookActivities>({
   summary: 'Attempt: send it to the endpoint',
 });
 
-/** Half the work of an attempt over the queue, for quick endpoints. Not retried here but over the queue; the claim prevents a second attempt at once. */
+/**
+ * For quick endpoints: takes half the work of an attempt over the queue. A failed one is retried over the queue; the claim prevents two attempts at the same
+ * time.
+ */
 const { attemptInTask } = proxyLocalActivities<WebhookActivities>({
   startToCloseTimeout: ONE_ATTEMPT,
   retry: { maximumAttempts: 1 },

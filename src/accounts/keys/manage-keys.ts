@@ -32,7 +32,7 @@ export async function createKey(
   const apiKey = newApiKey(brand, environment);
   const keyId = makeId('key', randomBytes(16).toString('hex'));
   await db.transaction().execute(async (trx) => {
-    // Two at once wait for each other.
+    // Concurrent requests wait for each other.
     if (!(await lockAccountRow(trx, accountId))) throw noAccount(accountId);
     if ((await countWorkingKeys(trx, accountId, environment)) >= MOST_WORKING_KEYS)
       throw new DomainError('VALIDATION_ERROR', 'Invalid request', {

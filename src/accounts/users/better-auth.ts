@@ -136,7 +136,7 @@ export function createAuth({ db, passwords, secret, publicUrl, issuer, onError }
       },
       resetPasswordTokenExpiresIn: RESET_MS / 1_000,
       revokeSessionsOnPasswordReset: true,
-      // Who has not confirmed the address yet signs up again instead. Two administrators give an operator a new password, no mailbox does.
+      // A user who has not confirmed the address signs up again instead. An operator gets a new password from two administrators, never by mail.
       sendResetPassword: async ({ user, token }) => {
         if (user.emailVerified && !(await findPerson(db, { email: user.email })))
           await put({ kind: 'reset', to: user.email, token });

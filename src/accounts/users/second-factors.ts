@@ -88,6 +88,7 @@ async function recordWrongCode(
 /** better-auth's word for a code that was compared. */
 const WRONG_CODE = 'INVALID_CODE';
 
+/** It counts once confirmSecondFactor gets a code of it. UNAUTHORIZED for a wrong password; VALIDATION_ERROR for a user who has one. */
 export async function addSecondFactor(
   deps: UserDeps,
   session: UserSession,

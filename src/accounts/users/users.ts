@@ -354,7 +354,7 @@ async function resetPassword(
 ): Promise<void> {
   const userId = await findVerificationUser(auth, `reset-password:${token}`);
   const user = userId === undefined ? undefined : await findUser(db, { id: userId });
-  // Two administrators give an operator a new password, no mailbox does: also not by a link from before.
+  // An operator gets a new password from two administrators, never by mail: also not by a link from before they were one.
   if (!user || (await findPerson(db, { userId: user.id }))) return refuseLink();
   refuseWeak('newPassword', newPassword, user);
   const headers = headersOf({ ...visit, cookie: undefined });

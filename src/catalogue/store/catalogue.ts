@@ -79,6 +79,7 @@ export async function findTopUpPackage(db: WorldDb, code: string): Promise<Store
   return row && toPackage(row);
 }
 
+/** Replaces the stored top-ups of one package by those that the supplier lists. */
 export async function replaceTopUps(
   db: WorldDb,
   packageCode: string,
@@ -115,7 +116,7 @@ export async function replaceTopUps(
   });
 }
 
-/** Tells others of the changes, in their transaction. */
+/** Called with the changes, in their transaction: for webhooks. */
 export type Announce = (trx: WorldDb, changes: readonly PackageChange[]) => Promise<void>;
 
 /** Stores a supplier's whole catalogue. What it no longer lists is withdrawn, not removed. */

@@ -37,7 +37,7 @@ export interface Result {
 }
 
 export type Preview = Result & {
-  /** For people, before they are asked. */
+  /** Printed before the confirmation. */
   readonly lines: readonly string[];
   readonly foresight?: EffectPreview;
 };
@@ -91,7 +91,7 @@ async function previewOne({ request, preview, verb }: Batch, id: string): Promis
   return confirmPreview(out, await preview(id), { isDryRun, question });
 }
 
-/** Shows what would be done, and asks. Answers an exit code where the command ends here: a dry run, a refusal, or a no. */
+/** Shows what would be done and asks for confirmation. Returns an exit code if the command ends here: after a dry run, a refusal or a no. */
 export async function confirmPreview(
   out: Output,
   preview: Preview,

@@ -39,7 +39,7 @@ export function refreshEsim(
     const row = await lockEsim(trx, esimId);
     if (!row || !isMoving(row) || (row.looked_at !== null && row.looked_at > askedAt)) return row;
     const said = { ...row, ...columnsOfFacts(facts), status: nextStatus(row.status, facts.status) };
-    // A top-up was answered after this was asked.
+    // A top-up confirmed after this request began has the newer totals.
     const totals = row.totals_as_of !== null && row.totals_as_of > askedAt ? totalsOf(row) : totalsOf(said);
     const usage = fresherUsage(row, said.order_usage_bytes, askedAt);
     const hasMoved = usage.order_usage_bytes > row.order_usage_bytes;

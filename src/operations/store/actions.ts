@@ -490,7 +490,7 @@ export interface WouldDo {
   readonly email: string | null;
   /** Ledger entries that would be booked. */
   readonly entries: Awaited<ReturnType<typeof entriesSince>>;
-  /** Refunds that would be asked for at the gateway. */
+  /** Refunds that would be requested from the gateway. */
   readonly refunds: readonly Money[];
   /** Whether another person must approve it: always, or where the amount is above the limit. */
   readonly secondPerson: 'always' | 'above-limit' | 'never';

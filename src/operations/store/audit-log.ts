@@ -14,7 +14,7 @@ export type LoggedAction = Pick<
     readonly atMicros: bigint;
   };
 
-/** The newest first. `actor` is who asked for it, or who approved it. */
+/** Newest first. `actor`: the person who requested the action, or who approved it. */
 export async function listLoggedActions(
   db: WorldDb,
   { actor, action, subject, from, to }: AuditFilters,

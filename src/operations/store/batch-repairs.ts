@@ -157,7 +157,7 @@ async function refusalOf(
 ): Promise<ActionRefusal | null> {
   if (repair.status === 'EXPIRED') return 'APPROVAL_EXPIRED';
   if (repair.status !== 'WAITS_FOR_APPROVAL') return 'NOT_WAITING';
-  // Who asked may take it back.
+  // The person who requested it may withdraw it.
   if (decision === 'decline') return null;
   if (isSamePerson(repair.by_person, by)) return 'SAME_PERSON';
   return (await areTwoPeople(trx, repair.by_person, by, now)) ? null : 'NOT_INDEPENDENT';
@@ -238,7 +238,7 @@ export async function findDueRows(db: WorldDb, id: string, now: Date, limit: num
 
 type RowEnd =
   | { readonly status: Exclude<BatchRepairRowStatus, 'WAITING'>; readonly detail: string }
-  /** Without an outcome: asked about again. */
+  /** No outcome yet: tried again at this time. */
   | { readonly nextAt: Date; readonly detail: string };
 
 /** The first end of a row stays. */

@@ -92,7 +92,7 @@ function isTakenFrom({ payments }: ActionSubject, reference: string | undefined)
   );
 }
 
-/** Ends the risk of lost disputes whose money the gateway has taken. Answers the disputes that still have money at risk. */
+/** Ends the risk of lost disputes whose money the gateway has taken. Returns the disputes that still have money at risk. */
 async function releaseTakenRisk(trx: WorldDb, subject: ActionSubject): Promise<DisputeRow[]> {
   const notWon = await findNotWon(trx, subject.transactionId);
   const isOver = (one: DisputeRow) => one.outcome === 'LOST' && isTakenFrom(subject, one.reference);

@@ -116,7 +116,7 @@ const OPEN_REFUNDS: readonly OpenRefund[] = ['stuck', 'waits', 'due', 'on-its-wa
 function kindOf({ status, asked_at, attempt }: RefundRow): OpenRefund {
   if (status === 'STUCK') return 'stuck';
   if (status === 'NEEDS_ATTENTION') return 'waits';
-  // A later attempt follows one that the gateway was asked for, and that one may have gone through.
+  // An earlier attempt was sent to the gateway and may have gone through.
   return status === 'DUE' && asked_at === null && attempt === 1 ? 'due' : 'on-its-way';
 }
 

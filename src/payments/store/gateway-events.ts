@@ -61,6 +61,7 @@ async function insertEvents(db: WorldDb, events: readonly InboxEvent[]): Promise
   });
 }
 
+/** Oldest first, after `afterId`. */
 export function findUnappliedEvents(
   db: WorldDb,
   { afterId, limit }: { readonly afterId: bigint; readonly limit: number },

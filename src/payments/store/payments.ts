@@ -259,7 +259,7 @@ const ORDERS_WITH_CLAIMS = sql`(
   select transaction_id, 'funding', attention_reason, needs_attention_since, closed_at from fundings
 ) orders where attention_reason = any(${[...CLAIMS]})`;
 
-/** Claims on closed purchases and fundings, oldest first. */
+/** Closed purchases and fundings with a dispute or a reversed payment, oldest first. */
 export async function findClaims(
   db: WorldDb,
   limit: number,

@@ -96,7 +96,7 @@ export interface PaymentsTable {
   purpose: PaymentPurpose;
   account_id: string;
   method: OutsideMethod;
-  /** ASKED: perhaps open at the gateway. OPEN: the buyer can pay. REFUSED: never opened. CLOSED: watched no more. */
+  /** ASKED: perhaps open at the gateway. OPEN: the buyer can pay. REFUSED: never opened. CLOSED: not checked any more. */
   status: Generated<'ASKED' | 'OPEN' | 'REFUSED' | 'CLOSED'>;
   charge_minor: bigint;
   charge_currency: string;

@@ -25,7 +25,7 @@ export function bindAll<Deps, Cases extends Record<string, UseCase<Deps>>>(
 // eslint-disable-next-line @typescript-eslint/no-explicit-any -- every use case has arguments of its own
 type BoundCase = (...args: any[]) => unknown;
 
-/** For use cases that have their dependencies: what one throws at once becomes a rejection, and a database that is away SERVICE_UNAVAILABLE. */
+/** For use cases that already have their dependencies. A thrown error becomes a rejection, an unreachable database SERVICE_UNAVAILABLE. */
 export function guardAll<Cases extends Record<string, BoundCase>>(cases: Cases) {
   const guarded = Object.entries(cases).map(([name, useCase]) => [
     name,

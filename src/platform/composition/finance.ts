@@ -91,7 +91,7 @@ interface FinanceWorldDeps extends Pick<FinanceWorldConfig, 'environment' | 'tim
 }
 
 function enginesOn(temporal: TemporalClient, db: WorldDb, { timings }: FinanceWorldConfig) {
-  // A command's output is its answer, so nothing is logged beside it.
+  // A command prints its result, so it writes no log.
   const nowhere = { write: () => undefined };
   const events = createEvents(createLogger({ level: 'silent', destination: nowhere }));
   return {

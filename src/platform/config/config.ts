@@ -215,7 +215,7 @@ function toConfig(s: Settings) {
     },
     /** Also of a world that is off: keys are made for it. */
     webhooks: { test: webhooksOf(s, 'test'), live: webhooksOf(s, 'live') },
-    /** Attempts at once, of each world in each worker process. */
+    /** Concurrent attempts, of each world in each worker process. */
     webhookLimits: {
       attempts: s.SIMWAY_WEBHOOK_ATTEMPTS,
       perEndpoint: s.SIMWAY_WEBHOOK_ATTEMPTS_PER_ENDPOINT,

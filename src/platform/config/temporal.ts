@@ -132,7 +132,7 @@ function certificatesIn(name: string, file: string, bytes: Buffer): X509Certific
   try {
     if (blocks.length > 0) return blocks.map((block) => new X509Certificate(block));
   } catch {
-    // Said below.
+    // Refused below.
   }
   return refuse(`${name}: ${file} holds no certificate in PEM`);
 }

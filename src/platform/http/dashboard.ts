@@ -90,7 +90,7 @@ function sendFile(ctx: Parameters<Middleware>[0], name: string, files: ReadonlyM
   ctx.body = plain;
 }
 
-/** undefined while nothing is built. */
+/** undefined: the dashboard is not built. */
 function readBuilt(folder: string) {
   try {
     const page = readFileSync(join(folder, 'index.html'), 'utf8');

@@ -19,7 +19,7 @@ export interface RenderCache {
   ): Promise<Answer>;
 }
 
-/** Prices are the account's own: only the caller may keep them, and asks before each use whether they still stand. */
+/** Prices depend on the account, so only the caller may cache an answer, and must revalidate it before each use. */
 const KEEPING = { 'Cache-Control': 'private, no-cache', Vary: 'X-API-Key' };
 
 export function createRenderCache(): RenderCache {

@@ -34,7 +34,7 @@ export type WorldRule = Environment | 'any';
 export interface BytesBody {
   readonly kind: 'bytes';
   readonly maxBytes: number;
-  /** Asked before the body is read. Throws DomainError for a request whose body need not be read. */
+  /** Called before the body is read. Throws DomainError to refuse the request without reading it. */
   readonly admit: (
     world: WorldUseCases,
     headers: ReceivedBytes['headers'],

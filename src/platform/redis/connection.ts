@@ -17,7 +17,7 @@ const SILENCE_MS = 5000;
 export interface RedisConnection {
   /** For use inside `attempt` only. */
   readonly client: Redis;
-  /** The call's value, or the stand-in's when Redis is gone, slow or refuses. */
+  /** The call's value, or that of the fallback if Redis is unreachable, slow or refuses. */
   attempt<T>(call: (client: Redis) => Promise<T>, standIn: () => T | Promise<T>): Promise<T>;
   /** Whether it answers, waiting for it up to `withinMs`. */
   isReady(withinMs: number): Promise<boolean>;

@@ -28,7 +28,7 @@ export function createEvents(log: EventLog, metrics?: WorldMetrics) {
   };
 }
 
-/** What a step was asked to do without a request of ours. `step`: a local one was scheduled on a task queue. */
+/** Work that was requested without a valid record of ours. `step`: a local activity was scheduled on a task queue. */
 type UnverifiedRequest = (typeof UNVERIFIED_REQUESTS)[number];
 
 type BatchCount = 'rows' | 'queued' | 'processing' | 'succeeded' | 'failed';
@@ -207,7 +207,7 @@ function maintenanceEvents(log: EventLog) {
   const { warn, error } = linesOf(log);
   return {
     personLockedOut: warn<'personId' | 'address'>('person locked out after too many wrong passwords'),
-    /** No address: the request's id leads to who asked. */
+    /** Without the e-mail address: the request id identifies the request. */
     userMailNotSent: warn<'kind' | 'requestId' | 'detail'>('a mail to a user was not sent'),
     signInFailed: error<'detail'>('signing in failed on our side'),
     requestsNotKept: warn<'detail'>('recent requests of accounts were not written'),

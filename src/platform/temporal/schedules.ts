@@ -52,7 +52,7 @@ const insisting = (ensure: () => Promise<void>): Promise<void> =>
     everyMs: 1_000,
   });
 
-/** Only when its time comes, since it asks vendors for days of lists; a day's run that was missed is made up for. */
+/** Not at the start, since it reads days of lists from the vendors. A missed run is made up for. */
 const RECONCILING = {
   args: [{ askedBy: RECONCILE_SCHEDULE } satisfies ReconcileInput],
   catchupWindow: '1d',

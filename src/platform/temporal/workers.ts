@@ -41,13 +41,13 @@ export interface WorkersOptions extends TemporalServer {
   readonly deployment?: { readonly name: string; readonly buildId: string };
   /** Propagates the log context and the trace to steps. */
   readonly steps?: ReturnType<typeof contextPropagation>;
-  /** A local activity was scheduled on a task queue, which none of our workflows does. `workflowId`: whose it says that it is. */
+  /** A local activity was scheduled on a task queue, which none of our workflows does. `workflowId`: the workflow that it claims to belong to. */
   readonly onScheduledLocal?: (activityType: string, workflowId: string) => void;
   /** The validator of a workflow has refused an operator action. */
   readonly onRejectedAction?: (action: RejectedAction) => Promise<void>;
   readonly shutdownGraceMs: number;
   readonly maxCachedWorkflows: number;
-  /** Attempts at merchants' endpoints at once. */
+  /** Concurrent attempts at merchants' endpoints. */
   readonly webhookAttempts: number;
 }
 

@@ -70,7 +70,7 @@ export function installEmailText(email: InstallEmail, environment: Environment) 
   };
 }
 
-/** A name must not begin a line of its own: it would look like ours. */
+/** Keeps a name on one line: text on a line of its own would look like ours. */
 function oneLine(name: string): string {
   return name.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ').trim();
 }

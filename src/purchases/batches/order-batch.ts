@@ -40,7 +40,7 @@ import {
 
 export interface BatchCommand {
   readonly rows: readonly BatchRowCommand[];
-  /** Nothing is ordered where the rows cost more. */
+  /** If the rows cost more, nothing is ordered. */
   readonly maxTotalPrice?: Money | undefined;
   readonly idempotency?: IdempotencyContext | undefined;
 }

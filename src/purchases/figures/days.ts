@@ -5,6 +5,7 @@ import type { Days } from '../store/statistics.ts';
 
 const DEFAULT_DAYS = 30;
 
+/** The UTC day: `2026-01-31`. */
 export const dayOf = (time: Date): string => time.toISOString().slice(0, 10);
 
 /** So many days before, where 0 is the day itself. */

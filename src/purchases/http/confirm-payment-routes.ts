@@ -13,7 +13,7 @@ const confirmPaymentRoute = defineRoute({
   path: '/api/esim/confirm-payment',
   key: 'required',
   scope: 'purchase',
-  // It only asks how the payment stands.
+  // It only checks the payment's status.
   memberPermission: 'read',
   shapes: ['general'],
   body: confirmBody,

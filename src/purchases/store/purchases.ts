@@ -62,7 +62,7 @@ export function topUpItem(totals: TopUpTotals, answeredAt: Date): DeliveredItem 
       usage_as_of: sql`case when esims.order_usage_bytes > ${BigInt(orderUsageBytes)}::bigint then esims.usage_as_of else ${answeredAt}::timestamptz end`,
       total_duration: atLeast('total_duration', totalDuration, 'integer'),
       totals_as_of: answeredAt,
-      // The supplier says soon how the eSIM stands with it.
+      // The next check reads from the supplier what the top-up changed.
       next_check_at: answeredAt,
       ...(expiredTime === null
         ? {}
@@ -101,7 +101,7 @@ function assigned(columns: Readonly<Record<string, unknown>>): RawBuilder<unknow
   return sql.join([...each, sql`updated_at = now()`]);
 }
 
-/** Clears needs-attention, except for claims on the money. */
+/** Clears needs-attention, except for disputes and reversed payments. */
 const clearAttention = sql`
   needs_attention_since = case when attention_reason = any(${[...CLAIMS]}) then needs_attention_since end,
   attention_reason = case when attention_reason = any(${[...CLAIMS]}) then attention_reason end`;

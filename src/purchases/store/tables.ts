@@ -30,7 +30,7 @@ export interface PurchasesTable {
   supplier_asked_at: Generated<Date | null>;
   /** Orders listed before this were searched, and ours is not among them. */
   supplier_searched_until: Generated<Date | null>;
-  /** Its order is being withdrawn: until that has ended it is neither asked for nor settled. */
+  /** Its order is being withdrawn. Until that ends, nothing is ordered and the purchase is not settled. */
   withdrawing_since: Generated<Date | null>;
   /** `withdrawing_since` of the withdrawal after which nothing of it is left at the supplier. */
   withdrawn_since: Generated<Date | null>;

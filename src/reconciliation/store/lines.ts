@@ -65,6 +65,7 @@ export async function nextReferences(
   return rows.map((row) => row.reference);
 }
 
+/** The lines of a run with these references, of one side. */
 export function findLines(
   db: WorldDb,
   runId: bigint,

@@ -231,7 +231,7 @@ async function closeGone(trx: WorldDb, { runId, now, side, found, decided }: Com
           where f.subject = d.subject and f.kind = d.kind)`.execute(trx);
 }
 
-/** Closes what neither side has any more: what a run of these sides did not compare. `within`: only differences of the time that it covered. */
+/** Closes differences that a run of these sides did not find again. `within`: only differences of the time that it covered. */
 export async function closeUnseen(
   db: WorldDb,
   run: {

@@ -9,7 +9,7 @@ export interface ReconciliationRunsTable {
   is_regular: boolean;
   from_at: Date;
   to_at: Date;
-  /** No earlier run has compared from here on; what is asked for one by one is asked for once. */
+  /** No earlier run has compared the time from here on. Single lookups at a vendor are made for this time only, so each once. */
   new_from_at: Date;
   settled_before: Date;
   /** The time that vendors' lists are read for: [from, to), ISO 8601. */

@@ -39,7 +39,7 @@ export function readRows<Row, T>(rows: readonly Row[], read: (row: Row) => T) {
 const GLOBAL_CODE = /^!?GL(?:-\d+)?$/;
 const COUNTRY_CODE = /^[A-Z]{2}$/;
 
-/** What is known beside the packages themselves. */
+/** What the vendor lists separately from the packages. */
 export interface Places {
   /** Location codes that the vendor lists as global. */
   readonly globalCodes: ReadonlySet<string>;

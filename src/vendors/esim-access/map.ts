@@ -67,10 +67,7 @@ export function effectFailure(kind: 'order' | 'change', answer: Failure): NotDon
   return { outcome: 'refused', reason: meaning.reason, detail: detailOf(answer) };
 }
 
-/**
- * What a failed question means: always unknown. That the vendor would not answer says nothing about what was asked, so a wrong key
- * must never look like "no such order".
- */
+/** A failed lookup is always unknown. A refusal to answer says nothing about the order, so a wrong key must never look like "no such order". */
 export function questionFailure(answer: Failure): NotDone {
   if (answer.kind === 'lost') return lost(answer);
   const meaning = meaningOf(answer.code);

@@ -101,6 +101,7 @@ async function instructionsAgain(context: Context, request: ChargeRequest): Prom
   });
 }
 
+/** Null: the gateway knows no charge with this reference. */
 export async function findCharge(
   context: Context,
   reference: string,

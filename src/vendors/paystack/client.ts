@@ -22,9 +22,9 @@ export interface Answered {
 export type NotAnswered = ({ readonly kind: 'failed' } & No) | NoAnswer;
 
 export interface Client {
-  /** Asks for nothing to be done. Never rejects. */
+  /** Reads only. Never rejects. */
   get(path: string, query?: Readonly<Record<string, string>>, maxBodyBytes?: number): Promise<Answer>;
-  /** Asks for an effect; sent once, whatever happens to the connection. Never rejects. */
+  /** Requests an effect. Sent once, even if the connection breaks. Never rejects. */
   post(path: string, body: object): Promise<Answer>;
   /** The same connections, with another place to wait for a turn. */
   pacedBy(pacer: Pacer): Client;

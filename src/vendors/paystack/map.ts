@@ -94,8 +94,8 @@ export function effectFailure(answer: NotAnswered): NotDone {
 }
 
 /**
- * What a failed question means: always unknown. That the vendor would not answer says nothing about what was asked, so a wrong key
- * must never look like "no such charge". The detail names a no by its code, its category or its HTTP status.
+ * A failed lookup is always unknown. A refusal to answer says nothing about the charge, so a wrong key must never look like "no such charge". The detail
+ * names a no by its code, its category or its HTTP status.
  */
 export function questionFailure(answer: NotAnswered): Unknown {
   if (answer.kind === 'lost') {

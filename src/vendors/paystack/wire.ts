@@ -75,7 +75,7 @@ export function lenient<Shape extends z.ZodRawShape>(shape: Shape) {
 
 const CATEGORIES = new Set(['validation_error', 'api_error', 'processor_error']);
 
-/** Every answer. A no has a `code` such as duplicate_reference and a `category`; older ones have neither: "". */
+/** Every answer. A refusal has a `code` such as duplicate_reference, and a `category`; older refusals have neither: "". */
 export const envelope = z
   .object({
     status: z.boolean().or(z.stringbool({ truthy: ['true'], falsy: ['false'], case: 'sensitive' })),

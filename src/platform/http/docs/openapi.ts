@@ -324,7 +324,7 @@ const commonHeaders = {
 };
 const retryAfterHeader = { 'Retry-After': header('integer', 'Seconds to wait before trying again') };
 const etagHeader = { ETag: header('string', 'Changes with the body') };
-/** Registered beside the answers with a body. */
+/** Registered separately, since it has no body. */
 const NOT_MODIFIED = {
   '304': {
     description: 'What you have still stands; no body',

@@ -174,7 +174,7 @@ export function createPersonCheck(
   { opsAddresses, trustedProxies, publicUrl }: UserSettings,
 ): (ctx: RequestKoa, beforeAsking: BeforeAsking) => Promise<void> {
   const addresses = operatorAddresses({ opsAddresses, trustedProxies });
-  // A neighbour who guesses tokens must not lock out those who are signed in. Postgres is asked about these as well.
+  // Someone who guesses tokens from the same address must not lock out people who are signed in. Postgres checks these tokens too.
   const known = new LRUCache<string, true>({ max: KNOWN_TOKENS });
   return async (ctx, beforeAsking) => {
     if (!ops) throw new DomainError('NOT_FOUND', 'There is nothing at this path');
@@ -297,7 +297,7 @@ function requireSameOrigin(ctx: RequestKoa, publicUrl: string): void {
   throw new DomainError('FORBIDDEN', 'This request did not come from the dashboard');
 }
 
-/** The same where no session is needed: also for programs, which send neither header and no cookie of ours. */
+/** The same where no session is needed. Lets programs through: they send neither header and no cookie of ours. */
 function requireNoOtherSite(ctx: RequestKoa, publicUrl: string): void {
   const { headers } = ctx.req;
   const isProgram = headers['sec-fetch-site'] === undefined && headers.origin === undefined;
