@@ -31,10 +31,10 @@ export async function getEsimTimeline(
   const esim = await requireOwnEsim(deps, principal, esimId);
   const rows = await readEsimTimeline(deps.db, esim);
   const life = rows.life.flatMap((event) => lifeLine(event) ?? []);
-  const isTold = (what: string) => life.some((line) => line.what === what);
+  const isListed = (what: string) => life.some((line) => line.what === what);
   // What the eSIM itself still knows when its events are gone.
-  const inUse = esim.activate_time && !isTold('in-use') && statusLine(esim.activate_time, null, 'ACTIVE');
-  const isOver = esim.status === 'EXPIRED' && esim.expired_time && !isTold('expired');
+  const inUse = esim.activate_time && !isListed('in-use') && statusLine(esim.activate_time, null, 'ACTIVE');
+  const isOver = esim.status === 'EXPIRED' && esim.expired_time && !isListed('expired');
   const expired = isOver && esim.expired_time && statusLine(esim.expired_time, null, 'EXPIRED');
   const lines = [
     ...rows.purchases.flatMap((event) => purchaseLine(event) ?? []),

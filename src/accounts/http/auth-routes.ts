@@ -69,7 +69,7 @@ const signUpRoute = forAnybody({
       'address that has a user already; the mail then says so. Signing up again before that replaces what was sent before.',
   },
   async handle({ users, body, context }) {
-    const mail = await users.auth.signUp(body, { ...users.visit, ...context });
+    const mail = await users.auth.signUp(body, { ...users.browser, ...context });
     return { status: 202, body: toJson(presentMailSent(mail)) };
   },
 });
@@ -89,7 +89,7 @@ const confirmRoute = forAnybody({
       'can confirm the sign-up of another person. A wrong one counts like a failed sign-in. A link works once: later, sign in with your password.',
   },
   async handle({ users, body }) {
-    const { cookies } = await users.auth.confirmUser(body, users.visit);
+    const { cookies } = await users.auth.confirmUser(body, users.browser);
     return { status: 200, body: signedIn(false), cookies };
   },
 });
@@ -110,7 +110,7 @@ const signInRoute = forAnybody({
       'address, a wrong password and a user who is locked out.',
   },
   async handle({ users, body }) {
-    const { cookies, secondFactor } = await users.auth.signIn(body, users.visit);
+    const { cookies, secondFactor } = await users.auth.signIn(body, users.browser);
     return { status: 200, body: signedIn(secondFactor), cookies };
   },
 });
@@ -129,7 +129,7 @@ const secondStepRoute = forAnybody({
       'After signing in with the password. 5 wrong codes end the step: sign in again. 10 in a row lock the second factor for 15 minutes.',
   },
   async handle({ users, body }) {
-    const { cookies } = await users.auth.sendSecondFactor(body.code, users.visit);
+    const { cookies } = await users.auth.sendSecondFactor(body.code, users.browser);
     return { status: 200, body: signedIn(false), cookies };
   },
 });
@@ -145,7 +145,7 @@ const signOutRoute = forUser({
     description: 'Ends this session at once, and removes its cookie. Your other sessions stay open.',
   },
   async handle({ users }) {
-    const { cookies } = await users.auth.signOut(users.session, users.visit);
+    const { cookies } = await users.auth.signOut(users.session, users.browser);
     return { status: 200, body: DONE, cookies };
   },
 });
@@ -179,7 +179,7 @@ const passwordRoute = forUser({
       'Ends your other sessions, and links for a new password that were sent. A wrong current password counts like a failed sign-in.',
   },
   async handle({ users, body }) {
-    const { cookies } = await users.auth.changePassword(users.session, body, users.visit);
+    const { cookies } = await users.auth.changePassword(users.session, body, users.browser);
     return { status: 200, body: DONE, cookies };
   },
 });
@@ -200,7 +200,7 @@ const addSecondFactorRoute = forUser({
       'For an authenticator app (TOTP). It is in use once you have sent a first code. Asking again before that replaces it.',
   },
   async handle({ users, body }) {
-    const made = await users.auth.addSecondFactor(users.session, body.password, users.visit);
+    const made = await users.auth.addSecondFactor(users.session, body.password, users.browser);
     return { status: 200, body: toJson({ success: true, data: made }) };
   },
 });
@@ -218,7 +218,7 @@ const confirmSecondFactorRoute = forUser({
       'By a first code of the app. From now on signing in needs a code. Ends your other sessions, which began without one.',
   },
   async handle({ users, body }) {
-    const { cookies } = await users.auth.confirmSecondFactor(users.session, body.code, users.visit);
+    const { cookies } = await users.auth.confirmSecondFactor(users.session, body.code, users.browser);
     return { status: 200, body: DONE, cookies };
   },
 });
@@ -238,7 +238,7 @@ const removeSecondFactorRoute = forUser({
       'Recovery codes stop working.',
   },
   async handle({ users, body }) {
-    const { cookies } = await users.auth.removeSecondFactor(users.session, body, users.visit);
+    const { cookies } = await users.auth.removeSecondFactor(users.session, body, users.browser);
     return { status: 200, body: DONE, cookies };
   },
 });
@@ -258,7 +258,7 @@ const requestResetRoute = forAnybody({
       'Sends a mail with a link that is valid for one hour. The answer is the same for an unknown address.',
   },
   async handle({ users, body, context }) {
-    const mail = await users.auth.requestPasswordReset(body.email, { ...users.visit, ...context });
+    const mail = await users.auth.requestPasswordReset(body.email, { ...users.browser, ...context });
     return { status: 202, body: toJson(presentMailSent(mail)) };
   },
 });
@@ -276,7 +276,7 @@ const confirmResetRoute = forAnybody({
       'With the token from the mail, once. Ends a lockout, all sessions of the user and the other links.',
   },
   async handle({ users, body }) {
-    await users.auth.resetPassword(body, users.visit);
+    await users.auth.resetPassword(body, users.browser);
     return { status: 200, body: DONE };
   },
 });
@@ -295,7 +295,7 @@ const acceptRoute = forAnybody({
       'added to the account, and signs in as always.',
   },
   async handle({ users, body }) {
-    const { accountId, isSignedIn, cookies } = await users.auth.acceptInvitation(body, users.visit);
+    const { accountId, isSignedIn, cookies } = await users.auth.acceptInvitation(body, users.browser);
     return { status: 200, body: toJson({ success: true, data: { accountId, isSignedIn } }), cookies };
   },
 });

@@ -12,7 +12,7 @@ import { findPerson } from '../store/people.ts';
 import { findUser, type UserRow } from '../store/users.ts';
 import { ADDRESS_HEADER, type Auth } from './better-auth.ts';
 import type { SandboxMail, UserMail } from './mails.ts';
-import { cookieLine, cookieNames, cookieValue, type UserSession, type Visit } from './sessions.ts';
+import { cookieLine, cookieNames, cookieValue, type UserSession, type BrowserRequest } from './sessions.ts';
 
 export interface UserDeps {
   readonly db: AccountsDb;
@@ -53,7 +53,7 @@ export async function recordFailure(
 export async function withPassword<T>(
   deps: UserDeps,
   { userId, email }: UserSession['user'],
-  { clientAddress: address }: Visit,
+  { clientAddress: address }: BrowserRequest,
   work: () => Promise<T>,
 ): Promise<T> {
   const rows = [await findUser(deps.db, { id: userId }), await findPerson(deps.db, { userId })];
@@ -76,15 +76,15 @@ export function refuseOneTime({ operator }: UserSession): void {
 }
 
 /** The only headers of a request that better-auth gets. */
-export function headersOf({ cookie, clientAddress }: Omit<Visit, 'isForOperators'>): Headers {
+export function headersOf({ cookie, clientAddress }: Omit<BrowserRequest, 'isForOperators'>): Headers {
   const headers = new Headers({ [ADDRESS_HEADER]: clientAddress });
   if (cookie !== undefined) headers.set('cookie', cookie);
   return headers;
 }
 
 /** The session alone: of two cookies with one name, better-auth might take the other. */
-export const sessionHeaders = (visit: Visit, publicUrl: string): Headers =>
-  headersOf({ ...visit, cookie: only(visit.cookie, cookieNames(publicUrl).session) });
+export const sessionHeaders = (browser: BrowserRequest, publicUrl: string): Headers =>
+  headersOf({ ...browser, cookie: only(browser.cookie, cookieNames(publicUrl).session) });
 
 /** The token that a cookie of the session holds before its signature. */
 export const tokenOf = (cookie: string | undefined, publicUrl: string): string =>

@@ -26,7 +26,7 @@ import {
   refuseField,
 } from './better-auth-calls.ts';
 import { findVerificationUser } from './better-auth.ts';
-import { cookieNames, cookieValue, type UserSession, type Visit } from './sessions.ts';
+import { cookieNames, cookieValue, type UserSession, type BrowserRequest } from './sessions.ts';
 
 const NOT_THE_CODE = 'The code is wrong, or the time for it is over: sign in again';
 
@@ -36,14 +36,14 @@ const RECOVERY_CODE = /^[A-Za-z0-9]{5}-[A-Za-z0-9]{5}$/;
 export async function sendSecondFactor(
   deps: UserDeps,
   code: string,
-  visit: Visit,
+  browser: BrowserRequest,
 ): Promise<{ cookies: string[] }> {
   const { db, auth, clock, publicUrl } = deps;
   // A session that is open here already would be taken in place of the first step.
-  const headers = headersOf({ ...visit, cookie: only(visit.cookie, cookieNames(publicUrl).secondStep) });
+  const headers = headersOf({ ...browser, cookie: only(browser.cookie, cookieNames(publicUrl).secondStep) });
   const call = { body: { code }, headers, returnHeaders: true } as const;
   // Read beforehand: the last wrong code ends the step.
-  const attempt = { userId: await userOfStep(deps, visit), address: visit.clientAddress };
+  const attempt = { userId: await userOfStep(deps, browser), address: browser.clientAddress };
   try {
     const done = RECOVERY_CODE.test(code)
       ? await auth.api.verifyBackupCode(call)
@@ -54,7 +54,7 @@ export async function sendSecondFactor(
       await recordWrongCode(deps, attempt);
       throw new DomainError('UNAUTHORIZED', NOT_THE_CODE);
     }
-    const detail = { address: visit.clientAddress, secondFactor: true };
+    const detail = { address: browser.clientAddress, secondFactor: true };
     await writeAudit(db, { actor: user.email, action: 'session.open', subject: user.id, detail });
     return { cookies: cookiesFrom(done.headers, publicUrl) };
   } catch (error) {
@@ -65,7 +65,10 @@ export async function sendSecondFactor(
 }
 
 /** Who sent the right password before. undefined: no user, or the step is over. */
-async function userOfStep({ auth, publicUrl }: UserDeps, { cookie }: Visit): Promise<string | undefined> {
+async function userOfStep(
+  { auth, publicUrl }: UserDeps,
+  { cookie }: BrowserRequest,
+): Promise<string | undefined> {
   const step = cookieValue(cookie, cookieNames(publicUrl).secondStep);
   return step === undefined ? undefined : findVerificationUser(auth, unsigned(step));
 }
@@ -93,14 +96,14 @@ export async function addSecondFactor(
   deps: UserDeps,
   session: UserSession,
   password: string,
-  visit: Visit,
+  browser: BrowserRequest,
 ): Promise<{ otpauthUri: string; recoveryCodes: string[] }> {
   refuseOneTime(session);
-  const headers = sessionHeaders(visit, deps.publicUrl);
+  const headers = sessionHeaders(browser, deps.publicUrl);
   const call = { body: { password, method: 'totp' as const }, headers };
-  const made = await withPassword(deps, session.user, visit, () => deps.auth.api.enableTwoFactor(call)).catch(
-    (error: unknown) => refuseSecondFactor(error, 'You have a second factor already: remove it first'),
-  );
+  const made = await withPassword(deps, session.user, browser, () =>
+    deps.auth.api.enableTwoFactor(call),
+  ).catch((error: unknown) => refuseSecondFactor(error, 'You have a second factor already: remove it first'));
   if (made.method !== 'totp') throw new Error('a second factor of another kind was made');
   return { otpauthUri: made.totpURI, recoveryCodes: made.backupCodes };
 }
@@ -110,10 +113,10 @@ export async function confirmSecondFactor(
   { auth, db, clock, publicUrl }: UserDeps,
   session: UserSession,
   code: string,
-  visit: Visit,
+  browser: BrowserRequest,
 ): Promise<{ cookies: string[] }> {
   const { user } = session;
-  const headers = sessionHeaders(visit, publicUrl);
+  const headers = sessionHeaders(browser, publicUrl);
   const confirmed = await auth.api
     .verifyTOTP({ body: { code }, headers, returnHeaders: true })
     .catch((error: unknown) =>
@@ -122,7 +125,7 @@ export async function confirmSecondFactor(
   // Who saw it being typed must not sign in with it.
   await takeCode(db, user.userId, code, clock.now());
   const cookies = cookiesFrom(confirmed.headers, publicUrl);
-  await endOtherSessions(db, session, tokenOf(cookies[0] ?? visit.cookie, publicUrl), clock.now());
+  await endOtherSessions(db, session, tokenOf(cookies[0] ?? browser.cookie, publicUrl), clock.now());
   await writeAudit(db, { actor: user.email, action: 'user.add-second-factor', subject: user.userId });
   return { cookies };
 }
@@ -145,16 +148,16 @@ export async function removeSecondFactor(
   deps: UserDeps,
   { user }: UserSession,
   { password, code }: { readonly password: string; readonly code?: string | undefined },
-  visit: Visit,
+  browser: BrowserRequest,
 ): Promise<{ cookies: string[] }> {
   const { auth, db, publicUrl } = deps;
-  const headers = sessionHeaders(visit, publicUrl);
+  const headers = sessionHeaders(browser, publicUrl);
   if (user.hasSecondFactor) {
     if (code === undefined) return refuseField('code', 'is required');
-    await withPassword(deps, user, visit, () => auth.api.verifyPassword({ body: { password }, headers }));
-    await requireOwnCode(deps, user, code, visit);
+    await withPassword(deps, user, browser, () => auth.api.verifyPassword({ body: { password }, headers }));
+    await requireOwnCode(deps, user, code, browser);
   }
-  const removed = await withPassword(deps, user, visit, () =>
+  const removed = await withPassword(deps, user, browser, () =>
     auth.api.disableTwoFactor({ body: { password }, headers, returnHeaders: true }),
   );
   await writeAudit(db, { actor: user.email, action: 'user.remove-second-factor', subject: user.userId });
@@ -166,17 +169,17 @@ async function requireOwnCode(
   deps: UserDeps,
   { userId, email }: UserSession['user'],
   code: string,
-  visit: Visit,
+  browser: BrowserRequest,
 ): Promise<void> {
   const { auth, db, clock, publicUrl } = deps;
-  const call = { body: { code }, headers: sessionHeaders(visit, publicUrl) };
+  const call = { body: { code }, headers: sessionHeaders(browser, publicUrl) };
   try {
     await (RECOVERY_CODE.test(code) ? auth.api.verifyBackupCode(call) : auth.api.verifyTOTP(call));
     if (await takeCode(db, userId, code, clock.now())) return;
   } catch (error) {
     if (!isAPIError(error)) throw error;
   }
-  await recordFailure(deps, { email, userId, address: visit.clientAddress });
+  await recordFailure(deps, { email, userId, address: browser.clientAddress });
   refuseField('code', 'is wrong');
 }
 
@@ -194,12 +197,12 @@ export async function isRightCode(
   { email, password, code, address }: { email: string; password: string; code: string; address: string },
 ): Promise<boolean> {
   const { auth, db, clock, publicUrl } = deps;
-  const visit = { clientAddress: address, cookie: undefined };
+  const browser = { clientAddress: address, cookie: undefined };
   const userId = (await findUser(db, { email }))?.id;
   try {
     const first = await auth.api.signInEmail({
       body: { email, password },
-      headers: headersOf(visit),
+      headers: headersOf(browser),
       returnHeaders: true,
     });
     const cookieOf = (headers: Headers): string =>
@@ -208,13 +211,13 @@ export async function isRightCode(
         .join('; ');
     const call = {
       body: { code },
-      headers: headersOf({ ...visit, cookie: cookieOf(first.headers) }),
+      headers: headersOf({ ...browser, cookie: cookieOf(first.headers) }),
       returnHeaders: true,
     } as const;
     const second = RECOVERY_CODE.test(code)
       ? await auth.api.verifyBackupCode(call)
       : await auth.api.verifyTOTP(call);
-    await auth.api.signOut({ headers: headersOf({ ...visit, cookie: cookieOf(second.headers) }) });
+    await auth.api.signOut({ headers: headersOf({ ...browser, cookie: cookieOf(second.headers) }) });
     const { user } = second.response as { user: { id: string } };
     if (await takeCode(db, user.id, code, clock.now())) return true;
     await recordWrongCode(deps, { userId, address });

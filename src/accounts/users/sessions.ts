@@ -3,11 +3,11 @@ import type { Account } from '../../domain/account.ts';
 import type { MemberRole } from '../member-roles.ts';
 import { SESSION_MS, type Session } from '../operators/sessions.ts';
 
-/** A request of a browser. */
-export interface Visit {
+/** What a user's browser sends with each request. */
+export interface BrowserRequest {
   readonly cookie: string | undefined;
   readonly clientAddress: string;
-  /** Operators may sign in from there; for anywhere else they do not exist. */
+  /** Operators may sign in from this address. From others they get the answer for an unknown user. */
   readonly isForOperators: boolean;
 }
 

@@ -57,7 +57,7 @@ import {
   cookieValue,
   type Member,
   type UserSession,
-  type Visit,
+  type BrowserRequest,
 } from './sessions.ts';
 
 interface SignUp {
@@ -101,14 +101,14 @@ export const userUseCases = {
 async function signUp(
   deps: UserDeps,
   { email: given, password, name, companyName, currency }: SignUp,
-  { requestId, ...visit }: Visit & { readonly requestId: string },
+  { requestId, ...browser }: BrowserRequest & { readonly requestId: string },
 ): Promise<SandboxMail | undefined> {
   const email = given.toLowerCase();
   refuseWeak('password', password, { email, name });
   const { db, auth } = deps;
   await deleteUnconfirmed(db, email);
   const { mails } = await collectMails(() =>
-    auth.api.signUpEmail({ body: { email, password, name }, headers: headersOf(visit) }),
+    auth.api.signUpEmail({ body: { email, password, name }, headers: headersOf(browser) }),
   );
   const [mail] = mails;
   if (mail?.kind === 'confirm')
@@ -123,14 +123,14 @@ async function signUp(
 async function confirmUser(
   deps: UserDeps,
   { token, password }: { readonly token: string; readonly password: string },
-  visit: Visit,
+  browser: BrowserRequest,
 ): Promise<{ cookies: string[] }> {
   const { db, auth } = deps;
   const { secret } = await auth.$context;
   const link = await verifyJWT<{ userId?: unknown }>(token, secret);
   const user = typeof link?.userId === 'string' ? await findUser(db, { id: link.userId }) : undefined;
   if (!user || user.email_verified) return refuseLink();
-  await requirePassword(deps, user, password, visit);
+  await requirePassword(deps, user, password, browser);
   await db.transaction().execute(async (trx) => {
     // By its id: who signs up with this address meanwhile is another user.
     if (!(await markConfirmedUser(trx, user.id))) refuseLink();
@@ -153,7 +153,7 @@ async function confirmUser(
       detail: { accountId },
     });
   });
-  return signIn(deps, { email: user.email, password }, visit);
+  return signIn(deps, { email: user.email, password }, browser);
 }
 
 /** Throws UNAUTHORIZED, and counts it. */
@@ -161,7 +161,7 @@ async function requirePassword(
   deps: UserDeps,
   { id: userId, email, locked_until }: UserRow,
   given: string,
-  { clientAddress: address }: Visit,
+  { clientAddress: address }: BrowserRequest,
 ): Promise<void> {
   const { password } = await deps.auth.$context;
   const hash = await findPasswordHash(deps.db, userId);
@@ -184,22 +184,22 @@ function refuseLink(cause?: unknown): never {
 async function signIn(
   deps: UserDeps,
   { email: given, password }: { readonly email: string; readonly password: string },
-  visit: Visit,
+  browser: BrowserRequest,
 ): Promise<{ cookies: string[]; secondFactor: boolean }> {
   const { db, auth, publicUrl, clock } = deps;
   const email = given.toLowerCase();
   const [user, operator] = [await findUser(db, { email }), await findPerson(db, { email })];
-  const isHidden = operator !== undefined && !visit.isForOperators;
+  const isHidden = operator !== undefined && !browser.isForOperators;
   // A guess during a lock is not counted, so the right one must not take longer than a wrong one.
   const isLocked = [user, operator].some((row) => isLockedOut(row, clock.now()));
   try {
     const { headers, response } = await auth.api.signInEmail({
       body: { email: isPossibleEmail(email) && !isHidden && !isLocked ? email : NOBODY, password },
-      headers: headersOf({ ...visit, cookie: undefined }),
+      headers: headersOf({ ...browser, cookie: undefined }),
       returnHeaders: true,
     });
     const secondFactor = 'twoFactorRedirect' in response;
-    const detail = { address: visit.clientAddress };
+    const detail = { address: browser.clientAddress };
     if (!secondFactor && user)
       await writeAudit(db, {
         actor: email,
@@ -213,7 +213,7 @@ async function signIn(
     if (error.body?.code === 'EMAIL_NOT_VERIFIED')
       throw new DomainError('FORBIDDEN', 'Confirm your e-mail address first: open the link in the mail');
     const userId = isHidden ? undefined : (operator?.id ?? user?.id);
-    await recordFailure(deps, { email: isHidden ? NOBODY : email, userId, address: visit.clientAddress });
+    await recordFailure(deps, { email: isHidden ? NOBODY : email, userId, address: browser.clientAddress });
     throw new DomainError('UNAUTHORIZED', NOT_SIGNED_IN);
   }
 }
@@ -225,20 +225,20 @@ const isPossibleEmail = (text: string): boolean => /^[^@\s]+@[^@\s.]+\.[^@\s]+$/
 async function signOut(
   { db, auth, publicUrl }: UserDeps,
   { user, operator }: UserSession,
-  visit: Visit,
+  browser: BrowserRequest,
 ): Promise<{ cookies: string[] }> {
-  await auth.api.signOut({ headers: sessionHeaders(visit, publicUrl) });
+  await auth.api.signOut({ headers: sessionHeaders(browser, publicUrl) });
   const subject = operator?.person.personId ?? user.userId;
   await writeAudit(db, { actor: user.email, action: 'session.close', subject });
   return { cookies: [cookieLine({ name: cookieNames(publicUrl).session, value: '' }, publicUrl)] };
 }
 
 /** undefined: no cookie of a session came. Throws SESSION_EXPIRED for one that is unknown, idle for too long, revoked or over. */
-async function findSession(deps: UserDeps, visit: Visit): Promise<UserSession | undefined> {
+async function findSession(deps: UserDeps, browser: BrowserRequest): Promise<UserSession | undefined> {
   const { auth, clock, db, publicUrl } = deps;
-  const value = cookieValue(visit.cookie, cookieNames(publicUrl).session);
+  const value = cookieValue(browser.cookie, cookieNames(publicUrl).session);
   if (value === undefined || value === '') return undefined;
-  const headers = sessionHeaders(visit, publicUrl);
+  const headers = sessionHeaders(browser, publicUrl);
   const found = await auth.api.getSession({ headers });
   if (!found) throw expired();
   const expiresAt = new Date(found.session.createdAt.getTime() + SESSION_MS);
@@ -248,7 +248,7 @@ async function findSession(deps: UserDeps, visit: Visit): Promise<UserSession | 
   }
   const { id: userId, email, name: userName, twoFactorEnabled } = found.user;
   const person = await findPerson(db, { userId });
-  if (person && !visit.isForOperators)
+  if (person && !browser.isForOperators)
     throw new DomainError('IP_NOT_WHITELISTED', 'Operators may not sign in from your address');
   return {
     user: { userId, email, name: userName, hasSecondFactor: twoFactorEnabled === true },
@@ -308,20 +308,20 @@ async function changePassword(
   deps: UserDeps,
   { user, operator }: UserSession,
   { currentPassword, newPassword }: { readonly currentPassword: string; readonly newPassword: string },
-  visit: Visit,
+  browser: BrowserRequest,
 ): Promise<{ cookies: string[] }> {
   const { auth, db, operators, publicUrl } = deps;
   if (operator) {
-    const change = { current: currentPassword, next: newPassword, address: visit.clientAddress };
+    const change = { current: currentPassword, next: newPassword, address: browser.clientAddress };
     await operators.changePassword(operator, change);
     return { cookies: [] };
   }
   refuseWeak('newPassword', newPassword, user);
   if (newPassword === currentPassword) refuseField('newPassword', 'must be another one');
-  const changed = await withPassword(deps, user, visit, () =>
+  const changed = await withPassword(deps, user, browser, () =>
     auth.api.changePassword({
       body: { currentPassword, newPassword, revokeOtherSessions: true },
-      headers: sessionHeaders(visit, publicUrl),
+      headers: sessionHeaders(browser, publicUrl),
       returnHeaders: true,
     }),
   );
@@ -334,12 +334,12 @@ async function changePassword(
 async function requestPasswordReset(
   deps: UserDeps,
   email: string,
-  { requestId, ...visit }: Visit & { readonly requestId: string },
+  { requestId, ...browser }: BrowserRequest & { readonly requestId: string },
 ): Promise<SandboxMail | undefined> {
   const { mails } = await collectMails(() =>
     deps.auth.api.requestPasswordReset({
       body: { email: email.toLowerCase() },
-      headers: headersOf({ ...visit, cookie: undefined }),
+      headers: headersOf({ ...browser, cookie: undefined }),
     }),
   );
   const [mail] = mails;
@@ -350,14 +350,14 @@ async function requestPasswordReset(
 async function resetPassword(
   { db, auth }: UserDeps,
   { token, newPassword }: { readonly token: string; readonly newPassword: string },
-  visit: Visit,
+  browser: BrowserRequest,
 ): Promise<void> {
   const userId = await findVerificationUser(auth, `reset-password:${token}`);
   const user = userId === undefined ? undefined : await findUser(db, { id: userId });
   // An operator gets a new password from two administrators, never by mail: also not by a link from before they were one.
   if (!user || (await findPerson(db, { userId: user.id }))) return refuseLink();
   refuseWeak('newPassword', newPassword, user);
-  const headers = headersOf({ ...visit, cookie: undefined });
+  const headers = headersOf({ ...browser, cookie: undefined });
   await auth.api
     .resetPassword({ body: { token, newPassword }, headers })
     .catch((error: unknown) => refuseLink(error));
@@ -373,7 +373,7 @@ async function acceptInvitation(
     name,
     password,
   }: { readonly token: string; readonly name?: string | undefined; readonly password?: string | undefined },
-  visit: Visit,
+  browser: BrowserRequest,
 ): Promise<{ accountId: string; isSignedIn: boolean; cookies: string[] }> {
   const { db, clock } = deps;
   const invitation = await findInvitation(db, hash('sha256', token, 'buffer'), clock.now());
@@ -392,14 +392,14 @@ async function acceptInvitation(
   const { result } = await collectMails(() =>
     deps.auth.api.signUpEmail({
       body: { email, password, name },
-      headers: headersOf({ ...visit, cookie: undefined }),
+      headers: headersOf({ ...browser, cookie: undefined }),
     }),
   );
   // Where another person signed up with the address at this moment, no user has the id.
   const made = await findUser(db, { id: result.user.id });
   if (!made) return refuseLink();
   await join(db, invitation, made.id);
-  const { cookies } = await signIn(deps, { email, password }, visit);
+  const { cookies } = await signIn(deps, { email, password }, browser);
   return { accountId, isSignedIn: true, cookies };
 }
 

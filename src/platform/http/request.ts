@@ -4,7 +4,7 @@
  */
 import type Koa from 'koa';
 import type { Session } from '../../accounts/operators/sessions.ts';
-import type { Member, UserSession, Visit } from '../../accounts/users/sessions.ts';
+import type { Member, UserSession, BrowserRequest } from '../../accounts/users/sessions.ts';
 import type { Environment, Principal } from '../../domain/account.ts';
 import type { ErrorCode } from '../../domain/errors.ts';
 import type { WorldUseCases } from '../composition/use-cases.ts';
@@ -41,7 +41,7 @@ export function newRequestState(startedAtMs: number) {
     /** Of the person who has signed in. */
     session: undefined as Session | undefined,
     /** What the browser of a user sent along. */
-    visit: undefined as Visit | undefined,
+    browser: undefined as BrowserRequest | undefined,
     /** Of the user who has signed in at the dashboard. */
     userSession: undefined as UserSession | undefined,
     /** The same user in the account that the request names. */

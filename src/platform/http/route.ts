@@ -6,7 +6,7 @@ import type { z } from 'zod';
 import type { MemberPermission } from '../../accounts/member-roles.ts';
 import type { Permission } from '../../accounts/operators/roles.ts';
 import type { Session } from '../../accounts/operators/sessions.ts';
-import type { Member, UserSession, Visit } from '../../accounts/users/sessions.ts';
+import type { Member, UserSession, BrowserRequest } from '../../accounts/users/sessions.ts';
 import type { Environment, Principal, Scope } from '../../domain/account.ts';
 import type { DomainError, ErrorCode } from '../../domain/errors.ts';
 import type { OpsUseCases, OpsWorld } from '../composition/ops-use-cases.ts';
@@ -92,7 +92,7 @@ type OpsInputOf<Rule extends KeyRule> = Rule extends 'session'
 
 /** What routes for users work with. */
 export interface UsersInput extends UserUseCases {
-  readonly visit: Visit;
+  readonly browser: BrowserRequest;
 }
 
 type UsersInputOf<Rule extends KeyRule> = Rule extends 'member'

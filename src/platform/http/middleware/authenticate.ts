@@ -7,7 +7,7 @@ import { LRUCache } from 'lru-cache';
 import { invalidToken, type BeforeAsking } from '../../../accounts/keys/authenticate.ts';
 import { memberMay, permissionOfScope } from '../../../accounts/member-roles.ts';
 import { unknownSession } from '../../../accounts/operators/sessions.ts';
-import { hasCookie, type Member, type Visit } from '../../../accounts/users/sessions.ts';
+import { hasCookie, type Member, type BrowserRequest } from '../../../accounts/users/sessions.ts';
 import { ENVIRONMENTS, type Principal } from '../../../domain/account.ts';
 import { DomainError, problemsText } from '../../../domain/errors.ts';
 import type { UseCases } from '../../composition/use-cases.ts';
@@ -161,7 +161,7 @@ function operatorAddresses({ opsAddresses, trustedProxies }: Omit<UserSettings, 
   const isTrusted = requireRanges(trustedProxies);
   return {
     isAllowed: (ctx: RequestKoa): boolean => isAllowed(ctx.state.clientAddress),
-    isThroughStranger: (ctx: RequestKoa): boolean => isThroughStranger(ctx, isTrusted),
+    isThroughUntrustedProxy: (ctx: RequestKoa): boolean => isThroughUntrustedProxy(ctx, isTrusted),
   };
 }
 
@@ -178,15 +178,15 @@ export function createPersonCheck(
   const known = new LRUCache<string, true>({ max: KNOWN_TOKENS });
   return async (ctx, beforeAsking) => {
     if (!ops) throw new DomainError('NOT_FOUND', 'There is nothing at this path');
-    if (addresses.isThroughStranger(ctx))
+    if (addresses.isThroughUntrustedProxy(ctx))
       throw new DomainError('IP_NOT_WHITELISTED', 'This came through a proxy that is not trusted');
     if (!addresses.isAllowed(ctx))
       throw new DomainError('IP_NOT_WHITELISTED', 'People may not sign in from your address');
     if (routeOf(ctx)?.key !== 'session') return;
     const { authorization, cookie } = ctx.req.headers;
     if (authorization === undefined) {
-      const visit = { cookie, clientAddress: ctx.state.clientAddress, isForOperators: true };
-      const operator = (await users?.auth.findSession(visit))?.operator;
+      const browser = { cookie, clientAddress: ctx.state.clientAddress, isForOperators: true };
+      const operator = (await users?.auth.findSession(browser))?.operator;
       if (!operator) throw new DomainError('UNAUTHORIZED', SIGN_IN.session);
       requireSameOrigin(ctx, publicUrl);
       ctx.state.session = operator;
@@ -209,7 +209,7 @@ export function createPersonCheck(
  * Whether a proxy that is not trusted sent this. Its own address says nothing about who is behind it: with a proxy on the same machine, the whole
  * internet would come from 127.0.0.1.
  */
-function isThroughStranger({ req }: RequestKoa, isTrusted: (address: string) => boolean): boolean {
+function isThroughUntrustedProxy({ req }: RequestKoa, isTrusted: (address: string) => boolean): boolean {
   return (
     PROXY_HEADERS.some((name) => req.headers[name] !== undefined) &&
     !isTrusted(peerAddress(req.socket.remoteAddress) ?? '')
@@ -232,10 +232,10 @@ export function createUserCheck(
 ): (ctx: RequestKoa) => Promise<Principal | undefined> {
   const { publicUrl } = settings;
   const addresses = operatorAddresses(settings);
-  const visitOf = (ctx: RequestKoa): Visit => ({
+  const browserRequestOf = (ctx: RequestKoa): BrowserRequest => ({
     cookie: ctx.req.headers.cookie,
     clientAddress: ctx.state.clientAddress,
-    isForOperators: addresses.isAllowed(ctx) && !addresses.isThroughStranger(ctx),
+    isForOperators: addresses.isAllowed(ctx) && !addresses.isThroughUntrustedProxy(ctx),
   });
   return async (ctx) => {
     const rule = routeOf(ctx)?.key;
@@ -243,15 +243,15 @@ export function createUserCheck(
       if (rule === 'required' || rule === 'optional') return undefined;
       throw new DomainError('NOT_FOUND', 'There is nothing at this path');
     }
-    const visit = visitOf(ctx);
-    ctx.state.visit = visit;
+    const browser = browserRequestOf(ctx);
+    ctx.state.browser = browser;
     if (rule === 'anybody') {
       requireNoOtherSite(ctx, publicUrl);
       return undefined;
     }
     // A catalogue that anybody may read asks for no account.
     if (rule === 'optional' && ctx.req.headers[ACCOUNT_HEADER] === undefined) return undefined;
-    const session = await users.auth.findSession(visit);
+    const session = await users.auth.findSession(browser);
     if (!session) {
       if (rule === 'required' || rule === 'optional') return undefined;
       throw new DomainError('UNAUTHORIZED', SIGN_IN.user);

@@ -66,10 +66,10 @@ function opsInput(ctx: RequestKoa, ops: UseCases['ops']) {
 
 /** Undefined on every route that is not for users of the dashboard. */
 function usersInput(ctx: RequestKoa, users: UseCases['users']) {
-  const { visit, userSession: session, member, environment } = ctx.state;
+  const { browser, userSession: session, member, environment } = ctx.state;
   if (!isForUsers(ctx)) return undefined;
-  if (!users || !visit || !environment)
+  if (!users || !browser || !environment)
     throw new Error('a request for users reached its handler without them');
   // Routes that need a session or a member were refused without one by authenticate.ts.
-  return { ...users, visit, session, member, environment };
+  return { ...users, browser, session, member, environment };
 }
