@@ -66,7 +66,7 @@ export type DeliveryStep = (
   | { readonly state: 'waiting'; readonly waitMs: number; readonly why: string }
 ) & { readonly messages?: NewMessages };
 
-/** `over-the-queue`: nothing was sent, this endpoint is too slow for a workflow task. `claim` is passed on with the message. */
+/** `over-the-queue`: nothing was sent, since this endpoint is too slow for a workflow task. `claim` goes with the message. */
 export type DeliveryStepInTask = DeliveryStep | { readonly state: 'over-the-queue'; readonly claim?: string };
 
 /** Headers that propagate log ids and the trace. */

@@ -1,4 +1,4 @@
-/** Rates, prices and what was on sale, for people who have signed in. All of it throws DomainError. */
+/** Rates, prices and what was on sale, for signed-in operators. Each refusal is a DomainError. */
 import type { Session } from '../accounts/operators/sessions.ts';
 import type { Environment } from '../domain/account.ts';
 import { DomainError } from '../domain/errors.ts';

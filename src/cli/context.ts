@@ -25,7 +25,7 @@ export interface Cli {
   readonly findRunning: () => Promise<RunningInfo | null>;
   /** Resolves on SIGINT or SIGTERM, which from then on do not end the process. */
   readonly untilStopped: () => Promise<unknown>;
-  /** Set by a command that did not throw and yet has not done what was asked. */
+  /** Set by a command that ends without an error but has not done its work. */
   exitCode: ExitCode;
 }
 

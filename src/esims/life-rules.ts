@@ -5,7 +5,7 @@ import { EXPIRY_NOTICE_DAYS, USAGE_THRESHOLDS } from '../webhooks/event-rules.ts
 
 /** The supplier's answers are up to 3 hours behind. What contradicts an earlier one and came so much later is not old: the supplier has corrected itself. */
 const CORRECTED_AFTER_MS = 6 * HOUR_MS;
-/** Ends of validity that differ by less are the same end, said twice. */
+/** Two reported ends of validity that differ by less count as the same. */
 const SAME_EXPIRY_MS = HOUR_MS;
 
 /** The columns that the rules read and change. */

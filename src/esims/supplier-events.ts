@@ -29,7 +29,7 @@ export interface SupplierInboxDeps {
 /** While no more events of other senders are kept, they are refused before their bodies are read and without a query. */
 const NO_ROOM_FOR_MS = 60_000;
 
-/** Keeps events. What they are about is asked for by the worker. */
+/** Stores events. The worker then reads the eSIM from the supplier. */
 export function createSupplierInbox(deps: SupplierInboxDeps) {
   const { db, clock, events, supplierEvents } = deps;
   let noRoomUntilMs = 0;

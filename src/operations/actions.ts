@@ -129,7 +129,7 @@ async function requestFor(db: WorldDb, input: ActionInput): Promise<ActionReques
   };
 }
 
-/** The same for the same request, whatever the person and the reason. */
+/** Equal for equal requests; person and reason do not count. */
 async function keyOf(db: WorldDb, request: ActionInput): Promise<string> {
   const { transactionId, move, amount, packageCode, goodwill, outcome, disputeId, overrides } = request;
   const { movesNoMoney } = request;

@@ -72,7 +72,7 @@ export function createBatchRepairs(deps: BatchRepairDeps) {
       const { action, filter, reason, evidence = null, by, repairKey = id } = request;
       const { rows } = await planBatchRepair(deps, request);
       const possible = rows.filter((row) => row.isPossible);
-      // A key that was used before answers what it has made, also when nothing is left to do.
+      // A key that was used before returns the earlier batch repair, even if nothing is left to do.
       if (possible.length === 0 && request.repairKey === undefined) throw invalid(NOTHING_MATCHES);
       const now = clock.now();
       const repair = { id, repairKey, action, filter, reason, evidence, by, rows: possible, now };

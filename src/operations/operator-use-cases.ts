@@ -170,7 +170,7 @@ async function planBatchRepair(
   return deps.batchRepairs.plan({ ...request, by, reason: 'a dry run' });
 }
 
-/** FORBIDDEN where the role may not take this action; that is then on record. VALIDATION_ERROR. */
+/** FORBIDDEN if the role may not take this action, which is then recorded. VALIDATION_ERROR. */
 async function askForBatchRepair(
   deps: OperatorDeps,
   session: Session,

@@ -77,7 +77,7 @@ export interface ActionFacts {
   readonly inWallet: Money | null;
   /** Earned by delivering and not given back since, in the price's currency. */
   readonly earned: Money | null;
-  /** Nothing of its payment has come, by the gateway's word or a person's. */
+  /** Neither the gateway nor a person has confirmed any money for it. */
   readonly isUnpaid: boolean;
   /** The money was disputed or taken back, and a person has not settled that yet. */
   readonly hasClaim: boolean;
@@ -126,7 +126,7 @@ export const situationOf = ({
 
 /** Parts of the request that decide whether the action is available. */
 export interface ActionTerms {
-  /** Given back although it was delivered: a gift, and asked for as one. */
+  /** Given back although it was delivered: goodwill, and the request must say so. */
   readonly isGoodwill: boolean;
   readonly hasEvidence: boolean;
 }
@@ -236,7 +236,7 @@ export interface ActionRequest {
   readonly disputeId?: string | undefined;
   /** settle-claim: another outcome than the gateway reports. A second person must approve it. */
   readonly overrides?: boolean | undefined;
-  /** Refused where it would move money: who approved it has seen that it moves none. */
+  /** Refused if it would move money: the person who approved it saw that it moves none. */
   readonly movesNoMoney?: boolean | undefined;
   /** The same key is the same action: its first outcome is answered again. */
   readonly moveKey: string;
@@ -366,7 +366,7 @@ function part(all: Money | null, { amountMinor, currency }: Asked): AmountOf {
 /** The most that a column holds. */
 const ANY_MINOR = 2n ** 63n - 1n;
 
-/** Without a locked rate, the person who credits it says what it is worth. */
+/** Without a locked rate, the person who credits it enters its value. */
 function creditOf(credit: Money | null, { currency }: Money, asked: Asked): AmountOf {
   if (credit !== null) return whole(credit, asked);
   if (asked.amountMinor === undefined) return { refusal: 'AMOUNT_NEEDED' };

@@ -41,7 +41,7 @@ interface PaymentMonitorDeps extends Pick<PaymentDeps, 'db' | 'clock'> {
 
 /** Longer than any read; after that another process may claim the window. */
 const CLAIMED_FOR_MS = 60_000;
-/** A turn starts no more reads after that, so that a shutdown is quick. */
+/** A run starts no more reads after that, so that a shutdown is quick. */
 const TURN_MS = 5_000;
 /** At four requests a second these take five seconds. */
 const CHECKS_PER_TURN = 20;

@@ -86,7 +86,7 @@ export type DisputeOutcome = (typeof DISPUTE_OUTCOMES)[number];
 /** At the gateway. `unknown`: resolved with a word never seen before. */
 export type DisputeState = 'open' | DisputeOutcome | 'unknown';
 
-/** Why an outcome cannot be stated; undefined when it can. `state`: the gateway's last word; null: it has said nothing. */
+/** Why a person may not enter this outcome of a dispute; undefined if they may. `state`: the last that the gateway reported; null: nothing. */
 export function outcomeRefusal(
   outcome: DisputeOutcome,
   state: DisputeState | null,

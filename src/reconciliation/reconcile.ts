@@ -135,7 +135,7 @@ async function run(deps: ReconcileDeps, request: ReconcileRequest): Promise<Reco
   return summary;
 }
 
-/** Without a gateway nothing can be asked, and nothing may count as missing there. */
+/** Without a gateway nothing can be looked up, so nothing may count as missing there. */
 const hasGateway = ({ gateway }: Pick<ReconcileDeps, 'gateway'>): boolean => gateway.name !== 'none';
 
 async function dropOldLines({ db }: ReconcileDeps): Promise<void> {

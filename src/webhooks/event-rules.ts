@@ -34,14 +34,14 @@ export function writeBody(
   return `{"event":${JSON.stringify(event)},"data":{${data.join(',')}},"timestamp":"${at.toISOString()}"}`;
 }
 
-/** Stands in a stored body for an address that is sealed with its eSIM. No address holds a control character. */
+/** Placeholder in a stored body for a QR address, which is encrypted with its eSIM. No address holds a control character. */
 export function sealedQrCodeUrl(esimId: string): string {
   return `\u0001qr-code-url-of:${esimId}\u0001`;
 }
 
 const SEALED_QR_CODE_URL = /(?<="qrCodeUrl":)"\\u0001qr-code-url-of:([^"\\]+)\\u0001"/;
 
-/** The eSIM whose address is to be filled in. */
+/** The eSIM of the placeholder; undefined: the body has none. */
 export function sealedEsimOf(body: string): string | undefined {
   return SEALED_QR_CODE_URL.exec(body)?.[1];
 }

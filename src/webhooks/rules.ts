@@ -3,7 +3,7 @@ import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../domain/clock.ts';
 
 /** Per account and environment: every event is stored once for each endpoint. */
 export const MAX_ENDPOINTS = 16;
-/** How long a replaced secret still signs beside the new one, so that receivers can change without losing a message. */
+/** How long a replaced secret signs messages together with the new one, so that receivers can change without losing one. */
 export const SECRET_OVERLAP_MS = 24 * HOUR_MS;
 /** Replaced secrets that sign at a time: each adds a signature to the header of every message. */
 export const MAX_PREVIOUS_SECRETS = 4;

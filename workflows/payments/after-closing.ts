@@ -24,7 +24,7 @@ import { sendRefunds } from './send-refunds.ts';
 const MAX_CHECKS = 10;
 /** The update or signal that started this workflow arrives with its first task. */
 const REQUEST_WITHIN_MS = 30_000;
-/** An operator's action ends the wait; a claim that was settled elsewhere is noticed after a day. */
+/** An operator's action ends the wait. A claim that was settled in another way is noticed within a day. */
 const CLAIM_CHECK_MS = 24 * 3_600_000;
 
 /** Ends without a check if nothing was requested of it. Returns the last known state of the payment. */

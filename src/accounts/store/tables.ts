@@ -41,7 +41,7 @@ export interface AccessGrantsTable {
   role: Role;
   given_by: string;
   given_at: Date;
-  /** Of the one-time password, until it is shown to the person who confirms. */
+  /** The second half of the one-time password, until it is shown to the person who confirms. */
   second_half: string | null;
   confirmed_by: string | null;
   confirmed_at: Date | null;

@@ -268,7 +268,7 @@ export const takeInvitation = (
   { account_id: accountId, id }: InvitationRow,
 ): Promise<boolean> => deleteInvitation(trx, accountId, id);
 
-/** Who signs up may come back to the mail after a weekend. */
+/** A user who signs up may open the mail only after a weekend. */
 const KEEP_UNCONFIRMED_MS = 7 * DAY_MS;
 
 /** Sessions and links that have ended, and users who never confirmed their address. */

@@ -39,7 +39,7 @@ export async function sendSecondFactor(
   browser: BrowserRequest,
 ): Promise<{ cookies: string[] }> {
   const { db, auth, clock, publicUrl } = deps;
-  // A session that is open here already would be taken in place of the first step.
+  // better-auth would take a session that is open in this browser in place of the first step.
   const headers = headersOf({ ...browser, cookie: only(browser.cookie, cookieNames(publicUrl).secondStep) });
   const call = { body: { code }, headers, returnHeaders: true } as const;
   // Read beforehand: the last wrong code ends the step.
@@ -64,7 +64,7 @@ export async function sendSecondFactor(
   }
 }
 
-/** Who sent the right password before. undefined: no user, or the step is over. */
+/** The user who has sent the right password. undefined: none, or the time for the code is over. */
 async function userOfStep(
   { auth, publicUrl }: UserDeps,
   { cookie }: BrowserRequest,
@@ -122,7 +122,7 @@ export async function confirmSecondFactor(
     .catch((error: unknown) =>
       refuseSecondFactor(error, 'code: is wrong, or there is no second factor to confirm'),
     );
-  // Who saw it being typed must not sign in with it.
+  // Someone who saw it being typed must not sign in with it.
   await takeCode(db, user.userId, code, clock.now());
   const cookies = cookiesFrom(confirmed.headers, publicUrl);
   await endOtherSessions(db, session, tokenOf(cookies[0] ?? browser.cookie, publicUrl), clock.now());

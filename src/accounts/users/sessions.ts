@@ -1,4 +1,4 @@
-/** Who has signed in, as routes know them, and the cookies that say so. */
+/** The user who has signed in, as routes see them, and the session cookies. */
 import type { Account } from '../../domain/account.ts';
 import type { MemberRole } from '../member-roles.ts';
 import { SESSION_MS, type Session } from '../operators/sessions.ts';

@@ -132,7 +132,7 @@ async function confirmUser(
   if (!user || user.email_verified) return refuseLink();
   await requirePassword(deps, user, password, browser);
   await db.transaction().execute(async (trx) => {
-    // By its id: who signs up with this address meanwhile is another user.
+    // By its id: a later sign-up with the same address is another user.
     if (!(await markConfirmedUser(trx, user.id))) refuseLink();
     const signedUp = await takeSignUp(trx, user.id);
     if (!signedUp) return;

@@ -66,7 +66,7 @@ export async function askForAction(db: WorldDb, request: ActionRequest, now: Dat
     const expiresAt = new Date(now.getTime() + BEGIN_WITHIN_MS);
     const asked = { ...judged.fields, status: 'ASKED', expires_at: expiresAt } as const;
     if (await insertAction(trx, request, asked)) return { outcome: 'go', moveId: request.moveId };
-    // The same was asked for at this moment, and is on record now.
+    // Another request has just recorded the same action.
     const again = await judgeRequest(trx, request, now);
     if (again.outcome === 'fits')
       throw new Error(`an action is being asked for under the key ${request.moveKey}`);

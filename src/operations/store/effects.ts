@@ -243,7 +243,7 @@ export async function findReplacement(
   return { refusal: named === undefined ? 'NO_EQUAL_PACKAGE' : 'PACKAGE_DOES_NOT_FIT' };
 }
 
-/** Puts the new package in place of the old one; nothing was asked for it yet. */
+/** Replaces the package by the new one, which is not ordered yet. */
 async function replacePackage(trx: WorldDb, action: ActionRow, { purchase }: ActionSubject): Promise<Ended> {
   const row = await trx
     .selectFrom('packages')

@@ -29,7 +29,7 @@ export async function unpaidSince(db: WorldDb, watchedSince: Date, now: Date): P
   return rows[0]?.since ?? now;
 }
 
-/** The youngest window that is due; other callers cannot claim it for `untilMs`. */
+/** Claims the youngest due window: other callers cannot claim it for `untilMs`. */
 export async function claimWindow(
   db: WorldDb,
   now: Date,

@@ -115,7 +115,7 @@ export interface PaymentsTable {
   gateway_status: string | null;
   /** The last payment check, with or without an answer. */
   looked_at: Date | null;
-  /** When the gateway was asked for the newest answer that is booked. */
+  /** When the request for the newest booked answer was sent to the gateway. */
   seen_at: Generated<Date | null>;
   /** When a caller last had it checked after it was closed; written with the first attempt. */
   confirmed_at: Generated<Date | null>;

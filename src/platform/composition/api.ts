@@ -98,7 +98,7 @@ function composeApiWorld(context: ProcessContext, world: WorldConfig, redis: Red
   const { environment, timings, esimFreshMs, topUpsFreshMs, closedPaymentFreshMs } = world;
   const { temporal, checks, close, ...ports } = openConnections(context, world, redis);
   const { db, events, installData } = ports;
-  // This process orders nothing: all that it asks the supplier is a read.
+  // This process orders nothing: it only reads from the supplier.
   const supplier = ports.supplier.forReads;
   const sandboxSupplier = composeSandboxSupplier(world);
   const supplierEvents = {

@@ -1,4 +1,4 @@
-/** What all routes for people who are signed in have in common. Guarantee: none of them is without a permission. */
+/** What all routes for operators have in common. Guarantee: each of them names a permission. */
 import { z } from 'zod';
 import { ENVIRONMENTS } from '../../domain/account.ts';
 import { isId } from '../../domain/ids.ts';
@@ -17,7 +17,7 @@ export type OpsRouteDefinition<
   readonly errors?: RouteDefinition<'session', Query, Body>['errors'];
 };
 
-/** A route that takes a session, and a role where it says so. */
+/** A route for signed-in operators; `permission` says what their role must allow. */
 export function defineOpsRoute<
   Query extends z.ZodObject | undefined = undefined,
   Body extends z.ZodObject | undefined = undefined,

@@ -188,7 +188,7 @@ export interface RouteDefinition<
   /** Refusals of this route's own use case, for the reference. */
   readonly errors: readonly ErrorCode[];
   readonly responses: Readonly<Record<number, RouteResponse>>;
-  /** Its answers have an ETag (render-cache.ts), and a caller who names it is answered 304. For the reference. */
+  /** Its answers have an ETag (render-cache.ts); a request with the same ETag is answered 304. For the API reference. */
   readonly hasETag?: true;
   /** The code for our own faults where INTERNAL_ERROR would say too little. */
   readonly faultCode?: FaultCode;

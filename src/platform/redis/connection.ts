@@ -21,7 +21,7 @@ export interface RedisConnection {
   attempt<T>(call: (client: Redis) => Promise<T>, standIn: () => T | Promise<T>): Promise<T>;
   /** Whether it answers, waiting for it up to `withinMs`. */
   isReady(withinMs: number): Promise<boolean>;
-  /** Why it is out of reach, such as a refused password; undefined while it answers. Names no password. */
+  /** Why it is unreachable, such as a refused password; undefined while it answers. Contains no password. */
   problem(): string | undefined;
   close(): void;
 }

@@ -80,7 +80,7 @@ function purchaseEvents(log: EventLog, metrics: WorldMetrics | undefined) {
     esimCheckFailed: warn<'esimId' | 'detail'>(
       'could not check the eSIM at the supplier, serving stored data',
     ),
-    /** A step was asked for something that our API has not signed and no row backs. Nothing was done. */
+    /** A step got a request that our API has not signed and that no row proves. Nothing was done. */
     unverifiedRequest: (
       fields: Texts<'detail'> &
         Partial<Texts<'transactionId' | 'runKey' | 'batchId'>> & { what: UnverifiedRequest },

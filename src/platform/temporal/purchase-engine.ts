@@ -222,7 +222,7 @@ export function createPaymentChecks(
   };
 }
 
-/** Temporal's word for an update whose workflow ended before it came to it. */
+/** Temporal reports this if the workflow ended before it handled the update. */
 const ENDED_MEANWHILE = 'AcceptedUpdateCompletedWorkflow';
 
 /**

@@ -59,7 +59,7 @@ const FIRST_PORT = 32_768;
 const PORTS = 28_000;
 const TRIES = 20;
 
-/** The SDK says neither which port it took nor takes any free one, so one is tried after the other. */
+/** The SDK cannot choose a free port and does not report its port, so we try one after the other. */
 function onFreePort(start: (address: string) => unknown): string {
   for (let tries = 1; ; tries += 1) {
     const address = `127.0.0.1:${FIRST_PORT + Math.trunc(Math.random() * PORTS)}`;

@@ -30,7 +30,7 @@ export interface NewBatch {
   readonly maxEmailsADay: number | null;
 }
 
-/** Its workflow is started at once; the sweep only makes sure of it. */
+/** Its workflow starts at once. The sweep starts it if that failed. */
 const FIRST_CHECK_MS = 30_000;
 
 /** In a transaction. Accounts are counted under a lock, so requests that come together cannot pass a bound together. */

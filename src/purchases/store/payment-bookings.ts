@@ -160,7 +160,7 @@ async function book(booking: Booking): Promise<void> {
     await placePaidHold(trx, { id: transactionId, accountId, amount });
   }
   if (toReturnMinor > 0n) {
-    // It may come again: each time is a refund of its own.
+    // Such money may come more than once: each time is a refund of its own.
     const cause = facts.bookedMinor === 0n ? 'other-currency' : `other-currency-${booked}`;
     await createRefund(trx, payment, { amountMinor: toReturnMinor, currency: seen.currency }, cause);
   }

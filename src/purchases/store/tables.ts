@@ -36,7 +36,7 @@ export interface PurchasesTable {
   withdrawn_since: Generated<Date | null>;
   /** When the supplier was last asked to cancel the order. */
   cancel_asked_at: Generated<Date | null>;
-  /** The supplier's final refusal, and `supplier_asks` at that time: with more orders since, it is not final any more. */
+  /** The supplier's final refusal, and `supplier_asks` at that time. If more orders were sent since, it is no longer final. */
   refused_asks: Generated<number | null>;
   refused_reason: Generated<string | null>;
   refused_detail: Generated<string | null>;

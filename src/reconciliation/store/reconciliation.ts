@@ -11,7 +11,7 @@ import type { ReconciliationRunsTable } from './tables.ts';
 
 export type RunRow = Selectable<ReconciliationRunsTable>;
 
-/** What a person has asked for. Without a range: everything since the last regular run. */
+/** A request by a person. Without a range: everything since the last regular run. */
 interface AskedRun {
   readonly askedBy: string;
   readonly range?: Slice | undefined;

@@ -28,7 +28,7 @@ export interface ReconciliationRunsTable {
   finished_at: Date | null;
 }
 
-/** What a person has asked for, before its workflow starts. Without a time: everything since the last regular run. */
+/** A request by a person, written before its workflow starts. Without a time range: everything since the last regular run. */
 interface ReconciliationRequestsTable {
   /** The id of the workflow. */
   run_key: string;

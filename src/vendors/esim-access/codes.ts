@@ -46,7 +46,7 @@ const MEANINGS = new Map<string, CodeMeaning>([
 /** Every code of the vendor's table. */
 export const KNOWN_CODES: readonly string[] = [...MEANINGS.keys()];
 
-/** What an error code says about the effect that was asked for. */
+/** What an error code says about the requested effect. */
 export function meaningOf(code: string): CodeMeaning {
   return MEANINGS.get(code) ?? { kind: 'unseen' };
 }

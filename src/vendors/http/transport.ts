@@ -166,7 +166,7 @@ function lostBy(error: unknown): NoAnswer {
   };
 }
 
-/** 429 and 5xx are lost whatever their body says: a proxy may answer for a vendor that went on working. */
+/** 429 and 5xx are lost, whatever their body is: a proxy may answer while the vendor still carries the request out. */
 function heardOf(
   status: number,
   body: string,

@@ -12,7 +12,7 @@ import { page as pageSchema, read } from './wire.ts';
 /** What an account's money is. */
 export type Mode = 'live' | 'test';
 
-/** A word of the vendor that this adapter has never seen, or an answer it cannot read. Holds nothing personal. */
+/** A value from the vendor that this adapter does not know, or an answer that it cannot read. Holds no personal data. */
 export interface UnseenWord {
   readonly what: 'charge status' | 'refund status' | 'error' | 'answer';
   /** The call that it was met in. */

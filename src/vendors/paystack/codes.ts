@@ -63,7 +63,7 @@ const BY_MESSAGE: readonly (readonly [RegExp, NoMeaning])[] = [
 /** Statuses by which the vendor says that it did not carry a request out. */
 const NOT_CARRIED_OUT = new Set([400, 404, 422]);
 
-/** What a no says about the effect that was asked for. */
+/** What a refusal says about the requested effect. */
 export function meaningOf(no: No): NoMeaning {
   const byCode = BY_CODE.get(no.code.toLowerCase());
   if (byCode !== undefined) return byCode;
@@ -76,7 +76,7 @@ export function meaningOf(no: No): NoMeaning {
   return older && NOT_CARRIED_OUT.has(no.httpStatus) ? refused('REQUEST_REFUSED') : { kind: 'unseen' };
 }
 
-/** Whether a no means that the vendor holds no such transaction: Paystack documents 404 and also answers 400. */
+/** Whether a refusal means that there is no such transaction: Paystack documents 404 and also answers 400. */
 export function isNotFound({ httpStatus, code, message }: No): boolean {
   if (httpStatus === 404 || code === 'transaction_not_found') return true;
   return httpStatus === 400 && /^(?:transaction(?: reference)?|entity) not found\b/i.test(message);

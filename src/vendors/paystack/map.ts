@@ -42,7 +42,7 @@ export const REFUND_STATES = new Map<string, RefundState>([
 
 export const chargeStateOf = (status: string): ChargeState => CHARGE_STATES.get(status) ?? 'unknown';
 
-/** A transaction in our words. Without a requested amount, which older ones lack, what came is what was asked for. */
+/** A transaction in our terms. Older ones have no requested amount: then the amount received counts as requested. */
 export function toGatewayCharge(wire: WireTransaction): GatewayCharge {
   const { amount, currency, fees, status } = wire;
   const requested = wire.requested_amount ?? amount;

@@ -283,7 +283,7 @@ function placeOf({ req }: RequestKoa): Pick<Principal, 'environment'> & { readon
   return { accountId, environment };
 }
 
-/** What a key of the member's would be. No key has the id of a user. */
+/** A member acts like a key with these scopes. Its id is that of the user, which no key has. */
 function principalOf({ account, userId, role }: Member, environment: Principal['environment']): Principal {
   const scopes = memberMay(role, 'purchase') ? (['read', 'purchase'] as const) : (['read'] as const);
   return { account, keyId: userId, environment, scopes, allowedAddresses: ANYWHERE };

@@ -71,7 +71,7 @@ function report(ctx: RequestKoa, status: number, events: HttpEvents): void {
   });
 }
 
-/** For the developers of the account: what was asked with its keys. */
+/** For the account's developers: the recent requests with its keys. */
 function noteRequest(ctx: RequestKoa, status: number, requestLog: UseCases['requestLog']): void {
   const { principal, member, requestId, errorCode = null, startedAtMs } = ctx.state;
   if (!requestLog || !principal || member) return;
