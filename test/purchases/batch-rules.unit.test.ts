@@ -5,6 +5,7 @@ import { problemsText } from '../../src/domain/errors.ts';
 import { EMAIL_LANGUAGES, emailWaitMs, installEmailText } from '../../src/purchases/batches/emails.ts';
 import {
   BATCH_CSV_COLUMNS,
+  batchStatus,
   csvRow,
   MAX_SEND_AHEAD_MS,
   nextBatchCheckMs,
@@ -99,6 +100,46 @@ describe('CSV', () => {
       'row,reference,packageCode,transactionId,status,reason,esimId,email,emailStatus\r\n' +
         `3,"'=HYPERLINK(""http://evil.example"")",SIM-OK,,QUEUED,,,,\r\n`,
     );
+  });
+
+  it('has every field that is known, under its heading', () => {
+    const view = {
+      row_number: 1,
+      reference: 'a',
+      package_code: 'SIM-OK',
+      transaction_id: 'txn-1',
+      status: 'FAILED',
+      reason: 'PACKAGE_WITHDRAWN',
+      esim_id: 'esim-1',
+      email: 'a@b.example',
+      email_status: 'NOT_SENT',
+      send_at: null,
+      email_closed_at: null,
+    } as const;
+    const [heading = '', line = ''] = csvOf(BATCH_CSV_COLUMNS, [csvRow(view)]).split('\r\n');
+    const cells = line.split(',');
+    expect(Object.fromEntries(heading.split(',').map((name, index) => [name, cells[index]]))).toEqual({
+      row: '1',
+      reference: 'a',
+      packageCode: 'SIM-OK',
+      transactionId: 'txn-1',
+      status: 'FAILED',
+      reason: 'PACKAGE_WITHDRAWN',
+      esimId: 'esim-1',
+      email: 'a@b.example',
+      emailStatus: 'NOT_SENT',
+    });
+  });
+});
+
+describe('a batch', () => {
+  it.each([
+    [{ queued: 1, processing: 0 }, 'PROCESSING'],
+    [{ queued: 0, processing: 1 }, 'PROCESSING'],
+    [{ queued: 1, processing: 1 }, 'PROCESSING'],
+    [{ queued: 0, processing: 0 }, 'COMPLETED'],
+  ] as const)('with %o is %s', (open, status) => {
+    expect(batchStatus({ rows: 3, succeeded: 0, failed: 0, ...open })).toBe(status);
   });
 });
 
