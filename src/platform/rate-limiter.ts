@@ -11,8 +11,8 @@ export interface LimitVerdict {
 }
 
 export interface RateLimiter {
-  /** Counts one request against a bucket: fixed windows of 60 s. Never throws. */
-  consume(bucket: string, limitPerMinute: number): Promise<LimitVerdict>;
+  /** Counts one request against a bucket: fixed windows of 60 s. Answers at once where a permit was reserved. Never throws. */
+  consume(bucket: string, limitPerMinute: number): LimitVerdict | Promise<LimitVerdict>;
   /** Takes back one request that should not count after all. Never throws. */
   giveBack(bucket: string): Promise<void>;
 }

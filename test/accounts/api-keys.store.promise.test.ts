@@ -74,7 +74,9 @@ function authenticator(
   return made;
 }
 
+/** As a request asks: memory first. */
 const isKnown = async (to: Authenticator, apiKey: string): Promise<boolean> => {
+  if (to.recall(apiKey)) return true;
   try {
     await to.authenticate(apiKey);
     return true;
@@ -140,6 +142,31 @@ describe('a dump of the database', () => {
     );
     expect(tracesIn(await dump(), apiKey).length).toBeGreaterThan(10);
     await sql`delete from accounts.audit_log where subject = ${apiKey}`.execute(books.owner);
+  });
+});
+
+describe('a key that was checked', () => {
+  it('is recalled without waiting; others are not, and none before the first poll', async () => {
+    const ours = authenticator();
+    const { apiKey, keyId } = await makeKey();
+    expect(ours.recall(apiKey)).toBeUndefined();
+    const principal = await ours.authenticate(apiKey);
+    await until(
+      () => ours.recall(apiKey),
+      (recalled) => recalled !== undefined,
+    );
+    expect(ours.recall(apiKey)).toEqual(principal);
+    expect(principal.keyId).toBe(keyId);
+    expect(ours.recall((await makeKey()).apiKey)).toBeUndefined();
+    const neverPolled = createAuthenticator({
+      db: books.accounts,
+      pollDb: books.accounts,
+      clock: { now: () => new Date() },
+      brand: 'simway',
+      onError: () => undefined,
+    });
+    await neverPolled.authenticate(apiKey);
+    expect(neverPolled.recall(apiKey)).toBeUndefined();
   });
 });
 

@@ -51,7 +51,7 @@ function parts() {
   };
 }
 
-async function timed<T>(times: number[], call: () => Promise<T>): Promise<T> {
+async function timed<T>(times: number[], call: () => T | Promise<T>): Promise<T> {
   const startedAt = performance.now();
   const value = await call();
   times.push(performance.now() - startedAt);

@@ -47,23 +47,11 @@ interface AuthenticatorDeps {
  */
 export function createAuthenticator(deps: AuthenticatorDeps) {
   const { db, pollDb, clock, brand, onError } = deps;
-  const known = new LRUCache<string, StoredKey>({ max: MAX_KEYS });
-  const refused = new LRUCache<string, true>({ max: MAX_KEYS, ttl: REFUSED_TTL_MS });
-  let polledAtMs = 0;
+  const memory = createKeyMemory(clock);
   /** By the clock of Postgres, since `changed_at` is: ours may be wrong. */
   let changesReadUpTo: Date | undefined;
   let poller: Poller | undefined;
   const uses = createKeyUses(deps);
-
-  const remember = (hex: string, key: StoredKey | undefined): StoredKey | undefined => {
-    if (key && isValid(key, clock)) {
-      known.set(hex, key);
-      return key;
-    }
-    known.delete(hex);
-    refused.set(hex, true);
-    return undefined;
-  };
 
   const poll = async (): Promise<void> => {
     const startedAtMs = clock.now().getTime();
@@ -72,36 +60,42 @@ export function createAuthenticator(deps: AuthenticatorDeps) {
     const since = new Date((changesReadUpTo ?? databaseTime).getTime() - POLL_OVERLAP_MS);
     for (const key of await findKeysChangedSince(pollDb, since)) {
       issued.note(key.sha256Hex, isValid(key, clock));
-      if (known.has(key.sha256Hex)) remember(key.sha256Hex, key);
+      memory.update(key);
     }
     changesReadUpTo = databaseTime;
-    polledAtMs = startedAtMs;
+    memory.trustFrom(startedAtMs);
   };
 
   const issued = createIssuedKeys({ poll, onError });
-
-  const lookUp = async (hex: string, beforeAsking: BeforeAsking): Promise<StoredKey | undefined> => {
-    const nowMs = clock.now().getTime();
-    const remembered = known.get(hex);
-    if (Math.abs(nowMs - polledAtMs) < TRUST_MEMORY_MS) {
-      if (remembered) return isValid(remembered, clock) ? remembered : remember(hex, undefined);
-      if (refused.has(hex)) return undefined;
-    }
-    if (!remembered) await issued.admit(hex, beforeAsking);
-    return remember(hex, await findKey(db, Buffer.from(hex, 'hex')));
-  };
 
   /** Throws INVALID_TOKEN for a key that is malformed (no query), unknown, expired or revoked. */
   const authenticate = async (rawKey: string, beforeAsking: BeforeAsking): Promise<Principal> => {
     const environment = environmentOfKey(brand, rawKey);
     if (!environment) throw invalidToken();
-    const key = await lookUp(hashApiKey(rawKey), beforeAsking);
-    if (key?.environment !== environment) throw invalidToken();
-    uses.note(key.keyId);
-    return toPrincipal(key);
+    const hex = hashApiKey(rawKey);
+    const remembered = memory.find(hex);
+    if (remembered === 'refused') throw invalidToken();
+    if (remembered) return principalOf(remembered);
+    if (!memory.has(hex)) await issued.admit(hex, beforeAsking);
+    const found = await findKey(db, Buffer.from(hex, 'hex'));
+    const key = memory.remember(hex, found?.environment === environment ? found : undefined);
+    if (!key) throw invalidToken();
+    return principalOf(key);
+  };
+
+  const recall = (rawKey: string): Principal | undefined => {
+    const remembered = memory.find(hashApiKey(rawKey));
+    return remembered && remembered !== 'refused' ? principalOf(remembered) : undefined;
+  };
+
+  const principalOf = ({ account, keyId, environment, scopes, allowedAddresses }: StoredKey): Principal => {
+    uses.note(keyId);
+    return { account, keyId, environment, scopes, allowedAddresses };
   };
 
   return {
+    /** The holder of a key that was checked a moment ago, without waiting; undefined for every other: ask `authenticate`. */
+    recall,
     authenticate: (rawKey: string, beforeAsking: BeforeAsking = noLimit): Promise<Principal> =>
       authenticate(rawKey, beforeAsking).catch(rethrow),
     start: (): void => {
@@ -116,16 +110,49 @@ export function createAuthenticator(deps: AuthenticatorDeps) {
   };
 }
 
+/** Keys by their hash in hexadecimal, and which of them were refused. */
+function createKeyMemory(clock: Clock) {
+  const known = new LRUCache<string, StoredKey>({ max: MAX_KEYS });
+  const refused = new LRUCache<string, true>({ max: MAX_KEYS, ttl: REFUSED_TTL_MS });
+  let trustedFromMs = 0;
+
+  const remember = (hex: string, key: StoredKey | undefined): StoredKey | undefined => {
+    if (key && isValid(key, clock)) {
+      known.set(hex, key);
+      return key;
+    }
+    known.delete(hex);
+    refused.set(hex, true);
+    return undefined;
+  };
+
+  return {
+    remember,
+    has: (hex: string): boolean => known.has(hex),
+    /** Only of keys that are known: a key's change reaches memory this way. */
+    update: (key: StoredKey): void => {
+      if (known.has(key.sha256Hex)) remember(key.sha256Hex, key);
+    },
+    /** All changes up to this time have been read. */
+    trustFrom: (atMs: number): void => {
+      trustedFromMs = atMs;
+    },
+    /** Undefined where Postgres must be asked: about a key that is not in memory, or about every key while no poll succeeds. */
+    find: (hex: string): StoredKey | 'refused' | undefined => {
+      if (Math.abs(clock.now().getTime() - trustedFromMs) >= TRUST_MEMORY_MS) return undefined;
+      const key = known.get(hex);
+      if (key) return (isValid(key, clock) ? key : remember(hex, undefined)) ?? 'refused';
+      return refused.has(hex) ? 'refused' : undefined;
+    },
+  };
+}
+
 const noLimit: BeforeAsking = () => Promise.resolve();
 
 function isValid(key: StoredKey, clock: Clock): boolean {
   return (
     key.revokedAt === null && (key.expiresAt === null || key.expiresAt.getTime() > clock.now().getTime())
   );
-}
-
-function toPrincipal({ account, keyId, environment, scopes, allowedAddresses }: StoredKey): Principal {
-  return { account, keyId, environment, scopes, allowedAddresses };
 }
 
 export function invalidToken(): DomainError {

@@ -39,20 +39,24 @@ interface Bucket {
 export function createCountAhead({
   count,
   giveBack,
-}: CountAheadOptions): (bucket: string, limit: number) => Promise<Counted> {
+}: CountAheadOptions): (bucket: string, limit: number) => Counted | Promise<Counted> {
   const buckets = new Map<string, Bucket>();
 
-  return async (name, limit) => {
+  return (name, limit) => {
     const bucket = buckets.get(name) ?? open(name);
-    bucket.usedAtMs = performance.now();
+    const nowMs = performance.now();
+    bucket.usedAtMs = nowMs;
+    return free(bucket, nowMs) < 1 ? waitForPermit(name, bucket, limit) : takePermit(bucket, nowMs);
+  };
+
+  async function waitForPermit(name: string, bucket: Bucket, limit: number): Promise<Counted> {
     while (free(bucket, performance.now()) < 1) {
       bucket.waiting += 1;
       await (bucket.refill ??= refill(name, bucket, limit));
       bucket.waiting -= 1;
     }
-    const consumedPoints = bucket.next++;
-    return { consumedPoints, msBeforeNext: bucket.endsAtMs - performance.now() };
-  };
+    return takePermit(bucket, performance.now());
+  }
 
   function open(name: string): Bucket {
     const bucket = newBucket();
@@ -97,6 +101,12 @@ function newBucket(): Bucket {
     waiting: 0,
     refill: undefined,
   };
+}
+
+function takePermit(bucket: Bucket, nowMs: number): Counted {
+  const consumedPoints = bucket.next;
+  bucket.next += 1;
+  return { consumedPoints, msBeforeNext: bucket.endsAtMs - nowMs };
 }
 
 function free({ next, last, endsAtMs }: Bucket, nowMs: number): number {

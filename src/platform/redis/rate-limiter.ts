@@ -34,7 +34,12 @@ export function createRedisRateLimiter(options: {
       ),
   });
   return {
-    consume: async (bucket, limitPerMinute) => verdictOf(await place(bucket, limitPerMinute), limitPerMinute),
+    consume: (bucket, limitPerMinute) => {
+      const counted = place(bucket, limitPerMinute);
+      return counted instanceof Promise
+        ? counted.then((known) => verdictOf(known, limitPerMinute))
+        : verdictOf(counted, limitPerMinute);
+    },
     giveBack: async (bucket) => {
       await redis.attempt<unknown>(
         () => shared.reward(bucket, 1),

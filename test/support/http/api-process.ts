@@ -18,6 +18,7 @@ const logger = createLogger({ level: 'debug', destination: { write: () => undefi
 const app = buildApp({
   useCases: {
     accounts: {
+      recall: () => undefined,
       authenticate: () =>
         Promise.resolve({
           account: {

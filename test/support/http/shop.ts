@@ -164,6 +164,7 @@ export async function openShop({
     allowedAddresses: [],
     useCases: {
       accounts: {
+        recall: () => undefined,
         authenticate: async (rawKey, beforeAsking) => {
           const principal = await people.authenticate(rawKey, beforeAsking);
           return rawKey === keyOf('test', 'list')

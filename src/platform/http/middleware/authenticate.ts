@@ -49,7 +49,7 @@ export function authenticate({
   readonly failures: FailureLimit;
 }): Middleware {
   const isAllowed = addressChecker();
-  return async (ctx, next) => {
+  const ask = async (ctx: RequestKoa, next: () => Promise<void>): Promise<void> => {
     const attempt = { isCounted: false };
     // Throws RATE_LIMIT_EXCEEDED where the address had too many.
     const beforeAsking = async (): Promise<void> => {
@@ -71,7 +71,23 @@ export function authenticate({
     if (attempt.isCounted) await failures.giveBack(ctx);
     return next();
   };
+  return (ctx, next) => {
+    const principal = recall(ctx, accounts);
+    if (!principal || !isAllowed(principal, ctx.state.clientAddress)) return ask(ctx, next);
+    ctx.state.principal = principal;
+    return next();
+  };
 }
+
+/** The holder of a key that was checked a moment ago. */
+function recall(ctx: RequestKoa, accounts: UseCases['accounts']): Principal | undefined {
+  const header = ctx.req.headers['x-api-key'];
+  if (typeof header !== 'string' || header.length > MAX_API_KEY_CHARACTERS || !takesKey(ctx)) return undefined;
+  return accounts.recall(header);
+}
+
+const takesKey = (ctx: RequestKoa): boolean =>
+  !isForPeople(ctx) && !isForUsers(ctx) && routeOf(ctx)?.key !== 'vendor';
 
 /** Whether the route is for people, who send no API key. */
 export function isForPeople(ctx: RequestKoa): boolean {
@@ -97,8 +113,8 @@ async function identify(
     readonly beforeAsking: BeforeAsking;
   },
 ): Promise<Principal | undefined> {
+  if (!takesKey(ctx)) return undefined;
   const rule = routeOf(ctx)?.key;
-  if (rule === 'vendor') return undefined;
   const header = ctx.req.headers['x-api-key'];
   if (header === undefined) {
     const member = rule === 'public' || rule === undefined ? undefined : await checkUser(ctx);
@@ -313,17 +329,26 @@ function isFromOurPage({ req: { headers } }: RequestKoa, publicUrl: string): boo
 }
 
 export function checkScope({ ops, users }: Pick<UseCases, 'ops' | 'users'>): Middleware {
-  return async (ctx, next) => {
-    const { principal, session, member } = ctx.state;
+  const checkUser = async (ctx: RequestKoa, next: () => Promise<void>): Promise<void> => {
+    const { session, member } = ctx.state;
     const route = routeOf(ctx);
     if (session) await checkRole(ctx, ops);
     else if (route && member)
       await users?.auth.authoriseMember(member, route.memberPermission ?? permissionOfScope(route.scope));
-    else refuseKey(route, principal);
-    if (route?.testKeysOnly && principal?.environment === 'live')
-      throw new DomainError('FORBIDDEN', 'This works with test keys only: nothing simulates a live eSIM');
+    refuseLive(ctx);
     return next();
   };
+  return (ctx, next) => {
+    if (ctx.state.session || ctx.state.member) return checkUser(ctx, next);
+    refuseKey(routeOf(ctx), ctx.state.principal);
+    refuseLive(ctx);
+    return next();
+  };
+}
+
+function refuseLive(ctx: RequestKoa): void {
+  if (routeOf(ctx)?.testKeysOnly && ctx.state.principal?.environment === 'live')
+    throw new DomainError('FORBIDDEN', 'This works with test keys only: nothing simulates a live eSIM');
 }
 
 function refuseKey(route: Route | undefined, principal: Principal | undefined): void {

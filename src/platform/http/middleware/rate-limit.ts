@@ -15,11 +15,15 @@ export interface RateLimits {
 
 /** Counts an identified caller or a public one, but no vendor: what it brings must not be lost. RATE_LIMIT_EXCEEDED with the seconds until the window ends. */
 export function limitRequests(limiter: RateLimiter, limits: RateLimits): Middleware {
-  return async (ctx, next) => {
+  return (ctx, next) => {
     if (routeOf(ctx)?.key === 'vendor') return next();
     const [bucket, limit] = bucketOf(ctx, limits);
-    apply(ctx, await limiter.consume(bucket, limit));
-    return next();
+    const proceed = (verdict: LimitVerdict): Promise<void> => {
+      apply(ctx, verdict);
+      return next();
+    };
+    const verdict = limiter.consume(bucket, limit);
+    return verdict instanceof Promise ? verdict.then(proceed) : proceed(verdict);
   };
 }
 

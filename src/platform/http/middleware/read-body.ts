@@ -24,17 +24,24 @@ export interface BodyLimits {
 export function readBody({ maxBodyBytes, maxEventBytesInFlight }: BodyLimits): Middleware {
   const budget = createByteBudget({ maxBytes: maxEventBytesInFlight, maxItemBytes: MAX_EVENT_BYTES });
   const usual = { maxBytes: maxBodyBytes, maxMembers: MAX_JSON_MEMBERS };
-  return async (ctx, next) => {
+  return (ctx, next) => {
     const route = routeOf(ctx);
-    if (route?.bytes || route?.body) refuseToDiscard(ctx);
-    if (route?.bytes) return takeBytes(ctx, next, route.bytes, budget);
-    if (route?.body) {
-      const { maxBytes, maxMembers } = route.bodyLimits ?? usual;
-      ctx.state.rawBody = await readJson(ctx, maxBytes, maxMembers);
-      pickShape(ctx);
-    }
-    return next();
+    if (!route?.bytes && !route?.body) return next();
+    refuseToDiscard(ctx);
+    return route.bytes
+      ? takeBytes(ctx, next, route.bytes, budget)
+      : takeJson(ctx, next, route.bodyLimits ?? usual);
   };
+}
+
+async function takeJson(
+  ctx: RequestKoa,
+  next: () => Promise<void>,
+  { maxBytes, maxMembers }: { readonly maxBytes: number; readonly maxMembers: number },
+): Promise<void> {
+  ctx.state.rawBody = await readJson(ctx, maxBytes, maxMembers);
+  pickShape(ctx);
+  return next();
 }
 
 /** Bytes count as they arrive and until they are handled: to announce a large body takes nothing away from others. */
