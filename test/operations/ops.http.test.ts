@@ -34,7 +34,9 @@ afterAll(async () => {
   await api.close();
   await books.close();
 });
-beforeEach(reset);
+beforeEach(async () => {
+  if (!(await ops.isAsBefore())) await reset();
+});
 
 async function reset(): Promise<void> {
   await Promise.all([ops.reset(), plantWork(books)]);

@@ -20,7 +20,8 @@ declare module 'vitest' {
 }
 
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
-  const services = await startTestServices();
+  // Proofs at full size have millions of rows.
+  const services = await startTestServices({ isSmall: project.config.provide.proveSize === undefined });
   project.provide('databaseUrl', services.databaseUrl);
   project.provide('temporalAddress', services.temporalAddress);
   project.provide('redisUrl', services.redisUrl);

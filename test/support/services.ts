@@ -101,15 +101,18 @@ export async function startTestRedis(folder: string, log: ServiceLog = quietLog)
   return started;
 }
 
-/** Starts whatever the environment (DATABASE_URL, TEMPORAL_ADDRESS, REDIS_URL) does not name. */
-export async function startTestServices(): Promise<TestServices> {
+/**
+ * Starts whatever the environment (DATABASE_URL, TEMPORAL_ADDRESS, REDIS_URL) does not name. `isSmall`: Postgres may live in memory. Each test file
+ * has a database of its own, for which Postgres makes and removes a thousand files.
+ */
+export async function startTestServices({ isSmall = true } = {}): Promise<TestServices> {
   const { DATABASE_URL, TEMPORAL_ADDRESS, REDIS_URL } = process.env;
-  const folder = await makeTestFolder();
+  const [folder, memory] = [await makeTestFolder(), await makeTestFolder({ inMemory: isSmall })];
   const runId = randomBytes(5).toString('hex');
   const closers: (() => Promise<void>)[] = [() => dropRunDatabases(DATABASE_URL, runId)];
   const close = async (): Promise<void> => {
     const results = await Promise.allSettled(closers.splice(0).map((closer) => closer()));
-    await rm(folder, { recursive: true, force: true });
+    for (const made of [folder, memory]) await rm(made, { recursive: true, force: true });
     const failed = results.find((result) => result.status === 'rejected');
     if (failed !== undefined) throw failed.reason;
   };
@@ -119,7 +122,7 @@ export async function startTestServices(): Promise<TestServices> {
     return started;
   };
   const starting = Promise.allSettled([
-    DATABASE_URL ?? own(startTestPostgres(folder), (it) => it.remove()).then((it) => it.url),
+    DATABASE_URL ?? own(startTestPostgres(memory), (it) => it.remove()).then((it) => it.url),
     TEMPORAL_ADDRESS === undefined
       ? own(startTestTemporal(folder, { log: patientLog }), (it) => it.stop()).then((it) => it.address)
       : prepareNamespaces({ address: TEMPORAL_ADDRESS, namespaces: TEST_NAMESPACES, retentionDays: 1 }).then(

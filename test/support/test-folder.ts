@@ -2,7 +2,7 @@
 // A small shell in its own session waits on a pipe from here and removes the folder when the pipe closes: a test
 // runner that is interrupted exits at once, without a chance to clean up itself.
 import { spawn } from 'node:child_process';
-import { chmod, mkdtemp, realpath, stat } from 'node:fs/promises';
+import { chmod, mkdtemp, realpath, stat, statfs } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 
@@ -16,9 +16,13 @@ const JANITOR = [
   'while [ -e "$1" ] && [ "$tries" -lt 30 ]; do rm -rf "$1" 2>/dev/null; tries=$((tries + 1)); [ -e "$1" ] && sleep 1; done',
 ].join('; ');
 
-/** A new temporary folder, one that other system users can enter (Postgres under root is one). */
-export async function makeTestFolder(): Promise<string> {
-  const folder = await mkdtemp(join(await enterableTemporaryFolder(), 'simway-test-'));
+/**
+ * A new temporary folder, one that other system users can enter (Postgres under root is one). `inMemory`: for what makes and removes many files, if
+ * the system has room for it.
+ */
+export async function makeTestFolder({ inMemory = false } = {}): Promise<string> {
+  const parent = (inMemory ? await memoryFolder() : undefined) ?? (await enterableTemporaryFolder());
+  const folder = await mkdtemp(join(parent, 'simway-test-'));
   await chmod(folder, 0o711);
   const janitor = spawn('/bin/sh', ['-c', JANITOR, 'simway-janitor', folder], {
     detached: true,
@@ -28,6 +32,18 @@ export async function makeTestFolder(): Promise<string> {
   janitor.unref();
   (janitor.stdin as unknown as { unref(): void }).unref();
   return folder;
+}
+
+const MEMORY = '/dev/shm';
+/** From Linux's magic.h. */
+const TMPFS = 0x01021994;
+/** Several times what a run needs. */
+const ENOUGH_BYTES = 4 * 2 ** 30;
+
+/** A file system in memory, on Linux. */
+async function memoryFolder(): Promise<string | undefined> {
+  const found = await statfs(MEMORY).catch(() => undefined);
+  return found?.type === TMPFS && found.bavail * found.bsize >= ENOUGH_BYTES ? MEMORY : undefined;
 }
 
 /** The system's temporary folder, unless that is a private one of root's, which Postgres's user cannot enter. */

@@ -129,8 +129,21 @@ async function openDatabases() {
     await catalogue.refresh();
     return { db, owner, catalogue };
   };
+  const accounts = openDatabase<AccountsDatabase>({
+    ...given,
+    schema: 'accounts',
+    role: 'simway_accounts',
+  });
   return {
-    accounts: openDatabase<AccountsDatabase>({ ...given, schema: 'accounts', role: 'simway_accounts' }),
+    accounts,
+    // For keys that are in no shop. It has room for 20,000 keys, which takes longer to make than most tests take.
+    authenticator: createAuthenticator({
+      db: accounts,
+      pollDb: accounts,
+      clock: { now: () => new Date() },
+      brand: 'simway',
+      onError: () => undefined,
+    }),
     test: await openWorld('test'),
     live: await openWorld('live'),
   };
@@ -352,13 +365,6 @@ function createPeople(databases: Databases) {
   for (const name of ['ngn', 'usd', 'usduser', 'slow', 'readonly', 'buyonly', 'elsewhere', 'list'])
     add('test', name);
   add('live', 'ngn');
-  const real = createAuthenticator({
-    db: databases.accounts,
-    pollDb: databases.accounts,
-    clock: { now: () => new Date() },
-    brand: 'simway',
-    onError: () => undefined,
-  });
   const made = new Map<string, Promise<void>>();
   const make = async (account: Account): Promise<void> => {
     await insertAccount(databases.accounts, {
@@ -374,7 +380,7 @@ function createPeople(databases: Databases) {
     accountId: (name = 'ngn') => ownerOf(name).id,
     authenticate: async (rawKey: string, beforeAsking?: () => Promise<void>): Promise<Principal> => {
       const principal = known.get(rawKey);
-      if (!principal) return real.authenticate(rawKey, beforeAsking);
+      if (!principal) return databases.authenticator.authenticate(rawKey, beforeAsking);
       const { account } = principal;
       if (!made.has(account.id)) made.set(account.id, make(account));
       await made.get(account.id);
