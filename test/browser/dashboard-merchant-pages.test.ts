@@ -9,7 +9,7 @@ import {
   firstLoad,
   LEAST_BYTES,
   openBrowser,
-  watchLayout,
+  watchLoading,
   watchLoads,
 } from './browser.ts';
 import {
@@ -46,7 +46,7 @@ describe('the pages', { timeout: 180_000 }, () => {
     const visitor = await openPage();
     const { page, context, faults } = visitor;
     await signUp(visitor);
-    await watchLayout(context);
+    await watchLoading(context);
     const home = page.url().replace(/\/$/, '');
     const found: string[] = [];
     const loads = watchLoads();
@@ -79,7 +79,7 @@ describe('the pages', { timeout: 180_000 }, () => {
 
   it('have none before sign-in either, and come without a jump', async () => {
     const { page, context, faults } = await openPage();
-    await watchLayout(context);
+    await watchLoading(context);
     const found: string[] = [];
     const loads = watchLoads();
     for (const path of [

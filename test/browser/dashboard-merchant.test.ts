@@ -8,7 +8,7 @@ import { USER_PASSWORD } from '../support/dashboard.ts';
 import { SIGN_IN_ENV } from '../support/people.ts';
 import { keepScreenshot } from '../support/screenshots.ts';
 import { startStack, type Stack } from '../support/stack.ts';
-import { openBrowser, watchLayout, watchLoads } from './browser.ts';
+import { openBrowser, watchLoading, watchLoads } from './browser.ts';
 import {
   choose,
   faultsOf as faultsOfPage,
@@ -123,7 +123,7 @@ describe('the journey', { timeout: 180_000 }, () => {
     await page.getByText('Wallet held').waitFor();
     found.push(...(await faultsOf(page, 'purchase')));
     opened.push(page.url());
-    await watchLayout(context);
+    await watchLoading(context);
     const loads = watchLoads();
     for (const url of opened) {
       await page.goto(url);
@@ -253,7 +253,7 @@ describe('what is wrong is said at its field, and nothing is done', { timeout: 1
     await page.getByText('second, quoted').waitFor();
     expect(await page.getByRole('link', { name: 'Open', exact: true }).count()).toBe(2);
     const found = await faultsOf(page, 'batch');
-    await watchLayout(context);
+    await watchLoading(context);
     await page.reload();
     expect([...found, ...(await watchLoads().read(page, 'batch'))]).toEqual([]);
     await context.close();

@@ -12,7 +12,7 @@ import {
   LEAST_BYTES,
   openBrowser,
   overflow,
-  watchLayout,
+  watchLoading,
   watchLoads,
   watchTroubles,
   widest,
@@ -115,7 +115,7 @@ describe.each([
       const page = await openAs(person, '', options);
       // What is left in the middle counts as not loaded.
       await page.waitForLoadState('networkidle');
-      await watchLayout(page.context());
+      await watchLoading(page.context());
       const troubles = watchTroubles(page);
       for (const path of paths) {
         await open(page, path);
