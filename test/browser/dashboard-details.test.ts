@@ -244,6 +244,11 @@ describe('operators', { timeout: 120_000 }, () => {
       body: { rows: [{ reference: 'first', packageCode: 'SIM-OK' }] },
     });
     const { batchId } = data<{ batchId: string }>(ordered);
+    await until(
+      () => stack.call('GET', `/api/esim/orders/batch/${batchId}`, { key: apiKey }),
+      ({ text }) => text.includes('"txn-'),
+      { what: 'the purchase of the batch' },
+    );
     const address = `${TEMPORAL_UI}/namespaces/${stack.namespace}/workflows/${batchId}`;
     const support = await openOperator({ browser, stack }, ada, `/search?text=${batchId}`);
     const found = support.getByRole('table', { name: 'Found' });
