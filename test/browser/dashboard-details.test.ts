@@ -181,17 +181,16 @@ describe('merchants', { timeout: 120_000 }, () => {
     const shares = page.getByRole('table', { name: 'Purchases by destination' });
     await shares.getByRole('progressbar', { name: '75 % of all purchases' }).waitFor();
     const drawings = new Set<string>();
+    const drawn = () =>
+      chart
+        .locator('canvas')
+        .evaluate((canvas) => (canvas as unknown as { toDataURL(): string }).toDataURL());
     for (const [size, viewport] of Object.entries({ desk: DESK, phone: PHONE })) {
       await page.setViewportSize(viewport);
       for (const colorScheme of ['light', 'dark'] as const) {
         await page.emulateMedia({ colorScheme });
-        await chart.locator('canvas').waitFor();
+        drawings.add(await until(drawn, (drawing) => !drawings.has(drawing), { what: 'another drawing' }));
         await keepScreenshot(page, `details-figures-${colorScheme}-${size}-whole`);
-        drawings.add(
-          await chart
-            .locator('canvas')
-            .evaluate((canvas) => (canvas as unknown as { toDataURL(): string }).toDataURL()),
-        );
         expect(await graveFaults(page)).toEqual([]);
       }
       expect(await overflow(page)).toBeLessThanOrEqual(0);
@@ -244,6 +243,11 @@ describe('operators', { timeout: 120_000 }, () => {
       body: { rows: [{ reference: 'first', packageCode: 'SIM-OK' }] },
     });
     const { batchId } = data<{ batchId: string }>(ordered);
+    await until(
+      () => stack.call('GET', `/api/esim/orders/batch/${batchId}`, { key: apiKey }),
+      ({ text }) => text.includes('"txn-'),
+      { what: 'the purchase of the batch' },
+    );
     const address = `${TEMPORAL_UI}/namespaces/${stack.namespace}/workflows/${batchId}`;
     const support = await openOperator({ browser, stack }, ada, `/search?text=${batchId}`);
     const found = support.getByRole('table', { name: 'Found' });

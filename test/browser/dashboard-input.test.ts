@@ -115,6 +115,8 @@ describe('the price that is shown', { timeout: 120_000 }, () => {
 
     const { body } = await owner.ask('GET', '/api/wallet/balance');
     expect(body.data.balance).toBe(50);
+    // The page reads the price again after a refusal.
+    await page.unrouteAll({ behavior: 'ignoreErrors' });
     await page.context().close();
   });
 });

@@ -2,21 +2,22 @@
 // SIMWAY_SCREENSHOTS=<folder> keeps what they look like.
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Browser, BrowserContext, Page } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { USER_PASSWORD } from '../support/dashboard.ts';
 import { SIGN_IN_ENV } from '../support/people.ts';
 import { keepScreenshot } from '../support/screenshots.ts';
 import { startStack, type Stack } from '../support/stack.ts';
-import { FIRST_LOAD_BYTES, firstLoad, LEAST_BYTES, openBrowser, watchLayout, watchLoads } from './browser.ts';
+import { openBrowser, watchLoading, watchLoads } from './browser.ts';
 import {
   choose,
-  DESK,
   faultsOf as faultsOfPage,
   fillKey,
   fillSignUp,
+  openVisitor,
   putInWallet,
   signUp as signUpAt,
+  type Visitor,
 } from './merchant.support.ts';
 
 let browser: Browser;
@@ -24,7 +25,6 @@ let stack: Stack;
 /** The merchant's website, which also takes webhooks. */
 let website: Server;
 let websiteUrl: string;
-let people = 0;
 
 beforeAll(async () => {
   website = createServer((request, response) => {
@@ -43,31 +43,7 @@ afterAll(async () => {
   website.close();
 });
 
-interface Visitor {
-  readonly context: BrowserContext;
-  readonly page: Page;
-  readonly email: string;
-  /** Scripts that failed, and what the content policy refused. */
-  readonly faults: string[];
-}
-
-async function openPage(): Promise<Visitor> {
-  people += 1;
-  // Sign-ins from one address are limited by the minute.
-  const context = await browser.newContext({
-    viewport: DESK,
-    reducedMotion: 'reduce',
-    extraHTTPHeaders: { 'X-Forwarded-For': `127.9.0.${people}` },
-  });
-  const page = await context.newPage();
-  page.setDefaultTimeout(20_000);
-  const faults: string[] = [];
-  page.on('pageerror', ({ message }) => faults.push(message));
-  page.on('console', (message) => {
-    if (/Content Security Policy/i.test(message.text())) faults.push(message.text());
-  });
-  return { context, page, email: `browser-${people}@merchant.example`, faults };
-}
+const openPage = (): Promise<Visitor> => openVisitor(browser);
 
 const signUp = ({ page, email }: Visitor): Promise<string> => signUpAt(stack.apiUrl, page, email);
 
@@ -147,7 +123,7 @@ describe('the journey', { timeout: 180_000 }, () => {
     await page.getByText('Wallet held').waitFor();
     found.push(...(await faultsOf(page, 'purchase')));
     opened.push(page.url());
-    await watchLayout(context);
+    await watchLoading(context);
     const loads = watchLoads();
     for (const url of opened) {
       await page.goto(url);
@@ -277,92 +253,9 @@ describe('what is wrong is said at its field, and nothing is done', { timeout: 1
     await page.getByText('second, quoted').waitFor();
     expect(await page.getByRole('link', { name: 'Open', exact: true }).count()).toBe(2);
     const found = await faultsOf(page, 'batch');
-    await watchLayout(context);
+    await watchLoading(context);
     await page.reload();
     expect([...found, ...(await watchLoads().read(page, 'batch'))]).toEqual([]);
     await context.close();
-  });
-});
-
-describe('the pages', { timeout: 180_000 }, () => {
-  it('have no grave fault for keyboard and screen reader, in light and dark, and fit a phone', async () => {
-    const visitor = await openPage();
-    const { page, context, faults } = visitor;
-    await signUp(visitor);
-    await watchLayout(context);
-    const home = page.url().replace(/\/$/, '');
-    const found: string[] = [];
-    const loads = watchLoads();
-    for (const [name, path] of [
-      ['home', ''],
-      ['catalogue', '/catalogue?region=NG'],
-      ['buy', '/catalogue/SIM-OK'],
-      ['batches', '/batches'],
-      ['esims', '/esims'],
-      ['purchases', '/purchases'],
-      ['wallet', '/wallet'],
-      ['figures', '/figures'],
-      ['keys', '/developers/keys'],
-      ['webhooks', '/developers/webhooks'],
-      ['requests', '/developers/requests'],
-      ['team', '/team'],
-      ['settings', '/settings'],
-      ['search', '/search?text=nothing'],
-      ['login', '/login'],
-    ] as const) {
-      await page.goto(`${home}${path}`);
-      found.push(...(await loads.read(page, name)));
-      found.push(...(await faultsOf(page, name)));
-    }
-    loads.print();
-    expect(found).toEqual([]);
-    expect(faults).toEqual([]);
-    await context.close();
-  });
-
-  it('have none before sign-in either, and come without a jump', async () => {
-    const { page, context, faults } = await openPage();
-    await watchLayout(context);
-    const found: string[] = [];
-    const loads = watchLoads();
-    for (const path of [
-      'sign-in',
-      'sign-up',
-      'reset-password',
-      'confirm#token=none',
-      'reset-password#token=none',
-      'invitation#token=none',
-    ]) {
-      await page.goto(`${stack.apiUrl}/dashboard/${path}`);
-      const name = path.replace('#token=none', '-by-mail');
-      found.push(...(await loads.read(page, name, { least: 0 })), ...(await faultsOfPage(page, name)));
-    }
-    loads.print();
-    expect(found).toEqual([]);
-    expect(faults).toEqual([]);
-    await context.close();
-  });
-
-  it('take less than 300 KB at first, also the home page and the one with charts', async () => {
-    const { page, context } = await openPage();
-    const { bytes, scripts } = await firstLoad(page, `${stack.apiUrl}/dashboard/sign-in`);
-    expect(bytes).toBeGreaterThan(LEAST_BYTES);
-    expect(bytes).toBeLessThan(FIRST_LOAD_BYTES);
-    // Built for people, not for those who write it: no name of a file of ours.
-    expect(scripts.length).toBeGreaterThan(0);
-    expect(scripts.filter((text) => text.includes('.tsx'))).toEqual([]);
-    await context.close();
-
-    const visitor = await openPage();
-    await signUp(visitor);
-    const home = visitor.page.url().replace(/\/$/, '');
-    for (const path of ['', '/figures']) {
-      const fresh = await browser.newContext({ storageState: await visitor.context.storageState() });
-      const first = await firstLoad(await fresh.newPage(), `${home}${path}`);
-      expect(first.bytes, path).toBeGreaterThan(LEAST_BYTES);
-      expect(first.bytes, path).toBeLessThan(FIRST_LOAD_BYTES);
-      await fresh.close();
-    }
-    await visitor.context.close();
   });
 });

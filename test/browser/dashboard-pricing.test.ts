@@ -10,7 +10,7 @@ import { graveFaults } from '../support/axe.ts';
 import { dataOf, SIGN_IN_ENV, signedIn, type Person } from '../support/people.ts';
 import { keepScreenshot } from '../support/screenshots.ts';
 import { startStack, type Stack } from '../support/stack.ts';
-import { openBrowser, overflow, watchLayout, watchLoads, watchTroubles } from './browser.ts';
+import { openBrowser, overflow, watchLoading, watchLoads, watchTroubles } from './browser.ts';
 import { DESK, goTo, openOperator, PHONE } from './operators.support.ts';
 
 const REASON = 'the central bank published it this morning';
@@ -235,7 +235,7 @@ describe.each([
   it('have no grave fault for keyboards and screen readers, fit the screen and break no policy', async () => {
     const page = await openAs(ada, '', options);
     await page.waitForLoadState('networkidle');
-    await watchLayout(page.context());
+    await watchLoading(page.context());
     const troubles = watchTroubles(page);
     const loads = watchLoads();
     for (const path of ['/rates', '/prices']) {

@@ -1,5 +1,5 @@
 // Merchants in a browser: what a person types and presses, on a stack or on a running service, and pages of users who are signed in already.
-import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
 import { expect } from 'vitest';
 import { graveFaults } from '../support/axe.ts';
 import { USER_PASSWORD, type User } from '../support/dashboard.ts';
@@ -32,6 +32,35 @@ export async function openMerchant(
   await page.goto(`${stack.apiUrl}/dashboard${path}`);
   await page.locator('h1').waitFor();
   return page;
+}
+
+let visitors = 0;
+
+export interface Visitor {
+  readonly context: BrowserContext;
+  readonly page: Page;
+  readonly email: string;
+  /** Scripts that failed, and what the content policy refused. */
+  readonly faults: string[];
+}
+
+/** A page of someone who is not signed in. */
+export async function openVisitor(browser: Browser): Promise<Visitor> {
+  visitors += 1;
+  // Sign-ins from one address are limited by the minute.
+  const context = await browser.newContext({
+    viewport: DESK,
+    reducedMotion: 'reduce',
+    extraHTTPHeaders: { 'X-Forwarded-For': `127.9.0.${visitors}` },
+  });
+  const page = await context.newPage();
+  page.setDefaultTimeout(20_000);
+  const faults: string[] = [];
+  page.on('pageerror', ({ message }) => faults.push(message));
+  page.on('console', (message) => {
+    if (/Content Security Policy/i.test(message.text())) faults.push(message.text());
+  });
+  return { context, page, email: `browser-${visitors}@merchant.example`, faults };
 }
 
 /** Funds the wallet of a new user at the gateway's payment page. */

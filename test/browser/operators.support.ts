@@ -1,6 +1,7 @@
-// Operators in a browser, each signed in through the form, and purchases for them to repair.
+// Operators in a browser, who are signed in already or sign in through the form, and purchases for them to repair.
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import type { Login } from '../../src/dev/sandbox-logins.ts';
+import { openBrowser as openCookieJar, signIn } from '../support/dashboard.ts';
 import { PASSWORD, type Person } from '../support/people.ts';
 import type { Stack, TestAccount } from '../support/stack.ts';
 import { until } from '../support/until.ts';
@@ -26,7 +27,7 @@ let contexts = 0;
 /** A page of this person, signed in. Each comes from an address of its own: sign-ins from one are limited by the minute (`SIGN_IN_ENV`). */
 export async function openOperator(
   { browser, stack }: Place,
-  person: Pick<Person, 'email'>,
+  { email }: Pick<Person, 'email'>,
   path: string,
   options: BrowserContextOptions = {},
 ): Promise<Page> {
@@ -36,9 +37,12 @@ export async function openOperator(
     extraHTTPHeaders: { 'X-Forwarded-For': `127.6.0.${contexts}` },
     ...options,
   });
+  const jar = openCookieJar(stack);
+  const { status, text } = await signIn(jar, email, PASSWORD);
+  if (status !== 200) throw new Error(`${email} could not sign in: ${text}`);
+  await context.addCookies(Array.from(jar.cookies, ([name, value]) => ({ name, value, url: stack.apiUrl })));
   const page = await context.newPage();
   page.setDefaultTimeout(20_000);
-  await signInOperator(stack.apiUrl, page, { email: person.email, password: PASSWORD });
   await goTo(stack, page, path);
   return page;
 }

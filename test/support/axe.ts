@@ -25,9 +25,11 @@ export const settled = (page: Page): Promise<unknown> => page.evaluate(SETTLED);
 export async function graveFaults(page: Page): Promise<string[]> {
   // Fading colours would count as low contrast.
   await settled(page);
-  // Evaluated by the browser's tools, so that the page's own policy need not allow it.
-  await page.evaluate(SOURCE);
-  const violations = await page.evaluate<Violation[]>('axe.run().then(({ violations }) => violations)');
+  // Once for each document. Evaluated by the browser's tools, so that the page's own policy need not allow it.
+  if (await page.evaluate<boolean>("typeof axe === 'undefined'")) await page.evaluate(SOURCE);
+  const violations = await page.evaluate<Violation[]>(
+    "axe.run({ resultTypes: ['violations'] }).then(({ violations }) => violations)",
+  );
   return violations
     .filter(({ impact }) => GRAVE.includes(impact))
     .flatMap(({ id, nodes }) => nodes.map(({ html, failureSummary }) => `${id}: ${html}\n${failureSummary}`));

@@ -1,0 +1,149 @@
+// Every page of finance, operations and administrators, in a real browser: how it comes, whether everybody can use it, and whether it fits the screen.
+// SIMWAY_SCREENSHOTS=<folder> keeps what they look like.
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { graveFaults } from '../support/axe.ts';
+import { dataOf, SIGN_IN_ENV, signedIn, type Person } from '../support/people.ts';
+import { keepScreenshot } from '../support/screenshots.ts';
+import { startStack, type Stack, type TestAccount } from '../support/stack.ts';
+import {
+  FIRST_LOAD_BYTES,
+  firstLoad,
+  LEAST_BYTES,
+  openBrowser,
+  overflow,
+  watchLoading,
+  watchLoads,
+  watchTroubles,
+  widest,
+} from './browser.ts';
+import {
+  DESK,
+  goTo,
+  makeStuck as makeStuckFor,
+  openOperator,
+  PHONE,
+  STUCK_TIMINGS,
+} from './operators.support.ts';
+
+/** The narrowest screen on which tables are tables. */
+const TABLET = { width: 780, height: 1_000 };
+
+let browser: Browser;
+let stack: Stack;
+let account: TestAccount;
+let ada: Person;
+
+beforeAll(async () => {
+  [browser, stack] = await Promise.all([
+    openBrowser(),
+    startStack({
+      env: {
+        ...SIGN_IN_ENV,
+        TEMPORAL_UI_URL: 'https://temporal.example/ui',
+        SIMWAY_TEST_TIMINGS: JSON.stringify(STUCK_TIMINGS),
+      },
+    }),
+  ]);
+  ada = await signedIn(stack, 'FINANCE');
+  account = await stack.account({ currency: 'NGN', fundsMinor: 100_000_000n });
+});
+afterAll(async () => {
+  await browser.close();
+  await stack.close();
+});
+
+afterEach(() => stack.clearFaults());
+
+const openAs = (person: Person, path: string, options?: BrowserContextOptions) =>
+  openOperator({ browser, stack }, person, path, options);
+const open = (page: Page, path: string) => goTo(stack, page, path);
+const makeStuck = (count: number) => makeStuckFor(stack, { account, person: ada }, count);
+
+const BADGE = 'Test: no real money';
+
+const PAGES = [
+  '',
+  '/stuck',
+  '/repairs',
+  '/repairs/new',
+  '/approvals',
+  '/differences',
+  '/books',
+  '/books?book=daily',
+  '/rates',
+  '/prices',
+  '/accounts',
+  '/audit',
+  '/search',
+  '/login',
+];
+
+/** Asked for again, it is the same batch repair. */
+const REPAIR_KEY = crypto.randomUUID();
+
+describe.each([
+  { name: 'light, on a desk', options: { colorScheme: 'light', viewport: DESK } },
+  { name: 'dark, on a phone', options: { colorScheme: 'dark', viewport: PHONE } },
+] as const)('every page, $name', { timeout: 180_000 }, ({ name, options }) => {
+  it('has no grave fault for keyboards and screen readers, names its world, fits the screen and comes without a jump', async () => {
+    const [id = ''] = await makeStuck(1);
+    const repair = dataOf(
+      await ada.call('POST', '/ops/batch-repairs', {
+        action: 'look-at-supplier',
+        filter: { class: 'paid-not-delivered' },
+        maxRows: 1,
+        reason: 'the supplier does not deliver, ticket 4711',
+        repairKey: REPAIR_KEY,
+      }),
+    );
+    const look = name.split(',')[0] ?? '';
+    const found: string[] = [];
+    const loads = watchLoads();
+    for (const [person, paths] of [
+      [
+        ada,
+        [
+          ...PAGES,
+          `/purchases/${id}`,
+          `/accounts/${account.accountId}`,
+          `/repairs/${String(repair['repairId'])}`,
+        ],
+      ],
+      [await signedIn(stack, 'ADMIN'), ['/people']],
+    ] as const) {
+      const page = await openAs(person, '', options);
+      // What is left in the middle counts as not loaded.
+      await page.waitForLoadState('networkidle');
+      await watchLoading(page.context());
+      const troubles = watchTroubles(page);
+      for (const path of paths) {
+        await open(page, path);
+        found.push(...(await loads.read(page, path || '/')), ...(await graveFaults(page)));
+        if (!(await page.getByText(BADGE).isVisible())) found.push(`${path} does not name its world`);
+        const kept = path.replace(/(txn|acc|repair)-.*/, 'one').replaceAll(/\W+/g, '-');
+        await keepScreenshot(page, `operators${kept}-${look}-whole`);
+        for (const size of [TABLET, options.viewport]) {
+          await page.setViewportSize(size);
+          const tooWide = await overflow(page);
+          if (tooWide > 0)
+            found.push(`${path} is ${tooWide} wider than a screen of ${size.width}: ${await widest(page)}`);
+        }
+      }
+      expect(troubles).toEqual([]);
+      await page.context().close();
+    }
+    loads.print();
+    expect(found).toEqual([]);
+  });
+});
+
+it.each(['', '/rates'])('the page “%s” takes less than 300 KB at first', async (path) => {
+  const page = await openAs(ada, '');
+  const fresh = await browser.newContext({ storageState: await page.context().storageState() });
+  const { bytes, scripts } = await firstLoad(await fresh.newPage(), `${page.url()}${path}`);
+  expect(bytes).toBeGreaterThan(LEAST_BYTES);
+  expect(bytes).toBeLessThan(FIRST_LOAD_BYTES);
+  expect(scripts.length).toBeGreaterThan(0);
+  await Promise.all([fresh.close(), page.context().close()]);
+});

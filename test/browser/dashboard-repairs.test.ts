@@ -1,0 +1,145 @@
+// Batch repairs in a real browser: many stuck purchases are repaired at once, with a second person.
+// SIMWAY_SCREENSHOTS=<folder> keeps what they look like.
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { graveFaults } from '../support/axe.ts';
+import { dataOf, SIGN_IN_ENV, signedIn, type Person } from '../support/people.ts';
+import { keepScreenshot } from '../support/screenshots.ts';
+import { startStack, type Stack, type TestAccount } from '../support/stack.ts';
+import { openBrowser, watchTroubles } from './browser.ts';
+import { goTo, makeStuck as makeStuckFor, openOperator, STUCK_TIMINGS } from './operators.support.ts';
+
+const TEMPORAL_UI = 'https://temporal.example/ui';
+
+let browser: Browser;
+let stack: Stack;
+let account: TestAccount;
+let ada: Person;
+let bayo: Person;
+
+beforeAll(async () => {
+  [browser, stack] = await Promise.all([
+    openBrowser(),
+    startStack({
+      env: {
+        ...SIGN_IN_ENV,
+        TEMPORAL_UI_URL: TEMPORAL_UI,
+        SIMWAY_TEST_TIMINGS: JSON.stringify(STUCK_TIMINGS),
+      },
+    }),
+  ]);
+  [ada, bayo] = [await signedIn(stack, 'FINANCE'), await signedIn(stack, 'FINANCE')];
+  account = await stack.account({ currency: 'NGN', fundsMinor: 100_000_000n });
+});
+afterAll(async () => {
+  await browser.close();
+  await stack.close();
+});
+
+afterEach(() => stack.clearFaults());
+
+const openAs = (person: Person, path: string) => openOperator({ browser, stack }, person, path);
+const open = (page: Page, path: string) => goTo(stack, page, path);
+const makeStuck = (count: number) => makeStuckFor(stack, { account, person: ada }, count);
+
+describe('twenty stuck purchases', { timeout: 180_000 }, () => {
+  it('are repaired by one batch that a second person approves, and the list is empty', async () => {
+    const ids = await makeStuck(20);
+    await stack.clearFaults();
+    const page = await openAs(ada, '');
+    const troubles = watchTroubles(page);
+    await page.getByRole('region', { name: 'Stuck' }).getByText('20', { exact: true }).waitFor();
+    await keepScreenshot(page, 'operators-home');
+    await page.getByRole('link', { name: 'Paid, not delivered' }).click();
+    await page.getByText('20 items', { exact: true }).waitFor();
+    await page.getByRole('link', { name: 'Repair many at once' }).click();
+    await page.getByRole('button', { name: 'Preview' }).click();
+    await page.getByText('Possible on 20 of 20 items.').waitFor();
+    expect(await graveFaults(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Ask for approval of 20 items' }).click();
+    await page.getByText('Give a reason of at least 3 characters').waitFor();
+    await page.getByLabel('Reason').fill('the supplier has eSIMs again, ticket 4711');
+    await page.getByRole('button', { name: 'Ask for approval of 20 items' }).click();
+    await page.getByText('You requested it: another person of finance approves it.').waitFor();
+    expect(await page.getByRole('button', { name: 'Approve and start' }).count()).toBe(0);
+
+    const second = await openAs(bayo, '/approvals');
+    await second.getByRole('link', { name: 'Review and decide' }).click();
+    await second.getByRole('button', { name: 'Approve and start' }).click();
+    const dialog = second.getByRole('dialog');
+    await dialog.getByLabel('Reason').fill('looked through the list');
+    await dialog.getByRole('button', { name: 'Approve and start' }).click();
+    for (const shown of [page, second])
+      await shown.getByText('20 of 20 done', { exact: true }).waitFor({ timeout: 60_000 });
+    const repairId = /repair-[0-9a-f]{32}/.exec(second.url())?.[0] ?? '';
+    expect(await second.getByRole('link', { name: repairId }).getAttribute('href')).toBe(
+      `${TEMPORAL_UI}/namespaces/${stack.namespace}/workflows/${repairId}`,
+    );
+    expect(await graveFaults(second)).toEqual([]);
+    await keepScreenshot(second, 'operators-batch-repair');
+
+    await open(page, '/stuck?class=paid-not-delivered');
+    await page.getByText('Nothing is stuck.').waitFor();
+    const { text } = await ada.call('GET', '/ops/stuck?limit=100');
+    expect(ids.filter((id) => text.includes(id))).toEqual([]);
+
+    await page.getByRole('link', { name: 'Audit log' }).click();
+    const asked = page.getByRole('row').filter({ hasText: 'ask-batch-repair' });
+    await asked.getByText(ada.email).waitFor();
+    const approved = page.getByRole('row').filter({ hasText: 'approve-batch-repair' });
+    await approved.getByText('looked through the list').waitFor();
+    await approved.getByText(bayo.email).waitFor();
+    await keepScreenshot(page, 'operators-audit-log');
+    expect(troubles).toEqual([]);
+    await Promise.all([page.context().close(), second.context().close()]);
+  });
+});
+
+describe('a batch repair', { timeout: 180_000 }, () => {
+  it('is declined, and nothing is done; one that runs is stopped, and what it had not begun is skipped', async () => {
+    await makeStuck(12);
+    const page = await openAs(bayo, '/repairs');
+    const troubles = watchTroubles(page);
+    const openNew = async (): Promise<void> => {
+      const asked = await ada.call('POST', '/ops/batch-repairs', {
+        action: 'look-at-supplier',
+        filter: { class: 'paid-not-delivered' },
+        maxRows: 12,
+        reason: 'the supplier does not deliver, ticket 4711',
+        repairKey: crypto.randomUUID(),
+      });
+      await open(page, `/repairs/${String(dataOf(asked)['repairId'])}`);
+    };
+    const dialog = page.getByRole('dialog');
+    const decide = async (verb: string, reason: string): Promise<void> => {
+      await page.getByRole('button', { name: verb }).click();
+      await dialog.getByText(`12 items, requested by ${ada.email}`).waitFor();
+      await dialog.getByRole('button', { name: verb }).click();
+      await dialog.getByText('Give a reason of at least 3 characters').waitFor();
+      await dialog.getByLabel('Reason').fill(reason);
+      await dialog.getByRole('button', { name: verb }).click();
+      await dialog.waitFor({ state: 'detached' });
+    };
+    await openNew();
+    await decide('Decline', 'the supplier asked us to wait');
+    await page.getByText('DECLINED', { exact: true }).waitFor();
+    expect(await page.getByRole('button', { name: 'Approve and start' }).count()).toBe(0);
+
+    // Four at a time: the last four begin after some seconds.
+    await stack.faults({ latencyMs: 3_000 });
+    await openNew();
+    await decide('Approve and start', 'looked through the list');
+    await decide('Stop', 'the supplier is slow today');
+    await page.getByText('STOPPED', { exact: true }).waitFor({ timeout: 40_000 });
+    await page.getByText(/^\d+ of 12 done, \d+ skipped$/).waitFor();
+    await page.getByLabel('Result').selectOption('SKIPPED');
+    await page.getByRole('table', { name: 'Items of the batch repair' }).waitFor();
+
+    await open(page, '/repairs');
+    const rowOf = (status: string) => page.getByRole('row').filter({ hasText: status });
+    await rowOf('DECLINED').getByText('0 of 12 done').waitFor();
+    await rowOf('STOPPED').getByText(bayo.email).waitFor();
+    expect(troubles).toEqual([]);
+    await page.context().close();
+  });
+});
