@@ -1,5 +1,6 @@
 /** Limits and paces that several processes share exactly, through a real Redis (promise A8, small). */
 import { fork, type ChildProcess } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
@@ -12,6 +13,7 @@ import {
 import { createRedisRateLimiter, createInProcessRateLimiter } from '../../src/platform/redis/rate-limiter.ts';
 import type { Pacer, RateLimiter } from '../../src/platform/rate-limiter.ts';
 import type { CounterReport } from '../support/shared-counter-process.ts';
+import { until } from '../support/until.ts';
 
 const PROCESSES = 4;
 const program = fileURLToPath(new URL('../support/shared-counter-process.ts', import.meta.url));
@@ -53,10 +55,19 @@ describe('four processes', () => {
   });
 
   it('keep one pace together', async () => {
-    const reports = await inProcesses(['--prefix', prefixes('pace'), '--rate', '8', '--slots', '6']);
+    // A busy machine may hold a process up, so that it learns late of its slots: such a run shows nothing.
+    const { reports } = await until(
+      async () => {
+        const prefix = prefixes(`pace-${randomUUID()}`);
+        const found = await inProcesses(['--prefix', prefix, '--rate', '8', '--slots', '6']);
+        return { reports: found, lateMs: Math.max(...found.map((report) => report.lateMs)) };
+      },
+      ({ lateMs }) => lateMs < 100,
+      { what: 'a run in which no process was held up' },
+    );
     const times = reports.flatMap((report) => report.slotTimesMs).sort((a, b) => a - b);
     expect(times).toHaveLength(24);
-    // Any nine calls take more than a second; a tenth is left for timers of a busy machine.
+    // Any nine calls take more than a second; a tenth is left for late timers.
     const spans = times.slice(8).map((time, i) => time - times[i]!);
     expect(Math.min(...spans)).toBeGreaterThan(900);
     // And no call waits without need: 24 calls are three windows, the last of which is open at its start.

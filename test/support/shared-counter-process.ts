@@ -1,5 +1,6 @@
 // One of several processes that share a rate limiter and a pacer through Redis: connects, reports that, waits for the start, works,
 // reports. Controlled by its parent over IPC; ends with it.
+import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { parseArgs } from 'node:util';
 import { createRedis } from '../../src/platform/redis/connection.ts';
 import { createRedisPacer, createInProcessPacer } from '../../src/platform/redis/pacer.ts';
@@ -10,6 +11,8 @@ export interface CounterReport {
   readonly refused: number;
   /** When slots were given, milliseconds since the epoch. */
   readonly slotTimesMs: readonly number[];
+  /** The longest time that this process was held up: it learned that much later of its slots. */
+  readonly lateMs: number;
 }
 
 const { values } = parseArgs({
@@ -35,17 +38,19 @@ async function work(): Promise<CounterReport> {
   let allowed = 0;
   const requests = Number(values.requests);
   for (let sent = 0; sent < requests; sent += AT_ONCE) {
-    const batch = Array.from({ length: Math.min(AT_ONCE, requests - sent) }, () =>
+    const batch = Array.from({ length: Math.min(AT_ONCE, requests - sent) }, async () =>
       limiter.consume('account-1', Number(values.limit)),
     );
     allowed += (await Promise.all(batch)).filter((verdict) => verdict.allowed).length;
   }
+  const delays = monitorEventLoopDelay({ resolution: 5 });
+  delays.enable();
   const slotTimesMs = await Promise.all(
     Array.from({ length: Number(values.slots) }, async () =>
       (await pacer.takeSlot(30_000)) ? Date.now() : 0,
     ),
   );
-  return { allowed, refused: requests - allowed, slotTimesMs };
+  return { allowed, refused: requests - allowed, slotTimesMs, lateMs: delays.max / 1e6 };
 }
 
 const redis = createRedis({ url: values.url });

@@ -109,19 +109,20 @@ async function waitingToOrder(): Promise<Running> {
   return { buyer, answer };
 }
 
-/** Open, nothing written: the read before it waits for the packages, which stay locked until the worker is dead. */
+/** Open, nothing written: the read before it waits for the packages, which stay locked until the worker is dead. Polls of memory wait for them too. */
 async function waitingToOpen(): Promise<Running> {
   const buyer = await newBuyer(stack, { fundsMinor: FUNDS_MINOR });
   await locker.query('begin; lock table packages in access exclusive mode');
   const answer = buyer.buy('SIM-OK');
   await until(
     async () => {
-      const { rowCount } = await locker.query(
-        `select 1 from pg_locks where relation = 'packages'::regclass and not granted`,
-      );
-      return rowCount;
+      const { rows } = await sql`
+        select from pg_stat_activity
+         where application_name = 'simway-worker-test' and datname = current_database()
+           and wait_event_type = 'Lock' and query like '%left join "packages"%'`.execute(stack.owner);
+      return rows.length;
     },
-    (waiting) => waiting === 1,
+    (waiting) => waiting > 0,
     { what: 'the read before opening', everyMs: 20 },
   );
   return { buyer, answer };
