@@ -59,7 +59,7 @@ export function createAuthenticator(deps: AuthenticatorDeps) {
     if (!changesReadUpTo) for (const hex of await findValidKeyHashes(pollDb)) issued.note(hex, true);
     const since = new Date((changesReadUpTo ?? databaseTime).getTime() - POLL_OVERLAP_MS);
     for (const key of await findKeysChangedSince(pollDb, since)) {
-      issued.note(key.sha256Hex, isValid(key, clock));
+      issued.note(key.sha256Hex, isValid(key, clock.now().getTime()));
       memory.update(key);
     }
     changesReadUpTo = databaseTime;
@@ -117,7 +117,7 @@ function createKeyMemory(clock: Clock) {
   let trustedFromMs = 0;
 
   const remember = (hex: string, key: StoredKey | undefined): StoredKey | undefined => {
-    if (key && isValid(key, clock)) {
+    if (key && isValid(key, clock.now().getTime())) {
       known.set(hex, key);
       return key;
     }
@@ -139,9 +139,10 @@ function createKeyMemory(clock: Clock) {
     },
     /** Undefined where Postgres must be asked: about a key that is not in memory, or about every key while no poll succeeds. */
     find: (hex: string): StoredKey | 'refused' | undefined => {
-      if (Math.abs(clock.now().getTime() - trustedFromMs) >= TRUST_MEMORY_MS) return undefined;
+      const nowMs = clock.now().getTime();
+      if (Math.abs(nowMs - trustedFromMs) >= TRUST_MEMORY_MS) return undefined;
       const key = known.get(hex);
-      if (key) return (isValid(key, clock) ? key : remember(hex, undefined)) ?? 'refused';
+      if (key) return (isValid(key, nowMs) ? key : remember(hex, undefined)) ?? 'refused';
       return refused.has(hex) ? 'refused' : undefined;
     },
   };
@@ -149,10 +150,8 @@ function createKeyMemory(clock: Clock) {
 
 const noLimit: BeforeAsking = () => Promise.resolve();
 
-function isValid(key: StoredKey, clock: Clock): boolean {
-  return (
-    key.revokedAt === null && (key.expiresAt === null || key.expiresAt.getTime() > clock.now().getTime())
-  );
+function isValid({ revokedAt, expiresAt }: StoredKey, nowMs: number): boolean {
+  return revokedAt === null && (expiresAt === null || expiresAt.getTime() > nowMs);
 }
 
 export function invalidToken(): DomainError {

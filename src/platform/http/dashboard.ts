@@ -52,23 +52,26 @@ const KEPT_ICON = 'public, max-age=3600';
  */
 export function serveDashboard(folder: string): Middleware {
   const built = readBuilt(folder);
-  return async (ctx, next) => {
-    const isBelow = ctx.path === '/dashboard' || ctx.path.startsWith('/dashboard/');
-    if (!built || !isBelow || (ctx.method !== 'GET' && ctx.method !== 'HEAD')) {
-      await next();
-      return;
-    }
+  return (ctx, next) => {
+    if (!built || !isBelow(ctx) || (ctx.method !== 'GET' && ctx.method !== 'HEAD')) return next();
     ctx.set(HEADERS);
     const file = ctx.path.slice('/dashboard/'.length);
     if (file.startsWith('assets/') || file === 'icon.svg') {
       sendFile(ctx, file, built.files);
-      return;
+      return undefined;
     }
     const nonce = randomBytes(NONCE_BYTES).toString('base64');
     ctx.set({ 'Content-Security-Policy': policyWith(nonce), 'Cache-Control': 'no-store' });
     ctx.type = 'html';
     ctx.body = built.page.replace(NONCE_MARK, nonce);
+    return undefined;
   };
+}
+
+/** Most requests are for other addresses: Koa parses the URL only where it names ours. */
+function isBelow(ctx: Parameters<Middleware>[0]): boolean {
+  if (!ctx.url.includes('/dashboard')) return false;
+  return ctx.path === '/dashboard' || ctx.path.startsWith('/dashboard/');
 }
 
 function sendFile(ctx: Parameters<Middleware>[0], name: string, files: ReadonlyMap<string, Buffer>): void {

@@ -73,14 +73,14 @@ const SECRET_KINDS: readonly (readonly [mark: string, text: RegExp])[] = [
 ];
 const SECRET_TEXTS = new RegExp(SECRET_KINDS.map(([, { source }]) => source).join('|'), 'g');
 /** A quick test: almost no line contains any of these. */
-const SECRET_MARKS = SECRET_KINDS.map(([mark]) => mark);
+const SECRET_MARKS = new RegExp(SECRET_KINDS.map(([mark]) => RegExp.escape(mark)).join('|'));
 
 /** Also ends objects that refer to themselves. */
 const MAX_DEPTH = 6;
 
 /** A finished line as it may be written. */
 export function redactText(line: string): string {
-  return SECRET_MARKS.some((mark) => line.includes(mark)) ? line.replace(SECRET_TEXTS, CENSORED) : line;
+  return SECRET_MARKS.test(line) ? line.replace(SECRET_TEXTS, CENSORED) : line;
 }
 
 /** Adds fields to a line as they may be logged. */

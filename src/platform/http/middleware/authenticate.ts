@@ -82,7 +82,8 @@ export function authenticate({
 /** The holder of a key that was checked a moment ago. */
 function recall(ctx: RequestKoa, accounts: UseCases['accounts']): Principal | undefined {
   const header = ctx.req.headers['x-api-key'];
-  if (typeof header !== 'string' || header.length > MAX_API_KEY_CHARACTERS || !takesKey(ctx)) return undefined;
+  if (typeof header !== 'string' || header.length > MAX_API_KEY_CHARACTERS || !takesKey(ctx))
+    return undefined;
   return accounts.recall(header);
 }
 
