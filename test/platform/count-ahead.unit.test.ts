@@ -64,7 +64,7 @@ describe('places counted ahead', () => {
     const place = counter.process();
     expect(await inSequence(place, 100, 100)).toEqual(upTo(100));
     expect(counter.calls).toEqual(Array.from({ length: 100 }, () => 1));
-    const together = await Promise.all(Array.from({ length: 10 }, () => place('b', 100)));
+    const together = await Promise.all(Array.from({ length: 10 }, async () => place('b', 100)));
     expect(together.map(({ consumedPoints }) => consumedPoints)).toEqual(
       Array.from({ length: 10 }, (_, index) => 101 + index),
     );
