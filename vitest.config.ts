@@ -22,8 +22,8 @@ export default defineConfig({
     pool: 'forks',
     // Stacks come and go with a catalogue each: with the usual 16 MB a quarter of their time is spent collecting short-lived objects.
     execArgv: ['--max-semi-space-size=64'],
-    // Workers in the test's process run workflows in it too: three threads for each stack cost more than most files take. Workers in processes of
-    // their own keep their threads, as in production.
+    // Workers in the test's process run workflows in it too: three threads for each stack cost more than most files take. It takes the SDK's limit of
+    // 5 s from a workflow's turn as well. Workers in processes of their own keep both, as in production.
     env: { TEMPORAL_DEBUG: 'true' },
     // On two cores: tests that wait for timers and servers leave room for two more.
     maxWorkers: 4,

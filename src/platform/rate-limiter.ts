@@ -11,7 +11,7 @@ export interface LimitVerdict {
 }
 
 export interface RateLimiter {
-  /** Counts one request against a bucket: fixed windows of 60 s. Answers at once where a permit was reserved. Never throws. */
+  /** Counts one request against a bucket: fixed windows of 60 s. Returns no promise where a permit is reserved. Never throws or rejects. */
   consume(bucket: string, limitPerMinute: number): LimitVerdict | Promise<LimitVerdict>;
   /** Takes back one request that should not count after all. Never throws. */
   giveBack(bucket: string): Promise<void>;

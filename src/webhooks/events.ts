@@ -1,7 +1,4 @@
-/**
- * The events that merchants are sent, each described once: the fields of its body are those of `data`, in that order, and so are the facts it is made of and the
- * API reference.
- */
+/** The events that merchants are sent, each described once. `data` gives the fields of a body, their order, the facts it is made of, and the API reference. */
 import { z } from 'zod';
 import { ESIM_STATUSES, OUTSIDE_METHODS } from '../domain/states.ts';
 import { EXPIRY_NOTICE_DAYS, PURCHASE_EVENT_STATUSES, USAGE_THRESHOLDS, writeBody } from './event-rules.ts';
@@ -14,9 +11,9 @@ const isoTime = (description: string) =>
 const money = (description: string) => z.number().meta({ description, example: 12.5 }).brand<'money'>();
 
 /** The fact may be null; the field is then an empty text. */
-const orEmpty = (field: z.ZodString) => field.brand<'orEmpty'>();
-const later = (description: string) =>
-  orEmpty(z.string().meta({ description: `${description}; empty if there is none` }));
+const nullAsEmpty = (field: z.ZodString) => field.brand<'nullAsEmpty'>();
+const textOrEmpty = (description: string) =>
+  nullAsEmpty(z.string().meta({ description: `${description}; empty if there is none` }));
 
 const transactionId = z.string().meta({ example: 'txn-7c9e6679f4a84ba3a2c1f0d3b5e60a11' });
 const currency = z.string().meta({ example: 'NGN' });
@@ -28,12 +25,12 @@ const esim = {
   iccid: z.string().meta({ description: 'ICCID' }),
 };
 
-const ofOne = (description: string) =>
-  orEmpty(z.string().meta({ description: `${description}; empty in a message about many packages` }));
-const somePackage = {
-  packageCode: ofOne('Its code'),
-  packageName: ofOne('Its name'),
-  regionCode: ofOne('Its region'),
+const ofOnePackage = (description: string) =>
+  nullAsEmpty(z.string().meta({ description: `${description}; empty in a message about many packages` }));
+const packageFields = {
+  packageCode: ofOnePackage('Its code'),
+  packageName: ofOnePackage('Its name'),
+  regionCode: ofOnePackage('Its region'),
 };
 const packages = z.number().int().meta({ description: 'How many packages the message is about', example: 1 });
 
@@ -54,9 +51,9 @@ export const EVENTS = {
     data: z.object({
       transactionId,
       status: z.enum(PURCHASE_EVENT_STATUSES),
-      esimId: later('Of the eSIM order'),
-      iccid: later('ICCID'),
-      qrCodeUrl: later('URL of the QR code for installation'),
+      esimId: textOrEmpty('Of the eSIM order'),
+      iccid: textOrEmpty('ICCID'),
+      qrCodeUrl: textOrEmpty('URL of the QR code for installation'),
     }),
   },
   'esim.status_changed': {
@@ -77,7 +74,7 @@ export const EVENTS = {
       totalVolume: z.number().int().meta({ description: 'The allowance, in bytes' }),
       orderUsage: z.number().int().meta({ description: 'Bytes used' }),
       dataUsageRemain: z.number().int().meta({ description: 'Bytes left' }),
-      usageAsOf: orEmpty(isoTime('When this usage was true at the supplier')),
+      usageAsOf: nullAsEmpty(isoTime('When this usage was true at the supplier')),
     }),
   },
   'esim.expiring': {
@@ -86,7 +83,7 @@ export const EVENTS = {
     data: z.object({
       ...esim,
       daysBefore: z.literal(EXPIRY_NOTICE_DAYS).meta({ description: 'At most this many days are left' }),
-      expiredTime: orEmpty(isoTime('The end of validity')),
+      expiredTime: nullAsEmpty(isoTime('The end of validity')),
     }),
   },
   'esim.expired': {
@@ -94,8 +91,8 @@ export const EVENTS = {
     when: 'Together with `esim.status_changed` to EXPIRED, for endpoints that want nothing else.',
     data: z.object({
       ...esim,
-      activateTime: later('ISO 8601; when it went into use'),
-      expiredTime: later('ISO 8601; the end of validity'),
+      activateTime: textOrEmpty('ISO 8601; when it went into use'),
+      expiredTime: textOrEmpty('ISO 8601; the end of validity'),
     }),
   },
   'payment.received': {
@@ -155,8 +152,8 @@ export const EVENTS = {
       'When the supplier changed a BASE package that is on sale, or it is on sale again. Says what changed, without prices, which are those of your account: read the ' +
       'package or the list of changes. If more than 100 packages changed at once, one message about all of them.',
     data: z.object({
-      ...somePackage,
-      changedFields: orEmpty(
+      ...packageFields,
+      changedFields: nullAsEmpty(
         z.string().meta({
           description: 'Separated by commas; the values are those of the list of changes',
           example: 'price,speed',
@@ -168,7 +165,7 @@ export const EVENTS = {
   'package.withdrawn': {
     summary: 'A package is not sold any more',
     when: 'When the supplier withdrew a BASE package. It cannot be bought from then on. If more than 100 packages were withdrawn at once, one message about all of them.',
-    data: z.object({ ...somePackage, packages }),
+    data: z.object({ ...packageFields, packages }),
   },
 } as const satisfies Readonly<Record<string, EventDescription>>;
 
@@ -180,7 +177,7 @@ type FactName<Name extends string, Value> = Value extends z.core.$brand<'money'>
 type Fact<Value> =
   Value extends z.core.$brand<'money'>
     ? bigint
-    : Value extends z.core.$brand<'orEmpty'>
+    : Value extends z.core.$brand<'nullAsEmpty'>
       ? string | null
       : Value;
 type FactsOf<Data> = {

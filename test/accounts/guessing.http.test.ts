@@ -60,7 +60,7 @@ async function openAt({ isPolled }: { readonly isPolled: boolean }): Promise<voi
   });
   await ops.reset();
   api = await startApi({ ops, settings: { failedAuthPerMinute: LIMIT } });
-  api.shop.useCases.accounts.authenticate = authenticator.authenticate;
+  Object.assign(api.shop.useCases.accounts, authenticator);
   if (isPolled) authenticator.start();
   stop = () => authenticator.stop();
 }

@@ -115,6 +115,27 @@ describe('two people in the same moment', { timeout: 120_000 }, () => {
     await Promise.all(pages.map((page) => page.context().close()));
   });
 
+  it('cancel one stuck purchase: who is on record reads that it is done, even where the other one’s request carried it out', async () => {
+    const account = await stack.account();
+    const [id = ''] = await makeStuck(stack, { account, person: ada }, 1);
+    const page = await openAs(ada, `/purchases/${id}`);
+    await stack.clearFaults();
+    await prepare([page], 'Cancel');
+    // As the API answers the slower of two requests.
+    await page.route('**/moves?*', async (route) => {
+      if (route.request().method() !== 'POST') return route.fallback();
+      const response = await route.fetch();
+      const answer = await response.text();
+      expect(answer).toContain('"again":false');
+      await route.fulfill({ response, body: answer.replace('"again":false', '"again":true') });
+    });
+    await page.getByRole('dialog').getByRole('button', { name: 'Cancel now' }).click();
+    const result = page.getByRole('dialog').getByRole('status');
+    await result.filter({ hasText: /^(Done|Already)/ }).waitFor({ timeout: 40_000 });
+    expect(await result.innerText()).toMatch(/^Done/);
+    await page.context().close();
+  });
+
   it('ask for one credit above the limit: it is requested once, and the second one reads who did it', async () => {
     const account = await stack.account({ currency: 'NGN', fundsMinor: 10_000_000n });
     const id = await makeDelivered(stack, { account, person: ada });

@@ -22,21 +22,14 @@ interface Place {
   readonly stack: Stack;
 }
 
-let contexts = 0;
-
-/** A page of this person, signed in. Each comes from an address of its own: sign-ins from one are limited by the minute (`SIGN_IN_ENV`). */
+/** A page of this person, signed in, from an address of its own: sign-ins from one are limited by the minute (`SIGN_IN_ENV`). */
 export async function openOperator(
   { browser, stack }: Place,
   { email }: Pick<Person, 'email'>,
   path: string,
   options: BrowserContextOptions = {},
 ): Promise<Page> {
-  contexts += 1;
-  const context = await browser.newContext({
-    viewport: DESK,
-    extraHTTPHeaders: { 'X-Forwarded-For': `127.6.0.${contexts}` },
-    ...options,
-  });
+  const context = await browser.newContext({ viewport: DESK, ...options });
   const jar = openCookieJar(stack);
   const { status, text } = await signIn(jar, email, PASSWORD);
   if (status !== 200) throw new Error(`${email} could not sign in: ${text}`);

@@ -35,7 +35,7 @@ afterAll(async () => {
   await books.close();
 });
 beforeEach(async () => {
-  if (!(await ops.isAsBefore())) await reset();
+  if (!(await ops.forgetIfUntouched())) await reset();
 });
 
 async function reset(): Promise<void> {

@@ -113,6 +113,21 @@ test('a key that is far too long causes no lookup', async () => {
   expect(asked).toBe(1);
 });
 
+test('a key in memory is refused where a new one is: from another address, and on routes of users and operators', async () => {
+  api.shop.allowedAddresses = ['127.0.0.1'];
+  const rawKey = keyOf('test', 'list');
+  for (let times = 0; times < 2; times += 1)
+    expect((await api.ask('/api/wallet/balance', { rawKey })).status).toBe(200);
+  expect(api.shop.useCases.accounts.recall(rawKey)).toBeDefined();
+  expect((await api.ask('/api/wallet/balance', { rawKey, from: '127.0.0.2' })).status).toBe(403);
+  for (const route of all.filter((one) => !takesKeys(one) && one.key !== 'vendor')) {
+    const reply = await api.ask(targetOf(route), { method: route.method, rawKey });
+    // Neither is served here.
+    expect([reply.status, reply.json], route.path).toMatchObject([404, { error: { code: 'NOT_FOUND' } }]);
+  }
+  expect(api.shop.calls).toEqual(['getWallet', 'getWallet']);
+});
+
 test('the Authorization header is not a key', async () => {
   const reply = await api.ask('/api/wallet/balance', { headers: { authorization: keyOf('test', 'ngn') } });
   expect(reply.status).toBe(401);

@@ -21,7 +21,7 @@ declare module 'vitest' {
 
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   // Proofs at full size have millions of rows.
-  const services = await startTestServices({ isSmall: project.config.provide.proveSize === undefined });
+  const services = await startTestServices({ inMemory: project.config.provide.proveSize === undefined });
   project.provide('databaseUrl', services.databaseUrl);
   project.provide('temporalAddress', services.temporalAddress);
   project.provide('redisUrl', services.redisUrl);

@@ -102,12 +102,12 @@ export async function startTestRedis(folder: string, log: ServiceLog = quietLog)
 }
 
 /**
- * Starts whatever the environment (DATABASE_URL, TEMPORAL_ADDRESS, REDIS_URL) does not name. `isSmall`: Postgres may live in memory. Each test file
- * has a database of its own, for which Postgres makes and removes a thousand files.
+ * Starts whatever the environment (DATABASE_URL, TEMPORAL_ADDRESS, REDIS_URL) does not name. `inMemory`: Postgres may live there. Each test file has a
+ * database of its own, for which Postgres makes and removes a thousand files.
  */
-export async function startTestServices({ isSmall = true } = {}): Promise<TestServices> {
+export async function startTestServices({ inMemory = true } = {}): Promise<TestServices> {
   const { DATABASE_URL, TEMPORAL_ADDRESS, REDIS_URL } = process.env;
-  const [folder, memory] = [await makeTestFolder(), await makeTestFolder({ inMemory: isSmall })];
+  const [folder, memory] = [await makeTestFolder(), await makeTestFolder({ inMemory })];
   const runId = randomBytes(5).toString('hex');
   const closers: (() => Promise<void>)[] = [() => dropRunDatabases(DATABASE_URL, runId)];
   const close = async (): Promise<void> => {

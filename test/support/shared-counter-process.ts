@@ -11,7 +11,7 @@ export interface CounterReport {
   readonly refused: number;
   /** When slots were given, milliseconds since the epoch. */
   readonly slotTimesMs: readonly number[];
-  /** The longest time that this process was held up: it learned that much later of its slots. */
+  /** The longest time that its event loop was held up: `slotTimesMs` may be that much too late. */
   readonly lateMs: number;
 }
 

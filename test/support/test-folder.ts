@@ -3,7 +3,7 @@
 // runner that is interrupted exits at once, without a chance to clean up itself.
 import { spawn } from 'node:child_process';
 import { chmod, mkdtemp, realpath, stat, statfs } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { freemem, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 
 const EXECUTE_FOR_OTHERS = 0o001;
@@ -40,10 +40,11 @@ const TMPFS = 0x01021994;
 /** Several times what a run needs. */
 const ENOUGH_BYTES = 4 * 2 ** 30;
 
-/** A file system in memory, on Linux. */
+/** A file system in memory, on Linux. What lies in it is taken from the memory that programs need. */
 async function memoryFolder(): Promise<string | undefined> {
   const found = await statfs(MEMORY).catch(() => undefined);
-  return found?.type === TMPFS && found.bavail * found.bsize >= ENOUGH_BYTES ? MEMORY : undefined;
+  const freeBytes = found?.type === TMPFS ? Math.min(found.bavail * found.bsize, freemem()) : 0;
+  return freeBytes >= ENOUGH_BYTES ? MEMORY : undefined;
 }
 
 /** The system's temporary folder, unless that is a private one of root's, which Postgres's user cannot enter. */

@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { MAX_ENDPOINTS, ATTEMPT_WAITS_MS } from '../../src/webhooks/rules.ts';
+import { PURCHASE_EVENT_STATUSES } from '../../src/webhooks/event-rules.ts';
 import { sampleBody } from '../../src/webhooks/event-samples.ts';
 import { WEBHOOK_EVENTS, eventBodySchema } from '../../src/webhooks/events.ts';
 import { createRouteTable } from '../../src/platform/composition/route-table.ts';
@@ -34,6 +35,13 @@ describe('events', () => {
     expect(listed).toEqual(
       WEBHOOK_EVENTS.map((event) => [event, Object.keys(dataOf(sampleBody(event, AT)))]),
     );
+  });
+
+  it.each(WEBHOOK_EVENTS)('have in the reference exactly the fields that are sent: %s', (event) => {
+    for (const status of PURCHASE_EVENT_STATUSES) {
+      const body: unknown = JSON.parse(sampleBody(event, AT, status));
+      expect(eventBodySchema(event).strict().parse(body)).toEqual(body);
+    }
   });
 
   it('have an example on the page with the real shape', () => {

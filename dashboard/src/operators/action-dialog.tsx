@@ -91,7 +91,7 @@ export function ActionDialog({
   readonly onClose: () => void;
 }) {
   const { label, does } = ACTIONS[action];
-  const { form, sending, first } = useAction(action, timeline);
+  const { form, sending, first, isKnown } = useAction(action, timeline);
   const [checked, setChecked] = useState<MoveRequest | null>(null);
   const back = () => {
     sending.reset();
@@ -103,7 +103,7 @@ export function ActionDialog({
     <Modal opened onClose={onClose} title={label} size="lg">
       {sending.data ? (
         <Stack>
-          <ResultShown of={sending.data} first={first} />
+          <ResultShown of={sending.data} first={first} isKnown={isKnown} />
           <Group justify="flex-end">
             <Button onClick={onClose}>Close</Button>
           </Group>
@@ -209,7 +209,7 @@ function useAction(action: Action, timeline: PurchaseTimeline) {
     },
     onSettled: () => queries.invalidateQueries({ queryKey: ['ops', world] }),
   });
-  return { form, sending, first };
+  return { form, sending, first, isKnown: (moveId: string) => known.has(moveId) };
 }
 
 /** What a refusal says about single fields of this action. */
@@ -363,7 +363,16 @@ function Effect({
   return <EffectSection query={effect} />;
 }
 
-function ResultShown({ of, first }: { readonly of: Result; readonly first: MoveRecord | null }) {
+function ResultShown({
+  of,
+  first,
+  isKnown,
+}: {
+  readonly of: Result;
+  readonly first: MoveRecord | null;
+  /** Whether the person saw the action before they asked for it. */
+  readonly isKnown: (moveId: string) => boolean;
+}) {
   if (of.outcome === 'waits-for-approval')
     return first ? (
       <WasFirst of={first} />
@@ -373,10 +382,12 @@ function ResultShown({ of, first }: { readonly of: Result; readonly first: MoveR
       </Alert>
     );
   if (first) return <WasFirst of={first} />;
+  // Of two people in one moment the second one's request may be what carried out the first one's action.
+  const isAgain = of.again && isKnown(of.moveId);
   return (
-    <Alert color={of.again ? 'yellow' : 'green'} title={of.again ? 'Already done' : 'Done'} role="status">
+    <Alert color={isAgain ? 'yellow' : 'green'} title={isAgain ? 'Already done' : 'Done'} role="status">
       {of.did}
-      {of.again && '. It was not done twice.'}
+      {isAgain && '. It was not done twice.'}
     </Alert>
   );
 }

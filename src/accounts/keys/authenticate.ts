@@ -94,7 +94,7 @@ export function createAuthenticator(deps: AuthenticatorDeps) {
   };
 
   return {
-    /** The holder of a key that was checked a moment ago, without waiting; undefined for every other: ask `authenticate`. */
+    /** The holder of a key that is in memory while polls succeed, without waiting; undefined for every other: ask `authenticate`. */
     recall,
     authenticate: (rawKey: string, beforeAsking: BeforeAsking = noLimit): Promise<Principal> =>
       authenticate(rawKey, beforeAsking).catch(rethrow),
@@ -137,7 +137,7 @@ function createKeyMemory(clock: Clock) {
     trustFrom: (atMs: number): void => {
       trustedFromMs = atMs;
     },
-    /** Undefined where Postgres must be asked: about a key that is not in memory, or about every key while no poll succeeds. */
+    /** Undefined: ask Postgres, since the key is not in memory or the last poll was too long ago. */
     find: (hex: string): StoredKey | 'refused' | undefined => {
       const nowMs = clock.now().getTime();
       if (Math.abs(nowMs - trustedFromMs) >= TRUST_MEMORY_MS) return undefined;

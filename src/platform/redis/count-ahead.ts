@@ -19,7 +19,7 @@ const SHARE_AHEAD = 256;
 const TOO_LATE_MS = 1_000;
 
 interface Bucket {
-  /** Places that are counted and free, `next` to `last`. */
+  /** Permits that are counted and free, `next` to `last`. */
   next: number;
   last: number;
   endsAtMs: number;
@@ -68,7 +68,7 @@ export function createCountAhead({
   /** For all who ask in this turn of the event loop. */
   async function refill(name: string, bucket: Bucket, limit: number): Promise<void> {
     await endOfTurn();
-    bucket.ahead = placesAhead(bucket, limit, performance.now());
+    bucket.ahead = permitsAhead(bucket, limit, performance.now());
     const points = bucket.waiting + bucket.ahead;
     const { consumedPoints, msBeforeNext } = await count(name, points);
     bucket.countedAtMs = performance.now();
@@ -114,7 +114,7 @@ function free({ next, last, endsAtMs }: Bucket, nowMs: number): number {
 }
 
 /** Twice as many as the last time while the bucket is busy, else none. */
-function placesAhead({ ahead, countedAtMs, endsAtMs, last }: Bucket, limit: number, nowMs: number): number {
+function permitsAhead({ ahead, countedAtMs, endsAtMs, last }: Bucket, limit: number, nowMs: number): number {
   if (nowMs - countedAtMs > BUSY_WITHIN_MS || nowMs >= endsAtMs) return 0;
   const share = Math.trunc(Math.max(0, limit - last) / SHARE_AHEAD);
   return Math.min(Math.max(1, ahead * 2), share, MAX_AHEAD);

@@ -21,7 +21,7 @@ export function createRedisRateLimiter(options: {
     duration: WINDOW_SECONDS,
     rejectIfRedisNotReady: true,
   });
-  const place = createCountAhead({
+  const takeNumber = createCountAhead({
     count: (bucket, points) =>
       redis.attempt<RateLimiterRes>(
         () => shared.consume(bucket, points),
@@ -35,7 +35,7 @@ export function createRedisRateLimiter(options: {
   });
   return {
     consume: (bucket, limitPerMinute) => {
-      const counted = place(bucket, limitPerMinute);
+      const counted = takeNumber(bucket, limitPerMinute);
       return counted instanceof Promise
         ? counted.then((known) => verdictOf(known, limitPerMinute))
         : verdictOf(counted, limitPerMinute);

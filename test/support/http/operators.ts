@@ -56,8 +56,8 @@ export interface TestOperators extends OpsUseCases {
   isEngineAway: boolean;
   /** `<role> <subject>` of what was refused for a role, as in the audit log since the last reset. */
   refused(): Promise<string[]>;
-  /** Whether no use case was called since the last reset: nothing has changed but the audit log, whose refusals are forgotten. */
-  isAsBefore(): Promise<boolean>;
+  /** Where no use case was called since the last reset, only refusals are new: forgets them and answers true. */
+  forgetIfUntouched(): Promise<boolean>;
   /** All people in their original state, signed in. */
   reset(): Promise<void>;
   close(): Promise<void>;
@@ -111,7 +111,7 @@ export function openOperators(
       (await refusals(refusedBefore)).map(
         ({ subject, detail }) => `${(detail as { role: string }).role} ${subject}`,
       ),
-    isAsBefore: async () => {
+    forgetIfUntouched: async () => {
       if (calls.length > 0 || state.isEngineAway) return false;
       refusedBefore = (await refusals(refusedBefore)).at(-1)?.id ?? refusedBefore;
       return true;

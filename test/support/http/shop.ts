@@ -164,6 +164,8 @@ export async function openShop({
   const people = createPeople(databases);
   const vendors = createTestVendors();
   const calls: string[] = [];
+  const withList = (rawKey: string, principal: Principal): Principal =>
+    rawKey === keyOf('test', 'list') ? { ...principal, allowedAddresses: shop.allowedAddresses } : principal;
   const eventsOf = (environment: Environment) => createEvents(log, metrics.world(environment));
   const test = createWorld('test', databases, vendors, eventsOf('test'));
   const shop: TestShop = {
@@ -177,13 +179,12 @@ export async function openShop({
     allowedAddresses: [],
     useCases: {
       accounts: {
-        recall: () => undefined,
-        authenticate: async (rawKey, beforeAsking) => {
-          const principal = await people.authenticate(rawKey, beforeAsking);
-          return rawKey === keyOf('test', 'list')
-            ? { ...principal, allowedAddresses: shop.allowedAddresses }
-            : principal;
+        recall: (rawKey) => {
+          const principal = people.recall(rawKey);
+          return principal && withList(rawKey, principal);
         },
+        authenticate: async (rawKey, beforeAsking) =>
+          withList(rawKey, await people.authenticate(rawKey, beforeAsking)),
       },
       worlds: {
         test: watched(test.useCases, () => shop),
@@ -366,6 +367,7 @@ function createPeople(databases: Databases) {
     add('test', name);
   add('live', 'ngn');
   const made = new Map<string, Promise<void>>();
+  const ready = new Set<string>();
   const make = async (account: Account): Promise<void> => {
     await insertAccount(databases.accounts, {
       ...account,
@@ -384,7 +386,13 @@ function createPeople(databases: Databases) {
       const { account } = principal;
       if (!made.has(account.id)) made.set(account.id, make(account));
       await made.get(account.id);
+      ready.add(account.id);
       return principal;
+    },
+    /** From the second use on. */
+    recall: (rawKey: string): Principal | undefined => {
+      const principal = known.get(rawKey);
+      return principal && ready.has(principal.account.id) ? principal : undefined;
     },
   };
 }

@@ -49,7 +49,7 @@ export function authenticate({
   readonly failures: FailureLimit;
 }): Middleware {
   const isAllowed = addressChecker();
-  const ask = async (ctx: RequestKoa, next: () => Promise<void>): Promise<void> => {
+  const checkCaller = async (ctx: RequestKoa, next: () => Promise<void>): Promise<void> => {
     const attempt = { isCounted: false };
     // Throws RATE_LIMIT_EXCEEDED where the address had too many.
     const beforeAsking = async (): Promise<void> => {
@@ -73,21 +73,21 @@ export function authenticate({
   };
   return (ctx, next) => {
     const principal = recall(ctx, accounts);
-    if (!principal || !isAllowed(principal, ctx.state.clientAddress)) return ask(ctx, next);
+    if (!principal || !isAllowed(principal, ctx.state.clientAddress)) return checkCaller(ctx, next);
     ctx.state.principal = principal;
     return next();
   };
 }
 
-/** The holder of a key that was checked a moment ago. */
+/** The holder of a key that is in memory, where memory alone may answer. */
 function recall(ctx: RequestKoa, accounts: UseCases['accounts']): Principal | undefined {
   const header = ctx.req.headers['x-api-key'];
-  if (typeof header !== 'string' || header.length > MAX_API_KEY_CHARACTERS || !takesKey(ctx))
+  if (typeof header !== 'string' || header.length > MAX_API_KEY_CHARACTERS || !mayUseKey(ctx))
     return undefined;
   return accounts.recall(header);
 }
 
-const takesKey = (ctx: RequestKoa): boolean =>
+const mayUseKey = (ctx: RequestKoa): boolean =>
   !isForPeople(ctx) && !isForUsers(ctx) && routeOf(ctx)?.key !== 'vendor';
 
 /** Whether the route is for people, who send no API key. */
@@ -114,7 +114,7 @@ async function identify(
     readonly beforeAsking: BeforeAsking;
   },
 ): Promise<Principal | undefined> {
-  if (!takesKey(ctx)) return undefined;
+  if (!mayUseKey(ctx)) return undefined;
   const rule = routeOf(ctx)?.key;
   const header = ctx.req.headers['x-api-key'];
   if (header === undefined) {
@@ -330,7 +330,7 @@ function isFromOurPage({ req: { headers } }: RequestKoa, publicUrl: string): boo
 }
 
 export function checkScope({ ops, users }: Pick<UseCases, 'ops' | 'users'>): Middleware {
-  const checkUser = async (ctx: RequestKoa, next: () => Promise<void>): Promise<void> => {
+  const checkRoleOrMember = async (ctx: RequestKoa, next: () => Promise<void>): Promise<void> => {
     const { session, member } = ctx.state;
     const route = routeOf(ctx);
     if (session) await checkRole(ctx, ops);
@@ -340,7 +340,7 @@ export function checkScope({ ops, users }: Pick<UseCases, 'ops' | 'users'>): Mid
     return next();
   };
   return (ctx, next) => {
-    if (ctx.state.session || ctx.state.member) return checkUser(ctx, next);
+    if (ctx.state.session || ctx.state.member) return checkRoleOrMember(ctx, next);
     refuseKey(routeOf(ctx), ctx.state.principal);
     refuseLive(ctx);
     return next();
