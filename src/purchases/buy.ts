@@ -1,4 +1,7 @@
-/** Prices the package, freezes the quote and starts the workflow. Writes nothing: the workflow's first step does, so no row is without a workflow. */
+/**
+ * Prices the package, freezes the quote and starts the workflow. Writes only the Idempotency-Key of a purchase that was not answered in time: all else is written by the
+ * workflow's first step, so that no row is without a workflow.
+ */
 import type { CataloguePackage } from '../catalogue/rules.ts';
 import type { Principal } from '../domain/account.ts';
 import { asFailureReason } from '../domain/refusals.ts';
