@@ -61,9 +61,16 @@ export function nextPollMs(waitedMs: number, method: OutsideMethod, timings: Pay
   return Math.min(Math.max(timings.pollFirstMs, wantedMs), timings.pollMaxMs);
 }
 
+const TAKES_MONEY_FOR = {
+  CARD: 'checkoutMs',
+  BANK_TRANSFER: 'transferMs',
+  MOBILE_MONEY: 'checkoutMs',
+  APPLE_PAY: 'checkoutMs',
+} as const satisfies Record<OutsideMethod, keyof PaymentTimings>;
+
 /** How long a method takes money after it was opened, unless the gateway says otherwise. */
 export function takesMoneyForMs(method: OutsideMethod, timings: PaymentTimings): number {
-  return method === 'BANK_TRANSFER' ? timings.transferMs : timings.checkoutMs;
+  return timings[TAKES_MONEY_FOR[method]];
 }
 
 /** An attempt's reference: used once at the gateway; letters, digits and `-` only. The first is our own id. */
