@@ -3,14 +3,13 @@
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { graveFaults } from '../support/axe.ts';
-import { dataOf, SIGN_IN_ENV, signedIn, type Person } from '../support/people.ts';
+import { dataOf, signedIn, type Person } from '../support/people.ts';
 import { keepScreenshot } from '../support/screenshots.ts';
-import { startStack, type Stack, type TestAccount } from '../support/stack.ts';
+import type { Stack, TestAccount } from '../support/stack.ts';
 import {
   FIRST_LOAD_BYTES,
   firstLoad,
   LEAST_BYTES,
-  openBrowser,
   overflow,
   watchLoading,
   watchLoads,
@@ -21,9 +20,9 @@ import {
   DESK,
   goTo,
   makeStuck as makeStuckFor,
+  openFinance,
   openOperator,
   PHONE,
-  STUCK_TIMINGS,
 } from './operators.support.ts';
 
 /** The narrowest screen on which tables are tables. */
@@ -35,18 +34,7 @@ let account: TestAccount;
 let ada: Person;
 
 beforeAll(async () => {
-  [browser, stack] = await Promise.all([
-    openBrowser(),
-    startStack({
-      env: {
-        ...SIGN_IN_ENV,
-        TEMPORAL_UI_URL: 'https://temporal.example/ui',
-        SIMWAY_TEST_TIMINGS: JSON.stringify(STUCK_TIMINGS),
-      },
-    }),
-  ]);
-  ada = await signedIn(stack, 'FINANCE');
-  account = await stack.account({ currency: 'NGN', fundsMinor: 100_000_000n });
+  ({ browser, stack, ada, account } = await openFinance());
 });
 afterAll(async () => {
   await browser.close();

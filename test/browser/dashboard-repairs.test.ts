@@ -3,13 +3,17 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { graveFaults } from '../support/axe.ts';
-import { dataOf, SIGN_IN_ENV, signedIn, type Person } from '../support/people.ts';
+import { dataOf, type Person } from '../support/people.ts';
 import { keepScreenshot } from '../support/screenshots.ts';
-import { startStack, type Stack, type TestAccount } from '../support/stack.ts';
-import { openBrowser, watchTroubles } from './browser.ts';
-import { goTo, makeStuck as makeStuckFor, openOperator, STUCK_TIMINGS } from './operators.support.ts';
-
-const TEMPORAL_UI = 'https://temporal.example/ui';
+import type { Stack, TestAccount } from '../support/stack.ts';
+import { watchTroubles } from './browser.ts';
+import {
+  goTo,
+  makeStuck as makeStuckFor,
+  openFinance,
+  openOperator,
+  TEMPORAL_UI,
+} from './operators.support.ts';
 
 let browser: Browser;
 let stack: Stack;
@@ -18,18 +22,7 @@ let ada: Person;
 let bayo: Person;
 
 beforeAll(async () => {
-  [browser, stack] = await Promise.all([
-    openBrowser(),
-    startStack({
-      env: {
-        ...SIGN_IN_ENV,
-        TEMPORAL_UI_URL: TEMPORAL_UI,
-        SIMWAY_TEST_TIMINGS: JSON.stringify(STUCK_TIMINGS),
-      },
-    }),
-  ]);
-  [ada, bayo] = [await signedIn(stack, 'FINANCE'), await signedIn(stack, 'FINANCE')];
-  account = await stack.account({ currency: 'NGN', fundsMinor: 100_000_000n });
+  ({ browser, stack, ada, bayo, account } = await openFinance());
 });
 afterAll(async () => {
   await browser.close();

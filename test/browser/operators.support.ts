@@ -2,9 +2,10 @@
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import type { Login } from '../../src/dev/sandbox-logins.ts';
 import { openBrowser as openCookieJar, signIn } from '../support/dashboard.ts';
-import { PASSWORD, type Person } from '../support/people.ts';
-import type { Stack, TestAccount } from '../support/stack.ts';
+import { PASSWORD, SIGN_IN_ENV, signedIn, type Person } from '../support/people.ts';
+import { startStack, type Stack, type TestAccount } from '../support/stack.ts';
 import { until } from '../support/until.ts';
+import { openBrowser } from './browser.ts';
 
 export const DESK = { width: 1280, height: 900 };
 export const PHONE = { width: 375, height: 800 };
@@ -21,6 +22,26 @@ interface Place {
   readonly browser: Browser;
   readonly stack: Stack;
 }
+
+/** A stack with an account and two people of finance, and a browser; `env`: more variables of the environment. */
+export async function openFinance(env: Readonly<Record<string, string>> = {}) {
+  const [browser, stack] = await Promise.all([
+    openBrowser(),
+    startStack({
+      env: {
+        ...SIGN_IN_ENV,
+        TEMPORAL_UI_URL: TEMPORAL_UI,
+        SIMWAY_TEST_TIMINGS: JSON.stringify(STUCK_TIMINGS),
+        ...env,
+      },
+    }),
+  ]);
+  const [ada, bayo] = [await signedIn(stack, 'FINANCE'), await signedIn(stack, 'FINANCE')];
+  const account = await stack.account({ currency: 'NGN', fundsMinor: 100_000_000n });
+  return { browser, stack, ada, bayo, account };
+}
+
+export const TEMPORAL_UI = 'https://temporal.example/ui';
 
 /** A page of this person, signed in, from an address of its own: sign-ins from one are limited by the minute (`SIGN_IN_ENV`). */
 export async function openOperator(

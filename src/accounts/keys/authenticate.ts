@@ -142,8 +142,10 @@ function createKeyMemory(clock: Clock) {
       const nowMs = clock.now().getTime();
       if (Math.abs(nowMs - trustedFromMs) >= TRUST_MEMORY_MS) return undefined;
       const key = known.get(hex);
-      if (key) return (isValid(key, nowMs) ? key : remember(hex, undefined)) ?? 'refused';
-      return refused.has(hex) ? 'refused' : undefined;
+      if (!key) return refused.has(hex) ? 'refused' : undefined;
+      if (isValid(key, nowMs)) return key;
+      remember(hex, undefined);
+      return 'refused';
     },
   };
 }
