@@ -50,15 +50,32 @@ export function sellingRate(deps: PriceDeps, catalogue: Catalogue, currency: str
   return rate;
 }
 
-function isTooOld(deps: PriceDeps, rate: Rate): boolean {
-  return deps.clock.now().getTime() - rate.observedAtMs > deps.settings.rateMaxAgeMs;
-}
+const isTooOld = (deps: PriceDeps, rate: Rate): boolean =>
+  deps.clock.now().getTime() > soldUntilMs(deps, rate);
 
-/** Changes with the catalogue's revision, and when a rate grows too old to sell at, which changes no row. */
-export function priceRevision(deps: PriceDeps, catalogue: Catalogue): string {
-  let revision = catalogue.revision;
-  for (const rate of catalogue.rates.values()) if (isTooOld(deps, rate)) revision += `:${rate.currency}`;
-  return revision;
+const soldUntilMs = ({ settings }: PriceDeps, { observedAtMs }: Rate): number =>
+  observedAtMs + settings.rateMaxAgeMs;
+
+/**
+ * Changes with the catalogue's revision, and when a rate grows too old to sell at, which changes no row. Looks at the rates only when that may have
+ * happened: every read of the catalogue asks, and there may be a hundred currencies.
+ */
+export function createPriceRevision(deps: PriceDeps): (catalogue: Catalogue) => string {
+  let last: { catalogue: Catalogue; revision: string; afterMs: number; untilMs: number } | undefined;
+  return (catalogue) => {
+    const nowMs = deps.clock.now().getTime();
+    if (last?.catalogue === catalogue && nowMs > last.afterMs && nowMs <= last.untilMs) return last.revision;
+    last = { catalogue, revision: catalogue.revision, afterMs: -Infinity, untilMs: Infinity };
+    for (const rate of catalogue.rates.values()) {
+      const endsMs = soldUntilMs(deps, rate);
+      if (nowMs <= endsMs) last.untilMs = Math.min(last.untilMs, endsMs);
+      else {
+        last.afterMs = Math.max(last.afterMs, endsMs);
+        last.revision += `:${rate.currency}`;
+      }
+    }
+    return last.revision;
+  };
 }
 
 function rateUnavailable(currency: string): DomainError {

@@ -1,6 +1,6 @@
 import { getPackage, listPackages, listRegions, listTopUps } from '../../catalogue/browse.ts';
 import { listPackageChanges } from '../../catalogue/changes.ts';
-import { nairaRate, priceRevision } from '../../catalogue/prices.ts';
+import { createPriceRevision, nairaRate } from '../../catalogue/prices.ts';
 import { createTopUps } from '../../catalogue/top-ups.ts';
 import type { Environment } from '../../domain/account.ts';
 import {
@@ -45,6 +45,7 @@ export function createWorldUseCases(
     Pick<SandboxDeps, 'sandboxSupplier'> & { readonly environment: Environment },
 ) {
   const supplierReads = createSupplierReadBreaker();
+  const priceRevision = createPriceRevision(world);
   const gatewayInbox = createGatewayInbox(world);
   const supplierInbox = createSupplierInbox(world);
   const deps = {
@@ -56,7 +57,7 @@ export function createWorldUseCases(
   return {
     environment: world.environment,
     /** Changes whenever a listed price or region may have changed: a key for caches of rendered answers. No I/O. */
-    catalogueRevision: () => priceRevision(world, world.catalogue.current()),
+    catalogueRevision: () => priceRevision(world.catalogue.current()),
     ...bindAll(deps, {
       listRegions,
       listPackages,
