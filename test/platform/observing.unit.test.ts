@@ -103,6 +103,15 @@ describe('the subject of a log line', () => {
     ]);
   });
 
+  it('stays where the line’s own field or its logger’s has no value', () => {
+    const [line] = withSubject({ requestId: 'r-1', transactionId: 'txn-1' }, () =>
+      written((logger) => {
+        logger.child({ requestId: undefined }).info({ transactionId: undefined }, 'x');
+      }),
+    );
+    expect(line).toMatchObject({ requestId: 'r-1', transactionId: 'txn-1' });
+  });
+
   it('is overridden by the line’s own fields, and redacted like them', () => {
     const key = `simway_live_${'A'.repeat(38)}`;
     const [line] = withSubject({ requestId: key }, () =>

@@ -31,7 +31,9 @@ export function createLogger({
   readonly level: LogLevel;
   readonly destination?: Destination;
 }): Logger {
-  const withFields = (inherited: object): Logger => {
+  const withFields = (fields: object): Logger => {
+    const inherited = {};
+    addRedacted(inherited, fields);
     const at = (level: LogLevel): Write =>
       LOG_LEVELS.indexOf(level) < LOG_LEVELS.indexOf(lowest)
         ? () => undefined
@@ -41,7 +43,7 @@ export function createLogger({
       info: at('info'),
       warn: at('warn'),
       error: at('error'),
-      child: (fields) => withFields({ ...inherited, ...fields }),
+      child: (own) => withFields({ ...fields, ...own }),
     };
   };
   return withFields({});
@@ -49,8 +51,7 @@ export function createLogger({
 
 /** A line's own fields win over those of its logger, and these over its subject. */
 function lineOf(level: LogLevel, inherited: object, fields: object, message: string): string {
-  const line: Record<string, unknown> = { level, time: timestamp(), ...currentSubject() };
-  addRedacted(line, inherited);
+  const line: Record<string, unknown> = { level, time: timestamp(), ...currentSubject(), ...inherited };
   addRedacted(line, fields);
   line['msg'] = message;
   return `${redactText(JSON.stringify(line))}\n`;

@@ -87,6 +87,7 @@ export function redactText(line: string): string {
 export function addRedacted(line: Record<string, unknown>, fields: object, depth = MAX_DEPTH): void {
   for (const name of Object.keys(fields)) {
     const value = (fields as Record<string, unknown>)[name];
+    if (value === undefined) continue;
     line[name] = isSecretName(name) ? CENSORED : redactValue(value, depth - 1);
   }
 }

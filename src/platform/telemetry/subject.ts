@@ -30,7 +30,7 @@ export function currentRequestId(): string | undefined {
   return current.getStore()?.requestId;
 }
 
-/** A copy; empty outside of a subject. */
-export function currentSubject(): Subject {
-  return { ...current.getStore() };
+/** Undefined outside of a subject. */
+export function currentSubject(): Readonly<Subject> | undefined {
+  return current.getStore();
 }
