@@ -236,6 +236,19 @@ describe('a client that sends and never reads', () => {
     expect(polite.isClosed()).toBe(false);
   });
 
+  test('a client may keep several requests ahead of their answers for as long as it likes', async () => {
+    const api = await open();
+    const all = 3 * MAX_REQUESTS_IN_PROGRESS;
+    const client = await come(api.server.port, '127.0.0.2', GET.repeat(2));
+    const answers = (): number => client.received().split('HTTP/1.1 200 ').length - 1;
+    for (let sent = 2; sent < all; sent += 1) {
+      await until(answers, (count) => count >= sent - 1);
+      client.socket.write(GET);
+    }
+    await until(answers, (count) => count === all);
+    expect(client.isClosed()).toBe(false);
+  });
+
   test('cannot fill the memory', { timeout: 60_000 }, async () => {
     const child = fork(fileURLToPath(new URL('../support/http/api-process.ts', import.meta.url)), {
       stdio: 'inherit',
