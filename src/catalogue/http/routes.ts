@@ -36,7 +36,7 @@ const regionsRoute = (cache: RenderCache) =>
       description:
         'Countries, multi-country regions and global offers, with the number of packages sold in each.',
     },
-    async handle({ world, query }) {
+    handle({ world, query }) {
       const { type } = query;
       const render = () => world.listRegions(type === undefined ? {} : { type });
       return cache.answer(world, ['regions', type], render);
@@ -69,7 +69,7 @@ const packagesRoute = (cache: RenderCache) =>
         'BASE lists what is sold in a region, at the final price in the account currency. TOPUP lists what can be added to an ' +
         'eSIM bought as `packageCode`; the list is empty when that package takes no top-ups.',
     },
-    async handle({ world, principal, query }) {
+    handle({ world, principal, query }) {
       const { account } = principal;
       const { regionCode, packageCode = '', currency, regionType } = query;
       if (query.type === 'TOPUP') {
@@ -147,7 +147,7 @@ const packageDetailsRoute = (cache: RenderCache) =>
       summary: 'Read one package',
       description: 'Works without a key; with one, the price follows the account type (User or Merchant).',
     },
-    async handle({ world, principal, params, query }) {
+    handle({ world, principal, params, query }) {
       const packageCode = params['packageCode'] ?? '';
       const { type: packageType, currency } = query;
       const account: Account | undefined = principal?.account;

@@ -7,6 +7,7 @@ import { isSecure } from '../../accounts/users/sessions.ts';
 import type { UseCases } from '../composition/use-cases.ts';
 import type { Tracing } from '../telemetry/tracing.ts';
 import type { RateLimiter } from '../rate-limiter.ts';
+import { chain } from './chain.ts';
 import { serveDashboard } from './dashboard.ts';
 import { MAX_BODY_BYTES, MAX_EVENT_BYTES_IN_FLIGHT } from './limits.ts';
 import { authenticate, checkScope, createPersonCheck, createUserCheck } from './middleware/authenticate.ts';
@@ -20,7 +21,7 @@ import { createFailureLimit, limitRequests, type RateLimits } from './middleware
 import { readBody, type BodyLimits } from './middleware/read-body.ts';
 import { assignRequestId, traceRequests } from './middleware/request-id.ts';
 import { validate } from './middleware/validate.ts';
-import type { Middleware, RequestState } from './request.ts';
+import type { RequestState } from './request.ts';
 import type { Route } from './route.ts';
 import type { HttpEvents } from '../telemetry/events.ts';
 
@@ -78,7 +79,7 @@ export function buildApp({
   app.on('error', events.connectionFailed);
   if (isSecure(settings.publicUrl)) app.use(requireHttps);
   if (dashboardFolder !== undefined) app.use(serveDashboard(dashboardFolder));
-  const chain: readonly Middleware[] = [
+  const handleRequest = chain([
     ...(tracing ? [traceRequests(tracing)] : []),
     answerErrors(events, useCases.requestLog),
     assignRequestId(),
@@ -98,7 +99,7 @@ export function buildApp({
     validate(),
     applyIdempotencyKey(events),
     handle(useCases),
-  ];
-  for (const middleware of chain) app.use(middleware);
+  ]);
+  app.use(handleRequest);
   return app;
 }

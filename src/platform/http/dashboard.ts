@@ -70,7 +70,7 @@ export function serveDashboard(folder: string): Middleware {
 
 /** Most requests are for other addresses: Koa parses the URL only where it names ours. */
 function isBelow(ctx: Parameters<Middleware>[0]): boolean {
-  if (!ctx.url.includes('/dashboard')) return false;
+  if (!ctx.req.url?.includes('/dashboard')) return false;
   return ctx.path === '/dashboard' || ctx.path.startsWith('/dashboard/');
 }
 

@@ -16,7 +16,7 @@ export interface RenderCache {
     world: WorldUseCases,
     words: readonly (string | number | undefined)[],
     render: () => Promise<unknown>,
-  ): Promise<Answer>;
+  ): Answer | Promise<Answer>;
 }
 
 /** Prices depend on the account, so only the caller may cache an answer, and must revalidate it before each use. */
@@ -28,17 +28,19 @@ export function createRenderCache(): RenderCache {
     sizeCalculation: ({ body }, key) => body.length + key.length,
     ttl: RENDER_CACHE_TTL_MS,
   });
+  const renderNew = async (key: string, render: () => Promise<unknown>): Promise<Answer> => {
+    const body = Buffer.from(toJson(await render()));
+    const ETag = `"${createHash('sha256').update(body).digest('base64url')}"`;
+    const answer = { status: 200, body, headers: { ...KEEPING, ETag } };
+    answers.set(key, answer);
+    return answer;
+  };
   return {
-    async answer(world, words, render) {
+    answer(world, words, render) {
       // Callers' words are free of control characters (fields.ts), so a newline separates them safely.
-      const key = `${world.environment}\n${world.catalogueRevision()}\n${words.join('\n')}`;
-      const known = answers.get(key);
-      if (known) return known;
-      const body = Buffer.from(toJson(await render()));
-      const ETag = `"${createHash('sha256').update(body).digest('base64url')}"`;
-      const answer = { status: 200, body, headers: { ...KEEPING, ETag } };
-      answers.set(key, answer);
-      return answer;
+      let key = `${world.environment}\n${world.catalogueRevision()}`;
+      for (const word of words) key += `\n${word ?? ''}`;
+      return answers.get(key) ?? renderNew(key, render);
     },
   };
 }

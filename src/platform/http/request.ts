@@ -16,7 +16,9 @@ import type { HandlerInput, KeyRule, Match, ReceivedBytes, Route, Visitor } from
 
 export type RequestState = ReturnType<typeof newRequestState>;
 export type RequestKoa = Koa.ParameterizedContext<RequestState>;
-export type Middleware = (ctx: RequestKoa, next: () => Promise<void>) => Promise<void>;
+/** The rest of the chain. Returns no promise where nothing had to be waited for. */
+export type Next = (ctx: RequestKoa) => void | Promise<void>;
+export type Middleware = (ctx: RequestKoa, next: Next) => void | Promise<void>;
 
 type Input = Pick<HandlerInput<KeyRule, unknown, unknown>, 'params' | 'query' | 'body'>;
 

@@ -137,6 +137,9 @@ export interface MissingFields {
   readonly fields: readonly string[];
 }
 
+/** No promise where the answer was in memory. */
+type Answered = Answer | ErrorAnswer | Promise<Answer | ErrorAnswer>;
+
 interface RouteWords {
   readonly operationId: string;
   readonly tag: string;
@@ -198,7 +201,7 @@ export interface RouteDefinition<
   readonly docs: RouteWords | undefined;
   readonly handle: (
     input: HandlerInput<Rule, Query extends z.ZodObject ? z.output<Query> : undefined, BodyOf<Body>>,
-  ) => Promise<Answer | ErrorAnswer>;
+  ) => Answered;
 }
 
 /** A route with its types forgotten, as table and middleware hold it. */
@@ -213,7 +216,7 @@ export type Route = Omit<
   readonly bytes: BytesBody | undefined;
   /** The query names the schema knows; all others are ignored. */
   readonly queryNames: readonly string[];
-  readonly handle: (input: HandlerInput<KeyRule, unknown, unknown>) => Promise<Answer | ErrorAnswer>;
+  readonly handle: (input: HandlerInput<KeyRule, unknown, unknown>) => Answered;
 };
 
 /** Checks a definition's types against each other, then forgets them. */

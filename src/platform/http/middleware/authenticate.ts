@@ -13,7 +13,7 @@ import { DomainError, problemsText } from '../../../domain/errors.ts';
 import type { UseCases } from '../../composition/use-cases.ts';
 import { compileRanges, peerAddress, requireRanges } from '../addresses.ts';
 import { MAX_API_KEY_CHARACTERS } from '../limits.ts';
-import { routeOf, type Middleware, type RequestKoa } from '../request.ts';
+import { routeOf, type Middleware, type Next, type RequestKoa } from '../request.ts';
 import type { Route } from '../route.ts';
 import type { FailureLimit } from './rate-limit.ts';
 
@@ -49,7 +49,7 @@ export function authenticate({
   readonly failures: FailureLimit;
 }): Middleware {
   const isAllowed = addressChecker();
-  const checkCaller = async (ctx: RequestKoa, next: () => Promise<void>): Promise<void> => {
+  const checkCaller = async (ctx: RequestKoa, next: Next): Promise<void> => {
     const attempt = { isCounted: false };
     // Throws RATE_LIMIT_EXCEEDED where the address had too many.
     const beforeAsking = async (): Promise<void> => {
@@ -69,13 +69,13 @@ export function authenticate({
       throw asWalletError(ctx, error);
     }
     if (attempt.isCounted) await failures.giveBack(ctx);
-    return next();
+    return next(ctx);
   };
   return (ctx, next) => {
     const principal = recall(ctx, accounts);
     if (!principal || !isAllowed(principal, ctx.state.clientAddress)) return checkCaller(ctx, next);
     ctx.state.principal = principal;
-    return next();
+    return next(ctx);
   };
 }
 
@@ -330,20 +330,20 @@ function isFromOurPage({ req: { headers } }: RequestKoa, publicUrl: string): boo
 }
 
 export function checkScope({ ops, users }: Pick<UseCases, 'ops' | 'users'>): Middleware {
-  const checkRoleOrMember = async (ctx: RequestKoa, next: () => Promise<void>): Promise<void> => {
+  const checkRoleOrMember = async (ctx: RequestKoa, next: Next): Promise<void> => {
     const { session, member } = ctx.state;
     const route = routeOf(ctx);
     if (session) await checkRole(ctx, ops);
     else if (route && member)
       await users?.auth.authoriseMember(member, route.memberPermission ?? permissionOfScope(route.scope));
     refuseLive(ctx);
-    return next();
+    return next(ctx);
   };
   return (ctx, next) => {
     if (ctx.state.session || ctx.state.member) return checkRoleOrMember(ctx, next);
     refuseKey(routeOf(ctx), ctx.state.principal);
     refuseLive(ctx);
-    return next();
+    return next(ctx);
   };
 }
 

@@ -22,7 +22,7 @@ export function findClientAddress(trustedProxies: readonly string[]): Middleware
       });
     }
     ctx.state.clientAddress = address;
-    return next();
+    return next(ctx);
   };
 }
 

@@ -23,21 +23,30 @@ export function answerErrors(events: HttpEvents, requestLog: UseCases['requestLo
     report(ctx, status, events);
     noteRequest(ctx, status, requestLog);
   });
-  return async (ctx, next) => {
-    const state = newRequestState(performance.now());
-    ctx.state = state;
-    try {
-      await next();
-      state.answer ??= refuse(ctx, new Error('a request was handled without an answer'), events);
-    } catch (error) {
-      if (error instanceof ClientGone) {
-        ctx.respond = false;
-        report(ctx, CLIENT_CLOSED_REQUEST, events);
-        return;
-      }
-      state.answer = refuse(ctx, error, events);
-    }
+  const answer = (ctx: RequestKoa): void => {
+    const { state } = ctx;
+    state.answer ??= refuse(ctx, new Error('a request was handled without an answer'), events);
     send(ctx, state.answer);
+  };
+  const answerError = (ctx: RequestKoa, error: unknown): void => {
+    if (error instanceof ClientGone) {
+      ctx.respond = false;
+      report(ctx, CLIENT_CLOSED_REQUEST, events);
+      return;
+    }
+    ctx.state.answer = refuse(ctx, error, events);
+    send(ctx, ctx.state.answer);
+  };
+  return (ctx, next) => {
+    ctx.state = newRequestState(performance.now());
+    try {
+      const waiting = next(ctx);
+      if (waiting) return waiting.then(() => answer(ctx)).catch((error: unknown) => answerError(ctx, error));
+      answer(ctx);
+    } catch (error) {
+      answerError(ctx, error);
+    }
+    return undefined;
   };
 }
 
@@ -80,7 +89,7 @@ function noteRequest(ctx: RequestKoa, status: number, requestLog: UseCases['requ
     environment: principal.environment,
     requestId,
     at: new Date(),
-    method: ctx.method,
+    method: ctx.req.method ?? '',
     path: routeLabel(ctx),
     status,
     errorCode,

@@ -16,9 +16,9 @@ const ORIGIN = /^https?:\/\/[^/?#]*/i;
 export function findRoute(routes: readonly Route[]): Middleware {
   const read = remember(targetReader(routes));
   return (ctx, next) => {
-    Object.assign(ctx.state, read(ctx.method, ctx.req.url ?? ''));
+    Object.assign(ctx.state, read(ctx.req.method ?? '', ctx.req.url ?? ''));
     pickShape(ctx);
-    return next();
+    return next(ctx);
   };
 }
 
@@ -38,15 +38,15 @@ function targetReader(routes: readonly Route[]): ReadTarget {
 const REMEMBERED_TARGETS = 2_000;
 const MAX_REMEMBERED_CHARACTERS = 256;
 
-/** Matching and parsing a URL takes a tenth of a cached read (promise L3), and the same URLs come again and again (docs/decisions/0040). */
+/** Matching and parsing a URL takes a tenth of a cached read (promise L3), and reads name the same URLs again and again (docs/decisions/0040). */
 function remember(read: ReadTarget): ReadTarget {
   const known = new LRUCache<string, Target>({ max: REMEMBERED_TARGETS });
   return (method, url) => {
-    const key = `${method} ${url}`;
-    const remembered = known.get(key);
+    if (method !== 'GET' || url.length > MAX_REMEMBERED_CHARACTERS) return read(method, url);
+    const remembered = known.get(url);
     if (remembered) return remembered;
     const target = read(method, url);
-    if (key.length <= MAX_REMEMBERED_CHARACTERS) known.set(key, target);
+    known.set(url, target);
     return target;
   };
 }
@@ -65,10 +65,10 @@ export function refuseUnknown(): Middleware {
     const { match } = ctx.state;
     switch (match.kind) {
       case 'route':
-        return next();
+        return next(ctx);
       case 'options':
         ctx.state.answer = { status: 204, body: '', headers: { Allow: match.allow } };
-        return Promise.resolve();
+        return undefined;
       case 'wrong-method':
         ctx.state.headers['Allow'] = match.allow;
         throw new DomainError('METHOD_NOT_ALLOWED', `This path takes ${match.allow}`);

@@ -2,17 +2,18 @@
 import type { UseCases } from '../../composition/use-cases.ts';
 import { withSubject } from '../../telemetry/subject.ts';
 import { routeOf, visitorOf, type Middleware, type RequestKoa } from '../request.ts';
-import type { Answer } from '../errors.ts';
+import type { Answer, ErrorAnswer } from '../errors.ts';
+import { goOn } from '../chain.ts';
 import { isForPeople, isForUsers } from './authenticate.ts';
 
 const NOT_MODIFIED = 304;
 
 export function handle({ ops, users }: Pick<UseCases, 'ops' | 'users'>): Middleware {
-  return async (ctx) => {
+  return (ctx) => {
     const { world, worlds, principal, input, idempotency, requestId, subject } = ctx.state;
     const route = routeOf(ctx);
     if (!route || !world) throw new Error('a request reached its handler without a route or a world');
-    const answer = await withSubject(subject, () =>
+    const answer = withSubject(subject, () =>
       route.handle({
         world,
         worlds,
@@ -28,10 +29,14 @@ export function handle({ ops, users }: Pick<UseCases, 'ops' | 'users'>): Middlew
         idempotency,
       }),
     );
-    ctx.state.answer = isKnownToCaller(ctx, answer) ? { ...answer, status: NOT_MODIFIED, body: '' } : answer;
-    // A route may render a refusal in a shape of its own.
-    if ('code' in answer) ctx.state.errorCode = answer.code;
+    return goOn(answer, (known) => take(ctx, known));
   };
+}
+
+function take(ctx: RequestKoa, answer: Answer | ErrorAnswer): void {
+  ctx.state.answer = isKnownToCaller(ctx, answer) ? { ...answer, status: NOT_MODIFIED, body: '' } : answer;
+  // A route may render a refusal in a shape of its own.
+  if ('code' in answer) ctx.state.errorCode = answer.code;
 }
 
 /** By If-None-Match, as RFC 9110 compares it. */

@@ -12,7 +12,7 @@ import { withSubject } from '../../telemetry/subject.ts';
 import { renderError, STATUS_OF, type Answer } from '../errors.ts';
 import { canonicalJson } from '../json.ts';
 import { MAX_IDEMPOTENCY_KEY_CHARACTERS } from '../limits.ts';
-import type { Middleware, RequestKoa, RequestState } from '../request.ts';
+import type { Middleware, Next, RequestKoa, RequestState } from '../request.ts';
 
 const HEADER = 'idempotency-key';
 /** Printable ASCII with something other than blanks at both ends (HTTP trims those anyway). */
@@ -25,7 +25,7 @@ export function applyIdempotencyKey(events: HttpEvents): Middleware {
   return (ctx, next) => {
     const { world, principal } = ctx.state;
     const key = principal && keyOf(ctx);
-    if (key === undefined || !world || !principal) return next();
+    if (key === undefined || !world || !principal) return next(ctx);
     return answerOnce(ctx, next, { world, principal, tag: tagOf(ctx, key), events });
   };
 }
@@ -37,11 +37,7 @@ interface IdempotentRequest {
   readonly events: HttpEvents;
 }
 
-async function answerOnce(
-  ctx: RequestKoa,
-  next: () => Promise<void>,
-  known: IdempotentRequest,
-): Promise<void> {
+async function answerOnce(ctx: RequestKoa, next: Next, known: IdempotentRequest): Promise<void> {
   const { state } = ctx;
   const { answer, tag } = await withSubject(state.subject, () =>
     known.world.findStoredAnswer(known.principal, known.tag),
@@ -52,7 +48,7 @@ async function answerOnce(
   }
   state.idempotency = tag;
   try {
-    await next();
+    await next(ctx);
   } catch (error) {
     if (!(error instanceof DomainError) || STATUS_OF[error.code] >= 500) throw error;
     state.answer = await storeAnswer(state, known, renderError(error, state.shape));

@@ -21,7 +21,7 @@ export function pickWorld(worlds: UseCases['worlds']): Middleware {
     ctx.state.worlds = found;
     ctx.state.world = found[0];
     ctx.state.environment = found[0]?.environment;
-    return next();
+    return next(ctx);
   };
 }
 

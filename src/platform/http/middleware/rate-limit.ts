@@ -5,6 +5,7 @@
 import { DomainError } from '../../../domain/errors.ts';
 import type { LimitVerdict, RateLimiter } from '../../rate-limiter.ts';
 import { addressBucket } from '../addresses.ts';
+import { goOn } from '../chain.ts';
 import { LOGINS_PER_MINUTE, PERSON_REQUESTS_PER_MINUTE } from '../limits.ts';
 import { routeOf, type Middleware, type RequestKoa } from '../request.ts';
 
@@ -16,14 +17,12 @@ export interface RateLimits {
 /** Counts an identified caller or a public one, but no vendor: what it brings must not be lost. RATE_LIMIT_EXCEEDED with the seconds until the window ends. */
 export function limitRequests(limiter: RateLimiter, limits: RateLimits): Middleware {
   return (ctx, next) => {
-    if (routeOf(ctx)?.key === 'vendor') return next();
+    if (routeOf(ctx)?.key === 'vendor') return next(ctx);
     const [bucket, limit] = bucketOf(ctx, limits);
-    const proceed = (verdict: LimitVerdict): Promise<void> => {
+    return goOn(limiter.consume(bucket, limit), (verdict) => {
       apply(ctx, verdict);
-      return next();
-    };
-    const verdict = limiter.consume(bucket, limit);
-    return verdict instanceof Promise ? verdict.then(proceed) : proceed(verdict);
+      return next(ctx);
+    });
   };
 }
 

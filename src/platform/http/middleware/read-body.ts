@@ -7,7 +7,7 @@ import { parseJson } from '../json.ts';
 import { addressBucket } from '../addresses.ts';
 import { createByteBudget, type ByteBudget } from '../budgets.ts';
 import { MAX_DISCARDED_BODY_BYTES, MAX_EVENT_BYTES, MAX_JSON_DEPTH, MAX_JSON_MEMBERS } from '../limits.ts';
-import { routeOf, type Middleware, type RequestKoa } from '../request.ts';
+import { routeOf, type Middleware, type Next, type RequestKoa } from '../request.ts';
 import type { BytesBody } from '../route.ts';
 import { pickShape } from './find-route.ts';
 
@@ -26,7 +26,7 @@ export function readBody({ maxBodyBytes, maxEventBytesInFlight }: BodyLimits): M
   const usual = { maxBytes: maxBodyBytes, maxMembers: MAX_JSON_MEMBERS };
   return (ctx, next) => {
     const route = routeOf(ctx);
-    if (!route?.bytes && !route?.body) return next();
+    if (!route?.bytes && !route?.body) return next(ctx);
     refuseToDiscard(ctx);
     return route.bytes
       ? takeBytes(ctx, next, route.bytes, budget)
@@ -36,18 +36,18 @@ export function readBody({ maxBodyBytes, maxEventBytesInFlight }: BodyLimits): M
 
 async function takeJson(
   ctx: RequestKoa,
-  next: () => Promise<void>,
+  next: Next,
   { maxBytes, maxMembers }: { readonly maxBytes: number; readonly maxMembers: number },
 ): Promise<void> {
   ctx.state.rawBody = await readJson(ctx, maxBytes, maxMembers);
   pickShape(ctx);
-  return next();
+  return next(ctx);
 }
 
 /** Bytes count as they arrive and until they are handled: to announce a large body takes nothing away from others. */
 async function takeBytes(
   ctx: RequestKoa,
-  next: () => Promise<void>,
+  next: Next,
   { maxBytes, admit }: BytesBody,
   budget: ByteBudget,
 ): Promise<void> {
@@ -64,7 +64,7 @@ async function takeBytes(
   try {
     const bytes = await receive(ctx, maxBytes, () => readCounted(ctx.req, maxBytes, take));
     ctx.state.received = { bytes, headers, clientAddress };
-    await next();
+    await next(ctx);
   } finally {
     budget.giveBack(sender, taken);
   }
