@@ -1,4 +1,4 @@
-/** The connections of one server: how many there may be, and what each of them has in progress. Nothing here is done per request but counting. */
+/** The connections of one server: how many there may be, and what each of them has in progress. A request is only noted. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { addressBucket, peerAddress } from './addresses.ts';
