@@ -30,7 +30,7 @@ const note = (accountId: string, nth: number): void =>
     accountId,
     environment: 'test',
     requestId: `${accountId}-${nth}`,
-    at: new Date(Date.UTC(2026, 0, 1) + nth),
+    atMs: Date.UTC(2026, 0, 1) + nth,
     method: 'GET',
     path: '/api/esim/regions',
     status: 200,

@@ -38,39 +38,21 @@ export function createRequestLog({
   /** For tests. */
   readonly writeEveryMs?: number;
 }) {
-  /** By account and environment. */
-  let noted = new Map<string, NewLoggedRequest[]>();
-  let notedCount = 0;
+  const noted = createNoted();
   /** How many this process has written for each account since it last deleted. */
   const written = new Map<string, { accountId: string; environment: Environment; count: number }>();
   const pollers: Poller[] = [];
 
-  const note = (request: NewLoggedRequest): void => {
-    if (notedCount >= MOST_NOTED) return;
-    const name = `${request.environment} ${request.accountId}`;
-    const requests = noted.get(name);
-    if (requests) requests.push(request);
-    else noted.set(name, [request]);
-    notedCount += 1;
-    if (!requests || requests.length < 2 * KEPT_REQUESTS) return;
-    // These would be deleted as soon as they were written.
-    notedCount -= requests.splice(0, KEPT_REQUESTS).length;
-  };
-
   const write = async (): Promise<void> => {
-    if (noted.size === 0) return;
-    const batch = Array.from(noted, ([name, requests]) => ({ name, newest: requests.slice(-KEPT_REQUESTS) }));
-    noted = new Map();
-    notedCount = 0;
+    const batch = noted.take();
+    if (batch.length === 0) return;
     // What fails to be written is lost: it must not pile up while Postgres is away.
-    await insertRequests(
-      db,
-      batch.flatMap(({ newest }) => newest),
-    );
-    for (const { name, newest } of batch) {
+    await insertRequests(db, batch.flat());
+    for (const newest of batch) {
       const [first] = newest;
       if (!first) continue;
       const { accountId, environment } = first;
+      const name = `${environment} ${accountId}`;
       const count = (written.get(name)?.count ?? 0) + newest.length;
       written.set(name, { accountId, environment, count });
     }
@@ -87,7 +69,7 @@ export function createRequestLog({
   };
 
   return {
-    note,
+    note: noted.note,
     start: (): void => {
       pollers.push(
         startPoller(write, writeEveryMs, onError),
@@ -100,4 +82,54 @@ export function createRequestLog({
       await write().catch(onError);
     },
   };
+}
+
+/** The newest of an account in one environment, and how many it made. Once all places are taken, the next one takes that of the oldest. */
+interface Newest {
+  count: number;
+  readonly requests: NewLoggedRequest[];
+}
+
+type ByAccount = Map<string, Newest>;
+
+/** Requests that are not written yet. */
+function createNoted() {
+  let noted: Readonly<Record<Environment, ByAccount>> = { live: new Map(), test: new Map() };
+  let notedCount = 0;
+
+  const newestOf = ({ environment, accountId }: NewLoggedRequest): Newest => {
+    const known = noted[environment].get(accountId);
+    if (known) return known;
+    const first = { count: 0, requests: [] };
+    noted[environment].set(accountId, first);
+    return first;
+  };
+
+  return {
+    note: (request: NewLoggedRequest): void => {
+      const newest = newestOf(request);
+      const oldest = newest.requests[newest.count % KEPT_REQUESTS];
+      if (!oldest && notedCount >= MOST_NOTED) return;
+      newest.count += 1;
+      // In place of the oldest, which is not written: a flood of new objects would be kept just long enough to be costly to collect.
+      if (oldest) {
+        Object.assign(oldest, request);
+        return;
+      }
+      newest.requests.push({ ...request });
+      notedCount += 1;
+    },
+    /** Those of each account, oldest first. */
+    take: (): NewLoggedRequest[][] => {
+      const taken = [...noted.live.values(), ...noted.test.values()].map(oldestFirst);
+      noted = { live: new Map(), test: new Map() };
+      notedCount = 0;
+      return taken;
+    },
+  };
+}
+
+function oldestFirst({ count, requests }: Newest): NewLoggedRequest[] {
+  const oldest = count % KEPT_REQUESTS;
+  return count <= KEPT_REQUESTS ? requests : [...requests.slice(oldest), ...requests.slice(0, oldest)];
 }

@@ -17,16 +17,18 @@ export interface LoggedRequest {
   readonly key: string;
 }
 
-export interface NewLoggedRequest extends Omit<LoggedRequest, 'id' | 'key'> {
+export interface NewLoggedRequest extends Omit<LoggedRequest, 'id' | 'key' | 'at'> {
+  readonly atMs: number;
   readonly accountId: string;
   readonly environment: Environment;
 }
 
 /** One statement with one parameter for all of them. */
 export async function insertRequests(db: AccountsDb, requests: readonly NewLoggedRequest[]): Promise<void> {
+  const rows = requests.map(({ atMs, ...request }) => ({ ...request, at: new Date(atMs) }));
   await sql`
     insert into api_requests (account_id, environment, request_id, at, method, path, status, error_code, duration_ms, key_id)
-    select * from json_to_recordset(${JSON.stringify(requests)}::json) as request(
+    select * from json_to_recordset(${JSON.stringify(rows)}::json) as request(
       "accountId" text, environment text, "requestId" text, at timestamptz, method text, path text, status smallint, "errorCode" text,
       "durationMs" real, "keyId" text)`.execute(db);
 }

@@ -20,8 +20,9 @@ const UNAVAILABLE = 503;
 
 export function answerErrors(events: HttpEvents, requestLog: UseCases['requestLog']): Middleware {
   const send = createResponseSender((ctx, { status }) => {
-    report(ctx, status, events);
-    noteRequest(ctx, status, requestLog);
+    const durationMs = performance.now() - ctx.state.startedAtMs;
+    report(ctx, { status, durationMs }, events);
+    noteRequest(ctx, { status, durationMs }, requestLog);
   });
   const answer = (ctx: RequestKoa): void => {
     const { state } = ctx;
@@ -31,7 +32,11 @@ export function answerErrors(events: HttpEvents, requestLog: UseCases['requestLo
   const answerError = (ctx: RequestKoa, error: unknown): void => {
     if (error instanceof ClientGone) {
       ctx.respond = false;
-      report(ctx, CLIENT_CLOSED_REQUEST, events);
+      report(
+        ctx,
+        { status: CLIENT_CLOSED_REQUEST, durationMs: performance.now() - ctx.state.startedAtMs },
+        events,
+      );
       return;
     }
     ctx.state.answer = refuse(ctx, error, events);
@@ -61,7 +66,12 @@ function refuse(ctx: RequestKoa, error: unknown, events: HttpEvents): Answer {
   return rendered;
 }
 
-function report(ctx: RequestKoa, status: number, events: HttpEvents): void {
+interface Outcome {
+  readonly status: number;
+  readonly durationMs: number;
+}
+
+function report(ctx: RequestKoa, { status, durationMs }: Outcome, events: HttpEvents): void {
   const { state } = ctx;
   events.answered({
     requestId: state.requestId,
@@ -69,7 +79,7 @@ function report(ctx: RequestKoa, status: number, events: HttpEvents): void {
     route: routeLabel(ctx),
     method: ctx.req.method ?? '',
     status,
-    durationMs: Math.round((performance.now() - state.startedAtMs) * 100) / 100,
+    durationMs: Math.round(durationMs * 100) / 100,
     clientAddress: state.clientAddress,
     accountId: state.principal?.account.id,
     personId: state.session?.person.personId,
@@ -81,19 +91,23 @@ function report(ctx: RequestKoa, status: number, events: HttpEvents): void {
 }
 
 /** For the account's developers: the recent requests with its keys. */
-function noteRequest(ctx: RequestKoa, status: number, requestLog: UseCases['requestLog']): void {
-  const { principal, member, requestId, errorCode = null, startedAtMs } = ctx.state;
+function noteRequest(
+  ctx: RequestKoa,
+  { status, durationMs }: Outcome,
+  requestLog: UseCases['requestLog'],
+): void {
+  const { principal, member, requestId, errorCode = null } = ctx.state;
   if (!requestLog || !principal || member) return;
   requestLog.note({
     accountId: principal.account.id,
     environment: principal.environment,
     requestId,
-    at: new Date(),
+    atMs: Date.now(),
     method: ctx.req.method ?? '',
     path: routeLabel(ctx),
     status,
     errorCode,
-    durationMs: performance.now() - startedAtMs,
+    durationMs,
     keyId: principal.keyId,
   });
 }
