@@ -37,7 +37,7 @@ describe('with 100,000 orders in the table', () => {
   async function plansOf(query: EsimQuery): Promise<{ scans: string[]; rowsRead: number }> {
     const run = (db: WorldDb) => listEsims(db, query);
     const { statements, scans } = await explain(books, run, { statementTimeoutMs: 5_000 });
-    expect(statements).toBe(query.search === undefined ? 2 : 3);
+    expect(statements).toBe(2);
     return {
       scans: scans.map((node) => `${node['Node Type']} ${node['Index Name'] ?? node['Relation Name'] ?? ''}`),
       // The rows of a bitmap were already counted at its index.
@@ -54,7 +54,8 @@ describe('with 100,000 orders in the table', () => {
     ['the first page', {}, 11 + 3],
     ['a later page', { page: 20 }, 200 + 3],
     ['one status', { status: 'ACTIVE' }, 11 + 1],
-    ['a search', { search: 'nothing like it' }, 200 + 200 + 3],
+    // Each of its eSIMs once, for the page and the total.
+    ['a search', { search: 'nothing like it' }, 200 + 3],
   ])("reads no more than the account's own orders for %s", async (_name, query, mostRows) => {
     const { scans, rowsRead } = await plansOf({ accountId: 'acc-1', page: 1, limit: 10, ...query });
     expect(scans).not.toContain('Seq Scan esims');

@@ -55,10 +55,7 @@ export async function listEsims(db: WorldDb, query: EsimQuery): Promise<EsimList
   if (query.search === undefined) return listAll(db, query);
   const search = termsOf(query.search);
   const counted = await countByName(db, query, search);
-  if (counted.total <= SMALL) {
-    const [rows, total] = await Promise.all([searchRows(db, query, search), countRows(db, query, search)]);
-    return pageOf(query, rows, { total, totalIsMinimum: false });
-  }
+  if (counted.total <= SMALL) return searchSmall(db, query, search);
   if (search.matchesAll) return listAll(db, query);
   if (offsetOf(query) + query.limit > MOST_FOUND) return 'TOO_DEEP';
   const { ids, ...total } = await searchLarge(db, query, search, counted.matching);
@@ -200,20 +197,20 @@ const matches = ({ pattern }: Search): RawBuilder<unknown> =>
 const matchesIds = (pattern: string): RawBuilder<unknown> =>
   sql`(iccid ilike ${pattern} or transaction_id ilike ${pattern})`;
 
-/** A small account, row by row. */
-async function searchRows(db: WorldDb, query: EsimQuery, search: Search): Promise<EsimRow[]> {
-  const { rows } = await sql<EsimRow>`
-    select * from esims where account_id = ${query.accountId} ${ofStatus(query.status)} ${behind(query)} and ${matches(search)}
-     order by ${NEWEST_FIRST} limit ${query.limit + 1} offset ${offsetOf(query)}`.execute(db);
-  return rows;
-}
-
-async function countRows(db: WorldDb, { accountId, status }: EsimQuery, search: Search): Promise<number> {
-  const { rows } = await sql<{ total: bigint }>`
-    select count(*) as total from esims where account_id = ${accountId} ${ofStatus(status)} and ${matches(search)}`.execute(
-    db,
-  );
-  return Number(rows[0]?.total ?? 0n);
+/** A small account, row by row, once for the page and the count. */
+async function searchSmall(db: WorldDb, query: EsimQuery, search: Search): Promise<EsimList> {
+  const { rows } = await sql<{ readonly id: string | null; readonly total: bigint }>`
+    with found as materialized (
+      select id, created_at from esims where account_id = ${query.accountId} ${ofStatus(query.status)} and ${matches(search)}
+    ), page as (
+      select id, created_at from found where true ${behind(query)}
+       order by ${NEWEST_FIRST} limit ${query.limit + 1} offset ${offsetOf(query)}
+    )
+    select page.id, (select count(*) from found) as total from (values (true)) one left join page on true
+     order by ${NEWEST_FIRST}`.execute(db);
+  const ids = rows.flatMap(({ id }) => id ?? []);
+  const total = Number(rows[0]?.total ?? 0n);
+  return pageOf(query, await readRows(db, ids), { total, totalIsMinimum: false });
 }
 
 /** Ids of one more than the page, and how many match in all. */

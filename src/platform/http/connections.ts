@@ -1,4 +1,4 @@
-/** The connections of one server: how many there may be, and what each of them has in progress. A request is only noted. */
+/** The connections of one server: how many there may be, and what each of them has in progress. Nothing here is done per request but counting. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { addressBucket, peerAddress } from './addresses.ts';
@@ -21,8 +21,9 @@ export type Closure = 'address' | 'total' | 'idle' | 'pipelined' | 'unread';
 interface Connection {
   /** What it is counted under; undefined for a trusted proxy. */
   readonly bucket: string | undefined;
-  /** To its requests, in order. The next request drops those that were sent. Empty while the connection has been silent. */
-  readonly answers: ServerResponse[];
+  inProgress: number;
+  /** The answer to the last request; without one the connection has been silent so far. */
+  last: ServerResponse | undefined;
 }
 
 export type Connections = ReturnType<typeof createConnections>;
@@ -54,6 +55,11 @@ export function createConnections(limits: ConnectionLimits, onClosed: (closure: 
     return false;
   };
 
+  function answered(this: ServerResponse): void {
+    const connection = open.get(this.req.socket);
+    if (connection) connection.inProgress -= 1;
+  }
+
   return {
     /** Undefined: the connection is counted and may be used. Otherwise why there is no room for it. */
     admit: (socket: Socket): 'address' | 'total' | undefined => {
@@ -62,7 +68,7 @@ export function createConnections(limits: ConnectionLimits, onClosed: (closure: 
         address === undefined || limits.isTrustedProxy(address) ? undefined : addressBucket(address);
       if (bucket !== undefined && perAddress.of(bucket) >= limits.maxConnectionsPerAddress) return 'address';
       if (open.size >= limits.maxConnections && !makeRoom()) return 'total';
-      open.set(socket, { bucket, answers: [] });
+      open.set(socket, { bucket, inProgress: 0, last: undefined });
       if (bucket !== undefined) perAddress.add(bucket, 1);
       socket.once('close', () => forget(socket));
       return undefined;
@@ -71,12 +77,14 @@ export function createConnections(limits: ConnectionLimits, onClosed: (closure: 
     begin: ({ socket }: IncomingMessage, response: ServerResponse): boolean => {
       const connection = open.get(socket);
       if (!connection) return false;
-      const { answers } = connection;
-      while (answers[0]?.closed) answers.shift();
-      answers.push(response);
-      if (answers.length <= MAX_REQUESTS_IN_PROGRESS) return true;
-      close(socket, 'pipelined');
-      return false;
+      connection.last = response;
+      connection.inProgress += 1;
+      if (connection.inProgress > MAX_REQUESTS_IN_PROGRESS) {
+        close(socket, 'pipelined');
+        return false;
+      }
+      response.on('close', answered);
+      return true;
     },
     /**
      * Begins the time of those whose answers wait to be read. Called now and then: a timer for every answer would cost a read several percent. Node counts
@@ -90,22 +98,18 @@ export function createConnections(limits: ConnectionLimits, onClosed: (closure: 
     expire: (socket: Socket): void => {
       const isUnread = socket.writableLength > 0;
       if (isUnread) close(socket, 'unread');
-      else if (!open.get(socket)?.answers.some(isOpen)) socket.destroy();
+      else if ((open.get(socket)?.inProgress ?? 0) === 0) socket.destroy();
     },
     /** The last answer of each, where it has none yet. */
     unsent: (): ServerResponse[] =>
-      [...open.values()].flatMap(({ answers }) =>
-        answers.slice(-1).filter(({ headersSent }) => !headersSent),
-      ),
+      [...open.values()].flatMap(({ last }) => (last?.headersSent === false ? [last] : [])),
     endSilent: (): void => {
-      for (const [socket, { answers }] of open) if (answers.length === 0) socket.destroy();
+      for (const [socket, { last }] of open) if (!last) socket.destroy();
     },
   };
 }
 
 /** It waits for the rest of a request, or for the next one. */
-function isIdle({ answers }: Connection): boolean {
-  return !answers.some(isOpen) || answers.at(-1)?.req.complete === false;
+function isIdle({ inProgress, last }: Connection): boolean {
+  return inProgress === 0 || last?.req.complete === false;
 }
-
-const isOpen = ({ closed }: ServerResponse): boolean => !closed;
