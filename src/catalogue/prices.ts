@@ -51,23 +51,24 @@ export function sellingRate(deps: PriceDeps, catalogue: Catalogue, currency: str
 }
 
 const isTooOld = (deps: PriceDeps, rate: Rate): boolean =>
-  deps.clock.now().getTime() > soldUntilMs(deps, rate);
+  deps.clock.now().getTime() > usableUntilMs(deps, rate);
 
-const soldUntilMs = ({ settings }: PriceDeps, { observedAtMs }: Rate): number =>
+const usableUntilMs = ({ settings }: PriceDeps, { observedAtMs }: Rate): number =>
   observedAtMs + settings.rateMaxAgeMs;
 
 /**
- * Changes with the catalogue's revision, and when a rate grows too old to sell at, which changes no row. Looks at the rates only when that may have
- * happened: every read of the catalogue asks, and there may be a hundred currencies.
+ * Changes with the catalogue's revision, and when a rate grows too old to sell at, which changes no row. Every read of the catalogue calls this, and there
+ * may be a hundred currencies. So it keeps its result until the next rate grows too old, the catalogue changes, or the clock is set back.
  */
 export function createPriceRevision(deps: PriceDeps): (catalogue: Catalogue) => string {
+  /** Valid while afterMs < now ≤ untilMs. */
   let last: { catalogue: Catalogue; revision: string; afterMs: number; untilMs: number } | undefined;
   return (catalogue) => {
     const nowMs = deps.clock.now().getTime();
     if (last?.catalogue === catalogue && nowMs > last.afterMs && nowMs <= last.untilMs) return last.revision;
     last = { catalogue, revision: catalogue.revision, afterMs: -Infinity, untilMs: Infinity };
     for (const rate of catalogue.rates.values()) {
-      const endsMs = soldUntilMs(deps, rate);
+      const endsMs = usableUntilMs(deps, rate);
       if (nowMs <= endsMs) last.untilMs = Math.min(last.untilMs, endsMs);
       else {
         last.afterMs = Math.max(last.afterMs, endsMs);

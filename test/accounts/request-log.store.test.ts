@@ -25,8 +25,8 @@ afterAll(async () => {
   await database.drop();
 });
 
-const note = (accountId: string, nth: number): void =>
-  log.note({
+const request = (accountId: string, nth: number) =>
+  ({
     accountId,
     environment: 'test',
     requestId: `${accountId}-${nth}`,
@@ -37,7 +37,8 @@ const note = (accountId: string, nth: number): void =>
     errorCode: nth % 2 === 0 ? null : 'NOT "FOUND"',
     durationMs: 1.5,
     keyId: 'key-1',
-  });
+  }) as const;
+const note = (accountId: string, nth: number): void => log.note(request(accountId, nth));
 
 /** stop() writes what is noted. */
 async function written(accountId: string) {
@@ -69,7 +70,7 @@ it('the log of recent requests keeps each request unchanged', async () => {
   ]);
 });
 
-it.each([1_500, 2_000, 4_321])(
+it.each([1_000, 1_001, 1_500, 2_000, 4_321])(
   'of %i requests of an account between two writes only the newest thousand are written',
   async (count) => {
     const before = await insertedRows();
@@ -81,6 +82,14 @@ it.each([1_500, 2_000, 4_321])(
     expect((await insertedRows()) - before).toBe(KEPT_REQUESTS);
   },
 );
+
+it('never changes what it was given', async () => {
+  const first = request('acc-a', 1);
+  log.note(first);
+  for (let nth = 2; nth <= 3 * KEPT_REQUESTS; nth += 1) note('acc-a', nth);
+  expect(first).toEqual(request('acc-a', 1));
+  await log.stop();
+});
 
 it('a flood of one account removes no request of another', async () => {
   for (let nth = 1; nth <= 50_000; nth += 1) note('acc-a', nth);

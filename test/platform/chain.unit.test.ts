@@ -1,6 +1,6 @@
 // How middleware follow each other, without HTTP.
 import { expect, test } from 'vitest';
-import { chain, goOn } from '../../src/platform/http/chain.ts';
+import { chain, whenKnown } from '../../src/platform/http/chain.ts';
 import type { Middleware, RequestKoa } from '../../src/platform/http/request.ts';
 
 const ctx = {} as RequestKoa;
@@ -37,7 +37,7 @@ test('one that waits keeps the rest waiting', async () => {
   expect(passed).toEqual(['a', 'b', 'c']);
 });
 
-test('one that does not go on, or throws, ends the request', () => {
+test('a middleware that throws, or does not call next, ends the chain', () => {
   const { passed, atOnce } = steps();
   const stop: Middleware = () => undefined;
   expect(chain([atOnce('a'), stop, atOnce('b')])(ctx)).toBeUndefined();
@@ -48,11 +48,19 @@ test('one that does not go on, or throws, ends the request', () => {
   expect(passed).toEqual(['a', 'c']);
 });
 
-test('a value that is known is used at once, and one that is not when it is', async () => {
+test('what is thrown behind one that waits is a rejection', async () => {
+  const { later } = steps();
+  const fail: Middleware = () => {
+    throw new Error('refused');
+  };
+  await expect(chain([later('a'), fail])(ctx)).rejects.toThrow('refused');
+});
+
+test('a known value is used at once, a promised one when it arrives', async () => {
   const used: number[] = [];
   const use = (value: number): void => void used.push(value);
-  expect(goOn(1, use)).toBeUndefined();
-  const waiting = goOn(Promise.resolve(2), use);
+  expect(whenKnown(1, use)).toBeUndefined();
+  const waiting = whenKnown(Promise.resolve(2), use);
   expect(used).toEqual([1]);
   await waiting;
   expect(used).toEqual([1, 2]);

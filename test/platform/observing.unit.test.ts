@@ -103,7 +103,7 @@ describe('the subject of a log line', () => {
     ]);
   });
 
-  it('stays where the line’s own field or its logger’s has no value', () => {
+  it('is not hidden by a field without a value, of the line or its logger', () => {
     const [line] = withSubject({ requestId: 'r-1', transactionId: 'txn-1' }, () =>
       written((logger) => {
         logger.child({ requestId: undefined }).info({ transactionId: undefined }, 'x');

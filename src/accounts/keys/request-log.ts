@@ -38,22 +38,24 @@ export function createRequestLog({
   /** For tests. */
   readonly writeEveryMs?: number;
 }) {
-  const noted = createNoted();
+  const unwritten = createUnwritten();
   /** How many this process has written for each account since it last deleted. */
   const written = new Map<string, { accountId: string; environment: Environment; count: number }>();
   const pollers: Poller[] = [];
 
   const write = async (): Promise<void> => {
-    const batch = noted.take();
+    const batch = unwritten.take();
     if (batch.length === 0) return;
     // What fails to be written is lost: it must not pile up while Postgres is away.
-    await insertRequests(db, batch.flat());
-    for (const newest of batch) {
-      const [first] = newest;
+    await insertRequests(
+      db,
+      batch.flatMap(([, requests]) => requests),
+    );
+    for (const [name, requests] of batch) {
+      const [first] = requests;
       if (!first) continue;
       const { accountId, environment } = first;
-      const name = `${environment} ${accountId}`;
-      const count = (written.get(name)?.count ?? 0) + newest.length;
+      const count = (written.get(name)?.count ?? 0) + requests.length;
       written.set(name, { accountId, environment, count });
     }
     for (const [name, { accountId, environment, count }] of written) {
@@ -69,7 +71,7 @@ export function createRequestLog({
   };
 
   return {
-    note: noted.note,
+    note: unwritten.add,
     start: (): void => {
       pollers.push(
         startPoller(write, writeEveryMs, onError),
@@ -84,52 +86,43 @@ export function createRequestLog({
   };
 }
 
-/** The newest of an account in one environment, and how many it made. Once all places are taken, the next one takes that of the oldest. */
-interface Newest {
+/** The latest requests of one account in one environment, at most 1,000. After that, each new one overwrites the oldest. */
+interface RecentRequests {
+  /** Of all that came, overwritten ones too. */
   count: number;
   readonly requests: NewLoggedRequest[];
 }
 
-type ByAccount = Map<string, Newest>;
-
-/** Requests that are not written yet. */
-function createNoted() {
-  let noted: Readonly<Record<Environment, ByAccount>> = { live: new Map(), test: new Map() };
-  let notedCount = 0;
-
-  const newestOf = ({ environment, accountId }: NewLoggedRequest): Newest => {
-    const known = noted[environment].get(accountId);
-    if (known) return known;
-    const first = { count: 0, requests: [] };
-    noted[environment].set(accountId, first);
-    return first;
-  };
-
+function createUnwritten() {
+  /** By account and environment. */
+  let unwritten = new Map<string, RecentRequests>();
+  let keptCount = 0;
   return {
-    note: (request: NewLoggedRequest): void => {
-      const newest = newestOf(request);
-      const oldest = newest.requests[newest.count % KEPT_REQUESTS];
-      if (!oldest && notedCount >= MOST_NOTED) return;
-      newest.count += 1;
-      // In place of the oldest, which is not written: a flood of new objects would be kept just long enough to be costly to collect.
-      if (oldest) {
-        Object.assign(oldest, request);
-        return;
+    add: (request: NewLoggedRequest): void => {
+      const name = `${request.environment} ${request.accountId}`;
+      const recent = unwritten.get(name);
+      const oldest = recent?.requests[recent.count % KEPT_REQUESTS];
+      // We overwrite the oldest object: new ones would live for two seconds, and collecting them costs more.
+      if (oldest) Object.assign(oldest, request);
+      else if (keptCount >= MOST_NOTED) return;
+      else {
+        keptCount += 1;
+        if (recent) recent.requests.push({ ...request });
+        else unwritten.set(name, { count: 1, requests: [{ ...request }] });
       }
-      newest.requests.push({ ...request });
-      notedCount += 1;
+      if (recent) recent.count += 1;
     },
     /** Those of each account, oldest first. */
-    take: (): NewLoggedRequest[][] => {
-      const taken = [...noted.live.values(), ...noted.test.values()].map(oldestFirst);
-      noted = { live: new Map(), test: new Map() };
-      notedCount = 0;
+    take: (): (readonly [name: string, requests: NewLoggedRequest[]])[] => {
+      const taken = Array.from(unwritten, ([name, recent]) => [name, oldestFirst(recent)] as const);
+      unwritten = new Map();
+      keptCount = 0;
       return taken;
     },
   };
 }
 
-function oldestFirst({ count, requests }: Newest): NewLoggedRequest[] {
+function oldestFirst({ count, requests }: RecentRequests): NewLoggedRequest[] {
   const oldest = count % KEPT_REQUESTS;
   return count <= KEPT_REQUESTS ? requests : [...requests.slice(oldest), ...requests.slice(0, oldest)];
 }

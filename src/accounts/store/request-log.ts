@@ -17,6 +17,7 @@ export interface LoggedRequest {
   readonly key: string;
 }
 
+/** Every field is always given: the record of an older request is overwritten field by field. */
 export interface NewLoggedRequest extends Omit<LoggedRequest, 'id' | 'key' | 'at'> {
   readonly atMs: number;
   readonly accountId: string;

@@ -38,8 +38,7 @@ export function createRenderCache(): RenderCache {
   return {
     answer(world, words, render) {
       // Callers' words are free of control characters (fields.ts), so a newline separates them safely.
-      let key = `${world.environment}\n${world.catalogueRevision()}`;
-      for (const word of words) key += `\n${word ?? ''}`;
+      const key = `${world.environment}\n${world.catalogueRevision()}\n${words.join('\n')}`;
       return answers.get(key) ?? renderNew(key, render);
     },
   };

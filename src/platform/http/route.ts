@@ -137,7 +137,7 @@ export interface MissingFields {
   readonly fields: readonly string[];
 }
 
-/** No promise where the answer was in memory. */
+/** A handler may return its answer, or a promise of it. */
 type Answered = Answer | ErrorAnswer | Promise<Answer | ErrorAnswer>;
 
 interface RouteWords {

@@ -31,9 +31,8 @@ export function createLogger({
   readonly level: LogLevel;
   readonly destination?: Destination;
 }): Logger {
-  const withFields = (fields: object): Logger => {
-    const inherited = {};
-    addRedacted(inherited, fields);
+  /** `inherited` is redacted already. */
+  const withFields = (inherited: Record<string, unknown>): Logger => {
     const at = (level: LogLevel): Write =>
       LOG_LEVELS.indexOf(level) < LOG_LEVELS.indexOf(lowest)
         ? () => undefined
@@ -43,7 +42,11 @@ export function createLogger({
       info: at('info'),
       warn: at('warn'),
       error: at('error'),
-      child: (own) => withFields({ ...fields, ...own }),
+      child: (fields) => {
+        const both = { ...inherited };
+        addRedacted(both, fields);
+        return withFields(both);
+      },
     };
   };
   return withFields({});

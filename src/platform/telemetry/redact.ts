@@ -83,7 +83,7 @@ export function redactText(line: string): string {
   return SECRET_MARKS.test(line) ? line.replace(SECRET_TEXTS, CENSORED) : line;
 }
 
-/** Adds fields to a line as they may be logged. */
+/** Adds fields to a line as they may be logged. A field without a value is left out, so it does not hide an earlier one of that name. */
 export function addRedacted(line: Record<string, unknown>, fields: object, depth = MAX_DEPTH): void {
   for (const name of Object.keys(fields)) {
     const value = (fields as Record<string, unknown>)[name];

@@ -20,23 +20,19 @@ const UNAVAILABLE = 503;
 
 export function answerErrors(events: HttpEvents, requestLog: UseCases['requestLog']): Middleware {
   const send = createResponseSender((ctx, { status }) => {
-    const durationMs = performance.now() - ctx.state.startedAtMs;
-    report(ctx, { status, durationMs }, events);
-    noteRequest(ctx, { status, durationMs }, requestLog);
+    const durationMs = durationOf(ctx);
+    report(ctx, status, durationMs, events);
+    noteRequest(ctx, status, durationMs, requestLog);
   });
-  const answer = (ctx: RequestKoa): void => {
+  const sendAnswer = (ctx: RequestKoa): void => {
     const { state } = ctx;
     state.answer ??= refuse(ctx, new Error('a request was handled without an answer'), events);
     send(ctx, state.answer);
   };
-  const answerError = (ctx: RequestKoa, error: unknown): void => {
+  const sendRefusal = (ctx: RequestKoa, error: unknown): void => {
     if (error instanceof ClientGone) {
       ctx.respond = false;
-      report(
-        ctx,
-        { status: CLIENT_CLOSED_REQUEST, durationMs: performance.now() - ctx.state.startedAtMs },
-        events,
-      );
+      report(ctx, CLIENT_CLOSED_REQUEST, durationOf(ctx), events);
       return;
     }
     ctx.state.answer = refuse(ctx, error, events);
@@ -46,10 +42,11 @@ export function answerErrors(events: HttpEvents, requestLog: UseCases['requestLo
     ctx.state = newRequestState(performance.now());
     try {
       const waiting = next(ctx);
-      if (waiting) return waiting.then(() => answer(ctx)).catch((error: unknown) => answerError(ctx, error));
-      answer(ctx);
+      if (waiting)
+        return waiting.then(() => sendAnswer(ctx)).catch((error: unknown) => sendRefusal(ctx, error));
+      sendAnswer(ctx);
     } catch (error) {
-      answerError(ctx, error);
+      sendRefusal(ctx, error);
     }
     return undefined;
   };
@@ -66,12 +63,9 @@ function refuse(ctx: RequestKoa, error: unknown, events: HttpEvents): Answer {
   return rendered;
 }
 
-interface Outcome {
-  readonly status: number;
-  readonly durationMs: number;
-}
+const durationOf = ({ state }: RequestKoa): number => performance.now() - state.startedAtMs;
 
-function report(ctx: RequestKoa, { status, durationMs }: Outcome, events: HttpEvents): void {
+function report(ctx: RequestKoa, status: number, durationMs: number, events: HttpEvents): void {
   const { state } = ctx;
   events.answered({
     requestId: state.requestId,
@@ -93,7 +87,8 @@ function report(ctx: RequestKoa, { status, durationMs }: Outcome, events: HttpEv
 /** For the account's developers: the recent requests with its keys. */
 function noteRequest(
   ctx: RequestKoa,
-  { status, durationMs }: Outcome,
+  status: number,
+  durationMs: number,
   requestLog: UseCases['requestLog'],
 ): void {
   const { principal, member, requestId, errorCode = null } = ctx.state;

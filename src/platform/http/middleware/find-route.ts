@@ -38,7 +38,10 @@ function targetReader(routes: readonly Route[]): ReadTarget {
 const REMEMBERED_TARGETS = 2_000;
 const MAX_REMEMBERED_CHARACTERS = 256;
 
-/** Matching and parsing a URL takes a tenth of a cached read (promise L3), and reads name the same URLs again and again (docs/decisions/0040). */
+/**
+ * Matching and parsing a URL takes a tenth of a cached read (promise L3), and the same URLs come again and again (docs/decisions/0040). Only GETs are
+ * remembered: other requests are rarer, and would push these out.
+ */
 function remember(read: ReadTarget): ReadTarget {
   const known = new LRUCache<string, Target>({ max: REMEMBERED_TARGETS });
   return (method, url) => {

@@ -3,7 +3,7 @@ import type { UseCases } from '../../composition/use-cases.ts';
 import { withSubject } from '../../telemetry/subject.ts';
 import { routeOf, visitorOf, type Middleware, type RequestKoa } from '../request.ts';
 import type { Answer, ErrorAnswer } from '../errors.ts';
-import { goOn } from '../chain.ts';
+import { whenKnown } from '../chain.ts';
 import { isForPeople, isForUsers } from './authenticate.ts';
 
 const NOT_MODIFIED = 304;
@@ -29,11 +29,11 @@ export function handle({ ops, users }: Pick<UseCases, 'ops' | 'users'>): Middlew
         idempotency,
       }),
     );
-    return goOn(answer, (known) => take(ctx, known));
+    return whenKnown(answer, (known) => keepAnswer(ctx, known));
   };
 }
 
-function take(ctx: RequestKoa, answer: Answer | ErrorAnswer): void {
+function keepAnswer(ctx: RequestKoa, answer: Answer | ErrorAnswer): void {
   ctx.state.answer = isKnownToCaller(ctx, answer) ? { ...answer, status: NOT_MODIFIED, body: '' } : answer;
   // A route may render a refusal in a shape of its own.
   if ('code' in answer) ctx.state.errorCode = answer.code;

@@ -5,7 +5,7 @@
 import { DomainError } from '../../../domain/errors.ts';
 import type { LimitVerdict, RateLimiter } from '../../rate-limiter.ts';
 import { addressBucket } from '../addresses.ts';
-import { goOn } from '../chain.ts';
+import { whenKnown } from '../chain.ts';
 import { LOGINS_PER_MINUTE, PERSON_REQUESTS_PER_MINUTE } from '../limits.ts';
 import { routeOf, type Middleware, type RequestKoa } from '../request.ts';
 
@@ -19,7 +19,7 @@ export function limitRequests(limiter: RateLimiter, limits: RateLimits): Middlew
   return (ctx, next) => {
     if (routeOf(ctx)?.key === 'vendor') return next(ctx);
     const [bucket, limit] = bucketOf(ctx, limits);
-    return goOn(limiter.consume(bucket, limit), (verdict) => {
+    return whenKnown(limiter.consume(bucket, limit), (verdict) => {
       apply(ctx, verdict);
       return next(ctx);
     });

@@ -8,8 +8,6 @@ import type { RawQuery } from '../query.ts';
 import type { Middleware } from '../request.ts';
 import type { MissingFields, Route } from '../route.ts';
 
-const NO_PARAMS = Object.freeze({});
-
 export function validate(): Middleware {
   return (ctx, next) => {
     const { state } = ctx;
@@ -45,9 +43,8 @@ function checkParams(
   route: Route,
   found: Readonly<Record<string, string | undefined>>,
 ): Readonly<Record<string, string>> {
-  if (!route.params) return NO_PARAMS;
   const known: Record<string, string> = {};
-  for (const [name, parameter] of Object.entries(route.params)) {
+  for (const [name, parameter] of Object.entries(route.params ?? {})) {
     const text = found[name];
     if (text === undefined || !parameter.isPossible(text)) {
       throw new DomainError(parameter.notFound.code, parameter.notFound.message);
