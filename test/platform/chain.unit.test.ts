@@ -1,7 +1,8 @@
 // How middleware follow each other, without HTTP.
 import { expect, test } from 'vitest';
-import { chain, whenKnown } from '../../src/platform/http/chain.ts';
+import { chain } from '../../src/platform/http/chain.ts';
 import type { Middleware, RequestKoa } from '../../src/platform/http/request.ts';
+import { whenKnown } from '../../src/platform/when-known.ts';
 
 const ctx = {} as RequestKoa;
 

@@ -100,17 +100,18 @@ function createUnwritten() {
   return {
     add: (request: NewLoggedRequest): void => {
       const name = `${request.environment} ${request.accountId}`;
-      const recent = unwritten.get(name);
-      const oldest = recent?.requests[recent.count % KEPT_REQUESTS];
-      // We overwrite the oldest object: new ones would live for two seconds, and collecting them costs more.
-      if (oldest) Object.assign(oldest, request);
-      else if (keptCount >= MOST_NOTED) return;
-      else {
-        keptCount += 1;
-        if (recent) recent.requests.push({ ...request });
-        else unwritten.set(name, { count: 1, requests: [{ ...request }] });
+      const recent = unwritten.get(name) ?? { count: 0, requests: [] };
+      const oldest = recent.requests[recent.count % KEPT_REQUESTS];
+      if (!oldest && keptCount >= MOST_NOTED) return;
+      recent.count += 1;
+      if (oldest) {
+        // Overwritten: new objects would live for two seconds, and collecting them costs more.
+        Object.assign(oldest, request);
+        return;
       }
-      if (recent) recent.count += 1;
+      recent.requests.push({ ...request });
+      unwritten.set(name, recent);
+      keptCount += 1;
     },
     /** Those of each account, oldest first. */
     take: (): (readonly [name: string, requests: NewLoggedRequest[]])[] => {

@@ -55,11 +55,10 @@ export async function listEsims(db: WorldDb, query: EsimQuery): Promise<EsimList
   if (query.search === undefined) return listAll(db, query);
   const search = termsOf(query.search);
   const counted = await countByName(db, query, search);
-  if (counted.total <= SMALL) return searchSmall(db, query, search);
+  if (counted.total <= SMALL) return readFound(db, query, await searchSmall(db, query, search));
   if (search.matchesAll) return listAll(db, query);
   if (offsetOf(query) + query.limit > MOST_FOUND) return 'TOO_DEEP';
-  const { ids, ...total } = await searchLarge(db, query, search, counted.matching);
-  return pageOf(query, await readRows(db, ids), total);
+  return readFound(db, query, await searchLarge(db, query, search, counted.matching));
 }
 
 async function listAll(db: WorldDb, query: EsimQuery): Promise<EsimList> {
@@ -198,7 +197,7 @@ const matchesIds = (pattern: string): RawBuilder<unknown> =>
   sql`(iccid ilike ${pattern} or transaction_id ilike ${pattern})`;
 
 /** A small account, row by row, once for the page and the count. */
-async function searchSmall(db: WorldDb, query: EsimQuery, search: Search): Promise<EsimList> {
+async function searchSmall(db: WorldDb, query: EsimQuery, search: Search): Promise<Found> {
   const { rows } = await sql<{ readonly id: string | null; readonly total: bigint }>`
     with found as materialized (
       select id, created_at from esims where account_id = ${query.accountId} ${ofStatus(query.status)} and ${matches(search)}
@@ -209,8 +208,7 @@ async function searchSmall(db: WorldDb, query: EsimQuery, search: Search): Promi
     select page.id, (select count(*) from found) as total from (values (true)) one left join page on true
      order by ${NEWEST_FIRST}`.execute(db);
   const ids = rows.flatMap(({ id }) => id ?? []);
-  const total = Number(rows[0]?.total ?? 0n);
-  return pageOf(query, await readRows(db, ids), { total, totalIsMinimum: false });
+  return { ids, total: Number(rows[0]?.total ?? 0n), totalIsMinimum: false };
 }
 
 /** Ids of one more than the page, and how many match in all. */
@@ -279,11 +277,11 @@ async function findNear(db: WorldDb, query: EsimQuery, search: Search, wanted: n
   return found;
 }
 
-async function readRows(db: WorldDb, ids: readonly string[]): Promise<EsimRow[]> {
-  if (ids.length === 0) return [];
+async function readFound(db: WorldDb, query: EsimQuery, { ids, ...total }: Found): Promise<EsimList> {
+  if (ids.length === 0) return pageOf(query, [], total);
   const { rows } = await sql<EsimRow>`
     select * from esims where id = any(${ids}::text[]) order by ${NEWEST_FIRST}`.execute(db);
-  return rows;
+  return pageOf(query, rows, total);
 }
 
 /** The page, where it is not known yet, and the count, in one reading of the index of grams. */

@@ -11,11 +11,3 @@ export function chain(middleware: readonly Middleware[]): Next {
     () => undefined,
   );
 }
-
-/** Calls `next` at once with a value, or later with the value of a promise. */
-export function whenKnown<Value>(
-  value: Value | Promise<Value>,
-  next: (value: Value) => ReturnType<Next>,
-): ReturnType<Next> {
-  return value instanceof Promise ? value.then(next) : next(value);
-}

@@ -1,5 +1,6 @@
 import { RateLimiterRedis, RateLimiterMemory, type RateLimiterRes } from 'rate-limiter-flexible';
 import type { RateLimiter, LimitVerdict } from '../rate-limiter.ts';
+import { whenKnown } from '../when-known.ts';
 import type { RedisConnection } from './connection.ts';
 import { createCountAhead, type Counted } from './count-ahead.ts';
 
@@ -34,12 +35,8 @@ export function createRedisRateLimiter(options: {
       ),
   });
   return {
-    consume: (bucket, limitPerMinute) => {
-      const counted = takeNumber(bucket, limitPerMinute);
-      return counted instanceof Promise
-        ? counted.then((known) => verdictOf(known, limitPerMinute))
-        : verdictOf(counted, limitPerMinute);
-    },
+    consume: (bucket, limitPerMinute) =>
+      whenKnown(takeNumber(bucket, limitPerMinute), (counted) => verdictOf(counted, limitPerMinute)),
     giveBack: async (bucket) => {
       await redis.attempt<unknown>(
         () => shared.reward(bucket, 1),

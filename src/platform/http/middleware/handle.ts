@@ -3,7 +3,7 @@ import type { UseCases } from '../../composition/use-cases.ts';
 import { withSubject } from '../../telemetry/subject.ts';
 import { routeOf, visitorOf, type Middleware, type RequestKoa } from '../request.ts';
 import type { Answer, ErrorAnswer } from '../errors.ts';
-import { whenKnown } from '../chain.ts';
+import { whenKnown } from '../../when-known.ts';
 import { isForPeople, isForUsers } from './authenticate.ts';
 
 const NOT_MODIFIED = 304;

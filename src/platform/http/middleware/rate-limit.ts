@@ -4,8 +4,8 @@
  */
 import { DomainError } from '../../../domain/errors.ts';
 import type { LimitVerdict, RateLimiter } from '../../rate-limiter.ts';
+import { whenKnown } from '../../when-known.ts';
 import { addressBucket } from '../addresses.ts';
-import { whenKnown } from '../chain.ts';
 import { LOGINS_PER_MINUTE, PERSON_REQUESTS_PER_MINUTE } from '../limits.ts';
 import { routeOf, type Middleware, type RequestKoa } from '../request.ts';
 
