@@ -1,0 +1,24 @@
+/**
+ * Everything that release 1.0.0 keeps in the schema that both worlds read. What comes later is a migration of
+ * its own: this file and what it imports stay as they were released.
+ */
+import { sql, type Kysely } from 'kysely';
+import { accounts } from './baseline/accounts.ts';
+import { people } from './baseline/people.ts';
+import { members, users } from './baseline/users.ts';
+import { roleOf, sharedWithWorlds } from './baseline/worlds.ts';
+
+/** In the order in which they need each other. */
+const everything = () => sql`
+  ${accounts()}
+  ${users()}
+  ${members()}
+  ${people()}
+  ${roleOf('simway_test')}
+  ${roleOf('simway_live')}
+  ${sharedWithWorlds()}
+`;
+
+export async function up(db: Kysely<unknown>): Promise<void> {
+  await everything().execute(db);
+}

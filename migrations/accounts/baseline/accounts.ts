@@ -1,0 +1,82 @@
+/**
+ * Accounts and their keys, requests of late, and the audit log. Keys are stored as SHA-256 only (promise A7).
+ */
+import { sql } from 'kysely';
+
+export const accounts = () => sql`
+  -- disabled_at: its keys and members are refused until it is enabled again.
+  create table accounts (
+    id text primary key,
+    type text not null check (type in ('USER', 'MERCHANT')),
+    name text not null check (length(name) between 1 and 200),
+    email text not null check (email ~ '^[^@\\s]+@[^@\\s]+$' and length(email) <= 254),
+    website_url text,
+    currency text not null check (currency in ('NGN', 'USD')),
+    plan text not null check (plan in ('STANDARD', 'PREMIUM', 'ENTERPRISE')),
+    enterprise_requests_per_minute integer check (enterprise_requests_per_minute > 0),
+    created_at timestamptz not null default now(),
+    changed_at timestamptz not null default now(),
+    disabled_at timestamptz,
+    constraint enterprise_carries_its_own_number
+      check ((plan = 'ENTERPRISE') = (enterprise_requests_per_minute is not null))
+  );
+  create index accounts_by_change on accounts (changed_at);
+
+  -- Writing last_used_at is no change of the key: changed_at stays and no process reads the key again.
+  create table api_keys (
+    id text primary key,
+    account_id text not null references accounts (id),
+    environment text not null check (environment in ('live', 'test')),
+    key_sha256 bytea not null unique check (length(key_sha256) = 32),
+    display_prefix text not null,
+    last_four text not null check (length(last_four) = 4),
+    scopes text[] not null
+      check (cardinality(scopes) between 1 and 2 and scopes <@ array['read', 'purchase']),
+    allowed_addresses text[] not null check (cardinality(allowed_addresses) between 1 and 10),
+    company_name text not null,
+    website_url text not null,
+    expires_at timestamptz,
+    revoked_at timestamptz,
+    last_used_at timestamptz,
+    created_at timestamptz not null default now(),
+    changed_at timestamptz not null default now()
+  );
+  create index api_keys_by_account on api_keys (account_id);
+  create index api_keys_by_change on api_keys (changed_at);
+
+  create table api_requests (
+    id bigint generated always as identity primary key,
+    account_id text not null,
+    environment text not null check (environment in ('live', 'test')),
+    request_id text not null,
+    at timestamptz not null,
+    method text not null,
+    path text not null,
+    status smallint not null,
+    error_code text,
+    duration_ms real not null,
+    key_id text not null
+  );
+  create index api_requests_by_account on api_requests (account_id, environment, id);
+  create index api_requests_by_time on api_requests (at);
+  -- An operator has the id of a request in hand, and nothing else.
+  create index api_requests_by_request on api_requests (request_id);
+
+  create table audit_log (
+    id bigint generated always as identity primary key,
+    at timestamptz not null default now(),
+    actor text not null,
+    action text not null,
+    subject text not null,
+    detail jsonb not null default '{}'
+  );
+  -- Newest first, by each of its filters.
+  create index audit_log_by_time on audit_log (at, id);
+  create index audit_log_by_actor on audit_log (actor, at, id);
+  create index audit_log_by_action on audit_log (action, at, id);
+  create index audit_log_by_subject on audit_log (subject, at, id);
+
+  grant select, insert, update on accounts, api_keys to simway_accounts;
+  grant select, insert, delete on api_requests to simway_accounts;
+  grant select, insert on audit_log to simway_accounts;
+`;

@@ -1,0 +1,126 @@
+/**
+ * Users who sign in at the dashboard (tables of better-auth, under names of ours), and the accounts that they
+ * belong to. Guarantee: passwords are kept as scrypt with its parameters, links and second factors as hashes
+ * or encrypted; a session's token opens nothing without the signature in its cookie.
+ */
+import { sql } from 'kysely';
+
+export const users = () => sql`
+  create table users (
+    id text primary key check (id ~ '^user-[0-9a-f]{32}$'),
+    email text not null unique
+      check (email = lower(email) and email ~ '^[^@\\s]+@[^@\\s]+$' and length(email) <= 254),
+    name text not null check (length(name) between 1 and 200),
+    email_verified boolean not null default false,
+    image text,
+    two_factor_enabled boolean not null default false,
+    failed_logins integer not null default 0 check (failed_logins >= 0),
+    locked_until timestamptz,
+    created_at timestamptz not null default now(),
+    updated_at timestamptz not null default now()
+  );
+
+  create table user_sessions (
+    id text primary key,
+    token text not null unique,
+    user_id text not null references users (id) on delete cascade,
+    ip_address text,
+    user_agent text,
+    expires_at timestamptz not null,
+    created_at timestamptz not null default now(),
+    updated_at timestamptz not null default now()
+  );
+  create index user_sessions_by_user on user_sessions (user_id);
+  create index user_sessions_by_expiry on user_sessions (expires_at);
+
+  -- The columns for other ways of signing in than a password stay empty: better-auth expects them.
+  create table user_credentials (
+    id text primary key,
+    account_id text not null,
+    provider_id text not null,
+    user_id text not null references users (id) on delete cascade,
+    password text check (password like 'scrypt$%'),
+    access_token text,
+    refresh_token text,
+    id_token text,
+    access_token_expires_at timestamptz,
+    refresh_token_expires_at timestamptz,
+    scope text,
+    created_at timestamptz not null default now(),
+    updated_at timestamptz not null default now(),
+    unique (user_id, provider_id)
+  );
+
+  create table user_verifications (
+    id text primary key,
+    identifier text not null,
+    value text not null,
+    expires_at timestamptz not null,
+    created_at timestamptz not null default now(),
+    updated_at timestamptz not null default now()
+  );
+  create index user_verifications_by_identifier on user_verifications (identifier);
+  create index user_verifications_by_expiry on user_verifications (expires_at);
+
+  create table user_second_factors (
+    id text primary key,
+    user_id text not null unique references users (id) on delete cascade,
+    secret text not null,
+    backup_codes text not null,
+    verified boolean not null default true,
+    failed_verification_count integer not null default 0,
+    locked_until timestamptz
+  );
+
+  create table sign_ups (
+    user_id text primary key references users (id) on delete cascade,
+    company_name text not null check (length(company_name) between 1 and 200),
+    currency text not null check (currency in ('NGN', 'USD')),
+    created_at timestamptz not null default now()
+  );
+
+  -- A code of an authenticator app counts once, and one address gets few of our mails. Both hold hashes, for
+  -- minutes and an hour.
+  create table used_codes (
+    user_id text not null references users (id) on delete cascade,
+    code_sha256 bytea not null,
+    used_at timestamptz not null,
+    primary key (user_id, code_sha256)
+  );
+  create table mails_to (
+    address_sha256 bytea primary key,
+    since timestamptz not null,
+    count integer not null check (count > 0)
+  );
+
+  grant select, insert, update, delete on users, user_sessions, user_credentials, user_verifications,
+    user_second_factors, sign_ups, mails_to to simway_accounts;
+  grant select, insert, delete on used_codes to simway_accounts;
+`;
+
+export const members = () => sql`
+  create table members (
+    account_id text not null references accounts (id),
+    user_id text not null references users (id),
+    role text not null check (role in ('OWNER', 'DEVELOPER', 'FINANCE', 'SUPPORT')),
+    joined_at timestamptz not null default now(),
+    primary key (account_id, user_id)
+  );
+  create index members_by_user on members (user_id);
+
+  create table invitations (
+    id text primary key check (id ~ '^inv-[0-9a-f]{32}$'),
+    account_id text not null references accounts (id),
+    email text not null
+      check (email = lower(email) and email ~ '^[^@\\s]+@[^@\\s]+$' and length(email) <= 254),
+    role text not null check (role in ('OWNER', 'DEVELOPER', 'FINANCE', 'SUPPORT')),
+    token_sha256 bytea not null unique check (length(token_sha256) = 32),
+    invited_by text not null,
+    created_at timestamptz not null default now(),
+    expires_at timestamptz not null,
+    unique (account_id, email)
+  );
+
+  grant select, insert, update (role), delete on members to simway_accounts;
+  grant select, insert, delete on invitations to simway_accounts;
+`;

@@ -1,0 +1,209 @@
+/**
+ * Money from outside: wallets being funded, charges at the gateway with what came of them, its events as they
+ * arrived, refunds and disputes.
+ */
+import { sql } from 'kysely';
+import type { World } from './world.ts';
+
+export const payments = (world: World) => sql`
+  ${fundings(world)}
+  ${charges(world)}
+  ${refundsAndDisputes(world)}
+  ${unpaidBound()}
+`;
+
+const fundings = ({ role }: World) => sql`
+  create table fundings (
+    transaction_id text primary key check (length(transaction_id) <= 50),
+    account_id text not null,
+    payment_method text not null
+      check (payment_method in ('CARD', 'BANK_TRANSFER', 'MOBILE_MONEY', 'APPLE_PAY')),
+    status text not null check (status in ('PENDING', 'SUCCESS', 'FAILED')),
+    reason text,
+    amount_minor bigint not null check (amount_minor > 0),
+    currency text not null,
+    needs_attention_since timestamptz,
+    attention_reason text,
+    request_id text not null,
+    created_at timestamptz not null,
+    updated_at timestamptz not null default now(),
+    closed_at timestamptz,
+    check ((status = 'FAILED') = (reason is not null)),
+    check ((status = 'PENDING') = (closed_at is null))
+  );
+  create index fundings_by_account on fundings (account_id, created_at desc);
+  create index fundings_by_filters on fundings
+    (account_id, status, payment_method, created_at desc, transaction_id desc);
+  create index fundings_open on fundings (created_at) where status = 'PENDING';
+  create index fundings_unpaid on fundings (account_id) where status = 'PENDING';
+  create index fundings_flagged on fundings (needs_attention_since) where needs_attention_since is not null;
+  -- An operator has the id of a request in hand, and nothing else.
+  create index fundings_by_request on fundings (request_id);
+
+  grant insert, update on fundings to ${role};
+`;
+
+const charges = ({ role }: World) => sql`
+  -- A row stands before the gateway is asked: whatever happens to the answer, we know which references to ask
+  -- about. seen_at: when the gateway was asked for the newest answer that is booked. confirmed_at: when a
+  -- caller last had a closed payment looked at.
+  create table payments (
+    reference text primary key check (reference ~ '^[A-Za-z0-9-]{1,60}$'),
+    transaction_id text not null,
+    attempt integer not null check (attempt > 0),
+    purpose text not null check (purpose in ('purchase', 'funding')),
+    account_id text not null,
+    method text not null check (method in ('CARD', 'BANK_TRANSFER', 'MOBILE_MONEY', 'APPLE_PAY')),
+    status text not null default 'ASKED' check (status in ('ASKED', 'OPEN', 'REFUSED', 'CLOSED')),
+    charge_minor bigint not null check (charge_minor > 0),
+    charge_currency text not null,
+    price_minor bigint not null check (price_minor > 0),
+    price_currency text not null,
+    instructions jsonb,
+    expires_at timestamptz not null,
+    booked_minor bigint not null default 0 check (booked_minor >= 0),
+    booked_currency text,
+    paid_hold boolean not null default false,
+    reversed_minor bigint not null default 0 check (reversed_minor >= 0),
+    evidence_minor bigint not null default 0 check (evidence_minor >= 0 and evidence_minor <= booked_minor),
+    gateway_id text,
+    gateway_status text,
+    looked_at timestamptz,
+    seen_at timestamptz,
+    confirmed_at timestamptz,
+    created_at timestamptz not null default now(),
+    updated_at timestamptz not null default now(),
+    unique (transaction_id, attempt)
+  );
+  create unique index payments_one_pays_the_hold on payments (transaction_id) where paid_hold;
+  create index payments_watched on payments (expires_at) where status in ('ASKED', 'OPEN');
+  create index payments_unpaid on payments (created_at)
+    where status in ('ASKED', 'OPEN') and booked_minor = 0;
+  create index payments_by_time on payments (created_at, reference);
+  -- The condition is in src/operations/store/search.ts as well.
+  create index payments_by_gateway_id on payments (gateway_id) where gateway_id is not null;
+
+  create table gateway_events (
+    id bigint generated always as identity primary key,
+    gateway text not null,
+    event_key text not null,
+    type text not null,
+    about text not null,
+    reference text,
+    email text,
+    received_at timestamptz not null default clock_timestamp(),
+    applied_at timestamptz,
+    note text,
+    constraint gateway_event_once unique (gateway, event_key)
+  );
+  create index gateway_events_unapplied on gateway_events (id) where applied_at is null;
+  create index gateway_events_applied on gateway_events (applied_at) where applied_at is not null;
+  create index gateway_events_by_reference on gateway_events (reference) where reference is not null;
+  create index gateway_events_about_nobody on gateway_events (received_at)
+    where note = 'about no payment of ours' and about in ('charge', 'refund', 'dispute');
+
+  -- The windows of the gateway's list that are read for money, each with when it is to be read next.
+  create table gateway_windows (
+    starts_at timestamptz primary key,
+    wanted_at timestamptz not null,
+    due_at timestamptz not null,
+    settled_total integer
+  );
+  create index gateway_windows_due on gateway_windows (due_at);
+
+  grant insert, update on payments to ${role};
+  grant insert, update, delete on gateway_events, gateway_windows to ${role};
+`;
+
+const refundsAndDisputes = ({ role }: World) => sql`
+  -- A person may have a failed refund asked for again: each attempt goes by a key of its own at the gateway.
+  -- TAKEN_BACK: the payment was reversed before the refund was sent.
+  create table refunds (
+    refund_key text primary key,
+    reference text not null references payments (reference),
+    transaction_id text not null,
+    account_id text not null,
+    amount_minor bigint not null check (amount_minor > 0),
+    currency text not null,
+    reason text not null,
+    status text not null default 'DUE' check (status in
+      ('DUE', 'ASKED', 'PENDING', 'NEEDS_ATTENTION', 'STUCK', 'DONE', 'CREDITED', 'TAKEN_BACK')),
+    attempt integer not null default 1 check (attempt >= 1),
+    gateway_refund_id text,
+    gateway_status text,
+    asked_at timestamptz,
+    created_at timestamptz not null default now(),
+    updated_at timestamptz not null default now(),
+    closed_at timestamptz,
+    check ((status in ('DONE', 'CREDITED', 'TAKEN_BACK')) = (closed_at is not null))
+  );
+  create index refunds_by_purchase on refunds (transaction_id);
+  create index refunds_open on refunds (created_at) where closed_at is null;
+  create index refunds_asked on refunds (asked_at, refund_key) where asked_at is not null;
+  -- The conditions of this and of disputes_by_gateway_id are in src/operations/store/search.ts as well.
+  create index refunds_by_gateway_id on refunds (gateway_refund_id) where gateway_refund_id is not null;
+
+  -- Disputes, each by the gateway's id: what was put at risk for it, how it stands at the gateway, and the
+  -- outcome that a person stated.
+  create table disputes (
+    reference text not null references payments (reference),
+    dispute_id text not null,
+    transaction_id text not null,
+    operation_key text unique,
+    gateway_state text check (gateway_state in ('open', 'won', 'lost', 'unknown')),
+    gateway_status text,
+    looked_at timestamptz,
+    outcome text check (outcome in ('WON', 'LOST')),
+    settled_by_move text,
+    opened_at timestamptz not null default now(),
+    settled_at timestamptz,
+    primary key (reference, dispute_id),
+    check (outcome is null or settled_at is not null)
+  );
+  create index disputes_by_purchase on disputes (transaction_id);
+  create index disputes_open on disputes (opened_at) where settled_at is null;
+  create index disputes_by_gateway_id on disputes (dispute_id) where dispute_id <> '';
+
+  create function dispute_ends_once() returns trigger language plpgsql as $$
+    begin
+      if old.settled_at is not null
+         and (new.outcome, new.settled_at, new.settled_by_move, new.operation_key)
+             is distinct from (old.outcome, old.settled_at, old.settled_by_move, old.operation_key) then
+        raise exception 'a settled dispute keeps its outcome'
+          using errcode = 'restrict_violation', constraint = 'dispute_ends_once';
+      end if;
+      return new;
+    end $$;
+  create trigger dispute_ends_once before update on disputes
+    for each row execute function dispute_ends_once();
+
+  grant insert, update on refunds, disputes to ${role};
+`;
+
+/** A bound on the payments that an account has open and unpaid. */
+const unpaidBound = () => sql`
+  -- Counts no further than the bound, so that its cost does not depend on what slipped in before there was
+  -- one.
+  create function unpaid_payments(buyer text, bound integer) returns integer language sql as $$
+    select count(*)::integer from (
+      (select from purchases where account_id = buyer and status = 'PENDING' limit bound)
+      union all
+      (select from fundings where account_id = buyer and status = 'PENDING' limit bound)
+    ) unpaid
+  $$;
+
+  -- Counts again under a lock that is held until the end of the transaction, so requests that come together
+  -- cannot pass the bound together. Volatile, so that each of its queries sees what is committed by then.
+  create function may_open_unpaid(buyer text, bounds jsonb) returns boolean language plpgsql volatile as $$
+    declare
+      bound integer := (select (bounds ->> plan)::integer from accounts.accounts where id = buyer);
+    begin
+      bound := coalesce(bound, (bounds ->> 'STANDARD')::integer);
+      -- Without a lock, so that a flood of refused requests does not queue.
+      if unpaid_payments(buyer, bound) >= bound then
+        return false;
+      end if;
+      perform pg_advisory_xact_lock(hashtextextended(current_schema() || ' unpaid payments of ' || buyer, 0));
+      return unpaid_payments(buyer, bound) < bound;
+    end $$;
+`;

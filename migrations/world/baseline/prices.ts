@@ -1,0 +1,78 @@
+/**
+ * At what price: markups, exchange rates, and quotes, which freeze a price for a while before the purchase.
+ */
+import { sql } from 'kysely';
+import type { World } from './world.ts';
+
+export const prices = ({ role }: World) => sql`
+  create table pricing_settings (
+    id text primary key,
+    user_markup_bps integer not null check (user_markup_bps between 0 and 100000),
+    merchant_markup_bps integer not null check (merchant_markup_bps between 0 and 100000),
+    ngn_increment_bps integer not null check (ngn_increment_bps between 0 and 100000),
+    set_by text not null,
+    reason text not null,
+    valid_from timestamptz not null default now()
+  );
+  insert into pricing_settings (id, user_markup_bps, merchant_markup_bps, ngn_increment_bps, set_by, reason)
+  values ('initial', 2500, 1500, 300, 'migrate', 'starting values');
+
+  -- A rate that a person proposed and that is far from the current one waits in quarantine for another
+  -- person.
+  create table exchange_rates (
+    id bigint generated always as identity primary key,
+    currency text not null check (currency ~ '^[A-Z]{3}$'),
+    rate_micros bigint not null check (rate_micros > 0),
+    source text not null,
+    observed_at timestamptz not null,
+    status text not null check (status in ('GOOD', 'QUARANTINED')),
+    proposed_by text,
+    proposed_reason text,
+    confirmed_by text,
+    confirmed_reason text,
+    created_at timestamptz not null default now(),
+    constraint proposed_rates_by_two_people check (lower(trim(confirmed_by)) <> lower(trim(proposed_by)))
+  );
+  create index exchange_rates_latest on exchange_rates (currency, observed_at desc) where status = 'GOOD';
+  create index exchange_rates_quarantined on exchange_rates (observed_at) where status = 'QUARANTINED';
+  create index exchange_rates_by_age on exchange_rates (created_at);
+
+  -- A rate that a person set is observed in place of the configuration's. Without a rate, the
+  -- configuration's counts again.
+  create table set_rates (
+    id bigint generated always as identity primary key,
+    currency text not null check (currency ~ '^[A-Z]{3}$'),
+    rate_micros bigint check (rate_micros > 0),
+    set_by text not null,
+    reason text not null,
+    set_at timestamptz not null default clock_timestamp()
+  );
+  create index set_rates_latest on set_rates (currency, id desc);
+
+  create table quotes (
+    id text primary key,
+    account_id text not null,
+    package_type text not null check (package_type in ('BASE', 'TOPUP')),
+    package_code text not null references packages (package_code),
+    package_name text not null,
+    esim_id text check ((esim_id is not null) = (package_type = 'TOPUP')),
+    payment_method text,
+    price_minor bigint not null check (price_minor >= 0),
+    currency text not null,
+    price_usd_minor bigint not null check (price_usd_minor >= 0),
+    cost_usd_e4 bigint not null,
+    settings_id text not null references pricing_settings (id),
+    rate_id text,
+    charge jsonb,
+    created_at timestamptz not null,
+    expires_at timestamptz not null check (expires_at > created_at),
+    used_by text,
+    used_at timestamptz,
+    check ((used_by is null) = (used_at is null))
+  );
+  create index quotes_unused on quotes (account_id, expires_at) where used_by is null;
+  create index quotes_by_age on quotes (expires_at);
+
+  grant insert on pricing_settings, set_rates to ${role};
+  grant insert, update, delete on exchange_rates, quotes to ${role};
+`;

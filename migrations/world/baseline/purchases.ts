@@ -1,0 +1,141 @@
+/** Purchases, what happened to them when, and the answers kept for Idempotency-Keys. */
+import { sql } from 'kysely';
+import type { World } from './world.ts';
+
+export const purchases = ({ role }: World) => sql`
+  create table purchases (
+    transaction_id text primary key check (length(transaction_id) <= 50),
+    account_id text not null,
+    package_type text not null check (package_type in ('BASE', 'TOPUP')),
+    payment_method text not null
+      check (payment_method in ('WALLET', 'CARD', 'BANK_TRANSFER', 'MOBILE_MONEY', 'APPLE_PAY')),
+    status text not null check (status in ('PENDING', 'PROCESSING', 'SUCCESS', 'FAILED')),
+    reason text,
+    package_code text not null,
+    package_name text not null,
+    volume_bytes bigint not null,
+    duration integer not null,
+    esim_id text not null,
+    price_minor bigint not null check (price_minor > 0),
+    currency text not null,
+    price_usd_minor bigint not null,
+    cost_usd_e4 bigint not null,
+    settings_id text not null,
+    rate_id text,
+    supplier_asks integer not null default 0,
+    -- Of a replacement that an operator ordered; otherwise the purchase's own id is used at the supplier.
+    supplier_transaction_id text check (length(supplier_transaction_id) <= 50),
+    supplier_order_no text,
+    -- When the supplier was asked, whether the order is being withdrawn, and what the supplier refused: these
+    -- decide that a refusal is final, and that a purchase is either settled or given back.
+    supplier_first_asked_at timestamptz,
+    supplier_previous_asked_at timestamptz,
+    supplier_asked_at timestamptz,
+    supplier_searched_until timestamptz,
+    in_flight_grace_ms integer,
+    withdrawing_since timestamptz,
+    cancel_asked_at timestamptz,
+    withdrawn_since timestamptz,
+    refused_asks integer,
+    refused_reason text,
+    refused_detail text,
+    top_up_iccid text,
+    top_up_total_volume_bytes bigint,
+    top_up_remaining_bytes bigint,
+    needs_attention_since timestamptz,
+    attention_reason text,
+    request_id text not null,
+    created_at timestamptz not null,
+    updated_at timestamptz not null default now(),
+    closed_at timestamptz,
+    check ((status = 'FAILED') = (reason is not null)),
+    check ((status in ('SUCCESS', 'FAILED')) = (closed_at is not null))
+  );
+  create index purchases_by_account on purchases (account_id, created_at desc);
+  -- Each combination of the filters of the list of transactions, newest first.
+  create index purchases_by_filters on purchases
+    (account_id, status, payment_method, package_type, created_at desc, transaction_id desc);
+  create index purchases_open on purchases (created_at) where status in ('PENDING', 'PROCESSING');
+  create index purchases_unpaid on purchases (account_id) where status = 'PENDING';
+  -- For the stuck list, so that its cost does not grow with the purchases.
+  create index purchases_flagged on purchases (needs_attention_since)
+    where needs_attention_since is not null;
+  create index purchases_by_topped_up_esim on purchases (esim_id) where package_type = 'TOPUP';
+  create index purchases_by_rate on purchases (rate_id) where rate_id is not null;
+  -- An operator has one of these ids in hand, and nothing else. Their conditions are in
+  -- src/operations/store/search.ts as well.
+  create index purchases_by_request on purchases (request_id);
+  create index purchases_by_order_no on purchases (supplier_order_no) where supplier_order_no is not null;
+  create unique index purchases_by_supplier_id on purchases (supplier_transaction_id)
+    where supplier_transaction_id is not null;
+
+  -- A closed purchase is not ordered again.
+  create function purchase_ends_once() returns trigger language plpgsql as $$
+    begin
+      if old.status in ('SUCCESS', 'FAILED')
+         and (new.status, new.supplier_asks, new.top_up_total_volume_bytes)
+             is distinct from (old.status, old.supplier_asks, old.top_up_total_volume_bytes) then
+        raise exception 'a closed purchase keeps its status and is asked for no more'
+          using errcode = 'restrict_violation', constraint = 'purchase_ends_once';
+      end if;
+      return new;
+    end $$;
+  create trigger purchase_ends_once before update on purchases
+    for each row execute function purchase_ends_once();
+
+  create table purchase_events (
+    id bigint generated always as identity primary key,
+    transaction_id text not null references purchases (transaction_id),
+    at timestamptz not null default clock_timestamp(),
+    what text not null,
+    detail text
+  );
+  create index purchase_events_by_purchase on purchase_events (transaction_id, id);
+
+  grant insert, update on purchases to ${role};
+  grant insert on purchase_events to ${role};
+`;
+
+export const idempotency = ({ role }: World) => sql`
+  -- A key's row may stand before the purchase's first step has written anything (not begun): so the answer of
+  -- a caller who could not wait for that is kept as well. The step takes the row over.
+  create table idempotency_keys (
+    account_id text not null,
+    key text not null check (length(key) between 1 and 255),
+    path text not null,
+    fingerprint text not null,
+    transaction_id text not null,
+    begun boolean not null default false,
+    refusal_reason text,
+    refusal_detail text,
+    answer_status integer,
+    answer_body text,
+    created_at timestamptz not null default now(),
+    primary key (account_id, key),
+    check ((answer_status is null) = (answer_body is null))
+  );
+  create index idempotency_keys_by_age on idempotency_keys (created_at);
+
+  -- Ids of requests that were refused before a purchase was written, kept when their Idempotency-Key is
+  -- forgotten. A key that is used again must not get such an id: its workflow may still be in Temporal, with
+  -- the old answer.
+  create table retired_transaction_ids (
+    transaction_id text primary key,
+    retired_at timestamptz not null default now()
+  );
+
+  -- Requests that were refused and left no other row. Without this the same signed request, started again in
+  -- Temporal, would open what its caller was told is refused. Deleted once the signature is too old to open
+  -- anything.
+  create table refused_transaction_ids (
+    transaction_id text primary key,
+    reason text not null,
+    detail text not null,
+    refused_at timestamptz not null default now()
+  );
+  create index refused_transaction_ids_refused_at on refused_transaction_ids (refused_at);
+
+  grant insert, update, delete on idempotency_keys to ${role};
+  grant insert on retired_transaction_ids to ${role};
+  grant insert, delete on refused_transaction_ids to ${role};
+`;

@@ -1,0 +1,88 @@
+/**
+ * What changed each wallet's balance, in the order in which it changed, with the balance after it. Guarantee:
+ * the entries of a wallet are exactly its entries in the ledger, and each balance is the one that the wallet
+ * had. A trigger writes them under the wallet's lock, which the ledger's own trigger has taken just before.
+ * Numbers of the ledger's rows are no such order: they are drawn before the lock is.
+ */
+import { sql } from 'kysely';
+import type { World } from './world.ts';
+
+export const walletEntries = ({ ownersRights }: World) => sql`
+  create table wallet_entries (
+    account_id text not null,
+    entry_number bigint not null,
+    at timestamptz not null,
+    kind text not null check (kind in
+      ('HOLD', 'RELEASE', 'FUNDING', 'REFUND', 'CREDIT', 'WITHDRAWAL', 'ADJUSTMENT')),
+    ledger_kind text not null,
+    transaction_id text,
+    amount_minor bigint not null,
+    balance_after_minor bigint not null,
+    primary key (account_id, entry_number)
+  );
+  create index wallet_entries_by_time on wallet_entries (account_id, at, entry_number);
+  create index wallet_entries_by_kind on wallet_entries (account_id, kind, entry_number);
+
+  -- By the kind of the ledger's transfer. One that is not named here is an adjustment until a migration names
+  -- it.
+  create function wallet_entry_kind(ledger_kind text) returns text language sql immutable as $$
+    select case
+      when ledger_kind = 'hold' then 'HOLD'
+      when ledger_kind = 'void' then 'RELEASE'
+      when ledger_kind in ('fund', 'marked-paid', 'payment') or ledger_kind like 'payment-%' then 'FUNDING'
+      when ledger_kind = 'refund-credited' then 'REFUND'
+      when ledger_kind = 'credit-wallet' then 'CREDIT'
+      when ledger_kind = 'refund-to-source' then 'WITHDRAWAL'
+      else 'ADJUSTMENT'
+    end
+  $$;
+
+  -- Where a wallet has no entry yet, all that the ledger has of it. The caller holds the wallet's lock.
+  create function list_wallet_entries(account text) returns void language plpgsql ${ownersRights} as $$
+    begin
+      insert into wallet_entries (account_id, entry_number, at, kind, ledger_kind, transaction_id,
+        amount_minor, balance_after_minor)
+      select account, row_number() over by_id, max(t.created_at) over by_id, wallet_entry_kind(t.kind),
+             t.kind, t.transaction_id, e.amount_minor, sum(e.amount_minor) over by_id
+        from ledger_entries e join ledger_transactions t on t.id = e.ledger_transaction_id
+       where e.ledger_account_id = 'wallet:' || account
+         and not exists (select from wallet_entries where account_id = account)
+      window by_id as (order by e.id rows unbounded preceding);
+    end $$;
+
+  create function list_new_wallet_entries() returns trigger language plpgsql ${ownersRights} as $$
+    declare
+      wallet record;
+      last_number bigint;
+      last_at timestamptz;
+    begin
+      for wallet in
+        select account_id, balance_minor, ledger_account_id from wallets
+         where ledger_account_id in
+           (select ledger_account_id from new_entries where ledger_account_id like 'wallet:%')
+      loop
+        select entry_number, at into last_number, last_at from wallet_entries
+         where account_id = wallet.account_id order by entry_number desc limit 1;
+        if last_number is null then
+          perform list_wallet_entries(wallet.account_id);
+        else
+          insert into wallet_entries (account_id, entry_number, at, kind, ledger_kind, transaction_id,
+            amount_minor, balance_after_minor)
+          select wallet.account_id, last_number + row_number() over by_id,
+                 greatest(last_at, clock_timestamp()), wallet_entry_kind(t.kind), t.kind,
+                 t.transaction_id, e.amount_minor,
+                 wallet.balance_minor - sum(e.amount_minor) over () + sum(e.amount_minor) over by_id
+            from new_entries e join ledger_transactions t on t.id = e.ledger_transaction_id
+           where e.ledger_account_id = wallet.ledger_account_id
+          window by_id as (order by e.id rows unbounded preceding);
+        end if;
+      end loop;
+      return null;
+    end $$;
+  -- Called after the ledger's own trigger, by its name: that one has changed the balances and so locked the
+  -- wallets.
+  create trigger wallet_entries_are_listed after insert on ledger_entries
+    referencing new table as new_entries for each statement execute function list_new_wallet_entries();
+
+  revoke execute on function list_wallet_entries(text), list_new_wallet_entries() from public;
+`;

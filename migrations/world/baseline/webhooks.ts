@@ -1,0 +1,174 @@
+/**
+ * What merchants are told: webhooks to their endpoints, the feed of events that they pull, and notices by
+ * e-mail. Each is written in the transaction of the change that it tells of.
+ */
+import { sql } from 'kysely';
+import type { World } from './world.ts';
+
+export const webhooks = (world: World) => sql`
+  ${endpoints(world)}
+  ${messages(world)}
+  ${feed(world)}
+  ${notices(world)}
+`;
+
+const endpoints = ({ role }: World) => sql`
+  -- Secrets are sealed.
+  create table webhook_endpoints (
+    id text primary key check (id ~ '^ep-[0-9a-f]{32}$'),
+    account_id text not null,
+    url text not null,
+    events text[] not null check (cardinality(events) > 0),
+    enabled boolean not null default true,
+    disabled_reason text check (disabled_reason in ('BY_OWNER', 'GONE', 'FAILING')),
+    disabled_at timestamptz,
+    failing_since timestamptz,
+    secret_sealed bytea not null,
+    previous_secret_sealed bytea,
+    previous_until timestamptz,
+    created_at timestamptz not null,
+    updated_at timestamptz not null,
+    deleted_at timestamptz,
+    check (enabled = (disabled_reason is null)),
+    check (enabled = (disabled_at is null)),
+    check ((previous_secret_sealed is null) = (previous_until is null))
+  );
+  -- Asked by every change that merchants may be told of: one look in a small index where there is no
+  -- endpoint.
+  create index webhook_endpoints_by_account on webhook_endpoints (account_id) where deleted_at is null;
+  create index webhook_endpoints_failing on webhook_endpoints (failing_since)
+    where enabled and deleted_at is null and failing_since is not null;
+
+  -- Secrets that were replaced and still sign, beyond the one that was replaced last, which is in the
+  -- endpoint's row.
+  create table webhook_older_secrets (
+    id bigint generated always as identity primary key,
+    endpoint_id text not null references webhook_endpoints (id),
+    secret_sealed bytea not null,
+    until timestamptz not null
+  );
+  create index webhook_older_secrets_by_endpoint on webhook_older_secrets (endpoint_id);
+
+  -- The balance below which an account wants to be told.
+  create table low_balance_thresholds (
+    account_id text primary key,
+    threshold_minor bigint not null check (threshold_minor > 0),
+    updated_at timestamptz not null
+  );
+
+  grant insert, update on webhook_endpoints to ${role};
+  grant insert, update (secret_sealed), delete on webhook_older_secrets to ${role};
+  grant insert, update, delete on low_balance_thresholds to ${role};
+`;
+
+const messages = ({ role }: World) => sql`
+  -- One event for one endpoint.
+  create table webhook_messages (
+    id text primary key check (id ~ '^msg-[0-9a-f]{32}$'),
+    endpoint_id text not null references webhook_endpoints (id),
+    account_id text not null,
+    event_id text,
+    event text not null,
+    event_key text not null,
+    subject text,
+    body text not null,
+    status text not null check (status in ('PENDING', 'DELIVERED', 'FAILED')),
+    attempts integer not null default 0,
+    series_from integer not null default 0,
+    next_attempt_at timestamptz,
+    swept_at timestamptz,
+    created_at timestamptz not null default now(),
+    updated_at timestamptz not null default now(),
+    closed_at timestamptz,
+    constraint webhook_message_once unique (endpoint_id, event_key),
+    check ((status = 'PENDING') = (next_attempt_at is not null)),
+    check ((status = 'PENDING') = (closed_at is null))
+  );
+  create index webhook_messages_by_account on webhook_messages (account_id, created_at desc, id desc);
+  -- An account's messages that were not delivered yet: few.
+  create index webhook_messages_undelivered on webhook_messages (account_id, created_at desc, id desc)
+    where status <> 'DELIVERED';
+  create index webhook_messages_by_endpoint on webhook_messages (endpoint_id, created_at desc, id desc);
+  create index webhook_messages_by_subject on webhook_messages (subject) where subject is not null;
+  create index webhook_messages_by_event on webhook_messages (event_id) where event_id is not null;
+  create index webhook_messages_due on webhook_messages (next_attempt_at) where status = 'PENDING';
+  create index webhook_messages_closed on webhook_messages (closed_at) where closed_at is not null;
+  create index webhook_messages_failed on webhook_messages (closed_at) where status = 'FAILED';
+
+  create table webhook_attempts (
+    id bigint generated always as identity primary key,
+    message_id text not null references webhook_messages (id) on delete cascade,
+    attempt integer not null check (attempt > 0),
+    at timestamptz not null,
+    ms integer not null,
+    outcome text not null,
+    status integer,
+    url text,
+    request_headers jsonb,
+    answer_headers jsonb,
+    answer_start text not null,
+    constraint webhook_attempt_once unique (message_id, attempt)
+  );
+
+  -- Messages are forgotten when nothing can be done with them any more, and their attempts with them.
+  grant insert, update, delete on webhook_messages to ${role};
+  grant insert on webhook_attempts to ${role};
+`;
+
+const feed = ({ role }: World) => sql`
+  -- cluster: what the transaction ids are from. A server that was restored counts them again
+  -- (migrations/event-positions.ts).
+  create table event_feed (
+    is_only boolean primary key default true check (is_only),
+    position_offset bigint not null default 0,
+    deleted_to bigint not null default 0,
+    cluster text
+  );
+  insert into event_feed default values;
+
+  -- Volatile, as the transaction's id is taken here where it has none yet.
+  create function event_position() returns bigint language sql volatile as $$
+    select pg_current_xact_id()::text::bigint + position_offset from event_feed
+  $$;
+
+  -- Each with its place in the order of commits. Events without an account are for all.
+  create table events (
+    id text primary key check (id ~ '^evt-[0-9a-f]{32}$'),
+    position bigint not null default event_position(),
+    seq bigint not null generated always as identity,
+    account_id text,
+    event text not null,
+    event_key text not null,
+    subject text,
+    body text not null,
+    created_at timestamptz not null default now(),
+    constraint event_once unique (event_key)
+  );
+  create index events_by_account on events (account_id, position, seq);
+  create index events_by_age on events (created_at);
+  -- The life of an eSIM.
+  create index events_by_subject on events (subject) where subject is not null;
+
+  grant insert (id, account_id, event, event_key, subject, body), delete on events to ${role};
+  grant update (deleted_to) on event_feed to ${role};
+`;
+
+const notices = ({ role }: World) => sql`
+  -- What an account's owner is told by e-mail, kept until it is sent. The address is read where it is sent,
+  -- from the account.
+  create table notices (
+    id text primary key check (id ~ '^notice-[0-9a-f]{32}$'),
+    account_id text not null,
+    kind text not null check (kind ~ '^[a-z-]{3,50}$'),
+    facts jsonb not null,
+    attempts integer not null default 0,
+    next_attempt_at timestamptz,
+    sent_at timestamptz,
+    created_at timestamptz not null default now(),
+    check ((sent_at is null) = (next_attempt_at is not null))
+  );
+  create index notices_due on notices (next_attempt_at) where sent_at is null;
+  create index notices_by_age on notices (created_at);
+
+  grant insert, update (attempts, next_attempt_at, sent_at), delete on notices to ${role};
+`;
