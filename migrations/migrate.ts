@@ -1,66 +1,71 @@
 /**
- * Brings a database to the present schema: roles, three schemas, their migrations. Run as the owner; safe to run twice and by several
- * processes at once (an advisory lock while a schema is made, the lock of Kysely's migrator for what is in it). Adds only, so that it can
- * run beside the version before.
+ * Brings a database to the present schema: roles, three schemas, their migrations. Run as the owner; safe to run
+ * twice and by several processes at once (an advisory lock while a schema is made, the lock of Kysely's migrator
+ * for what is in it). Adds only, so that it can run beside the version before.
  */
 import { sql, type Kysely } from 'kysely';
-import { Migrator, type Migration } from 'kysely/migration';
+import { Migrator } from 'kysely/migration';
 import { leapAfterRestore } from './event-positions.ts';
-import { FIGURES, fillFigures } from './fill-figures.ts';
-import { fillWalletEntries, WALLET_ENTRIES } from './fill-wallet-entries.ts';
-import { ACCOUNTS_INDEXES, buildIndex, WORLD_INDEXES, type LiveIndex } from './indexes.ts';
-import { accountsMigrations, worldMigrations } from './registry.ts';
+import { buildIndex } from './indexes.ts';
+import { accountsMigrations, worldMigrations, type Migrations } from './registry.ts';
 
 export interface MigrateOptions {
   /** Opens the database as its owner with this schema as search_path; migrate closes what it opens. */
   readonly open: (schema: string) => Kysely<unknown>;
   readonly log: (line: string) => void;
-  /** Which migrations to apply, to go as far as an earlier release; all of them without. */
-  readonly isWanted?: (migration: string, schema: string) => boolean;
+  /** Other lists than those of the registry: those of an earlier release, for example. */
+  readonly lists?: MigrationLists;
 }
 
-const SCHEMAS: {
-  name: string;
-  migrations: Record<string, Migration>;
-  indexes: readonly LiveIndex[];
-}[] = [
-  { name: 'accounts', migrations: accountsMigrations, indexes: ACCOUNTS_INDEXES },
-  { name: 'test', migrations: worldMigrations, indexes: WORLD_INDEXES },
-  { name: 'live', migrations: worldMigrations, indexes: WORLD_INDEXES },
-];
+/** `world`: run once in `live` and once in `test`. */
+export interface MigrationLists {
+  readonly accounts: Migrations;
+  readonly world: Migrations;
+}
 
-/** Returns how many migrations ran. Throws the first error; each migration is one transaction, so nothing is left half-done. */
-export async function migrate({ open, log, isWanted = () => true }: MigrateOptions): Promise<number> {
+const REGISTERED: MigrationLists = { accounts: accountsMigrations, world: worldMigrations };
+
+/**
+ * Returns how many migrations ran. Throws the first error; each migration is one transaction, so nothing is left
+ * half-done.
+ */
+export async function migrate({ open, log, lists = REGISTERED }: MigrateOptions): Promise<number> {
   let ran = 0;
-  for (const { name, migrations: all, indexes } of SCHEMAS) {
-    const migrations = Object.fromEntries(
-      Object.entries(all).filter(([migration]) => isWanted(migration, name)),
-    );
-    const db = open(name);
+  for (const schema of ['accounts', 'test', 'live']) {
+    const migrations = schema === 'accounts' ? lists.accounts : lists.world;
+    const db = open(schema);
     try {
-      await prepareSchema(db, name);
-      const migrator = new Migrator({
-        db,
-        provider: { getMigrations: () => Promise.resolve(migrations) },
-        migrationTableSchema: name,
-      });
-      const { error, results = [] } = await migrator.migrateToLatest();
-      for (const result of results) log(`${name}: ${result.migrationName} ${result.status.toLowerCase()}`);
-      if (error !== undefined)
-        throw error instanceof Error ? error : new Error('migration failed', { cause: error });
-      ran += results.length;
-      if (name !== 'accounts') {
-        await sql`insert into world (environment) values (${name}) on conflict do nothing`.execute(db);
-        if ('2026-11-23-5-events' in migrations) await leapAfterRestore(db);
-        if (FIGURES in migrations) await fillFigures(db);
-        if (WALLET_ENTRIES in migrations) await fillWalletEntries(db);
+      await prepareSchema(db, schema);
+      ran += await runMigrations(db, schema, migrations, log);
+      if (schema !== 'accounts') {
+        await sql`insert into world (environment) values (${schema}) on conflict do nothing`.execute(db);
+        await leapAfterRestore(db);
       }
-      for (const index of indexes) if (index.after in migrations) await buildIndex(db, name, index);
+      for (const { indexes = [] } of Object.values(migrations))
+        for (const index of indexes) await buildIndex(db, schema, index);
     } finally {
       await db.destroy();
     }
   }
   return ran;
+}
+
+async function runMigrations(
+  db: Kysely<unknown>,
+  schema: string,
+  migrations: Migrations,
+  log: (line: string) => void,
+): Promise<number> {
+  const migrator = new Migrator({
+    db,
+    provider: { getMigrations: () => Promise.resolve(migrations) },
+    migrationTableSchema: schema,
+  });
+  const { error, results = [] } = await migrator.migrateToLatest();
+  for (const result of results) log(`${schema}: ${result.migrationName} ${result.status.toLowerCase()}`);
+  if (error !== undefined)
+    throw error instanceof Error ? error : new Error('migration failed', { cause: error });
+  return results.length;
 }
 
 async function prepareSchema(db: Kysely<unknown>, schema: string): Promise<void> {

@@ -3,7 +3,6 @@
  * looked at as can be, so that no slice waits for the supplier.
  */
 import { sql, type Kysely } from 'kysely';
-import { buildIndex, WORLD_INDEXES } from '../../migrations/indexes.ts';
 import { createInstallData } from '../../src/esims/install-data.ts';
 import { systemClock } from '../../src/platform/composition/context.ts';
 import type { WorldDatabase } from '../../src/platform/database/tables.ts';
@@ -20,11 +19,6 @@ export interface Orders {
   readonly accounts: number;
 }
 
-/** Indexes that are cheaper to build at the end than to keep up meanwhile. */
-const BUILT_AFTER = WORLD_INDEXES.filter(({ definition }) =>
-  /^(esims|esim_search|purchases)\b/.test(definition),
-);
-
 /** What these add up is counted at the end. */
 const COUNTING = {
   esims: 'esims_are_counted',
@@ -35,7 +29,7 @@ const COUNTING = {
 /** Fills the table, and leaves it as it is after the workers have folded what was inserted. */
 export async function seedOrders(service: Service, orders: readonly Orders[]): Promise<void> {
   const { owner } = service;
-  for (const { name } of BUILT_AFTER) await sql`drop index ${sql.id(name)}`.execute(owner);
+  const indexes = await dropIndexes(owner);
   for (const [table, trigger] of Object.entries(COUNTING))
     await sql`alter table ${sql.table(table)} disable trigger ${sql.id(trigger)}`.execute(owner);
   for (const { accountId, accounts } of orders) await insertEsims(owner, accountId, accounts);
@@ -44,11 +38,22 @@ export async function seedOrders(service: Service, orders: readonly Orders[]): P
   for (const [table, trigger] of Object.entries(COUNTING))
     await sql`alter table ${sql.table(table)} enable trigger ${sql.id(trigger)}`.execute(owner);
   await rebuildFigures(owner);
-  for (const index of BUILT_AFTER) await buildIndex(owner as unknown as Kysely<unknown>, 'test', index);
+  for (const definition of indexes) await sql.raw(definition).execute(owner);
   for (const { accountId } of orders) if (accountId !== null) await sealOrders(service, accountId);
   await sql`
     vacuum analyze purchases, ledger_transactions, ledger_entries, esims, esim_search, esim_deltas, esim_sums, esim_name_sums, purchase_deltas,
       purchase_sums, package_sums, spend_deltas, spend_sums`.execute(owner);
+}
+
+/** Those that are cheaper to build at the end than to keep up meanwhile. Answers how to make them again. */
+async function dropIndexes(owner: Kysely<WorldDatabase>): Promise<string[]> {
+  const { rows } = await sql<{ name: string; definition: string }>`
+    select indexrelid::regclass::text as name, pg_get_indexdef(indexrelid) as definition from pg_index
+     where not indisunique and indrelid in ('esims'::regclass, 'esim_search'::regclass, 'purchases'::regclass)`.execute(
+    owner,
+  );
+  for (const { name } of rows) await sql`drop index ${sql.raw(name)}`.execute(owner);
+  return rows.map(({ definition }) => definition);
 }
 
 /** With install data that opens, where one of the reads shows it: the newest eSIMs, and those that the search for an ICCID finds. */

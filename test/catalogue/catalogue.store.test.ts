@@ -21,7 +21,7 @@ beforeEach(() => clear());
 afterAll(() => books.close());
 
 const clear = () =>
-  sql`truncate package_top_up_looks, package_top_ups, package_prices, package_versions, quotes, packages, regions`.execute(
+  sql`truncate package_top_up_looks, package_top_ups, package_versions, quotes, packages, regions`.execute(
     books.owner,
   );
 

@@ -12,7 +12,7 @@ import { basePackage, region } from '../support/facts.ts';
 
 const books: Books = await openBooks();
 beforeEach(() =>
-  sql`truncate package_top_up_looks, package_top_ups, package_prices, package_versions, quotes, packages, regions,
+  sql`truncate package_top_up_looks, package_top_ups, package_versions, quotes, packages, regions,
     webhook_endpoints, webhook_older_secrets, webhook_messages, webhook_attempts`.execute(books.owner),
 );
 afterAll(() => books.close());
@@ -63,15 +63,6 @@ it('the list leaves out top-ups, packages that no list shows, and fields that no
     3,
   );
   expect(await changes()).toEqual(['A ADDED']);
-});
-
-it('the list includes what a process of the previous release has written', async () => {
-  await sync([a, b], 1);
-  await sql`update packages set cost_usd_e4 = 9, withdrawn_at = null where package_code = 'B'`.execute(
-    books.owner,
-  );
-  await sync([a, { ...b, cost: 9n }], 2);
-  expect(await changes()).toEqual(['A ADDED', 'B ADDED', 'B CHANGED price']);
 });
 
 it('no id becomes visible before an earlier change: a reader between two syncs misses nothing', async () => {
@@ -157,15 +148,6 @@ it('a version shows what was on sale at any moment, at which cost and prices', a
     7n,
     null,
   ]);
-});
-
-it('costs from before there were versions are still known', async () => {
-  await sync([a], 5);
-  await sql`insert into package_prices (package_code, cost_usd_e4, valid_from, valid_to) values ('A', 3, ${at(1)}, ${at(5)})`.execute(
-    books.owner,
-  );
-  const costOf = await findListCosts(books.world, ['A']);
-  expect([costOf('A', at(2)), costOf('A', at(6))]).toEqual([3n, 100_000n]);
 });
 
 const endpoint = (id: string, events: string[], given: { accountId?: string; deleted?: boolean } = {}) =>

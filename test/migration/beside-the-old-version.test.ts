@@ -1,28 +1,16 @@
-// A migration runs while the previous version still serves. For every recorded release: each of its statements is planned and allowed on
-// today's schema, under the role it is sent under; its columns are unchanged; and no old table has become stricter than its rows.
+// A migration runs while the previous version still serves. For every recorded release: each of its statements is
+// planned and allowed on today's schema, under the role it is sent under; its columns are unchanged; and no old table
+// has become stricter than its rows.
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { migrate } from '../../migrations/migrate.ts';
-import { accountsMigrations, worldMigrations } from '../../migrations/registry.ts';
+import { accountsMigrations, worldMigrations, type Migrations } from '../../migrations/registry.ts';
 import { createTestDatabase, openSchema, type TestDatabase } from '../support/database.ts';
 import { distinct, readReleases, type ReleaseRecord } from './releases.ts';
 import type { SentStatement } from './statement-recorder.ts';
 
 /** What a migration made stricter for existing tables, each with the reason why the previous version is not affected. */
-const STRICTER: Readonly<Record<string, string>> = {
-  'ledger_accounts ledger_accounts_kind_check': 'the same check with one kind more',
-  'purchases purchases_supplier_transaction_id_check': 'about a column that it does not write',
-  'ledger_entries spend_is_counted': 'counts what it writes, and refuses nothing',
-  'ledger_entries wallet_entries_are_listed': 'lists what it writes, and refuses nothing',
-  'purchases purchases_are_counted': 'counts what it writes, and refuses nothing',
-  'purchases purchases_are_counted_again': 'counts what it writes, and refuses nothing',
-  'purchases purchases_are_forgotten': 'it truncates nothing',
-  'esims esims_are_counted': 'counts what it writes, and refuses nothing',
-  'esims esims_are_counted_again': 'counts what it writes, and refuses nothing',
-  'esims esims_are_forgotten': 'it truncates nothing',
-  'purchases purchases_by_supplier_id': 'about a column that it does not write',
-  'exchange_rates proposed_rates_by_two_people': 'about rates that only the new version proposes',
-};
+const STRICTER: Readonly<Record<string, string>> = {};
 
 const releases = readReleases();
 let database: TestDatabase;
@@ -198,11 +186,10 @@ describe('the check itself', () => {
       const found = (await refused(broken.url, first!.statements)).filter(
         ({ statement }) => !before.has(statement),
       );
-      const reasons = new Set(found.map(({ reason }) => reason.split(':', 1)[0]));
-      expect([...reasons].toSorted()).toEqual([
-        'column "package_name" of relation "purchases" does not exist',
-        'permission denied for table purchase_events',
-      ]);
+      const reasons = found.map(({ reason }) => reason.split(':', 1)[0] ?? '');
+      expect(reasons).toContain('column "package_name" of relation "purchases" does not exist');
+      expect(reasons).toContain('permission denied for table purchase_events');
+      expect(reasons.filter((reason) => !/package_name|purchase_events/.test(reason))).toEqual([]);
     } finally {
       await broken.drop();
     }
@@ -225,9 +212,11 @@ describe('the check itself', () => {
 
 /** Applies what a release came with, and nothing newer. */
 async function migrateTo(url: string, { accounts, world }: ReleaseRecord): Promise<void> {
+  const only = (migrations: Migrations, names: readonly string[]): Migrations =>
+    Object.fromEntries(Object.entries(migrations).filter(([name]) => names.includes(name)));
   await migrate({
     open: (schema) => openSchema(url, schema),
     log: () => undefined,
-    isWanted: (migration, schema) => (schema === 'accounts' ? accounts : world).includes(migration),
+    lists: { accounts: only(accountsMigrations, accounts), world: only(worldMigrations, world) },
   });
 }

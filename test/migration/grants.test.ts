@@ -56,7 +56,6 @@ const WORLD = [
   'event_feed: SELECT, UPDATE(deleted_to)',
   'events: DELETE, INSERT(account_id body event event_key id subject), SELECT',
   'exchange_rates: DELETE, INSERT, SELECT, UPDATE',
-  'figures_filled: SELECT',
   'fundings: INSERT, SELECT, UPDATE',
   'gateway_events: DELETE, INSERT, SELECT, UPDATE',
   'gateway_windows: DELETE, INSERT, SELECT, UPDATE',
@@ -72,7 +71,6 @@ const WORLD = [
   'notices: DELETE, INSERT, SELECT, UPDATE(attempts next_attempt_at sent_at)',
   'operator_moves: INSERT, SELECT, UPDATE(account_id amount_minor approved_by closed_at currency decision_reason detail expires_at person_key refusal status worth_currency worth_minor)',
   'package_figures: SELECT',
-  'package_prices: INSERT, SELECT, UPDATE',
   'package_recount: SELECT',
   'package_sums: DELETE, INSERT, SELECT, UPDATE',
   'package_top_up_looks: INSERT, SELECT, UPDATE',
@@ -182,7 +180,6 @@ describe('grants', () => {
         `check_and_apply_entries search_path=${schema}, pg_temp false`,
         `give_wallet_its_balance search_path=${schema}, pg_temp false`,
         `list_new_wallet_entries search_path=${schema}, pg_temp false`,
-        `list_wallet_entries search_path=${schema}, pg_temp false`,
       ]);
     },
   );

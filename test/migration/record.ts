@@ -1,10 +1,12 @@
-// Records what the coming release sends to Postgres, from the current code: `npm run record:statements`. Runs the tests that walk through the
-// service with the recorder loaded, and writes releases/unreleased.json. What earlier releases need is never touched.
+// Records what the release of package.json sends to Postgres, from the current code: `npm run record:statements`.
+// Runs the tests that walk through the service with the recorder loaded, and writes releases/<version>.json. What
+// earlier releases need is never touched.
 import { spawn } from 'node:child_process';
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { accountsMigrations, worldMigrations } from '../../migrations/registry.ts';
+import { VERSION } from '../../src/platform/version.ts';
 import { CHECKOUT } from '../support/checkout.ts';
 import { distinct, RELEASES, type ReleaseRecord } from './releases.ts';
 import type { SentStatement } from './statement-recorder.ts';
@@ -41,7 +43,7 @@ try {
     world: Object.keys(worldMigrations),
     statements: distinct(await readAll(folder)),
   };
-  await writeFile(join(RELEASES, 'unreleased.json'), `${JSON.stringify(record, null, 1)}\n`);
+  await writeFile(join(RELEASES, `${VERSION}.json`), `${JSON.stringify(record, null, 1)}\n`);
   console.log(`${record.statements.length} statements`);
 } finally {
   await rm(folder, { recursive: true, force: true });

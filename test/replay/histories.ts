@@ -1,5 +1,5 @@
-// The recorded histories: one file per path and release, under histories/<version>/, in the JSON that all Temporal tools read. The histories of the
-// coming release are under histories/unreleased/ until it has a number.
+// The recorded histories: one file per path and release, under histories/<version>/, in the JSON that all Temporal
+// tools read.
 // Guarantee: the files contain no name or path of a machine. Must not be edited by hand: a history is evidence.
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -8,7 +8,7 @@ import type { HistoryJson } from '../support/history.ts';
 const FOLDER = join(import.meta.dirname, 'histories');
 
 export interface RecordedHistory {
-  /** `<version>/<path>`, such as `0.1.0/base-success`. */
+  /** `<version>/<path>`, such as `1.0.0/base-success`. */
   readonly name: string;
   readonly history: HistoryJson;
 }

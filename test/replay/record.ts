@@ -1,5 +1,6 @@
-// Records the histories that replay.test.ts replays, one per path, from the current code: `npm run record:histories`. Starts all services it
-// needs and stops them again. Overwrites the files of the coming release only: those of earlier releases must keep replaying.
+// Records the histories that replay.test.ts replays, one per path, from the current code: `npm run record:histories`.
+// Starts all services it needs and stops them again. Overwrites the files of the release of package.json only: those
+// of earlier releases must keep replaying.
 // With names of paths as arguments it records only these.
 import { randomBytes } from 'node:crypto';
 import { sql } from 'kysely';
@@ -7,6 +8,7 @@ import { makeId } from '../../src/domain/ids.ts';
 import type { OutsideMethod } from '../../src/domain/states.ts';
 import { voidHold } from '../../src/ledger/store/holds.ts';
 import { decideBatchRepair, insertBatchRepair } from '../../src/operations/store/batch-repairs.ts';
+import { VERSION } from '../../src/platform/version.ts';
 import {
   BATCH_REPAIR_WORKFLOW,
   DELIVER_WEBHOOK_WORKFLOW,
@@ -38,9 +40,6 @@ import {
 import { createDeliveryHarness, type DeliveryHarness } from '../webhooks/deliver-webhook.support.ts';
 import { writeHistory } from './histories.ts';
 import { RECORDED_PATHS, type RecordedPath } from './paths.ts';
-
-/** A release renames the folder to its number. */
-const RELEASE = 'unreleased';
 
 interface Recording {
   readonly stack: Stack;
@@ -404,7 +403,7 @@ async function record(recording: Recording, path: RecordedPath): Promise<void> {
   await clearGatewayFaults(stack);
   await stack.temporal.workflow.getHandle(workflowId).result();
   const history = await fetchHistory(stack, workflowId);
-  await writeHistory(RELEASE, path, history);
+  await writeHistory(VERSION, path, history);
   console.log(`${path}: ${history.events.length} events`);
 }
 

@@ -59,7 +59,8 @@ it('docs/ARCHITECTURE.md lists every reason of NeedsAttention once', () => {
 });
 
 describe('migrations', () => {
-  const files = projectFiles().filter((file) => /^migrations\/\w+\/.+\.ts$/.test(file));
+  // Files in folders of these are parts of a migration.
+  const files = projectFiles().filter((file) => /^migrations\/\w+\/[^/]+\.ts$/.test(file));
 
   it('are all in the registry, under their own dates, in order', () => {
     for (const [schema, registered] of [

@@ -47,14 +47,6 @@ export const catalogue = ({ role }: World) => sql`
     looked_at timestamptz not null
   );
 
-  create table package_prices (
-    package_code text not null references packages (package_code),
-    cost_usd_e4 bigint not null,
-    valid_from timestamptz not null,
-    valid_to timestamptz,
-    primary key (package_code, valid_from)
-  );
-
   -- What was sold when: one row for each state of a package, with its whole shape and cost.
   create table package_versions (
     id bigint generated always as identity primary key,
@@ -92,7 +84,7 @@ export const catalogue = ({ role }: World) => sql`
   );
   insert into revisions (name) values ('catalogue'), ('pricing'), ('rates');
 
-  grant insert, update on regions, packages, package_top_ups, package_top_up_looks, package_prices,
-    package_versions, revisions to ${role};
+  grant insert, update on regions, packages, package_top_ups, package_top_up_looks, package_versions,
+    revisions to ${role};
   grant delete on package_top_ups to ${role};
 `;

@@ -111,8 +111,6 @@ const esimFigures = ({ role }: World) => sql`
     ids text not null
   );
 
-  create table figures_filled (at timestamptz not null default now());
-
   grant insert, delete on esim_deltas to ${role};
   grant insert, update, delete on esim_sums, esim_name_sums, esim_search to ${role};
 `;

@@ -37,19 +37,6 @@ export const walletEntries = ({ ownersRights }: World) => sql`
     end
   $$;
 
-  -- Where a wallet has no entry yet, all that the ledger has of it. The caller holds the wallet's lock.
-  create function list_wallet_entries(account text) returns void language plpgsql ${ownersRights} as $$
-    begin
-      insert into wallet_entries (account_id, entry_number, at, kind, ledger_kind, transaction_id,
-        amount_minor, balance_after_minor)
-      select account, row_number() over by_id, max(t.created_at) over by_id, wallet_entry_kind(t.kind),
-             t.kind, t.transaction_id, e.amount_minor, sum(e.amount_minor) over by_id
-        from ledger_entries e join ledger_transactions t on t.id = e.ledger_transaction_id
-       where e.ledger_account_id = 'wallet:' || account
-         and not exists (select from wallet_entries where account_id = account)
-      window by_id as (order by e.id rows unbounded preceding);
-    end $$;
-
   create function list_new_wallet_entries() returns trigger language plpgsql ${ownersRights} as $$
     declare
       wallet record;
@@ -63,19 +50,15 @@ export const walletEntries = ({ ownersRights }: World) => sql`
       loop
         select entry_number, at into last_number, last_at from wallet_entries
          where account_id = wallet.account_id order by entry_number desc limit 1;
-        if last_number is null then
-          perform list_wallet_entries(wallet.account_id);
-        else
-          insert into wallet_entries (account_id, entry_number, at, kind, ledger_kind, transaction_id,
-            amount_minor, balance_after_minor)
-          select wallet.account_id, last_number + row_number() over by_id,
-                 greatest(last_at, clock_timestamp()), wallet_entry_kind(t.kind), t.kind,
-                 t.transaction_id, e.amount_minor,
-                 wallet.balance_minor - sum(e.amount_minor) over () + sum(e.amount_minor) over by_id
-            from new_entries e join ledger_transactions t on t.id = e.ledger_transaction_id
-           where e.ledger_account_id = wallet.ledger_account_id
-          window by_id as (order by e.id rows unbounded preceding);
-        end if;
+        insert into wallet_entries (account_id, entry_number, at, kind, ledger_kind, transaction_id,
+          amount_minor, balance_after_minor)
+        select wallet.account_id, coalesce(last_number, 0) + row_number() over by_id,
+               greatest(last_at, clock_timestamp()), wallet_entry_kind(t.kind), t.kind,
+               t.transaction_id, e.amount_minor,
+               wallet.balance_minor - sum(e.amount_minor) over () + sum(e.amount_minor) over by_id
+          from new_entries e join ledger_transactions t on t.id = e.ledger_transaction_id
+         where e.ledger_account_id = wallet.ledger_account_id
+        window by_id as (order by e.id rows unbounded preceding);
       end loop;
       return null;
     end $$;
@@ -84,5 +67,5 @@ export const walletEntries = ({ ownersRights }: World) => sql`
   create trigger wallet_entries_are_listed after insert on ledger_entries
     referencing new table as new_entries for each statement execute function list_new_wallet_entries();
 
-  revoke execute on function list_wallet_entries(text), list_new_wallet_entries() from public;
+  revoke execute on function list_new_wallet_entries() from public;
 `;

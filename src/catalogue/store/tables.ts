@@ -45,14 +45,6 @@ export interface PackageVersionsTable extends Omit<PackagesTable, 'slug' | 'with
   valid_to: Date | null;
 }
 
-/** Costs before there were versions. Only the release before still writes it. */
-export interface PackagePricesTable {
-  package_code: string;
-  cost_usd_e4: bigint;
-  valid_from: Date;
-  valid_to: Date | null;
-}
-
 export interface PackageTopUpsTable {
   package_code: string;
   top_up_code: string;
@@ -107,7 +99,6 @@ export interface RevisionsTable {
 export interface CatalogueTables {
   regions: RegionsTable;
   packages: PackagesTable;
-  package_prices: PackagePricesTable;
   package_versions: PackageVersionsTable;
   package_top_ups: PackageTopUpsTable;
   package_top_up_looks: PackageTopUpLooksTable;

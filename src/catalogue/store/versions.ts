@@ -1,7 +1,4 @@
-/**
- * Every state of every package with when it was valid. Versions are made from the table of packages by comparison, so they also take up what a process of
- * the release before has written.
- */
+/** Every state of every package with when it was valid. Versions are made from the table of packages by comparison. */
 import { sql, type RawBuilder, type Selectable } from 'kysely';
 import type { PageQuery } from '../../domain/page.ts';
 import type { PackageType } from '../../domain/states.ts';

@@ -24,7 +24,7 @@ export async function findEsimByTransaction(
   return db.selectFrom('esims').selectAll().where('transaction_id', 'in', ids).executeTakeFirst();
 }
 
-/** As in migrations/indexes.ts, literally. */
+/** As in migrations/world/baseline/esims.ts, literally. */
 const MOVING = sql<boolean>`status in ('CREATED', 'ACTIVE', 'SUSPENDED') and esim_tran_no <> ''`;
 
 /** An account's eSIMs that may have changed at the supplier, stalest first. */

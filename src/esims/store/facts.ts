@@ -160,7 +160,7 @@ const dueNotices = (notifiedDays: number, days: number, now: Date, limit: number
       and expired_time > ${now} and expired_time <= ${new Date(now.getTime() + days * DAY_MS)}
     order by expired_time limit ${limit})`;
 
-/** As in migrations/indexes.ts, literally. */
+/** As in migrations/world/baseline/esims.ts, literally. */
 const MOVING = sql.raw("status in ('CREATED', 'ACTIVE', 'SUSPENDED') and esim_tran_no <> ''");
 
 async function lockEsim(trx: WorldDb, esimId: string): Promise<EsimRow | undefined> {

@@ -23,7 +23,7 @@ const COLUMNS = [
   'puk',
 ] as const;
 
-/** These two as in migrations/indexes.ts, literally. */
+/** These two as in migrations/world/baseline/esims.ts, literally. */
 const IN_CLEAR = sql<boolean>`(ac || qr_code_url || short_url || smdp_address || matching_id || coalesce(pin, '') || coalesce(puk, '')) <> ''`;
 const PREFIX = sql<Buffer>`substring(install_sealed from 1 for ${sql.lit(SEAL_PREFIX_BYTES)})`;
 

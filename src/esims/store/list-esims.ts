@@ -114,7 +114,7 @@ function termsOf(search: string): Search {
   };
 }
 
-/** Characters of a gram in `id_grams` (migrations/world/2026-11-25-id-grams.ts), and what may be the last of one: a space ends an id. */
+/** Characters of a gram in `id_grams` (migrations/world/baseline/figures.ts), and what may be the last of one: a space ends an id. */
 const GRAM = 4;
 const LAST_OF_GRAM = Array.from('0123456789abcdef ');
 

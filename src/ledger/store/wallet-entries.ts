@@ -1,5 +1,5 @@
 /**
- * What changed a wallet's balance. The rows are written by a trigger of the ledger, under the wallet's lock (migrations/world/2026-11-24-wallet-entries.ts),
+ * What changed a wallet's balance. The rows are written by a trigger of the ledger, under the wallet's lock (migrations/world/baseline/wallet-entries.ts),
  * so their numbers are the order in which the balance changed.
  */
 import { sql } from 'kysely';

@@ -100,12 +100,9 @@ export async function findListCosts(
   db: WorldDb,
   packageCodes: readonly string[],
 ): Promise<(packageCode: string, at: Date) => bigint | null> {
-  // Prices of before there were versions are in a table of their own.
   const { rows: prices } = await sql<{ package_code: string; cost_usd_e4: bigint; valid_from: Date }>`
-    select package_code, cost_usd_e4, valid_from from package_prices where package_code = any(${packageCodes}::text[])
-    union all
-    select package_code, cost_usd_e4, valid_from from package_versions where package_code = any(${packageCodes}::text[])
-     order by valid_from`.execute(db);
+    select package_code, cost_usd_e4, valid_from from package_versions
+     where package_code = any(${packageCodes}::text[]) order by valid_from`.execute(db);
   const byCode = Map.groupBy(prices, (price) => price.package_code);
   return (packageCode, at) => {
     const known = byCode.get(packageCode) ?? [];
