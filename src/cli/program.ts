@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { DomainError } from '../domain/errors.ts';
 import { EngineUnavailable } from '../domain/outcome.ts';
 import { ConfigError, readDevSettings, readMigrateSettings } from '../platform/config/config.ts';
-import { addCommand, option, OperatorMistake, type ExitCode } from './command.ts';
+import { addCommand, option, OperatorMistake, toggle, type ExitCode } from './command.ts';
 import { createCli, openProcess, print, type Cli } from './context.ts';
 
 /** Groups with an npm script of their own: `npm run finance -- stuck`. */
@@ -155,6 +155,13 @@ function addProcesses(cli: Cli, program: Command): void {
     summary: 'Makes the workers of SIMWAY_DEPLOYMENT_BUILD_ID the current ones',
     options: NONE,
     run: async () => (await import('./processes/jobs.ts')).runRollout(openProcess(cli, 'command'), log),
+  });
+  addCommand(program, {
+    syntax: 'patches',
+    summary: 'Counts the open workflows that need the code of each patch',
+    help: 'For each patch of the workflow code: how many open workflows have its marker, and how many do not',
+    options: z.object({ json: toggle('one JSON value for programs') }),
+    run: async ({ json }) => (await import('./patches.ts')).printPatches(cli, json),
   });
 }
 
