@@ -22,7 +22,7 @@ import {
 } from '../../src/operations/rules.ts';
 import type { Money } from '../../src/domain/money.ts';
 import { isSamePerson } from '../../src/accounts/operators/independence.ts';
-import { OPERATOR_ACTIONS, type OperatorAction } from '../../src/accounts/operators/roles.ts';
+import { OPERATOR_ACTIONS, type OperatorAction } from '../../src/accounts/operators/action-table.ts';
 
 /** A purchase from the wallet, with all other facts at their defaults. */
 const WALLET: ActionFacts = {
