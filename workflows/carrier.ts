@@ -11,25 +11,16 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import type { Refusal } from '../src/domain/refusals.ts';
-import type { AttentionReason, PaymentPurpose } from '../src/domain/states.ts';
+import type { AttentionReason } from '../src/domain/states.ts';
 import type { PurchaseAnswer } from '../src/payments/engine.ts';
 import type { RefundTimings } from '../src/payments/rules.ts';
 import { continueAsNewIfSuggested } from './continue-as-new.ts';
-import type { NewMessages, PaymentCheckState, StepEnd, StepResult, Waiting } from './contract.ts';
+import type { Carried, NewMessages, PaymentCheckState, StepEnd, StepResult, Waiting } from './contract.ts';
 import { firstAnswer } from './messages.ts';
 import { listenForRequests, type Requests } from './requests.ts';
 import { NEEDS_ATTENTION, REASON } from './search-attributes.ts';
 import { followMoney } from './steps.ts';
 import { createOutbox } from './webhooks/start-deliveries.ts';
-
-export interface Carried {
-  readonly transactionId: string;
-  readonly purpose: PaymentPurpose;
-  readonly isThroughGateway: boolean;
-  readonly timings: RefundTimings;
-  /** Of the request that opened it. */
-  readonly fingerprint?: string | undefined;
-}
 
 interface Follow {
   /** Before each pause: the caller can be answered. */
@@ -49,9 +40,10 @@ const LOST_FIRST_MS = 1_000;
 const LOST_MAX_MS = 60_000;
 
 /** Listens at once: call it before the first step. */
-export function carry({ transactionId, purpose, isThroughGateway, timings, fingerprint }: Carried) {
+export function carry(carried: Carried) {
+  const { transactionId, isThroughGateway, timings, fingerprint } = carried;
   const outbox = createOutbox(transactionId);
-  const requests = listenForRequests(transactionId, purpose);
+  const requests = listenForRequests(carried);
   const buyer = answerCallers(fingerprint);
 
   const answer = async (first: Parameters<typeof buyer.answer>[0]): Promise<void> => {
@@ -174,14 +166,18 @@ async function pause(
   const endsAtMs = Date.now() + requests.longestPauseMs(waitMs);
   const isDue = (): boolean => requests.isPending() || workflowInfo().continueAsNewSuggested;
   for (;;) {
-    const leftMs = endsAtMs - Date.now();
-    if (!requests.isPending()) {
-      if (allHandlersFinished()) continueAsNewIfSuggested();
-      if (leftMs <= 0) return requests.retryLost();
-      await condition(isDue, leftMs, { summary: why });
-      continue;
+    if (workflowInfo().continueAsNewSuggested) {
+      // Callers are answered with what is known, and the new run begins with a check.
+      await condition(allHandlersFinished);
+      continueAsNewIfSuggested();
     }
-    const { wakes, check } = await requests.serve();
-    if (wakes || (check && endsWith(check))) return;
+    if (requests.isPending()) {
+      const { wakes, check } = await requests.serve();
+      if (wakes || (check && endsWith(check))) return;
+    }
+    // Callers who ask again and again do not put off the step.
+    const leftMs = endsAtMs - Date.now();
+    if (leftMs <= 0) return requests.retryLost();
+    await condition(isDue, leftMs, { summary: why });
   }
 }

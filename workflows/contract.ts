@@ -127,11 +127,17 @@ export interface FollowMoneyRequest {
   readonly timings: RefundTimings;
 }
 
+/** A purchase or a funding, as its workflow carries it. */
 export interface AfterClosingInput {
   readonly transactionId: string;
   readonly purpose: PaymentPurpose;
   readonly isThroughGateway: boolean;
   readonly timings: RefundTimings;
+}
+
+export interface Carried extends AfterClosingInput {
+  /** Of the request that opened it. */
+  readonly fingerprint?: string | undefined;
 }
 
 /** A payment after a check. `unknown`: not paid as far as we know, and the gateway does not say. */

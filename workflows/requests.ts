@@ -2,9 +2,8 @@
  * What others ask of a running purchase or funding. Handlers only note it. The workflow serves it between its steps, so that no two steps of one
  * purchase run at once, and reads from the rows what there is to do.
  */
-import { condition, setHandler } from '@temporalio/workflow';
-import type { PaymentPurpose } from '../src/domain/states.ts';
-import type { PaymentCheckState } from './contract.ts';
+import { condition, setHandler, workflowInfo } from '@temporalio/workflow';
+import type { Carried, PaymentCheckState } from './contract.ts';
 import { isContinued } from './continue-as-new.ts';
 import * as messages from './messages.ts';
 import { checkPayment, nextAction, performAction } from './steps.ts';
@@ -28,11 +27,11 @@ export interface Requests {
 }
 
 /** Listens until the workflow ends. Call it before the first step, so that no message of the first task is lost. */
-export function listenForRequests(transactionId: string, purpose: PaymentPurpose): Requests {
-  let checksAsked = 0;
+export function listenForRequests({ transactionId, purpose, isThroughGateway }: Carried): Requests {
+  // A run that continues another may have been asked before.
+  let checksAsked = isContinued() && isThroughGateway ? 1 : 0;
   let checksServed = 0;
   let latest: PaymentCheckState = { state: 'unknown', isKnown: false };
-  // A run that was continued may have been told before.
   let hasActions = isContinued();
   let isAnnounced = false;
   let isActionLost = false;
@@ -40,7 +39,7 @@ export function listenForRequests(transactionId: string, purpose: PaymentPurpose
   setHandler(messages.checkPayment, async () => {
     checksAsked += 1;
     const mine = checksAsked;
-    await condition(() => checksServed >= mine);
+    await condition(() => checksServed >= mine || workflowInfo().continueAsNewSuggested);
     return latest;
   });
   setHandler(messages.checkPaymentSoon, () => {

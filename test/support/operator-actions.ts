@@ -30,7 +30,7 @@ export function newOperator(stack: Stack, timings: PurchaseTimings = PATIENT): O
     engine: createOperatorEngine(stack.temporal, timings),
     clock: systemClock,
     timings,
-    limits: stack.config.worlds.test.approvalLimits,
+    limits: stack.context.config.worlds.test.approvalLimits,
   });
   return {
     ...actions,
