@@ -5,7 +5,8 @@
 import type { AttentionReason, OutsideMethod, PaymentPurpose } from '../src/domain/states.ts';
 import type { ChargeQuote, Claim, FundingInput, RefundTimings } from '../src/payments/rules.ts';
 import type { ActionOutcome, ActionRequest, ActionStage, Ended } from '../src/operations/rules.ts';
-import type { Opened, PurchaseInput } from '../src/purchases/purchase.ts';
+import type { Opened, OpenedFunding } from '../src/payments/opened.ts';
+import type { PurchaseInput } from '../src/purchases/purchase.ts';
 import type { ReconcileSummary } from '../src/reconciliation/payment-rules.ts';
 import type { FailureReason, Refusal } from '../src/domain/refusals.ts';
 
@@ -230,7 +231,7 @@ export interface ReconcileInput {
  * there for workers of earlier builds.
  */
 export interface OrderActivities {
-  /** Refuses what our API has not signed, unless the purchase is written already. */
+  /** Answers the stage of the purchase's row. Refuses what our API has not signed, unless the purchase is written already. */
   readonly openPurchase: (
     input: PurchaseInput,
     startedAt: string,
@@ -254,8 +255,8 @@ export interface OrderActivities {
     purpose: PaymentPurpose,
     reason: FailureReason,
   ) => Promise<'closed' | 'paid' | { readonly closed: NewMessages }>;
-  /** Answers why the funding was not opened. Earlier builds refused none. */
-  readonly openFunding: (input: FundingInput, startedAt?: string) => Promise<Refusal | undefined>;
+  /** The same of a funding. */
+  readonly openFunding: (input: FundingInput, startedAt: string) => Promise<OpenedFunding>;
   /** Begins the action with this id, if an operator has asked for it. `go`: perform it, as `request` says, which is from its row. Anything else is its outcome. */
   readonly beginMove: (
     request: ActionRequest,

@@ -5,8 +5,8 @@ import {
   countUnpaid,
   closeFundingUnpaid,
   findFunding,
-  openFunding,
 } from '../../src/payments/store/payments.ts';
+import { openFunding } from '../../src/payments/store/opening.ts';
 import { findKeyOrUsed } from '../../src/platform/idempotency/store.ts';
 import { openPurchase } from '../../src/purchases/store/opening.ts';
 import { closeUnpaid } from '../../src/purchases/store/purchases.ts';
@@ -58,11 +58,11 @@ it.each([
       Array.from({ length: 20 }, async (_, loop) => {
         let count = 0;
         for (let turn = 0; turn < 5; turn += 1) {
-          const isOpened =
+          const stage =
             (loop + turn) % 2 === 0
-              ? (await openPurchase(books.world, inputOf(accountId), OPEN)).opened
-              : (await fund(accountId)) === undefined;
-          if (isOpened) count += 1;
+              ? (await openPurchase(books.world, inputOf(accountId), OPEN)).stage
+              : (await fund(accountId)).stage;
+          if (stage !== 'failed') count += 1;
         }
         return count;
       }),
@@ -70,8 +70,8 @@ it.each([
     expect(opened.reduce((sum, count) => sum + count, 0)).toBe(limit);
     expect(await countUnpaid(books.world, accountId, 1_000)).toBe(limit);
     // Other accounts are not counted, and an unknown account has the smallest limit.
-    expect(await openPurchase(books.world, inputOf(await account()), OPEN)).toEqual({ opened: true });
-    expect(await openPurchase(books.world, inputOf(`acc-${randomUUID()}`), OPEN)).toEqual({ opened: true });
+    expect(await openPurchase(books.world, inputOf(await account()), OPEN)).toEqual({ stage: 'awaiting-payment' });
+    expect(await openPurchase(books.world, inputOf(`acc-${randomUUID()}`), OPEN)).toEqual({ stage: 'awaiting-payment' });
   },
 );
 
@@ -94,7 +94,7 @@ it('a refusal writes nothing, and leaves the Idempotency-Key free for another id
   });
   await closeUnpaid(books.world, first[0]!.transactionId, 'PAYMENT_EXPIRED');
   const again = { ...input, transactionId: `txn-${randomUUID()}`, esimId: `esim-${randomUUID()}` };
-  expect(await openPurchase(books.world, again, OPEN)).toEqual({ opened: true });
+  expect(await openPurchase(books.world, again, OPEN)).toEqual({ stage: 'awaiting-payment' });
   expect((await findKeyOrUsed(books.world, accountId, 'order-1', 'txn-other')).record).toMatchObject({
     transactionId: again.transactionId,
     refusal: undefined,

@@ -8,7 +8,7 @@ import { ensureWallet, findWallet, fundWallet } from '../../src/ledger/store/led
 import { openPurchase, type OpenOptions } from '../../src/purchases/store/opening.ts';
 import { openBooks, refusalOf, untilStatementWaits, type Books } from '../support/books.ts';
 import { basePackage, purchaseInput, region } from '../support/facts.ts';
-import { openFunding } from '../../src/payments/store/payments.ts';
+import { openFunding } from '../../src/payments/store/opening.ts';
 import type { FundingInput } from '../../src/payments/rules.ts';
 
 const NOW = new Date('2026-03-01T10:00:00.000Z');
@@ -53,7 +53,7 @@ it('the step takes the row over with its answer once, however many run the step'
   );
   expect(results).toContain('accepted');
   for (const refusal of results) expect(['accepted', 'idempotency_keys_pkey']).toContain(refusal);
-  expect(await openPurchase(books.world, input, OPEN)).toEqual({ opened: true });
+  expect(await openPurchase(books.world, input, OPEN)).toEqual({ stage: 'paid' });
   expect(await balance(input)).toBe(10_000n - PRICE_MINOR);
   await beginKey(books.world, input);
   expect(await keptOf(input)).toMatchObject({ refusal: undefined, answer: EARLY });
@@ -62,7 +62,7 @@ it('the step takes the row over with its answer once, however many run the step'
 it('after a later refusal the sent answer stays, and the refusal is stored with it', async () => {
   const input = await answeredEarly(1n);
   for (let again = 0; again < 2; again += 1)
-    expect(await openPurchase(books.world, input, OPEN)).toMatchObject({ opened: false });
+    expect(await openPurchase(books.world, input, OPEN)).toMatchObject({ stage: 'failed' });
   expect(await keptOf(input)).toMatchObject({ refusal: { reason: 'INSUFFICIENT_BALANCE' }, answer: EARLY });
   expect(await balance(input)).toBe(1n);
 });
@@ -70,7 +70,7 @@ it('after a later refusal the sent answer stays, and the refusal is stored with 
 it('of two runs, one between its read and its write, the other’s stored result counts', async () => {
   const input = await answeredEarly(10_000n);
   const opening = await books.world.startTransaction().execute();
-  expect(await openPurchase(opening, input, OPEN)).toEqual({ opened: true });
+  expect(await openPurchase(opening, input, OPEN)).toEqual({ stage: 'paid' });
   const withdraw = (at: Date | null) =>
     books.owner
       .updateTable('packages')
@@ -84,7 +84,7 @@ it('of two runs, one between its read and its write, the other’s stored result
   await opening.commit().execute();
   expect(await refusing).toBe('idempotency_keys_pkey');
   expect(await keptOf(input)).toMatchObject({ refusal: undefined, answer: EARLY });
-  expect(await openPurchase(books.world, input, OPEN)).toEqual({ opened: true });
+  expect(await openPurchase(books.world, input, OPEN)).toEqual({ stage: 'paid' });
   expect(await balance(input)).toBe(10_000n - PRICE_MINOR);
   await withdraw(null);
 });

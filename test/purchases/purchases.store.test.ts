@@ -51,7 +51,7 @@ async function wanted(given: Partial<PurchaseInput> = {}): Promise<PurchaseInput
 
 async function opened(given: Partial<PurchaseInput> = {}): Promise<PurchaseInput> {
   const input = await wanted(given);
-  expect(await openPurchase(books.world, input, OPEN)).toEqual({ opened: true });
+  expect(await openPurchase(books.world, input, OPEN)).toEqual({ stage: 'paid' });
   return input;
 }
 
@@ -98,7 +98,7 @@ describe('openPurchase', () => {
 
   it('called twice opens one purchase', async () => {
     const input = await opened(keyed('twice'));
-    expect(await openPurchase(books.world, input, OPEN)).toEqual({ opened: true });
+    expect(await openPurchase(books.world, input, OPEN)).toEqual({ stage: 'paid' });
     expect(await balance(input)).toBe(8_750n);
     expect(await whatHappened(input)).toEqual(['wallet-held']);
   });
@@ -110,7 +110,7 @@ describe('openPurchase', () => {
     );
     expect(results).toContain('accepted');
     for (const refusal of results) expect(['accepted', 'idempotency_keys_pkey']).toContain(refusal);
-    expect(await openPurchase(books.world, input, OPEN)).toEqual({ opened: true });
+    expect(await openPurchase(books.world, input, OPEN)).toEqual({ stage: 'paid' });
     expect(await balance(input)).toBe(8_750n);
     expect(await whatHappened(input)).toEqual(['wallet-held']);
   });
@@ -159,7 +159,7 @@ describe('openPurchase', () => {
   it('still answers “opened” after the purchase ended', async () => {
     const input = await opened();
     await settlePurchase(books.world, input.transactionId);
-    expect(await openPurchase(books.world, input, OPEN)).toEqual({ opened: true });
+    expect(await openPurchase(books.world, input, OPEN)).toEqual({ stage: 'paid' });
     expect(await balance(input)).toBe(8_750n);
   });
 
@@ -218,7 +218,7 @@ describe('openPurchase refuses', () => {
   it.each(refusals)('%s: with a key, the refusal is stored and repeated', async (_name, reason, given) => {
     const input = await wanted({ ...(await given()), ...keyed(randomUUID()) });
     const first = await openPurchase(books.world, input, OPEN);
-    expect(first).toMatchObject({ opened: false, refusal: { reason } });
+    expect(first).toMatchObject({ stage: 'failed', refusal: { reason } });
     expect(await openPurchase(books.world, input, OPEN)).toEqual(first);
     const record = await findIdempotencyKey(books.world, input.accountId, input.idempotency!.key);
     expect(record).toMatchObject({
@@ -239,7 +239,7 @@ describe('openPurchase refuses', () => {
     const open = () =>
       openPurchase(books.world, input, { ...OPEN, onRefusedBefore: (at) => refusedBefore.push(at) });
     const first = await open();
-    expect(first).toMatchObject({ opened: false, refusal: { reason: 'INSUFFICIENT_BALANCE' } });
+    expect(first).toMatchObject({ stage: 'failed', refusal: { reason: 'INSUFFICIENT_BALANCE' } });
     expect(refusedBefore).toEqual([]);
     const amount = { amountMinor: 10_000n, currency: 'USD' };
     await fundWallet(books.world, { operationKey: `late:${accountId}`, accountId, amount, reason: 'a test' });

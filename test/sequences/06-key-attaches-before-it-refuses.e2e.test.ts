@@ -27,8 +27,8 @@ afterAll(async () => {
 });
 
 function post(account: TestAccount, path: string, body: object, key?: string): Promise<Answer> {
-  const headers = key === undefined ? {} : { 'Idempotency-Key': key };
-  return stack.call('POST', path, { key: account.apiKey, body, headers });
+  const headers = key === undefined ? undefined : { 'Idempotency-Key': key };
+  return stack.call('POST', path, { key: account.apiKey, body, ...(headers ? { headers } : {}) });
 }
 
 interface Present {

@@ -49,8 +49,9 @@ export async function fundWallet(input: FundingInput): Promise<{ status: string;
   const poller = listenForPaymentChecks(input.transactionId, 'funding', () =>
     followClaim(input.transactionId, 'funding', input.timings),
   );
-  const notOpened = await openFunding(input, workflowInfo().startTime.toISOString());
-  if (notOpened) {
+  const opened = await openFunding(input, workflowInfo().startTime.toISOString());
+  if (opened.stage === 'failed') {
+    const { refusal: notOpened } = opened;
     answer = { status: 'REFUSED', refusal: notOpened, ...fingerprint };
     actions.serve('ended', closedPurchaseActions(input.transactionId, poller));
     await condition(allHandlersFinished);

@@ -60,7 +60,7 @@ export async function purchase(input: PurchaseInput): Promise<PurchaseResult> {
 
   const opened = await openPurchase(input, workflowInfo().startTime.toISOString());
   buyer.outbox.add(opened.messages);
-  if (!opened.opened) return endFailed(context, opened.refusal);
+  if (opened.stage === 'failed') return endFailed(context, opened.refusal);
   if (gatewayPayment) {
     const unpaid = await collectPayment(context, gatewayPayment);
     if (unpaid) return endFailed(context, unpaid);

@@ -110,7 +110,7 @@ const away = (): Promise<never> =>
 const NO_ENGINES: FinanceEngines = {
   workflows: { findUncarried: away, ofTransaction: away },
   operator: { move: away, carryOn: away, repair: away },
-  purchases: { purchase: away, fundWallet: away, check: away, checkSoon: away },
+  purchases: { purchase: away, fundWallet: away, firstAnswer: away, check: away, checkSoon: away },
   webhooks: { deliver: away, handOver: away },
   reconcile: { reconcile: away },
   // Its row is enough: the sweep starts it.

@@ -215,7 +215,7 @@ function createEngines(db: WorldDb, state: { readonly isEngineAway: boolean }): 
     },
     operator: createActionEngine(db, state),
     purchases: {
-      ...{ purchase: noPurchases, fundWallet: noPurchases },
+      ...{ purchase: noPurchases, fundWallet: noPurchases, firstAnswer: noPurchases },
       ...{ check: () => Promise.resolve(), checkSoon: () => Promise.resolve() },
     },
     webhooks: { deliver: () => Promise.resolve(), handOver: () => Promise.resolve([]) },
