@@ -84,16 +84,21 @@ it('a refusal writes nothing, and leaves the Idempotency-Key free for another id
   // Run twice, as every step may be.
   for (let run = 0; run < 2; run += 1)
     expect(await openPurchase(books.world, input, OPEN)).toMatchObject({
-      opened: false,
+      stage: 'failed',
       refusal: { reason: 'TOO_MANY_UNPAID_PAYMENTS' },
     });
   expect(await findPurchase(books.world, input.transactionId)).toBeUndefined();
-  expect(await findKeyOrUsed(books.world, accountId, 'order-1', input.transactionId)).toEqual({
-    record: undefined,
-    isUsed: true,
+  expect((await findKeyOrUsed(books.world, accountId, 'order-1', 'txn-other')).record).toMatchObject({
+    transactionId: input.transactionId,
+    refusal: { reason: 'TOO_MANY_UNPAID_PAYMENTS' },
   });
   await closeUnpaid(books.world, first[0]!.transactionId, 'PAYMENT_EXPIRED');
-  const again = { ...input, transactionId: `txn-${randomUUID()}`, esimId: `esim-${randomUUID()}` };
+  const again = {
+    ...input,
+    transactionId: `txn-${randomUUID()}`,
+    esimId: `esim-${randomUUID()}`,
+    idempotency: { ...idempotency, follows: input.transactionId },
+  };
   expect(await openPurchase(books.world, again, OPEN)).toEqual({ stage: 'awaiting-payment' });
   expect((await findKeyOrUsed(books.world, accountId, 'order-1', 'txn-other')).record).toMatchObject({
     transactionId: again.transactionId,
@@ -122,7 +127,7 @@ it('a refused funding is not opened later under its id, even if there is room', 
   for (const transactionId of ids) await fund(accountId, undefined, transactionId);
   const transactionId = `txn-${randomUUID()}`;
   const refused = await fund(accountId, undefined, transactionId);
-  expect(refused).toMatchObject({ reason: 'TOO_MANY_UNPAID_PAYMENTS' });
+  expect(refused).toMatchObject({ refusal: { reason: 'TOO_MANY_UNPAID_PAYMENTS' } });
   await closeFundingUnpaid(books.world, ids[0]!, 'PAYMENT_EXPIRED');
   expect(await fund(accountId, undefined, transactionId)).toEqual(refused);
   expect(await findFunding(books.world, transactionId)).toBeUndefined();
@@ -135,7 +140,7 @@ it('a refusal is kept as FAILED where the caller may have an answer already, and
   const input = inputOf(accountId, { idempotency });
   for (let run = 0; run < 2; run += 1)
     expect(await openPurchase(books.world, input, { ...OPEN, keepRefusal: () => true })).toMatchObject({
-      opened: false,
+      stage: 'failed',
       refusal: { reason: 'TOO_MANY_UNPAID_PAYMENTS' },
     });
   expect((await findPurchase(books.world, input.transactionId))?.purchase).toMatchObject({
@@ -143,13 +148,13 @@ it('a refusal is kept as FAILED where the caller may have an answer already, and
     reason: 'TOO_MANY_UNPAID_PAYMENTS',
   });
   expect(
-    (await findKeyOrUsed(books.world, accountId, 'order-2', input.transactionId)).record,
-  ).toBeUndefined();
+    (await findKeyOrUsed(books.world, accountId, 'order-2', input.transactionId)).record?.refusal,
+  ).toBeDefined();
 
   const transactionId = `txn-${randomUUID()}`;
   for (let run = 0; run < 2; run += 1)
     expect(await fund(accountId, () => true, transactionId)).toMatchObject({
-      reason: 'TOO_MANY_UNPAID_PAYMENTS',
+      refusal: { reason: 'TOO_MANY_UNPAID_PAYMENTS' },
     });
   expect(await findFunding(books.world, transactionId)).toMatchObject({
     status: 'FAILED',
@@ -162,14 +167,14 @@ it('a payment no longer counts once it is paid or its time is over; paying from 
   const transactionIds = Array.from({ length: LIMITS.STANDARD }, () => `txn-${randomUUID()}`);
   for (const transactionId of transactionIds) await fund(accountId, undefined, transactionId);
   // Repeating an open one does not count as new.
-  expect(await fund(accountId, undefined, transactionIds[0])).toBeUndefined();
-  expect(await fund(accountId)).toBeDefined();
+  expect(await fund(accountId, undefined, transactionIds[0])).toEqual({ stage: 'awaiting-payment' });
+  expect(await fund(accountId)).toMatchObject({ stage: 'failed' });
   expect(
     await openPurchase(books.world, inputOf(accountId, { paymentMethod: 'WALLET' }), OPEN),
   ).toMatchObject({
     refusal: { reason: 'INSUFFICIENT_BALANCE' },
   });
   await closeFundingUnpaid(books.world, transactionIds[0]!, 'PAYMENT_EXPIRED');
-  expect(await fund(accountId)).toBeUndefined();
-  expect(await fund(accountId)).toBeDefined();
+  expect(await fund(accountId)).toEqual({ stage: 'awaiting-payment' });
+  expect(await fund(accountId)).toMatchObject({ stage: 'failed' });
 });

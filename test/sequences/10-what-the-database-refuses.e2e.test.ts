@@ -72,10 +72,15 @@ describe.each(['USD', 'NGN'] as const)('for an account in %s', (currency) => {
       const quoted = await post(buyer, '/api/esim/quotes', { packageCode: code, packageType: 'BASE' });
       expect([quoted.status, quoted.text]).toEqual([400, expect.stringContaining('PACKAGE_UNAVAILABLE')]);
       const rows = { rows: [{ packageCode: code }] };
-      expect((await post(buyer, '/api/esim/batches', rows)).status).toBe(400);
+      expect((await post(buyer, '/api/esim/orders/batch', rows)).status).toBe(400);
       expect(await buyer.purchases()).toEqual([]);
     } finally {
       await setCost(code, before.cost_usd_e4);
+      await until(
+        () => codesOf(buyer, region),
+        (found) => found.includes(code),
+        { what: `${code} listed again` },
+      );
     }
   });
 });

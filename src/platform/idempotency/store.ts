@@ -171,6 +171,16 @@ export async function refuseKey(
   return 'answered';
 }
 
+/** Whether the key has the row of another request, which this one does not follow. */
+export async function isKeyOfAnother(
+  db: WorldDb,
+  { accountId, transactionId, idempotency }: Sent,
+): Promise<boolean> {
+  const owner = idempotency && (await findIdempotencyKey(db, accountId, idempotency.key));
+  if (!owner || owner.transactionId === transactionId) return false;
+  return !(owner.refusal && owner.transactionId === idempotency.follows);
+}
+
 /**
  * Refuses the id before anything is opened under it: a slower request with the same key, which was accepted a moment ago, is then refused by its first step.
  * Returns the key's row, which may be of another request that was faster.

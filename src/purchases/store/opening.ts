@@ -10,16 +10,10 @@ import { placeHoldQueries } from '../../ledger/store/holds.ts';
 import { enqueueLowBalance, NO_CROSSING, type ThresholdCrossing } from '../../ledger/store/low-balance.ts';
 import type { UnpaidLimits } from '../../payments/rules.ts';
 import { openedAs, STAGES, type Opened } from '../../payments/opened.ts';
-import { refuseRow, type OpeningOptions } from '../../payments/store/opening.ts';
+import { openOnce, type BeforeOpening, type OpeningOptions } from '../../payments/store/opening.ts';
 import { mayOpenUnpaid, TOO_MANY_UNPAID, newPayment } from '../../payments/store/payments.ts';
-import { constraintOf, refusedRowOf } from '../../platform/database/errors.ts';
 import type { WorldDatabase, WorldDb } from '../../platform/database/tables.ts';
-import {
-  idempotencyKeyInserts,
-  KEY_TAKEN,
-  keepRefusedId,
-  refuseKey,
-} from '../../platform/idempotency/store.ts';
+import { idempotencyKeyInserts, keepRefusedId, refuseKey } from '../../platform/idempotency/store.ts';
 import { newPendingMessages, type PendingMessages } from '../../webhooks/store/messages.ts';
 import type { PurchaseInput } from '../purchase.ts';
 import { enqueueStatus } from './messages.ts';
@@ -38,24 +32,16 @@ const INSUFFICIENT: Refusal = { reason: 'INSUFFICIENT_BALANCE', detail: 'wallet 
  * Writes purchase, eSIM order, wallet hold or payment, and idempotency row together, or refuses, writes no purchase at all and leaves the key free.
  * Where the purchase is written already, nothing of `input` changes it. Answers the stage of the row that it wrote or found.
  */
-export async function openPurchase(
+export function openPurchase(
   db: WorldDb,
   input: PurchaseInput,
   options: OpenOptions,
   pending: PendingMessages = newPendingMessages(),
 ): Promise<Opened> {
-  const found = await readBeforeOpening(db, input);
-  if (found.refusedAt) options.onRefusedBefore?.(found.refusedAt);
-  if (found.opened) return found.opened;
-  try {
-    return await openOrRefuse(db, input, options, found, pending);
-  } catch (error) {
-    const why = refusedRowOf(error, 'refused');
-    if (why === undefined) throw error;
-    // Another run, which was first, has written what this one may not write again.
-    const { opened } = await readBeforeOpening(db, input);
-    return opened ?? refuseRow(db, input, { isKeyTaken: constraintOf(error) === KEY_TAKEN, why }, options);
-  }
+  return openOnce<Opened, Found>(db, input, options, {
+    find: () => readBeforeOpening(db, input),
+    open: (found) => openOrRefuse(db, input, options, found, pending),
+  });
 }
 
 async function openOrRefuse(
@@ -105,12 +91,9 @@ async function refuse(
   return { stage: 'failed', refusal };
 }
 
-interface Found {
+interface Found extends BeforeOpening<Opened> {
   readonly item: StoredPackage | undefined;
-  /** What an earlier run has opened, or refused for good. */
-  readonly opened?: Opened;
-  /** When, if that left no purchase. */
-  readonly refusedAt?: Date;
+  /** Why the rows do not allow it. */
   readonly refusal?: Refusal;
 }
 
