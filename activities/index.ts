@@ -30,22 +30,23 @@ export interface Activities {
 }
 
 export function createActivities(deps: ActivityDeps): Activities {
-  const { attemptInTask, ...overTheQueue } = withFailures(createWebhookActivities(deps));
+  const translated = <T extends object>(activities: T): T => withFailures(activities, deps.events.rowRefused);
+  const { attemptInTask, ...overTheQueue } = translated(createWebhookActivities(deps));
   return {
-    orders: withFailures(createOrderActivities(deps)),
+    orders: translated(createOrderActivities(deps)),
     supplier: withHeartbeat(
-      withFailures({
+      translated({
         deliver: (request: DeliverRequest) => deliver(deps, request),
         ...createSupplierActions(deps),
       }),
     ),
-    gateway: withHeartbeat(withFailures(createGatewayActivities(deps))),
+    gateway: withHeartbeat(translated(createGatewayActivities(deps))),
     // Local activities send no heartbeats.
     webhooks: { attemptInTask, ...withHeartbeat(overTheQueue) },
     ops: {
-      ...withFailures(createOpsActivities({ ...deps, supplier: deps.backgroundSupplier })),
+      ...translated(createOpsActivities({ ...deps, supplier: deps.backgroundSupplier })),
       ...withHeartbeat(
-        withFailures({
+        translated({
           ...createReconcileActivities(deps),
           ...createWebhookMaintenance(deps),
           ...createNoticeActivities(deps),

@@ -59,7 +59,7 @@ describe('ids', () => {
 
 describe('new ids', () => {
   const secret = Buffer.from('a secret for this test');
-  const caller = { environment: 'test', accountId: 'acc-1', idempotencyKey: 'k', generation: 0 } as const;
+  const caller = { environment: 'test', accountId: 'acc-1', idempotencyKey: 'k', after: 0 } as const;
 
   it('are new each time, in letters, digits and dashes, at most 50 characters', () => {
     const ids = Array.from({ length: 100 }, () => [newEsimId(), newTransactionId()]).flat();
@@ -78,8 +78,8 @@ describe('new ids', () => {
       keyedTransactionId(secret, { ...caller, idempotencyKey: 'k2' }),
       // The boundary between parts makes a difference.
       keyedTransactionId(secret, { ...caller, accountId: 'acc-1k', idempotencyKey: '' }),
-      keyedTransactionId(secret, { ...caller, generation: 1 }),
-      keyedTransactionId(secret, { ...caller, generation: 2 }),
+      keyedTransactionId(secret, { ...caller, after: 1 }),
+      keyedTransactionId(secret, { ...caller, after: 2 }),
     ];
     expect(new Set([id, ...others]).size).toBe(8);
   });

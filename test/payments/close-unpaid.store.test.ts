@@ -8,9 +8,9 @@ import {
   findPayableUntil,
   markPaymentRefused,
   nextPaymentAttempt,
-  openFunding,
   saveInstructions,
 } from '../../src/payments/store/payments.ts';
+import { openFunding } from '../../src/payments/store/opening.ts';
 import { openPurchase } from '../../src/purchases/store/opening.ts';
 import { closeUnpaid } from '../../src/purchases/store/purchases.ts';
 import { purchaseInput } from '../support/facts.ts';

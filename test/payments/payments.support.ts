@@ -12,9 +12,9 @@ import {
   findPayment,
   saveInstructions,
   findFunding,
-  openFunding,
   type PaymentRow,
 } from '../../src/payments/store/payments.ts';
+import { openFunding } from '../../src/payments/store/opening.ts';
 import { findPurchase, findTimeline } from '../../src/purchases/store/reads.ts';
 import { openPurchase } from '../../src/purchases/store/opening.ts';
 import type { WorldDb } from '../../src/platform/database/tables.ts';

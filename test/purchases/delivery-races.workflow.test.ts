@@ -36,7 +36,7 @@ function newAttempt(aheadMs?: number): Attempt {
 async function open(esimId?: string): Promise<PurchaseInput> {
   const input = harness.inputFor({ account: buyer.account, ...(esimId === undefined ? {} : { esimId }) });
   const options = { now: new Date(), supplier: 'esim-access', keepRefusal: () => false };
-  expect(await openPurchase(stack.world, input, options)).toMatchObject({ opened: true });
+  expect(await openPurchase(stack.world, input, options)).toMatchObject({ stage: 'paid' });
   return input;
 }
 

@@ -106,7 +106,7 @@ async function buyOne(random: (below: number) => number, id: string, active: str
     esim: target === undefined ? { status: 'PENDING', usedBytes: 0 } : undefined,
   };
   const options = { now, supplier: 's', keepRefusal: () => false, unpaidLimits: UNPAID };
-  expect(await openPurchase(books.world, input, options)).toEqual({ opened: true });
+  expect(await openPurchase(books.world, input, options)).toEqual({ stage: 'paid' });
   if (method !== 'WALLET') {
     const way = random(4);
     if (way === 0) return bought;
