@@ -15,6 +15,7 @@ import { forgetTravellerEmails } from '../src/purchases/store/batch-emails.ts';
 import { forgetEvents } from '../src/webhooks/store/feed.ts';
 import { forgetQuotes } from '../src/purchases/store/quotes.ts';
 import { forgetOldKeys, forgetRefusedIds } from '../src/platform/idempotency/store.ts';
+import { findNeverOrdered } from '../src/operations/store/stuck.ts';
 import type { OpsActivities } from '../workflows/contract.ts';
 import type { ActivityDeps } from './deps.ts';
 import { findLateMoney } from './payments/late-money.ts';
@@ -45,9 +46,21 @@ export function createOpsActivities(
     refreshRates: () => refreshRates(deps),
     refreshUsage: () => refreshEsims(deps),
     findLateMoney: () => findLateMoney(deps),
-    applyInbox: async () => `${await deps.applyInbox()} gateway events applied`,
+    applyInbox: async () =>
+      `${await deps.applyInbox()} gateway events applied, ${await wakeNeverOrdered(deps)} paid purchases woken`,
     forgetOldKeys: () => deleteOldRows(deps),
   };
+}
+
+const NEVER_ORDERED_FOR_MS = 60_000;
+/** Far more than an outage of workers leaves behind within half a minute; the next run takes the others. */
+const MAX_WOKEN = 500;
+
+/** Whatever was lost on the way, a purchase that its row calls paid is delivered. Most runs find none: one statement each 30 s. */
+async function wakeNeverOrdered({ db, engine }: ActivityDeps): Promise<number> {
+  const found = await findNeverOrdered(db, { forMs: NEVER_ORDERED_FOR_MS, limit: MAX_WOKEN });
+  for (const transactionId of found) await engine.supplierAnnounced(transactionId);
+  return found.length;
 }
 
 /** Workflows know this activity as `forgetOldKeys`: at first it deleted nothing else. */

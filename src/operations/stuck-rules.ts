@@ -162,6 +162,8 @@ export const stuckLimits = (timings: {
 }) => ({
   /** Money held and not delivered. By then the workflow itself should have asked for a person. */
   deliverMs: timings.attentionAfterMs + 10 * MINUTE_MS,
+  /** Paid, and the supplier was never asked. The order follows the money within seconds, and the workflow is woken after this. */
+  orderMs: MINUTE_MS,
   /** A purchase without a way to pay. By then the workflow should have given up. */
   openChargeMs: timings.openChargeForMs + 10 * MINUTE_MS,
   /** After the time to pay. The last check follows at once and takes seconds. */
@@ -200,6 +202,7 @@ const CLASS_OF_REASON = {
   REFUND_NEEDS_ATTENTION: 'needs-attention',
   REFUND_STUCK: 'needs-attention',
   // Reasons of the list itself: overdue, and needs-attention is not set.
+  NOT_ORDERED_IN_TIME: 'paid-not-delivered',
   NOT_DELIVERED_IN_TIME: 'paid-not-delivered',
   NOT_OPENED_IN_TIME: 'charge-unknown',
   NOT_CLOSED_IN_TIME: 'charge-unknown',

@@ -93,6 +93,31 @@ const undelivered: Branch = (query) => sql<StuckRow>`
    where purchases.status = 'PROCESSING' and holds.created_at < ${ago(query, 'deliverMs')}
      and (needs_attention_since is null or attention_reason in (${claims}))`;
 
+/** Paid, and the supplier was never asked. Each should be ordered within seconds. */
+const NEVER_ORDERED = sql<boolean>`
+  purchases.status = 'PROCESSING'
+  and not exists (select from supplier_orders orders
+                   where orders.transaction_id = purchases.transaction_id and orders.attempts > 0)`;
+
+const notOrdered: Branch = (query) => sql<StuckRow>`
+  select 'purchase', purchases.transaction_id, 'NOT_ORDERED_IN_TIME', holds.created_at, price_minor, purchases.currency
+    from purchases join holds on holds.id = purchases.transaction_id
+   where ${NEVER_ORDERED} and holds.created_at < ${ago(query, 'orderMs')} and holds.created_at >= ${ago(query, 'deliverMs')}
+     and needs_attention_since is null`;
+
+/** Paid for longer than `forMs` by the database's clock, and never ordered: their workflows are to be woken. Oldest first. */
+export async function findNeverOrdered(
+  db: WorldDb,
+  { forMs, limit }: { readonly forMs: number; readonly limit: number },
+): Promise<string[]> {
+  const { rows } = await sql<{ transaction_id: string }>`
+    select purchases.transaction_id from purchases join holds on holds.id = purchases.transaction_id
+     where ${NEVER_ORDERED} and holds.created_at < clock_timestamp() - ${forMs} * interval '1 ms'
+       and (attention_reason is null or attention_reason not in (${claims}))
+     order by holds.created_at limit ${limit}`.execute(db);
+  return rows.map((row) => row.transaction_id);
+}
+
 /** Neither opened nor closed in time, and needs-attention is not set. */
 const unpaid =
   (table: 'purchases' | 'fundings', amount: string): Branch =>
@@ -176,6 +201,7 @@ const BRANCHES: readonly Branch[] = [
   flagged('purchases', 'price_minor'),
   flagged('fundings', 'amount_minor'),
   undelivered,
+  notOrdered,
   unpaid('purchases', 'price_minor'),
   unpaid('fundings', 'amount_minor'),
   forgottenHolds,
