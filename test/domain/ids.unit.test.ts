@@ -1,5 +1,4 @@
 /** The form of our ids; no other text is accepted as one. */
-import { createHmac } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { isId, makeId, type IdKind } from '../../src/domain/ids.ts';
