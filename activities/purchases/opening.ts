@@ -96,7 +96,12 @@ function countIfUnpaid(
 /** Operators start workflows again from rows, without a signature: the row decides. Without a row nothing is written. */
 async function findUnsignedPurchase(
   { db, events }: ActivityDeps,
-  { transactionId, accountId, paymentMethod, quote }: Partial<PurchaseInput> & Pick<PurchaseInput, 'transactionId'>,
+  {
+    transactionId,
+    accountId,
+    paymentMethod,
+    quote,
+  }: Partial<PurchaseInput> & Pick<PurchaseInput, 'transactionId'>,
 ): Promise<Opened> {
   const found = await findPurchase(db, transactionId);
   if (!found) {
@@ -119,7 +124,12 @@ async function findUnsignedFunding(
     events.unverifiedRequest({ what: 'funding', transactionId, detail: UNSIGNED });
     return { stage: 'failed', refusal: NOT_VERIFIED };
   }
-  const onRecord = [funding.account_id, funding.payment_method, String(funding.amount_minor), funding.currency];
+  const onRecord = [
+    funding.account_id,
+    funding.payment_method,
+    String(funding.amount_minor),
+    funding.currency,
+  ];
   if (!isDeepStrictEqual([accountId, paymentMethod, amountMinor, currency], onRecord))
     events.unverifiedRequest({ what: 'funding', transactionId, detail: NOT_AS_ON_RECORD });
   return openedAs(funding.status, funding.reason);

@@ -56,9 +56,7 @@ export function createCatalogueMemory(deps: {
     const before = loaded;
     if (isDeepStrictEqual(before?.revisions, revisions)) return;
     const offer =
-      before && before.revisions.catalogue === revisions.catalogue
-        ? before.offer
-        : await readCatalogue(db);
+      before && before.revisions.catalogue === revisions.catalogue ? before.offer : await readCatalogue(db);
     const [settings, rates] = await Promise.all([
       findPricingSettings(db),
       before && before.revisions.rates === revisions.rates ? before.catalogue.rates : readRates(db),

@@ -82,7 +82,9 @@ export async function startOnce<Input extends Started, View>(
   return request.show(input, answer.status);
 }
 
-type Sent = Required<Pick<Started, 'transactionId' | 'accountId'>> & { readonly idempotency: IdempotencyKeyInfo };
+type Sent = Required<Pick<Started, 'transactionId' | 'accountId'>> & {
+  readonly idempotency: IdempotencyKeyInfo;
+};
 
 /** The view of the earlier self of the request, if its workflow runs; the caller waits for its first answer. */
 async function findRunning<View>(
@@ -160,8 +162,7 @@ async function findWritten(
   { transactionId, accountId, idempotency }: Started,
   read: (transactionId: string) => Promise<unknown>,
 ): Promise<Unanswered | undefined> {
-  if (!idempotency)
-    return (await read(transactionId)) === undefined ? undefined : { status: 'UNANSWERED' };
+  if (!idempotency) return (await read(transactionId)) === undefined ? undefined : { status: 'UNANSWERED' };
   const record = await findIdempotencyKey(db, accountId, idempotency.key);
   if (record?.transactionId !== transactionId) return undefined;
   if (record.refusal) throw refused(record.refusal);
@@ -202,7 +203,8 @@ const REFUSAL_MESSAGES: Record<(typeof FAILURE_REASONS)[keyof typeof FAILURE_REA
   QUOTE_USED: 'This quote has been used for another purchase',
   PAYMENT_METHOD_UNAVAILABLE: 'This payment method is not available for this amount',
   PAYMENT_FAILED: 'The payment could not be started',
-  SERVICE_UNAVAILABLE: 'The request could not be carried out and nothing was charged; send it again as a new request',
+  SERVICE_UNAVAILABLE:
+    'The request could not be carried out and nothing was charged; send it again as a new request',
   IDEMPOTENCY_KEY_IN_USE: 'Another request with this Idempotency-Key was answered first',
 };
 

@@ -24,10 +24,7 @@ export type Opened = { readonly stage: Exclude<Stage, 'failed'> } | FailedOpenin
 export type OpenedFunding = { readonly stage: 'awaiting-payment' | 'delivered' } | FailedOpening;
 
 /** For a row. A FAILED one has its reason. */
-export function openedAs(
-  status: Exclude<PurchaseStatus, 'PROCESSING'>,
-  reason: string | null,
-): OpenedFunding;
+export function openedAs(status: Exclude<PurchaseStatus, 'PROCESSING'>, reason: string | null): OpenedFunding;
 export function openedAs(status: PurchaseStatus, reason: string | null): Opened;
 export function openedAs(status: PurchaseStatus, reason: string | null): Opened {
   const stage = STAGES[status];

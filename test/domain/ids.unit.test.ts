@@ -1,5 +1,4 @@
 /** The form of our ids; no other text is accepted as one. */
-import { createHmac } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { isId, makeId, type IdKind } from '../../src/domain/ids.ts';
@@ -84,8 +83,10 @@ describe('new ids', () => {
     expect(new Set([id, ...others]).size).toBe(8);
   });
 
-  it('of a key that was never forgotten are those of release 0.1.0', () => {
-    const made = createHmac('sha256', secret).update('["test","acc-1","k"]').digest('hex');
-    expect(keyedTransactionId(secret, caller)).toBe(`txn-${made.slice(0, 32)}`);
+  it('that follow a refused one are its own', () => {
+    const after = keyedTransactionId(secret, caller);
+    const next = keyedTransactionId(secret, { ...caller, after });
+    expect(next).toBe(keyedTransactionId(secret, { ...caller, after }));
+    expect(new Set([after, next, keyedTransactionId(secret, { ...caller, after: next })]).size).toBe(3);
   });
 });

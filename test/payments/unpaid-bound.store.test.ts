@@ -1,11 +1,7 @@
 /** How many payments of one account may be open and unpaid: counted when they are opened, so that concurrent requests cannot exceed the limit. */
 import { randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
-import {
-  countUnpaid,
-  closeFundingUnpaid,
-  findFunding,
-} from '../../src/payments/store/payments.ts';
+import { countUnpaid, closeFundingUnpaid, findFunding } from '../../src/payments/store/payments.ts';
 import { openFunding } from '../../src/payments/store/opening.ts';
 import { findKeyOrUsed } from '../../src/platform/idempotency/store.ts';
 import { openPurchase } from '../../src/purchases/store/opening.ts';
@@ -70,8 +66,12 @@ it.each([
     expect(opened.reduce((sum, count) => sum + count, 0)).toBe(limit);
     expect(await countUnpaid(books.world, accountId, 1_000)).toBe(limit);
     // Other accounts are not counted, and an unknown account has the smallest limit.
-    expect(await openPurchase(books.world, inputOf(await account()), OPEN)).toEqual({ stage: 'awaiting-payment' });
-    expect(await openPurchase(books.world, inputOf(`acc-${randomUUID()}`), OPEN)).toEqual({ stage: 'awaiting-payment' });
+    expect(await openPurchase(books.world, inputOf(await account()), OPEN)).toEqual({
+      stage: 'awaiting-payment',
+    });
+    expect(await openPurchase(books.world, inputOf(`acc-${randomUUID()}`), OPEN)).toEqual({
+      stage: 'awaiting-payment',
+    });
   },
 );
 

@@ -37,7 +37,11 @@ describe('stored answers', () => {
   it('are only kept for their own request', async () => {
     await plant('acc-1', 'own');
     const answer = { statusCode: 201, body: '{}' };
-    const others: Partial<AnswerOwner>[] = [{ fingerprint: 'other' }, { path: '/other' }, { transactionId: 'txn-2' }];
+    const others: Partial<AnswerOwner>[] = [
+      { fingerprint: 'other' },
+      { path: '/other' },
+      { transactionId: 'txn-2' },
+    ];
     for (const other of others)
       expect(await keepAnswer(books.world, { ...ownerOf('own'), ...other }, answer)).toBe(false);
     expect(await keepAnswer(books.world, ownerOf('own'), answer)).toBe(true);

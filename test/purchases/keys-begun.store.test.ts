@@ -38,7 +38,9 @@ async function answeredEarly(fundsMinor: bigint): Promise<PurchaseInput> {
   });
   await beginKey(books.world, input);
   await beginKey(books.world, input);
-  expect(await keepAnswer(books.world, { accountId, ...idempotency, transactionId: input.transactionId }, EARLY)).toBe(true);
+  expect(
+    await keepAnswer(books.world, { accountId, ...idempotency, transactionId: input.transactionId }, EARLY),
+  ).toBe(true);
   return input;
 }
 
@@ -110,4 +112,39 @@ it('a funding takes its row over in the same way', async () => {
   };
   for (let again = 0; again < 2; again += 1) await openFunding(books.world, input, NOW);
   expect(await keptOf(input)).toMatchObject({ transactionId: input.transactionId, answer: EARLY });
+});
+
+it('a key is taken over only from the refused request that this one follows', async () => {
+  const refused = await answeredEarly(10_000n);
+  const free = { transaction_id: 'txn-refused', begun: false, answer_status: null, answer_body: null };
+  await books.owner
+    .updateTable('idempotency_keys')
+    .set({ ...free, refusal_reason: 'INSUFFICIENT_BALANCE', refusal_detail: '' })
+    .where('account_id', '=', refused.accountId)
+    .execute();
+  const next = (follows: string): PurchaseInput => ({
+    ...refused,
+    transactionId: `txn-${randomUUID()}`.slice(0, 40),
+    idempotency: { ...refused.idempotency!, follows },
+  });
+  const stale = next('txn-refused-before');
+  expect(await openPurchase(books.world, stale, OPEN)).toMatchObject({ refusal: { reason: 'SUPERSEDED' } });
+  expect(await openPurchase(books.world, refused, OPEN)).toMatchObject({ refusal: { reason: 'SUPERSEDED' } });
+  expect(await balance(refused)).toBe(10_000n);
+  const follower = next('txn-refused');
+  expect(await openPurchase(books.world, follower, OPEN)).toEqual({ stage: 'paid' });
+  expect(await keptOf(refused)).toMatchObject({ transactionId: follower.transactionId, refusal: undefined });
+  expect(await openPurchase(books.world, next('txn-refused'), OPEN)).toMatchObject({ stage: 'failed' });
+  expect(await balance(refused)).toBe(10_000n - PRICE_MINOR);
+});
+
+it('of an answer and a refusal that come together, the first to write decides for both', async () => {
+  const { idempotency, ...input } = await answeredEarly(1n);
+  const sent = { ...input, idempotency: { ...idempotency!, key: 'another key' } };
+  expect(await openPurchase(books.world, sent, OPEN)).toMatchObject({ stage: 'failed' });
+  // The caller's time is over a moment later: the row says that it was refused.
+  expect(await beginKey(books.world, sent)).toMatchObject({
+    transactionId: sent.transactionId,
+    refusal: { reason: 'INSUFFICIENT_BALANCE' },
+  });
 });

@@ -39,13 +39,21 @@ interface Present {
 }
 
 /** Sends the request while no worker runs, and again once the present would refuse it; then the worker starts. */
-async function askTwice(ask: () => Promise<Answer>, present: Present): Promise<readonly [Answer, Answer]> {
+async function askTwice(
+  { accountId }: TestAccount,
+  ask: () => Promise<Answer>,
+  present: Present,
+): Promise<readonly [Answer, Answer]> {
   await stack.stopWorker();
   let isStarted = false;
   try {
     const first = ask();
     // Its workflow is there, and nothing is written.
-    await until(countRunning, (count) => count > 0, { what: 'the first request started' });
+    await until(
+      () => countRunning(accountId),
+      (count) => count > 0,
+      { what: 'the first request started' },
+    );
     await present.refuses();
     const second = ask();
     const early = await Promise.race([second, new Promise((resolve) => setTimeout(resolve, 1_500))]);
@@ -60,8 +68,8 @@ async function askTwice(ask: () => Promise<Answer>, present: Present): Promise<r
   }
 }
 
-async function countRunning(): Promise<number> {
-  const query = `ExecutionStatus = 'Running' AND WorkflowType IN ('purchase', 'fundWallet')`;
+async function countRunning(accountId: string): Promise<number> {
+  const query = `ExecutionStatus = 'Running' AND AccountId = '${accountId}'`;
   return (await stack.temporal.workflow.count(query)).count;
 }
 
@@ -87,6 +95,7 @@ describe('a purchase', () => {
     const quoteId = (body as unknown as { data: { quoteId: string } }).data.quoteId;
     const order = { packageCode: 'SIM-OK', quoteId, ...wallet };
     const answers = await askTwice(
+      buyer.account,
       () => post(buyer.account, '/api/esim/buy', order, 'quoted'),
       {
         refuses: () =>
@@ -110,6 +119,7 @@ describe('a purchase', () => {
     };
     const order = { packageCode: 'SIM-OK', maxPrice: 2.3, maxPriceCurrency: 'USD', ...wallet };
     const answers = await askTwice(
+      buyer.account,
       () => post(buyer.account, '/api/esim/buy', order, 'capped'),
       {
         refuses: async () => {
@@ -129,9 +139,42 @@ describe('a purchase', () => {
   it('to be paid by card, with the last place among the unpaid', async () => {
     const { account } = await newBuyer(stack, { plan: 'STANDARD' });
     const order = { packageCode: 'SIM-OK', packageType: 'BASE', paymentMethod: 'CARD' };
-    const answers = await askTwice(() => post(account, '/api/esim/buy', order, 'card'), takeLastPlace(account));
+    const answers = await askTwice(
+      account,
+      () => post(account, '/api/esim/buy', order, 'card'),
+      takeLastPlace(account),
+    );
     expectSame(answers, 'PENDING');
   });
+});
+
+it('a first request that is slower than the refusal of its retry buys nothing, and the key is free', async () => {
+  const buyer = await newBuyer(stack, { fundsMinor: 10_000n });
+  const { esimId } = await buyer.activeEsim();
+  const topUp = { packageCode: 'TOPUP_SIM-OK', packageType: 'TOPUP', esimId, paymentMethod: 'WALLET' };
+  const { body } = await post(buyer.account, '/api/esim/quotes', topUp);
+  const { quoteId } = (body as unknown as { data: { quoteId: string } }).data;
+  const ask = () => post(buyer.account, '/api/esim/buy', { ...topUp, quoteId }, 'slow');
+  // It has read its quote, and waits for the supplier before its workflow is started.
+  await stack.faults({ latencyMs: 1_000 });
+  const first = ask();
+  await new Promise((resolve) => setTimeout(resolve, 400));
+  await stack.owner
+    .updateTable('quotes')
+    .set({ expires_at: new Date(Date.now() - 60_000), created_at: new Date(Date.now() - 960_000) })
+    .where('id', '=', quoteId)
+    .execute();
+  const second = await ask();
+  await stack.clearFaults();
+  expect([second.status, second.text]).toEqual([400, expect.stringContaining('QUOTE_EXPIRED')]);
+  expect([(await first).status, (await first).text]).toEqual([
+    409,
+    expect.stringContaining('IDEMPOTENCY_KEY_IN_USE'),
+  ]);
+  expect(await buyer.purchases()).toHaveLength(1);
+  const again = await post(buyer.account, '/api/esim/buy', topUp, 'slow');
+  expect([again.status, again.body.status]).toEqual([200, 'SUCCESS']);
+  expect(await buyer.balanceMinor()).toBe(10_000n - 2n * 230n);
 });
 
 describe('a funding', () => {
@@ -139,6 +182,7 @@ describe('a funding', () => {
     const { account } = await newBuyer(stack, { plan: 'STANDARD' });
     const order = { amount: 100, paymentMethod: 'CARD' };
     const answers = await askTwice(
+      account,
       () => post(account, '/api/wallet/fund', order, 'funding'),
       takeLastPlace(account),
     );

@@ -2,6 +2,7 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { bumpRevision } from '../../src/catalogue/store/revisions.ts';
+import { REASON } from '../../workflows/search-attributes.ts';
 import { newBuyer, type Buyer } from '../support/buyer.ts';
 import { fundOutside } from '../support/fundings.ts';
 import { expectSoundBooks } from '../support/invariants.ts';
@@ -123,8 +124,8 @@ async function expectEnded(type: string, accountId: string): Promise<void> {
   const found = await until(
     async () => {
       const listing: { status: string; reason: unknown }[] = [];
-      for await (const { status, searchAttributes } of stack.temporal.workflow.list({ query }))
-        listing.push({ status: status.name, reason: searchAttributes['Reason']?.[0] });
+      for await (const { status, typedSearchAttributes } of stack.temporal.workflow.list({ query }))
+        listing.push({ status: status.name, reason: typedSearchAttributes.get(REASON) });
       return listing;
     },
     (listing) => listing.some(({ status }) => status !== 'RUNNING'),

@@ -61,7 +61,10 @@ describe('a wallet too small', () => {
     const answers = await Promise.all(Array.from({ length: 20 }, buy));
     const bought = answers.filter(({ status }) => status !== 409);
     expect(new Set(bought.map(({ text }) => text)).size).toBe(1);
-    await expectBoughtOnce(buyer, bought.find(({ headers }) => !headers.has('Idempotent-Replayed'))!);
+    await expectBoughtOnce(
+      buyer,
+      bought.find(({ headers }) => !headers.has('Idempotent-Replayed'))!,
+    );
   });
 
   it('frees the key for another body', async () => {

@@ -123,10 +123,7 @@ async function openOrRefuse(
 }
 
 /** What an earlier run has left: a funding, or a refusal without one. */
-async function findOpening(
-  db: WorldDb,
-  transactionId: string,
-): Promise<BeforeOpening<OpenedFunding>> {
+async function findOpening(db: WorldDb, transactionId: string): Promise<BeforeOpening<OpenedFunding>> {
   const { rows } = await sql<{
     status: Exclude<PurchaseStatus, 'PROCESSING'> | null;
     reason: string | null;

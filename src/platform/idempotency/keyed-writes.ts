@@ -16,7 +16,10 @@ export interface KeyedWrite<T, Prepared = undefined> {
   /** What is decided before the transaction, by the present. */
   readonly prepare?: () => Promise<Prepared> | Prepared;
   /** Writes. An error rolls back the write and the key. `resultId` is what a repeat needs in order to answer. */
-  readonly write: (trx: WorldDb, prepared: Prepared) => Promise<{ readonly resultId: string; readonly value: T }>;
+  readonly write: (
+    trx: WorldDb,
+    prepared: Prepared,
+  ) => Promise<{ readonly resultId: string; readonly value: T }>;
   /** Answers for an earlier request that was carried out and whose answer was lost. */
   readonly readEarlier: (resultId: string) => Promise<T>;
 }

@@ -63,8 +63,7 @@ export function createTestEngine(
     purchase: async (input) => withMark(input, await purchase(input)),
     fundWallet: async (input) => {
       const opened = await orders.openFunding(input, new Date().toISOString());
-      if (opened.stage === 'failed')
-        return withMark(input, { status: 'REFUSED', refusal: opened.refusal });
+      if (opened.stage === 'failed') return withMark(input, { status: 'REFUSED', refusal: opened.refusal });
       const answer = await openPayment(input, 'funding', {
         priceMinor: input.amountMinor,
         priceCurrency: input.currency,
