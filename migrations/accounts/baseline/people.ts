@@ -19,7 +19,7 @@ export const people = () => sql`
     failed_logins integer not null default 0 check (failed_logins >= 0),
     locked_until timestamptz,
     disabled_at timestamptz,
-    user_id text unique references users (id),
+    user_id text not null unique references users (id),
     created_at timestamptz not null default now(),
     changed_at timestamptz not null default now()
   );
@@ -38,7 +38,7 @@ export const people = () => sql`
         delete from user_second_factors where user_id = new.user_id;
         update users set two_factor_enabled = false where id = new.user_id;
       end if;
-      if tg_op = 'INSERT' or new.password_hash <> old.password_hash or old.user_id is null then
+      if tg_op = 'INSERT' or new.password_hash <> old.password_hash then
         insert into user_credentials (id, account_id, provider_id, user_id, password)
         values (new.user_id, new.user_id, 'credential', new.user_id, new.password_hash)
         on conflict (user_id, provider_id) do update set password = excluded.password, updated_at = now();

@@ -23,13 +23,6 @@ export const esims = ({ role }: World) => sql`
     iccid text not null default '',
     imsi text not null default '',
     msisdn text,
-    ac text not null default '',
-    qr_code_url text not null default '',
-    short_url text not null default '',
-    smdp_address text not null default '',
-    matching_id text not null default '',
-    pin text,
-    puk text,
     install_sealed bytea,
     eid text not null default '',
     smdp_status text not null default '',
@@ -73,10 +66,7 @@ export const esims = ({ role }: World) => sql`
   create index esims_by_account_age on esims (account_id, looked_at) where ${IN_USE};
   create index esims_by_account_usage_age on esims (account_id, coalesce(usage_as_of, looked_at))
     where ${IN_USE};
-  create index esims_by_usage on esims (greatest(looked_at, usage_asked_at)) where ${IN_USE};
-  -- The expressions of these two are in src/esims/store/install-data.ts as well, literally.
-  create index esims_in_clear on esims (id) where (ac || qr_code_url || short_url || smdp_address
-    || matching_id || coalesce(pin, '') || coalesce(puk, '')) <> '';
+  -- The expression is in src/esims/store/install-data.ts as well, literally.
   create index esims_by_seal on esims (substring(install_sealed from 1 for 9), id)
     where install_sealed is not null;
 
