@@ -5,7 +5,10 @@ import type { ActivityDeps } from '../deps.ts';
 /** 60,000 rows on a busy machine. The next run continues. */
 const RUNS_FOR_MS = 20_000;
 
-/** Seals anew the install data that is sealed with an earlier key; reports seals whose key is not here. Returns a line. */
+/**
+ * Seals anew the install data that is sealed with an earlier key; reports seals whose key is not here.
+ * Returns a line.
+ */
 export async function resealInstallData(
   deps: Pick<ActivityDeps, 'db' | 'clock' | 'events' | 'installData'> & {
     readonly webhooks: Pick<ActivityDeps['webhooks'], 'secretBox'>;

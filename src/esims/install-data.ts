@@ -1,6 +1,7 @@
 /**
- * What installs an eSIM: activation code, matching id, QR and short address, PIN, PUK. Who has it can take the eSIM, so Postgres gets it sealed
- * (decision 0052), as one secret about the eSIM, and only what is shown is opened. Never logged.
+ * What installs an eSIM: activation code, matching id, QR and short address, PIN, PUK. Who has it can take
+ * the eSIM, so Postgres gets it sealed (decision 0052), as one secret about the eSIM, and only what is shown
+ * is opened. Never logged.
  */
 import { DomainError } from '../domain/errors.ts';
 import type { SecretBox } from '../platform/secret-box.ts';

@@ -1,4 +1,7 @@
-/** Sealed install data as it lies in the rows, and the batches that seal anew what is sealed with an earlier key. */
+/**
+ * Sealed install data as it lies in the rows, and the batches that seal anew what is sealed with an earlier
+ * key.
+ */
 import { sql } from 'kysely';
 import type { WorldDb } from '../../platform/database/tables.ts';
 import { SEAL_PREFIX_BYTES } from '../../platform/secret-box.ts';
@@ -21,8 +24,9 @@ export function findInstallRows(db: WorldDb, esimIds: readonly string[]): Promis
 }
 
 /**
- * Seals again one batch of the rows whose seals begin like this, in order of their ids. `seal` answers undefined for a row that cannot be opened, which
- * stays as it is. Returns the last id of a full batch; undefined: that was the last.
+ * Seals again one batch of the rows whose seals begin like this, in order of their ids. `seal` answers
+ * undefined for a row that cannot be opened, which stays as it is. Returns the last id of a full batch;
+ * undefined: that was the last.
  */
 export async function resealBatch(
   db: WorldDb,
@@ -58,7 +62,9 @@ async function writeSeals(trx: WorldDb, seals: ReadonlyMap<string, Buffer>): Pro
      where esims.id = fresh.id`.execute(trx);
 }
 
-/** How the seals in the rows begin, each once: a step of the index for every key, however many rows there are. */
+/**
+ * How the seals in the rows begin, each once: a step of the index for every key, however many rows there are.
+ */
 export async function listSealPrefixes(db: WorldDb): Promise<Buffer[]> {
   const { rows } = await sql<{ prefix: Buffer }>`
     with recursive seen as (

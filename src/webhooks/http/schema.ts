@@ -211,6 +211,6 @@ export function presentAttempt(attempt: Attempt): object {
     milliseconds,
     answer,
     answerHeaders: answerHeaders && [...answerHeaders],
-    request: request && { method: 'POST', ...request, headers: [...request.headers] },
+    request: { method: 'POST', ...request, headers: [...request.headers] },
   });
 }
