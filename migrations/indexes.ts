@@ -1,7 +1,7 @@
 /**
- * Indexes on large tables, built while these are written to: a plain `create index` would hold up every write for as
- * long as it reads the table. That cannot be part of a transaction, so a migration exports them as `indexes` and they
- * are built after it. Safe to run twice and by several processes at once.
+ * Indexes on large tables, built while these are written to: a plain `create index` would hold up every write
+ * for as long as it reads the table. That cannot be part of a transaction, so a migration exports them as
+ * `indexes` and they are built after it. Safe to run twice and by several processes at once.
  */
 import { setTimeout } from 'node:timers/promises';
 import { sql, type Kysely } from 'kysely';

@@ -1,7 +1,7 @@
 /**
- * Brings a database to the present schema: roles, three schemas, their migrations. Run as the owner; safe to run
- * twice and by several processes at once (an advisory lock while a schema is made, the lock of Kysely's migrator
- * for what is in it). Adds only, so that it can run beside the version before.
+ * Brings a database to the present schema: roles, three schemas, their migrations. Run as the owner; safe to
+ * run twice and by several processes at once (an advisory lock while a schema is made, the lock of Kysely's
+ * migrator for what is in it). Adds only, so that it can run beside the version before.
  */
 import { sql, type Kysely } from 'kysely';
 import { Migrator } from 'kysely/migration';
@@ -26,8 +26,8 @@ export interface MigrationLists {
 const REGISTERED: MigrationLists = { accounts: accountsMigrations, world: worldMigrations };
 
 /**
- * Returns how many migrations ran. Throws the first error; each migration is one transaction, so nothing is left
- * half-done.
+ * Returns how many migrations ran. Throws the first error; each migration is one transaction, so nothing is
+ * left half-done.
  */
 export async function migrate({ open, log, lists = REGISTERED }: MigrateOptions): Promise<number> {
   let ran = 0;
@@ -73,14 +73,15 @@ async function prepareSchema(db: Kysely<unknown>, schema: string): Promise<void>
   const role = sql.id(name);
   await db.transaction().execute(async (trx) => {
     await sql`select pg_advisory_xact_lock(hashtextextended(${`prepare schema ${schema}`}, 0))`.execute(trx);
-    // Roles belong to the whole cluster, and advisory locks to one database: another one migrating may win the race.
+    // Roles belong to the whole cluster, and advisory locks to one database: another one migrating may win
+    // the race.
     await sql`
       do $$ begin
         if not exists (select from pg_roles where rolname = ${sql.lit(name)}) then create role ${role} nologin; end if;
       exception when duplicate_object or unique_violation then null;
       end $$`.execute(trx);
-    // An owner that may not grant roles was made a member together with them (ops/postgres/roles.sql). Since Postgres 16 the membership of
-    // the one who made a role does not allow `set role`.
+    // An owner that may not grant roles was made a member together with them (ops/postgres/roles.sql). Since
+    // Postgres 16 the membership of the one who made a role does not allow `set role`.
     await sql`
       do $$ begin
         if not exists (

@@ -1,4 +1,6 @@
-/** Every migration in order, by schema. Dated files; a new one is added at the end of its list, never edited. */
+/**
+ * Every migration in order, by schema. Dated files; a new one is added at the end of its list, never edited.
+ */
 import type { Migration } from 'kysely/migration';
 import * as accountsBaseline from './accounts/2026-11-26-baseline.ts';
 import type { LiveIndex } from './indexes.ts';

@@ -13,7 +13,7 @@ import {
 import { newPendingMessages } from '../../src/webhooks/store/messages.ts';
 import type { OpsActivities } from '../../workflows/contract.ts';
 import type { ActivityDeps } from '../deps.ts';
-import { sealInstallData } from '../esims/seal-install-data.ts';
+import { resealInstallData } from '../esims/reseal-install-data.ts';
 
 /** Longer than an attempt takes: a running workflow has moved its message on by then. */
 const OVERDUE_MS = 30_000;
@@ -38,7 +38,7 @@ export function createWebhookMaintenance(
         `${await forgetNotices(deps.db, new Date(deps.clock.now().getTime() - KEEP_NOTICES_MS))} notices deleted`,
         `${await forgetSecrets(deps.db)} secrets deleted`,
         `${await resealSecrets(deps)} endpoints resealed`,
-        await sealInstallData(deps),
+        await resealInstallData(deps),
       ].join(', '),
   };
 }

@@ -4,7 +4,6 @@
  */
 import { sql, type Kysely } from 'kysely';
 import { createInstallData } from '../../src/esims/install-data.ts';
-import { systemClock } from '../../src/platform/composition/context.ts';
 import type { WorldDatabase } from '../../src/platform/database/tables.ts';
 import { createSecretBox } from '../../src/platform/secret-box.ts';
 import { rebuildFigures } from '../../src/purchases/store/kept-figures.ts';
@@ -59,7 +58,7 @@ async function dropIndexes(owner: Kysely<WorldDatabase>): Promise<string[]> {
 /** With install data that opens, where one of the reads shows it: the newest eSIMs, and those that the search for an ICCID finds. */
 async function sealOrders({ owner, context }: Service, accountId: string): Promise<void> {
   const secretBox = createSecretBox(context.secrets.secretKeys);
-  const { columns } = createInstallData({ secretBox, clock: systemClock, onUnreadable: () => undefined });
+  const { columns } = createInstallData({ secretBox, onUnreadable: () => undefined });
   const ofAccount = owner.selectFrom('esims').select('id').where('account_id', '=', accountId);
   const rows = [
     ...(await ofAccount.orderBy('created_at', 'desc').limit(5_000).execute()),

@@ -1,8 +1,9 @@
-import { NO_INSTALL_DATA, type InstallData } from './install-data.ts';
+import { NO_INSTALL_DATA, type InstallData, type OpenInstallData } from './install-data.ts';
 import type { EsimRow } from './store/esims.ts';
 
 /** An eSIM order as its owner may see it: with install data, where that is shown. */
-export type EsimView = Omit<EsimRow, 'install_sealed'> & { readonly install_sealed?: undefined };
+export type EsimView = Omit<EsimRow, 'install_sealed'> &
+  OpenInstallData & { readonly install_sealed?: undefined };
 
 /** Install data stays hidden until the purchase has settled. Throws SERVICE_UNAVAILABLE if it cannot be read. */
 export function visibleEsim(installData: Pick<InstallData, 'open'>, row: EsimRow): EsimView {

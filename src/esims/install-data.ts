@@ -1,18 +1,28 @@
 /**
- * What installs an eSIM: activation code, matching id, QR and short address, PIN, PUK. Who has it can take the eSIM, so Postgres gets it sealed
- * (decision 0052), as one secret about the eSIM, and only what is shown is opened. Never logged.
+ * What installs an eSIM: activation code, matching id, QR and short address, PIN, PUK. Who has it can take
+ * the eSIM, so Postgres gets it sealed (decision 0052), as one secret about the eSIM, and only what is shown
+ * is opened. Never logged.
  */
 import { DomainError } from '../domain/errors.ts';
-import type { Clock } from '../domain/clock.ts';
-import type { WorldDb } from '../platform/database/tables.ts';
 import type { SecretBox } from '../platform/secret-box.ts';
 import { parseLpa, type ProfileFacts } from './rules.ts';
-import { readClearUntil, type InstallColumns, type InstallRow } from './store/install-data.ts';
+import type { InstallRow } from './store/install-data.ts';
 
 type InstallFacts = Pick<ProfileFacts, 'ac' | 'qrCodeUrl' | 'shortUrl' | 'pin' | 'puk'>;
 
-/** The columns of an eSIM without install data, and of one whose install data is sealed. */
-export const NO_INSTALL_DATA: InstallColumns = {
+/** As the owner of the eSIM sees it. */
+export interface OpenInstallData {
+  readonly ac: string;
+  readonly qr_code_url: string;
+  readonly short_url: string;
+  readonly smdp_address: string;
+  readonly matching_id: string;
+  readonly pin: string | null;
+  readonly puk: string | null;
+}
+
+/** Of an eSIM that has none, or whose install data is not shown. */
+export const NO_INSTALL_DATA: OpenInstallData = {
   ac: '',
   qr_code_url: '',
   short_url: '',
@@ -26,22 +36,16 @@ export type InstallData = ReturnType<typeof createInstallData>;
 
 export function createInstallData({
   secretBox,
-  clock,
   onUnreadable,
 }: {
   readonly secretBox: SecretBox;
-  readonly clock: Clock;
   /** Called before an error of `open`. `detail` names the missing key, and no secret. */
   readonly onUnreadable: (fields: { readonly esimId: string; readonly detail: string }) => void;
 }) {
-  let clearUntilMs = 0;
-
-  const open = (row: InstallRow): InstallColumns => {
-    // What an earlier release wrote is as new as the seal beside it, or newer.
-    if (hasInstallData(row)) return columnsOf(row);
+  const open = (row: InstallRow): OpenInstallData => {
     if (row.install_sealed === null) return NO_INSTALL_DATA;
     try {
-      return inClear(JSON.parse(secretBox.open(row.install_sealed, row.id)) as InstallFacts);
+      return opened(JSON.parse(secretBox.open(row.install_sealed, row.id)) as InstallFacts);
     } catch (cause) {
       onUnreadable({ esimId: row.id, detail: cause instanceof Error ? cause.message : String(cause) });
       const unreadable = new DomainError(
@@ -59,16 +63,9 @@ export function createInstallData({
   };
 
   /** What to write into the row of an eSIM. */
-  const columns = (esimId: string, facts: InstallFacts) => ({
-    ...(clock.now().getTime() < clearUntilMs ? inClear(facts) : NO_INSTALL_DATA),
-    install_sealed: seal(esimId, facts),
-  });
+  const columns = (esimId: string, facts: InstallFacts) => ({ install_sealed: seal(esimId, facts) });
 
   return {
-    /** Reads until when processes of a release that cannot open seals may run beside this one. Before the first write. */
-    start: async (db: WorldDb): Promise<void> => {
-      clearUntilMs = (await readClearUntil(db))?.getTime() ?? 0;
-    },
     /** Throws SERVICE_UNAVAILABLE while the key is missing. */
     open,
     columns,
@@ -76,8 +73,8 @@ export function createInstallData({
     changes: (row: InstallRow, facts: InstallFacts): Partial<ReturnType<typeof columns>> => {
       try {
         const known = open(row);
-        const said = inClear(facts);
-        const isKnown = INSTALL_COLUMNS.every((column) => known[column] === said[column]);
+        const said = opened(facts);
+        const isKnown = FIELDS.every((field) => known[field] === said[field]);
         return isKnown ? {} : columns(row.id, facts);
       } catch {
         return columns(row.id, facts);
@@ -91,18 +88,9 @@ export function createInstallData({
   };
 }
 
-const INSTALL_COLUMNS = Object.keys(NO_INSTALL_DATA) as (keyof InstallColumns)[];
+const FIELDS = Object.keys(NO_INSTALL_DATA) as (keyof OpenInstallData)[];
 
-function hasInstallData(row: InstallColumns): boolean {
-  return INSTALL_COLUMNS.some((column) => row[column] !== NO_INSTALL_DATA[column]);
-}
-
-function columnsOf(row: InstallColumns): InstallColumns {
-  const { ac, qr_code_url, short_url, smdp_address, matching_id, pin, puk } = row;
-  return { ac, qr_code_url, short_url, smdp_address, matching_id, pin, puk };
-}
-
-function inClear({ ac, qrCodeUrl, shortUrl, pin, puk }: InstallFacts): InstallColumns {
+function opened({ ac, qrCodeUrl, shortUrl, pin, puk }: InstallFacts): OpenInstallData {
   const { smdpAddress, matchingId } = parseLpa(ac);
   return {
     ac,

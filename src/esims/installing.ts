@@ -1,9 +1,8 @@
 import { LRUCache } from 'lru-cache';
 import type { Principal } from '../domain/account.ts';
-import type { InstallColumns } from './store/install-data.ts';
 import { diagnose, installStateOf, type DiagnosisCode, type InstallState } from './diagnosis.ts';
 import { remainingUnits, usageAsOf, withoutInstallData } from './esim-view.ts';
-import { NO_INSTALL_DATA } from './install-data.ts';
+import { NO_INSTALL_DATA, type OpenInstallData } from './install-data.ts';
 import { installUrl } from './install-links.ts';
 import { hashOfToken } from './install-tokens.ts';
 import { isOld, readOwnEsim, refreshInTime, requireOwnEsim, type ReadDeps } from './read-esims.ts';
@@ -97,7 +96,7 @@ export function createPageRefreshes(everyMs: number): PageRefreshes {
 
 function installViewOf(deps: Pick<ReadDeps, 'clock' | 'installData'>, row: EsimRow): InstallView {
   const condition = conditionOf(deps, row);
-  const { ac, smdp_address, matching_id }: InstallColumns =
+  const { ac, smdp_address, matching_id }: OpenInstallData =
     condition.installState === 'READY' ? deps.installData.open(row) : NO_INSTALL_DATA;
   return { ...condition, ac, smdpAddress: smdp_address, matchingId: matching_id };
 }

@@ -61,13 +61,12 @@ async function findMessage({ db }: WithDb, { account }: Principal, messageId: st
 }
 
 export interface Attempt extends Omit<StoredAttempt, 'url' | 'requestHeaders'> {
-  /** Null on attempts of earlier releases. */
   readonly request: {
     readonly url: string;
     /** Empty: no connection came about, so nothing was sent. */
     readonly headers: readonly Header[];
     readonly body: string;
-  } | null;
+  };
 }
 
 /** Each with what was sent, and what was answered. */
@@ -83,7 +82,7 @@ export async function listAttempts(
     ...page,
     items: items.map(({ url, requestHeaders, ...attempt }) => ({
       ...attempt,
-      request: url === null ? null : { url, headers: requestHeaders ?? [], body },
+      request: { url, headers: requestHeaders ?? [], body },
     })),
   };
 }

@@ -50,8 +50,6 @@ async function plant(id: string, given: Planted = {}): Promise<void> {
       iccid: given.iccid ?? '',
       esim_tran_no: given.tranNo ?? `tran-${id}`,
       msisdn: null,
-      pin: null,
-      puk: null,
       activate_time: null,
       expired_time: null,
       total_volume_bytes: 1_000n,

@@ -1,11 +1,11 @@
 /**
- * Install data as rows: encrypted and bound to its eSIM, read in both forms during an upgrade, encrypted in batches where it is in clear or under
- * an earlier key. A missing key affects only the eSIMs that need it, is named in the error, and loses nothing.
+ * Install data as rows: encrypted and bound to its eSIM, encrypted again in batches where an earlier key did it. A
+ * missing key affects only the eSIMs that need it, is named in the error, and loses nothing.
  */
 import { randomBytes } from 'node:crypto';
 import { sql } from 'kysely';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
-import { sealInstallData } from '../../activities/esims/seal-install-data.ts';
+import { resealInstallData } from '../../activities/esims/reseal-install-data.ts';
 import { createInstallData } from '../../src/esims/install-data.ts';
 import { completeBody } from '../../src/esims/message-bodies.ts';
 import { getEsim, listEsims, type EsimDeps } from '../../src/esims/read-esims.ts';
@@ -15,17 +15,14 @@ import { createSupplierReadBreaker } from '../../src/platform/circuit-breaker.ts
 import { keyIdOf, createSecretBox } from '../../src/platform/secret-box.ts';
 import type { WorldDb } from '../../src/platform/database/tables.ts';
 import { sealedQrCodeUrl } from '../../src/webhooks/event-rules.ts';
-import { webhookBody } from '../../src/webhooks/events.ts';
 import { openBooks, type Books } from '../support/books.ts';
 import { explain, rowsReadBy } from '../support/explain.ts';
 import { profileFacts } from '../support/facts.ts';
-import { newEndpoint } from '../webhooks/webhooks.support.ts';
 
 const books: Books = await openBooks();
 afterAll(() => books.close());
 beforeEach(async () => {
   await sql`truncate esims, webhook_messages cascade`.execute(books.owner);
-  await sql`update world set clear_until = null`.execute(books.owner);
 });
 
 const [FIRST, SECOND, THIRD] = [newKey(), newKey(), newKey()] as const;
@@ -61,7 +58,6 @@ function processWith(key: string, ...previousKeys: string[]) {
   const clock = { now: () => new Date() };
   const installData = createInstallData({
     secretBox,
-    clock,
     onUnreadable: ({ esimId, detail }) => void reported.push(`${esimId}: ${detail}`),
   });
   const supplier = {
@@ -85,13 +81,13 @@ function processWith(key: string, ...previousKeys: string[]) {
     read: (id: string) => getEsim(reading, OWNER, id),
     list: () => listEsims(reading, OWNER, { page: 1, limit: 10 }),
     seal: () =>
-      sealInstallData({
+      resealInstallData({
         db: books.world,
         clock,
         installData,
         events: {
           sealingKeyMissing: ({ keyId }: { keyId: string }) => void missingKeys.push(keyId),
-        } as unknown as Parameters<typeof sealInstallData>[0]['events'],
+        } as unknown as Parameters<typeof resealInstallData>[0]['events'],
         webhooks: { secretBox },
       }),
   };
@@ -129,55 +125,15 @@ async function plant(id: string, install: object, status: 'EXPIRED' | 'ACTIVE' =
 
 const rowOf = async (id: string) => (await findEsim(books.world, id))!;
 
-/** A message about the eSIM's purchase, as a release before encryption wrote it. Answers how its body is stored now. */
-async function plantMessage(esimId: string): Promise<() => Promise<string>> {
-  const { id: endpointId, accountId } = await newEndpoint(books.world, 'acc-1');
-  const facts = {
-    transactionId: `txn-of-${esimId}`,
-    status: 'SUCCESS',
-    esimId,
-    iccid: '89',
-    qrCodeUrl: FACTS.qrCodeUrl,
-  } as const;
-  const id = `msg-${randomBytes(16).toString('hex')}`;
-  await sql`
-    insert into webhook_messages (id, endpoint_id, account_id, event, event_key, subject, body, status, next_attempt_at, created_at)
-    values (${id}, ${endpointId}, ${accountId}, 'esim.purchased', ${id}, ${facts.transactionId},
-            ${webhookBody('esim.purchased', facts, NOW)}, 'PENDING', now(), ${NOW})`.execute(books.owner);
-  return async () => {
-    const { body } = await books.owner
-      .selectFrom('webhook_messages')
-      .select('body')
-      .where('id', '=', id)
-      .executeTakeFirstOrThrow();
-    return body;
-  };
-}
-
 describe('encrypted install data', () => {
   it('can be decrypted for itself, and not in the row of another', async () => {
     const { installData, read, reported } = processWith(FIRST);
     await plant('own', installData.columns('own', FACTS));
-    expect(await rowOf('own')).toMatchObject(SEALED);
     expect(await read('own')).toMatchObject(IN_CLEAR);
     const { install_sealed } = await rowOf('own');
     await plant('thief', { install_sealed });
     await expect(read('thief')).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
     expect(reported).toEqual(['thief: the seal of the secret of thief is broken']);
-  });
-
-  it('is also written in clear while the previous release may run, and read as that release left it', async () => {
-    const { installData, read } = processWith(FIRST);
-    await sql`update world set clear_until = now() + interval '1 hour'`.execute(books.owner);
-    await installData.start(books.world);
-    await plant('both', installData.columns('both', FACTS));
-    expect(await rowOf('both')).toMatchObject(IN_CLEAR);
-    await books.owner.updateTable('esims').set({ ac: 'LPA:1$rsp.example.com$NEW' }).execute();
-    expect(await read('both')).toMatchObject({ ac: 'LPA:1$rsp.example.com$NEW' });
-    await sql`update world set clear_until = now()`.execute(books.owner);
-    await installData.start(books.world);
-    await plant('sealed', installData.columns('sealed', FACTS));
-    expect(await rowOf('sealed')).toMatchObject(SEALED);
   });
 
   it('is written again only when the supplier’s answer changes', async () => {
@@ -186,44 +142,7 @@ describe('encrypted install data', () => {
     expect(installData.changes(await rowOf('e'), FACTS)).toEqual({});
     const changed = installData.changes(await rowOf('e'), profileFacts({ ac: 'LPA:1$rsp.example.com$NEW' }));
     await plant('f', { ...changed, install_sealed: installData.columns('f', profileFacts()).install_sealed });
-    expect(changed).toMatchObject(SEALED);
     expect(changed.install_sealed).toBeInstanceOf(Buffer);
-  });
-});
-
-describe('rows in clear', () => {
-  it('are read, stay while the previous release may need them, and are then encrypted together with their messages', async () => {
-    const { read, seal } = processWith(FIRST);
-    await plant('old', IN_CLEAR);
-    await plant('empty', {});
-    const body = await plantMessage('old');
-    const sent = await body();
-    await sql`update world set clear_until = now() + interval '1 hour'`.execute(books.owner);
-    expect(await seal()).toBe('0 eSIMs sealed, 0 resealed');
-    expect(await rowOf('old')).toMatchObject(IN_CLEAR);
-    await sql`update world set clear_until = now()`.execute(books.owner);
-    const { updated_at: before } = await rowOf('old');
-    expect(await seal()).toBe('1 eSIMs sealed, 0 resealed');
-    expect(await rowOf('old')).toMatchObject({ ...SEALED, updated_at: before });
-    expect(await rowOf('empty')).toMatchObject({ ...SEALED, install_sealed: null });
-    expect(await read('old')).toMatchObject(IN_CLEAR);
-    expect(await body()).toBe(
-      sent.replace(JSON.stringify(FACTS.qrCodeUrl), JSON.stringify(sealedQrCodeUrl('old'))),
-    );
-    const { installData } = processWith(FIRST);
-    expect(await completeBody({ db: books.world, installData }, await body())).toBe(sent);
-    expect(await seal()).toBe('0 eSIMs sealed, 0 resealed');
-  });
-
-  it('that are locked are left for the next run, without waiting', async () => {
-    const { seal } = processWith(FIRST);
-    await plant('held', IN_CLEAR);
-    await plant('free', IN_CLEAR);
-    await books.owner.transaction().execute(async (trx) => {
-      await trx.selectFrom('esims').select('id').where('id', '=', 'held').forUpdate().execute();
-      expect(await seal()).toBe('1 eSIMs sealed, 0 resealed');
-    });
-    expect(await seal()).toBe('1 eSIMs sealed, 0 resealed');
   });
 });
 
@@ -237,8 +156,8 @@ describe('a new key', () => {
       await plant(id, processWith(key).installData.columns(id, FACTS));
     const { read, seal, missingKeys } = processWith(THIRD, SECOND, FIRST);
     for (const id of ['a', 'b', 'c']) expect(await read(id)).toMatchObject(IN_CLEAR);
-    expect(await seal()).toBe('0 eSIMs sealed, 2 resealed');
-    expect(await seal()).toBe('0 eSIMs sealed, 0 resealed');
+    expect(await seal()).toBe('2 eSIMs resealed');
+    expect(await seal()).toBe('0 eSIMs resealed');
     expect(missingKeys).toEqual([]);
     const alone = processWith(THIRD);
     for (const id of ['a', 'b', 'c']) expect(await alone.read(id)).toMatchObject(IN_CLEAR);
@@ -251,7 +170,7 @@ describe('a new key', () => {
     await plant('broken', { install_sealed });
     await plant('whole', installData.columns('whole', FACTS));
     const { seal, reported } = processWith(SECOND, FIRST);
-    expect(await seal()).toBe('0 eSIMs sealed, 1 resealed');
+    expect(await seal()).toBe('1 eSIMs resealed');
     expect(reported).toEqual(['broken: the seal of the secret of broken is broken']);
     expect((await rowOf('broken')).install_sealed).toEqual(install_sealed);
   });
@@ -275,7 +194,7 @@ describe('a missing key', () => {
     expect(total).toBe(2);
     expect(items.find(({ id }) => id === 'locked')).toMatchObject({ ...SEALED, iccid: '89locked' });
     expect(items.find(({ id }) => id === 'open')).toMatchObject(IN_CLEAR);
-    expect(await without.seal()).toBe('0 eSIMs sealed, 0 resealed');
+    expect(await without.seal()).toBe('0 eSIMs resealed');
     expect(without.missingKeys).toEqual([keyId]);
     expect(await processWith(SECOND, FIRST).read('locked')).toMatchObject(IN_CLEAR);
   });
@@ -306,7 +225,7 @@ it('the hourly run reads only rows that need encryption, however many eSIMs ther
   await sql`analyze esims`.execute(books.owner);
   const { secretBox, installData } = processWith(FIRST);
   const run = (db: WorldDb) =>
-    sealInstallData({
+    resealInstallData({
       db,
       clock: { now: () => new Date() },
       installData,
@@ -314,6 +233,6 @@ it('the hourly run reads only rows that need encryption, however many eSIMs ther
       webhooks: { secretBox },
     });
   const { scans, statements } = await explain(books, run, { statementTimeoutMs: 5_000 });
-  expect(statements).toBe(2);
+  expect(statements).toBe(1);
   expect(rowsReadBy(scans)).toBeLessThan(10);
 });

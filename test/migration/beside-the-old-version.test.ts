@@ -1,6 +1,6 @@
-// A migration runs while the previous version still serves. For every recorded release: each of its statements is
-// planned and allowed on today's schema, under the role it is sent under; its columns are unchanged; and no old table
-// has become stricter than its rows.
+// A migration runs while the previous version still serves. For every recorded release: each of its
+// statements is planned and allowed on today's schema, under the role it is sent under; its columns are
+// unchanged; and no old table has become stricter than its rows.
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { migrate } from '../../migrations/migrate.ts';
@@ -9,7 +9,10 @@ import { createTestDatabase, openSchema, type TestDatabase } from '../support/da
 import { distinct, readReleases, type ReleaseRecord } from './releases.ts';
 import type { SentStatement } from './statement-recorder.ts';
 
-/** What a migration made stricter for existing tables, each with the reason why the previous version is not affected. */
+/**
+ * What a migration made stricter for existing tables, each with the reason why the previous version is not
+ * affected.
+ */
 const STRICTER: Readonly<Record<string, string>> = {};
 
 const releases = readReleases();

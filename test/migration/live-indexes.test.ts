@@ -1,4 +1,7 @@
-/** Indexes of large tables are built without blocking writes, and built again where an attempt was interrupted. */
+/**
+ * Indexes of large tables are built without blocking writes, and built again where an attempt was
+ * interrupted.
+ */
 import { sql, type Kysely } from 'kysely';
 import pg from 'pg';
 import { afterAll, expect, it } from 'vitest';

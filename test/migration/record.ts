@@ -1,6 +1,6 @@
-// Records what the release of package.json sends to Postgres, from the current code: `npm run record:statements`.
-// Runs the tests that walk through the service with the recorder loaded, and writes releases/<version>.json. What
-// earlier releases need is never touched.
+// Records what the release of package.json sends to Postgres, from the current code: `npm run
+// record:statements`. Runs the tests that walk through the service with the recorder loaded, and writes
+// releases/<version>.json. What earlier releases need is never touched.
 import { spawn } from 'node:child_process';
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

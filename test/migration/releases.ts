@@ -1,5 +1,5 @@
-// What each release needs of the database: the migrations it came with, and the statements it sends, one file a
-// release under releases/. Evidence: recorded (record.ts), never written by hand.
+// What each release needs of the database: the migrations it came with, and the statements it sends, one file
+// a release under releases/. Evidence: recorded (record.ts), never written by hand.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { SentStatement } from './statement-recorder.ts';

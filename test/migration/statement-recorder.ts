@@ -1,5 +1,6 @@
-// Loaded before a test run (`--import=…/statement-recorder.ts?folder=…`): writes down every statement that the service sends to Postgres under
-// one of its roles, once each, a file for each process. Must not change what is sent.
+// Loaded before a test run (`--import=…/statement-recorder.ts?folder=…`): writes down every statement that
+// the service sends to Postgres under one of its roles, once each, a file for each process. Must not change
+// what is sent.
 import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';

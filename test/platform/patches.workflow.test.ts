@@ -1,4 +1,7 @@
-/** `simway patches` on a real Temporal, with a workflow of two releases: the second has a change behind a patch. */
+/**
+ * `simway patches` on a real Temporal, with a workflow of two releases: the second has a change behind a
+ * patch.
+ */
 import { join } from 'node:path';
 import { NativeConnection, Worker } from '@temporalio/worker';
 import { afterAll, beforeAll, expect, inject, it } from 'vitest';
@@ -58,7 +61,7 @@ const untilPrinted = (wanted: (json: string) => boolean) =>
     { what: 'the count' },
   );
 
-it('counts the open workflows with each patch and without it, and names a patch no longer once none has it', async () => {
+it('counts the open workflows with each patch and without it, and leaves out a patch that none has', async () => {
   await during('waiting', async () => {
     await begin('waiting', 'old-1');
     await begin('waiting', 'old-2');

@@ -4,11 +4,10 @@ import { createInstallData, type InstallData } from '../../src/esims/install-dat
 import type { WorldDatabase } from '../../src/platform/database/tables.ts';
 import { createSecretBox } from '../../src/platform/secret-box.ts';
 
-/** Encrypted with a test's own key, from the start and never in clear. */
+/** Encrypted with a test's own key. */
 export function installDataWith(key = '0'.repeat(64), previousKeys: readonly string[] = []): InstallData {
   return createInstallData({
     secretBox: createSecretBox({ key, previousKeys }),
-    clock: { now: () => new Date() },
     onUnreadable: () => undefined,
   });
 }

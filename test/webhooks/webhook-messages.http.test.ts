@@ -32,7 +32,7 @@ beforeEach(async () => {
   await api.shop.closeMessages('DELIVERED', message);
   await api.shop.closeMessages('FAILED', api.idOf(FAILED_MSG));
   await owner.updateTable('webhook_messages').set({ subject: TXN }).where('id', '=', message).execute();
-  const attempt = { message_id: message, at: FIRST_AT };
+  const attempt = { message_id: message, at: FIRST_AT, url: 'https://shop.example.com/' };
   await owner
     .insertInto('webhook_attempts')
     .values([

@@ -100,20 +100,14 @@ function Attempts({ attempts }: { readonly attempts: readonly Attempt[] }) {
                 <Text size="sm" fw={500}>
                   Request
                 </Text>
-                {one.request === null ? (
-                  <Text size="sm" c="dimmed">
-                    Not stored for attempts before this version.
-                  </Text>
-                ) : (
-                  <Code block tabIndex={0}>
-                    {[
-                      `${one.request.method} ${one.request.url}`,
-                      ...one.request.headers.map(({ name, value }) => `${name}: ${value}`),
-                      '',
-                      pretty(one.request.body),
-                    ].join('\n')}
-                  </Code>
-                )}
+                <Code block tabIndex={0}>
+                  {[
+                    `${one.request.method} ${one.request.url}`,
+                    ...one.request.headers.map(({ name, value }) => `${name}: ${value}`),
+                    '',
+                    pretty(one.request.body),
+                  ].join('\n')}
+                </Code>
               </div>
               <div>
                 <Text size="sm" fw={500}>

@@ -4,6 +4,11 @@
 import { sql } from 'kysely';
 
 export const accounts = () => sql`
+  ${accountsAndKeys()}
+  ${records()}
+`;
+
+const accountsAndKeys = () => sql`
   -- disabled_at: its keys and members are refused until it is enabled again.
   create table accounts (
     id text primary key,
@@ -44,6 +49,10 @@ export const accounts = () => sql`
   create index api_keys_by_account on api_keys (account_id);
   create index api_keys_by_change on api_keys (changed_at);
 
+  grant select, insert, update on accounts, api_keys to simway_accounts;
+`;
+
+const records = () => sql`
   create table api_requests (
     id bigint generated always as identity primary key,
     account_id text not null,
@@ -76,7 +85,6 @@ export const accounts = () => sql`
   create index audit_log_by_action on audit_log (action, at, id);
   create index audit_log_by_subject on audit_log (subject, at, id);
 
-  grant select, insert, update on accounts, api_keys to simway_accounts;
   grant select, insert, delete on api_requests to simway_accounts;
   grant select, insert on audit_log to simway_accounts;
 `;

@@ -6,6 +6,11 @@
 import { sql } from 'kysely';
 
 export const people = () => sql`
+  ${persons()}
+  ${access()}
+`;
+
+const persons = () => sql`
   -- one_time_until: the password was made for them; it opens a session in which it can be changed, until
   -- then.
   create table people (
@@ -19,7 +24,7 @@ export const people = () => sql`
     failed_logins integer not null default 0 check (failed_logins >= 0),
     locked_until timestamptz,
     disabled_at timestamptz,
-    user_id text unique references users (id),
+    user_id text not null unique references users (id),
     created_at timestamptz not null default now(),
     changed_at timestamptz not null default now()
   );
@@ -38,7 +43,7 @@ export const people = () => sql`
         delete from user_second_factors where user_id = new.user_id;
         update users set two_factor_enabled = false where id = new.user_id;
       end if;
-      if tg_op = 'INSERT' or new.password_hash <> old.password_hash or old.user_id is null then
+      if tg_op = 'INSERT' or new.password_hash <> old.password_hash then
         insert into user_credentials (id, account_id, provider_id, user_id, password)
         values (new.user_id, new.user_id, 'credential', new.user_id, new.password_hash)
         on conflict (user_id, provider_id) do update set password = excluded.password, updated_at = now();
@@ -49,6 +54,11 @@ export const people = () => sql`
   create trigger keep_person_as_user before insert or update of password_hash on people
     for each row execute function keep_person_as_user();
 
+  grant select, insert, update (name, role, password_hash, one_time_until, failed_logins, locked_until,
+    disabled_at, user_id, changed_at) on people to simway_accounts;
+`;
+
+const access = () => sql`
   create table sessions (
     token_sha256 bytea primary key check (length(token_sha256) = 32),
     person_id text not null references people (id),
@@ -79,8 +89,6 @@ export const people = () => sql`
   create unique index access_grants_waiting on access_grants (person_id) where second_half is not null;
   create index access_grants_by_email on access_grants (email, given_at);
 
-  grant select, insert, update (name, role, password_hash, one_time_until, failed_logins, locked_until,
-    disabled_at, user_id, changed_at) on people to simway_accounts;
   grant select, insert, update (last_seen_at, revoked_at), delete on sessions to simway_accounts;
   grant select, insert, update (second_half, confirmed_by, confirmed_at) on access_grants to simway_accounts;
 `;

@@ -6,6 +6,11 @@
 import { sql } from 'kysely';
 
 export const users = () => sql`
+  ${signedIn()}
+  ${proofs()}
+`;
+
+const signedIn = () => sql`
   create table users (
     id text primary key check (id ~ '^user-[0-9a-f]{32}$'),
     email text not null unique
@@ -33,6 +38,17 @@ export const users = () => sql`
   create index user_sessions_by_user on user_sessions (user_id);
   create index user_sessions_by_expiry on user_sessions (expires_at);
 
+  create table sign_ups (
+    user_id text primary key references users (id) on delete cascade,
+    company_name text not null check (length(company_name) between 1 and 200),
+    currency text not null check (currency in ('NGN', 'USD')),
+    created_at timestamptz not null default now()
+  );
+
+  grant select, insert, update, delete on users, user_sessions, sign_ups to simway_accounts;
+`;
+
+const proofs = () => sql`
   -- The columns for other ways of signing in than a password stay empty: better-auth expects them.
   create table user_credentials (
     id text primary key,
@@ -72,13 +88,6 @@ export const users = () => sql`
     locked_until timestamptz
   );
 
-  create table sign_ups (
-    user_id text primary key references users (id) on delete cascade,
-    company_name text not null check (length(company_name) between 1 and 200),
-    currency text not null check (currency in ('NGN', 'USD')),
-    created_at timestamptz not null default now()
-  );
-
   -- A code of an authenticator app counts once, and one address gets few of our mails. Both hold hashes, for
   -- minutes and an hour.
   create table used_codes (
@@ -93,8 +102,8 @@ export const users = () => sql`
     count integer not null check (count > 0)
   );
 
-  grant select, insert, update, delete on users, user_sessions, user_credentials, user_verifications,
-    user_second_factors, sign_ups, mails_to to simway_accounts;
+  grant select, insert, update, delete on user_credentials, user_verifications, user_second_factors, mails_to
+    to simway_accounts;
   grant select, insert, delete on used_codes to simway_accounts;
 `;
 

@@ -2,7 +2,12 @@
 import { sql } from 'kysely';
 import type { World } from './world.ts';
 
-export const catalogue = ({ role }: World) => sql`
+export const catalogue = (world: World) => sql`
+  ${packages(world)}
+  ${versions(world)}
+`;
+
+const packages = ({ role }: World) => sql`
   create table regions (
     region_code text primary key,
     region_name text not null,
@@ -47,6 +52,11 @@ export const catalogue = ({ role }: World) => sql`
     looked_at timestamptz not null
   );
 
+  grant insert, update on regions, packages, package_top_ups, package_top_up_looks to ${role};
+  grant delete on package_top_ups to ${role};
+`;
+
+const versions = ({ role }: World) => sql`
   -- What was sold when: one row for each state of a package, with its whole shape and cost.
   create table package_versions (
     id bigint generated always as identity primary key,
@@ -84,7 +94,5 @@ export const catalogue = ({ role }: World) => sql`
   );
   insert into revisions (name) values ('catalogue'), ('pricing'), ('rates');
 
-  grant insert, update on regions, packages, package_top_ups, package_top_up_looks, package_versions,
-    revisions to ${role};
-  grant delete on package_top_ups to ${role};
+  grant insert, update on package_versions, revisions to ${role};
 `;

@@ -5,7 +5,13 @@ import type { World } from './world.ts';
 /** An eSIM that the supplier is asked about. In src/esims/store/{due,esims,facts}.ts as well, literally. */
 const IN_USE = sql`status in ('CREATED', 'ACTIVE', 'SUSPENDED') and esim_tran_no <> ''`;
 
-export const esims = ({ role }: World) => sql`
+export const esims = (world: World) => sql`
+  ${orders(world)}
+  ${indexes()}
+  ${linksAndEvents(world)}
+`;
+
+const orders = ({ role }: World) => sql`
   create table esims (
     id text primary key,
     account_id text not null,
@@ -23,13 +29,6 @@ export const esims = ({ role }: World) => sql`
     iccid text not null default '',
     imsi text not null default '',
     msisdn text,
-    ac text not null default '',
-    qr_code_url text not null default '',
-    short_url text not null default '',
-    smdp_address text not null default '',
-    matching_id text not null default '',
-    pin text,
-    puk text,
     install_sealed bytea,
     eid text not null default '',
     smdp_status text not null default '',
@@ -60,6 +59,11 @@ export const esims = ({ role }: World) => sql`
     created_at timestamptz not null,
     updated_at timestamptz not null default now()
   );
+
+  grant insert, update on esims to ${role};
+`;
+
+const indexes = () => sql`
   create index esims_by_account on esims (account_id, created_at desc, id desc);
   create index esims_by_account_status on esims (account_id, status, created_at desc, id desc);
   create index esims_by_package on esims (account_id, package_name, status, created_at desc, id desc);
@@ -73,13 +77,12 @@ export const esims = ({ role }: World) => sql`
   create index esims_by_account_age on esims (account_id, looked_at) where ${IN_USE};
   create index esims_by_account_usage_age on esims (account_id, coalesce(usage_as_of, looked_at))
     where ${IN_USE};
-  create index esims_by_usage on esims (greatest(looked_at, usage_asked_at)) where ${IN_USE};
-  -- The expressions of these two are in src/esims/store/install-data.ts as well, literally.
-  create index esims_in_clear on esims (id) where (ac || qr_code_url || short_url || smdp_address
-    || matching_id || coalesce(pin, '') || coalesce(puk, '')) <> '';
+  -- The expression is in src/esims/store/install-data.ts as well, literally.
   create index esims_by_seal on esims (substring(install_sealed from 1 for 9), id)
     where install_sealed is not null;
+`;
 
+const linksAndEvents = ({ role }: World) => sql`
   -- The public link of an eSIM's install page. Its token is in no dump: the row has a random number, from
   -- which it is made with a secret of the installation, and its hash, by which it is found. Revoking deletes
   -- the row.
@@ -115,7 +118,6 @@ export const esims = ({ role }: World) => sql`
   create index supplier_events_foreign on supplier_events (received_at) where is_foreign;
   create index supplier_events_applied on supplier_events (applied_at) where applied_at is not null;
 
-  grant insert, update on esims to ${role};
   grant insert, delete on install_links to ${role};
   grant insert, update, delete on supplier_events to ${role};
 `;

@@ -2,7 +2,13 @@
 import { sql } from 'kysely';
 import type { World } from './world.ts';
 
-export const purchases = ({ role }: World) => sql`
+export const purchases = (world: World) => sql`
+  ${rows(world)}
+  ${indexes()}
+  ${history(world)}
+`;
+
+const rows = ({ role }: World) => sql`
   create table purchases (
     transaction_id text primary key check (length(transaction_id) <= 50),
     account_id text not null,
@@ -51,6 +57,11 @@ export const purchases = ({ role }: World) => sql`
     check ((status = 'FAILED') = (reason is not null)),
     check ((status in ('SUCCESS', 'FAILED')) = (closed_at is not null))
   );
+
+  grant insert, update on purchases to ${role};
+`;
+
+const indexes = () => sql`
   create index purchases_by_account on purchases (account_id, created_at desc);
   -- Each combination of the filters of the list of transactions, newest first.
   create index purchases_by_filters on purchases
@@ -68,7 +79,9 @@ export const purchases = ({ role }: World) => sql`
   create index purchases_by_order_no on purchases (supplier_order_no) where supplier_order_no is not null;
   create unique index purchases_by_supplier_id on purchases (supplier_transaction_id)
     where supplier_transaction_id is not null;
+`;
 
+const history = ({ role }: World) => sql`
   -- A closed purchase is not ordered again.
   create function purchase_ends_once() returns trigger language plpgsql as $$
     begin
@@ -92,7 +105,6 @@ export const purchases = ({ role }: World) => sql`
   );
   create index purchase_events_by_purchase on purchase_events (transaction_id, id);
 
-  grant insert, update on purchases to ${role};
   grant insert on purchase_events to ${role};
 `;
 

@@ -103,7 +103,7 @@ const messages = ({ role }: World) => sql`
     ms integer not null,
     outcome text not null,
     status integer,
-    url text,
+    url text not null,
     request_headers jsonb,
     answer_headers jsonb,
     answer_start text not null,

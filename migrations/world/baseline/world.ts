@@ -27,7 +27,6 @@ export async function readWorld(db: Kysely<unknown>): Promise<World> {
 /** `world` has one row, so that a process can see that it is connected to the right schema. */
 export const worldItself = () => sql`
   create table world (
-    environment text primary key check (environment in ('live', 'test')),
-    clear_until timestamptz
+    environment text primary key check (environment in ('live', 'test'))
   );
 `;

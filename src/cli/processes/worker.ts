@@ -61,7 +61,6 @@ export async function runWorker(
       const composed = composeWorkerWorld(observed, world, redis);
       lifecycle.onStop(`${world.environment} pools`, () => composed.close());
       await refuseMixedWorlds(composed);
-      await composed.start();
       const workers = await startWorkers({
         ...secrets.temporal,
         namespace: world.namespace,

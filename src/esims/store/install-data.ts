@@ -1,37 +1,18 @@
-/** Install data as it lies in the rows, and the batches that seal what is in clear, or sealed with an earlier key. */
+/**
+ * Sealed install data as it lies in the rows, and the batches that seal anew what is sealed with an earlier
+ * key.
+ */
 import { sql } from 'kysely';
-import { sealedQrCodeUrl } from '../../webhooks/event-rules.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
 import { SEAL_PREFIX_BYTES } from '../../platform/secret-box.ts';
 import type { EsimRow } from './esims.ts';
 
-/** Empty once sealed. */
-export type InstallColumns = Readonly<
-  Pick<EsimRow, 'ac' | 'qr_code_url' | 'short_url' | 'smdp_address' | 'matching_id' | 'pin' | 'puk'>
->;
-export type InstallRow = InstallColumns & Readonly<Pick<EsimRow, 'id' | 'install_sealed'>>;
+export type InstallRow = Readonly<Pick<EsimRow, 'id' | 'install_sealed'>>;
 
-const COLUMNS = [
-  'id',
-  'install_sealed',
-  'ac',
-  'qr_code_url',
-  'short_url',
-  'smdp_address',
-  'matching_id',
-  'pin',
-  'puk',
-] as const;
+const COLUMNS = ['id', 'install_sealed'] as const;
 
-/** These two as in migrations/world/baseline/esims.ts, literally. */
-const IN_CLEAR = sql<boolean>`(ac || qr_code_url || short_url || smdp_address || matching_id || coalesce(pin, '') || coalesce(puk, '')) <> ''`;
+/** As in migrations/world/baseline/esims.ts, literally. */
 const PREFIX = sql<Buffer>`substring(install_sealed from 1 for ${sql.lit(SEAL_PREFIX_BYTES)})`;
-
-/** Until when processes of a release that cannot open seals may run; null: there never was one. */
-export async function readClearUntil(db: WorldDb): Promise<Date | null> {
-  const row = await db.selectFrom('world').select('clear_until').executeTakeFirst();
-  return row?.clear_until ?? null;
-}
 
 /** Those of these eSIMs that exist. */
 export function findInstallRows(db: WorldDb, esimIds: readonly string[]): Promise<InstallRow[]> {
@@ -42,36 +23,10 @@ export function findInstallRows(db: WorldDb, esimIds: readonly string[]): Promis
     .execute();
 }
 
-/** Seals one batch of rows in clear, once no process needs them in clear; returns how many. Keeps what it reads locked, and skips locked rows. */
-export async function sealBatch(
-  db: WorldDb,
-  seal: (row: InstallRow) => Buffer,
-  limit: number,
-): Promise<number> {
-  return db.transaction().execute(async (trx) => {
-    const rows = await trx
-      .selectFrom('esims')
-      .select(COLUMNS)
-      .where(IN_CLEAR)
-      .where(sql<boolean>`not exists (select from world where clear_until > now())`)
-      .orderBy('id')
-      .limit(limit)
-      .forNoKeyUpdate()
-      .skipLocked()
-      .execute();
-    if (rows.length === 0) return 0;
-    await hideQrCodeUrls(
-      trx,
-      rows.map(({ id }) => id),
-    );
-    await writeSeals(trx, new Map(rows.map((row) => [row.id, seal(row)])));
-    return rows.length;
-  });
-}
-
 /**
- * Seals again one batch of the rows whose seals begin like this, in order of their ids. `seal` answers undefined for a row that cannot be opened, which
- * stays as it is. Returns the last id of a full batch; undefined: that was the last.
+ * Seals again one batch of the rows whose seals begin like this, in order of their ids. `seal` answers
+ * undefined for a row that cannot be opened, which stays as it is. Returns the last id of a full batch;
+ * undefined: that was the last.
  */
 export async function resealBatch(
   db: WorldDb,
@@ -102,24 +57,14 @@ export async function resealBatch(
 async function writeSeals(trx: WorldDb, seals: ReadonlyMap<string, Buffer>): Promise<void> {
   if (seals.size === 0) return;
   await sql`
-    update esims
-       set install_sealed = fresh.sealed, ac = '', qr_code_url = '', short_url = '', smdp_address = '', matching_id = '', pin = null, puk = null
+    update esims set install_sealed = fresh.sealed
       from unnest(${[...seals.keys()]}::text[], ${[...seals.values()]}::bytea[]) fresh (id, sealed)
      where esims.id = fresh.id`.execute(trx);
 }
 
-/** In the messages about an eSIM's own purchase. A message about a top-up is about an eSIM that is installed already. */
-async function hideQrCodeUrls(trx: WorldDb, esimIds: readonly string[]): Promise<void> {
-  const [before, after] = JSON.stringify(sealedQrCodeUrl('/')).split('/');
-  await sql`
-    update webhook_messages message
-       set body = replace(message.body, to_json(esims.qr_code_url)::text, ${before}::text || esims.id || ${after}::text)
-      from esims
-     where esims.id = any(${[...esimIds]}) and esims.qr_code_url <> ''
-       and message.subject = esims.transaction_id and message.event = 'esim.purchased'`.execute(trx);
-}
-
-/** How the seals in the rows begin, each once: a step of the index for every key, however many rows there are. */
+/**
+ * How the seals in the rows begin, each once: a step of the index for every key, however many rows there are.
+ */
 export async function listSealPrefixes(db: WorldDb): Promise<Buffer[]> {
   const { rows } = await sql<{ prefix: Buffer }>`
     with recursive seen as (

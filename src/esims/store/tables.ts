@@ -20,15 +20,8 @@ export interface EsimsTable {
   iccid: Generated<string>;
   imsi: Generated<string>;
   msisdn: string | null;
-  /** Install data, sealed about the eSIM. The columns of single fields below are empty, but for what earlier releases wrote. */
+  /** Install data, sealed about the eSIM. */
   install_sealed: Buffer | null;
-  ac: Generated<string>;
-  qr_code_url: Generated<string>;
-  short_url: Generated<string>;
-  smdp_address: Generated<string>;
-  matching_id: Generated<string>;
-  pin: string | null;
-  puk: string | null;
   eid: Generated<string>;
   smdp_status: Generated<string>;
   active_type: Generated<string>;
@@ -45,7 +38,7 @@ export interface EsimsTable {
   /** When the schedule asked for the usage, and for the whole eSIM. Null once the supplier has answered. */
   usage_asked_at: Date | null;
   check_asked_at: Date | null;
-  /** When `order_usage_bytes` was true at the supplier. Null: not kept by the release that wrote it. */
+  /** When `order_usage_bytes` was true at the supplier. Null: as old as `looked_at`. */
   usage_as_of: Date | null;
   /** When a top-up was answered: a check that was requested earlier has older totals. */
   totals_as_of: Date | null;

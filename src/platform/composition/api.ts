@@ -144,10 +144,7 @@ function composeApiWorld(context: ProcessContext, world: WorldConfig, redis: Red
     /** For making keys, with an endpoint for their messages. */
     forKeys: { ...webhooks, db },
     /** Reads the catalogue and starts polling. */
-    start: async () => {
-      await installData.start(db);
-      await catalogue.start();
-    },
+    start: () => catalogue.start(),
     checks: () => [
       ...checks(),
       check(`catalogue ${environment}`, () => {

@@ -10,7 +10,7 @@ import { createSecretBox } from '../secret-box.ts';
 import { createEvents, type Events } from '../telemetry/events.ts';
 import { connectClient, type TemporalClient } from '../temporal/connect.ts';
 import { traceStarts } from '../temporal/context-propagation.ts';
-import { systemClock, openWorld, type ProcessContext } from './context.ts';
+import { openWorld, type ProcessContext } from './context.ts';
 import type { RedisServices } from './redis-services.ts';
 import { composeGateway, composeSupplier } from './vendors.ts';
 
@@ -34,7 +34,6 @@ export function openConnections(context: ProcessContext, world: WorldConfig, red
     events,
     installData: createInstallData({
       secretBox: createSecretBox(context.secrets.secretKeys),
-      clock: systemClock,
       onUnreadable: events.esimUnreadable,
     }),
     installTokens: createInstallTokens({

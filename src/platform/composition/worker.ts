@@ -33,7 +33,7 @@ export type WorkerWorld = ReturnType<typeof composeWorkerWorld>;
 export function composeWorkerWorld(context: ProcessContext, world: WorldConfig, redis: RedisServices) {
   const { environment, timings, approvalLimits } = world;
   const { temporal, checks, close, ...connected } = openConnections(context, world, redis);
-  const { db, gateway, statementGateway, events, installData, installTokens } = connected;
+  const { db, gateway, statementGateway, events, installTokens } = connected;
   const { forOrders: supplier, inBackground: backgroundSupplier, forChecks } = connected.supplier;
   const engine = createPurchaseEngine(temporal, timings);
   const webhookEngine = composeWebhookEngine(db, temporal, events);
@@ -50,8 +50,6 @@ export function composeWorkerWorld(context: ProcessContext, world: WorldConfig, 
     db,
     temporal,
     events,
-    /** Before the first activity. */
-    start: () => installData.start(db),
     activities: createActivities({
       ...ports,
       supplier,

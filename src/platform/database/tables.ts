@@ -39,8 +39,7 @@ export interface WorldDatabase
     PurchaseTables,
     ReconciliationTables,
     WebhookTables {
-  /** `clear_until`: until then install data is also written in clear, for processes of the release before it was sealed. */
-  world: { environment: Environment; clear_until: Date | null };
+  world: { environment: Environment };
   idempotency_keys: IdempotencyKeysTable;
   /** Ids that were refused before a purchase was written, and whose key is forgotten: never used again. */
   retired_transaction_ids: { transaction_id: string; retired_at: Generated<Date> };

@@ -1,6 +1,7 @@
 /**
- * Which open workflows have which patch. The code of a change behind `patched()` has two branches: a workflow with the
- * patch's marker needs the new one, and one that came to the change before it was released needs the old one.
+ * Which open workflows have which patch. The code of a change behind `patched()` has two branches: a workflow
+ * with the patch's marker needs the new one, and one that came to the change before it was released needs the
+ * old one.
  */
 import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
 import { requireConnection, type TemporalClient } from './connect.ts';
@@ -38,8 +39,8 @@ interface Open {
 }
 
 /**
- * Counts by Temporal's index, which may be some seconds behind. Reads all open workflows, because the index groups
- * counts by nothing but their status. Throws EngineUnavailable if Temporal cannot be reached.
+ * Counts by Temporal's index, which may be some seconds behind. Reads all open workflows, because the index
+ * groups counts by nothing but their status. Throws EngineUnavailable if Temporal cannot be reached.
  */
 export async function countPatches(temporal: TemporalClient): Promise<OpenPatches> {
   await requireConnection(temporal, CONNECT_WITHIN_MS);

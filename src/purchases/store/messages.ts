@@ -27,7 +27,7 @@ interface StatusChangeQueries {
 
 /**
  * `update` changes a row of `purchases`, without a returning clause. The query `name` has its row: transaction_id, account_id, package_type, status,
- * esim_id and the columns `returning`. `esims` names the query of the same statement that changed the eSIM and returns id, iccid and qr_code_url.
+ * esim_id and the columns `returning`. `esims` names the query of the same statement that changed the eSIM and returns id and iccid.
  */
 export function statusChangeQueries(
   name: string,
@@ -53,25 +53,22 @@ function statusQueries(
 ): { readonly queries: RawBuilder<unknown>; readonly result: RawBuilder<StatusChange> } {
   const purchase = sql.ref(changed);
   const sealed = sql<string>`${SEALED_BEFORE}::text || shown.id || ${SEALED_AFTER}::text`;
-  // In clear, as earlier releases keep it and need it in a message; empty once it is sealed. They do not read events.
-  const asKept = sql<string>`coalesce(nullif(shown.qr_code_url, ''), ${sealed})`;
-  const body = (qrCodeUrl: RawBuilder<string>): RawBuilder<string> =>
-    bodyOf(
-      'esim.purchased',
-      {
-        transactionId: sql`${purchase}.transaction_id`,
-        status: sql`${purchase}.status`,
-        // Each null while there is no eSIM; a top-up has one from the beginning.
-        esimId: sql`shown.id`,
-        iccid: sql`shown.iccid`,
-        qrCodeUrl: sql`case when shown.id is not null then ${qrCodeUrl} end`,
-      },
-      sql<Date>`now()`,
-    );
+  const body = bodyOf(
+    'esim.purchased',
+    {
+      transactionId: sql`${purchase}.transaction_id`,
+      status: sql`${purchase}.status`,
+      // Each null while there is no eSIM; a top-up has one from the beginning.
+      esimId: sql`shown.id`,
+      iccid: sql`shown.iccid`,
+      qrCodeUrl: sql`case when shown.id is not null then ${sealed} end`,
+    },
+    sql<Date>`now()`,
+  );
   const change = sql`
     select ${purchase}.account_id, 'esim.purchased' as event,
            'esim.purchased:' || ${purchase}.transaction_id || ':' || ${purchase}.status as event_key, ${purchase}.transaction_id as subject,
-           ${body(sealed)} as body, ${body(asKept)} as message_body, now() as at
+           ${body} as body, now() as at
       from ${purchase}
       left join ${sql.ref(esims)} shown on shown.id = ${purchase}.esim_id and (${purchase}.status = 'SUCCESS' or ${purchase}.package_type = 'TOPUP')
      where ${which}`;

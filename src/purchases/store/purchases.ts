@@ -160,7 +160,7 @@ async function settle(db: WorldDb, transactionId: string, item: DeliveredItem): 
     ), ${change}, esim as (
       update esims set status = case status when 'PENDING' then 'CREATED' else status end, ${assigned(item.esim)}
        where id in (select esim_id from closed)
-      returning id, iccid, qr_code_url
+      returning id, iccid
     ), noted as (
       insert into purchase_events (transaction_id, what) select transaction_id, 'delivered' from closed
     ), ${posting.queries}, ${event}

@@ -182,8 +182,7 @@ const attemptSchema = z
         headers: z.array(header).meta({ description: 'Of the signatures only the beginning' }),
         body: z.string().meta({ description: 'Byte for byte as it is signed and sent' }),
       })
-      .nullable()
-      .meta({ description: 'What was sent; null for attempts of earlier releases' }),
+      .meta({ description: 'What was sent' }),
   })
   .meta({ id: 'WebhookAttempt' });
 
@@ -212,6 +211,6 @@ export function presentAttempt(attempt: Attempt): object {
     milliseconds,
     answer,
     answerHeaders: answerHeaders && [...answerHeaders],
-    request: request && { method: 'POST', ...request, headers: [...request.headers] },
+    request: { method: 'POST', ...request, headers: [...request.headers] },
   });
 }

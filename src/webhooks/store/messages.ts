@@ -62,7 +62,7 @@ export async function enqueueWebhook<Event extends WebhookEvent>(
   const body = webhookBody(event, webhook.facts, at);
   const happened = sql`
     select ${accountId}::text as account_id, ${event}::text as event, ${`${event}:${webhook.key}`}::text as event_key,
-           ${subject}::text as subject, ${body}::text as body, ${body}::text as message_body, ${at}::timestamptz as at`;
+           ${subject}::text as subject, ${body}::text as body, ${at}::timestamptz as at`;
   const to = accountId === null ? 'all accounts' : (webhook.subscribers ?? []);
   const { queries, pendingIds } = eventQueries(event, happened, to);
   const { rows } = await sql<{ ids: string[] | null }>`with ${queries} select ${pendingIds} as ids`.execute(
@@ -87,7 +87,7 @@ export interface EventQueries {
 type Receivers = 'all accounts' | 'its account' | readonly string[];
 
 /**
- * Writes an event, unless it was written before, and its messages. `happened` selects account_id, event, event_key, subject, body, message_body and at.
+ * Writes an event, unless it was written before, and its messages. `happened` selects account_id, event, event_key, subject, body and at.
  */
 export function eventQueries(
   event: WebhookEvent,
@@ -120,7 +120,7 @@ function queriesOfEvent(happened: RawBuilder<unknown>, to: RawBuilder<boolean>):
     ), enqueued as (
       insert into webhook_messages
         (id, event_id, endpoint_id, account_id, event, event_key, subject, body, status, next_attempt_at, closed_at, created_at)
-      select ${NEW_ID}, new_event.id, endpoint.id, endpoint.account_id, happened.event, happened.event_key, happened.subject, happened.message_body,
+      select ${NEW_ID}, new_event.id, endpoint.id, endpoint.account_id, happened.event, happened.event_key, happened.subject, happened.body,
              case when endpoint.enabled then 'PENDING' else 'FAILED' end,
              case when endpoint.enabled then now() end, case when endpoint.enabled then null else now() end, happened.at
         from new_event, happened, webhook_endpoints endpoint where ${to}

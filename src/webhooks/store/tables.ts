@@ -60,7 +60,7 @@ export interface EventFeedTable {
 /** One event for one endpoint. The id is the workflow's id. */
 export interface WebhookMessagesTable {
   id: string;
-  /** The `webhook-id` of every attempt. Null on samples and on messages of earlier releases: those use their own id. */
+  /** The `webhook-id` of every attempt. Null on samples: those use their own id. */
   event_id: string | null;
   endpoint_id: string;
   account_id: string;
@@ -91,8 +91,8 @@ export interface WebhookAttemptsTable {
   status: number | null;
   /** The first kibibyte of the answer. */
   answer_start: string;
-  /** Where it was sent. These three are null on attempts of earlier releases; headers also where no connection or no answer came about. */
-  url: string | null;
+  /** Where it was sent. Headers are null where no connection or no answer came about. */
+  url: string;
   request_headers: JSONColumnType<readonly Header[] | null> | null;
   answer_headers: JSONColumnType<readonly Header[] | null> | null;
 }

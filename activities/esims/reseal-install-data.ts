@@ -1,26 +1,22 @@
-import {
-  listSealPrefixes,
-  resealBatch,
-  sealBatch,
-  type InstallRow,
-} from '../../src/esims/store/install-data.ts';
-import { inBatches } from '../../src/platform/database/retention.ts';
+import { listSealPrefixes, resealBatch, type InstallRow } from '../../src/esims/store/install-data.ts';
 import { keyIdOf } from '../../src/platform/secret-box.ts';
 import type { ActivityDeps } from '../deps.ts';
 
 /** 60,000 rows on a busy machine. The next run continues. */
 const RUNS_FOR_MS = 20_000;
 
-/** Seals install data that is in clear, then what is sealed with an earlier key; reports seals whose key is not here. Returns a line. */
-export async function sealInstallData(
+/**
+ * Seals anew the install data that is sealed with an earlier key; reports seals whose key is not here.
+ * Returns a line.
+ */
+export async function resealInstallData(
   deps: Pick<ActivityDeps, 'db' | 'clock' | 'events' | 'installData'> & {
     readonly webhooks: Pick<ActivityDeps['webhooks'], 'secretBox'>;
   },
 ): Promise<string> {
-  const { db, clock, events, installData } = deps;
+  const { db, clock, events } = deps;
   const endsAtMs = clock.now().getTime() + RUNS_FOR_MS;
   const isOver = () => clock.now().getTime() > endsAtMs;
-  const fresh = await inBatches((limit) => sealBatch(db, installData.resealed, limit), isOver);
   const [current, ...earlier] = deps.webhooks.secretBox.prefixes;
   let again = 0;
   const stored = await listSealPrefixes(db);
@@ -29,7 +25,7 @@ export async function sealInstallData(
     if (earlier.some((one) => one.equals(prefix))) again += await resealAll(deps, prefix, isOver);
     else events.sealingKeyMissing({ keyId: keyIdOf(prefix) });
   }
-  return `${fresh} eSIMs sealed, ${again} resealed`;
+  return `${again} eSIMs resealed`;
 }
 
 async function resealAll(
