@@ -5,7 +5,7 @@
 import type { AttentionReason, OutsideMethod, PaymentPurpose } from '../src/domain/states.ts';
 import type { ChargeQuote, Claim, FundingInput, RefundTimings } from '../src/payments/rules.ts';
 import type { ActionOutcome, ActionRequest, ActionStage, Ended } from '../src/operations/rules.ts';
-import type { Opened, PurchaseInput } from '../src/purchases/purchase.ts';
+import type { Opened, PurchaseInput, PurchaseTimings } from '../src/purchases/purchase.ts';
 import type { ReconcileSummary } from '../src/reconciliation/payment-rules.ts';
 import type { FailureReason, Refusal } from '../src/domain/refusals.ts';
 
@@ -100,6 +100,30 @@ export interface RejectedAction {
   readonly move: string;
 }
 export type ActionSinks = { actions: { rejected(action: RejectedAction): void } };
+
+/**
+ * What every step answers. `waiting`: ask again after `waitMs`; `why` is for people. The step has flagged `attention` on the row already, and has closed
+ * the purchase itself where it answers `failed`.
+ */
+export type StepResult<Done = object> = (
+  | ({ readonly state: 'done' } & Done)
+  | { readonly state: 'failed'; readonly reason: FailureReason; readonly detail: string }
+  | {
+      readonly state: 'waiting';
+      readonly waitMs: number;
+      readonly why: string;
+      readonly attention?: AttentionReason;
+    }
+) & { readonly messages?: NewMessages };
+
+/** The pace of a delivery. How long an order may be in flight is on its row. */
+export type DeliveryTimings = Pick<
+  PurchaseTimings,
+  'lookFirstMs' | 'lookMaxMs' | 'attentionAfterMs' | 'slowLookMs'
+>;
+
+/** `isCatalogueOutdated`: the supplier's refusal shows that the catalogue must be synced. */
+export type DeliverResult = StepResult<{ readonly iccid: string }> & { readonly isCatalogueOutdated?: true };
 
 /** Orders where needed, checks until delivered, refused or out of time, and settles. */
 export interface DeliverRequest {

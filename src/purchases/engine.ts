@@ -9,6 +9,8 @@ export interface PurchaseEngine extends PaymentEngine {
    * only a retry under the same transactionId is safe. Throws EngineUnavailable when nothing was started. `title`: for operations, without personal data.
    */
   purchase(input: PurchaseInput, deadlineMs: number, title?: string): Promise<EngineAnswer>;
+  /** Wakes a purchase that waits for its supplier; one that does not wait needs nothing. Throws EngineUnavailable: tell it again. */
+  supplierAnnounced(transactionId: string): Promise<void>;
 }
 
 interface BatchRef {
