@@ -8,7 +8,14 @@ import { createEsimAccessSupplier } from '../../src/vendors/esim-access/supplier
 import { createEvents } from '../../src/platform/telemetry/events.ts';
 import { createLogger } from '../../src/platform/telemetry/logger.ts';
 import type { EsimSupplier } from '../../src/esims/port.ts';
-import type { SupplierActivities } from '../../workflows/contract.ts';
+import { randomBytes } from 'node:crypto';
+import { makeId } from '../../src/domain/ids.ts';
+import { askForAction, beginAction } from '../../src/operations/store/actions.ts';
+import { reopenDelivery } from '../../src/purchases/store/deliveries.ts';
+import type { DeliverOutcome, SupplierActivities } from '../../workflows/contract.ts';
+import { failRefused } from '../../src/purchases/store/purchases.ts';
+import { NO_LIMITS } from './facts.ts';
+import { REASON } from './operator-actions.ts';
 import { installDataWith } from './install-data.ts';
 import type { Stack } from './stack.ts';
 
@@ -20,6 +27,12 @@ export interface Attempt {
     SupplierActivities,
     'deliver' | 'withdrawOrder' | 'lookAtSupplier' | 'withdrawForMove'
   >;
+  /** One attempt at the supplier. */
+  deliverOnce(transactionId: string): Promise<DeliverOutcome>;
+  /** An operator has asked for its cancellation, and its workflow has begun that. */
+  beginCancelling(transactionId: string): Promise<void>;
+  withdraw(transactionId: string): Promise<unknown>;
+  reopen(transactionId: string): Promise<number>;
   /** From now on the next such call waits. */
   stall(call: Call, when: 'before' | 'after'): void;
   /** Resolves once the attempt has stalled. */
@@ -82,6 +95,20 @@ export function createAttempt(stack: Stack, aheadMs = 0): Attempt {
       withdrawForMove: (...args) => environment.run(() => moves.withdrawForMove(...args)),
       lookAtSupplier: (transactionId) => environment.run(() => moves.lookAtSupplier(transactionId)),
     },
+    deliverOnce: async (transactionId) => {
+      const request = { transactionId, budgetMs: 0, lookFirstMs: 50, lookMaxMs: 200 };
+      const outcome = await environment.run(() => deliver(deps, request));
+      if (outcome.outcome === 'refused' && !outcome.afterDoubt) await failRefused(stack.world, transactionId);
+      return outcome;
+    },
+    beginCancelling: async (transactionId) => {
+      const moveId = makeId('move', randomBytes(16).toString('hex'));
+      const action = { moveId, moveKey: moveId, transactionId, move: 'cancel', by: 'ada', reason: REASON } as const;
+      await askForAction(stack.world, action, new Date());
+      await beginAction(stack.world, action, { limits: NO_LIMITS, now: new Date() });
+    },
+    withdraw: (transactionId) => environment.run(() => moves.withdrawForMove(transactionId, false)),
+    reopen: (transactionId) => reopenDelivery(stack.world, transactionId, clock.now()),
     stall: (call, when) => {
       place = { call, when };
       reached = Promise.withResolvers();
