@@ -174,11 +174,6 @@ export const WORLD_INDEXES: readonly LiveIndex[] = [
     after: AFTER_DECISIONS,
     definition: "disputes (dispute_id) where dispute_id <> ''",
   },
-  {
-    name: 'purchases_by_order_no',
-    after: AFTER_DECISIONS,
-    definition: 'purchases (supplier_order_no) where supplier_order_no is not null',
-  },
   { name: 'esims_by_order_no', after: AFTER_DECISIONS, definition: "esims (order_no) where order_no <> ''" },
   // An account's messages that were not delivered yet: few.
   {

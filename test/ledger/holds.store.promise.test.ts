@@ -31,7 +31,7 @@ const BUYER = 'acc-buyer';
 const PRICE = 1_250n;
 
 beforeAll(async () => {
-  await replaceCatalogue(books.world, { regions: [region()], packages: [basePackage()] }, NOW);
+  await replaceCatalogue(books.world, { supplier: 'esim-access', regions: [region()], packages: [basePackage()] }, NOW);
 });
 /** Post and void change holds and leave the purchase as it was, so the two may differ. */
 const HOLDS_WITHOUT_PURCHASES = ['an open purchase has no open hold, or a closed one has'];

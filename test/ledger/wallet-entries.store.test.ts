@@ -52,7 +52,7 @@ const usd = (amountMinor: bigint) => ({ amountMinor, currency: 'USD' });
 const principalOf = (id: string) => ({ account: { id, currency: 'USD' } }) as Principal;
 
 beforeAll(async () => {
-  const catalogue = { regions: [region()], packages: [basePackage()] };
+  const catalogue = { supplier: 'esim-access', regions: [region()], packages: [basePackage()] };
   await replaceCatalogue(books.world, catalogue, new Date(0));
   for (const accountId of ACCOUNTS) {
     await ensureWallet(books.world, accountId, 'USD');

@@ -79,7 +79,7 @@ export function usePaymentBooks(): PaymentBooks {
   let books: Books;
   beforeAll(async () => {
     books = await openBooks({ maxConnections: 10 });
-    await replaceCatalogue(books.world, { regions: [region()], packages: [basePackage()] }, NOW);
+    await replaceCatalogue(books.world, { supplier: 'esim-access', regions: [region()], packages: [basePackage()] }, NOW);
   });
   afterEach(async () => {
     expect(await auditBooks(books.owner, { except: OF_WALLETS_ONLY })).toEqual([]);

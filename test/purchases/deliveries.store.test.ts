@@ -38,7 +38,7 @@ const ACCOUNT = 'acc-1';
 const books: Books = await openBooks();
 beforeAll(async () => {
   const { world } = books;
-  await replaceCatalogue(world, { regions: [region()], packages: [basePackage()] }, NOW);
+  await replaceCatalogue(world, { supplier: 'esim-access', regions: [region()], packages: [basePackage()] }, NOW);
   await replaceTopUps(
     world,
     'NG-5GB-30D',

@@ -40,7 +40,7 @@ const timelineAt = (now: Date) =>
   getEsimTimeline({ db: books.world, clock: { now: () => now } }, principal, BASE.esimId);
 
 beforeAll(async () => {
-  const catalogue = { regions: [region()], packages: [basePackage()] };
+  const catalogue = { supplier: 'esim-access', regions: [region()], packages: [basePackage()] };
   await replaceCatalogue(books.world, catalogue, hour(0));
   const topUp = basePackage({ packageCode: 'TOPUP_NG', packageType: 'TOPUP' });
   await replaceTopUps(books.world, 'NG-5GB-30D', [topUp], hour(0));

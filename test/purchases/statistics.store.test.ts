@@ -54,7 +54,7 @@ beforeAll(async () => {
   const packages = [basePackage(), basePackage({ packageCode: 'KE-1', regionCode: 'KE' })];
   await replaceCatalogue(
     books.world,
-    { regions: [region(), region({ regionCode: 'KE' })], packages },
+    { supplier: 'esim-access', regions: [region(), region({ regionCode: 'KE' })], packages },
     new Date(START_MS),
   );
   await replaceTopUps(

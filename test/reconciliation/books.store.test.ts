@@ -27,7 +27,7 @@ const rateIds: string[] = [];
 beforeAll(async () => {
   books = await openBooks();
   reports = createBooks({ db: books.world });
-  await replaceCatalogue(books.world, { regions: [region()], packages: [basePackage()] }, NOW);
+  await replaceCatalogue(books.world, { supplier: 'esim-access', regions: [region()], packages: [basePackage()] }, NOW);
   await replaceTopUps(
     books.world,
     'NG-5GB-30D',

@@ -48,6 +48,20 @@ export async function ensureSystemAccounts(db: WorldDb, currency: string): Promi
     .execute();
 }
 
+/** The account of our money at a supplier. Safe to repeat. */
+export async function ensureSupplierAccount(db: WorldDb, supplier: string): Promise<void> {
+  await db
+    .insertInto('ledger_accounts')
+    .values({
+      id: `supplier-prepaid:${supplier}:USD4`,
+      kind: 'supplier-prepaid',
+      currency: 'USD4',
+      account_id: null,
+    })
+    .onConflict((conflict) => conflict.column('id').doNothing())
+    .execute();
+}
+
 /** The entries must net to zero in each currency. `already`: the operation key was used before; nothing was written. */
 export async function transfer(db: WorldDb, request: Transfer): Promise<'done' | 'already'> {
   const entries = sql.join(

@@ -24,7 +24,6 @@ import { lockQuote, useQuote } from './quotes.ts';
 
 export interface OpenOptions extends OpenFundingOptions {
   readonly now: Date;
-  readonly supplier: string;
   /** Called at a refusal: may the caller have been answered PROCESSING? The refusal is then kept as a FAILED purchase, so that reads show it. */
   readonly keepRefusal: () => boolean;
 }
@@ -174,7 +173,7 @@ async function write(
 /** CTEs that write only if the CTE `opened` has a row. With a refusal, the purchase is closed at once. */
 function openingOf(
   input: PurchaseInput,
-  { now, supplier }: OpenOptions,
+  { now }: OpenOptions,
   item: StoredPackage | undefined,
   refusal?: Refusal,
 ): RawBuilder<unknown> {
@@ -190,8 +189,11 @@ function openingOf(
     sql`purchase as (${insertWhereOpened('purchases', purchase)})`,
     ...(refusal ? [] : paymentOf(input, now)),
     ...(input.packageType === 'BASE' && item
-      ? [sql`esim as (${insertWhereOpened('esims', newEsim(purchase, item, supplier))})`]
+      ? [sql`esim as (${insertWhereOpened('esims', newEsim(purchase, item))})`]
       : []),
+    ...(refusal || !item
+      ? []
+      : [sql`planned as (${insertWhereOpened('supplier_orders', firstOrder(input, item))})`]),
     sql`event as (${insertWhereOpened('purchase_events', event)})`,
   ]);
 }
@@ -205,7 +207,7 @@ function paymentOf(input: PurchaseInput, now: Date): RawBuilder<unknown>[] {
   return [sql`payment as (${insertWhereOpened('payments', payment)})`];
 }
 
-function insertWhereOpened<Table extends 'purchases' | 'payments' | 'esims' | 'purchase_events'>(
+function insertWhereOpened<Table extends 'purchases' | 'supplier_orders' | 'payments' | 'esims' | 'purchase_events'>(
   table: Table,
   row: Insertable<WorldDatabase[Table]>,
 ): RawBuilder<unknown> {
@@ -228,6 +230,7 @@ function newPurchase(
     status: refusal ? 'FAILED' : input.paymentMethod === 'WALLET' ? 'PROCESSING' : 'PENDING',
     reason: refusal?.reason ?? null,
     package_code: input.packageCode,
+    supplier: item?.supplier ?? null,
     package_name: item?.name ?? input.packageCode,
     volume_bytes: BigInt(item?.volumeBytes ?? 0),
     duration: item?.duration ?? 0,
@@ -239,13 +242,26 @@ function newPurchase(
     settings_id: quote.settingsId,
     rate_id: quote.rateId ?? null,
     request_id: input.requestId,
-    in_flight_grace_ms: input.timings.doubtMs,
     created_at: now,
     closed_at: refusal ? now : null,
   };
 }
 
-function newEsim(purchase: Insertable<WorldDatabase['purchases']>, item: StoredPackage, supplier: string) {
+/** What is agreed with the supplier, and not sent yet. */
+function firstOrder(input: PurchaseInput, item: StoredPackage) {
+  return {
+    id: input.transactionId,
+    transaction_id: input.transactionId,
+    kind: input.packageType,
+    supplier: item.supplier,
+    package_code: input.packageCode,
+    volume_bytes: BigInt(item.volumeBytes),
+    cost_usd_e4: BigInt(input.quote.costUsdE4),
+    in_flight_grace_ms: input.timings.doubtMs,
+  } as const;
+}
+
+function newEsim(purchase: Insertable<WorldDatabase['purchases']>, item: StoredPackage) {
   const { transaction_id, account_id, price_minor, currency, created_at } = purchase;
   return {
     id: purchase.esim_id,
@@ -257,7 +273,7 @@ function newEsim(purchase: Insertable<WorldDatabase['purchases']>, item: StoredP
     price_minor,
     currency,
     snapshot: JSON.stringify(snapshotOf(item)),
-    supplier,
+    supplier: item.supplier,
     total_volume_bytes: BigInt(item.volumeBytes),
     total_duration: item.duration,
     duration_unit: item.durationUnit,
