@@ -18,7 +18,6 @@ import type { WorldDb } from '../src/platform/database/tables.ts';
 import type { EndpointLimits } from './webhooks/endpoint-limiter.ts';
 import type { RowRepairDeps } from '../src/operations/batch-repairs.ts';
 import type { BatchRepairEngine } from '../src/operations/engine.ts';
-import type { ApprovalLimits } from '../src/operations/rules.ts';
 
 export interface ActivityDeps {
   readonly db: WorldDb;
@@ -57,7 +56,7 @@ export interface ActivityDeps {
     readonly mailer: Mailer | undefined;
   };
   /** For the purchases of batches. */
-  readonly engine: Pick<PurchaseEngine, 'purchase'>;
+  readonly engine: Pick<PurchaseEngine, 'purchase' | 'checkSoon'>;
   readonly batchEngine: BatchEngine;
   /** What all batches together may begin, so that other purchases find the supplier's allowance free. */
   readonly batchPacer: Pacer;
@@ -66,8 +65,6 @@ export interface ActivityDeps {
   readonly batchRepairEngine: BatchRepairEngine;
   /** Of an eSIM, for its traveller. */
   readonly installUrl: (esimId: string) => Promise<string>;
-  /** Amounts above which an operator action needs a second approval. */
-  readonly approvalLimits: ApprovalLimits;
   /** Recognises what the API has frozen. */
   readonly terms: Pick<TermsSigner, 'verify'>;
   readonly clock: Clock;

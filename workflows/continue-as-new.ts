@@ -1,39 +1,26 @@
 /**
- * Continue-as-new bounds the history of a workflow that waits for long. Every step may run twice, so the new run starts with the same input and
- * finds everything else in the database.
+ * Continue-as-new bounds the history of a workflow that runs for long. Every step may run twice, and the rows say how far the work is, so the new
+ * run starts with the same input and nothing else.
  */
-import { allHandlersFinished, condition, sleep, workflowInfo } from '@temporalio/workflow';
+import { continueAsNew, workflowInfo } from '@temporalio/workflow';
 
-/**
- * Calls `again`, which does not return, when the server suggests to continue as new. Running handlers finish first, unless one `isBlocked`: it waits
- * for a later step of this run.
- */
-export async function continueAsNewIfSuggested(
-  again: () => Promise<unknown>,
-  isBlocked: () => boolean = () => false,
-): Promise<void> {
-  if (!workflowInfo().continueAsNewSuggested) return;
-  await condition(() => allHandlersFinished() || isBlocked());
-  if (!isBlocked()) await again();
+/** Thrown to begin a new run, from however deep inside a step. */
+class HistoryIsLong extends Error {}
+
+/** Begins a new run if the server suggests it. Open updates fail then, so callers are answered first wherever they can be. */
+export function continueAsNewIfSuggested(): void {
+  if (workflowInfo().continueAsNewSuggested) throw new HistoryIsLong();
 }
 
-/** Waits for `pauseMs`, until `isOver`, or until the history is long enough to continue as new. */
-export async function pauseUntil(
-  pauseMs: number,
-  summary: string,
-  isOver: () => boolean = () => false,
-): Promise<void> {
-  await condition(() => isOver() || workflowInfo().continueAsNewSuggested, pauseMs, { summary });
+/** Runs a workflow that may begin again at any pause, with the same input. */
+export async function fromRows<Input, Result>(input: Input, run: () => Promise<Result>): Promise<Result> {
+  try {
+    return await run();
+  } catch (error) {
+    if (!(error instanceof HistoryIsLong)) throw error;
+    return continueAsNew<(input: Input) => Promise<Result>>(input);
+  }
 }
 
-/**
- * Sleeps for `pauseMs` or until `isOver`; the timer is left to run out. A plain sleep without a cancellation scope, so that histories of earlier
- * builds replay, also those with a cancellation.
- */
-export async function sleepUntil(pauseMs: number, summary: string, isOver: () => boolean): Promise<void> {
-  let isDone = false;
-  const asleep = sleep(pauseMs, { summary }).then(() => {
-    isDone = true;
-  });
-  await Promise.race([asleep, condition(() => isDone || isOver())]);
-}
+/** This run continues an earlier one, whose callers have been answered. */
+export const isContinued = (): boolean => workflowInfo().continuedFromExecutionRunId !== undefined;

@@ -1,21 +1,16 @@
 /**
  * Names and types that workflows, activities and the Temporal client share. Workflow, activity, update and signal names, and JSON fields, are part of
- * every open purchase's history: never change one.
+ * every open purchase's history: once released, never change one.
  */
-import type { AttentionReason, OutsideMethod, PaymentPurpose } from '../src/domain/states.ts';
-import type { ChargeQuote, Claim, FundingInput, RefundTimings } from '../src/payments/rules.ts';
-import type { ActionOutcome, ActionRequest, ActionStage, Ended } from '../src/operations/rules.ts';
+import type { AttentionReason, PaymentPurpose } from '../src/domain/states.ts';
+import type { FundingInput, OpenedFunding, PaymentTimings, RefundTimings } from '../src/payments/rules.ts';
+import type { ActionQueue } from '../src/accounts/operators/action-table.ts';
 import type { Opened, PurchaseInput, PurchaseTimings } from '../src/purchases/purchase.ts';
 import type { ReconcileSummary } from '../src/reconciliation/payment-rules.ts';
 import type { FailureReason, Refusal } from '../src/domain/refusals.ts';
 
 export const PURCHASE_WORKFLOW = 'purchase';
 export const FUND_WALLET_WORKFLOW = 'fundWallet';
-/** The update that buyers wait on. Its id is the same constant, so a repeat is the same update. */
-export const ACCEPT_UPDATE = 'accept';
-/** "Check the payment now": an update for callers who wait for the result, a signal for others. */
-export const CHECK_UPDATE = 'look';
-export const CHECK_SIGNAL = 'lookSoon';
 export const SYNC_CATALOGUE_WORKFLOW = 'syncCatalogue';
 export const REFRESH_RATES_WORKFLOW = 'refreshRates';
 export const REFRESH_USAGE_WORKFLOW = 'refreshUsage';
@@ -28,14 +23,10 @@ export const BATCH_WORKFLOW = 'batch';
 export const BATCH_REPAIR_WORKFLOW = 'batchRepair';
 export const SWEEP_BATCHES_WORKFLOW = 'sweepBatches';
 export const DELIVER_WEBHOOK_WORKFLOW = 'deliverWebhook';
-/** Attempt the delivery now instead of at its next time. */
-export const DELIVER_NOW_SIGNAL = 'deliverNow';
 /** A delivery's title in the Temporal UI. */
 export const DELIVERY_SUMMARY = 'A message to a merchant: sent, and sent again, until it has arrived';
 
 export const AFTER_CLOSING_WORKFLOW = 'afterClosing';
-/** An operator action: an update on the open workflow, or on `afterClosing` for closed purchases. */
-export const MOVE_UPDATE = 'move';
 
 export const ORDERS_QUEUE = 'orders';
 export const OPS_QUEUE = 'ops';
@@ -55,8 +46,6 @@ export interface NewMessages {
 
 export interface DeliverWebhookInput {
   readonly messageId: string;
-  /** Attempts may run inside workflow tasks. Absent in deliveries that earlier builds began on the orders queue. */
-  readonly inTask?: true;
 }
 
 /** The result of one attempt. */
@@ -91,99 +80,65 @@ export interface EndedRun {
 /** A type, since the SDK's own type does not accept an interface. */
 export type TraceSinks = { trace: { workflowEnded(run: EndedRun): void } };
 
-/** An operator action that a validator refused: its history has nothing of it, so only a sink can report it. */
-export interface RejectedAction {
-  /** Of the workflow that refused it. */
-  readonly transactionId: string;
-  /** Both as they were sent. */
-  readonly moveId: string;
-  readonly move: string;
+/** Asked again after `waitMs`, or earlier when a message wakes the workflow. The step has flagged the row where `attention` is set. */
+export interface Waiting {
+  readonly state: 'waiting';
+  readonly waitMs: number;
+  /** For people. */
+  readonly why: string;
+  readonly attention?: AttentionReason;
+  readonly messages?: NewMessages;
+  /** The gateway's reference, once the payment is open. */
+  readonly reference?: string;
 }
-export type ActionSinks = { actions: { rejected(action: RejectedAction): void } };
 
 /**
- * What every step answers. `waiting`: ask again after `waitMs`; `why` is for people. The step has flagged `attention` on the row already, and has closed
- * the purchase itself where it answers `failed`.
+ * What every step answers. It has read the rows first, and has written what it decided: a purchase that `failed` is closed, and its money is on its way
+ * back.
  */
-export type StepResult<Done = object> = (
-  | ({ readonly state: 'done' } & Done)
-  | { readonly state: 'failed'; readonly reason: FailureReason; readonly detail: string }
-  | {
-      readonly state: 'waiting';
-      readonly waitMs: number;
-      readonly why: string;
-      readonly attention?: AttentionReason;
-    }
-) & { readonly messages?: NewMessages };
+export type StepResult<Done = unknown> = StepEnd<Done> | Waiting;
 
-/** The pace of a delivery. How long an order may be in flight is on its row. */
-export type DeliveryTimings = Pick<
-  PurchaseTimings,
-  'lookFirstMs' | 'lookMaxMs' | 'attentionAfterMs' | 'slowLookMs'
->;
+export type StepEnd<Done = unknown> = { readonly messages?: NewMessages } & (
+  ({ readonly state: 'done' } & Done) | ({ readonly state: 'failed' } & Refusal & Partial<Done>)
+);
 
-/** `isCatalogueOutdated`: the supplier's refusal shows that the catalogue must be synced. */
-export type DeliverResult = StepResult<{ readonly iccid: string }> & { readonly isCatalogueOutdated?: true };
+/** `isCatalogueOutdated`: the supplier's answer shows that our catalogue is. */
+export type DeliveryResult = StepResult<{ readonly iccid: string; readonly isCatalogueOutdated?: boolean }>;
 
 /** Orders where needed, checks until delivered, refused or out of time, and settles. */
 export interface DeliverRequest {
   readonly transactionId: string;
   /** How long to continue checking; 0: one attempt. */
   readonly budgetMs: number;
-  readonly lookFirstMs: number;
-  readonly lookMaxMs: number;
-  /** For workers of earlier builds; newer ones read it from the purchase's row. */
-  readonly graceMs?: number;
+  readonly timings: PurchaseTimings;
 }
 
-export type DeliverOutcome =
-  | { readonly outcome: 'delivered'; readonly iccid: string; readonly messages?: NewMessages }
-  /** Ordered, or perhaps ordered, or delivered and not settled: try again. */
-  | { readonly outcome: 'unknown'; readonly reason: AttentionReason }
-  | {
-      readonly outcome: 'refused';
-      readonly refusal: Refusal;
-      readonly catalogueIsOld: boolean;
-      /** Not final: an earlier order may still be accepted, or be accepted and not yet listed. */
-      readonly afterDoubt: boolean;
-      /** Order attempts counted when the supplier refused. Absent in outcomes of earlier builds. */
-      readonly asks?: number;
-    }
-  /** An earlier run was cancelling the order when it stopped. */
-  | { readonly outcome: 'withdrawing' };
-
-/** A payment through a gateway. Workers of earlier builds used all of it; newer ones take the id, and the rest from the payment's row. */
-export interface PaymentRequest {
+/** Opens the payment or checks it at the gateway, books the result, and closes what can no longer be paid. */
+export interface CollectRequest {
   readonly transactionId: string;
   readonly purpose: PaymentPurpose;
-  readonly accountId: string;
-  readonly method: OutsideMethod;
-  /** Absent when a wallet is funded. */
-  readonly packageCode?: string;
-  readonly charge: ChargeQuote;
-  readonly priceMinor: string;
-  readonly priceCurrency: FundingInput['currency'];
-  /** When the payment expires, unless the gateway says otherwise. */
-  readonly expiresAtMs: number;
+  /** How long opening may be tried; 0: once. */
+  readonly budgetMs: number;
+  readonly timings: PaymentTimings;
 }
 
-/** Input of `latePayment`, which earlier builds started. */
-export interface LatePaymentInput {
+export interface FollowMoneyRequest {
   readonly transactionId: string;
-  readonly purpose: PaymentPurpose;
   readonly timings: RefundTimings;
 }
 
-/** `looks`: begins with a payment check of its own. */
-export interface AfterClosingInput extends LatePaymentInput {
-  readonly isFromOutside: boolean;
-  readonly looks?: boolean;
+/** A purchase or a funding, as its workflow carries it. */
+export interface AfterClosingInput {
+  readonly transactionId: string;
+  readonly purpose: PaymentPurpose;
+  readonly isThroughGateway: boolean;
+  readonly timings: RefundTimings;
 }
 
-export type OpenedPayment =
-  | { readonly outcome: 'open'; readonly reference: string; readonly expiresAtMs: number }
-  | { readonly outcome: 'refused'; readonly refusal: Refusal }
-  | { readonly outcome: 'unknown' };
+export interface Carried extends AfterClosingInput {
+  /** Of the request that opened it. */
+  readonly fingerprint?: string | undefined;
+}
 
 /** A payment after a check. `unknown`: not paid as far as we know, and the gateway does not say. */
 export type PaymentCheckState = (
@@ -192,49 +147,20 @@ export type PaymentCheckState = (
 ) & {
   /** The gateway answered, and everything it has is booked. */
   readonly isKnown: boolean;
-  /** Not known, since our own rate limit kept us from asking. Absent in states of earlier builds. */
+  /** Not known, since our own rate limit kept us from asking. */
   readonly isHeldBack?: boolean;
-  readonly claim?: Claim;
   readonly messages?: NewMessages;
 };
 
-export interface RefundState {
-  readonly open: number;
-  readonly needsPerson: AttentionReason | null;
-  readonly claim?: Claim;
+/** An operator action that is on record, and where its step runs. */
+export interface OpenAction {
+  readonly actionId: string;
+  readonly runsOn: ActionQueue;
+}
+
+/** What a performed action wrote. Its outcome is in its row. */
+export interface PerformedAction {
   readonly messages?: NewMessages;
-}
-
-export type EndedAction = Exclude<ActionOutcome, { readonly outcome: 'unknown' }> & {
-  readonly messages?: NewMessages;
-};
-
-/** `not-now`: the database is at another stage, which the workflow will reach; nothing was written. */
-export type CarriedOutAction = EndedAction | { readonly outcome: 'not-now' };
-
-/** A recorded action, to be carried out. */
-export interface BegunAction {
-  readonly request: ActionRequest;
-  readonly moveId: string;
-}
-
-/** The result of a supplier check, in a sentence, and the delivery if there is one. */
-export interface SupplierCheck {
-  readonly did: string;
-  readonly delivery?: DeliverOutcome;
-}
-
-/** Whether the supplier may still deliver, or has delivered. */
-export type Withdrawal =
-  | { readonly left: 'nothing' }
-  | { readonly left: 'perhaps-something' | 'delivered'; readonly detail: string };
-
-/** A closed payment that needs an `afterClosing` workflow. */
-export type LateMoney = LatePaymentInput & { readonly isClaim?: true };
-
-/** Input of `repair`, which earlier builds started for each operator action. */
-export interface RepairInput extends Omit<AfterClosingInput, 'transactionId' | 'looks'> {
-  readonly wish: ActionRequest;
 }
 
 /** The requester of the daily reconciliation. */
@@ -250,55 +176,34 @@ export interface ReconcileInput {
 
 /**
  * Steps in our database, run as local activities: workers refuse them on the task queue. Arguments travel through Temporal, so a step
- * believes them only where the rows say the same, or our API has signed them (docs/ARCHITECTURE.md, "What a step believes"). Arguments that name more than an id are
- * there for workers of earlier builds.
+ * believes them only where the rows say the same, or our API has signed them (docs/ARCHITECTURE.md, "What a step believes").
  */
 export interface OrderActivities {
-  /** Refuses what our API has not signed, unless the purchase is written already. */
+  /** Refuses what our API has not signed, unless the purchase is written already. Answers where its row stands. */
   readonly openPurchase: (
     input: PurchaseInput,
     startedAt: string,
   ) => Promise<Opened & { readonly messages?: NewMessages }>;
   /** One inline delivery attempt: inside the purchase's first workflow task. */
-  readonly tryDelivering: (transactionId: string, graceMs?: number) => Promise<DeliverOutcome>;
-  /** `open`: nothing was written, as the row has no refusal, another order was sent since, or the purchase was delivered. */
-  readonly failPurchase: (
-    transactionId: string,
-    refusal: Refusal,
-    asks?: number,
-  ) => Promise<NewMessages | undefined | 'open'>;
-  /** Opens a purchase again after an abandoned withdrawal. Milliseconds to wait before that; 0: it is open. */
-  readonly reopenDelivery: (transactionId: string, graceMs: number) => Promise<number>;
+  readonly tryDelivering: (request: Omit<DeliverRequest, 'budgetMs'>) => Promise<DeliveryResult>;
   /** Enqueues the PROCESSING webhook of a wallet purchase. */
-  readonly tellProcessing: (transactionId: string) => Promise<NewMessages | undefined>;
-  readonly flagAttention: (transactionId: string, reason: AttentionReason) => Promise<void>;
-  /** Never paid, or not as agreed. `paid`: money came first, nothing was closed. */
-  readonly closeUnpaid: (
-    transactionId: string,
-    purpose: PaymentPurpose,
-    reason: FailureReason,
-  ) => Promise<'closed' | 'paid' | { readonly closed: NewMessages }>;
-  /** Answers why the funding was not opened. Earlier builds refused none. */
-  readonly openFunding: (input: FundingInput, startedAt?: string) => Promise<Refusal | undefined>;
-  /** Begins the action with this id, if an operator has asked for it. `go`: perform it, as `request` says, which is from its row. Anything else is its outcome. */
-  readonly beginMove: (
-    request: ActionRequest,
-  ) => Promise<
-    { readonly outcome: 'go'; readonly moveId: string; readonly request?: ActionRequest } | EndedAction
-  >;
-  /** Performs a recorded action: its effect and its record in one transaction. */
-  readonly makeMove: (moveId: string, stage: ActionStage) => Promise<CarriedOutAction>;
-  /** Records the result of an action that changes nothing in our database. */
-  readonly closeMove: (moveId: string, result: Ended) => Promise<EndedAction>;
+  readonly enqueueProcessingWebhook: (transactionId: string) => Promise<NewMessages | undefined>;
+  /** As `openPurchase`. */
+  readonly openFunding: (input: FundingInput, startedAt: string) => Promise<OpenedFunding>;
+  /** Begins the oldest open action of a purchase or funding. null: there is none. */
+  readonly nextAction: (transactionId: string) => Promise<OpenAction | null>;
+  /** For actions in our database. Performed once, however often it runs. */
+  readonly performAction: (actionId: string) => Promise<PerformedAction>;
 }
 
 export interface GatewayActivities {
-  /** Retries for `budgetMs` while the outcome is unknown. */
-  readonly openPayment: (request: PaymentRequest, budgetMs: number) => Promise<OpenedPayment>;
+  readonly collectPayment: (request: CollectRequest) => Promise<StepResult>;
   /** Checks every try of a payment at the gateway and books the result. */
-  readonly lookAtPayment: (transactionId: string, purpose: PaymentPurpose) => Promise<PaymentCheckState>;
-  /** Advances every refund of a purchase by one step. */
-  readonly moveRefunds: (transactionId: string) => Promise<RefundState>;
+  readonly checkPayment: (transactionId: string, purpose: PaymentPurpose) => Promise<PaymentCheckState>;
+  /** Advances every refund of a purchase or funding by one step. Done: its money is at rest. */
+  readonly followMoney: (request: FollowMoneyRequest) => Promise<StepResult>;
+  /** For actions that ask the gateway. */
+  readonly performAction: (actionId: string) => Promise<PerformedAction>;
 }
 
 export interface WebhookActivities {
@@ -309,18 +214,9 @@ export interface WebhookActivities {
 }
 
 export interface SupplierActivities {
-  readonly deliver: (request: DeliverRequest) => Promise<DeliverOutcome>;
-  /** For purchases refused under an earlier build. `false`: an order may be left, or was delivered. */
-  readonly withdrawOrder: (transactionId: string) => Promise<boolean>;
-  /** Reads what the supplier has and keeps it. Orders nothing. */
-  readonly lookAtSupplier: (transactionId: string) => Promise<SupplierCheck>;
-  /** Cancels what may have been ordered, for an action that is begun. Its row says whether the operator has it in writing that the supplier will not deliver. */
-  readonly withdrawForMove: (
-    transactionId: string,
-    isVouchedFor: boolean,
-    graceMs?: number,
-    moveId?: string,
-  ) => Promise<Withdrawal>;
+  readonly deliver: (request: DeliverRequest) => Promise<DeliveryResult>;
+  /** For actions that ask the supplier. */
+  readonly performAction: (actionId: string) => Promise<PerformedAction>;
 }
 
 /** Everything else is in its rows. */
@@ -349,8 +245,8 @@ export interface OpsActivities {
   readonly refreshRates: () => Promise<string>;
   readonly refreshUsage: () => Promise<string>;
   readonly forgetOldKeys: () => Promise<string>;
-  /** Expired payments with news, refunds not yet begun, and unsettled claims. */
-  readonly findLateMoney: () => Promise<readonly LateMoney[]>;
+  /** Wakes the workflows of payments with late money, of refunds that were not begun and of open disputes. */
+  readonly followLateMoney: () => Promise<string>;
   /** Applies gateway events that a crash or an outage left in the inbox. */
   readonly applyInbox: () => Promise<string>;
   /** Compares our books with the gateway's statement and the supplier's orders; null before the first payment. */
@@ -365,7 +261,7 @@ export interface OpsActivities {
   readonly sendNotices: () => Promise<string>;
   /** Deletes old messages and notices, wipes expired signing secrets, and re-seals secrets with the current key. */
   readonly tidyWebhooks: () => Promise<string>;
-  /** Has rows of a batch bought that have not begun, by what the API has signed, and closes those whose purchase has ended. */
+  /** Buys rows of a batch that have not begun, by what the API has signed, and closes those whose purchase has ended. */
   readonly carryOutBatch: (batchId: string) => Promise<BatchStep>;
   /** Takes the action of an approved batch repair on rows that are due. */
   readonly carryOutBatchRepair: (repairId: string) => Promise<BatchRepairStep>;

@@ -1,6 +1,5 @@
 /** Everything a worker can run. */
 export { afterClosing } from './payments/after-closing.ts';
-export { latePayment, repair } from './payments/legacy-after-closing.ts';
 export { batchRepair } from './operations/batch-repair.ts';
 export { batch, sweepBatches } from './purchases/batch.ts';
 export { deliverWebhook } from './webhooks/deliver-webhook.ts';

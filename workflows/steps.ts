@@ -3,6 +3,7 @@
  * with its reason.
  */
 import {
+  ActivityFailure,
   ApplicationFailure,
   proxyActivities,
   proxyLocalActivities,
@@ -14,30 +15,27 @@ import {
   type ActivityOptions,
 } from '@temporalio/workflow';
 import { databaseRetryDelayMs, type PurchaseInput } from '../src/purchases/purchase.ts';
-import type { FailureReason } from '../src/domain/refusals.ts';
-import type { ActionStage } from '../src/operations/rules.ts';
+import type { PaymentPurpose } from '../src/domain/states.ts';
+import { continueAsNewIfSuggested } from './continue-as-new.ts';
 import {
   GATEWAY_QUEUE,
   OPS_QUEUE,
   SUPPLIER_QUEUE,
-  type BegunAction,
-  type DeliverOutcome,
+  type CollectRequest,
+  type DeliveryResult,
   type DeliverRequest,
+  type FollowMoneyRequest,
   type GatewayActivities,
-  type CarriedOutAction,
+  type OpenAction,
   type OpsActivities,
-  type OpenedPayment,
   type OrderActivities,
-  type PaymentRequest,
   type PaymentCheckState,
-  type RefundState,
+  type PerformedAction,
+  type StepResult,
   type SupplierActivities,
-  type SupplierCheck,
-  type Withdrawal,
 } from './contract.ts';
 import { NEEDS_ATTENTION, REASON } from './search-attributes.ts';
-import { startDeliveries, type Outbox } from './webhooks/start-deliveries.ts';
-import type { PaymentPurpose } from '../src/domain/states.ts';
+import { startDeliveries } from './webhooks/start-deliveries.ts';
 
 /**
  * One attempt may outlast Postgres's statement timeout (2 s). All attempts together stay under 80 % of the purchase's workflow task timeout (5 s):
@@ -88,6 +86,8 @@ async function retryUntilDone<T>(what: string, step: () => Promise<T>): Promise<
           { key: REASON, value: 'OWN_STEP_FAILS' },
         ]);
       }
+      // The rows say where the next run begins. Callers have been answered by their deadlines by then.
+      continueAsNewIfSuggested();
       await sleep(databaseRetryDelayMs(failsForMs), { summary: `before trying again: ${what}` });
     }
   }
@@ -104,35 +104,13 @@ export const openPurchase = databaseStep(
   'openPurchase',
   'Open: purchase, eSIM order and wallet hold in one transaction',
 );
-export const failPurchase = databaseStep('failPurchase', 'Give back: void the hold, close as FAILED');
-const reopenStep = databaseStep('reopenDelivery', 'Deliver: open again, since nothing was taken back');
-export const flagAttention = databaseStep('flagAttention', 'Flag: needs attention');
-export const tellProcessing = databaseStep('tellProcessing', 'Enqueue the PROCESSING webhook');
-const closeUnpaidStep = databaseStep('closeUnpaid', 'Close unpaid: no money came, or not as agreed');
-
-/** Closes an unpaid purchase or funding; its webhooks go into the outbox. */
-export async function closeUnpaid(
-  transactionId: string,
-  purpose: PaymentPurpose,
-  reason: FailureReason,
-  outbox: Outbox,
-): Promise<'closed' | 'paid'> {
-  const closed = await closeUnpaidStep(transactionId, purpose, reason);
-  if (typeof closed === 'string') return closed;
-  outbox.add(closed.closed);
-  return 'closed';
-}
-
 export const openFunding = databaseStep('openFunding', 'Open: the wallet is to be funded');
-export const beginMove = databaseStep('beginMove', 'Operator: record the action');
-export const closeMove = databaseStep('closeMove', 'Operator: record the result');
-const makeMoveStep = databaseStep('makeMove', 'Operator: perform the action');
-
-/** A permanent database error becomes a refusal for the operator. */
-export async function makeMove(moveId: string, stage: ActionStage): Promise<CarriedOutAction> {
-  const made = await orElse(makeMoveStep(moveId, stage), undefined);
-  return made ?? closeMove(moveId, { refusal: 'DOES_NOT_FIT', detail: 'the ledger refuses it' });
-}
+export const enqueueProcessingWebhook = databaseStep(
+  'enqueueProcessingWebhook',
+  'Enqueue the PROCESSING webhook',
+);
+export const nextAction = databaseStep('nextAction', 'Operator: the next open action');
+const performInDatabase = databaseStep('performAction', 'Operator: perform the action');
 
 /** Opening (2.5 s) and this attempt end before the SDK must extend the 5 s workflow task. */
 const INLINE_ATTEMPT_MS = 1_200;
@@ -143,17 +121,26 @@ const SUPPLIER_CHECK_MS = 15_000;
 /** Steps send a heartbeat every second or two: a lost task, or one whose worker died, is retried after this. */
 const HEARTBEAT_TIMEOUT_MS = 5_000;
 
+const deliverRequest = ({ transactionId, timings }: PurchaseInput, budgetMs: number): DeliverRequest => ({
+  transactionId,
+  budgetMs,
+  timings,
+});
+
 /**
  * One attempt inside the purchase's own workflow task. A fast supplier saves the round trip over its queue, half of what a purchase costs. Safe to
  * lose: the order attempt is counted before it is sent, and a repeat under the same id is the same order.
  */
-export function tryDelivering(input: PurchaseInput): Promise<DeliverOutcome> {
+export function tryDelivering({
+  transactionId,
+  timings,
+}: PurchaseInput): Promise<DeliveryResult | undefined> {
   const { tryDelivering: tryOnce } = proxyLocalActivities<OrderActivities>({
-    startToCloseTimeout: Math.min(INLINE_ATTEMPT_MS, Math.trunc(input.timings.answerWithinMs / 4)),
+    startToCloseTimeout: Math.min(INLINE_ATTEMPT_MS, Math.trunc(timings.answerWithinMs / 4)),
     retry: { maximumAttempts: 1 },
     summary: 'Deliver and settle: one inline attempt at the supplier',
   });
-  return unknownOnFailure(tryOnce(input.transactionId, input.timings.doubtMs));
+  return orLost(tryOnce({ transactionId, timings }));
 }
 
 const supplierSteps = (options: ActivityOptions): SupplierActivities =>
@@ -163,13 +150,11 @@ const supplierSteps = (options: ActivityOptions): SupplierActivities =>
     ...options,
   });
 
-function requestOf({ transactionId, timings }: PurchaseInput, budgetMs: number): DeliverRequest {
-  const { lookFirstMs, lookMaxMs, doubtMs: graceMs } = timings;
-  return { transactionId, budgetMs, lookFirstMs, lookMaxMs, graceMs };
-}
-
-/** As many attempts as fit before the buyer must be answered. Every failure means: outcome unknown. */
-export function deliverWhileBuyerWaits(input: PurchaseInput, elapsedMs: number): Promise<DeliverOutcome> {
+/** As many attempts as fit before the buyer must be answered. */
+export function deliverWhileBuyerWaits(
+  input: PurchaseInput,
+  elapsedMs: number,
+): Promise<DeliveryResult | undefined> {
   const leftMs = input.timings.answerWithinMs - elapsedMs - ANSWER_MARGIN_MS;
   const limitMs = Math.max(ANSWER_MARGIN_MS, leftMs);
   const { deliver } = supplierSteps({
@@ -177,104 +162,81 @@ export function deliverWhileBuyerWaits(input: PurchaseInput, elapsedMs: number):
     retry: { initialInterval: '250ms', backoffCoefficient: 2, maximumInterval: '2s' },
     summary: 'Deliver and settle: order at the supplier and fetch the profile',
   });
-  return unknownOnFailure(deliver(requestOf(input, Math.max(0, limitMs - ANSWER_MARGIN_MS))));
+  return orLost(deliver(deliverRequest(input, Math.max(0, limitMs - ANSWER_MARGIN_MS))));
 }
 
-const ONE_CHECK = { startToCloseTimeout: SUPPLIER_CHECK_MS, retry: { maximumAttempts: 1 } } as const;
-
-/** One later attempt; it orders again under the same id where the order's outcome is unknown. */
-export function deliverOnce(input: PurchaseInput): Promise<DeliverOutcome> {
-  const { deliver } = supplierSteps({ ...ONE_CHECK, summary: 'Check the supplier again, and settle' });
-  return unknownOnFailure(deliver(requestOf(input, 0)));
-}
-
-/** For purchases that were refused under an earlier build. */
-export const { withdrawOrder } = supplierSteps({
-  startToCloseTimeout: '5m',
-  retry: { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '1m', maximumAttempts: 3 },
-  summary: 'Undo: make sure that the supplier holds no order',
-});
-
-/** Only reads at the supplier; orders nothing. */
-export function checkSupplier(transactionId: string): Promise<SupplierCheck> {
-  const steps = supplierSteps({ ...ONE_CHECK, summary: 'Check the supplier, for an operator' });
-  return orElse(steps.lookAtSupplier(transactionId), { did: 'the supplier does not say' });
-}
-
-/**
- * Cancels what may have been ordered, after waiting until no earlier order can still arrive. If the step fails for good, nothing was cancelled and
- * the purchase is opened again.
- */
-export async function withdrawForMove(
-  input: PurchaseInput,
-  { moveId, request }: BegunAction,
-): Promise<Withdrawal> {
-  const { doubtMs: graceMs } = input.timings;
-  const steps = supplierSteps({
-    // Waits for the last order, and for a cancellation of its own without an answer.
-    startToCloseTimeout: 2 * graceMs + 2 * SUPPLIER_CHECK_MS,
-    retry: { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '10s', maximumAttempts: 3 },
-    summary: 'Operator: make sure that the order can no longer arrive',
+/** One later attempt. */
+export function deliverOnce(input: PurchaseInput): Promise<DeliveryResult | undefined> {
+  const { deliver } = supplierSteps({
+    startToCloseTimeout: SUPPLIER_CHECK_MS,
+    retry: { maximumAttempts: 1 },
+    summary: 'Check the supplier again, and settle',
   });
-  const withdrawal = await orElse(
-    steps.withdrawForMove(input.transactionId, request.evidence !== undefined, graceMs, moveId),
-    undefined,
-  );
-  if (withdrawal) return withdrawal;
-  await reopenDelivery(input);
-  return { left: 'perhaps-something', detail: 'the supplier could not be asked' };
-}
-
-/** Opens a purchase again after a withdrawal that cancelled nothing, once a cancellation that timed out can no longer arrive. */
-export async function reopenDelivery({ transactionId, timings }: PurchaseInput): Promise<void> {
-  for (;;) {
-    const waitMs = await reopenStep(transactionId, timings.doubtMs);
-    if (waitMs === 0) return;
-    await sleep(waitMs, { summary: 'until a cancellation that timed out can no longer arrive' });
-  }
+  return orLost(deliver(deliverRequest(input, 0)));
 }
 
 /** One gateway check and its bookings, at most 5 s in the HTTP client for each try of the payment. */
 const GATEWAY_CHECK_MS = 20_000;
 
-const gatewaySteps = (summary: string, startToCloseTimeout: number): GatewayActivities =>
+const gatewaySteps = (
+  summary: string,
+  startToCloseTimeout = GATEWAY_CHECK_MS,
+  maximumAttempts = 1,
+): GatewayActivities =>
   proxyActivities<GatewayActivities>({
     taskQueue: GATEWAY_QUEUE,
     startToCloseTimeout,
     heartbeatTimeout: HEARTBEAT_TIMEOUT_MS,
-    retry: { maximumAttempts: 1 },
+    retry: { maximumAttempts },
     summary,
   });
 
-/** Opens the payment at the gateway, with retries within the budget. Every failure means: outcome unknown; the payment's row says which try is out. */
-export async function openPayment(request: PaymentRequest, budgetMs: number): Promise<OpenedPayment> {
-  const steps = gatewaySteps('Charge: open the payment at the gateway', budgetMs + GATEWAY_CHECK_MS);
-  return orElse(steps.openPayment(request, budgetMs), { outcome: 'unknown' });
+/** Opens the payment with retries within the budget, or checks it. */
+export function collectPayment(request: CollectRequest): Promise<StepResult | undefined> {
+  const summary = 'Collect: open the payment at the gateway, or check it';
+  return orLost(gatewaySteps(summary, request.budgetMs + GATEWAY_CHECK_MS).collectPayment(request));
 }
 
-/** Checks the payment at the gateway and books the result. */
+/** Checks the payment at the gateway and books the result. A step without an answer says nothing. */
 export async function checkPayment(
   transactionId: string,
   purpose: PaymentPurpose,
 ): Promise<PaymentCheckState> {
-  const steps = gatewaySteps('Check the payment at the gateway', GATEWAY_CHECK_MS);
-  const unknown: PaymentCheckState = { state: 'unknown', isKnown: false };
-  const stand = await orElse(steps.lookAtPayment(transactionId, purpose), unknown);
-  await startDeliveries(stand.messages, transactionId);
-  return stand;
+  const { checkPayment: check } = gatewaySteps('Check the payment at the gateway');
+  const checked = await orLost(check(transactionId, purpose));
+  await startDeliveries(checked?.messages, transactionId);
+  return checked ?? { state: 'unknown', isKnown: false };
 }
 
-/** Sends refunds to the gateway, or checks their progress. */
-export async function moveRefunds(transactionId: string): Promise<RefundState> {
-  const steps = gatewaySteps('Refund: send the money back, or check its progress', GATEWAY_CHECK_MS);
-  const unknown: RefundState = { open: 1, needsPerson: null };
-  const stand = await orElse(steps.moveRefunds(transactionId), unknown);
-  await startDeliveries(stand.messages, transactionId);
-  return stand;
+/** Sends refunds to the gateway, or checks their progress, and that of disputes. */
+export function followMoney(request: FollowMoneyRequest): Promise<StepResult | undefined> {
+  return orLost(gatewaySteps('Money: send refunds, check refunds and disputes').followMoney(request));
 }
 
-/** After a sale that showed the catalogue to be out of date. It may give up: the hourly schedule catches up. */
-export const { syncCatalogue } = proxyActivities<OpsActivities>({
+/** Waits until nothing that was sent earlier can still arrive, and asks several times. */
+const WITHDRAW_MS = 180_000;
+const ACTION_ATTEMPTS = 3;
+
+/** Undefined: no worker performed it, or its answer was lost. Its row says which. */
+export function performAction({ actionId, runsOn }: OpenAction): Promise<PerformedAction | undefined> {
+  const summary = 'Operator: perform the action';
+  switch (runsOn) {
+    case 'orders':
+      return performInDatabase(actionId);
+    case 'supplier':
+      return orLost(
+        supplierSteps({
+          startToCloseTimeout: WITHDRAW_MS,
+          retry: { initialInterval: '1s', backoffCoefficient: 2, maximumAttempts: ACTION_ATTEMPTS },
+          summary,
+        }).performAction(actionId),
+      );
+    case 'gateway':
+      return orLost(gatewaySteps(summary, GATEWAY_CHECK_MS, ACTION_ATTEMPTS).performAction(actionId));
+  }
+}
+
+const { syncCatalogue } = proxyActivities<OpsActivities>({
   taskQueue: OPS_QUEUE,
   startToCloseTimeout: '1m',
   scheduleToCloseTimeout: '2m',
@@ -282,15 +244,21 @@ export const { syncCatalogue } = proxyActivities<OpsActivities>({
   summary: 'Sync the catalogue, which this sale showed to be out of date',
 });
 
-function unknownOnFailure(outcome: Promise<DeliverOutcome>): Promise<DeliverOutcome> {
-  return orElse(outcome, { outcome: 'unknown', reason: 'DELIVERY_STEP_FAILED' });
+/** After a sale that showed the catalogue to be out of date. It may give up: the hourly schedule catches up. */
+export async function syncCatalogueOnce(): Promise<void> {
+  try {
+    await syncCatalogue({ unlessSyncedWithinMs: 60_000 });
+  } catch (error) {
+    if (!(error instanceof ActivityFailure)) throw error;
+  }
 }
 
-async function orElse<T, F extends T | undefined>(step: Promise<T>, failed: F): Promise<T | F> {
+/** Undefined: the step ended without an answer. It may have taken effect, so its next run reads the rows first. */
+async function orLost<T>(step: Promise<T>): Promise<T | undefined> {
   try {
     return await step;
   } catch (error) {
-    if (error instanceof TemporalFailure) return failed;
+    if (error instanceof TemporalFailure) return undefined;
     throw error;
   }
 }

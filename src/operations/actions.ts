@@ -1,5 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
-import type { OperatorAction } from '../accounts/operators/roles.ts';
+import { setTimeout as pause } from 'node:timers/promises';
+import { actionSpec, type OperatorAction } from '../accounts/operators/action-table.ts';
 import type { Clock } from '../domain/clock.ts';
 import { makeId } from '../domain/ids.ts';
 import type { Money } from '../domain/money.ts';
@@ -8,25 +9,23 @@ import type { OutsideMethod } from '../domain/states.ts';
 import { attemptKey, findStuckRefunds } from '../payments/store/refunds.ts';
 import type { WorldDb } from '../platform/database/tables.ts';
 import { findMarkOf } from '../platform/idempotency/store.ts';
-import type { Events } from '../platform/telemetry/events.ts';
 import type { PurchaseTimings } from '../purchases/purchase.ts';
-import type { EngineOutcome, OperatorEngine, WorkflowStart } from './engine.ts';
+import type { OperatorEngine, WorkflowStart } from './engine.ts';
 import {
-  CHECK_ACTIONS,
   availableActions,
   situationOf,
   type ActionFacts,
   type ActionOutcome,
   type ActionRequest,
+  type ApprovalLimits,
 } from './rules.ts';
 import {
   askForAction,
-  recordRejection,
   findApprovable,
   decideApproval,
   listActions,
   listPendingApprovals,
-  isOnRecord,
+  findOutcome,
   requestOf,
   previewEffect,
   type ApprovalDecision,
@@ -60,6 +59,8 @@ interface OperatorActionDeps {
   readonly clock: Clock;
   /** For a workflow that is started again. */
   readonly timings: PurchaseTimings;
+  /** Amounts above which a second person must approve. */
+  readonly limits: ApprovalLimits;
 }
 
 /** Long enough for the in-flight grace and one answer of the supplier or the gateway. */
@@ -70,7 +71,7 @@ export function createOperatorActions(deps: OperatorActionDeps) {
   const decide = async (moveId: string, decision: ApprovalDecision): Promise<ActionOutcome> => {
     const decided = await decideApproval(db, moveId, { ...decision, tryId: newActionId() }, clock.now());
     if (decided.outcome !== 'go') return decided;
-    return sendToWorkflow(deps, requestOf(decided.row));
+    return wakeAndWait(deps, { moveId, transactionId: decided.row.transaction_id });
   };
   return {
     /** undefined: no such purchase or funding. */
@@ -125,7 +126,7 @@ async function requestFor(db: WorldDb, input: ActionInput): Promise<ActionReques
     goodwill: input.goodwill || undefined,
     overrides: input.overrides || undefined,
     movesNoMoney: input.movesNoMoney || undefined,
-    moveKey: input.moveKey ?? (CHECK_ACTIONS.includes(input.move) ? moveId : await keyOf(db, input)),
+    moveKey: input.moveKey ?? (actionSpec(input.move).isCheck ? moveId : await keyOf(db, input)),
   };
 }
 
@@ -161,50 +162,53 @@ async function stateTagOf(db: WorldDb, request: ActionInput): Promise<string> {
   return failed.map((refund) => attemptKey(refund, refund.attempt)).join();
 }
 
-/** A workflow refused this action. Raises the alert if none of our processes wrote it: then someone else sent it. */
-export async function alertUnlessOnRecord(
-  { db, events }: { readonly db: WorldDb; readonly events: Pick<Events, 'unverifiedRequest'> },
-  { transactionId, moveId, move }: Readonly<Record<'transactionId' | 'moveId' | 'move', string>>,
-): Promise<void> {
-  if (await isOnRecord(db, transactionId, moveId)) return;
-  events.unverifiedRequest({ what: 'action', transactionId, detail: `${move} ${moveId}` });
-}
-
-/** Refuses at once what the rows already rule out. The rest is put on record before the workflow is asked, which acts only on what is on record. */
+/** Judges the request and puts it on record, then has its workflow perform it. */
 async function make(deps: OperatorActionDeps, request: ActionRequest): Promise<ActionOutcome> {
-  const asked = await askForAction(deps.db, request, deps.clock.now());
-  return asked.outcome === 'go' ? sendToWorkflow(deps, { ...request, moveId: asked.moveId }) : asked;
+  const { limits } = deps;
+  const asked = await askForAction(deps.db, request, { limits, now: deps.clock.now() });
+  return asked.outcome === 'go' ? wakeAndWait(deps, asked) : asked;
 }
 
-/** Asks the purchase's workflow; where that is gone, a new one that continues with it or, when it is closed, repairs it. */
-async function sendToWorkflow(deps: OperatorActionDeps, request: ActionRequest): Promise<ActionOutcome> {
+interface OnRecord {
+  readonly moveId: string;
+  readonly transactionId: string;
+}
+
+/** Wakes the purchase's workflow, and waits for the action's row to close. */
+async function wakeAndWait(deps: OperatorActionDeps, action: OnRecord): Promise<ActionOutcome> {
   try {
-    const made = await deps.engine.move(request, OUTCOME_WITHIN_MS);
-    const outcome = made.outcome === 'no-workflow' ? await sendToNewWorkflow(deps, request) : made;
-    if (outcome.outcome === 'no-workflow') return { outcome: 'unknown', detail: 'no workflow accepted it' };
-    if (outcome.outcome !== 'rejected') return outcome;
-    // The workflow is ahead of the rows as they were read: perhaps by this very action, under the same key.
-    const rejection = { refusal: outcome.code, tryId: newActionId() };
-    return await recordRejection(deps.db, request, rejection, deps.clock.now());
+    await wake(deps, action.transactionId);
   } catch (error) {
-    if (error instanceof EngineUnavailable)
-      return { outcome: 'unknown', detail: 'Temporal is not reachable; send the same action again to see' };
-    throw error;
+    if (!(error instanceof EngineUnavailable)) throw error;
+    return { outcome: 'unknown', detail: 'Temporal is not reachable; send the same action again to see' };
   }
+  return waitForOutcome(deps.db, action.moveId);
 }
 
-async function sendToNewWorkflow(
-  { db, engine, timings }: OperatorActionDeps,
-  request: ActionRequest,
-): Promise<EngineOutcome> {
-  const subject = await findActionSubject(db, request.transactionId);
-  if (!subject) return { outcome: 'rejected', code: 'NOT_FOUND' };
-  const { facts } = subject;
-  const isOpen = facts.status === 'PENDING' || facts.status === 'PROCESSING';
-  const carried = isOpen ? await restartInput(db, subject, timings) : undefined;
-  return carried
-    ? engine.carryOn(carried, request, OUTCOME_WITHIN_MS)
-    : engine.repair(request, facts, OUTCOME_WITHIN_MS);
+/** Where the workflow is gone, a new one continues with the purchase or, when it is closed, with its money. */
+async function wake({ db, engine, timings }: OperatorActionDeps, transactionId: string): Promise<void> {
+  if (await engine.perform(transactionId)) return;
+  const subject = await findActionSubject(db, transactionId);
+  if (!subject) return;
+  const { status, purpose, isFromOutside } = subject.facts;
+  const isOpen = status === 'PENDING' || status === 'PROCESSING';
+  const start = isOpen ? await restartInput(db, subject, timings) : undefined;
+  if (start) await engine.restartAndPerform(start);
+  else await engine.performAfterClose({ transactionId, purpose, isFromOutside });
+}
+
+const POLL_FIRST_MS = 20;
+const POLL_MAX_MS = 500;
+
+/** A few dozen reads for each action of a person. */
+async function waitForOutcome(db: WorldDb, actionId: string): Promise<ActionOutcome> {
+  const endsAtMs = performance.now() + OUTCOME_WITHIN_MS;
+  for (let waitMs = POLL_FIRST_MS; performance.now() < endsAtMs; waitMs = Math.min(waitMs * 2, POLL_MAX_MS)) {
+    const outcome = await findOutcome(db, actionId);
+    if (outcome) return outcome;
+    await pause(waitMs);
+  }
+  return { outcome: 'unknown', detail: 'no answer in time; repeat the same action to see its outcome' };
 }
 
 function previewOf(subject: ActionSubject) {

@@ -1,12 +1,6 @@
 /** Batch repairs: one action on many items of the stuck list, asked for by one person and approved by another. */
-import {
-  may,
-  mayPerform,
-  rolesFor,
-  rolesWith,
-  type OperatorAction,
-  type Role,
-} from '../accounts/operators/roles.ts';
+import { mayPerform, rolesFor, type OperatorAction } from '../accounts/operators/action-table.ts';
+import { may, rolesWith, type Role } from '../accounts/operators/roles.ts';
 import type { Money } from '../domain/money.ts';
 import type { StuckClass, StuckFilter } from './stuck-rules.ts';
 

@@ -1,31 +1,29 @@
-import type { ActionOutcome, ActionRefusal, ActionRequest } from './rules.ts';
 import type { PurchaseInput } from '../purchases/purchase.ts';
 import type { PaymentPurpose } from '../domain/states.ts';
 import type { FundingInput } from '../payments/rules.ts';
-
-/** `rejected`: the workflow's validator refused it; nothing is recorded. `no-workflow`: none runs for it. */
-export type EngineOutcome =
-  | ActionOutcome
-  | { readonly outcome: 'rejected'; readonly code: ActionRefusal }
-  | { readonly outcome: 'no-workflow' };
 
 /** The input that a purchase's or funding's workflow was started with. */
 export type WorkflowStart =
   | { readonly purpose: 'purchase'; readonly input: PurchaseInput }
   | { readonly purpose: 'funding'; readonly input: FundingInput };
 
-/** Each waits for the outcome up to the deadline, then answers `unknown`. Throws EngineUnavailable when Temporal is not reachable. */
+/**
+ * Wakes workflows for actions that are on record. What an action is, and how it ends, is in its row: these calls carry neither. They throw
+ * EngineUnavailable when Temporal is not reachable.
+ */
 export interface OperatorEngine {
-  /** By the purchase's or funding's own workflow. */
-  move(request: ActionRequest, deadlineMs: number): Promise<EngineOutcome>;
-  /** By a new run of a workflow that is gone while its purchase is open. Steps may run twice, and continue from the rows. */
-  carryOn(carried: WorkflowStart, request: ActionRequest, deadlineMs: number): Promise<EngineOutcome>;
-  /** By a workflow of its own, which ends once the refunds it caused have ended. */
-  repair(
-    request: ActionRequest,
-    about: { readonly purpose: PaymentPurpose; readonly isFromOutside: boolean },
-    deadlineMs: number,
-  ): Promise<EngineOutcome>;
+  /** The purchase's or funding's own workflow. False: none runs. */
+  perform(transactionId: string): Promise<boolean>;
+  /** A new run of a workflow that is gone while its purchase is open. It continues from the rows. */
+  restartAndPerform(start: WorkflowStart): Promise<void>;
+  /** The workflow for what comes after closing, which is started where it does not run. */
+  performAfterClose(closed: ClosedSubject): Promise<void>;
+}
+
+export interface ClosedSubject {
+  readonly transactionId: string;
+  readonly purpose: PaymentPurpose;
+  readonly isFromOutside: boolean;
 }
 
 /** Starts the workflow of a batch repair where it does not run. Never throws: what cannot be started now is left to the sweep. */

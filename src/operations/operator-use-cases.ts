@@ -1,5 +1,6 @@
 /** What people who have signed in do with purchases and accounts. Each refusal is a DomainError. */
-import { mayPerform, rolesFor, type Role } from '../accounts/operators/roles.ts';
+import { mayPerform, rolesFor } from '../accounts/operators/action-table.ts';
+import { type Role } from '../accounts/operators/roles.ts';
 import { refusePerson, type Session } from '../accounts/operators/sessions.ts';
 import { findPerson } from '../accounts/store/people.ts';
 import { DomainError } from '../domain/errors.ts';

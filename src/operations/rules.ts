@@ -1,22 +1,18 @@
 /**
- * Operator actions on a purchase or a funding: which are available, and why one is refused. Pure: the command line, the workflow's validator
- * and the step that carries out the action use the same tables. The rules of the ledger have the last word.
+ * Operator actions on a purchase or a funding: which are available, and why one is refused. Pure: the API and the step that performs the action use
+ * the same rules. The rules of the ledger have the last word.
  */
 import { divideHalfUp, type Money } from '../domain/money.ts';
 import { MAX_REASON_CHARACTERS, MIN_REASON_CHARACTERS } from '../domain/reasons.ts';
 import type { PurchaseStatus, PaymentPurpose } from '../domain/states.ts';
-import { OPERATOR_ACTIONS, type OperatorAction } from '../accounts/operators/roles.ts';
+import {
+  actionsInSituation,
+  actionSpec,
+  OPERATOR_ACTIONS,
+  type OperatorAction,
+  type PurchaseSituation,
+} from '../accounts/operators/action-table.ts';
 import type { DisputeOutcome } from '../payments/rules.ts';
-
-/** Actions that only check: each request is a new one. */
-export const CHECK_ACTIONS: readonly OperatorAction[] = [
-  'look-at-gateway',
-  'look-at-supplier',
-  'retry-delivery',
-];
-
-/** Actions that rest on facts this system cannot check, so the person says where they can be seen. */
-const ALWAYS_WITH_EVIDENCE: readonly OperatorAction[] = ['mark-paid', 'settle-claim'];
 
 const MAX_PERSON = 200;
 
@@ -45,6 +41,7 @@ export const REFUSAL_MESSAGES = {
   GATEWAY_SILENT: 'the gateway does not say how the dispute stands',
   KEY_REUSED: 'this key belongs to another action',
   NOT_ASKED: 'no operator has asked for it',
+  STEP_FAILED: 'our own records refuse it',
   SAME_PERSON: 'a different person must approve it',
   NOT_INDEPENDENT:
     'within the last 24 hours one of the two people gave or confirmed access of the other, or a third person did so for both',
@@ -53,9 +50,6 @@ export const REFUSAL_MESSAGES = {
 };
 export type ActionRefusal = keyof typeof REFUSAL_MESSAGES;
 export const ACTION_REFUSALS = Object.keys(REFUSAL_MESSAGES) as [ActionRefusal, ...ActionRefusal[]];
-
-/** How far a purchase or funding is, as far as actions differ by it. */
-export type ActionStage = 'awaiting-money' | 'delivering' | 'closed';
 
 /** What was done, in a sentence, or why not; then nothing was written. */
 export type Ended = { readonly did: string } | { readonly refusal: ActionRefusal; readonly detail?: string };
@@ -84,32 +78,6 @@ export interface ActionFacts {
   /** Its time is over and the gateway still leaves it open. */
   readonly isLeftOpen: boolean;
 }
-
-/** Which actions a purchase or a funding may have, by where it is. What an action needs beyond that: `refusalFor`. */
-const ACTIONS_OF_SITUATION = {
-  'awaiting-money': ['look-at-gateway', 'mark-paid', 'cancel'],
-  delivering: [...CHECK_ACTIONS, 'deliver-other', 'refund-to-source', 'credit-wallet', 'cancel'],
-  settling: CHECK_ACTIONS,
-  delivered: [...CHECK_ACTIONS, 'refund-to-source', 'credit-wallet', 'settle-claim'],
-  ended: [
-    'look-at-gateway',
-    'look-at-supplier',
-    'mark-paid',
-    'refund-to-source',
-    'credit-wallet',
-    'cancel',
-    'settle-claim',
-  ],
-} as const satisfies Record<string, readonly OperatorAction[]>;
-
-export type PurchaseSituation = keyof typeof ACTIONS_OF_SITUATION;
-export const PURCHASE_SITUATIONS = Object.keys(ACTIONS_OF_SITUATION) as [
-  PurchaseSituation,
-  ...PurchaseSituation[],
-];
-
-export const actionsInSituation = (situation: PurchaseSituation): readonly OperatorAction[] =>
-  ACTIONS_OF_SITUATION[situation];
 
 const SITUATION_OF = {
   PENDING: 'awaiting-money',
@@ -147,7 +115,7 @@ export function refusalFor(
     const undoes = action === 'cancel' || action === 'deliver-other';
     return undoes && facts.status === 'SUCCESS' ? 'ALREADY_DELIVERED' : 'DOES_NOT_FIT';
   }
-  const lacksEvidence = ALWAYS_WITH_EVIDENCE.includes(action) && !terms.hasEvidence;
+  const lacksEvidence = actionSpec(action).needsEvidence && !terms.hasEvidence;
   return refusalInSituation(action, facts, terms) ?? (lacksEvidence ? 'EVIDENCE_NEEDED' : undefined);
 }
 
@@ -163,8 +131,10 @@ function refusalInSituation(
       // Delivered and its money still on hold: only settling is left.
       return facts.status === 'PROCESSING' || facts.holdsMoney ? undefined : 'ALREADY_DELIVERED';
     case 'look-at-supplier':
-    case 'deliver-other':
       return facts.purpose === 'purchase' ? undefined : 'DOES_NOT_FIT';
+    case 'deliver-other':
+      // Nothing is ordered for money that is disputed or was taken back.
+      return facts.purpose === 'purchase' && !facts.hasClaim ? undefined : 'DOES_NOT_FIT';
     case 'mark-paid':
       return facts.isFromOutside && facts.isUnpaid ? undefined : 'DOES_NOT_FIT';
     case 'refund-to-source':
@@ -180,7 +150,7 @@ function refusalInSituation(
 
 function refundRefusal(facts: ActionFacts, terms: ActionTerms): ActionRefusal | undefined {
   if (!facts.isFromOutside) return 'DOES_NOT_FIT';
-  if (facts.status === 'PROCESSING') return undefined;
+  if (facts.status === 'PROCESSING') return facts.hasClaim ? 'DOES_NOT_FIT' : undefined;
   // The gateway waits for the buyer: only a person who has paid the buyer by hand can end that here.
   if (facts.openRefund === 'waits') return terms.hasEvidence ? undefined : 'EVIDENCE_NEEDED';
   if (facts.openRefund !== null) return undefined;
@@ -189,9 +159,9 @@ function refundRefusal(facts: ActionFacts, terms: ActionTerms): ActionRefusal | 
 }
 
 function creditRefusal(facts: ActionFacts, terms: ActionTerms): ActionRefusal | undefined {
-  if (facts.status === 'PROCESSING') return undefined;
-  // What a bank has taken back, or may, is not ours to give a second time.
+  // What a bank has taken back, or may, is not ours to give a second time. `cancel` gives back what is left of it.
   if (facts.hasClaim) return 'DOES_NOT_FIT';
+  if (facts.status === 'PROCESSING') return undefined;
   switch (facts.openRefund) {
     // Stryker disable next-line StringLiteral: what no case names is not refused either
     case 'due':
@@ -248,7 +218,7 @@ export function requestRefusal(
 ): ActionRefusal | undefined {
   if (!isTextOf(request.by, 1, MAX_PERSON)) return 'PERSON_NEEDED';
   if (!isTextOf(request.reason, MIN_REASON_CHARACTERS, MAX_REASON_CHARACTERS)) return 'REASON_NEEDED';
-  const wantsEvidence = ALWAYS_WITH_EVIDENCE.includes(request.move) || request.evidence !== undefined;
+  const wantsEvidence = actionSpec(request.move).needsEvidence || request.evidence !== undefined;
   if (wantsEvidence && !isTextOf(request.evidence ?? '', MIN_REASON_CHARACTERS, MAX_REASON_CHARACTERS))
     return 'EVIDENCE_NEEDED';
   return request.move === 'settle-claim' && request.outcome === undefined ? 'OUTCOME_NEEDED' : undefined;

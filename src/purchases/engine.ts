@@ -18,7 +18,7 @@ interface BatchRef {
   readonly accountId: string;
 }
 
-/** Has the rows of a batch bought. */
+/** Buys the rows of a batch. */
 export interface BatchEngine {
   /** Starts the batch's workflow where it does not run. Never rejects: the sweep starts what could not be started now. */
   begin(batch: BatchRef): Promise<void>;

@@ -2,17 +2,19 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import {
-  may,
   mayPerform,
+  rolesFor,
+  OPERATOR_ACTIONS,
+  type OperatorAction,
+} from '../../src/accounts/operators/action-table.ts';
+import {
+  may,
   describePermission,
   PERMISSIONS,
   ROLES,
-  rolesFor,
   rolesWith,
-  OPERATOR_ACTIONS,
   type Permission,
   type Role,
-  type OperatorAction,
 } from '../../src/accounts/operators/roles.ts';
 
 const PERMISSIONS_OF: Record<Role, readonly Permission[]> = {

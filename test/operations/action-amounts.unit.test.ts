@@ -10,7 +10,7 @@ import {
   type ActionMoney,
 } from '../../src/operations/rules.ts';
 import type { Money } from '../../src/domain/money.ts';
-import type { OperatorAction } from '../../src/accounts/operators/roles.ts';
+import type { OperatorAction } from '../../src/accounts/operators/action-table.ts';
 
 const usd = (amountMinor: bigint): Money => ({ amountMinor, currency: 'USD' });
 const ngn = (amountMinor: bigint): Money => ({ amountMinor, currency: 'NGN' });

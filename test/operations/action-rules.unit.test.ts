@@ -4,10 +4,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import {
-  CHECK_ACTIONS,
   ACTION_REFUSALS,
-  PURCHASE_SITUATIONS,
-  actionsInSituation,
   availableActions,
   situationOf,
   REFUSAL_MESSAGES,
@@ -22,7 +19,13 @@ import {
 } from '../../src/operations/rules.ts';
 import type { Money } from '../../src/domain/money.ts';
 import { isSamePerson } from '../../src/accounts/operators/independence.ts';
-import { OPERATOR_ACTIONS, type OperatorAction } from '../../src/accounts/operators/roles.ts';
+import {
+  actionsInSituation,
+  actionsThat,
+  OPERATOR_ACTIONS,
+  PURCHASE_SITUATIONS,
+  type OperatorAction,
+} from '../../src/accounts/operators/action-table.ts';
 
 /** A purchase from the wallet, with all other facts at their defaults. */
 const WALLET: ActionFacts = {
@@ -186,7 +189,7 @@ describe('the allowed actions', () => {
   });
 
   it('are checks only, without a limit on repeats, while nothing is decided', () => {
-    expect(CHECK_ACTIONS).toEqual(['look-at-gateway', 'look-at-supplier', 'retry-delivery']);
+    expect(actionsThat('isCheck')).toEqual(['look-at-gateway', 'look-at-supplier', 'retry-delivery']);
   });
 
   it('are never more than the state allows, and every action is allowed somewhere', () => {

@@ -3,33 +3,24 @@ import { sql } from 'kysely';
 import { expect, it } from 'vitest';
 import { createBooks } from '../../src/reconciliation/books.ts';
 import { createOperatorActions, type ActionInput } from '../../src/operations/actions.ts';
-import type { OperatorEngine } from '../../src/operations/engine.ts';
 import { saveDisputes } from '../../src/payments/store/disputes.ts';
-import { beginAction, carryOutAction } from '../../src/operations/store/actions.ts';
 import { saveInstructions, nextPaymentAttempt } from '../../src/payments/store/payments.ts';
 import { findPurchase } from '../../src/purchases/store/reads.ts';
 import { settlePurchase } from '../../src/purchases/store/purchases.ts';
+import { databaseEngine } from '../support/database-engine.ts';
 import { PATIENT } from '../support/workflow-harness.ts';
 import { NO_LIMITS } from '../support/facts.ts';
 import { CHARGE_MINOR, NOW, usePaymentBooks, type Payer } from '../payments/payments.support.ts';
 
 const books = usePaymentBooks();
 
-/** Makes an allowed action at once, without a check at the gateway: the test sets what that has seen. */
-const engine: OperatorEngine = {
-  move: async (request) => {
-    const begun = await beginAction(books.world, request, { limits: NO_LIMITS, now: NOW });
-    if (!begun) throw new Error('the action was not requested');
-    if (begun.outcome !== 'go') return begun;
-    const made = await carryOutAction(books.world, begun.moveId, { stage: 'closed', now: NOW });
-    return made.outcome === 'not-now' ? { outcome: 'no-workflow' } : made;
-  },
-  carryOn: () => Promise.reject(new Error('nothing is open here')),
-  repair: () => Promise.reject(new Error('nothing is left to a workflow here')),
-};
+/** Without a check at the gateway: the test sets what that has seen. */
+const engine = databaseEngine(books.world, { now: () => NOW });
 
 const settle = ({ transactionId }: Payer, outcome: 'won' | 'lost', more: Partial<ActionInput> = {}) =>
-  createOperatorActions({ db: books.world, engine, clock: { now: () => NOW }, timings: PATIENT }).perform({
+  createOperatorActions({
+    ...{ db: books.world, engine, clock: { now: () => NOW }, timings: PATIENT, limits: NO_LIMITS },
+  }).perform({
     transactionId,
     move: 'settle-claim',
     by: 'ada',

@@ -8,7 +8,7 @@ import { EVIDENCE, newOperator, REASON } from '../support/operator-actions.ts';
 import { atGateway, chargeAt, clearGatewayFaults, gatewayFaults, untilStatus } from '../support/payments.ts';
 import { until } from '../support/until.ts';
 import { startWorkflows, HURRIED, PATIENT } from '../support/workflow-harness.ts';
-import type { OperatorAction } from '../../src/accounts/operators/roles.ts';
+import type { OperatorAction } from '../../src/accounts/operators/action-table.ts';
 
 const { stack, harness, buyer } = await startWorkflows({ supplier: { activateAfterMs: null } });
 const operator = newOperator(stack);

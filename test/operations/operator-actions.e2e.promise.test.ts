@@ -11,7 +11,7 @@ import { createRandom, size, withSeed, type Random } from '../support/size.ts';
 import { startStack, type Stack } from '../support/stack.ts';
 import { until } from '../support/until.ts';
 import { createWorkflowHarness, HURRIED, type WorkflowHarness } from '../support/workflow-harness.ts';
-import { OPERATOR_ACTIONS, type OperatorAction } from '../../src/accounts/operators/roles.ts';
+import { OPERATOR_ACTIONS, type OperatorAction } from '../../src/accounts/operators/action-table.ts';
 
 const PURCHASES = size({ ci: 16, prove: 2_000 });
 /** Purchases that operators act on at one time. */

@@ -4,7 +4,7 @@ import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import { HOUR_MS } from '../../src/domain/clock.ts';
 import { settlePurchase } from '../../src/purchases/store/purchases.ts';
-import { askForAction, beginAction, decideApproval } from '../../src/operations/store/actions.ts';
+import { askForAction, decideApproval } from '../../src/operations/store/actions.ts';
 import type { ApprovalLimits } from '../../src/operations/rules.ts';
 import { usePaymentBooks } from '../payments/payments.support.ts';
 import { NO_LIMITS } from '../support/facts.ts';
@@ -46,10 +46,7 @@ async function gift({ transactionId, by, amountMinor, limits, now = new Date() }
     currency: 'USD',
     moveKey: moveId,
   } as const;
-  await askForAction(books.world, request, now);
-  const begun = await beginAction(books.world, request, { limits, now });
-  if (!begun) throw new Error('it is not on record');
-  return { moveId, begun };
+  return { moveId, begun: await askForAction(books.world, request, { limits, now }) };
 }
 
 /** The count of each outcome, with AT_ONCE requests running at any time. */

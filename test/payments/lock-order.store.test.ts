@@ -1,11 +1,11 @@
 /** Rows of money are locked in one order (src/payments/store/lock-order.ts): transactions on one purchase wait for each other, and never deadlock. */
 import { randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
-import type { OperatorAction } from '../../src/accounts/operators/roles.ts';
+import type { OperatorAction } from '../../src/accounts/operators/action-table.ts';
 import { ensureWallet, fundWallet } from '../../src/ledger/store/ledger.ts';
 import { setLowBalance } from '../../src/ledger/store/low-balance.ts';
-import type { ActionStage } from '../../src/operations/rules.ts';
-import { askForAction, beginAction, carryOutAction } from '../../src/operations/store/actions.ts';
+type ActionStage = 'awaiting-money' | 'delivering' | 'closed';
+import { askForAction, carryOutAction, nextAction } from '../../src/operations/store/actions.ts';
 import { bookDispute, saveDisputes, recordReturnedTransfer } from '../../src/payments/store/disputes.ts';
 import { flagMoney } from '../../src/payments/store/payments.ts';
 import {
@@ -74,8 +74,8 @@ async function begun({ transactionId }: Payer, move: OperatorAction = 'credit-wa
     moveKey: moveId,
     outcome: 'won',
   } as const;
-  await askForAction(books.world, request, NOW);
-  expect(await beginAction(books.world, request, LIMITS)).toMatchObject({ outcome: 'go' });
+  expect(await askForAction(books.world, request, LIMITS)).toMatchObject({ outcome: 'go' });
+  expect(await nextAction(books.world, transactionId, NOW)).toMatchObject({ actionId: moveId });
   return moveId;
 }
 
@@ -112,10 +112,7 @@ it.each(Object.entries(ends))(
       const { payer, refund } = await waitingRefund();
       const moveId = await begun(payer);
       const letGo = await holdRefund(refund);
-      const starts = [
-        () => end(refund, books.world),
-        () => carryOutAction(books.world, moveId, { stage: 'closed', now: NOW }),
-      ];
+      const starts = [() => end(refund, books.world), () => carryOutAction(books.world, moveId, NOW)];
       const running: Promise<unknown>[] = [];
       for (const [nth, start] of (round % 2 === 0 ? starts : starts.toReversed()).entries()) {
         running.push(start().catch((error: unknown) => failures.push(nameOfRefusal(error))));
@@ -139,8 +136,7 @@ const made = async (payer: Payer, move: OperatorAction, stage: ActionStage): Pro
     const { delivery } = await beginWithdrawal(books.world, payer.transactionId, NOW);
     await keepWithdrawn(books.world, delivery);
   }
-  return async (db) =>
-    expect(await carryOutAction(db, moveId, { stage, now: NOW })).toMatchObject({ outcome: 'done' });
+  return async (db) => expect(await carryOutAction(db, moveId, NOW)).toMatchObject({ outcome: 'done' });
 };
 const seen =
   (payer: Payer, charge: Partial<SeenCharge>): Act =>

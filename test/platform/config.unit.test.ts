@@ -266,7 +266,7 @@ it('the HTTP limits have a default, and an event of any allowed size fits', () =
 });
 
 describe('daily limits without a second person', () => {
-  const limitsOf = (given: Record<string, string>) => read(given).config.approvalLimits;
+  const limitsOf = (given: Record<string, string>) => read(given).config.worlds.test.approvalLimits;
   const NO_LIMIT = { perAction: {}, perPersonDay: {}, perAccountDay: {} };
 
   it.each([

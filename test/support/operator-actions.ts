@@ -10,7 +10,7 @@ import type { ActionOutcome } from '../../src/operations/rules.ts';
 import type { PurchaseTimings } from '../../src/purchases/purchase.ts';
 import type { Stack } from './stack.ts';
 import { PATIENT } from './workflow-harness.ts';
-import type { OperatorAction } from '../../src/accounts/operators/roles.ts';
+import type { OperatorAction } from '../../src/accounts/operators/action-table.ts';
 
 export interface Operator extends OperatorActions {
   /** Takes this action, with the required actor and reason. */
@@ -30,6 +30,7 @@ export function newOperator(stack: Stack, timings: PurchaseTimings = PATIENT): O
     engine: createOperatorEngine(stack.temporal, timings),
     clock: systemClock,
     timings,
+    limits: stack.context.config.worlds.test.approvalLimits,
   });
   return {
     ...actions,

@@ -1,97 +1,39 @@
-import {
-  allHandlersFinished,
-  condition,
-  continueAsNew,
-  defineUpdate,
-  setCurrentDetails,
-  setHandler,
-  upsertSearchAttributes,
-  workflowInfo,
-} from '@temporalio/workflow';
-import type { FailureReason, Refusal } from '../../src/domain/refusals.ts';
-import type { AttentionReason } from '../../src/domain/states.ts';
-import type { PurchaseAnswer } from '../../src/payments/engine.ts';
+import { setCurrentDetails, upsertSearchAttributes, workflowInfo } from '@temporalio/workflow';
 import type { FundingInput } from '../../src/payments/rules.ts';
-import { continueAsNewIfSuggested } from '../continue-as-new.ts';
-import { ACCEPT_UPDATE } from '../contract.ts';
-import { raiseAttention } from '../operations/needs-attention.ts';
-import {
-  closedPurchaseActions,
-  awaitingPaymentActions,
-  handleActions,
-} from '../operations/operator-actions.ts';
-import { awaitPayment, type PaymentResult } from '../purchases/await-payment.ts';
+import { carry } from '../carrier.ts';
+import { fromRows } from '../continue-as-new.ts';
 import { NEEDS_ATTENTION, PURCHASE_STATUS, REASON } from '../search-attributes.ts';
 import { openFunding } from '../steps.ts';
-import { createOutbox } from '../webhooks/start-deliveries.ts';
-import { followClaim } from './after-closing.ts';
-import { listenForPaymentChecks } from './payment-poller.ts';
-import { sendRefunds } from './send-refunds.ts';
+import { collect } from './collect.ts';
 
-/** Funds a wallet from outside: opens the payment, waits for the money, credits what came. Ends SUCCESS or FAILED. */
-export async function fundWallet(input: FundingInput): Promise<{ status: string; reason?: string }> {
-  let answer: PurchaseAnswer | undefined;
-  const actions = handleActions(input.transactionId, 'awaiting-money');
-  const fingerprint = input.idempotency ? { fingerprint: input.idempotency.fingerprint } : {};
-  setHandler(defineUpdate<PurchaseAnswer>(ACCEPT_UPDATE), async () => {
-    await condition(() => answer !== undefined);
-    return answer as PurchaseAnswer;
-  });
-  const watch = {
-    raiseAttention: async (reason: AttentionReason) => {
-      await raiseAttention(input.transactionId, reason);
-      setCurrentDetails(`Needs a person: ${reason}. We keep checking automatically.`);
-    },
-    outbox: createOutbox(input.transactionId),
-    beforePause: () => continueAsNewIfSuggested(() => continueAsNew<typeof fundWallet>(input)),
-    moves: () => actions.count(),
-  };
-  const poller = listenForPaymentChecks(input.transactionId, 'funding', () =>
-    followClaim(input.transactionId, 'funding', input.timings),
-  );
-  const notOpened = await openFunding(input, workflowInfo().startTime.toISOString());
-  if (notOpened) {
-    answer = { status: 'REFUSED', refusal: notOpened, ...fingerprint };
-    actions.serve('ended', closedPurchaseActions(input.transactionId, poller));
-    await condition(allHandlersFinished);
-    return end(notOpened.reason);
-  }
-  actions.serve('awaiting-money', awaitingPaymentActions(input.transactionId, poller));
-  const payment = await awaitPayment({
-    request: {
-      transactionId: input.transactionId,
+interface FundingResult {
+  readonly status: 'SUCCESS' | 'FAILED';
+  readonly reason?: string;
+}
+
+/** Funds a wallet through the gateway: opens the payment, waits for the money, which the check credits. Ends SUCCESS or FAILED. */
+export const fundWallet = (input: FundingInput): Promise<FundingResult> =>
+  fromRows(input, async () => {
+    const { transactionId, timings } = input;
+    const carrier = carry({
+      transactionId,
       purpose: 'funding',
-      accountId: input.accountId,
-      method: input.paymentMethod,
-      charge: input.charge,
-      priceMinor: input.amountMinor,
-      priceCurrency: input.currency,
-    },
-    poller,
-    startedAtMs: workflowInfo().startTime.getTime(),
-    timings: input.timings,
-    onWaiting: () => {
-      answer ??= { status: 'PENDING', ...fingerprint };
-      return Promise.resolve();
-    },
-    ...watch,
+      isThroughGateway: true,
+      timings,
+      fingerprint: input.idempotency?.fingerprint,
+    });
+    const opened = await openFunding(input, workflowInfo().startTime.toISOString());
+    let refusal = opened.stage === 'failed' ? opened.refusal : undefined;
+    if (opened.stage === 'awaiting-payment') {
+      const paid = await collect(carrier, { transactionId, purpose: 'funding', timings });
+      if (paid.state === 'failed') refusal = paid;
+    }
+    await (refusal ? carrier.refuse(refusal) : carrier.answer({ status: 'SUCCESS' }));
+    await carrier.close({ followsMoney: refusal !== undefined || opened.stage === 'delivered' });
+    return end(refusal?.reason);
   });
-  const refusal = refusalOf(payment);
-  answer ??= { ...(refusal ? { status: 'REFUSED', refusal } : { status: 'SUCCESS' }), ...fingerprint };
-  actions.serve(refusal ? 'ended' : 'delivered', closedPurchaseActions(input.transactionId, poller));
-  if (refusal) await sendRefunds(input.transactionId, input.timings, poller, watch);
-  await condition(allHandlersFinished);
-  if (!refusal && actions.count() > 0) await sendRefunds(input.transactionId, input.timings, poller, watch);
-  return end(refusal?.reason);
-}
 
-/** undefined: paid. */
-function refusalOf(payment: PaymentResult): Refusal | undefined {
-  if (payment.outcome === 'paid') return undefined;
-  return payment.outcome === 'refused' ? payment.refusal : { reason: payment.reason, detail: '' };
-}
-
-function end(reason: FailureReason | undefined): { status: string; reason?: string } {
+function end(reason: string | undefined): FundingResult {
   const status = reason === undefined ? 'SUCCESS' : 'FAILED';
   setCurrentDetails(reason === undefined ? 'The wallet is credited.' : `Ended without a credit: ${reason}.`);
   upsertSearchAttributes([

@@ -1,16 +1,10 @@
 /**
- * Has the rows of a batch bought, and ends when each purchase has. It only sets the pace: rows and purchases say what is left to do, so it may be started
+ * Buys the rows of a batch, and ends when each purchase has ended. It only sets the pace: rows and purchases say what is left to do, so it may be started
  * again at any time.
  */
-import {
-  continueAsNew,
-  proxyActivities,
-  setCurrentDetails,
-  sleep,
-  TemporalFailure,
-} from '@temporalio/workflow';
+import { proxyActivities, setCurrentDetails, sleep, TemporalFailure } from '@temporalio/workflow';
 import { OPS_QUEUE, type BatchInput, type OpsActivities } from '../contract.ts';
-import { continueAsNewIfSuggested } from '../continue-as-new.ts';
+import { continueAsNewIfSuggested, fromRows } from '../continue-as-new.ts';
 
 /** A run begins rows for 10 s and waits 3 s for the last of them. Rows and ids decide what is left, so it is retried for as long as it takes. */
 const { carryOutBatch } = proxyActivities<OpsActivities>({
@@ -37,16 +31,17 @@ const { beginOverdueBatches } = proxyActivities<OpsActivities>({
   retry: { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '10s', maximumAttempts: 3 },
 });
 
-export async function batch(input: BatchInput): Promise<string> {
-  for (;;) {
-    const step = await carryOutBatch(input.batchId);
-    setCurrentDetails(step.line);
-    if (step.hasEmailsDue) await sendOrLeave();
-    if (step.waitMs === null) return step.line;
-    await sleep(step.waitMs, { summary: 'before the next check' });
-    await continueAsNewIfSuggested(() => continueAsNew<typeof batch>(input));
-  }
-}
+export const batch = (input: BatchInput): Promise<string> =>
+  fromRows(input, async () => {
+    for (;;) {
+      const step = await carryOutBatch(input.batchId);
+      setCurrentDetails(step.line);
+      if (step.hasEmailsDue) await sendOrLeave();
+      if (step.waitMs === null) return step.line;
+      await sleep(step.waitMs, { summary: 'before the next check' });
+      continueAsNewIfSuggested();
+    }
+  });
 
 /** Starts batches that a crash or an outage left behind, and sends the e-mails whose time has come. */
 export async function sweepBatches(): Promise<string> {

@@ -6,7 +6,7 @@ import {
   type NewMessages,
 } from '../contract.ts';
 import { ACCOUNT_ID, TRANSACTION_ID } from '../search-attributes.ts';
-import { startBeside } from '../start-beside.ts';
+import { startDetached } from '../start-detached.ts';
 
 /** Starts a workflow per message and waits only until they have started: a child not yet started when its parent ends is lost. */
 export async function startDeliveries(
@@ -18,8 +18,8 @@ export async function startDeliveries(
 }
 
 async function start(messageId: string, accountId: string, transactionId: string | null): Promise<void> {
-  const input: DeliverWebhookInput = { messageId, inTask: true };
-  await startBeside(DELIVER_WEBHOOK_WORKFLOW, input, {
+  const input: DeliverWebhookInput = { messageId };
+  await startDetached(DELIVER_WEBHOOK_WORKFLOW, input, {
     workflowId: messageId,
     taskQueue: WEBHOOKS_QUEUE,
     staticSummary: DELIVERY_SUMMARY,

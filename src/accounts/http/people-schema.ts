@@ -9,7 +9,8 @@ import {
 } from '../../platform/http/limits.ts';
 import { dataSchema } from '../../platform/http/ops-route.ts';
 import { pageFields, pageSchema } from '../../platform/http/page.ts';
-import { PERMISSIONS, ROLES, OPERATOR_ACTIONS } from '../operators/roles.ts';
+import { OPERATOR_ACTIONS } from '../operators/action-table.ts';
+import { PERMISSIONS, ROLES } from '../operators/roles.ts';
 
 const passwordField = (description: string) =>
   textField({ max: MAX_PASSWORD_CHARACTERS, description }).meta({ format: 'password' });

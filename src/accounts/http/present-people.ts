@@ -2,7 +2,8 @@ import type { z } from 'zod';
 import type { OpsUseCases } from '../../platform/composition/ops-use-cases.ts';
 import type { Wire } from '../../platform/http/json.ts';
 import type { ConfirmedHalf, GivenHalf, PersonChange, PersonView } from '../operators/people.ts';
-import { may, mayPerform, PERMISSIONS, OPERATOR_ACTIONS } from '../operators/roles.ts';
+import { mayPerform, OPERATOR_ACTIONS } from '../operators/action-table.ts';
+import { may, PERMISSIONS } from '../operators/roles.ts';
 import type { Session } from '../operators/sessions.ts';
 import type {
   firstHalfSchema,

@@ -3,7 +3,8 @@ import type { Wire } from '../../platform/http/json.ts';
 import type { LoggedRequest } from '../store/request-log.ts';
 import type { AccountView, InvitationView, KeyView, MemberView } from '../members.ts';
 import { MEMBER_PERMISSIONS, memberMay } from '../member-roles.ts';
-import { may, mayPerform, OPERATOR_ACTIONS, PERMISSIONS } from '../operators/roles.ts';
+import { mayPerform, OPERATOR_ACTIONS } from '../operators/action-table.ts';
+import { may, PERMISSIONS } from '../operators/roles.ts';
 import type { SandboxMail } from '../users/mails.ts';
 import type { UserDescription } from '../users/users.ts';
 import type {

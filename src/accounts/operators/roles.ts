@@ -23,24 +23,7 @@ const PERMISSION_TABLE = {
 export type Permission = keyof typeof PERMISSION_TABLE;
 export const PERMISSIONS = Object.keys(PERMISSION_TABLE) as Permission[];
 
-const ROLES_FOR_ACTION = {
-  'look-at-gateway': ROLES,
-  'look-at-supplier': ROLES,
-  'retry-delivery': ['OPERATIONS', 'FINANCE'],
-  'deliver-other': ['OPERATIONS'],
-  'mark-paid': ['FINANCE'],
-  'refund-to-source': ['FINANCE'],
-  'credit-wallet': ['FINANCE'],
-  cancel: ['OPERATIONS', 'FINANCE'],
-  'settle-claim': ['FINANCE'],
-} as const satisfies Record<string, readonly Role[]>;
-
-export type OperatorAction = keyof typeof ROLES_FOR_ACTION;
-export const OPERATOR_ACTIONS = Object.keys(ROLES_FOR_ACTION) as [OperatorAction, ...OperatorAction[]];
-
 export const describePermission = (permission: Permission): string => PERMISSION_TABLE[permission].words;
 export const rolesWith = (permission: Permission): readonly Role[] => PERMISSION_TABLE[permission].roles;
-export const rolesFor = (move: OperatorAction): readonly Role[] => ROLES_FOR_ACTION[move];
 
 export const may = (role: Role, permission: Permission): boolean => rolesWith(permission).includes(role);
-export const mayPerform = (role: Role, move: OperatorAction): boolean => rolesFor(move).includes(role);

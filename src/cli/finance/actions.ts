@@ -1,6 +1,11 @@
 /** The commands that change something: operator actions, their approval by a second person, replay and dismiss. */
 import { z } from 'zod';
-import type { OperatorAction } from '../../accounts/operators/roles.ts';
+import {
+  actionSpec,
+  OPERATOR_ACTIONS,
+  type ActionField,
+  type OperatorAction,
+} from '../../accounts/operators/action-table.ts';
 import type { ActionInput, ActionRecord } from '../../operations/actions.ts';
 import { dismiss, outcomeOfReplay, replay, type Replayed } from '../../operations/replay.ts';
 import type { ActionOutcome, ActionRefusal } from '../../operations/rules.ts';
@@ -22,84 +27,41 @@ const COMMON = {
   dryRun: DRY_RUN,
   yes: YES,
 };
-const AMOUNT = {
-  amount: option(amount.optional(), 'such as 12.50, with --currency; everything by default', 'amount'),
-  goodwill: toggle('also where the package was delivered'),
-};
-const PACKAGE = { package: option(text(100).optional(), 'the package to deliver', 'code') };
-const OUTCOME = {
-  outcome: option(z.enum(DISPUTE_OUTCOMES, 'must be won or lost').optional(), 'how it ended', 'won|lost'),
-  dispute: option(text(100).optional(), 'which one, where several are open', 'id'),
-  override: toggle("against the gateway's word"),
-};
-const ONLY = { amount: AMOUNT, package: PACKAGE, outcome: OUTCOME, nothing: {} };
+const FIELD_OPTIONS = {
+  amount: {
+    amount: option(amount.optional(), 'such as 12.50, with --currency; everything by default', 'amount'),
+  },
+  goodwill: { goodwill: toggle('also where the package was delivered') },
+  package: { package: option(text(100).optional(), 'the package to deliver', 'code') },
+  outcome: {
+    outcome: option(z.enum(DISPUTE_OUTCOMES, 'must be won or lost').optional(), 'how it ended', 'won|lost'),
+  },
+  dispute: { dispute: option(text(100).optional(), 'which one, where several are open', 'id') },
+  override: { override: toggle("against the gateway's word") },
+} as const satisfies Record<ActionField, Record<string, z.ZodType>>;
 
-const ACTIONS: readonly {
-  readonly name: string;
-  readonly action: OperatorAction;
-  readonly summary: string;
-  readonly help?: string;
-  readonly takes?: keyof typeof ONLY;
-  readonly needsEvidence?: true;
-}[] = [
-  {
-    name: 'refund',
-    action: 'refund-to-source',
-    summary: 'Sends money back the way it was paid',
-    help: 'Sends money back over the gateway to where it came from: at most what was paid and is not yet refunded.',
-    takes: 'amount',
-  },
-  {
-    name: 'credit',
-    action: 'credit-wallet',
-    summary: "Gives money back into the account's wallet",
-    help: "Gives money back into the account's wallet. --evidence says how we know that the gateway will not refund it.",
-    takes: 'amount',
-  },
-  {
-    name: 'mark-paid',
-    action: 'mark-paid',
-    summary: 'Records a payment that the gateway does not report',
-    help: 'Records a payment on the evidence of a bank statement or a ticket, and continues the purchase.',
-    takes: 'amount',
-    needsEvidence: true,
-  },
-  {
-    name: 'deliver-other',
-    action: 'deliver-other',
-    summary: 'Delivers an equal package in place of the one that does not come',
-    takes: 'package',
-  },
-  {
-    name: 'cancel',
-    action: 'cancel',
-    summary: 'Ends an open purchase, funding or charge; money that was paid goes back',
-  },
-  {
-    name: 'settle',
-    action: 'settle-claim',
-    summary: 'Records how a dispute ended, checked against the gateway',
-    help: `Records how a dispute or a claim on money ended, checked against the gateway. --dispute is required where several are
-open. --override records another outcome than the gateway's: a second person must approve it.`,
-    takes: 'outcome',
-    needsEvidence: true,
-  },
-];
-
+type FieldOptions = typeof FIELD_OPTIONS;
 type ActionOptions = z.output<z.ZodObject<typeof COMMON>> &
-  Partial<z.output<z.ZodObject<typeof AMOUNT & typeof PACKAGE & typeof OUTCOME>>>;
+  Partial<{
+    [Field in ActionField as keyof FieldOptions[Field]]: z.output<
+      FieldOptions[Field][keyof FieldOptions[Field]] & z.ZodType
+    >;
+  }>;
 
 export function addActionCommands(group: FinanceGroup): void {
-  for (const spec of ACTIONS)
+  for (const action of OPERATOR_ACTIONS) {
+    const spec = actionSpec(action);
+    if (spec.command === null) continue;
+    const fields = Object.assign({}, ...spec.fields.map((field) => FIELD_OPTIONS[field])) as object;
     addFinanceCommand(group, {
-      syntax: `${spec.name} [transactionId]`,
+      syntax: `${spec.command} [transactionId]`,
       summary: spec.summary,
       help: `${spec.help ?? spec.summary}
 Takes one id, or --class for everything of that class on the stuck list.${spec.needsEvidence ? ' --evidence is required.' : ''}`,
-      options: z.object({ ...COMMON, ...ONLY[spec.takes ?? 'nothing'] }),
+      options: z.object({ ...COMMON, ...fields }),
       needsTemporal: true,
       run: (request) => {
-        const options: ActionOptions = request.options;
+        const options = request.options as ActionOptions;
         const { amount: amountMinor, currency: code, package: packageCode, dispute, key } = options;
         const forOneId = [amountMinor, packageCode, dispute, key];
         if (request.args[0] === undefined && forOneId.some((value) => value !== undefined))
@@ -107,17 +69,18 @@ Takes one id, or --class for everything of that class on the stuck list.${spec.n
         if (amountMinor !== undefined && code === undefined)
           throw new UsageMistake('--amount needs --currency');
         const { actions } = request.world;
-        const requestFor = (transactionId: string) => toRequest(spec.action, transactionId, options);
+        const requestFor = (transactionId: string) => toRequest(action, transactionId, options);
         // Beside an amount, the currency is the amount's and no filter.
         const currency = amountMinor === undefined ? code : undefined;
         return applyToTargets({
           request: { ...request, options: { ...options, currency } },
-          verb: `Apply ${spec.action} to`,
+          verb: `Apply ${action} to`,
           preview: async (id) => toPreview(id, await actions.previewEffect(requestFor(id))),
           act: async (id) => toResult(id, await actions.perform(requestFor(id))),
         });
       },
     });
+  }
 }
 
 function toRequest(move: OperatorAction, transactionId: string, options: ActionOptions): ActionInput {

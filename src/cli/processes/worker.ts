@@ -81,7 +81,6 @@ export async function runWorker(
             transactionId,
             detail: `${step} was scheduled on a task queue`,
           }),
-        onRejectedAction: composed.alertUnlessOnRecord,
       });
       lifecycle.onStop(`${world.environment} workers`, () => workers.stop());
       running.push({ composed, workers });

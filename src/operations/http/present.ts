@@ -1,5 +1,6 @@
 import type { z } from 'zod';
-import { mayPerform, type Role } from '../../accounts/operators/roles.ts';
+import { mayPerform } from '../../accounts/operators/action-table.ts';
+import { type Role } from '../../accounts/operators/roles.ts';
 import { DomainError } from '../../domain/errors.ts';
 import { sidesOf } from '../../ledger/chart-of-accounts.ts';
 import { amountJson } from '../../platform/http/answer-fields.ts';

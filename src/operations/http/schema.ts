@@ -1,6 +1,6 @@
 /** Requests and answers of the stuck list, timelines and operator actions. Amounts are numbers with two decimals. */
 import { z } from 'zod';
-import { OPERATOR_ACTIONS } from '../../accounts/operators/roles.ts';
+import { OPERATOR_ACTIONS, PURCHASE_SITUATIONS } from '../../accounts/operators/action-table.ts';
 import { MAX_REASON_CHARACTERS, MIN_REASON_CHARACTERS } from '../../domain/reasons.ts';
 import { PURCHASE_STATUSES } from '../../domain/states.ts';
 import { DISPUTE_OUTCOMES } from '../../payments/rules.ts';
@@ -13,7 +13,7 @@ import {
 } from '../../platform/http/limits.ts';
 import { dataSchema, listSchema, worldField } from '../../platform/http/ops-route.ts';
 import { pageFields, paginationSchema } from '../../platform/http/page.ts';
-import { ACTION_RECORD_STATUSES, ACTION_REFUSALS, PURCHASE_SITUATIONS } from '../rules.ts';
+import { ACTION_RECORD_STATUSES, ACTION_REFUSALS } from '../rules.ts';
 import { STUCK_CLASSES, type StuckClass } from '../stuck-rules.ts';
 
 export const CLASSES = STUCK_CLASSES as readonly [StuckClass, ...StuckClass[]];

@@ -4,11 +4,10 @@
  */
 import { sql, type Insertable, type Updateable } from 'kysely';
 import { isSamePerson } from '../../accounts/operators/independence.ts';
-import type { OperatorAction } from '../../accounts/operators/roles.ts';
+import { actionSpec, type ActionQueue } from '../../accounts/operators/action-table.ts';
 import { areTwoPeople } from '../../accounts/store/access.ts';
 import type { Money } from '../../domain/money.ts';
 import { MAX_REASON_CHARACTERS } from '../../domain/reasons.ts';
-import type { PurchaseStatus } from '../../domain/states.ts';
 import { creditOf, sidesOf } from '../../ledger/chart-of-accounts.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
 import { findUnsent } from '../../purchases/store/messages.ts';
@@ -21,10 +20,8 @@ import {
   amountOf,
   APPROVAL_WITHIN_MS,
   BEGIN_WITHIN_MS,
-  CHECK_ACTIONS,
   type ActionOutcome,
   type ActionRefusal,
-  type ActionStage,
   type Ended,
   type ActionRequest,
   type ApprovalLimits,
@@ -34,16 +31,14 @@ import { checkLimits } from './second-person.ts';
 import { findActionSubject, moneyOf, findEmail, type ActionSubject } from './subject.ts';
 import type { ActionRow, OperatorActionsTable } from './tables.ts';
 
-/** `go`: the action is on record, and its workflow is to be asked for it. */
+/** `go`: the action is on record and open, and its workflow is to be woken for it. */
 export type AskOutcome =
-  | { readonly outcome: 'go'; readonly moveId: string }
+  | { readonly outcome: 'go'; readonly moveId: string; readonly transactionId: string }
   | Exclude<ActionOutcome, { readonly outcome: 'unknown' }>;
 
-/** `go`: the record is BEGUN or APPROVED, and the action is to be carried out as `request` says, which is from the record. */
-export type BeginOutcome =
-  { readonly outcome: 'go'; readonly moveId: string; readonly request: ActionRequest } | Outcome;
-
-type Outcome = Exclude<AskOutcome, { readonly outcome: 'go' }>;
+/** How an action ended, or that it waits for a second person. */
+export type ActionOutcomeOnRecord = Exclude<AskOutcome, { readonly outcome: 'go' }>;
+type Outcome = ActionOutcomeOnRecord;
 type Refused = Extract<ActionOutcome, { readonly outcome: 'refused' }>;
 
 const actions = (db: WorldDb) => db.selectFrom('operator_moves').selectAll();
@@ -58,14 +53,29 @@ const updateAction = (
 ): Promise<ActionRow> =>
   trx.updateTable('operator_moves').set(fields).where('id', '=', id).returningAll().executeTakeFirstOrThrow();
 
-/** Checks a request against the rows and records it, also when it is refused, before any workflow gets it. A repeated key returns the existing record. */
-export async function askForAction(db: WorldDb, request: ActionRequest, now: Date): Promise<AskOutcome> {
+/**
+ * Judges a request by the rows and the approval limits, once, and records it, also when it is refused. From then on its row is open until the workflow
+ * has performed it, or it waits for a second person. A repeated key returns the existing record.
+ */
+export async function askForAction(
+  db: WorldDb,
+  request: ActionRequest,
+  { limits, now }: { readonly limits: ApprovalLimits; readonly now: Date },
+): Promise<AskOutcome> {
+  const { moveId, transactionId } = request;
   return db.transaction().execute(async (trx) => {
     const judged = await judgeRequest(trx, request, now);
     if (judged.outcome !== 'fits') return judged;
-    const expiresAt = new Date(now.getTime() + BEGIN_WITHIN_MS);
-    const asked = { ...judged.fields, status: 'ASKED', expires_at: expiresAt } as const;
-    if (await insertAction(trx, request, asked)) return { outcome: 'go', moveId: request.moveId };
+    const limited = await checkLimits(trx, request, judged, { limits, now });
+    // Overriding the gateway always takes two people.
+    const waits = request.overrides === true || limited.isAbove;
+    const expiresAt = new Date(now.getTime() + (waits ? APPROVAL_WITHIN_MS : BEGIN_WITHIN_MS));
+    const status = waits ? ('WAITS_FOR_APPROVAL' as const) : ('ASKED' as const);
+    const fields = { ...judged.fields, ...limited.fields, status, expires_at: expiresAt };
+    if (await insertAction(trx, request, fields))
+      return waits
+        ? { outcome: 'waits-for-approval', moveId, expiresAt: expiresAt.toISOString() }
+        : { outcome: 'go', moveId, transactionId };
     // Another request has just recorded the same action.
     const again = await judgeRequest(trx, request, now);
     if (again.outcome === 'fits')
@@ -74,59 +84,60 @@ export async function askForAction(db: WorldDb, request: ActionRequest, now: Dat
   });
 }
 
+/** An action to be performed, and the queue of the worker that does it. */
+export interface NextAction {
+  readonly actionId: string;
+  readonly runsOn: ActionQueue;
+}
+
 /**
- * Begins an action that is on record for this purchase or funding, by its record alone: what else travelled through Temporal is not read. Idempotent.
- * undefined: no operator has asked for it.
+ * Begins the oldest open action of a purchase or funding. One that was begun before and has not ended is answered again. null: there is none. Only what
+ * is on record is performed, whatever travels through Temporal.
  */
-export async function beginAction(
-  db: WorldDb,
-  { moveId, transactionId }: Pick<ActionRequest, 'moveId' | 'transactionId'>,
-  { limits, now }: { readonly limits: ApprovalLimits; readonly now: Date },
-): Promise<BeginOutcome | undefined> {
+export async function nextAction(db: WorldDb, transactionId: string, now: Date): Promise<NextAction | null> {
   return db.transaction().execute(async (trx) => {
-    const row = await lockAction(trx, moveId);
-    if (!row || row.transaction_id !== transactionId) return undefined;
-    const request = requestOf(row);
-    if (isBegun(row)) return { outcome: 'go', moveId, request };
-    const subject = await findActionSubject(trx, transactionId);
-    if (await expireIfLate(trx, row, now))
-      return refusedAs('NOT_WAITING', REFUSAL_MESSAGES.NOT_WAITING, subject);
-    if (row.status === 'WAITS_FOR_APPROVAL' && row.expires_at)
-      return { outcome: 'waits-for-approval', moveId, expiresAt: row.expires_at.toISOString() };
-    if (row.status !== 'ASKED') return outcomeOf(row, subject);
-    // The package that was found when it was asked for is the one that is delivered.
-    const judged = await judge(trx, { ...request, packageCode: row.package_code ?? undefined });
-    if ('refusal' in judged) return outcomeOf(await endAction(trx, row, judged, now), subject, false);
-    const limited = await checkLimits(trx, request, judged, { limits, now });
-    const { amount_minor, currency } = judged.fields;
-    const fields = { amount_minor, currency, ...limited.fields };
-    // Overriding the gateway always takes two people.
-    if (request.overrides !== true && !limited.isAbove) {
-      await updateAction(trx, moveId, { ...fields, status: 'BEGUN', expires_at: null });
-      return { outcome: 'go', moveId, request };
+    for (;;) {
+      const row = await actions(trx)
+        .where('transaction_id', '=', transactionId)
+        .where('status', 'in', TO_BE_PERFORMED)
+        .orderBy('created_at')
+        .orderBy('id')
+        .limit(1)
+        .forUpdate()
+        .executeTakeFirst();
+      if (!row) return null;
+      if (await expireIfLate(trx, row, now)) continue;
+      if (row.status === 'ASKED') await updateAction(trx, row.id, { status: 'BEGUN', expires_at: null });
+      const spec = actionSpec(row.move);
+      const withdraws = spec.takesBack && (await isInDelivery(trx, transactionId));
+      return { actionId: row.id, runsOn: withdraws ? 'supplier' : spec.runsOn };
     }
-    const expiresAt = new Date(now.getTime() + APPROVAL_WITHIN_MS);
-    const approval = { status: 'WAITS_FOR_APPROVAL', expires_at: expiresAt } as const;
-    await updateAction(trx, moveId, { ...fields, ...approval });
-    return { outcome: 'waits-for-approval', moveId, expiresAt: expiresAt.toISOString() };
   });
 }
 
-/** The workflow refused an action: its record ends as refused. An action that has begun already continues, and the refusal gets its own record. */
-export async function recordRejection(
-  db: WorldDb,
-  request: ActionRequest,
-  { refusal, tryId }: { readonly refusal: ActionRefusal; readonly tryId: string },
-  now: Date,
-): Promise<Outcome> {
-  return db.transaction().execute(async (trx) => {
-    const row = await lockAction(trx, request.moveId);
-    const subject = await findActionSubject(trx, request.transactionId);
-    if (row?.closed_at) return outcomeOf(row, subject);
-    if (row?.status === 'ASKED')
-      return outcomeOf(await endAction(trx, row, { refusal }, now), subject, false);
-    return recordRefusal(trx, { ...request, moveId: tryId }, refusal, now);
-  });
+/** On record, judged, and approved where a second person had to. */
+const TO_BE_PERFORMED = ['ASKED', 'APPROVED', 'BEGUN'] as const;
+
+async function isInDelivery(trx: WorldDb, transactionId: string): Promise<boolean> {
+  const purchase = await trx
+    .selectFrom('purchases')
+    .select('status')
+    .where('transaction_id', '=', transactionId)
+    .executeTakeFirst();
+  return purchase?.status === 'PROCESSING';
+}
+
+/** An action that is to be performed now. undefined: it has ended, or was never begun. */
+export async function findBegunAction(db: WorldDb, actionId: string): Promise<ActionRow | undefined> {
+  const row = await actions(db).where('id', '=', actionId).executeTakeFirst();
+  return row && isBegun(row) ? row : undefined;
+}
+
+/** How an action has ended, or that it waits for a second person. undefined: it is still open. */
+export async function findOutcome(db: WorldDb, actionId: string): Promise<Outcome | undefined> {
+  const row = await actions(db).where('id', '=', actionId).executeTakeFirst();
+  if (row?.closed_at == null) return undefined;
+  return outcomeOf(row, await findActionSubject(db, row.transaction_id), false);
 }
 
 interface Fits {
@@ -191,11 +202,12 @@ async function expireIfLate(trx: WorldDb, row: ActionRow, now: Date): Promise<bo
   return true;
 }
 
-function answerEarlier({ id: moveId, status, detail, expires_at }: ActionRow): AskOutcome {
+function answerEarlier(row: ActionRow): AskOutcome {
+  const { id: moveId, status, detail, expires_at } = row;
   if (status === 'DONE') return { outcome: 'done', moveId, did: detail ?? '', again: true };
   return status === 'WAITS_FOR_APPROVAL' && expires_at
     ? { outcome: 'waits-for-approval', moveId, expiresAt: expires_at.toISOString() }
-    : { outcome: 'go', moveId };
+    : { outcome: 'go', moveId, transactionId: row.transaction_id };
 }
 
 /** The same text for the same request; the person and the reason may differ. */
@@ -267,45 +279,30 @@ function refusedAs(code: ActionRefusal, detail: string, subject: ActionSubject |
   return { outcome: 'refused', code, detail, fits: subject ? availableActions(subject.facts) : [] };
 }
 
-/** An action is carried out only at the stage for which the workflow took it. */
-const STAGE_OF: Record<PurchaseStatus, ActionStage> = {
-  PENDING: 'awaiting-money',
-  PROCESSING: 'delivering',
-  SUCCESS: 'closed',
-  FAILED: 'closed',
-};
-
-/** Carries out a begun action. Idempotent: the first outcome is answered again. `not-now`: the rows are at another stage, nothing was written. */
+/**
+ * Performs a begun action: its effect and its record in one transaction, by the rows as they are now. Idempotent: the first outcome stays. Adds the
+ * webhooks that it wrote.
+ */
 export function carryOutAction(
   db: WorldDb,
   moveId: string,
-  { stage, now }: { readonly stage: ActionStage; readonly now: Date },
+  now: Date,
   pending: PendingMessages = newPendingMessages(),
-): Promise<Outcome | { readonly outcome: 'not-now' }> {
+): Promise<Outcome> {
   return db.transaction().execute(async (trx) => {
     const row = await lockAction(trx, moveId);
     if (!row) return notAsked();
     const subject = await findActionSubject(trx, row.transaction_id, true);
-    await findUnsent(trx, row.transaction_id, pending);
     if (row.closed_at !== null || !subject) return outcomeOf(row, subject);
     if (!isBegun(row)) return notAsked();
-    if (STAGE_OF[subject.facts.status] !== stage) return { outcome: 'not-now' };
-    const refusal = refusalNow(row, subject);
+    const refusal = await refusalNow(trx, row, subject);
     const ended = refusal ? { refusal } : await EFFECTS[row.move](trx, row, subject, now);
-    if ('refusal' in ended && stage === 'delivering') await endWithdrawal(trx, row.transaction_id);
+    if ('refusal' in ended && actionSpec(row.move).takesBack) await endWithdrawal(trx, row.transaction_id);
     const closed = await endAction(trx, row, ended, now);
     await findUnsent(trx, row.transaction_id, pending);
     return outcomeOf(closed, subject, false);
   });
 }
-
-/** Actions that end or replace the order of a purchase in delivery. */
-const TAKES_BACK: readonly OperatorAction[] = [
-  'deliver-other',
-  'refund-to-source',
-  'credit-wallet',
-  'cancel',
-];
 
 /** The order was to be withdrawn for an action that is refused now: the purchase continues. */
 async function endWithdrawal(trx: WorldDb, transactionId: string): Promise<void> {
@@ -318,14 +315,14 @@ async function endWithdrawal(trx: WorldDb, transactionId: string): Promise<void>
 }
 
 /** How things stand, and how much is left, may have changed since it was begun. */
-function refusalNow(row: ActionRow, subject: ActionSubject): ActionRefusal | undefined {
-  const { purchase } = subject;
-  // Its order must have been taken back first, and may not be delivered since: only a withdrawal on the row that left nothing says so.
-  const isWithdrawn =
-    purchase?.status !== 'PROCESSING' ||
-    (purchase.withdrawing_since !== null &&
-      purchase.withdrawing_since.getTime() === purchase.withdrawn_since?.getTime());
-  if (TAKES_BACK.includes(row.move) && !isWithdrawn) return 'SUPPLIER_MAY_DELIVER';
+async function refusalNow(
+  trx: WorldDb,
+  row: ActionRow,
+  subject: ActionSubject,
+): Promise<ActionRefusal | undefined> {
+  const isInDelivery = subject.purchase?.status === 'PROCESSING';
+  if (isInDelivery && actionSpec(row.move).takesBack && !(await isWithdrawn(trx, row.transaction_id)))
+    return 'SUPPLIER_MAY_DELIVER';
   const refusal = refusalFor(row.move, subject.facts, termsOf(row));
   if (refusal !== undefined) return refusal;
   // What was begun as moving nothing was held to no limit.
@@ -337,38 +334,25 @@ function refusalNow(row: ActionRow, subject: ActionSubject): ActionRefusal | und
   return 'refusal' in allowed ? allowed.refusal : undefined;
 }
 
-/** Closes the record of an action that changes no rows. Idempotent. */
-export function closeAction(db: WorldDb, moveId: string, ended: Ended, now: Date): Promise<Outcome> {
+/** Closes the record of a check, or of an action that is refused. Idempotent. */
+export function closeAction(
+  db: WorldDb,
+  moveId: string,
+  ended: Ended,
+  now: Date,
+  pending: PendingMessages = newPendingMessages(),
+): Promise<Outcome> {
   return db.transaction().execute(async (trx) => {
     const row = await lockAction(trx, moveId);
     if (!row) return notAsked();
     const subject = await findActionSubject(trx, row.transaction_id);
     if (row.closed_at !== null) return outcomeOf(row, subject);
     // What moves money or an order is done only by its effect.
-    if (!isBegun(row) || ('did' in ended && !CHECK_ACTIONS.includes(row.move))) return notAsked();
-    return outcomeOf(await endAction(trx, row, ended, now), subject, false);
+    if (!isBegun(row) || ('did' in ended && !actionSpec(row.move).isCheck)) return notAsked();
+    const closed = await endAction(trx, row, ended, now);
+    await findUnsent(trx, row.transaction_id, pending);
+    return outcomeOf(closed, subject, false);
   });
-}
-
-/** The action for which an order of this purchase is to be withdrawn now. `moveId`: absent in requests of earlier builds. */
-export function findBegunWithdrawal(
-  db: WorldDb,
-  transactionId: string,
-  moveId: string | undefined,
-): Promise<ActionRow | undefined> {
-  return actions(db)
-    .where('transaction_id', '=', transactionId)
-    .where('status', 'in', ['BEGUN', 'APPROVED'])
-    .where('move', 'in', TAKES_BACK)
-    .$if(moveId !== undefined, (query) => query.where('id', '=', moveId ?? ''))
-    .orderBy('created_at', 'desc')
-    .limit(1)
-    .executeTakeFirst();
-}
-
-export async function isOnRecord(db: WorldDb, transactionId: string, moveId: string): Promise<boolean> {
-  const row = await actions(db).where('id', '=', moveId).executeTakeFirst();
-  return row?.transaction_id === transactionId;
 }
 
 /** One that waits for a second person, or has not been begun, is not carried out. */
@@ -526,7 +510,7 @@ async function tryEffect(trx: WorldDb, request: ActionRequest, now: Date): Promi
   if (!isFirst || !subject) return refusedAs('NOT_FOUND', 'it is running right now', subject);
   const row = await lockAction(trx, moveId);
   if (!row) return notAsked();
-  const isCheck = CHECK_ACTIONS.includes(move);
+  const { isCheck } = actionSpec(move);
   const ended = isCheck
     ? { did: 'checks, and books any change' }
     : await EFFECTS[move](trx, row, subject, now);

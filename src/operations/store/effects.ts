@@ -3,7 +3,7 @@
  * is posted or voided once, a transfer is booked once, a wallet never goes below zero.
  */
 import { sql } from 'kysely';
-import type { OperatorAction } from '../../accounts/operators/roles.ts';
+import type { OperatorAction } from '../../accounts/operators/action-table.ts';
 import { snapshotOf } from '../../catalogue/rules.ts';
 import { toPackage, type StoredPackage } from '../../catalogue/store/catalogue.ts';
 import type { Money } from '../../domain/money.ts';

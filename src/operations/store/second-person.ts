@@ -62,6 +62,6 @@ async function lockUnapprovedTotals(
       from operator_moves
      where (person_key = ${person} or account_id = ${accountId}) and worth_minor is not null
        and worth_currency = ${currency} and created_at > ${since}
-       and approved_by is null and status in ('BEGUN', 'DONE')`.execute(trx);
+       and approved_by is null and status in ('ASKED', 'BEGUN', 'DONE')`.execute(trx);
   return { byPersonMinor: rows[0]?.by_person ?? 0n, onAccountMinor: rows[0]?.on_account ?? 0n };
 }

@@ -7,7 +7,7 @@ import type {
   BatchRepairStatus,
 } from '../batch-repair-rules.ts';
 import type { StuckClass } from '../stuck-rules.ts';
-import type { OperatorAction } from '../../accounts/operators/roles.ts';
+import type { OperatorAction } from '../../accounts/operators/action-table.ts';
 
 export interface OperatorActionsTable {
   id: string;

@@ -38,7 +38,7 @@ const STATEMENT_TIMEOUT_MS = 30_000;
 
 /** Nothing connects before it is needed. */
 export function composeFinance(servers: FinanceServers, config: FinanceWorldConfig) {
-  const { environment, schema, namespace, timings } = config;
+  const { environment, schema, namespace, timings, approvalLimits } = config;
   const db = openDatabase<WorldDatabase>({
     url: servers.databaseUrl,
     schema,
@@ -50,7 +50,7 @@ export function composeFinance(servers: FinanceServers, config: FinanceWorldConf
   const temporal = servers.temporal && connectClient({ ...servers.temporal, namespace });
   const engines = temporal ? enginesOn(temporal, db, config) : NO_ENGINES;
   return {
-    ...createFinanceWorld({ environment, db, clock: systemClock, timings, engines }),
+    ...createFinanceWorld({ environment, db, clock: systemClock, timings, approvalLimits, engines }),
     close: async () => {
       await Promise.allSettled([db.destroy(), temporal?.close()]);
     },
@@ -60,9 +60,20 @@ export function composeFinance(servers: FinanceServers, config: FinanceWorldConf
 type FinanceEngines = ReturnType<typeof enginesOn>;
 
 /** The same on any connection and any engines. */
-export function createFinanceWorld({ environment, db, clock, timings, engines }: FinanceWorldDeps) {
+export function createFinanceWorld({
+  environment,
+  db,
+  clock,
+  timings,
+  approvalLimits,
+  engines,
+}: FinanceWorldDeps) {
   const limits = stuckLimits(timings);
-  const actions = createOperatorActions({ db, engine: engines.operator, clock, timings });
+  const actions = createOperatorActions({
+    ...{ db, clock, timings },
+    engine: engines.operator,
+    limits: approvalLimits,
+  });
   const stuck = { db, workflows: engines.workflows, clock, limits };
   const replayDeps = {
     ...{ db, clock, limits, actions },
@@ -84,7 +95,7 @@ export function createFinanceWorld({ environment, db, clock, timings, engines }:
   };
 }
 
-interface FinanceWorldDeps extends Pick<FinanceWorldConfig, 'environment' | 'timings'> {
+interface FinanceWorldDeps extends Pick<FinanceWorldConfig, 'environment' | 'timings' | 'approvalLimits'> {
   readonly db: WorldDb;
   readonly clock: Clock;
   readonly engines: FinanceEngines;
@@ -109,8 +120,8 @@ const away = (): Promise<never> =>
 
 const NO_ENGINES: FinanceEngines = {
   workflows: { findUncarried: away, ofTransaction: away },
-  operator: { move: away, carryOn: away, repair: away },
-  purchases: { purchase: away, fundWallet: away, check: away, checkSoon: away },
+  operator: { perform: away, restartAndPerform: away, performAfterClose: away },
+  purchases: { purchase: away, fundWallet: away, check: away, checkSoon: away, supplierAnnounced: away },
   webhooks: { deliver: away, handOver: away },
   reconcile: { reconcile: away },
   // Its row is enough: the sweep starts it.

@@ -1,14 +1,14 @@
 /** What a worker needs for one world. */
 import { notifyExpiring } from '../../../activities/esims/refresh-esims.ts';
 import { createActivities } from '../../../activities/index.ts';
-import type { RejectedAction } from '../../../workflows/contract.ts';
 import type { Environment } from '../../domain/account.ts';
 import { supplierEventsPath } from '../../esims/http/supplier-events-routes.ts';
 import { installUrl } from '../../esims/install-links.ts';
 import type { SupplierEventSource } from '../../esims/port.ts';
 import { applySupplierEvents, createRegistration } from '../../esims/supplier-events.ts';
-import { alertUnlessOnRecord, createOperatorActions } from '../../operations/actions.ts';
+import { createOperatorActions } from '../../operations/actions.ts';
 import type { ReplayDeps } from '../../operations/replay.ts';
+import type { ApprovalLimits } from '../../operations/rules.ts';
 import { stuckLimits } from '../../operations/stuck-rules.ts';
 import { findStuck } from '../../operations/stuck.ts';
 import { applyInbox } from '../../payments/gateway-events.ts';
@@ -31,7 +31,7 @@ import { composeMailer, composeWebhookEngine, composeWebhooks } from './webhooks
 export type WorkerWorld = ReturnType<typeof composeWorkerWorld>;
 
 export function composeWorkerWorld(context: ProcessContext, world: WorldConfig, redis: RedisServices) {
-  const { environment, timings } = world;
+  const { environment, timings, approvalLimits } = world;
   const { temporal, checks, close, ...connected } = openConnections(context, world, redis);
   const { db, gateway, statementGateway, events, installData, installTokens } = connected;
   const { forOrders: supplier, inBackground: backgroundSupplier, forChecks } = connected.supplier;
@@ -67,12 +67,11 @@ export function composeWorkerWorld(context: ProcessContext, world: WorldConfig, 
       webhookEngine,
       ...composeSending(context, environment, webhookEngine),
       engine,
-      repairs: composeRepairs({ db, engine, webhookEngine, timings, temporal }),
+      repairs: composeRepairs({ db, engine, webhookEngine, timings, temporal, limits: approvalLimits }),
       batchEngine: createBatchEngine(temporal, events.batchNotBegun),
       batchRepairEngine: createBatchRepairEngine(temporal, events.batchRepairNotBegun),
       batchPacer: redis.batchPacer(world),
       installUrl: (esimId) => installUrl({ db, installTokens }, esimId),
-      approvalLimits: context.config.approvalLimits,
       terms: composeTerms(context, environment),
     }),
     /** What must work for the worker to do its work; one entry each. */
@@ -93,7 +92,6 @@ export function composeWorkerWorld(context: ProcessContext, world: WorldConfig, 
     },
     /** Has the supplier send its events to our API; undefined where no address is set. */
     registerForEvents: composeRegistration(world, connected.supplier.inBackground, events),
-    alertUnlessOnRecord: (rejected: RejectedAction) => alertUnlessOnRecord({ db, events }, rejected),
     /** Stuck purchases and payments. */
     stuck: () =>
       findStuck({
@@ -110,15 +108,17 @@ export function composeWorkerWorld(context: ProcessContext, world: WorldConfig, 
 function composeRepairs({
   temporal,
   timings,
+  limits: approvalLimits,
   ...deps
 }: Pick<ReplayDeps, 'db' | 'engine' | 'webhookEngine'> & {
   readonly temporal: TemporalClient;
   readonly timings: WorldConfig['timings'];
+  readonly limits: ApprovalLimits;
 }) {
   const { db } = deps;
   const clock = systemClock;
   const engine = createOperatorEngine(temporal.client, timings);
-  const actions = createOperatorActions({ db, engine, clock, timings });
+  const actions = createOperatorActions({ db, engine, clock, timings, limits: approvalLimits });
   return { actions, replayDeps: { ...deps, clock, actions, limits: stuckLimits(timings) } };
 }
 

@@ -28,7 +28,13 @@ import {
   secureUrl,
   text,
 } from './fields.ts';
-import { mailOf, operationsOf, operationsSettings } from './operations.ts';
+import {
+  approvalLimitsOf,
+  approvalSettings,
+  mailOf,
+  operationsOf,
+  operationsSettings,
+} from './operations.ts';
 import { temporalOf, temporalSettings } from './temporal.ts';
 import {
   purchaseTimings,
@@ -123,7 +129,8 @@ const migrateSchema = schema
 
 const financeSchema = migrateSchema
   .partial({ DATABASE_URL: true })
-  .extend(schema.pick({ SIMWAY_TRANSFER_MINUTES: true, SIMWAY_TEST_TIMINGS: true }).shape);
+  .extend(schema.pick({ SIMWAY_TRANSFER_MINUTES: true, SIMWAY_TEST_TIMINGS: true }).shape)
+  .extend(approvalSettings);
 
 const RATE_MAX_AGE_MS = DAY_MS;
 
@@ -237,7 +244,11 @@ function worldOf(s: Settings, environment: Environment) {
 }
 
 function financeWorldOf(s: z.output<typeof financeSchema>, environment: Environment) {
-  return { ...namesOf(s, environment), timings: purchaseTimings(s, environment) };
+  return {
+    ...namesOf(s, environment),
+    timings: purchaseTimings(s, environment),
+    approvalLimits: approvalLimitsOf(s),
+  };
 }
 
 function namesOf(s: NamespaceSettings, environment: Environment) {

@@ -27,13 +27,17 @@ function dayLimits(perAction: Amounts, actions: bigint, atLeast: Readonly<Record
 }
 
 /** Variables of the environment. */
+export const approvalSettings = {
+  SIMWAY_APPROVAL_LIMIT: limits.prefault('NGN=500000.00,USD=300.00'),
+  SIMWAY_APPROVAL_LIMIT_PERSON_DAY: limits.optional(),
+  SIMWAY_APPROVAL_LIMIT_ACCOUNT_DAY: limits.optional(),
+};
+
 export const operationsSettings = {
   SIMWAY_ADMIN_HOST: z.string().default('127.0.0.1'),
   SIMWAY_ADMIN_PORT: port(3001),
   SIMWAY_WORKER_ADMIN_PORT: port(3002),
-  SIMWAY_APPROVAL_LIMIT: limits.prefault('NGN=500000.00,USD=300.00'),
-  SIMWAY_APPROVAL_LIMIT_PERSON_DAY: limits.optional(),
-  SIMWAY_APPROVAL_LIMIT_ACCOUNT_DAY: limits.optional(),
+  ...approvalSettings,
   // Money is moved there: unless set, only from the same machine.
   SIMWAY_OPS_ADDRESSES: list.prefault('127.0.0.0/8,::1'),
   OTEL_EXPORTER_OTLP_ENDPOINT: z.url().optional(),
@@ -65,25 +69,27 @@ function decoded(value: string): string {
 
 type Settings = z.output<z.ZodObject<typeof operationsSettings>>;
 
+/** Amounts above which an operator action needs a second person. */
+export function approvalLimitsOf(s: Pick<Settings, keyof typeof approvalSettings>) {
+  const perAction = s.SIMWAY_APPROVAL_LIMIT;
+  return {
+    perAction,
+    perPersonDay:
+      s.SIMWAY_APPROVAL_LIMIT_PERSON_DAY ?? dayLimits(perAction, 4n, { NGN: 2_000_000_00n, USD: 1_200_00n }),
+    perAccountDay:
+      s.SIMWAY_APPROVAL_LIMIT_ACCOUNT_DAY ?? dayLimits(perAction, 2n, { NGN: 1_000_000_00n, USD: 600_00n }),
+  };
+}
+
 export function operationsOf(s: Settings) {
   const endpoint = s.OTEL_EXPORTER_OTLP_ENDPOINT?.replace(/\/+$/, '');
   const buildId = s.SIMWAY_DEPLOYMENT_BUILD_ID;
-  const perAction = s.SIMWAY_APPROVAL_LIMIT;
   return {
     /** Never to be reached from outside. */
     admin: {
       host: s.SIMWAY_ADMIN_HOST,
       apiPort: s.SIMWAY_ADMIN_PORT,
       workerPort: s.SIMWAY_WORKER_ADMIN_PORT,
-    },
-    /** Above these amounts an operator action needs a second person. */
-    approvalLimits: {
-      perAction,
-      perPersonDay:
-        s.SIMWAY_APPROVAL_LIMIT_PERSON_DAY ??
-        dayLimits(perAction, 4n, { NGN: 2_000_000_00n, USD: 1_200_00n }),
-      perAccountDay:
-        s.SIMWAY_APPROVAL_LIMIT_ACCOUNT_DAY ?? dayLimits(perAction, 2n, { NGN: 1_000_000_00n, USD: 600_00n }),
     },
     /** Addresses or CIDR ranges from where people may use /ops. */
     opsAddresses: s.SIMWAY_OPS_ADDRESSES,

@@ -1,11 +1,14 @@
 /** Purchases and fundings over Temporal: starting them, checking their payments, and operator actions on them. */
-import { randomUUID } from 'node:crypto';
 import { WithStartWorkflowOperation, type Client, type WorkflowStartOptions } from '@temporalio/client';
-import { TypedSearchAttributes, WorkflowIdConflictPolicy, WorkflowIdReusePolicy } from '@temporalio/common';
+import {
+  TypedSearchAttributes,
+  WorkflowIdConflictPolicy,
+  WorkflowIdReusePolicy,
+  type SignalDefinition,
+} from '@temporalio/common';
 import { formatMinor } from '../../domain/money.ts';
-import type { EngineOutcome, OperatorEngine, WorkflowStart } from '../../operations/engine.ts';
-import { ACTION_REFUSALS, type ActionRequest } from '../../operations/rules.ts';
-import type { EngineAnswer, PaymentEngine, PaymentSubject, PurchaseAnswer } from '../../payments/engine.ts';
+import type { ClosedSubject, OperatorEngine } from '../../operations/engine.ts';
+import type { EngineAnswer, PaymentEngine, PaymentSubject } from '../../payments/engine.ts';
 import {
   refundTimingsOf,
   type FundingInput,
@@ -16,17 +19,19 @@ import type { PurchaseEngine } from '../../purchases/engine.ts';
 import type { PurchaseInput } from '../../purchases/purchase.ts';
 import { EngineUnavailable } from '../../domain/outcome.ts';
 import {
-  ACCEPT_UPDATE,
   AFTER_CLOSING_WORKFLOW,
   FUND_WALLET_WORKFLOW,
-  CHECK_SIGNAL,
-  CHECK_UPDATE,
-  MOVE_UPDATE,
   ORDERS_QUEUE,
   PURCHASE_WORKFLOW,
   type AfterClosingInput,
-  type PaymentCheckState,
 } from '../../../workflows/contract.ts';
+import {
+  checkPayment,
+  checkPaymentSoon,
+  firstAnswer,
+  performActions,
+  supplierAnnounced,
+} from '../../../workflows/messages.ts';
 import {
   ACCOUNT_ID,
   NEEDS_ATTENTION,
@@ -67,6 +72,9 @@ export function createPurchaseEngine(temporal: TemporalClient, timings: PaymentT
       const options = startOptions(input, `Wallet funded with ${amount}, ${input.paymentMethod}`);
       return startAndAsk(temporal, deadlineMs, FUND_WALLET_WORKFLOW, options);
     },
+    supplierAnnounced: async (transactionId) => {
+      await wake(temporal.client, transactionId, supplierAnnounced);
+    },
     ...createPaymentChecks(temporal.client, timings),
   };
 }
@@ -103,8 +111,8 @@ async function startAndAsk(
   });
   try {
     return await client.withDeadline(Date.now() + deadlineMs, () =>
-      client.workflow.executeUpdateWithStart<Carrier, PurchaseAnswer, []>(ACCEPT_UPDATE, {
-        updateId: ACCEPT_UPDATE,
+      client.workflow.executeUpdateWithStart(firstAnswer, {
+        updateId: firstAnswer.name,
         startWorkflowOperation,
       }),
     );
@@ -142,45 +150,55 @@ function summaryOf(title: string, { quote, paymentMethod }: PurchaseInput): stri
 
 type AfterClosing = (input: AfterClosingInput) => Promise<unknown>;
 
-interface ClosedPayment extends PaymentSubject {
-  readonly isFromOutside: boolean;
+/** How the workflow for what comes after closing is started, in the same call as the message that asks it. Many callers share one. */
+function afterClosingOptions(
+  { transactionId, purpose, isFromOutside }: ClosedSubject,
+  timings: RefundTimings,
+) {
+  const requestId = currentRequestId();
+  return {
+    ...ATTACHED,
+    memo: requestId === undefined ? undefined : { requestId },
+    workflowId: `after-${transactionId}`,
+    staticSummary: 'After closing: late money, refunds and disputes',
+    typedSearchAttributes: new TypedSearchAttributes([
+      { key: TRANSACTION_ID, value: transactionId },
+      { key: NEEDS_ATTENTION, value: false },
+    ]),
+    args: [
+      { transactionId, purpose, isThroughGateway: isFromOutside, timings: refundTimingsOf(timings) },
+    ] as [AfterClosingInput],
+  };
 }
 
-/** The workflow for what comes after closing: started where it does not run, and asked in the same call, so that many callers share one. */
-function createAfterClosing({ workflow }: Client, timings: RefundTimings) {
-  const optionsFor = ({ transactionId, purpose, isFromOutside }: ClosedPayment) => {
-    const requestId = currentRequestId();
-    return {
-      ...ATTACHED,
-      memo: requestId === undefined ? undefined : { requestId },
-      workflowId: `after-${transactionId}`,
-      staticSummary: 'After closing: late money, refunds and claims',
-      typedSearchAttributes: new TypedSearchAttributes([
-        { key: TRANSACTION_ID, value: transactionId },
-        { key: NEEDS_ATTENTION, value: false },
-      ]),
-      args: [{ transactionId, purpose, isFromOutside, timings: refundTimingsOf(timings) }] as [
-        AfterClosingInput,
-      ],
-    };
-  };
-  return {
-    update: <Answer>(
-      closed: ClosedPayment,
-      name: string,
-      options: { readonly args: unknown[]; readonly updateId?: string },
-    ): Promise<Answer> =>
-      workflow.executeUpdateWithStart<AfterClosing, Answer, unknown[]>(name, {
-        ...options,
-        startWorkflowOperation: new WithStartWorkflowOperation<AfterClosing>(
-          AFTER_CLOSING_WORKFLOW,
-          optionsFor(closed),
-        ),
+/** Signals a workflow, within REQUEST_WITHIN_MS. False: none runs under this id. Throws EngineUnavailable. */
+async function wake(client: Client, transactionId: string, signal: SignalDefinition): Promise<boolean> {
+  try {
+    await client.withDeadline(Date.now() + REQUEST_WITHIN_MS, () =>
+      client.workflow.getHandle(transactionId).signal(signal),
+    );
+    return true;
+  } catch (error) {
+    if (temporalFailure(error) === 'not-found') return false;
+    return rethrow(error);
+  }
+}
+
+/** Signal-with-start: a workflow that runs may have done the work a moment before the request. */
+async function wakeAfterClosing(
+  client: Client,
+  closed: ClosedSubject,
+  signal: SignalDefinition,
+  timings: RefundTimings,
+): Promise<void> {
+  await client
+    .withDeadline(Date.now() + REQUEST_WITHIN_MS, () =>
+      client.workflow.signalWithStart<AfterClosing>(AFTER_CLOSING_WORKFLOW, {
+        ...afterClosingOptions(closed, timings),
+        signal,
       }),
-    /** Signal-with-start: a workflow that runs may have done the work a moment before the request. */
-    signal: (closed: ClosedPayment, signal: string): Promise<unknown> =>
-      workflow.signalWithStart<AfterClosing>(AFTER_CLOSING_WORKFLOW, { ...optionsFor(closed), signal }),
-  };
+    )
+    .catch(rethrow);
 }
 
 /** Payment checks, by the workflow that waits for the money or, once it has ended, by the one for what comes after closing. */
@@ -188,100 +206,61 @@ export function createPaymentChecks(
   client: Client,
   timings: PaymentTimings,
 ): Pick<PaymentEngine, 'check' | 'checkSoon'> {
-  const afterClosing = createAfterClosing(client, timings);
-  const handleOf = ({ transactionId }: PaymentSubject) => client.workflow.getHandle(transactionId);
-  /** A deadline that passes is no failure: the request was accepted, and its result will be in the rows. */
-  const orClosed = async (
-    deadlineMs: number,
-    ask: () => Promise<unknown>,
-    askClosed: () => Promise<unknown>,
-  ): Promise<void> => {
-    const orAskClosed = (error: unknown): Promise<unknown> => {
-      if (temporalFailure(error) === 'not-found') return askClosed();
-      throw error;
-    };
-    try {
-      await client.withDeadline(Date.now() + deadlineMs, () => ask().catch(orAskClosed));
-    } catch (error) {
-      if (temporalFailure(error) !== 'no-answer') rethrow(error);
-    }
-  };
+  const closedOf = (payment: PaymentSubject): ClosedSubject => ({ ...payment, isFromOutside: true });
+  const checkClosed = (payment: PaymentSubject) =>
+    client.workflow.executeUpdateWithStart(checkPayment, {
+      startWorkflowOperation: new WithStartWorkflowOperation<AfterClosing>(
+        AFTER_CLOSING_WORKFLOW,
+        afterClosingOptions(closedOf(payment), timings),
+      ),
+    });
   return {
-    check: (payment, deadlineMs) =>
-      orClosed(
-        deadlineMs,
-        () => handleOf(payment).executeUpdate<PaymentCheckState, []>(CHECK_UPDATE, { args: [] }),
-        () => afterClosing.update({ ...payment, isFromOutside: true }, CHECK_UPDATE, { args: [] }),
-      ),
-    checkSoon: (payment) =>
-      orClosed(
-        REQUEST_WITHIN_MS,
-        () => handleOf(payment).signal(CHECK_SIGNAL),
-        () => afterClosing.signal({ ...payment, isFromOutside: true }, CHECK_SIGNAL),
-      ),
-  };
-}
-
-/** Temporal reports this if the workflow ended before it handled the update. */
-const ENDED_MEANWHILE = 'AcceptedUpdateCompletedWorkflow';
-
-/**
- * Operator actions: an update on the workflow that carries the purchase or, where that has ended, on the one for what comes after closing. A
- * deadline that passes is no failure: the action may still be carried out.
- */
-export function createOperatorEngine(client: Client, timings: RefundTimings): OperatorEngine {
-  const afterClosing = createAfterClosing(client, timings);
-  const updateOf = (request: ActionRequest) => ({
-    // Of this attempt: an action is sent again when it was approved, or its first answer was lost.
-    updateId: randomUUID(),
-    args: [request] as [ActionRequest],
-  });
-  return {
-    move: (request, deadlineMs) =>
-      outcomeOf(client, deadlineMs, () =>
-        client.workflow
-          .getHandle(request.transactionId)
-          .executeUpdate<EngineOutcome, [ActionRequest]>(MOVE_UPDATE, updateOf(request)),
-      ),
-    carryOn: (carried, request, deadlineMs) =>
-      outcomeOf(client, deadlineMs, () =>
-        client.workflow.executeUpdateWithStart<Carrier, EngineOutcome, [ActionRequest]>(MOVE_UPDATE, {
-          ...updateOf(request),
-          startWorkflowOperation: carrierOf(carried),
-        }),
-      ),
-    repair: async (request, { purpose, isFromOutside }, deadlineMs) => {
-      const closed = { transactionId: request.transactionId, purpose, isFromOutside };
-      const repair = (): Promise<EngineOutcome> =>
-        outcomeOf(client, deadlineMs, () => afterClosing.update(closed, MOVE_UPDATE, updateOf(request)));
-      const made = await repair();
-      // It was just ending: the next call starts another.
-      return made.outcome === 'no-workflow' ? repair() : made;
+    check: async (payment, deadlineMs) => {
+      try {
+        await client.withDeadline(Date.now() + deadlineMs, () =>
+          client.workflow
+            .getHandle(payment.transactionId)
+            .executeUpdate(checkPayment)
+            .catch((error: unknown) => {
+              if (isGone(error)) return checkClosed(payment);
+              throw error;
+            }),
+        );
+      } catch (error) {
+        // A deadline that passes is no failure: the request was accepted, and its result will be in the rows.
+        if (temporalFailure(error) !== 'no-answer') rethrow(error);
+      }
+    },
+    checkSoon: async (payment) => {
+      if (await wake(client, payment.transactionId, checkPaymentSoon)) return;
+      await wakeAfterClosing(client, closedOf(payment), checkPaymentSoon, timings);
     },
   };
 }
 
-function carrierOf({ purpose, input }: WorkflowStart): WithStartWorkflowOperation<Carrier> {
-  const summary = `Carried on by an operator: ${purpose} of ${input.paymentMethod}`;
-  const type = purpose === 'purchase' ? PURCHASE_WORKFLOW : FUND_WALLET_WORKFLOW;
-  return new WithStartWorkflowOperation<Carrier>(type, startOptions(input, summary));
-}
+/** No workflow runs, or it ended before it served the update. */
+const isGone = (error: unknown): boolean =>
+  temporalFailure(error) === 'not-found' || updateFailureType(error) === ENDED_MEANWHILE;
 
-async function outcomeOf(
-  client: Client,
-  deadlineMs: number,
-  ask: () => Promise<EngineOutcome>,
-): Promise<EngineOutcome> {
-  try {
-    return await client.withDeadline(Date.now() + deadlineMs, ask);
-  } catch (error) {
-    const failure = updateFailureType(error);
-    const failed = temporalFailure(error);
-    if (failed === 'not-found' || failure === ENDED_MEANWHILE) return { outcome: 'no-workflow' };
-    const refusal = ACTION_REFUSALS.find((code) => code === failure);
-    if (refusal !== undefined) return { outcome: 'rejected', code: refusal };
-    if (failed === 'no-answer')
-      return { outcome: 'unknown', detail: 'no answer in time; repeat the same action to see its outcome' };
-    return rethrow(error);
-  }
+/** Temporal reports this if the workflow ended, or began a new run, before it handled the update. */
+const ENDED_MEANWHILE = 'AcceptedUpdateCompletedWorkflow';
+
+/** Operator actions: their rows say what is to be done, so a message that wakes the workflow is enough. */
+export function createOperatorEngine(client: Client, timings: RefundTimings): OperatorEngine {
+  return {
+    perform: (transactionId) => wake(client, transactionId, performActions),
+    restartAndPerform: async ({ purpose, input }) => {
+      const type = purpose === 'purchase' ? PURCHASE_WORKFLOW : FUND_WALLET_WORKFLOW;
+      const summary = `Restarted by an operator: ${purpose} of ${input.paymentMethod}`;
+      await client
+        .withDeadline(Date.now() + REQUEST_WITHIN_MS, () =>
+          client.workflow.signalWithStart<Carrier>(type, {
+            ...startOptions(input, summary),
+            signal: performActions,
+          }),
+        )
+        .catch(rethrow);
+    },
+    performAfterClose: (closed) => wakeAfterClosing(client, closed, performActions, timings),
+  };
 }

@@ -5,12 +5,12 @@
 import { WorkflowIdReusePolicy } from '@temporalio/common';
 import type { WebhookEngine, WebhookSweeper } from '../../webhooks/engine.ts';
 import {
-  DELIVER_NOW_SIGNAL,
   DELIVER_WEBHOOK_WORKFLOW,
   DELIVERY_SUMMARY,
   WEBHOOKS_QUEUE,
   type DeliverWebhookInput,
 } from '../../../workflows/contract.ts';
+import { deliverNow } from '../../../workflows/messages.ts';
 import { ACCOUNT_ID, TRANSACTION_ID } from '../../../workflows/search-attributes.ts';
 import { requireConnection, type TemporalClient } from './connect.ts';
 
@@ -79,8 +79,8 @@ async function beginOrWake(
     {
       workflowId: id,
       taskQueue: WEBHOOKS_QUEUE,
-      args: [{ messageId: id, inTask: true }],
-      signal: DELIVER_NOW_SIGNAL,
+      args: [{ messageId: id }],
+      signal: deliverNow,
       // A message that was opened again has ended before.
       workflowIdReusePolicy: WorkflowIdReusePolicy.ALLOW_DUPLICATE,
       staticSummary: DELIVERY_SUMMARY,

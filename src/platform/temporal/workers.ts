@@ -7,7 +7,6 @@ import {
   NativeConnection,
   Worker,
   type ActivityInterceptorsFactory,
-  type InjectedSinks,
   type WorkerOptions,
   type WorkflowBundleOption,
 } from '@temporalio/worker';
@@ -18,8 +17,6 @@ import {
   ORDERS_QUEUE,
   SUPPLIER_QUEUE,
   WEBHOOKS_QUEUE,
-  type ActionSinks,
-  type RejectedAction,
   type WebhookActivities,
 } from '../../../workflows/contract.ts';
 import { EngineUnavailable } from '../../domain/outcome.ts';
@@ -43,8 +40,6 @@ export interface WorkersOptions extends TemporalServer {
   readonly steps?: ReturnType<typeof contextPropagation>;
   /** A local activity was scheduled on a task queue, which none of our workflows does. `workflowId`: the workflow that it claims to belong to. */
   readonly onScheduledLocal?: (activityType: string, workflowId: string) => void;
-  /** The validator of a workflow has refused an operator action. */
-  readonly onRejectedAction?: (action: RejectedAction) => Promise<void>;
   readonly shutdownGraceMs: number;
   readonly maxCachedWorkflows: number;
   /** Concurrent attempts at merchants' endpoints. */
@@ -108,7 +103,7 @@ export function workerOptions(
         ...(steps ? [steps.activity] : []),
       ],
     },
-    sinks: { ...steps?.sinks, ...actionSinks(options) },
+    sinks: { ...steps?.sinks },
     dataConverter: dataConverterOf({
       keys: options.codecKeys,
       namespace: options.namespace,
@@ -119,10 +114,6 @@ export function workerOptions(
     shutdownGraceTime: options.shutdownGraceMs,
     shutdownForceTime: options.shutdownGraceMs * 2,
   };
-}
-
-function actionSinks({ onRejectedAction }: WorkersOptions): InjectedSinks<ActionSinks> {
-  return { actions: { rejected: { fn: (_info, action) => onRejectedAction?.(action) } } };
 }
 
 /** Steps in our own database run inside our own workflows' tasks. Anyone who reaches Temporal could schedule them on a task queue as well. */

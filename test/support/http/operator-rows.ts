@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import { insertAccount } from '../../../src/accounts/store/accounts.ts';
 import { replaceCatalogue } from '../../../src/catalogue/store/catalogue.ts';
 import { ensureWallet, fundWallet, transfer } from '../../../src/ledger/store/ledger.ts';
-import { askForAction, beginAction } from '../../../src/operations/store/actions.ts';
+import { askForAction } from '../../../src/operations/store/actions.ts';
 import { decideBatchRepair, insertBatchRepair } from '../../../src/operations/store/batch-repairs.ts';
 import { UNMATCHED_EVENT } from '../../../src/payments/store/gateway-events.ts';
 import { openPurchase } from '../../../src/purchases/store/opening.ts';
@@ -132,8 +132,7 @@ export async function plantWork({ world, owner }: Books): Promise<void> {
       },
       ...{ amountMinor, currency: 'USD', goodwill: true },
     } as const;
-    await askForAction(world, request, now);
-    await beginAction(world, request, { limits: ALWAYS_TWO, now });
+    await askForAction(world, request, { limits: ALWAYS_TWO, now });
   }
   for (const [id, transactionId] of [
     [REPAIR, SOLD],

@@ -4,8 +4,6 @@
  */
 import { hash } from 'node:crypto';
 import { sql } from 'kysely';
-import type { ActivityDeps } from '../../../activities/deps.ts';
-import { createActionActivities } from '../../../activities/operations/actions.ts';
 import { peopleUseCases } from '../../../src/accounts/operators/people.ts';
 import { createPasswords } from '../../../src/accounts/users/passwords.ts';
 import { ROLES, type Role } from '../../../src/accounts/operators/roles.ts';
@@ -15,8 +13,7 @@ import { insertPerson, openSession } from '../../../src/accounts/store/people.ts
 import type { Environment } from '../../../src/domain/account.ts';
 import { makeId } from '../../../src/domain/ids.ts';
 import { EngineUnavailable } from '../../../src/domain/outcome.ts';
-import type { OperatorEngine } from '../../../src/operations/engine.ts';
-import { CHECK_ACTIONS, type ApprovalLimits } from '../../../src/operations/rules.ts';
+import type { ApprovalLimits } from '../../../src/operations/rules.ts';
 import { bindAll } from '../../../src/platform/composition/bind.ts';
 import { createFinanceWorld } from '../../../src/platform/composition/finance.ts';
 import {
@@ -26,10 +23,9 @@ import {
 } from '../../../src/platform/composition/ops-use-cases.ts';
 import { openDatabase } from '../../../src/platform/database/database.ts';
 import type { WorldDatabase, WorldDb } from '../../../src/platform/database/tables.ts';
-import { createEvents } from '../../../src/platform/telemetry/events.ts';
-import { createLogger } from '../../../src/platform/telemetry/logger.ts';
 import type { ReconcileSummary } from '../../../src/reconciliation/payment-rules.ts';
 import type { Books } from '../books.ts';
+import { databaseEngine } from '../database-engine.ts';
 import { NO_LIMITS, purchaseInput } from '../facts.ts';
 
 export const PASSWORD = 'correct horse battery staple';
@@ -82,7 +78,7 @@ export function openOperators(
     const { timings } = purchaseInput({ transactionId: '' });
     const engines = createEngines(db, state);
     const world = createOpsWorld({
-      ...createFinanceWorld({ environment, db, clock, timings, engines }),
+      ...createFinanceWorld({ environment, db, clock, timings, approvalLimits: LIMITS, engines }),
       accounts: books.accounts,
       configuredRates,
       reconcileWithinMs: RECONCILE_WITHIN_MS,
@@ -213,37 +209,18 @@ function createEngines(db: WorldDb, state: { readonly isEngineAway: boolean }): 
           },
         ]),
     },
-    operator: createActionEngine(db, state),
+    operator: databaseEngine(db, clock, () => {
+      if (state.isEngineAway) throw new EngineUnavailable('no test reaches Temporal here');
+    }),
     purchases: {
       ...{ purchase: noPurchases, fundWallet: noPurchases },
       ...{ check: () => Promise.resolve(), checkSoon: () => Promise.resolve() },
+      supplierAnnounced: () => Promise.resolve(),
     },
     webhooks: { deliver: () => Promise.resolve(), handOver: () => Promise.resolve([]) },
     reconcile: { reconcile: ({ range }) => reconciled(range) },
     batchRepairs: { begin: () => Promise.resolve() },
   };
-}
-
-/** The purchase's workflow: begins the action, and carries it out or makes the check. */
-function createActionEngine(db: WorldDb, state: { readonly isEngineAway: boolean }): OperatorEngine {
-  const events = createEvents(createLogger({ level: 'silent', destination: { write: () => undefined } }));
-  const steps = createActionActivities({ db, clock, events, approvalLimits: LIMITS } as ActivityDeps);
-  const move: OperatorEngine['move'] = async (request) => {
-    if (state.isEngineAway) throw new EngineUnavailable('no test reaches Temporal here');
-    const begun = await steps.beginMove(request);
-    if (begun.outcome !== 'go') return begun;
-    if (CHECK_ACTIONS.includes(request.move))
-      return steps.closeMove(begun.moveId, { did: 'checked, and nothing changed' });
-    const { status } = await db
-      .selectFrom('purchases')
-      .select('status')
-      .where('transaction_id', '=', request.transactionId)
-      .executeTakeFirstOrThrow();
-    const made = await steps.makeMove(begun.moveId, status === 'PROCESSING' ? 'delivering' : 'closed');
-    return made.outcome === 'not-now' ? { outcome: 'unknown', detail: 'at another stage' } : made;
-  };
-  const neverGone = () => Promise.reject(new Error('every workflow runs here'));
-  return { move, carryOn: neverGone, repair: neverGone };
 }
 
 /** Runs in the workers, which have the vendors: at once, except over a range. In 2001 there was nothing to compare. */

@@ -1,4 +1,4 @@
-/** Starts a workflow beside the caller, which it outlives. */
+/** Starts a workflow that outlives its caller. */
 import {
   ParentClosePolicy,
   startChild,
@@ -7,7 +7,7 @@ import {
 } from '@temporalio/workflow';
 
 /** Waits until it has begun and no longer. `false`: one of this id is running already. */
-export async function startBeside<Input>(
+export async function startDetached<Input>(
   workflow: string | ((input: Input) => Promise<unknown>),
   input: Input,
   options: Omit<ChildWorkflowOptions, 'args' | 'parentClosePolicy'> & { readonly workflowId: string },

@@ -1,0 +1,122 @@
+/**
+ * Performs one operator action by one step: asks the vendor where the action needs its word, then writes effect and record in one transaction. The
+ * action's row says what is to be done, and ends once; running this again changes nothing.
+ */
+import { HoldConflict } from '../../src/ledger/store/holds.ts';
+import {
+  carryOutAction,
+  closeAction,
+  findBegunAction,
+  type ActionOutcomeOnRecord,
+} from '../../src/operations/store/actions.ts';
+import type { Ended } from '../../src/operations/rules.ts';
+import type { ActionRow } from '../../src/operations/store/tables.ts';
+import { findPurchase } from '../../src/purchases/store/reads.ts';
+import { messagesOf, newPendingMessages } from '../../src/webhooks/store/messages.ts';
+import type { DeliveryResult, PaymentCheckState, PerformedAction } from '../../workflows/contract.ts';
+import type { ActivityDeps } from '../deps.ts';
+import { checkPayment } from '../payments/payments.ts';
+import { deliverForOperator } from '../purchases/deliver.ts';
+import { withdraw } from '../purchases/withdraw.ts';
+import { checkSupplier } from './check-supplier.ts';
+
+export async function performAction(deps: ActivityDeps, actionId: string): Promise<PerformedAction> {
+  const { db, clock, events } = deps;
+  const row = await findBegunAction(db, actionId);
+  if (!row) return {};
+  const pending = newPendingMessages();
+  const close = (ended: Ended) => closeAction(db, actionId, ended, clock.now(), pending);
+  const decided = await askVendor(deps, row);
+  const outcome = decided ? await close(decided) : await carryOut();
+  events.operatorActionEnded({
+    moveId: actionId,
+    transactionId: row.transaction_id,
+    move: row.move,
+    ...fieldsOf(outcome),
+  });
+  return messagesOf(pending);
+
+  async function carryOut(): Promise<ActionOutcomeOnRecord> {
+    try {
+      return await carryOutAction(db, actionId, clock.now(), pending);
+    } catch (error) {
+      if (!(error instanceof HoldConflict)) throw error;
+      return close({ refusal: 'STEP_FAILED', detail: 'the ledger refuses it' });
+    }
+  }
+}
+
+const fieldsOf = (ended: ActionOutcomeOnRecord) => ({
+  outcome: ended.outcome,
+  ...('code' in ended ? { code: ended.code } : {}),
+});
+
+/** What the vendor's word decides already. Undefined: the effect in our database is left. */
+async function askVendor(deps: ActivityDeps, row: ActionRow): Promise<Ended | undefined> {
+  const { transaction_id: transactionId } = row;
+  const purchase = (await findPurchase(deps.db, transactionId))?.purchase;
+  const purpose = purchase ? 'purchase' : 'funding';
+  const isInDelivery = purchase?.status === 'PROCESSING';
+  switch (row.move) {
+    case 'look-at-gateway':
+      return {
+        did: `checked the gateway: ${describeCheck(await checkPayment(deps, transactionId, purpose))}`,
+      };
+    case 'look-at-supplier':
+      return { did: await checkSupplier({ ...deps, supplier: deps.checksSupplier }, transactionId) };
+    case 'retry-delivery':
+      return isInDelivery
+        ? { did: describeDelivery(await deliverForOperator(deps, transactionId)) }
+        : undefined;
+    case 'settle-claim':
+      // The stated outcome is compared with what the gateway says now.
+      await checkPayment(deps, transactionId, purpose);
+      return undefined;
+    case 'deliver-other':
+    case 'refund-to-source':
+    case 'credit-wallet':
+    case 'cancel':
+      return isInDelivery ? takeBack(deps, row) : undefined;
+    case 'mark-paid':
+      return undefined;
+  }
+}
+
+/** Money goes back, or another package is ordered, only once the first order can no longer arrive. */
+async function takeBack(deps: ActivityDeps, row: ActionRow): Promise<Ended | undefined> {
+  const supplierConfirmedUndelivered = row.evidence !== null;
+  const withdrawal = await withdraw(deps, row.transaction_id, { supplierConfirmedUndelivered });
+  switch (withdrawal.outcome) {
+    case 'withdrawn':
+      return undefined;
+    case 'uncertain':
+      return { refusal: 'SUPPLIER_MAY_DELIVER', detail: withdrawal.detail };
+    case 'delivered':
+      return { refusal: 'ALREADY_DELIVERED', detail: withdrawal.detail };
+  }
+}
+
+function describeCheck(check: PaymentCheckState): string {
+  const unknown = check.isKnown ? '' : ', and the gateway does not say all';
+  switch (check.state) {
+    case 'paid':
+      return `paid${unknown}`;
+    case 'ended':
+      return `closed (${check.reason})${unknown}`;
+    case 'waiting':
+      return 'not paid yet';
+    case 'unknown':
+      return 'it does not say';
+  }
+}
+
+function describeDelivery(delivery: DeliveryResult): string {
+  switch (delivery.state) {
+    case 'done':
+      return 'delivered';
+    case 'failed':
+      return `the supplier refuses: ${delivery.reason}`;
+    case 'waiting':
+      return `asked the supplier; still open: ${delivery.why}`;
+  }
+}

@@ -1,0 +1,148 @@
+/**
+ * Every operator action, in one table: who may take it, at which stage, what it needs, where its step runs, its fields and its words. API, workflow,
+ * dashboard, command line and documentation derive their lists from it. Its effect on rows and books: src/operations/store/effects.ts. Whether it fits
+ * the money of one purchase: src/operations/rules.ts. Both must name every action to compile.
+ */
+import { ROLES, type Role } from './roles.ts';
+
+/** Where a purchase or a funding is, as far as actions differ by it. */
+export const PURCHASE_SITUATIONS = [
+  'awaiting-money',
+  'delivering',
+  'settling',
+  'delivered',
+  'ended',
+] as const;
+export type PurchaseSituation = (typeof PURCHASE_SITUATIONS)[number];
+
+/** What an action takes beside the person, the reason and the evidence. */
+export type ActionField = 'amount' | 'goodwill' | 'package' | 'outcome' | 'dispute' | 'override';
+
+/** The worker that performs an action: our database alone, or a vendor's queue. */
+export type ActionQueue = 'orders' | 'supplier' | 'gateway';
+
+interface ActionSpec {
+  readonly roles: readonly Role[];
+  readonly situations: readonly PurchaseSituation[];
+  /** Moves no money: each request is a new action. */
+  readonly isCheck: boolean;
+  /** Rests on facts that this system cannot check, so the person says where they can be seen. */
+  readonly needsEvidence: boolean;
+  /** Ends or replaces the order of a purchase in delivery, which is withdrawn at the supplier first. */
+  readonly takesBack: boolean;
+  readonly runsOn: ActionQueue;
+  readonly fields: readonly ActionField[];
+  /** The command of `npm run finance`; null where `replay` takes it. */
+  readonly command: string | null;
+  readonly summary: string;
+  readonly help?: string;
+}
+
+const EVERYWHERE = PURCHASE_SITUATIONS;
+const OPEN = ['delivering', 'settling', 'delivered'] as const;
+const CHECK = {
+  isCheck: true,
+  needsEvidence: false,
+  takesBack: false,
+  fields: [],
+  command: null,
+} as const;
+const TAKES_BACK = { isCheck: false, needsEvidence: false, takesBack: true, runsOn: 'orders' } as const;
+
+export const ACTION_TABLE = {
+  'look-at-gateway': {
+    ...CHECK,
+    roles: ROLES,
+    situations: EVERYWHERE,
+    runsOn: 'gateway',
+    summary: 'Checks the payment at the gateway and books its answer',
+  },
+  'look-at-supplier': {
+    ...CHECK,
+    roles: ROLES,
+    situations: [...OPEN, 'ended'],
+    runsOn: 'supplier',
+    summary: 'Checks what the supplier has of the order; orders nothing',
+  },
+  'retry-delivery': {
+    ...CHECK,
+    roles: ['OPERATIONS', 'FINANCE'],
+    situations: OPEN,
+    runsOn: 'supplier',
+    summary: 'Asks the supplier again now, and settles what it has delivered',
+  },
+  'deliver-other': {
+    ...TAKES_BACK,
+    roles: ['OPERATIONS'],
+    situations: ['delivering'],
+    fields: ['package'],
+    command: 'deliver-other',
+    summary: 'Delivers an equal package in place of the one that does not come',
+  },
+  'mark-paid': {
+    roles: ['FINANCE'],
+    situations: ['awaiting-money', 'ended'],
+    isCheck: false,
+    needsEvidence: true,
+    takesBack: false,
+    runsOn: 'orders',
+    fields: ['amount', 'goodwill'],
+    command: 'mark-paid',
+    summary: 'Records a payment that the gateway does not report',
+    help: 'Records a payment on the evidence of a bank statement or a ticket, and continues the purchase.',
+  },
+  'refund-to-source': {
+    ...TAKES_BACK,
+    roles: ['FINANCE'],
+    situations: ['delivering', 'delivered', 'ended'],
+    fields: ['amount', 'goodwill'],
+    command: 'refund',
+    summary: 'Sends money back the way it was paid',
+    help: 'Sends money back over the gateway to where it came from: at most what was paid and is not yet refunded.',
+  },
+  'credit-wallet': {
+    ...TAKES_BACK,
+    roles: ['FINANCE'],
+    situations: ['delivering', 'delivered', 'ended'],
+    fields: ['amount', 'goodwill'],
+    command: 'credit',
+    summary: "Gives money back into the account's wallet",
+    help: "Gives money back into the account's wallet. --evidence says how we know that the gateway will not refund it.",
+  },
+  cancel: {
+    ...TAKES_BACK,
+    roles: ['OPERATIONS', 'FINANCE'],
+    situations: ['awaiting-money', 'delivering', 'ended'],
+    fields: [],
+    command: 'cancel',
+    summary: 'Ends an open purchase, funding or charge; money that was paid goes back',
+  },
+  'settle-claim': {
+    roles: ['FINANCE'],
+    situations: ['delivering', 'delivered', 'ended'],
+    isCheck: false,
+    needsEvidence: true,
+    takesBack: false,
+    runsOn: 'gateway',
+    fields: ['outcome', 'dispute', 'override'],
+    command: 'settle',
+    summary: 'Records how a dispute ended, checked against the gateway',
+    help: `Records how a dispute ended, or that money which was taken back is lost, checked against the gateway. --dispute is
+required where several are open. --override records another outcome than the gateway's: a second person must approve it.`,
+  },
+} as const satisfies Record<string, ActionSpec>;
+
+export type OperatorAction = keyof typeof ACTION_TABLE;
+export const OPERATOR_ACTIONS = Object.keys(ACTION_TABLE) as [OperatorAction, ...OperatorAction[]];
+
+export const actionSpec = (action: OperatorAction): ActionSpec => ACTION_TABLE[action];
+
+/** Actions for which a column of the table is true. */
+export const actionsThat = (column: 'isCheck' | 'needsEvidence' | 'takesBack'): OperatorAction[] =>
+  OPERATOR_ACTIONS.filter((action) => ACTION_TABLE[action][column]);
+
+export const actionsInSituation = (situation: PurchaseSituation): OperatorAction[] =>
+  OPERATOR_ACTIONS.filter((action) => actionSpec(action).situations.includes(situation));
+
+export const rolesFor = (action: OperatorAction): readonly Role[] => ACTION_TABLE[action].roles;
+export const mayPerform = (role: Role, action: OperatorAction): boolean => rolesFor(action).includes(role);

@@ -1,0 +1,231 @@
+// What a purchase's workflow makes of its steps' answers: it begins where the row says, waits as told, and never takes silence for an answer.
+import { afterAll, describe, expect, it } from 'vitest';
+import {
+  checkPayment,
+  checkPaymentSoon,
+  performActions,
+  supplierAnnounced,
+} from '../../workflows/messages.ts';
+import { lost, startScripted } from '../support/scripted-steps.ts';
+import { until } from '../support/until.ts';
+
+const scripted = await startScripted();
+afterAll(() => scripted.close());
+
+const CHARGE = { amountMinor: '23000', currency: 'NGN', rateIds: [] };
+const DELIVERED = { state: 'done', iccid: '8901' };
+const AT_REST = { state: 'done' };
+const waiting = (waitMs: number, more: object = {}) => ({
+  state: 'waiting',
+  waitMs,
+  why: 'a test waits',
+  ...more,
+});
+const HOUR = 3_600_000;
+
+/** Answers one after the other; the last one stays. */
+function inTurn(...answers: unknown[]): () => unknown {
+  let turn = 0;
+  return () => {
+    const answer = answers[Math.min(turn, answers.length - 1)];
+    turn += 1;
+    return typeof answer === 'function' ? (answer as () => unknown)() : answer;
+  };
+}
+
+const called = (name: string, count = 1) =>
+  until(
+    () => Promise.resolve(scripted.calls.filter((each) => each === name).length),
+    (calls) => calls >= count,
+    { what: `${count} of ${name}` },
+  );
+
+describe('a purchase begins where its row says', () => {
+  it('paid: it delivers at once, without a word to the gateway', async () => {
+    scripted.follow({ openPurchase: () => ({ stage: 'paid' }), tryDelivering: () => DELIVERED });
+    const purchase = await scripted.start({ charge: CHARGE });
+    expect(await purchase.result()).toEqual({ status: 'SUCCESS' });
+    expect(scripted.calls).toEqual(['openPurchase', 'tryDelivering']);
+  });
+
+  it('delivered: it only follows refunds and disputes', async () => {
+    scripted.follow({ openPurchase: () => ({ stage: 'delivered' }), followMoney: () => AT_REST });
+    const purchase = await scripted.start({ charge: CHARGE });
+    expect(await purchase.result()).toEqual({ status: 'SUCCESS' });
+    expect(scripted.calls).toEqual(['openPurchase', 'followMoney']);
+  });
+
+  it('failed: it follows the money that goes back, and says why', async () => {
+    const refusal = { reason: 'PAYMENT_EXPIRED', detail: '' };
+    scripted.follow({
+      openPurchase: () => ({ stage: 'failed', refusal }),
+      followMoney: inTurn(waiting(20), AT_REST),
+    });
+    const purchase = await scripted.start({ charge: CHARGE });
+    expect(await purchase.result()).toEqual({ status: 'FAILED', reason: 'PAYMENT_EXPIRED' });
+    expect(scripted.calls.filter((name) => name === 'followMoney')).toHaveLength(2);
+  });
+});
+
+describe('a history that grows long', () => {
+  /** Checks until the server suggests a new run: 512 events, some eleven for each check. */
+  async function checkUntilContinued(purchase: Awaited<ReturnType<typeof scripted.start>>): Promise<void> {
+    for (let opened = 1; opened < 2;) {
+      // It may have ended by now.
+      await purchase.signal(checkPaymentSoon).catch(() => undefined);
+      await new Promise((resolve) => setTimeout(resolve, 10));
+      opened = scripted.calls.filter((name) => name === 'openPurchase').length;
+    }
+  }
+
+  it('ends in a new run, which begins where the row says and asks the supplier at once', async () => {
+    scripted.follow({
+      openPurchase: inTurn({ stage: 'awaiting-payment' }, { stage: 'paid' }),
+      collectPayment: () => ({ state: 'done' }),
+      checkPayment: () => ({ state: 'paid', isKnown: true }),
+      nextAction: () => null,
+      tryDelivering: () => waiting(HOUR),
+      deliver: inTurn(waiting(HOUR), DELIVERED),
+      followMoney: () => AT_REST,
+    });
+    const purchase = await scripted.start({ charge: CHARGE });
+    await called('deliver');
+    await checkUntilContinued(purchase);
+    expect(await purchase.result()).toEqual({ status: 'SUCCESS' });
+    expect(scripted.calls.filter((name) => name === 'collectPayment')).toHaveLength(1);
+    // The attempt inside the first task is for a buyer who waits.
+    expect(scripted.calls.filter((name) => name === 'tryDelivering')).toHaveLength(1);
+  });
+
+  it('follows refunds of a closed purchase in the new run', async () => {
+    const refusal = { reason: 'OUT_OF_STOCK', detail: '' };
+    let isContinued = false;
+    scripted.follow({
+      openPurchase: inTurn({ stage: 'failed', refusal }, () => {
+        isContinued = true;
+        return { stage: 'failed', refusal };
+      }),
+      nextAction: () => null,
+      checkPayment: () => ({ state: 'ended', reason: 'OUT_OF_STOCK', isKnown: true }),
+      followMoney: () => (isContinued ? AT_REST : waiting(HOUR)),
+    });
+    const purchase = await scripted.start({ charge: CHARGE });
+    await called('followMoney');
+    await checkUntilContinued(purchase);
+    expect(await purchase.result()).toEqual({ status: 'FAILED', reason: 'OUT_OF_STOCK' });
+    expect(scripted.calls.lastIndexOf('followMoney')).toBeGreaterThan(
+      scripted.calls.lastIndexOf('openPurchase'),
+    );
+  });
+});
+
+describe('an answer that is lost says nothing', () => {
+  it('a payment step without an answer is asked again within seconds, not at the end of the time to pay', async () => {
+    scripted.follow({
+      openPurchase: () => ({ stage: 'awaiting-payment' }),
+      collectPayment: inTurn(waiting(HOUR), lost, { state: 'done' }),
+      checkPayment: () => ({ state: 'paid', isKnown: true }),
+      tryDelivering: () => DELIVERED,
+    });
+    const purchase = await scripted.start({ charge: CHARGE });
+    await called('collectPayment');
+    await purchase.signal(checkPaymentSoon);
+    expect(await purchase.result()).toEqual({ status: 'SUCCESS' });
+  });
+
+  it('a check without an answer leaves the wait as it is, and the next message is another check', async () => {
+    scripted.follow({
+      openPurchase: () => ({ stage: 'awaiting-payment' }),
+      collectPayment: inTurn(waiting(HOUR), { state: 'done' }),
+      checkPayment: inTurn(lost, { state: 'paid', isKnown: true }),
+      tryDelivering: () => DELIVERED,
+    });
+    const purchase = await scripted.start({ charge: CHARGE });
+    await called('collectPayment');
+    expect(await purchase.executeUpdate(checkPayment)).toEqual({ state: 'unknown', isKnown: false });
+    expect(scripted.calls.filter((name) => name === 'collectPayment')).toHaveLength(1);
+    await purchase.executeUpdate(checkPayment);
+    expect(await purchase.result()).toEqual({ status: 'SUCCESS' });
+  });
+
+  it('a delivery step without an answer is tried again', async () => {
+    scripted.follow({
+      openPurchase: () => ({ stage: 'paid' }),
+      enqueueProcessingWebhook: () => undefined,
+      tryDelivering: lost,
+      deliver: inTurn(lost, lost, DELIVERED),
+    });
+    const purchase = await scripted.start();
+    expect(await purchase.result()).toEqual({ status: 'SUCCESS' });
+  });
+
+  it('an action whose step is lost stays open, and is tried again', async () => {
+    let isDone = false;
+    scripted.follow({
+      openPurchase: () => ({ stage: 'paid' }),
+      enqueueProcessingWebhook: () => undefined,
+      tryDelivering: () => waiting(50),
+      deliver: () =>
+        isDone ? { state: 'failed', reason: 'CANCELLED_BY_OPERATOR', detail: '' } : waiting(50),
+      nextAction: () => (isDone ? null : { actionId: 'action-1', runsOn: 'supplier' }),
+      performAction: inTurn(lost, () => {
+        isDone = true;
+        return {};
+      }),
+    });
+    const purchase = await scripted.start();
+    await called('deliver');
+    await purchase.signal(performActions);
+    expect(await purchase.result()).toEqual({ status: 'FAILED', reason: 'CANCELLED_BY_OPERATOR' });
+    expect(scripted.calls.filter((name) => name === 'performAction')).toHaveLength(2);
+  });
+});
+
+describe('messages', () => {
+  it('the supplier’s announcement ends the wait for it', async () => {
+    scripted.follow({
+      openPurchase: () => ({ stage: 'paid' }),
+      enqueueProcessingWebhook: () => undefined,
+      tryDelivering: () => waiting(HOUR),
+      deliver: inTurn(waiting(HOUR), DELIVERED),
+    });
+    const purchase = await scripted.start();
+    await called('deliver');
+    await purchase.signal(supplierAnnounced);
+    expect(await purchase.result()).toEqual({ status: 'SUCCESS' });
+  });
+
+  it('a message of an operator without an action on record does nothing', async () => {
+    scripted.follow({
+      openPurchase: () => ({ stage: 'paid' }),
+      enqueueProcessingWebhook: () => undefined,
+      tryDelivering: () => waiting(HOUR),
+      deliver: inTurn(waiting(HOUR), DELIVERED),
+      nextAction: () => null,
+    });
+    const purchase = await scripted.start();
+    await called('deliver');
+    await purchase.signal(performActions);
+    await called('nextAction');
+    expect(scripted.calls.filter((name) => name === 'deliver')).toHaveLength(1);
+    await purchase.signal(supplierAnnounced);
+    await purchase.result();
+  });
+
+  it('callers at one time share a check that begins after all of them asked', async () => {
+    scripted.follow({
+      openPurchase: () => ({ stage: 'awaiting-payment' }),
+      collectPayment: inTurn(waiting(HOUR), { state: 'done' }),
+      checkPayment: async () => {
+        await new Promise((resolve) => setTimeout(resolve, 300));
+        return { state: 'waiting', isKnown: true };
+      },
+      tryDelivering: () => DELIVERED,
+    });
+    const purchase = await scripted.start({ charge: CHARGE });
+    await called('collectPayment');
+    await Promise.all([1, 2, 3, 4, 5].map(() => purchase.executeUpdate(checkPayment)));
+    expect(scripted.calls.filter((name) => name === 'checkPayment').length).toBeLessThanOrEqual(2);
+    await purchase.terminate();
+  });
+});

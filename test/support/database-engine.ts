@@ -1,0 +1,28 @@
+// An operator engine for tests without Temporal: performs actions that are on record at once, by the real statements. Checks change nothing.
+import { actionSpec } from '../../src/accounts/operators/action-table.ts';
+import type { OperatorEngine } from '../../src/operations/engine.ts';
+import {
+  carryOutAction,
+  closeAction,
+  findBegunAction,
+  nextAction,
+} from '../../src/operations/store/actions.ts';
+import type { WorldDb } from '../../src/platform/database/tables.ts';
+
+const neverGone = () => Promise.reject(new Error('every workflow runs here'));
+
+/** `before`: runs before each wake-up; it may throw. */
+export function databaseEngine(db: WorldDb, clock: { now(): Date }, before = () => {}): OperatorEngine {
+  const performAll = async (transactionId: string): Promise<boolean> => {
+    before();
+    for (let next; (next = await nextAction(db, transactionId, clock.now()));) {
+      const { actionId } = next;
+      const row = await findBegunAction(db, actionId);
+      if (row && actionSpec(row.move).isCheck)
+        await closeAction(db, actionId, { did: 'checked, and nothing changed' }, clock.now());
+      else await carryOutAction(db, actionId, clock.now());
+    }
+    return true;
+  };
+  return { perform: performAll, restartAndPerform: neverGone, performAfterClose: neverGone };
+}

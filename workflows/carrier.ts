@@ -1,0 +1,183 @@
+/**
+ * Carries one purchase or funding from step to step: asks a step, waits as told, serves what is asked for meanwhile, and asks again. It never
+ * interprets a row or a vendor. Nothing but the callers who wait is kept in memory.
+ */
+import {
+  allHandlersFinished,
+  condition,
+  setCurrentDetails,
+  setHandler,
+  upsertSearchAttributes,
+  workflowInfo,
+} from '@temporalio/workflow';
+import type { Refusal } from '../src/domain/refusals.ts';
+import type { AttentionReason } from '../src/domain/states.ts';
+import type { PurchaseAnswer } from '../src/payments/engine.ts';
+import type { RefundTimings } from '../src/payments/rules.ts';
+import { continueAsNewIfSuggested } from './continue-as-new.ts';
+import type { Carried, NewMessages, PaymentCheckState, StepEnd, StepResult, Waiting } from './contract.ts';
+import { firstAnswer } from './messages.ts';
+import { listenForRequests, type Requests } from './requests.ts';
+import { NEEDS_ATTENTION, REASON } from './search-attributes.ts';
+import { followMoney } from './steps.ts';
+import { createOutbox } from './webhooks/start-deliveries.ts';
+
+interface Follow {
+  /** Before each pause: the caller can be answered. */
+  readonly onWaiting?: () => Promise<void>;
+  /** Whether a check shows that this phase is over. */
+  readonly endsWith: (check: PaymentCheckState) => boolean;
+  /** Needs attention when its step has been lost for this long. */
+  readonly lost?: { readonly afterMs: number; readonly reason: AttentionReason };
+}
+
+export type Carrier = ReturnType<typeof carry>;
+
+/** Checks of a gateway that does not answer, beside those that are asked for. After that the payment monitor and the inbox ask. */
+const MAX_OWN_CHECKS = 10;
+/** A step without an answer: no worker took it, or its answer was lost. The row says how far it came. */
+const LOST_FIRST_MS = 1_000;
+const LOST_MAX_MS = 60_000;
+
+/** Listens at once: call it before the first step. */
+export function carry(carried: Carried) {
+  const { transactionId, isThroughGateway, timings, fingerprint } = carried;
+  const outbox = createOutbox(transactionId);
+  const requests = listenForRequests(carried);
+  const buyer = answerCallers(fingerprint);
+
+  const answer = async (first: Parameters<typeof buyer.answer>[0]): Promise<void> => {
+    await buyer.answer(first);
+    await outbox.send();
+  };
+
+  /** Asks until the step is done or has failed. Undefined from `ask`: its answer was lost. */
+  const follow = async <Done>(
+    ask: () => Promise<StepResult<Done> | undefined>,
+    { onWaiting, endsWith, lost }: Follow,
+  ): Promise<StepEnd<Done>> => {
+    let lostSinceMs: number | undefined;
+    for (;;) {
+      const step = await ask();
+      lostSinceMs = step ? undefined : (lostSinceMs ?? Date.now());
+      if (step) outbox.add(step.messages);
+      if (step && step.state !== 'waiting') return step as StepEnd<Done>;
+      const waiting = step ?? waitAfterLoss(Date.now() - (lostSinceMs ?? 0), lost);
+      await onWaiting?.();
+      await outbox.send();
+      showWaiting(waiting);
+      await pause(requests, waiting, endsWith);
+    }
+  };
+
+  /** Serves callers until none is left, and follows refunds and disputes until the money is at rest. */
+  const close = async ({ followsMoney }: { readonly followsMoney: boolean }): Promise<void> => {
+    await outbox.send();
+    let isDue = followsMoney && isThroughGateway;
+    let ownChecks = 0;
+    for (;;) {
+      const before = requests.count();
+      if (isDue) await follow(() => followMoney({ transactionId, timings }), { endsWith: () => true });
+      const isUnknown = await serveAll();
+      await condition(() => allHandlersFinished() || requests.isPending());
+      if (isUnknown && ownChecks < MAX_OWN_CHECKS) {
+        await pause(requests, waitForGateway(timings, ownChecks), () => true);
+        ownChecks += 1;
+        requests.askForCheck();
+      }
+      isDue = isThroughGateway && requests.count() !== before;
+      if (!isDue && !requests.isPending()) return;
+    }
+  };
+
+  /** Whether the last check is without an answer. */
+  const serveAll = async (): Promise<boolean> => {
+    let isUnknown = false;
+    while (requests.isPending()) {
+      const { check } = await requests.serve();
+      if (check) isUnknown = isThroughGateway && !check.isKnown;
+    }
+    return isUnknown;
+  };
+
+  return {
+    outbox: outbox as { add(messages: NewMessages | undefined): void },
+    requests,
+    isAnswered: buyer.isAnswered,
+    answer,
+    refuse: (refusal: Refusal) => answer({ status: 'REFUSED', refusal }),
+    follow,
+    close,
+  };
+}
+
+/** The first answer counts: every caller with the same transaction id gets the same. */
+function answerCallers(fingerprint: string | undefined) {
+  let given: PurchaseAnswer | undefined;
+  let callers = 0;
+  setHandler(firstAnswer, async () => {
+    callers += 1;
+    await condition(() => given !== undefined);
+    callers -= 1;
+    return given as PurchaseAnswer;
+  });
+  return {
+    isAnswered: () => given !== undefined,
+    answer: async (first: PurchaseAnswer): Promise<void> => {
+      given ??= { ...first, ...(fingerprint === undefined ? {} : { fingerprint }) };
+      await condition(() => callers === 0);
+    },
+  };
+}
+
+function waitAfterLoss(lostForMs: number, lost: Follow['lost']): Waiting {
+  const waitMs = Math.min(Math.max(LOST_FIRST_MS, lostForMs), LOST_MAX_MS);
+  const attention = lost && lostForMs >= lost.afterMs ? lost.reason : undefined;
+  return { state: 'waiting', waitMs, why: 'The step gave no answer.', ...(attention ? { attention } : {}) };
+}
+
+const waitForGateway = ({ refundLookFirstMs, refundLookMaxMs }: RefundTimings, checks: number): Waiting => ({
+  state: 'waiting',
+  waitMs: Math.min(refundLookFirstMs * 2 ** checks, refundLookMaxMs),
+  why: 'The gateway does not answer.',
+});
+
+/** In the Temporal UI only: the step has flagged the row. */
+function showWaiting({ why, attention }: Waiting): void {
+  setCurrentDetails(
+    attention ? `Needs attention: ${attention}. ${why} We keep checking automatically.` : why,
+  );
+  const { typedSearchAttributes: shown } = workflowInfo();
+  if ((shown.get(NEEDS_ATTENTION) ?? false) === (attention !== undefined) && shown.get(REASON) === attention)
+    return;
+  if (attention === undefined && shown.get(NEEDS_ATTENTION) !== true) return;
+  upsertSearchAttributes([
+    { key: NEEDS_ATTENTION, value: attention !== undefined },
+    { key: REASON, value: attention ?? null },
+  ]);
+}
+
+/** Ends after the wait, or once something that was asked for makes the step due. May begin a new run. */
+async function pause(
+  requests: Requests,
+  { waitMs, why }: Waiting,
+  endsWith: Follow['endsWith'],
+): Promise<void> {
+  const endsAtMs = Date.now() + requests.longestPauseMs(waitMs);
+  const isDue = (): boolean => requests.isPending() || workflowInfo().continueAsNewSuggested;
+  for (;;) {
+    if (workflowInfo().continueAsNewSuggested) {
+      // Callers are answered with what is known, and the new run begins with a check.
+      await condition(allHandlersFinished);
+      continueAsNewIfSuggested();
+    }
+    if (requests.isPending()) {
+      const { wakes, check } = await requests.serve();
+      if (wakes || (check && endsWith(check))) return;
+    }
+    // Callers who ask again and again do not put off the step.
+    const leftMs = endsAtMs - Date.now();
+    if (leftMs <= 0) return requests.retryLost();
+    await condition(isDue, leftMs, { summary: why });
+  }
+}

@@ -1,0 +1,37 @@
+import { upsertSearchAttributes, workflowInfo } from '@temporalio/workflow';
+import type { PaymentPurpose } from '../../src/domain/states.ts';
+import type { PaymentTimings } from '../../src/payments/rules.ts';
+import type { Carrier } from '../carrier.ts';
+import { isContinued } from '../continue-as-new.ts';
+import { GATEWAY_REFERENCE } from '../search-attributes.ts';
+import { collectPayment } from '../steps.ts';
+
+export interface Collected {
+  readonly transactionId: string;
+  readonly purpose: PaymentPurpose;
+  readonly timings: PaymentTimings & { readonly answerWithinMs: number };
+}
+
+/** Time for the last try to end, half a second, and for the step's result to come back over its queue, a second. */
+const OPENING_MARGIN_MS = 1_500;
+
+/** Opens the payment and returns once it is paid, or closed unpaid. Its caller is answered as soon as there is a way to pay, or its time is over. */
+export function collect(carrier: Carrier, { transactionId, purpose, timings }: Collected) {
+  let isFirst = !isContinued();
+  let shown: string | undefined;
+  const ask = async () => {
+    const elapsedMs = Date.now() - workflowInfo().startTime.getTime();
+    const budgetMs = isFirst ? Math.max(0, timings.answerWithinMs - elapsedMs - OPENING_MARGIN_MS) : 0;
+    isFirst = false;
+    const step = await collectPayment({ transactionId, purpose, budgetMs, timings });
+    const reference = step?.state === 'waiting' ? step.reference : undefined;
+    if (reference !== undefined && reference !== shown)
+      upsertSearchAttributes([{ key: GATEWAY_REFERENCE, value: reference }]);
+    shown = reference ?? shown;
+    return step;
+  };
+  return carrier.follow(ask, {
+    onWaiting: () => carrier.answer({ status: 'PENDING' }),
+    endsWith: ({ state }) => state === 'paid' || state === 'ended',
+  });
+}

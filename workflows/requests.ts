@@ -1,0 +1,102 @@
+/**
+ * What others ask of a running purchase or funding. Handlers only note it. The workflow serves it between its steps, so that no two steps of one
+ * purchase run at once, and reads from the rows what there is to do.
+ */
+import { condition, setHandler, workflowInfo } from '@temporalio/workflow';
+import type { Carried, PaymentCheckState } from './contract.ts';
+import { isContinued } from './continue-as-new.ts';
+import * as messages from './messages.ts';
+import { checkPayment, nextAction, performAction } from './steps.ts';
+import { startDeliveries } from './webhooks/start-deliveries.ts';
+
+/** No worker took the action's step, or its answer was lost. Its caller asks again after 30 s. */
+const RETRY_LOST_ACTION_MS = 15_000;
+
+export interface Requests {
+  readonly isPending: () => boolean;
+  /** Serves what is asked for. `wakes`: whether the step that the workflow paused after must run again now. */
+  serve(): Promise<{ readonly wakes: boolean; readonly check?: PaymentCheckState }>;
+  /** Asks for a check, as a caller does. */
+  askForCheck(): void;
+  /** The longest pause: shorter than `waitMs` while an action whose step was lost is to be tried again. */
+  longestPauseMs(waitMs: number): number;
+  /** A whole pause is over: lost actions are tried again. */
+  retryLost(): void;
+  /** Checks and actions served by this run. */
+  count(): number;
+}
+
+/** Listens until the workflow ends. Call it before the first step, so that no message of the first task is lost. */
+export function listenForRequests({ transactionId, purpose, isThroughGateway }: Carried): Requests {
+  // A run that continues another may have been asked before.
+  let checksAsked = isContinued() && isThroughGateway ? 1 : 0;
+  let checksServed = 0;
+  let latest: PaymentCheckState = { state: 'unknown', isKnown: false };
+  let hasActions = isContinued();
+  let isAnnounced = false;
+  let isActionLost = false;
+  let served = 0;
+  setHandler(messages.checkPayment, async () => {
+    checksAsked += 1;
+    const mine = checksAsked;
+    await condition(() => checksServed >= mine || workflowInfo().continueAsNewSuggested);
+    return latest;
+  });
+  setHandler(messages.checkPaymentSoon, () => {
+    checksAsked += 1;
+  });
+  setHandler(messages.performActions, () => {
+    hasActions = true;
+  });
+  setHandler(messages.supplierAnnounced, () => {
+    isAnnounced = true;
+  });
+  const serveCheck = async (): Promise<PaymentCheckState> => {
+    // The check begins after all of these were asked for.
+    const upTo = checksAsked;
+    latest = await checkPayment(transactionId, purpose);
+    checksServed = upTo;
+    return latest;
+  };
+  /** False: nothing was open. An action whose step is lost stays open. */
+  const serveActions = async (): Promise<boolean> => {
+    let isServed = false;
+    for (let action = await nextAction(transactionId); action; action = await nextAction(transactionId)) {
+      const performed = await performAction(action);
+      if (!performed) {
+        isActionLost = true;
+        return true;
+      }
+      await startDeliveries(performed.messages, transactionId);
+      served += 1;
+      isServed = true;
+    }
+    return isServed;
+  };
+  return {
+    isPending: () => checksAsked > checksServed || hasActions || isAnnounced,
+    serve: async () => {
+      let wakes = isAnnounced;
+      isAnnounced = false;
+      let check: PaymentCheckState | undefined;
+      if (checksAsked > checksServed) {
+        check = await serveCheck();
+        served += 1;
+      }
+      if (hasActions) {
+        hasActions = false;
+        wakes = (await serveActions()) || wakes;
+      }
+      return { wakes, ...(check ? { check } : {}) };
+    },
+    askForCheck: () => {
+      checksAsked += 1;
+    },
+    longestPauseMs: (waitMs) => (isActionLost ? Math.min(waitMs, RETRY_LOST_ACTION_MS) : waitMs),
+    retryLost: () => {
+      hasActions ||= isActionLost;
+      isActionLost = false;
+    },
+    count: () => served,
+  };
+}
