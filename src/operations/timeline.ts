@@ -82,7 +82,7 @@ function attentionOf({ purchase, funding }: TimelineRows) {
   return { reason: row.attention_reason ?? '', since: row.needs_attention_since };
 }
 
-function itemOf({ purchase, esim }: TimelineRows) {
+function itemOf({ purchase, esim, orders }: TimelineRows) {
   if (!purchase) return { package: null, quote: null, supplier: null };
   const { package_code: packageCode, package_name: name, package_type: type } = purchase;
   return {
@@ -95,8 +95,8 @@ function itemOf({ purchase, esim }: TimelineRows) {
     supplier: {
       costUsdE4: purchase.cost_usd_e4,
       lookedAt: esim?.looked_at ?? null,
-      asks: purchase.supplier_asks,
-      orderNo: purchase.supplier_order_no ?? (esim?.order_no || null),
+      asks: orders.reduce((sum, order) => sum + order.attempts, 0),
+      orderNo: orders.at(-1)?.order_no ?? (esim?.order_no || null),
       esimId: purchase.esim_id,
       esimStatus: esim?.status ?? null,
       iccid: purchase.top_up_iccid ?? (esim?.iccid || null),

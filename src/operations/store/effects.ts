@@ -4,8 +4,6 @@
  */
 import { sql } from 'kysely';
 import type { OperatorAction } from '../../accounts/operators/action-table.ts';
-import { snapshotOf } from '../../catalogue/rules.ts';
-import { toPackage, type StoredPackage } from '../../catalogue/store/catalogue.ts';
 import type { Money } from '../../domain/money.ts';
 import { postHold, placePaidHold } from '../../ledger/store/holds.ts';
 import {
@@ -33,10 +31,10 @@ import {
 import type { WorldDb } from '../../platform/database/tables.ts';
 import { markPaid, enqueuePaymentReceived } from '../../purchases/store/payment-bookings.ts';
 import { closeUnpaid, failPurchaseIn } from '../../purchases/store/purchases.ts';
-import type { PurchaseRow } from '../../purchases/store/reads.ts';
 import { newPendingMessages, subscribers } from '../../webhooks/store/messages.ts';
-import type { ActionRefusal, Ended } from '../rules.ts';
+import type { Ended } from '../rules.ts';
 import { settleClaim, clearAttention, ensureAccount, formatMoney } from './dispute-settlement.ts';
+import { replacePackage } from './replacement.ts';
 import { GOODWILL, inPrice, payingPayment, type ActionSubject, type ActionEffect } from './subject.ts';
 import type { ActionRow } from './tables.ts';
 
@@ -62,7 +60,10 @@ async function settleDelivered(
   { purchase, hold }: ActionSubject,
 ): Promise<Ended> {
   if (purchase?.status !== 'SUCCESS' || hold?.status !== 'HELD') return { did: 'asked' };
-  await postHold(trx, purchase.transaction_id, purchase.cost_usd_e4);
+  await postHold(trx, purchase.transaction_id, {
+    supplier: purchase.supplier ?? '',
+    costUsdE4: purchase.cost_usd_e4,
+  });
   return { did: `settled: the hold of ${formatMoney(amountOf(hold))} is posted` };
 }
 
@@ -193,117 +194,6 @@ function amountOf({ amount_minor, currency }: Pick<ActionRow, 'amount_minor' | '
 
 /** Enough of the id to tell this action's refunds from others. */
 const shortId = ({ id }: ActionRow): string => id.slice(-12);
-
-/** Cents of the price, in the supplier's ten-thousandths of a dollar. */
-const COST_UNITS_PER_CENT = 100n;
-
-/** Its number at the supplier is one digit. */
-const MOST_REPLACEMENTS = 8;
-
-/** The package that a person named, or else the cheapest equal one. */
-export async function findReplacement(
-  db: WorldDb,
-  { purchase }: ActionSubject,
-  named: string | undefined,
-): Promise<{ readonly packageCode: string } | { readonly refusal: ActionRefusal }> {
-  if (!purchase || replacementNumber(purchase) > MOST_REPLACEMENTS) return { refusal: 'NO_EQUAL_PACKAGE' };
-  const mostCostE4 = purchase.price_usd_minor * COST_UNITS_PER_CENT;
-  const row = await db
-    .selectFrom('packages as other')
-    .innerJoin('packages as bought', 'bought.package_type', 'other.package_type')
-    .select('other.package_code')
-    .where('bought.package_code', '=', purchase.package_code)
-    .where('other.package_code', '<>', purchase.package_code)
-    .where('other.withdrawn_at', 'is', null)
-    .where('other.cost_usd_e4', '<=', mostCostE4)
-    .$if(named !== undefined, (query) => query.where('other.package_code', '=', named ?? ''))
-    .$if(named === undefined, (query) =>
-      query
-        .whereRef('other.region_code', '=', 'bought.region_code')
-        .whereRef('other.volume_bytes', '=', 'bought.volume_bytes')
-        .whereRef('other.data_type', '=', 'bought.data_type')
-        .whereRef('other.duration', '=', 'bought.duration')
-        .whereRef('other.duration_unit', '=', 'bought.duration_unit'),
-    )
-    // A top-up must be one that this eSIM takes.
-    .$if(purchase.package_type === 'TOPUP', (query) =>
-      query.where('other.package_code', 'in', (eb) =>
-        eb
-          .selectFrom('package_top_ups')
-          .innerJoin('esims', 'esims.package_code', 'package_top_ups.package_code')
-          .select('package_top_ups.top_up_code')
-          .where('esims.id', '=', purchase.esim_id),
-      ),
-    )
-    .orderBy('other.cost_usd_e4')
-    .orderBy('other.package_code')
-    .limit(1)
-    .executeTakeFirst();
-  if (row) return { packageCode: row.package_code };
-  return { refusal: named === undefined ? 'NO_EQUAL_PACKAGE' : 'PACKAGE_DOES_NOT_FIT' };
-}
-
-/** Replaces the package by the new one, which is not ordered yet. */
-async function replacePackage(trx: WorldDb, action: ActionRow, { purchase }: ActionSubject): Promise<Ended> {
-  const row = await trx
-    .selectFrom('packages')
-    .selectAll()
-    .where('package_code', '=', action.package_code ?? '')
-    .executeTakeFirst();
-  if (!purchase || !row) return { refusal: 'PACKAGE_DOES_NOT_FIT' };
-  const item = toPackage(row);
-  await trx
-    .updateTable('purchases')
-    .set({
-      package_code: item.packageCode,
-      package_name: item.name,
-      volume_bytes: BigInt(item.volumeBytes),
-      duration: item.duration,
-      cost_usd_e4: item.cost,
-      supplier_transaction_id: `${purchase.transaction_id}-${replacementNumber(purchase) + 1}`,
-      supplier_order_no: null,
-      supplier_asks: 0,
-      supplier_first_asked_at: null,
-      supplier_previous_asked_at: null,
-      supplier_asked_at: null,
-      supplier_searched_until: null,
-      withdrawing_since: null,
-      refused_asks: null,
-      refused_reason: null,
-      refused_detail: null,
-      cancel_asked_at: null,
-      updated_at: sql`now()`,
-    })
-    .where('transaction_id', '=', purchase.transaction_id)
-    .execute();
-  if (purchase.package_type === 'BASE') await replaceOnEsim(trx, purchase.esim_id, item);
-  const detail = `${purchase.package_code} by ${item.packageCode}`;
-  await recordEvent(trx, purchase.transaction_id, 'package-replaced', detail);
-  return { did: `${item.packageCode} is delivered instead of ${purchase.package_code}` };
-}
-
-/** 1: what was bought; 2: the first replacement. */
-function replacementNumber({ supplier_transaction_id: at, transaction_id: id }: PurchaseRow): number {
-  return at === null ? 1 : Number(at.slice(id.length + 1));
-}
-
-async function replaceOnEsim(trx: WorldDb, esimId: string, item: StoredPackage): Promise<void> {
-  await trx
-    .updateTable('esims')
-    .set({
-      package_code: item.packageCode,
-      package_name: item.name,
-      snapshot: JSON.stringify(snapshotOf(item)),
-      total_volume_bytes: BigInt(item.volumeBytes),
-      total_duration: item.duration,
-      duration_unit: item.durationUnit,
-      data_type: item.dataType,
-      updated_at: sql`now()`,
-    })
-    .where('id', '=', esimId)
-    .where('status', '=', 'PENDING')
-    .execute();
-}
 
 /** A purchase that waits continues to its delivery; what is closed, and a funding, get the money into the wallet. */
 async function markPaidByHand(

@@ -26,6 +26,12 @@ async function readRows(db: WorldDb, transactionId: string) {
     purchase,
     funding: await rowsOf(db, 'fundings', transactionId).executeTakeFirst(),
     esim: purchase && (await readEsim(db, purchase.esim_id)),
+    orders: await db
+      .selectFrom('supplier_orders')
+      .select(['id', 'state', 'supplier', 'package_code', 'order_no', 'attempts', 'planned_at'])
+      .where('transaction_id', '=', transactionId)
+      .orderBy('planned_at')
+      .execute(),
     batch: await db
       .selectFrom('batch_rows')
       .select('batch_id')

@@ -87,7 +87,7 @@ export function composeWorkerWorld(context: ProcessContext, world: WorldConfig, 
       }),
     /** Asks the supplier about what its events name; notifies of eSIMs that expire soon. */
     followEsims: {
-      events: () => applySupplierEvents(esims),
+      events: () => applySupplierEvents({ ...esims, engine }),
       expiry: () => notifyExpiring(esims),
     },
     /** Has the supplier send its events to our API; undefined where no address is set. */

@@ -32,7 +32,7 @@ export interface DeliveredItem {
   /** The supplier's order; one that was replaced meanwhile delivers nothing. Absent: the one that may be delivered. */
   readonly orderId?: string;
   /** Where it is another package than the one that was ordered. */
-  readonly other?: { readonly packageCode: string; readonly volumeBytes: bigint } | undefined;
+  readonly other?: { readonly packageCode: string; readonly volumeBytes: bigint | null } | undefined;
   readonly purchase: Updateable<PurchasesTable>;
   readonly esim: { readonly [Column in keyof Updateable<EsimsTable>]: unknown };
 }
@@ -105,7 +105,7 @@ const openPurchaseOf = (transactionId: string): RawBuilder<unknown> => sql`
 function deliverOrder({ orderId, other }: DeliveredItem, which: RawBuilder<unknown>): RawBuilder<unknown> {
   const isThis = orderId === undefined ? sql`true` : sql`id = ${orderId}`;
   const found = other
-    ? sql`, delivered_package_code = ${other.packageCode}, delivered_volume_bytes = ${other.volumeBytes}`
+    ? sql`, delivered_package_code = ${other.packageCode}, delivered_volume_bytes = ${other.volumeBytes}::bigint`
     : sql``;
   return sql`
     update supplier_orders set state = 'delivered', closed_at = coalesce(closed_at, clock_timestamp()) ${found}
@@ -365,13 +365,13 @@ export async function flagAttention(
   return (flagged.numAffectedRows ?? 0n) > 0n;
 }
 
-/** Ends the attention for another package that was delivered: a person has seen it. */
-export async function acceptOtherPackage(db: WorldDb, transactionId: string): Promise<void> {
-  await db
-    .updateTable('purchases')
-    .set({ needs_attention_since: null, attention_reason: null, updated_at: sql`now()` })
-    .where('transaction_id', '=', transactionId)
-    .where('status', '=', 'SUCCESS')
-    .where('attention_reason', '=', OTHER_PACKAGE)
-    .execute();
+/** Ends the attention for another package that was delivered: a person has seen it. Answers which package that was. */
+export async function acceptOtherPackage(db: WorldDb, transactionId: string): Promise<string | undefined> {
+  const { rows } = await sql<{ delivered: string }>`
+    update purchases set needs_attention_since = null, attention_reason = null, updated_at = now()
+      from supplier_orders
+     where purchases.transaction_id = ${transactionId} and purchases.attention_reason = ${OTHER_PACKAGE}
+       and supplier_orders.transaction_id = purchases.transaction_id and supplier_orders.state = 'delivered'
+    returning coalesce(nullif(delivered_package_code, ''), 'another volume') as delivered`.execute(db);
+  return rows[0]?.delivered;
 }

@@ -29,6 +29,8 @@ export async function loadDelivery(db: WorldDb, transactionId: string): Promise<
 }
 
 export interface AttemptRules {
+  /** Who is asked: an order goes to no other supplier than it was agreed with. */
+  readonly supplier: string;
   /** The longest that the supplier's answer is waited for once the order is sent. */
   readonly timeLimitMs: number;
   /** Whether an order or a top-up that is in doubt may be sent again: the supplier promises that it is the same request. */
@@ -44,7 +46,7 @@ export interface AttemptRules {
 export async function beginAttempt(
   db: WorldDb,
   transactionId: string,
-  { timeLimitMs, mayRepeat, isSearched }: AttemptRules,
+  { supplier, timeLimitMs, mayRepeat, isSearched }: AttemptRules,
 ): Promise<Delivery | undefined> {
   const mayRepeatNow = sql<boolean>`case kind when 'BASE' then ${mayRepeat.BASE}::boolean else ${mayRepeat.TOPUP}::boolean end`;
   const { rows } = await sql<DeliveryRow>`
@@ -58,7 +60,8 @@ export async function beginAttempt(
              send_before = tick.at + ${SEND_WITHIN_MS} * interval '1 ms', earlier_settles_after = settles_after,
              settles_after = greatest(settles_after, tick.at + ${settling(timeLimitMs)})
         from tick, purchase
-       where supplier_orders.transaction_id = purchase.transaction_id and is_live and order_no is null and withdrawing_since is null
+       where supplier_orders.transaction_id = purchase.transaction_id and supplier = ${supplier} and is_live and order_no is null
+         and withdrawing_since is null
          and (state = 'planned' or (state = 'sent' and
               (${mayRepeatNow} or (${isSearched}::boolean and coalesce(settles_after <= tick.at, true)))))
       returning supplier_orders.*
@@ -145,6 +148,8 @@ function toOrder(row: PurchaseColumns & OrderColumns) {
     lastSentAt: row.last_sent_at,
     /** How long what was sent may still take effect; 0 or less: nothing is in doubt. Counted from when this was read. */
     settlesInMs: leftMs(row.settles_after),
+    /** The same for what was sent before the last attempt. */
+    earlierSettlesInMs: leftMs(row.earlier_settles_after),
     /** Nothing that was sent before the last attempt could take effect after it. */
     isAloneInFlight: row.earlier_settles_after === null || !isAfter(row.earlier_settles_after, row.last_sent_at),
     searchedUntil: row.searched_until,
