@@ -57,7 +57,7 @@ export interface ActivityDeps {
     readonly mailer: Mailer | undefined;
   };
   /** For the purchases of batches. */
-  readonly engine: Pick<PurchaseEngine, 'purchase'>;
+  readonly engine: Pick<PurchaseEngine, 'purchase' | 'checkSoon'>;
   readonly batchEngine: BatchEngine;
   /** What all batches together may begin, so that other purchases find the supplier's allowance free. */
   readonly batchPacer: Pacer;

@@ -2,8 +2,8 @@
  * Names and types that workflows, activities and the Temporal client share. Workflow, activity, update and signal names, and JSON fields, are part of
  * every open purchase's history: never change one.
  */
-import type { AttentionReason, OutsideMethod, PaymentPurpose } from '../src/domain/states.ts';
-import type { ChargeQuote, Claim, FundingInput, RefundTimings } from '../src/payments/rules.ts';
+import type { AttentionReason, PaymentPurpose } from '../src/domain/states.ts';
+import type { Claim, PaymentTimings, FundingInput, RefundTimings } from '../src/payments/rules.ts';
 import type { ActionOutcome, ActionRequest, ActionStage, Ended } from '../src/operations/rules.ts';
 import type { Opened, PurchaseInput } from '../src/purchases/purchase.ts';
 import type { ReconcileSummary } from '../src/reconciliation/payment-rules.ts';
@@ -128,21 +128,6 @@ export type DeliverOutcome =
   /** An earlier run was cancelling the order when it stopped. */
   | { readonly outcome: 'withdrawing' };
 
-/** A payment through a gateway. Workers of earlier builds used all of it; newer ones take the id, and the rest from the payment's row. */
-export interface PaymentRequest {
-  readonly transactionId: string;
-  readonly purpose: PaymentPurpose;
-  readonly accountId: string;
-  readonly method: OutsideMethod;
-  /** Absent when a wallet is funded. */
-  readonly packageCode?: string;
-  readonly charge: ChargeQuote;
-  readonly priceMinor: string;
-  readonly priceCurrency: FundingInput['currency'];
-  /** When the payment expires, unless the gateway says otherwise. */
-  readonly expiresAtMs: number;
-}
-
 /** Input of `latePayment`, which earlier builds started. */
 export interface LatePaymentInput {
   readonly transactionId: string;
@@ -156,10 +141,36 @@ export interface AfterClosingInput extends LatePaymentInput {
   readonly looks?: boolean;
 }
 
-export type OpenedPayment =
-  | { readonly outcome: 'open'; readonly reference: string; readonly expiresAtMs: number }
-  | { readonly outcome: 'refused'; readonly refusal: Refusal }
-  | { readonly outcome: 'unknown' };
+/**
+ * What every step answers. `waiting`: nothing to do for `waitMs`, unless a signal comes; `why` is for people. A step that needs a person has flagged its row
+ * itself.
+ */
+export type StepResult<Done = object> = (
+  | ({ readonly state: 'done' } & Done)
+  | { readonly state: 'failed'; readonly reason: FailureReason; readonly detail: string }
+  | {
+      readonly state: 'waiting';
+      readonly waitMs: number;
+      readonly why: string;
+      readonly attention?: AttentionReason;
+    }
+) & { readonly messages?: NewMessages };
+
+export interface CollectRequest {
+  readonly transactionId: string;
+  readonly purpose: PaymentPurpose;
+  /** How long to try to open the payment while the gateway does not say how to pay; 0: once. */
+  readonly budgetMs: number;
+  readonly timings: PaymentTimings & { readonly slowLookMs: number };
+}
+
+/** `reference`: the payment that the buyer can pay, or has paid. */
+export type CollectStep = StepResult & { readonly reference?: string };
+
+export interface FollowMoneyRequest {
+  readonly transactionId: string;
+  readonly timings: RefundTimings;
+}
 
 /** A payment after a check. `unknown`: not paid as far as we know, and the gateway does not say. */
 export type PaymentCheckState = (
@@ -168,18 +179,11 @@ export type PaymentCheckState = (
 ) & {
   /** The gateway answered, and everything it has is booked. */
   readonly isKnown: boolean;
-  /** Not known, since our own rate limit kept us from asking. Absent in states of earlier builds. */
+  /** Not known, since our own rate limit kept us from asking. */
   readonly isHeldBack?: boolean;
   readonly claim?: Claim;
   readonly messages?: NewMessages;
 };
-
-export interface RefundState {
-  readonly open: number;
-  readonly needsPerson: AttentionReason | null;
-  readonly claim?: Claim;
-  readonly messages?: NewMessages;
-}
 
 export type EndedAction = Exclude<ActionOutcome, { readonly outcome: 'unknown' }> & {
   readonly messages?: NewMessages;
@@ -204,9 +208,6 @@ export interface SupplierCheck {
 export type Withdrawal =
   | { readonly left: 'nothing' }
   | { readonly left: 'perhaps-something' | 'delivered'; readonly detail: string };
-
-/** A closed payment that needs an `afterClosing` workflow. */
-export type LateMoney = LatePaymentInput & { readonly isClaim?: true };
 
 /** Input of `repair`, which earlier builds started for each operator action. */
 export interface RepairInput extends Omit<AfterClosingInput, 'transactionId' | 'looks'> {
@@ -248,12 +249,6 @@ export interface OrderActivities {
   /** Enqueues the PROCESSING webhook of a wallet purchase. */
   readonly tellProcessing: (transactionId: string) => Promise<NewMessages | undefined>;
   readonly flagAttention: (transactionId: string, reason: AttentionReason) => Promise<void>;
-  /** Never paid, or not as agreed. `paid`: money came first, nothing was closed. */
-  readonly closeUnpaid: (
-    transactionId: string,
-    purpose: PaymentPurpose,
-    reason: FailureReason,
-  ) => Promise<'closed' | 'paid' | { readonly closed: NewMessages }>;
   /** Answers why the funding was not opened. Earlier builds refused none. */
   readonly openFunding: (input: FundingInput, startedAt?: string) => Promise<Refusal | undefined>;
   /** Begins the action with this id, if an operator has asked for it. `go`: perform it, as `request` says, which is from its row. Anything else is its outcome. */
@@ -269,12 +264,12 @@ export interface OrderActivities {
 }
 
 export interface GatewayActivities {
-  /** Retries for `budgetMs` while the outcome is unknown. */
-  readonly openPayment: (request: PaymentRequest, budgetMs: number) => Promise<OpenedPayment>;
-  /** Checks every try of a payment at the gateway and books the result. */
-  readonly lookAtPayment: (transactionId: string, purpose: PaymentPurpose) => Promise<PaymentCheckState>;
-  /** Advances every refund of a purchase by one step. */
-  readonly moveRefunds: (transactionId: string) => Promise<RefundState>;
+  /** Opens the payment, or checks it. Done: paid. Failed: closed without money. */
+  readonly collectPayment: (request: CollectRequest) => Promise<CollectStep>;
+  /** Checks every attempt of a payment at the gateway and books the result. */
+  readonly checkPayment: (transactionId: string, purpose: PaymentPurpose) => Promise<PaymentCheckState>;
+  /** Advances every refund by one step. Done: nothing is on its way, and nothing is disputed. */
+  readonly followMoney: (request: FollowMoneyRequest) => Promise<StepResult>;
 }
 
 export interface WebhookActivities {
@@ -325,8 +320,8 @@ export interface OpsActivities {
   readonly refreshRates: () => Promise<string>;
   readonly refreshUsage: () => Promise<string>;
   readonly forgetOldKeys: () => Promise<string>;
-  /** Expired payments with news, refunds not yet begun, and unsettled claims. */
-  readonly findLateMoney: () => Promise<readonly LateMoney[]>;
+  /** Ends the watch of expired payments, and wakes the workflows of those with news, of unsent refunds and of unsettled disputes. */
+  readonly followLateMoney: () => Promise<string>;
   /** Applies gateway events that a crash or an outage left in the inbox. */
   readonly applyInbox: () => Promise<string>;
   /** Compares our books with the gateway's statement and the supplier's orders; null before the first payment. */

@@ -1,14 +1,5 @@
-import { getExternalWorkflowHandle, patched, proxyActivities, TemporalFailure } from '@temporalio/workflow';
-import { afterClosingId, startAfterClosing } from './payments/after-closing.ts';
-import {
-  CHECK_SIGNAL,
-  ORDERS_QUEUE,
-  type LateMoney,
-  type LatePaymentInput,
-  type OpsActivities,
-} from './contract.ts';
-import { latePayment } from './payments/legacy-after-closing.ts';
-import { startBeside } from './start-beside.ts';
+import { patched, proxyActivities } from '@temporalio/workflow';
+import type { OpsActivities } from './contract.ts';
 import { disableFailing, handOverDue, sendNotices } from './webhooks/steps.ts';
 
 const ops = proxyActivities<OpsActivities>({
@@ -31,36 +22,8 @@ export async function sweepWebhooks(): Promise<string> {
   return [handedOver, await disableFailing(), await sendNotices()].join('; ');
 }
 
-/** Deletes old Idempotency-Keys and starts `afterClosing` for late money. */
+/** Deletes old rows, and wakes the workflows of late money, unsent refunds and unsettled disputes. */
 export async function sweep(): Promise<string> {
   const forgotten = await ops.forgetOldKeys();
-  // Releases up to 0.1.0 ended here.
-  if (!patched('late-money')) return forgotten;
-  const late = await ops.findLateMoney();
-  for (const input of late) await follow(input);
-  return `${forgotten}; late money for ${late.length} payments`;
-}
-
-/** A workflow that is running for the same payment checks it again. */
-async function follow({ isClaim, ...input }: LateMoney): Promise<void> {
-  if (!patched('after-closing')) return startLatePayment(input);
-  const isStarted = await startAfterClosing({ ...input, isFromOutside: true, looks: true });
-  // A workflow that waits for a claim to be settled has nothing to check.
-  if (!isStarted && isClaim !== true) await checkSoon(afterClosingId(input.transactionId));
-}
-
-/** What earlier builds started for late money. */
-async function startLatePayment(input: LatePaymentInput): Promise<void> {
-  const workflowId = `late-${input.transactionId}`;
-  const isStarted = await startBeside(latePayment, input, { workflowId, taskQueue: ORDERS_QUEUE });
-  if (!isStarted) await checkSoon(workflowId);
-}
-
-/** A workflow that has ended meanwhile made its check a moment ago, and the next sweep makes another. */
-async function checkSoon(workflowId: string): Promise<void> {
-  try {
-    await getExternalWorkflowHandle(workflowId).signal(CHECK_SIGNAL);
-  } catch (error) {
-    if (!(error instanceof TemporalFailure)) throw error;
-  }
+  return `${forgotten}; ${await ops.followLateMoney()}`;
 }

@@ -14,7 +14,6 @@ import {
   type ActivityOptions,
 } from '@temporalio/workflow';
 import { databaseRetryDelayMs, type PurchaseInput } from '../src/purchases/purchase.ts';
-import type { FailureReason } from '../src/domain/refusals.ts';
 import type { ActionStage } from '../src/operations/rules.ts';
 import {
   GATEWAY_QUEUE,
@@ -26,17 +25,18 @@ import {
   type GatewayActivities,
   type CarriedOutAction,
   type OpsActivities,
-  type OpenedPayment,
+  type CollectRequest,
+  type CollectStep,
+  type FollowMoneyRequest,
   type OrderActivities,
-  type PaymentRequest,
   type PaymentCheckState,
-  type RefundState,
+  type StepResult,
   type SupplierActivities,
   type SupplierCheck,
   type Withdrawal,
 } from './contract.ts';
 import { NEEDS_ATTENTION, REASON } from './search-attributes.ts';
-import { startDeliveries, type Outbox } from './webhooks/start-deliveries.ts';
+import { startDeliveries } from './webhooks/start-deliveries.ts';
 import type { PaymentPurpose } from '../src/domain/states.ts';
 
 /**
@@ -108,21 +108,6 @@ export const failPurchase = databaseStep('failPurchase', 'Give back: void the ho
 const reopenStep = databaseStep('reopenDelivery', 'Deliver: open again, since nothing was taken back');
 export const flagAttention = databaseStep('flagAttention', 'Flag: needs attention');
 export const tellProcessing = databaseStep('tellProcessing', 'Enqueue the PROCESSING webhook');
-const closeUnpaidStep = databaseStep('closeUnpaid', 'Close unpaid: no money came, or not as agreed');
-
-/** Closes an unpaid purchase or funding; its webhooks go into the outbox. */
-export async function closeUnpaid(
-  transactionId: string,
-  purpose: PaymentPurpose,
-  reason: FailureReason,
-  outbox: Outbox,
-): Promise<'closed' | 'paid'> {
-  const closed = await closeUnpaidStep(transactionId, purpose, reason);
-  if (typeof closed === 'string') return closed;
-  outbox.add(closed.closed);
-  return 'closed';
-}
-
 export const openFunding = databaseStep('openFunding', 'Open: the wallet is to be funded');
 export const beginMove = databaseStep('beginMove', 'Operator: record the action');
 export const closeMove = databaseStep('closeMove', 'Operator: record the result');
@@ -246,10 +231,12 @@ const gatewaySteps = (summary: string, startToCloseTimeout: number): GatewayActi
     summary,
   });
 
-/** Opens the payment at the gateway, with retries within the budget. Every failure means: outcome unknown; the payment's row says which try is out. */
-export async function openPayment(request: PaymentRequest, budgetMs: number): Promise<OpenedPayment> {
-  const steps = gatewaySteps('Charge: open the payment at the gateway', budgetMs + GATEWAY_CHECK_MS);
-  return orElse(steps.openPayment(request, budgetMs), { outcome: 'unknown' });
+/** Opens the payment at the gateway, with retries within the budget, or checks it. Its row decides; a step that failed is asked again soon. */
+export function collectPayment(request: CollectRequest): Promise<CollectStep> {
+  const { budgetMs, timings } = request;
+  const steps = gatewaySteps('Collect: open the payment, or check it', budgetMs + GATEWAY_CHECK_MS);
+  const again = { state: 'waiting', waitMs: timings.pollFirstMs, why: 'to try again, after the step failed' } as const;
+  return orElse(steps.collectPayment(request), again);
 }
 
 /** Checks the payment at the gateway and books the result. */
@@ -259,18 +246,19 @@ export async function checkPayment(
 ): Promise<PaymentCheckState> {
   const steps = gatewaySteps('Check the payment at the gateway', GATEWAY_CHECK_MS);
   const unknown: PaymentCheckState = { state: 'unknown', isKnown: false };
-  const stand = await orElse(steps.lookAtPayment(transactionId, purpose), unknown);
+  const stand = await orElse(steps.checkPayment(transactionId, purpose), unknown);
   await startDeliveries(stand.messages, transactionId);
   return stand;
 }
 
-/** Sends refunds to the gateway, or checks their progress. */
-export async function moveRefunds(transactionId: string): Promise<RefundState> {
+/** Sends refunds to the gateway, or checks their progress, and says whether a dispute needs a person. */
+export async function followMoney(request: FollowMoneyRequest): Promise<StepResult> {
   const steps = gatewaySteps('Refund: send the money back, or check its progress', GATEWAY_CHECK_MS);
-  const unknown: RefundState = { open: 1, needsPerson: null };
-  const stand = await orElse(steps.moveRefunds(transactionId), unknown);
-  await startDeliveries(stand.messages, transactionId);
-  return stand;
+  const waitMs = request.timings.refundLookMaxMs;
+  const again: StepResult = { state: 'waiting', waitMs, why: 'to try again, after the step failed' };
+  const step = await orElse(steps.followMoney(request), again);
+  await startDeliveries(step.messages, request.transactionId);
+  return step;
 }
 
 /** After a sale that showed the catalogue to be out of date. It may give up: the hourly schedule catches up. */

@@ -51,6 +51,7 @@ export function createOrderActivities(deps: ActivityDeps): OrderActivities {
       const options = {
         now: clock.now(),
         supplier: supplier.name,
+        gateway: deps.gateway.name,
         unpaidLimits,
         keepRefusal: () => isLate(deps, startedAt, input),
         refusal: verdict === 'too-old' ? TOO_OLD : undefined,
@@ -85,38 +86,8 @@ export function createOrderActivities(deps: ActivityDeps): OrderActivities {
       else await flagMoney(db, transactionId, reason);
       events.purchaseNeedsAttention({ transactionId, reason });
     },
-    closeUnpaid: createCloseUnpaid(deps),
     openFunding: (input, startedAt) => openSignedFunding(deps, input, startedAt),
     ...createActionActivities(deps),
-  };
-}
-
-/** Closes what was not paid, once its time is over. */
-function createCloseUnpaid({ db, clock, events }: ActivityDeps): OrderActivities['closeUnpaid'] {
-  const alerted = new LRUCache<string, true>({ max: ALERTS_KEPT });
-  return async (transactionId, purpose, reason) => {
-    const until = await findPayableUntil(db, transactionId);
-    const leftMs = (until?.getTime() ?? 0) - clock.now().getTime();
-    // Retried until its time is over, or it is paid. Workers' clocks differ a little.
-    if (leftMs > CLOCKS_DIFFER_MS) {
-      // For other reasons it may be ours: no worker for the gateway answered while the payment was opened.
-      const isEarly = reason === 'PAYMENT_EXPIRED' && leftMs > CLOSED_EARLY_MS;
-      if (isEarly && !alerted.has(transactionId)) {
-        alerted.set(transactionId, true);
-        const detail = 'to be closed as unpaid while it can still be paid';
-        events.unverifiedRequest({ what: 'payment', transactionId, detail });
-      }
-      throw new Error(`${transactionId} can still be paid`);
-    }
-    const pending = newPendingMessages();
-    const closed =
-      purpose === 'purchase'
-        ? await closeUnpaid(db, transactionId, asFailureReason(reason), pending)
-        : await closeFundingUnpaid(db, transactionId, asFailureReason(reason));
-    if (closed !== 'closed') return closed;
-    events.purchaseFailed({ transactionId, reason, detail: `unpaid ${purpose}` });
-    const { messages } = messagesOf(pending);
-    return messages ? { closed: messages } : closed;
   };
 }
 
@@ -191,6 +162,7 @@ async function openSignedFunding(
   const verdict = deps.terms.verify('funding', input, clock.now());
   if (verdict !== 'not-ours') {
     const refusal = await openFunding(db, input, clock.now(), {
+      gateway: deps.gateway.name,
       unpaidLimits,
       keepRefusal: () => startedAt !== undefined && isLate(deps, startedAt, input),
       refusal: verdict === 'too-old' ? FUNDING_TOO_OLD : undefined,

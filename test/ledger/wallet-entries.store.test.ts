@@ -68,7 +68,7 @@ async function buy(random: Random, id: string, accountId: string): Promise<void>
   const transactionId = `txn-${id}`;
   const paymentMethod = fromWallet ? 'WALLET' : 'CARD';
   const input = purchaseInput({ transactionId, accountId, paymentMethod });
-  const options = { now: new Date(), supplier: 's', keepRefusal: () => false, unpaidLimits: UNPAID };
+  const options = { now: new Date(), supplier: 's', gateway: 'paystack', keepRefusal: () => false, unpaidLimits: UNPAID };
   const { opened } = await openPurchase(books.world, input, options);
   if (!opened) return;
   if (!fromWallet)

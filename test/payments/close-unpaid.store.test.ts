@@ -55,7 +55,7 @@ describe.each(PURPOSES)('a %s', (purpose) => {
     const accountId = `acc-${randomUUID()}`;
     const input = purchaseInput({ transactionId, accountId, paymentMethod: 'CARD', charge });
     if (purpose === 'purchase') {
-      await openPurchase(books.world, input, { now: NOW, supplier: 's', keepRefusal: () => false });
+      await openPurchase(books.world, input, { now: NOW, supplier: 's', gateway: 'paystack', keepRefusal: () => false });
     } else {
       const amount = { amountMinor: '1250', currency: 'USD' } as const;
       await openFunding(books.world, { ...input, ...amount, charge, paymentMethod: 'CARD' }, NOW);

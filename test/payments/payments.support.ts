@@ -127,7 +127,7 @@ async function newPayer(world: WorldDb, options: PayerOptions = {}): Promise<Pay
     const amount = { amountMinor: String(PRICE_MINOR), currency: 'USD' } as const;
     await openFunding(world, { ...input, ...amount, charge, paymentMethod }, NOW);
   } else {
-    await openPurchase(world, input, { now: NOW, supplier: 's', keepRefusal: () => false });
+    await openPurchase(world, input, { now: NOW, supplier: 's', gateway: 'paystack', keepRefusal: () => false });
   }
   const reference = transactionId;
   const page = { kind: 'redirect', paymentUrl: 'https://checkout.example.com/1' } as const;

@@ -58,15 +58,7 @@ export async function fundWallet(input: FundingInput): Promise<{ status: string;
   }
   actions.serve('awaiting-money', awaitingPaymentActions(input.transactionId, poller));
   const payment = await awaitPayment({
-    request: {
-      transactionId: input.transactionId,
-      purpose: 'funding',
-      accountId: input.accountId,
-      method: input.paymentMethod,
-      charge: input.charge,
-      priceMinor: input.amountMinor,
-      priceCurrency: input.currency,
-    },
+    request: { transactionId: input.transactionId, purpose: 'funding' },
     poller,
     startedAtMs: workflowInfo().startTime.getTime(),
     timings: input.timings,

@@ -1,15 +1,10 @@
 /** Sends refunds and waits until the gateway has sent them, or the money is in the wallet. */
-import { allHandlersFinished, condition, patched, setCurrentDetails } from '@temporalio/workflow';
-import type { RefundTimings } from '../../src/payments/rules.ts';
-import type { Claim } from '../../src/payments/rules.ts';
+import { allHandlersFinished, condition, setCurrentDetails } from '@temporalio/workflow';
+import { CLAIMS, refundTimingsOf, type Claim, type RefundTimings } from '../../src/payments/rules.ts';
 import type { AttentionReason } from '../../src/domain/states.ts';
 import { pauseUntil } from '../continue-as-new.ts';
 import type { PaymentPoller } from './payment-poller.ts';
-import { moveRefunds } from '../steps.ts';
-
-/** Pauses between checks of a refund that needs attention: first and longest. */
-const ATTENTION_FIRST_MS = 60_000;
-const ATTENTION_MAX_MS = 15 * 60_000;
+import { followMoney } from '../steps.ts';
 
 export interface MoneyWatch {
   readonly raiseAttention: (reason: AttentionReason) => Promise<void>;
@@ -32,41 +27,35 @@ export async function sendRefunds(
     const seen = poller.count();
     const { moves = () => 0 } = watch;
     const made = moves();
-    const claim = await moveUntilDone(transactionId, timings, poller, watch);
+    const claim = await followUntilAtRest(transactionId, timings, poller, watch);
     await condition(allHandlersFinished);
     if (poller.count() === seen && moves() === made) return claim;
   }
 }
 
-/** A refund that cannot end by itself needs attention; its checks continue. */
-async function moveUntilDone(
+/** A refund that cannot end by itself needs attention; its checks continue. Returns the dispute that is left, if any. */
+async function followUntilAtRest(
   transactionId: string,
   timings: RefundTimings,
   poller: PaymentPoller,
   { raiseAttention, beforePause, moves = () => 0, onReturning }: MoneyWatch,
 ): Promise<Claim | null> {
-  let pauseMs = timings.refundLookFirstMs;
   let attention: AttentionReason | null = null;
   let isShown = false;
   for (;;) {
     const seen = poller.count();
     const made = moves();
-    const { open, needsPerson, claim = null } = await moveRefunds(transactionId);
-    if (open === 0) return claim;
-    // Earlier builds did not report this and kept one pace.
-    const isFollowed = patched('refund-followed');
-    if (isFollowed && !isShown) onReturning?.();
+    const step = await followMoney({ transactionId, timings: refundTimingsOf(timings) });
+    if (step.state !== 'waiting') return null;
+    const claim = CLAIMS.find((each) => each === step.attention);
+    if (claim) return claim;
+    if (!isShown) onReturning?.();
     isShown = true;
-    const isNewlyFlagged = needsPerson !== null && attention === null;
-    if (needsPerson !== null && needsPerson !== attention) await raiseAttention(needsPerson);
-    attention = needsPerson ?? attention;
+    if (step.attention && step.attention !== attention) await raiseAttention(step.attention);
+    attention = step.attention ?? attention;
     if (attention === null) setCurrentDetails('Money is on its way back to where it came from.');
-    if (isFollowed && isNewlyFlagged) pauseMs = Math.max(pauseMs, ATTENTION_FIRST_MS);
     await beforePause();
     // A gateway event about a refund triggers a check: the refund may have changed.
-    const hasChanged = (): boolean => moves() !== made || (isFollowed && poller.count() !== seen);
-    await pauseUntil(pauseMs, 'Wait before checking the refund', hasChanged);
-    const longestMs = isFollowed && attention !== null ? ATTENTION_MAX_MS : timings.refundLookMaxMs;
-    pauseMs = Math.min(pauseMs * 2, Math.max(longestMs, timings.refundLookMaxMs));
+    await pauseUntil(step.waitMs, step.why, () => moves() !== made || poller.count() !== seen);
   }
 }

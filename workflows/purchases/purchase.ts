@@ -179,20 +179,10 @@ async function serveClosedActions(
   if (gatewayPayment) await sendRefunds(input.transactionId, input.timings, gatewayPayment.poller, watch);
 }
 
-function paymentOf(context: PurchaseContext, { charge, poller }: GatewayPayment): AwaitPayment {
+function paymentOf(context: PurchaseContext, { poller }: GatewayPayment): AwaitPayment {
   const { input, buyer } = context;
   return {
-    request: {
-      transactionId: input.transactionId,
-      purpose: 'purchase',
-      accountId: input.accountId,
-      packageCode: input.packageCode,
-      // Only methods that go through a gateway have a charge.
-      method: input.paymentMethod as OutsideMethod,
-      charge,
-      priceMinor: input.quote.priceMinor,
-      priceCurrency: input.quote.currency,
-    },
+    request: { transactionId: input.transactionId, purpose: 'purchase' },
     poller,
     startedAtMs: workflowInfo().startTime.getTime(),
     timings: input.timings,

@@ -1,6 +1,7 @@
 /** One HTTP exchange with a vendor, with one time limit and a size limit. Callers must treat a "lost" answer as unknown. Bodies and headers are never logged. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { buildConnector, errors, Pool } from 'undici';
+import type { Fence } from '../../domain/fence.ts';
 
 /** Far more than one process ever has under way at one vendor; bounds what a hanging vendor can pile up. */
 const MAX_CONNECTIONS = 128;
@@ -25,6 +26,8 @@ export interface SendOptions {
   readonly maxBodyBytes: number;
   /** Has no effect at the vendor, so it is sent again if a kept-alive connection turns out to be closed. */
   readonly question: boolean;
+  /** Of an effect: it is not sent once this is over. */
+  readonly fence?: Fence;
 }
 
 /** No complete answer came, or none that can be trusted. */
@@ -112,9 +115,10 @@ async function exchange(
   pool: Pool,
   root: string,
   request: HttpRequest,
-  { timeLimitMs, maxBodyBytes }: SendOptions,
+  { timeLimitMs, maxBodyBytes, fence }: SendOptions,
   busyRetryMs: number,
 ): Promise<HttpAnswer | NoAnswer> {
+  if (fence?.isOver()) return { kind: 'lost', detail: 'not sent: its time was over', notSent: true };
   const abort = new AbortController();
   const timer = setTimeout(
     () => abort.abort(new Error(`no whole answer within ${timeLimitMs} ms`)),

@@ -4,6 +4,7 @@ import {
   type GatewayDispute,
   type GatewayOutcome,
   type GatewayRefund,
+  type ListedRefund,
   type RefundRequest,
 } from '../../payments/port.ts';
 import type { DisputeState } from '../../payments/rules.ts';
@@ -26,18 +27,19 @@ const MAX_AMOUNT_MINOR = 100_000_000_000n;
 
 export async function refund(
   context: Context,
-  { reference, amount, refundKey }: RefundRequest,
+  { reference, amount, refundKey, fence }: RefundRequest,
 ): Promise<GatewayOutcome<GatewayRefund>> {
   const detail = 'not sent: the gateway does not take this';
   if (!isReference(reference)) return { outcome: 'refused', reason: 'REQUEST_REFUSED', detail };
   if (amount.amountMinor <= 0n || amount.amountMinor > MAX_AMOUNT_MINOR)
     return { outcome: 'refused', reason: 'AMOUNT_NOT_SERVED', detail };
-  const answer = await context.client.post('/refund', {
+  const body = {
     transaction: reference,
     amount: Number(amount.amountMinor),
     currency: amount.currency,
     merchant_note: refundKey,
-  });
+  };
+  const answer = await context.client.post('/refund', body, fence);
   if (answer.kind !== 'answered') return failedEffect(context, 'refund', answer);
   return readYes(context, 'refund', wire.refund, answer, (row) => {
     if (row.reference !== '') requireSameReference(reference, row.reference);
@@ -65,6 +67,18 @@ export async function findRefund(
       failed = row;
     }
     return failed ? readRefund(context, failed) : null;
+  });
+}
+
+export async function refundsOf(
+  context: Context,
+  reference: string,
+): Promise<GatewayOutcome<readonly ListedRefund[]>> {
+  return searchCharge(context, 'refund', reference, [], async (query) => {
+    const found: ListedRefund[] = [];
+    for await (const row of rowsOf(context.client, '/refund', wire.refund, query))
+      found.push({ ...readRefund(context, row), refundKey: row.merchant_note });
+    return found;
   });
 }
 
@@ -97,9 +111,11 @@ export async function findDisputes(
     const found: GatewayDispute[] = [];
     for await (const { id, status, resolution, ...row } of disputes(context, query)) {
       if (row.reference !== reference) continue;
+      const { refund_amount: amountMinor, currency } = row;
+      const amount = amountMinor === null || currency === '' ? null : { amountMinor, currency };
       const gatewayStatus = resolution === '' ? status : `${status}: ${resolution}`;
       const state = disputeStateOf(status, resolution);
-      found.push({ disputeId: id, state, gatewayStatus, openedAt: row.created_at });
+      found.push({ disputeId: id, state, gatewayStatus, amount, openedAt: row.created_at });
     }
     return found.sort((one, other) => Number(one.openedAt) - Number(other.openedAt));
   });
