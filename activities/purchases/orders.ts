@@ -1,12 +1,9 @@
 /** The purchase's database steps. Each is one transaction keyed by the purchase, so running it twice changes nothing. */
 import { isDeepStrictEqual } from 'node:util';
-import { LRUCache } from 'lru-cache';
 import { reopenDelivery } from '../../src/purchases/store/deliveries.ts';
 import { CLAIMS, type FundingInput } from '../../src/payments/rules.ts';
 import {
-  closeFundingUnpaid,
   findFunding,
-  findPayableUntil,
   flagMoney,
   openFunding,
   TOO_MANY_UNPAID,
@@ -16,7 +13,7 @@ import type { Opened, PurchaseInput } from '../../src/purchases/purchase.ts';
 import { openPurchase } from '../../src/purchases/store/opening.ts';
 import { findPurchase } from '../../src/purchases/store/reads.ts';
 import { enqueueStatus } from '../../src/purchases/store/messages.ts';
-import { closeUnpaid, failRefused, flagAttention } from '../../src/purchases/store/purchases.ts';
+import { failRefused, flagAttention } from '../../src/purchases/store/purchases.ts';
 import { messagesOf, newPendingMessages } from '../../src/webhooks/store/messages.ts';
 import type { DeliverOutcome, OrderActivities } from '../../workflows/contract.ts';
 import { ATTENTION_REASONS, type AttentionReason } from '../../src/domain/states.ts';
@@ -35,11 +32,6 @@ const OPEN_PURCHASES_ONLY = new Set<AttentionReason>([
 
 /** Tolerance for the clocks of two machines. */
 const CLOCKS_DIFFER_MS = 1_000;
-/** Our clocks never differ by this much: the workflow has another expiry than the payment's row. */
-const CLOSED_EARLY_MS = 60_000;
-/** Payments whose alert is remembered, so that retries of a step do not count it again. */
-const ALERTS_KEPT = 1_000;
-
 export function createOrderActivities(deps: ActivityDeps): OrderActivities {
   const { db, supplier, clock, events, unpaidLimits } = deps;
   return {

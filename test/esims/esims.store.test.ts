@@ -46,7 +46,7 @@ async function plant(id: string, given: Planted = {}): Promise<void> {
       price_minor: 100n,
       currency: 'USD',
       snapshot: '{}',
-      supplier: 's', gateway: 'paystack',
+      supplier: 's',
       iccid: given.iccid ?? '',
       esim_tran_no: given.tranNo ?? `tran-${id}`,
       msisdn: null,

@@ -113,7 +113,7 @@ async function plant(id: string, install: object, status: 'EXPIRED' | 'ACTIVE' =
       price_minor: 100n,
       currency: 'USD',
       snapshot: '{}',
-      supplier: 's', gateway: 'paystack',
+      supplier: 's',
       iccid: `89${id}`,
       esim_tran_no: `tran-${id}`,
       total_volume_bytes: 1_000n,

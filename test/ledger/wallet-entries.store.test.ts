@@ -91,8 +91,8 @@ async function move(random: Random, id: string, accountId: string): Promise<void
   const amountMinor = BigInt(1 + random(5_000));
   const [kind, sign, other] = (
     [
-      ['payment-received', 1n, 'gateway-clearing:USD'],
-      ['payment-received-late', 1n, 'gateway-clearing:USD'],
+      ['payment-received', 1n, 'gateway-clearing:paystack:USD'],
+      ['payment-received-late', 1n, 'gateway-clearing:paystack:USD'],
       ['refund-credited', 1n, 'suspense:USD'],
       ['credit-wallet', 1n, 'revenue:USD'],
       ['refund-to-source', -1n, 'suspense:USD'],

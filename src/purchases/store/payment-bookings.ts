@@ -217,7 +217,10 @@ async function entriesOf({ trx, payment, seen: { currency }, decision }: Booking
   const converted = toHoldMinor + toWalletMinor;
   return [
     // It came and was taken back before we saw it: nothing stays, and the ledger shows that it was here.
-    ...[-passing, passing].flatMap((minor) => [entry(clearing, minor), entry(suspense, -minor)]),
+    entry(clearing, -passing),
+    entry(suspense, passing),
+    entry(suspense, -passing),
+    entry(clearing, passing),
     entry(clearing, -converted - toReturnMinor - confirmedMinor),
     entry(`evidence:${currency}`, confirmedMinor),
     ...exchangeEntries(

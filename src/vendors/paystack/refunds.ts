@@ -109,28 +109,40 @@ export async function findDisputes(
 ): Promise<GatewayOutcome<readonly GatewayDispute[]>> {
   return searchCharge(context, 'dispute', reference, [], async (query) => {
     const found: GatewayDispute[] = [];
-    for await (const { id, status, resolution, ...row } of disputes(context, query)) {
-      if (row.reference !== reference) continue;
-      const { refund_amount: amountMinor, currency } = row;
-      const amount = amountMinor === null || currency === '' ? null : { amountMinor, currency };
-      const gatewayStatus = resolution === '' ? status : `${status}: ${resolution}`;
-      const state = disputeStateOf(status, resolution);
-      found.push({ disputeId: id, state, gatewayStatus, amount, openedAt: row.created_at });
-    }
+    for await (const { reference: of, ...dispute } of disputes(context, query))
+      if (of === reference) found.push(dispute);
     return found.sort((one, other) => Number(one.openedAt) - Number(other.openedAt));
   });
 }
 
-export async function* disputed(context: Context, from: Date, to: Date): AsyncGenerator<string> {
+export type ListedDispute = GatewayDispute & { readonly reference: string };
+
+/** Those opened in [from, to), of charges that the gateway names. */
+export async function* disputesOpened(context: Context, from: Date, to: Date): AsyncGenerator<ListedDispute> {
   const query = { from: from.toISOString(), to: to.toISOString() };
-  for await (const { reference, created_at: openedAt } of disputes(context, query)) {
+  for await (const dispute of disputes(context, query)) {
+    const { openedAt, reference } = dispute;
     const isWithin = openedAt === null || (openedAt >= from && openedAt < to);
-    if (isWithin && reference !== '') yield reference;
+    if (isWithin && reference !== '') yield dispute;
   }
 }
 
-const disputes = ({ client }: Context, query: Readonly<Record<string, string>>) =>
-  rowsOf(client, '/dispute', wire.dispute, query);
+export async function* disputed(context: Context, from: Date, to: Date): AsyncGenerator<string> {
+  for await (const { reference } of disputesOpened(context, from, to)) yield reference;
+}
+
+async function* disputes(
+  { client }: Context,
+  query: Readonly<Record<string, string>>,
+): AsyncGenerator<ListedDispute> {
+  for await (const row of rowsOf(client, '/dispute', wire.dispute, query)) {
+    const { id: disputeId, status, resolution, refund_amount: amountMinor, currency, reference } = row;
+    const gatewayStatus = resolution === '' ? status : `${status}: ${resolution}`;
+    const amount = amountMinor === null || currency === '' ? null : { amountMinor, currency };
+    const state = disputeStateOf(status, resolution);
+    yield { disputeId, state, gatewayStatus, amount, openedAt: row.created_at, reference };
+  }
+}
 
 const OPEN = ['awaiting-merchant-feedback', 'awaiting-bank-feedback', 'pending'];
 
