@@ -53,6 +53,7 @@ import * as idGrams from './world/2026-11-25-id-grams.ts';
 import * as proposedRates from './world/2026-11-25-proposed-rates.ts';
 import * as refusedIds from './world/2026-11-25-refused-ids.ts';
 import * as reconciliationRequests from './world/2026-11-25-reconciliation-requests.ts';
+import * as paymentAccounts from './world/2026-11-26-payments.ts';
 import * as supplier from './world/2026-11-26-supplier.ts';
 
 export const accountsMigrations: Record<string, Migration> = {
@@ -113,5 +114,6 @@ export const worldMigrations: Record<string, Migration> = {
   '2026-11-25-61-reconciliation-requests': reconciliationRequests,
   '2026-11-25-8-decision-reasons': decisionReasons,
   '2026-11-25-91-id-grams': idGrams,
-  '2026-11-26-1-supplier': supplier,
+  '2026-11-26-1-payments': paymentAccounts,
+  '2026-11-26-2-supplier': supplier,
 };

@@ -1,12 +1,9 @@
 /** The purchase's database steps. Each is one transaction keyed by the purchase, so running it twice changes nothing. */
 import { isDeepStrictEqual } from 'node:util';
-import { LRUCache } from 'lru-cache';
 import { reopenDelivery } from '../../src/purchases/store/deliveries.ts';
 import { CLAIMS, type FundingInput } from '../../src/payments/rules.ts';
 import {
-  closeFundingUnpaid,
   findFunding,
-  findPayableUntil,
   flagMoney,
   openFunding,
   TOO_MANY_UNPAID,
@@ -16,7 +13,7 @@ import type { Opened, PurchaseInput } from '../../src/purchases/purchase.ts';
 import { openPurchase } from '../../src/purchases/store/opening.ts';
 import { findPurchase } from '../../src/purchases/store/reads.ts';
 import { enqueueStatus } from '../../src/purchases/store/messages.ts';
-import { closeUnpaid, failRefused, flagAttention } from '../../src/purchases/store/purchases.ts';
+import { failRefused, flagAttention } from '../../src/purchases/store/purchases.ts';
 import { messagesOf, newPendingMessages } from '../../src/webhooks/store/messages.ts';
 import type { DeliverOutcome, OrderActivities } from '../../workflows/contract.ts';
 import { ATTENTION_REASONS, type AttentionReason } from '../../src/domain/states.ts';
@@ -35,11 +32,6 @@ const OPEN_PURCHASES_ONLY = new Set<AttentionReason>([
 
 /** Tolerance for the clocks of two machines. */
 const CLOCKS_DIFFER_MS = 1_000;
-/** Our clocks never differ by this much: the workflow has another expiry than the payment's row. */
-const CLOSED_EARLY_MS = 60_000;
-/** Payments whose alert is remembered, so that retries of a step do not count it again. */
-const ALERTS_KEPT = 1_000;
-
 export function createOrderActivities(deps: ActivityDeps): OrderActivities {
   const { db, supplier, clock, events, unpaidLimits } = deps;
   return {
@@ -51,6 +43,7 @@ export function createOrderActivities(deps: ActivityDeps): OrderActivities {
       const options = {
         now: clock.now(),
         supplier: supplier.name,
+        gateway: deps.gateway.name,
         unpaidLimits,
         keepRefusal: () => isLate(deps, startedAt, input),
         refusal: verdict === 'too-old' ? TOO_OLD : undefined,
@@ -85,38 +78,8 @@ export function createOrderActivities(deps: ActivityDeps): OrderActivities {
       else await flagMoney(db, transactionId, reason);
       events.purchaseNeedsAttention({ transactionId, reason });
     },
-    closeUnpaid: createCloseUnpaid(deps),
     openFunding: (input, startedAt) => openSignedFunding(deps, input, startedAt),
     ...createActionActivities(deps),
-  };
-}
-
-/** Closes what was not paid, once its time is over. */
-function createCloseUnpaid({ db, clock, events }: ActivityDeps): OrderActivities['closeUnpaid'] {
-  const alerted = new LRUCache<string, true>({ max: ALERTS_KEPT });
-  return async (transactionId, purpose, reason) => {
-    const until = await findPayableUntil(db, transactionId);
-    const leftMs = (until?.getTime() ?? 0) - clock.now().getTime();
-    // Retried until its time is over, or it is paid. Workers' clocks differ a little.
-    if (leftMs > CLOCKS_DIFFER_MS) {
-      // For other reasons it may be ours: no worker for the gateway answered while the payment was opened.
-      const isEarly = reason === 'PAYMENT_EXPIRED' && leftMs > CLOSED_EARLY_MS;
-      if (isEarly && !alerted.has(transactionId)) {
-        alerted.set(transactionId, true);
-        const detail = 'to be closed as unpaid while it can still be paid';
-        events.unverifiedRequest({ what: 'payment', transactionId, detail });
-      }
-      throw new Error(`${transactionId} can still be paid`);
-    }
-    const pending = newPendingMessages();
-    const closed =
-      purpose === 'purchase'
-        ? await closeUnpaid(db, transactionId, asFailureReason(reason), pending)
-        : await closeFundingUnpaid(db, transactionId, asFailureReason(reason));
-    if (closed !== 'closed') return closed;
-    events.purchaseFailed({ transactionId, reason, detail: `unpaid ${purpose}` });
-    const { messages } = messagesOf(pending);
-    return messages ? { closed: messages } : closed;
   };
 }
 
@@ -191,6 +154,7 @@ async function openSignedFunding(
   const verdict = deps.terms.verify('funding', input, clock.now());
   if (verdict !== 'not-ours') {
     const refusal = await openFunding(db, input, clock.now(), {
+      gateway: deps.gateway.name,
       unpaidLimits,
       keepRefusal: () => startedAt !== undefined && isLate(deps, startedAt, input),
       refusal: verdict === 'too-old' ? FUNDING_TOO_OLD : undefined,

@@ -147,10 +147,10 @@ function workflowLines(state: WorkflowState): TimelineLine[] {
 }
 
 function paymentLines(payment: Row<'payments'>): TimelineLine[] {
-  const { reference, method, created_at, looked_at, gateway_status } = payment;
+  const { reference, method, created_at, checked_at, gateway_status } = payment;
   return [
     ...line(created_at, 'payment', 'asked-for', `${reference}, ${method}`),
-    ...line(looked_at, 'gateway', 'last-look', `${reference}: ${gateway_status ?? 'nothing new'}`),
+    ...line(checked_at, 'gateway', 'last-look', `${reference}: ${gateway_status ?? 'nothing new'}`),
   ];
 }
 
@@ -173,11 +173,11 @@ function ledgerLines(entries: TimelineRows['entries']): TimelineLine[] {
 }
 
 function refundLines(refund: Row<'refunds'>): TimelineLine[] {
-  const { refund_key: key, created_at, asked_at, status, gateway_status, currency } = refund;
+  const { refund_key: key, created_at, sent_at, status, gateway_status, currency } = refund;
   const amount = `${currency} ${formatAmount({ amountMinor: refund.amount_minor, currency })}`;
   return [
     ...line(created_at, 'payment', 'refund-due', `${key}: ${amount}`),
-    ...line(asked_at, 'gateway', 'refund-asked', `${key}: ${status}, ${gateway_status ?? 'no word yet'}`),
+    ...line(sent_at, 'gateway', 'refund-asked', `${key}: ${status}, ${gateway_status ?? 'no word yet'}`),
   ];
 }
 

@@ -74,7 +74,7 @@ let purchases = 0;
 async function openOne(accountId: string): Promise<string> {
   const transactionId = `txn-${(purchases += 1)}`;
   const input = purchaseInput({ transactionId, accountId });
-  await openPurchase(books.world, input, { now: NOW, supplier: 's', keepRefusal: () => false });
+  await openPurchase(books.world, input, { now: NOW, supplier: 's', gateway: 'paystack', keepRefusal: () => false });
   return transactionId;
 }
 

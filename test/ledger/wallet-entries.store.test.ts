@@ -68,7 +68,7 @@ async function buy(random: Random, id: string, accountId: string): Promise<void>
   const transactionId = `txn-${id}`;
   const paymentMethod = fromWallet ? 'WALLET' : 'CARD';
   const input = purchaseInput({ transactionId, accountId, paymentMethod });
-  const options = { now: new Date(), supplier: 's', keepRefusal: () => false, unpaidLimits: UNPAID };
+  const options = { now: new Date(), supplier: 's', gateway: 'paystack', keepRefusal: () => false, unpaidLimits: UNPAID };
   const { opened } = await openPurchase(books.world, input, options);
   if (!opened) return;
   if (!fromWallet)
@@ -91,8 +91,8 @@ async function move(random: Random, id: string, accountId: string): Promise<void
   const amountMinor = BigInt(1 + random(5_000));
   const [kind, sign, other] = (
     [
-      ['payment-received', 1n, 'gateway-clearing:USD'],
-      ['payment-received-late', 1n, 'gateway-clearing:USD'],
+      ['payment-received', 1n, 'gateway-clearing:paystack:USD'],
+      ['payment-received-late', 1n, 'gateway-clearing:paystack:USD'],
       ['refund-credited', 1n, 'suspense:USD'],
       ['credit-wallet', 1n, 'revenue:USD'],
       ['refund-to-source', -1n, 'suspense:USD'],

@@ -126,7 +126,7 @@ function openShop() {
       const now = new Date(nowMs);
       const opened = await openPurchase(books.world, input, {
         now,
-        supplier: 's',
+        supplier: 's', gateway: 'paystack',
         keepRefusal: () => false,
       });
       if (!opened.opened) return false;

@@ -224,7 +224,7 @@ describe('the books', () => {
       operationKey: 'txn-outside:received:NGN:1000',
       kind: 'payment-received',
       entries: [
-        { account: 'gateway-clearing:NGN', currency: 'NGN', amountMinor: -1_000n },
+        { account: 'gateway-clearing:paystack:NGN', currency: 'NGN', amountMinor: -1_000n },
         { account: 'suspense:NGN', currency: 'NGN', amountMinor: 1_000n },
       ],
     });

@@ -3,6 +3,6 @@ import type { Refusal } from '../../src/domain/refusals.ts';
 import type { WorldDb } from '../../src/platform/database/tables.ts';
 import { failPurchaseIn } from '../../src/purchases/store/purchases.ts';
 
-export function failPurchase(db: WorldDb, transactionId: string, refusal: Refusal): Promise<void> {
+export function failPurchase(db: WorldDb, transactionId: string, refusal: Refusal): Promise<unknown> {
   return db.transaction().execute((trx) => failPurchaseIn(trx, transactionId, refusal));
 }

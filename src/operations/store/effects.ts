@@ -14,6 +14,7 @@ import {
   ensureWallet,
   type LedgerEntry,
 } from '../../ledger/store/ledger.ts';
+import { creditEntries } from '../../ledger/store/owed.ts';
 import { lockWalletFor, enqueueLowBalance } from '../../ledger/store/low-balance.ts';
 import {
   closeFundingPaid,
@@ -28,6 +29,8 @@ import {
   closeRefund,
   type RefundRow,
 } from '../../payments/store/refunds.ts';
+import { assignments, moveMoney, partInPrice } from '../../payments/store/account.ts';
+import { earnedPart } from '../../payments/store/disputes.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
 import { markPaid, enqueuePaymentReceived } from '../../purchases/store/payment-bookings.ts';
 import { closeUnpaid, failPurchaseIn } from '../../purchases/store/purchases.ts';
@@ -35,7 +38,7 @@ import { newPendingMessages, subscribers } from '../../webhooks/store/messages.t
 import type { Ended } from '../rules.ts';
 import { settleClaim, clearAttention, ensureAccount, formatMoney } from './dispute-settlement.ts';
 import { replacePackage } from './replacement.ts';
-import { GOODWILL, inPrice, payingPayment, type ActionSubject, type ActionEffect } from './subject.ts';
+import { GOODWILL, payingPayment, type ActionSubject, type ActionEffect } from './subject.ts';
 import type { ActionRow } from './tables.ts';
 
 /** Checks have done their work before: only the record is left. */
@@ -67,7 +70,7 @@ async function settleDelivered(
   return { did: `settled: the hold of ${formatMoney(amountOf(hold))} is posted` };
 }
 
-async function cancel(trx: WorldDb, action: ActionRow, subject: ActionSubject, now: Date): Promise<Ended> {
+async function cancel(trx: WorldDb, action: ActionRow, subject: ActionSubject): Promise<Ended> {
   const { transactionId, facts } = subject;
   if (facts.status === 'PENDING') {
     const close = facts.purpose === 'purchase' ? closeUnpaid : closeFundingUnpaid;
@@ -75,10 +78,13 @@ async function cancel(trx: WorldDb, action: ActionRow, subject: ActionSubject, n
     return closed === 'paid' ? { refusal: 'DOES_NOT_FIT' } : { did: 'cancelled: nothing was paid' };
   }
   if (facts.holdsMoney) {
-    await failAndRefund(trx, action, 'source');
-    return { did: `cancelled: ${formatMoney(subject.price)} go back to where they came from` };
+    const back = await failAndRefund(trx, action, 'source');
+    if (back === undefined)
+      return { did: `cancelled: ${formatMoney(subject.price)} go back to where they came from` };
+    if (back.amountMinor === 0n) return { did: 'cancelled: the bank has, or disputes, all of the money' };
+    return { did: `cancelled: ${formatMoney(back)} go back to where they came from` };
   }
-  for (const payment of subject.payments) await closePayment(trx, payment.reference, now);
+  for (const payment of subject.payments) await closePayment(trx, payment.reference);
   await clearAttention(trx, transactionId, ['PAYMENT_STILL_OPEN']);
   return { did: 'closed; no further payment expected' };
 }
@@ -89,8 +95,9 @@ const failAndRefund = (trx: WorldDb, { id, transaction_id }: ActionRow, to: 'sou
 async function refundToSource(trx: WorldDb, action: ActionRow, subject: ActionSubject): Promise<Ended> {
   const { facts, openRefunds, walletPayment } = subject;
   if (facts.status === 'PROCESSING') {
-    await failAndRefund(trx, action, 'source');
-    return { did: `${formatMoney(amountOf(action))} go back to where they came from` };
+    if (!facts.canGiveBack) return { refusal: 'NOTHING_TO_RETURN' };
+    const back = await failAndRefund(trx, action, 'source');
+    return { did: `${formatMoney(back ?? subject.price)} go back to where they came from` };
   }
   if (facts.openRefund === 'due' || facts.openRefund === 'on-its-way')
     return { did: 'refund in progress; the gateway is checked' };
@@ -105,18 +112,27 @@ async function refundToSource(trx: WorldDb, action: ActionRow, subject: ActionSu
   return payment ? takeFromEarned(trx, action, subject, payment) : { refusal: 'NOTHING_TO_RETURN' };
 }
 
+/** Its hundredths are cut off by the gateway. */
+const WITHOUT_FRACTION = new Set(['XOF']);
+
+/** Whether a part can be paid out, and is worth something. */
+const isPayable = ({ amountMinor, currency }: Money, worthMinor: bigint): boolean =>
+  worthMinor > 0n && !(WITHOUT_FRACTION.has(currency) && amountMinor % 100n !== 0n);
+
 /** Refunds money that was credited, as far as the wallet still holds it. Also enqueues the low-balance webhook. */
 async function takeFromWallet(trx: WorldDb, action: ActionRow, payment: PaymentRow): Promise<Ended> {
   const amount = amountOf(action);
-  const credit = { amountMinor: inPrice(payment, amount.amountMinor), currency: payment.price_currency };
-  const wallet = await lockWalletFor(trx, payment.account_id, credit);
-  if (!wallet || wallet.balance_minor < credit.amountMinor) return { refusal: 'WALLET_TOO_LOW' };
   const { account_id: accountId, price_currency: currency } = payment;
+  const credit = { amountMinor: partInPrice(payment, payment.credited_minor, amount.amountMinor), currency };
+  if (!isPayable(amount, credit.amountMinor)) return { refusal: 'AMOUNT_NOT_ALLOWED' };
+  const wallet = await lockWalletFor(trx, accountId, credit);
+  if (!wallet || wallet.balance_minor < credit.amountMinor) return { refusal: 'WALLET_TOO_LOW' };
+  await moveMoney(trx, payment.reference, { credited: -amount.amountMinor });
+  await createRefund(trx, payment, amount, `wallet-${shortId(action)}`);
   const booking = { key: action.id, subject: action.transaction_id, accountId, currency };
   // The caller collects the pending messages of this purchase or funding.
   await enqueueLowBalance(trx, booking, wallet, newPendingMessages());
   await toSuspense(trx, action, walletAccount(accountId), credit, amount);
-  await createRefund(trx, payment, amount, `wallet-${shortId(action)}`);
   return { did: `${formatMoney(amount)} go back to where they came from, out of the wallet` };
 }
 
@@ -128,16 +144,15 @@ async function takeFromEarned(
   payment: PaymentRow,
 ): Promise<Ended> {
   const amount = amountOf(action);
-  const wantedMinor = inPrice(payment, amount.amountMinor);
-  const earnedMinor = facts.earned?.amountMinor ?? 0n;
-  // Parts are rounded each by itself: together they may be one minor unit more than the whole.
-  if (wantedMinor > earnedMinor + 1n) return { refusal: 'AMOUNT_TOO_HIGH' };
+  if (amount.amountMinor > payment.used_minor || facts.earned === null) return { refusal: 'AMOUNT_TOO_HIGH' };
   const credit = {
-    amountMinor: wantedMinor > earnedMinor ? earnedMinor : wantedMinor,
+    amountMinor: await earnedPart(trx, payment, amount.amountMinor),
     currency: payment.price_currency,
   };
-  await toSuspense(trx, action, `revenue:${payment.price_currency}`, credit, amount);
+  if (!isPayable(amount, credit.amountMinor)) return { refusal: 'AMOUNT_NOT_ALLOWED' };
+  await moveMoney(trx, payment.reference, { used: -amount.amountMinor });
   await createRefund(trx, payment, amount, `${GOODWILL}-${shortId(action)}`);
+  await toSuspense(trx, action, `revenue:${payment.price_currency}`, credit, amount);
   await recordEvent(trx, transactionId, 'goodwill-refund', formatMoney(amount));
   return { did: `${formatMoney(amount)} go back to where they came from, as goodwill` };
 }
@@ -155,31 +170,45 @@ const negative = ({ amountMinor, currency }: Money): Money => ({ amountMinor: -a
 async function creditWallet(trx: WorldDb, action: ActionRow, subject: ActionSubject): Promise<Ended> {
   const { facts, transactionId, accountId } = subject;
   const amount = amountOf(action);
-  const done = { did: `${formatMoney(amount)} are in the wallet` };
+  const done = (credited: Money) => ({ did: `${formatMoney(credited)} are in the wallet` });
   if (facts.status === 'PROCESSING') {
+    const paid = subject.payments.some((payment) => payment.paid_hold);
+    if (paid && !facts.canGiveBack) return { refusal: 'NOTHING_TO_RETURN' };
     await failAndRefund(trx, action, 'wallet');
-    return done;
+    return done(amount);
   }
   if (facts.openRefund !== null) {
     const [refund] = subject.openRefunds;
-    return refund && (await creditRefundAs(trx, refund, amount)) ? done : { refusal: 'NOTHING_TO_RETURN' };
+    return refund && (await creditRefundAs(trx, refund, amount))
+      ? done(amount)
+      : { refusal: 'NOTHING_TO_RETURN' };
   }
+  const payment = payingPayment(subject);
+  if (payment) {
+    const usedMinor = usedFor(payment, amount, facts.earned);
+    await moveMoney(trx, payment.reference, { used: -usedMinor, credited: usedMinor });
+  }
+  await recordEvent(trx, transactionId, 'goodwill-credit', formatMoney(amount));
   await bookAction(trx, action, [
     { account: `revenue:${amount.currency}`, ...negative(amount) },
-    { account: walletAccount(accountId), ...amount },
+    ...(await creditEntries(trx, accountId, amount)),
   ]);
-  await recordEvent(trx, transactionId, 'goodwill-credit', formatMoney(amount));
-  return done;
+  return done(amount);
 }
 
-/** Skips zero entries. */
+/** What of a payment a part of what it earned stands for. All that it earned is all that is left of it. */
+function usedFor(payment: PaymentRow, { amountMinor }: Money, earned: Money | null): bigint {
+  if (earned === null || amountMinor >= earned.amountMinor) return payment.used_minor;
+  return (payment.used_minor * amountMinor) / earned.amountMinor;
+}
+
 async function bookAction(trx: WorldDb, action: ActionRow, entries: readonly LedgerEntry[]): Promise<void> {
   await transfer(trx, {
     operationKey: action.id,
     kind: action.move,
     transactionId: action.transaction_id,
     reason: action.reason,
-    entries: entries.filter((entry) => entry.amountMinor !== 0n),
+    entries,
   });
 }
 
@@ -196,20 +225,22 @@ function amountOf({ amount_minor, currency }: Pick<ActionRow, 'amount_minor' | '
 const shortId = ({ id }: ActionRow): string => id.slice(-12);
 
 /** A purchase that waits continues to its delivery; what is closed, and a funding, get the money into the wallet. */
-async function markPaidByHand(
-  trx: WorldDb,
-  action: ActionRow,
-  subject: ActionSubject,
-  now: Date,
-): Promise<Ended> {
+async function markPaidByHand(trx: WorldDb, action: ActionRow, subject: ActionSubject): Promise<Ended> {
   const payment = payingPayment(subject);
   if (!payment) return { refusal: 'DOES_NOT_FIT' };
   const { facts, price, transactionId } = subject;
   const charge = { amountMinor: payment.charge_minor, currency: payment.charge_currency };
   const paysHold = facts.purpose === 'purchase' && facts.status === 'PENDING';
   await ensureAccount(trx, 'evidence', charge.currency);
-  await ensureSystemAccounts(trx, charge.currency);
+  await ensureSystemAccounts(trx, payment.gateway, charge.currency);
   await ensureWallet(trx, payment.account_id, payment.price_currency);
+  const { subscribers: found, at } = await vouch(trx, payment, paysHold);
+  if (paysHold) {
+    await placePaidHold(trx, { id: transactionId, accountId: payment.account_id, amount: price });
+    await markPaid(trx, transactionId, newPendingMessages());
+  } else if (facts.purpose === 'funding') {
+    await closeFundingPaid(trx, transactionId);
+  }
   await transfer(trx, {
     operationKey: action.id,
     kind: 'marked-paid',
@@ -218,17 +249,13 @@ async function markPaidByHand(
     entries: [
       { account: `evidence:${charge.currency}`, ...negative(charge) },
       ...exchangeEntries(charge, price),
-      { account: paysHold ? `held:${price.currency}` : walletAccount(payment.account_id), ...price },
+      ...(paysHold
+        ? [{ account: `held:${price.currency}`, ...price }]
+        : await creditEntries(trx, payment.account_id, price)),
     ],
   });
-  const found = await bookEvidence(trx, payment, paysHold);
-  if (paysHold) {
-    await placePaidHold(trx, { id: transactionId, accountId: payment.account_id, amount: price });
-    await markPaid(trx, transactionId, newPendingMessages());
-  } else if (facts.purpose === 'funding') {
-    await closeFundingPaid(trx, transactionId);
-  }
-  await enqueuePaymentReceived(trx, payment, charge, found, now, newPendingMessages());
+  const webhook = { subscriberIds: found, at, beforeMinor: 0n };
+  await enqueuePaymentReceived(trx, payment, charge, webhook, newPendingMessages());
   // A funding has no timeline.
   if (facts.purpose === 'purchase')
     await recordEvent(trx, transactionId, 'payment-vouched-for', payment.reference);
@@ -236,21 +263,22 @@ async function markPaidByHand(
   return { did: `marked as paid with ${formatMoney(charge)}; ${to}` };
 }
 
-/** Returns the endpoints that subscribe to it. */
-async function bookEvidence(trx: WorldDb, payment: PaymentRow, paysHold: boolean): Promise<string[] | null> {
-  const row = await trx
-    .updateTable('payments')
-    .set({
-      booked_minor: payment.booked_minor + payment.charge_minor,
-      booked_currency: payment.charge_currency,
-      evidence_minor: payment.charge_minor,
-      paid_hold: payment.paid_hold || paysHold,
-      updated_at: sql`now()`,
-    })
-    .where('reference', '=', payment.reference)
-    .returning(subscribers('payment.received', sql.ref('payments.account_id')).as('subscribers'))
-    .executeTakeFirstOrThrow();
-  return row.subscribers;
+/** Returns the endpoints that subscribe to it, and when. */
+async function vouch(
+  trx: WorldDb,
+  payment: PaymentRow,
+  paysHold: boolean,
+): Promise<{ readonly subscribers: string[] | null; readonly at: Date }> {
+  const { rows } = await sql<{ subscribers: string[] | null; at: Date }>`
+    update payments set paid_hold = paid_hold or ${paysHold},
+           ${assignments({ vouched: payment.charge_minor, credited: paysHold ? 0n : payment.charge_minor })}
+     where reference = ${payment.reference}
+    returning ${subscribers('payment.received', sql.ref('payments.account_id'))} as subscribers, clock_timestamp() as at`.execute(
+    trx,
+  );
+  const [row] = rows;
+  if (!row) throw new Error(`no payment ${payment.reference}`);
+  return row;
 }
 
 /** A refund that a person has seen sent, or has paid out by hand. Safe to repeat. */

@@ -2,7 +2,7 @@
  * Opens a purchase in one statement: wallet hold, purchase, eSIM order, idempotency key and first event. Only a refusal, a balance that became low or a
  * quote needs a transaction around it.
  */
-import { sql, type Insertable, type RawBuilder } from 'kysely';
+import { sql, type Insertable, type InsertObject, type RawBuilder } from 'kysely';
 import { snapshotOf } from '../../catalogue/rules.ts';
 import { toPackage, type StoredPackage } from '../../catalogue/store/catalogue.ts';
 import { asFailureReason, type Refusal } from '../../domain/refusals.ts';
@@ -173,7 +173,7 @@ async function write(
 /** CTEs that write only if the CTE `opened` has a row. With a refusal, the purchase is closed at once. */
 function openingOf(
   input: PurchaseInput,
-  { now }: OpenOptions,
+  { now, gateway }: OpenOptions,
   item: StoredPackage | undefined,
   refusal?: Refusal,
 ): RawBuilder<unknown> {
@@ -187,7 +187,7 @@ function openingOf(
   return sql.join([
     ...keepingKey(input, refusal, sql<boolean>`exists (select from opened)`),
     sql`purchase as (${insertWhereOpened('purchases', purchase)})`,
-    ...(refusal ? [] : paymentOf(input, now)),
+    ...(refusal ? [] : paymentOf(input, gateway)),
     ...(input.packageType === 'BASE' && item
       ? [sql`esim as (${insertWhereOpened('esims', newEsim(purchase, item))})`]
       : []),
@@ -199,17 +199,17 @@ function openingOf(
 }
 
 /** What is to be paid at the gateway: from here on only this row says how much. */
-function paymentOf(input: PurchaseInput, now: Date): RawBuilder<unknown>[] {
+function paymentOf(input: PurchaseInput, gateway: string): RawBuilder<unknown>[] {
   const { paymentMethod: method, charge, quote } = input;
   if (!charge || method === 'WALLET') return [];
   const price = { priceMinor: quote.priceMinor, priceCurrency: quote.currency };
-  const payment = newPayment({ ...input, charge }, { purpose: 'purchase', method, ...price }, now);
+  const payment = newPayment({ ...input, charge }, { gateway, purpose: 'purchase', method, ...price });
   return [sql`payment as (${insertWhereOpened('payments', payment)})`];
 }
 
 function insertWhereOpened<Table extends 'purchases' | 'supplier_orders' | 'payments' | 'esims' | 'purchase_events'>(
   table: Table,
-  row: Insertable<WorldDatabase[Table]>,
+  row: InsertObject<WorldDatabase, Table>,
 ): RawBuilder<unknown> {
   const columns = sql.join(Object.keys(row).map((column) => sql.ref(column)));
   return sql`insert into ${sql.table(table)} (${columns}) select ${sql.join(Object.values(row))} from opened`;

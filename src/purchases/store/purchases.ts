@@ -18,6 +18,8 @@ import {
   type Posted,
 } from '../../ledger/store/holds.ts';
 import { CLAIMS } from '../../payments/rules.ts';
+import type { Money } from '../../domain/money.ts';
+import { sendableMinor, smaller, useForDelivery } from '../../payments/store/account.ts';
 import { lockPayments } from '../../payments/store/lock-order.ts';
 import { creditRefund, createRefund } from '../../payments/store/refunds.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
@@ -156,7 +158,10 @@ const isTopUp = ({ purchase }: DeliveredItem): boolean => purchase.top_up_total_
 
 type Settled = StatusChange & Posted & { readonly esim_id: string; readonly at: Date };
 
-/** Returns undefined and changes nothing if the purchase may not be delivered, its order is under withdrawal or has ended, or its hold was voided. */
+/**
+ * Returns undefined and changes nothing if the purchase may not be delivered, its order is under withdrawal or has ended, its hold was voided, or a bank
+ * has, or disputes, what paid for it.
+ */
 async function settle(db: WorldDb, transactionId: string, item: DeliveredItem): Promise<Settled | undefined> {
   const isOther = sql<boolean>`(select delivered_package_code is not null from supplied)`;
   const { change, event, result } = statusChangeQueries(
@@ -173,12 +178,14 @@ async function settle(db: WorldDb, transactionId: string, item: DeliveredItem): 
     supplier: supplied('supplier'),
     costUsdE4: supplied('cost_usd_e4'),
   });
+  const paying = useForDelivery(transactionId, sql`select from closed`);
   const { rows } = await sql<Settled>`
-    with ready as (
+    with ${paying.lock}, ready as (
       select purchases.transaction_id from purchases join holds on holds.id = purchases.transaction_id
        where purchases.transaction_id = ${transactionId} and ${MAY_DELIVER} and holds.status <> 'VOIDED'
+         and (holds.status = 'POSTED' or ${paying.isCovered})
          for no key update of purchases
-    ), supplied as (${deliverOrder(item, sql`true`)}), ${change}, esim as (
+    ), supplied as (${deliverOrder(item, sql`true`)}), ${change}, ${paying.use}, esim as (
       update esims set status = case status when 'PENDING' then 'CREATED' else status end, ${assigned(item.esim)}
        where id in (select esim_id from closed)
       returning id, iccid, qr_code_url
@@ -256,7 +263,7 @@ export async function failRefused(
 
 /**
  * Gives the money back and closes purchase and eSIM order as FAILED, in the caller's transaction. `to: 'wallet'`: money from a gateway is credited to the
- * wallet instead of being sent back.
+ * wallet instead of being sent back. What a bank has, or disputes, is not given back a second time. Returns what goes back of a payment at a gateway.
  */
 export async function failPurchaseIn(
   trx: WorldDb,
@@ -266,11 +273,14 @@ export async function failPurchaseIn(
     to = 'source',
     pending = newPendingMessages(),
   }: { readonly to?: 'source' | 'wallet'; readonly pending?: PendingMessages | undefined } = {},
-): Promise<void> {
+): Promise<Money | undefined> {
   // Payments before the purchase (lock-order.ts). Where no payment placed the hold, it is the wallet's.
   const paid = (await lockPayments(trx, transactionId)).find((payment) => payment.paid_hold);
   const open = purchaseStatusesBefore('FAILED');
-  const { queries, event, result } = closingQueries(transactionId, refusal.reason, open, 'FAILED');
+  const leftMinor = paid ? smaller(paid.free_minor, paid.charge_minor) : 0n;
+  const isTakenBack = paid !== undefined && paid.disputed_minor + leftMinor === 0n && paid.reversed_minor > 0n;
+  const reason = isTakenBack ? 'PAYMENT_REVERSED' : refusal.reason;
+  const { queries, event, result } = closingQueries(transactionId, reason, open, 'FAILED');
   const { rows } = await sql<StatusChange>`
     with ${queries}, noted as (
       insert into purchase_events (transaction_id, what, detail)
@@ -283,16 +293,17 @@ export async function failPurchaseIn(
   await handOnChange(trx, transactionId, rows[0], pending);
   if (!paid) {
     await voidHold(trx, transactionId);
-    return;
+    return undefined;
   }
   const amount = { amountMinor: paid.charge_minor, currency: paid.charge_currency };
-  if ((await voidHoldToSuspense(trx, transactionId, amount)) !== 'voided') return;
-  // Money reversed meanwhile is in suspense as a claim, which this settles. It is not refunded twice.
-  const owedMinor = amount.amountMinor - paid.reversed_minor;
-  if (owedMinor <= 0n) return;
-  const refund = await createRefund(trx, paid, { ...amount, amountMinor: owedMinor }, 'not-delivered');
+  const left = { ...amount, amountMinor: leftMinor };
+  // What was taken back is missing in suspense, and this settles it. What is disputed stays there until the dispute ends.
+  if ((await voidHoldToSuspense(trx, transactionId, amount)) !== 'voided' || leftMinor === 0n) return left;
   // The gateway cannot refund money that it has not confirmed.
-  if (to === 'wallet' || paid.evidence_minor > 0n) await creditRefund(trx, refund, paid, pending);
+  const isSendable = sendableMinor(paid) >= leftMinor;
+  const refund = await createRefund(trx, paid, left, 'not-delivered');
+  if (to === 'wallet' || !isSendable) await creditRefund(trx, refund, paid, pending);
+  return left;
 }
 
 /** Queries for a `with` that close a purchase and its eSIM order; `closed` has a row if the purchase had one of the statuses `from`. */
