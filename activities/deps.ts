@@ -55,8 +55,8 @@ export interface ActivityDeps {
     /** undefined: mail is not configured, so notices wait. */
     readonly mailer: Mailer | undefined;
   };
-  /** For the purchases of batches. */
-  readonly engine: Pick<PurchaseEngine, 'purchase' | 'checkSoon'>;
+  /** For the purchases of batches, and for what wakes a purchase or a payment. */
+  readonly engine: Pick<PurchaseEngine, 'purchase' | 'checkSoon' | 'supplierAnnounced'>;
   readonly batchEngine: BatchEngine;
   /** What all batches together may begin, so that other purchases find the supplier's allowance free. */
   readonly batchPacer: Pacer;

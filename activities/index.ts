@@ -11,7 +11,7 @@ import { deliver } from './purchases/deliver.ts';
 import type { ActivityDeps } from './deps.ts';
 import { withFailures, withHeartbeat } from './failure.ts';
 import { createBatchRepairActivities } from './operations/batch-repairs.ts';
-import { createSupplierActions } from './operations/actions.ts';
+import { performAction } from './operations/perform-action.ts';
 import { createNoticeActivities } from './webhooks/notices.ts';
 import { createOpsActivities } from './ops.ts';
 import { createBatchActivities } from './purchases/batches.ts';
@@ -30,22 +30,28 @@ export interface Activities {
 }
 
 export function createActivities(deps: ActivityDeps): Activities {
-  const { attemptInTask, ...overTheQueue } = withFailures(createWebhookActivities(deps));
+  const translated = <T extends object>(activities: T): T => withFailures(activities, deps.events.rowRefused);
+  const { attemptInTask, ...overTheQueue } = translated(createWebhookActivities(deps));
   return {
-    orders: withFailures(createOrderActivities(deps)),
+    orders: translated(createOrderActivities(deps)),
     supplier: withHeartbeat(
-      withFailures({
+      translated({
         deliver: (request: DeliverRequest) => deliver(deps, request),
-        ...createSupplierActions(deps),
+        performAction: (actionId: string) => performAction(deps, actionId),
       }),
     ),
-    gateway: withHeartbeat(withFailures(createGatewayActivities(deps))),
+    gateway: withHeartbeat(
+      translated({
+        ...createGatewayActivities(deps),
+        performAction: (actionId: string) => performAction(deps, actionId),
+      }),
+    ),
     // Local activities send no heartbeats.
     webhooks: { attemptInTask, ...withHeartbeat(overTheQueue) },
     ops: {
-      ...withFailures(createOpsActivities({ ...deps, supplier: deps.backgroundSupplier })),
+      ...translated(createOpsActivities({ ...deps, supplier: deps.backgroundSupplier })),
       ...withHeartbeat(
-        withFailures({
+        translated({
           ...createReconcileActivities(deps),
           ...createWebhookMaintenance(deps),
           ...createNoticeActivities(deps),

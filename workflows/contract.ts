@@ -3,9 +3,10 @@
  * every open purchase's history: once released, never change one.
  */
 import type { AttentionReason, PaymentPurpose } from '../src/domain/states.ts';
-import type { FundingInput, OpenedFunding, PaymentTimings, RefundTimings } from '../src/payments/rules.ts';
+import type { Opened, OpenedFunding } from '../src/payments/opened.ts';
+import type { FundingInput, PaymentTimings, RefundTimings } from '../src/payments/rules.ts';
 import type { ActionQueue } from '../src/accounts/operators/action-table.ts';
-import type { Opened, PurchaseInput, PurchaseTimings } from '../src/purchases/purchase.ts';
+import type { PurchaseInput, PurchaseTimings } from '../src/purchases/purchase.ts';
 import type { ReconcileSummary } from '../src/reconciliation/payment-rules.ts';
 import type { FailureReason, Refusal } from '../src/domain/refusals.ts';
 
@@ -119,7 +120,7 @@ export interface CollectRequest {
   readonly purpose: PaymentPurpose;
   /** How long opening may be tried; 0: once. */
   readonly budgetMs: number;
-  readonly timings: PaymentTimings;
+  readonly timings: PaymentTimings & { readonly slowLookMs: number };
 }
 
 export interface FollowMoneyRequest {

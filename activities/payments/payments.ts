@@ -19,7 +19,7 @@ import { collectPayment } from './collect.ts';
 import { followMoney } from './refunds.ts';
 import type { PaymentPurpose } from '../../src/domain/states.ts';
 
-export function createGatewayActivities(deps: ActivityDeps): GatewayActivities {
+export function createGatewayActivities(deps: ActivityDeps): Omit<GatewayActivities, 'performAction'> {
   return {
     collectPayment: (request) => collectPayment(deps, request),
     checkPayment: (transactionId, purpose) => checkPayment(deps, transactionId, purpose),

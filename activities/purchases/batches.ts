@@ -113,7 +113,7 @@ async function buyRow(
 ): Promise<'opened' | 'later' | Refusal['reason']> {
   try {
     const answer = await engine.purchase(terms, ANSWER_WITHIN_MS, `eSIM ${terms.packageCode} of a batch`);
-    if (answer === 'unknown' || answer === 'no-answer-yet') return 'later';
+    if (answer === 'unknown' || answer.status === 'UNANSWERED') return 'later';
     if (answer.status !== 'REFUSED') return 'opened';
     const { reason } = answer.refusal;
     await closeRefused(db, batchId, rowNumber, { reason, now: clock.now() });

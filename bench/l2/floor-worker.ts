@@ -23,7 +23,7 @@ async function main(): Promise<void> {
     logger: { trace: noop, debug: noop, info: noop, warn: noop, error: noop, log: noop },
   });
   const orders: Pick<OrderActivities, 'openPurchase' | 'tryDelivering'> = {
-    openPurchase: () => Promise.resolve({ opened: true }),
+    openPurchase: () => Promise.resolve({ stage: 'paid' }),
     tryDelivering: () => Promise.resolve({ outcome: 'delivered', iccid: '8944000000000000000' }),
   };
   const options: WorkersOptions = {

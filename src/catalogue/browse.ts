@@ -2,7 +2,7 @@ import type { Account } from '../domain/account.ts';
 import { TOP_UP_PREFIX, type RegionType } from './rules.ts';
 import { DomainError } from '../domain/errors.ts';
 import type { PackageType } from '../domain/states.ts';
-import { createPricer, type PricedPackage } from './prices.ts';
+import { createPricer, isOnSale, type PricedPackage } from './prices.ts';
 import type { TopUps } from './top-ups.ts';
 import type { CatalogueDeps } from './deps.ts';
 import type { RegionView } from './memory.ts';
@@ -26,8 +26,11 @@ export function listPackages(
   const packages = (catalogue.byRegion.get(query.regionCode) ?? []).filter(
     (item) => query.regionType === undefined || item.regionType === query.regionType,
   );
-  if (packages.length === 0) throw regionNotFound(query.regionCode);
-  return packages.map(createPricer(deps, catalogue, account, account.currency).price);
+  const priced = packages
+    .map(createPricer(deps, catalogue, account, account.currency).price)
+    .filter(isOnSale);
+  if (priced.length === 0) throw regionNotFound(query.regionCode);
+  return priced;
 }
 
 /** What can be added to an eSIM of this package. REGION_NOT_FOUND, PACKAGE_NOT_FOUND; VALIDATION_ERROR, EXCHANGE_RATE_UNAVAILABLE for the currency. */
@@ -41,7 +44,7 @@ export async function listTopUps(
   const base = catalogue.byCode.get(query.packageCode);
   if (base?.regionCode !== query.regionCode) throw packageNotFound();
   const { price } = createPricer(deps, catalogue, account, query.currency);
-  return (await deps.topUps.of(base)).map(price);
+  return (await deps.topUps.of(base)).map(price).filter(isOnSale);
 }
 
 /** Without an account, at the prices for users. PACKAGE_NOT_FOUND; VALIDATION_ERROR, EXCHANGE_RATE_UNAVAILABLE for the currency. */
@@ -55,8 +58,9 @@ export async function getPackage(
   const isTopUp = query.packageType === 'TOPUP' || query.packageCode.startsWith(TOP_UP_PREFIX);
   const base = catalogue.byCode.get(query.packageCode);
   const item = isTopUp ? await deps.topUps.find(query.packageCode) : base?.withdrawn ? undefined : base;
-  if (!item) throw packageNotFound();
-  return price(item);
+  const priced = item && price(item);
+  if (!priced || !isOnSale(priced)) throw packageNotFound();
+  return priced;
 }
 
 export function packageNotFound(): DomainError {

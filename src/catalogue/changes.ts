@@ -4,7 +4,7 @@ import type { Money } from '../domain/money.ts';
 import type { PageQuery } from '../domain/page.ts';
 import type { WorldDb } from '../platform/database/tables.ts';
 import type { CatalogueDeps } from './deps.ts';
-import { createPricer } from './prices.ts';
+import { createPricer, isOnSale } from './prices.ts';
 import { priceUsdMinor } from './pricing.ts';
 import { findPricingSettingsAt } from './store/pricing-settings.ts';
 import {
@@ -50,7 +50,10 @@ function currentPricer(
 ): (cost: bigint) => Money | null {
   try {
     const pricer = createPricer(deps, deps.catalogue.current(), account, account.currency);
-    return (cost) => pricer.price({ cost }).price;
+    return (cost) => {
+      const priced = pricer.price({ cost });
+      return isOnSale(priced) ? priced.price : null;
+    };
   } catch (error) {
     if (error instanceof DomainError && error.code === 'EXCHANGE_RATE_UNAVAILABLE') return () => null;
     throw error;

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { UNLISTED_REGION_CODE, type Region } from './rules.ts';
-import type { PricingSettings, Rate } from './pricing.ts';
+import { ACCOUNT_TYPES } from '../domain/account.ts';
+import { priceUsdMinor, type PricingSettings, type Rate } from './pricing.ts';
 import { readCatalogue, type StoredPackage } from './store/catalogue.ts';
 import { findPricingSettings } from './store/pricing-settings.ts';
 import { findGoodRates } from './store/rates.ts';
@@ -41,7 +42,13 @@ export function createCatalogueMemory(deps: {
   readonly onError: (error: unknown) => void;
 }) {
   const { db, onError } = deps;
-  let loaded: { revisions: Awaited<ReturnType<typeof readRevisions>>; catalogue: Catalogue } | undefined;
+  let loaded:
+    | {
+        readonly revisions: Awaited<ReturnType<typeof readRevisions>>;
+        readonly offer: Offer;
+        readonly catalogue: Catalogue;
+      }
+    | undefined;
   let poller: Poller | undefined;
 
   const refresh = async (): Promise<void> => {
@@ -49,15 +56,13 @@ export function createCatalogueMemory(deps: {
     const before = loaded;
     if (isDeepStrictEqual(before?.revisions, revisions)) return;
     const offer =
-      before && before.revisions.catalogue === revisions.catalogue
-        ? before.catalogue
-        : arrange(await readCatalogue(db));
+      before && before.revisions.catalogue === revisions.catalogue ? before.offer : await readCatalogue(db);
     const [settings, rates] = await Promise.all([
       findPricingSettings(db),
       before && before.revisions.rates === revisions.rates ? before.catalogue.rates : readRates(db),
     ]);
     const revision = `${revisions.catalogue}.${revisions.pricing}.${revisions.rates}`;
-    loaded = { revisions, catalogue: { ...offer, revision, settings, rates } };
+    loaded = { revisions, offer, catalogue: { ...arrange(offer, settings), revision, settings, rates } };
   };
 
   return {
@@ -77,8 +82,15 @@ export function createCatalogueMemory(deps: {
   };
 }
 
-function arrange({ regions, packages }: Awaited<ReturnType<typeof readCatalogue>>) {
-  const onSale = packages.filter((item) => !item.withdrawn && item.regionCode !== UNLISTED_REGION_CODE);
+type Offer = Awaited<ReturnType<typeof readCatalogue>>;
+
+/** What has no price for anybody is in no list and no count. */
+function arrange({ regions, packages }: Offer, settings: PricingSettings) {
+  const hasPrice = ({ cost }: StoredPackage): boolean =>
+    ACCOUNT_TYPES.some((type) => priceUsdMinor(cost, type, settings) > 0n);
+  const onSale = packages.filter(
+    (item) => !item.withdrawn && item.regionCode !== UNLISTED_REGION_CODE && hasPrice(item),
+  );
   const byRegion = Map.groupBy(onSale, (item) => item.regionCode);
   return {
     byRegion,

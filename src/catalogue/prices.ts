@@ -14,6 +14,11 @@ export interface PricedPackage<Item = CataloguePackage> {
   readonly priceUsdMinor: bigint;
 }
 
+/** What costs nothing, or whose price rounds to zero for this caller, is not sold to them. */
+export function isOnSale({ price }: Pick<PricedPackage, 'price'>): boolean {
+  return price.amountMinor > 0n;
+}
+
 type PriceDeps = Pick<CatalogueDeps, 'clock' | 'settings'>;
 
 /** Prices packages for one caller in one currency. Throws like sellingRate. */

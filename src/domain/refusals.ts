@@ -19,6 +19,10 @@ export const FAILURE_REASONS = {
   PAYMENT_REVERSED: 'PAYMENT_FAILED',
   CANCELLED_BY_OPERATOR: 'PACKAGE_UNAVAILABLE',
   NOT_VERIFIED: 'SERVICE_UNAVAILABLE',
+  /** Our database refuses the row for good. */
+  NOT_RECORDED: 'SERVICE_UNAVAILABLE',
+  /** Another request with the same Idempotency-Key was refused, or opened something, before this one was opened. */
+  SUPERSEDED: 'IDEMPOTENCY_KEY_IN_USE',
 } as const satisfies Record<string, ErrorCode>;
 
 export type FailureReason = keyof typeof FAILURE_REASONS;

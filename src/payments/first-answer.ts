@@ -1,31 +1,172 @@
-import { FAILURE_REASONS, type Refusal } from '../domain/refusals.ts';
-import type { EngineAnswer, PurchaseAnswer } from './engine.ts';
-import { noteTransaction } from '../platform/telemetry/subject.ts';
-import { EngineUnavailable } from '../domain/outcome.ts';
-import { isPassing } from '../platform/database/errors.ts';
+/**
+ * One Idempotency-Key, one request, one answer, for purchases and fundings alike: finds the earlier request under the key, judges a new one by the
+ * present, starts it or attaches to the one that runs, and answers for it.
+ */
+import type { Principal } from '../domain/account.ts';
 import { DomainError } from '../domain/errors.ts';
-import type { IdempotencyContext } from '../platform/idempotency/tag.ts';
-import { keyReused } from '../platform/idempotency/refusals.ts';
+import { EngineUnavailable } from '../domain/outcome.ts';
+import { FAILURE_REASONS, type Refusal } from '../domain/refusals.ts';
+import { isPassing } from '../platform/database/errors.ts';
+import type { WorldDb } from '../platform/database/tables.ts';
+import { identifyRequest } from '../platform/idempotency/identify-request.ts';
+import { keyInUse, keyReused } from '../platform/idempotency/refusals.ts';
+import { beginKey, findIdempotencyKey, refuseUnopened } from '../platform/idempotency/store.ts';
+import {
+  isSameRequest,
+  markOf,
+  type IdempotencyContext,
+  type IdempotencyKeyInfo,
+  type IdempotencyRecord,
+  type IdentifiedRequest,
+} from '../platform/idempotency/tag.ts';
+import { noteTransaction } from '../platform/telemetry/subject.ts';
+import type { PaymentDeps } from './deps.ts';
+import type { EngineAnswer, PurchaseAnswer, Unanswered } from './engine.ts';
 
-/** Starts it on the engine. If the outcome is unknown, only the rows prove that it runs. SERVICE_UNAVAILABLE if nothing was started, or if we cannot know. */
-export async function startOnEngine(
+/** What is handed to the engine. */
+interface Started {
+  readonly transactionId: string;
+  readonly accountId: string;
+  readonly timings: { readonly answerWithinMs: number };
+  readonly idempotency?: IdempotencyKeyInfo | undefined;
+}
+
+export interface StartedRequest<Input extends Started, View> {
+  /** Decides by the present what is started. A refusal is thrown as DomainError. */
+  readonly judge: (found: IdentifiedRequest) => Promise<Input>;
+  /** Starts it, or attaches to the one that runs or ran under the same id. */
+  readonly start: (input: Input, deadlineMs: number) => Promise<EngineAnswer>;
+  /** What the rows say; undefined: nothing is written. What was refused is thrown. */
+  readonly read: (transactionId: string) => Promise<View | undefined>;
+  /** The view for the first answer. */
+  readonly show: (input: Input, status: FirstStatus) => Promise<View>;
+  readonly onAnswer?: (input: Input, answer: PurchaseAnswer | Unanswered) => void;
+}
+
+export type FirstStatus = Exclude<(PurchaseAnswer | Unanswered)['status'], 'REFUSED'>;
+
+type AnswerDeps = Pick<PaymentDeps, 'db' | 'clock' | 'idSecret' | 'engine'> & {
+  readonly settings: { readonly timings: Started['timings'] };
+};
+
+/**
+ * The view of what was started under this key, by this request or an earlier one. A refusal by the present only counts where no earlier self of the
+ * request runs or has written anything. A request that is accepted, or has no key, pays nothing for this.
+ */
+export async function startOnce<Input extends Started, View>(
+  deps: AnswerDeps,
+  principal: Principal,
+  tag: IdempotencyContext | undefined,
+  request: StartedRequest<Input, View>,
+): Promise<View> {
+  const found = await identifyRequest(deps, principal, tag);
+  const written = found.earlier && (await request.read(found.transactionId));
+  if (written) return written;
+  let input: Input;
+  try {
+    input = await request.judge(found);
+  } catch (refusal) {
+    if (!tag || !(refusal instanceof DomainError)) throw refusal;
+    const { transactionId } = found;
+    const mark = markOf(tag, found);
+    const sent = { transactionId, accountId: principal.account.id, idempotency: mark };
+    return (await findRunning(deps, sent, request)) ?? refuse(deps, sent, request, refusal);
+  }
+  const answer = await startOnEngine(deps, input, request);
+  request.onAnswer?.(input, answer);
+  requireAccepted(answer, tag);
+  if (answer.status === 'UNANSWERED') {
+    const owner = await ifReachable(() => beginKey(deps.db, input));
+    if (owner) requireOwn(owner, input.transactionId, tag);
+  }
+  return request.show(input, answer.status);
+}
+
+type Sent = Required<Pick<Started, 'transactionId' | 'accountId'>> & {
+  readonly idempotency: IdempotencyKeyInfo;
+};
+
+/** The view of the earlier self of the request, if its workflow runs; the caller waits for its first answer. */
+async function findRunning<View>(
+  { engine, settings }: AnswerDeps,
+  { transactionId, idempotency }: Sent,
+  { read }: Pick<StartedRequest<never, View>, 'read'>,
+): Promise<View | undefined> {
+  noteTransaction(transactionId);
+  const answer = await engine.firstAnswer(transactionId, settings.timings.answerWithinMs).catch(orUnknown);
+  if (typeof answer === 'string') return undefined;
+  requireAccepted(answer, idempotency);
+  // It runs, and only its own request knows what it has asked for.
+  return (await read(transactionId)) ?? throwInUse();
+}
+
+function orUnknown(error: unknown): 'unknown' {
+  if (error instanceof EngineUnavailable) return 'unknown';
+  throw error;
+}
+
+/** Throws the refusal, and sees to it that nothing is opened under this id any more. Where something was, its view is the answer. */
+async function refuse<View>(
+  { db }: AnswerDeps,
+  sent: Sent,
+  { read }: Pick<StartedRequest<never, View>, 'read'>,
+  refusal: DomainError,
+): Promise<View> {
+  const { transactionId, idempotency } = sent;
+  const owner = await refuseUnopened(db, sent, { reason: 'SUPERSEDED', detail: refusal.code });
+  if (owner.transactionId === transactionId && owner.refusal) throw refusal;
+  requireOwn(owner, transactionId, idempotency);
+  return (await read(transactionId)) ?? throwInUse();
+}
+
+function throwInUse(): never {
+  throw keyInUse();
+}
+
+/** Throws where the key's row belongs to another request, or this one was refused before its caller was answered. */
+function requireOwn(
+  owner: IdempotencyRecord,
   transactionId: string,
-  ask: (deadlineMs: number) => Promise<EngineAnswer>,
-  deadlineMs: number,
-  isWritten: () => Promise<boolean>,
-): Promise<PurchaseAnswer | 'no-answer-yet'> {
+  tag: IdempotencyKeyInfo | undefined,
+): void {
+  if (tag && !isSameRequest(owner, tag)) throw keyReused();
+  if (owner.transactionId !== transactionId) throw keyInUse();
+  if (owner.refusal) throw refused(owner.refusal);
+}
+
+/** If the outcome is unknown, only the rows prove that it runs. SERVICE_UNAVAILABLE if nothing was started, or if we cannot know. */
+async function startOnEngine<Input extends Started, View>(
+  { db }: AnswerDeps,
+  input: Input,
+  { start, read }: StartedRequest<Input, View>,
+): Promise<PurchaseAnswer | Unanswered> {
+  const { transactionId } = input;
   noteTransaction(transactionId);
   try {
-    const answer = await ask(deadlineMs);
+    const answer = await start(input, input.timings.answerWithinMs);
     if (answer !== 'unknown') return answer;
   } catch (error) {
     if (!(error instanceof EngineUnavailable)) throw error;
     throw engineUnavailable('The request cannot be started right now, nothing was charged', error);
   }
-  if (await isWritten()) return 'no-answer-yet';
+  const written = await ifReachable(() => findWritten(db, input, read));
+  if (written) return written;
   throw engineUnavailable(
     `It is not known yet whether ${transactionId} was started: repeat the request with the same Idempotency-Key, or read that transaction, before buying again`,
   );
+}
+
+/** The key's row is written with what it stands for. */
+async function findWritten(
+  db: WorldDb,
+  { transactionId, accountId, idempotency }: Started,
+  read: (transactionId: string) => Promise<unknown>,
+): Promise<Unanswered | undefined> {
+  if (!idempotency) return (await read(transactionId)) === undefined ? undefined : { status: 'UNANSWERED' };
+  const record = await findIdempotencyKey(db, accountId, idempotency.key);
+  if (record?.transactionId !== transactionId) return undefined;
+  if (record.refusal) throw refused(record.refusal);
+  return { status: 'UNANSWERED', fingerprint: record.fingerprint };
 }
 
 /** The result of a read, or undefined if the database is unreachable: once a purchase has begun, its id is more useful to the caller than an error. */
@@ -46,11 +187,10 @@ export function engineUnavailable(message: string, cause?: unknown): DomainError
 }
 
 /** Throws where the first answer is a refusal, or belongs to another request that was sent under the same key. */
-export function requireAccepted(
-  answer: PurchaseAnswer | 'no-answer-yet',
-  tag: IdempotencyContext | undefined,
-): void {
-  if (answer === 'no-answer-yet') return;
+function requireAccepted(
+  answer: PurchaseAnswer | Unanswered,
+  tag: IdempotencyKeyInfo | undefined,
+): asserts answer is Exclude<PurchaseAnswer | Unanswered, { readonly status: 'REFUSED' }> {
   if (answer.fingerprint !== tag?.fingerprint) throw keyReused();
   if (answer.status === 'REFUSED') throw refused(answer.refusal);
 }
@@ -63,11 +203,14 @@ const REFUSAL_MESSAGES: Record<(typeof FAILURE_REASONS)[keyof typeof FAILURE_REA
   QUOTE_USED: 'This quote has been used for another purchase',
   PAYMENT_METHOD_UNAVAILABLE: 'This payment method is not available for this amount',
   PAYMENT_FAILED: 'The payment could not be started',
-  SERVICE_UNAVAILABLE: 'The request could not be verified; send it again as a new request',
+  SERVICE_UNAVAILABLE:
+    'The request could not be carried out and nothing was charged; send it again as a new request',
+  IDEMPOTENCY_KEY_IN_USE: 'Another request with this Idempotency-Key was answered first',
 };
 
 /** A refusal for the caller. Its detail is for logs and operators. */
 export function refused(refusal: Refusal): DomainError {
   const code = FAILURE_REASONS[refusal.reason];
+  if (code === 'IDEMPOTENCY_KEY_IN_USE') return keyInUse(REFUSAL_MESSAGES[code]);
   return new DomainError(code, REFUSAL_MESSAGES[code], { details: `${refusal.reason}: no money was taken` });
 }

@@ -1,12 +1,10 @@
 import type { Principal } from '../domain/account.ts';
 import type { OutsideMethod } from '../domain/states.ts';
-import { identifyRequest } from '../platform/idempotency/identify-request.ts';
-import { beginKey } from '../platform/idempotency/store.ts';
 import { markOf, type IdempotencyContext } from '../platform/idempotency/tag.ts';
 import type { RequestContext } from '../platform/telemetry/subject.ts';
 import type { PaymentDeps } from './deps.ts';
-import { startOnEngine, ifReachable, requireAccepted } from './first-answer.ts';
-import { quoteCharge, requireRoomForUnpaid } from './outside-payments.ts';
+import { ifReachable, startOnce } from './first-answer.ts';
+import { quoteCharge, requireUnpaidQuota } from './outside-payments.ts';
 import type { FundingInput } from './rules.ts';
 import { findFunding, type FundingRow } from './store/payments.ts';
 import { findPaymentView, type FundingView } from './views.ts';
@@ -19,43 +17,37 @@ interface FundCommand {
 }
 
 /** Opens a payment into one's own wallet and returns how to pay. PAYMENT_METHOD_UNAVAILABLE, PAYMENT_FAILED. */
-export async function fundWallet(
+export function fundWallet(
   deps: PaymentDeps,
   principal: Principal,
   { amountMinor, paymentMethod, idempotency: tag }: FundCommand,
   { requestId }: RequestContext,
 ): Promise<FundingView> {
-  const { db, engine } = deps;
-  const { transactionId, earlier } = await identifyRequest(deps, principal, tag);
-  const written = earlier && (await findFunding(db, transactionId));
-  if (written) return fundingView(deps, written);
-  await requireRoomForUnpaid(deps, principal);
   const { id: accountId, currency } = principal.account;
-  const unsigned: FundingInput = {
-    transactionId,
-    accountId,
-    paymentMethod,
-    amountMinor: String(amountMinor),
-    currency,
-    charge: quoteCharge(deps, deps.catalogue.current(), paymentMethod, { amountMinor, currency }),
-    requestId,
-    timings: deps.settings.timings,
-    idempotency: tag && markOf(tag),
-  };
-  const input = deps.terms.sign('funding', unsigned, deps.clock.now());
-  const answer = await startOnEngine(
-    transactionId,
-    (deadlineMs) => engine.fundWallet(input, deadlineMs),
-    input.timings.answerWithinMs,
-    async () => (await ifReachable(() => findFunding(db, transactionId))) !== undefined,
-  );
-  requireAccepted(answer, tag);
-  if (answer === 'no-answer-yet') await ifReachable(() => beginKey(db, input));
-  const view = await ifReachable(async () => {
-    const row = await findFunding(db, transactionId);
+  const read = async (transactionId: string): Promise<FundingView | undefined> => {
+    const row = await findFunding(deps.db, transactionId);
     return row && fundingView(deps, row);
+  };
+  return startOnce<FundingInput, FundingView>(deps, principal, tag, {
+    judge: async (found) => {
+      await requireUnpaidQuota(deps, principal);
+      const unsigned: FundingInput = {
+        transactionId: found.transactionId,
+        accountId,
+        paymentMethod,
+        amountMinor: String(amountMinor),
+        currency,
+        charge: quoteCharge(deps, deps.catalogue.current(), paymentMethod, { amountMinor, currency }),
+        requestId,
+        timings: deps.settings.timings,
+        ...(tag ? { idempotency: markOf(tag, found) } : {}),
+      };
+      return deps.terms.sign('funding', unsigned, deps.clock.now());
+    },
+    start: (input, deadlineMs) => deps.engine.fundWallet(input, deadlineMs),
+    read,
+    show: async (input) => (await ifReachable(() => read(input.transactionId))) ?? notWrittenYet(input),
   });
-  return view ?? notWrittenYet(input);
 }
 
 /** A funding as it now stands. */

@@ -64,7 +64,7 @@ function unavailable(message: string): DomainError {
  * Refuses before anything is started. TOO_MANY_UNPAID_PAYMENTS. The step that opens the payment counts again under a lock, for requests that come
  * together; it also decides while the database is away here.
  */
-export async function requireRoomForUnpaid(
+export async function requireUnpaidQuota(
   {
     db,
     events,

@@ -127,7 +127,7 @@ export interface FundingInput {
   readonly requestId: string;
   readonly timings: PaymentTimings & { readonly answerWithinMs: number; readonly slowLookMs: number };
   readonly idempotency?: IdempotencyKeyInfo;
-  /** By the API, over all of this. */
+  /** By the API, over all of this. A restart by an operator has none: its row decides. */
   readonly signature?: string;
 }
 

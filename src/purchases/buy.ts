@@ -1,17 +1,15 @@
 /**
- * Prices the package, freezes the quote and starts the workflow. Writes only the Idempotency-Key of a purchase that was not answered in time: all else is written by the
- * workflow's first step, so that no row is without a workflow.
+ * Prices the package, freezes the quote and starts the workflow. All rows of the purchase are written by the workflow's first step, so that none is
+ * without a workflow. Only an Idempotency-Key may be written here: of a purchase that was not answered in time, or of one that the present refuses.
  */
 import type { CataloguePackage } from '../catalogue/rules.ts';
 import type { Principal } from '../domain/account.ts';
 import { asFailureReason } from '../domain/refusals.ts';
 import { visibleEsim } from '../esims/esim-view.ts';
 import { findEsim } from '../esims/store/esims.ts';
-import { startOnEngine, ifReachable, refused, requireAccepted } from '../payments/first-answer.ts';
-import { requireRoomForUnpaid } from '../payments/outside-payments.ts';
-import { identifyRequest } from '../platform/idempotency/identify-request.ts';
-import { beginKey } from '../platform/idempotency/store.ts';
-import { markOf, type IdempotencyRecord } from '../platform/idempotency/tag.ts';
+import { ifReachable, refused, startOnce, type FirstStatus } from '../payments/first-answer.ts';
+import { requireUnpaidQuota } from '../payments/outside-payments.ts';
+import { markOf } from '../platform/idempotency/tag.ts';
 import { newEsimId } from '../platform/idempotency/transaction-id.ts';
 import type { RequestContext } from '../platform/telemetry/subject.ts';
 import { chooseBase, chooseTopUp, type ChooseDeps, type ChosenPackage } from './choose-package.ts';
@@ -23,25 +21,56 @@ import {
   currentTerms,
   quotedTerms,
   requireAccountCurrency,
-  requireAtMost,
+  requireMaxPrice,
   type PurchaseTerms,
 } from './terms.ts';
 import { purchaseView, type PurchaseView, type BuyCommand } from './views.ts';
 
 /** Buys or tops up and answers SUCCESS, PROCESSING or, paid from outside, PENDING with how to pay; a refusal is thrown as DomainError. */
-export async function buy(
+export function buy(
   deps: ChooseDeps,
   principal: Principal,
   command: BuyCommand,
   context: RequestContext,
 ): Promise<PurchaseView> {
-  const askedAtMs = deps.clock.now().getTime();
-  const { transactionId, earlier } = await identifyRequest(deps, principal, command.idempotency);
-  const answered = earlier && (await answerEarlier(deps, earlier));
-  if (answered) return answered;
+  const { clock, engine, events } = deps;
+  const askedAtMs = clock.now().getTime();
+  let startedAtMs = askedAtMs;
+  return startOnce<Purchase, PurchaseView>(deps, principal, command.idempotency, {
+    judge: async (found) => {
+      const chosen = await judge(deps, principal, command, found.transactionId);
+      const input = buildInput(deps, principal, command, context, { ...chosen, ...found, askedAtMs });
+      return { ...input, item: chosen.item };
+    },
+    start: ({ item, ...input }, deadlineMs) => {
+      startedAtMs = clock.now().getTime();
+      return engine.purchase(input, deadlineMs, titleOf(principal, command, item));
+    },
+    onAnswer: ({ transactionId }, answer) =>
+      events.purchaseAnswered({
+        transactionId,
+        requestId: context.requestId,
+        answer: answer.status === 'UNANSWERED' ? 'PROCESSING' : answer.status,
+        ...(answer.status === 'REFUSED' ? { reason: answer.refusal.reason } : {}),
+        ms: clock.now().getTime() - startedAtMs,
+      }),
+    read: (transactionId) => readPurchase(deps, transactionId),
+    show: (input, status) => readBack(deps, input, status),
+  });
+}
+
+type Purchase = PurchaseInput & { readonly item: CataloguePackage };
+
+/** Everything that the present may refuse. */
+async function judge(
+  deps: ChooseDeps,
+  principal: Principal,
+  command: BuyCommand,
+  transactionId: string,
+): Promise<ChosenPackage & { readonly terms: PurchaseTerms }> {
   requireAccountCurrency(principal, command);
   const quote = await findUsableQuote(deps, principal, command, transactionId);
-  if (command.paymentMethod !== 'WALLET') await requireRoomForUnpaid(deps, principal);
+  if (command.paymentMethod !== 'WALLET') await requireUnpaidQuota(deps, principal);
   const chosen =
     command.packageType === 'BASE'
       ? { item: chooseBase(deps, command), esimId: newEsimId() }
@@ -49,27 +78,8 @@ export async function buy(
   const terms = quote
     ? quotedTerms(deps, command, chosen.item, quote)
     : currentTerms(deps, principal, command, chosen.item);
-  requireAtMost(command, terms);
-  const known = { ...chosen, terms, transactionId, askedAtMs };
-  const input = buildInput(deps, principal, command, context, known);
-  const startedAtMs = deps.clock.now().getTime();
-  const answer = await startOnEngine(
-    input.transactionId,
-    (deadlineMs) => deps.engine.purchase(input, deadlineMs, titleOf(principal, command, chosen.item)),
-    input.timings.answerWithinMs,
-    async () => (await ifReachable(() => findPurchase(deps.db, input.transactionId))) !== undefined,
-  );
-  const status = answer === 'no-answer-yet' ? 'PROCESSING' : answer.status;
-  deps.events.purchaseAnswered({
-    transactionId: input.transactionId,
-    requestId: context.requestId,
-    answer: status,
-    ...(answer !== 'no-answer-yet' && answer.status === 'REFUSED' ? { reason: answer.refusal.reason } : {}),
-    ms: deps.clock.now().getTime() - startedAtMs,
-  });
-  requireAccepted(answer, command.idempotency);
-  if (answer === 'no-answer-yet') await ifReachable(() => beginKey(deps.db, input));
-  return readBack(deps, input, chosen.item, status === 'SUCCESS');
+  requireMaxPrice(command, terms);
+  return { ...chosen, terms };
 }
 
 /** The workflow's title: the package and a company's name. People's names stay out of Temporal. */
@@ -78,13 +88,11 @@ function titleOf({ account }: Principal, { packageType }: BuyCommand, { name }: 
   return `${packageType === 'BASE' ? 'eSIM' : 'Top-up'} ${name} for ${buyer}`;
 }
 
-/** A retry whose first request left a row is answered from the database, whatever has changed since. */
-async function answerEarlier(deps: ChooseDeps, record: IdempotencyRecord): Promise<PurchaseView | undefined> {
-  if (record.refusal) throw refused(record.refusal);
-  const purchase = await findPurchase(deps.db, record.transactionId);
-  if (purchase?.purchase.reason)
-    throw refused({ reason: asFailureReason(purchase.purchase.reason), detail: '' });
-  return purchase && purchaseView(deps, purchase);
+/** The purchase as its rows say, whatever has changed since; undefined: nothing is written. */
+async function readPurchase(deps: ChooseDeps, transactionId: string): Promise<PurchaseView | undefined> {
+  const record = await findPurchase(deps.db, transactionId);
+  if (record?.purchase.reason) throw refused({ reason: asFailureReason(record.purchase.reason), detail: '' });
+  return record && purchaseView(deps, record);
 }
 
 /** Checking the eSIM is part of the buyer's wait; the purchase itself gets at least this much. */
@@ -98,6 +106,7 @@ export function buildInput(
   context: RequestContext,
   chosen: ChosenPackage & {
     readonly transactionId: string;
+    readonly follows?: string;
     readonly askedAtMs: number;
     readonly terms: PurchaseTerms;
   },
@@ -115,30 +124,23 @@ export function buildInput(
     ...chosen.terms,
     requestId: context.requestId,
     timings: { ...timings, answerWithinMs: Math.max(leastMs, leftMs) },
-    ...(idempotency ? { idempotency: markOf(idempotency) } : {}),
+    ...(idempotency ? { idempotency: markOf(idempotency, chosen) } : {}),
   };
   return deps.terms.sign('purchase', input, deps.clock.now());
 }
 
 /** The database answers; before it has rows, the frozen input does, as PROCESSING. A delivered purchase only lacks its eSIM here. */
-async function readBack(
-  deps: ChooseDeps,
-  input: PurchaseInput,
-  item: CataloguePackage,
-  isDelivered: boolean,
-): Promise<PurchaseView> {
-  if (isDelivered && input.packageType === 'BASE') {
+async function readBack(deps: ChooseDeps, input: Purchase, status: FirstStatus): Promise<PurchaseView> {
+  if (status === 'SUCCESS' && input.packageType === 'BASE') {
     const esim = await ifReachable(() => findEsim(deps.db, input.esimId));
     // Absent for a retry that joined its first request: that one made the eSIM's id.
-    if (esim)
-      return { ...frozenView(input, item), status: 'SUCCESS', esim: visibleEsim(deps.installData, esim) };
+    if (esim) return { ...frozenView(input), status: 'SUCCESS', esim: visibleEsim(deps.installData, esim) };
   }
-  const record = await ifReachable(() => findPurchase(deps.db, input.transactionId));
-  if (record?.purchase.reason) throw refused({ reason: asFailureReason(record.purchase.reason), detail: '' });
-  return record ? purchaseView(deps, record) : frozenView(input, item);
+  const written = await ifReachable(() => readPurchase(deps, input.transactionId));
+  return written ?? frozenView(input);
 }
 
-function frozenView(input: PurchaseInput, item: CataloguePackage): PurchaseView {
+function frozenView({ item, ...input }: Purchase): PurchaseView {
   return {
     transaction_id: input.transactionId,
     package_type: input.packageType,

@@ -5,8 +5,7 @@ import type { PurchaseInput } from './purchase.ts';
 export interface PurchaseEngine extends PaymentEngine {
   /**
    * Starts the purchase, or attaches to the one already running or ended under the same transactionId, and waits for its first answer.
-   * `no-answer-yet`: the deadline passed; the purchase continues, so its caller gets PROCESSING and never a failure. `unknown`: the connection broke, and
-   * only a retry under the same transactionId is safe. Throws EngineUnavailable when nothing was started. `title`: for operations, without personal data.
+   * Throws EngineUnavailable when nothing was started. `title`: for operations, without personal data.
    */
   purchase(input: PurchaseInput, deadlineMs: number, title?: string): Promise<EngineAnswer>;
   /** Wakes a purchase that waits for its supplier; one that does not wait needs nothing. Throws EngineUnavailable: tell it again. */

@@ -4,7 +4,6 @@
  */
 import type { AccountCurrency } from '../domain/money.ts';
 import type { ChargeQuote, PaymentTimings } from '../payments/rules.ts';
-import type { Refusal } from '../domain/refusals.ts';
 import type { PackageType, PaymentMethod } from '../domain/states.ts';
 import type { IdempotencyKeyInfo } from '../platform/idempotency/tag.ts';
 
@@ -50,11 +49,9 @@ export interface PurchaseInput {
   readonly requestId: string;
   readonly timings: PurchaseTimings;
   readonly idempotency?: IdempotencyKeyInfo;
-  /** By the API, over all of this. Absent in purchases of earlier builds. */
+  /** By the API, over all of this. A restart by an operator has none: its row decides. */
   readonly signature?: string;
 }
-
-export type Opened = { readonly opened: true } | { readonly opened: false; readonly refusal: Refusal };
 
 /** The slow pause doubles the time that has passed, up to this many times the first one, which bounds the history of a purchase that stays open. */
 const MAX_SLOW_FACTOR = 12;

@@ -25,9 +25,9 @@ export async function createQuote(
   command: QuoteCommand,
 ): Promise<QuoteRow> {
   const { account } = principal;
-  const quote = await newQuote(deps, principal, command);
   return writeOnce(deps, principal, command.idempotency, {
-    write: async (trx) => {
+    prepare: () => newQuote(deps, principal, command),
+    write: async (trx, quote) => {
       if (!(await insertQuote(trx, quote, MAX_OPEN_QUOTES)))
         throw new DomainError(
           'TOO_MANY_OPEN_QUOTES',

@@ -4,7 +4,12 @@ import type { EsimView } from '../esims/esim-view.ts';
 import { requireFinished, findRequest, noteSubject } from '../platform/idempotency/identify-request.ts';
 import { keyReused } from '../platform/idempotency/refusals.ts';
 import { findIdempotencyKey, keepAnswer } from '../platform/idempotency/store.ts';
-import type { IdempotencyContext, StoredAnswer, IdempotencyRecord } from '../platform/idempotency/tag.ts';
+import {
+  isSameRequest,
+  type IdempotencyContext,
+  type IdempotencyRecord,
+  type StoredAnswer,
+} from '../platform/idempotency/tag.ts';
 import { withEndpointSecrets, withoutEndpointSecrets } from '../webhooks/endpoint-secrets.ts';
 import type { PurchaseDeps } from './deps.ts';
 import { findPurchase } from './store/reads.ts';
@@ -36,16 +41,15 @@ export async function storeAnswer(
   tag: IdempotencyContext,
   { statusCode, body }: StoredAnswer,
 ): Promise<StoredAnswer | undefined> {
+  const accountId = principal.account.id;
+  const { key, path, fingerprint, found } = tag;
+  const owner = { accountId, key, path, fingerprint, transactionId: found?.transactionId ?? '' };
   const answer = { statusCode, body: withoutEndpointSecrets(body) };
-  if (await keepAnswer(deps.db, principal.account.id, tag.key, answer)) return undefined;
-  const record = await findIdempotencyKey(deps.db, principal.account.id, tag.key);
-  if (!record?.answer) return undefined;
-  if (!isSameRequest(record, tag)) throw keyReused();
+  if (await keepAnswer(deps.db, owner, answer)) return undefined;
+  const record = await findIdempotencyKey(deps.db, accountId, key);
+  // Another request has the key: this answer is about nothing that the key stands for.
+  if (!record?.answer || !isSameRequest(record, tag)) return undefined;
   return withSecrets(deps, principal, record, record.answer);
-}
-
-function isSameRequest(record: IdempotencyRecord, tag: IdempotencyContext): boolean {
-  return record.fingerprint === tag.fingerprint && record.path === tag.path;
 }
 
 async function withSecrets(

@@ -4,7 +4,7 @@ import { DomainError } from '../domain/errors.ts';
 import { formatMinor } from '../domain/money.ts';
 import type { PaymentMethod } from '../domain/states.ts';
 import type { CataloguePackage } from '../catalogue/rules.ts';
-import { createPricer } from '../catalogue/prices.ts';
+import { createPricer, isOnSale } from '../catalogue/prices.ts';
 import { refused } from '../payments/first-answer.ts';
 import { quoteCharge } from '../payments/outside-payments.ts';
 import type { PurchaseDeps } from './deps.ts';
@@ -15,7 +15,7 @@ import type { BuyCommand } from './views.ts';
 export type PurchaseTerms = Pick<PurchaseInput, 'quote' | 'quoteId' | 'charge'>;
 type TermsDeps = Pick<PurchaseDeps, 'catalogue' | 'clock' | 'settings' | 'gateway'>;
 
-/** EXCHANGE_RATE_UNAVAILABLE, PAYMENT_METHOD_UNAVAILABLE. */
+/** EXCHANGE_RATE_UNAVAILABLE, PAYMENT_METHOD_UNAVAILABLE; PACKAGE_UNAVAILABLE for what costs this account nothing. */
 export function currentTerms(
   deps: TermsDeps,
   { account }: Principal,
@@ -24,7 +24,9 @@ export function currentTerms(
 ): PurchaseTerms {
   const catalogue = deps.catalogue.current();
   const { price: priceOf, rate } = createPricer(deps, catalogue, account, account.currency);
-  const { price, priceUsdMinor } = priceOf(item);
+  const priced = priceOf(item);
+  if (!isOnSale(priced)) throw refused({ reason: 'PACKAGE_WITHDRAWN', detail: 'it costs nothing' });
+  const { price, priceUsdMinor } = priced;
   return {
     quote: {
       priceMinor: String(price.amountMinor),
@@ -84,7 +86,7 @@ export function requireAccountCurrency(
 }
 
 /** PRICE_ABOVE_MAX. The price is frozen with these terms, so nothing dearer is ever charged. */
-export function requireAtMost(
+export function requireMaxPrice(
   { maxPrice }: Pick<BuyCommand, 'maxPrice'>,
   { quote: { priceMinor, currency } }: PurchaseTerms,
 ): void {

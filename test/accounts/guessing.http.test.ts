@@ -168,8 +168,8 @@ it('a failed authentication is counted once, with or without a query', async () 
 
 it('failed authentications are not counted while the database is down', async () => {
   const away = Object.assign(new Error('connection terminated'), { code: '57P01' });
-  api.shop.useCases.accounts.authenticate = async (_rawKey, beforeAsking) => {
-    await beforeAsking?.();
+  api.shop.useCases.accounts.authenticate = async (_rawKey, beforeKeyLookup) => {
+    await beforeKeyLookup?.();
     throw away;
   };
   expect((await withKey('any')).status).toBe(500);

@@ -68,9 +68,9 @@ async function buy(random: Random, id: string, accountId: string): Promise<void>
   const transactionId = `txn-${id}`;
   const paymentMethod = fromWallet ? 'WALLET' : 'CARD';
   const input = purchaseInput({ transactionId, accountId, paymentMethod });
-  const options = { now: new Date(), supplier: 's', gateway: 'paystack', keepRefusal: () => false, unpaidLimits: UNPAID };
-  const { opened } = await openPurchase(books.world, input, options);
-  if (!opened) return;
+  const options = { now: new Date(), gateway: 'paystack', keepRefusal: () => false, unpaidLimits: UNPAID };
+  const { stage } = await openPurchase(books.world, input, options);
+  if (stage === 'failed') return;
   if (!fromWallet)
     await books.world.transaction().execute(async (trx) => {
       await placePaidHold(trx, { id: transactionId, accountId, amount: usd(PRICE_MINOR) });

@@ -15,9 +15,9 @@ import {
   findPayment,
   saveInstructions,
   findFunding,
-  openFunding,
   type PaymentRow,
 } from '../../src/payments/store/payments.ts';
+import { openFunding } from '../../src/payments/store/opening.ts';
 import { findPurchase, findTimeline } from '../../src/purchases/store/reads.ts';
 import { openPurchase } from '../../src/purchases/store/opening.ts';
 import type { WorldDb } from '../../src/platform/database/tables.ts';
@@ -136,7 +136,7 @@ async function newPayer(world: WorldDb, options: PayerOptions = {}): Promise<Pay
     const amount = { amountMinor: String(PRICE_MINOR), currency: 'USD' } as const;
     await openFunding(world, { ...input, ...amount, charge, paymentMethod }, NOW, { gateway: 'paystack' });
   } else {
-    await openPurchase(world, input, { now: NOW, supplier: 's', gateway: 'paystack', keepRefusal: () => false });
+    await openPurchase(world, input, { now: NOW, gateway: 'paystack', keepRefusal: () => false });
   }
   const reference = transactionId;
   const page = { kind: 'redirect', paymentUrl: 'https://checkout.example.com/1' } as const;

@@ -1,12 +1,8 @@
 /** How many payments of one account may be open and unpaid: counted when they are opened, so that concurrent requests cannot exceed the limit. */
 import { randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
-import {
-  countUnpaid,
-  closeFundingUnpaid,
-  findFunding,
-  openFunding,
-} from '../../src/payments/store/payments.ts';
+import { countUnpaid, closeFundingUnpaid, findFunding } from '../../src/payments/store/payments.ts';
+import { openFunding } from '../../src/payments/store/opening.ts';
 import { findKeyOrUsed } from '../../src/platform/idempotency/store.ts';
 import { openPurchase } from '../../src/purchases/store/opening.ts';
 import { closeUnpaid } from '../../src/purchases/store/purchases.ts';
@@ -20,7 +16,7 @@ import { NOW, usePaymentBooks } from './payments.support.ts';
 
 const books = usePaymentBooks();
 const LIMITS = { STANDARD: 5, PREMIUM: 8, ENTERPRISE: 20 };
-const OPEN = { now: NOW, supplier: 's', gateway: 'paystack', unpaidLimits: LIMITS, keepRefusal: () => false };
+const OPEN = { now: NOW, gateway: 'paystack', unpaidLimits: LIMITS, keepRefusal: () => false };
 
 async function account(plan: 'STANDARD' | 'PREMIUM' = 'STANDARD'): Promise<string> {
   const accounts = openDatabase<AccountsDatabase>({
@@ -58,11 +54,11 @@ it.each([
       Array.from({ length: 20 }, async (_, loop) => {
         let count = 0;
         for (let turn = 0; turn < 5; turn += 1) {
-          const isOpened =
+          const stage =
             (loop + turn) % 2 === 0
-              ? (await openPurchase(books.world, inputOf(accountId), OPEN)).opened
-              : (await fund(accountId)) === undefined;
-          if (isOpened) count += 1;
+              ? (await openPurchase(books.world, inputOf(accountId), OPEN)).stage
+              : (await fund(accountId)).stage;
+          if (stage !== 'failed') count += 1;
         }
         return count;
       }),
@@ -70,8 +66,12 @@ it.each([
     expect(opened.reduce((sum, count) => sum + count, 0)).toBe(limit);
     expect(await countUnpaid(books.world, accountId, 1_000)).toBe(limit);
     // Other accounts are not counted, and an unknown account has the smallest limit.
-    expect(await openPurchase(books.world, inputOf(await account()), OPEN)).toEqual({ opened: true });
-    expect(await openPurchase(books.world, inputOf(`acc-${randomUUID()}`), OPEN)).toEqual({ opened: true });
+    expect(await openPurchase(books.world, inputOf(await account()), OPEN)).toEqual({
+      stage: 'awaiting-payment',
+    });
+    expect(await openPurchase(books.world, inputOf(`acc-${randomUUID()}`), OPEN)).toEqual({
+      stage: 'awaiting-payment',
+    });
   },
 );
 
@@ -84,17 +84,22 @@ it('a refusal writes nothing, and leaves the Idempotency-Key free for another id
   // Run twice, as every step may be.
   for (let run = 0; run < 2; run += 1)
     expect(await openPurchase(books.world, input, OPEN)).toMatchObject({
-      opened: false,
+      stage: 'failed',
       refusal: { reason: 'TOO_MANY_UNPAID_PAYMENTS' },
     });
   expect(await findPurchase(books.world, input.transactionId)).toBeUndefined();
-  expect(await findKeyOrUsed(books.world, accountId, 'order-1', input.transactionId)).toEqual({
-    record: undefined,
-    isUsed: true,
+  expect((await findKeyOrUsed(books.world, accountId, 'order-1', 'txn-other')).record).toMatchObject({
+    transactionId: input.transactionId,
+    refusal: { reason: 'TOO_MANY_UNPAID_PAYMENTS' },
   });
   await closeUnpaid(books.world, first[0]!.transactionId, 'PAYMENT_EXPIRED');
-  const again = { ...input, transactionId: `txn-${randomUUID()}`, esimId: `esim-${randomUUID()}` };
-  expect(await openPurchase(books.world, again, OPEN)).toEqual({ opened: true });
+  const again = {
+    ...input,
+    transactionId: `txn-${randomUUID()}`,
+    esimId: `esim-${randomUUID()}`,
+    idempotency: { ...idempotency, follows: input.transactionId },
+  };
+  expect(await openPurchase(books.world, again, OPEN)).toEqual({ stage: 'awaiting-payment' });
   expect((await findKeyOrUsed(books.world, accountId, 'order-1', 'txn-other')).record).toMatchObject({
     transactionId: again.transactionId,
     refusal: undefined,
@@ -122,7 +127,7 @@ it('a refused funding is not opened later under its id, even if there is room', 
   for (const transactionId of ids) await fund(accountId, undefined, transactionId);
   const transactionId = `txn-${randomUUID()}`;
   const refused = await fund(accountId, undefined, transactionId);
-  expect(refused).toMatchObject({ reason: 'TOO_MANY_UNPAID_PAYMENTS' });
+  expect(refused).toMatchObject({ refusal: { reason: 'TOO_MANY_UNPAID_PAYMENTS' } });
   await closeFundingUnpaid(books.world, ids[0]!, 'PAYMENT_EXPIRED');
   expect(await fund(accountId, undefined, transactionId)).toEqual(refused);
   expect(await findFunding(books.world, transactionId)).toBeUndefined();
@@ -135,7 +140,7 @@ it('a refusal is kept as FAILED where the caller may have an answer already, and
   const input = inputOf(accountId, { idempotency });
   for (let run = 0; run < 2; run += 1)
     expect(await openPurchase(books.world, input, { ...OPEN, keepRefusal: () => true })).toMatchObject({
-      opened: false,
+      stage: 'failed',
       refusal: { reason: 'TOO_MANY_UNPAID_PAYMENTS' },
     });
   expect((await findPurchase(books.world, input.transactionId))?.purchase).toMatchObject({
@@ -143,13 +148,13 @@ it('a refusal is kept as FAILED where the caller may have an answer already, and
     reason: 'TOO_MANY_UNPAID_PAYMENTS',
   });
   expect(
-    (await findKeyOrUsed(books.world, accountId, 'order-2', input.transactionId)).record,
-  ).toBeUndefined();
+    (await findKeyOrUsed(books.world, accountId, 'order-2', input.transactionId)).record?.refusal,
+  ).toBeDefined();
 
   const transactionId = `txn-${randomUUID()}`;
   for (let run = 0; run < 2; run += 1)
     expect(await fund(accountId, () => true, transactionId)).toMatchObject({
-      reason: 'TOO_MANY_UNPAID_PAYMENTS',
+      refusal: { reason: 'TOO_MANY_UNPAID_PAYMENTS' },
     });
   expect(await findFunding(books.world, transactionId)).toMatchObject({
     status: 'FAILED',
@@ -162,14 +167,14 @@ it('a payment no longer counts once it is paid or its time is over; paying from 
   const transactionIds = Array.from({ length: LIMITS.STANDARD }, () => `txn-${randomUUID()}`);
   for (const transactionId of transactionIds) await fund(accountId, undefined, transactionId);
   // Repeating an open one does not count as new.
-  expect(await fund(accountId, undefined, transactionIds[0])).toBeUndefined();
-  expect(await fund(accountId)).toBeDefined();
+  expect(await fund(accountId, undefined, transactionIds[0])).toEqual({ stage: 'awaiting-payment' });
+  expect(await fund(accountId)).toMatchObject({ stage: 'failed' });
   expect(
     await openPurchase(books.world, inputOf(accountId, { paymentMethod: 'WALLET' }), OPEN),
   ).toMatchObject({
     refusal: { reason: 'INSUFFICIENT_BALANCE' },
   });
   await closeFundingUnpaid(books.world, transactionIds[0]!, 'PAYMENT_EXPIRED');
-  expect(await fund(accountId)).toBeUndefined();
-  expect(await fund(accountId)).toBeDefined();
+  expect(await fund(accountId)).toEqual({ stage: 'awaiting-payment' });
+  expect(await fund(accountId)).toMatchObject({ stage: 'failed' });
 });

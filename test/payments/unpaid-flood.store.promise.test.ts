@@ -129,7 +129,7 @@ function openShop() {
         supplier: 's', gateway: 'paystack',
         keepRefusal: () => false,
       });
-      if (!opened.opened) return false;
+      if (opened.stage === 'failed') return false;
       const expiresAtMs = nowMs + TRANSFER_MS;
       const reference = chargeReference(input.transactionId, 1);
       count();

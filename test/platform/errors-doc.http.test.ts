@@ -92,7 +92,7 @@ describe('docs/API.md', () => {
       '`amount` of a low balance, at most': formatMinor(limits.MAX_LOW_BALANCE_MINOR),
       '`limit` of the list of changes, default': limits.DEFAULT_CHANGES_LIMIT,
       '`limit` of the list of changes, at most': limits.MAX_CHANGES_LIMIT,
-      '`maxPrice`, at most': formatMinor(limits.MAX_MAX_PRICE_MINOR),
+      '`maxPrice`, at most': formatMinor(limits.MAX_PRICE_LIMIT_MINOR),
       'open quotes of an account, in each environment': MAX_OPEN_QUOTES,
       'life of a quote, minutes': QUOTE_LIFE_MS / 60_000,
       'webhook endpoints of an account, in each environment': MAX_ENDPOINTS,

@@ -1,7 +1,12 @@
 /** Stored answers for Idempotency-Keys: the first one stays, each account has its own, and they are removed after thirty days. */
 import { sql } from 'kysely';
 import { afterAll, describe, expect, it } from 'vitest';
-import { findIdempotencyKey, forgetOldKeys, keepAnswer } from '../../src/platform/idempotency/store.ts';
+import {
+  findIdempotencyKey,
+  forgetOldKeys,
+  keepAnswer,
+  type AnswerOwner,
+} from '../../src/platform/idempotency/store.ts';
 import { openBooks, refusalOf, type Books } from '../support/books.ts';
 
 const books: Books = await openBooks();
@@ -24,10 +29,36 @@ const plant = (accountId: string, key: string, createdAt?: Date) =>
     })
     .execute();
 
+const ownerOf = (key: string): AnswerOwner => ({
+  ...{ accountId: 'acc-1', key, path: '/api/esim/buy', fingerprint: 'f', transactionId: 'txn-1' },
+});
+
 describe('stored answers', () => {
+  it('are only kept for their own request', async () => {
+    await plant('acc-1', 'own');
+    const answer = { statusCode: 201, body: '{}' };
+    const others: Partial<AnswerOwner>[] = [
+      { fingerprint: 'other' },
+      { path: '/other' },
+      { transactionId: 'txn-2' },
+    ];
+    for (const other of others)
+      expect(await keepAnswer(books.world, { ...ownerOf('own'), ...other }, answer)).toBe(false);
+    expect(await keepAnswer(books.world, ownerOf('own'), answer)).toBe(true);
+  });
+
+  it('of another write are kept where it made something, under the id of what it made', async () => {
+    await plant('acc-1', 'quote');
+    const update = books.owner.updateTable('idempotency_keys').set({ transaction_id: 'quote-1' });
+    await update.where('key', '=', 'quote').execute();
+    const owner = { ...ownerOf('quote'), transactionId: 'txn-9' };
+    expect(await keepAnswer(books.world, owner, { statusCode: 400, body: '{}' })).toBe(false);
+    expect(await keepAnswer(books.world, owner, { statusCode: 201, body: '{}' })).toBe(true);
+  });
+
   it('are unknown, then running, then answered', async () => {
     expect(await findIdempotencyKey(books.world, 'acc-1', 'k')).toBeUndefined();
-    expect(await keepAnswer(books.world, 'acc-1', 'k', { statusCode: 201, body: '{}' })).toBe(false);
+    expect(await keepAnswer(books.world, ownerOf('k'), { statusCode: 201, body: '{}' })).toBe(false);
     await plant('acc-1', 'k');
     expect(await findIdempotencyKey(books.world, 'acc-1', 'k')).toMatchObject({
       path: '/api/esim/buy',
@@ -36,7 +67,7 @@ describe('stored answers', () => {
       refusal: undefined,
       answer: undefined,
     });
-    expect(await keepAnswer(books.world, 'acc-1', 'k', { statusCode: 201, body: '{"a":1.00}' })).toBe(true);
+    expect(await keepAnswer(books.world, ownerOf('k'), { statusCode: 201, body: '{"a":1.00}' })).toBe(true);
     expect((await findIdempotencyKey(books.world, 'acc-1', 'k'))?.answer).toEqual({
       statusCode: 201,
       body: '{"a":1.00}',
@@ -47,12 +78,12 @@ describe('stored answers', () => {
     await plant('acc-1', 'first');
     const bodies = Array.from({ length: 8 }, (_, i) => `{"answer":${i}}`);
     const kept = await Promise.all(
-      bodies.map((body) => keepAnswer(books.world, 'acc-1', 'first', { statusCode: 201, body })),
+      bodies.map((body) => keepAnswer(books.world, ownerOf('first'), { statusCode: 201, body })),
     );
     expect(kept.filter(Boolean)).toHaveLength(1);
     const answer = (await findIdempotencyKey(books.world, 'acc-1', 'first'))?.answer;
     expect(answer?.body).toBe(bodies[kept.indexOf(true)]);
-    expect(await keepAnswer(books.world, 'acc-1', 'first', { statusCode: 200, body: 'later' })).toBe(false);
+    expect(await keepAnswer(books.world, ownerOf('first'), { statusCode: 200, body: 'later' })).toBe(false);
     expect((await findIdempotencyKey(books.world, 'acc-1', 'first'))?.answer).toEqual(answer);
   });
 
@@ -60,7 +91,7 @@ describe('stored answers', () => {
     const key = 'ключ \'\\ " % _ \u2028 🔑'.padEnd(255, '.');
     await plant('acc-1', key);
     const body = '{"note":"\u0001ac\u0001 é \\u0000 \\ud83d"}';
-    await keepAnswer(books.world, 'acc-1', key, { statusCode: 201, body });
+    await keepAnswer(books.world, ownerOf(key), { statusCode: 201, body });
     expect((await findIdempotencyKey(books.world, 'acc-1', key))?.answer?.body).toBe(body);
   });
 

@@ -154,7 +154,7 @@ describe('exchange rates', () => {
     await openPurchase(
       books.world,
       { ...input, quote },
-      { now: daysAgo(300), supplier: 's', gateway: 'paystack', keepRefusal: () => false },
+      { now: daysAgo(300), gateway: 'paystack', keepRefusal: () => false },
     );
     const before = await findGoodRates(books.world);
     expect(await sweep()).toBe(

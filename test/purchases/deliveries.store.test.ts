@@ -55,7 +55,7 @@ let opened = 0;
 async function open(given: Partial<PurchaseInput> = {}): Promise<PurchaseInput> {
   const input = purchaseInput({ transactionId: `txn-${(opened += 1)}`, accountId: ACCOUNT, ...given });
   expect(
-    await openPurchase(books.world, input, { now: NOW, supplier: 's', gateway: 'paystack', keepRefusal: () => false }),
+    await openPurchase(books.world, input, { now: NOW, gateway: 'paystack', keepRefusal: () => false }),
   ).toEqual({
     opened: true,
   });

@@ -47,7 +47,7 @@ beforeAll(async () => {
   await ensureWallet(books.world, ACCOUNT, 'USD');
   const amount = { amountMinor: 100_000n, currency: 'USD' };
   await fundWallet(books.world, { operationKey: 'f', accountId: ACCOUNT, amount, reason: 'Ada' });
-  const options = { now: hour(1), supplier: 's', gateway: 'paystack', keepRefusal: () => false, unpaidLimits: UNPAID };
+  const options = { now: hour(1), gateway: 'paystack', keepRefusal: () => false, unpaidLimits: UNPAID };
   await openPurchase(books.world, BASE, options);
   await flagAttention(books.world, BASE.transactionId, 'SUPPLIER_OUTCOME_UNKNOWN');
   const facts = profileFacts({

@@ -6,9 +6,10 @@ import { replaceCatalogue } from '../../src/catalogue/store/catalogue.ts';
 import { beginKey, findIdempotencyKey, keepAnswer } from '../../src/platform/idempotency/store.ts';
 import { ensureWallet, findWallet, fundWallet } from '../../src/ledger/store/ledger.ts';
 import { openPurchase, type OpenOptions } from '../../src/purchases/store/opening.ts';
+import { findPurchase } from '../../src/purchases/store/reads.ts';
 import { openBooks, refusalOf, untilStatementWaits, type Books } from '../support/books.ts';
 import { basePackage, purchaseInput, region } from '../support/facts.ts';
-import { openFunding } from '../../src/payments/store/payments.ts';
+import { openFunding } from '../../src/payments/store/opening.ts';
 import type { FundingInput } from '../../src/payments/rules.ts';
 
 const NOW = new Date('2026-03-01T10:00:00.000Z');
@@ -37,7 +38,9 @@ async function answeredEarly(fundsMinor: bigint): Promise<PurchaseInput> {
   });
   await beginKey(books.world, input);
   await beginKey(books.world, input);
-  expect(await keepAnswer(books.world, accountId, 'a key', EARLY)).toBe(true);
+  expect(
+    await keepAnswer(books.world, { accountId, ...idempotency, transactionId: input.transactionId }, EARLY),
+  ).toBe(true);
   return input;
 }
 
@@ -51,26 +54,29 @@ it('the step takes the row over with its answer once, however many run the step'
   const results = await Promise.all(
     Array.from({ length: 5 }, () => refusalOf(openPurchase(books.world, input, OPEN))),
   );
-  expect(results).toContain('accepted');
-  for (const refusal of results) expect(['accepted', 'idempotency_keys_pkey']).toContain(refusal);
-  expect(await openPurchase(books.world, input, OPEN)).toEqual({ opened: true });
+  expect(new Set(results)).toEqual(new Set(['accepted']));
+  expect(await openPurchase(books.world, input, OPEN)).toEqual({ stage: 'paid' });
   expect(await balance(input)).toBe(10_000n - PRICE_MINOR);
   await beginKey(books.world, input);
   expect(await keptOf(input)).toMatchObject({ refusal: undefined, answer: EARLY });
 });
 
-it('after a later refusal the sent answer stays, and the refusal is stored with it', async () => {
+it('after a later refusal the sent answer stays, and reads show a FAILED purchase', async () => {
   const input = await answeredEarly(1n);
   for (let again = 0; again < 2; again += 1)
-    expect(await openPurchase(books.world, input, OPEN)).toMatchObject({ opened: false });
-  expect(await keptOf(input)).toMatchObject({ refusal: { reason: 'INSUFFICIENT_BALANCE' }, answer: EARLY });
+    expect(await openPurchase(books.world, input, OPEN)).toMatchObject({ stage: 'failed' });
+  expect(await keptOf(input)).toMatchObject({ refusal: undefined, isBegun: false, answer: EARLY });
+  expect((await findPurchase(books.world, input.transactionId))?.purchase).toMatchObject({
+    status: 'FAILED',
+    reason: 'INSUFFICIENT_BALANCE',
+  });
   expect(await balance(input)).toBe(1n);
 });
 
 it('of two runs, one between its read and its write, the other’s stored result counts', async () => {
   const input = await answeredEarly(10_000n);
   const opening = await books.world.startTransaction().execute();
-  expect(await openPurchase(opening, input, OPEN)).toEqual({ opened: true });
+  expect(await openPurchase(opening, input, OPEN)).toEqual({ stage: 'paid' });
   const withdraw = (at: Date | null) =>
     books.owner
       .updateTable('packages')
@@ -79,12 +85,12 @@ it('of two runs, one between its read and its write, the other’s stored result
       .execute();
   await withdraw(NOW);
   // It has read a withdrawn package and no purchase, and waits to write its refusal.
-  const refusing = refusalOf(openPurchase(books.world, input, OPEN));
+  const refusing = openPurchase(books.world, input, OPEN);
   await untilStatementWaits(books.owner);
   await opening.commit().execute();
-  expect(await refusing).toBe('idempotency_keys_pkey');
+  expect(await refusing).toEqual({ stage: 'paid' });
   expect(await keptOf(input)).toMatchObject({ refusal: undefined, answer: EARLY });
-  expect(await openPurchase(books.world, input, OPEN)).toEqual({ opened: true });
+  expect(await openPurchase(books.world, input, OPEN)).toEqual({ stage: 'paid' });
   expect(await balance(input)).toBe(10_000n - PRICE_MINOR);
   await withdraw(null);
 });
@@ -92,7 +98,7 @@ it('of two runs, one between its read and its write, the other’s stored result
 it('the row belongs to its own request: another purchase with the same key does not take it', async () => {
   const input = await answeredEarly(10_000n);
   const other = { ...input, transactionId: `txn-${randomUUID()}`.slice(0, 40) };
-  expect(await refusalOf(openPurchase(books.world, other, OPEN))).toBe('idempotency_keys_pkey');
+  expect(await openPurchase(books.world, other, OPEN)).toMatchObject({ refusal: { reason: 'SUPERSEDED' } });
   expect(await balance(input)).toBe(10_000n);
 });
 
@@ -106,4 +112,39 @@ it('a funding takes its row over in the same way', async () => {
   };
   for (let again = 0; again < 2; again += 1) await openFunding(books.world, input, NOW);
   expect(await keptOf(input)).toMatchObject({ transactionId: input.transactionId, answer: EARLY });
+});
+
+it('a key is taken over only from the refused request that this one follows', async () => {
+  const refused = await answeredEarly(10_000n);
+  const free = { transaction_id: 'txn-refused', begun: false, answer_status: null, answer_body: null };
+  await books.owner
+    .updateTable('idempotency_keys')
+    .set({ ...free, refusal_reason: 'INSUFFICIENT_BALANCE', refusal_detail: '' })
+    .where('account_id', '=', refused.accountId)
+    .execute();
+  const next = (follows: string): PurchaseInput => ({
+    ...refused,
+    transactionId: `txn-${randomUUID()}`.slice(0, 40),
+    idempotency: { ...refused.idempotency!, follows },
+  });
+  const stale = next('txn-refused-before');
+  expect(await openPurchase(books.world, stale, OPEN)).toMatchObject({ refusal: { reason: 'SUPERSEDED' } });
+  expect(await openPurchase(books.world, refused, OPEN)).toMatchObject({ refusal: { reason: 'SUPERSEDED' } });
+  expect(await balance(refused)).toBe(10_000n);
+  const follower = next('txn-refused');
+  expect(await openPurchase(books.world, follower, OPEN)).toEqual({ stage: 'paid' });
+  expect(await keptOf(refused)).toMatchObject({ transactionId: follower.transactionId, refusal: undefined });
+  expect(await openPurchase(books.world, next('txn-refused'), OPEN)).toMatchObject({ stage: 'failed' });
+  expect(await balance(refused)).toBe(10_000n - PRICE_MINOR);
+});
+
+it('of an answer and a refusal that come together, the first to write decides for both', async () => {
+  const { idempotency, ...input } = await answeredEarly(1n);
+  const sent = { ...input, idempotency: { ...idempotency!, key: 'another key' } };
+  expect(await openPurchase(books.world, sent, OPEN)).toMatchObject({ stage: 'failed' });
+  // The caller's time is over a moment later: the row says that it was refused.
+  expect(await beginKey(books.world, sent)).toMatchObject({
+    transactionId: sent.transactionId,
+    refusal: { reason: 'INSUFFICIENT_BALANCE' },
+  });
 });

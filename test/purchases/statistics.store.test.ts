@@ -105,8 +105,8 @@ async function buyOne(random: (below: number) => number, id: string, active: str
     spentMinor: 0n,
     esim: target === undefined ? { status: 'PENDING', usedBytes: 0 } : undefined,
   };
-  const options = { now, supplier: 's', gateway: 'paystack', keepRefusal: () => false, unpaidLimits: UNPAID };
-  expect(await openPurchase(books.world, input, options)).toEqual({ opened: true });
+  const options = { now, gateway: 'paystack', keepRefusal: () => false, unpaidLimits: UNPAID };
+  expect(await openPurchase(books.world, input, options)).toEqual({ stage: 'paid' });
   if (method !== 'WALLET') {
     const way = random(4);
     if (way === 0) return bought;

@@ -15,7 +15,7 @@ import { replaceCatalogue } from '../../src/catalogue/store/catalogue.ts';
 import { bookDispute } from '../../src/payments/store/disputes.ts';
 import { ensureWallet, fundWallet } from '../../src/ledger/store/ledger.ts';
 import { bookSeen } from '../../src/purchases/store/payment-bookings.ts';
-import { openFunding } from '../../src/payments/store/payments.ts';
+import { openFunding } from '../../src/payments/store/opening.ts';
 import { openPurchase } from '../../src/purchases/store/opening.ts';
 import { settlePurchase } from '../../src/purchases/store/purchases.ts';
 import { failPurchase } from '../support/give-back.ts';

@@ -76,7 +76,7 @@ async function open({ currency, priceMinor, costUsdE4, rateId }: Sale): Promise<
     supplier: 'a',
     keepRefusal: () => false,
   });
-  if (!opened.opened) throw new Error(opened.refusal.detail);
+  if (opened.stage === 'failed') throw new Error(opened.refusal.detail);
   return input.transactionId;
 }
 

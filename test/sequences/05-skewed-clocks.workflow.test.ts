@@ -23,7 +23,7 @@ function worker(aheadMs: number): Attempt {
 /** Open, its money held, and without a workflow. An order may be in flight for a minute. */
 async function open(): Promise<PurchaseInput> {
   const input = harness.inputFor({ account: buyer.account, timings: { ...PATIENT, doubtMs: 60_000 } });
-  const options = { now: new Date(), supplier: 'esim-access', keepRefusal: () => false };
+  const options = { now: new Date(), keepRefusal: () => false };
   expect(await openPurchase(stack.world, input, options)).toMatchObject({ opened: true });
   return input;
 }

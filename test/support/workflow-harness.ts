@@ -11,7 +11,7 @@ import { expectSoundBooks } from './invariants.ts';
 import { startStack, type AccountOptions, type Stack, type StackOptions, type TestAccount } from './stack.ts';
 import { until } from './until.ts';
 import { findPurchaseRow, newBuyer, type Buyer, type PurchaseRow } from './buyer.ts';
-import type { PurchaseAnswer } from '../../src/payments/engine.ts';
+import type { EngineAnswer } from '../../src/payments/engine.ts';
 import type { OutsideMethod } from '../../src/domain/states.ts';
 
 /** Waits long for the eSIM and polls often: SUCCESS at once even on a busy machine. */
@@ -59,8 +59,6 @@ export interface Order {
   readonly priceMinor?: string;
   readonly idempotency?: PurchaseInput['idempotency'];
 }
-
-type EngineAnswer = PurchaseAnswer | 'no-answer-yet' | 'unknown';
 
 interface Purchased {
   readonly input: PurchaseInput;

@@ -25,7 +25,7 @@ import { failPurchase } from '../support/give-back.ts';
 import { placeHold } from '../support/holds.ts';
 import { messagesOf, newAccountId, newEndpoint, NOW } from './webhooks.support.ts';
 
-const OPEN = { now: NOW, supplier: 's', gateway: 'paystack', keepRefusal: () => false };
+const OPEN = { now: NOW, gateway: 'paystack', keepRefusal: () => false };
 const PROFILE = profileItem(profileFacts(), NOW, {});
 const OUT_OF_STOCK = { reason: 'OUT_OF_STOCK', detail: 'code 200007' } as const;
 const ALL: readonly WebhookEvent[] = ['esim.purchased', 'payment.received', 'wallet.low_balance'];
@@ -61,7 +61,7 @@ function wanted(accountId: string, given: Partial<PurchaseInput> = {}): Purchase
 /** The same, opened. */
 async function opened(accountId: string, given: Partial<PurchaseInput> = {}): Promise<PurchaseInput> {
   const input = wanted(accountId, given);
-  expect(await openPurchase(books.world, input, OPEN)).toEqual({ opened: true });
+  expect((await openPurchase(books.world, input, OPEN)).stage).not.toBe('failed');
   return input;
 }
 

@@ -28,7 +28,7 @@ const REFUSED_TTL_MS = 4_000;
 export type Authenticator = ReturnType<typeof createAuthenticator>;
 
 /** Called before Postgres is asked about what may be a guess. What it throws ends the request, unless the key was made a moment ago. */
-export type BeforeAsking = () => Promise<void>;
+export type BeforeKeyLookup = () => Promise<void>;
 
 interface AuthenticatorDeps {
   readonly db: AccountsDb;
@@ -69,14 +69,14 @@ export function createAuthenticator(deps: AuthenticatorDeps) {
   const issued = createIssuedKeys({ poll, onError });
 
   /** Throws INVALID_TOKEN for a key that is malformed (no query), unknown, expired or revoked. */
-  const authenticate = async (rawKey: string, beforeAsking: BeforeAsking): Promise<Principal> => {
+  const authenticate = async (rawKey: string, beforeKeyLookup: BeforeKeyLookup): Promise<Principal> => {
     const environment = environmentOfKey(brand, rawKey);
     if (!environment) throw invalidToken();
     const hex = hashApiKey(rawKey);
     const remembered = memory.find(hex);
     if (remembered === 'refused') throw invalidToken();
     if (remembered) return principalOf(remembered);
-    if (!memory.has(hex)) await issued.admit(hex, beforeAsking);
+    if (!memory.has(hex)) await issued.admit(hex, beforeKeyLookup);
     const found = await findKey(db, Buffer.from(hex, 'hex'));
     const key = memory.remember(hex, found?.environment === environment ? found : undefined);
     if (!key) throw invalidToken();
@@ -96,8 +96,8 @@ export function createAuthenticator(deps: AuthenticatorDeps) {
   return {
     /** The holder of a key that is in memory while polls succeed, without waiting; undefined for every other: ask `authenticate`. */
     recall,
-    authenticate: (rawKey: string, beforeAsking: BeforeAsking = noLimit): Promise<Principal> =>
-      authenticate(rawKey, beforeAsking).catch(rethrow),
+    authenticate: (rawKey: string, beforeKeyLookup: BeforeKeyLookup = noLimit): Promise<Principal> =>
+      authenticate(rawKey, beforeKeyLookup).catch(rethrow),
     start: (): void => {
       poller = startPoller(poll, POLL_INTERVAL_MS, onError);
       poll().catch(onError);
@@ -150,7 +150,7 @@ function createKeyMemory(clock: Clock) {
   };
 }
 
-const noLimit: BeforeAsking = () => Promise.resolve();
+const noLimit: BeforeKeyLookup = () => Promise.resolve();
 
 function isValid({ revokedAt, expiresAt }: StoredKey, nowMs: number): boolean {
   return revokedAt === null && (expiresAt === null || expiresAt.getTime() > nowMs);
@@ -191,10 +191,10 @@ function createIssuedKeys({
       else valid.delete(sha256Hex);
     },
     /** Counts what may be a guess. A valid key is never counted. */
-    admit: async (sha256Hex: string, beforeAsking: BeforeAsking): Promise<void> => {
+    admit: async (sha256Hex: string, beforeKeyLookup: BeforeKeyLookup): Promise<void> => {
       if (valid.has(sha256Hex)) return;
       try {
-        await beforeAsking();
+        await beforeKeyLookup();
       } catch (tooMany) {
         await pollSoon();
         if (!valid.has(sha256Hex)) throw tooMany;

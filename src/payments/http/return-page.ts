@@ -190,6 +190,8 @@ const REASONS: Readonly<Record<FailureReason, string>> = {
   PAYMENT_NOT_SERVED: 'This way of paying is not possible for this amount. No money was taken.',
   PAYMENT_NOT_OPENED: 'The payment could not be opened. No money was taken.',
   NOT_VERIFIED: 'The payment could not be opened. No money was taken.',
+  NOT_RECORDED: 'The payment could not be opened. No money was taken.',
+  SUPERSEDED: 'The shop has asked for something else instead. No money was taken.',
   PAYMENT_EXPIRED:
     'The payment did not arrive in time. Money that still arrives is not lost: it goes to the wallet of the account that ordered.',
   PAYMENT_UNDERPAID:

@@ -5,7 +5,6 @@ import { asFailureReason, type FailureReason, type Refusal } from '../../domain/
 import { createFence, type Fence } from '../../domain/fence.ts';
 import type { AttentionReason, OutsideMethod, PaymentPurpose, PurchaseStatus } from '../../domain/states.ts';
 import type { WorldDatabase, WorldDb } from '../../platform/database/tables.ts';
-import { insertKey, keepRefusedId, releaseKey } from '../../platform/idempotency/store.ts';
 import type { PaymentInstructions } from '../port.ts';
 import {
   CLAIMS,
@@ -342,83 +341,6 @@ export async function flagMoney(db: WorldDb, transactionId: string, reason: stri
 }
 
 export type FundingRow = Selectable<FundingsTable>;
-
-export interface OpenFundingOptions {
-  /** By its name. */
-  readonly gateway: string;
-  /** The defaults where it is absent. */
-  readonly unpaidLimits?: UnpaidLimits;
-  /** Called at a refusal: may the caller have been answered already? The refusal is then kept as a FAILED funding, so that reads show it. */
-  readonly keepRefusal?: () => boolean;
-  /** Why it may not be opened, whatever the rows say. */
-  readonly refusal?: Refusal | undefined;
-  /** Called where it was refused before, with when: by an earlier run of the same step, or in answer to a caller who was refused. */
-  readonly onRefusedBefore?: (at: Date) => void;
-}
-
-/** Writes the funding, its payment and its idempotency row together, or answers why not and leaves the key free. Idempotent. */
-export function openFunding(
-  db: WorldDb,
-  input: FundingInput,
-  now: Date,
-  { gateway, unpaidLimits, keepRefusal = () => false, refusal: given, onRefusedBefore }: OpenFundingOptions,
-): Promise<Refusal | undefined> {
-  return db.transaction().execute(async (trx) => {
-    const earlier = await findOpening(trx, input.transactionId);
-    const refusal = given ?? TOO_MANY_UNPAID;
-    if (earlier?.refusal) {
-      onRefusedBefore?.(earlier.at);
-      return earlier.refusal;
-    }
-    if (earlier) return earlier.reason === refusal.reason ? refusal : undefined;
-    if (!given && (await insertFunding(trx, input, now, mayOpenUnpaid(input.accountId, unpaidLimits)))) {
-      const { paymentMethod: method, amountMinor: priceMinor, currency: priceCurrency } = input;
-      const payment = newPayment(input, { gateway, purpose: 'funding', method, priceMinor, priceCurrency });
-      await trx.insertInto('payments').values(payment).execute();
-      await insertKey(trx, input);
-      return undefined;
-    }
-    // Another run of this step may have opened it meanwhile.
-    if (await findFunding(trx, input.transactionId)) return undefined;
-    await releaseKey(trx, input);
-    if (keepRefusal()) await insertFunding(trx, input, now, sql<boolean>`true`, refusal);
-    else await keepRefusedId(trx, input.transactionId, refusal);
-    return refusal;
-  });
-}
-
-/** What an earlier run has left: a funding with its reason, or a refusal without a funding. */
-async function findOpening(
-  trx: WorldDb,
-  transactionId: string,
-): Promise<{ readonly reason: string | null; readonly refusal?: Refusal; readonly at: Date } | undefined> {
-  const { rows } = await sql<{ isOpened: boolean; reason: string | null; detail: string; at: Date }>`
-    select true as "isOpened", reason, '' as detail, created_at as at from fundings where transaction_id = ${transactionId}
-    union all
-    select false, reason, detail, refused_at from refused_transaction_ids where transaction_id = ${transactionId}
-    order by 1 desc limit 1`.execute(trx);
-  const [row] = rows;
-  if (!row) return undefined;
-  const { isOpened, reason, detail, at } = row;
-  if (isOpened || reason === null) return { reason, at };
-  return { reason, at, refusal: { reason: asFailureReason(reason), detail } };
-}
-
-async function insertFunding(
-  trx: WorldDb,
-  input: FundingInput,
-  now: Date,
-  only: RawBuilder<boolean>,
-  refusal?: Refusal,
-): Promise<boolean> {
-  const { numAffectedRows } = await sql`
-    insert into fundings (transaction_id, account_id, payment_method, status, reason, amount_minor, currency, request_id, created_at, closed_at)
-    select ${input.transactionId}, ${input.accountId}, ${input.paymentMethod}, ${refusal ? 'FAILED' : 'PENDING'}, ${refusal?.reason ?? null},
-           ${BigInt(input.amountMinor)}, ${input.currency}, ${input.requestId}, ${now}, ${refusal ? now : null}
-     where ${only}
-    on conflict (transaction_id) do nothing`.execute(trx);
-  return numAffectedRows === 1n;
-}
 
 /** `paid`: money came first. Idempotent. */
 export async function closeFundingUnpaid(

@@ -121,7 +121,14 @@ const away = (): Promise<never> =>
 const NO_ENGINES: FinanceEngines = {
   workflows: { findUncarried: away, ofTransaction: away },
   operator: { perform: away, restartAndPerform: away, performAfterClose: away },
-  purchases: { purchase: away, fundWallet: away, check: away, checkSoon: away, supplierAnnounced: away },
+  purchases: {
+    purchase: away,
+    fundWallet: away,
+    firstAnswer: away,
+    check: away,
+    checkSoon: away,
+    supplierAnnounced: away,
+  },
   webhooks: { deliver: away, handOver: away },
   reconcile: { reconcile: away },
   // Its row is enough: the sweep starts it.

@@ -38,7 +38,7 @@ export function composeWorkerWorld(context: ProcessContext, world: WorldConfig, 
   const engine = createPurchaseEngine(temporal, timings);
   const webhookEngine = composeWebhookEngine(db, temporal, events);
   const ports = { ...connected, clock: systemClock };
-  const esims = { ...ports, supplier: backgroundSupplier, webhookEngine };
+  const esims = { ...ports, supplier: backgroundSupplier, webhookEngine, engine };
   const reconciliation = createReconciliation({
     ...ports,
     supplier: backgroundSupplier,
@@ -87,7 +87,7 @@ export function composeWorkerWorld(context: ProcessContext, world: WorldConfig, 
       }),
     /** Asks the supplier about what its events name; notifies of eSIMs that expire soon. */
     followEsims: {
-      events: () => applySupplierEvents({ ...esims, engine }),
+      events: () => applySupplierEvents(esims),
       expiry: () => notifyExpiring(esims),
     },
     /** Has the supplier send its events to our API; undefined where no address is set. */

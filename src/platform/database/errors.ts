@@ -21,6 +21,26 @@ export function constraintOf(error: unknown): string | undefined {
   return typeof constraint === 'string' ? constraint : undefined;
 }
 
+const OUR_RULES: ReadonlySet<string> = new Set(Object.values(CONSTRAINTS));
+const DUPLICATE = '23505';
+/** Data exceptions (such as out of range) and integrity violations. */
+const REFUSED_ROW = /^2[23]/;
+
+/**
+ * Why Postgres refuses this row however often it is sent, for logs; undefined for any other error, and for those of our own rules, which callers expect.
+ * A duplicate means that something else was first, so it passes where the same step reads what that wrote.
+ */
+export function refusedRowOf(error: unknown, duplicates: 'pass' | 'refused' = 'pass'): string | undefined {
+  const { code } = (error ?? {}) as DriverError;
+  const constraint = constraintOf(error);
+  if (typeof code !== 'string' || !REFUSED_ROW.test(code)) return undefined;
+  if (constraint !== undefined && OUR_RULES.has(constraint)) return undefined;
+  if (isDuplicate(error) && duplicates === 'pass') return undefined;
+  return constraint === undefined ? `SQLSTATE ${code}` : `SQLSTATE ${code}, ${constraint}`;
+}
+
+export const isDuplicate = (error: unknown): boolean => ((error ?? {}) as DriverError).code === DUPLICATE;
+
 /** SQLSTATE classes that pass by themselves: connection loss, shutdown, serialization, deadlock, out of connections. */
 const PASSING_SQLSTATES = /^(08...|57P0[123]|40001|40P01|53300|55P03|57014)$/;
 const PASSING_NODE_CODES = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ENOENT']);

@@ -5,7 +5,7 @@ import { isId } from '../../domain/ids.ts';
 import type { WorldDb } from '../database/tables.ts';
 import { noteTransaction } from '../telemetry/subject.ts';
 import { isStillRunning, keyInUse } from './refusals.ts';
-import { findIdempotencyKey, findKeyOrUsed } from './store.ts';
+import { findKeyOrUsed } from './store.ts';
 import type { IdempotencyContext, IdentifiedRequest, IdempotencyRecord } from './tag.ts';
 import { keyedTransactionId, newTransactionId } from './transaction-id.ts';
 
@@ -29,32 +29,26 @@ export async function identifyRequest(
 }
 
 /**
- * The id in the key's row. Without a row, the first id of the key that nothing was written for. Retries find the same id until the row is there, in
- * any process and after any crash. A key that was forgotten after 30 days starts again.
+ * The id in the key's row. Where that was refused without effect, the id that follows it. Without a row, the first id of the key that nothing was written
+ * for. Retries find the same id until a row changes, in any process and after any crash. A key that was forgotten after 30 days starts again.
  */
 export async function findRequest(
   { db, idSecret }: Pick<IdempotencyDeps, 'db' | 'idSecret'>,
   { account, environment }: Principal,
   { key }: IdempotencyContext,
 ): Promise<IdentifiedRequest> {
-  const caller = { environment, accountId: account.id, idempotencyKey: key };
+  const idAfter = (after: number | string): string =>
+    keyedTransactionId(idSecret, { environment, accountId: account.id, idempotencyKey: key, after });
   for (let generation = 0; ; generation += 1) {
-    const transactionId = keyedTransactionId(idSecret, { ...caller, generation });
+    const transactionId = idAfter(generation);
     const { record, isUsed } = await findKeyOrUsed(db, account.id, key, transactionId);
+    if (record?.refusal) {
+      const { transactionId: follows } = record;
+      return { transactionId: idAfter(follows), earlier: undefined, follows };
+    }
     if (record) return { transactionId: record.transactionId, earlier: record };
     if (!isUsed) return { transactionId, earlier: undefined };
   }
-}
-
-/** What an earlier request under the same key left. IDEMPOTENCY_KEY_IN_USE while it may still be running. */
-export async function findEarlierRequest(
-  deps: Pick<IdempotencyDeps, 'db' | 'clock'>,
-  { account }: Principal,
-  { key, found }: IdempotencyContext,
-): Promise<IdempotencyRecord | undefined> {
-  const record = found ? found.earlier : await findIdempotencyKey(deps.db, account.id, key);
-  if (record) requireFinished(deps, record);
-  return record;
 }
 
 /** IDEMPOTENCY_KEY_IN_USE while the request that left this row may still be running: its answer is the one that counts. */

@@ -8,12 +8,10 @@ export function isStillRunning(record: { readonly createdAt: Date }, now: Date):
   return now.getTime() - record.createdAt.getTime() < IN_USE_MS;
 }
 
-export function keyInUse(): DomainError {
-  return new DomainError(
-    'IDEMPOTENCY_KEY_IN_USE',
-    'The first request with this Idempotency-Key is still running',
-    { retryAfterSeconds: 1 },
-  );
+export function keyInUse(
+  message = 'The first request with this Idempotency-Key is still running',
+): DomainError {
+  return new DomainError('IDEMPOTENCY_KEY_IN_USE', message, { retryAfterSeconds: 1 });
 }
 
 export function keyReused(): DomainError {

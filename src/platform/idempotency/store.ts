@@ -4,6 +4,9 @@ import { inBatches } from '../database/retention.ts';
 import type { IdempotencyKeysTable, WorldDb } from '../database/tables.ts';
 import type { IdempotencyKeyInfo, IdempotencyRecord, StoredAnswer } from './tag.ts';
 
+/** Another request with the same key wrote its row first. */
+export const KEY_TAKEN = 'idempotency_keys_pkey';
+
 export async function findIdempotencyKey(
   db: WorldDb,
   accountId: string,
@@ -56,6 +59,7 @@ function toRecord(row: IdempotencyRow): IdempotencyRecord {
       row.refusal_reason === null
         ? undefined
         : { reason: asFailureReason(row.refusal_reason), detail: row.refusal_detail ?? '' },
+    isBegun: row.begun,
     answer:
       row.answer_status === null || row.answer_body === null
         ? undefined
@@ -71,72 +75,127 @@ export interface Sent {
 }
 
 /**
- * Writes the key's row in the transaction of its request; a row from beginKey is completed and keeps its answer. If another run has kept its outcome in
- * the meantime, this one fails, is retried and finds that outcome.
+ * Writes the key's row in the transaction of its request. A row from beginKey is completed and keeps its answer. If another run has written its outcome
+ * in the meantime, this one fails, is retried and finds that outcome.
  */
-export async function insertKey(trx: WorldDb, sent: Sent, refusal?: Refusal): Promise<void> {
-  const queries = keepingKey(sent, refusal, sql<boolean>`true`);
+export async function insertKey(trx: WorldDb, sent: Sent): Promise<void> {
+  const queries = idempotencyKeyInserts(sent, sql<boolean>`true`);
   if (queries.length > 0) await sql`with ${sql.join(queries)} select`.execute(trx);
 }
 
 /** The same as CTEs that write only if `only` is true; none without a key. */
-export function keepingKey(
+export function idempotencyKeyInserts(
   { accountId, transactionId, idempotency }: Sent,
-  refusal: Refusal | undefined,
   only: RawBuilder<boolean>,
 ): RawBuilder<unknown>[] {
   if (!idempotency) return [];
   const { key, path, fingerprint } = idempotency;
-  const [reason, detail] = [refusal?.reason ?? null, refusal?.detail ?? null];
   return [
     sql`taken as (
-      update idempotency_keys set begun = false, refusal_reason = ${reason}, refusal_detail = ${detail}
-       where account_id = ${accountId} and key = ${key} and transaction_id = ${transactionId} and begun and ${only}
+      update idempotency_keys
+         set transaction_id = ${transactionId}, path = ${path}, fingerprint = ${fingerprint}, begun = false,
+             refusal_reason = null, refusal_detail = null, created_at = case when begun then created_at else now() end
+       where account_id = ${accountId} and key = ${key} and ${only}
+         and (transaction_id = ${transactionId} and begun or ${isFreeFor(idempotency)})
       returning key
     )`,
     sql`kept as (
-      insert into idempotency_keys (account_id, key, path, fingerprint, transaction_id, refusal_reason, refusal_detail)
-      select ${accountId}, ${key}, ${path}, ${fingerprint}, ${transactionId}, ${reason}, ${detail}
+      insert into idempotency_keys (account_id, key, path, fingerprint, transaction_id)
+      select ${accountId}, ${key}, ${path}, ${fingerprint}, ${transactionId}
        where ${only} and not exists (select from taken)
     )`,
   ];
 }
 
-/** Writes the key's row for a caller who is answered before the first step has, so that the answer can be kept. An existing row stays. */
-export async function beginKey(db: WorldDb, { transactionId, accountId, idempotency }: Sent): Promise<void> {
-  if (!idempotency) return;
-  await db
-    .insertInto('idempotency_keys')
-    .values({
-      account_id: accountId,
-      key: idempotency.key,
-      path: idempotency.path,
-      fingerprint: idempotency.fingerprint,
-      transaction_id: transactionId,
-      begun: true,
-    })
-    .onConflict((conflict) => conflict.columns(['account_id', 'key']).doNothing())
-    .execute();
+/** The key's last request was refused without effect, and it is the one that this request follows. */
+function isFreeFor({ follows }: IdempotencyKeyInfo): RawBuilder<boolean> {
+  if (follows === undefined) return sql<boolean>`false`;
+  return sql<boolean>`idempotency_keys.refusal_reason is not null and idempotency_keys.transaction_id = ${follows}`;
 }
 
 /**
- * Frees the key of a request that was refused for now: the same request under it is a new one, under another id. If its caller was answered before the
- * refusal, that answer stays.
+ * Writes the key's row before its request is opened, where the key is free: `begun` for a caller who is answered now, or with the refusal that frees the
+ * key. Returns the row as it then is: whose it is decides. Of requests that come together the first to write decides for all.
  */
-export async function releaseKey(
+async function claimKey(
+  db: WorldDb,
+  { accountId, transactionId, idempotency }: Required<Sent>,
+  refusal: Refusal | undefined,
+): Promise<IdempotencyRecord> {
+  const { key, path, fingerprint } = idempotency;
+  const [reason, detail] = [refusal?.reason ?? null, refusal?.detail ?? null];
+  const { rows } = await sql<IdempotencyRow>`
+    insert into idempotency_keys (account_id, key, path, fingerprint, transaction_id, begun, refusal_reason, refusal_detail)
+    values (${accountId}, ${key}, ${path}, ${fingerprint}, ${transactionId}, ${!refusal}, ${reason}, ${detail})
+    on conflict (account_id, key) do update
+       set path = excluded.path, fingerprint = excluded.fingerprint, transaction_id = excluded.transaction_id,
+           begun = excluded.begun, refusal_reason = excluded.refusal_reason, refusal_detail = excluded.refusal_detail,
+           created_at = now()
+     where ${isFreeFor(idempotency)}
+    returning *`.execute(db);
+  if (rows[0]) return toRecord(rows[0]);
+  const record = await findIdempotencyKey(db, accountId, key);
+  if (!record) throw new Error(`the row of the key of ${transactionId} was deleted in between`);
+  return record;
+}
+
+/** For a caller who is answered before the first step has run, so that the answer can be kept. Returns whose row it is; undefined without a key. */
+export async function beginKey(
+  db: WorldDb,
+  { idempotency, ...sent }: Sent,
+): Promise<IdempotencyRecord | undefined> {
+  return idempotency && claimKey(db, { ...sent, idempotency }, undefined);
+}
+
+/**
+ * Refuses the request for good, and frees its key for the next one, unless somebody was faster. `answered`: the caller has an answer already, which
+ * stays. `opened`: another run has opened it, so nothing is refused. `refused`: neither; also where the key belongs to another request.
+ */
+export async function refuseKey(
   trx: WorldDb,
+  { idempotency, ...sent }: Sent,
+  refusal: Refusal,
+): Promise<'refused' | 'answered' | 'opened'> {
+  if (!idempotency) return 'refused';
+  const { accountId, transactionId } = sent;
+  const owner = await claimKey(trx, { ...sent, idempotency }, refusal);
+  if (owner.transactionId !== transactionId || owner.refusal) return 'refused';
+  if (!owner.isBegun) return 'opened';
+  await trx
+    .updateTable('idempotency_keys')
+    .set({ begun: false })
+    .where('account_id', '=', accountId)
+    .where('key', '=', idempotency.key)
+    .where('transaction_id', '=', transactionId)
+    .execute();
+  return 'answered';
+}
+
+/** Whether the key has the row of another request, which this one does not follow. */
+export async function isKeyOfAnother(
+  db: WorldDb,
   { accountId, transactionId, idempotency }: Sent,
-): Promise<void> {
-  if (!idempotency) return;
-  await sql`
-    with answered as (
-      update idempotency_keys set begun = false
-       where account_id = ${accountId} and key = ${idempotency.key} and transaction_id = ${transactionId} and begun
-      returning key
-    )
-    insert into retired_transaction_ids (transaction_id)
-    select ${transactionId} where not exists (select from answered)
-    on conflict do nothing`.execute(trx);
+): Promise<boolean> {
+  const owner = idempotency && (await findIdempotencyKey(db, accountId, idempotency.key));
+  if (!owner || owner.transactionId === transactionId) return false;
+  return !(owner.refusal && owner.transactionId === idempotency.follows);
+}
+
+/**
+ * Refuses the id before anything is opened under it: a slower request with the same key, which was accepted a moment ago, is then refused by its first step.
+ * Returns the key's row, which may be of another request that was faster.
+ */
+export function refuseUnopened(
+  db: WorldDb,
+  sent: Required<Sent>,
+  refusal: Refusal,
+): Promise<IdempotencyRecord> {
+  return db.transaction().execute(async (trx) => {
+    const owner = await claimKey(trx, sent, refusal);
+    if (owner.transactionId === sent.transactionId && owner.refusal)
+      await keepRefusedId(trx, sent.transactionId, refusal);
+    return owner;
+  });
 }
 
 /** Keeps a refusal that leaves no other row, so that what was refused is not opened when it is sent again. The first refusal stays. */
@@ -177,33 +236,51 @@ export async function findMarkOf(
     .executeTakeFirst();
 }
 
-/** Adds the answer to the key's row; the first answer stays. Returns false if there is no row, or an earlier answer. */
+/**
+ * Adds the answer to the row of its own request; the first answer stays. Returns false if there is no such row, or an earlier answer. A refusal is only
+ * kept for the transaction that it is about: what was refused without effect has no row. A row of another write has the id of what it made.
+ */
 export async function keepAnswer(
   db: WorldDb,
-  accountId: string,
-  key: string,
+  { accountId, key, path, fingerprint, transactionId }: AnswerOwner,
   answer: StoredAnswer,
 ): Promise<boolean> {
+  const isSuccess = answer.statusCode < 400;
   const result = await db
     .updateTable('idempotency_keys')
     .set({ answer_status: answer.statusCode, answer_body: answer.body })
     .where('account_id', '=', accountId)
     .where('key', '=', key)
+    .where('path', '=', path)
+    .where('fingerprint', '=', fingerprint)
     .where('answer_status', 'is', null)
+    .where('refusal_reason', 'is', null)
+    .where(
+      sql<boolean>`(transaction_id = ${transactionId} or ${isSuccess} and transaction_id not like 'txn-%')`,
+    )
     .executeTakeFirst();
   return result.numUpdatedRows > 0n;
 }
 
+/** Whose answer it is. `transactionId`: the id that its request had, see findRequest. */
+export interface AnswerOwner extends Pick<IdempotencyKeyInfo, 'key' | 'path' | 'fingerprint'> {
+  readonly accountId: string;
+  readonly transactionId: string;
+}
+
 /**
  * Deletes older keys in batches; returns how many. A key whose purchase is not opened yet (`begun`) is kept. A refused request leaves no purchase, so its
- * id is retired: a reused key must not find the old workflow, which Temporal may still remember.
+ * id is retired: a reused key must not find the old workflow, which Temporal may still remember. The ids before it are older. A day more lets Temporal
+ * forget those.
  */
 export function forgetOldKeys(db: WorldDb, before: Date, isOver?: () => boolean): Promise<number> {
   return inBatches(async (limit) => {
     const { rows } = await sql<{ count: bigint }>`
       with forgotten as (
         delete from idempotency_keys where (account_id, key) in (
-          select account_id, key from idempotency_keys where created_at < ${before} and not begun
+          select account_id, key from idempotency_keys
+           where created_at < ${before} and not begun
+             and (refusal_reason is null or created_at < ${before}::timestamptz - interval '1 day')
            order by created_at limit ${limit} for update skip locked)
         returning transaction_id
       ), retired as (

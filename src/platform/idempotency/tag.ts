@@ -5,6 +5,8 @@ export interface IdempotencyKeyInfo {
   readonly key: string;
   readonly path: string;
   readonly fingerprint: string;
+  /** The id that was refused without effect under this key before: this request takes the key over from it, and from no other. */
+  readonly follows?: string;
 }
 
 /** The same within a request. `found`: what the key's row said when the request came in, so that it is read only once. */
@@ -16,11 +18,23 @@ export interface IdentifiedRequest {
   readonly transactionId: string;
   /** What an earlier request under the same key left, where it got far enough to leave a row. */
   readonly earlier: IdempotencyRecord | undefined;
+  /** The id that this one follows, where the last request under the key was refused without effect. */
+  readonly follows?: string;
 }
 
 /** Only what may travel further: workflows take no more than this. */
-export function markOf({ key, path, fingerprint }: IdempotencyContext): IdempotencyKeyInfo {
-  return { key, path, fingerprint };
+export function markOf(
+  { key, path, fingerprint }: IdempotencyContext,
+  { follows }: Pick<IdentifiedRequest, 'follows'>,
+): IdempotencyKeyInfo {
+  return { key, path, fingerprint, ...(follows === undefined ? {} : { follows }) };
+}
+
+export function isSameRequest(
+  one: Pick<IdempotencyKeyInfo, 'path' | 'fingerprint'>,
+  other: Pick<IdempotencyKeyInfo, 'path' | 'fingerprint'>,
+): boolean {
+  return one.fingerprint === other.fingerprint && one.path === other.path;
 }
 
 /** The exact answer first given under a key. */
@@ -33,7 +47,10 @@ export interface IdempotencyRecord {
   readonly path: string;
   readonly fingerprint: string;
   readonly transactionId: string;
+  /** The request was refused without effect: its key is free for the next one. */
   readonly refusal: Refusal | undefined;
+  /** Written for a caller who was answered before the request was opened. */
+  readonly isBegun: boolean;
   readonly answer: StoredAnswer | undefined;
   readonly createdAt: Date;
 }

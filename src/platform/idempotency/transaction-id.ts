@@ -8,8 +8,8 @@ export function newTransactionId(): string {
 }
 
 /**
- * The id that a key stands for. `generation` counts how often the key was forgotten after it was used: 0 the first time. The id of generation 0 is
- * the one that releases before generations made, so that their retries still find it.
+ * The id that a key stands for. `after` tells its requests apart: how often the key was forgotten after it was used, 0 the first time, or the id that was
+ * refused under it without effect.
  */
 export function keyedTransactionId(
   secret: Buffer,
@@ -17,12 +17,13 @@ export function keyedTransactionId(
     readonly environment: Environment;
     readonly accountId: string;
     readonly idempotencyKey: string;
-    readonly generation: number;
+    readonly after: number | string;
   },
 ): string {
-  const { environment, accountId, idempotencyKey, generation } = caller;
-  const facts = [environment, accountId, idempotencyKey, ...(generation === 0 ? [] : [generation])];
-  const hmac = createHmac('sha256', secret).update(JSON.stringify(facts));
+  const { environment, accountId, idempotencyKey, after } = caller;
+  const hmac = createHmac('sha256', secret).update(
+    JSON.stringify([environment, accountId, idempotencyKey, after]),
+  );
   return makeId('transaction', hmac.digest('hex').slice(0, 32));
 }
 

@@ -88,6 +88,11 @@ function purchaseEvents(log: EventLog, metrics: WorldMetrics | undefined) {
       log.error(fields, 'unverified request refused: not signed by the API, and not in the database');
       metrics?.unverifiedRequest(fields.what);
     },
+    /** Our own database refuses a row however often it is sent: a fault of ours. What it was for has ended, or waits for a person. */
+    rowRefused: (fields: Texts<'step' | 'detail'> & Partial<Texts<'transactionId'>>) => {
+      log.error(fields, 'the database refuses a row for good');
+      metrics?.rowRefused(fields.step);
+    },
     /** A merchant whose program opens payments that are never paid, or many buyers who leave the checkout. */
     unpaidRefused: (fields: Texts<'accountId'>) => {
       log.warn(fields, 'refused: too many payments of the account are unpaid');

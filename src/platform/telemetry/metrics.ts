@@ -144,6 +144,7 @@ function createWorldMetrics(registry: Registry) {
     // An alert fires on the first one: it has to show as an increase.
     for (const what of UNVERIFIED_REQUESTS) counters.unverified.inc({ environment, what }, 0);
     for (const verdict of SUPPLIER_EVENT_VERDICTS) counters.supplierEvents.inc({ environment, verdict }, 0);
+    for (const step of ['openPurchase', 'openFunding']) counters.rowsRefused.inc({ environment, step }, 0);
     counters.registrationFailures.inc({ environment }, 0);
     counters.unpaidRefused.inc({ environment }, 0);
     counters.installDataUnreadable.inc({ environment }, 0);
@@ -158,6 +159,7 @@ function createWorldMetrics(registry: Registry) {
       purchaseNeedsAttention: (reason: string) => counters.called.inc({ environment, reason }),
       unverifiedRequest: (what: (typeof UNVERIFIED_REQUESTS)[number]) =>
         counters.unverified.inc({ environment, what }),
+      rowRefused: (step: string) => counters.rowsRefused.inc({ environment, step }),
       unpaidRefused: () => counters.unpaidRefused.inc({ environment }),
       /** Install data could not be read, or the key of some is missing. */
       sealUnreadable: () => counters.installDataUnreadable.inc({ environment }),
@@ -197,6 +199,11 @@ function countersOn(registry: Registry) {
       'simway_unverified_requests_total',
       'Steps asked for what neither the API nor an operator asked for; nothing was done',
       'what',
+    ),
+    rowsRefused: by(
+      'simway_rows_refused_total',
+      'Rows that our own database refused for good, by the step that sent them',
+      'step',
     ),
     unpaidRefused: by(
       'simway_unpaid_payments_refused_total',

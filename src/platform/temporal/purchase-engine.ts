@@ -8,7 +8,12 @@ import {
 } from '@temporalio/common';
 import { formatMinor } from '../../domain/money.ts';
 import type { ClosedSubject, OperatorEngine } from '../../operations/engine.ts';
-import type { EngineAnswer, PaymentEngine, PaymentSubject } from '../../payments/engine.ts';
+import type {
+  EngineAnswer,
+  PaymentEngine,
+  PaymentSubject,
+  Unanswered,
+} from '../../payments/engine.ts';
 import {
   refundTimingsOf,
   type FundingInput,
@@ -75,8 +80,37 @@ export function createPurchaseEngine(temporal: TemporalClient, timings: PaymentT
     supplierAnnounced: async (transactionId) => {
       await wake(temporal.client, transactionId, supplierAnnounced);
     },
+    firstAnswer: (transactionId, deadlineMs) => askRunning(temporal, transactionId, deadlineMs),
     ...createPaymentChecks(temporal.client, timings),
   };
+}
+
+/** Asks the workflow that runs under this id for its first answer, and starts none. */
+async function askRunning(
+  temporal: TemporalClient,
+  transactionId: string,
+  deadlineMs: number,
+): Promise<EngineAnswer | 'no-workflow'> {
+  const { client } = temporal;
+  await requireConnection(temporal, CONNECT_WITHIN_MS);
+  try {
+    return await client.withDeadline(Date.now() + deadlineMs, () =>
+      client.workflow
+        .getHandle(transactionId)
+        .executeUpdate(firstAnswer, { updateId: firstAnswer.name, args: [] }),
+    );
+  } catch (error) {
+    const failure = temporalFailure(error);
+    if (failure === undefined) throw error;
+    // Its rows say what it came to.
+    if (failure === 'not-found' || updateFailureType(error) === ENDED_MEANWHILE) return 'no-workflow';
+    return (await findStarted(client, transactionId)) ?? 'no-workflow';
+  }
+}
+
+/** Of the request that starts the workflow: another request under the same key finds it while there is no answer. */
+function fingerprintOf({ idempotency }: PurchaseInput | FundingInput): { readonly fingerprint?: string } {
+  return idempotency ? { fingerprint: idempotency.fingerprint } : {};
 }
 
 /** How the workflow of a purchase or a funding is started. */
@@ -86,7 +120,7 @@ function startOptions(input: PurchaseInput | FundingInput, staticSummary: string
     workflowId: input.transactionId,
     args: [input] as [typeof input],
     staticSummary,
-    memo: { requestId: input.requestId },
+    memo: { requestId: input.requestId, ...fingerprintOf(input) },
     typedSearchAttributes: new TypedSearchAttributes([
       { key: TRANSACTION_ID, value: input.transactionId },
       { key: ACCOUNT_ID, value: input.accountId },
@@ -119,21 +153,28 @@ async function startAndAsk(
   } catch (error) {
     // The purchase may run. One that ended long ago, its answer forgotten by Temporal, has its answer in its rows.
     if (temporalFailure(error) === undefined) throw error;
-    const known = await isStarted(temporal.states, options.workflowId);
-    if (known === false) throw new EngineUnavailable('Temporal took no purchase', { cause: error });
-    return known === undefined ? 'unknown' : 'no-answer-yet';
+    // Payloads of a request without a key need not be read.
+    const isKeyed = options.args[0].idempotency !== undefined;
+    const started = await findStarted(isKeyed ? client : temporal.states, options.workflowId, isKeyed);
+    if (!started) throw new EngineUnavailable('Temporal took no purchase', { cause: error });
+    return started;
   }
 }
 
-/** Whether there is such a workflow; undefined when Temporal does not answer. */
-async function isStarted(client: Client, transactionId: string): Promise<boolean | undefined> {
+/** The workflow of this id, with the fingerprint of the request that started it; undefined where there is none, `unknown` when Temporal does not say. */
+async function findStarted(
+  client: Client,
+  transactionId: string,
+  isKeyed = true,
+): Promise<Unanswered | 'unknown' | undefined> {
   try {
-    await client.withDeadline(Date.now() + DESCRIBE_WITHIN_MS, () =>
+    const { memo } = await client.withDeadline(Date.now() + DESCRIBE_WITHIN_MS, () =>
       client.workflow.getHandle(transactionId).describe(),
     );
-    return true;
+    const { fingerprint } = (isKeyed ? (memo ?? {}) : {}) as { readonly fingerprint?: string };
+    return { status: 'UNANSWERED', ...(fingerprint === undefined ? {} : { fingerprint }) };
   } catch (error) {
-    return temporalFailure(error) === 'not-found' ? false : undefined;
+    return temporalFailure(error) === 'not-found' ? undefined : 'unknown';
   }
 }
 

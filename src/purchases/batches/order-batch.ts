@@ -6,6 +6,7 @@ import { DomainError, problemsText } from '../../domain/errors.ts';
 import { makeId } from '../../domain/ids.ts';
 import { formatAmount, type Money } from '../../domain/money.ts';
 import type { Page, PageQuery } from '../../domain/page.ts';
+import { createPricer, isOnSale } from '../../catalogue/prices.ts';
 import { getWallet } from '../../ledger/wallet.ts';
 import { inTransaction } from '../../platform/database/transactions.ts';
 import { writeOnce } from '../../platform/idempotency/keyed-writes.ts';
@@ -71,24 +72,27 @@ export async function orderBatch(
   context: RequestContext,
 ): Promise<BatchView> {
   const { account } = principal;
-  requireOrderable(deps, rows);
-  const priced = rows.map((row) => ({ ...row, terms: termsOf(deps, principal, row, context) }));
-  const totalMinor = priced.reduce((sum, { terms }) => sum + BigInt(terms.quote.priceMinor), 0n);
-  const total = { amountMinor: totalMinor, currency: account.currency };
-  requireWithin(maxTotalPrice, total);
   const accepted = await writeOnce(deps, principal, idempotency, {
-    write: (db) =>
+    prepare: () => {
+      requireOrderable(deps, principal, rows);
+      const priced = rows.map((row) => ({ ...row, terms: termsOf(deps, principal, row, context) }));
+      const totalMinor = priced.reduce((sum, { terms }) => sum + BigInt(terms.quote.priceMinor), 0n);
+      const total = { amountMinor: totalMinor, currency: account.currency };
+      requireWithin(maxTotalPrice, total);
+      return { priced, total };
+    },
+    write: (db, { priced, total }) =>
       inTransaction(db, async (trx) => {
         // Other purchases may spend it first: rows are refused then one by one.
         const { balance } = await getWallet({ ...deps, db: trx }, principal);
-        if (balance.amountMinor < totalMinor) throw balanceTooLow(total);
+        if (balance.amountMinor < total.amountMinor) throw balanceTooLow(total);
         const id = makeId('batch', randomBytes(16).toString('hex'));
         const batch = await insertBatch(trx, {
           id,
           accountId: account.id,
           senderName: account.name,
           currency: account.currency,
-          totalMinor,
+          totalMinor: total.amountMinor,
           rows: priced,
           now: deps.clock.now(),
           maxBeginning: MAX_BEGINNING_BATCHES,
@@ -105,11 +109,12 @@ export async function orderBatch(
   return accepted;
 }
 
-function requireOrderable(deps: BatchDeps, rows: readonly BatchRowCommand[]): void {
-  const { byCode } = deps.catalogue.current();
+function requireOrderable(deps: BatchDeps, { account }: Principal, rows: readonly BatchRowCommand[]): void {
+  const catalogue = deps.catalogue.current();
   const problems = rowProblems(rows, deps.clock.now(), (packageCode) => {
-    const item = byCode.get(packageCode);
-    return item?.withdrawn === false ? item : undefined;
+    const item = catalogue.byCode.get(packageCode);
+    if (item?.withdrawn !== false) return undefined;
+    return isOnSale(createPricer(deps, catalogue, account, account.currency).price(item)) ? item : undefined;
   });
   if (problems.length > 0)
     throw new DomainError('VALIDATION_ERROR', 'Invalid request', { details: problemsText(problems) });

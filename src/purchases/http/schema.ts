@@ -6,7 +6,7 @@ import { ACCOUNT_CURRENCIES } from '../../domain/money.ts';
 import { PACKAGE_TYPES, PAYMENT_METHODS, PURCHASE_STATUSES } from '../../domain/states.ts';
 import { laterText, money, timeline } from '../../platform/http/answer-fields.ts';
 import { amountField, choiceField, textField } from '../../platform/http/fields.ts';
-import { MAX_MAX_PRICE_MINOR, MAX_PACKAGE_CODE_CHARACTERS } from '../../platform/http/limits.ts';
+import { MAX_PRICE_LIMIT_MINOR, MAX_PACKAGE_CODE_CHARACTERS } from '../../platform/http/limits.ts';
 import type { MissingFields, RawInput } from '../../platform/http/route.ts';
 import { fundingStandingSchema, paymentFields } from '../../payments/http/schema.ts';
 
@@ -46,7 +46,7 @@ export const buyBody = z
     esimId,
     maxPrice: amountField({
       minMinor: 0n,
-      maxMinor: MAX_MAX_PRICE_MINOR,
+      maxMinor: MAX_PRICE_LIMIT_MINOR,
       description: 'Nothing is bought above this price. Needs `maxPriceCurrency`',
       example: 5000,
     }).optional(),

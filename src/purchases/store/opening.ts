@@ -9,93 +9,91 @@ import { asFailureReason, type Refusal } from '../../domain/refusals.ts';
 import { placeHoldQueries } from '../../ledger/store/holds.ts';
 import { enqueueLowBalance, NO_CROSSING, type ThresholdCrossing } from '../../ledger/store/low-balance.ts';
 import type { UnpaidLimits } from '../../payments/rules.ts';
-import {
-  mayOpenUnpaid,
-  TOO_MANY_UNPAID,
-  newPayment,
-  type OpenFundingOptions,
-} from '../../payments/store/payments.ts';
+import { openedAs, STAGES, type Opened } from '../../payments/opened.ts';
+import { openOnce, type BeforeOpening, type OpeningOptions } from '../../payments/store/opening.ts';
+import { mayOpenUnpaid, TOO_MANY_UNPAID, newPayment } from '../../payments/store/payments.ts';
 import type { WorldDatabase, WorldDb } from '../../platform/database/tables.ts';
-import { insertKey, keepingKey, keepRefusedId, releaseKey } from '../../platform/idempotency/store.ts';
+import { idempotencyKeyInserts, keepRefusedId, refuseKey } from '../../platform/idempotency/store.ts';
 import { newPendingMessages, type PendingMessages } from '../../webhooks/store/messages.ts';
-import type { Opened, PurchaseInput } from '../purchase.ts';
+import type { PurchaseInput } from '../purchase.ts';
 import { enqueueStatus } from './messages.ts';
 import { lockQuote, useQuote } from './quotes.ts';
 
-export interface OpenOptions extends OpenFundingOptions {
+export interface OpenOptions extends OpeningOptions {
   readonly now: Date;
   /** Called at a refusal: may the caller have been answered PROCESSING? The refusal is then kept as a FAILED purchase, so that reads show it. */
   readonly keepRefusal: () => boolean;
 }
 
-const OPENED: Opened = { opened: true };
 const INSUFFICIENT: Refusal = { reason: 'INSUFFICIENT_BALANCE', detail: 'wallet balance below the price' };
 
 /**
- * Writes purchase, eSIM order, wallet hold or payment, and idempotency row together, or refuses and writes no purchase at all. Where the purchase is
- * written already, nothing of `input` changes it.
+ * Writes purchase, eSIM order, wallet hold or payment, and idempotency row together, or refuses, writes no purchase at all and leaves the key free.
+ * Where the purchase is written already, nothing of `input` changes it. Answers the stage of the row that it wrote or found.
  */
-export async function openPurchase(
+export function openPurchase(
   db: WorldDb,
   input: PurchaseInput,
   options: OpenOptions,
   pending: PendingMessages = newPendingMessages(),
 ): Promise<Opened> {
-  const found = await readBeforeOpening(db, input);
-  if (found.already) return OPENED;
-  if (found.refusedAt) options.onRefusedBefore?.(found.refusedAt);
+  return openOnce<Opened, Found>(db, input, options, {
+    find: () => readBeforeOpening(db, input),
+    open: (found) => openOrRefuse(db, input, options, found, pending),
+  });
+}
+
+async function openOrRefuse(
+  db: WorldDb,
+  input: PurchaseInput,
+  options: OpenOptions,
+  found: Found,
+  pending: PendingMessages,
+): Promise<Opened> {
   const refusal = found.refusal ?? options.refusal;
   const opening = refusal ? undefined : openingOf(input, options, found.item);
   const { unpaidLimits } = options;
+  const opened = { stage: STAGES[statusOf(input)] };
   // A quote is used up in the same transaction.
   const isOneStatement = opening && input.quoteId === undefined;
-  if (isOneStatement && (await write(db, input, { opening, unpaidLimits, unlessLow: true }))) return OPENED;
+  if (isOneStatement && (await write(db, input, { opening, unpaidLimits, unlessLow: true }))) return opened;
   return db.transaction().execute(async (trx) => {
     const unusable = opening && (await lockQuote(trx, input));
-    const opened = opening && !unusable && (await write(trx, input, { opening, unpaidLimits }));
-    if (opened) {
+    const written = opening && !unusable && (await write(trx, input, { opening, unpaidLimits }));
+    if (written) {
       await useQuote(trx, input, options.now);
       const { transactionId, accountId, quote } = input;
       const because = { key: transactionId, subject: transactionId, accountId, currency: quote.currency };
-      await enqueueLowBalance(trx, because, opened, pending);
-      return OPENED;
+      await enqueueLowBalance(trx, because, written, pending);
+      return opened;
     }
     const lacking = input.paymentMethod === 'WALLET' ? INSUFFICIENT : TOO_MANY_UNPAID;
     return refuse(trx, input, options, refusal ?? unusable ?? lacking, pending);
   });
 }
 
-/** Keeps the refusal, unless another run has opened or finally refused the purchase in the meantime. */
+/** Refuses, unless another run has opened the purchase in the meantime. A caller who has an answer finds a FAILED purchase. */
 async function refuse(
   trx: WorldDb,
   input: PurchaseInput,
   options: OpenOptions,
-  given: Refusal,
+  refusal: Refusal,
   pending: PendingMessages,
 ): Promise<Opened> {
-  const { already, isKept, item, refusal = given } = await readBeforeOpening(trx, input);
-  if (already) return OPENED;
-  // There may be room a moment later, so the key stays free for the same request.
-  const isTemporary = refusal.reason === 'TOO_MANY_UNPAID_PAYMENTS';
-  if (isTemporary) await releaseKey(trx, input);
-  const kept = isTemporary ? { ...input, idempotency: undefined } : input;
-  if (!isKept && options.keepRefusal())
-    await sql`with opened as (select), ${openingOf(kept, options, item, refusal)} select`.execute(trx);
-  else if (!isKept && kept.idempotency) await insertKey(trx, kept, refusal);
-  else if (!isKept) await keepRefusedId(trx, input.transactionId, refusal);
-  await enqueueStatus(trx, input.transactionId, 'FAILED', pending);
-  return { opened: false, refusal };
+  const key = await refuseKey(trx, input, refusal);
+  const { opened, item } = await readBeforeOpening(trx, input);
+  if (opened) return opened;
+  if (key === 'answered' || options.keepRefusal()) {
+    await sql`with opened as (select), ${openingOf(input, options, item, refusal)} select`.execute(trx);
+    await enqueueStatus(trx, input.transactionId, 'FAILED', pending);
+  } else await keepRefusedId(trx, input.transactionId, refusal);
+  return { stage: 'failed', refusal };
 }
 
-interface Found {
+interface Found extends BeforeOpening<Opened> {
   readonly item: StoredPackage | undefined;
-  /** An earlier run has opened the purchase. */
-  readonly already?: true;
+  /** Why the rows do not allow it. */
   readonly refusal?: Refusal;
-  /** An earlier run has kept the refusal. */
-  readonly isKept?: true;
-  /** When, if it left no purchase. */
-  readonly refusedAt?: Date | undefined;
 }
 
 async function readBeforeOpening(db: WorldDb, input: PurchaseInput): Promise<Found> {
@@ -106,33 +104,25 @@ async function readBeforeOpening(db: WorldDb, input: PurchaseInput): Promise<Fou
     .leftJoin('esims', (join) =>
       join.on('esims.id', '=', input.esimId).on('esims.account_id', '=', input.accountId),
     )
-    .leftJoin('idempotency_keys as keys', (join) =>
-      join.on('keys.account_id', '=', input.accountId).on('keys.key', '=', input.idempotency?.key ?? ''),
-    )
     .leftJoin('refused_transaction_ids as refused', (join) =>
       join.on('refused.transaction_id', '=', input.transactionId),
     )
     .selectAll('packages')
     .select([
-      'purchases.transaction_id as opened_id',
-      'purchases.reason as opened_reason',
+      'purchases.status as status',
+      'purchases.reason as failure',
       'esims.status as esim_status',
-      'keys.refusal_reason as refusal_reason',
-      'keys.refusal_detail as refusal_detail',
-      'keys.created_at as key_created_at',
       'refused.reason as refused_reason',
       'refused.detail as refused_detail',
       'refused.refused_at as refused_at',
     ])
     .executeTakeFirstOrThrow();
   const item = row.package_code === null ? undefined : toPackage(row as Parameters<typeof toPackage>[0]);
-  const kept = row.refusal_reason ?? row.opened_reason ?? row.refused_reason;
-  if (kept !== null) {
-    const detail = (row.refusal_reason === null ? row.refused_detail : row.refusal_detail) ?? '';
-    const refusedAt = (row.refusal_reason === null ? row.refused_at : row.key_created_at) ?? undefined;
-    return { item, isKept: true, refusedAt, refusal: { reason: asFailureReason(kept), detail } };
+  if (row.status !== null) return { item, opened: openedAs(row.status, row.failure) };
+  if (row.refused_reason !== null && row.refused_at !== null) {
+    const refusal = { reason: asFailureReason(row.refused_reason), detail: row.refused_detail ?? '' };
+    return { item, opened: { stage: 'failed', refusal }, refusedAt: row.refused_at };
   }
-  if (row.opened_id !== null) return { item, already: true };
   if (!item || item.withdrawn)
     return { item, refusal: { reason: 'PACKAGE_WITHDRAWN', detail: 'withdrawn since it was listed' } };
   if (input.packageType === 'TOPUP' && row.esim_status !== 'ACTIVE') {
@@ -185,7 +175,7 @@ function openingOf(
   };
   const purchase = newPurchase(input, now, item, refusal);
   return sql.join([
-    ...keepingKey(input, refusal, sql<boolean>`exists (select from opened)`),
+    ...(refusal ? [] : idempotencyKeyInserts(input, sql<boolean>`exists (select from opened)`)),
     sql`purchase as (${insertWhereOpened('purchases', purchase)})`,
     ...(refusal ? [] : paymentOf(input, gateway)),
     ...(input.packageType === 'BASE' && item
@@ -215,6 +205,10 @@ function insertWhereOpened<Table extends 'purchases' | 'supplier_orders' | 'paym
   return sql`insert into ${sql.table(table)} (${columns}) select ${sql.join(Object.values(row))} from opened`;
 }
 
+/** Of a purchase that has just been opened. */
+const statusOf = ({ paymentMethod }: PurchaseInput) =>
+  paymentMethod === 'WALLET' ? ('PROCESSING' as const) : ('PENDING' as const);
+
 function newPurchase(
   input: PurchaseInput,
   now: Date,
@@ -227,7 +221,7 @@ function newPurchase(
     account_id: input.accountId,
     package_type: input.packageType,
     payment_method: input.paymentMethod,
-    status: refusal ? 'FAILED' : input.paymentMethod === 'WALLET' ? 'PROCESSING' : 'PENDING',
+    status: refusal ? 'FAILED' : statusOf(input),
     reason: refusal?.reason ?? null,
     package_code: input.packageCode,
     supplier: item?.supplier ?? null,

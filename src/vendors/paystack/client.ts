@@ -62,8 +62,7 @@ function clientOn(transport: ReturnType<typeof createTransport>, options: Client
     const answered = await transport.send(() => ({ ...request, headers }), {
       timeLimitMs: options.timeLimitMs,
       maxBodyBytes,
-      question: request.method === 'GET',
-      ...(fence ? { fence } : {}),
+      ...(fence ? { fence } : { isIdempotent: true }),
     });
     return answered.kind === 'lost' ? answered : answerOf(answered);
   };

@@ -40,7 +40,7 @@ export function createTestEngine(
 
   const purchase = async (input: PurchaseInput): Promise<EngineAnswer> => {
     const opened = await orders.openPurchase(input, new Date().toISOString());
-    if (!opened.opened) return { status: 'REFUSED', refusal: opened.refusal };
+    if (opened.stage === 'failed') return { status: 'REFUSED', refusal: opened.refusal };
     if (!input.charge) return deliver(input.transactionId);
     return openPayment(input, 'purchase');
   };
@@ -48,10 +48,12 @@ export function createTestEngine(
   const engine: TestEngine = {
     purchase: async (input) => withMark(input, await purchase(input)),
     fundWallet: async (input) => {
-      const refusal = await orders.openFunding(input);
-      if (refusal) return withMark(input, { status: 'REFUSED', refusal });
+      const opened = await orders.openFunding(input, new Date().toISOString());
+      if (opened.stage === 'failed') return withMark(input, { status: 'REFUSED', refusal: opened.refusal });
       return withMark(input, await openPayment(input, 'funding'));
     },
+    // Each purchase has ended by the time its caller is answered.
+    firstAnswer: () => Promise.resolve('no-workflow'),
     check: async ({ transactionId, purpose }) => {
       const { state } = await gateway.checkPayment(transactionId, purpose);
       if (state === 'paid' && purpose === 'purchase') await deliver(transactionId);

@@ -62,7 +62,7 @@ export async function plantSales({ world, accounts, owner }: Books): Promise<voi
     const input = purchaseInput({ transactionId, accountId, quote: { ...quote, ...price } });
     const given = { now: new Date(), supplier: 'a', keepRefusal: () => false };
     const opened = await openPurchase(world, input, given);
-    if (!opened.opened) throw new Error(opened.refusal.detail);
+    if (opened.stage === 'failed') throw new Error(opened.refusal.detail);
     await settlePurchase(world, transactionId);
   }
   await transfer(world, {

@@ -213,7 +213,7 @@ function createEngines(db: WorldDb, state: { readonly isEngineAway: boolean }): 
       if (state.isEngineAway) throw new EngineUnavailable('no test reaches Temporal here');
     }),
     purchases: {
-      ...{ purchase: noPurchases, fundWallet: noPurchases },
+      ...{ purchase: noPurchases, fundWallet: noPurchases, firstAnswer: noPurchases },
       ...{ check: () => Promise.resolve(), checkSoon: () => Promise.resolve() },
       supplierAnnounced: () => Promise.resolve(),
     },

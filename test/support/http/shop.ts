@@ -183,8 +183,8 @@ export async function openShop({
           const principal = people.recall(rawKey);
           return principal && withList(rawKey, principal);
         },
-        authenticate: async (rawKey, beforeAsking) =>
-          withList(rawKey, await people.authenticate(rawKey, beforeAsking)),
+        authenticate: async (rawKey, beforeKeyLookup) =>
+          withList(rawKey, await people.authenticate(rawKey, beforeKeyLookup)),
       },
       worlds: {
         test: watched(test.useCases, () => shop),
@@ -380,9 +380,9 @@ function createPeople(databases: Databases) {
   };
   return {
     accountId: (name = 'ngn') => ownerOf(name).id,
-    authenticate: async (rawKey: string, beforeAsking?: () => Promise<void>): Promise<Principal> => {
+    authenticate: async (rawKey: string, beforeKeyLookup?: () => Promise<void>): Promise<Principal> => {
       const principal = known.get(rawKey);
-      if (!principal) return databases.authenticator.authenticate(rawKey, beforeAsking);
+      if (!principal) return databases.authenticator.authenticate(rawKey, beforeKeyLookup);
       const { account } = principal;
       if (!made.has(account.id)) made.set(account.id, make(account));
       await made.get(account.id);

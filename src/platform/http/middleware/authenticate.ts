@@ -4,7 +4,7 @@
  */
 import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
-import { invalidToken, type BeforeAsking } from '../../../accounts/keys/authenticate.ts';
+import { invalidToken, type BeforeKeyLookup } from '../../../accounts/keys/authenticate.ts';
 import { memberMay, permissionOfScope } from '../../../accounts/member-roles.ts';
 import { unknownSession } from '../../../accounts/operators/sessions.ts';
 import { hasCookie, type Member, type BrowserRequest } from '../../../accounts/users/sessions.ts';
@@ -43,7 +43,7 @@ export function authenticate({
 }: {
   readonly accounts: UseCases['accounts'];
   /** For routes that are for people. */
-  readonly checkPerson: (ctx: RequestKoa, beforeAsking: BeforeAsking) => Promise<void>;
+  readonly checkPerson: (ctx: RequestKoa, beforeKeyLookup: BeforeKeyLookup) => Promise<void>;
   /** For routes that are for users, and in place of a key. */
   readonly checkUser: (ctx: RequestKoa) => Promise<Principal | undefined>;
   readonly failures: FailureLimit;
@@ -52,14 +52,14 @@ export function authenticate({
   const checkCaller = async (ctx: RequestKoa, next: Next): Promise<void> => {
     const attempt = { isCounted: false };
     // Throws RATE_LIMIT_EXCEEDED where the address had too many.
-    const beforeAsking = async (): Promise<void> => {
+    const beforeKeyLookup = async (): Promise<void> => {
       await failures.count(ctx);
       attempt.isCounted = true;
     };
     try {
-      if (isForPeople(ctx)) await checkPerson(ctx, beforeAsking);
+      if (isForPeople(ctx)) await checkPerson(ctx, beforeKeyLookup);
       else if (isForUsers(ctx)) ctx.state.principal = await checkUser(ctx);
-      else ctx.state.principal = await identify(ctx, { accounts, checkUser, beforeAsking });
+      else ctx.state.principal = await identify(ctx, { accounts, checkUser, beforeKeyLookup });
       if (ctx.state.principal && !isAllowed(ctx.state.principal, ctx.state.clientAddress)) {
         throw new DomainError('IP_NOT_WHITELISTED', 'This key may not be used from your address');
       }
@@ -107,11 +107,11 @@ async function identify(
   {
     accounts,
     checkUser,
-    beforeAsking,
+    beforeKeyLookup,
   }: {
     readonly accounts: UseCases['accounts'];
     readonly checkUser: (ctx: RequestKoa) => Promise<Principal | undefined>;
-    readonly beforeAsking: BeforeAsking;
+    readonly beforeKeyLookup: BeforeKeyLookup;
   },
 ): Promise<Principal | undefined> {
   if (!mayUseKey(ctx)) return undefined;
@@ -124,7 +124,7 @@ async function identify(
   }
   // Node joins a repeated header with ", ", which no key contains.
   if (typeof header !== 'string' || header.length > MAX_API_KEY_CHARACTERS) throw invalidToken();
-  return accounts.authenticate(header, beforeAsking);
+  return accounts.authenticate(header, beforeKeyLookup);
 }
 
 /** Wallet routes answer every failed authentication with UNAUTHORIZED. */
@@ -189,11 +189,11 @@ function operatorAddresses({ opsAddresses, trustedProxies }: Omit<UserSettings, 
 export function createPersonCheck(
   { ops, users }: Pick<UseCases, 'ops' | 'users'>,
   { opsAddresses, trustedProxies, publicUrl }: UserSettings,
-): (ctx: RequestKoa, beforeAsking: BeforeAsking) => Promise<void> {
+): (ctx: RequestKoa, beforeKeyLookup: BeforeKeyLookup) => Promise<void> {
   const addresses = operatorAddresses({ opsAddresses, trustedProxies });
   // Someone who guesses tokens from the same address must not lock out people who are signed in. Postgres checks these tokens too.
   const known = new LRUCache<string, true>({ max: KNOWN_TOKENS });
-  return async (ctx, beforeAsking) => {
+  return async (ctx, beforeKeyLookup) => {
     if (!ops) throw new DomainError('NOT_FOUND', 'There is nothing at this path');
     if (addresses.isThroughUntrustedProxy(ctx))
       throw new DomainError('IP_NOT_WHITELISTED', 'This came through a proxy that is not trusted');
@@ -211,7 +211,7 @@ export function createPersonCheck(
     }
     const token = tokenOf(authorization);
     const sha256 = hash('sha256', token);
-    if (!known.get(sha256)) await beforeAsking();
+    if (!known.get(sha256)) await beforeKeyLookup();
     try {
       ctx.state.session = await ops.sessions.authenticate(token);
       known.set(sha256, true);

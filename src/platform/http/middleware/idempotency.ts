@@ -47,15 +47,16 @@ async function answerOnce(ctx: RequestKoa, next: Next, known: IdempotentRequest)
     return;
   }
   state.idempotency = tag;
+  const found = { ...known, tag };
   try {
     await next(ctx);
   } catch (error) {
     if (!(error instanceof DomainError) || STATUS_OF[error.code] >= 500) throw error;
-    state.answer = await storeAnswer(state, known, renderError(error, state.shape));
+    state.answer = await storeAnswer(state, found, renderError(error, state.shape));
     if (!state.answer) throw error;
     return;
   }
-  if (state.answer) state.answer = (await storeAnswer(state, known, state.answer)) ?? state.answer;
+  if (state.answer) state.answer = (await storeAnswer(state, found, state.answer)) ?? state.answer;
 }
 
 function replay(stored: StoredAnswer): Answer {

@@ -1,0 +1,33 @@
+/** What the step that opens a purchase or a funding answers. Only the status of the row says where it stands. */
+import { asFailureReason, type Refusal } from '../domain/refusals.ts';
+import type { PurchaseStatus } from '../domain/states.ts';
+
+/** A workflow begins at the stage of its row, on its first run and on every later one. */
+export const STAGES = {
+  PENDING: 'awaiting-payment',
+  PROCESSING: 'paid',
+  SUCCESS: 'delivered',
+  FAILED: 'failed',
+} as const satisfies Record<PurchaseStatus, string>;
+
+export type Stage = (typeof STAGES)[PurchaseStatus];
+
+/** Also where it was refused, and no row was written. */
+export interface FailedOpening {
+  readonly stage: 'failed';
+  readonly refusal: Refusal;
+}
+
+export type Opened = { readonly stage: Exclude<Stage, 'failed'> } | FailedOpening;
+
+/** A funding is delivered with its money. */
+export type OpenedFunding = { readonly stage: 'awaiting-payment' | 'delivered' } | FailedOpening;
+
+/** For a row. A FAILED one has its reason. */
+export function openedAs(status: Exclude<PurchaseStatus, 'PROCESSING'>, reason: string | null): OpenedFunding;
+export function openedAs(status: PurchaseStatus, reason: string | null): Opened;
+export function openedAs(status: PurchaseStatus, reason: string | null): Opened {
+  const stage = STAGES[status];
+  if (stage !== 'failed') return { stage };
+  return { stage, refusal: { reason: asFailureReason(reason ?? ''), detail: '' } };
+}
