@@ -55,7 +55,7 @@ export interface ActivityDeps {
     /** undefined: mail is not configured, so notices wait. */
     readonly mailer: Mailer | undefined;
   };
-  /** For the purchases of batches. */
+  /** For the purchases of batches, and for what wakes a purchase or a payment. */
   readonly engine: Pick<PurchaseEngine, 'purchase' | 'checkSoon' | 'supplierAnnounced'>;
   readonly batchEngine: BatchEngine;
   /** What all batches together may begin, so that other purchases find the supplier's allowance free. */

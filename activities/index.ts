@@ -11,7 +11,7 @@ import { deliver } from './purchases/deliver.ts';
 import type { ActivityDeps } from './deps.ts';
 import { withFailures, withHeartbeat } from './failure.ts';
 import { createBatchRepairActivities } from './operations/batch-repairs.ts';
-import { createSupplierActions } from './operations/actions.ts';
+import { performAction } from './operations/perform-action.ts';
 import { createNoticeActivities } from './webhooks/notices.ts';
 import { createOpsActivities } from './ops.ts';
 import { createBatchActivities } from './purchases/batches.ts';
@@ -37,10 +37,15 @@ export function createActivities(deps: ActivityDeps): Activities {
     supplier: withHeartbeat(
       translated({
         deliver: (request: DeliverRequest) => deliver(deps, request),
-        ...createSupplierActions(deps),
+        performAction: (actionId: string) => performAction(deps, actionId),
       }),
     ),
-    gateway: withHeartbeat(translated(createGatewayActivities(deps))),
+    gateway: withHeartbeat(
+      translated({
+        ...createGatewayActivities(deps),
+        performAction: (actionId: string) => performAction(deps, actionId),
+      }),
+    ),
     // Local activities send no heartbeats.
     webhooks: { attemptInTask, ...withHeartbeat(overTheQueue) },
     ops: {

@@ -18,7 +18,7 @@ import { forgetOldKeys, forgetRefusedIds } from '../src/platform/idempotency/sto
 import { findNeverOrdered } from '../src/operations/store/stuck.ts';
 import type { OpsActivities } from '../workflows/contract.ts';
 import type { ActivityDeps } from './deps.ts';
-import { findLateMoney } from './payments/late-money.ts';
+import { followLateMoney } from './payments/late-money.ts';
 import { refreshRates } from './catalogue/refresh-rates.ts';
 import { refreshEsims } from './esims/refresh-esims.ts';
 import { forgetSupplierEvents } from '../src/esims/store/supplier-events.ts';
@@ -32,7 +32,7 @@ export function createOpsActivities(
   deps: ActivityDeps,
 ): Pick<
   OpsActivities,
-  'syncCatalogue' | 'refreshRates' | 'refreshUsage' | 'findLateMoney' | 'applyInbox' | 'forgetOldKeys'
+  'syncCatalogue' | 'refreshRates' | 'refreshUsage' | 'followLateMoney' | 'applyInbox' | 'forgetOldKeys'
 > {
   const { clock } = deps;
   let syncedAtMs = 0;
@@ -45,7 +45,7 @@ export function createOpsActivities(
     },
     refreshRates: () => refreshRates(deps),
     refreshUsage: () => refreshEsims(deps),
-    findLateMoney: () => findLateMoney(deps),
+    followLateMoney: () => followLateMoney(deps),
     applyInbox: async () =>
       `${await deps.applyInbox()} gateway events applied, ${await wakeNeverOrdered(deps)} paid purchases woken`,
     forgetOldKeys: () => deleteOldRows(deps),

@@ -120,7 +120,7 @@ export interface CollectRequest {
   readonly purpose: PaymentPurpose;
   /** How long opening may be tried; 0: once. */
   readonly budgetMs: number;
-  readonly timings: PaymentTimings;
+  readonly timings: PaymentTimings & { readonly slowLookMs: number };
 }
 
 export interface FollowMoneyRequest {

@@ -1,6 +1,7 @@
 import { ApplicationFailure } from '@temporalio/activity';
 import { SupplierUnavailable } from '../../src/catalogue/port.ts';
 import { countPackages, replaceCatalogue } from '../../src/catalogue/store/catalogue.ts';
+import { ensureSupplierAccount } from '../../src/ledger/store/ledger.ts';
 import { enqueueCatalogueEvents } from '../../src/webhooks/catalogue-events.ts';
 import type { ActivityDeps } from '../deps.ts';
 
@@ -22,6 +23,7 @@ export async function syncCatalogue({ db, supplier, clock, events }: ActivityDep
     events.catalogueSyncRefused({ reason });
     throw ApplicationFailure.nonRetryable(reason, 'CatalogueTooSmall');
   }
+  await ensureSupplierAccount(db, catalogue.supplier);
   const change = await replaceCatalogue(db, catalogue, startedAt, enqueueCatalogueEvents);
   events.catalogueSynced({
     regions: catalogue.regions.length,

@@ -5,7 +5,10 @@ import { applySupplierEvents } from '../../src/esims/supplier-events.ts';
 import { newPendingMessages } from '../../src/webhooks/store/messages.ts';
 import type { ActivityDeps } from '../deps.ts';
 
-type Deps = Pick<ActivityDeps, 'db' | 'supplier' | 'clock' | 'events' | 'installData' | 'webhookEngine'>;
+type Deps = Pick<
+  ActivityDeps,
+  'db' | 'supplier' | 'clock' | 'events' | 'installData' | 'webhookEngine' | 'engine'
+>;
 
 /** The supplier's limit for one call. */
 const USAGE_BATCH = 10;

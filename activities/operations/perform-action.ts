@@ -11,7 +11,8 @@ import {
 } from '../../src/operations/store/actions.ts';
 import type { Ended } from '../../src/operations/rules.ts';
 import type { ActionRow } from '../../src/operations/store/tables.ts';
-import { findPurchase } from '../../src/purchases/store/reads.ts';
+import { judgeReplacement } from '../../src/operations/store/replacement.ts';
+import { findPurchase, type PurchaseRow } from '../../src/purchases/store/reads.ts';
 import { messagesOf, newPendingMessages } from '../../src/webhooks/store/messages.ts';
 import type { DeliveryResult, PaymentCheckState, PerformedAction } from '../../workflows/contract.ts';
 import type { ActivityDeps } from '../deps.ts';
@@ -76,14 +77,23 @@ async function askVendor(deps: ActivityDeps, row: ActionRow): Promise<Ended | un
     case 'refund-to-source':
     case 'credit-wallet':
     case 'cancel':
-      return isInDelivery ? takeBack(deps, row) : undefined;
+      return isInDelivery ? takeBack(deps, row, purchase) : undefined;
     case 'mark-paid':
       return undefined;
   }
 }
 
 /** Money goes back, or another package is ordered, only once the first order can no longer arrive. */
-async function takeBack(deps: ActivityDeps, row: ActionRow): Promise<Ended | undefined> {
+async function takeBack(
+  deps: ActivityDeps,
+  row: ActionRow,
+  purchase: PurchaseRow,
+): Promise<Ended | undefined> {
+  if (row.move === 'deliver-other') {
+    // Nothing is cancelled for a package that cannot be delivered.
+    const judged = await judgeReplacement(deps.db, row, purchase);
+    if ('refusal' in judged) return judged;
+  }
   const supplierConfirmedUndelivered = row.evidence !== null;
   const withdrawal = await withdraw(deps, row.transaction_id, { supplierConfirmedUndelivered });
   switch (withdrawal.outcome) {

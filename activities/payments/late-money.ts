@@ -1,6 +1,6 @@
 /**
- * Stops watching payments 72 hours after they expired. Most are closed by what we know already. The others get one last check; one that the
- * gateway still leaves open needs a person. Refunds that were never begun, and open claims, get a workflow.
+ * Stops watching payments 72 hours after they expired. Most are closed by what we know already. The others get one last check; one that the gateway still
+ * leaves open needs a person. Refunds that were never sent, and open disputes, get a workflow. Pages of PAGE rows, so that nothing grows with their number.
  */
 import type { GatewayCharge } from '../../src/payments/port.ts';
 import {
@@ -10,85 +10,87 @@ import {
   findPayment,
   findPaymentsToClose,
   flagMoney,
-  wasReceivedAndReversed,
   isKnownToGateway,
+  type ClosedPayment,
   type PaymentRow,
 } from '../../src/payments/store/payments.ts';
-import { findUnstartedRefunds } from '../../src/payments/store/refunds.ts';
-import type { LateMoney } from '../../workflows/contract.ts';
+import { findUnsentRefundsOlderThan } from '../../src/payments/store/refunds.ts';
 import type { ActivityDeps } from '../deps.ts';
-import type { PaymentPurpose } from '../../src/domain/states.ts';
-import type { WorldDb } from '../../src/platform/database/tables.ts';
 
 /** How long money may come late. */
 const LATE_FOR_MS = 72 * 3_600_000;
-/** Limits the load on the gateway. */
-const MAX_PER_RUN = 5_000;
+const PAGE = 500;
 const AT_ONCE = 4;
 /** Within the activity's two minutes, even if the gateway does not answer. The next run continues. */
 const RUNS_FOR_MS = 90_000;
-/** A refund that a workflow carries is begun within seconds. */
+/** A refund that a workflow carries is sent within seconds. */
 const FORGOTTEN_AFTER_MS = 3_600_000;
 
-/** What needs a workflow of its own, each purchase or funding once. */
-export async function findLateMoney(deps: ActivityDeps): Promise<readonly LateMoney[]> {
-  const now = deps.clock.now();
-  const late = new Map<string, LateMoney>();
-  const add = (transactionId: string, purpose: PaymentPurpose, isClaim?: true) => {
-    const claim = isClaim ? { isClaim } : {};
-    late.set(transactionId, { transactionId, purpose, timings: deps.refundTimings, ...claim });
+/** Wakes the workflow of each purchase or funding that has late money, a refund that was not sent, or a dispute. Answers with one line. */
+export async function followLateMoney(deps: ActivityDeps): Promise<string> {
+  const endsAtMs = performance.now() + RUNS_FOR_MS;
+  const isOver = (): boolean => performance.now() >= endsAtMs;
+  const woken = new Set<string>();
+  const wake = async ({ transactionId, purpose }: ClosedPayment): Promise<void> => {
+    if (woken.has(transactionId)) return;
+    woken.add(transactionId);
+    await deps.engine.checkSoon({ transactionId, purpose });
   };
-  for (const claim of await findClaims(deps.db, MAX_PER_RUN)) add(claim.transactionId, claim.purpose, true);
-  for (const payment of await closeOverdue(deps, now)) add(payment.transaction_id, payment.purpose);
-  const madeBefore = new Date(now.getTime() - FORGOTTEN_AFTER_MS);
-  for (const refund of await findUnstartedRefunds(deps.db, { madeBefore, limit: MAX_PER_RUN })) {
-    const payment = await findPayment(deps.db, refund.reference);
-    if (payment) add(payment.transaction_id, payment.purpose);
+  await closeOverdue(deps, wake, isOver);
+  for (let afterKey = ''; !isOver(); ) {
+    const refunds = await findUnsentRefundsOlderThan(deps.db, { ms: FORGOTTEN_AFTER_MS, afterKey, limit: PAGE });
+    for (const refund of refunds) {
+      const payment = await findPayment(deps.db, refund.reference);
+      if (payment) await wake({ transactionId: payment.transaction_id, purpose: payment.purpose });
+    }
+    afterKey = refunds.at(-1)?.refund_key ?? '';
+    if (refunds.length < PAGE) break;
   }
-  return [...late.values()];
+  for (let afterId = ''; !isOver(); ) {
+    const claims = await findClaims(deps.db, { afterId, limit: PAGE });
+    for (const claim of claims) await wake(claim);
+    afterId = claims.at(-1)?.transactionId ?? '';
+    if (claims.length < PAGE) break;
+  }
+  return `${woken.size} payments followed${isOver() ? ', more in the next run' : ''}`;
 }
 
-/** Those that have brought something that is not booked. */
-async function closeOverdue(deps: ActivityDeps, now: Date): Promise<readonly PaymentRow[]> {
-  const expiredBefore = new Date(now.getTime() - LATE_FOR_MS);
-  const isTimeLeft = (): boolean => deps.clock.now().getTime() - now.getTime() < RUNS_FOR_MS;
-  while ((await closeExpiredPayments(deps.db, { expiredBefore, limit: MAX_PER_RUN })) === MAX_PER_RUN)
-    if (!isTimeLeft()) return [];
-  const payments = await findPaymentsToClose(deps.db, { expiredBefore, limit: MAX_PER_RUN });
-  const found: PaymentRow[] = [];
-  for (let from = 0; from < payments.length && isTimeLeft(); from += AT_ONCE) {
-    const batch = payments.slice(from, from + AT_ONCE);
-    const news = await Promise.all(batch.map((payment) => checkForTheLastTime(deps, payment, now)));
-    found.push(...batch.filter((_, index) => news[index]));
+type Wake = (payment: ClosedPayment) => Promise<void>;
+
+/** Wakes those that have brought something that is not booked; closes the others. */
+async function closeOverdue(deps: ActivityDeps, wake: Wake, isOver: () => boolean): Promise<void> {
+  const which = { expiredForMs: LATE_FOR_MS, limit: PAGE };
+  while ((await closeExpiredPayments(deps.db, which)) === PAGE) if (isOver()) return;
+  const seen = new Set<string>();
+  while (!isOver()) {
+    const payments = (await findPaymentsToClose(deps.db, which)).filter(({ reference }) => !seen.has(reference));
+    if (payments.length === 0) return;
+    for (const { reference } of payments) seen.add(reference);
+    for (let from = 0; from < payments.length && !isOver(); from += AT_ONCE)
+      await Promise.all(payments.slice(from, from + AT_ONCE).map((payment) => checkForTheLastTime(deps, payment, wake)));
   }
-  return found;
 }
 
-/** Whether there is something to book; closed otherwise. */
-async function checkForTheLastTime(deps: ActivityDeps, payment: PaymentRow, now: Date): Promise<boolean> {
+async function checkForTheLastTime(deps: ActivityDeps, payment: PaymentRow, wake: Wake): Promise<void> {
   const { db, events } = deps;
-  const { reference, transaction_id: transactionId } = payment;
+  const { reference, transaction_id: transactionId, purpose } = payment;
   const found = await deps.gateway.forAccount(payment.account_id).findCharge(reference);
   // Our own rate limit held it back: the next run asks.
-  if (found.outcome === 'unknown' && found.notSent) return false;
+  if (found.outcome === 'unknown' && found.notSent) return;
   const charge = found.outcome === 'done' ? found.value : undefined;
   const isNotFound = charge === null && isKnownToGateway(payment);
   if (isNotFound) events.gatewayChargeNotFound({ transactionId, reference });
-  if (charge && (await hasUnbookedMoney(db, charge))) return true;
+  if (charge && hasMoney(charge)) return wake({ transactionId, purpose });
   const isOpenAtTheEnd =
     charge === undefined || isNotFound || (charge !== null && ['waiting', 'unknown'].includes(charge.state));
   if (isOpenAtTheEnd) {
     await flagMoney(db, transactionId, 'PAYMENT_STILL_OPEN');
     events.purchaseNeedsAttention({ transactionId, reason: 'PAYMENT_STILL_OPEN' });
   }
-  await closePayment(db, reference, now);
-  return false;
+  await closePayment(db, reference);
 }
 
 /** Of a payment that has brought nothing yet. */
-async function hasUnbookedMoney(db: WorldDb, charge: GatewayCharge): Promise<boolean> {
-  const { state, received, reference } = charge;
-  if ((state !== 'paid' && state !== 'reversed') || received.amountMinor <= charge.feesOnTopMinor)
-    return false;
-  return state === 'paid' || !(await wasReceivedAndReversed(db, reference, received.currency));
+function hasMoney({ state, received, feesOnTopMinor }: GatewayCharge): boolean {
+  return (state === 'paid' || state === 'reversed') && received.amountMinor > feesOnTopMinor;
 }

@@ -1,125 +1,30 @@
-/** Steps at the payment gateway. Bank details and e-mail addresses stay in rows: workflows get ids and outcomes. */
-import { sleep } from '@temporalio/activity';
-import { asFailureReason, type FailureReason } from '../../src/domain/refusals.ts';
-import type { GatewayRefusal } from '../../src/payments/port.ts';
-import { bookSeen } from '../../src/purchases/store/payment-bookings.ts';
+/** Checks of payments at the gateway. Bank details and e-mail addresses stay in rows: workflows get ids and outcomes. */
+import { asFailureReason } from '../../src/domain/refusals.ts';
+import type { GatewayCharge, PaymentGateway } from '../../src/payments/port.ts';
+import { bookSeen, type SeenCharge } from '../../src/purchases/store/payment-bookings.ts';
 import { CLAIMS } from '../../src/payments/rules.ts';
 import {
-  findPaymentToOpen,
-  findEmail,
-  findPayments,
-  saveInstructions,
-  markPaymentRefused,
-  nextPaymentAttempt,
+  beginChecks,
   recordCheck,
   isKnownToGateway,
   findFunding,
-  type PaymentRow,
+  type PaymentToCheck,
 } from '../../src/payments/store/payments.ts';
 import { asksForDisputes, saveDisputes } from '../../src/payments/store/disputes.ts';
 import { findPurchase } from '../../src/purchases/store/reads.ts';
 import { messagesOf, newPendingMessages, type PendingMessages } from '../../src/webhooks/store/messages.ts';
-import type { GatewayActivities, OpenedPayment, PaymentCheckState } from '../../workflows/contract.ts';
+import type { GatewayActivities, PaymentCheckState } from '../../workflows/contract.ts';
 import type { ActivityDeps } from '../deps.ts';
-import { followRefunds } from './refunds.ts';
+import { collectPayment } from './collect.ts';
+import { followMoney } from './refunds.ts';
 import type { PaymentPurpose } from '../../src/domain/states.ts';
 
-/** Attempts that the gateway may hold without instructions; more than a few means that something else is wrong. */
-const MAX_ATTEMPTS = 5;
-const RETRY_PAUSE_MS = 300;
-/** No buyer waits longer. */
-const MAX_BUDGET_MS = 60_000;
-
-export function createGatewayActivities(deps: ActivityDeps): GatewayActivities {
+export function createGatewayActivities(deps: ActivityDeps): Omit<GatewayActivities, 'performAction'> {
   return {
-    openPayment: ({ transactionId }, budgetMs) => openPayment(deps, transactionId, budgetMs),
-    lookAtPayment: (transactionId, purpose) => checkPayment(deps, transactionId, purpose),
-    moveRefunds: (transactionId) => followRefunds(deps, transactionId),
+    collectPayment: (request) => collectPayment(deps, request),
+    checkPayment: (transactionId, purpose) => checkPayment(deps, transactionId, purpose),
+    followMoney: (request) => followMoney(deps, request),
   };
-}
-
-/** What to charge, and for whom, is in the rows that opening wrote: of the request only the id counts. */
-async function openPayment(
-  deps: ActivityDeps,
-  transactionId: string,
-  budgetMs: number,
-): Promise<OpenedPayment> {
-  const endsAtMs = deps.clock.now().getTime() + Math.min(budgetMs, MAX_BUDGET_MS);
-  const found = await findPaymentToOpen(deps.db, transactionId);
-  if (!found) {
-    deps.events.unverifiedRequest({ what: 'payment', transactionId, detail: 'no such payment was opened' });
-    return { outcome: 'refused', refusal: { reason: 'PAYMENT_NOT_OPENED', detail: 'no such payment' } };
-  }
-  const { isAwaited, packageCode } = found;
-  const scenario = packageCode === null ? undefined : deps.scenarioOf?.(packageCode);
-  let { payment } = found;
-  for (;;) {
-    const step = await tryToOpen(deps, payment, { isAwaited, scenario });
-    if (step === 'taken') {
-      if (payment.attempt >= MAX_ATTEMPTS) return { outcome: 'unknown' };
-      payment = await nextPaymentAttempt(deps.db, payment);
-      continue;
-    }
-    if (step.outcome !== 'unknown') return step;
-    const waitMs = Math.max(RETRY_PAUSE_MS, step.retryAfterMs ?? 0);
-    if (deps.clock.now().getTime() + waitMs >= endsAtMs) return { outcome: 'unknown' };
-    await sleep(waitMs);
-  }
-}
-
-type Try =
-  | Exclude<OpenedPayment, { outcome: 'unknown' }>
-  | { readonly outcome: 'unknown'; readonly retryAfterMs?: number }
-  /** The gateway holds this attempt and does not repeat how to pay it. */
-  | 'taken';
-
-async function tryToOpen(
-  { db, gateway, events, returnUrl }: ActivityDeps,
-  payment: PaymentRow,
-  { isAwaited, scenario }: { readonly isAwaited: boolean; readonly scenario: string | undefined },
-): Promise<Try> {
-  const { reference } = payment;
-  if (payment.status === 'REFUSED') return refused('REQUEST_REFUSED', 'refused before');
-  if (payment.instructions || payment.paid_hold) return opened(reference, payment.expires_at);
-  // The order is closed, so no new charge is opened for it.
-  if (!isAwaited) return { outcome: 'unknown', retryAfterMs: MAX_BUDGET_MS };
-  const charged = await gateway.forAccount(payment.account_id).charge({
-    reference,
-    method: payment.method,
-    amount: { amountMinor: payment.charge_minor, currency: payment.charge_currency },
-    email: await findEmail(db, payment.account_id),
-    returnUrl,
-    accountExpiresAt: payment.expires_at,
-    scenario,
-  });
-  if (charged.outcome === 'done') {
-    await saveInstructions(db, reference, charged.value);
-    return opened(
-      reference,
-      charged.value.kind === 'bank-transfer' ? charged.value.expiresAt : payment.expires_at,
-    );
-  }
-  if (charged.outcome === 'unknown') return charged;
-  const { reason, detail } = charged;
-  if (reason === 'REFERENCE_TAKEN') return 'taken';
-  events.gatewayRefused({ reference, reason, detail });
-  await markPaymentRefused(db, reference);
-  return refused(reason, detail);
-}
-
-function opened(reference: string, expiresAt: Date): Try {
-  return { outcome: 'open', reference, expiresAtMs: expiresAt.getTime() };
-}
-
-const NOT_SERVED: readonly GatewayRefusal[] = [
-  'AMOUNT_NOT_SERVED',
-  'CURRENCY_NOT_SERVED',
-  'METHOD_NOT_SERVED',
-];
-
-function refused(reason: GatewayRefusal, detail: string): Try {
-  const known: FailureReason = NOT_SERVED.includes(reason) ? 'PAYMENT_NOT_SERVED' : 'PAYMENT_NOT_OPENED';
-  return { outcome: 'refused', refusal: { reason: known, detail } };
 }
 
 /** Checks every attempt of a payment, books what the gateway has, and returns the payment's state after that. */
@@ -128,15 +33,8 @@ export async function checkPayment(
   transactionId: string,
   purpose: PaymentPurpose,
 ): Promise<PaymentCheckState> {
-  const answers: CheckAnswer[] = [];
   const pending = newPendingMessages();
-  for (const payment of await findPayments(deps.db, transactionId)) {
-    if (payment.status === 'REFUSED') continue;
-    const gateway = deps.gateway.forAccount(payment.account_id);
-    answers.push(await checkAttempt({ ...deps, gateway }, payment, pending));
-  }
-  const isKnown = answers.every((answer) => answer === 'known');
-  const isHeldBack = !isKnown && !answers.includes('unknown');
+  const { isKnown, isHeldBack } = await checkAttempts(deps, transactionId, pending);
   const order =
     purpose === 'funding'
       ? await findFunding(deps.db, transactionId)
@@ -155,17 +53,46 @@ export async function checkPayment(
   return { state: isKnown ? 'waiting' : 'unknown', ...found };
 }
 
-/** `known`: the gateway said what it has. `held-back`: our own rate limit kept us from asking. */
+/** What one check of all attempts of a payment came to. */
+export interface Checked {
+  /** The gateway answered about each, and everything it has is booked. */
+  readonly isKnown: boolean;
+  /** Not known, since our own rate limit kept us from asking. */
+  readonly isHeldBack: boolean;
+  /** Its time to pay was over when the check began. */
+  readonly wasExpired: boolean;
+}
+
+/** Asks the gateway about every attempt that it may hold, and books what it has. */
+export async function checkAttempts(
+  deps: ActivityDeps,
+  transactionId: string,
+  pending: PendingMessages,
+): Promise<Checked> {
+  const answers: CheckAnswer[] = [];
+  const payments = await beginChecks(deps.db, transactionId);
+  for (const payment of payments) {
+    const gateway = deps.gateway.forAccount(payment.account_id);
+    answers.push(await checkAttempt({ ...deps, gateway }, payment, pending));
+  }
+  const isKnown = answers.every((answer) => answer === 'known');
+  return {
+    isKnown,
+    isHeldBack: !isKnown && !answers.includes('unknown'),
+    wasExpired: payments.every((payment) => payment.wasExpired),
+  };
+}
+
+/** `known`: the gateway said what it has, and it is booked. `held-back`: our own rate limit kept us from asking. */
 type CheckAnswer = 'known' | 'unknown' | 'held-back';
 
 async function checkAttempt(
   deps: ActivityDeps,
-  payment: PaymentRow,
+  payment: PaymentToCheck,
   pending: PendingMessages,
 ): Promise<CheckAnswer> {
   const { db, events } = deps;
-  const { reference, transaction_id: transactionId } = payment;
-  const askedAt = deps.clock.now();
+  const { reference, transaction_id: transactionId, checkNumber } = payment;
   const found = await deps.gateway.findCharge(reference);
   if (found.outcome !== 'done') {
     if (found.outcome === 'unknown' && found.notSent) return 'held-back';
@@ -178,36 +105,54 @@ async function checkAttempt(
       events.gatewayChargeNotFound({ transactionId, reference });
       return 'unknown';
     }
-    await recordCheck(db, reference, askedAt);
+    await recordCheck(db, reference);
     return 'known';
   }
-  const { state, received, gatewayId, gatewayStatus } = charge;
-  if (state === 'unknown') {
-    events.unknownGatewayStatus({ reference, gatewayStatus });
+  if (charge.state === 'unknown') {
+    events.unknownGatewayStatus({ reference, gatewayStatus: charge.gatewayStatus });
     return 'unknown';
   }
-  const seen = {
-    state: state === 'paid' || state === 'reversed' ? state : ('other' as const),
+  const seen = await seenOf(deps.gateway, charge);
+  if ('unknown' in seen) {
+    events.gatewayCheckFailed({ reference, detail: seen.unknown });
+    return 'unknown';
+  }
+  const { what } = await bookSeen(db, reference, seen, checkNumber, pending);
+  if (what !== undefined) events.paymentBooked({ transactionId, reference, what });
+  return (await checkDisputes(deps, payment)) ? 'known' : 'unknown';
+}
+
+/** A charge as it is booked. What `reversed` means, only the list of refunds can tell. */
+async function seenOf(
+  gateway: Pick<PaymentGateway, 'refundsOf'>,
+  charge: GatewayCharge,
+): Promise<SeenCharge | { readonly unknown: string }> {
+  const { state, received, gatewayId, gatewayStatus, reference } = charge;
+  const seen: SeenCharge = {
+    state: state === 'paid' || state === 'reversed' ? state : 'other',
     netMinor: received.amountMinor - charge.feesOnTopMinor,
     currency: received.currency,
     gatewayId,
     gatewayStatus,
   };
-  const { what, isOutdated } = await bookSeen(db, reference, seen, askedAt, pending);
-  if (what !== undefined) events.paymentBooked({ transactionId, reference, what });
-  return (await checkDisputes(deps, payment)) && isOutdated !== true ? 'known' : 'unknown';
+  if (state !== 'reversed') return seen;
+  const listed = await gateway.refundsOf(reference);
+  if (listed.outcome !== 'done') return { unknown: listed.detail };
+  const sent = listed.value.filter((refund) => refund.state !== 'failed');
+  if (sent.length === 0) return seen;
+  const sumOf = (isOurs: boolean): bigint =>
+    sent
+      .filter(({ refundKey }) => refundKey.startsWith(`${reference}-`) === isOurs)
+      .reduce((sum, { amount }) => sum + amount.amountMinor, 0n);
+  return { ...seen, refunds: { oursMinor: sumOf(true), othersMinor: sumOf(false) } };
 }
 
 /** A known dispute is checked each time: it may be over, or there may be another. An operator's check always asks. */
-async function checkDisputes(
-  { db, gateway, clock, events }: ActivityDeps,
-  payment: PaymentRow,
-): Promise<boolean> {
-  const { reference } = payment;
+async function checkDisputes({ db, gateway, events }: ActivityDeps, payment: PaymentToCheck): Promise<boolean> {
+  const { reference, checkNumber } = payment;
   if (!(await asksForDisputes(db, payment))) return true;
-  const askedAt = clock.now();
   const found = await gateway.findDisputes(reference);
-  if (found.outcome === 'done') await saveDisputes(db, reference, found.value, askedAt);
+  if (found.outcome === 'done') await saveDisputes(db, reference, found.value, checkNumber);
   else events.gatewayCheckFailed({ reference, detail: found.detail });
   return found.outcome === 'done';
 }

@@ -1,9 +1,11 @@
 /**
- * Refunds at the gateway, one step at a time. The gateway takes a repeat as another refund, so after an unknown outcome only findRefund decides, once
- * nothing sent earlier can still arrive. Each retry by an operator is an attempt under a key of its own, and we search for all of them.
+ * Refunds at the gateway, one step at a time, and disputes until they are settled. The gateway takes a repeat as another refund, so after an unknown outcome
+ * only findRefund decides, once nothing sent earlier can still arrive. Each retry by an operator is an attempt under a key of its own, and we search for all
+ * of them.
  */
 import type { GatewayRefund } from '../../src/payments/port.ts';
-import { findClaim, findPayment } from '../../src/payments/store/payments.ts';
+import { refundPauseMs } from '../../src/payments/rules.ts';
+import { findClaim, findPayment, flagMoney } from '../../src/payments/store/payments.ts';
 import {
   attemptKey,
   attemptKeys,
@@ -11,65 +13,83 @@ import {
   closeRefundDone,
   closeRefundTakenBack,
   creditRefund,
-  findOpenRefunds,
+  findRefundsToFollow,
   saveRefundState,
-  type RefundRow,
+  type RefundToFollow,
 } from '../../src/payments/store/refunds.ts';
 import { messagesOf, newPendingMessages, type PendingMessages } from '../../src/webhooks/store/messages.ts';
-import type { RefundState } from '../../workflows/contract.ts';
+import type { FollowMoneyRequest, StepResult } from '../../workflows/contract.ts';
 import type { AttentionReason } from '../../src/domain/states.ts';
 import type { ActivityDeps } from '../deps.ts';
 
-/** How long a request whose answer we gave up on may still reach the gateway. */
-const UNKNOWN_OUTCOME_MS = 30_000;
+/** How long the gateway's list may miss a refund whose answer was lost. After that a person decides. */
+const LISTED_WITHIN_MS = 3_600_000;
+/** An operator's action ends the wait. A dispute that was settled in another way is noticed within a day. */
+const DISPUTE_CHECK_MS = 24 * 3_600_000;
 
 type RefundStepDeps = ActivityDeps & { readonly pending: PendingMessages };
 
 /** What became of one refund in this step. */
 type Step = 'closed' | 'open' | AttentionReason;
 
-/** Advances each open refund of a purchase or funding by one step. `open`: refunds that are left. */
-export async function followRefunds(deps: ActivityDeps, transactionId: string): Promise<RefundState> {
+/** Advances each open refund of a purchase or funding by one step. `done`: nothing is on its way, and no dispute or reversal needs a person. */
+export async function followMoney(
+  deps: ActivityDeps,
+  { transactionId, timings }: FollowMoneyRequest,
+): Promise<StepResult> {
   const pending = newPendingMessages();
-  let open = 0;
-  let needsPerson: AttentionReason | null = null;
-  for (const refund of await findOpenRefunds(deps.db, transactionId)) {
+  const refunds = await findRefundsToFollow(deps.db, transactionId);
+  const steps: Step[] = [];
+  for (const refund of refunds) {
     const gateway = deps.gateway.forAccount(refund.account_id);
-    const step = await advance({ ...deps, gateway, pending }, refund);
-    if (step !== 'closed') open += 1;
-    if (step !== 'closed' && step !== 'open') needsPerson = step;
+    steps.push(await advance({ ...deps, gateway, pending }, refund));
   }
-  const claim = open === 0 ? await findClaim(deps.db, transactionId) : undefined;
-  return { open, needsPerson, ...(claim ? { claim } : {}), ...messagesOf(pending) };
+  const attention = steps.findLast((step) => step !== 'closed' && step !== 'open');
+  if (attention && (await flagMoney(deps.db, transactionId, attention)))
+    deps.events.purchaseNeedsAttention({ transactionId, reason: attention });
+  if (steps.some((step) => step !== 'closed')) {
+    const ageMs = Math.min(...refunds.map((refund) => refund.ageMs));
+    const waitMs = refundPauseMs(ageMs, attention !== undefined, timings);
+    const why = 'for the refund to be sent';
+    return { state: 'waiting', waitMs, why, ...(attention ? { attention } : {}), ...messagesOf(pending) };
+  }
+  const claim = await findClaim(deps.db, transactionId);
+  if (!claim) return { state: 'done', ...messagesOf(pending) };
+  const why = 'for a person to settle the dispute';
+  return { state: 'waiting', waitMs: DISPUTE_CHECK_MS, why, attention: claim, ...messagesOf(pending) };
 }
 
-async function advance(deps: RefundStepDeps, refund: RefundRow): Promise<Step> {
+async function advance(deps: RefundStepDeps, refund: RefundToFollow): Promise<Step> {
   const { reference } = refund;
   const found = await findAttempt(deps, refund);
   if (found === 'unknown') return 'open';
   if (found !== null) return record(deps, refund, found);
   const refundKey = attemptKey(refund, refund.attempt);
-  const now = deps.clock.now();
   if (refund.status === 'STUCK') return settleUnsent(deps, refund, refund.gateway_status ?? '', false);
-  if (refund.asked_at !== null && now.getTime() - refund.asked_at.getTime() < UNKNOWN_OUTCOME_MS)
-    return 'open';
-  if (!(await beginRefund(deps.db, refund, now))) return 'open';
-  const asked = await deps.gateway.refund({
+  const fence = await beginRefund(deps.db, refund);
+  if (!fence) return 'open';
+  const sent = await deps.gateway.refund({
     reference,
     refundKey,
     amount: { amountMinor: refund.amount_minor, currency: refund.currency },
+    fence,
   });
-  if (asked.outcome === 'unknown') return 'open';
-  if (asked.outcome === 'done') return record(deps, refund, asked.value);
-  deps.events.refundRefused({ refundKey, reason: asked.reason, detail: asked.detail });
+  if (sent.outcome === 'unknown') return 'open';
+  if (sent.outcome === 'done') return record(deps, refund, sent.value);
+  deps.events.refundRefused({ refundKey, reason: sent.reason, detail: sent.detail });
+  // An earlier request without an answer may be why it is refused, and the list may show it late.
+  if (refund.status === 'ASKED') {
+    if (refund.ageMs < LISTED_WITHIN_MS) return 'open';
+    return stick(deps, refund, sent.detail);
+  }
   // Money that went back already is not credited as well.
-  return settleUnsent(deps, refund, asked.detail, asked.reason !== 'ALREADY_REFUNDED');
+  return settleUnsent(deps, refund, sent.detail, sent.reason !== 'ALREADY_REFUNDED');
 }
 
 /** The attempt that counts: the newest, or an earlier one that turns out not to have failed. null: none. */
 async function findAttempt(
   { gateway }: ActivityDeps,
-  refund: RefundRow,
+  refund: RefundToFollow,
 ): Promise<GatewayRefund | null | 'unknown'> {
   for (const [before, refundKey] of attemptKeys(refund).entries()) {
     const found = await gateway.findRefund({ reference: refund.reference, refundKey });
@@ -79,7 +99,7 @@ async function findAttempt(
   return null;
 }
 
-async function record(deps: RefundStepDeps, refund: RefundRow, found: GatewayRefund): Promise<Step> {
+async function record(deps: RefundStepDeps, refund: RefundToFollow, found: GatewayRefund): Promise<Step> {
   const { refundId, gatewayStatus } = found;
   const refundKey = refund.refund_key;
   switch (found.state) {
@@ -104,12 +124,13 @@ async function record(deps: RefundStepDeps, refund: RefundRow, found: GatewayRef
  * wallet, if `mayCredit` and the gateway still has the money, or waits for a person.
  */
 async function settleUnsent(
-  { db, gateway, events, pending }: RefundStepDeps,
-  refund: RefundRow,
+  deps: RefundStepDeps,
+  refund: RefundToFollow,
   gatewayStatus: string,
   mayCredit: boolean,
 ): Promise<Step> {
-  const { reference, refund_key: refundKey, gateway_refund_id: refundId } = refund;
+  const { db, gateway, events, pending } = deps;
+  const { reference, refund_key: refundKey } = refund;
   const found = await gateway.findCharge(reference);
   const state = found.outcome === 'done' ? found.value?.state : undefined;
   if (state === 'reversed') {
@@ -126,6 +147,12 @@ async function settleUnsent(
       return 'closed';
     }
   }
+  return stick(deps, refund, gatewayStatus);
+}
+
+/** A person decides. */
+async function stick({ db }: RefundStepDeps, refund: RefundToFollow, gatewayStatus: string): Promise<Step> {
+  const refundId = refund.gateway_refund_id;
   await saveRefundState(db, refund, { status: 'STUCK', refundId, gatewayStatus });
   return 'REFUND_STUCK';
 }

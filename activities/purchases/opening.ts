@@ -27,14 +27,14 @@ const TOO_OLD: Readonly<Record<FrozenKind, Refusal>> = {
 export function createOpeningActivities(
   deps: ActivityDeps,
 ): Pick<OrderActivities, 'openPurchase' | 'openFunding'> {
-  const { db, supplier, clock, terms } = deps;
+  const { db, clock, terms } = deps;
   return {
     openPurchase: async (input, startedAt) => {
       const verdict = terms.verify('purchase', input, clock.now());
       if (verdict === 'not-ours') return findUnsignedPurchase(deps, input);
       const pending = newPendingMessages();
       const common = optionsOf(deps, { kind: 'purchase', input, startedAt, verdict });
-      const options = { ...common, now: clock.now(), supplier: supplier.name };
+      const options = { ...common, now: clock.now() };
       const opened = await openPurchase(db, input, options, pending);
       countIfUnpaid(deps, input, opened);
       return { ...opened, ...messagesOf(pending) };
@@ -59,12 +59,13 @@ interface Opening {
 }
 
 function optionsOf(
-  { clock, events, unpaidLimits }: ActivityDeps,
+  { clock, events, gateway, unpaidLimits }: ActivityDeps,
   { kind, input, startedAt, verdict }: Opening,
 ): OpeningOptions & { readonly keepRefusal: () => boolean } {
   const { transactionId, timings } = input;
   const startedAtMs = Date.parse(startedAt);
   return {
+    gateway: gateway.name,
     unpaidLimits,
     // Overloaded: a quarter of the buyer's wait is over, and the rest may pass before the answer arrives.
     keepRefusal: () => (clock.now().getTime() - startedAtMs) * 4 >= timings.answerWithinMs,

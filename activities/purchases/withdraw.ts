@@ -1,59 +1,63 @@
 /**
- * Cancels what may have been ordered, for an operator who gives the money back or delivers something else. The purchase's row is first closed to orders
- * and settling, so that a delivery and a withdrawal cannot both succeed; a withdrawal that cancels nothing opens it again.
+ * Cancels what may have been ordered, for an operator who gives the money back or delivers something else. The order's row is first closed to sending and
+ * settling, so that a delivery and a withdrawal cannot both succeed; a withdrawal that cancels nothing opens it again.
  */
 import { sleep } from '@temporalio/activity';
+import { createFence } from '../../src/domain/fence.ts';
 import {
   beginCancelling,
   beginWithdrawal,
-  keepOrderNo,
-  keepWithdrawn,
+  recordAccepted,
+  recordWithdrawn,
   reopenDelivery,
-  type Delivery,
-} from '../../src/purchases/store/deliveries.ts';
-import type { Withdrawal } from '../../workflows/contract.ts';
-import { findOrder, topUpOf } from './deliver.ts';
+  SEND_WITHIN_MS,
+  type SupplierOrder,
+} from '../../src/purchases/store/supplier-orders.ts';
 import type { ActivityDeps } from '../deps.ts';
+import { findOrder } from './delivery-attempt.ts';
 
-const NOTHING: Withdrawal = { left: 'nothing' };
-const DELIVERED: Withdrawal = { left: 'delivered', detail: 'it was delivered meanwhile' };
+/** `withdrawn`: nothing of it is left at the supplier. `uncertain`: the supplier may still deliver. */
+export type Withdrawal =
+  | { readonly outcome: 'withdrawn' }
+  | { readonly outcome: 'uncertain' | 'delivered'; readonly detail: string };
 
-/**
- * Whether the supplier may still deliver. Safe to repeat. `isVouchedFor`: the operator has the supplier's word that nothing is delivered; used only when the
- * supplier's API does not say. The row records that nothing is left, and only then may the money go back.
- */
+const WITHDRAWN: Withdrawal = { outcome: 'withdrawn' };
+const DELIVERED: Withdrawal = { outcome: 'delivered', detail: 'it was delivered meanwhile' };
+const OVER: Withdrawal = { outcome: 'uncertain', detail: 'another step has ended this withdrawal' };
+
+const uncertain = (detail: string): Withdrawal => ({ outcome: 'uncertain', detail });
+
+interface WithdrawOptions {
+  /** The operator has the supplier's word that nothing is delivered. Used only where the supplier's API does not say. */
+  readonly supplierConfirmedUndelivered: boolean;
+}
+
+/** Whether the supplier may still deliver. Safe to repeat. The row records that nothing is left, and only then may the money go back. */
 export async function withdraw(
   deps: ActivityDeps,
   transactionId: string,
-  isVouchedFor: boolean,
+  options: WithdrawOptions,
 ): Promise<Withdrawal> {
-  const { state, delivery } = await beginWithdrawal(deps.db, transactionId, deps.clock.now());
+  const {
+    state,
+    delivery: { order },
+  } = await beginWithdrawal(deps.db, transactionId);
   if (state === 'delivered') return DELIVERED;
+  if (state === 'withdrawn' || order === null || order.attempts === 0) return WITHDRAWN;
   // The money went back before; only the order at the supplier is left to cancel.
-  if (state === 'closed')
-    return delivery.orderAttempts === 0 ? NOTHING : cancelOrder(deps, delivery, isVouchedFor);
-  const withdrawal =
-    delivery.orderAttempts === 0 ? NOTHING : await cancelWhenSettled(deps, delivery, isVouchedFor);
-  if (withdrawal.left === 'nothing') await keepWithdrawn(deps.db, delivery);
-  else await reopen(deps, transactionId);
+  if (state === 'closed') return cancelOrder(deps, order, options);
+  // Until then what was sent may still arrive.
+  if (order.settlesInMs > 0) await sleep(order.settlesInMs);
+  const withdrawal = await cancelOrder(deps, order, options);
+  if (withdrawal.outcome === 'withdrawn') return (await recordWithdrawn(deps.db, order)) ? WITHDRAWN : OVER;
+  await reopen(deps, transactionId);
   return withdrawal;
 }
 
-/** Once no order that was sent can still arrive. */
-async function cancelWhenSettled(
-  deps: ActivityDeps,
-  delivery: Delivery,
-  isVouchedFor: boolean,
-): Promise<Withdrawal> {
-  const now = deps.clock.now();
-  const waitMs = (delivery.lastAskedAt ?? now).getTime() + delivery.graceMs - now.getTime();
-  if (waitMs > 0) await sleep(waitMs);
-  return cancelOrder(deps, delivery, isVouchedFor);
-}
-
-async function reopen(deps: ActivityDeps, transactionId: string): Promise<void> {
+/** Once a cancellation that was sent can no longer arrive. */
+async function reopen({ db }: ActivityDeps, transactionId: string): Promise<void> {
   for (;;) {
-    const waitMs = await reopenDelivery(deps.db, transactionId, deps.clock.now());
+    const waitMs = await reopenDelivery(db, transactionId);
     if (waitMs === 0) return;
     await sleep(waitMs);
   }
@@ -65,43 +69,51 @@ async function reopen(deps: ActivityDeps, transactionId: string): Promise<void> 
  */
 async function cancelOrder(
   deps: ActivityDeps,
-  delivery: Delivery,
-  isVouchedFor: boolean,
+  order: SupplierOrder,
+  { supplierConfirmedUndelivered }: WithdrawOptions,
 ): Promise<Withdrawal> {
-  const unless = (detail: string): Withdrawal =>
-    isVouchedFor ? NOTHING : { left: 'perhaps-something', detail };
-  if (delivery.packageType === 'TOPUP') {
-    const held = await deps.supplier.findTopUp(topUpOf(delivery));
-    if (held.outcome !== 'done') return unless('the supplier does not say whether it has the top-up');
-    if (!held.value.found) return NOTHING;
-    return { left: 'perhaps-something', detail: 'the top-up is there, and cannot be taken back' };
+  const unlessConfirmed = (detail: string): Withdrawal =>
+    supplierConfirmedUndelivered ? WITHDRAWN : uncertain(detail);
+  if (order.kind === 'TOPUP') {
+    const held = await deps.supplier.findTopUp({ transactionId: order.id, esimTranNo: order.esimTranNo });
+    if (held.outcome !== 'done')
+      return unlessConfirmed('the supplier does not say whether it has the top-up');
+    return held.value.found ? uncertain('the top-up is there, and cannot be taken back') : WITHDRAWN;
   }
-  const orderNo = delivery.orderNo ?? (await findOrderNo(deps, delivery));
-  if (orderNo === undefined) return unless('the supplier does not say whether it has the order');
-  if (orderNo === null) return unless('the supplier lists nothing of it, and may still be allocating it');
+  const orderNo = order.orderNo ?? (await findOrderNo(deps, order));
+  if (orderNo === undefined) return unlessConfirmed('the supplier does not say whether it has the order');
+  if (orderNo === null)
+    return unlessConfirmed('the supplier lists nothing of it, and may still be allocating it');
   const answer = await deps.supplier.profile({ orderNo });
-  if (answer.outcome !== 'done') return unless(`the supplier does not say how order ${orderNo} stands`);
-  if (answer.value.state === 'allocating') return unless(`order ${orderNo} is still being allocated`);
-  if (answer.value.profile.status === 'CANCELLED') return NOTHING;
-  return cancelEsim(deps, delivery, answer.value.profile.esimTranNo);
+  if (answer.outcome !== 'done')
+    return unlessConfirmed(`the supplier does not say how order ${orderNo} stands`);
+  if (answer.value.state === 'allocating')
+    return unlessConfirmed(`order ${orderNo} is still being allocated`);
+  if (answer.value.profile.status === 'CANCELLED') return WITHDRAWN;
+  return cancelEsim(deps, order, answer.value.profile.esimTranNo);
 }
 
-async function findOrderNo(deps: ActivityDeps, delivery: Delivery): Promise<string | null | undefined> {
-  const held = await findOrder(deps, delivery);
-  if (!held) return held;
-  await keepOrderNo(deps.db, delivery, held.orderNo);
-  return held.orderNo;
+async function findOrderNo(deps: ActivityDeps, order: SupplierOrder): Promise<string | null | undefined> {
+  const orderNo = await findOrder(deps, order);
+  if (orderNo) await recordAccepted(deps.db, order, orderNo);
+  return orderNo;
 }
 
 /** Only during this withdrawal: a purchase that was opened again may be delivered by now. */
-async function cancelEsim(deps: ActivityDeps, delivery: Delivery, esimTranNo: string): Promise<Withdrawal> {
-  const isClosed = delivery.status === 'FAILED';
-  if (!isClosed && !(await beginCancelling(deps.db, delivery, deps.clock.now()))) return DELIVERED;
-  const cancelled = await deps.supplier.cancel(esimTranNo);
-  if (cancelled.outcome === 'done') return NOTHING;
-  const detail =
-    cancelled.outcome === 'refused'
-      ? `the eSIM is there, and cannot be cancelled: ${cancelled.reason}`
-      : `the supplier does not say whether it cancelled ${esimTranNo}`;
-  return { left: 'perhaps-something', detail };
+async function cancelEsim(
+  { db, supplier }: ActivityDeps,
+  order: SupplierOrder,
+  esimTranNo: string,
+): Promise<Withdrawal> {
+  const fence = createFence(SEND_WITHIN_MS);
+  if (!(await beginCancelling(db, order, supplier.effectTimeLimitMs))) return OVER;
+  const cancelled = await supplier.cancel(esimTranNo, fence);
+  switch (cancelled.outcome) {
+    case 'done':
+      return WITHDRAWN;
+    case 'refused':
+      return uncertain(`the eSIM is there, and cannot be cancelled: ${cancelled.reason}`);
+    case 'unknown':
+      return uncertain(`the supplier does not say whether it cancelled ${esimTranNo}`);
+  }
 }

@@ -113,7 +113,7 @@ async function holdAndPost(room: Room, findings: Findings): Promise<void> {
   const through = async ({ id, accountId, amountMinor, costUsdE4 }: Posting): Promise<void> => {
     const held = await placeHold(ledger, { id, accountId, amount: { amountMinor, currency: 'USD' } });
     if (held !== 'held') throw new Error(held);
-    await postHold(ledger, id, costUsdE4);
+    await postHold(ledger, id, { supplier: 'esim-access', costUsdE4: costUsdE4 });
   };
   const samples = await measure(room, CONNECTIONS, {
     ours: () => through(posting()),

@@ -5,6 +5,8 @@ import type { CataloguePackage, Region } from './rules.ts';
 export class SupplierUnavailable extends Unavailable {}
 
 export interface SupplierCatalogue {
+  /** Its name. */
+  readonly supplier: string;
   readonly regions: readonly Region[];
   /** BASE packages only; top-ups are listed per package. */
   readonly packages: readonly CataloguePackage[];

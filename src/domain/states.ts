@@ -14,8 +14,20 @@ export const ATTENTION_REASONS = [
   'PAYMENT_DISPUTED',
   'REFUND_NEEDS_ATTENTION',
   'REFUND_STUCK',
+  'OTHER_PACKAGE_DELIVERED',
 ] as const;
 export type AttentionReason = (typeof ATTENTION_REASONS)[number];
+
+/** Of one order at a supplier. `sent` covers every doubt: an answer never came. */
+export const SUPPLIER_ORDER_STATES = [
+  'planned',
+  'sent',
+  'accepted',
+  'delivered',
+  'refused',
+  'withdrawn',
+] as const;
+export type SupplierOrderState = (typeof SUPPLIER_ORDER_STATES)[number];
 
 export const ESIM_STATUSES = [
   'PENDING',

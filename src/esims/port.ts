@@ -4,6 +4,7 @@
  */
 import type { PackageSupplier } from '../catalogue/port.ts';
 import type { ProfileFacts, SupplierEvent, TopUpTotals } from './rules.ts';
+import type { Fence } from '../domain/fence.ts';
 import type { Outcome as AnyOutcome } from '../domain/outcome.ts';
 
 export const SUPPLIER_REFUSALS = [
@@ -23,6 +24,8 @@ export type Outcome<T> = AnyOutcome<T, SupplierRefusal>;
 /** One eSIM as the supplier holds it. */
 export interface SupplierProfile extends ProfileFacts {
   readonly transactionId: string;
+  /** What was ordered; "" where the supplier does not say. */
+  readonly packageCode: string;
   /** The vendor's own word, for alerts about values never seen before. */
   readonly supplierStatus: string;
 }
@@ -31,13 +34,11 @@ export type ProfileOutcome =
   { readonly state: 'allocating' } | { readonly state: 'ready'; readonly profile: SupplierProfile };
 
 export interface OrderRequest {
-  /** Ours, at most 50 characters; the vendor takes a repeat as the same request. */
+  /** Ours, at most 50 characters. */
   readonly transactionId: string;
   readonly packageCode: string;
   /** The unit cost we agreed to, US dollars × 10,000: a changed price is refused rather than paid. */
   readonly costUsdE4: bigint;
-  /** Not sent after this: its caller may have given up, and the purchase may be closed by then. */
-  readonly sendBefore?: Date;
 }
 
 export interface TopUpRequest extends OrderRequest {
@@ -73,24 +74,36 @@ export interface ListedOrder {
   readonly at: Date;
 }
 
+/** Whether the vendor promises that a second request with the same transactionId is the first one again. */
+export type RepeatRule = 'same-request' | 'unknown';
+
+/** Whether the eSIM holds a top-up; if so, what it is and what the eSIM holds in all. */
+export type TopUpSearch =
+  | { readonly found: false }
+  | { readonly found: true; readonly packageCode: string; readonly totals: TopUpTotals };
+
+/** Effects take the fence that was begun when their row was written: they are not sent after it. */
 export interface EsimSupplier extends PackageSupplier {
-  /** Orders one eSIM. Safe to repeat with the same transactionId. */
-  order(request: OrderRequest): Promise<Outcome<{ readonly orderNo: string }>>;
+  readonly repeats: { readonly order: RepeatRule; readonly topUp: RepeatRule };
+  /** The longest that an effect is waited for once it is sent. */
+  readonly effectTimeLimitMs: number;
+  /** Orders one eSIM. */
+  order(request: OrderRequest, fence: Fence): Promise<Outcome<{ readonly orderNo: string }>>;
   /** Searches the supplier's list for an order that we may have placed. One that is still being allocated may not be listed yet. */
   findOrder(request: FindRequest): Promise<Outcome<OrderSearch>>;
   /** Reads the eSIM of an order (by orderNo) or one eSIM (by esimTranNo). */
   profile(
     query: { readonly orderNo: string } | { readonly esimTranNo: string },
   ): Promise<Outcome<ProfileOutcome>>;
-  /** Adds a top-up. Safe to repeat with the same transactionId. */
-  topUp(request: TopUpRequest): Promise<Outcome<TopUpTotals>>;
+  /** Adds a top-up. */
+  topUp(request: TopUpRequest, fence: Fence): Promise<Outcome<TopUpTotals>>;
   /** Whether the eSIM holds a top-up under our id; never creates one. */
   findTopUp(request: {
     readonly transactionId: string;
     readonly esimTranNo: string;
-  }): Promise<Outcome<{ readonly found: boolean }>>;
+  }): Promise<Outcome<TopUpSearch>>;
   /** Cancels an unused eSIM; cancelling twice is done. */
-  cancel(esimTranNo: string): Promise<Outcome<null>>;
+  cancel(esimTranNo: string, fence: Fence): Promise<Outcome<null>>;
   /** At most 10 eSIMs a call; figures lag behind, and are from `observedAt` where the supplier says it. Throws SupplierUnavailable. */
   usage(esimTranNos: readonly string[]): Promise<
     readonly {

@@ -1,6 +1,7 @@
 /** The supplier's events are kept, acknowledged, and then the supplier is asked. They are unsigned, so we never act on what they say. */
 import type { Clock } from '../domain/clock.ts';
 import { DomainError } from '../domain/errors.ts';
+import { EngineUnavailable } from '../domain/outcome.ts';
 import type { WorldDb } from '../platform/database/tables.ts';
 import type { Events } from '../platform/telemetry/events.ts';
 import { isMoving } from './life-rules.ts';
@@ -9,6 +10,7 @@ import { checkEsim, type RefreshDeps } from './refresh.ts';
 import { findEsimByTranNo, findEsimByTransaction, type EsimRow } from './store/esims.ts';
 import {
   claimSupplierEvents,
+  findPurchasesOfOrders,
   keepSupplierEvent,
   markSupplierEventsApplied,
   putBackSupplierEvents,
@@ -76,8 +78,15 @@ const EVENTS_AT_ONCE = 20;
 /** Each waits for its turn at the supplier anyway. */
 const ESIMS_AT_ONCE = 8;
 
+export interface SupplierEventDeps extends RefreshDeps {
+  /** Wakes a purchase that waits for its supplier. Throws EngineUnavailable. */
+  readonly engine: { supplierAnnounced(transactionId: string): Promise<void> };
+}
+
 /** Claims events that wait and asks the supplier about each of their eSIMs once. Returns how many were claimed. May run in several processes at once. */
-export async function applySupplierEvents(deps: RefreshDeps, limit = EVENTS_AT_ONCE): Promise<number> {
+export async function applySupplierEvents(
+  deps: SupplierEventDeps,
+  limit = EVENTS_AT_ONCE): Promise<number> {
   const claimed = await claimSupplierEvents(deps.db, limit);
   const waiting = [...Map.groupBy(claimed, subjectOf).values()];
   const work = async (): Promise<void> => {
@@ -94,7 +103,7 @@ const subjectOf = ({ about, esim_tran_no, transaction_id }: SupplierEventRow): s
   `${about} ${esim_tran_no ?? transaction_id ?? ''}`;
 
 /** Events with one subject. */
-async function applyTo(deps: RefreshDeps, rows: readonly SupplierEventRow[]): Promise<void> {
+async function applyTo(deps: SupplierEventDeps, rows: readonly SupplierEventRow[]): Promise<void> {
   const ids = idsOf(rows);
   switch (rows[0]?.about) {
     case 'esim':
@@ -130,12 +139,20 @@ async function findSubject(db: WorldDb, rows: readonly SupplierEventRow[]): Prom
   return tranNo === null || byOrder?.status === 'PENDING' ? byOrder : undefined;
 }
 
-/** The delivery asks the supplier by itself, every few seconds. */
-async function applyToOrder(deps: RefreshDeps, rows: readonly SupplierEventRow[]): Promise<void> {
-  const transactionIds = transactionIdsOf(rows);
-  const isOurs = transactionIds.length === 0 || (await findEsimByTransaction(deps.db, transactionIds));
-  if (!isOurs) return alertUnknown(deps, rows, 'about no order of ours');
-  await markSupplierEventsApplied(deps.db, idsOf(rows), 'the delivery asks by itself');
+/** The purchase that waits for the order is woken, and asks. Its order may be a replacement, with an id of its own. */
+async function applyToOrder(deps: SupplierEventDeps, rows: readonly SupplierEventRow[]): Promise<void> {
+  const purchases = await findPurchasesOfOrders(deps.db, rows);
+  if (purchases.length === 0 && transactionIdsOf(rows).length > 0)
+    return alertUnknown(deps, rows, 'about no order of ours');
+  const waiting = purchases.filter((purchase) => purchase.isOpen);
+  try {
+    for (const { transactionId } of waiting) await deps.engine.supplierAnnounced(transactionId);
+  } catch (error) {
+    if (error instanceof EngineUnavailable) return putBackSupplierEvents(deps.db, idsOf(rows));
+    throw error;
+  }
+  const note = waiting.length > 0 ? 'woke the purchase' : 'nothing waits for it';
+  await markSupplierEventsApplied(deps.db, idsOf(rows), note);
 }
 
 const transactionIdsOf = (rows: readonly SupplierEventRow[]): string[] =>

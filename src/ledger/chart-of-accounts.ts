@@ -4,6 +4,8 @@ export type AccountClass = 'asset' | 'liability' | 'equity' | 'income' | 'expens
 /** Every report takes its signs from here. */
 const CLASS_OF = {
   wallet: 'liability',
+  /** Taken back by a bank after the wallet had spent it. */
+  owed: 'asset',
   held: 'liability',
   /** Money owed to buyers, or at risk in a dispute; `evidence` is its other side. */
   suspense: 'liability',

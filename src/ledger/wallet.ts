@@ -7,7 +7,7 @@ import * as thresholds from './store/low-balance.ts';
 
 export type WalletView = NonNullable<Awaited<ReturnType<typeof findWallet>>>;
 
-/** What can be spent now, and what is on hold beside it. An account without a wallet in this world has 0. */
+/** What can be spent now, what is on hold beside it, and what the account owes. An account without a wallet in this world has 0. */
 export async function getWallet(
   { db, clock }: Pick<WebhookDeps, 'db' | 'clock'>,
   { account }: Principal,
@@ -17,6 +17,7 @@ export async function getWallet(
     wallet ?? {
       balance: { amountMinor: 0n, currency: account.currency },
       onHoldMinor: 0n,
+      owedMinor: 0n,
       updatedAt: clock.now(),
     }
   );

@@ -66,6 +66,8 @@ export interface ActionFacts {
   readonly isDelivered: boolean;
   /** Money is on hold for it, whatever its status says. */
   readonly holdsMoney: boolean;
+  /** Of money on hold that was paid at a gateway: a bank has left some of it, and does not dispute it. */
+  readonly canGiveBack?: boolean;
   readonly openRefund: OpenRefund | null;
   /** Of this payment, in the account's wallet, and still the gateway's to send back: in the currency that it was paid in. */
   readonly inWallet: Money | null;
@@ -273,6 +275,8 @@ export interface ActionMoney extends Pick<ActionFacts, 'inWallet' | 'earned'> {
   readonly openRefund: { readonly amount: Money; readonly credit: Money | null } | null;
   /** What of the earned the gateway can send back, in the charge's currency. */
   readonly earnedAtSource: Money | null;
+  /** What of the money on hold a bank has left, and does not dispute. */
+  readonly onHold?: Money;
 }
 
 export type AmountOf = { readonly amount: Money | null } | { readonly refusal: ActionRefusal };
@@ -309,7 +313,7 @@ function movable(action: OperatorAction, facts: ActionFacts, money: ActionMoney,
       if (money.openRefund !== null) return whole(money.openRefund.amount, asked);
       return part(money.inWallet ?? money.earnedAtSource, asked);
     case 'credit-wallet':
-      if (facts.status === 'PROCESSING') return whole(money.price, asked);
+      if (facts.status === 'PROCESSING') return whole(money.onHold ?? money.price, asked);
       if (money.openRefund !== null) return creditOf(money.openRefund.credit, money.price, asked);
       return part(money.earned, asked);
   }

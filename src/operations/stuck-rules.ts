@@ -112,6 +112,11 @@ const RULES = {
     command: 'show',
     does: 'shows it; sending the same action again completes it, once',
   },
+  'other-package-delivered': {
+    meaning: 'the supplier delivered another package than the one that was ordered',
+    command: 'show',
+    does: 'shows which; look-at-supplier takes it off the list once you have settled it with the buyer',
+  },
   'needs-attention': {
     meaning: 'needs attention for another reason',
     command: 'show',
@@ -201,6 +206,7 @@ const CLASS_OF_REASON = {
   // Listed by their refunds, not by the reason of the purchase.
   REFUND_NEEDS_ATTENTION: 'needs-attention',
   REFUND_STUCK: 'needs-attention',
+  OTHER_PACKAGE_DELIVERED: 'other-package-delivered',
   // Reasons of the list itself: overdue, and needs-attention is not set.
   NOT_ORDERED_IN_TIME: 'paid-not-delivered',
   NOT_DELIVERED_IN_TIME: 'paid-not-delivered',

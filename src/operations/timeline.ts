@@ -82,7 +82,7 @@ function attentionOf({ purchase, funding }: TimelineRows) {
   return { reason: row.attention_reason ?? '', since: row.needs_attention_since };
 }
 
-function itemOf({ purchase, esim }: TimelineRows) {
+function itemOf({ purchase, esim, orders }: TimelineRows) {
   if (!purchase) return { package: null, quote: null, supplier: null };
   const { package_code: packageCode, package_name: name, package_type: type } = purchase;
   return {
@@ -95,8 +95,8 @@ function itemOf({ purchase, esim }: TimelineRows) {
     supplier: {
       costUsdE4: purchase.cost_usd_e4,
       lookedAt: esim?.looked_at ?? null,
-      asks: purchase.supplier_asks,
-      orderNo: purchase.supplier_order_no ?? (esim?.order_no || null),
+      asks: orders.reduce((sum, order) => sum + order.attempts, 0),
+      orderNo: orders.at(-1)?.order_no ?? (esim?.order_no || null),
       esimId: purchase.esim_id,
       esimStatus: esim?.status ?? null,
       iccid: purchase.top_up_iccid ?? (esim?.iccid || null),
@@ -147,10 +147,10 @@ function workflowLines(state: WorkflowState): TimelineLine[] {
 }
 
 function paymentLines(payment: Row<'payments'>): TimelineLine[] {
-  const { reference, method, created_at, looked_at, gateway_status } = payment;
+  const { reference, method, created_at, checked_at, gateway_status } = payment;
   return [
     ...line(created_at, 'payment', 'asked-for', `${reference}, ${method}`),
-    ...line(looked_at, 'gateway', 'last-look', `${reference}: ${gateway_status ?? 'nothing new'}`),
+    ...line(checked_at, 'gateway', 'last-look', `${reference}: ${gateway_status ?? 'nothing new'}`),
   ];
 }
 
@@ -173,11 +173,11 @@ function ledgerLines(entries: TimelineRows['entries']): TimelineLine[] {
 }
 
 function refundLines(refund: Row<'refunds'>): TimelineLine[] {
-  const { refund_key: key, created_at, asked_at, status, gateway_status, currency } = refund;
+  const { refund_key: key, created_at, sent_at, status, gateway_status, currency } = refund;
   const amount = `${currency} ${formatAmount({ amountMinor: refund.amount_minor, currency })}`;
   return [
     ...line(created_at, 'payment', 'refund-due', `${key}: ${amount}`),
-    ...line(asked_at, 'gateway', 'refund-asked', `${key}: ${status}, ${gateway_status ?? 'no word yet'}`),
+    ...line(sent_at, 'gateway', 'refund-asked', `${key}: ${status}, ${gateway_status ?? 'no word yet'}`),
   ];
 }
 

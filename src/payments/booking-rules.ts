@@ -1,9 +1,9 @@
-/** Where money from outside goes when it is less, more, other or late. docs/API.md states it for people. */
+/** Where money from a gateway goes when it is less, more, other or late. docs/API.md states it for people. */
 import { divideHalfUp, type AccountCurrency } from '../domain/money.ts';
 import type { FailureReason } from '../domain/refusals.ts';
 import type { PaymentPurpose } from '../domain/states.ts';
 
-/** A payment as our books have it, before a check is booked. */
+/** A payment as our books have it, before a check is booked. Amounts are in the currency that the gateway names. */
 export interface BookedPayment {
   readonly purpose: PaymentPurpose;
   readonly chargeMinor: bigint;
@@ -11,9 +11,9 @@ export interface BookedPayment {
   readonly priceMinor: bigint;
   readonly priceCurrency: AccountCurrency;
   /** By the gateway's word, net of fees on top, including money that went on or back. */
-  readonly bookedMinor: bigint;
-  /** Booked as a manual payment, which the gateway has not confirmed yet. */
-  readonly evidenceMinor?: bigint;
+  readonly receivedMinor: bigint;
+  /** A person vouches for it; the gateway has not confirmed it yet. */
+  readonly vouchedMinor: bigint;
   /** Sent back at our own request, or about to be. */
   readonly refundedMinor: bigint;
   readonly reversedMinor: bigint;
@@ -21,8 +21,6 @@ export interface BookedPayment {
   readonly awaited: boolean;
   /** The purchase was paid before, by this attempt or another. */
   readonly paidBefore: boolean;
-  /** Our books show that the money came and was taken back between two checks. */
-  readonly wasReceivedAndReversed: boolean;
 }
 
 /** What the gateway says it has, net of fees that the buyer bore on top. */
@@ -30,10 +28,14 @@ export interface ReceivedMoney {
   readonly state: 'paid' | 'reversed' | 'other';
   readonly netMinor: bigint;
   readonly currency: string;
+  /** Of a reversed charge: what the gateway's list of refunds shows, without failed ones. Absent: it shows none. */
+  readonly refunds?: { readonly oursMinor: bigint; readonly othersMinor: bigint };
 }
 
 /** Where newly seen money goes; amounts in the currency it came in. */
 export interface BookingDecision {
+  /** Newly received, by the gateway's word. */
+  readonly receivedMinor: bigint;
   /** Pays the purchase: exactly the charge. */
   readonly toHoldMinor: bigint;
   readonly toWalletMinor: bigint;
@@ -43,8 +45,8 @@ export interface BookingDecision {
   readonly reversedMinor: bigint;
   /** Came and was taken back between two checks: it passes through the ledger, and nothing of it stays. */
   readonly receivedAndReversedMinor: bigint;
-  /** Booked before as a manual payment: now the gateway confirms it. */
-  readonly confirmedMinor?: bigint;
+  /** A person vouched for it: now the gateway confirms it. */
+  readonly confirmedMinor: bigint;
   /** Ignored: a newer answer is booked already. */
   readonly isOutdated?: true;
   /** Ends a purchase that still waits. */
@@ -62,70 +64,81 @@ export interface BookingDecision {
 }
 
 export const NO_CHANGE: BookingDecision = {
+  receivedMinor: 0n,
   toHoldMinor: 0n,
   toWalletMinor: 0n,
   toReturnMinor: 0n,
   reversedMinor: 0n,
   receivedAndReversedMinor: 0n,
+  confirmedMinor: 0n,
 };
 
 /** What the gateway's answer means for our books. Deciding on the same answer twice gives NO_CHANGE the second time. */
 export function decideBooking(payment: BookedPayment, received: ReceivedMoney): BookingDecision {
   if (received.state === 'reversed') return decideReversal(payment, received);
-  const newMinor = received.state === 'paid' ? received.netMinor - payment.bookedMinor : 0n;
+  const newMinor = received.state === 'paid' ? received.netMinor - payment.receivedMinor : 0n;
   if (newMinor <= 0n) return NO_CHANGE;
+  const came = { ...NO_CHANGE, receivedMinor: newMinor };
   if (received.currency !== payment.chargeCurrency) {
     return {
-      ...NO_CHANGE,
+      ...came,
       toReturnMinor: newMinor,
       what: 'payment-received-in-other-currency',
       ...(payment.awaited ? { ends: 'PAYMENT_WRONG_CURRENCY' } : {}),
     };
   }
-  const { evidenceMinor = 0n } = payment;
-  if (evidenceMinor > 0n) {
-    // Stryker disable next-line EqualityOperator: of two equal amounts either is the smaller
-    const confirmedMinor = newMinor < evidenceMinor ? newMinor : evidenceMinor;
-    const toWalletMinor = newMinor - confirmedMinor;
-    return { ...NO_CHANGE, confirmedMinor, toWalletMinor, what: 'payment-confirmed' };
-  }
-  if (payment.purpose === 'funding')
-    return { ...NO_CHANGE, toWalletMinor: newMinor, what: 'payment-received' };
+  const confirmedMinor = confirmedOf(payment, newMinor);
+  if (confirmedMinor > 0n)
+    return { ...came, confirmedMinor, toWalletMinor: newMinor - confirmedMinor, what: 'payment-confirmed' };
+  if (payment.purpose === 'funding') return { ...came, toWalletMinor: newMinor, what: 'payment-received' };
   if (!payment.awaited) {
     const what = payment.paidBefore ? 'payment-received-again' : 'payment-received-late';
-    return { ...NO_CHANGE, toWalletMinor: newMinor, what };
+    return { ...came, toWalletMinor: newMinor, what };
   }
   const excessMinor = newMinor - payment.chargeMinor;
   if (excessMinor < 0n) {
-    return {
-      ...NO_CHANGE,
-      toWalletMinor: newMinor,
-      what: 'payment-received-short',
-      ends: 'PAYMENT_UNDERPAID',
-    };
+    return { ...came, toWalletMinor: newMinor, what: 'payment-received-short', ends: 'PAYMENT_UNDERPAID' };
   }
   return {
-    ...NO_CHANGE,
+    ...came,
     toHoldMinor: payment.chargeMinor,
     toWalletMinor: excessMinor,
     what: excessMinor > 0n ? 'payment-received-over' : 'payment-received',
   };
 }
 
-/** Money that went back at our own request is no reversal: the gateway uses one word for both. */
+const confirmedOf = ({ vouchedMinor }: BookedPayment, newMinor: bigint): bigint =>
+  // Stryker disable next-line EqualityOperator: of two equal amounts either is the smaller
+  newMinor < vouchedMinor ? newMinor : vouchedMinor;
+
+/**
+ * The gateway has one word, `reversed`, for what a bank took and for what went back at somebody's request, and may use it for a part. So refunds that
+ * it lists explain the word: beside them only what others asked for was taken back. Without any, all that did not go back at our request was.
+ */
 function decideReversal(payment: BookedPayment, received: ReceivedMoney): BookingDecision {
   const ending = payment.awaited ? { ends: 'PAYMENT_REVERSED' as const } : {};
-  if (payment.bookedMinor > 0n) {
-    const goneMinor = payment.bookedMinor - payment.refundedMinor - payment.reversedMinor;
-    return goneMinor > 0n
-      ? { ...NO_CHANGE, reversedMinor: goneMinor, what: 'payment-reversed', ...ending }
-      : NO_CHANGE;
-  }
-  // Stryker disable next-line EqualityOperator: no money is zero both ways
-  const receivedAndReversedMinor =
-    payment.wasReceivedAndReversed || received.netMinor < 0n ? 0n : received.netMinor;
-  if (receivedAndReversedMinor === 0n && !payment.awaited) return NO_CHANGE;
-  return { ...NO_CHANGE, receivedAndReversedMinor, what: 'payment-reversed', ...ending };
+  const { refunds } = received;
+  const missingMinor = received.netMinor - payment.receivedMinor;
+  const newMinor = missingMinor > 0n ? missingMinor : 0n;
+  const confirmedMinor = confirmedOf(payment, newMinor);
+  const receivedMinor = payment.receivedMinor + newMinor;
+  const takenMinor = refunds ? refunds.othersMinor : receivedMinor - payment.refundedMinor;
+  const goneMinor = takenMinor - payment.reversedMinor;
+  if (newMinor === 0n && goneMinor <= 0n && !payment.awaited) return NO_CHANGE;
+  const restMinor = newMinor - confirmedMinor;
+  const gone = goneMinor > 0n ? goneMinor : 0n;
+  // It came and went between two checks.
+  const receivedAndReversedMinor = restMinor < gone ? restMinor : gone;
+  return {
+    ...NO_CHANGE,
+    receivedMinor: newMinor,
+    confirmedMinor,
+    receivedAndReversedMinor,
+    toWalletMinor: restMinor - receivedAndReversedMinor,
+    reversedMinor: gone - receivedAndReversedMinor,
+    what: 'payment-reversed',
+    ...ending,
+  };
 }
 
 /** An amount of the charge's currency in the price's, at the locked rate, half up. */

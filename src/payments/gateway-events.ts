@@ -1,6 +1,9 @@
-/** Gateway events are verified, saved, acknowledged and then applied, which only requests a check. One that could not be applied stays in the inbox. */
+/**
+ * Gateway events are verified, saved, acknowledged, and then a check of their payment is asked for. An event is done when a check that began after it is
+ * booked; until then the scheduled run asks again.
+ */
 import type { PaymentGateway } from './port.ts';
-import { bookDispute, recordReturnedTransfer } from './store/disputes.ts';
+import { recordReturnedTransfer } from './store/disputes.ts';
 import {
   UNMATCHED_EVENT,
   createEventWriter,
@@ -8,7 +11,7 @@ import {
   markEventApplied,
   type InboxEvent,
 } from './store/gateway-events.ts';
-import { findPayment, type PaymentRow } from './store/payments.ts';
+import { findPayment } from './store/payments.ts';
 import type { PaymentDeps } from './deps.ts';
 import { EngineUnavailable } from '../domain/outcome.ts';
 
@@ -18,8 +21,6 @@ export type EventDeps = Pick<PaymentDeps, 'db' | 'gateway' | 'engine' | 'events'
 const MAX_AT_ONCE = 8;
 /** Within the two minutes that one run has. The next run continues. */
 const RUNS_FOR_MS = 60_000;
-/** How long a dispute waits for a check of a payment that is not booked yet. */
-const CHECK_WITHIN_MS = 8_000;
 
 /** Saves events and tries to apply them in the background at once; what exceeds MAX_AT_ONCE is left to the scheduled run. */
 export function createGatewayInbox(deps: EventDeps) {
@@ -29,7 +30,7 @@ export function createGatewayInbox(deps: EventDeps) {
     if (applying >= MAX_AT_ONCE) return;
     applying += 1;
     void applyGatewayEvent(deps, event)
-      .then((note) => (id === undefined ? undefined : markEventApplied(deps.db, id, note)))
+      .then((note) => (id === undefined || note === ASKED ? undefined : markEventApplied(deps.db, id, note)))
       // It stays in the inbox; the scheduled run tries again and reports failures.
       .catch(() => undefined)
       .finally(() => (applying -= 1));
@@ -62,10 +63,14 @@ function storable(text: string | null): string | null {
   return text?.includes('\0') === true ? null : text;
 }
 
-/** Applies the events left in the inbox, oldest first; returns how many. Throws at the end for events that failed, at once if the engine is unavailable. */
+/**
+ * Applies the events left in the inbox, oldest first, and asks once for each payment; returns how many. Throws at the end for events that failed, at once if
+ * the engine is unavailable.
+ */
 export async function applyInbox(deps: EventDeps): Promise<number> {
   const endsAtMs = performance.now() + RUNS_FOR_MS;
   const failures: unknown[] = [];
+  const asked = new Set<string>();
   let applied = 0;
   let afterId = 0n;
   while (performance.now() < endsAtMs) {
@@ -73,7 +78,10 @@ export async function applyInbox(deps: EventDeps): Promise<number> {
     const last = waiting.at(-1);
     if (!last) break;
     const ended = await Promise.allSettled(
-      waiting.map(async (row) => markEventApplied(deps.db, row.id, await applyGatewayEvent(deps, row))),
+      waiting.map(async (row) => {
+        const note = await applyGatewayEvent(deps, row, asked);
+        if (note !== ASKED) await markEventApplied(deps.db, row.id, note);
+      }),
     );
     const failed = ended.flatMap((end) => (end.status === 'rejected' ? [end.reason as unknown] : []));
     const unavailable = failed.find((error) => error instanceof EngineUnavailable);
@@ -89,31 +97,22 @@ export async function applyInbox(deps: EventDeps): Promise<number> {
 
 type ApplyDeps = Pick<EventDeps, 'db' | 'engine'>;
 
-/** Applies an event without marking its row, which the caller does. Returns what was done. Idempotent. */
-export async function applyGatewayEvent(deps: ApplyDeps, event: InboxEvent): Promise<string> {
-  if (event.about === 'transfer-rejected') {
-    return `noted on ${await recordReturnedTransfer(deps.db, event.email, event.event_key)} purchases`;
-  }
-  const payment = event.reference === null ? undefined : await findPayment(deps.db, event.reference);
-  if (!payment) return UNMATCHED_EVENT;
-  if (event.about === 'dispute') return applyDispute(deps, payment);
-  if (event.about === 'charge' || event.about === 'refund') {
-    await deps.engine.checkSoon({ transactionId: payment.transaction_id, purpose: payment.purpose });
-    return 'checked';
-  }
-  return 'nothing to do';
-}
+/** A check was asked for. The booking of one marks the event as done. */
+const ASKED = 'check asked for';
 
-/** A payment that is not booked yet is checked first: the gateway's answer counts, not the event. A lost dispute takes money back, which a check finds. */
-async function applyDispute(deps: ApplyDeps, before: PaymentRow): Promise<string> {
-  const subject = { transactionId: before.transaction_id, purpose: before.purpose };
-  if (before.booked_minor === 0n) {
-    await deps.engine.check(subject, CHECK_WITHIN_MS);
-    const after = await findPayment(deps.db, before.reference);
-    if (after?.looked_at?.getTime() === before.looked_at?.getTime())
-      throw new Error(`${before.reference} is disputed and could not be checked`);
-  }
-  const note = await bookDispute(deps.db, before.reference);
-  await deps.engine.checkSoon(subject);
-  return note;
+/** Applies an event without marking its row, which the caller does unless a check will. Returns what was done. Idempotent. */
+export async function applyGatewayEvent(
+  { db, engine }: ApplyDeps,
+  event: InboxEvent,
+  asked = new Set<string>(),
+): Promise<string> {
+  if (event.about === 'transfer-rejected')
+    return `noted on ${await recordReturnedTransfer(db, event.email, event.event_key)} purchases`;
+  const payment = event.reference === null ? undefined : await findPayment(db, event.reference);
+  if (payment?.gateway !== event.gateway) return UNMATCHED_EVENT;
+  if (!['charge', 'refund', 'dispute'].includes(event.about)) return 'nothing to do';
+  const { transaction_id: transactionId, purpose } = payment;
+  if (!asked.has(transactionId)) await engine.checkSoon({ transactionId, purpose });
+  asked.add(transactionId);
+  return ASKED;
 }

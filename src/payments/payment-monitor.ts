@@ -142,10 +142,9 @@ async function checkOneByOne({ db, gateway, engine, clock, pace, pacer }: Paymen
   const which = { now, since, leastMs: pace.youngMs, limit: CHECKS_PER_TURN };
   for (const payment of await findUncheckedPayments(db, which)) {
     await takeSlot(pacer);
-    const askedAt = clock.now();
     const found = await gateway.findCharge(payment.reference);
     const state = found.outcome === 'done' ? found.value?.state : undefined;
     if (state === 'paid' || state === 'reversed') await engine.checkSoon(payment);
-    else await recordCheck(db, payment.reference, askedAt);
+    else await recordCheck(db, payment.reference);
   }
 }

@@ -1,7 +1,8 @@
 /**
- * The payment gateway that takes money from buyers outside of their wallets. After an unknown outcome we ask with the find-twin and never assume.
+ * The payment gateway that takes money from buyers. After an unknown outcome we ask with the find-twin and never assume.
  * Only its answers count as money: an event is a reason to ask, never a proof. Amounts are minor units (hundredths) of any currency that it takes.
  */
+import type { Fence } from '../domain/fence.ts';
 import type { Money } from '../domain/money.ts';
 import { Unavailable, type Outcome as AnyOutcome } from '../domain/outcome.ts';
 import type { OutsideMethod } from '../domain/states.ts';
@@ -34,6 +35,8 @@ export interface ChargeRequest {
   readonly accountExpiresAt?: Date;
   /** Sandbox only: the name of what the simulator should do with this charge. */
   readonly scenario?: string;
+  /** It is not sent once this is over. */
+  readonly fence: Fence;
 }
 
 /** What the buyer needs in order to pay. */
@@ -47,7 +50,7 @@ export type PaymentInstructions =
       readonly expiresAt: Date;
     };
 
-/** `waiting`: the buyer is paying, or money is on its way. `abandoned` and `failed` (declined): it may still be paid. `unknown`: a new word. */
+/** `waiting`: the buyer is paying, or money is on its way, also back. `abandoned` and `failed` (declined): it may still be paid. `unknown`: a new word. */
 export type ChargeState = 'waiting' | 'abandoned' | 'failed' | 'paid' | 'reversed' | 'unknown';
 
 export interface GatewayCharge {
@@ -71,6 +74,8 @@ export interface RefundRequest {
   readonly amount: Money;
   /** Ours: stands in the refund's note, so that findRefund recognises it. */
   readonly refundKey: string;
+  /** It is not sent once this is over. */
+  readonly fence: Fence;
 }
 
 /** `failed`: the money is back with us. `needs-attention`: the gateway waits for the buyer's bank details. */
@@ -83,12 +88,17 @@ export interface GatewayRefund {
   readonly amount: Money;
 }
 
+/** A refund in the gateway's list of a charge. `refundKey` is "" where it was made by others. */
+export type ListedRefund = GatewayRefund & { readonly refundKey: string };
+
 export interface GatewayDispute {
   /** The gateway's own id. */
   readonly disputeId: string;
   readonly state: DisputeState;
   /** The vendor's own word, with its resolution where it has one. */
   readonly gatewayStatus: string;
+  /** What the bank asks for; null where the gateway does not say: all of it. */
+  readonly amount: Money | null;
   readonly openedAt: Date | null;
 }
 
@@ -157,6 +167,8 @@ export interface PaymentGateway {
   findRefund(
     request: Pick<RefundRequest, 'reference' | 'refundKey'>,
   ): Promise<GatewayOutcome<GatewayRefund | null>>;
+  /** All refunds of a charge, by whomever they were asked for. */
+  refundsOf(reference: string): Promise<GatewayOutcome<readonly ListedRefund[]>>;
   /** Page `page`, from 1, of those among the charges opened in [from, to) that are paid as of now. Throws GatewayUnavailable. */
   paidCharges(from: Date, to: Date, page: number): Promise<PaidCharges>;
   /** All disputes of a charge, the oldest first; none where the gateway holds no such charge. */

@@ -1,4 +1,4 @@
-/** Rules for payments from outside: when to check for money, references, disputes, limits. docs/API.md states them for people. */
+/** Rules for payments at a gateway: when to check for money, references, disputes, limits. docs/API.md states them for people. */
 import { HOUR_MS } from '../domain/clock.ts';
 import type { Plan } from '../domain/account.ts';
 import { divideHalfUp, type AccountCurrency } from '../domain/money.ts';
@@ -33,6 +33,19 @@ export interface RefundTimings {
   readonly refundLookMaxMs: number;
 }
 
+/** Pauses between checks of a refund that needs attention: first and longest. */
+const ATTENTION_FIRST_MS = 60_000;
+const ATTENTION_MAX_MS = 15 * 60_000;
+
+/** How long to wait before the next check of a refund of this age: each pause doubles its age. */
+export function refundPauseMs(ageMs: number, needsAttention: boolean, timings: RefundTimings): number {
+  const { refundLookFirstMs: firstMs, refundLookMaxMs: maxMs } = timings;
+  const [least, most] = needsAttention
+    ? [Math.max(firstMs, ATTENTION_FIRST_MS), Math.max(maxMs, ATTENTION_MAX_MS)]
+    : [firstMs, maxMs];
+  return Math.ceil(Math.min(Math.max(ageMs, least), most));
+}
+
 export function refundTimingsOf({ refundLookFirstMs, refundLookMaxMs }: RefundTimings): RefundTimings {
   return { refundLookFirstMs, refundLookMaxMs };
 }
@@ -61,7 +74,7 @@ export function nextPollMs(waitedMs: number, method: OutsideMethod, timings: Pay
   return Math.min(Math.max(timings.pollFirstMs, wantedMs), timings.pollMaxMs);
 }
 
-const TAKES_MONEY_FOR = {
+const PAYMENT_WINDOW = {
   CARD: 'checkoutMs',
   BANK_TRANSFER: 'transferMs',
   MOBILE_MONEY: 'checkoutMs',
@@ -69,8 +82,8 @@ const TAKES_MONEY_FOR = {
 } as const satisfies Record<OutsideMethod, keyof PaymentTimings>;
 
 /** How long a method takes money after it was opened, unless the gateway says otherwise. */
-export function takesMoneyForMs(method: OutsideMethod, timings: PaymentTimings): number {
-  return timings[TAKES_MONEY_FOR[method]];
+export function paymentWindowMs(method: OutsideMethod, timings: PaymentTimings): number {
+  return timings[PAYMENT_WINDOW[method]];
 }
 
 /** An attempt's reference: used once at the gateway; letters, digits and `-` only. The first is our own id. */

@@ -53,15 +53,18 @@ export interface PurchaseInput {
   readonly signature?: string;
 }
 
-/** The slow pause doubles with every check up to this many times the first one, which bounds the history of a purchase that stays open. */
+/** The slow pause doubles the time that has passed, up to this many times the first one, which bounds the history of a purchase that stays open. */
 const MAX_SLOW_FACTOR = 12;
 
-/** When to check the supplier again. `slowChecks`: how many checks were already made at the slow pace. */
-export function nextSupplierCheck(elapsedMs: number, slowChecks: number, timings: PurchaseTimings) {
-  const leftMs = timings.attentionAfterMs - elapsedMs;
-  if (leftMs > 0) return { delayMs: Math.min(timings.lookMaxMs, leftMs), needsAttention: false };
-  const factor = Math.min(2 ** Math.min(slowChecks, 30), MAX_SLOW_FACTOR);
-  return { delayMs: timings.slowLookMs * factor, needsAttention: true };
+/** When to check the supplier again, by how long the money has been there. */
+export function nextSupplierCheck(
+  elapsedMs: number,
+  { attentionAfterMs, lookMaxMs, slowLookMs }: PurchaseTimings,
+): { readonly delayMs: number; readonly needsAttention: boolean } {
+  const overdueMs = elapsedMs - attentionAfterMs;
+  if (overdueMs < 0) return { delayMs: Math.min(lookMaxMs, -overdueMs), needsAttention: false };
+  const delayMs = Math.min(Math.max(slowLookMs, overdueMs), slowLookMs * MAX_SLOW_FACTOR);
+  return { delayMs, needsAttention: true };
 }
 
 const OWN_STEP_FIRST_MS = 1_000;

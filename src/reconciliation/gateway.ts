@@ -86,7 +86,7 @@ export async function compareGateway(context: RunContext): Promise<void> {
           compare: (refund, [line]) => compareRefund(refund, line, rules),
           ask: (refund) => askForRefund(context, refund),
           onFound: refuted,
-          at: (refund) => refund.askedAt ?? slice.from,
+          at: (refund) => refund.sentAt ?? slice.from,
         }),
     );
   }

@@ -156,9 +156,9 @@ export async function compareSupplierBalance(context: RunContext) {
   const agreed = await findAgreedSum(db);
   let compared = { balanceUsdE4: 0n, agreedSum: agreed ?? { fromUsdE4: 0n, toUsdE4: 0n } };
   await keepVerdicts(context, 'supplier', async () => {
-    const before = await readSupplierUse(db);
+    const before = await readSupplierUse(db, supplier.name);
     const balanceUsdE4 = await supplier.balance();
-    const after = await readSupplierUse(db);
+    const after = await readSupplierUse(db, supplier.name);
     const { verdict, agreed: agreedSum } = compareBalance({ before, balanceUsdE4, after }, agreed);
     compared = { balanceUsdE4, agreedSum };
     return [verdictAt(verdict, [clock.now()])];

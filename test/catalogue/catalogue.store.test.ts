@@ -27,7 +27,7 @@ const clear = () =>
 
 const at = (minute: number): Date => new Date(Date.UTC(2026, 0, 1, 0, minute));
 const sync = (packages: CataloguePackage[], minute: number, regions: Region[] = [region()]) =>
-  replaceCatalogue(books.world, { regions, packages }, at(minute));
+  replaceCatalogue(books.world, { supplier: 'esim-access', regions, packages }, at(minute));
 const revision = async () => Number((await readRevisions(books.world)).catalogue);
 const change = { added: 0, changed: 0, repriced: 0, withdrawn: 0 };
 

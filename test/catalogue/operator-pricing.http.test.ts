@@ -35,7 +35,7 @@ beforeAll(async () => {
   const packages = [1, 2, 3, 4, 5].map((size) =>
     basePackage({ packageCode: `NG-${size}`, slug: `NG_${size}`, cost: BigInt(size) * 10_000n }),
   );
-  await replaceCatalogue(books.world, { regions: [region()], packages }, new Date());
+  await replaceCatalogue(books.world, { supplier: 'esim-access', regions: [region()], packages }, new Date());
 });
 afterAll(async () => {
   await api.close();
@@ -469,9 +469,9 @@ describe('what was on sale', () => {
       basePackage({ packageCode: 'OLD-B', slug: 'OLD_B', cost: 20_000n }),
     ];
     await sql`delete from test.package_versions`.execute(books.owner);
-    await replaceCatalogue(books.world, { regions: [region()], packages: [a, b] }, new Date(soldAt));
+    await replaceCatalogue(books.world, { supplier: 'esim-access', regions: [region()], packages: [a, b] }, new Date(soldAt));
     const dearer = { ...a, cost: 30_000n };
-    await replaceCatalogue(books.world, { regions: [region()], packages: [dearer] }, new Date(changedAt));
+    await replaceCatalogue(books.world, { supplier: 'esim-access', regions: [region()], packages: [dearer] }, new Date(changedAt));
     await sql`
       update test.pricing_settings
          set user_markup_bps = 2500, merchant_markup_bps = 1500, valid_from = valid_from - interval '9 days'`.execute(

@@ -19,7 +19,7 @@ afterAll(() => books.close());
 
 const at = (minute: number): Date => new Date(Date.UTC(2026, 0, 1, 0, minute));
 const sync = (packages: CataloguePackage[], minute: number, announce?: Announce) =>
-  replaceCatalogue(books.world, { regions: [region()], packages }, at(minute), announce);
+  replaceCatalogue(books.world, { supplier: 'esim-access', regions: [region()], packages }, at(minute), announce);
 const changes = async (after = 0n, limit = 1_000) =>
   (await findChangesAfter(books.world, after, limit)).map(({ packageCode, kind, changedFields }) =>
     [packageCode, kind, ...changedFields].join(' '),

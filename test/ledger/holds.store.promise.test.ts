@@ -31,7 +31,7 @@ const BUYER = 'acc-buyer';
 const PRICE = 1_250n;
 
 beforeAll(async () => {
-  await replaceCatalogue(books.world, { regions: [region()], packages: [basePackage()] }, NOW);
+  await replaceCatalogue(books.world, { supplier: 'esim-access', regions: [region()], packages: [basePackage()] }, NOW);
 });
 /** Post and void change holds and leave the purchase as it was, so the two may differ. */
 const HOLDS_WITHOUT_PURCHASES = ['an open purchase has no open hold, or a closed one has'];
@@ -44,7 +44,7 @@ async function act(db: WorldDb, action: Action, id: string): Promise<Answer> {
   try {
     switch (action) {
       case 'post':
-        return (await postHold(db, id, 5n)) === 'posted' ? 'did it' : 'already';
+        return (await postHold(db, id, { supplier: 'esim-access', costUsdE4: 5n })) === 'posted' ? 'did it' : 'already';
       case 'void':
         return (await voidHold(db, id)) === 'voided' ? 'did it' : 'already';
       case 'settle':
@@ -74,7 +74,7 @@ let purchases = 0;
 async function openOne(accountId: string): Promise<string> {
   const transactionId = `txn-${(purchases += 1)}`;
   const input = purchaseInput({ transactionId, accountId });
-  await openPurchase(books.world, input, { now: NOW, supplier: 's', keepRefusal: () => false });
+  await openPurchase(books.world, input, { now: NOW, gateway: 'paystack', keepRefusal: () => false });
   return transactionId;
 }
 

@@ -21,7 +21,7 @@ beforeAll(async () => {
   }
   await placeHold(books.world, { id: 'open', accountId: 'a', amount: { amountMinor: 10n, currency: 'USD' } });
   await placeHold(books.world, { id: 'done', accountId: 'a', amount: { amountMinor: 10n, currency: 'USD' } });
-  await postHold(books.world, 'done', 5n);
+  await postHold(books.world, 'done', { supplier: 'esim-access', costUsdE4: 5n });
   before = await everything();
 });
 afterEach(async () => {

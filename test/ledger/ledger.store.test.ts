@@ -236,7 +236,7 @@ describe('postHold and voidHold', () => {
 
   it('turn the hold into revenue and book the cost (post)', async () => {
     const { id, accountId } = await held();
-    expect(await postHold(books.world, id, 4_321n)).toBe('posted');
+    expect(await postHold(books.world, id, { supplier: 'esim-access', costUsdE4: 4_321n })).toBe('posted');
     expect(await entriesOf(`${id}:post`)).toEqual({
       'held:USD': -60n,
       'revenue:USD': 60n,
@@ -248,7 +248,7 @@ describe('postHold and voidHold', () => {
 
   it('book no cost when the cost is zero (post)', async () => {
     const { id } = await held();
-    expect(await postHold(books.world, id, 0n)).toBe('posted');
+    expect(await postHold(books.world, id, { supplier: 'esim-access', costUsdE4: 0n })).toBe('posted');
     expect(await entriesOf(`${id}:post`)).toEqual({ 'held:USD': -60n, 'revenue:USD': 60n });
   });
 
@@ -261,7 +261,7 @@ describe('postHold and voidHold', () => {
 
   it('do the same once when called twice', async () => {
     const [first, second] = [await held(), await held()];
-    expect([await postHold(books.world, first.id, 1n), await postHold(books.world, first.id, 2n)]).toEqual([
+    expect([await postHold(books.world, first.id, { supplier: 'esim-access', costUsdE4: 1n }), await postHold(books.world, first.id, { supplier: 'esim-access', costUsdE4: 2n })]).toEqual([
       'posted',
       'already',
     ]);
@@ -274,16 +274,16 @@ describe('postHold and voidHold', () => {
 
   it('answer the second call with a conflict when it wants the other outcome', async () => {
     const [first, second] = [await held(), await held()];
-    await postHold(books.world, first.id, 0n);
+    await postHold(books.world, first.id, { supplier: 'esim-access', costUsdE4: 0n });
     await expect(voidHold(books.world, first.id)).rejects.toThrow(HoldConflict);
     await voidHold(books.world, second.id);
-    await expect(postHold(books.world, second.id, 0n)).rejects.toThrow(/should be POSTED but is VOIDED/);
+    await expect(postHold(books.world, second.id, { supplier: 'esim-access', costUsdE4: 0n })).rejects.toThrow(/should be POSTED but is VOIDED/);
     expect([await balance(first.accountId), await balance(second.accountId)]).toEqual([40n, 100n]);
   });
 
   it('void nothing without a hold, and refuse to post', async () => {
     expect(await voidHold(books.world, 'h-none')).toBe('already');
-    await expect(postHold(books.world, 'h-none', 0n)).rejects.toThrow(/should be POSTED but is absent/);
+    await expect(postHold(books.world, 'h-none', { supplier: 'esim-access', costUsdE4: 0n })).rejects.toThrow(/should be POSTED but is absent/);
   });
 
   it('prevent a closed hold from being placed again', async () => {

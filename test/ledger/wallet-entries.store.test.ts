@@ -50,7 +50,7 @@ const usd = (amountMinor: bigint) => ({ amountMinor, currency: 'USD' });
 const principalOf = (id: string) => ({ account: { id, currency: 'USD' } }) as Principal;
 
 beforeAll(async () => {
-  const catalogue = { regions: [region()], packages: [basePackage()] };
+  const catalogue = { supplier: 'esim-access', regions: [region()], packages: [basePackage()] };
   await replaceCatalogue(books.world, catalogue, new Date(0));
   for (const accountId of ACCOUNTS) {
     await ensureWallet(books.world, accountId, 'USD');
@@ -66,7 +66,7 @@ async function buy(random: Random, id: string, accountId: string): Promise<void>
   const transactionId = `txn-${id}`;
   const paymentMethod = fromWallet ? 'WALLET' : 'CARD';
   const input = purchaseInput({ transactionId, accountId, paymentMethod });
-  const options = { now: new Date(), supplier: 's', keepRefusal: () => false, unpaidLimits: UNPAID };
+  const options = { now: new Date(), gateway: 'paystack', keepRefusal: () => false, unpaidLimits: UNPAID };
   const { stage } = await openPurchase(books.world, input, options);
   if (stage === 'failed') return;
   if (!fromWallet)
@@ -89,8 +89,8 @@ async function move(random: Random, id: string, accountId: string): Promise<void
   const amountMinor = BigInt(1 + random(5_000));
   const [kind, sign, other] = (
     [
-      ['payment-received', 1n, 'gateway-clearing:USD'],
-      ['payment-received-late', 1n, 'gateway-clearing:USD'],
+      ['payment-received', 1n, 'gateway-clearing:paystack:USD'],
+      ['payment-received-late', 1n, 'gateway-clearing:paystack:USD'],
       ['refund-credited', 1n, 'suspense:USD'],
       ['credit-wallet', 1n, 'revenue:USD'],
       ['refund-to-source', -1n, 'suspense:USD'],

@@ -43,7 +43,7 @@ beforeAll(async () => {
   const packages = [1, 2, 3, 4, 5].map((size) =>
     basePackage({ packageCode: `NG-${size}`, slug: `NG_${size}`, cost: BigInt(size) * 10_000n }),
   );
-  await replaceCatalogue(books.world, { regions: [region()], packages }, new Date());
+  await replaceCatalogue(books.world, { supplier: 'esim-access', regions: [region()], packages }, new Date());
 });
 
 describe('rates set', () => {
@@ -218,7 +218,7 @@ describe('on-sale', () => {
     const [kept, gone] = [2, 3].map((size) =>
       basePackage({ packageCode: `NG-${size}`, slug: `NG_${size}`, cost: BigInt(size) * 10_000n }),
     );
-    await replaceCatalogue(books.world, { regions: [region()], packages: [dearer, kept!, gone!] }, changedAt);
+    await replaceCatalogue(books.world, { supplier: 'esim-access', regions: [region()], packages: [dearer, kept!, gone!] }, changedAt);
     const before = new Date(changedAt.getTime() - 1).toISOString();
     expect(await costs(`on-sale --at ${before} --package NG-1`)).toEqual([['NG-1', 10_000]]);
     expect(await costs(`on-sale --at ${before}`)).toHaveLength(5);

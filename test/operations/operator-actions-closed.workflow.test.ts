@@ -119,7 +119,7 @@ describe('a delivered purchase', () => {
     expect(refunds.map((one) => one.amountMinor).toSorted()).toEqual([100_000, 268_000]);
     const moved = await movedBy(stack, transactionId);
     expect(moved).not.toHaveProperty('revenue:USD');
-    expect(moved).not.toHaveProperty('gateway-clearing:NGN');
+    expect(moved).not.toHaveProperty('gateway-clearing:paystack:NGN');
     expect(moved).not.toHaveProperty('suspense:NGN');
   });
 
@@ -185,7 +185,7 @@ describe('a purchase that ended without delivery', () => {
       did: 'closed as sent, by the evidence',
     });
     await harness.result(byHand);
-    expect(await movedBy(stack, byHand)).toMatchObject({ 'evidence:USD': 230, 'gateway-clearing:USD': -230 });
+    expect(await movedBy(stack, byHand)).toMatchObject({ 'evidence:USD': 230, 'gateway-clearing:paystack:USD': -230 });
     for (const id of [credited, byHand])
       expect(await findPurchaseRow(stack, id)).toMatchObject({ status: 'FAILED', attention_reason: null });
   });
@@ -246,7 +246,7 @@ describe('a claim on a payment', () => {
     expect(await operator.act(won, 'settle-claim', { evidence: EVIDENCE, outcome: 'won' })).toMatchObject({
       did: 'Dispute won: the money is ours again',
     });
-    expect(await movedBy(stack, won)).toMatchObject({ 'revenue:USD': 230, 'gateway-clearing:USD': -230 });
+    expect(await movedBy(stack, won)).toMatchObject({ 'revenue:USD': 230, 'gateway-clearing:paystack:USD': -230 });
     expect(await findPurchaseRow(stack, won)).toMatchObject({ status: 'SUCCESS', attention_reason: null });
     const lost = await delivered('CARD');
     await atGateway(stack, lost, 'reverse');

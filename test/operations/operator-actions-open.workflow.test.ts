@@ -304,7 +304,7 @@ describe('a purchase waiting for money', () => {
     await atGateway(stack, transactionId, 'pay');
     await operator.act(transactionId, 'look-at-gateway');
     expect(await movedBy(stack, transactionId)).toMatchObject({
-      'gateway-clearing:USD': -230,
+      'gateway-clearing:paystack:USD': -230,
       'revenue:USD': 230,
     });
     expect(await movedBy(stack, transactionId)).not.toHaveProperty('evidence:USD');

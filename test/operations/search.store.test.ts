@@ -151,7 +151,7 @@ async function plantOthers(purchase: string) {
     insert into batch_rows (batch_id, row_number, reference, package_code, transaction_id, closed_at)
     values (${batch}, 0, 'booking-4711', 'P', ${purchase}, now())`.execute(books.owner);
   const { packageCode } = basePackage();
-  await replaceCatalogue(books.world, { regions: [region()], packages: [basePackage()] }, NOW);
+  await replaceCatalogue(books.world, { supplier: 'esim-access', regions: [region()], packages: [basePackage()] }, NOW);
   await sql`
     insert into quotes (id, account_id, package_type, package_code, package_name, price_minor, currency, price_usd_minor, cost_usd_e4,
                         settings_id, created_at, expires_at, used_by, used_at)

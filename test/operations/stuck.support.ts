@@ -142,6 +142,7 @@ async function payment(
     .insertInto('payments')
     .values({
       reference,
+      gateway: 'paystack',
       transaction_id: transactionId,
       attempt: 1,
       purpose: 'purchase',
@@ -154,10 +155,10 @@ async function payment(
       price_currency: 'USD',
       instructions: null,
       expires_at: ago(-HOUR),
-      booked_currency: null,
+      other_currency: null,
       gateway_id: null,
       gateway_status: null,
-      looked_at: null,
+      checked_at: null,
       ...given,
     })
     .execute();
@@ -173,6 +174,7 @@ async function refund(
     .insertInto('refunds')
     .values({
       refund_key: `${transactionId}-${HEX()}`,
+      gateway: 'paystack',
       reference: transactionId,
       transaction_id: transactionId,
       account_id: 'acc-1',
@@ -181,7 +183,8 @@ async function refund(
       reason: 'not-delivered',
       gateway_refund_id: null,
       gateway_status: null,
-      asked_at: null,
+      sent_at: null,
+      send_before: null,
       created_at: ago(1),
       closed_at: given.status === 'DONE' || given.status === 'CREDITED' ? ago(1) : null,
       ...given,

@@ -85,7 +85,7 @@ it('a dispute won at the gateway can only be settled as won, and the money is ou
   expect(await settle(transactionId, 'won')).toMatchObject({ did: 'Dispute won: the money is ours again' });
   expect(await movedBy(stack, transactionId)).toMatchObject({
     'revenue:USD': 230,
-    'gateway-clearing:USD': -230,
+    'gateway-clearing:paystack:USD': -230,
   });
   expect(await disputesOf(transactionId)).toEqual([{ gateway_state: 'won', outcome: 'WON' }]);
   expect(await findPurchaseRow(stack, transactionId)).toMatchObject({ attention_reason: null });

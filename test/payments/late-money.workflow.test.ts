@@ -91,7 +91,7 @@ describe('late money without an event', () => {
       needs_attention_since: null,
     });
     expect(await movedBy(stack, transactionId)).toEqual({
-      'gateway-clearing:USD': -230,
+      'gateway-clearing:paystack:USD': -230,
       [`wallet:${buyer.account.accountId}`]: 230,
     });
     await harness.result(`after-${transactionId}`);

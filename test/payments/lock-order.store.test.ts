@@ -177,7 +177,7 @@ async function fromWallet({ isOpened }: { readonly isOpened: boolean }): Promise
   if (isOpened) await openPurchase(books.world, input, OPEN);
   return input;
 }
-const OPEN = { now: NOW, supplier: 's', keepRefusal: () => false };
+const OPEN = { now: NOW, gateway: 'paystack', keepRefusal: () => false };
 
 /** Each transaction about money, with the tables that it locks. */
 const TRANSACTIONS: readonly [string, string[], () => Promise<Act>][] = [

@@ -105,7 +105,7 @@ describe('a dispute', () => {
   });
 
   it.each([
-    ['held', 'disputed: gateway-clearing:NGN -2000000, suspense:NGN 2000000', () => Promise.resolve()],
+    ['held', 'disputed: gateway-clearing:paystack:NGN -2000000, suspense:NGN 2000000', () => Promise.resolve()],
     [
       'waiting to go back',
       undefined,
@@ -131,7 +131,7 @@ describe('a dispute', () => {
     await books.bookCheck(payer, paid(netMinor));
     await bookDispute(books.world, payer.reference);
     expect(await disputed(payer)).toEqual([
-      `disputed: gateway-clearing:NGN -${netMinor}, suspense:NGN ${netMinor}`,
+      `disputed: gateway-clearing:paystack:NGN -${netMinor}, suspense:NGN ${netMinor}`,
     ]);
   });
 
@@ -139,7 +139,7 @@ describe('a dispute', () => {
     const payer = await books.payer({ purpose: 'funding' });
     await books.bookCheck(payer);
     await bookDispute(books.world, payer.reference);
-    expect(await disputed(payer)).toEqual(['disputed: gateway-clearing:NGN -2000000, suspense:NGN 2000000']);
+    expect(await disputed(payer)).toEqual(['disputed: gateway-clearing:paystack:NGN -2000000, suspense:NGN 2000000']);
   });
 
   it('that is lost, after which the gateway takes the money, ends the risk', async () => {
@@ -150,7 +150,7 @@ describe('a dispute', () => {
     await books.bookCheck(payer, { state: 'reversed', currency: 'USD' });
     expect((await entriesOf(books.owner, payer)).slice(-2)).toEqual([
       'disputed: revenue:USD -1250, suspense:USD 1250',
-      'payment-reversed: gateway-clearing:USD 1250, suspense:USD -1250',
+      'payment-reversed: gateway-clearing:paystack:USD 1250, suspense:USD -1250',
     ]);
   });
 

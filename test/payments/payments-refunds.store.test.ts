@@ -12,7 +12,7 @@ import {
   type RefundRow,
 } from '../../src/payments/store/refunds.ts';
 import { entriesOf } from '../support/payment-books.ts';
-import { NOW, paid, PRICE_MINOR, usePaymentBooks, type Payer } from './payments.support.ts';
+import { paid, pastRefund, PRICE_MINOR, usePaymentBooks, type Payer } from './payments.support.ts';
 
 const books = usePaymentBooks();
 const DONE = { refundId: '7', gatewayStatus: 'processed' };
@@ -57,7 +57,7 @@ describe('a refund', () => {
     expect(ended.filter(Boolean)).toHaveLength(1);
     expect(await credit(payer, refund)).toBe(false);
     expect((await suspense(payer)).slice(1)).toEqual([
-      'refund: suspense:NGN -2000000, gateway-clearing:NGN 2000000',
+      'refund: suspense:NGN -2000000, gateway-clearing:paystack:NGN 2000000',
     ]);
     expect(await books.balance(payer)).toBe(0n);
     expect(await last(payer)).toBe('refunded');
@@ -97,7 +97,7 @@ describe('a refund', () => {
     ]);
     expect(ended.filter((one) => one === true)).toHaveLength(1);
     expect((await suspense(payer)).slice(1)).toEqual([
-      'payment-reversed: suspense:NGN -2000000, gateway-clearing:NGN 2000000',
+      'payment-reversed: suspense:NGN -2000000, gateway-clearing:paystack:NGN 2000000',
     ]);
     expect(await books.payment(payer)).toMatchObject({ reversed_minor: 2_000_000n });
     expect([await credit(payer, refund), await closeRefundDone(books.world, refund, DONE)]).toEqual([
@@ -114,14 +114,16 @@ describe('a refund', () => {
 
   it('is requested by one of its readers, and by the next only if the first request is known', async () => {
     const { payer, refund } = await refunding();
-    const begun = await Promise.all(Array.from({ length: 8 }, () => beginRefund(books.world, refund, NOW)));
+    const begun = await Promise.all(Array.from({ length: 8 }, () => beginRefund(books.world, refund)));
     expect(begun.filter(Boolean)).toHaveLength(1);
     const [asked] = await findOpenRefunds(books.world, payer.transactionId);
-    expect(asked).toMatchObject({ status: 'ASKED', asked_at: NOW });
-    expect(await beginRefund(books.world, refund, new Date())).toBe(false);
-    expect(await beginRefund(books.world, asked!, new Date())).toBe(true);
+    expect(asked).toMatchObject({ status: 'ASKED', sent_at: expect.any(Date) as Date });
+    expect(await beginRefund(books.world, asked!)).toBeUndefined();
+    await pastRefund(books.owner, refund, 35_001);
+    expect(await beginRefund(books.world, asked!)).toBeDefined();
+    await pastRefund(books.owner, refund, 35_001);
     await closeRefundDone(books.world, refund, DONE);
-    expect(await beginRefund(books.world, asked!, new Date())).toBe(false);
+    expect(await beginRefund(books.world, asked!)).toBeUndefined();
   });
 
   it('that is stuck keeps the gateway’s status and its money in suspense until it ends', async () => {

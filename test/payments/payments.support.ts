@@ -1,7 +1,10 @@
 // Payments in a test's own Postgres: purchases and fundings that wait for money, and the gateway's answers about them. After every test the
 // invariants of the books are checked.
 import { randomUUID } from 'node:crypto';
+import { sql } from 'kysely';
 import { afterAll, afterEach, beforeAll, expect } from 'vitest';
+import type { GatewayDispute } from '../../src/payments/port.ts';
+import { saveDisputes } from '../../src/payments/store/disputes.ts';
 import type { ChargeQuote } from '../../src/payments/rules.ts';
 import type { PurchaseInput } from '../../src/purchases/purchase.ts';
 import { insertAccount } from '../../src/accounts/store/accounts.ts';
@@ -24,8 +27,6 @@ import { paymentViolations } from '../support/payment-books.ts';
 import type { OutsideMethod, PaymentPurpose } from '../../src/domain/states.ts';
 
 export const NOW = new Date('2026-03-01T10:00:00.000Z');
-/** The expiry of a payment opened at NOW. */
-export const LATER = new Date('2026-03-02T10:00:00.000Z');
 /** USD 12.50 charged as NGN 20,000.00. */
 export const PRICE_MINOR = 1_250n;
 export const CHARGE_MINOR = 2_000_000n;
@@ -59,8 +60,11 @@ export interface PaymentBooks {
   payer(options?: PayerOptions): Promise<Payer>;
   /** Another account in accounts.accounts, by its e-mail address. */
   account(email: string): Promise<string>;
-  /** Books the result of a check. `askedAt`: when the gateway was asked, NOW by default. */
-  bookCheck(payer: Payer, seen?: Partial<SeenCharge>, askedAt?: Date): ReturnType<typeof bookSeen>;
+  /** Books the result of a check. `checkNumber`: drawn before the gateway was asked, now by default. */
+  bookCheck(payer: Payer, seen?: Partial<SeenCharge>, checkNumber?: bigint): ReturnType<typeof bookSeen>;
+  checkNumber(): Promise<bigint>;
+  /** Books a dispute as the gateway tells it: of all that it has, by default. */
+  dispute(payer: Payer, dispute?: Partial<GatewayDispute>): Promise<void>;
   payment(payer: Payer): Promise<PaymentRow>;
   /** `status`, or `status, reason`. */
   status(payer: Payer): Promise<string>;
@@ -79,7 +83,7 @@ export function usePaymentBooks(): PaymentBooks {
   let books: Books;
   beforeAll(async () => {
     books = await openBooks({ maxConnections: 10 });
-    await replaceCatalogue(books.world, { regions: [region()], packages: [basePackage()] }, NOW);
+    await replaceCatalogue(books.world, { supplier: 'esim-access', regions: [region()], packages: [basePackage()] }, NOW);
   });
   afterEach(async () => {
     expect(await auditBooks(books.owner, { except: OF_WALLETS_ONLY })).toEqual([]);
@@ -102,7 +106,12 @@ export function usePaymentBooks(): PaymentBooks {
       await insertAccount(books.accounts, account);
       return account.id;
     },
-    bookCheck: (payer, seen, askedAt) => bookCheck(books.world, payer, seen, askedAt),
+    bookCheck: (payer, seen, checkNumber) => bookCheck(books.world, payer, seen, checkNumber),
+    checkNumber: () => nextCheckNumber(books.world),
+    dispute: async ({ reference }, given = {}) => {
+      const dispute = { disputeId: `d-${reference}`, state: 'open', gatewayStatus: 'pending', amount: null, ...given } as const;
+      await saveDisputes(books.world, reference, [dispute], await nextCheckNumber(books.world));
+    },
     payment: async ({ reference }) => (await findPayment(books.world, reference))!,
     status: (payer) => statusOf(books.world, payer),
     balance: async ({ accountId }) => (await findWallet(books.world, accountId))?.balance.amountMinor ?? 0n,
@@ -125,9 +134,9 @@ async function newPayer(world: WorldDb, options: PayerOptions = {}): Promise<Pay
   const { accountId } = input;
   if (options.purpose === 'funding') {
     const amount = { amountMinor: String(PRICE_MINOR), currency: 'USD' } as const;
-    await openFunding(world, { ...input, ...amount, charge, paymentMethod }, NOW);
+    await openFunding(world, { ...input, ...amount, charge, paymentMethod }, NOW, { gateway: 'paystack' });
   } else {
-    await openPurchase(world, input, { now: NOW, supplier: 's', keepRefusal: () => false });
+    await openPurchase(world, input, { now: NOW, gateway: 'paystack', keepRefusal: () => false });
   }
   const reference = transactionId;
   const page = { kind: 'redirect', paymentUrl: 'https://checkout.example.com/1' } as const;
@@ -135,11 +144,16 @@ async function newPayer(world: WorldDb, options: PayerOptions = {}): Promise<Pay
   return { transactionId, accountId, reference, input };
 }
 
-function bookCheck(
+async function nextCheckNumber(world: WorldDb): Promise<bigint> {
+  const { rows } = await sql<{ next: bigint }>`select nextval('payment_checks') as next`.execute(world);
+  return rows[0]!.next;
+}
+
+async function bookCheck(
   world: WorldDb,
   { reference }: Payer,
   seen: Partial<SeenCharge> = {},
-  askedAt = NOW,
+  checkNumber?: bigint,
 ): ReturnType<typeof bookSeen> {
   const charge: SeenCharge = {
     state: 'paid',
@@ -149,11 +163,23 @@ function bookCheck(
     gatewayStatus: 'success',
     ...seen,
   };
-  return bookSeen(world, reference, charge, askedAt);
+  return bookSeen(world, reference, charge, checkNumber ?? (await nextCheckNumber(world)));
 }
 
 async function statusOf(world: WorldDb, { transactionId }: Payer): Promise<string> {
   const row =
     (await findPurchase(world, transactionId))?.purchase ?? (await findFunding(world, transactionId));
   return [row?.status, row?.reason].filter(Boolean).join(', ');
+}
+
+/** Time passes for what was recorded of a refund's requests. */
+export async function pastRefund(
+  owner: WorldDb,
+  { refund_key }: { readonly refund_key: string },
+  ms: number,
+): Promise<void> {
+  const back = sql`${`${ms} milliseconds`}::interval`;
+  await sql`
+    update refunds set sent_at = sent_at - ${back}, send_before = send_before - ${back}, created_at = created_at - ${back}
+     where refund_key = ${refund_key}`.execute(owner);
 }

@@ -1,6 +1,6 @@
 // What we send to the gateway for one refund, over HTTP, with answers written here: unknown outcomes, and attempts that an operator requested.
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
-import { followRefunds } from '../../activities/payments/refunds.ts';
+import { followMoney } from '../../activities/payments/refunds.ts';
 import type { ActivityDeps } from '../../activities/deps.ts';
 import { createEvents } from '../../src/platform/telemetry/events.ts';
 import { createLogger } from '../../src/platform/telemetry/logger.ts';
@@ -14,7 +14,7 @@ import {
   yes,
   type AnsweringGateway,
 } from '../support/answering-gateway.ts';
-import { CHARGE_MINOR, NOW, usePaymentBooks, type Payer } from './payments.support.ts';
+import { CHARGE_MINOR, pastRefund, usePaymentBooks, type Payer } from './payments.support.ts';
 
 const books = usePaymentBooks();
 let server: AnsweringGateway;
@@ -24,7 +24,6 @@ beforeAll(async () => {
 afterAll(() => server.close());
 
 let payer: Payer;
-let nowMs: number;
 /** The gateway's list; the answer to a refund request contains it, or is lost. */
 let listed: object[];
 let answersRefund: boolean;
@@ -32,7 +31,6 @@ beforeEach(async () => {
   payer = await books.payer();
   await books.bookCheck(payer);
   await failPurchase(books.world, payer.transactionId, { reason: 'OUT_OF_STOCK', detail: '' });
-  nowMs = NOW.getTime();
   listed = [];
   answersRefund = true;
   server.answerWith(gateway);
@@ -54,16 +52,16 @@ function answerTo(pathname: string, { method, body }: Call): [unknown, object?] 
 const row = (status: string, merchantNote: string, id = 3_018_284) =>
   refundRow({ id, status, merchant_note: merchantNote, amount: Number(CHARGE_MINOR) });
 
-/** One pass over the refunds, at a time set by the test. */
+/** One pass over the refunds. */
 function pass() {
   const nowhere = { write: () => undefined };
   const deps = {
     db: books.world,
     gateway: server.gateway(),
-    clock: { now: () => new Date(nowMs) },
     events: createEvents(createLogger({ level: 'silent', destination: nowhere })),
   } as unknown as ActivityDeps;
-  return followRefunds(deps, payer.transactionId);
+  const timings = { refundLookFirstMs: 1, refundLookMaxMs: 1 };
+  return followMoney(deps, { transactionId: payer.transactionId, timings });
 }
 
 /** The keys of the refund requests. */
@@ -76,16 +74,16 @@ const open = async () => (await findOpenRefunds(books.world, payer.transactionId
 
 it('a refund is not requested again while a request whose answer was lost may still arrive, and is after that', async () => {
   answersRefund = false;
-  expect(await pass()).toMatchObject({ open: 1 });
+  expect(await pass()).toMatchObject({ state: 'waiting' });
   const first = askedUnder().length;
   expect(first).toBeGreaterThan(0);
   answersRefund = true;
   // The gateway does not list it yet.
-  nowMs += 29_000;
-  expect(await pass()).toMatchObject({ open: 1 });
+  await pastRefund(books.owner, await open(), 34_000);
+  expect(await pass()).toMatchObject({ state: 'waiting' });
   expect(askedUnder()).toHaveLength(first);
-  nowMs += 2_000;
-  expect(await pass()).toMatchObject({ open: 1 });
+  await pastRefund(books.owner, await open(), 2_000);
+  expect(await pass()).toMatchObject({ state: 'waiting' });
   expect(askedUnder()).toHaveLength(first + 1);
 });
 
@@ -98,13 +96,12 @@ it('a refund is requested under a new key only if the gateway lists it as failed
   });
   listed = [row('failed', key, 1)];
   await books.world.transaction().execute(async (trx) => tryRefundAgain(trx, await open()));
-  expect(await pass()).toMatchObject({ open: 1, needsPerson: null });
+  expect(await pass()).toMatchObject({ state: 'waiting' });
   expect(askedUnder()).toEqual([`${key}-2`]);
   listed = [row('failed', key, 1), row('processing', `${key}-2`, 2)];
-  nowMs += 60_000;
   await pass();
   listed = [row('failed', key, 1), row('processed', `${key}-2`, 2)];
-  expect(await pass()).toMatchObject({ open: 0 });
+  expect(await pass()).toMatchObject({ state: 'done' });
   expect(askedUnder()).toEqual([`${key}-2`]);
   const closed = await books.owner
     .selectFrom('refunds')
@@ -123,7 +120,7 @@ it('an earlier attempt that turns out to be in progress counts, and no other is 
   });
   await books.world.transaction().execute(async (trx) => tryRefundAgain(trx, await open()));
   listed = [row('processing', key, 1)];
-  expect(await pass()).toMatchObject({ open: 1 });
+  expect(await pass()).toMatchObject({ state: 'waiting' });
   expect(askedUnder()).toEqual([]);
 });
 

@@ -16,7 +16,7 @@ import { NOW, usePaymentBooks } from './payments.support.ts';
 
 const books = usePaymentBooks();
 const LIMITS = { STANDARD: 5, PREMIUM: 8, ENTERPRISE: 20 };
-const OPEN = { now: NOW, supplier: 's', unpaidLimits: LIMITS, keepRefusal: () => false };
+const OPEN = { now: NOW, gateway: 'paystack', unpaidLimits: LIMITS, keepRefusal: () => false };
 
 async function account(plan: 'STANDARD' | 'PREMIUM' = 'STANDARD'): Promise<string> {
   const accounts = openDatabase<AccountsDatabase>({

@@ -36,7 +36,7 @@ const noop = (): void => undefined;
 let books: Books;
 beforeAll(async () => {
   books = await openBooks({ maxConnections: 4 });
-  const catalogue = { regions: [region()], packages: [basePackage()] };
+  const catalogue = { supplier: 'esim-access', regions: [region()], packages: [basePackage()] };
   await replaceCatalogue(books.world, catalogue, new Date(START_MS));
 });
 afterAll(() => books.close());
@@ -126,7 +126,7 @@ function openShop() {
       const now = new Date(nowMs);
       const opened = await openPurchase(books.world, input, {
         now,
-        supplier: 's',
+        supplier: 's', gateway: 'paystack',
         keepRefusal: () => false,
       });
       if (opened.stage === 'failed') return false;

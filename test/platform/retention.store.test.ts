@@ -19,7 +19,7 @@ const daysAgo = (days: number): Date => new Date(NOW.getTime() - days * DAY_MS);
 let books: Books;
 beforeAll(async () => {
   books = await openBooks();
-  await replaceCatalogue(books.world, { regions: [region()], packages: [basePackage()] }, NOW);
+  await replaceCatalogue(books.world, { supplier: 'esim-access', regions: [region()], packages: [basePackage()] }, NOW);
 });
 beforeEach(() => sql`truncate gateway_events, exchange_rates`.execute(books.owner));
 afterAll(() => books.close());
@@ -154,7 +154,7 @@ describe('exchange rates', () => {
     await openPurchase(
       books.world,
       { ...input, quote },
-      { now: daysAgo(300), supplier: 's', keepRefusal: () => false },
+      { now: daysAgo(300), gateway: 'paystack', keepRefusal: () => false },
     );
     const before = await findGoodRates(books.world);
     expect(await sweep()).toBe(

@@ -56,7 +56,7 @@ async function fromWallet(): Promise<{ accountId: string; transactionId: string 
     amount,
     reason: 'a test',
   });
-  await openPurchase(books.world, purchaseInput(ids), { now: NOW, supplier: 's', keepRefusal: () => false });
+  await openPurchase(books.world, purchaseInput(ids), { now: NOW, gateway: 'paystack', keepRefusal: () => false });
   return ids;
 }
 

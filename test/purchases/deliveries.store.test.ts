@@ -38,7 +38,7 @@ const ACCOUNT = 'acc-1';
 const books: Books = await openBooks();
 beforeAll(async () => {
   const { world } = books;
-  await replaceCatalogue(world, { regions: [region()], packages: [basePackage()] }, NOW);
+  await replaceCatalogue(world, { supplier: 'esim-access', regions: [region()], packages: [basePackage()] }, NOW);
   await replaceTopUps(
     world,
     'NG-5GB-30D',
@@ -55,7 +55,7 @@ let opened = 0;
 async function open(given: Partial<PurchaseInput> = {}): Promise<PurchaseInput> {
   const input = purchaseInput({ transactionId: `txn-${(opened += 1)}`, accountId: ACCOUNT, ...given });
   expect(
-    await openPurchase(books.world, input, { now: NOW, supplier: 's', keepRefusal: () => false }),
+    await openPurchase(books.world, input, { now: NOW, gateway: 'paystack', keepRefusal: () => false }),
   ).toEqual({
     opened: true,
   });

@@ -35,7 +35,7 @@ function newAttempt(aheadMs?: number): Attempt {
 /** An open purchase with its money held and without a workflow. */
 async function open(esimId?: string): Promise<PurchaseInput> {
   const input = harness.inputFor({ account: buyer.account, ...(esimId === undefined ? {} : { esimId }) });
-  const options = { now: new Date(), supplier: 'esim-access', keepRefusal: () => false };
+  const options = { now: new Date(), gateway: 'paystack', keepRefusal: () => false };
   expect(await openPurchase(stack.world, input, options)).toMatchObject({ stage: 'paid' });
   return input;
 }

@@ -40,14 +40,14 @@ const timelineAt = (now: Date) =>
   getEsimTimeline({ db: books.world, clock: { now: () => now } }, principal, BASE.esimId);
 
 beforeAll(async () => {
-  const catalogue = { regions: [region()], packages: [basePackage()] };
+  const catalogue = { supplier: 'esim-access', regions: [region()], packages: [basePackage()] };
   await replaceCatalogue(books.world, catalogue, hour(0));
   const topUp = basePackage({ packageCode: 'TOPUP_NG', packageType: 'TOPUP' });
   await replaceTopUps(books.world, 'NG-5GB-30D', [topUp], hour(0));
   await ensureWallet(books.world, ACCOUNT, 'USD');
   const amount = { amountMinor: 100_000n, currency: 'USD' };
   await fundWallet(books.world, { operationKey: 'f', accountId: ACCOUNT, amount, reason: 'Ada' });
-  const options = { now: hour(1), supplier: 's', keepRefusal: () => false, unpaidLimits: UNPAID };
+  const options = { now: hour(1), gateway: 'paystack', keepRefusal: () => false, unpaidLimits: UNPAID };
   await openPurchase(books.world, BASE, options);
   await flagAttention(books.world, BASE.transactionId, 'SUPPLIER_OUTCOME_UNKNOWN');
   const facts = profileFacts({

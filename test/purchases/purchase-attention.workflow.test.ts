@@ -76,7 +76,7 @@ it('a purchase whose hold was released is delivered but not settled and needs at
 it('a purchase whose hold was posted is refused but not refunded and needs attention; it is refunded once repaired', async () => {
   await stack.faults({ busy: 1 });
   const { transactionId } = await harness.purchase({ account: buyer.account, timings: HURRIED });
-  await postHold(stack.world, transactionId, 0n);
+  await postHold(stack.world, transactionId, { supplier: 'esim-access', costUsdE4: 0n });
   await stack.faults({ busy: 0, outOfStock: 1 });
   await untilCalled(transactionId, 'UNDO_FAILED');
   expect(await untilFlagged(transactionId)).toMatchObject({

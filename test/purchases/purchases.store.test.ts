@@ -25,8 +25,8 @@ let books: Books;
 beforeAll(async () => {
   books = await openBooks();
   const packages = [basePackage(), basePackage({ packageCode: 'GONE' })];
-  await replaceCatalogue(books.world, { regions: [region()], packages }, NOW);
-  await replaceCatalogue(books.world, { regions: [region()], packages: packages.slice(0, 1) }, NOW);
+  await replaceCatalogue(books.world, { supplier: 'esim-access', regions: [region()], packages }, NOW);
+  await replaceCatalogue(books.world, { supplier: 'esim-access', regions: [region()], packages: packages.slice(0, 1) }, NOW);
   const topUp = basePackage({ packageCode: 'TOPUP_NG', packageType: 'TOPUP' });
   await replaceTopUps(books.world, 'NG-5GB-30D', [topUp], NOW);
 });

@@ -54,7 +54,7 @@ beforeAll(async () => {
   const packages = [basePackage(), basePackage({ packageCode: 'KE-1', regionCode: 'KE' })];
   await replaceCatalogue(
     books.world,
-    { regions: [region(), region({ regionCode: 'KE' })], packages },
+    { supplier: 'esim-access', regions: [region(), region({ regionCode: 'KE' })], packages },
     new Date(START_MS),
   );
   await replaceTopUps(
@@ -105,7 +105,7 @@ async function buyOne(random: (below: number) => number, id: string, active: str
     spentMinor: 0n,
     esim: target === undefined ? { status: 'PENDING', usedBytes: 0 } : undefined,
   };
-  const options = { now, supplier: 's', keepRefusal: () => false, unpaidLimits: UNPAID };
+  const options = { now, gateway: 'paystack', keepRefusal: () => false, unpaidLimits: UNPAID };
   expect(await openPurchase(books.world, input, options)).toEqual({ stage: 'paid' });
   if (method !== 'WALLET') {
     const way = random(4);
@@ -380,7 +380,7 @@ describe('writers', () => {
       purchaseInput({ transactionId: `txn-${name}`, accountId: 'acc-a', paymentMethod: 'CARD' });
     const options = {
       now: new Date(START_MS),
-      supplier: 's',
+      supplier: 's', gateway: 'paystack',
       keepRefusal: () => false,
       unpaidLimits: UNPAID,
     };

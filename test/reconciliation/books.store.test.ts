@@ -27,7 +27,7 @@ const rateIds: string[] = [];
 beforeAll(async () => {
   books = await openBooks();
   reports = createBooks({ db: books.world });
-  await replaceCatalogue(books.world, { regions: [region()], packages: [basePackage()] }, NOW);
+  await replaceCatalogue(books.world, { supplier: 'esim-access', regions: [region()], packages: [basePackage()] }, NOW);
   await replaceTopUps(
     books.world,
     'NG-5GB-30D',
@@ -224,7 +224,7 @@ describe('the books', () => {
       operationKey: 'txn-outside:received:NGN:1000',
       kind: 'payment-received',
       entries: [
-        { account: 'gateway-clearing:NGN', currency: 'NGN', amountMinor: -1_000n },
+        { account: 'gateway-clearing:paystack:NGN', currency: 'NGN', amountMinor: -1_000n },
         { account: 'suspense:NGN', currency: 'NGN', amountMinor: 1_000n },
       ],
     });

@@ -322,7 +322,7 @@ describe('a change that bypasses the service', () => {
     });
     await stack.owner
       .insertInto('ledger_entries')
-      .values([entry('gateway-clearing:USD', -230n), entry('suspense:USD', 230n)])
+      .values([entry('gateway-clearing:paystack:USD', -230n), entry('suspense:USD', 230n)])
       .execute();
     await reconcile();
     expect(await openKinds()).toEqual([`missing-at-gateway ${unpaid.reference}`]);

@@ -1,25 +1,29 @@
 // Delivery attempts as a worker makes them, without a workflow: two of them in parallel, one of which stalls at a call to the supplier
 // while the other continues. Real activities, Postgres, adapter and simulator; only the stall is artificial.
 import { MockActivityEnvironment } from '@temporalio/testing';
+import { checkSupplier } from '../../activities/operations/check-supplier.ts';
 import { deliver } from '../../activities/purchases/deliver.ts';
+import { withdraw, type Withdrawal } from '../../activities/purchases/withdraw.ts';
 import type { ActivityDeps } from '../../activities/deps.ts';
-import { createSupplierActions } from '../../activities/operations/actions.ts';
 import { createEsimAccessSupplier } from '../../src/vendors/esim-access/supplier.ts';
 import { createEvents } from '../../src/platform/telemetry/events.ts';
 import { createLogger } from '../../src/platform/telemetry/logger.ts';
 import type { EsimSupplier } from '../../src/esims/port.ts';
-import type { SupplierActivities } from '../../workflows/contract.ts';
+import type { DeliverRequest, DeliveryResult } from '../../workflows/contract.ts';
 import { installDataWith } from './install-data.ts';
 import type { Stack } from './stack.ts';
+import { PATIENT } from './workflow-harness.ts';
 
 type Call = 'order' | 'topUp' | 'profile' | 'findOrder' | 'cancel';
 
-/** One worker's activities. It can be made to stall at a call to the supplier, before or after the call. */
+/** One worker's steps. It can be made to stall at a call to the supplier, before or after the call. */
 export interface Attempt {
-  readonly activities: Pick<
-    SupplierActivities,
-    'deliver' | 'withdrawOrder' | 'lookAtSupplier' | 'withdrawForMove'
-  >;
+  /** One attempt at the supplier. */
+  deliverOnce(transactionId: string): Promise<DeliveryResult>;
+  /** The same, and more attempts while there is time. */
+  deliver(request: DeliverRequest): Promise<DeliveryResult>;
+  checkSupplier(transactionId: string): Promise<string>;
+  withdraw(transactionId: string, supplierConfirmedUndelivered?: boolean): Promise<Withdrawal>;
   /** From now on the next such call waits. */
   stall(call: Call, when: 'before' | 'after'): void;
   /** Resolves once the attempt has stalled. */
@@ -74,14 +78,14 @@ export function createAttempt(stack: Stack, aheadMs = 0): Attempt {
     installData: installDataWith(stack.env['SIMWAY_SECRETS_KEY']),
     events: createEvents(createLogger({ level: 'error' })),
   } as unknown as ActivityDeps;
-  const moves = createSupplierActions(deps);
+  const run = <T>(step: () => Promise<T>): Promise<T> => environment.run(step);
   return {
-    activities: {
-      deliver: (request) => environment.run(() => deliver(deps, request)),
-      withdrawOrder: (transactionId) => environment.run(() => moves.withdrawOrder(transactionId)),
-      withdrawForMove: (...args) => environment.run(() => moves.withdrawForMove(...args)),
-      lookAtSupplier: (transactionId) => environment.run(() => moves.lookAtSupplier(transactionId)),
-    },
+    deliverOnce: (transactionId) =>
+      run(() => deliver(deps, { transactionId, budgetMs: 0, timings: PATIENT })),
+    deliver: (request) => run(() => deliver(deps, request)),
+    checkSupplier: (transactionId) => run(() => checkSupplier(deps, transactionId)),
+    withdraw: (transactionId, supplierConfirmedUndelivered = false) =>
+      run(() => withdraw(deps, transactionId, { supplierConfirmedUndelivered })),
     stall: (call, when) => {
       place = { call, when };
       reached = Promise.withResolvers();

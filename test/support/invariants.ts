@@ -107,7 +107,8 @@ async function ledgerViolations(owner: Kysely<WorldDatabase>): Promise<string[]>
 async function readPurchases(owner: Kysely<WorldDatabase>): Promise<PurchaseFacts[]> {
   const { rows } = await sql<PurchaseFacts>`
     select p.transaction_id, p.account_id, p.payment_method, p.package_type, p.status, p.price_minor, p.top_up_iccid,
-           coalesce(p.supplier_transaction_id, p.transaction_id) as supplier_id,
+           coalesce((select id from supplier_orders o where o.transaction_id = p.transaction_id order by is_live desc, planned_at desc limit 1),
+                    p.transaction_id) as supplier_id,
            h.status as hold_status, h.amount_minor as hold_minor, h.account_id as hold_account,
            e.status as esim_status, e.iccid,
            (select sum(le.amount_minor) from ledger_transactions lt join ledger_entries le on le.ledger_transaction_id = lt.id

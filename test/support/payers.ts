@@ -167,14 +167,25 @@ export async function dropped(stack: Stack): Promise<string[]> {
     const answer = await fetch(`${stack.gatewayControlUrl}/charges/${payment.reference}`);
     if (answer.status === 404) continue;
     const kept = (await answer.json()) as Kept;
-    const isTakenBackUnseen = kept.status === 'reversed' && payment.booked_minor === 0n;
     const netMinor = BigInt(netOf(kept));
-    if (!isTakenBackUnseen && netMinor !== payment.booked_minor)
-      found.push(`${payment.reference}: the gateway kept ${netMinor}, we booked ${payment.booked_minor}`);
-    if (netMinor > 0n && !isTakenBackUnseen && kept.received.currency !== payment.booked_currency)
-      found.push(`${payment.reference}: ${kept.received.currency} is booked as ${payment.booked_currency}`);
+    const { currency } = kept.received;
+    const isCharged = currency === payment.charge_currency;
+    const isTakenBackUnseen = kept.status === 'reversed' && !payment.has_money;
+    const bookedMinor = isCharged ? payment.received_minor : await otherMinor(stack, payment.reference, currency);
+    if (!isTakenBackUnseen && netMinor !== bookedMinor)
+      found.push(`${payment.reference}: the gateway kept ${netMinor} ${currency}, we booked ${bookedMinor}`);
   }
   return found;
+}
+
+async function otherMinor(stack: Stack, reference: string, currency: string): Promise<bigint> {
+  const refunds = await stack.world
+    .selectFrom('refunds')
+    .select('amount_minor')
+    .where('reference', '=', reference)
+    .where('currency', '=', currency)
+    .execute();
+  return refunds.reduce((sum, { amount_minor }) => sum + amount_minor, 0n);
 }
 
 /** Without the fee that the buyer paid on top. */

@@ -3,239 +3,121 @@
 import { sql, type Kysely } from 'kysely';
 import type { WorldDatabase } from '../../src/platform/database/tables.ts';
 
-/** One purchase's or funding's own part of an account: `suspense:NGN` → minor units. */
-type Balances = Map<string, bigint>;
-
 /** As text: the owner's connection reads int8 as text, the service's as bigint. */
 type Minor = string | bigint;
 
-interface PaymentFacts {
-  readonly reference: string;
+interface Facts {
   readonly transaction_id: string;
-  readonly account_id: string;
-  readonly purpose: string;
-  readonly charge_minor: Minor;
-  readonly charge_currency: string;
-  readonly price_minor: Minor;
-  readonly price_currency: string;
-  readonly booked_minor: Minor;
-  readonly booked_currency: string | null;
-  readonly reversed_minor: Minor;
-  /** Confirmed by evidence, and not yet by the gateway. */
-  readonly evidence_minor: Minor;
-  readonly paid_hold: boolean;
-  readonly hold_status: string | null;
-  readonly status: string | null;
+  readonly what: string;
+  readonly wanted: Minor;
+  readonly found: Minor;
+  /** How far they may be apart: amounts at a locked rate are rounded each time. */
+  readonly slack: Minor;
 }
 
-interface RefundFacts {
-  readonly refund_key: string;
-  readonly reference: string;
-  readonly transaction_id: string;
-  readonly amount_minor: Minor;
-  readonly currency: string;
-  readonly reason: string;
-  readonly status: string;
-  /** A person saw it sent, or sent it. */
-  readonly by_hand: boolean;
-  /** What an operator credited for money in a currency without a locked rate, in the price's currency. */
-  readonly worth_minor: Minor | null;
+/** Every contradiction between the rows of payments at a gateway and the ledger. */
+export async function paymentViolations(owner: Kysely<WorldDatabase>): Promise<string[]> {
+  // One snapshot for all of them, since money may arrive meanwhile.
+  return owner
+    .transaction()
+    .setIsolationLevel('repeatable read')
+    .execute(async (trx) => [
+      ...(await stateViolations(trx)),
+      ...(await accountViolations(trx)),
+      ...(await disputeViolations(trx)),
+      ...(await moveViolations(trx)),
+    ]);
 }
 
-interface MovedFacts {
-  readonly transaction_id: string;
-  readonly account: string;
-  readonly moved: Minor;
-  readonly bookings: Minor;
+/** A paid purchase is delivered, held or given back; an unpaid one is not. What is closed has no money without an owner. */
+async function stateViolations(owner: Kysely<WorldDatabase>): Promise<string[]> {
+  const { rows } = await sql<{ violation: string }>`
+    with paid as (
+      select y.*, h.status as hold, coalesce(p.status, f.status) as order_status
+        from payments y
+        left join purchases p on p.transaction_id = y.transaction_id
+        left join fundings f on f.transaction_id = y.transaction_id
+        left join holds h on h.id = y.transaction_id
+    )
+    select 'payment ' || reference || ' is for nothing that is there' as violation from paid where order_status is null
+    union all
+    select transaction_id || ' has the hold ' || coalesce(max(hold), 'absent') || ', paid by ' || count(*) filter (where paid_hold) || ' payments'
+      from paid group by transaction_id having (count(*) filter (where paid_hold) = 1) <> (max(hold) is not null)
+    union all
+    select transaction_id || ' is PENDING, but paid' from paid where purpose = 'purchase' and order_status = 'PENDING' and paid_hold
+    union all
+    select 'funding ' || transaction_id || ' is PENDING, but money came' from paid
+     where purpose = 'funding' and order_status = 'PENDING' and received_minor + vouched_minor > reversed_minor
+    union all
+    select 'payment ' || reference || ' has ' || free_minor || ' that nobody has' from paid
+     where free_minor <> 0 and hold is distinct from 'HELD'
+    union all
+    select 'payment ' || reference || ' came as ' || received_minor || ', and ' || reversed_minor + refunded_minor || ' went back' from paid
+     where reversed_minor + refunded_minor > received_minor
+    union all
+    select 'payment ' || reference || ' is used for a delivery, and its hold is ' || coalesce(hold, 'absent') from paid
+     where used_minor > 0 and hold is distinct from 'POSTED'`.execute(owner);
+  return rows.map((row) => row.violation);
+}
+
+/** Each place of a payment's account is what refunds, disputes and the ledger say. */
+async function accountViolations(owner: Kysely<WorldDatabase>): Promise<string[]> {
+  const { rows } = await sql<Facts>`
+    with booked as (
+      select t.transaction_id, e.ledger_account_id as account, a.kind, e.currency, sum(e.amount_minor) as minor, count(*) as bookings
+        from ledger_transactions t join ledger_entries e on e.ledger_transaction_id = t.id join ledger_accounts a on a.id = e.ledger_account_id
+       where t.transaction_id in (select transaction_id from payments) group by 1, 2, 3, 4
+    ), sent as (
+      select r.*, exists (select from ledger_transactions t where t.operation_key = r.refund_key || ':by-hand') as by_hand from refunds r
+    ), places as (
+      select y.transaction_id, y.charge_currency as currency, y.price_currency, sum(y.received_minor) as received, sum(y.vouched_minor) as vouched,
+             sum(y.reversed_minor) as reversed, sum(y.refunding_minor) as refunding, sum(y.refunded_minor) as refunded,
+             sum(y.disputed_minor) as disputed, bool_or(h.status = 'HELD') as is_held,
+             sum(round(y.credited_minor * y.price_minor / y.charge_minor::numeric)) as credited, min(y.gateway) as gateway, min(y.account_id) as account_id,
+             bool_or(coalesce(p.attention_reason, f.attention_reason) in ('PAYMENT_DISPUTED', 'PAYMENT_REVERSED')) as is_claimed
+        from payments y left join holds h on h.id = y.transaction_id
+        left join purchases p on p.transaction_id = y.transaction_id left join fundings f on f.transaction_id = y.transaction_id
+       group by 1, 2, 3
+    ), own as (
+      select places.*, coalesce((select sum(amount_minor) from sent r where r.transaction_id = places.transaction_id and r.currency = places.currency and by_hand), 0) as by_hand,
+             coalesce((select sum(amount_minor) from sent r where r.transaction_id = places.transaction_id and r.currency = places.currency and closed_at is null), 0) as open,
+             coalesce((select sum(amount_minor) from sent r where r.transaction_id = places.transaction_id and r.currency = places.currency and status = 'DONE'), 0) as done,
+             (select coalesce(sum(free_minor + used_minor + credited_minor), 0) from disputes d where d.transaction_id = places.transaction_id and money = 'AT_RISK') as risk,
+             (select count(*) from disputes d where d.transaction_id = places.transaction_id and credited_minor > 0) as frozen
+        from places
+    )
+    select transaction_id, 'on its way back' as what, open as wanted, refunding as found, 0 as slack from own
+    union all select transaction_id, 'sent back', done, refunded, 0 from own
+    union all select transaction_id, 'disputed', risk, disputed, 0 from own
+    union all
+    select own.transaction_id, 'gateway-clearing:' || own.currency, reversed + refunded - by_hand - received, coalesce(minor, 0), 0
+      from own left join booked on booked.transaction_id = own.transaction_id and account = 'gateway-clearing:' || gateway || ':' || own.currency
+    union all
+    select own.transaction_id, 'evidence:' || own.currency, by_hand - vouched, coalesce(minor, 0), 0
+      from own left join booked on booked.transaction_id = own.transaction_id and account = 'evidence:' || own.currency
+    union all
+    select own.transaction_id, 'wallet:' || account_id, credited, coalesce(sum(minor), 0), coalesce(sum(bookings), 0) + 1
+      from own left join booked on booked.transaction_id = own.transaction_id and kind in ('wallet', 'owed')
+       and account in ('wallet:' || account_id, 'owed:' || account_id)
+     where frozen = 0
+     group by 1, 2, 3
+    union all
+    select own.transaction_id, 'suspense:' || booked.currency, (select coalesce(sum(amount_minor), 0) from sent r
+              where r.transaction_id = own.transaction_id and r.currency = booked.currency and closed_at is null), minor, 0
+      from own join booked on booked.transaction_id = own.transaction_id and kind = 'suspense'
+     where is_claimed is not true and risk = 0 and is_held is not true
+    union all
+    select h.id, 'held:' || h.currency, case h.status when 'HELD' then h.amount_minor else 0 end, coalesce(minor, 0), 0
+      from holds h join own on own.transaction_id = h.id
+      left join booked on booked.transaction_id = h.id and account = 'held:' || h.currency`.execute(owner);
+  return rows
+    .map((row) => ({ ...row, off: BigInt(row.wanted) - BigInt(row.found) }))
+    .filter(({ off, slack }) => (off < 0n ? -off : off) > BigInt(slack))
+    .map(({ transaction_id, what, wanted, found }) => `${transaction_id} should have ${wanted} as ${what}, found are ${found}`);
 }
 
 /** Refunds by operator actions out of the wallet or of earned money. */
 const BY_MOVES = '(wallet|goodwill)-[0-9a-f]{12}';
-
-/** Every contradiction between the rows of payments from outside and the ledger. */
-export async function paymentViolations(owner: Kysely<WorldDatabase>): Promise<string[]> {
-  // One snapshot for all of them, since money may arrive meanwhile.
-  const { payments, refunds, moved } = await owner
-    .transaction()
-    .setIsolationLevel('repeatable read')
-    .execute(async (trx) => ({
-      payments: await readPayments(trx),
-      refunds: await readRefunds(trx),
-      moved: await readMoved(trx),
-    }));
-  const refundsOf = Map.groupBy(refunds, (refund) => refund.transaction_id);
-  const movedOf = Map.groupBy(moved, (one) => one.transaction_id);
-  return [
-    ...[...Map.groupBy(payments, (payment) => payment.transaction_id)].flatMap(([id, tries]) => [
-      ...stateViolations(id, tries),
-      ...ledgerViolations(id, tries, refundsOf.get(id) ?? [], movedOf.get(id) ?? []),
-    ]),
-    ...payments.flatMap((payment) => refundViolations(payment, refundsOf.get(payment.transaction_id) ?? [])),
-    ...(await disputeViolations(owner)),
-    ...(await moveViolations(owner)),
-  ];
-}
-
-async function readPayments(owner: Kysely<WorldDatabase>): Promise<PaymentFacts[]> {
-  const { rows } = await sql<PaymentFacts>`
-    select y.reference, y.transaction_id, y.account_id, y.purpose, y.charge_minor, y.charge_currency, y.price_minor, y.price_currency,
-           y.booked_minor, y.booked_currency, y.reversed_minor, y.evidence_minor, y.paid_hold, h.status as hold_status, coalesce(p.status, f.status) as status
-      from payments y
-      left join purchases p on p.transaction_id = y.transaction_id
-      left join fundings f on f.transaction_id = y.transaction_id
-      left join holds h on h.id = y.transaction_id`.execute(owner);
-  return rows;
-}
-
-async function readRefunds(owner: Kysely<WorldDatabase>): Promise<RefundFacts[]> {
-  const { rows } = await sql<RefundFacts>`
-    select refund_key, reference, transaction_id, amount_minor, currency, reason, status,
-           exists (select from ledger_transactions t where t.operation_key = refund_key || ':by-hand') as by_hand,
-           (select m.amount_minor from operator_moves m where m.transaction_id = refunds.transaction_id
-               and m.move = 'credit-wallet' and m.status = 'DONE' and m.currency <> refunds.currency limit 1) as worth_minor
-      from refunds where reason !~ ${BY_MOVES}`.execute(owner);
-  return rows;
-}
-
-/** What each purchase moved on each account; disputes and goodwill are checked separately, the supplier's cost elsewhere. */
-async function readMoved(owner: Kysely<WorldDatabase>): Promise<MovedFacts[]> {
-  const { rows } = await sql<MovedFacts>`
-    select t.transaction_id, e.ledger_account_id as account, sum(e.amount_minor) as moved, count(*) as bookings
-      from ledger_transactions t join ledger_entries e on e.ledger_transaction_id = t.id
-     where t.transaction_id in (select transaction_id from payments) and t.kind not in ('disputed', 'dispute-settled', 'claim-settled') and e.currency <> 'USD4'
-       and not exists (select from operator_moves m where m.id = t.operation_key and m.move in ('refund-to-source', 'credit-wallet'))
-       and t.operation_key !~ ${BY_MOVES}
-     group by 1, 2`.execute(owner);
-  return rows;
-}
-
-/** A paid purchase is delivered, held or refunded; an unpaid one is not. */
-function stateViolations(id: string, tries: readonly PaymentFacts[]): string[] {
-  const found: string[] = [];
-  const [first] = tries;
-  if (!first) return found;
-  if (first.status === null) return [`payment ${first.reference} is for nothing that is there`];
-  const payers = tries.filter((payment) => payment.paid_hold);
-  if (payers.length > 1) found.push(`${id} is paid by ${payers.length} payments`);
-  if ((payers.length === 1) !== (first.hold_status !== null))
-    found.push(`${id} has the hold ${first.hold_status ?? 'absent'}, paid by ${payers.length} payments`);
-  if (first.purpose === 'purchase' && first.status === 'PENDING' && payers.length > 0)
-    found.push(`${id} is PENDING, but paid`);
-  const came = tries.some((payment) => payment.booked_currency === payment.charge_currency);
-  if (first.purpose === 'funding' && first.status === 'PENDING' && came)
-    found.push(`funding ${id} is PENDING, but money came`);
-  for (const { reference, booked_minor, reversed_minor } of tries) {
-    if (BigInt(reversed_minor) > BigInt(booked_minor))
-      found.push(`payment ${reference} came as ${booked_minor}, and ${reversed_minor} were taken back`);
-  }
-  return found;
-}
-
-/** Money that is not ours is refunded or was reversed, and nothing is refunded twice. */
-function refundViolations(payment: PaymentFacts, refunds: readonly RefundFacts[]): string[] {
-  // Money reversed first counts as reversed with the payment.
-  const own = refunds.filter(
-    (refund) => refund.reference === payment.reference && refund.status !== 'TAKEN_BACK',
-  );
-  const backMinor = sumOf(own, (refund) => refund.amount_minor);
-  const wantedMinor = toSuspense(payment);
-  const found: string[] = [];
-  if (backMinor > wantedMinor)
-    found.push(`of payment ${payment.reference} ${wantedMinor} should go back, and ${backMinor} do`);
-  if (backMinor + BigInt(payment.reversed_minor) < wantedMinor)
-    found.push(`of payment ${payment.reference} ${wantedMinor} should go back, and only ${backMinor} do`);
-  return found;
-}
-
-/** The part of a payment in suspense for a refund: in an unexpected currency, or for an undeliverable purchase. */
-function toSuspense(payment: PaymentFacts): bigint {
-  if (payment.booked_currency !== null && payment.booked_currency !== payment.charge_currency)
-    return BigInt(payment.booked_minor);
-  return payment.paid_hold && payment.hold_status === 'VOIDED' ? BigInt(payment.charge_minor) : 0n;
-}
-
-function ledgerViolations(
-  id: string,
-  tries: readonly PaymentFacts[],
-  refunds: readonly RefundFacts[],
-  moved: readonly MovedFacts[],
-): string[] {
-  const wanted = wantedOf(tries, refunds);
-  const booked: Balances = new Map(moved.map((one) => [one.account, BigInt(one.moved)]));
-  const bookings = new Map(moved.map((one) => [one.account, BigInt(one.bookings)]));
-  const [{ price_currency: price, charge_currency: charge }] = tries as [PaymentFacts];
-  const found: string[] = [];
-  for (const account of new Set([...wanted.keys(), ...booked.keys()])) {
-    const [says, has] = [wanted.get(account) ?? 0n, booked.get(account) ?? 0n];
-    // Money credited at the locked rate is rounded each time it arrives.
-    const isRounded = charge !== price && (account.startsWith('wallet:') || account === `exchange:${price}`);
-    const off = says > has ? says - has : has - says;
-    if (off > (isRounded ? (bookings.get(account) ?? 0n) : 0n))
-      found.push(`${id} should have ${says} on ${account}, booked are ${has}`);
-  }
-  return found;
-}
-
-/** The balance of each account according to the rows. */
-function wantedOf(tries: readonly PaymentFacts[], refunds: readonly RefundFacts[]): Balances {
-  const wanted: Balances = new Map();
-  const add = (account: string, amountMinor: bigint): void => {
-    wanted.set(account, (wanted.get(account) ?? 0n) + amountMinor);
-  };
-  for (const payment of tries) {
-    const own = refunds.filter((refund) => refund.reference === payment.reference);
-    addPayment(add, payment, own);
-    for (const refund of own) {
-      const amountMinor = BigInt(refund.amount_minor);
-      const gone = refund.by_hand ? 'evidence' : 'gateway-clearing';
-      if (refund.status === 'DONE') add(`${gone}:${refund.currency}`, amountMinor);
-      if (['DONE', 'CREDITED'].includes(refund.status)) add(`suspense:${refund.currency}`, -amountMinor);
-    }
-  }
-  return wanted;
-}
-
-function addPayment(
-  add: (account: string, amountMinor: bigint) => void,
-  payment: PaymentFacts,
-  refunds: readonly RefundFacts[],
-): void {
-  const { charge_currency: charge, price_currency: price, hold_status: hold } = payment;
-  const [chargeMinor, priceMinor] = [BigInt(payment.charge_minor), BigInt(payment.price_minor)];
-  const bookedMinor = BigInt(payment.booked_minor);
-  const currency = payment.booked_currency ?? charge;
-  const evidenceMinor = BigInt(payment.evidence_minor);
-  add(`gateway-clearing:${currency}`, BigInt(payment.reversed_minor) - bookedMinor + evidenceMinor);
-  add(`evidence:${currency}`, -evidenceMinor);
-  add(`suspense:${currency}`, toSuspense(payment) - BigInt(payment.reversed_minor));
-  const heldMinor = payment.paid_hold && hold !== 'VOIDED' ? priceMinor : 0n;
-  if (payment.paid_hold && hold === 'HELD') add(`held:${price}`, priceMinor);
-  if (payment.paid_hold && hold === 'POSTED') add(`revenue:${price}`, priceMinor);
-  const credited = refunds.filter((refund) => refund.status === 'CREDITED');
-  const creditedMinor = sumOf(
-    credited.filter((refund) => refund.currency === charge),
-    (refund) => refund.amount_minor,
-  );
-  for (const refund of credited.filter((one) => one.currency !== charge)) {
-    const worthMinor = BigInt(refund.worth_minor ?? 0);
-    add(`exchange:${refund.currency}`, BigInt(refund.amount_minor));
-    add(`exchange:${price}`, -worthMinor);
-    add(`wallet:${payment.account_id}`, worthMinor);
-  }
-  const keptMinor = currency === charge ? bookedMinor : 0n;
-  const toWalletMinor = keptMinor - (payment.paid_hold ? chargeMinor : 0n) + creditedMinor;
-  const creditMinor =
-    charge === price ? toWalletMinor : (2n * toWalletMinor * priceMinor + chargeMinor) / (2n * chargeMinor);
-  add(`wallet:${payment.account_id}`, creditMinor);
-  if (charge === price) return;
-  const isVoided = payment.paid_hold && hold === 'VOIDED';
-  add(`exchange:${charge}`, keptMinor - (isVoided ? chargeMinor : 0n) + creditedMinor);
-  add(`exchange:${price}`, -heldMinor - creditMinor);
-}
-
-function sumOf<T>(items: readonly T[], amountOf: (item: T) => Minor): bigint {
-  return items.reduce((sum, item) => sum + BigInt(amountOf(item)), 0n);
-}
 
 /** Each refund by an action has its money in suspense until it is sent, and no action has ended without its effect, or twice. */
 async function moveViolations(owner: Kysely<WorldDatabase>): Promise<string[]> {
@@ -266,25 +148,15 @@ async function moveViolations(owner: Kysely<WorldDatabase>): Promise<string[]> {
   return rows.map((row) => row.violation);
 }
 
-/** A dispute puts the payment's money at risk, once at a time, and nothing if the payment brought nothing. */
+/** A dispute is about a payment that brought money, and has put at risk no more than it asks for. */
 async function disputeViolations(owner: Kysely<WorldDatabase>): Promise<string[]> {
   const { rows } = await sql<{ violation: string }>`
-    select 'dispute ' || t.operation_key || ' is about no payment of ours' as violation
-      from ledger_transactions t
-     where t.kind = 'disputed' and not exists (
-       select from payments y where split_part(t.operation_key, ':', 1) = y.reference and split_part(t.operation_key, ':', 2) = 'disputed' and t.transaction_id = y.transaction_id)
+    select 'dispute ' || dispute_id || ' is about a payment that brought nothing' as violation
+      from disputes d left join payments y on y.reference = d.reference and y.transaction_id = d.transaction_id
+     where coalesce(y.received_minor, 0) = 0
     union all
-    select 'dispute ' || t.operation_key || ' is about a payment that brought nothing'
-      from ledger_transactions t join payments y on split_part(t.operation_key, ':', 1) = y.reference and t.kind = 'disputed' where y.booked_minor = 0
-    union all
-    select 'dispute ' || t.operation_key || ' puts ' || e.amount_minor || ' ' || e.currency || ' at risk'
-      from ledger_transactions t
-      join payments y on split_part(t.operation_key, ':', 1) = y.reference and t.kind = 'disputed'
-      join ledger_entries e on e.ledger_transaction_id = t.id and e.ledger_account_id = 'suspense:' || e.currency
-     where (e.currency, e.amount_minor) is distinct from (y.price_currency, y.price_minor)
-       and (e.currency <> y.booked_currency or e.amount_minor <= 0 or e.amount_minor > y.booked_minor)`.execute(
-    owner,
-  );
+    select 'dispute ' || dispute_id || ' of ' || amount_minor || ' puts more at risk' from disputes
+     where free_minor + used_minor + credited_minor > amount_minor`.execute(owner);
   return rows.map((row) => row.violation);
 }
 
@@ -298,7 +170,7 @@ export async function countRows(owner: Kysely<WorldDatabase>): Promise<Record<st
     select 'esims', count(*) || ' ' || coalesce(md5(string_agg(e.status, ',' order by id)), '') from esims e
     union all
     select 'payments', count(*) || ' ' || coalesce(
-        md5(string_agg(concat_ws(' ', reference, status, booked_minor, booked_currency, paid_hold, reversed_minor), ',' order by reference)), '')
+        md5(string_agg(concat_ws(' ', reference, status, received_minor, other_currency, paid_hold, reversed_minor, disputed_minor), ',' order by reference)), '')
       from payments
     union all select 'purchase_events', count(*)::text from purchase_events
     union all select 'ledger_transactions', count(*)::text from ledger_transactions

@@ -2,6 +2,7 @@
  * What every client of a payment gateway must do about charges, for every vendor. Runs on real calls. The first suite only needs an account, so
  * that it can run on a vendor's own test mode; the second suite needs a gateway that the test controls.
  */
+import { createFence } from '../../src/domain/fence.ts';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { HOUR_MS } from '../../src/domain/clock.ts';
 import type { OutsideMethod } from '../../src/domain/states.ts';
@@ -71,7 +72,8 @@ export function describePaymentGateway(name: string, create: () => Promise<Gatew
     });
 
     it('is refused a refund of a charge that does not exist, and finds none', async () => {
-      const request = { reference: newReference(), amount: naira(100_00n), refundKey: 'key-1' };
+      const amount = naira(100_00n);
+      const request = { reference: newReference(), amount, refundKey: 'key-1', fence: createFence(60_000) };
       expect(await under.gateway.refund(request)).toMatchObject({
         outcome: 'refused',
         reason: 'REQUEST_REFUSED',

@@ -2,6 +2,7 @@
  * What the contract of the payment gateway needs to run: a client of a gateway, and for most suites a control over the gateway that pays,
  * misbehaves and shows what it holds. Knows no vendor.
  */
+import { createFence } from '../../src/domain/fence.ts';
 import { randomUUID } from 'node:crypto';
 import type {
   GatewayCharge,
@@ -95,6 +96,7 @@ export function chargeBy(
     amount: naira(1000_00n),
     email: `buyer-${randomUUID().slice(0, 8)}@example.com`,
     returnUrl: 'https://shop.example.com/back',
+    fence: createFence(60_000),
     ...change,
   };
 }

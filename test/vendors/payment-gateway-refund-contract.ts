@@ -2,6 +2,7 @@
  * What every client of a payment gateway must do about refunds, disputes, the statement and events, for every vendor. Needs a gateway that the
  * test controls.
  */
+import { createFence } from '../../src/domain/fence.ts';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { HOUR_MS } from '../../src/domain/clock.ts';
 import { until } from '../support/until.ts';
@@ -38,6 +39,7 @@ export function describeGatewayRefunds(name: string, create: () => Promise<Contr
       reference,
       refundKey,
       amount: naira(amountMinor),
+      fence: createFence(60_000),
     });
     const refundState = async (request: { reference: string; refundKey: string }) =>
       valueOf(await under.gateway.findRefund(request))?.state;

@@ -25,7 +25,7 @@ import { failPurchase } from '../support/give-back.ts';
 import { placeHold } from '../support/holds.ts';
 import { messagesOf, newAccountId, newEndpoint, NOW } from './webhooks.support.ts';
 
-const OPEN = { now: NOW, supplier: 's', keepRefusal: () => false };
+const OPEN = { now: NOW, gateway: 'paystack', keepRefusal: () => false };
 const PROFILE = profileItem(profileFacts(), NOW, {});
 const OUT_OF_STOCK = { reason: 'OUT_OF_STOCK', detail: 'code 200007' } as const;
 const ALL: readonly WebhookEvent[] = ['esim.purchased', 'payment.received', 'wallet.low_balance'];
@@ -33,7 +33,7 @@ const ALL: readonly WebhookEvent[] = ['esim.purchased', 'payment.received', 'wal
 let books: Books;
 beforeAll(async () => {
   books = await openBooks();
-  await replaceCatalogue(books.world, { regions: [region()], packages: [basePackage()] }, NOW);
+  await replaceCatalogue(books.world, { supplier: 'esim-access', regions: [region()], packages: [basePackage()] }, NOW);
   const topUp = basePackage({ packageCode: 'TOPUP_NG', packageType: 'TOPUP' });
   await replaceTopUps(books.world, 'NG-5GB-30D', [topUp], NOW);
 });

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { sql, type Insertable, type Selectable } from 'kysely';
+import type { SupplierCatalogue } from '../port.ts';
 import type { CataloguePackage, Region } from '../rules.ts';
 import { bumpRevision } from './revisions.ts';
 import { recordVersions, soldFields, type PackageChange } from './versions.ts';
@@ -7,6 +8,7 @@ import type { WorldDb } from '../../platform/database/tables.ts';
 import type { PackagesTable, RegionsTable } from './tables.ts';
 
 export interface StoredPackage extends CataloguePackage {
+  readonly supplier: string;
   readonly withdrawn: boolean;
 }
 
@@ -79,7 +81,7 @@ export async function findTopUpPackage(db: WorldDb, code: string): Promise<Store
   return row && toPackage(row);
 }
 
-/** Replaces the stored top-ups of one package by those that the supplier lists. */
+/** Replaces the stored top-ups of one BASE package by those that its supplier lists. */
 export async function replaceTopUps(
   db: WorldDb,
   packageCode: string,
@@ -89,7 +91,12 @@ export async function replaceTopUps(
   await db.transaction().execute(async (trx) => {
     await lockCatalogue(trx);
     const topUps = withoutDuplicates(listed);
-    await writePackages(trx, topUps);
+    const { supplier } = await trx
+      .selectFrom('packages')
+      .select('supplier')
+      .where('package_code', '=', packageCode)
+      .executeTakeFirstOrThrow();
+    await writePackages(trx, topUps, supplier);
     await recordVersions(
       trx,
       now,
@@ -122,7 +129,7 @@ export type Announce = (trx: WorldDb, changes: readonly PackageChange[]) => Prom
 /** Stores a supplier's whole catalogue. What it no longer lists is withdrawn, not removed. */
 export async function replaceCatalogue(
   db: WorldDb,
-  catalogue: { readonly regions: readonly Region[]; readonly packages: readonly CataloguePackage[] },
+  catalogue: SupplierCatalogue,
   now: Date,
   announce: Announce = () => Promise.resolve(),
 ) {
@@ -130,8 +137,8 @@ export async function replaceCatalogue(
     await lockCatalogue(trx);
     const regionsChanged = await writeRegions(trx, catalogue.regions, now);
     const packages = withoutDuplicates(catalogue.packages);
-    const written = await writePackages(trx, packages);
-    const withdrawn = await withdrawMissing(trx, packages, now);
+    const written = await writePackages(trx, packages, catalogue.supplier);
+    const withdrawn = await withdrawMissing(trx, { ...catalogue, packages }, now);
     // An unchanged catalogue must not empty every process's caches.
     if (written.added + written.changed + written.repriced + withdrawn + regionsChanged > 0)
       await bumpRevision(trx, 'catalogue');
@@ -185,7 +192,7 @@ async function writeRegions(trx: WorldDb, regions: readonly Region[], now: Date)
 }
 
 /** Counts a package with a new cost as repriced, not as changed. */
-async function writePackages(trx: WorldDb, packages: readonly CataloguePackage[]) {
+async function writePackages(trx: WorldDb, packages: readonly CataloguePackage[], supplier: string) {
   const codes = packages.map((item) => item.packageCode);
   const rows = await trx
     .selectFrom('packages')
@@ -196,17 +203,21 @@ async function writePackages(trx: WorldDb, packages: readonly CataloguePackage[]
   const added = packages.filter((item) => !known.has(item.packageCode));
   const changed = packages.filter((item) => {
     const row = known.get(item.packageCode);
-    return row !== undefined && !sameValue(row, toRow(item));
+    return row !== undefined && !sameValue(row, toRow(item, supplier));
   });
   const repriced = changed.filter((item) => known.get(item.packageCode)?.cost_usd_e4 !== item.cost);
   const written = [...added, ...changed];
   for (let from = 0; from < written.length; from += CHUNK)
-    await upsertPackages(trx, written.slice(from, from + CHUNK));
+    await upsertPackages(trx, written.slice(from, from + CHUNK), supplier);
   return { added: added.length, changed: changed.length - repriced.length, repriced: repriced.length };
 }
 
-async function upsertPackages(trx: WorldDb, packages: readonly CataloguePackage[]): Promise<void> {
-  const rows = packages.map(toRow);
+async function upsertPackages(
+  trx: WorldDb,
+  packages: readonly CataloguePackage[],
+  supplier: string,
+): Promise<void> {
+  const rows = packages.map((item) => toRow(item, supplier));
   // Setting the key as well would take a lock that waits for purchases.
   const columns = (Object.keys(rows[0] ?? {}) as (keyof PackagesTable)[]).filter(
     (column) => column !== 'package_code',
@@ -226,13 +237,14 @@ async function upsertPackages(trx: WorldDb, packages: readonly CataloguePackage[
 
 async function withdrawMissing(
   trx: WorldDb,
-  packages: readonly CataloguePackage[],
+  { supplier, packages }: Pick<SupplierCatalogue, 'supplier' | 'packages'>,
   now: Date,
 ): Promise<number> {
   const codes = packages.map((item) => item.packageCode);
   const result = await trx
     .updateTable('packages')
     .set({ withdrawn_at: now })
+    .where('supplier', '=', supplier)
     .where('package_type', '=', 'BASE')
     .where('withdrawn_at', 'is', null)
     .where((eb) => eb.not(eb('package_code', '=', eb.fn.any(sql<string[]>`${codes}::text[]`))))
@@ -256,9 +268,10 @@ function toRegionRow(region: Region): Insertable<RegionsTable> {
   };
 }
 
-function toRow(item: CataloguePackage): Insertable<PackagesTable> {
+function toRow(item: CataloguePackage, supplier: string): Insertable<PackagesTable> {
   return {
     package_code: item.packageCode,
+    supplier,
     package_type: item.packageType,
     slug: item.slug,
     name: item.name,
@@ -282,7 +295,7 @@ function toRow(item: CataloguePackage): Insertable<PackagesTable> {
 }
 
 export function toPackage(row: Selectable<PackagesTable>): StoredPackage {
-  return { ...soldFields(row), slug: row.slug, withdrawn: row.withdrawn_at !== null };
+  return { ...soldFields(row), supplier: row.supplier, slug: row.slug, withdrawn: row.withdrawn_at !== null };
 }
 
 /** jsonb does not keep the order of keys, so networks are compared as values. */

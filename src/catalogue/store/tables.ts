@@ -13,6 +13,8 @@ export interface RegionsTable {
 
 export interface PackagesTable {
   package_code: string;
+  /** Who sells it to us. */
+  supplier: string;
   package_type: PackageType;
   slug: string;
   name: string;
@@ -35,7 +37,7 @@ export interface PackagesTable {
 }
 
 /** A package as it was sold, or withdrawn, from `valid_from` to before `valid_to`. */
-export interface PackageVersionsTable extends Omit<PackagesTable, 'slug' | 'withdrawn_at'> {
+export interface PackageVersionsTable extends Omit<PackagesTable, 'supplier' | 'slug' | 'withdrawn_at'> {
   /** Assigned under the catalogue's lock, so in the order of commits. */
   id: Generated<bigint>;
   kind: ChangeKind;

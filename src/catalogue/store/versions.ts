@@ -6,7 +6,7 @@ import type { WorldDb } from '../../platform/database/tables.ts';
 import { UNLISTED_REGION_CODE, type ChangedField, type ChangeKind } from '../rules.ts';
 import type { PackagesTable, PackageVersionsTable } from './tables.ts';
 
-type SoldColumn = Exclude<keyof PackagesTable, 'package_code' | 'slug' | 'withdrawn_at'>;
+type SoldColumn = Exclude<keyof PackagesTable, 'package_code' | 'supplier' | 'slug' | 'withdrawn_at'>;
 
 /** What is sold, and the name of its change in the feed; null: buyers do not see it. */
 const SOLD: Readonly<Record<SoldColumn, ChangedField | null>> = {
@@ -198,7 +198,7 @@ const toVersion = (row: Selectable<PackageVersionsTable>) => ({
 });
 
 /** What a package and each of its versions have. */
-export function soldFields(row: Omit<Selectable<PackagesTable>, 'slug' | 'withdrawn_at'>) {
+export function soldFields(row: Omit<Selectable<PackagesTable>, 'supplier' | 'slug' | 'withdrawn_at'>) {
   return {
     packageCode: row.package_code,
     packageType: row.package_type,

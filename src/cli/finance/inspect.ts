@@ -103,6 +103,19 @@ function headOf(timeline: Timeline): (readonly [name: string, value: string])[] 
 function describePayment(payment: Timeline['payments'][number]): string {
   const { reference, status, charge_currency: currency, gateway_status: atGateway } = payment;
   const requested = money(payment.charge_minor, currency);
-  const booked = money(payment.booked_minor, payment.booked_currency ?? currency);
-  return `${reference}: ${status}, requested ${requested}, booked ${booked}, status at the gateway: ${atGateway ?? 'unknown'}`;
+  const places = {
+    received: payment.received_minor,
+    'vouched for': payment.vouched_minor,
+    used: payment.used_minor,
+    'in the wallet': payment.credited_minor,
+    'on its way back': payment.refunding_minor,
+    'sent back': payment.refunded_minor,
+    'taken back': payment.reversed_minor,
+    disputed: payment.disputed_minor,
+  };
+  const booked = Object.entries(places).flatMap(([place, minor]) =>
+    minor === 0n ? [] : [`${place} ${money(minor, currency)}`],
+  );
+  const account = booked.length === 0 ? 'nothing received' : booked.join(', ');
+  return `${reference}: ${status}, requested ${requested}, ${account}, status at the gateway: ${atGateway ?? 'unknown'}`;
 }

@@ -41,6 +41,20 @@ export async function keepSupplierEvent(
 const hasRoom = (which: RawBuilder<unknown>, most: number): RawBuilder<boolean> =>
   sql<boolean>`(select count(*) < ${most} from (select from supplier_events where ${which} limit ${most}) held)`;
 
+/** The purchases with one of these orders, by our id or by the supplier's number, and whether they still wait for it. */
+export async function findPurchasesOfOrders(
+  db: WorldDb,
+  rows: readonly Pick<SupplierEventRow, 'transaction_id' | 'order_no'>[],
+): Promise<{ readonly transactionId: string; readonly isOpen: boolean }[]> {
+  const ids = rows.flatMap(({ transaction_id }) => transaction_id ?? []);
+  const orderNos = rows.flatMap(({ order_no }) => order_no ?? []);
+  const found = await sql<{ transactionId: string; isOpen: boolean }>`
+    select distinct transaction_id as "transactionId", status = 'PROCESSING' as "isOpen"
+      from supplier_orders join purchases using (transaction_id)
+     where id = any(${ids}::text[]) or order_no = any(${orderNos}::text[])`.execute(db);
+  return found.rows;
+}
+
 /** Longer than a turn of 20 events takes at one request a second; then another process may take the events of one that died. */
 const CLAIM_FOR = sql`interval '60 seconds'`;
 

@@ -37,7 +37,7 @@ export const WALLET_EXAMPLES: ExamplesByOperation = {
     200: {
       balance: {
         success: true,
-        data: { balance: 45880, currency: 'NGN', onHold: 3790.4, lastUpdated: OPENED },
+        data: { balance: 45880, currency: 'NGN', onHold: 3790.4, owed: 0, lastUpdated: OPENED },
       },
     },
   },

@@ -21,7 +21,7 @@ const balanceRoute = defineRoute({
     tag: TAG,
     summary: 'Read the wallet balance',
     description:
-      'What the account can spend now. Money that is reserved for open purchases is not part of it: `onHold` says how much that is.',
+      'What the account can spend now. Money that is reserved for open purchases is not part of it: `onHold` says how much that is. `owed` is what a bank took back after it was spent.',
   },
   async handle({ world, principal }) {
     return { status: 200, body: toJson(presentWallet(await world.getWallet(principal))) };
@@ -83,6 +83,7 @@ function presentWallet(view: WalletView): Wire<z.output<typeof walletSchema>> {
       balance: moneyJson(view.balance.amountMinor),
       currency: view.balance.currency,
       onHold: moneyJson(view.onHoldMinor),
+      owed: moneyJson(view.owedMinor),
       lastUpdated: view.updatedAt.toISOString(),
     },
   };

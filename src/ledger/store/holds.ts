@@ -48,8 +48,13 @@ export function placeHoldQueries(hold: NewHold, { unlessLow = false } = {}): Pla
 }
 
 /** Turns a hold into revenue and books the supplier's cost. Throws HoldConflict when it was voided or never placed: a delivery without money is a bug. */
-export async function postHold(db: WorldDb, id: string, costUsdE4: bigint): Promise<'posted' | 'already'> {
-  const { queries, hasPosted } = postHoldQueries(sql`${id}`, sql`${costUsdE4}::bigint`);
+export async function postHold(
+  db: WorldDb,
+  id: string,
+  { supplier, costUsdE4 }: { readonly supplier: string; readonly costUsdE4: bigint },
+): Promise<'posted' | 'already'> {
+  const cost = { supplier: sql`${supplier}::text`, costUsdE4: sql`${costUsdE4}::bigint` };
+  const { queries, hasPosted } = postHoldQueries(sql`${id}`, cost);
   const { rows } = await sql<Posted>`with ${queries} select ${hasPosted} as has_posted`.execute(db);
   return requirePosted(db, id, rows[0]);
 }
@@ -62,8 +67,11 @@ interface PostHoldQueries {
   readonly hasPosted: RawBuilder<boolean>;
 }
 
-/** What a statement that posts a hold has in its `with`, and what it may read. The id and the cost may be subqueries. */
-export function postHoldQueries(id: RawBuilder<unknown>, costUsdE4: RawBuilder<unknown>): PostHoldQueries {
+/** What a statement that posts a hold has in its `with`, and what it may read. All of them may be subqueries. */
+export function postHoldQueries(
+  id: RawBuilder<unknown>,
+  { supplier, costUsdE4 }: { readonly supplier: RawBuilder<unknown>; readonly costUsdE4: RawBuilder<unknown> },
+): PostHoldQueries {
   const queries = sql`
     hold as (
       update holds set status = 'POSTED', closed_at = now() where id = ${id} and status = 'HELD' returning id, currency, amount_minor
@@ -73,11 +81,11 @@ export function postHoldQueries(id: RawBuilder<unknown>, costUsdE4: RawBuilder<u
     ), posted as (
       insert into ledger_entries (ledger_transaction_id, ledger_account_id, currency, amount_minor)
       select booked.id, entry.account, entry.currency, entry.amount_minor
-        from booked, hold, (select ${costUsdE4} as e4) cost, lateral (values
+        from booked, hold, (select ${costUsdE4} as e4, ${supplier} as supplier) cost, lateral (values
           ('held:' || hold.currency, hold.currency, -hold.amount_minor),
           ('revenue:' || hold.currency, hold.currency, hold.amount_minor),
           ('supplier-cost:USD4', 'USD4', cost.e4),
-          ('supplier-prepaid:USD4', 'USD4', -cost.e4)
+          ('supplier-prepaid:' || cost.supplier || ':USD4', 'USD4', -cost.e4)
         ) entry (account, currency, amount_minor)
        where entry.amount_minor <> 0
       returning ledger_transaction_id

@@ -38,20 +38,42 @@ export function exchangeEntries(from: Money, to: Money): LedgerEntry[] {
   ];
 }
 
-/** Creates the accounts that payments in a currency are booked on, if there are none. */
-export async function ensureSystemAccounts(db: WorldDb, currency: string): Promise<void> {
-  const kinds = ['gateway-clearing', 'suspense', 'exchange'];
+/** What a gateway owes us, by its name. */
+export const clearingAccount = (gateway: string, currency: string): string =>
+  `gateway-clearing:${gateway}:${currency}`;
+
+/** Creates the accounts that payments at a gateway in a currency are booked on, if there are none. */
+export async function ensureSystemAccounts(db: WorldDb, gateway: string, currency: string): Promise<void> {
+  const accounts = [
+    { id: clearingAccount(gateway, currency), kind: 'gateway-clearing' },
+    ...['suspense', 'exchange'].map((kind) => ({ id: `${kind}:${currency}`, kind })),
+  ];
   await db
     .insertInto('ledger_accounts')
-    .values(kinds.map((kind) => ({ id: `${kind}:${currency}`, kind, currency, account_id: null })))
+    .values(accounts.map((account) => ({ ...account, currency, account_id: null })))
     .onConflict((conflict) => conflict.column('id').doNothing())
     .execute();
 }
 
-/** The entries must net to zero in each currency. `already`: the operation key was used before; nothing was written. */
+/** The account of our money at a supplier. Safe to repeat. */
+export async function ensureSupplierAccount(db: WorldDb, supplier: string): Promise<void> {
+  await db
+    .insertInto('ledger_accounts')
+    .values({
+      id: `supplier-prepaid:${supplier}:USD4`,
+      kind: 'supplier-prepaid',
+      currency: 'USD4',
+      account_id: null,
+    })
+    .onConflict((conflict) => conflict.column('id').doNothing())
+    .execute();
+}
+
+/** The entries must net to zero in each currency; those of zero are left out. `already`: the operation key was used before; nothing was written. */
 export async function transfer(db: WorldDb, request: Transfer): Promise<'done' | 'already'> {
+  const booked = request.entries.filter(({ amountMinor }) => amountMinor !== 0n);
   const entries = sql.join(
-    request.entries.map(
+    booked.map(
       (entry) => sql`(${entry.account}::text, ${entry.currency}::text, ${entry.amountMinor}::bigint)`,
     ),
   );
@@ -67,11 +89,11 @@ export async function transfer(db: WorldDb, request: Transfer): Promise<'done' |
   return result.numAffectedRows === 0n ? 'already' : 'done';
 }
 
-/** undefined: the account has no wallet in this world. On hold is what was taken from the wallet; a payment from outside is held elsewhere. */
+/** undefined: the account has no wallet in this world. On hold is what was taken from the wallet; a payment at the gateway is held elsewhere. */
 export async function findWallet(db: WorldDb, accountId: string) {
   const row = await db
     .selectFrom('wallets')
-    .select(['balance_minor', 'currency', 'updated_at'])
+    .select(['balance_minor', 'owed_minor', 'currency', 'updated_at'])
     .select((eb) =>
       eb
         .selectFrom('holds')
@@ -88,6 +110,7 @@ export async function findWallet(db: WorldDb, accountId: string) {
   return {
     balance: { amountMinor: row.balance_minor, currency: row.currency },
     onHoldMinor: row.on_hold_minor ?? 0n,
+    owedMinor: row.owed_minor,
     updatedAt: row.updated_at,
   };
 }

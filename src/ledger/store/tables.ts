@@ -14,6 +14,8 @@ export interface WalletsTable {
   ledger_account_id: string;
   currency: AccountCurrency;
   balance_minor: Generated<bigint>;
+  /** Owed by its account: a bank took back what the wallet had spent. */
+  owed_minor: Generated<bigint>;
   updated_at: Generated<Date>;
 }
 

@@ -81,11 +81,11 @@ export function presentPurchaseTimeline(timeline: Timeline): TimelineJson {
       gatewayId: payment.gateway_id,
       ...withCurrency(payment.charge_minor, payment.charge_currency),
       bookedAmount: amountJson({
-        amountMinor: payment.booked_minor,
-        currency: payment.booked_currency ?? payment.charge_currency,
+        amountMinor: payment.received_minor + payment.vouched_minor,
+        currency: payment.charge_currency,
       }),
-      bookedCurrency: payment.booked_currency,
-      lookedAt: payment.looked_at,
+      bookedCurrency: payment.has_money ? (payment.other_currency ?? payment.charge_currency) : null,
+      lookedAt: payment.checked_at,
       expiresAt: payment.expires_at,
       createdAt: payment.created_at,
     })),
@@ -95,7 +95,7 @@ export function presentPurchaseTimeline(timeline: Timeline): TimelineJson {
       gatewayStatus: refund.gateway_status,
       ...withCurrency(refund.amount_minor, refund.currency),
       createdAt: refund.created_at,
-      askedAt: refund.asked_at,
+      askedAt: refund.sent_at,
     })),
     entries: timeline.entries.map(({ at, kind, operation_key, account, currency: code, amount_minor }) => {
       const { debitMinor, creditMinor } = sidesOf(amount_minor);
@@ -111,7 +111,7 @@ export function presentPurchaseTimeline(timeline: Timeline): TimelineJson {
       gatewayState: dispute.gateway_state,
       gatewayStatus: dispute.gateway_status,
       outcome: dispute.outcome,
-      lookedAt: dispute.looked_at,
+      lookedAt: dispute.checked_at,
       openedAt: dispute.opened_at,
       settledAt: dispute.settled_at,
     })),

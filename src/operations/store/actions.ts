@@ -11,6 +11,7 @@ import { MAX_REASON_CHARACTERS } from '../../domain/reasons.ts';
 import { creditOf, sidesOf } from '../../ledger/chart-of-accounts.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
 import { findUnsent } from '../../purchases/store/messages.ts';
+import { countOrders, planNextOrder } from '../../purchases/store/supplier-orders.ts';
 import { newPendingMessages, type PendingMessages } from '../../webhooks/store/messages.ts';
 import {
   availableActions,
@@ -26,7 +27,8 @@ import {
   type ActionRequest,
   type ApprovalLimits,
 } from '../rules.ts';
-import { EFFECTS, findReplacement } from './effects.ts';
+import { EFFECTS } from './effects.ts';
+import { findReplacement } from './replacement.ts';
 import { checkLimits } from './second-person.ts';
 import { findActionSubject, moneyOf, findEmail, type ActionSubject } from './subject.ts';
 import type { ActionRow, OperatorActionsTable } from './tables.ts';
@@ -297,21 +299,13 @@ export function carryOutAction(
     if (!isBegun(row)) return notAsked();
     const refusal = await refusalNow(trx, row, subject);
     const ended = refusal ? { refusal } : await EFFECTS[row.move](trx, row, subject, now);
-    if ('refusal' in ended && actionSpec(row.move).takesBack) await endWithdrawal(trx, row.transaction_id);
+    // Its order was withdrawn for an action that is refused now: it is ordered again, under another id.
+    if ('refusal' in ended && actionSpec(row.move).takesBack)
+      await planNextOrder(trx, row.transaction_id);
     const closed = await endAction(trx, row, ended, now);
     await findUnsent(trx, row.transaction_id, pending);
     return outcomeOf(closed, subject, false);
   });
-}
-
-/** The order was to be withdrawn for an action that is refused now: the purchase continues. */
-async function endWithdrawal(trx: WorldDb, transactionId: string): Promise<void> {
-  await trx
-    .updateTable('purchases')
-    .set({ withdrawing_since: null })
-    .where('transaction_id', '=', transactionId)
-    .where('status', '=', 'PROCESSING')
-    .execute();
 }
 
 /** How things stand, and how much is left, may have changed since it was begun. */
@@ -321,8 +315,10 @@ async function refusalNow(
   subject: ActionSubject,
 ): Promise<ActionRefusal | undefined> {
   const isInDelivery = subject.purchase?.status === 'PROCESSING';
-  if (isInDelivery && actionSpec(row.move).takesBack && !(await isWithdrawn(trx, row.transaction_id)))
-    return 'SUPPLIER_MAY_DELIVER';
+  if (isInDelivery && actionSpec(row.move).takesBack) {
+    const { hasLive } = await countOrders(trx, row.transaction_id);
+    if (hasLive) return 'SUPPLIER_MAY_DELIVER';
+  }
   const refusal = refusalFor(row.move, subject.facts, termsOf(row));
   if (refusal !== undefined) return refusal;
   // What was begun as moving nothing was held to no limit.

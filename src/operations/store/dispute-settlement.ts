@@ -5,9 +5,8 @@
 import { sql } from 'kysely';
 import { formatMinor, type Money } from '../../domain/money.ts';
 import { transfer } from '../../ledger/store/ledger.ts';
-import { CLAIMS, type Claim } from '../../payments/rules.ts';
-import { outcomeRefusal } from '../../payments/rules.ts';
-import { closeDispute, findNotWon, findOpenDisputes, releaseRisk } from '../../payments/store/disputes.ts';
+import { CLAIMS, outcomeRefusal, type Claim } from '../../payments/rules.ts';
+import { bookTaken, closeDispute, findOpenDisputes, releaseRevenue, releaseRisk } from '../../payments/store/disputes.ts';
 import { findClaim } from '../../payments/store/payments.ts';
 import type { DisputeRow } from '../../payments/store/tables.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
@@ -15,10 +14,11 @@ import type { ActionRequest } from '../rules.ts';
 import type { ActionEffect, ActionSubject } from './subject.ts';
 
 /**
- * Settles a dispute with the outcome that a person stated and the gateway says too, or money that was taken back without a dispute. Won: what was
- * at risk is ours again. Lost: once the gateway has taken its money, what is left in suspense for it is our loss; until then it waits there.
+ * Settles a dispute with the outcome that a person stated and the gateway says too, or money that was taken back without a dispute. Won: what was at risk is
+ * where it was before. Lost: the bank has it, by the gateway's word or this person's, and what is missing in suspense is our loss. What a wallet had got is
+ * not: the wallet paid it, or its account owes it.
  */
-export const settleClaim: ActionEffect = async (trx, action, subject, now) => {
+export const settleClaim: ActionEffect = async (trx, action, subject) => {
   const {
     outcome = 'lost',
     disputeId,
@@ -31,14 +31,16 @@ export const settleClaim: ActionEffect = async (trx, action, subject, now) => {
   if (!dispute && outcome === 'won') return { refusal: 'OUTCOME_DIFFERS' };
   const unfit = dispute && outcomeRefusal(outcome, dispute.gateway_state, overrides);
   if (unfit !== undefined) return { refusal: unfit };
-  const isTaken = isTakenFrom(subject, dispute?.reference);
+  const others = open.filter((one) => one !== dispute);
   if (dispute) {
-    if (outcome === 'won') await releaseRisk(trx, dispute);
-    await closeDispute(trx, dispute, { outcome: outcome === 'won' ? 'WON' : 'LOST', moveId: action.id, now });
+    const isAtRisk = dispute.money === 'AT_RISK';
+    if (isAtRisk) await (outcome === 'won' ? releaseRisk : bookTaken)(trx, dispute);
+    if (outcome === 'lost') await releaseRevenue(trx, dispute);
+    await closeDispute(trx, dispute, { outcome: outcome === 'won' ? 'WON' : 'LOST', moveId: action.id });
   }
-  const isLoss = outcome !== 'won' && isTaken;
-  const stillAtRisk = isLoss ? await releaseTakenRisk(trx, subject) : [];
-  const left = isLoss ? await findInSuspense(trx, subject, stillAtRisk) : [];
+  // What is on hold for a purchase that is not delivered is given up by ending the purchase, not by revenue.
+  const isLoss = outcome === 'lost' && !isOnHold(subject.hold);
+  const left = isLoss ? await findMissing(trx, subject, others) : [];
   for (const { currency } of left) await ensureAccount(trx, 'revenue', currency);
   if (left.length > 0)
     await transfer(trx, {
@@ -51,11 +53,15 @@ export const settleClaim: ActionEffect = async (trx, action, subject, now) => {
         { account: `revenue:${currency}`, currency, amountMinor },
       ]),
     });
-  const isLast = open.every((one) => one === dispute);
-  if (isLast) await setAttention(trx, subject, CLAIMS, (await hasClaimLeft(trx, subject)) ? REVERSED : null);
+  if (others.length === 0) {
+    const isMissing = (await findMissing(trx, subject, [])).length > 0;
+    await setAttention(trx, subject, CLAIMS, isMissing ? REVERSED : null);
+  }
   const what = dispute ? 'Dispute' : 'Claim';
-  if (outcome === 'won') return { did: `${what} won: the money is ours again` };
-  if (!isTaken) return { did: `${what} lost: the gateway has not taken the money yet` };
+  if (outcome === 'won')
+    return dispute?.money === 'TAKEN'
+      ? { did: `${what} won; the gateway has taken the money all the same` }
+      : { did: `${what} won: the money is ours again` };
   const effect = left.map(formatMoney).join(', ');
   return { did: `${what} lost: ${effect === '' ? 'no revenue is gone' : `revenue ${effect}`}` };
 };
@@ -85,56 +91,36 @@ export async function countSettledBefore(
 
 const REVERSED: Claim = 'PAYMENT_REVERSED';
 
-/** Whether the gateway has taken money back: of this payment, or of any where no dispute is named. */
-function isTakenFrom({ payments }: ActionSubject, reference: string | undefined): boolean {
-  return payments.some(
-    (payment) => payment.reversed_minor > 0n && (reference === undefined || payment.reference === reference),
-  );
-}
-
-/** Ends the risk of lost disputes whose money the gateway has taken. Returns the disputes that still have money at risk. */
-async function releaseTakenRisk(trx: WorldDb, subject: ActionSubject): Promise<DisputeRow[]> {
-  const notWon = await findNotWon(trx, subject.transactionId);
-  const isOver = (one: DisputeRow) => one.outcome === 'LOST' && isTakenFrom(subject, one.reference);
-  for (const dispute of notWon.filter(isOver)) await releaseRisk(trx, dispute);
-  return notWon.filter((one) => !isOver(one));
-}
-
-/** Whether money that was taken back from us is still missing in suspense. */
-async function hasClaimLeft(trx: WorldDb, subject: ActionSubject): Promise<boolean> {
-  const left = await findInSuspense(trx, subject, 'all disputes');
-  return left.some(({ amountMinor }) => amountMinor < 0n);
-}
-
-/** What of it lies in suspense for no refund and for none of these disputes, by currency; nothing where that is zero. */
-async function findInSuspense(
+/** Suspense of a purchase or a funding by currency, where it is below zero: taken back from us. Without open refunds and these open disputes. */
+async function findMissing(
   trx: WorldDb,
-  { transactionId, refunds }: Pick<ActionSubject, 'transactionId' | 'refunds'>,
-  without: readonly DisputeRow[] | 'all disputes',
+  { transactionId, hold }: Pick<ActionSubject, 'transactionId' | 'hold'>,
+  without: readonly DisputeRow[],
 ): Promise<Money[]> {
-  const keys = without === 'all disputes' ? [] : without.flatMap((one) => one.operation_key ?? []);
-  const rows = await trx
-    .selectFrom('ledger_transactions as t')
-    .innerJoin('ledger_entries as e', 'e.ledger_transaction_id', 't.id')
-    .innerJoin('ledger_accounts as a', 'a.id', 'e.ledger_account_id')
-    .select(['e.currency', sql<bigint>`sum(e.amount_minor)::int8`.as('total')])
-    .where('t.transaction_id', '=', transactionId)
-    .where('a.kind', '=', 'suspense')
-    .$if(keys.length > 0, (query) => query.where('t.operation_key', 'not in', keys))
-    .$if(without === 'all disputes', (query) =>
-      query.where('t.kind', 'not in', ['disputed', 'dispute-settled']),
-    )
-    .groupBy('e.currency')
-    .orderBy('e.currency')
-    .execute();
-  return rows
-    .map(({ currency, total }) => {
-      const onItsWay = refunds.filter((refund) => refund.closed_at === null && refund.currency === currency);
-      const wayMinor = onItsWay.reduce((sum, refund) => sum + refund.amount_minor, 0n);
-      return { currency, amountMinor: total - wayMinor };
-    })
-    .filter(({ amountMinor }) => amountMinor !== 0n);
+  const { rows } = await sql<Money>`
+    select currency, sum(minor)::int8 as "amountMinor"
+      from (
+        select e.currency, e.amount_minor as minor
+          from ledger_transactions t join ledger_entries e on e.ledger_transaction_id = t.id
+          join ledger_accounts a on a.id = e.ledger_account_id and a.kind = 'suspense'
+         where t.transaction_id = ${transactionId}
+        union all
+        select currency, -amount_minor from refunds where transaction_id = ${transactionId} and closed_at is null
+        union all
+        select y.price_currency, -d.revenue_minor - case d.money when 'AT_RISK' then d.frozen_minor else 0 end
+          from disputes d join payments y using (reference)
+         where d.transaction_id = ${transactionId} and d.dispute_id = any(${without.map((one) => one.dispute_id)})
+        union all
+        select y.charge_currency, d.free_minor * case d.money when 'AT_RISK' then ${isOnHold(hold) ? 0 : -1}::int else 0 end
+                 + case d.money when 'TAKEN' then d.used_minor + d.free_minor * ${isOnHold(hold) ? 1 : 0}::int else 0 end
+          from disputes d join payments y using (reference)
+         where d.transaction_id = ${transactionId} and d.dispute_id = any(${without.map((one) => one.dispute_id)})
+      ) part
+     group by currency having sum(minor) < 0 order by currency`.execute(trx);
+  return rows;
 }
+
+const isOnHold = (hold: ActionSubject['hold']): boolean => hold?.status === 'HELD';
 
 /** Creates the account of a currency if there is none. `evidence`, below zero: manual payments. */
 export async function ensureAccount(

@@ -4,8 +4,6 @@
  */
 import { sql } from 'kysely';
 import type { OperatorAction } from '../../accounts/operators/action-table.ts';
-import { snapshotOf } from '../../catalogue/rules.ts';
-import { toPackage, type StoredPackage } from '../../catalogue/store/catalogue.ts';
 import type { Money } from '../../domain/money.ts';
 import { postHold, placePaidHold } from '../../ledger/store/holds.ts';
 import {
@@ -16,6 +14,7 @@ import {
   ensureWallet,
   type LedgerEntry,
 } from '../../ledger/store/ledger.ts';
+import { creditEntries } from '../../ledger/store/owed.ts';
 import { lockWalletFor, enqueueLowBalance } from '../../ledger/store/low-balance.ts';
 import {
   closeFundingPaid,
@@ -30,14 +29,16 @@ import {
   closeRefund,
   type RefundRow,
 } from '../../payments/store/refunds.ts';
+import { assignments, moveMoney, partInPrice } from '../../payments/store/account.ts';
+import { earnedPart } from '../../payments/store/disputes.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
 import { markPaid, enqueuePaymentReceived } from '../../purchases/store/payment-bookings.ts';
 import { closeUnpaid, failPurchaseIn } from '../../purchases/store/purchases.ts';
-import type { PurchaseRow } from '../../purchases/store/reads.ts';
 import { newPendingMessages, subscribers } from '../../webhooks/store/messages.ts';
-import type { ActionRefusal, Ended } from '../rules.ts';
+import type { Ended } from '../rules.ts';
 import { settleClaim, clearAttention, ensureAccount, formatMoney } from './dispute-settlement.ts';
-import { GOODWILL, inPrice, payingPayment, type ActionSubject, type ActionEffect } from './subject.ts';
+import { replacePackage } from './replacement.ts';
+import { GOODWILL, payingPayment, type ActionSubject, type ActionEffect } from './subject.ts';
 import type { ActionRow } from './tables.ts';
 
 /** Checks have done their work before: only the record is left. */
@@ -62,11 +63,14 @@ async function settleDelivered(
   { purchase, hold }: ActionSubject,
 ): Promise<Ended> {
   if (purchase?.status !== 'SUCCESS' || hold?.status !== 'HELD') return { did: 'asked' };
-  await postHold(trx, purchase.transaction_id, purchase.cost_usd_e4);
+  await postHold(trx, purchase.transaction_id, {
+    supplier: purchase.supplier ?? '',
+    costUsdE4: purchase.cost_usd_e4,
+  });
   return { did: `settled: the hold of ${formatMoney(amountOf(hold))} is posted` };
 }
 
-async function cancel(trx: WorldDb, action: ActionRow, subject: ActionSubject, now: Date): Promise<Ended> {
+async function cancel(trx: WorldDb, action: ActionRow, subject: ActionSubject): Promise<Ended> {
   const { transactionId, facts } = subject;
   if (facts.status === 'PENDING') {
     const close = facts.purpose === 'purchase' ? closeUnpaid : closeFundingUnpaid;
@@ -74,10 +78,13 @@ async function cancel(trx: WorldDb, action: ActionRow, subject: ActionSubject, n
     return closed === 'paid' ? { refusal: 'DOES_NOT_FIT' } : { did: 'cancelled: nothing was paid' };
   }
   if (facts.holdsMoney) {
-    await failAndRefund(trx, action, 'source');
-    return { did: `cancelled: ${formatMoney(subject.price)} go back to where they came from` };
+    const back = await failAndRefund(trx, action, 'source');
+    if (back === undefined)
+      return { did: `cancelled: ${formatMoney(subject.price)} go back to where they came from` };
+    if (back.amountMinor === 0n) return { did: 'cancelled: the bank has, or disputes, all of the money' };
+    return { did: `cancelled: ${formatMoney(back)} go back to where they came from` };
   }
-  for (const payment of subject.payments) await closePayment(trx, payment.reference, now);
+  for (const payment of subject.payments) await closePayment(trx, payment.reference);
   await clearAttention(trx, transactionId, ['PAYMENT_STILL_OPEN']);
   return { did: 'closed; no further payment expected' };
 }
@@ -88,8 +95,9 @@ const failAndRefund = (trx: WorldDb, { id, transaction_id }: ActionRow, to: 'sou
 async function refundToSource(trx: WorldDb, action: ActionRow, subject: ActionSubject): Promise<Ended> {
   const { facts, openRefunds, walletPayment } = subject;
   if (facts.status === 'PROCESSING') {
-    await failAndRefund(trx, action, 'source');
-    return { did: `${formatMoney(amountOf(action))} go back to where they came from` };
+    if (!facts.canGiveBack) return { refusal: 'NOTHING_TO_RETURN' };
+    const back = await failAndRefund(trx, action, 'source');
+    return { did: `${formatMoney(back ?? subject.price)} go back to where they came from` };
   }
   if (facts.openRefund === 'due' || facts.openRefund === 'on-its-way')
     return { did: 'refund in progress; the gateway is checked' };
@@ -104,18 +112,27 @@ async function refundToSource(trx: WorldDb, action: ActionRow, subject: ActionSu
   return payment ? takeFromEarned(trx, action, subject, payment) : { refusal: 'NOTHING_TO_RETURN' };
 }
 
+/** Its hundredths are cut off by the gateway. */
+const WITHOUT_FRACTION = new Set(['XOF']);
+
+/** Whether a part can be paid out, and is worth something. */
+const isPayable = ({ amountMinor, currency }: Money, worthMinor: bigint): boolean =>
+  worthMinor > 0n && !(WITHOUT_FRACTION.has(currency) && amountMinor % 100n !== 0n);
+
 /** Refunds money that was credited, as far as the wallet still holds it. Also enqueues the low-balance webhook. */
 async function takeFromWallet(trx: WorldDb, action: ActionRow, payment: PaymentRow): Promise<Ended> {
   const amount = amountOf(action);
-  const credit = { amountMinor: inPrice(payment, amount.amountMinor), currency: payment.price_currency };
-  const wallet = await lockWalletFor(trx, payment.account_id, credit);
-  if (!wallet || wallet.balance_minor < credit.amountMinor) return { refusal: 'WALLET_TOO_LOW' };
   const { account_id: accountId, price_currency: currency } = payment;
+  const credit = { amountMinor: partInPrice(payment, payment.credited_minor, amount.amountMinor), currency };
+  if (!isPayable(amount, credit.amountMinor)) return { refusal: 'AMOUNT_NOT_ALLOWED' };
+  const wallet = await lockWalletFor(trx, accountId, credit);
+  if (!wallet || wallet.balance_minor < credit.amountMinor) return { refusal: 'WALLET_TOO_LOW' };
+  await moveMoney(trx, payment.reference, { credited: -amount.amountMinor });
+  await createRefund(trx, payment, amount, `wallet-${shortId(action)}`);
   const booking = { key: action.id, subject: action.transaction_id, accountId, currency };
   // The caller collects the pending messages of this purchase or funding.
   await enqueueLowBalance(trx, booking, wallet, newPendingMessages());
   await toSuspense(trx, action, walletAccount(accountId), credit, amount);
-  await createRefund(trx, payment, amount, `wallet-${shortId(action)}`);
   return { did: `${formatMoney(amount)} go back to where they came from, out of the wallet` };
 }
 
@@ -127,16 +144,15 @@ async function takeFromEarned(
   payment: PaymentRow,
 ): Promise<Ended> {
   const amount = amountOf(action);
-  const wantedMinor = inPrice(payment, amount.amountMinor);
-  const earnedMinor = facts.earned?.amountMinor ?? 0n;
-  // Parts are rounded each by itself: together they may be one minor unit more than the whole.
-  if (wantedMinor > earnedMinor + 1n) return { refusal: 'AMOUNT_TOO_HIGH' };
+  if (amount.amountMinor > payment.used_minor || facts.earned === null) return { refusal: 'AMOUNT_TOO_HIGH' };
   const credit = {
-    amountMinor: wantedMinor > earnedMinor ? earnedMinor : wantedMinor,
+    amountMinor: await earnedPart(trx, payment, amount.amountMinor),
     currency: payment.price_currency,
   };
-  await toSuspense(trx, action, `revenue:${payment.price_currency}`, credit, amount);
+  if (!isPayable(amount, credit.amountMinor)) return { refusal: 'AMOUNT_NOT_ALLOWED' };
+  await moveMoney(trx, payment.reference, { used: -amount.amountMinor });
   await createRefund(trx, payment, amount, `${GOODWILL}-${shortId(action)}`);
+  await toSuspense(trx, action, `revenue:${payment.price_currency}`, credit, amount);
   await recordEvent(trx, transactionId, 'goodwill-refund', formatMoney(amount));
   return { did: `${formatMoney(amount)} go back to where they came from, as goodwill` };
 }
@@ -154,31 +170,45 @@ const negative = ({ amountMinor, currency }: Money): Money => ({ amountMinor: -a
 async function creditWallet(trx: WorldDb, action: ActionRow, subject: ActionSubject): Promise<Ended> {
   const { facts, transactionId, accountId } = subject;
   const amount = amountOf(action);
-  const done = { did: `${formatMoney(amount)} are in the wallet` };
+  const done = (credited: Money) => ({ did: `${formatMoney(credited)} are in the wallet` });
   if (facts.status === 'PROCESSING') {
+    const paid = subject.payments.some((payment) => payment.paid_hold);
+    if (paid && !facts.canGiveBack) return { refusal: 'NOTHING_TO_RETURN' };
     await failAndRefund(trx, action, 'wallet');
-    return done;
+    return done(amount);
   }
   if (facts.openRefund !== null) {
     const [refund] = subject.openRefunds;
-    return refund && (await creditRefundAs(trx, refund, amount)) ? done : { refusal: 'NOTHING_TO_RETURN' };
+    return refund && (await creditRefundAs(trx, refund, amount))
+      ? done(amount)
+      : { refusal: 'NOTHING_TO_RETURN' };
   }
+  const payment = payingPayment(subject);
+  if (payment) {
+    const usedMinor = usedFor(payment, amount, facts.earned);
+    await moveMoney(trx, payment.reference, { used: -usedMinor, credited: usedMinor });
+  }
+  await recordEvent(trx, transactionId, 'goodwill-credit', formatMoney(amount));
   await bookAction(trx, action, [
     { account: `revenue:${amount.currency}`, ...negative(amount) },
-    { account: walletAccount(accountId), ...amount },
+    ...(await creditEntries(trx, accountId, amount)),
   ]);
-  await recordEvent(trx, transactionId, 'goodwill-credit', formatMoney(amount));
-  return done;
+  return done(amount);
 }
 
-/** Skips zero entries. */
+/** What of a payment a part of what it earned stands for. All that it earned is all that is left of it. */
+function usedFor(payment: PaymentRow, { amountMinor }: Money, earned: Money | null): bigint {
+  if (earned === null || amountMinor >= earned.amountMinor) return payment.used_minor;
+  return (payment.used_minor * amountMinor) / earned.amountMinor;
+}
+
 async function bookAction(trx: WorldDb, action: ActionRow, entries: readonly LedgerEntry[]): Promise<void> {
   await transfer(trx, {
     operationKey: action.id,
     kind: action.move,
     transactionId: action.transaction_id,
     reason: action.reason,
-    entries: entries.filter((entry) => entry.amountMinor !== 0n),
+    entries,
   });
 }
 
@@ -194,132 +224,23 @@ function amountOf({ amount_minor, currency }: Pick<ActionRow, 'amount_minor' | '
 /** Enough of the id to tell this action's refunds from others. */
 const shortId = ({ id }: ActionRow): string => id.slice(-12);
 
-/** Cents of the price, in the supplier's ten-thousandths of a dollar. */
-const COST_UNITS_PER_CENT = 100n;
-
-/** Its number at the supplier is one digit. */
-const MOST_REPLACEMENTS = 8;
-
-/** The package that a person named, or else the cheapest equal one. */
-export async function findReplacement(
-  db: WorldDb,
-  { purchase }: ActionSubject,
-  named: string | undefined,
-): Promise<{ readonly packageCode: string } | { readonly refusal: ActionRefusal }> {
-  if (!purchase || replacementNumber(purchase) > MOST_REPLACEMENTS) return { refusal: 'NO_EQUAL_PACKAGE' };
-  const mostCostE4 = purchase.price_usd_minor * COST_UNITS_PER_CENT;
-  const row = await db
-    .selectFrom('packages as other')
-    .innerJoin('packages as bought', 'bought.package_type', 'other.package_type')
-    .select('other.package_code')
-    .where('bought.package_code', '=', purchase.package_code)
-    .where('other.package_code', '<>', purchase.package_code)
-    .where('other.withdrawn_at', 'is', null)
-    .where('other.cost_usd_e4', '<=', mostCostE4)
-    .$if(named !== undefined, (query) => query.where('other.package_code', '=', named ?? ''))
-    .$if(named === undefined, (query) =>
-      query
-        .whereRef('other.region_code', '=', 'bought.region_code')
-        .whereRef('other.volume_bytes', '=', 'bought.volume_bytes')
-        .whereRef('other.data_type', '=', 'bought.data_type')
-        .whereRef('other.duration', '=', 'bought.duration')
-        .whereRef('other.duration_unit', '=', 'bought.duration_unit'),
-    )
-    // A top-up must be one that this eSIM takes.
-    .$if(purchase.package_type === 'TOPUP', (query) =>
-      query.where('other.package_code', 'in', (eb) =>
-        eb
-          .selectFrom('package_top_ups')
-          .innerJoin('esims', 'esims.package_code', 'package_top_ups.package_code')
-          .select('package_top_ups.top_up_code')
-          .where('esims.id', '=', purchase.esim_id),
-      ),
-    )
-    .orderBy('other.cost_usd_e4')
-    .orderBy('other.package_code')
-    .limit(1)
-    .executeTakeFirst();
-  if (row) return { packageCode: row.package_code };
-  return { refusal: named === undefined ? 'NO_EQUAL_PACKAGE' : 'PACKAGE_DOES_NOT_FIT' };
-}
-
-/** Replaces the package by the new one, which is not ordered yet. */
-async function replacePackage(trx: WorldDb, action: ActionRow, { purchase }: ActionSubject): Promise<Ended> {
-  const row = await trx
-    .selectFrom('packages')
-    .selectAll()
-    .where('package_code', '=', action.package_code ?? '')
-    .executeTakeFirst();
-  if (!purchase || !row) return { refusal: 'PACKAGE_DOES_NOT_FIT' };
-  const item = toPackage(row);
-  await trx
-    .updateTable('purchases')
-    .set({
-      package_code: item.packageCode,
-      package_name: item.name,
-      volume_bytes: BigInt(item.volumeBytes),
-      duration: item.duration,
-      cost_usd_e4: item.cost,
-      supplier_transaction_id: `${purchase.transaction_id}-${replacementNumber(purchase) + 1}`,
-      supplier_order_no: null,
-      supplier_asks: 0,
-      supplier_first_asked_at: null,
-      supplier_previous_asked_at: null,
-      supplier_asked_at: null,
-      supplier_searched_until: null,
-      withdrawing_since: null,
-      refused_asks: null,
-      refused_reason: null,
-      refused_detail: null,
-      cancel_asked_at: null,
-      updated_at: sql`now()`,
-    })
-    .where('transaction_id', '=', purchase.transaction_id)
-    .execute();
-  if (purchase.package_type === 'BASE') await replaceOnEsim(trx, purchase.esim_id, item);
-  const detail = `${purchase.package_code} by ${item.packageCode}`;
-  await recordEvent(trx, purchase.transaction_id, 'package-replaced', detail);
-  return { did: `${item.packageCode} is delivered instead of ${purchase.package_code}` };
-}
-
-/** 1: what was bought; 2: the first replacement. */
-function replacementNumber({ supplier_transaction_id: at, transaction_id: id }: PurchaseRow): number {
-  return at === null ? 1 : Number(at.slice(id.length + 1));
-}
-
-async function replaceOnEsim(trx: WorldDb, esimId: string, item: StoredPackage): Promise<void> {
-  await trx
-    .updateTable('esims')
-    .set({
-      package_code: item.packageCode,
-      package_name: item.name,
-      snapshot: JSON.stringify(snapshotOf(item)),
-      total_volume_bytes: BigInt(item.volumeBytes),
-      total_duration: item.duration,
-      duration_unit: item.durationUnit,
-      data_type: item.dataType,
-      updated_at: sql`now()`,
-    })
-    .where('id', '=', esimId)
-    .where('status', '=', 'PENDING')
-    .execute();
-}
-
 /** A purchase that waits continues to its delivery; what is closed, and a funding, get the money into the wallet. */
-async function markPaidByHand(
-  trx: WorldDb,
-  action: ActionRow,
-  subject: ActionSubject,
-  now: Date,
-): Promise<Ended> {
+async function markPaidByHand(trx: WorldDb, action: ActionRow, subject: ActionSubject): Promise<Ended> {
   const payment = payingPayment(subject);
   if (!payment) return { refusal: 'DOES_NOT_FIT' };
   const { facts, price, transactionId } = subject;
   const charge = { amountMinor: payment.charge_minor, currency: payment.charge_currency };
   const paysHold = facts.purpose === 'purchase' && facts.status === 'PENDING';
   await ensureAccount(trx, 'evidence', charge.currency);
-  await ensureSystemAccounts(trx, charge.currency);
+  await ensureSystemAccounts(trx, payment.gateway, charge.currency);
   await ensureWallet(trx, payment.account_id, payment.price_currency);
+  const { subscribers: found, at } = await vouch(trx, payment, paysHold);
+  if (paysHold) {
+    await placePaidHold(trx, { id: transactionId, accountId: payment.account_id, amount: price });
+    await markPaid(trx, transactionId, newPendingMessages());
+  } else if (facts.purpose === 'funding') {
+    await closeFundingPaid(trx, transactionId);
+  }
   await transfer(trx, {
     operationKey: action.id,
     kind: 'marked-paid',
@@ -328,17 +249,13 @@ async function markPaidByHand(
     entries: [
       { account: `evidence:${charge.currency}`, ...negative(charge) },
       ...exchangeEntries(charge, price),
-      { account: paysHold ? `held:${price.currency}` : walletAccount(payment.account_id), ...price },
+      ...(paysHold
+        ? [{ account: `held:${price.currency}`, ...price }]
+        : await creditEntries(trx, payment.account_id, price)),
     ],
   });
-  const found = await bookEvidence(trx, payment, paysHold);
-  if (paysHold) {
-    await placePaidHold(trx, { id: transactionId, accountId: payment.account_id, amount: price });
-    await markPaid(trx, transactionId, newPendingMessages());
-  } else if (facts.purpose === 'funding') {
-    await closeFundingPaid(trx, transactionId);
-  }
-  await enqueuePaymentReceived(trx, payment, charge, found, now, newPendingMessages());
+  const webhook = { subscriberIds: found, at, beforeMinor: 0n };
+  await enqueuePaymentReceived(trx, payment, charge, webhook, newPendingMessages());
   // A funding has no timeline.
   if (facts.purpose === 'purchase')
     await recordEvent(trx, transactionId, 'payment-vouched-for', payment.reference);
@@ -346,21 +263,22 @@ async function markPaidByHand(
   return { did: `marked as paid with ${formatMoney(charge)}; ${to}` };
 }
 
-/** Returns the endpoints that subscribe to it. */
-async function bookEvidence(trx: WorldDb, payment: PaymentRow, paysHold: boolean): Promise<string[] | null> {
-  const row = await trx
-    .updateTable('payments')
-    .set({
-      booked_minor: payment.booked_minor + payment.charge_minor,
-      booked_currency: payment.charge_currency,
-      evidence_minor: payment.charge_minor,
-      paid_hold: payment.paid_hold || paysHold,
-      updated_at: sql`now()`,
-    })
-    .where('reference', '=', payment.reference)
-    .returning(subscribers('payment.received', sql.ref('payments.account_id')).as('subscribers'))
-    .executeTakeFirstOrThrow();
-  return row.subscribers;
+/** Returns the endpoints that subscribe to it, and when. */
+async function vouch(
+  trx: WorldDb,
+  payment: PaymentRow,
+  paysHold: boolean,
+): Promise<{ readonly subscribers: string[] | null; readonly at: Date }> {
+  const { rows } = await sql<{ subscribers: string[] | null; at: Date }>`
+    update payments set paid_hold = paid_hold or ${paysHold},
+           ${assignments({ vouched: payment.charge_minor, credited: paysHold ? 0n : payment.charge_minor })}
+     where reference = ${payment.reference}
+    returning ${subscribers('payment.received', sql.ref('payments.account_id'))} as subscribers, clock_timestamp() as at`.execute(
+    trx,
+  );
+  const [row] = rows;
+  if (!row) throw new Error(`no payment ${payment.reference}`);
+  return row;
 }
 
 /** A refund that a person has seen sent, or has paid out by hand. Safe to repeat. */

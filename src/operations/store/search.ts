@@ -45,14 +45,15 @@ export async function findTransactions(
 ): Promise<FoundTransaction[]> {
   const { rows } = await sql<FoundTransaction>`
     with found as (
-      select transaction_id, 'id' as way from purchases where transaction_id = ${text} or supplier_transaction_id = ${text}
+      select transaction_id, 'id' as way from purchases where transaction_id = ${text}
+      union all select transaction_id, 'id' from supplier_orders where id = ${text}
       union all select transaction_id, 'id' from fundings where transaction_id = ${text}
       union all select transaction_id, 'reference' from payments where reference = ${text}
       union all select transaction_id, 'gateway id' from payments where gateway_id = ${text}
       union all select transaction_id, 'refund' from refunds where refund_key = ${text}
       union all select transaction_id, 'refund' from refunds where gateway_refund_id = ${text}
       union all select transaction_id, 'dispute' from disputes where dispute_id = ${text} and dispute_id <> ''
-      union all select transaction_id, 'order number' from purchases where supplier_order_no = ${text}
+      union all select transaction_id, 'order number' from supplier_orders where order_no = ${text}
       union all select transaction_id, 'order number' from esims where order_no = ${text} and order_no <> ''
       union all select transaction_id, 'esim' from esims where id = ${text}
       union all select transaction_id, 'esim' from esims where esim_tran_no = ${text} and esim_tran_no <> ''

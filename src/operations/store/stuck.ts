@@ -151,7 +151,7 @@ const refunds: Branch = (query) => sql<StuckRow>`
 const unappliedEvents: Branch = (query) => sql<StuckRow>`
   select 'inbox', coalesce(payments.transaction_id, 'event-' || gateway_events.id), upper(about), received_at,
          charge_minor, charge_currency
-    from gateway_events left join payments on payments.reference = gateway_events.reference
+    from gateway_events left join payments on payments.reference = gateway_events.reference and payments.gateway = gateway_events.gateway
    where applied_at is null and received_at < ${ago(query, 'applyEventMs')}`;
 
 const unmatchedEvents: Branch = () => sql<StuckRow>`
@@ -161,19 +161,19 @@ const unmatchedEvents: Branch = () => sql<StuckRow>`
 
 /** Its window of the gateway's list is long due, and it was not checked singly either. Open purchases are listed as such. */
 const unwatched: Branch = (query) => sql<StuckRow>`
-  select 'late-money', payments.transaction_id, 'NOT_LOOKED_AT', greatest(expires_at, looked_at), charge_minor, charge_currency
+  select 'late-money', payments.transaction_id, 'NOT_LOOKED_AT', greatest(expires_at, checked_at), charge_minor, charge_currency
     from gateway_windows
     join payments on created_at >= starts_at and created_at < starts_at + ${`${LIST_WINDOW_MS} milliseconds`}::interval
    where wanted_at < ${ago(query, 'lookLateMs')}
-     and status in ('ASKED', 'OPEN') and booked_minor = 0 and expires_at < ${query.now}
-     and greatest(expires_at, looked_at) < ${ago(query, 'lookLateMs')}`;
+     and status in ('ASKED', 'OPEN') and not has_money and expires_at < ${query.now}
+     and greatest(expires_at, checked_at) < ${ago(query, 'lookLateMs')}`;
 
 /** Watched for longer than money may be late: the sweep has not closed it. */
 const neverClosed: Branch = (query) => sql<StuckRow>`
-  select 'late-money', transaction_id, 'NOT_CLOSED', greatest(expires_at, looked_at), charge_minor, charge_currency
+  select 'late-money', transaction_id, 'NOT_CLOSED', greatest(expires_at, checked_at), charge_minor, charge_currency
     from payments
-   where status in ('ASKED', 'OPEN') and booked_minor = 0 and expires_at < ${ago(query, 'watchLateMs')}
-     and greatest(expires_at, looked_at) < ${ago(query, 'lookLateMs')}`;
+   where status in ('ASKED', 'OPEN') and not has_money and expires_at < ${ago(query, 'watchLateMs')}
+     and greatest(expires_at, checked_at) < ${ago(query, 'lookLateMs')}`;
 
 /** Due and not sent, or given up and still recoverable. Not to an endpoint that answered 410, or that its owner disabled or deleted. */
 const messages: Branch = (query) => sql<StuckRow>`

@@ -1,10 +1,10 @@
 /** The rows of a purchase or a funding, and the facts that decide which actions are available. Locks in the order of lock-order.ts. */
 import { sql, type Selectable, type SelectQueryBuilder } from 'kysely';
 import type { AccountCurrency, Money } from '../../domain/money.ts';
-import { atLockedRate } from '../../payments/booking-rules.ts';
+import { partInPrice, sendableMinor, smaller } from '../../payments/store/account.ts';
 import { CLAIMS } from '../../payments/rules.ts';
 import { type PaymentRow } from '../../payments/store/payments.ts';
-import type { RefundRow } from '../../payments/store/refunds.ts';
+import { creditMinorOf, type RefundRow } from '../../payments/store/refunds.ts';
 import type { WorldDatabase, WorldDb } from '../../platform/database/tables.ts';
 import type { PurchaseRow } from '../../purchases/store/reads.ts';
 import type { ActionFacts, Ended, OpenRefund, ActionMoney } from '../rules.ts';
@@ -46,7 +46,7 @@ export async function findActionSubject(
   );
   const openRefund = OPEN_REFUNDS.find((kind) => open.has(kind)) ?? null;
   const inWallet = payments
-    .map((payment) => ({ payment, amountMinor: inWalletMinor(payment, refunds, hold?.status) }))
+    .map((payment) => ({ payment, amountMinor: smaller(payment.credited_minor, sendableMinor(payment)) }))
     .find(({ amountMinor }) => amountMinor > 0n);
   const amountMinor = purchase?.price_minor ?? funding?.amount_minor ?? 0n;
   return {
@@ -71,8 +71,11 @@ export async function findActionSubject(
       inWallet: inWallet
         ? { amountMinor: inWallet.amountMinor, currency: inWallet.payment.charge_currency }
         : null,
-      earned: await findEarned(db, transactionId, payments, row.currency),
-      isUnpaid: payments.length > 0 && payments.every((payment) => payment.booked_minor === 0n),
+      earned: await findEarned(db, transactionId, row.currency),
+      canGiveBack: payments.some(
+        (payment) => payment.paid_hold && hold?.status === 'HELD' && payment.free_minor > 0n,
+      ),
+      isUnpaid: payments.length > 0 && payments.every((payment) => !payment.has_money),
       hasClaim: CLAIMS.some((claim) => claim === row.attention_reason),
       isLeftOpen: row.attention_reason === 'PAYMENT_STILL_OPEN',
     },
@@ -113,67 +116,29 @@ async function isDelivered(db: WorldDb, purchase: PurchaseRow): Promise<boolean>
 /** The kind that needs a person most comes first. */
 const OPEN_REFUNDS: readonly OpenRefund[] = ['stuck', 'waits', 'due', 'on-its-way'];
 
-function kindOf({ status, asked_at, attempt }: RefundRow): OpenRefund {
+function kindOf({ status, sent_at, attempt }: RefundRow): OpenRefund {
   if (status === 'STUCK') return 'stuck';
   if (status === 'NEEDS_ATTENTION') return 'waits';
   // An earlier attempt was sent to the gateway and may have gone through.
-  return status === 'DUE' && asked_at === null && attempt === 1 ? 'due' : 'on-its-way';
+  return status === 'DUE' && sent_at === null && attempt === 1 ? 'due' : 'on-its-way';
 }
 
 /** The reason of refunds that give back what was earned. */
 export const GOODWILL = 'goodwill';
 
-/** What of a payment lies in the wallet and is still the gateway's to send back: all that the gateway proved, without what went another way. */
-function inWalletMinor(
-  payment: PaymentRow,
-  refunds: readonly RefundRow[],
-  hold: 'HELD' | 'POSTED' | 'VOIDED' | undefined,
-): bigint {
-  if (payment.booked_currency !== payment.charge_currency) return 0n;
-  const heldMinor =
-    payment.paid_hold && hold !== undefined && hold !== 'VOIDED'
-      ? payment.charge_minor - refundedMinor(payment, refunds, isGoodwill)
-      : 0n;
-  const leftMinor = sendableMinor(payment, refunds) - heldMinor;
-  return leftMinor > 0n ? leftMinor : 0n;
-}
-
-/** What the gateway still holds of a payment, as far as it has said, and has not been asked to send back. */
-function sendableMinor(payment: PaymentRow, refunds: readonly RefundRow[]): bigint {
-  const isSent = ({ status }: RefundRow) => !['CREDITED', 'TAKEN_BACK'].includes(status);
-  const { booked_minor, evidence_minor, reversed_minor } = payment;
-  return booked_minor - evidence_minor - reversed_minor - refundedMinor(payment, refunds, isSent);
-}
-
-const isGoodwill = ({ reason }: RefundRow): boolean => reason.startsWith(GOODWILL);
-
-/** The refunds of a payment, together. */
-function refundedMinor(
-  { reference }: PaymentRow,
-  refunds: readonly RefundRow[],
-  which: (refund: RefundRow) => boolean,
-): bigint {
-  return refunds
-    .filter((refund) => refund.reference === reference && which(refund))
-    .reduce((sum, refund) => sum + refund.amount_minor, 0n);
-}
-
-/** What its delivery earned and still does. Nothing of what the bank has taken back. */
+/** What its delivery earned and still does, without what a bank disputes or has taken back. */
 async function findEarned(
   db: WorldDb,
   transactionId: string,
-  payments: readonly PaymentRow[],
   currency: AccountCurrency,
 ): Promise<Money | null> {
-  if (payments.some((payment) => payment.paid_hold && payment.reversed_minor > 0n)) return null;
-  const { earned } = await db
-    .selectFrom('ledger_transactions as t')
-    .innerJoin('ledger_entries as e', 'e.ledger_transaction_id', 't.id')
-    .select(sql<bigint>`coalesce(sum(e.amount_minor), 0)::int8`.as('earned'))
-    .where('t.transaction_id', '=', transactionId)
-    .where('e.ledger_account_id', '=', `revenue:${currency}`)
-    .executeTakeFirstOrThrow();
-  return earned > 0n ? { amountMinor: earned, currency } : null;
+  const { rows } = await sql<{ earned: bigint; used: bigint | null }>`
+    select coalesce(sum(e.amount_minor), 0)::int8 as earned,
+           (select sum(used_minor)::int8 from payments where transaction_id = ${transactionId}) as used
+      from ledger_transactions t join ledger_entries e on e.ledger_transaction_id = t.id
+     where t.transaction_id = ${transactionId} and e.ledger_account_id = ${`revenue:${currency}`}`.execute(db);
+  const { earned, used } = rows[0] ?? { earned: 0n, used: null };
+  return earned > 0n && used !== 0n ? { amountMinor: earned, currency } : null;
 }
 
 /** Its money, by where it is. */
@@ -181,7 +146,6 @@ export function moneyOf(subject: ActionSubject): ActionMoney {
   const {
     price,
     facts,
-    refunds,
     openRefunds: [refund],
   } = subject;
   const payment = payingPayment(subject);
@@ -196,7 +160,8 @@ export function moneyOf(subject: ActionSubject): ActionMoney {
       : null,
     inWallet: facts.inWallet,
     earned: facts.earned,
-    earnedAtSource: payment && facts.earned !== null ? earnedAtSource(payment, refunds) : null,
+    earnedAtSource: payment && facts.earned !== null ? earnedAtSource(payment) : null,
+    onHold: payment?.paid_hold ? inHold(payment) : price,
   };
 }
 
@@ -209,25 +174,19 @@ export function payingPayment({ payments }: Pick<ActionSubject, 'payments'>): Pa
 function creditFor(refund: RefundRow, { payments }: ActionSubject): Money | null {
   const payment = payments.find(({ reference }) => reference === refund.reference);
   if (payment?.charge_currency !== refund.currency) return null;
-  return { amountMinor: inPrice(payment, refund.amount_minor), currency: payment.price_currency };
-}
-
-/** An amount of the charge in the price's currency, at the locked rate. */
-export function inPrice(payment: PaymentRow, amountMinor: bigint): bigint {
-  return atLockedRate(amountMinor, {
-    chargeMinor: payment.charge_minor,
-    chargeCurrency: payment.charge_currency,
-    priceMinor: payment.price_minor,
-    priceCurrency: payment.price_currency,
-  });
+  return { amountMinor: creditMinorOf(payment, refund), currency: payment.price_currency };
 }
 
 /** What paid for what was delivered, as far as the gateway has it and it was not given back before. */
-function earnedAtSource(payment: PaymentRow, refunds: readonly RefundRow[]): Money | null {
-  const keptMinor = payment.charge_minor - refundedMinor(payment, refunds, isGoodwill);
-  const sendable = sendableMinor(payment, refunds);
-  const amountMinor = sendable < keptMinor ? sendable : keptMinor;
-  return payment.paid_hold && amountMinor > 0n ? { amountMinor, currency: payment.charge_currency } : null;
+function earnedAtSource(payment: PaymentRow): Money | null {
+  const amountMinor = smaller(payment.used_minor, sendableMinor(payment));
+  return amountMinor > 0n ? { amountMinor, currency: payment.charge_currency } : null;
+}
+
+/** What of the money on hold can go to the wallet: a bank has, or disputes, the rest. */
+function inHold(payment: PaymentRow): Money {
+  const amountMinor = partInPrice(payment, payment.charge_minor, smaller(payment.free_minor, payment.charge_minor));
+  return { amountMinor, currency: payment.price_currency };
 }
 
 export async function findEmail(trx: WorldDb, accountId: string): Promise<string | null> {

@@ -26,6 +26,12 @@ async function readRows(db: WorldDb, transactionId: string) {
     purchase,
     funding: await rowsOf(db, 'fundings', transactionId).executeTakeFirst(),
     esim: purchase && (await readEsim(db, purchase.esim_id)),
+    orders: await db
+      .selectFrom('supplier_orders')
+      .select(['id', 'state', 'supplier', 'package_code', 'order_no', 'attempts', 'planned_at'])
+      .where('transaction_id', '=', transactionId)
+      .orderBy('planned_at')
+      .execute(),
     batch: await db
       .selectFrom('batch_rows')
       .select('batch_id')
@@ -70,13 +76,20 @@ function readPayments(db: WorldDb, transactionId: string) {
       'price_minor',
       'price_currency',
       'expires_at',
-      'booked_minor',
-      'booked_currency',
-      'paid_hold',
+      'received_minor',
+      'vouched_minor',
+      'used_minor',
+      'credited_minor',
+      'refunding_minor',
+      'refunded_minor',
       'reversed_minor',
+      'disputed_minor',
+      'other_currency',
+      'has_money',
+      'paid_hold',
       'gateway_id',
       'gateway_status',
-      'looked_at',
+      'checked_at',
       'created_at',
     ])
     .where('transaction_id', '=', transactionId)
@@ -88,7 +101,11 @@ function readPayments(db: WorldDb, transactionId: string) {
 function readGatewayEvents(db: WorldDb, transactionId: string) {
   return db
     .selectFrom('gateway_events')
-    .innerJoin('payments', 'payments.reference', 'gateway_events.reference')
+    .innerJoin('payments', (join) =>
+      join
+        .onRef('payments.reference', '=', 'gateway_events.reference')
+        .onRef('payments.gateway', '=', 'gateway_events.gateway'),
+    )
     .select(['gateway_events.id', 'type', 'received_at', 'applied_at', 'note'])
     .where('payments.transaction_id', '=', transactionId)
     .orderBy('gateway_events.id')

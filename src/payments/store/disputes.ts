@@ -1,202 +1,254 @@
+/**
+ * Disputes, each by the gateway's id, as the gateway's own answers tell them. An open one puts its amount at risk: what of it is still with us is taken
+ * from the payment's account, out of revenue where a delivery earned it, and frozen in the wallet where it was credited.
+ */
 import { sql } from 'kysely';
-import { transfer, type LedgerEntry } from '../../ledger/store/ledger.ts';
+import type { Money } from '../../domain/money.ts';
+import { transfer, walletAccount, type LedgerEntry } from '../../ledger/store/ledger.ts';
+import { creditEntries, lockWallet } from '../../ledger/store/owed.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
 import type { GatewayDispute } from '../port.ts';
+import { moveMoney, partInPrice, smaller, takeFrom } from './account.ts';
+import { eventsCheckedBefore } from './gateway-events.ts';
 import { lockPayment } from './lock-order.ts';
-import { flagMoney, type PaymentRow } from './payments.ts';
-import { refundedMinor } from './refunds.ts';
+import { flagMoney, reversedKey, type PaymentRow } from './payments.ts';
+import { createRefund, findUnsentRefunds, takeFromRefund } from './refunds.ts';
+import { missingEntries, riskOf, takeDisputed } from './reversals.ts';
 import type { DisputeRow } from './tables.ts';
-
-/**
- * Books a disputed payment's money as at risk, once per dispute, and flags it. Events carry no dispute id: without one only the first dispute of a
- * payment is booked, and a check finds the others.
- */
-export async function bookDispute(db: WorldDb, reference: string, disputeId = ''): Promise<string> {
-  return db.transaction().execute(async (trx) => {
-    const { payment } = await lockPayment(trx, reference);
-    const { transaction_id: transactionId } = payment;
-    await backfillLegacyDisputes(trx, transactionId);
-    const known = await disputes(trx).where('reference', '=', reference).execute();
-    const isKnown = known.some((one) => disputeId === '' || one.dispute_id === disputeId);
-    if (isKnown) return 'booked before';
-    // It was booked from an event, without an id.
-    if (known.some((one) => one.dispute_id === '')) {
-      await updateDispute(trx, reference, '').set({ dispute_id: disputeId }).execute();
-      return 'booked before';
-    }
-    const risk = await amountAtRisk(trx, payment);
-    const openMinor = await openRiskMinor(trx, known, risk);
-    const amountMinor = risk.amountMinor - openMinor;
-    if (amountMinor <= 0n && known.length === 0) return 'nothing of it is here';
-    const operationKey = amountMinor > 0n ? disputeKey(reference, disputeId) : null;
-    if (operationKey !== null) {
-      const entries = [
-        { ...risk, amountMinor: -amountMinor },
-        { ...risk, account: `suspense:${risk.currency}`, amountMinor },
-      ];
-      await transfer(trx, { operationKey, kind: 'disputed', transactionId, entries });
-    }
-    await trx
-      .insertInto('disputes')
-      .values({
-        reference,
-        dispute_id: disputeId,
-        transaction_id: transactionId,
-        operation_key: operationKey,
-      })
-      .execute();
-    await flagMoney(trx, transactionId, 'PAYMENT_DISPUTED');
-    if (payment.purpose === 'purchase') {
-      await trx
-        .insertInto('purchase_events')
-        .values({ transaction_id: transactionId, what: 'payment-disputed', detail: reference })
-        .execute();
-    }
-    return 'booked as money at risk';
-  });
-}
-
-const disputeKey = (reference: string, disputeId: string): string =>
-  disputeId === '' ? `${reference}:disputed` : `${reference}:disputed:${disputeId}`;
-
-/** What open disputes have put at risk already: several disputes put a payment at risk only once. */
-async function openRiskMinor(
-  trx: WorldDb,
-  known: readonly DisputeRow[],
-  { account, currency }: LedgerEntry,
-): Promise<bigint> {
-  const keys = known.flatMap((one) =>
-    one.settled_at === null && one.operation_key !== null ? [one.operation_key] : [],
-  );
-  // Money at risk is no longer part of what the gateway owes us.
-  if (keys.length === 0) return 0n;
-  const { rows } = await sql<{ total: bigint }>`
-    select coalesce(sum(e.amount_minor), 0)::int8 as total
-      from ledger_transactions t join ledger_entries e on e.ledger_transaction_id = t.id
-     where t.operation_key = any(${keys}) and e.ledger_account_id = ${`suspense:${currency}`}
-       and exists (select from ledger_entries own where own.ledger_transaction_id = t.id and own.ledger_account_id = ${account})`.execute(
-    trx,
-  );
-  return rows[0]?.total ?? 0n;
-}
-
-/** Adds rows for disputes that were booked before the table existed. */
-async function backfillLegacyDisputes(trx: WorldDb, transactionId: string): Promise<void> {
-  await sql`
-    insert into disputes (reference, dispute_id, transaction_id, operation_key, opened_at, settled_at)
-    select y.reference, '', t.transaction_id, t.operation_key, t.created_at, settled.created_at
-      from ledger_transactions t
-      join payments y on t.operation_key = y.reference || ':disputed'
-      left join ledger_transactions settled on settled.operation_key = y.reference || ':dispute-settled'
-     where t.transaction_id = ${transactionId} and t.kind = 'disputed'
-       and not exists (select from disputes d where d.operation_key = t.operation_key)
-    on conflict do nothing`.execute(trx);
-}
 
 const disputes = (db: WorldDb) => db.selectFrom('disputes').selectAll().orderBy('opened_at');
 
-const updateDispute = (trx: WorldDb, reference: string, disputeId: string) =>
-  trx.updateTable('disputes').where('reference', '=', reference).where('dispute_id', '=', disputeId);
+const updateDispute = (
+  trx: WorldDb,
+  { reference, dispute_id }: Pick<DisputeRow, 'reference' | 'dispute_id'>,
+) => trx.updateTable('disputes').where('reference', '=', reference).where('dispute_id', '=', dispute_id);
 
-/** Whether a check also asks for disputes: one is known, or an operator asked for the check, since an event may have been lost. */
+/** Whether a check also asks for disputes: one is known, an event names one, or an operator asked for the check, since an event may have been lost. */
 export async function asksForDisputes(
   db: WorldDb,
-  { reference, transaction_id: transactionId }: Pick<PaymentRow, 'reference' | 'transaction_id'>,
+  { reference, gateway, transaction_id }: Pick<PaymentRow, 'reference' | 'gateway' | 'transaction_id'>,
 ): Promise<boolean> {
   const { rows } = await sql`
     select 1 from disputes where reference = ${reference}
     union all
-    select 1 from ledger_transactions where operation_key = ${`${reference}:disputed`}
+    select 1 from gateway_events
+     where gateway = ${gateway} and reference = ${reference} and about = 'dispute' and applied_at is null
     union all
     select 1 from operator_moves
-     where transaction_id = ${transactionId} and move in ('look-at-gateway', 'settle-claim') and status in ('BEGUN', 'APPROVED')
+     where transaction_id = ${transaction_id} and move in ('look-at-gateway', 'settle-claim') and status in ('BEGUN', 'APPROVED')
      limit 1`.execute(db);
   return rows.length > 0;
 }
 
-/** Saves the gateway's state of every dispute of a payment and books those that are new to us. */
+/**
+ * Books all disputes of a payment as the gateway has them. `checkNumber` was drawn before it was asked: an older answer changes nothing. Events about them
+ * that came before the check are done with it.
+ */
 export async function saveDisputes(
   db: WorldDb,
   reference: string,
-  found: readonly Pick<GatewayDispute, 'disputeId' | 'state' | 'gatewayStatus'>[],
-  askedAt: Date,
+  found: readonly Omit<GatewayDispute, 'openedAt'>[],
+  checkNumber: bigint,
 ): Promise<void> {
-  for (const { disputeId, state, gatewayStatus } of found) {
-    await bookDispute(db, reference, disputeId);
-    await updateDispute(db, reference, disputeId)
-      .set({ gateway_state: state, gateway_status: gatewayStatus, looked_at: askedAt })
-      .where((eb) => eb.or([eb('looked_at', 'is', null), eb('looked_at', '<=', askedAt)]))
+  await db.transaction().execute(async (trx) => {
+    const { payment } = await lockPayment(trx, reference);
+    for (const dispute of found) await saveDispute(trx, payment, dispute, checkNumber);
+    await eventsCheckedBefore(payment, checkNumber, ['dispute']).execute(trx);
+  });
+}
+
+async function saveDispute(
+  trx: WorldDb,
+  payment: PaymentRow,
+  found: Omit<GatewayDispute, 'openedAt'>,
+  checkNumber: bigint,
+): Promise<void> {
+  const id = { reference: payment.reference, dispute_id: found.disputeId };
+  const known = await findDispute(trx, id);
+  if (known && known.check_number >= checkNumber) return;
+  if (!known && !(await openDispute(trx, payment, found))) return;
+  const answer = {
+    gateway_state: found.state,
+    gateway_status: found.gatewayStatus,
+    check_number: checkNumber,
+    checked_at: sql<Date>`clock_timestamp()`,
+  };
+  await updateDispute(trx, id).set(answer).execute();
+  const dispute = await findDispute(trx, id);
+  if (found.state === 'lost' && dispute?.money === 'AT_RISK') await bookTaken(trx, dispute);
+}
+
+function findDispute(
+  trx: WorldDb,
+  { reference, dispute_id }: Pick<DisputeRow, 'reference' | 'dispute_id'>,
+): Promise<DisputeRow | undefined> {
+  return disputes(trx)
+    .where('reference', '=', reference)
+    .where('dispute_id', '=', dispute_id)
+    .executeTakeFirst();
+}
+
+/** Puts its money at risk. `false`: the gateway has nothing of this payment any more, so that there is nothing to dispute. */
+async function openDispute(
+  trx: WorldDb,
+  { reference }: PaymentRow,
+  { disputeId, amount, state, gatewayStatus }: Omit<GatewayDispute, 'openedAt'>,
+): Promise<boolean> {
+  const { payment } = await lockPayment(trx, reference);
+  const { transaction_id, charge_currency: charge, price_currency: price } = payment;
+  const atGatewayMinor = payment.received_minor - payment.refunded_minor - payment.reversed_minor;
+  if (atGatewayMinor <= 0n) return false;
+  const wanted = amount ?? { amountMinor: atGatewayMinor, currency: charge };
+  const { free, used, credited } = takeFrom(payment, wanted.currency === charge ? wanted.amountMinor : 0n);
+  const revenueMinor = await earnedPart(trx, payment, used);
+  await trx
+    .insertInto('disputes')
+    .values({
+      ...{ reference, dispute_id: disputeId, transaction_id, gateway: payment.gateway },
+      ...{ amount_minor: wanted.amountMinor, currency: wanted.currency },
+      ...{ free_minor: free, used_minor: used, credited_minor: credited, revenue_minor: revenueMinor },
+      ...{ gateway_state: state, gateway_status: gatewayStatus, checked_at: sql<Date>`clock_timestamp()` },
+      opened_at: sql<Date>`clock_timestamp()`,
+    })
+    .execute();
+  await moveMoney(trx, reference, { used: -used, credited: -credited, disputed: free + used + credited });
+  await flagMoney(trx, transaction_id, 'PAYMENT_DISPUTED');
+  if (payment.purpose === 'purchase') {
+    await trx
+      .insertInto('purchase_events')
+      .values({ transaction_id, what: 'payment-disputed', detail: reference })
       .execute();
   }
+  // The wallet comes last (lock-order.ts).
+  const worthMinor = partInPrice(payment, payment.credited_minor, credited);
+  const frozen = credited > 0n ? smaller((await lockWallet(trx, payment.account_id)).balance_minor, worthMinor) : 0n;
+  if (frozen > 0n)
+    await updateDispute(trx, { reference, dispute_id: disputeId }).set({ frozen_minor: frozen }).execute();
+  if (revenueMinor + frozen === 0n) return true;
+  await transfer(trx, {
+    operationKey: `${reference}:disputed:${disputeId}`,
+    kind: 'disputed',
+    transactionId: transaction_id,
+    entries: [
+      { account: `revenue:${price}`, currency: price, amountMinor: -revenueMinor },
+      { account: walletAccount(payment.account_id), currency: price, amountMinor: -frozen },
+      { account: `suspense:${price}`, currency: price, amountMinor: revenueMinor + frozen },
+    ],
+  });
+  return true;
+}
+
+/** What a part of what a delivery used has earned, in the price's currency. The last part is all that is left. */
+export async function earnedPart(trx: WorldDb, payment: PaymentRow, partMinor: bigint): Promise<bigint> {
+  if (partMinor === 0n) return 0n;
+  const earnedMinor = await earnedOf(trx, payment);
+  if (partMinor === payment.used_minor) return earnedMinor;
+  return smaller(partInPrice(payment, payment.used_minor, partMinor), earnedMinor);
+}
+
+/** What the delivery has earned and still does. */
+async function earnedOf(trx: WorldDb, { transaction_id, price_currency }: PaymentRow): Promise<bigint> {
+  const { rows } = await sql<{ earned: bigint }>`
+    select coalesce(sum(e.amount_minor), 0)::int8 as earned
+      from ledger_transactions t join ledger_entries e on e.ledger_transaction_id = t.id
+     where t.transaction_id = ${transaction_id} and e.ledger_account_id = ${`revenue:${price_currency}`}`.execute(trx);
+  const earned = rows[0]?.earned ?? 0n;
+  return earned > 0n ? earned : 0n;
+}
+
+/**
+ * The bank has its money: by the gateway's word, or a person's. What was frozen in a wallet pays it, and what is missing there is owed. What was on its way
+ * back and not sent yet is not sent any more: the buyer has it.
+ */
+export async function bookTaken(trx: WorldDb, dispute: DisputeRow): Promise<void> {
+  const { payment } = await lockPayment(trx, dispute.reference);
+  const { reference, transaction_id: transactionId } = dispute;
+  const unsent = await takeUnsent(trx, payment, dispute.amount_minor - riskOf(dispute));
+  const entries = [...unsent.entries, ...(await takeDisputed(trx, payment, dispute))];
+  const takenMinor = riskOf(dispute) + unsent.takenMinor;
+  if (takenMinor === 0n) return;
+  const operationKey = reversedKey(reference, payment.charge_currency, payment.reversed_minor + takenMinor);
+  await transfer(trx, { operationKey, kind: 'payment-reversed', transactionId, entries });
+  if (payment.purpose === 'funding') return;
+  const event = { transaction_id: transactionId, what: 'payment-reversed', detail: reference };
+  await trx.insertInto('purchase_events').values(event).execute();
+}
+
+/** Takes from refunds that were never sent. */
+async function takeUnsent(
+  trx: WorldDb,
+  payment: PaymentRow,
+  wantedMinor: bigint,
+): Promise<{ readonly takenMinor: bigint; readonly entries: readonly LedgerEntry[] }> {
+  let takenMinor = 0n;
+  for (const refund of await findUnsentRefunds(trx, payment)) {
+    const minor = smaller(refund.amount_minor, wantedMinor - takenMinor);
+    if (minor <= 0n) break;
+    takenMinor += minor;
+    await takeFromRefund(trx, refund, minor);
+  }
+  return {
+    takenMinor,
+    entries: missingEntries(payment, { amountMinor: takenMinor, currency: payment.charge_currency }),
+  };
+}
+
+/** Its money is where it was before. What an undelivered purchase gets back goes to its source. */
+export async function releaseRisk(trx: WorldDb, dispute: DisputeRow): Promise<void> {
+  const { payment } = await lockPayment(trx, dispute.reference);
+  const { reference, free_minor: free, used_minor: used, credited_minor: credited } = dispute;
+  await updateDispute(trx, dispute).set({ money: 'RELEASED' }).execute();
+  await moveMoney(trx, reference, { disputed: -riskOf(dispute), used, credited });
+  if (free > 0n && !(await isOnHold(trx, payment))) {
+    const amount: Money = { amountMinor: free, currency: payment.charge_currency };
+    await createRefund(trx, payment, amount, `dispute-${dispute.dispute_id}`);
+  }
+  await bookBack(trx, payment, dispute, dispute.frozen_minor);
+}
+
+/** Of a lost dispute: revenue is whole again, and what is missing in suspense is all that was lost. */
+export async function releaseRevenue(trx: WorldDb, dispute: DisputeRow): Promise<void> {
+  const { payment } = await lockPayment(trx, dispute.reference);
+  await bookBack(trx, payment, dispute, 0n);
+}
+
+async function bookBack(
+  trx: WorldDb,
+  { price_currency: currency, account_id: accountId }: PaymentRow,
+  { reference, dispute_id, transaction_id: transactionId, revenue_minor }: DisputeRow,
+  frozenMinor: bigint,
+): Promise<void> {
+  const amountMinor = revenue_minor + frozenMinor;
+  if (amountMinor === 0n) return;
+  const entries: LedgerEntry[] = [
+    { account: `suspense:${currency}`, currency, amountMinor: -amountMinor },
+    { account: `revenue:${currency}`, currency, amountMinor: revenue_minor },
+    ...(await creditEntries(trx, accountId, { amountMinor: frozenMinor, currency })),
+  ];
+  const operationKey = `${reference}:dispute-settled:${dispute_id}`;
+  await transfer(trx, { operationKey, kind: 'dispute-settled', transactionId, entries });
+}
+
+/** Whether it waits for its delivery. */
+async function isOnHold(trx: WorldDb, { transaction_id }: PaymentRow): Promise<boolean> {
+  const hold = await trx.selectFrom('holds').select('status').where('id', '=', transaction_id).executeTakeFirst();
+  return hold?.status === 'HELD';
 }
 
 /** Unsettled disputes of a purchase or a funding. The caller has locked its payments. */
-export async function findOpenDisputes(trx: WorldDb, transactionId: string): Promise<DisputeRow[]> {
-  await backfillLegacyDisputes(trx, transactionId);
+export function findOpenDisputes(trx: WorldDb, transactionId: string): Promise<DisputeRow[]> {
   return disputes(trx).where('transaction_id', '=', transactionId).where('settled_at', 'is', null).execute();
-}
-
-/** Disputes of a purchase or a funding that are open or were lost. */
-export function findNotWon(trx: WorldDb, transactionId: string): Promise<DisputeRow[]> {
-  return disputes(trx)
-    .where('transaction_id', '=', transactionId)
-    .where((eb) => eb.or([eb('settled_at', 'is', null), eb('outcome', '=', 'LOST')]))
-    .execute();
-}
-
-/** Books back what a dispute put at risk. Idempotent. */
-export async function releaseRisk(trx: WorldDb, dispute: DisputeRow): Promise<void> {
-  const { operation_key: operationKey, reference, dispute_id: disputeId } = dispute;
-  if (operationKey === null) return;
-  const entries = await trx
-    .selectFrom('ledger_transactions as t')
-    .innerJoin('ledger_entries as e', 'e.ledger_transaction_id', 't.id')
-    .select(['e.ledger_account_id as account', 'e.currency', 'e.amount_minor'])
-    .where('t.operation_key', '=', operationKey)
-    .execute();
-  const isFirst = operationKey === disputeKey(reference, '');
-  await transfer(trx, {
-    operationKey: isFirst ? `${reference}:dispute-settled` : `${reference}:dispute-settled:${disputeId}`,
-    kind: 'dispute-settled',
-    transactionId: dispute.transaction_id,
-    entries: entries.map(({ account, currency, amount_minor }) => ({
-      account,
-      currency,
-      amountMinor: -amount_minor,
-    })),
-  });
 }
 
 export async function closeDispute(
   trx: WorldDb,
-  { reference, dispute_id: disputeId }: DisputeRow,
-  end: { readonly outcome: 'WON' | 'LOST'; readonly moveId: string; readonly now: Date },
+  dispute: DisputeRow,
+  end: { readonly outcome: 'WON' | 'LOST'; readonly moveId: string },
 ): Promise<void> {
-  await updateDispute(trx, reference, disputeId)
-    .set({ outcome: end.outcome, settled_by_move: end.moveId, settled_at: end.now })
+  await updateDispute(trx, dispute)
+    .set({ outcome: end.outcome, settled_by_move: end.moveId, settled_at: sql<Date>`clock_timestamp()` })
     .execute();
 }
-
-/** What was earned by it; before that, the gateway will keep as much of what it owes us. */
-async function amountAtRisk(trx: WorldDb, payment: PaymentRow): Promise<LedgerEntry> {
-  const hold = await trx
-    .selectFrom('holds')
-    .select('status')
-    .where('id', '=', payment.transaction_id)
-    .executeTakeFirst();
-  if (hold?.status === 'POSTED' && payment.paid_hold) {
-    const currency = payment.price_currency;
-    return { account: `revenue:${currency}`, currency, amountMinor: payment.price_minor };
-  }
-  const currency = payment.booked_currency ?? payment.charge_currency;
-  const goneMinor = payment.reversed_minor + (await refundedMinor(trx, payment.reference));
-  return {
-    account: `gateway-clearing:${currency}`,
-    currency,
-    amountMinor: payment.booked_minor - goneMinor,
-  };
-}
-
 /** A rejected transfer carries no reference: every purchase of that address that waits for a transfer gets a timeline line, once per event. Returns their number. */
 export async function recordReturnedTransfer(
   db: WorldDb,

@@ -1,4 +1,4 @@
-import { sql, type Selectable } from 'kysely';
+import { sql, type RawBuilder, type Selectable } from 'kysely';
 import { inBatches } from '../../platform/database/retention.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
 import type { GatewayEventsTable } from './tables.ts';
@@ -76,6 +76,7 @@ export function findUnappliedEvents(
     .execute();
 }
 
+/** An event that needs no check of a payment. */
 export async function markEventApplied(db: WorldDb, id: bigint, note: string): Promise<void> {
   await db
     .updateTable('gateway_events')
@@ -83,6 +84,22 @@ export async function markEventApplied(db: WorldDb, id: bigint, note: string): P
     .where('id', '=', id)
     .where('applied_at', 'is', null)
     .execute();
+}
+
+/** What an event may be about that only a check can tell. */
+export type CheckedFor = 'charge' | 'refund' | 'dispute';
+
+/** For the statement that books a check: its payment's events that arrived before the check began are done with it. */
+export function eventsCheckedBefore(
+  { gateway, reference }: { readonly gateway: string; readonly reference: string },
+  checkNumber: bigint,
+  about: readonly CheckedFor[],
+): RawBuilder<unknown> {
+  return sql`
+    update gateway_events set applied_at = clock_timestamp(), note = 'checked'
+     where gateway = ${gateway} and reference = ${reference} and applied_at is null and check_number < ${checkNumber}
+       and about = any(${[...about]})
+    returning id`;
 }
 
 /** Deletes applied events, except unmatched ones that no person has dismissed. */

@@ -10,7 +10,7 @@ export interface GatewayWindow {
 }
 
 /** Payments without booked money that are still monitored. */
-const UNPAID = sql<boolean>`payments.status in ('ASKED', 'OPEN') and payments.booked_minor = 0`;
+const UNPAID = sql<boolean>`payments.status in ('ASKED', 'OPEN') and not payments.has_money`;
 
 /** Adds the missing windows from then to now, due at once. A window without unpaid payments costs no request. */
 export async function openWindows(db: WorldDb, from: Date, now: Date): Promise<void> {
@@ -97,8 +97,8 @@ export async function findUncheckedPayments(
   const { now, since, leastMs, limit } = which;
   const { rows } = await sql<UncheckedPayment>`
     with unpaid as (
-      select reference, transaction_id, purpose, account_id, created_at, coalesce(looked_at, created_at) as unseen_since,
-             max(looked_at) over (partition by account_id) as account_looked_at
+      select reference, transaction_id, purpose, account_id, created_at, coalesce(checked_at, created_at) as unseen_since,
+             max(checked_at) over (partition by account_id) as account_checked_at
         from payments where ${UNPAID} and created_at >= ${since}
     ), due as (
       select *, row_number() over (partition by account_id order by unseen_since) as turn
@@ -107,7 +107,7 @@ export async function findUncheckedPayments(
                least((${now}::timestamptz - created_at) / 10, interval '1 minute'))
     )
     select reference, transaction_id as "transactionId", purpose from due
-     order by turn, account_looked_at nulls first, unseen_since limit ${limit}`.execute(db);
+     order by turn, account_checked_at nulls first, unseen_since limit ${limit}`.execute(db);
   return rows;
 }
 

@@ -17,6 +17,8 @@ import type { FundingInput, UnpaidLimits } from '../rules.ts';
 import { mayOpenUnpaid, newPayment, TOO_MANY_UNPAID } from './payments.ts';
 
 export interface OpeningOptions {
+  /** Through which payments go, by its name. */
+  readonly gateway: string;
   /** The defaults where it is absent. */
   readonly unpaidLimits?: UnpaidLimits;
   /** Called at a refusal: may the caller have been answered already? The refusal is then kept as a FAILED row, so that reads show it. */
@@ -90,7 +92,7 @@ export function openFunding(
   db: WorldDb,
   input: FundingInput,
   now: Date,
-  options: OpeningOptions = {},
+  options: OpeningOptions,
 ): Promise<OpenedFunding> {
   return openOnce<OpenedFunding, BeforeOpening<OpenedFunding>>(db, input, options, {
     find: () => findOpening(db, input.transactionId),
@@ -102,12 +104,12 @@ async function openOrRefuse(
   trx: WorldDb,
   input: FundingInput,
   now: Date,
-  { unpaidLimits, keepRefusal = () => false, refusal }: OpeningOptions,
+  { gateway, unpaidLimits, keepRefusal = () => false, refusal }: OpeningOptions,
 ): Promise<OpenedFunding> {
   const { transactionId, accountId, paymentMethod: method } = input;
   if (!refusal && (await insertFunding(trx, input, now, mayOpenUnpaid(accountId, unpaidLimits)))) {
     const { amountMinor: priceMinor, currency: priceCurrency } = input;
-    const payment = newPayment(input, { purpose: 'funding', method, priceMinor, priceCurrency }, now);
+    const payment = newPayment(input, { gateway, purpose: 'funding', method, priceMinor, priceCurrency });
     await trx.insertInto('payments').values(payment).execute();
     await insertKey(trx, input);
     return { stage: 'awaiting-payment' };

@@ -1,15 +1,16 @@
 /** A payment row is written before the gateway is asked, so every reference that may hold money is known whatever happens to the answer. */
-import { sql, type Insertable, type RawBuilder, type Selectable } from 'kysely';
+import { sql, type InsertObject, type RawBuilder, type Selectable } from 'kysely';
 import type { AccountCurrency } from '../../domain/money.ts';
-import type { FailureReason, Refusal } from '../../domain/refusals.ts';
-import type { OutsideMethod, PaymentPurpose } from '../../domain/states.ts';
-import type { WorldDb } from '../../platform/database/tables.ts';
+import { asFailureReason, type FailureReason, type Refusal } from '../../domain/refusals.ts';
+import { createFence, type Fence } from '../../domain/fence.ts';
+import type { AttentionReason, OutsideMethod, PaymentPurpose, PurchaseStatus } from '../../domain/states.ts';
+import type { WorldDatabase, WorldDb } from '../../platform/database/tables.ts';
 import type { PaymentInstructions } from '../port.ts';
 import {
   CLAIMS,
   DEFAULT_UNPAID_LIMITS,
   chargeReference,
-  takesMoneyForMs,
+  paymentWindowMs,
   type Claim,
   type FundingInput,
   type PaymentTimings,
@@ -19,13 +20,15 @@ import type { FundingsTable, PaymentsTable } from './tables.ts';
 
 export type PaymentRow = Selectable<PaymentsTable>;
 
-/** What a purchase and a funding that are paid from outside have in common. */
-type PaidFromOutside = Pick<FundingInput, 'transactionId' | 'accountId' | 'charge'> & {
+/** What a purchase and a funding that are paid at a gateway have in common. */
+type PaidAtGateway = Pick<FundingInput, 'transactionId' | 'accountId' | 'charge'> & {
   readonly timings: PaymentTimings;
 };
 
 /** What the payment is for. Amounts are decimal digits. */
 interface PaidFor {
+  /** By its name. */
+  readonly gateway: string;
   readonly purpose: PaymentPurpose;
   readonly method: OutsideMethod;
   readonly priceMinor: string;
@@ -34,16 +37,16 @@ interface PaidFor {
 
 const payments = (db: WorldDb) => db.selectFrom('payments').selectAll();
 
-/** The first attempt, written together with its purchase or funding. */
+/** The first attempt, written together with its purchase or funding. Its time runs by the database's clock. */
 export function newPayment(
-  { transactionId, accountId, charge, timings }: PaidFromOutside,
-  { purpose, method, priceMinor, priceCurrency }: PaidFor,
-  now: Date,
-): Insertable<PaymentsTable> {
+  { transactionId, accountId, charge, timings }: PaidAtGateway,
+  { gateway, purpose, method, priceMinor, priceCurrency }: PaidFor,
+): InsertObject<WorldDatabase, 'payments'> {
   return {
     reference: chargeReference(transactionId, 1),
     transaction_id: transactionId,
     attempt: 1,
+    gateway,
     purpose,
     account_id: accountId,
     method,
@@ -51,18 +54,35 @@ export function newPayment(
     charge_currency: charge.currency,
     price_minor: BigInt(priceMinor),
     price_currency: priceCurrency,
-    expires_at: new Date(now.getTime() + takesMoneyForMs(method, timings)),
+    expires_at: sql<Date>`clock_timestamp() + ${`${paymentWindowMs(method, timings)} milliseconds`}::interval`,
   };
 }
 
-/** The newest attempt, with the order that it is for. undefined: nothing was written for it to be paid from outside. */
-export async function findPaymentToOpen(
-  db: WorldDb,
-  transactionId: string,
-): Promise<
-  | { readonly payment: PaymentRow; readonly isAwaited: boolean; readonly packageCode: string | null }
-  | undefined
-> {
+/** What a payment is collected by. Times are of the database's clock. */
+export interface Collection {
+  /** The newest attempt. */
+  readonly payment: PaymentRow;
+  readonly status: PurchaseStatus;
+  readonly reason: FailureReason | null;
+  /** Null for a funding. */
+  readonly packageCode: string | null;
+  readonly attentionReason: AttentionReason | null;
+  /** Since its first attempt was written. */
+  readonly ageMs: number;
+  /** Until none of its attempts takes money any more; below zero once that is over. */
+  readonly leftMs: number;
+  /** Until no charge that was sent can arrive any more; zero or less: none can. */
+  readonly settlesInMs: number;
+}
+
+/** A charge may be sent for this long after its row says so. */
+export const CHARGE_WITHIN_MS = 10_000;
+/** After that: the client's time limit, and what a gateway may do behind it. */
+const CHARGE_UNDER_WAY_MS = 10_000 + 15_000;
+
+/** undefined: nothing was written for it to be paid at a gateway. */
+export async function findCollection(db: WorldDb, transactionId: string): Promise<Collection | undefined> {
+  const ms = (interval: RawBuilder<unknown>) => sql<number>`(extract(epoch from ${interval}) * 1000)::float8`;
   const row = await db
     .selectFrom('payments')
     .leftJoin('purchases', 'purchases.transaction_id', 'payments.transaction_id')
@@ -70,39 +90,57 @@ export async function findPaymentToOpen(
     .selectAll('payments')
     .select([
       'purchases.package_code',
-      sql<boolean>`coalesce(purchases.status, fundings.status) = 'PENDING'`.as('is_awaited'),
+      sql<PurchaseStatus>`coalesce(purchases.status, fundings.status)`.as('status_of'),
+      sql<string | null>`coalesce(purchases.reason, fundings.reason)`.as('reason_of'),
+      sql<AttentionReason | null>`coalesce(purchases.attention_reason, fundings.attention_reason)`.as('attention_of'),
+      ms(sql`clock_timestamp() - (min(payments.created_at) over ())`).as('age_ms'),
+      ms(sql`(max(payments.expires_at) over ()) - clock_timestamp()`).as('left_ms'),
+      ms(
+        sql`(max(payments.send_before) over ()) + ${`${CHARGE_UNDER_WAY_MS} milliseconds`}::interval - clock_timestamp()`,
+      ).as('settles_ms'),
     ])
     .where('payments.transaction_id', '=', transactionId)
     .orderBy('attempt', 'desc')
     .limit(1)
     .executeTakeFirst();
   if (!row) return undefined;
-  const { is_awaited: isAwaited, package_code: packageCode, ...payment } = row;
-  return { payment, isAwaited, packageCode };
+  const { package_code, status_of, reason_of, attention_of, age_ms, left_ms, settles_ms, ...payment } = row;
+  return {
+    payment,
+    status: status_of,
+    reason: reason_of === null ? null : asFailureReason(reason_of),
+    packageCode: package_code,
+    attentionReason: attention_of,
+    ageMs: age_ms,
+    leftMs: left_ms,
+    settlesInMs: settles_ms ?? 0,
+  };
 }
 
-/** When an open, unpaid order expires; may be in the past. undefined: it is closed, or the gateway has not said how. */
-export async function findPayableUntil(db: WorldDb, transactionId: string): Promise<Date | undefined> {
-  const { rows } = await sql<{ until: Date | null }>`
-    select max(expires_at) as until from payments
-     where transaction_id = ${transactionId} and status = 'OPEN'
+/** Records that an attempt is about to be sent, while its order waits for money, and returns until when it may be. undefined: it must not be sent. */
+export async function beginCharge(db: WorldDb, reference: string): Promise<Fence | undefined> {
+  const fence = createFence(CHARGE_WITHIN_MS);
+  const { numAffectedRows } = await sql`
+    update payments
+       set send_before = clock_timestamp() + ${`${CHARGE_WITHIN_MS} milliseconds`}::interval, updated_at = clock_timestamp()
+     where reference = ${reference} and status = 'ASKED' and not has_money
        and 'PENDING' in (select status from purchases where purchases.transaction_id = payments.transaction_id
                           union all select status from fundings where fundings.transaction_id = payments.transaction_id)`.execute(
     db,
   );
-  return rows[0]?.until ?? undefined;
+  return numAffectedRows === 1n ? fence : undefined;
 }
 
 /** Another attempt at the same payment under its own reference, after the gateway took the last one without payment instructions. */
 export async function nextPaymentAttempt(db: WorldDb, after: PaymentRow): Promise<PaymentRow> {
-  const { transaction_id, purpose, account_id, method, expires_at } = after;
+  const { transaction_id, gateway, purpose, account_id, method, expires_at } = after;
   const { charge_minor, charge_currency, price_minor, price_currency } = after;
   const attempt = after.attempt + 1;
   await db
     .insertInto('payments')
     .values({
       reference: chargeReference(transaction_id, attempt),
-      ...{ transaction_id, attempt, purpose, account_id, method, expires_at },
+      ...{ transaction_id, attempt, gateway, purpose, account_id, method, expires_at },
       ...{ charge_minor, charge_currency, price_minor, price_currency },
     })
     .onConflict((conflict) => conflict.columns(['transaction_id', 'attempt']).doNothing())
@@ -153,14 +191,14 @@ export function findPayment(db: WorldDb, reference: string): Promise<PaymentRow 
 /** Closes expired payments that need no last check: booked ones, and those that the gateway last called abandoned or failed. Returns how many. */
 export async function closeExpiredPayments(
   db: WorldDb,
-  { expiredBefore, limit }: { readonly expiredBefore: Date; readonly limit: number },
+  { expiredForMs, limit }: { readonly expiredForMs: number; readonly limit: number },
 ): Promise<number> {
   const { numAffectedRows } = await sql`
     update payments set status = 'CLOSED', updated_at = now()
      where reference in (
        select reference from payments
-        where status in ('ASKED', 'OPEN') and expires_at <= ${expiredBefore}
-          and (booked_minor > 0 or gateway_status in ('abandoned', 'failed'))
+        where status in ('ASKED', 'OPEN') and expires_at <= clock_timestamp() - ${`${expiredForMs} milliseconds`}::interval
+          and (has_money or gateway_status in ('abandoned', 'failed'))
         limit ${limit} for no key update skip locked)`.execute(db);
   return Number(numAffectedRows ?? 0n);
 }
@@ -168,14 +206,14 @@ export async function closeExpiredPayments(
 /** The other expired payments, oldest first. Accounts take turns, so that one with many does not delay the others. */
 export function findPaymentsToClose(
   db: WorldDb,
-  { expiredBefore, limit }: { readonly expiredBefore: Date; readonly limit: number },
+  { expiredForMs, limit }: { readonly expiredForMs: number; readonly limit: number },
 ): Promise<PaymentRow[]> {
   const turn = sql<bigint>`row_number() over (partition by account_id order by expires_at)`;
   const expired = payments(db)
     .select(turn.as('turn'))
     .where('status', 'in', ['ASKED', 'OPEN'])
-    .where('expires_at', '<=', expiredBefore)
-    .where('booked_minor', '=', 0n);
+    .where('expires_at', '<=', sql<Date>`clock_timestamp() - ${`${expiredForMs} milliseconds`}::interval`)
+    .where('has_money', '=', false);
   return db
     .selectFrom(expired.as('expired'))
     .selectAll()
@@ -190,11 +228,29 @@ export function isKnownToGateway({ instructions, gateway_id }: PaymentRow): bool
   return instructions !== null || gateway_id !== null;
 }
 
-export async function recordCheck(db: WorldDb, reference: string, askedAt: Date): Promise<void> {
-  await sql`
-    update payments set looked_at = greatest(looked_at, ${askedAt}) where reference = ${reference}`.execute(
-    db,
-  );
+/** A payment to be checked, with the number of that check: drawn before the gateway is asked. */
+export type PaymentToCheck = PaymentRow & {
+  readonly checkNumber: bigint;
+  /** Its time to pay was over when the number was drawn. */
+  readonly wasExpired: boolean;
+};
+
+/** The attempts that the gateway may hold, oldest first. */
+export async function beginChecks(db: WorldDb, transactionId: string): Promise<PaymentToCheck[]> {
+  const rows = await payments(db)
+    .select([
+      sql<bigint>`nextval('payment_checks')`.as('checkNumber'),
+      sql<boolean>`expires_at <= clock_timestamp()`.as('wasExpired'),
+    ])
+    .where('transaction_id', '=', transactionId)
+    .where('status', '<>', 'REFUSED')
+    .execute();
+  return rows.toSorted((one, other) => one.attempt - other.attempt);
+}
+
+/** A check that found nothing to book, or had no answer. */
+export async function recordCheck(db: WorldDb, reference: string): Promise<void> {
+  await sql`update payments set checked_at = clock_timestamp() where reference = ${reference}`.execute(db);
 }
 
 /** Whether a caller may have a closed payment checked: once per `freshMs`. Checks from other sources do not count, so a late payer is served at once. */
@@ -218,10 +274,11 @@ export async function releaseCheckSlot(db: WorldDb, transactionId: string): Prom
   );
 }
 
-export async function closePayment(db: WorldDb, reference: string, now: Date): Promise<void> {
+export async function closePayment(db: WorldDb, reference: string): Promise<void> {
+  const now = sql<Date>`clock_timestamp()`;
   await db
     .updateTable('payments')
-    .set({ status: 'CLOSED', looked_at: now, updated_at: now })
+    .set({ status: 'CLOSED', checked_at: now, updated_at: now })
     .where('reference', '=', reference)
     .execute();
 }
@@ -234,23 +291,9 @@ export async function findEmail(db: WorldDb, accountId: string): Promise<string>
   return rows[0].email;
 }
 
-/** The ledger's key for a payment's money taken back by the gateway or a bank: how much of it in all, 0 where we had booked none. */
-export const reversedKey = (reference: string, currency: string, reversedMinor: bigint): string =>
+/** The ledger's key for a payment's money taken back by the gateway or a bank: how much of it in all. */
+export const reversedKey = (reference: string, currency: string, reversedMinor: bigint | ''): string =>
   `${reference}:reversed:${currency}:${reversedMinor}`;
-
-/** Whether the ledger shows that a payment's money was received and taken back between two checks. */
-export async function wasReceivedAndReversed(
-  db: WorldDb,
-  reference: string,
-  currency: string,
-): Promise<boolean> {
-  const row = await db
-    .selectFrom('ledger_transactions')
-    .select('id')
-    .where('operation_key', '=', reversedKey(reference, currency, 0n))
-    .executeTakeFirst();
-  return row !== undefined;
-}
 
 const ORDERS_WITH_CLAIMS = sql`(
   select transaction_id, 'purchase' as purpose, attention_reason, needs_attention_since, closed_at from purchases
@@ -258,15 +301,17 @@ const ORDERS_WITH_CLAIMS = sql`(
   select transaction_id, 'funding', attention_reason, needs_attention_since, closed_at from fundings
 ) orders where attention_reason = any(${[...CLAIMS]})`;
 
-/** Closed purchases and fundings with a dispute or a reversed payment, oldest first. */
+export type ClosedPayment = { readonly transactionId: string; readonly purpose: PaymentPurpose };
+
+/** Closed purchases and fundings with a dispute or a reversed payment, in the order of their ids. */
 export async function findClaims(
   db: WorldDb,
-  limit: number,
-): Promise<readonly { readonly transactionId: string; readonly purpose: PaymentPurpose }[]> {
-  const { rows } = await sql<{ transactionId: string; purpose: PaymentPurpose }>`
+  { afterId, limit }: { readonly afterId: string; readonly limit: number },
+): Promise<readonly ClosedPayment[]> {
+  const { rows } = await sql<ClosedPayment>`
     select transaction_id as "transactionId", purpose from ${ORDERS_WITH_CLAIMS}
-       and needs_attention_since is not null and closed_at is not null
-     order by needs_attention_since limit ${limit}`.execute(db);
+       and needs_attention_since is not null and closed_at is not null and transaction_id > ${afterId}
+     order by transaction_id limit ${limit}`.execute(db);
   return rows;
 }
 
@@ -276,17 +321,23 @@ export async function findClaim(db: WorldDb, transactionId: string): Promise<Cla
   return rows[0]?.attention_reason;
 }
 
-/** Marks a purchase or a funding as needing a person for its money, closed or not; the first reason stays, unless this is a claim. */
-export async function flagMoney(db: WorldDb, transactionId: string, reason: string): Promise<void> {
+/**
+ * Marks a purchase or a funding as needing a person for its money, closed or not; the first reason stays, unless this is a claim. Whether it was not
+ * marked so before.
+ */
+export async function flagMoney(db: WorldDb, transactionId: string, reason: string): Promise<boolean> {
   const isClaim = CLAIMS.some((claim) => claim === reason);
+  let isNew = false;
   for (const table of ['purchases', 'fundings']) {
-    await sql`
+    const { numAffectedRows } = await sql`
       update ${sql.table(table)} set needs_attention_since = now(), attention_reason = ${reason}, updated_at = now()
        where transaction_id = ${transactionId}
          and (needs_attention_since is null or ${isClaim} and attention_reason <> all(${[...CLAIMS]}))`.execute(
       db,
     );
+    isNew ||= numAffectedRows === 1n;
   }
+  return isNew;
 }
 
 export type FundingRow = Selectable<FundingsTable>;

@@ -1,7 +1,8 @@
 /** The money of a refund waits in suspense until the gateway has sent it, or it is credited to the wallet. A row is closed once. */
 import { sql, type Selectable } from 'kysely';
 import type { Money } from '../../domain/money.ts';
-import { exchangeEntries, transfer, walletAccount } from '../../ledger/store/ledger.ts';
+import { clearingAccount, exchangeEntries, transfer } from '../../ledger/store/ledger.ts';
+import { creditEntries } from '../../ledger/store/owed.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
 import { inTransaction } from '../../platform/database/transactions.ts';
 import {
@@ -10,35 +11,43 @@ import {
   enqueueWebhook,
   type PendingMessages,
 } from '../../webhooks/store/messages.ts';
-import { atLockedRate } from '../booking-rules.ts';
+import type { Fence } from '../../domain/fence.ts';
+import { createFence } from '../../domain/fence.ts';
+import { inPrice, moveMoney } from './account.ts';
 import { lockPayment } from './lock-order.ts';
 import { reversedKey, type PaymentRow } from './payments.ts';
 import type { RefundsTable } from './tables.ts';
 
 export type RefundRow = Selectable<RefundsTable>;
 
-/** Returns the existing refund if there is one. Our key is stored in the gateway's note. */
+/**
+ * Takes a refund from what is free of its payment. Returns the existing one if there is one. Our key is stored in the gateway's note. The caller has
+ * locked the payment.
+ */
 export async function createRefund(
   trx: WorldDb,
-  payment: Pick<PaymentRow, 'reference' | 'transaction_id' | 'account_id'>,
-  amount: Money,
+  payment: Pick<PaymentRow, 'reference' | 'transaction_id' | 'account_id' | 'gateway' | 'charge_currency'>,
+  { amountMinor, currency }: Money,
   reason: string,
 ): Promise<RefundRow> {
-  const refundKey = `${payment.reference}-${reason}`;
-  await trx
+  const { reference, transaction_id, account_id, gateway } = payment;
+  const refundKey = `${reference}-${reason}`;
+  const made = await trx
     .insertInto('refunds')
     .values({
       refund_key: refundKey,
-      reference: payment.reference,
-      transaction_id: payment.transaction_id,
-      account_id: payment.account_id,
-      amount_minor: amount.amountMinor,
-      currency: amount.currency,
-      reason,
+      gateway,
+      ...{ reference, transaction_id, account_id, currency, reason, amount_minor: amountMinor },
     })
     .onConflict((conflict) => conflict.column('refund_key').doNothing())
-    .execute();
-  return trx.selectFrom('refunds').selectAll().where('refund_key', '=', refundKey).executeTakeFirstOrThrow();
+    .returningAll()
+    .executeTakeFirst();
+  if (made && currency === payment.charge_currency)
+    await moveMoney(trx, reference, { refunding: amountMinor });
+  return (
+    made ??
+    (await trx.selectFrom('refunds').selectAll().where('refund_key', '=', refundKey).executeTakeFirstOrThrow())
+  );
 }
 
 const openRefunds = (db: WorldDb) =>
@@ -49,50 +58,121 @@ export function findOpenRefunds(db: WorldDb, transactionId: string): Promise<Ref
   return openRefunds(db).where('transaction_id', '=', transactionId).execute();
 }
 
+export type RefundToFollow = RefundRow & { readonly ageMs: number };
+
+/** The same with their age, by the database's clock. */
+export function findRefundsToFollow(db: WorldDb, transactionId: string): Promise<RefundToFollow[]> {
+  const ageMs = sql<number>`(extract(epoch from clock_timestamp() - created_at) * 1000)::float8`;
+  return openRefunds(db).select(ageMs.as('ageMs')).where('transaction_id', '=', transactionId).execute();
+}
+
 /** Refunds of a purchase or a funding that the gateway will not send. */
 export async function findStuckRefunds(db: WorldDb, transactionId: string): Promise<RefundRow[]> {
   const open = await findOpenRefunds(db, transactionId);
   return open.filter(({ status }) => status === 'STUCK');
 }
 
-/** Records the request before it is sent. `false`: another process has begun since the row was read; the gateway would take both requests for refunds. */
+/** How long after its row a refund may be sent. */
+export const SEND_WITHIN_MS = 10_000;
+/** How long a request may take at the gateway after that: the client's time limit, and what a gateway may do behind it. */
+export const UNDER_WAY_MS = 10_000 + 15_000;
+
+/**
+ * Records the request before it is sent, and returns until when it may be. undefined: it must not be sent now. Another request may still be under way, and
+ * the gateway would take both for refunds; or the gateway's money is disputed, and what is left does not cover this refund.
+ */
 export async function beginRefund(
   db: WorldDb,
-  refund: Pick<RefundRow, 'refund_key' | 'attempt' | 'asked_at'>,
-  now: Date,
-): Promise<boolean> {
-  const begun = await db
-    .updateTable('refunds')
-    .set({ status: 'ASKED', asked_at: now, updated_at: now })
-    .where('refund_key', '=', refund.refund_key)
-    .where('attempt', '=', refund.attempt)
-    .where('asked_at', 'is not distinct from', refund.asked_at)
-    .where('closed_at', 'is', null)
-    .executeTakeFirst();
-  return begun.numUpdatedRows > 0n;
+  { refund_key: refundKey, attempt }: Pick<RefundRow, 'refund_key' | 'attempt'>,
+): Promise<Fence | undefined> {
+  const fence = createFence(SEND_WITHIN_MS);
+  const { numAffectedRows } = await sql`
+    update refunds
+       set status = 'ASKED', sent_at = clock_timestamp(), updated_at = clock_timestamp(),
+           send_before = clock_timestamp() + ${`${SEND_WITHIN_MS} milliseconds`}::interval
+     where refund_key = ${refundKey} and attempt = ${attempt} and closed_at is null
+       and (send_before is null or send_before + ${`${UNDER_WAY_MS} milliseconds`}::interval < clock_timestamp())
+       and not ${IS_CONTESTED}`.execute(db);
+  return numAffectedRows === 1n ? fence : undefined;
 }
 
-/** Sum of a payment's refunds that the gateway sent or is to send. The others are counted in the wallet, or as reversed. */
-export async function refundedMinor(db: WorldDb, reference: string): Promise<bigint> {
-  const { total } = await db
-    .selectFrom('refunds')
-    .select(sql<bigint>`coalesce(sum(amount_minor), 0)::int8`.as('total'))
-    .where('reference', '=', reference)
-    .where('status', 'not in', ['CREDITED', 'TAKEN_BACK'])
-    .executeTakeFirstOrThrow();
-  return total;
+/** The bank asks for more than what the gateway would have left after this refund, those under way, and what went back. */
+const IS_CONTESTED = sql<boolean>`exists (
+  select from payments y, lateral (
+      select sum(d.amount_minor) as minor from disputes d
+       where d.reference = y.reference and d.money = 'AT_RISK' and d.currency = refunds.currency) disputed, lateral (
+      select coalesce(sum(other.amount_minor), 0) as minor from refunds other
+       where other.reference = y.reference and other.refund_key <> refunds.refund_key and other.currency = refunds.currency
+         and other.closed_at is null and other.sent_at is not null) under_way
+   where y.reference = refunds.reference and y.charge_currency = refunds.currency
+     and disputed.minor > y.received_minor - y.reversed_minor - y.refunded_minor - under_way.minor - refunds.amount_minor)`;
+
+/** What came of a payment in a currency that was not agreed. It is a refund from the moment it is booked, so it is counted by its refunds. */
+export async function otherCurrencyMinor(
+  trx: WorldDb,
+  reference: string,
+  currency: string,
+): Promise<{ receivedMinor: bigint; refundedMinor: bigint; reversedMinor: bigint }> {
+  const { rows } = await sql<{ receivedMinor: bigint; refundedMinor: bigint; reversedMinor: bigint }>`
+    select (refunded.came + coalesce(taken.passed, 0))::int8 as "receivedMinor", refunded.back::int8 as "refundedMinor",
+           coalesce(taken.gone, 0)::int8 as "reversedMinor"
+      from (select coalesce(sum(amount_minor), 0) as came,
+                   coalesce(sum(amount_minor) filter (where status not in ('CREDITED', 'TAKEN_BACK')), 0) as back
+              from refunds where reference = ${reference} and currency = ${currency}) refunded,
+           (select sum(e.amount_minor) filter (where e.amount_minor > 0) as gone,
+                   -sum(e.amount_minor) filter (where e.amount_minor < 0) as passed
+              from payments y join ledger_transactions t on t.transaction_id = y.transaction_id and t.kind = 'payment-reversed'
+              join ledger_entries e on e.ledger_transaction_id = t.id
+               and e.ledger_account_id = 'gateway-clearing:' || y.gateway || ':' || ${currency}
+             where y.reference = ${reference} and starts_with(t.operation_key, ${reversedKey(reference, currency, '')})) taken`.execute(
+    trx,
+  );
+  return rows[0] ?? { receivedMinor: 0n, refundedMinor: 0n, reversedMinor: 0n };
 }
 
-/** Refunds that were never started: their money was seen just as the workflow ended. */
-export function findUnstartedRefunds(
+/** Refunds that were never sent: their money was seen just as the workflow ended. */
+export function findUnsentRefundsOlderThan(
   db: WorldDb,
-  which: { readonly madeBefore: Date; readonly limit: number },
+  { ms, afterKey, limit }: { readonly ms: number; readonly afterKey: string; readonly limit: number },
 ): Promise<RefundRow[]> {
-  return openRefunds(db)
-    .where('asked_at', 'is', null)
-    .where('created_at', '<', which.madeBefore)
-    .limit(which.limit)
+  return db
+    .selectFrom('refunds')
+    .selectAll()
+    .where('closed_at', 'is', null)
+    .where('sent_at', 'is', null)
+    .where('created_at', '<', sql<Date>`clock_timestamp() - ${`${ms} milliseconds`}::interval`)
+    .where('refund_key', '>', afterKey)
+    .orderBy('refund_key')
+    .limit(limit)
     .execute();
+}
+
+/** Refunds of a payment in its own currency that were never sent, oldest first. */
+export function findUnsentRefunds(
+  trx: WorldDb,
+  { reference, charge_currency }: Pick<PaymentRow, 'reference' | 'charge_currency'>,
+): Promise<RefundRow[]> {
+  return openRefunds(trx)
+    .where('reference', '=', reference)
+    .where('currency', '=', charge_currency)
+    .where('status', '=', 'DUE')
+    .where('sent_at', 'is', null)
+    .where('attempt', '=', 1)
+    .execute();
+}
+
+/** A bank has taken money of a refund that was not sent: it sends that much less, or ends. The caller books the ledger. */
+export async function takeFromRefund(trx: WorldDb, refund: RefundRow, minor: bigint): Promise<void> {
+  if (minor === refund.amount_minor) {
+    await closeRefund(trx, refund, 'TAKEN_BACK');
+    return;
+  }
+  await trx
+    .updateTable('refunds')
+    .set({ amount_minor: refund.amount_minor - minor, updated_at: sql`clock_timestamp()` })
+    .where('refund_key', '=', refund.refund_key)
+    .execute();
+  await moveMoney(trx, refund.reference, { refunding: -minor, reversed: minor });
 }
 
 /** The key of an attempt in the gateway's note. Each retry by an operator has its own, so that a failed attempt is not taken for the next. */
@@ -134,7 +214,8 @@ export async function tryRefundAgain(trx: WorldDb, refund: RefundRow): Promise<v
     .set({
       status: 'DUE',
       attempt: refund.attempt + 1,
-      asked_at: null,
+      sent_at: null,
+      send_before: null,
       gateway_refund_id: null,
       gateway_status: null,
       updated_at: sql`now()`,
@@ -168,7 +249,7 @@ function clearSuspense(
   const { currency, amount_minor: amountMinor, transaction_id: transactionId } = refund;
   const entries = [
     { account: `suspense:${currency}`, currency, amountMinor: -amountMinor },
-    { account: `gateway-clearing:${currency}`, currency, amountMinor },
+    { account: clearingAccount(refund.gateway, currency), currency, amountMinor },
   ];
   return transfer(trx, { operationKey, kind, transactionId, entries });
 }
@@ -181,14 +262,16 @@ export async function creditRefund(
   pending?: PendingMessages,
 ): Promise<boolean> {
   if (refund.currency !== payment.charge_currency) return false;
-  const creditMinor = atLockedRate(refund.amount_minor, {
-    chargeMinor: payment.charge_minor,
-    chargeCurrency: payment.charge_currency,
-    priceMinor: payment.price_minor,
-    priceCurrency: payment.price_currency,
+  return inTransaction(db, async (trx) => {
+    const locked = await lockPayment(trx, refund.reference);
+    const credit = { amountMinor: creditMinorOf(locked.payment, refund), currency: payment.price_currency };
+    return creditRefundAs(trx, refund, credit, pending);
   });
-  const credit = { amountMinor: creditMinor, currency: payment.price_currency };
-  return inTransaction(db, (trx) => creditRefundAs(trx, refund, credit, pending));
+}
+
+/** What a refund is worth in the wallet, beside what was credited of its payment before: together they are what all of it is worth. */
+export function creditMinorOf(payment: PaymentRow, { amount_minor }: Pick<RefundRow, 'amount_minor'>): bigint {
+  return inPrice(payment, payment.credited_minor + amount_minor) - inPrice(payment, payment.credited_minor);
 }
 
 /** Idempotent. */
@@ -207,7 +290,7 @@ export async function creditRefundAs(
     entries: [
       { account: `suspense:${currency}`, currency, amountMinor: -amountMinor },
       ...exchangeEntries({ amountMinor, currency }, credit),
-      { account: walletAccount(refund.account_id), ...credit },
+      ...(await creditEntries(trx, refund.account_id, credit)),
     ],
   });
   return true;
@@ -218,23 +301,24 @@ export async function closeRefundTakenBack(db: WorldDb, refund: RefundRow): Prom
   return db.transaction().execute(async (trx) => {
     const { payment } = await lockPayment(trx, refund.reference);
     if (!(await closeRefund(trx, refund, 'TAKEN_BACK'))) return false;
-    const reversedMinor = payment.reversed_minor + refund.amount_minor;
-    await trx
-      .updateTable('payments')
-      .set({ reversed_minor: reversedMinor, updated_at: sql`now()` })
-      .where('reference', '=', refund.reference)
-      .execute();
+    const isCharged = refund.currency === payment.charge_currency;
+    const before = isCharged ? payment : await reversedBefore(trx, refund);
+    const reversedMinor = before.reversed_minor + refund.amount_minor;
     const key = reversedKey(refund.reference, refund.currency, reversedMinor);
     await clearSuspense(trx, refund, 'payment-reversed', key);
     return true;
   });
 }
 
+async function reversedBefore(trx: WorldDb, { reference, currency }: RefundRow) {
+  return { reversed_minor: (await otherCurrencyMinor(trx, reference, currency)).reversedMinor };
+}
+
 /** What the public timeline says of a refund's end, and the merchants' webhook: money taken back by a bank is not our refund. */
 const ENDS = {
-  DONE: { what: 'refunded', refundedTo: 'SOURCE' },
-  CREDITED: { what: 'refund-credited-to-wallet', refundedTo: 'WALLET' },
-  TAKEN_BACK: { what: 'payment-reversed', refundedTo: null },
+  DONE: { what: 'refunded', refundedTo: 'SOURCE', place: 'refunded' },
+  CREDITED: { what: 'refund-credited-to-wallet', refundedTo: 'WALLET', place: 'credited' },
+  TAKEN_BACK: { what: 'payment-reversed', refundedTo: null, place: 'reversed' },
 } as const;
 
 /** Closes a refund once. The payment and the purchase are locked first, in the order that operator actions use. */
@@ -245,7 +329,7 @@ export async function closeRefund(
   at?: { refundId: string; gatewayStatus: string },
   pending: PendingMessages = newPendingMessages(),
 ): Promise<boolean> {
-  await lockPayment(trx, refund.reference);
+  const { payment } = await lockPayment(trx, refund.reference);
   const closed = await trx
     .updateTable('refunds')
     .set({
@@ -255,6 +339,7 @@ export async function closeRefund(
       ...(at ? { gateway_refund_id: at.refundId, gateway_status: at.gatewayStatus } : {}),
     })
     .where('refund_key', '=', refund.refund_key)
+    .where('attempt', '=', refund.attempt)
     .where('closed_at', 'is', null)
     .returning([
       subscribers('payment.refunded', sql.ref('refunds.account_id')).as('subscribers'),
@@ -262,7 +347,12 @@ export async function closeRefund(
     ])
     .executeTakeFirst();
   if (!closed) return false;
-  const { what, refundedTo } = ENDS[status];
+  const { what, refundedTo, place } = ENDS[status];
+  if (refund.currency === payment.charge_currency)
+    await moveMoney(trx, refund.reference, {
+      refunding: -refund.amount_minor,
+      [place]: refund.amount_minor,
+    });
   await sql`
     insert into purchase_events (transaction_id, what, detail)
     select transaction_id, ${what}, ${refund.refund_key}::text

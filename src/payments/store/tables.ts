@@ -1,4 +1,4 @@
-import type { Generated, JSONColumnType, Selectable } from 'kysely';
+import type { Generated, GeneratedAlways, JSONColumnType, Selectable } from 'kysely';
 import type { AccountCurrency } from '../../domain/money.ts';
 import type { OutsideMethod, PaymentPurpose } from '../../domain/states.ts';
 import type { PaymentInstructions } from '../port.ts';
@@ -6,16 +6,30 @@ import type { DisputeState } from '../rules.ts';
 
 export interface DisputesTable {
   reference: string;
-  /** The gateway's; "" until a check has found it. */
+  /** By its name. */
+  gateway: string;
+  /** The gateway's own. */
   dispute_id: string;
   transaction_id: string;
-  /** Of the transfer that put money at risk; null where nothing was left to be put at risk. */
-  operation_key: string | null;
-  /** The gateway's last answer; null: not checked yet. */
-  gateway_state: DisputeState | null;
-  gateway_status: string | null;
-  looked_at: Date | null;
-  /** What a person stated; null while open, and for those settled before outcomes were kept. */
+  /** What the bank asks for. */
+  amount_minor: bigint;
+  currency: string;
+  /** What of it was still with us when it was opened, by where it was taken from. In the charge's currency. */
+  free_minor: Generated<bigint>;
+  used_minor: Generated<bigint>;
+  credited_minor: Generated<bigint>;
+  /** The same in the price's currency: taken out of revenue, and frozen of what was in the wallet. */
+  revenue_minor: Generated<bigint>;
+  frozen_minor: Generated<bigint>;
+  /** TAKEN: the gateway says that the bank has it. RELEASED: it is where it was before. */
+  money: Generated<'AT_RISK' | 'TAKEN' | 'RELEASED'>;
+  /** The gateway's last answer. */
+  gateway_state: DisputeState;
+  gateway_status: string;
+  /** Of the check that gave that answer. */
+  check_number: Generated<bigint>;
+  checked_at: Date;
+  /** What a person stated; null while open. */
   outcome: 'WON' | 'LOST' | null;
   settled_by_move: string | null;
   opened_at: Generated<Date>;
@@ -37,19 +51,25 @@ export interface GatewayWindowsTable {
 
 export interface GatewayEventsTable {
   id: Generated<bigint>;
+  /** By its name. */
   gateway: string;
   event_key: string;
   type: string;
   about: string;
   reference: string | null;
   email: string | null;
+  /** Drawn when it arrived: a check with a later number began after it. */
+  check_number: Generated<bigint>;
   received_at: Generated<Date>;
+  /** Done: a check that began after it is booked, or there was nothing to check. */
   applied_at: Date | null;
   note: string | null;
 }
 
 export interface RefundsTable {
   refund_key: string;
+  /** By its name. */
+  gateway: string;
   reference: string;
   transaction_id: string;
   account_id: string;
@@ -57,7 +77,7 @@ export interface RefundsTable {
   currency: string;
   reason: string;
   /**
-   * DUE, then ASKED before the gateway is asked, then its state; DONE: sent back. CREDITED: to the wallet instead. TAKEN_BACK: the payment was
+   * DUE, then ASKED before it is sent to the gateway, then its state; DONE: sent back. CREDITED: to the wallet instead. TAKEN_BACK: the payment was
    * reversed first. STUCK: none of these works.
    */
   status: Generated<
@@ -67,7 +87,9 @@ export interface RefundsTable {
   attempt: Generated<number>;
   gateway_refund_id: string | null;
   gateway_status: string | null;
-  asked_at: Date | null;
+  /** When its last attempt was written down to be sent, and when it may no longer be sent. */
+  sent_at: Date | null;
+  send_before: Date | null;
   created_at: Generated<Date>;
   updated_at: Generated<Date>;
   closed_at: Date | null;
@@ -91,6 +113,8 @@ export interface FundingsTable {
 
 export interface PaymentsTable {
   reference: string;
+  /** By its name. */
+  gateway: string;
   transaction_id: string;
   attempt: number;
   purpose: PaymentPurpose;
@@ -104,19 +128,31 @@ export interface PaymentsTable {
   price_currency: AccountCurrency;
   instructions: JSONColumnType<Stored<PaymentInstructions> | null> | null;
   expires_at: Date;
-  /** Net of fees on top; includes money that went back later. */
-  booked_minor: Generated<bigint>;
-  booked_currency: string | null;
-  paid_hold: Generated<boolean>;
+  /** The charge may not be sent to the gateway any more. */
+  send_before: Date | null;
+  /** All that the gateway says came in the charge's currency, net of fees on top. */
+  received_minor: Generated<bigint>;
+  /** What a person vouches for and the gateway has not said yet. */
+  vouched_minor: Generated<bigint>;
+  /** Where it is (account.ts). */
+  used_minor: Generated<bigint>;
+  credited_minor: Generated<bigint>;
+  refunding_minor: Generated<bigint>;
+  refunded_minor: Generated<bigint>;
   reversed_minor: Generated<bigint>;
-  /** The part of `booked_minor` that a person vouches for and the gateway has not said yet. */
-  evidence_minor: Generated<bigint>;
+  disputed_minor: Generated<bigint>;
+  readonly free_minor: GeneratedAlways<bigint>;
+  /** Money came, in whatever currency. */
+  readonly has_money: GeneratedAlways<boolean>;
+  /** Money came in this currency, which was not agreed. */
+  other_currency: string | null;
+  paid_hold: Generated<boolean>;
   gateway_id: string | null;
   gateway_status: string | null;
+  /** Of the newest booked check, drawn before the gateway was asked. */
+  check_number: Generated<bigint>;
   /** The last payment check, with or without an answer. */
-  looked_at: Date | null;
-  /** When the request for the newest booked answer was sent to the gateway. */
-  seen_at: Generated<Date | null>;
+  checked_at: Date | null;
   /** When a caller last had it checked after it was closed; written with the first attempt. */
   confirmed_at: Generated<Date | null>;
   created_at: Generated<Date>;

@@ -119,6 +119,7 @@ const NO_GATEWAY: PaymentGateway = {
   findCharge: noGateway,
   refund: noGateway,
   findRefund: noGateway,
+  refundsOf: noGateway,
   paidCharges: () => Promise.resolve({ references: [], count: 0, total: 0, isLast: true }),
   findDisputes: noGateway,
   disputed: async function* () {},

@@ -38,7 +38,7 @@ export function composeWorkerWorld(context: ProcessContext, world: WorldConfig, 
   const engine = createPurchaseEngine(temporal, timings);
   const webhookEngine = composeWebhookEngine(db, temporal, events);
   const ports = { ...connected, clock: systemClock };
-  const esims = { ...ports, supplier: backgroundSupplier, webhookEngine };
+  const esims = { ...ports, supplier: backgroundSupplier, webhookEngine, engine };
   const reconciliation = createReconciliation({
     ...ports,
     supplier: backgroundSupplier,

@@ -2,7 +2,7 @@
  * Opens a purchase in one statement: wallet hold, purchase, eSIM order, idempotency key and first event. Only a refusal, a balance that became low or a
  * quote needs a transaction around it.
  */
-import { sql, type Insertable, type RawBuilder } from 'kysely';
+import { sql, type Insertable, type InsertObject, type RawBuilder } from 'kysely';
 import { snapshotOf } from '../../catalogue/rules.ts';
 import { toPackage, type StoredPackage } from '../../catalogue/store/catalogue.ts';
 import { asFailureReason, type Refusal } from '../../domain/refusals.ts';
@@ -21,7 +21,6 @@ import { lockQuote, useQuote } from './quotes.ts';
 
 export interface OpenOptions extends OpeningOptions {
   readonly now: Date;
-  readonly supplier: string;
   /** Called at a refusal: may the caller have been answered PROCESSING? The refusal is then kept as a FAILED purchase, so that reads show it. */
   readonly keepRefusal: () => boolean;
 }
@@ -164,7 +163,7 @@ async function write(
 /** CTEs that write only if the CTE `opened` has a row. With a refusal, the purchase is closed at once. */
 function openingOf(
   input: PurchaseInput,
-  { now, supplier }: OpenOptions,
+  { now, gateway }: OpenOptions,
   item: StoredPackage | undefined,
   refusal?: Refusal,
 ): RawBuilder<unknown> {
@@ -178,26 +177,29 @@ function openingOf(
   return sql.join([
     ...(refusal ? [] : idempotencyKeyInserts(input, sql<boolean>`exists (select from opened)`)),
     sql`purchase as (${insertWhereOpened('purchases', purchase)})`,
-    ...(refusal ? [] : paymentOf(input, now)),
+    ...(refusal ? [] : paymentOf(input, gateway)),
     ...(input.packageType === 'BASE' && item
-      ? [sql`esim as (${insertWhereOpened('esims', newEsim(purchase, item, supplier))})`]
+      ? [sql`esim as (${insertWhereOpened('esims', newEsim(purchase, item))})`]
       : []),
+    ...(refusal || !item
+      ? []
+      : [sql`planned as (${insertWhereOpened('supplier_orders', firstOrder(input, item))})`]),
     sql`event as (${insertWhereOpened('purchase_events', event)})`,
   ]);
 }
 
 /** What is to be paid at the gateway: from here on only this row says how much. */
-function paymentOf(input: PurchaseInput, now: Date): RawBuilder<unknown>[] {
+function paymentOf(input: PurchaseInput, gateway: string): RawBuilder<unknown>[] {
   const { paymentMethod: method, charge, quote } = input;
   if (!charge || method === 'WALLET') return [];
   const price = { priceMinor: quote.priceMinor, priceCurrency: quote.currency };
-  const payment = newPayment({ ...input, charge }, { purpose: 'purchase', method, ...price }, now);
+  const payment = newPayment({ ...input, charge }, { gateway, purpose: 'purchase', method, ...price });
   return [sql`payment as (${insertWhereOpened('payments', payment)})`];
 }
 
-function insertWhereOpened<Table extends 'purchases' | 'payments' | 'esims' | 'purchase_events'>(
+function insertWhereOpened<Table extends 'purchases' | 'supplier_orders' | 'payments' | 'esims' | 'purchase_events'>(
   table: Table,
-  row: Insertable<WorldDatabase[Table]>,
+  row: InsertObject<WorldDatabase, Table>,
 ): RawBuilder<unknown> {
   const columns = sql.join(Object.keys(row).map((column) => sql.ref(column)));
   return sql`insert into ${sql.table(table)} (${columns}) select ${sql.join(Object.values(row))} from opened`;
@@ -222,6 +224,7 @@ function newPurchase(
     status: refusal ? 'FAILED' : statusOf(input),
     reason: refusal?.reason ?? null,
     package_code: input.packageCode,
+    supplier: item?.supplier ?? null,
     package_name: item?.name ?? input.packageCode,
     volume_bytes: BigInt(item?.volumeBytes ?? 0),
     duration: item?.duration ?? 0,
@@ -233,13 +236,26 @@ function newPurchase(
     settings_id: quote.settingsId,
     rate_id: quote.rateId ?? null,
     request_id: input.requestId,
-    in_flight_grace_ms: input.timings.doubtMs,
     created_at: now,
     closed_at: refusal ? now : null,
   };
 }
 
-function newEsim(purchase: Insertable<WorldDatabase['purchases']>, item: StoredPackage, supplier: string) {
+/** What is agreed with the supplier, and not sent yet. */
+function firstOrder(input: PurchaseInput, item: StoredPackage) {
+  return {
+    id: input.transactionId,
+    transaction_id: input.transactionId,
+    kind: input.packageType,
+    supplier: item.supplier,
+    package_code: input.packageCode,
+    volume_bytes: BigInt(item.volumeBytes),
+    cost_usd_e4: BigInt(input.quote.costUsdE4),
+    in_flight_grace_ms: input.timings.doubtMs,
+  } as const;
+}
+
+function newEsim(purchase: Insertable<WorldDatabase['purchases']>, item: StoredPackage) {
   const { transaction_id, account_id, price_minor, currency, created_at } = purchase;
   return {
     id: purchase.esim_id,
@@ -251,7 +267,7 @@ function newEsim(purchase: Insertable<WorldDatabase['purchases']>, item: StoredP
     price_minor,
     currency,
     snapshot: JSON.stringify(snapshotOf(item)),
-    supplier,
+    supplier: item.supplier,
     total_volume_bytes: BigInt(item.volumeBytes),
     total_duration: item.duration,
     duration_unit: item.durationUnit,

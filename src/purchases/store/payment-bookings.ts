@@ -3,31 +3,33 @@ import { sql } from 'kysely';
 import type { Money } from '../../domain/money.ts';
 import { placePaidHold } from '../../ledger/store/holds.ts';
 import {
+  clearingAccount,
   ensureSystemAccounts,
   ensureWallet,
   exchangeEntries,
   transfer,
-  walletAccount,
   type LedgerEntry,
 } from '../../ledger/store/ledger.ts';
+import { creditEntries } from '../../ledger/store/owed.ts';
 import {
-  atLockedRate,
   decideBooking,
   NO_CHANGE,
   type BookedPayment,
   type BookingDecision,
   type ReceivedMoney,
 } from '../../payments/booking-rules.ts';
+import { assignments, inPrice } from '../../payments/store/account.ts';
+import { eventsCheckedBefore } from '../../payments/store/gateway-events.ts';
 import { lockPayment } from '../../payments/store/lock-order.ts';
 import {
   flagMoney,
-  wasReceivedAndReversed,
   reversedKey,
   closeFundingPaid,
   closeFundingUnpaid,
   type PaymentRow,
 } from '../../payments/store/payments.ts';
-import { createRefund, refundedMinor } from '../../payments/store/refunds.ts';
+import { createRefund, otherCurrencyMinor } from '../../payments/store/refunds.ts';
+import { takeBack } from '../../payments/store/reversals.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
 import {
   subscribers,
@@ -46,6 +48,7 @@ export interface SeenCharge extends ReceivedMoney {
 /** One check's news about a payment, judged under the payment's lock. */
 interface Booking {
   readonly trx: WorldDb;
+  /** As it was before. */
   readonly payment: PaymentRow;
   readonly facts: BookedPayment;
   readonly seen: SeenCharge;
@@ -54,43 +57,58 @@ interface Booking {
 }
 
 /**
- * Judges what the gateway has and books what is new, in one transaction under the payment's lock. `askedAt`: when the gateway was asked. An answer to an
- * earlier question than the newest that is booked is not used and is reported as outdated: clocks differ, so it may be the newer one.
+ * Judges what the gateway has and books what is new, in one transaction under the payment's lock. `checkNumber` was drawn before the gateway was asked. An
+ * answer to an earlier question than the newest that is booked is not used and is reported as outdated. Events that came before the check are done with it.
  */
 export async function bookSeen(
   db: WorldDb,
   reference: string,
   seen: SeenCharge,
-  askedAt: Date,
+  checkNumber: bigint,
   pending: PendingMessages = newPendingMessages(),
 ): Promise<BookingDecision> {
   return db.transaction().execute(async (trx) => {
     const { payment, isAwaited } = await lockPayment(trx, reference);
-    if (payment.seen_at !== null && payment.seen_at > askedAt) return { ...NO_CHANGE, isOutdated: true };
+    if (payment.check_number >= checkNumber) return { ...NO_CHANGE, isOutdated: true };
     const facts = await factsOf(trx, payment, isAwaited, seen);
     const decision = decideBooking(facts, seen);
-    const { toHoldMinor, toWalletMinor, toReturnMinor, reversedMinor, confirmedMinor = 0n } = decision;
-    const cameMinor = toHoldMinor + toWalletMinor + toReturnMinor;
-    const { subscriber_ids } = await trx
-      .updateTable('payments')
-      .set({
-        gateway_id: seen.gatewayId,
-        gateway_status: seen.gatewayStatus,
-        seen_at: askedAt,
-        looked_at: sql<Date>`greatest(looked_at, ${askedAt})`,
-        booked_minor: payment.booked_minor + cameMinor,
-        booked_currency: cameMinor > 0n ? seen.currency : payment.booked_currency,
-        paid_hold: payment.paid_hold || toHoldMinor > 0n,
-        evidence_minor: payment.evidence_minor - confirmedMinor,
-        reversed_minor: payment.reversed_minor + reversedMinor,
-        updated_at: sql`now()`,
-      })
-      .where('reference', '=', reference)
-      .returning(subscribers('payment.received', sql.ref('payments.account_id')).as('subscriber_ids'))
-      .executeTakeFirstOrThrow();
+    const isCharged = seen.currency === payment.charge_currency;
+    const { receivedMinor, receivedAndReversedMinor } = decision;
+    const { rows } = await sql<{ subscriber_ids: string[] | null; at: Date }>`
+      with done as (${eventsCheckedBefore(payment, checkNumber, ['charge', 'refund'])})
+      update payments
+         set gateway_id = ${seen.gatewayId}, gateway_status = ${seen.gatewayStatus}, check_number = ${checkNumber},
+             checked_at = clock_timestamp(), paid_hold = paid_hold or ${decision.toHoldMinor > 0n},
+             other_currency = case when ${!isCharged && receivedMinor > 0n} then ${seen.currency} else other_currency end,
+             ${assignments(
+               isCharged
+                 ? {
+                     received: receivedMinor,
+                     vouched: -decision.confirmedMinor,
+                     credited: decision.toWalletMinor,
+                     reversed: receivedAndReversedMinor,
+                   }
+                 : {},
+             )}
+       where reference = ${reference}
+      returning ${subscribers('payment.received', sql.ref('payments.account_id'))} as subscriber_ids, clock_timestamp() as at`.execute(
+      trx,
+    );
+    const [row] = rows;
+    if (!row) throw new Error(`no payment ${reference}`);
     if (decision.what !== undefined) await book({ trx, payment, facts, seen, decision, pending });
-    const came = { amountMinor: cameMinor, currency: seen.currency };
-    if (cameMinor > 0n) await enqueuePaymentReceived(trx, payment, came, subscriber_ids, askedAt, pending);
+    const came = {
+      amountMinor: receivedMinor - decision.confirmedMinor - receivedAndReversedMinor,
+      currency: seen.currency,
+    };
+    if (came.amountMinor > 0n)
+      await enqueuePaymentReceived(
+        trx,
+        payment,
+        came,
+        { subscriberIds: row.subscriber_ids, at: row.at, beforeMinor: facts.receivedMinor + facts.vouchedMinor },
+        pending,
+      );
     return decision;
   });
 }
@@ -101,23 +119,21 @@ async function factsOf(
   awaited: boolean,
   seen: SeenCharge,
 ): Promise<BookedPayment> {
-  const isOtherCurrency = payment.booked_currency !== null && payment.booked_currency !== seen.currency;
+  const isCharged = seen.currency === payment.charge_currency;
+  // Money of another currency is a refund from the moment it is booked.
+  const other = isCharged ? undefined : await otherCurrencyMinor(trx, payment.reference, seen.currency);
   return {
     purpose: payment.purpose,
     chargeMinor: payment.charge_minor,
     chargeCurrency: payment.charge_currency,
     priceMinor: payment.price_minor,
     priceCurrency: payment.price_currency,
-    // Money of another currency counts as money of its own.
-    bookedMinor:
-      seen.state === 'paid' && isOtherCurrency ? 0n : payment.booked_minor - payment.evidence_minor,
-    evidenceMinor: payment.evidence_minor,
-    refundedMinor: await refundedMinor(trx, payment.reference),
-    reversedMinor: payment.reversed_minor,
+    receivedMinor: other?.receivedMinor ?? payment.received_minor,
+    vouchedMinor: other ? 0n : payment.vouched_minor,
+    refundedMinor: other?.refundedMinor ?? payment.refunding_minor + payment.refunded_minor,
+    reversedMinor: other?.reversedMinor ?? payment.reversed_minor,
     awaited,
     paidBefore: payment.paid_hold || (!awaited && (await isPaid(trx, payment.transaction_id))),
-    wasReceivedAndReversed:
-      seen.state === 'reversed' && (await wasReceivedAndReversed(trx, payment.reference, seen.currency)),
   };
 }
 
@@ -135,34 +151,33 @@ async function isPaid(trx: WorldDb, transactionId: string): Promise<boolean> {
 async function book(booking: Booking): Promise<void> {
   const { trx, payment, facts, seen, decision } = booking;
   const { transaction_id: transactionId, account_id: accountId, reference } = payment;
-  const { toHoldMinor, toWalletMinor, toReturnMinor, confirmedMinor = 0n } = decision;
   await changeSubject(booking);
-  await ensureSystemAccounts(trx, seen.currency);
+  await ensureSystemAccounts(trx, payment.gateway, seen.currency);
   await ensureWallet(trx, accountId, payment.price_currency);
-  const booked = facts.bookedMinor + confirmedMinor + toHoldMinor + toWalletMinor + toReturnMinor;
-  const operationKey =
-    decision.what === 'payment-reversed'
-      ? reversedKey(reference, seen.currency, payment.reversed_minor + decision.reversedMinor)
-      : `${reference}:received:${seen.currency}:${booked}`;
-  const entries = entriesOf(booking);
-  if (entries.length > 0) {
+  const receivedMinor = facts.receivedMinor + decision.receivedMinor;
+  const entries = await entriesOf(booking);
+  if (entries.some(({ amountMinor }) => amountMinor !== 0n)) {
+    const reversedMinor = facts.reversedMinor + decision.reversedMinor + decision.receivedAndReversedMinor;
     const done = await transfer(trx, {
-      operationKey,
+      operationKey:
+        decision.what === 'payment-reversed'
+          ? reversedKey(reference, seen.currency, reversedMinor)
+          : `${reference}:received:${seen.currency}:${receivedMinor}`,
       kind: decision.what ?? 'payment',
       transactionId,
       entries,
     });
     // The rows would contradict the ledger.
-    if (done === 'already') throw new Error(`${operationKey} is booked already`);
+    if (done === 'already') throw new Error(`${reference}: ${decision.what ?? ''} is booked already`);
   }
-  if (toHoldMinor > 0n) {
+  if (decision.toHoldMinor > 0n) {
     const amount = { amountMinor: payment.price_minor, currency: payment.price_currency };
     await placePaidHold(trx, { id: transactionId, accountId, amount });
   }
-  if (toReturnMinor > 0n) {
+  if (decision.toReturnMinor > 0n) {
     // Such money may come more than once: each time is a refund of its own.
-    const cause = facts.bookedMinor === 0n ? 'other-currency' : `other-currency-${booked}`;
-    await createRefund(trx, payment, { amountMinor: toReturnMinor, currency: seen.currency }, cause);
+    const cause = facts.receivedMinor === 0n ? 'other-currency' : `other-currency-${receivedMinor}`;
+    await createRefund(trx, payment, { amountMinor: decision.toReturnMinor, currency: seen.currency }, cause);
   }
 }
 
@@ -184,38 +199,39 @@ async function changeSubject({ trx, payment, decision, pending }: Booking): Prom
 }
 
 /** Moves the money from the gateway's account to where the decision says; conversions go over the exchange accounts. */
-function entriesOf({ payment, facts, seen: { currency }, decision }: Booking): LedgerEntry[] {
-  const { toHoldMinor, toWalletMinor, toReturnMinor, reversedMinor, confirmedMinor = 0n } = decision;
+async function entriesOf({ trx, payment, seen: { currency }, decision }: Booking): Promise<LedgerEntry[]> {
+  const { toHoldMinor, toWalletMinor, toReturnMinor, reversedMinor, confirmedMinor } = decision;
   const { price_currency: price } = payment;
-  const entry = (account: string, amountMinor: bigint, of: string = currency) => ({
+  const entry = (account: string, amountMinor: bigint, of: string = currency): LedgerEntry => ({
     account,
     currency: of,
     amountMinor,
   });
-  const [clearing, suspense] = [`gateway-clearing:${currency}`, `suspense:${currency}`];
+  const [clearing, suspense] = [clearingAccount(payment.gateway, currency), `suspense:${currency}`];
   const passing = decision.receivedAndReversedMinor;
-  // It came and was taken back before we saw it: nothing stays, and the ledger shows that it was here.
-  if (passing > 0n)
-    return [
-      entry(clearing, -passing),
-      entry(suspense, passing),
-      entry(suspense, -passing),
-      entry(clearing, passing),
-    ];
-  const walletMinor = atLockedRate(toWalletMinor, facts);
+  const walletMinor =
+    currency === payment.charge_currency
+      ? inPrice(payment, payment.credited_minor + toWalletMinor) - inPrice(payment, payment.credited_minor)
+      : 0n;
   const heldMinor = toHoldMinor > 0n ? payment.price_minor : 0n;
   const converted = toHoldMinor + toWalletMinor;
   return [
-    entry(clearing, reversedMinor - converted - toReturnMinor - confirmedMinor),
+    // It came and was taken back before we saw it: nothing stays, and the ledger shows that it was here.
+    entry(clearing, -passing),
+    entry(suspense, passing),
+    entry(suspense, -passing),
+    entry(clearing, passing),
+    entry(clearing, -converted - toReturnMinor - confirmedMinor),
     entry(`evidence:${currency}`, confirmedMinor),
     ...exchangeEntries(
       { amountMinor: converted, currency },
       { amountMinor: heldMinor + walletMinor, currency: price },
     ),
     entry(`held:${price}`, heldMinor, price),
-    entry(walletAccount(payment.account_id), walletMinor, price),
-    entry(suspense, toReturnMinor - reversedMinor),
-  ].filter(({ amountMinor }) => amountMinor !== 0n);
+    entry(suspense, toReturnMinor),
+    ...(reversedMinor > 0n ? await takeBack(trx, payment.reference, { amountMinor: reversedMinor, currency }) : []),
+    ...(await creditEntries(trx, payment.account_id, { amountMinor: walletMinor, currency: price })),
+  ];
 }
 
 /** The money that a purchase waited for is held: delivery begins, and the webhook is enqueued. */
@@ -239,15 +255,23 @@ export async function enqueuePaymentReceived(
   trx: WorldDb,
   payment: PaymentRow,
   came: Money,
-  subscriberIds: string[] | null,
-  at: Date,
+  {
+    subscriberIds,
+    at,
+    beforeMinor,
+  }: {
+    readonly subscriberIds: string[] | null;
+    readonly at: Date;
+    /** What was booked of it before. */
+    readonly beforeMinor: bigint;
+  },
   pending: PendingMessages,
 ): Promise<void> {
   const { reference, transaction_id: transactionId, purpose, method } = payment;
   const webhook = {
     event: 'payment.received',
     // The sum distinguishes one receipt from the next.
-    key: `${reference}:${came.currency}:${payment.booked_minor + came.amountMinor}`,
+    key: `${reference}:${came.currency}:${beforeMinor + came.amountMinor}`,
     subject: transactionId,
     accountId: payment.account_id,
     subscribers: subscriberIds,

@@ -1,7 +1,12 @@
 /** What happens to a purchase after it is opened, one transaction per step. Every step may run twice: the purchase's row and unique keys decide. */
 import { sql, type RawBuilder, type Updateable } from 'kysely';
 import { asFailureReason, type FailureReason, type Refusal } from '../../domain/refusals.ts';
-import { purchaseStatusesBefore, type EsimStatus, type PurchaseStatus } from '../../domain/states.ts';
+import {
+  purchaseStatusesBefore,
+  type AttentionReason,
+  type EsimStatus,
+  type PurchaseStatus,
+} from '../../domain/states.ts';
 import type { ProfileFacts, TopUpTotals } from '../../esims/rules.ts';
 import { columnsOfDelivery, notifyOfTopUp } from '../../esims/store/facts.ts';
 import type { EsimsTable } from '../../esims/store/tables.ts';
@@ -13,25 +18,29 @@ import {
   type Posted,
 } from '../../ledger/store/holds.ts';
 import { CLAIMS } from '../../payments/rules.ts';
+import type { Money } from '../../domain/money.ts';
+import { sendableMinor, smaller, useForDelivery } from '../../payments/store/account.ts';
 import { lockPayments } from '../../payments/store/lock-order.ts';
 import { creditRefund, createRefund } from '../../payments/store/refunds.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
 import { inTransaction } from '../../platform/database/transactions.ts';
 import { newPendingMessages, type PendingMessages } from '../../webhooks/store/messages.ts';
-import { hasOrder, IS_DELIVERED } from './deliveries.ts';
 import { handOnChange, statusChangeQueries, type StatusChange } from './messages.ts';
+import { MAY_DELIVER, type SupplierOrder } from './supplier-orders.ts';
 import type { PurchasesTable } from './tables.ts';
 
 /** What a supplier delivered, as columns of its purchase and its eSIM. */
 export interface DeliveredItem {
-  /** The supplier's order; one that was replaced meanwhile delivers nothing. Absent: not known. */
-  readonly supplierId?: string;
+  /** The supplier's order; one that was replaced meanwhile delivers nothing. Absent: the one that may be delivered. */
+  readonly orderId?: string;
+  /** Where it is another package than the one that was ordered. */
+  readonly other?: { readonly packageCode: string; readonly volumeBytes: bigint | null } | undefined;
   readonly purchase: Updateable<PurchasesTable>;
   readonly esim: { readonly [Column in keyof Updateable<EsimsTable>]: unknown };
 }
 
 /** The delivery is kept already. */
-export const KEPT_BEFORE: DeliveredItem = { purchase: {}, esim: {} };
+export const ALREADY_SAVED: DeliveredItem = { purchase: {}, esim: {} };
 
 /** A new eSIM; its owner sees it once the purchase is settled. `install`: the columns of its install data, sealed. */
 export function profileItem(
@@ -82,18 +91,29 @@ export async function saveDeliveredItem(
   item: DeliveredItem,
 ): Promise<void> {
   await sql`
-    with kept as (
-      update purchases set ${assigned(item.purchase)}
-       where transaction_id = ${transactionId} and top_up_total_volume_bytes is null
-         and status = 'PROCESSING' and withdrawing_since is null and ${isForItsOrder(item)}
+    with ready as (${openPurchaseOf(transactionId)}), supplied as (${deliverOrder(item, sql`state <> 'delivered'`)}), kept as (
+      update purchases set ${assigned(item.purchase)} where transaction_id in (select transaction_id from supplied)
       returning esim_id, package_type
     )
     update esims set ${assigned(item.esim)} from kept
      where esims.id = kept.esim_id and (esims.status = 'PENDING' or kept.package_type = 'TOPUP')`.execute(db);
 }
 
-const isForItsOrder = ({ supplierId }: DeliveredItem): RawBuilder<boolean> =>
-  supplierId === undefined ? sql<boolean>`true` : hasOrder(supplierId);
+/** Locks the purchase, if it may be delivered. */
+const openPurchaseOf = (transactionId: string): RawBuilder<unknown> => sql`
+  select transaction_id from purchases where transaction_id = ${transactionId} and ${MAY_DELIVER} for no key update`;
+
+/** Marks the order of `ready` as delivered, unless it is being withdrawn, was replaced, or has ended otherwise. */
+function deliverOrder({ orderId, other }: DeliveredItem, which: RawBuilder<unknown>): RawBuilder<unknown> {
+  const isThis = orderId === undefined ? sql`true` : sql`id = ${orderId}`;
+  const found = other
+    ? sql`, delivered_package_code = ${other.packageCode}, delivered_volume_bytes = ${other.volumeBytes}::bigint`
+    : sql``;
+  return sql`
+    update supplier_orders set state = 'delivered', closed_at = coalesce(closed_at, clock_timestamp()) ${found}
+     where transaction_id in (select transaction_id from ready) and is_live and withdrawing_since is null and ${isThis} and ${which}
+    returning transaction_id, supplier, cost_usd_e4, delivered_package_code`;
+}
 
 /** For a `set`: these columns, and that the row was changed now. */
 function assigned(columns: Readonly<Record<string, unknown>>): RawBuilder<unknown> {
@@ -108,12 +128,13 @@ const clearAttention = sql`
 
 /**
  * Keeps the delivery, closes the purchase, shows the eSIM to its owner, posts the hold, books the cost, enqueues the webhook. One statement; safe to repeat.
- * Throws HoldConflict when the money was given back before, and during a withdrawal.
+ * Throws HoldConflict when the money was given back before, during a withdrawal, and while the money is claimed back. Another package than the one that
+ * was ordered is delivered too, and needs attention.
  */
 export async function settlePurchase(
   db: WorldDb,
   transactionId: string,
-  item: DeliveredItem = KEPT_BEFORE,
+  item: DeliveredItem = ALREADY_SAVED,
   pending: PendingMessages = newPendingMessages(),
 ): Promise<'settled' | 'settled-before'> {
   // A top-up changes an allowance, which its merchant may have to be notified of in the same transaction.
@@ -137,32 +158,42 @@ const isTopUp = ({ purchase }: DeliveredItem): boolean => purchase.top_up_total_
 
 type Settled = StatusChange & Posted & { readonly esim_id: string; readonly at: Date };
 
-/** Returns undefined and changes nothing if the purchase is not open, its order is under withdrawal or was replaced, or its hold was voided. */
+/**
+ * Returns undefined and changes nothing if the purchase may not be delivered, its order is under withdrawal or has ended, its hold was voided, or a bank
+ * has, or disputes, what paid for it.
+ */
 async function settle(db: WorldDb, transactionId: string, item: DeliveredItem): Promise<Settled | undefined> {
+  const isOther = sql<boolean>`(select delivered_package_code is not null from supplied)`;
   const { change, event, result } = statusChangeQueries(
     'closed',
     sql`
-      update purchases set status = 'SUCCESS', closed_at = now(), ${clearAttention}, ${assigned(item.purchase)}
-       where transaction_id in (select transaction_id from ready)`,
-    { esims: 'esim', returning: ['cost_usd_e4'] },
+      update purchases
+         set status = 'SUCCESS', closed_at = now(), needs_attention_since = case when ${isOther} then now() end,
+             attention_reason = case when ${isOther} then ${OTHER_PACKAGE}::text end, ${assigned(item.purchase)}
+       where transaction_id in (select transaction_id from supplied)`,
+    { esims: 'esim' },
   );
-  const posting = postHoldQueries(
-    sql`(select transaction_id from closed)`,
-    sql`(select cost_usd_e4 from closed)`,
-  );
+  const supplied = (column: string) => sql`(select ${sql.ref(column)} from supplied)`;
+  const posting = postHoldQueries(supplied('transaction_id'), {
+    supplier: supplied('supplier'),
+    costUsdE4: supplied('cost_usd_e4'),
+  });
+  const paying = useForDelivery(transactionId, sql`select from closed`);
   const { rows } = await sql<Settled>`
-    with ready as (
+    with ${paying.lock}, ready as (
       select purchases.transaction_id from purchases join holds on holds.id = purchases.transaction_id
-       where purchases.transaction_id = ${transactionId} and purchases.status = any(${purchaseStatusesBefore('SUCCESS')})
-         and purchases.withdrawing_since is null and ${isForItsOrder(item)}
-         and holds.status <> 'VOIDED'
-         for no key update
-    ), ${change}, esim as (
+       where purchases.transaction_id = ${transactionId} and ${MAY_DELIVER} and holds.status <> 'VOIDED'
+         and (holds.status = 'POSTED' or ${paying.isCovered})
+         for no key update of purchases
+    ), supplied as (${deliverOrder(item, sql`true`)}), ${change}, ${paying.use}, esim as (
       update esims set status = case status when 'PENDING' then 'CREATED' else status end, ${assigned(item.esim)}
        where id in (select esim_id from closed)
       returning id, iccid
     ), noted as (
-      insert into purchase_events (transaction_id, what) select transaction_id, 'delivered' from closed
+      insert into purchase_events (transaction_id, what, detail)
+      select transaction_id, 'delivered', null from supplied
+      union all
+      select transaction_id, 'other-package-delivered', delivered_package_code from supplied where delivered_package_code is not null
     ), ${posting.queries}, ${event}
     select ${posting.hasPosted} as has_posted, (select esim_id from closed), now() as at, ${result}`.execute(
     db,
@@ -170,39 +201,69 @@ async function settle(db: WorldDb, transactionId: string, item: DeliveredItem): 
   return rows[0];
 }
 
+const OTHER_PACKAGE: AttentionReason = 'OTHER_PACKAGE_DELIVERED';
+
 /**
- * Gives the money back and closes purchase and eSIM order as FAILED, for the final refusal on its row. One transaction; safe to repeat. `open`: another
- * order was sent since, one is under withdrawal, or the purchase was delivered. `never-refused`: the supplier has not refused it for good.
+ * Records that the supplier has refused the order for good, gives the money back and closes purchase and eSIM order as FAILED, in one transaction.
+ * `open`: another attempt was begun since, one before it may still take effect, or the order is being withdrawn or was delivered. `claimed`: the refusal
+ * is on record, and the money is claimed back, so a person decides about it. `cancelled`: it had accepted the order, so no attempt is in doubt.
  */
-export function failRefused(
+export async function refuseOrder(
   db: WorldDb,
-  transactionId: string,
-  pending?: PendingMessages,
-): Promise<'open' | 'never-refused' | Refusal> {
+  order: Pick<SupplierOrder, 'id' | 'transactionId' | 'attempts'>,
+  refusal: Refusal,
+  { isCancelled = false, pending }: { readonly isCancelled?: boolean; readonly pending?: PendingMessages } = {},
+): Promise<'failed' | 'claimed' | 'open'> {
+  const { id, transactionId, attempts } = order;
   return db.transaction().execute(async (trx) => {
     await lockPayments(trx, transactionId);
     // The lock is a statement of its own, so that the next one sees what another step just wrote.
+    const { rows } = await sql<{ has_claim: boolean }>`
+      select attention_reason is not null and attention_reason = any(${[...CLAIMS]}) as has_claim
+        from purchases where transaction_id = ${transactionId} and status = 'PROCESSING' for no key update`.execute(
+      trx,
+    );
+    const refused = await sql`
+      update supplier_orders
+         set state = 'refused', refused_reason = ${refusal.reason}, refused_detail = ${refusal.detail}, closed_at = clock_timestamp()
+       where id = ${id} and ${rows.length > 0}::boolean and withdrawing_since is null
+         and case when ${isCancelled}::boolean then state in ('sent', 'accepted')
+                  else state = 'sent' and attempts = ${attempts} and coalesce(earlier_settles_after <= last_sent_at, true) end`.execute(
+      trx,
+    );
+    if (refused.numAffectedRows !== 1n) return 'open';
+    if (rows[0]?.has_claim) return 'claimed';
+    await failPurchaseIn(trx, transactionId, refusal, { pending });
+    return 'failed';
+  });
+}
+
+/** Closes a purchase whose order was refused for good while its money was claimed back, once it no longer is. `open`: it still is, or was not refused. */
+export async function failRefused(
+  db: WorldDb,
+  transactionId: string,
+  pending?: PendingMessages,
+): Promise<'open' | Refusal> {
+  return db.transaction().execute(async (trx) => {
+    await lockPayments(trx, transactionId);
     await sql`select from purchases where transaction_id = ${transactionId} for no key update`.execute(trx);
-    const { rows } = await sql<{ reason: string | null; detail: string; may_fail: boolean }>`
-      select coalesce(case status when 'FAILED' then reason end, refused_reason) as reason,
-             coalesce(refused_detail, '') as detail, status = 'FAILED' or ${IS_REFUSED} as may_fail
-        from purchases where transaction_id = ${transactionId}`.execute(trx);
+    const { rows } = await sql<{ reason: string; detail: string }>`
+      select refused_reason as reason, refused_detail as detail
+        from supplier_orders join purchases using (transaction_id)
+       where transaction_id = ${transactionId} and ${MAY_DELIVER} and state = 'refused'
+         and not exists (select from supplier_orders live where live.transaction_id = ${transactionId} and live.is_live)
+       order by supplier_orders.closed_at desc limit 1`.execute(trx);
     const [row] = rows;
-    if (!row?.reason) return 'never-refused';
-    if (!row.may_fail) return 'open';
+    if (!row) return 'open';
     const refusal = { reason: asFailureReason(row.reason), detail: row.detail };
     await failPurchaseIn(trx, transactionId, refusal, { pending });
     return refusal;
   });
 }
 
-/** No order was sent since the refusal, and none is being withdrawn: or one was, with nothing left at the supplier. */
-const IS_REFUSED = sql<boolean>`
-  refused_asks = supplier_asks and (withdrawing_since is null or withdrawn_since = withdrawing_since) and not ${IS_DELIVERED}`;
-
 /**
  * Gives the money back and closes purchase and eSIM order as FAILED, in the caller's transaction. `to: 'wallet'`: money from a gateway is credited to the
- * wallet instead of being sent back.
+ * wallet instead of being sent back. What a bank has, or disputes, is not given back a second time. Returns what goes back of a payment at a gateway.
  */
 export async function failPurchaseIn(
   trx: WorldDb,
@@ -212,11 +273,14 @@ export async function failPurchaseIn(
     to = 'source',
     pending = newPendingMessages(),
   }: { readonly to?: 'source' | 'wallet'; readonly pending?: PendingMessages | undefined } = {},
-): Promise<void> {
+): Promise<Money | undefined> {
   // Payments before the purchase (lock-order.ts). Where no payment placed the hold, it is the wallet's.
   const paid = (await lockPayments(trx, transactionId)).find((payment) => payment.paid_hold);
   const open = purchaseStatusesBefore('FAILED');
-  const { queries, event, result } = closingQueries(transactionId, refusal.reason, open, 'FAILED');
+  const leftMinor = paid ? smaller(paid.free_minor, paid.charge_minor) : 0n;
+  const isTakenBack = paid !== undefined && paid.disputed_minor + leftMinor === 0n && paid.reversed_minor > 0n;
+  const reason = isTakenBack ? 'PAYMENT_REVERSED' : refusal.reason;
+  const { queries, event, result } = closingQueries(transactionId, reason, open, 'FAILED');
   const { rows } = await sql<StatusChange>`
     with ${queries}, noted as (
       insert into purchase_events (transaction_id, what, detail)
@@ -229,16 +293,17 @@ export async function failPurchaseIn(
   await handOnChange(trx, transactionId, rows[0], pending);
   if (!paid) {
     await voidHold(trx, transactionId);
-    return;
+    return undefined;
   }
   const amount = { amountMinor: paid.charge_minor, currency: paid.charge_currency };
-  if ((await voidHoldToSuspense(trx, transactionId, amount)) !== 'voided') return;
-  // Money reversed meanwhile is in suspense as a claim, which this settles. It is not refunded twice.
-  const owedMinor = amount.amountMinor - paid.reversed_minor;
-  if (owedMinor <= 0n) return;
-  const refund = await createRefund(trx, paid, { ...amount, amountMinor: owedMinor }, 'not-delivered');
+  const left = { ...amount, amountMinor: leftMinor };
+  // What was taken back is missing in suspense, and this settles it. What is disputed stays there until the dispute ends.
+  if ((await voidHoldToSuspense(trx, transactionId, amount)) !== 'voided' || leftMinor === 0n) return left;
   // The gateway cannot refund money that it has not confirmed.
-  if (to === 'wallet' || paid.evidence_minor > 0n) await creditRefund(trx, refund, paid, pending);
+  const isSendable = sendableMinor(paid) >= leftMinor;
+  const refund = await createRefund(trx, paid, left, 'not-delivered');
+  if (to === 'wallet' || !isSendable) await creditRefund(trx, refund, paid, pending);
+  return left;
 }
 
 /** Queries for a `with` that close a purchase and its eSIM order; `closed` has a row if the purchase had one of the statuses `from`. */
@@ -255,7 +320,10 @@ function closingQueries(
          set status = 'FAILED', reason = ${reason}, updated_at = now(), closed_at = now(), ${clearAttention}
        where transaction_id = ${transactionId} and status = any(${from})`,
   );
-  const queries = sql`${change}, esim as (
+  const queries = sql`${change}, unsent as (
+      update supplier_orders set state = 'withdrawn', closed_at = clock_timestamp()
+       where transaction_id in (select transaction_id from closed) and state = 'planned'
+    ), esim as (
       update esims set status = ${esimStatus}, updated_at = now()
        where transaction_id in (select transaction_id from closed) and status = 'PENDING'
     )`;
@@ -290,9 +358,13 @@ export async function closeUnpaid(
   });
 }
 
-/** Flags an open purchase; the first reason stays. */
-export async function flagAttention(db: WorldDb, transactionId: string, reason: string): Promise<void> {
-  await sql`
+/** Flags an open purchase; the first reason stays. Answers whether this was it. */
+export async function flagAttention(
+  db: WorldDb,
+  transactionId: string,
+  reason: AttentionReason,
+): Promise<boolean> {
+  const flagged = await sql`
     with flagged as (
       update purchases set needs_attention_since = now(), attention_reason = ${reason}, updated_at = now()
        where transaction_id = ${transactionId} and status = any(${purchaseStatusesBefore('SUCCESS')})
@@ -301,4 +373,16 @@ export async function flagAttention(db: WorldDb, transactionId: string, reason: 
     )
     insert into purchase_events (transaction_id, what, detail)
     select transaction_id, 'needs-attention', ${reason}::text from flagged`.execute(db);
+  return (flagged.numAffectedRows ?? 0n) > 0n;
+}
+
+/** Ends the attention for another package that was delivered: a person has seen it. Answers which package that was. */
+export async function acceptOtherPackage(db: WorldDb, transactionId: string): Promise<string | undefined> {
+  const { rows } = await sql<{ delivered: string }>`
+    update purchases set needs_attention_since = null, attention_reason = null, updated_at = now()
+      from supplier_orders
+     where purchases.transaction_id = ${transactionId} and purchases.attention_reason = ${OTHER_PACKAGE}
+       and supplier_orders.transaction_id = purchases.transaction_id and supplier_orders.state = 'delivered'
+    returning coalesce(nullif(delivered_package_code, ''), 'another volume') as delivered`.execute(db);
+  return rows[0]?.delivered;
 }

@@ -1,6 +1,6 @@
-import type { Generated, JSONColumnType } from 'kysely';
+import type { Generated, GeneratedAlways, JSONColumnType } from 'kysely';
 import type { AccountCurrency } from '../../domain/money.ts';
-import type { PackageType, PaymentMethod, PurchaseStatus } from '../../domain/states.ts';
+import type { PackageType, PaymentMethod, PurchaseStatus, SupplierOrderState } from '../../domain/states.ts';
 import type { ChargeQuote } from '../../payments/rules.ts';
 import type { EmailStatus } from '../batches/rules.ts';
 
@@ -12,6 +12,8 @@ export interface PurchasesTable {
   status: PurchaseStatus;
   reason: string | null;
   package_code: string;
+  /** Whose package it is; null where no package was found for it. */
+  supplier: string | null;
   package_name: string;
   volume_bytes: bigint;
   duration: number;
@@ -22,29 +24,6 @@ export interface PurchasesTable {
   cost_usd_e4: bigint;
   settings_id: string;
   rate_id: string | null;
-  /** Orders and top-ups that may have been sent, each counted before it is. */
-  supplier_asks: Generated<number>;
-  /** When the first, the last but one and the last of them were counted. */
-  supplier_first_asked_at: Generated<Date | null>;
-  supplier_previous_asked_at: Generated<Date | null>;
-  supplier_asked_at: Generated<Date | null>;
-  /** Orders listed before this were searched, and ours is not among them. */
-  supplier_searched_until: Generated<Date | null>;
-  /** Its order is being withdrawn. Until that ends, nothing is ordered and the purchase is not settled. */
-  withdrawing_since: Generated<Date | null>;
-  /** `withdrawing_since` of the withdrawal after which nothing of it is left at the supplier. */
-  withdrawn_since: Generated<Date | null>;
-  /** When the supplier was last asked to cancel the order. */
-  cancel_asked_at: Generated<Date | null>;
-  /** The supplier's final refusal, and `supplier_asks` at that time. If more orders were sent since, it is no longer final. */
-  refused_asks: Generated<number | null>;
-  refused_reason: Generated<string | null>;
-  refused_detail: Generated<string | null>;
-  /** How long an order without an answer may still be accepted and listed; null: opened by an earlier build. */
-  in_flight_grace_ms: Generated<number | null>;
-  supplier_order_no: string | null;
-  /** What the order has at the supplier where that is not `transaction_id`: a replacement. */
-  supplier_transaction_id: Generated<string | null>;
   top_up_iccid: string | null;
   top_up_total_volume_bytes: bigint | null;
   top_up_remaining_bytes: bigint | null;
@@ -53,6 +32,48 @@ export interface PurchasesTable {
   request_id: string;
   created_at: Date;
   updated_at: Generated<Date>;
+  closed_at: Date | null;
+}
+
+/** One order or top-up that was sent to a supplier, or may have been. All times are Postgres's. */
+export interface SupplierOrdersTable {
+  /** Ours, at the supplier. Never used again. */
+  id: string;
+  transaction_id: string;
+  kind: PackageType;
+  /** What was agreed, frozen. */
+  supplier: string;
+  package_code: string;
+  volume_bytes: bigint;
+  cost_usd_e4: bigint;
+  /** How long what was sent may still take effect after its answer did not come, and be listed. */
+  in_flight_grace_ms: number;
+  planned_at: Generated<Date>;
+  state: Generated<SupplierOrderState>;
+  /** Not refused and not withdrawn: a purchase has at most one. */
+  is_live: GeneratedAlways<boolean>;
+  order_no: string | null;
+  attempts: Generated<number>;
+  first_sent_at: Date | null;
+  last_sent_at: Date | null;
+  /** The last attempt is not sent after this. */
+  send_before: Date | null;
+  /** Before this a refusal or an empty search proves nothing. Null: nothing is in doubt. */
+  settles_after: Date | null;
+  /** The same for the attempts before the last. */
+  earlier_settles_after: Date | null;
+  /** Orders listed before this were searched, and ours is not among them. */
+  searched_until: Date | null;
+  /** It is being withdrawn: until that ends, it is neither sent nor settled. */
+  withdrawing_since: Date | null;
+  /** The last cancellation is not sent after the first time, and takes no effect after the second. */
+  cancel_send_before: Date | null;
+  cancel_settles_after: Date | null;
+  refused_reason: string | null;
+  refused_detail: string | null;
+  /** What came, where it is not what was ordered. */
+  delivered_package_code: string | null;
+  delivered_volume_bytes: bigint | null;
   closed_at: Date | null;
 }
 
@@ -138,6 +159,7 @@ export interface PurchaseTables {
   batches: BatchesTable;
   batch_rows: BatchRowsTable;
   purchases: PurchasesTable;
+  supplier_orders: SupplierOrdersTable;
   purchase_events: PurchaseEventsTable;
   quotes: QuotesTable;
 }

@@ -8,20 +8,19 @@ import { findLines, type Slice, type Unlisted } from './lines.ts';
 
 export interface OurOrderRow extends OurOrder {
   readonly packageType: PackageType;
-  /** The ids it was ordered under: a replacement has its own. */
+  /** The ids of its orders: a replacement has its own. */
   readonly supplierIds: readonly string[];
   /** When its eSIM was being ordered, which is what the supplier's list goes by. */
   readonly listed: Slice;
 }
 
-type StoredOrder = Omit<OurOrderRow, 'supplierIds' | 'listed'> & {
-  readonly replacement: string | null;
+type StoredOrder = Omit<OurOrderRow, 'listed'> & {
   readonly listedFrom: Date;
   readonly listedTo: Date;
 };
 
 const ORDER_COLUMNS = sql`
-  p.transaction_id as "transactionId", p.supplier_transaction_id as replacement, p.package_type as "packageType", p.status,
+  p.transaction_id as "transactionId", orders.ids as "supplierIds", p.package_type as "packageType", p.status,
   p.package_code as "packageCode", p.cost_usd_e4 as "agreedCostUsdE4", cost.booked_usd_e4 as "bookedCostUsdE4",
   greatest(p.created_at, p.closed_at, cost.moved_at) as "lastMovedAt", coalesce(base.created_at, p.created_at) as "listedFrom",
   greatest(p.created_at, base.closed_at, base.created_at) as "listedTo"`;
@@ -30,27 +29,28 @@ const ORDER_JOINS = sql`
   left join esims s on s.id = p.esim_id
   left join purchases base on base.transaction_id = s.transaction_id
   cross join lateral (
+    select coalesce(array_agg(o.id order by o.planned_at), array[p.transaction_id]) as ids from supplier_orders o
+     where o.transaction_id = p.transaction_id
+  ) orders
+  cross join lateral (
     select coalesce(sum(e.amount_minor), 0)::int8 as booked_usd_e4, max(t.created_at) as moved_at
       from ledger_transactions t
       join ledger_entries e on e.ledger_transaction_id = t.id and e.ledger_account_id = 'supplier-cost:USD4'
      where t.transaction_id = p.transaction_id
   ) cost`;
 
-function toOurOrder({ replacement, listedFrom, listedTo, ...order }: StoredOrder): OurOrderRow {
-  const { transactionId } = order;
-  return {
-    ...order,
-    supplierIds: replacement === null ? [transactionId] : [transactionId, replacement],
-    listed: { from: listedFrom, to: listedTo },
-  };
-}
+const toOurOrder = ({ listedFrom, listedTo, ...order }: StoredOrder): OurOrderRow => ({
+  ...order,
+  listed: { from: listedFrom, to: listedTo },
+});
 
 /** Purchases that were ordered under one of these ids. */
 export async function findOurOrders(db: WorldDb, ids: readonly string[]): Promise<OurOrderRow[]> {
   const { rows } = await sql<StoredOrder>`
     select ${ORDER_COLUMNS}
       from purchases p ${ORDER_JOINS}
-     where p.transaction_id = any(${ids}::text[]) or p.supplier_transaction_id = any(${ids}::text[])
+     where p.transaction_id = any(${ids}::text[])
+        or p.transaction_id in (select transaction_id from supplier_orders where id = any(${ids}::text[]))
      order by p.transaction_id`.execute(db);
   return rows.map(toOurOrder);
 }
@@ -111,14 +111,15 @@ export async function findListCosts(
   };
 }
 
-/** What the ledger has used at the supplier, and what open purchases may have used that is not booked yet: one moment. */
-export function readSupplierUse(db: WorldDb): Promise<SupplierUse> {
+/** What the ledger has used at a supplier, and what open orders may have used that is not booked yet: one moment. */
+export function readSupplierUse(db: WorldDb, supplier: string): Promise<SupplierUse> {
   return withReadTimeout(db, async (trx) => {
     const { rows } = await sql<SupplierUse>`
       select (select coalesce(-sum(amount_minor), 0)::int8
-                from ledger_entries where ledger_account_id = 'supplier-prepaid:USD4') as "usedUsdE4",
-             (select coalesce(sum(cost_usd_e4 * case when supplier_transaction_id is null then 1 else 2 end), 0)::int8
-                from purchases where status = 'PROCESSING' and supplier_asks > 0) as "inFlightUsdE4"`.execute(
+                from ledger_entries where ledger_account_id = ${`supplier-prepaid:${supplier}:USD4`}) as "usedUsdE4",
+             (select coalesce(sum(o.cost_usd_e4), 0)::int8
+                from purchases p join supplier_orders o using (transaction_id)
+               where p.status = 'PROCESSING' and o.supplier = ${supplier} and o.attempts > 0) as "inFlightUsdE4"`.execute(
       trx,
     );
     return rows[0] as SupplierUse;

@@ -9,7 +9,7 @@ export type OurChargeRow = OurCharge & { readonly createdAt: Date };
 
 /**
  * Payments as the ledger has them: what moved on the gateway's account under a payment's reference, or under one of its refunds' keys except for
- * the refund itself. A dispute moves nothing at the gateway.
+ * the refund itself.
  */
 export async function findOurCharges(db: WorldDb, references: readonly string[]): Promise<OurChargeRow[]> {
   const { rows } = await sql<Omit<OurChargeRow, 'moved'> & (Moved | { readonly currency: null })>`
@@ -21,9 +21,9 @@ export async function findOurCharges(db: WorldDb, references: readonly string[])
         select e.currency, sum(greatest(-e.amount_minor, 0))::int8 as received, sum(greatest(e.amount_minor, 0))::int8 as taken_back,
                max(t.created_at) as moved_at
           from ledger_transactions t
-          join ledger_entries e on e.ledger_transaction_id = t.id and e.ledger_account_id = 'gateway-clearing:' || e.currency
-         where t.transaction_id = y.transaction_id and t.kind not in ('disputed', 'dispute-settled')
-           and t.operation_key not like '%:done'
+          join ledger_entries e on e.ledger_transaction_id = t.id and e.ledger_account_id = 'gateway-clearing:' || y.gateway || ':' || e.currency
+         where t.transaction_id = y.transaction_id and
+           t.operation_key not like '%:done'
            and (split_part(t.operation_key, ':', 1) = y.reference
              or exists (select from refunds r where r.refund_key = split_part(t.operation_key, ':', 1) and r.reference = y.reference))
          group by e.currency
@@ -40,16 +40,16 @@ export interface OurRefundRow extends OurRefund {
   readonly gatewayRefundId: string | null;
   /** The keys of its attempts at the gateway, newest first. */
   readonly gatewayKeys: readonly string[];
-  readonly askedAt: Date | null;
+  readonly sentAt: Date | null;
 }
 
 type StoredRefund = Omit<OurRefundRow, 'gatewayKeys'> & { readonly attempt: number };
 
 const REFUND_COLUMNS = sql`
   r.refund_key as "refundKey", r.reference, r.transaction_id as "transactionId", r.status, r.currency, r.amount_minor as "amountMinor",
-  r.gateway_refund_id as "gatewayRefundId", r.attempt, r.asked_at as "askedAt", coalesce(t.created_at, r.updated_at) as "lastMovedAt",
+  r.gateway_refund_id as "gatewayRefundId", r.attempt, r.sent_at as "sentAt", coalesce(t.created_at, r.updated_at) as "lastMovedAt",
   coalesce((select sum(e.amount_minor) from ledger_entries e
-    where e.ledger_transaction_id = t.id and e.ledger_account_id = 'gateway-clearing:' || r.currency), 0)::int8 as "bookedMinor"`;
+    where e.ledger_transaction_id = t.id and e.ledger_account_id = 'gateway-clearing:' || r.gateway || ':' || r.currency), 0)::int8 as "bookedMinor"`;
 
 function toOurRefund({ attempt, ...refund }: StoredRefund): OurRefundRow {
   return { ...refund, gatewayKeys: attemptKeys({ refund_key: refund.refundKey, attempt }) };
@@ -89,7 +89,7 @@ export async function findUnlistedPayments(
     select created_at::text as at, reference as key
       from payments
      where created_at >= ${from} and created_at < ${to}
-       and (created_at, reference) > (${after.at}::timestamptz, ${after.key}) and booked_minor > 0
+       and (created_at, reference) > (${after.at}::timestamptz, ${after.key}) and has_money
      order by created_at, reference
      limit ${limit}`.execute(db);
   const references = rows.map((row) => row.key);
@@ -105,11 +105,11 @@ export async function findUnlistedRefunds(
   { from, to, after = FROM_THE_START, limit }: Page,
 ): Promise<Unlisted<OurRefundRow, Cursor>> {
   const { rows } = await sql<StoredRefund & Cursor>`
-    select ${REFUND_COLUMNS}, r.asked_at::text as at, r.refund_key as key
+    select ${REFUND_COLUMNS}, r.sent_at::text as at, r.refund_key as key
       from refunds r join ledger_transactions t on t.operation_key = r.refund_key || ':done'
-     where r.asked_at >= ${from} and r.asked_at < ${to}
-       and (r.asked_at, r.refund_key) > (${after.at}::timestamptz, ${after.key})
-     order by r.asked_at, r.refund_key
+     where r.sent_at >= ${from} and r.sent_at < ${to}
+       and (r.sent_at, r.refund_key) > (${after.at}::timestamptz, ${after.key})
+     order by r.sent_at, r.refund_key
      limit ${limit}`.execute(db);
   const refunds = rows.map(toOurRefund);
   const references = refunds.map((refund) => refund.reference);
@@ -138,8 +138,8 @@ export async function findOurDisputes(
   references: readonly string[],
 ): Promise<(DisputedPayment & { readonly openedAt: Date; readonly disputes: readonly OurDispute[] })[]> {
   const { rows: payments } = await sql<DisputedPayment & { readonly openedAt: Date }>`
-    select reference, transaction_id as "transactionId", coalesce(booked_currency, charge_currency) as currency,
-           booked_minor - reversed_minor as "heldMinor", created_at as "openedAt"
+    select reference, transaction_id as "transactionId", charge_currency as currency,
+           received_minor - reversed_minor as "heldMinor", created_at as "openedAt"
       from payments where reference = any(${references}::text[]) order by reference`.execute(db);
   const { rows: disputes } = await sql<OurDispute & { readonly reference: string }>`
     select reference, dispute_id as "disputeId", outcome, settled_at is not null as "isSettled",

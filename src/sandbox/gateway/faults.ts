@@ -80,6 +80,7 @@ export const FAULTS = z.strictObject({
   shortTransfer: oneOf(['settle', 'return']).default('settle'),
   refund: oneOf(['process', 'fail', 'needs-attention', 'refuse', 'pending']).default('process'),
   refundDelayMs: DURATION_MS.default(300),
+  refundShows: oneOf(['success', 'reversed', 'reversal-pending']).default('success'),
   unknownReference: oneOf([400, 404]).default(404),
   otherIntegration: FLAG.default(false),
   chargeFailedEvents: FLAG.default(false),

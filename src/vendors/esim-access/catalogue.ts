@@ -3,15 +3,15 @@ import type { CataloguePackage } from '../../catalogue/rules.ts';
 import { SupplierUnavailable, type PackageSupplier } from '../../catalogue/port.ts';
 import type { Logger } from '../../platform/telemetry/logger.ts';
 import { requireAnswer, requireReadable, type Answer, type Client } from './client.ts';
-import { meaningOf } from './codes.ts';
+import { meaningOf, NAME } from './codes.ts';
 import { packagesOf, readRows, regionsOf, type Places } from './map-catalogue.ts';
 import { packageListOf, readLocations, readPackage, type WirePackage } from './wire.ts';
 
 /** Thousands of packages with their operators are several megabytes, and the vendor is slow to list them. */
-const WHOLE_LIST = { timeLimitMs: 60_000, maxBodyBytes: 64 * 1024 * 1024, question: true } as const;
+const WHOLE_LIST = { timeLimitMs: 60_000, maxBodyBytes: 64 * 1024 * 1024, isIdempotent: true } as const;
 
 /** A list that was never read has no stored one to show instead, so its reader waits longer for a turn than other readers. */
-const TOP_UP_LIST = { question: true, paceWithinMs: 5_000 } as const;
+const TOP_UP_LIST = { isIdempotent: true, paceWithinMs: 5_000 } as const;
 
 /** Makes the catalogue's part of the port. */
 export function createCatalogueReader(
@@ -47,7 +47,11 @@ export function createCatalogueReader(
       const globals = readList(await client.call('/package/list', filter, WHOLE_LIST));
       const globalCodes = new Set(globals.map((item) => item.locationCode));
       const places: Places = { globalCodes, locations, imageHost };
-      return { regions: regionsOf(packages, places), packages: mapPackages(packages, 'BASE', places) };
+      return {
+        supplier: NAME,
+        regions: regionsOf(packages, places),
+        packages: mapPackages(packages, 'BASE', places),
+      };
     },
 
     topUps: async (packageCode) => {

@@ -7,7 +7,13 @@ import { createHmac, randomUUID } from 'node:crypto';
 import { SupplierUnavailable } from '../../catalogue/port.ts';
 import type { Clock } from '../../domain/clock.ts';
 import type { Pacer } from '../../platform/rate-limiter.ts';
-import { createTransport, type HttpAnswer, type NoAnswer, type SendOptions } from '../http/transport.ts';
+import {
+  createTransport,
+  type Effect,
+  type HttpAnswer,
+  type NoAnswer,
+  type SendOptions,
+} from '../http/transport.ts';
 import { BUSY_RETRY_MS, CODE_TIMESTAMP_EXPIRED, meaningOf } from './codes.ts';
 import { parseEnvelope } from './wire.ts';
 
@@ -43,11 +49,9 @@ export interface ClientOptions extends Credentials, Pacing {
   readonly timeLimitMs?: number | undefined;
 }
 
-/** `question`: has no effect at the vendor, so it is sent again when a kept-alive connection turns out to be closed. */
-export interface CallOptions extends Partial<SendOptions>, Pick<Pacing, 'paceWithinMs'> {
-  /** Not sent after this, even if it had to wait. */
-  readonly sendBefore?: Date | undefined;
-}
+export type CallOptions = Effect &
+  Partial<Pick<SendOptions, 'timeLimitMs' | 'maxBodyBytes'>> &
+  Pick<Pacing, 'paceWithinMs'>;
 
 /** What came back: the vendor's yes, its no with a code, or nothing that can be trusted. */
 export type Answer =
@@ -56,8 +60,10 @@ export type Answer =
   | NoAnswer;
 
 export interface Client {
+  /** The longest that an effect is waited for once it is sent. */
+  readonly timeLimitMs: number;
   /** Calls one operation, such as `/esim/order`. Never rejects. */
-  call(operation: string, body: object, call?: CallOptions): Promise<Answer>;
+  call(operation: string, body: object, call: CallOptions): Promise<Answer>;
   /** The same connections, with another place to wait for a turn. */
   pacedBy(pacing: Pacing): Client;
   /** Closes all connections; a call under way is lost, so drain first. */
@@ -83,22 +89,19 @@ function clientOn(transport: ReturnType<typeof createTransport>, options: Client
       const detail = 'not sent: no slot within the rate limit';
       return { kind: 'lost', detail, retryAfterMs: BUSY_RETRY_MS, notSent: true };
     }
-    if (call.sendBefore && clock.now() >= call.sendBefore)
-      return { kind: 'lost', detail: 'not sent: it is too late for it' };
     const request = () => {
       const timestamp = String(clock.now().getTime());
       const requestId = randomUUID().replaceAll('-', '');
       const headers = authenticationHeaders(options, { timestamp, requestId, body });
       return { method: 'POST', path: PREFIX + operation, headers, body } as const;
     };
-    const { maxBodyBytes = MAX_BODY_BYTES, question = false } = call;
-    const send = { timeLimitMs: call.timeLimitMs ?? timeLimitMs, maxBodyBytes, question };
-    const answered = await transport.send(request, send);
+    const answered = await transport.send(request, { timeLimitMs, maxBodyBytes: MAX_BODY_BYTES, ...call });
     return answered.kind === 'lost' ? answered : answerOf(answered);
   };
 
   return {
-    call: async (operation, body, call = {}) => {
+    timeLimitMs,
+    call: async (operation, body, call) => {
       const text = JSON.stringify(body);
       const answer = await attempt(operation, text, call);
       // A clock that is a little off, or a request that waited too long: only a fresh timestamp can help.
@@ -143,7 +146,7 @@ function answerOf({ status, body }: HttpAnswer): Answer {
   }
 }
 
-/** The value read from an answered question. Throws SupplierUnavailable, final when the vendor refused the question itself. */
+/** The value read from an answered read. Throws SupplierUnavailable, final when the vendor refused the read itself. */
 export function requireAnswer<T>(what: string, answer: Answer, read: (obj: unknown) => T): T {
   if (answer.kind === 'answered') return requireReadable(what, () => read(answer.obj));
   if (answer.kind === 'lost') throw new SupplierUnavailable(`${what}: ${answer.detail}`, { retryable: true });

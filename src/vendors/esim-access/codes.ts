@@ -4,6 +4,9 @@
  */
 import type { SupplierRefusal } from '../../esims/port.ts';
 
+/** The vendor's name, in rows, accounts and metrics. */
+export const NAME = 'esim-access';
+
 export type CodeMeaning =
   | { readonly kind: 'refused'; readonly reason: SupplierRefusal }
   | { readonly kind: 'unknown'; readonly retryAfterMs?: number }

@@ -4,6 +4,7 @@
  */
 import type { EsimStatus } from '../../domain/states.ts';
 import type { Outcome, SupplierProfile } from '../../esims/port.ts';
+import type { TopUpTotals } from '../../esims/rules.ts';
 import type { Answer } from './client.ts';
 import type { NoAnswer } from '../http/transport.ts';
 import { CODE_ALLOCATING, CODE_WRONG_STATE, meaningOf } from './codes.ts';
@@ -68,7 +69,7 @@ export function effectFailure(kind: 'order' | 'change', answer: Failure): NotDon
 }
 
 /** A failed lookup is always unknown. A refusal to answer says nothing about the order, so a wrong key must never look like "no such order". */
-export function questionFailure(answer: Failure): NotDone {
+export function readFailure(answer: Failure): NotDone {
   if (answer.kind === 'lost') return lost(answer);
   const meaning = meaningOf(answer.code);
   // Stryker disable next-line ConditionalExpression: no other meaning has a wait
@@ -85,18 +86,25 @@ export function isUnallocated(esim: WireProfile): boolean {
   return esimStatusOf(esim.esimStatus) === 'PENDING' || (esim.ac === '' && esim.iccid === '');
 }
 
+/** What a listed eSIM holds in all; null when it lacks that. */
+export function totalsOf(esim: WireProfile): TopUpTotals | null {
+  const { iccid, totalVolume, totalDuration, orderUsage, esimStatus, expiredTime } = esim;
+  if (totalVolume === null || totalDuration === null || iccid === '') return null;
+  // The figure may lag behind the state.
+  const orderUsageBytes = esimStatus === USED_UP ? Math.max(orderUsage, totalVolume) : orderUsage;
+  return { iccid, totalVolumeBytes: totalVolume, orderUsageBytes, totalDuration, expiredTime };
+}
+
 /** A listed eSIM in our words; null when it lacks what an owner needs. */
-export function profileOf(esim: WireProfile): SupplierProfile | null {
-  const { totalVolume, orderUsage, esimStatus, ...facts } = esim;
-  const { totalDuration, esimTranNo, iccid, ac } = facts;
-  if (totalVolume === null || totalDuration === null || esimTranNo === '' || iccid === '' || ac === '')
-    return null;
+export function profileOf({ profile: esim, packageList }: WireEsim): SupplierProfile | null {
+  const totals = totalsOf(esim);
+  const { totalVolume: _volume, orderUsage: _usage, esimStatus, ...facts } = esim;
+  if (totals === null || facts.esimTranNo === '' || facts.ac === '') return null;
+  const ordered = packageList.find((item) => item.transactionId === facts.transactionId);
   return {
     ...facts,
-    totalDuration,
-    totalVolumeBytes: totalVolume,
-    // The figure may lag behind the state.
-    orderUsageBytes: esimStatus === USED_UP ? Math.max(orderUsage, totalVolume) : orderUsage,
+    ...totals,
+    packageCode: ordered?.packageCode ?? '',
     status: esimStatusOf(esimStatus),
     supplierStatus: esimStatus,
   };

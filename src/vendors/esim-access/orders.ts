@@ -2,7 +2,7 @@
 import type { FindRequest, ListedOrder, OrderSearch, Outcome } from '../../esims/port.ts';
 import { SupplierUnavailable } from '../../catalogue/port.ts';
 import { requireAnswer, type Answer, type Client } from './client.ts';
-import { CANCELLED_WITH_REFUND, questionFailure } from './map.ts';
+import { CANCELLED_WITH_REFUND, readFailure } from './map.ts';
 import { readEsims, wireTimeOf, type WireEsim, type WireEsimPage } from './wire.ts';
 
 /** The most that the vendor gives at once. */
@@ -32,7 +32,7 @@ export async function findOrder(client: Client, request: FindRequest): Promise<O
     for (let pageNum = 1; ; pageNum += 1) {
       if (pages === MAX_SEARCH_PAGES) return done({ state: 'searching', searchedUntil: new Date(fromMs) });
       const query = { ...times, pager: { pageNum, pageSize: PAGE_SIZE } };
-      const page = esimPageOf(await client.call('/esim/query', query, { question: true }));
+      const page = esimPageOf(await client.call('/esim/query', query, { isIdempotent: true }));
       pages += 1;
       if (page.outcome !== 'done') return page;
       const { esims, total } = page.value;
@@ -57,7 +57,7 @@ const done = (value: OrderSearch): Outcome<OrderSearch> => ({ outcome: 'done', v
 
 /** A page of eSIMs; unknown where the vendor did not give a readable one. */
 export function esimPageOf(answer: Answer): Outcome<WireEsimPage> {
-  if (answer.kind !== 'answered') return questionFailure(answer);
+  if (answer.kind !== 'answered') return readFailure(answer);
   try {
     return { outcome: 'done', value: readEsims(answer.obj) };
   } catch (error) {
@@ -68,7 +68,7 @@ export function esimPageOf(answer: Answer): Outcome<WireEsimPage> {
 /** Half of the pages that the vendor numbers: a longer list is an error. */
 const MAX_PAGES = 5_000;
 /** Five hundred eSIMs are about a megabyte, and the vendor may be slow to list them. */
-const PAGE = { question: true, timeLimitMs: 20_000 } as const;
+const PAGE = { isIdempotent: true, timeLimitMs: 20_000 } as const;
 
 /**
  * eSIMs made in [from, to), with their top-ups: every order and top-up once, none that the vendor does not name; or SupplierUnavailable. Must not hand out

@@ -13,8 +13,15 @@ import {
   type ClientOptions,
   type Pacing,
 } from './client.ts';
-import { CODE_WRONG_STATE, meaningOf } from './codes.ts';
-import { CANCELLED_WITH_REFUND, effectFailure, isAllocating, isUnallocated, profileOf } from './map.ts';
+import { CODE_WRONG_STATE, meaningOf, NAME } from './codes.ts';
+import {
+  CANCELLED_WITH_REFUND,
+  effectFailure,
+  isAllocating,
+  isUnallocated,
+  profileOf,
+  totalsOf,
+} from './map.ts';
 import { esimPageOf, findOrder, listOrders } from './orders.ts';
 import { readBalance, readEventsUrl, readOrder, readTopUp, readUsages, type WireEsim } from './wire.ts';
 import { readEvent } from './webhook.ts';
@@ -50,10 +57,13 @@ export function createEsimAccessSupplier(options: EsimAccessOptions): EsimAccess
   const supplierOn = (paced: Client): PacedSupplier => {
     const context: Context = { client: paced, logger };
     return {
-      name: 'esim-access',
+      name: NAME,
+      // The vendor's reference promises it of orders alone.
+      repeats: { order: 'same-request', topUp: 'unknown' },
+      effectTimeLimitMs: paced.timeLimitMs,
       ...createCatalogueReader(paced, imageHost, logger),
       ...createEffects(context),
-      ...createQuestions(context),
+      ...createReads(context),
       ...createEventSource(paced),
     };
   };
@@ -96,10 +106,10 @@ function requireSameId(wanted: string, answered: string): void {
 function createEffects(context: Context): Pick<EsimSupplier, 'order' | 'topUp' | 'cancel'> {
   const { client } = context;
   return {
-    order: async ({ transactionId, packageCode, costUsdE4, sendBefore }) => {
+    order: async ({ transactionId, packageCode, costUsdE4 }, fence) => {
       const price = Number(costUsdE4);
       const body = { transactionId, amount: price, packageInfoList: [{ packageCode, count: 1, price }] };
-      const answer = await client.call('/esim/order', body, { sendBefore });
+      const answer = await client.call('/esim/order', body, { fence });
       return outcomeOf(context, { kind: 'order', operation: 'order', answer }, (obj) => {
         const order = readOrder(obj);
         requireSameId(transactionId, order.transactionId);
@@ -107,9 +117,9 @@ function createEffects(context: Context): Pick<EsimSupplier, 'order' | 'topUp' |
       });
     },
 
-    topUp: async ({ transactionId, packageCode, costUsdE4, esimTranNo, sendBefore }) => {
+    topUp: async ({ transactionId, packageCode, costUsdE4, esimTranNo }, fence) => {
       const body = { esimTranNo, packageCode, transactionId, amount: costUsdE4.toString() };
-      const answer = await client.call('/esim/topup', body, { sendBefore });
+      const answer = await client.call('/esim/topup', body, { fence });
       return outcomeOf(context, { kind: 'change', operation: 'topup', answer }, (obj) => {
         const { transactionId: answeredId, ...totals } = readTopUp(obj);
         requireSameId(transactionId, answeredId);
@@ -118,8 +128,8 @@ function createEffects(context: Context): Pick<EsimSupplier, 'order' | 'topUp' |
     },
 
     // Where the state forbids it, checks whether that is because it was cancelled, with its refund, before.
-    cancel: async (esimTranNo) => {
-      const answer = await client.call('/esim/cancel', { esimTranNo });
+    cancel: async (esimTranNo, fence) => {
+      const answer = await client.call('/esim/cancel', { esimTranNo }, { fence });
       const outcome = outcomeOf(context, { kind: 'change', operation: 'cancel', answer }, () => null);
       if (answer.kind !== 'failed' || answer.code !== CODE_WRONG_STATE) return outcome;
       const listed = listedEsim({ esimTranNo }, await queryEsim(client, { esimTranNo }));
@@ -130,7 +140,7 @@ function createEffects(context: Context): Pick<EsimSupplier, 'order' | 'topUp' |
   };
 }
 
-function createQuestions({
+function createReads({
   client,
   logger,
 }: Context): Pick<EsimSupplier, 'findOrder' | 'findTopUp' | 'profile' | 'usage' | 'orders' | 'balance'> {
@@ -140,8 +150,12 @@ function createQuestions({
     findTopUp: async ({ transactionId, esimTranNo }) => {
       const listed = listedEsim({ esimTranNo }, await queryEsim(client, { esimTranNo }));
       if (listed.outcome !== 'done') return listed;
-      const found = listed.value.packageList.some((item) => item.transactionId === transactionId);
-      return { outcome: 'done', value: { found } };
+      const { profile, packageList } = listed.value;
+      const held = packageList.find((item) => item.transactionId === transactionId);
+      if (!held) return { outcome: 'done', value: { found: false } };
+      const totals = totalsOf(profile);
+      if (totals === null) return { outcome: 'unknown', detail: 'the listed eSIM lacks its ICCID or totals' };
+      return { outcome: 'done', value: { found: true, packageCode: held.packageCode, totals } };
     },
 
     profile: async (query) => {
@@ -150,7 +164,7 @@ function createQuestions({
       const listed = listedEsim(query, answer);
       if (listed.outcome !== 'done') return listed;
       if (isUnallocated(listed.value.profile)) return { outcome: 'done', value: { state: 'allocating' } };
-      const profile = profileOf(listed.value.profile);
+      const profile = profileOf(listed.value);
       if (profile === null)
         return { outcome: 'unknown', detail: 'the listed eSIM lacks its ICCID, code or totals' };
       if (profile.status === null) {
@@ -167,14 +181,14 @@ function createQuestions({
         throw new RangeError(`at most ${MAX_USAGE_QUERIES} eSIMs a call`);
       if (esimTranNos.length === 0) return [];
       const body = { esimTranNoList: esimTranNos };
-      const answer = await client.call('/esim/usage/query', body, { question: true });
+      const answer = await client.call('/esim/usage/query', body, { isIdempotent: true });
       return requireAnswer('usage', answer, readUsages);
     },
 
     orders: (from, to) => listOrders(client, from, to),
 
     balance: async () =>
-      requireAnswer('balance', await client.call('/balance/query', {}, { question: true }), readBalance),
+      requireAnswer('balance', await client.call('/balance/query', {}, { isIdempotent: true }), readBalance),
   };
 }
 
@@ -182,15 +196,15 @@ function createEventSource(client: Client): SupplierEventSource {
   return {
     readEvent,
     eventsUrl: async () =>
-      requireAnswer('events URL', await client.call('/webhook/query', {}, { question: true }), readEventsUrl),
-    // Saving the same URL twice is harmless, so it counts as a question.
+      requireAnswer('events URL', await client.call('/webhook/query', {}, { isIdempotent: true }), readEventsUrl),
+    // Saving the same URL twice changes nothing.
     saveEventsUrl: async (url) =>
       requireAnswer(
         'events URL',
         await client.call(
           '/webhook/save',
           { webhook: url },
-          { question: true, timeLimitMs: SAVE_TIME_LIMIT_MS },
+          { isIdempotent: true, timeLimitMs: SAVE_TIME_LIMIT_MS },
         ),
         () => undefined,
       ),
@@ -200,7 +214,7 @@ function createEventSource(client: Client): SupplierEventSource {
 type EsimQuery = Parameters<EsimSupplier['profile']>[0];
 
 const queryEsim = (client: Client, query: EsimQuery): Promise<Answer> =>
-  client.call('/esim/query', { ...query, pager: SMALL_PAGE }, { question: true });
+  client.call('/esim/query', { ...query, pager: SMALL_PAGE }, { isIdempotent: true });
 
 /** The eSIM that was asked for: a list that was not narrowed as asked must not pass another customer's eSIM for ours. */
 function listedEsim(query: EsimQuery, answer: Answer): Outcome<WireEsim> {

@@ -42,7 +42,7 @@ export function createOpenErApi(options: {
     const answer = await transport.send(() => ({ method: 'GET', path, headers: {} }), {
       timeLimitMs,
       maxBodyBytes: MAX_BODY_BYTES,
-      question: true,
+      isIdempotent: true,
     });
     if (answer.kind === 'lost') throw new Error(answer.detail);
     if (answer.status !== 200) throw new Error(`HTTP ${answer.status}`);

@@ -1,6 +1,10 @@
-/** One HTTP exchange with a vendor, with one time limit and a size limit. Callers must treat a "lost" answer as unknown. Bodies and headers are never logged. */
+/**
+ * One HTTP exchange with a vendor, with one time limit and a size limit. Callers must treat a "lost" answer as unknown. Bodies and headers are never
+ * logged. This is the one place that sends, so it is where an effect is held to its fence: after it nothing is sent.
+ */
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { buildConnector, errors, Pool } from 'undici';
+import { buildConnector, errors, Pool, type Dispatcher } from 'undici';
+import type { Fence } from '../../domain/fence.ts';
 
 /** Far more than one process ever has under way at one vendor; bounds what a hanging vendor can pile up. */
 const MAX_CONNECTIONS = 128;
@@ -19,20 +23,21 @@ export interface HttpRequest {
   readonly body?: string;
 }
 
-export interface SendOptions {
+/** `isIdempotent`: a repeat changes nothing at the vendor, so it is sent again if a kept-alive connection turns out to be closed. */
+export type Effect = { readonly isIdempotent: true } | { readonly isIdempotent?: false; readonly fence: Fence };
+
+export type SendOptions = Effect & {
   /** From the first byte sent to the last byte received. */
   readonly timeLimitMs: number;
   readonly maxBodyBytes: number;
-  /** Has no effect at the vendor, so it is sent again if a kept-alive connection turns out to be closed. */
-  readonly question: boolean;
-}
+};
 
 /** No complete answer came, or none that can be trusted. */
 export interface NoAnswer {
   readonly kind: 'lost';
   readonly detail: string;
   readonly retryAfterMs?: number;
-  /** Our own rate limit held it back: the vendor never got it. */
+  /** Held back by our own rate limit or by its fence: the vendor never got it. */
   readonly notSent?: true;
 }
 
@@ -74,9 +79,9 @@ export function createTransport({
       try {
         return await attempt();
       } catch (error) {
-        if (!options.question || !connections.wasStale(error)) return lostBy(error);
+        if (options.isIdempotent !== true || !connections.wasStale(error)) return toTransportFailure(error);
       }
-      return attempt().catch(lostBy);
+      return attempt().catch(toTransportFailure);
     },
     /** Closes all connections; a call under way is lost, so drain first. */
     close: () => void pool.destroy(),
@@ -112,16 +117,18 @@ async function exchange(
   pool: Pool,
   root: string,
   request: HttpRequest,
-  { timeLimitMs, maxBodyBytes }: SendOptions,
+  options: SendOptions,
   busyRetryMs: number,
 ): Promise<HttpAnswer | NoAnswer> {
+  const { timeLimitMs, maxBodyBytes } = options;
+  const sender = options.isIdempotent === true ? pool : fenced(pool, options.fence);
   const abort = new AbortController();
   const timer = setTimeout(
     () => abort.abort(new Error(`no whole answer within ${timeLimitMs} ms`)),
     timeLimitMs,
   );
   try {
-    const { statusCode, headers, body } = await pool
+    const { statusCode, headers, body } = await sender
       .request({
         method: request.method,
         path: root + request.path,
@@ -141,11 +148,30 @@ async function exchange(
     const text = await readText(body, maxBodyBytes);
     // undici frees a connection one turn later; without this the next request would open another one.
     await nextTurn();
-    return heardOf(statusCode, text, headers['retry-after'], busyRetryMs);
+    return toAnswer(statusCode, text, headers['retry-after'], busyRetryMs);
   } finally {
     clearTimeout(timer);
   }
 }
+
+class FenceOver extends Error {
+  override readonly name = 'FenceOver';
+}
+
+/** Refuses a request at the last moment: its connection is open, and the next thing would be to write its first byte. */
+const fenced = (pool: Pool, fence: Fence): Dispatcher =>
+  pool.compose((dispatch) => (options, handler) =>
+    dispatch(options, {
+      onRequestStart: (...args) => {
+        if (fence.isOver()) throw new FenceOver('not sent: the time for it is over');
+        handler.onRequestStart?.(...args);
+      },
+      onResponseStart: (...args) => handler.onResponseStart?.(...args),
+      onResponseData: (...args) => handler.onResponseData?.(...args),
+      onResponseEnd: (...args) => handler.onResponseEnd?.(...args),
+      onResponseError: (...args) => handler.onResponseError?.(...args),
+    }),
+  );
 
 async function readText(body: AsyncIterable<Buffer>, maxBytes: number): Promise<string> {
   const chunks: Buffer[] = [];
@@ -158,7 +184,8 @@ async function readText(body: AsyncIterable<Buffer>, maxBytes: number): Promise<
   return Buffer.concat(chunks).toString('utf8');
 }
 
-function lostBy(error: unknown): NoAnswer {
+function toTransportFailure(error: unknown): NoAnswer {
+  if (error instanceof FenceOver) return { kind: 'lost', detail: error.message, notSent: true };
   const { code, message } = error as NodeJS.ErrnoException;
   return {
     kind: 'lost',
@@ -167,7 +194,7 @@ function lostBy(error: unknown): NoAnswer {
 }
 
 /** 429 and 5xx are lost, whatever their body is: a proxy may answer while the vendor still carries the request out. */
-function heardOf(
+function toAnswer(
   status: number,
   body: string,
   retryAfter: string | string[] | undefined,

@@ -44,13 +44,14 @@ const commonFields = ({ email, amount, reference, scenario }: ChargeRequest) => 
 });
 
 async function openCheckout(context: Context, request: ChargeRequest, channel: string): Promise<Charged> {
-  const answer = await context.client.post('/transaction/initialize', {
+  const body = {
     ...commonFields(request),
     // Within the limits, so far below what a JSON number holds exactly.
     amount: Number(request.amount.amountMinor),
     channels: [channel],
     callback_url: request.returnUrl,
-  });
+  };
+  const answer = await context.client.post('/transaction/initialize', body, request.fence);
   if (answer.kind !== 'answered') return failedEffect(context, 'initialize', answer);
   return readYes(context, 'initialize', wire.checkout, answer, ({ reference, authorization_url }) => {
     requireSameReference(request.reference, reference);
@@ -59,11 +60,12 @@ async function openCheckout(context: Context, request: ChargeRequest, channel: s
 }
 
 async function chargeByTransfer(context: Context, request: ChargeRequest): Promise<Charged> {
-  const answer = await context.client.post('/charge', {
+  const body = {
     ...commonFields(request),
     amount: String(request.amount.amountMinor),
     bank_transfer: { account_expires_at: request.accountExpiresAt?.toISOString() ?? null },
-  });
+  };
+  const answer = await context.client.post('/charge', body, request.fence);
   if (answer.kind === 'answered')
     return readYes(context, 'charge', wire.charge, answer, (held) => instructionsIn(context, request, held));
   const outcome = failedEffect(context, 'charge', answer);

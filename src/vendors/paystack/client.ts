@@ -2,6 +2,7 @@
  * JSON with a bearer key. Any answer that is not clearly the vendor's own is "lost", which callers must treat as unknown. Must not log keys or bodies:
  * they hold people's addresses and account numbers, which are cut out of the messages passed on, too.
  */
+import type { Fence } from '../../domain/fence.ts';
 import type { Pacer } from '../../platform/rate-limiter.ts';
 import { createTransport, type HttpAnswer, type HttpRequest, type NoAnswer } from '../http/transport.ts';
 import { BUSY_RETRY_MS, type No } from './codes.ts';
@@ -24,8 +25,8 @@ export type NotAnswered = ({ readonly kind: 'failed' } & No) | NoAnswer;
 export interface Client {
   /** Reads only. Never rejects. */
   get(path: string, query?: Readonly<Record<string, string>>, maxBodyBytes?: number): Promise<Answer>;
-  /** Requests an effect. Sent once, even if the connection breaks. Never rejects. */
-  post(path: string, body: object): Promise<Answer>;
+  /** Requests an effect. Sent once, even if the connection breaks, and not after the fence. Never rejects. */
+  post(path: string, body: object, fence: Fence): Promise<Answer>;
   /** The same connections, with another place to wait for a turn. */
   pacedBy(pacer: Pacer): Client;
   /** Closes all connections; a call under way is lost, so drain first. */
@@ -52,7 +53,7 @@ function clientOn(transport: ReturnType<typeof createTransport>, options: Client
   const headers = { Authorization: `Bearer ${options.secretKey}` };
   const send = async (
     request: Omit<HttpRequest, 'headers'>,
-    maxBodyBytes = MAX_BODY_BYTES,
+    { maxBodyBytes = MAX_BODY_BYTES, fence }: { maxBodyBytes?: number | undefined; fence?: Fence } = {},
   ): Promise<Answer> => {
     if (options.pacer && !(await options.pacer.takeSlot(PACE_WITHIN_MS))) {
       const detail = 'not sent: no slot within the rate limit';
@@ -61,16 +62,16 @@ function clientOn(transport: ReturnType<typeof createTransport>, options: Client
     const answered = await transport.send(() => ({ ...request, headers }), {
       timeLimitMs: options.timeLimitMs,
       maxBodyBytes,
-      question: request.method === 'GET',
+      ...(fence ? { fence } : { isIdempotent: true }),
     });
     return answered.kind === 'lost' ? answered : answerOf(answered);
   };
   return {
     get: (path, query = {}, maxBodyBytes) => {
       const search = new URLSearchParams(query).toString();
-      return send({ method: 'GET', path: search === '' ? path : `${path}?${search}` }, maxBodyBytes);
+      return send({ method: 'GET', path: search === '' ? path : `${path}?${search}` }, { maxBodyBytes });
     },
-    post: (path, body) => send({ method: 'POST', path, body: JSON.stringify(body) }),
+    post: (path, body, fence) => send({ method: 'POST', path, body: JSON.stringify(body) }, { fence }),
     pacedBy: (pacer) => clientOn(transport, { ...options, pacer }),
     close: () => transport.close(),
   };

@@ -9,7 +9,7 @@ import type { Context, Mode } from './answers.ts';
 import { charge, findCharge } from './charges.ts';
 import { createClient, type Client } from './client.ts';
 import { limitsOf } from './limits.ts';
-import { disputed, findDisputes, findRefund, refund } from './refunds.ts';
+import { disputed, findDisputes, findRefund, refund, refundsOf } from './refunds.ts';
 import { paidChargesOf, statementOf } from './statement.ts';
 import { mayBeEvent, verifyEvent } from './webhook.ts';
 
@@ -64,6 +64,7 @@ export function createPaystackGateway(options: PaystackOptions): PaystackGateway
       findCharge: (reference) => findCharge(context, reference),
       refund: (request) => refund(context, request),
       findRefund: (request) => findRefund(context, request),
+      refundsOf: (reference) => refundsOf(context, reference),
       paidCharges: (from, to, page) => paidChargesOf(context, from, to, page),
       findDisputes: (reference) => findDisputes(context, reference),
       disputed: (from, to) => disputed(context, from, to),

@@ -4,6 +4,7 @@ import {
   type GatewayDispute,
   type GatewayOutcome,
   type GatewayRefund,
+  type ListedRefund,
   type RefundRequest,
 } from '../../payments/port.ts';
 import type { DisputeState } from '../../payments/rules.ts';
@@ -26,18 +27,19 @@ const MAX_AMOUNT_MINOR = 100_000_000_000n;
 
 export async function refund(
   context: Context,
-  { reference, amount, refundKey }: RefundRequest,
+  { reference, amount, refundKey, fence }: RefundRequest,
 ): Promise<GatewayOutcome<GatewayRefund>> {
   const detail = 'not sent: the gateway does not take this';
   if (!isReference(reference)) return { outcome: 'refused', reason: 'REQUEST_REFUSED', detail };
   if (amount.amountMinor <= 0n || amount.amountMinor > MAX_AMOUNT_MINOR)
     return { outcome: 'refused', reason: 'AMOUNT_NOT_SERVED', detail };
-  const answer = await context.client.post('/refund', {
+  const body = {
     transaction: reference,
     amount: Number(amount.amountMinor),
     currency: amount.currency,
     merchant_note: refundKey,
-  });
+  };
+  const answer = await context.client.post('/refund', body, fence);
   if (answer.kind !== 'answered') return failedEffect(context, 'refund', answer);
   return readYes(context, 'refund', wire.refund, answer, (row) => {
     if (row.reference !== '') requireSameReference(reference, row.reference);
@@ -68,6 +70,18 @@ export async function findRefund(
   });
 }
 
+export async function refundsOf(
+  context: Context,
+  reference: string,
+): Promise<GatewayOutcome<readonly ListedRefund[]>> {
+  return searchCharge(context, 'refund', reference, [], async (query) => {
+    const found: ListedRefund[] = [];
+    for await (const row of rowsOf(context.client, '/refund', wire.refund, query))
+      found.push({ ...readRefund(context, row), refundKey: row.merchant_note });
+    return found;
+  });
+}
+
 /** Searches a list for rows of one charge; `none` where the gateway holds no such charge. */
 async function searchCharge<T>(
   context: Context,
@@ -95,26 +109,40 @@ export async function findDisputes(
 ): Promise<GatewayOutcome<readonly GatewayDispute[]>> {
   return searchCharge(context, 'dispute', reference, [], async (query) => {
     const found: GatewayDispute[] = [];
-    for await (const { id, status, resolution, ...row } of disputes(context, query)) {
-      if (row.reference !== reference) continue;
-      const gatewayStatus = resolution === '' ? status : `${status}: ${resolution}`;
-      const state = disputeStateOf(status, resolution);
-      found.push({ disputeId: id, state, gatewayStatus, openedAt: row.created_at });
-    }
+    for await (const { reference: of, ...dispute } of disputes(context, query))
+      if (of === reference) found.push(dispute);
     return found.sort((one, other) => Number(one.openedAt) - Number(other.openedAt));
   });
 }
 
-export async function* disputed(context: Context, from: Date, to: Date): AsyncGenerator<string> {
+export type ListedDispute = GatewayDispute & { readonly reference: string };
+
+/** Those opened in [from, to), of charges that the gateway names. */
+export async function* disputesOpened(context: Context, from: Date, to: Date): AsyncGenerator<ListedDispute> {
   const query = { from: from.toISOString(), to: to.toISOString() };
-  for await (const { reference, created_at: openedAt } of disputes(context, query)) {
+  for await (const dispute of disputes(context, query)) {
+    const { openedAt, reference } = dispute;
     const isWithin = openedAt === null || (openedAt >= from && openedAt < to);
-    if (isWithin && reference !== '') yield reference;
+    if (isWithin && reference !== '') yield dispute;
   }
 }
 
-const disputes = ({ client }: Context, query: Readonly<Record<string, string>>) =>
-  rowsOf(client, '/dispute', wire.dispute, query);
+export async function* disputed(context: Context, from: Date, to: Date): AsyncGenerator<string> {
+  for await (const { reference } of disputesOpened(context, from, to)) yield reference;
+}
+
+async function* disputes(
+  { client }: Context,
+  query: Readonly<Record<string, string>>,
+): AsyncGenerator<ListedDispute> {
+  for await (const row of rowsOf(client, '/dispute', wire.dispute, query)) {
+    const { id: disputeId, status, resolution, refund_amount: amountMinor, currency, reference } = row;
+    const gatewayStatus = resolution === '' ? status : `${status}: ${resolution}`;
+    const amount = amountMinor === null || currency === '' ? null : { amountMinor, currency };
+    const state = disputeStateOf(status, resolution);
+    yield { disputeId, state, gatewayStatus, amount, openedAt: row.created_at, reference };
+  }
+}
 
 const OPEN = ['awaiting-merchant-feedback', 'awaiting-bank-feedback', 'pending'];
 

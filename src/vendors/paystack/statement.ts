@@ -14,6 +14,8 @@ import {
   type Query,
 } from './answers.ts';
 import { toGatewayCharge, toGatewayRefund } from './map.ts';
+import type { Money } from '../../domain/money.ts';
+import { disputesOpened, type ListedDispute } from './refunds.ts';
 import * as wire from './wire.ts';
 
 const TRANSACTIONS = '/transaction';
@@ -43,6 +45,17 @@ export async function* statementOf(context: Context, from: Date, to: Date): Asyn
     const rest = charge.amount - (known < charge.amount ? await refundedOf(context, charge.id) : known);
     if (rest > 0n) yield reversalLine(charge, rest);
   }
+  // A lost dispute of a part leaves its charge paid.
+  const isReversed = new Set(reversed.map(({ reference }) => reference));
+  for await (const dispute of disputesOpened(context, from, to))
+    if (dispute.state === 'lost' && !isReversed.has(dispute.reference) && dispute.amount)
+      yield lostLine({ ...dispute, amount: dispute.amount });
+}
+
+function lostLine({ reference, disputeId, amount, openedAt }: ListedDispute & { amount: Money }): StatementLine {
+  const at = openedAt ?? new Date(0);
+  const fees = { feesMinor: 0n, feesOnTopMinor: 0n };
+  return { ...fees, kind: 'reversal', reference, amount, gatewayId: `dispute ${disputeId}`, refundKey: '', openedAt: at, at };
 }
 
 /** What was opened in [from, to): the vendor includes the last moment. */

@@ -177,7 +177,9 @@ export const refund = aboutTransaction
 export type WireRefund = z.output<typeof refund>;
 
 /** Of lists. `resolution` is "" while it is open. */
-export const dispute = aboutTransaction.extend({ resolution: text }).transform(withReference);
+export const dispute = aboutTransaction
+  .extend({ resolution: text, refund_amount: minorOrNull, currency: currencyOrBlank })
+  .transform(withReference);
 
 /** One page of a list. Counts of all pages together; null where the vendor does not say. */
 export const page = z.object({

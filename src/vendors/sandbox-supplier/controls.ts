@@ -1,5 +1,6 @@
 /** The control interface of the supplier's simulator: the one part of the sandbox that no vendor has. */
 import { z } from 'zod';
+import { createFence } from '../../domain/fence.ts';
 import type { SandboxSupplier } from '../../esims/sandbox-port.ts';
 import { createTransport, type HttpAnswer } from '../http/transport.ts';
 
@@ -24,7 +25,7 @@ export function createSandboxSupplier({
       const answered = await transport.send(() => ({ method: 'POST', path, headers: {}, body }), {
         timeLimitMs: TIME_LIMIT_MS,
         maxBodyBytes: MAX_BODY_BYTES,
-        question: false,
+        fence: createFence(TIME_LIMIT_MS),
       });
       if (answered.kind === 'lost') return { outcome: 'unknown', detail: answered.detail };
       return answered.status === 200 ? { outcome: 'done', value: null } : refusedBy(answered);

@@ -3,12 +3,13 @@ import { createOrderActivities } from '../../../activities/purchases/orders.ts';
 import { createGatewayActivities } from '../../../activities/payments/payments.ts';
 import type { ActivityDeps } from '../../../activities/deps.ts';
 import type { FailureReason } from '../../../src/domain/refusals.ts';
-import type { OutsideMethod, PaymentPurpose } from '../../../src/domain/states.ts';
+import type { PaymentPurpose } from '../../../src/domain/states.ts';
 import type { EngineAnswer } from '../../../src/payments/engine.ts';
 import type { FundingInput } from '../../../src/payments/rules.ts';
+import { closeFundingUnpaid } from '../../../src/payments/store/payments.ts';
+import { closeUnpaid } from '../../../src/purchases/store/purchases.ts';
 import type { PurchaseEngine } from '../../../src/purchases/engine.ts';
 import type { PurchaseInput } from '../../../src/purchases/purchase.ts';
-import { TRANSFER_EXPIRES_AT } from './vendors.ts';
 
 export interface TestEngine extends PurchaseEngine {
   /** The payment was not made in time. */
@@ -30,24 +31,10 @@ export function createTestEngine(
     return { status: 'REFUSED', refusal: outcome.refusal };
   };
   const openPayment = async (
-    input: PurchaseInput | FundingInput,
+    { transactionId, timings }: PurchaseInput | FundingInput,
     purpose: PaymentPurpose,
-    price: { readonly priceMinor: string; readonly priceCurrency: FundingInput['currency'] },
   ): Promise<EngineAnswer> => {
-    const { transactionId, accountId, paymentMethod, charge } = input;
-    if (!charge) throw new Error(`${transactionId} is not paid from outside`);
-    await gateway.openPayment(
-      {
-        transactionId,
-        purpose,
-        accountId,
-        method: paymentMethod as OutsideMethod,
-        charge,
-        ...price,
-        expiresAtMs: TRANSFER_EXPIRES_AT.getTime(),
-      },
-      0,
-    );
+    await gateway.collectPayment({ transactionId, purpose, budgetMs: 0, timings });
     return { status: 'PENDING' };
   };
 
@@ -55,8 +42,7 @@ export function createTestEngine(
     const opened = await orders.openPurchase(input, new Date().toISOString());
     if (opened.stage === 'failed') return { status: 'REFUSED', refusal: opened.refusal };
     if (!input.charge) return deliver(input.transactionId);
-    const { priceMinor, currency: priceCurrency } = input.quote;
-    return openPayment(input, 'purchase', { priceMinor, priceCurrency });
+    return openPayment(input, 'purchase');
   };
 
   const engine: TestEngine = {
@@ -64,16 +50,12 @@ export function createTestEngine(
     fundWallet: async (input) => {
       const opened = await orders.openFunding(input, new Date().toISOString());
       if (opened.stage === 'failed') return withMark(input, { status: 'REFUSED', refusal: opened.refusal });
-      const answer = await openPayment(input, 'funding', {
-        priceMinor: input.amountMinor,
-        priceCurrency: input.currency,
-      });
-      return withMark(input, answer);
+      return withMark(input, await openPayment(input, 'funding'));
     },
     // Each purchase has ended by the time its caller is answered.
     firstAnswer: () => Promise.resolve('no-workflow'),
     check: async ({ transactionId, purpose }) => {
-      const { state } = await gateway.lookAtPayment(transactionId, purpose);
+      const { state } = await gateway.checkPayment(transactionId, purpose);
       if (state === 'paid' && purpose === 'purchase') await deliver(transactionId);
     },
     checkSoon: (payment) => engine.check(payment, 0),
@@ -83,7 +65,8 @@ export function createTestEngine(
         .set({ expires_at: deps.clock.now() })
         .where('transaction_id', '=', transactionId)
         .execute();
-      await orders.closeUnpaid(transactionId, purpose, reason);
+      const close = purpose === 'purchase' ? closeUnpaid : closeFundingUnpaid;
+      await close(deps.db, transactionId, reason);
     },
   };
   return engine;

@@ -40,7 +40,7 @@ const ALWAYS_TWO = { ...NO_LIMITS, perAction: { USD: 0n } };
 
 /** Rows that no test changes. */
 export async function plantSales({ world, accounts, owner }: Books): Promise<void> {
-  await replaceCatalogue(world, { regions: [region()], packages: [basePackage()] }, new Date());
+  await replaceCatalogue(world, { supplier: 'esim-access', regions: [region()], packages: [basePackage()] }, new Date());
   for (const [id, currency] of [
     [ACCOUNT, 'USD'],
     [NAIRA_ACCOUNT, 'NGN'],

@@ -101,7 +101,7 @@ async function openDatabases() {
   const openWorld = async (schema: Environment) => {
     const db = openDatabase<WorldDatabase>({ ...given, schema, role: `simway_${schema}` });
     const owner = openSchema<WorldDatabase>(url, schema);
-    await replaceCatalogue(owner, { regions, packages: [...regionItems, baseItem] }, NOW);
+    await replaceCatalogue(owner, { supplier: 'esim-access', regions, packages: [...regionItems, baseItem] }, NOW);
     const rate = { source: 'fixed', observedAt: new Date(), status: 'GOOD' } as const;
     await insertRates(owner, [
       { ...rate, currency: 'NGN', micros: 1_534_250_000n },

@@ -101,6 +101,14 @@ export function statusWord(context: GatewayContext, status: string): string {
   return context.faults.current.unknownStatus ?? status;
 }
 
+/** The vendor's pages say that any refund moves the transaction, and not whether a part does: the fault `refundShows` is that reading. */
+function shownStatus(context: GatewayContext, { id, status }: TransactionRow): string {
+  const { refundShows } = context.faults.current;
+  if (status !== 'success' || refundShows === 'success') return status;
+  const hasRefund = context.refunds.refundsOf(id).some((refund) => refund.status !== 'failed');
+  return hasRefund ? refundShows : status;
+}
+
 /** An id of this simulator as it goes out now. */
 export function publicId(context: GatewayContext, id: number): number | bigint {
   return wireId(id, context.faults.current.shapeDrift);
@@ -152,7 +160,7 @@ export function transactionData(
   const data = {
     id: publicId(context, row.id),
     domain: context.integration.domain,
-    status: statusWord(context, row.status),
+    status: statusWord(context, shownStatus(context, row)),
     reference: row.reference,
     receipt_number: null,
     amount: hasMoney ? row.received : row.requested,

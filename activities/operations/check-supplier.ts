@@ -1,0 +1,64 @@
+/** A check of the supplier, for an operator. It orders nothing; what the supplier has is delivered. */
+import { checkEsim } from '../../src/esims/refresh.ts';
+import { findEsim } from '../../src/esims/store/esims.ts';
+import { acceptOtherPackage } from '../../src/purchases/store/purchases.ts';
+import { loadDelivery, type Delivery } from '../../src/purchases/store/supplier-orders.ts';
+import type { ActivityDeps } from '../deps.ts';
+import { attemptAccepted, findHeld, type Ordered } from '../purchases/delivery-attempt.ts';
+import { settle, type Again, type Ended } from '../purchases/settle.ts';
+import { withdraw } from '../purchases/withdraw.ts';
+
+/** What it found, in a sentence. */
+export async function checkSupplier(deps: ActivityDeps, transactionId: string): Promise<string> {
+  const delivery = await loadDelivery(deps.db, transactionId);
+  const { order } = delivery;
+  switch (delivery.status) {
+    case 'PENDING':
+      return 'nothing was ordered yet';
+    case 'SUCCESS':
+      return refreshDelivered(deps, delivery);
+    case 'FAILED': {
+      // After a refund the supplier must hold nothing of it.
+      const withdrawal = await withdraw(deps, transactionId, { supplierConfirmedUndelivered: false });
+      return withdrawal.outcome === 'withdrawn' ? 'the supplier has nothing of it' : withdrawal.detail;
+    }
+    case 'PROCESSING':
+      if (order === null || order.attempts === 0) return 'nothing was ordered yet';
+      if (delivery.isDelivered) return describe(await settle(deps, delivery));
+      if (!order.isLive) return `its order is ${order.state}`;
+      return checkOrder(deps, { ...delivery, order });
+  }
+}
+
+async function checkOrder(deps: ActivityDeps, delivery: Ordered): Promise<string> {
+  const { kind, orderNo } = delivery.order;
+  const it = kind === 'TOPUP' ? 'top-up' : 'order';
+  if (orderNo !== null) return describe(await attemptAccepted(deps, delivery, orderNo));
+  const found = await findHeld(deps, delivery);
+  if (found === undefined) return `the supplier does not say whether it has the ${it}`;
+  if (found === null) return `the supplier lists no such ${it}`;
+  return describe(await found());
+}
+
+function describe(attempt: Ended | Again): string {
+  switch (attempt.state) {
+    case 'done':
+      return 'delivered';
+    case 'failed':
+      return `the supplier refuses: ${attempt.reason}`;
+    case 'again':
+      return attempt.why;
+  }
+}
+
+/** Updates the state of a delivered eSIM. A person who sees that another package was delivered has been told. */
+async function refreshDelivered(deps: ActivityDeps, delivery: Delivery): Promise<string> {
+  const before = await findEsim(deps.db, delivery.esimId);
+  if (!before) throw new Error(`no eSIM ${delivery.esimId}`);
+  const { row, isAnswered } = await checkEsim(deps, before);
+  const other = await acceptOtherPackage(deps.db, delivery.transactionId);
+  const seen = isAnswered
+    ? `the eSIM is ${row.status}`
+    : 'the supplier does not say how the eSIM stands';
+  return other ? `${seen}; the supplier delivered ${other}` : seen;
+}

@@ -1,0 +1,338 @@
+/**
+ * One attempt to deliver. It reads the rows first; an order is written before it is sent, and not sent later than its fence allows. What is in doubt is
+ * looked for before it is asked for again, unless the supplier promises that a repeat is the same request. A refusal is final only when nothing sent
+ * earlier can still take effect: then the money goes back in the same transaction.
+ */
+import { createFence, type Fence } from '../../src/domain/fence.ts';
+import type { FailureReason, Refusal } from '../../src/domain/refusals.ts';
+import type { AttentionReason } from '../../src/domain/states.ts';
+import type { EsimSupplier, SupplierProfile, SupplierRefusal, TopUpRequest } from '../../src/esims/port.ts';
+import type { TopUpTotals } from '../../src/esims/rules.ts';
+import { failRefused, profileItem, refuseOrder, topUpItem } from '../../src/purchases/store/purchases.ts';
+import {
+  beginAttempt,
+  loadDelivery,
+  recordAccepted,
+  recordNoEffect,
+  recordSearched,
+  reopenDelivery,
+  SEND_WITHIN_MS,
+  type Delivery,
+  type SupplierOrder,
+} from '../../src/purchases/store/supplier-orders.ts';
+import { messagesOf, newPendingMessages } from '../../src/webhooks/store/messages.ts';
+import type { DeliveryResult } from '../../workflows/contract.ts';
+import type { ActivityDeps } from '../deps.ts';
+import { again, settle, type Again, type Ended } from './settle.ts';
+
+export type { Again } from './settle.ts';
+
+/** Twenty times the expected allocation time: an older order is listed by now, or never will be. */
+const LISTED_WITHIN_MS = 600_000;
+
+/** A delivery whose order exists. */
+export type Ordered = Delivery & { readonly order: SupplierOrder };
+/** An order that the supplier has accepted, under its number. */
+export interface Accepted {
+  readonly delivery: Ordered;
+  readonly orderNo: string;
+  readonly readAtMs: number;
+}
+
+/** `accepted`: by an earlier attempt of this step, so that only its profile is asked for. */
+export async function attemptDelivery(
+  deps: ActivityDeps,
+  transactionId: string,
+  accepted?: Accepted,
+): Promise<Ended | Again> {
+  if (accepted) return checkAccepted(deps, accepted);
+  const begun = await begin(deps, transactionId, false);
+  if (begun) return send(deps, begun);
+  const delivery = await loadDelivery(deps.db, transactionId);
+  if (delivery.status !== 'PROCESSING' || delivery.order?.withdrawingSince == null)
+    return goOn(deps, delivery);
+  // An operator's action has stopped on its way.
+  const leftMs = await reopenDelivery(deps.db, transactionId);
+  if (leftMs > 0)
+    return again(delivery, 'a cancellation that was sent may still reach the supplier', {
+      waitAtLeastMs: leftMs,
+    });
+  const reopened = await begin(deps, transactionId, false);
+  return reopened ? send(deps, reopened) : goOn(deps, await loadDelivery(deps.db, transactionId));
+}
+
+interface Begun {
+  readonly delivery: Ordered;
+  readonly fence: Fence;
+}
+
+/** Writes the attempt, if something may be sent now. The fence begins before, so that it is over no later than its row says. */
+async function begin(
+  { db, supplier }: ActivityDeps,
+  transactionId: string,
+  isSearched: boolean,
+): Promise<Begun | undefined> {
+  const fence = createFence(SEND_WITHIN_MS);
+  const delivery = await beginAttempt(db, transactionId, {
+    supplier: supplier.name,
+    timeLimitMs: supplier.effectTimeLimitMs,
+    mayRepeat: {
+      BASE: supplier.repeats.order === 'same-request',
+      TOPUP: supplier.repeats.topUp === 'same-request',
+    },
+    isSearched,
+  });
+  return delivery && isOrdered(delivery) ? { delivery, fence } : undefined;
+}
+
+const isOrdered = (delivery: Delivery): delivery is Ordered => delivery.order !== null;
+
+/** Nothing may be sent now: the rows say what is left to do. */
+async function goOn(deps: ActivityDeps, delivery: Delivery): Promise<Ended | Again> {
+  const { transactionId, order } = delivery;
+  switch (delivery.status) {
+    case 'FAILED':
+      return { state: 'failed', reason: delivery.reason ?? 'SUPPLIER_REFUSED', detail: 'closed before' };
+    case 'SUCCESS':
+      return settle(deps, delivery);
+    case 'PENDING':
+      // Our workflows deliver only what is paid.
+      deps.events.unverifiedRequest({ what: 'delivery', transactionId, detail: 'it is not paid' });
+      return again(delivery, 'it is not paid');
+    case 'PROCESSING':
+      break;
+  }
+  if (delivery.claim !== null)
+    return again(delivery, 'its money is claimed back, so nothing is delivered', {
+      reason: delivery.claim,
+      isStuck: true,
+    });
+  if (!isOrdered(delivery) || order?.supplier !== deps.supplier.name)
+    return again(delivery, 'this worker has no connection to its supplier', { isStuck: true });
+  switch (delivery.order.state) {
+    case 'delivered':
+      return settle(deps, delivery);
+    case 'refused':
+      return failByRefusal(deps, delivery);
+    case 'withdrawn':
+      return again(delivery, 'its order is withdrawn, and the action for that is not over', {
+        reason: 'UNDO_FAILED',
+      });
+    case 'planned':
+    case 'sent':
+    case 'accepted': {
+      const { orderNo } = delivery.order;
+      return orderNo === null ? searchThenSend(deps, delivery) : attemptAccepted(deps, delivery, orderNo);
+    }
+  }
+}
+
+/** Asks for the profile of an order whose number is known. */
+export const attemptAccepted = (
+  deps: ActivityDeps,
+  delivery: Ordered,
+  orderNo: string,
+): Promise<Ended | Again> => checkAccepted(deps, { delivery, orderNo, readAtMs: performance.now() });
+
+/** It was refused for good while its money was claimed back. */
+async function failByRefusal(deps: ActivityDeps, delivery: Ordered): Promise<Ended | Again> {
+  const pending = newPendingMessages();
+  const refusal = await failRefused(deps.db, delivery.transactionId, pending);
+  if (refusal === 'open') return again(delivery, 'the supplier has refused it');
+  deps.events.purchaseFailed({ transactionId: delivery.transactionId, ...refusal });
+  return { state: 'failed', ...refusal, ...messagesOf(pending) };
+}
+
+/** In doubt, and a repeat might be a second order. */
+async function searchThenSend(deps: ActivityDeps, delivery: Ordered): Promise<Ended | Again> {
+  const found = await findHeld(deps, delivery);
+  if (found === undefined) return again(delivery, 'the supplier does not say whether it has the order');
+  if (found !== null) return found();
+  const begun = await begin(deps, delivery.transactionId, true);
+  if (begun) return send(deps, begun);
+  return again(delivery, 'not there, and what was sent may still arrive', {
+    waitAtMostMs: Math.max(delivery.order.settlesInMs, 0),
+  });
+}
+
+/** The supplier's request, under the id that this order has there. */
+const requestOf = ({ id, packageCode, costUsdE4, esimTranNo }: SupplierOrder): TopUpRequest => ({
+  transactionId: id,
+  packageCode,
+  costUsdE4,
+  esimTranNo,
+});
+
+async function send(deps: ActivityDeps, { delivery, fence }: Begun): Promise<Ended | Again> {
+  const { order } = delivery;
+  const isTopUp = order.kind === 'TOPUP';
+  const sent = isTopUp
+    ? await deps.supplier.topUp(requestOf(order), fence)
+    : await deps.supplier.order(requestOf(order), fence);
+  switch (sent.outcome) {
+    case 'unknown':
+      if (sent.notSent) await recordNoEffect(deps.db, order);
+      return again(delivery, 'the supplier gave no answer to the order', {
+        waitAtLeastMs: sent.retryAfterMs,
+      });
+    case 'refused':
+      return refused(deps, delivery, sent);
+    case 'done':
+      return 'orderNo' in sent.value
+        ? attemptAccepted(deps, delivery, sent.value.orderNo)
+        : deliverTopUp(deps, delivery, { totals: sent.value, packageCode: '' });
+  }
+}
+
+/** Asks for the profile of an order that the supplier has. */
+async function checkAccepted(deps: ActivityDeps, accepted: Accepted): Promise<Ended | Again> {
+  const { delivery, orderNo } = accepted;
+  const answer = await deps.supplier.profile({ orderNo });
+  const keep = async (why: string, waitAtLeastMs?: number): Promise<Again> => {
+    if (delivery.order.orderNo === null) await recordAccepted(deps.db, delivery.order, orderNo);
+    const reason: AttentionReason = 'SUPPLIER_NEVER_ALLOCATED';
+    return again(delivery, why, { reason, accepted, readAtMs: accepted.readAtMs, waitAtLeastMs });
+  };
+  if (answer.outcome !== 'done') {
+    const retryAfterMs = answer.outcome === 'unknown' ? answer.retryAfterMs : undefined;
+    return keep(`the supplier does not say how order ${orderNo} stands`, retryAfterMs);
+  }
+  if (answer.value.state === 'allocating') return keep(`order ${orderNo} is still being allocated`);
+  // It can no longer be installed. The query used our order number, so this answer is final.
+  if (answer.value.profile.status === 'CANCELLED') {
+    const detail = 'the order was cancelled at the supplier';
+    return refuse(deps, delivery, { reason: 'REQUEST_REFUSED', detail }, true);
+  }
+  return deliverProfile(deps, delivery, answer.value.profile);
+}
+
+interface SaidNo {
+  readonly reason: SupplierRefusal;
+  readonly detail: string;
+}
+
+/** An earlier attempt may have been accepted, and be listed by now. Refused credentials say nothing about it. */
+async function refused(deps: ActivityDeps, delivery: Ordered, no: SaidNo): Promise<Ended | Again> {
+  const { order } = delivery;
+  const isFirst = order.attempts === 1;
+  const found = isFirst ? null : await findHeld(deps, delivery);
+  if (found) return found();
+  const isKnown = found === null && (isFirst || no.reason !== 'CREDENTIALS_REFUSED');
+  if (isKnown && order.isAloneInFlight) return refuse(deps, delivery, no, false);
+  reportRefusal(deps, delivery, no);
+  await recordNoEffect(deps.db, order);
+  return again(delivery, 'refused, and an earlier attempt may still be accepted', {
+    waitAtLeastMs: isKnown ? order.earlierSettlesInMs : undefined,
+  });
+}
+
+function reportRefusal({ events }: ActivityDeps, { transactionId }: Ordered, { reason, detail }: SaidNo): void {
+  events.supplierRefused({ transactionId, reason, detail });
+}
+
+const REASONS: Record<SupplierRefusal, FailureReason> = {
+  OUT_OF_STOCK: 'OUT_OF_STOCK',
+  PRICE_CHANGED: 'PRICE_CHANGED',
+  BALANCE_TOO_LOW: 'SUPPLIER_BALANCE_TOO_LOW',
+  PACKAGE_UNKNOWN: 'PACKAGE_WITHDRAWN',
+  NOT_ALLOWED_IN_STATE: 'ESIM_NOT_ACTIVE',
+  CREDENTIALS_REFUSED: 'SUPPLIER_REFUSED',
+  REQUEST_REFUSED: 'SUPPLIER_REFUSED',
+};
+
+/** For good: written to the order's row, and the money goes back with it. */
+async function refuse(
+  deps: ActivityDeps,
+  delivery: Ordered,
+  no: SaidNo,
+  isCancelled: boolean,
+): Promise<Ended | Again> {
+  const { transactionId, order } = delivery;
+  reportRefusal(deps, delivery, no);
+  // For a new eSIM there is no eSIM whose state could be wrong.
+  const isOdd = order.kind === 'BASE' && no.reason === 'NOT_ALLOWED_IN_STATE';
+  const refusal: Refusal = { reason: REASONS[isOdd ? 'REQUEST_REFUSED' : no.reason], detail: no.detail };
+  const pending = newPendingMessages();
+  const ended = await refuseOrder(deps.db, order, refusal, { isCancelled, pending });
+  if (ended === 'failed') {
+    deps.events.purchaseFailed({ transactionId, ...refusal });
+    const isCatalogueOutdated = no.reason === 'PRICE_CHANGED' || no.reason === 'PACKAGE_UNKNOWN';
+    const failed: DeliveryResult = { state: 'failed', ...refusal, ...messagesOf(pending) };
+    return isCatalogueOutdated ? { ...failed, isCatalogueOutdated } : failed;
+  }
+  const now = await loadDelivery(deps.db, transactionId);
+  return ended === 'claimed' || now.status !== 'PROCESSING'
+    ? goOn(deps, now)
+    : again(now, 'refused, and another attempt was begun meanwhile');
+}
+
+/** What the supplier has of this order, to be delivered by the function; null: nothing, undefined: not known. Sends nothing. */
+export async function findHeld(
+  deps: ActivityDeps,
+  delivery: Ordered,
+): Promise<(() => Promise<Ended | Again>) | null | undefined> {
+  const { order } = delivery;
+  if (order.kind === 'TOPUP') {
+    const held = await deps.supplier.findTopUp({ transactionId: order.id, esimTranNo: order.esimTranNo });
+    if (held.outcome !== 'done') return undefined;
+    const top = held.value;
+    return top.found ? () => deliverTopUp(deps, delivery, top) : null;
+  }
+  const orderNo = await findOrder(deps, order);
+  return orderNo ? () => attemptAccepted(deps, delivery, orderNo) : (orderNo as null | undefined);
+}
+
+/**
+ * Searches the supplier's list from the first attempt on; null: not listed, undefined: not known. Progress is kept, so the next search continues
+ * from there.
+ */
+export async function findOrder(
+  { db, supplier }: { readonly db: ActivityDeps['db']; readonly supplier: Pick<EsimSupplier, 'findOrder'> },
+  order: SupplierOrder,
+): Promise<string | null | undefined> {
+  const firstSentAt = order.firstSentAt ?? order.plannedAt;
+  const until = order.lastSentAt ?? order.now;
+  const held = await supplier.findOrder({
+    transactionId: order.id,
+    from: order.searchedUntil ?? firstSentAt,
+    until,
+  });
+  if (held.outcome !== 'done') return undefined;
+  if (held.value.state === 'found') return held.value.orderNo;
+  const searchedUntil = held.value.state === 'searching' ? held.value.searchedUntil : until;
+  // The list shows an order under the time it was made, but only once it is allocated.
+  const safelyUntilMs = Math.min(searchedUntil.getTime(), order.now.getTime() - LISTED_WITHIN_MS);
+  if (safelyUntilMs > firstSentAt.getTime()) await recordSearched(db, order, new Date(safelyUntilMs));
+  return held.value.state === 'searching' ? undefined : null;
+}
+
+/** The vendor's word for "so much in all": other plans count their volume by the day. */
+const WHOLE_VOLUME = 1;
+
+function deliverProfile(
+  deps: ActivityDeps,
+  delivery: Ordered,
+  profile: SupplierProfile,
+): Promise<Ended | Again> {
+  const { order, esimId } = delivery;
+  const { packageCode, totalVolumeBytes, dataType } = profile;
+  const volumeBytes = BigInt(totalVolumeBytes);
+  const isOther =
+    (packageCode !== '' && packageCode !== order.packageCode) ||
+    (dataType === WHOLE_VOLUME && volumeBytes !== order.volumeBytes);
+  const item = profileItem(profile, deps.clock.now(), deps.installData.columns(esimId, profile));
+  const other = isOther ? { packageCode, volumeBytes } : undefined;
+  return settle(deps, delivery, profile.iccid, { ...item, orderId: order.id, other });
+}
+
+function deliverTopUp(
+  deps: ActivityDeps,
+  delivery: Ordered,
+  { totals, packageCode }: { readonly totals: TopUpTotals; readonly packageCode: string },
+): Promise<Ended | Again> {
+  const { order } = delivery;
+  const isOther = packageCode !== '' && packageCode !== order.packageCode;
+  const other = isOther ? { packageCode, volumeBytes: null } : undefined;
+  const item = topUpItem(totals, deps.clock.now());
+  return settle(deps, delivery, totals.iccid, { ...item, orderId: order.id, other });
+}

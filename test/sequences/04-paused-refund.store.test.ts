@@ -1,0 +1,81 @@
+// A worker that is paused between recording a refund and sending it. Another one sends it meanwhile; the first must not.
+import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest';
+import { sql } from 'kysely';
+import { followMoney } from '../../activities/payments/refunds.ts';
+import type { ActivityDeps } from '../../activities/deps.ts';
+import { createEvents } from '../../src/platform/telemetry/events.ts';
+import { createLogger } from '../../src/platform/telemetry/logger.ts';
+import { failPurchase } from '../support/give-back.ts';
+import { json } from '../support/answering-server.ts';
+import { refundRow, startAnsweringGateway, transaction, yes, type AnsweringGateway } from '../support/answering-gateway.ts';
+import { CHARGE_MINOR, NOW, paid, usePaymentBooks } from '../payments/payments.support.ts';
+
+const books = usePaymentBooks();
+let server: AnsweringGateway;
+beforeAll(async () => {
+  server = await startAnsweringGateway();
+});
+afterEach(() => void vi.restoreAllMocks());
+afterAll(() => server.close());
+
+let nowMs = NOW.getTime();
+
+function pass(transactionId: string, onRequest?: (nth: number) => Promise<void>) {
+  let nth = 0;
+  const pacer = {
+    takeSlot: async () => {
+      await onRequest?.((nth += 1));
+      return true;
+    },
+  };
+  const deps = {
+    db: books.world,
+    gateway: server.gateway({ pacer }),
+    clock: { now: () => new Date(nowMs) },
+    events: createEvents(createLogger({ level: 'silent' })),
+  } as unknown as ActivityDeps;
+  return followMoney(deps, { transactionId, timings: { refundLookFirstMs: 1, refundLookMaxMs: 1 } });
+}
+
+it('a refund of a part is sent once, though its first sender stops for longer than a request may take just before it sends', async () => {
+  const payer = await books.payer();
+  // Overpaid: a refund of the price is a part of what the gateway holds, so the gateway would take a second one.
+  await books.bookCheck(payer, paid(2n * CHARGE_MINOR));
+  await failPurchase(books.world, payer.transactionId, { reason: 'OUT_OF_STOCK', detail: '' });
+  const listed: object[] = [];
+  server.answerWith((response, call) => {
+    const { pathname } = new URL(call.path, 'http://gateway.test');
+    if (pathname.startsWith('/transaction/verify/'))
+      json(yes(transaction({ reference: payer.reference, amount: Number(2n * CHARGE_MINOR) })))(response, call);
+    else if (call.method === 'GET')
+      json(yes(listed, { total: listed.length, page: 1, pageCount: 1 }))(response, call);
+    else {
+      const { merchant_note } = JSON.parse(call.body) as { merchant_note: string };
+      const row = refundRow({ id: listed.length + 1, status: 'processed', merchant_note, amount: Number(CHARGE_MINOR) });
+      listed.push(row);
+      json(yes(row))(response, call);
+    }
+  });
+  const paused = Promise.withResolvers<undefined>();
+  const resumed = Promise.withResolvers<undefined>();
+  const first = pass(payer.transactionId, async (nth) => {
+    if (nth !== 3) return;
+    paused.resolve(undefined);
+    await resumed.promise;
+  });
+  await paused.promise;
+  await passTime(36_000);
+  await pass(payer.transactionId);
+  resumed.resolve(undefined);
+  await first;
+  expect(server.calls.filter(({ method }) => method === 'POST')).toHaveLength(1);
+});
+
+/** Time passes for every process. */
+async function passTime(ms: number): Promise<void> {
+  nowMs += ms;
+  const back = sql`${`${ms} milliseconds`}::interval`;
+  await sql`update refunds set sent_at = sent_at - ${back}, send_before = send_before - ${back}`.execute(books.owner);
+  const real = performance.now.bind(performance);
+  vi.spyOn(performance, 'now').mockImplementation(() => real() + ms);
+}

@@ -1,0 +1,30 @@
+// The supplier announces an allocated order: the purchase that waits for it is delivered at once, not at its next check.
+import { afterAll, expect, it } from 'vitest';
+import { newBuyer, untilClosed } from '../support/buyer.ts';
+import { until } from '../support/until.ts';
+import { startStack } from '../support/stack.ts';
+import { createWorkflowHarness, RARELY } from '../support/workflow-harness.ts';
+
+// Empty: the simulator sends its events to the API of this stack.
+const stack = await startStack({ env: { SIMWAY_TEST_SUPPLIER_EVENTS_URL: '' } });
+const harness = await createWorkflowHarness(stack);
+const buyer = await newBuyer(stack);
+afterAll(async () => {
+  await harness.close();
+  await stack.close();
+});
+
+it('wakes the purchase', async () => {
+  await until(
+    () => stack.world.selectFrom('supplier_events').select('note').execute(),
+    (rows) => rows.some(({ note }) => note === 'answered'),
+    { what: 'the address of the API at the supplier' },
+  );
+  await stack.faults({ neverAllocate: { next: 1 } });
+  // Its own checks are five minutes apart.
+  const { transactionId, answer } = await harness.purchase({ account: buyer.account, timings: RARELY });
+  expect(answer).toEqual({ status: 'PROCESSING' });
+  const [order] = await stack.supplierOrders(transactionId);
+  await fetch(`${stack.supplierControlUrl}/orders/${order?.orderNo ?? ''}/allocate`, { method: 'POST' });
+  expect(await untilClosed(stack, transactionId, { withinMs: 20_000 })).toMatchObject({ status: 'SUCCESS' });
+});

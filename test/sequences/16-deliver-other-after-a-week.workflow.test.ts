@@ -1,0 +1,65 @@
+// A replacement that is approved late is judged again when it is made: by the package's cost and availability of then.
+import { afterEach, expect, it } from 'vitest';
+import { findPurchaseRow, untilClosed } from '../support/buyer.ts';
+import { newOperator } from '../support/operator-actions.ts';
+import { RARELY, startWorkflows } from '../support/workflow-harness.ts';
+
+const { stack, harness, buyer } = await startWorkflows({
+  env: { SIMWAY_APPROVAL_LIMIT: 'USD=1.00' },
+  supplier: { activateAfterMs: null },
+});
+const operator = newOperator(stack);
+afterEach(async () => {
+  await stack.clearFaults();
+  await stack.owner
+    .updateTable('packages')
+    .set({ cost_usd_e4: 20_000n, withdrawn_at: null })
+    .where('package_code', '=', 'SIM-OK')
+    .execute();
+});
+
+/** A purchase that its supplier does not deliver, whose replacement by SIM-OK waits for a second person. */
+async function replacementWaits(): Promise<{ transactionId: string; moveId: string }> {
+  await stack.faults({ loseAnswer: 1 });
+  const { transactionId } = await harness.purchase({
+    account: buyer.account,
+    packageCode: 'SIM-MANUAL-LIFE',
+    timings: RARELY,
+  });
+  await stack.clearFaults();
+  const asked = await operator.act(transactionId, 'deliver-other', { packageCode: 'SIM-OK' });
+  if (asked.outcome !== 'waits-for-approval') throw new Error(JSON.stringify(asked));
+  return { transactionId, moveId: asked.moveId };
+}
+
+const change = (set: { cost_usd_e4: bigint } | { withdrawn_at: Date }) =>
+  stack.owner.updateTable('packages').set(set).where('package_code', '=', 'SIM-OK').execute();
+
+it.each([
+  ['costs more than was paid', { cost_usd_e4: 23_001n }, /costs/],
+  ['was withdrawn', { withdrawn_at: new Date() }, /withdrawn/],
+])('is refused with words where the package %s by then, and the purchase goes on', async (_is, set, words) => {
+  const { transactionId, moveId } = await replacementWaits();
+  await change(set);
+  expect(await operator.approve(moveId, 'bayo')).toMatchObject({
+    outcome: 'refused',
+    code: 'PACKAGE_DOES_NOT_FIT',
+    detail: expect.stringMatching(words) as unknown,
+  });
+  expect(await findPurchaseRow(stack, transactionId)).toMatchObject({
+    status: 'PROCESSING',
+    package_code: 'SIM-MANUAL-LIFE',
+  });
+  await operator.act(transactionId, 'retry-delivery');
+  expect(await untilClosed(stack, transactionId)).toMatchObject({ status: 'SUCCESS' });
+});
+
+it('is delivered at the cost of then, where that is within what was paid', async () => {
+  const { transactionId, moveId } = await replacementWaits();
+  await change({ cost_usd_e4: 22_000n });
+  expect(await operator.approve(moveId, 'bayo')).toMatchObject({ outcome: 'done' });
+  expect(await findPurchaseRow(stack, transactionId)).toMatchObject({
+    package_code: 'SIM-OK',
+    cost_usd_e4: '22000',
+  });
+});
