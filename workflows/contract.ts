@@ -123,6 +123,9 @@ export interface CollectRequest {
   readonly timings: PaymentTimings & { readonly slowLookMs: number };
 }
 
+/** `reference`: the gateway's, once the payment is open. */
+export type CollectResult = StepResult<{ readonly reference?: string }>;
+
 export interface FollowMoneyRequest {
   readonly transactionId: string;
   readonly timings: RefundTimings;
@@ -198,7 +201,7 @@ export interface OrderActivities {
 }
 
 export interface GatewayActivities {
-  readonly collectPayment: (request: CollectRequest) => Promise<StepResult>;
+  readonly collectPayment: (request: CollectRequest) => Promise<CollectResult>;
   /** Checks every try of a payment at the gateway and books the result. */
   readonly checkPayment: (transactionId: string, purpose: PaymentPurpose) => Promise<PaymentCheckState>;
   /** Advances every refund of a purchase or funding by one step. Done: its money is at rest. */

@@ -22,10 +22,12 @@ import {
   OPS_QUEUE,
   SUPPLIER_QUEUE,
   type CollectRequest,
+  type CollectResult,
   type DeliveryResult,
   type DeliverRequest,
   type FollowMoneyRequest,
   type GatewayActivities,
+  type NewMessages,
   type OpenAction,
   type OpsActivities,
   type OrderActivities,
@@ -105,10 +107,12 @@ export const openPurchase = databaseStep(
   'Open: purchase, eSIM order and wallet hold in one transaction',
 );
 export const openFunding = databaseStep('openFunding', 'Open: the wallet is to be funded');
-export const enqueueProcessingWebhook = databaseStep(
-  'enqueueProcessingWebhook',
-  'Enqueue the PROCESSING webhook',
-);
+const enqueueProcessing = databaseStep('enqueueProcessingWebhook', 'Enqueue the PROCESSING webhook');
+
+/** A message that our database refuses is on record there; the purchase goes on without it. */
+export const enqueueProcessingWebhook = (transactionId: string): Promise<NewMessages | undefined> =>
+  orLost(enqueueProcessing(transactionId));
+
 export const nextAction = databaseStep('nextAction', 'Operator: the next open action');
 const performInDatabase = databaseStep('performAction', 'Operator: perform the action');
 
@@ -192,7 +196,7 @@ const gatewaySteps = (
   });
 
 /** Opens the payment with retries within the budget, or checks it. */
-export function collectPayment(request: CollectRequest): Promise<StepResult | undefined> {
+export function collectPayment(request: CollectRequest): Promise<CollectResult | undefined> {
   const summary = 'Collect: open the payment at the gateway, or check it';
   return orLost(gatewaySteps(summary, request.budgetMs + GATEWAY_CHECK_MS).collectPayment(request));
 }
@@ -222,7 +226,7 @@ export function performAction({ actionId, runsOn }: OpenAction): Promise<Perform
   const summary = 'Operator: perform the action';
   switch (runsOn) {
     case 'orders':
-      return performInDatabase(actionId);
+      return orLost(performInDatabase(actionId));
     case 'supplier':
       return orLost(
         supplierSteps({

@@ -57,8 +57,6 @@ async function refreshDelivered(deps: ActivityDeps, delivery: Delivery): Promise
   if (!before) throw new Error(`no eSIM ${delivery.esimId}`);
   const { row, isAnswered } = await checkEsim(deps, before);
   const other = await acceptOtherPackage(deps.db, delivery.transactionId);
-  const seen = isAnswered
-    ? `the eSIM is ${row.status}`
-    : 'the supplier does not say how the eSIM stands';
+  const seen = isAnswered ? `the eSIM is ${row.status}` : 'the supplier does not say how the eSIM stands';
   return other ? `${seen}; the supplier delivered ${other}` : seen;
 }

@@ -41,8 +41,10 @@ export async function performAction(deps: ActivityDeps, actionId: string): Promi
     try {
       return await carryOutAction(db, actionId, clock.now(), pending);
     } catch (error) {
-      if (!(error instanceof HoldConflict)) throw error;
-      return close({ refusal: 'STEP_FAILED', detail: 'the ledger refuses it' });
+      const refused = error instanceof HoldConflict ? error.message : refusedRowOf(error);
+      if (refused === undefined) throw error;
+      events.rowRefused({ step: row.move, detail: refused });
+      return close({ refusal: 'STEP_FAILED', detail: `the ledger refuses it: ${refused}` });
     }
   }
 }

@@ -20,7 +20,7 @@ import {
 } from '../../src/payments/store/payments.ts';
 import { closeUnpaid } from '../../src/purchases/store/purchases.ts';
 import { messagesOf, newPendingMessages, type PendingMessages } from '../../src/webhooks/store/messages.ts';
-import type { CollectRequest, StepResult } from '../../workflows/contract.ts';
+import type { CollectRequest, CollectResult } from '../../workflows/contract.ts';
 import type { ActivityDeps } from '../deps.ts';
 import { checkAttempts } from './payments.ts';
 
@@ -36,20 +36,14 @@ interface Collecting {
   readonly pending: PendingMessages;
 }
 
-/** The payment that the buyer can pay, or has paid. */
-type Opened = { readonly reference?: string };
-
 /** `done`: paid. `failed`: closed, with the reason. `waiting`: as long as nothing else wakes it. */
-export async function collectPayment(
-  deps: ActivityDeps,
-  request: CollectRequest,
-): Promise<StepResult<Opened>> {
+export async function collectPayment(deps: ActivityDeps, request: CollectRequest): Promise<CollectResult> {
   const pending = newPendingMessages();
   const step = await collect({ deps, request, pending });
   return { ...step, ...messagesOf(pending) };
 }
 
-async function collect(collecting: Collecting): Promise<StepResult<Opened>> {
+async function collect(collecting: Collecting): Promise<CollectResult> {
   const { deps, request } = collecting;
   const { transactionId } = request;
   const found = await findCollection(deps.db, transactionId);
@@ -72,13 +66,13 @@ async function collect(collecting: Collecting): Promise<StepResult<Opened>> {
 }
 
 /** A purchase that does not wait for money any more. */
-function endOf({ status, reason, payment }: Collection): StepResult | undefined {
+function endOf({ status, reason, payment }: Collection): CollectResult | undefined {
   if (status === 'FAILED')
     return { state: 'failed', reason: reason ?? 'PAYMENT_NOT_OPENED', detail: 'closed before' };
   return status === 'PENDING' ? undefined : { state: 'done', reference: payment.reference };
 }
 
-const waiting = (payment: PaymentRow | undefined, waitMs: number, why: string): StepResult<Opened> => ({
+const waiting = (payment: PaymentRow | undefined, waitMs: number, why: string): CollectResult => ({
   state: 'waiting',
   waitMs: Math.max(1, Math.ceil(waitMs)),
   why,
@@ -86,7 +80,7 @@ const waiting = (payment: PaymentRow | undefined, waitMs: number, why: string): 
 });
 
 /** Asks the gateway first. Only its answer, booked, ends the wait. */
-async function check(collecting: Collecting, before: Collection): Promise<StepResult<Opened>> {
+async function check(collecting: Collecting, before: Collection): Promise<CollectResult> {
   const { deps, request, pending } = collecting;
   const { transactionId, timings } = request;
   const checked = await checkAttempts(deps, transactionId, pending);
@@ -121,7 +115,7 @@ async function close(
   { deps, request, pending }: Collecting,
   reason: FailureReason,
   detail: string,
-): Promise<StepResult<Opened>> {
+): Promise<CollectResult> {
   const { transactionId, purpose } = request;
   const closed =
     purpose === 'purchase'

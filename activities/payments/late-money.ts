@@ -37,8 +37,12 @@ export async function followLateMoney(deps: ActivityDeps): Promise<string> {
     await deps.engine.checkSoon({ transactionId, purpose });
   };
   await closeOverdue(deps, wake, isOver);
-  for (let afterKey = ''; !isOver(); ) {
-    const refunds = await findUnsentRefundsOlderThan(deps.db, { ms: FORGOTTEN_AFTER_MS, afterKey, limit: PAGE });
+  for (let afterKey = ''; !isOver();) {
+    const refunds = await findUnsentRefundsOlderThan(deps.db, {
+      ms: FORGOTTEN_AFTER_MS,
+      afterKey,
+      limit: PAGE,
+    });
     for (const refund of refunds) {
       const payment = await findPayment(deps.db, refund.reference);
       if (payment) await wake({ transactionId: payment.transaction_id, purpose: payment.purpose });
@@ -46,7 +50,7 @@ export async function followLateMoney(deps: ActivityDeps): Promise<string> {
     afterKey = refunds.at(-1)?.refund_key ?? '';
     if (refunds.length < PAGE) break;
   }
-  for (let afterId = ''; !isOver(); ) {
+  for (let afterId = ''; !isOver();) {
     const claims = await findClaims(deps.db, { afterId, limit: PAGE });
     for (const claim of claims) await wake(claim);
     afterId = claims.at(-1)?.transactionId ?? '';
@@ -63,11 +67,15 @@ async function closeOverdue(deps: ActivityDeps, wake: Wake, isOver: () => boolea
   while ((await closeExpiredPayments(deps.db, which)) === PAGE) if (isOver()) return;
   const seen = new Set<string>();
   while (!isOver()) {
-    const payments = (await findPaymentsToClose(deps.db, which)).filter(({ reference }) => !seen.has(reference));
+    const payments = (await findPaymentsToClose(deps.db, which)).filter(
+      ({ reference }) => !seen.has(reference),
+    );
     if (payments.length === 0) return;
     for (const { reference } of payments) seen.add(reference);
     for (let from = 0; from < payments.length && !isOver(); from += AT_ONCE)
-      await Promise.all(payments.slice(from, from + AT_ONCE).map((payment) => checkForTheLastTime(deps, payment, wake)));
+      await Promise.all(
+        payments.slice(from, from + AT_ONCE).map((payment) => checkForTheLastTime(deps, payment, wake)),
+      );
   }
 }
 

@@ -148,7 +148,10 @@ async function seenOf(
 }
 
 /** A known dispute is checked each time: it may be over, or there may be another. An operator's check always asks. */
-async function checkDisputes({ db, gateway, events }: ActivityDeps, payment: PaymentToCheck): Promise<boolean> {
+async function checkDisputes(
+  { db, gateway, events }: ActivityDeps,
+  payment: PaymentToCheck,
+): Promise<boolean> {
   const { reference, checkNumber } = payment;
   if (!(await asksForDisputes(db, payment))) return true;
   const found = await gateway.findDisputes(reference);

@@ -226,7 +226,11 @@ async function refused(deps: ActivityDeps, delivery: Ordered, no: SaidNo): Promi
   });
 }
 
-function reportRefusal({ events }: ActivityDeps, { transactionId }: Ordered, { reason, detail }: SaidNo): void {
+function reportRefusal(
+  { events }: ActivityDeps,
+  { transactionId }: Ordered,
+  { reason, detail }: SaidNo,
+): void {
   events.supplierRefused({ transactionId, reason, detail });
 }
 

@@ -24,7 +24,7 @@ async function main(): Promise<void> {
   });
   const orders: Pick<OrderActivities, 'openPurchase' | 'tryDelivering'> = {
     openPurchase: () => Promise.resolve({ stage: 'paid' }),
-    tryDelivering: () => Promise.resolve({ outcome: 'delivered', iccid: '8944000000000000000' }),
+    tryDelivering: () => Promise.resolve({ state: 'done', iccid: '8944000000000000000' }),
   };
   const options: WorkersOptions = {
     address: values.address,

@@ -6,18 +6,16 @@
 import {
   allHandlersFinished,
   condition,
-  defineUpdate,
   proxyLocalActivities,
   setHandler,
   upsertSearchAttributes,
 } from '@temporalio/workflow';
 import type { PurchaseInput } from '../../src/purchases/purchase.ts';
-import { ACCEPT_UPDATE, type OrderActivities } from '../../workflows/contract.ts';
+import type { OrderActivities } from '../../workflows/contract.ts';
+import { firstAnswer } from '../../workflows/messages.ts';
 import { ICCID, NEEDS_ATTENTION, PURCHASE_STATUS } from '../../workflows/search-attributes.ts';
 import { startDeliveries } from '../../workflows/webhooks/start-deliveries.ts';
 import type { PurchaseAnswer } from '../../src/payments/engine.ts';
-
-const accept = defineUpdate<PurchaseAnswer>(ACCEPT_UPDATE);
 
 const OWN_DATABASE = {
   startToCloseTimeout: '2500ms',
@@ -35,24 +33,24 @@ const { tryDelivering } = proxyLocalActivities<OrderActivities>({
 
 export async function sameShape(input: PurchaseInput): Promise<{ status: string }> {
   const buyer: { answer?: PurchaseAnswer } = {};
-  setHandler(accept, async () => {
+  setHandler(firstAnswer, async () => {
     await condition(() => buyer.answer !== undefined);
     return buyer.answer as PurchaseAnswer;
   });
   await openPurchase(input, new Date().toISOString());
-  const delivered = await tryDelivering(input.transactionId);
+  const delivered = await tryDelivering(input);
   buyer.answer = { status: 'SUCCESS' };
   await condition(allHandlersFinished);
   upsertSearchAttributes([
     { key: PURCHASE_STATUS, value: 'SUCCESS' },
     { key: NEEDS_ATTENTION, value: false },
-    { key: ICCID, value: delivered.outcome === 'delivered' ? delivered.iccid : '' },
+    { key: ICCID, value: delivered.state === 'done' ? delivered.iccid : '' },
   ]);
   return { status: 'SUCCESS' };
 }
 
 export async function empty(): Promise<{ status: string }> {
-  setHandler(accept, (): PurchaseAnswer => ({ status: 'SUCCESS' }));
+  setHandler(firstAnswer, (): PurchaseAnswer => ({ status: 'SUCCESS' }));
   await condition(allHandlersFinished);
   return { status: 'SUCCESS' };
 }

@@ -7,7 +7,8 @@ import { connectClient } from '../../src/platform/temporal/connect.ts';
 import { makeId } from '../../src/domain/ids.ts';
 import type { PurchaseInput } from '../../src/purchases/purchase.ts';
 import { startChild } from '../../src/dev/child.ts';
-import { ACCEPT_UPDATE, ORDERS_QUEUE } from '../../workflows/contract.ts';
+import { ORDERS_QUEUE } from '../../workflows/contract.ts';
+import { firstAnswer } from '../../workflows/messages.ts';
 import {
   ACCOUNT_ID,
   NEEDS_ATTENTION,
@@ -17,7 +18,6 @@ import {
 } from '../../workflows/search-attributes.ts';
 import type { BenchOptions } from '../support/options.ts';
 import type { Servers } from '../support/servers.ts';
-import type { PurchaseAnswer } from '../../src/payments/engine.ts';
 
 export interface Floors {
   readonly namespace: string;
@@ -70,10 +70,10 @@ export async function startFloors(servers: Servers, { log }: Pick<BenchOptions, 
       });
     const answer = await insist(() =>
       temporal.client.withDeadline(Date.now() + DEADLINE_MS, () =>
-        temporal.client.workflow.executeUpdateWithStart<() => Promise<unknown>, PurchaseAnswer, []>(
-          ACCEPT_UPDATE,
-          { updateId: ACCEPT_UPDATE, startWorkflowOperation: operation() },
-        ),
+        temporal.client.workflow.executeUpdateWithStart(firstAnswer, {
+          updateId: firstAnswer.name,
+          startWorkflowOperation: operation(),
+        }),
       ),
     );
     if (answer.status !== 'SUCCESS') throw new Error(`the floor answered ${answer.status}`);

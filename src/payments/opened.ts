@@ -18,7 +18,8 @@ export interface FailedOpening {
   readonly refusal: Refusal;
 }
 
-export type Opened = { readonly stage: Exclude<Stage, 'failed'> } | FailedOpening;
+export type Opened =
+  { readonly stage: 'awaiting-payment' | 'paid' } | { readonly stage: 'delivered' } | FailedOpening;
 
 /** A funding is delivered with its money. */
 export type OpenedFunding = { readonly stage: 'awaiting-payment' | 'delivered' } | FailedOpening;

@@ -1,15 +1,15 @@
 import { upsertSearchAttributes, workflowInfo } from '@temporalio/workflow';
 import type { PaymentPurpose } from '../../src/domain/states.ts';
-import type { PaymentTimings } from '../../src/payments/rules.ts';
 import type { Carrier } from '../carrier.ts';
 import { isContinued } from '../continue-as-new.ts';
+import type { CollectRequest } from '../contract.ts';
 import { GATEWAY_REFERENCE } from '../search-attributes.ts';
 import { collectPayment } from '../steps.ts';
 
 export interface Collected {
   readonly transactionId: string;
   readonly purpose: PaymentPurpose;
-  readonly timings: PaymentTimings & { readonly answerWithinMs: number };
+  readonly timings: CollectRequest['timings'] & { readonly answerWithinMs: number };
 }
 
 /** Time for the last try to end, half a second, and for the step's result to come back over its queue, a second. */
@@ -24,7 +24,7 @@ export function collect(carrier: Carrier, { transactionId, purpose, timings }: C
     const budgetMs = isFirst ? Math.max(0, timings.answerWithinMs - elapsedMs - OPENING_MARGIN_MS) : 0;
     isFirst = false;
     const step = await collectPayment({ transactionId, purpose, budgetMs, timings });
-    const reference = step?.state === 'waiting' ? step.reference : undefined;
+    const reference = step?.reference;
     if (reference !== undefined && reference !== shown)
       upsertSearchAttributes([{ key: GATEWAY_REFERENCE, value: reference }]);
     shown = reference ?? shown;

@@ -121,7 +121,8 @@ async function openDispute(
   }
   // The wallet comes last (lock-order.ts).
   const worthMinor = partInPrice(payment, payment.credited_minor, credited);
-  const frozen = credited > 0n ? smaller((await lockWallet(trx, payment.account_id)).balance_minor, worthMinor) : 0n;
+  const frozen =
+    credited > 0n ? smaller((await lockWallet(trx, payment.account_id)).balance_minor, worthMinor) : 0n;
   if (frozen > 0n)
     await updateDispute(trx, { reference, dispute_id: disputeId }).set({ frozen_minor: frozen }).execute();
   if (revenueMinor + frozen === 0n) return true;
@@ -151,7 +152,9 @@ async function earnedOf(trx: WorldDb, { transaction_id, price_currency }: Paymen
   const { rows } = await sql<{ earned: bigint }>`
     select coalesce(sum(e.amount_minor), 0)::int8 as earned
       from ledger_transactions t join ledger_entries e on e.ledger_transaction_id = t.id
-     where t.transaction_id = ${transaction_id} and e.ledger_account_id = ${`revenue:${price_currency}`}`.execute(trx);
+     where t.transaction_id = ${transaction_id} and e.ledger_account_id = ${`revenue:${price_currency}`}`.execute(
+    trx,
+  );
   const earned = rows[0]?.earned ?? 0n;
   return earned > 0n ? earned : 0n;
 }
@@ -231,7 +234,11 @@ async function bookBack(
 
 /** Whether it waits for its delivery. */
 async function isOnHold(trx: WorldDb, { transaction_id }: PaymentRow): Promise<boolean> {
-  const hold = await trx.selectFrom('holds').select('status').where('id', '=', transaction_id).executeTakeFirst();
+  const hold = await trx
+    .selectFrom('holds')
+    .select('status')
+    .where('id', '=', transaction_id)
+    .executeTakeFirst();
   return hold?.status === 'HELD';
 }
 

@@ -92,7 +92,9 @@ export async function findCollection(db: WorldDb, transactionId: string): Promis
       'purchases.package_code',
       sql<PurchaseStatus>`coalesce(purchases.status, fundings.status)`.as('status_of'),
       sql<string | null>`coalesce(purchases.reason, fundings.reason)`.as('reason_of'),
-      sql<AttentionReason | null>`coalesce(purchases.attention_reason, fundings.attention_reason)`.as('attention_of'),
+      sql<AttentionReason | null>`coalesce(purchases.attention_reason, fundings.attention_reason)`.as(
+        'attention_of',
+      ),
       ms(sql`clock_timestamp() - (min(payments.created_at) over ())`).as('age_ms'),
       ms(sql`(max(payments.expires_at) over ()) - clock_timestamp()`).as('left_ms'),
       ms(

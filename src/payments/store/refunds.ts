@@ -46,7 +46,11 @@ export async function createRefund(
     await moveMoney(trx, reference, { refunding: amountMinor });
   return (
     made ??
-    (await trx.selectFrom('refunds').selectAll().where('refund_key', '=', refundKey).executeTakeFirstOrThrow())
+    (await trx
+      .selectFrom('refunds')
+      .selectAll()
+      .where('refund_key', '=', refundKey)
+      .executeTakeFirstOrThrow())
   );
 }
 
@@ -270,7 +274,10 @@ export async function creditRefund(
 }
 
 /** What a refund is worth in the wallet, beside what was credited of its payment before: together they are what all of it is worth. */
-export function creditMinorOf(payment: PaymentRow, { amount_minor }: Pick<RefundRow, 'amount_minor'>): bigint {
+export function creditMinorOf(
+  payment: PaymentRow,
+  { amount_minor }: Pick<RefundRow, 'amount_minor'>,
+): bigint {
   return inPrice(payment, payment.credited_minor + amount_minor) - inPrice(payment, payment.credited_minor);
 }
 

@@ -60,7 +60,8 @@ async function entriesOf(trx: WorldDb, payment: PaymentRow, taken: Taken): Promi
   const { charge_currency: charge, price_currency: price, account_id: accountId } = payment;
   const missingMinor = taken.free + taken.used;
   // A dispute has taken its part out of `credited_minor` already.
-  const beforeMinor = taken.frozen === undefined ? payment.credited_minor : payment.credited_minor + taken.credited;
+  const beforeMinor =
+    taken.frozen === undefined ? payment.credited_minor : payment.credited_minor + taken.credited;
   const worthMinor = inPrice(payment, beforeMinor) - inPrice(payment, beforeMinor - taken.credited);
   const frozen = taken.frozen ?? 0n;
   const debitMinor = worthMinor > frozen ? worthMinor - frozen : 0n;
