@@ -98,6 +98,10 @@ describe('a request that was started and not answered in time', () => {
     expect((await ask({ start: unanswered('f') })).code).toBe('UNANSWERED');
   });
 
+  it('is told that another body had started it', async () => {
+    expect((await ask({ start: unanswered('other') })).code).toBe('IDEMPOTENCY_KEY_REUSED');
+  });
+
   it('is refused where it was refused before its caller was answered', async () => {
     const refusal = { reason: 'INSUFFICIENT_BALANCE', detail: '' } as const;
     const { code } = await ask({
