@@ -115,11 +115,11 @@ async function openOrRefuse(
     return { stage: 'awaiting-payment' };
   }
   const given = refusal ?? TOO_MANY_UNPAID;
-  const key = await refuseKey(trx, input, given);
+  const isAnswered = await refuseKey(trx, input, given);
   // Another run of this step may have opened it meanwhile.
   const { opened } = await findOpening(trx, transactionId);
   if (opened) return opened;
-  if (key === 'answered' || keepRefusal()) await insertFunding(trx, input, now, sql<boolean>`true`, given);
+  if (isAnswered || keepRefusal()) await insertFunding(trx, input, now, sql<boolean>`true`, given);
   else await keepRefusedId(trx, transactionId, given);
   return { stage: 'failed', refusal: given };
 }

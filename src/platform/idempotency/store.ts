@@ -148,19 +148,18 @@ export async function beginKey(
 }
 
 /**
- * Refuses the request for good, and frees its key for the next one, unless somebody was faster. `answered`: the caller has an answer already, which
- * stays. `opened`: another run has opened it, so nothing is refused. `refused`: neither; also where the key belongs to another request.
+ * Frees the key of a request that is refused for the next one. Whether its caller has an answer already: then that answer stays. Nothing changes where
+ * another run has opened the request, or the key belongs to another one.
  */
 export async function refuseKey(
   trx: WorldDb,
   { idempotency, ...sent }: Sent,
   refusal: Refusal,
-): Promise<'refused' | 'answered' | 'opened'> {
-  if (!idempotency) return 'refused';
+): Promise<boolean> {
+  if (!idempotency) return false;
   const { accountId, transactionId } = sent;
   const owner = await claimKey(trx, { ...sent, idempotency }, refusal);
-  if (owner.transactionId !== transactionId || owner.refusal) return 'refused';
-  if (!owner.isBegun) return 'opened';
+  if (owner.transactionId !== transactionId || !owner.isBegun) return false;
   await trx
     .updateTable('idempotency_keys')
     .set({ begun: false })
@@ -168,7 +167,7 @@ export async function refuseKey(
     .where('key', '=', idempotency.key)
     .where('transaction_id', '=', transactionId)
     .execute();
-  return 'answered';
+  return true;
 }
 
 /** Whether the key has the row of another request, which this one does not follow. */

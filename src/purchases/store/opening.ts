@@ -80,10 +80,10 @@ async function refuse(
   refusal: Refusal,
   pending: PendingMessages,
 ): Promise<Opened> {
-  const key = await refuseKey(trx, input, refusal);
+  const isAnswered = await refuseKey(trx, input, refusal);
   const { opened, item } = await readBeforeOpening(trx, input);
   if (opened) return opened;
-  if (key === 'answered' || options.keepRefusal()) {
+  if (isAnswered || options.keepRefusal()) {
     await sql`with opened as (select), ${openingOf(input, options, item, refusal)} select`.execute(trx);
     await enqueueStatus(trx, input.transactionId, 'FAILED', pending);
   } else await keepRefusedId(trx, input.transactionId, refusal);

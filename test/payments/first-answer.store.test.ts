@@ -1,0 +1,132 @@
+/** One key, one request, one answer, where the engine does not say what became of the earlier self of a request. */
+import { randomUUID } from 'node:crypto';
+import { afterAll, describe, expect, it } from 'vitest';
+import type { Principal } from '../../src/domain/account.ts';
+import { DomainError } from '../../src/domain/errors.ts';
+import { EngineUnavailable } from '../../src/domain/outcome.ts';
+import { startOnce } from '../../src/payments/first-answer.ts';
+import type { EngineAnswer } from '../../src/payments/engine.ts';
+import { openPurchase } from '../../src/purchases/store/opening.ts';
+import { beginKey, refuseKey } from '../../src/platform/idempotency/store.ts';
+import type { IdempotencyKeyInfo } from '../../src/platform/idempotency/tag.ts';
+import { openBooks, type Books } from '../support/books.ts';
+import { purchaseInput } from '../support/facts.ts';
+
+const books: Books = await openBooks();
+afterAll(() => books.close());
+
+const TAG = { key: 'k', path: '/api/esim/buy', fingerprint: 'f' };
+const LATER_MS = 11_000;
+
+interface Ask {
+  /** Absent: accepted. */
+  readonly refusal?: DomainError;
+  readonly tag?: IdempotencyKeyInfo | null;
+  readonly start?: (input: ReturnType<typeof purchaseInput>) => Promise<EngineAnswer>;
+  readonly firstAnswer?: (transactionId: string) => Promise<EngineAnswer | 'no-workflow'>;
+}
+
+/** Asks for an account of its own; answers the code of an error. */
+async function ask({ refusal, tag = TAG, start, firstAnswer }: Ask) {
+  const accountId = `acc-${randomUUID()}`;
+  const never = (): never => {
+    throw new Error('the engine is not asked for this');
+  };
+  const engine = {
+    ...{ check: never, checkSoon: never, fundWallet: never },
+    firstAnswer: firstAnswer ?? never,
+  };
+  const deps = {
+    ...{ db: books.world, engine, idSecret: Buffer.from('a secret') },
+    clock: { now: () => new Date(Date.now() + LATER_MS) },
+    settings: { timings: { answerWithinMs: 1_000 } },
+  };
+  const principal = { account: { id: accountId }, environment: 'test' } as unknown as Principal;
+  let transactionId = '';
+  const answer = startOnce<ReturnType<typeof purchaseInput>, string>(deps, principal, tag ?? undefined, {
+    judge: (found) => {
+      transactionId = found.transactionId;
+      if (refusal) throw refusal;
+      const given = { transactionId, accountId, ...(tag ? { idempotency: tag } : {}) };
+      return Promise.resolve(purchaseInput(given));
+    },
+    start: start ?? never,
+    read: () => Promise.resolve(undefined),
+    show: (_input, status) => Promise.resolve(status),
+  });
+  const code = await answer.catch((error: unknown) => (error instanceof DomainError ? error.code : error));
+  return { code, transactionId, accountId };
+}
+
+const EXPIRED = new DomainError('QUOTE_EXPIRED', 'expired');
+const unanswered = (fingerprint: string) => () =>
+  Promise.resolve({ status: 'UNANSWERED' as const, fingerprint });
+
+describe('a request that the present refuses', () => {
+  it('is refused without a key, and nobody is asked', async () => {
+    expect((await ask({ refusal: EXPIRED, tag: null })).code).toBe('QUOTE_EXPIRED');
+  });
+
+  it.each([
+    ['there is no workflow', () => Promise.resolve('no-workflow' as const)],
+    ['Temporal does not say', () => Promise.resolve('unknown' as const)],
+    ['Temporal is away', () => Promise.reject(new EngineUnavailable('away'))],
+  ])('is refused where %s, and its id opens nothing any more', async (_what, firstAnswer) => {
+    const { code, transactionId, accountId } = await ask({ refusal: EXPIRED, firstAnswer });
+    expect(code).toBe('QUOTE_EXPIRED');
+    const slower = purchaseInput({ transactionId, accountId, idempotency: TAG });
+    const options = { now: new Date(), supplier: 's', keepRefusal: () => false };
+    expect(await openPurchase(books.world, slower, options)).toMatchObject({
+      refusal: { reason: 'SUPERSEDED' },
+    });
+  });
+
+  it('has to wait while its earlier self runs', async () => {
+    expect((await ask({ refusal: EXPIRED, firstAnswer: unanswered('f') })).code).toBe(
+      'IDEMPOTENCY_KEY_IN_USE',
+    );
+  });
+
+  it('is told that another body runs under its key', async () => {
+    const { code } = await ask({ refusal: EXPIRED, firstAnswer: unanswered('other') });
+    expect(code).toBe('IDEMPOTENCY_KEY_REUSED');
+  });
+});
+
+describe('a request that was started and not answered in time', () => {
+  it('has the answer UNANSWERED', async () => {
+    expect((await ask({ start: unanswered('f') })).code).toBe('UNANSWERED');
+  });
+
+  it('is told that another body had started it', async () => {
+    expect((await ask({ start: unanswered('other') })).code).toBe('IDEMPOTENCY_KEY_REUSED');
+  });
+
+  it('is refused where it was refused before its caller was answered', async () => {
+    const refusal = { reason: 'INSUFFICIENT_BALANCE', detail: '' } as const;
+    const { code } = await ask({
+      start: async (input) => {
+        await refuseKey(books.world, input, refusal);
+        return unanswered('f')();
+      },
+    });
+    expect(code).toBe('INSUFFICIENT_BALANCE');
+  });
+
+  it.each([
+    ['its own', 'f', 'UNANSWERED'],
+    ['of another body', 'other', 'IDEMPOTENCY_KEY_REUSED'],
+  ])('and whose row alone shows that it runs: the row is %s', async (_what, fingerprint, expected) => {
+    const { code } = await ask({
+      start: async (input) => {
+        await beginKey(books.world, { ...input, idempotency: { ...TAG, fingerprint } });
+        return 'unknown';
+      },
+    });
+    expect(code).toBe(expected);
+  });
+
+  it('is not known to run without a row', async () => {
+    expect((await ask({ start: () => Promise.resolve('unknown') })).code).toBe('SERVICE_UNAVAILABLE');
+  });
+});
