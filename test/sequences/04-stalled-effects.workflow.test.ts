@@ -2,17 +2,34 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import type { PurchaseInput } from '../../src/purchases/purchase.ts';
 import { openPurchase } from '../../src/purchases/store/opening.ts';
+import { SEND_WITHIN_MS } from '../../src/purchases/store/supplier-orders.ts';
 import { findPurchaseRow, holdOf } from '../support/buyer.ts';
 import { createAttempt, type Attempt } from '../support/delivery-attempts.ts';
 import { until } from '../support/until.ts';
 import { PATIENT, startWorkflows } from '../support/workflow-harness.ts';
 
 const { stack, harness, buyer } = await startWorkflows({ supplier: { activateAfterMs: null } });
+const topUpTarget = await eSimInUse();
+
 const attempts: Attempt[] = [];
 afterEach(async () => {
   for (const attempt of attempts.splice(0)) attempt.close();
   await stack.clearFaults();
 });
+
+/** None is activated on its own: an eSIM in use cannot be cancelled. */
+async function eSimInUse(): Promise<{ esimId: string }> {
+  const { body } = await buyer.buy('SIM-OK');
+  const { esimId, iccid } = body.esimDetails;
+  const esim = `${stack.supplierControlUrl}/esims/${iccid}`;
+  await fetch(esim, { method: 'PUT', body: JSON.stringify({ esimStatus: 'IN_USE' }) });
+  await until(
+    () => buyer.read(`/api/esim/${esimId}`),
+    (answer) => answer.body.esimStatus === 'ACTIVE',
+    { what: 'the eSIM active in our rows' },
+  );
+  return { esimId };
+}
 
 function worker(aheadMs = 0): Attempt {
   const attempt = createAttempt(stack, aheadMs);
@@ -25,7 +42,7 @@ async function open(esimId?: string): Promise<PurchaseInput> {
   const timings = { ...PATIENT, doubtMs: 300 };
   const input = harness.inputFor({ account: buyer.account, timings, ...(esimId ? { esimId } : {}) });
   const options = { now: new Date(), keepRefusal: () => false };
-  expect(await openPurchase(stack.world, input, options)).toMatchObject({ opened: true });
+  expect(await openPurchase(stack.world, input, options)).toEqual({ stage: 'paid' });
   return input;
 }
 
@@ -57,5 +74,23 @@ describe('a worker that stops before it sends', () => {
     const [after] = await stack.supplierOrders(transactionId);
     expect(after?.esims.map(({ esimStatus }) => esimStatus)).toEqual(['GOT_RESOURCE']);
     expect(await holdOf(stack, transactionId)).toBe('POSTED');
+  });
+
+  it.each([
+    ['an order', undefined, 'order'],
+    ['a top-up', topUpTarget.esimId, 'topUp'],
+  ] as const)('%s is not sent any more: the supplier gets nothing', async (_what, esimId, call) => {
+    const { transactionId } = await open(esimId);
+    const stopped = worker();
+    stopped.stall(call, 'before');
+    const ends = stopped.deliverOnce(transactionId);
+    await stopped.stalled();
+    await new Promise((resolve) => setTimeout(resolve, SEND_WITHIN_MS));
+    stopped.goOn();
+    expect(await ends).toMatchObject({ state: 'waiting' });
+    expect(await stack.supplierOrders(transactionId)).toEqual([]);
+    // It is known not to have been sent, so nothing is in doubt, and the next attempt sends it.
+    expect(await worker().deliverOnce(transactionId)).toMatchObject({ state: 'done' });
+    expect(await stack.supplierOrders(transactionId)).toHaveLength(1);
   });
 });

@@ -46,12 +46,14 @@ it.each([
     code: 'PACKAGE_DOES_NOT_FIT',
     detail: expect.stringMatching(words) as unknown,
   });
-  expect(await findPurchaseRow(stack, transactionId)).toMatchObject({
-    status: 'PROCESSING',
+  await operator.act(transactionId, 'retry-delivery');
+  expect(await untilClosed(stack, transactionId)).toMatchObject({
+    status: 'SUCCESS',
     package_code: 'SIM-MANUAL-LIFE',
   });
-  await operator.act(transactionId, 'retry-delivery');
-  expect(await untilClosed(stack, transactionId)).toMatchObject({ status: 'SUCCESS' });
+  // Nothing was cancelled for a package that could not be delivered.
+  const orders = await stack.supplierOrders(transactionId);
+  expect(orders.flatMap(({ esims }) => esims.map(({ esimStatus }) => esimStatus))).toEqual(['GOT_RESOURCE']);
 });
 
 it('is delivered at the cost of then, where that is within what was paid', async () => {

@@ -173,7 +173,7 @@ export async function recordNoEffect(
      where id = ${id} and attempts = ${attempts} and state = 'sent'`.execute(db);
 }
 
-/** Keeps the supplier's order number before the profile is there. */
+/** Keeps the supplier's order number before the profile is there. Then nothing is in doubt any more. */
 export async function recordAccepted(
   db: WorldDb,
   { id }: Pick<SupplierOrder, 'id'>,
@@ -181,7 +181,8 @@ export async function recordAccepted(
 ): Promise<void> {
   await sql`
     with accepted as (
-      update supplier_orders set state = 'accepted', order_no = ${orderNo} where id = ${id} and state = 'sent' returning transaction_id
+      update supplier_orders set state = 'accepted', order_no = ${orderNo}, settles_after = null, earlier_settles_after = null
+       where id = ${id} and state = 'sent' returning transaction_id
     )
     insert into purchase_events (transaction_id, what, detail)
     select transaction_id, 'ordered-at-supplier', ${orderNo}::text from accepted`.execute(db);
@@ -196,6 +197,9 @@ export async function recordSearched(
   await sql`
     update supplier_orders set searched_until = greatest(searched_until, ${until}) where id = ${id}`.execute(db);
 }
+
+/** As exact as a `Date`: this time names the withdrawal. */
+const NOW_IN_MS = sql`date_trunc('milliseconds', clock_timestamp())`;
 
 /**
  * Blocks sending and settling until the withdrawal ends. `withdrawn`: nothing was sent, or every order has ended. `delivered`: too late. `closed`: the
@@ -213,7 +217,7 @@ export async function beginWithdrawal(
     await sql`select from purchases where transaction_id = ${transactionId} for no key update`.execute(trx);
     await sql`
       update supplier_orders
-         set withdrawing_since = coalesce(withdrawing_since, clock_timestamp()),
+         set withdrawing_since = coalesce(withdrawing_since, ${NOW_IN_MS}),
              state = case state when 'planned' then 'withdrawn' else state end,
              closed_at = case state when 'planned' then clock_timestamp() end
         from purchases
