@@ -4,7 +4,6 @@ import { expect, it } from 'vitest';
 import { createBooks } from '../../src/reconciliation/books.ts';
 import { createOperatorActions, type ActionInput } from '../../src/operations/actions.ts';
 import type { OperatorEngine } from '../../src/operations/engine.ts';
-import { saveDisputes } from '../../src/payments/store/disputes.ts';
 import { beginAction, carryOutAction } from '../../src/operations/store/actions.ts';
 import { saveInstructions, nextPaymentAttempt } from '../../src/payments/store/payments.ts';
 import { findPurchase } from '../../src/purchases/store/reads.ts';
@@ -57,8 +56,8 @@ async function paidTwice(payer: Payer): Promise<Payer> {
   return second;
 }
 
-const disputed = ({ reference }: Payer, state: 'open' | 'won' | 'lost', disputeId = '17') =>
-  saveDisputes(books.world, reference, [{ disputeId, state, gatewayStatus: state }], NOW);
+const disputed = (payer: Payer, state: 'open' | 'won' | 'lost', disputeId = '17') =>
+  books.dispute(payer, { disputeId, state, gatewayStatus: state });
 
 const reversed = (payer: Payer) => books.bookCheck(payer, { state: 'reversed', netMinor: 0n });
 

@@ -6,7 +6,7 @@ import { ensureWallet, fundWallet } from '../../src/ledger/store/ledger.ts';
 import { setLowBalance } from '../../src/ledger/store/low-balance.ts';
 import type { ActionStage } from '../../src/operations/rules.ts';
 import { askForAction, beginAction, carryOutAction } from '../../src/operations/store/actions.ts';
-import { bookDispute, saveDisputes, recordReturnedTransfer } from '../../src/payments/store/disputes.ts';
+import { saveDisputes, recordReturnedTransfer } from '../../src/payments/store/disputes.ts';
 import { flagMoney } from '../../src/payments/store/payments.ts';
 import {
   closeRefundDone,
@@ -156,7 +156,8 @@ const seen =
         gatewayStatus: 's',
         ...charge,
       },
-      NOW,
+      // Later than any.
+      2n ** 62n,
     );
 
 async function paidPayer(more: Partial<SeenCharge> = {}): Promise<Payer> {
@@ -219,7 +220,8 @@ const TRANSACTIONS: readonly [string, string[], () => Promise<Act>][] = [
     ['payments', 'purchases'],
     async () => {
       const { reference } = await delivered();
-      return (db) => bookDispute(db, reference);
+      const dispute = { disputeId: '1', state: 'open', gatewayStatus: 'pending', amount: null } as const;
+      return (db) => saveDisputes(db, reference, [dispute], 2n ** 62n);
     },
   ],
   [
@@ -307,8 +309,7 @@ const TRANSACTIONS: readonly [string, string[], () => Promise<Act>][] = [
     ['operator_moves', 'payments', 'purchases'],
     async () => {
       const payer = await delivered();
-      const won = { disputeId: '1', state: 'won', gatewayStatus: 'resolved: declined' } as const;
-      await saveDisputes(books.world, payer.reference, [won], NOW);
+      await books.dispute(payer, { state: 'won', gatewayStatus: 'resolved: declined' });
       return made(payer, 'settle-claim', 'closed');
     },
   ],

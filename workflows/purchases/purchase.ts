@@ -15,7 +15,7 @@ import {
   defineUpdate,
 } from '@temporalio/workflow';
 import type { Refusal } from '../../src/domain/refusals.ts';
-import type { AttentionReason, OutsideMethod, PurchaseStatus } from '../../src/domain/states.ts';
+import type { AttentionReason, PurchaseStatus } from '../../src/domain/states.ts';
 import type { PurchaseAnswer } from '../../src/payments/engine.ts';
 import type { ChargeQuote } from '../../src/payments/rules.ts';
 import { nextSupplierCheck, type PurchaseInput } from '../../src/purchases/purchase.ts';
