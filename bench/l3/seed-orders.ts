@@ -122,7 +122,7 @@ async function insertRevenue(owner: Kysely<WorldDatabase>): Promise<void> {
     insert into ledger_entries (ledger_transaction_id, ledger_account_id, currency, amount_minor)
     select booked.id, entry.kind || ':' || currency, currency, entry.amount_minor
       from booked join purchases using (transaction_id),
-        lateral (values ('gateway-clearing', -price_minor), ('revenue', price_minor)) entry (kind, amount_minor)`.execute(
+        lateral (values ('gateway-clearing:paystack', -price_minor), ('revenue', price_minor)) entry (kind, amount_minor)`.execute(
     owner,
   );
 }

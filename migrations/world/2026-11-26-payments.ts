@@ -122,6 +122,11 @@ async function owed(db: Kysely<unknown>, schema: string): Promise<void> {
     delete from ledger_accounts a where kind = 'gateway-clearing' and id = 'gateway-clearing:' || currency
        and not exists (select from ledger_entries where ledger_account_id = a.id)`.execute(db);
   await sql`
+    insert into ledger_accounts (id, kind, currency)
+    select 'gateway-clearing:paystack:' || currency, 'gateway-clearing', currency from unnest(array['NGN', 'USD']) currency`.execute(
+    db,
+  );
+  await sql`
     alter table wallets add column owed_minor bigint not null default 0
       constraint wallet_never_owes_less_than_nothing check (owed_minor >= 0)`.execute(db);
   await sql`

@@ -36,13 +36,14 @@ export function createGatewayInbox(deps: EventDeps) {
       .finally(() => (applying -= 1));
   };
   return {
-    mayBeEvent: (headers: Parameters<PaymentGateway['mayBeEvent']>[0]): boolean => {
-      const mayBe = deps.gateway.mayBeEvent(headers);
+    mayBeEvent: (gateway: string, headers: Parameters<PaymentGateway['mayBeEvent']>[0]): boolean => {
+      const mayBe = gateway === deps.gateway.name && deps.gateway.mayBeEvent(headers);
       if (!mayBe) deps.events.gatewayEventRefused({ bytes: 0 });
       return mayBe;
     },
-    take: async (...[rawBody, headers]: Parameters<PaymentGateway['verifyWebhook']>) => {
-      const verified = deps.gateway.verifyWebhook(rawBody, headers);
+    take: async (gateway: string, ...[rawBody, headers]: Parameters<PaymentGateway['verifyWebhook']>) => {
+      const isOurs = gateway === deps.gateway.name;
+      const verified = isOurs ? deps.gateway.verifyWebhook(rawBody, headers) : undefined;
       if (!verified) {
         deps.events.gatewayEventRefused({ bytes: rawBody.byteLength });
         return 'refused' as const;

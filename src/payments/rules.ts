@@ -6,6 +6,10 @@ import type { OutsideMethod } from '../domain/states.ts';
 import type { IdempotencyKeyInfo } from '../platform/idempotency/tag.ts';
 import { isId } from '../domain/ids.ts';
 
+/** Gateways that there is an adapter for, by the vendor's name: in rows, ledger accounts and paths. */
+export const GATEWAY_NAMES = ['paystack'] as const;
+export type GatewayName = (typeof GATEWAY_NAMES)[number];
+
 /** What the buyer is asked to pay. Charge and price together are the locked rate. Amounts are decimal digits. */
 export interface ChargeQuote {
   readonly amountMinor: string;

@@ -53,6 +53,7 @@ describe('wallets', () => {
     expect(await findWallet(books.world, accountId)).toEqual({
       balance: { amountMinor: 0n, currency: 'NGN' },
       onHoldMinor: 0n,
+      owedMinor: 0n,
       updatedAt: expect.any(Date) as Date,
     });
   });

@@ -3,7 +3,6 @@ import { sql } from 'kysely';
 import { expect, it } from 'vitest';
 import { createBooks } from '../../src/reconciliation/books.ts';
 import { createOperatorActions, type ActionInput } from '../../src/operations/actions.ts';
-import { saveDisputes } from '../../src/payments/store/disputes.ts';
 import { saveInstructions, nextPaymentAttempt } from '../../src/payments/store/payments.ts';
 import { findPurchase } from '../../src/purchases/store/reads.ts';
 import { settlePurchase } from '../../src/purchases/store/purchases.ts';
@@ -48,8 +47,8 @@ async function paidTwice(payer: Payer): Promise<Payer> {
   return second;
 }
 
-const disputed = ({ reference }: Payer, state: 'open' | 'won' | 'lost', disputeId = '17') =>
-  saveDisputes(books.world, reference, [{ disputeId, state, gatewayStatus: state }], NOW);
+const disputed = (payer: Payer, state: 'open' | 'won' | 'lost', disputeId = '17') =>
+  books.dispute(payer, { disputeId, state, gatewayStatus: state });
 
 const reversed = (payer: Payer) => books.bookCheck(payer, { state: 'reversed', netMinor: 0n });
 
@@ -78,62 +77,45 @@ async function claimsThatWait(): Promise<string[]> {
     .map(({ waitsFor, currency, amountMinor }) => `${waitsFor} ${currency} ${amountMinor}`);
 }
 
-it('a dispute lost before the gateway takes the money is settled once more afterwards, and then nothing waits', async () => {
+it('a dispute lost at the gateway is our loss once a person has settled it, and the same request again says so', async () => {
   const before = await claimsThatWait();
   const payer = await delivered();
   await disputed(payer, 'lost');
-  expect(await settle(payer, 'lost')).toMatchObject({
-    did: 'Dispute lost: the gateway has not taken the money yet',
-  });
+  expect(await settle(payer, 'lost')).toMatchObject({ did: 'Dispute lost: revenue NGN -20000.00' });
   expect(await settle(payer, 'lost')).toMatchObject({ outcome: 'done', again: true });
   await reversed(payer);
-  expect(await attentionOf(payer)).toBe('PAYMENT_REVERSED');
-  const second = await settle(payer, 'lost');
-  expect(second).toMatchObject({ did: 'Claim lost: revenue NGN -20000.00' });
-  expect(second).not.toHaveProperty('again');
-  expect(await settle(payer, 'lost')).toMatchObject({ outcome: 'done', again: true });
   expect(await attentionOf(payer)).toBeNull();
   expect(await suspenseOf(payer)).toEqual({});
   expect(await claimsThatWait()).toEqual(before);
 });
 
-it('a dispute named explicitly each time ends in the same way', async () => {
+it('a dispute that the gateway leaves open is booked as lost on a person’s word, and what the gateway says later is no second loss', async () => {
   const payer = await delivered();
-  await disputed(payer, 'lost');
-  expect(await settle(payer, 'lost', { disputeId: '17' })).toMatchObject({ outcome: 'done' });
-  await reversed(payer);
-  const second = await settle(payer, 'lost', { disputeId: '17' });
-  expect(second).toMatchObject({ did: 'Claim lost: revenue NGN -20000.00' });
+  await disputed(payer, 'open');
+  const stated = { overrides: true, disputeId: '17' };
+  expect(await settle(payer, 'lost')).toMatchObject({ code: 'DISPUTE_OPEN' });
+  const asked = await settle(payer, 'lost', stated);
+  expect(asked).toMatchObject({ outcome: 'waits-for-approval' });
 });
 
-it('a dispute won for one payment leaves another payment’s reversal in need of attention', async () => {
+it('money taken back without a dispute is our loss once a person has settled it', async () => {
   const payer = await delivered();
-  const second = await paidTwice(payer);
-  await disputed(payer, 'won');
-  await reversed(second);
-  expect(await settle(payer, 'won')).toMatchObject({ did: 'Dispute won: the money is ours again' });
-  expect(await suspenseOf(payer)).toEqual({ NGN: -CHARGE_MINOR });
+  await reversed(payer);
   expect(await attentionOf(payer)).toBe('PAYMENT_REVERSED');
+  expect(await suspenseOf(payer)).toEqual({ NGN: -CHARGE_MINOR });
   expect(await settle(payer, 'lost')).toMatchObject({ did: 'Claim lost: revenue NGN -20000.00' });
   expect(await attentionOf(payer)).toBeNull();
   expect(await suspenseOf(payer)).toEqual({});
 });
 
-it('a dispute lost for one payment without a deduction leaves another payment’s reversal to be settled separately', async () => {
+it('a dispute won for one payment leaves what the bank took of another, which the wallet had got, to the wallet', async () => {
   const payer = await delivered();
   const second = await paidTwice(payer);
-  await disputed(payer, 'lost');
+  await disputed(payer, 'won');
   await reversed(second);
-  expect(await settle(payer, 'lost')).toMatchObject({
-    did: 'Dispute lost: the gateway has not taken the money yet',
-  });
-  expect(await attentionOf(payer)).toBe('PAYMENT_REVERSED');
-  expect(await settle(payer, 'lost')).toMatchObject({ did: 'Claim lost: revenue NGN -20000.00' });
+  expect(await books.balance(payer)).toBe(0n);
+  expect(await settle(payer, 'won')).toMatchObject({ did: 'Dispute won: the money is ours again' });
   expect(await attentionOf(payer)).toBeNull();
-  // At risk until the gateway has taken it.
-  expect(await suspenseOf(payer)).toEqual({ USD: 1_250n });
-  await reversed(payer);
-  expect(await settle(payer, 'lost')).toMatchObject({ did: 'Claim lost: revenue NGN -20000.00' });
   expect(await suspenseOf(payer)).toEqual({});
 });
 

@@ -141,7 +141,7 @@ async function plantOthers(purchase: string) {
     `quote-${hex()}`,
     `repair-${hex()}`,
   ];
-  await sql`insert into disputes (reference, dispute_id, transaction_id, outcome, settled_at) values ('pay-1', '881', ${purchase}, 'LOST', now())`.execute(
+  await sql`insert into disputes (reference, dispute_id, transaction_id, gateway, amount_minor, currency, outcome, settled_at) values ('pay-1', '881', ${purchase}, 'paystack', 1, 'USD', 'LOST', now())`.execute(
     books.owner,
   );
   await sql`
@@ -365,15 +365,15 @@ async function fillTables(count: number): Promise<void> {
                        esim_tran_no, total_volume_bytes, total_duration, duration_unit, data_type, created_at)
     select 'e' || i, 'acc-x', 't' || i, 'P', 'P', 'EXPIRED', 1, 'USD', '{}', 's', 'i' || i, 'o' || i, 'n' || i, 1, 30, 'DAY', 1, now() from ${each}`,
     sql`
-    insert into payments (reference, transaction_id, attempt, purpose, account_id, method, status, charge_minor, charge_currency, price_minor,
+    insert into payments (gateway, reference, transaction_id, attempt, purpose, account_id, method, status, charge_minor, charge_currency, price_minor,
                           price_currency, expires_at, gateway_id)
-    select 'p' || i, 't' || i, 1, 'purchase', 'acc-x', 'CARD', 'CLOSED', 1, 'USD', 1, 'USD', now(), 'g' || i from ${each}`,
+    select 'paystack', 'p' || i, 't' || i, 1, 'purchase', 'acc-x', 'CARD', 'CLOSED', 1, 'USD', 1, 'USD', now(), 'g' || i from ${each}`,
     sql`
-    insert into refunds (refund_key, reference, transaction_id, account_id, amount_minor, currency, reason, status, gateway_refund_id, closed_at)
-    select 'k' || i, 'p' || i, 't' || i, 'acc-x', 1, 'USD', 'a test', 'DONE', 'b' || i, now() from ${each}`,
+    insert into refunds (gateway, refund_key, reference, transaction_id, account_id, amount_minor, currency, reason, status, gateway_refund_id, closed_at)
+    select 'paystack', 'k' || i, 'p' || i, 't' || i, 'acc-x', 1, 'USD', 'a test', 'DONE', 'b' || i, now() from ${each}`,
     sql`
-    insert into disputes (reference, dispute_id, transaction_id, outcome, settled_at)
-    select 'p' || i, 'd' || i, 't' || i, 'LOST', now() from ${each}`,
+    insert into disputes (reference, dispute_id, transaction_id, gateway, amount_minor, currency, outcome, settled_at)
+    select 'p' || i, 'd' || i, 't' || i, 'paystack', 1, 'USD', 'LOST', now() from ${each}`,
     sql`
     insert into gateway_events (gateway, event_key, type, about, reference, applied_at)
     select 'paystack', 'many-' || i, 'charge.success', 'charge', 'p' || i, now() from ${each}`,

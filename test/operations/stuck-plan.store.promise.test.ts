@@ -50,14 +50,14 @@ async function closedPurchases(owner: WorldDb): Promise<void> {
     insert into holds (id, account_id, currency, amount_minor, status, created_at, closed_at)
     select 't' || i, 'acc-1', 'USD', 230, 'POSTED', ${at}, ${at} from ${many}`.execute(owner);
   await sql`
-    insert into payments (reference, transaction_id, attempt, purpose, account_id, method, status, charge_minor, charge_currency, price_minor,
+    insert into payments (gateway, reference, transaction_id, attempt, purpose, account_id, method, status, charge_minor, charge_currency, price_minor,
                           price_currency, expires_at)
-    select 't' || i, 't' || i, 1, 'purchase', 'acc-1', 'CARD', 'CLOSED', 368000, 'NGN', 230, 'USD', ${at} from ${many}`.execute(
+    select 'paystack', 't' || i, 't' || i, 1, 'purchase', 'acc-1', 'CARD', 'CLOSED', 368000, 'NGN', 230, 'USD', ${at} from ${many}`.execute(
     owner,
   );
   await sql`
-    insert into refunds (refund_key, reference, transaction_id, account_id, amount_minor, currency, reason, status, created_at, closed_at)
-    select 'r' || i, 't' || i, 't' || i, 'acc-1', 1, 'NGN', 'not-delivered', 'DONE', ${at}, ${at} from ${many}`.execute(
+    insert into refunds (gateway, refund_key, reference, transaction_id, account_id, amount_minor, currency, reason, status, created_at, closed_at)
+    select 'paystack', 'r' || i, 't' || i, 't' || i, 'acc-1', 1, 'NGN', 'not-delivered', 'DONE', ${at}, ${at} from ${many}`.execute(
     owner,
   );
   await sql`

@@ -198,7 +198,7 @@ describe('a closed purchase', () => {
       await rows.payment(id, {
         ...opened,
         expires_at: ago(openedMinutesAgo - DAY),
-        looked_at: lookedMinutesAgo === null ? null : ago(lookedMinutesAgo),
+        checked_at: lookedMinutesAgo === null ? null : ago(lookedMinutesAgo),
       });
       return id;
     };
@@ -226,7 +226,7 @@ describe('a closed purchase', () => {
         reason: 'OUT_OF_STOCK',
         ...(status === 'STUCK' ? flagged('REFUND_STUCK') : {}),
       });
-      await rows.payment(id, { looked_at: ago(1) });
+      await rows.payment(id, { checked_at: ago(1) });
       await rows.refund(id, { status, created_at: ago(age) });
       return id;
     };

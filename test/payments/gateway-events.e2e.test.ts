@@ -212,12 +212,12 @@ describe('a signed event without consequence is stored and checked, and changes 
 
 it('each of them led to a check, and all purchases are unchanged', async () => {
   const lookedAt = async ({ reference }: Paid): Promise<number> => {
-    const { looked_at } = await stack.world
+    const { checked_at } = await stack.world
       .selectFrom('payments')
-      .select('looked_at')
+      .select('checked_at')
       .where('reference', '=', reference)
       .executeTakeFirstOrThrow();
-    return looked_at?.getTime() ?? 0;
+    return checked_at?.getTime() ?? 0;
   };
   for (const paid of [unpaid, delivered, closed]) {
     const before = await lookedAt(paid);

@@ -1,8 +1,9 @@
 // Money that arrives after its purchase is closed, and abandoned checkouts: found in the gateway's list, checked for the last time after
 // three days, with a clock that the test moves, and the hourly sweep itself on the real one.
+import { sql } from 'kysely';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import type { ActivityDeps } from '../../activities/deps.ts';
-import { findLateMoney } from '../../activities/payments/late-money.ts';
+import { followLateMoney } from '../../activities/payments/late-money.ts';
 import { HOUR_MS } from '../../src/domain/clock.ts';
 import { createPaystackGateway } from '../../src/vendors/paystack/gateway.ts';
 import { createEvents } from '../../src/platform/telemetry/events.ts';
@@ -19,6 +20,7 @@ import {
   gatewayChecks,
 } from '../support/payments.ts';
 import { until } from '../support/until.ts';
+import { pastRefund } from './payments.support.ts';
 import { startWorkflows, PATIENT, untilRow } from '../support/workflow-harness.ts';
 
 const noop = (): void => undefined;
@@ -33,21 +35,31 @@ const gateway = createPaystackGateway({
 afterEach(() => clearGatewayFaults(stack));
 afterAll(() => gateway.close());
 
-/** The sweep's check at this moment of the test's clock: the payments it marked for attention, and what it found. */
-async function sweepAt(now: Date): Promise<{ late: string[]; called: string[] }> {
+/** The sweep's check, this long after the end of a purchase's time to pay: the payments it marked for attention, and those that it woke. */
+async function sweepAfter(
+  transactionId: string,
+  hours: number,
+): Promise<{ late: string[]; called: string[] }> {
+  await sql`
+    update payments set expires_at = clock_timestamp() - ${`${hours} hours`}::interval where transaction_id = ${transactionId}`.execute(
+    stack.owner,
+  );
   const called: string[] = [];
-  const deps: Pick<ActivityDeps, 'db' | 'gateway' | 'clock' | 'events' | 'refundTimings'> = {
+  const late: string[] = [];
+  const deps: Pick<ActivityDeps, 'db' | 'gateway' | 'events' | 'engine'> = {
     db: stack.world,
     gateway,
-    clock: { now: () => now },
     events: {
       ...createEvents(SILENT),
-      purchaseNeedsAttention: ({ transactionId }) => called.push(transactionId),
+      purchaseNeedsAttention: ({ transactionId: flagged }) => called.push(flagged),
     },
-    refundTimings: PATIENT,
+    engine: {
+      purchase: () => Promise.reject(new Error('no purchase here')),
+      checkSoon: (payment) => Promise.resolve(void late.push(payment.transactionId)),
+    },
   };
-  const late = await findLateMoney(deps as ActivityDeps);
-  return { late: late.map(({ transactionId }) => transactionId), called };
+  await followLateMoney(deps as ActivityDeps);
+  return { late, called };
 }
 
 /** A purchase that was not paid in time. `before`: what happened to its page meanwhile. */
@@ -67,8 +79,9 @@ const paymentOf = (transactionId: string) =>
     .where('transaction_id', '=', transactionId)
     .executeTakeFirstOrThrow();
 
-async function hoursAfterTheEnd(transactionId: string, hours: number): Promise<Date> {
-  return new Date((await paymentOf(transactionId)).expires_at.getTime() + hours * HOUR_MS);
+async function nextCheckNumber(): Promise<bigint> {
+  const { rows } = await sql<{ next: bigint }>`select nextval('payment_checks') as next`.execute(stack.world);
+  return rows[0]!.next;
 }
 
 const runSweep = () => stack.temporal.schedule.getHandle('sweep-schedule').trigger();
@@ -115,8 +128,8 @@ describe('the hourly sweep', () => {
       gatewayId: '1',
       gatewayStatus: 'success',
     } as const;
-    await bookSeen(stack.world, transactionId, seen, new Date());
-    expect((await sweepAt(new Date())).late).toEqual([]);
+    await bookSeen(stack.world, transactionId, seen, await nextCheckNumber());
+    expect((await sweepAfter(transactionId, 0)).late).toEqual([]);
     await stack.owner
       .updateTable('refunds')
       .set({ created_at: new Date(Date.now() - 2 * HOUR_MS) })
@@ -136,7 +149,7 @@ describe('the hourly sweep', () => {
 /** The number of the sweep's requests to the gateway at that time. */
 async function looksOfSweep(transactionId: string, hours: number): Promise<number> {
   const before = await gatewayChecks(stack);
-  expect(await sweepAt(await hoursAfterTheEnd(transactionId, hours))).toEqual({ late: [], called: [] });
+  expect(await sweepAfter(transactionId, hours)).toEqual({ late: [], called: [] });
   return (await gatewayChecks(stack)) - before;
 }
 
@@ -174,7 +187,7 @@ describe('for 72 hours after the end', () => {
     const transactionId = await expired(openPage);
     await make(transactionId);
     expect(await looksOfSweep(transactionId, 71)).toBe(0);
-    const end = await sweepAt(await hoursAfterTheEnd(transactionId, 72));
+    const end = await sweepAfter(transactionId, 72);
     expect(end).toMatchObject({ late: [], called: expect.arrayContaining([transactionId]) as unknown });
     expect(await findPurchaseRow(stack, transactionId)).toMatchObject({
       status: 'FAILED',
@@ -199,7 +212,7 @@ describe('for 72 hours after the end', () => {
     );
     await gatewayFaults(stack, { webhooks: 'drop', network: { kind: '500', operation: 'transaction/list' } });
     await atGateway(stack, late, 'pay');
-    const end = await sweepAt(await hoursAfterTheEnd(late, 72));
+    const end = await sweepAfter(late, 72);
     expect(end.late).toEqual(expect.arrayContaining([late, claimed.transactionId]));
     await clearGatewayFaults(stack);
     await runSweep();
@@ -266,12 +279,13 @@ describe('late money in another currency', () => {
       gatewayId: '1',
       gatewayStatus: 'success',
     } as const;
-    await bookSeen(stack.world, transactionId, seen, new Date());
+    await bookSeen(stack.world, transactionId, seen, await nextCheckNumber());
     const [refund] = await findOpenRefunds(stack.world, transactionId);
-    const begun = await Promise.all([1, 2, 3].map(() => beginRefund(stack.world, refund!, new Date())));
+    const begun = await Promise.all([1, 2, 3].map(() => beginRefund(stack.world, refund!)));
     expect(begun.filter(Boolean)).toHaveLength(1);
     const [again] = await findOpenRefunds(stack.world, transactionId);
-    expect(await beginRefund(stack.world, again!, new Date())).toBe(true);
+    await pastRefund(stack.owner, again!, 35_001);
+    expect(await beginRefund(stack.world, again!)).toBeDefined();
   });
 });
 

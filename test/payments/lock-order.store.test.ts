@@ -4,9 +4,8 @@ import { expect, it } from 'vitest';
 import type { OperatorAction } from '../../src/accounts/operators/action-table.ts';
 import { ensureWallet, fundWallet } from '../../src/ledger/store/ledger.ts';
 import { setLowBalance } from '../../src/ledger/store/low-balance.ts';
-type ActionStage = 'awaiting-money' | 'delivering' | 'closed';
 import { askForAction, carryOutAction, nextAction } from '../../src/operations/store/actions.ts';
-import { bookDispute, saveDisputes, recordReturnedTransfer } from '../../src/payments/store/disputes.ts';
+import { saveDisputes, recordReturnedTransfer } from '../../src/payments/store/disputes.ts';
 import { flagMoney } from '../../src/payments/store/payments.ts';
 import {
   closeRefundDone,
@@ -40,6 +39,8 @@ const LOCK_ORDER = {
   holds: 4,
   wallets: 5,
 } as const;
+
+type ActionStage = 'awaiting-money' | 'delivering' | 'closed';
 
 const books = usePaymentBooks();
 const ROUNDS = 25;
@@ -152,7 +153,8 @@ const seen =
         gatewayStatus: 's',
         ...charge,
       },
-      NOW,
+      // Later than any.
+      2n ** 62n,
     );
 
 async function paidPayer(more: Partial<SeenCharge> = {}): Promise<Payer> {
@@ -215,7 +217,8 @@ const TRANSACTIONS: readonly [string, string[], () => Promise<Act>][] = [
     ['payments', 'purchases'],
     async () => {
       const { reference } = await delivered();
-      return (db) => bookDispute(db, reference);
+      const dispute = { disputeId: '1', state: 'open', gatewayStatus: 'pending', amount: null } as const;
+      return (db) => saveDisputes(db, reference, [dispute], 2n ** 62n);
     },
   ],
   [
@@ -303,8 +306,7 @@ const TRANSACTIONS: readonly [string, string[], () => Promise<Act>][] = [
     ['operator_moves', 'payments', 'purchases'],
     async () => {
       const payer = await delivered();
-      const won = { disputeId: '1', state: 'won', gatewayStatus: 'resolved: declined' } as const;
-      await saveDisputes(books.world, payer.reference, [won], NOW);
+      await books.dispute(payer, { state: 'won', gatewayStatus: 'resolved: declined' });
       return made(payer, 'settle-claim', 'closed');
     },
   ],

@@ -113,7 +113,7 @@ describe('20,000 open payments', () => {
     expect(shop.singleChecks()).toBeLessThanOrEqual(seconds * 4 + 20);
     const { rows } = await sql<{ accounts: number; most: number }>`
       select count(*)::int as accounts, max(checks)::int as most
-        from (select account_id, count(*) as checks from payments where looked_at is not null group by account_id) checked`.execute(
+        from (select account_id, count(*) as checks from payments where checked_at is not null group by account_id) checked`.execute(
       books.owner,
     );
     expect(rows[0]!.accounts, 'of 251').toBe(251);
@@ -248,10 +248,10 @@ async function insertPayments(checkouts: readonly Checkout[], startMs: number): 
   for (let from = 0; from < checkouts.length; from += BATCH) {
     const batch = checkouts.slice(from, from + BATCH);
     await sql`
-      insert into payments (reference, transaction_id, attempt, purpose, account_id, method, status, charge_minor, charge_currency, price_minor,
-                            price_currency, expires_at, booked_minor, booked_currency, created_at)
-      select reference, reference, 1, 'purchase', account_id, 'CARD', 'OPEN', 100, 'USD', 100,
-             'USD', created_at + interval '1 day', case when is_booked then 100 else 0 end, case when is_booked then 'USD' end, created_at
+      insert into payments (gateway, reference, transaction_id, attempt, purpose, account_id, method, status, charge_minor, charge_currency, price_minor,
+                            price_currency, expires_at, received_minor, credited_minor, created_at)
+      select 'paystack', reference, reference, 1, 'purchase', account_id, 'CARD', 'OPEN', 100, 'USD', 100,
+             'USD', created_at + interval '1 day', case when is_booked then 100 else 0 end, case when is_booked then 100 else 0 end, created_at
         from unnest(${batch.map(({ reference }) => reference)}::text[], ${batch.map(({ accountId }) => accountId)}::text[],
                     ${batch.map(({ openedAtMs }) => new Date(openedAtMs))}::timestamptz[],
                     ${batch.map(({ paidAtMs }) => paidAtMs <= startMs)}::boolean[]) as made (reference, account_id, created_at, is_booked)`.execute(
@@ -263,7 +263,7 @@ async function insertPayments(checkouts: readonly Checkout[], startMs: number): 
 
 async function book(references: readonly string[]): Promise<void> {
   if (references.length === 0) return;
-  await sql`update payments set booked_minor = 100, booked_currency = 'USD' where reference = any(${[...references]})`.execute(
+  await sql`update payments set received_minor = 100, credited_minor = 100 where reference = any(${[...references]})`.execute(
     books.owner,
   );
 }

@@ -6,7 +6,7 @@ import {
   convertBetween,
   nextPollMs,
   refundTimingsOf,
-  takesMoneyForMs,
+  paymentWindowMs,
 } from '../../src/payments/rules.ts';
 import {
   atLockedRate,
@@ -27,22 +27,24 @@ const payment = (given: Partial<BookedPayment> = {}): BookedPayment => ({
   chargeCurrency: 'NGN',
   priceMinor: 100n,
   priceCurrency: 'USD',
-  bookedMinor: 0n,
+  receivedMinor: 0n,
+  vouchedMinor: 0n,
   refundedMinor: 0n,
   reversedMinor: 0n,
   awaited: true,
   paidBefore: false,
-  wasReceivedAndReversed: false,
   ...given,
 });
 const paid = (netMinor: bigint, currency = 'NGN'): ReceivedMoney => ({ state: 'paid', netMinor, currency });
 const REVERSED: ReceivedMoney = { state: 'reversed', netMinor: 1_000n, currency: 'NGN' };
 const NOTHING: BookingDecision = {
+  receivedMinor: 0n,
   toHoldMinor: 0n,
   toWalletMinor: 0n,
   toReturnMinor: 0n,
   reversedMinor: 0n,
   receivedAndReversedMinor: 0n,
+  confirmedMinor: 0n,
 };
 const closed = { awaited: false };
 const funding = { purpose: 'funding' } as const;
@@ -72,7 +74,7 @@ describe('judgePayment', () => {
     ['late', closed, paid(1_000n), { toWalletMinor: 1_000n, what: 'payment-received-late' }],
     [
       'twice',
-      { ...closed, paidBefore: true, bookedMinor: 1_000n },
+      { ...closed, paidBefore: true, receivedMinor: 1_000n },
       paid(2_000n),
       { toWalletMinor: 1_000n, what: 'payment-received-again' },
     ],
@@ -82,14 +84,14 @@ describe('judgePayment', () => {
       paid(1_000n),
       { toWalletMinor: 1_000n, what: 'payment-received-again' },
     ],
-    ['as before', { ...closed, bookedMinor: 1_000n }, paid(1_000n), {}],
-    ['less than before', { ...closed, bookedMinor: 1_000n }, paid(900n), {}],
+    ['as before', { ...closed, receivedMinor: 1_000n }, paid(1_000n), {}],
+    ['less than before', { ...closed, receivedMinor: 1_000n }, paid(900n), {}],
     ['nothing', {}, paid(0n), {}],
     ['into a wallet, exactly', funding, paid(1_000n), { toWalletMinor: 1_000n, what: 'payment-received' }],
     ['into a wallet, less', funding, paid(10n), { toWalletMinor: 10n, what: 'payment-received' }],
     [
       'into a wallet, again',
-      { ...funding, ...closed, bookedMinor: 1_000n },
+      { ...funding, ...closed, receivedMinor: 1_000n },
       paid(1_500n),
       { toWalletMinor: 500n, what: 'payment-received' },
     ],
@@ -100,7 +102,9 @@ describe('judgePayment', () => {
       { toReturnMinor: 10n, what: 'payment-received-in-other-currency', ends: 'PAYMENT_WRONG_CURRENCY' },
     ],
   ])('paid %s', (_how, given, received, expected) => {
-    expect(decideBooking(payment(given), received)).toEqual({ ...NOTHING, ...expected });
+    const { toHoldMinor = 0n, toWalletMinor = 0n, toReturnMinor = 0n } = expected;
+    const receivedMinor = toHoldMinor + toWalletMinor + toReturnMinor;
+    expect(decideBooking(payment(given), received)).toEqual({ ...NOTHING, receivedMinor, ...expected });
   });
 
   it.each<[string, Partial<BookedPayment>, Partial<BookingDecision>]>([
@@ -114,21 +118,38 @@ describe('judgePayment', () => {
       closed,
       { receivedAndReversedMinor: 1_000n, what: 'payment-reversed' },
     ],
-    ['before we saw it, and that is booked', { ...closed, wasReceivedAndReversed: true }, {}],
+    ['before we saw it, and that is booked', { ...closed, receivedMinor: 1_000n, reversedMinor: 1_000n }, {}],
     [
       'after it paid',
-      { ...closed, bookedMinor: 1_000n },
+      { ...closed, receivedMinor: 1_000n },
       { reversedMinor: 1_000n, what: 'payment-reversed' },
     ],
-    ['and seen before', { ...closed, bookedMinor: 1_000n, reversedMinor: 1_000n }, {}],
-    ['by our own refund', { ...closed, bookedMinor: 1_000n, refundedMinor: 1_000n }, {}],
+    ['and seen before', { ...closed, receivedMinor: 1_000n, reversedMinor: 1_000n }, {}],
+    [
+      'after a person had vouched for it',
+      { ...closed, vouchedMinor: 1_000n },
+      { confirmedMinor: 1_000n, reversedMinor: 1_000n, what: 'payment-reversed' },
+    ],
+    ['by our own refund', { ...closed, receivedMinor: 1_000n, refundedMinor: 1_000n }, {}],
     [
       'beyond our own refund',
-      { ...closed, bookedMinor: 1_500n, refundedMinor: 1_000n },
+      { ...closed, receivedMinor: 1_500n, refundedMinor: 1_000n },
       { reversedMinor: 500n, what: 'payment-reversed' },
     ],
   ])('reversed %s', (_how, given, expected) => {
-    expect(decideBooking(payment(given), REVERSED)).toEqual({ ...NOTHING, ...expected });
+    const receivedMinor = (expected.receivedAndReversedMinor ?? 0n) + (expected.confirmedMinor ?? 0n);
+    expect(decideBooking(payment(given), REVERSED)).toEqual({ ...NOTHING, receivedMinor, ...expected });
+  });
+
+  it.each<[string, Partial<BookedPayment>, NonNullable<ReceivedMoney['refunds']>, bigint]>([
+    ['a part of ours', { refundedMinor: 300n }, { oursMinor: 300n, othersMinor: 0n }, 0n],
+    ['all of ours', { refundedMinor: 1_000n }, { oursMinor: 1_000n, othersMinor: 0n }, 0n],
+    ['a part that others asked for', {}, { oursMinor: 0n, othersMinor: 200n }, 200n],
+    ['a part of each', { refundedMinor: 300n }, { oursMinor: 300n, othersMinor: 200n }, 200n],
+    ['what others asked for, and that is booked', { reversedMinor: 200n }, { oursMinor: 0n, othersMinor: 200n }, 0n],
+  ])('reversed, and the list of refunds shows %s', (_what, given, refunds, reversedMinor) => {
+    const before = payment({ ...closed, receivedMinor: 1_000n, ...given });
+    expect(decideBooking(before, { ...REVERSED, refunds }).reversedMinor).toBe(reversedMinor);
   });
 
   it('a reversal with more fees than money books nothing', () => {
@@ -152,17 +173,17 @@ describe('judgePayment', () => {
     ],
     [
       'the rest of',
-      { bookedMinor: 400n, evidenceMinor: 600n },
+      { receivedMinor: 400n, vouchedMinor: 600n },
       paid(1_000n),
       { confirmedMinor: 600n, what: 'payment-confirmed' },
     ],
     [
       'more than the rest of',
-      { bookedMinor: 400n, evidenceMinor: 600n },
+      { receivedMinor: 400n, vouchedMinor: 600n },
       paid(1_001n),
       { confirmedMinor: 600n, toWalletMinor: 1n, what: 'payment-confirmed' },
     ],
-    ['nothing new beside', { bookedMinor: 400n, evidenceMinor: 600n }, paid(400n), {}],
+    ['nothing new beside', { receivedMinor: 400n, vouchedMinor: 600n }, paid(400n), {}],
     [
       'another currency than',
       {},
@@ -176,12 +197,14 @@ describe('judgePayment', () => {
       { confirmedMinor: 1_000n, what: 'payment-confirmed' },
     ],
   ])('the gateway reports %s what evidence had confirmed', (_how, given, received, expected) => {
-    const vouched = payment({ ...closed, evidenceMinor: 1_000n, ...given });
-    expect(decideBooking(vouched, received)).toEqual({ ...NOTHING, ...expected });
+    const vouched = payment({ ...closed, vouchedMinor: 1_000n, ...given });
+    const { confirmedMinor = 0n, toWalletMinor = 0n, toReturnMinor = 0n } = expected;
+    const receivedMinor = confirmedMinor + toWalletMinor + toReturnMinor;
+    expect(decideBooking(vouched, received)).toEqual({ ...NOTHING, receivedMinor, ...expected });
   });
 
   it('every state without money keeps the payment waiting', () => {
-    for (const given of [{}, closed, funding, { ...closed, bookedMinor: 1_000n }]) {
+    for (const given of [{}, closed, funding, { ...closed, receivedMinor: 1_000n }]) {
       const other: ReceivedMoney = { state: 'other', netMinor: 1_000n, currency: 'NGN' };
       expect(decideBooking(payment(given), other)).toEqual(NOTHING);
     }
@@ -196,27 +219,27 @@ interface Life {
   held: bigint;
   wallet: bigint;
   returned: bigint;
+  passed: bigint;
 }
 
 /** Applies the result of a check, as the store does. */
 function bookCheck(life: Life, received: ReceivedMoney): BookingDecision {
   const judged = decideBooking(life.payment, received);
-  const cameMinor = judged.toHoldMinor + judged.toWalletMinor + judged.toReturnMinor;
   const isOver =
     judged.ends !== undefined ||
     judged.toHoldMinor > 0n ||
     (life.payment.purpose === 'funding' && judged.toWalletMinor > 0n);
   life.payment = {
     ...life.payment,
-    bookedMinor: life.payment.bookedMinor + cameMinor,
+    receivedMinor: life.payment.receivedMinor + judged.receivedMinor,
     refundedMinor: life.payment.refundedMinor + judged.toReturnMinor,
-    reversedMinor: life.payment.reversedMinor + judged.reversedMinor,
+    reversedMinor: life.payment.reversedMinor + judged.reversedMinor + judged.receivedAndReversedMinor,
     awaited: life.payment.awaited && !isOver,
-    wasReceivedAndReversed: life.payment.wasReceivedAndReversed || judged.receivedAndReversedMinor > 0n,
   };
   life.held += judged.toHoldMinor;
   life.wallet += judged.toWalletMinor;
   life.returned += judged.toReturnMinor;
+  life.passed += judged.receivedAndReversedMinor;
   return judged;
 }
 
@@ -228,6 +251,7 @@ function live(random: Random): void {
     held: 0n,
     wallet: 0n,
     returned: 0n,
+    passed: 0n,
   };
   let atGateway = 0n;
   let seen = 0n;
@@ -241,7 +265,7 @@ function live(random: Random): void {
     const state = random.pick(['paid', 'paid', 'paid', 'other', 'reversed'] as const);
     // An answer may be older than the one before.
     const netMinor = random.below(6) === 0 ? seen : atGateway;
-    if (state === 'paid' && netMinor > seen) seen = netMinor;
+    if (state !== 'other' && netMinor > seen) seen = netMinor;
     const received: ReceivedMoney = { state, netMinor, currency };
     const wasAwaited = life.payment.awaited;
     const judged = bookCheck(life, received);
@@ -249,8 +273,8 @@ function live(random: Random): void {
     expect(judged.toHoldMinor === 0n || (wasAwaited && judged.toHoldMinor === chargeMinor)).toBe(true);
     expect(bookCheck(life, received), 'the same check again').toEqual(NOTHING);
   }
-  expect(life.held + life.wallet + life.returned, 'out is what was seen to come in').toBe(seen);
-  expect(life.payment.bookedMinor).toBe(seen);
+  expect(life.held + life.wallet + life.returned + life.passed, 'out is what was seen to come in').toBe(seen);
+  expect(life.payment.receivedMinor).toBe(seen);
   expect(life.held === 0n || life.held === chargeMinor, 'paid once').toBe(true);
   expect(life.payment.reversedMinor <= seen, 'no more goes back than came').toBe(true);
 }
@@ -334,9 +358,9 @@ describe('the rules for times, ids and amounts', () => {
   });
 
   it('give a transfer account a shorter time than a page', () => {
-    expect(takesMoneyForMs('BANK_TRANSFER', timings)).toBe(1_800_000);
+    expect(paymentWindowMs('BANK_TRANSFER', timings)).toBe(1_800_000);
     for (const method of ['CARD', 'APPLE_PAY', 'MOBILE_MONEY'] as const)
-      expect(takesMoneyForMs(method, timings)).toBe(86_400_000);
+      expect(paymentWindowMs(method, timings)).toBe(86_400_000);
   });
 
   it('give the first attempt our own id, later ones their number, all in the gateway’s alphabet', () => {

@@ -2,7 +2,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { bookDispute, recordReturnedTransfer } from '../../src/payments/store/disputes.ts';
+import { findOpenDisputes, recordReturnedTransfer, releaseRisk, saveDisputes } from '../../src/payments/store/disputes.ts';
 import {
   createEventWriter,
   findUnappliedEvents,
@@ -11,9 +11,11 @@ import {
 } from '../../src/payments/store/gateway-events.ts';
 import { settlePurchase } from '../../src/purchases/store/purchases.ts';
 import { failPurchase } from '../support/give-back.ts';
-import { closeRefundDone, findOpenRefunds } from '../../src/payments/store/refunds.ts';
+import { beginRefund, closeRefundDone, findOpenRefunds } from '../../src/payments/store/refunds.ts';
 import { entriesOf } from '../support/payment-books.ts';
-import { paid, usePaymentBooks, type Payer } from './payments.support.ts';
+import { transfer } from '../../src/ledger/store/ledger.ts';
+import { refusalOf } from '../support/books.ts';
+import { CHARGE_MINOR, paid, usePaymentBooks, type Payer } from './payments.support.ts';
 
 const books = usePaymentBooks();
 
@@ -91,82 +93,156 @@ describe('a dispute', () => {
     const payer = await books.payer();
     await books.bookCheck(payer);
     await settlePurchase(books.world, payer.transactionId);
-    const notes = await Promise.all(
-      Array.from({ length: 6 }, () => bookDispute(books.world, payer.reference)),
-    );
-    expect(notes.toSorted()).toEqual([
-      'booked as money at risk',
-      ...Array.from({ length: 5 }, () => 'booked before'),
-    ]);
+    await Promise.all(Array.from({ length: 6 }, () => books.dispute(payer)));
     expect(await disputed(payer)).toEqual(['disputed: revenue:USD -1250, suspense:USD 1250']);
+    expect(await books.payment(payer)).toMatchObject({ used_minor: 0n, disputed_minor: CHARGE_MINOR });
     expect(await books.status(payer)).toBe('SUCCESS');
-    expect((await books.timeline(payer)).at(-1)).toBe('payment-disputed');
+    expect((await books.timeline(payer)).filter((what) => what === 'payment-disputed')).toHaveLength(1);
     expect(await attention(payer)).toBe('PAYMENT_DISPUTED');
   });
 
-  it.each([
-    ['held', 'disputed: gateway-clearing:paystack:NGN -2000000, suspense:NGN 2000000', () => Promise.resolve()],
-    [
-      'waiting to go back',
-      undefined,
-      (payer: Payer) =>
-        failPurchase(books.world, payer.transactionId, { reason: 'OUT_OF_STOCK', detail: '' }),
-    ],
-  ])(
-    'of money that is %s: takes from the gateway’s balance what it may keep',
-    async (_where, line, before) => {
-      const payer = await books.payer();
-      await books.bookCheck(payer);
-      await before(payer);
-      await bookDispute(books.world, payer.reference);
-      expect((await disputed(payer)).at(0)).toBe(line);
-    },
-  );
+  it('of money that is held takes what is free, so that nothing is settled or sent back', async () => {
+    const payer = await books.payer();
+    await books.bookCheck(payer);
+    await books.dispute(payer);
+    expect(await disputed(payer)).toEqual([]);
+    expect(await books.payment(payer)).toMatchObject({ free_minor: 0n, disputed_minor: CHARGE_MINOR });
+    await expect(settlePurchase(books.world, payer.transactionId)).rejects.toThrow('should be POSTED');
+    await failPurchase(books.world, payer.transactionId, { reason: 'OUT_OF_STOCK', detail: '' });
+    expect(await findOpenRefunds(books.world, payer.transactionId)).toEqual([]);
+  });
+
+  it('of money that waits to go back keeps the refund from being sent, until it is won', async () => {
+    const payer = await books.payer();
+    await books.bookCheck(payer);
+    await failPurchase(books.world, payer.transactionId, { reason: 'OUT_OF_STOCK', detail: '' });
+    await books.dispute(payer);
+    const [refund] = await findOpenRefunds(books.world, payer.transactionId);
+    expect(await beginRefund(books.world, refund!)).toBeUndefined();
+    const [dispute] = await books.world.transaction().execute((trx) => findOpenDisputes(trx, payer.transactionId));
+    await books.world.transaction().execute((trx) => releaseRisk(trx, dispute!));
+    expect(await beginRefund(books.world, refund!)).toBeDefined();
+  });
+
+  it('of a part of it lets the refund go for which the gateway has enough', async () => {
+    const payer = await books.payer();
+    await books.bookCheck(payer, paid(2n * CHARGE_MINOR));
+    await failPurchase(books.world, payer.transactionId, { reason: 'OUT_OF_STOCK', detail: '' });
+    await books.dispute(payer, { amount: { amountMinor: CHARGE_MINOR, currency: 'NGN' } });
+    const [refund] = await findOpenRefunds(books.world, payer.transactionId);
+    expect(await beginRefund(books.world, refund!)).toBeDefined();
+  });
+
+  it('that is lost ends a refund that was not sent: the buyer has the money', async () => {
+    const payer = await books.payer();
+    await books.bookCheck(payer);
+    await failPurchase(books.world, payer.transactionId, { reason: 'OUT_OF_STOCK', detail: '' });
+    await books.dispute(payer);
+    await books.dispute(payer, { state: 'lost' });
+    expect(await findOpenRefunds(books.world, payer.transactionId)).toEqual([]);
+    expect(await books.payment(payer)).toMatchObject({ refunding_minor: 0n, reversed_minor: CHARGE_MINOR });
+  });
+
+  it('of a part that is lost shortens a refund that was not sent', async () => {
+    const payer = await books.payer();
+    await books.bookCheck(payer);
+    await failPurchase(books.world, payer.transactionId, { reason: 'OUT_OF_STOCK', detail: '' });
+    const part = { amount: { amountMinor: 500_000n, currency: 'NGN' } };
+    await books.dispute(payer, part);
+    await books.dispute(payer, { ...part, state: 'lost' });
+    expect(await findOpenRefunds(books.world, payer.transactionId)).toMatchObject([{ amount_minor: 1_500_000n }]);
+    expect(await books.payment(payer)).toMatchObject({ refunding_minor: 1_500_000n, reversed_minor: 500_000n });
+  });
 
   it.each([
-    ['short', 1_600_000n],
-    ['over', 2_160_000n],
-  ])('of a payment that came %s: puts no more at risk than it brought', async (_how, netMinor) => {
+    ['short', 1_600_000n, 'disputed: wallet -1000, suspense:USD 1000'],
+    ['over', 2_160_000n, 'disputed: wallet -100, suspense:USD 100'],
+  ])('of a payment that came %s: puts at risk what the wallet got, too', async (_how, netMinor, line) => {
     const payer = await books.payer();
     await books.bookCheck(payer, paid(netMinor));
-    await bookDispute(books.world, payer.reference);
-    expect(await disputed(payer)).toEqual([
-      `disputed: gateway-clearing:paystack:NGN -${netMinor}, suspense:NGN ${netMinor}`,
-    ]);
+    await books.dispute(payer);
+    expect(await disputed(payer)).toEqual([line]);
+    expect(await books.payment(payer)).toMatchObject({ disputed_minor: netMinor, free_minor: 0n });
+    expect(await books.balance(payer)).toBe(0n);
   });
 
-  it('can be about a funded wallet', async () => {
+  it('of a part of a delivered purchase puts that part at risk', async () => {
+    const payer = await books.payer();
+    await books.bookCheck(payer);
+    await settlePurchase(books.world, payer.transactionId);
+    await books.dispute(payer, { amount: { amountMinor: 800_000n, currency: 'NGN' } });
+    expect(await disputed(payer)).toEqual(['disputed: revenue:USD -500, suspense:USD 500']);
+  });
+
+  it('of a funding freezes the wallet, and once it is lost what was spent is owed', async () => {
     const payer = await books.payer({ purpose: 'funding' });
     await books.bookCheck(payer);
-    await bookDispute(books.world, payer.reference);
-    expect(await disputed(payer)).toEqual(['disputed: gateway-clearing:paystack:NGN -2000000, suspense:NGN 2000000']);
+    await spend(payer, 1_000n);
+    await books.dispute(payer);
+    expect(await disputed(payer)).toEqual(['disputed: wallet -250, suspense:USD 250']);
+    await books.dispute(payer, { state: 'lost' });
+    expect(await owed(payer)).toEqual({ balance_minor: 0n, owed_minor: 1_000n });
+    const next = await books.payer({ purpose: 'funding', accountId: payer.accountId });
+    await books.bookCheck(next);
+    expect(await owed(payer)).toEqual({ balance_minor: 250n, owed_minor: 0n });
   });
 
-  it('that is lost, after which the gateway takes the money, ends the risk', async () => {
+  it('that is lost, after which the gateway says that the money is reversed, is booked once', async () => {
     const payer = await books.payer({ charge: { amountMinor: '1250', currency: 'USD', rateIds: [] } });
     await books.bookCheck(payer, paid(1_250n, 'USD'));
     await settlePurchase(books.world, payer.transactionId);
-    await bookDispute(books.world, payer.reference);
-    await books.bookCheck(payer, { state: 'reversed', currency: 'USD' });
+    await books.dispute(payer);
+    await books.dispute(payer, { state: 'lost' });
+    await books.bookCheck(payer, { state: 'reversed', currency: 'USD', netMinor: 1_250n });
     expect((await entriesOf(books.owner, payer)).slice(-2)).toEqual([
       'disputed: revenue:USD -1250, suspense:USD 1250',
       'payment-reversed: gateway-clearing:paystack:USD 1250, suspense:USD -1250',
     ]);
   });
 
+  it('an older answer about it changes nothing', async () => {
+    const payer = await books.payer();
+    await books.bookCheck(payer);
+    const older = await books.checkNumber();
+    await books.dispute(payer, { state: 'won' });
+    const dispute = { disputeId: `d-${payer.reference}`, state: 'lost', gatewayStatus: '', amount: null } as const;
+    await saveDisputes(books.world, payer.reference, [dispute], older);
+    expect(await books.payment(payer)).toMatchObject({ reversed_minor: 0n });
+  });
+
   it('about a payment without money, or fully refunded, changes nothing', async () => {
     const unpaid = await books.payer();
-    expect(await bookDispute(books.world, unpaid.reference)).toBe('nothing of it is here');
+    await books.dispute(unpaid);
     const refunded = await books.payer();
     await books.bookCheck(refunded);
     await failPurchase(books.world, refunded.transactionId, { reason: 'OUT_OF_STOCK', detail: '' });
     const [refund] = await findOpenRefunds(books.world, refunded.transactionId);
     await closeRefundDone(books.world, refund!, { refundId: '1', gatewayStatus: 'processed' });
-    expect(await bookDispute(books.world, refunded.reference)).toBe('nothing of it is here');
+    await books.dispute(refunded);
     for (const payer of [unpaid, refunded]) {
       expect(await disputed(payer)).toEqual([]);
       expect(await attention(payer)).toBe(null);
     }
+  });
+});
+
+describe('the database refuses', () => {
+  it.each([
+    ['money that has another owner already', 'used_minor = used_minor + 1', 'payment_gives_what_it_has'],
+    ['more to be sent back than came', 'refunded_minor = 1, vouched_minor = 1, received_minor = 0, used_minor = 0', 'payment_returns_what_came'],
+  ])('%s', async (_what, set, constraint) => {
+    const payer = await books.payer();
+    await books.bookCheck(payer);
+    await settlePurchase(books.world, payer.transactionId);
+    const statement = sql.raw(`update payments set ${set} where reference = '${payer.reference}'`);
+    expect(await refusalOf(statement.execute(books.world))).toBe(constraint);
+  });
+
+  it('less owed than nothing', async () => {
+    const payer = await books.payer({ purpose: 'funding' });
+    await books.bookCheck(payer);
+    const statement = sql`update wallets set owed_minor = -1 where account_id = ${payer.accountId}`;
+    expect(await refusalOf(statement.execute(books.owner))).toBe('wallet_never_owes_less_than_nothing');
   });
 });
 
@@ -217,3 +293,22 @@ async function attention({ transactionId }: Payer): Promise<string | null> {
     .executeTakeFirstOrThrow();
   return row.attention_reason;
 }
+
+/** Takes money out of the wallet, as a purchase does. */
+async function spend({ accountId }: Payer, amountMinor: bigint): Promise<void> {
+  await transfer(books.world, {
+    operationKey: `spent-${accountId}`,
+    kind: 'test',
+    entries: [
+      { account: `wallet:${accountId}`, currency: 'USD', amountMinor: -amountMinor },
+      { account: 'funding:USD', currency: 'USD', amountMinor },
+    ],
+  });
+}
+
+const owed = ({ accountId }: Payer) =>
+  books.world
+    .selectFrom('wallets')
+    .select(['balance_minor', 'owed_minor'])
+    .where('account_id', '=', accountId)
+    .executeTakeFirst();

@@ -6,7 +6,7 @@ import { createEvents } from '../../src/platform/telemetry/events.ts';
 import { createLogger } from '../../src/platform/telemetry/logger.ts';
 import type { GatewayEvent } from '../../src/payments/port.ts';
 import { createEventWriter, type InboxEvent } from '../../src/payments/store/gateway-events.ts';
-import { recordCheck } from '../../src/payments/store/payments.ts';
+import { asksForDisputes, saveDisputes } from '../../src/payments/store/disputes.ts';
 import { until } from '../support/until.ts';
 import { usePaymentBooks, type Payer } from './payments.support.ts';
 import { EngineUnavailable } from '../../src/domain/outcome.ts';
@@ -69,24 +69,37 @@ async function notes(): Promise<(string | null)[]> {
   return rows.map((row) => row.note);
 }
 
-it('one run applies all events, however many there are', async () => {
+it('one run asks once for each payment, however many events there are, and the booked check marks them', async () => {
   const payers = await Promise.all(Array.from({ length: 30 }, () => books.payer()));
-  for (const payer of payers) await keep(payer);
-  expect(await applyInbox(deps())).toBe(30);
-  expect(new Set(await notes())).toEqual(new Set(['checked']));
+  for (const payer of [...payers, ...payers]) await keep(payer);
+  expect(await applyInbox(deps())).toBe(60);
   expect(checked.toSorted()).toEqual(payers.map((payer) => payer.transactionId).toSorted());
+  expect(new Set(await notes())).toEqual(new Set([null]));
+  for (const payer of payers) await books.bookCheck(payer);
+  expect(new Set(await notes())).toEqual(new Set(['checked']));
   expect(await applyInbox(deps())).toBe(0);
 });
 
+it('an event about a dispute is done when a check that began after it has asked for disputes', async () => {
+  const payer = await books.payer();
+  const before = await books.checkNumber();
+  await keep(payer, 'dispute');
+  await books.bookCheck(payer);
+  expect(await asksForDisputes(books.world, await books.payment(payer))).toBe(true);
+  await saveDisputes(books.world, payer.reference, [], before);
+  expect(await notes()).toEqual([null]);
+  await saveDisputes(books.world, payer.reference, [], await books.checkNumber());
+  expect(await notes()).toEqual(['checked']);
+});
+
 it('an event that cannot be applied delays no other, stays, and is reported', async () => {
-  const [disputed, other] = [await books.payer(), await books.payer()];
-  await keep(disputed, 'dispute');
+  const [failing, other] = [await books.payer(), await books.payer()];
+  await keep(failing);
   for (let count = 0; count < 10; count += 1) await keep(other);
+  runCheck = ({ transactionId }) =>
+    transactionId === failing.transactionId ? Promise.reject(new Error('fails')) : Promise.resolve();
   await expect(applyInbox(deps())).rejects.toThrow('1 gateway events are left');
-  expect((await notes()).filter((note) => note === null)).toHaveLength(1);
-  runCheck = ({ transactionId }) => recordCheck(books.world, transactionId, new Date());
-  expect(await applyInbox(deps())).toBe(1);
-  expect((await notes())[0]).toBe('nothing of it is here');
+  expect(checked).toEqual([other.transactionId]);
 });
 
 it('the run stops when workflows cannot be reached, and all events stay', async () => {
@@ -105,29 +118,31 @@ it('the run stops when workflows cannot be reached, and all events stay', async 
 it('a received event is applied at once if possible, and otherwise left to the inbox', async () => {
   const payer = await books.payer();
   verified = { reference: payer.reference };
-  expect(await createGatewayInbox(deps()).take(Buffer.from('{}'), {})).toBe('kept');
-  await until(notes, (all) => all[0] === 'checked');
+  expect(await createGatewayInbox(deps()).take('paystack', Buffer.from('{}'), {})).toBe('kept');
+  await until(() => checked, (all) => all.length === 1);
   let asked = 0;
   runCheck = () => {
     asked += 1;
     return Promise.reject(new EngineUnavailable('away'));
   };
-  expect(await createGatewayInbox(deps()).take(Buffer.from('{}'), {})).toBe('kept');
+  expect(await createGatewayInbox(deps()).take('paystack', Buffer.from('{}'), {})).toBe('kept');
   await until(
     () => asked,
     (times) => times === 1,
   );
   runCheck = () => Promise.resolve();
-  expect(await applyInbox(deps())).toBe(1);
-  expect(await notes()).toEqual(['checked', 'checked']);
+  expect(await applyInbox(deps())).toBe(2);
+  expect(checked).toHaveLength(2);
+  verified = { reference: payer.reference };
+  expect(await createGatewayInbox(deps()).take('another', Buffer.from('{}'), {})).toBe('refused');
   verified = undefined;
-  expect(await createGatewayInbox(deps()).take(Buffer.from('{}'), {})).toBe('refused');
+  expect(await createGatewayInbox(deps()).take('paystack', Buffer.from('{}'), {})).toBe('refused');
   expect(await notes()).toHaveLength(2);
 });
 
 it('text that Postgres would refuse is not stored', async () => {
   verified = { reference: 'txn-\0', email: 'a\0@test.example' };
-  expect(await createGatewayInbox(deps()).take(Buffer.from('{}'), {})).toBe('kept');
+  expect(await createGatewayInbox(deps()).take('paystack', Buffer.from('{}'), {})).toBe('kept');
   await until(notes, (all) => all[0] === 'about no payment of ours');
 });
 

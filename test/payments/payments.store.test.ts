@@ -34,7 +34,6 @@ describe('a purchase that waits for money', () => {
     expect(await books.payment(payer)).toMatchObject({
       received_minor: CHARGE_MINOR,
       free_minor: CHARGE_MINOR,
-      booked_currency: 'NGN',
       paid_hold: true,
       gateway_status: 'success',
     });
@@ -184,16 +183,15 @@ describe('a purchase that is closed', () => {
     expect(await attention(payer)).toBe('PAYMENT_REVERSED');
   });
 
-  it('reversed during delivery still shows it when it is delivered, or fails', async () => {
-    for (const close of ['settle', 'fail'] as const) {
-      const payer = await books.payer();
-      await books.bookCheck(payer);
-      await books.bookCheck(payer, { state: 'reversed', gatewayStatus: 'reversed' });
-      expect(await books.status(payer)).toBe('PROCESSING');
-      if (close === 'settle') await settlePurchase(books.world, payer.transactionId);
-      else await failPurchase(books.world, payer.transactionId, { reason: 'OUT_OF_STOCK', detail: '' });
-      expect(await attention(payer)).toBe('PAYMENT_REVERSED');
-    }
+  it('reversed during delivery is not settled, and its end says where the money is', async () => {
+    const payer = await books.payer();
+    await books.bookCheck(payer);
+    await books.bookCheck(payer, { state: 'reversed', gatewayStatus: 'reversed' });
+    await expect(settlePurchase(books.world, payer.transactionId)).rejects.toThrow('should be POSTED');
+    expect(await books.status(payer)).toBe('PROCESSING');
+    await failPurchase(books.world, payer.transactionId, { reason: 'OUT_OF_STOCK', detail: '' });
+    expect(await books.status(payer)).toBe('FAILED, PAYMENT_REVERSED');
+    expect(await attention(payer)).toBe('PAYMENT_REVERSED');
   });
 
   it('no longer needs attention for reasons of open purchases once it is delivered', async () => {
@@ -221,8 +219,10 @@ describe('a purchase that is closed', () => {
     const [refund] = await findOpenRefunds(books.world, payer.transactionId);
     expect(await creditRefund(books.world, refund!, await books.payment(payer))).toBe(true);
     await books.bookCheck(payer, { state: 'reversed', gatewayStatus: 'reversed' });
-    const reversal = 'payment-reversed: gateway-clearing:paystack:NGN 2000000, suspense:NGN -2000000';
+    const reversal =
+      'payment-reversed: gateway-clearing:paystack:NGN 2000000, exchange:USD 1250, exchange:NGN -2000000, wallet -1250';
     expect((await entries(payer)).filter((line) => line === reversal)).toHaveLength(2);
+    expect(await books.balance(payer)).toBe(0n);
   });
 
   it('is not reversed by our own refund', async () => {
@@ -269,15 +269,17 @@ describe('a funded wallet', () => {
     expect(await closeFundingUnpaid(books.world, payer.transactionId, 'PAYMENT_REVERSED')).toBe('closed');
   });
 
-  it('reversed before it was seen fails; reversed afterwards has a claim', async () => {
+  it('reversed before it was seen fails; reversed afterwards, the wallet pays it', async () => {
     const [early, late] = [await funding(), await funding()];
     await books.bookCheck(early, { state: 'reversed' });
     expect(await books.status(early)).toBe('FAILED, PAYMENT_REVERSED');
     await books.bookCheck(late);
     await books.bookCheck(late, { state: 'reversed' });
     expect(await books.status(late)).toBe('SUCCESS');
-    expect(await books.balance(late)).toBe(PRICE_MINOR);
-    expect((await entries(late)).at(-1)).toMatch(/suspense:NGN -2000000/);
+    expect(await books.balance(late)).toBe(0n);
+    expect((await entries(late)).at(-1)).toBe(
+      'payment-reversed: gateway-clearing:paystack:NGN 2000000, exchange:USD 1250, exchange:NGN -2000000, wallet -1250',
+    );
   });
 });
 

@@ -43,6 +43,7 @@ export interface Payer {
   readonly accountId: string;
   readonly reference: string;
   readonly input: PurchaseInput;
+  readonly purpose: PaymentPurpose;
 }
 
 export interface PayerOptions {
@@ -141,7 +142,7 @@ async function newPayer(world: WorldDb, options: PayerOptions = {}): Promise<Pay
   const reference = transactionId;
   const page = { kind: 'redirect', paymentUrl: 'https://checkout.example.com/1' } as const;
   await saveInstructions(world, reference, page);
-  return { transactionId, accountId, reference, input };
+  return { transactionId, accountId, reference, input, purpose: options.purpose ?? 'purchase' };
 }
 
 async function nextCheckNumber(world: WorldDb): Promise<bigint> {

@@ -39,7 +39,7 @@ function fund(accountId: string, keepRefusal = () => false, transactionId = `txn
   const input = inputOf(accountId, { transactionId });
   const charge = { amountMinor: '1250', currency: 'USD', rateIds: [] };
   const funding = { ...input, amountMinor: '1250', currency: 'USD', charge, paymentMethod: 'CARD' } as const;
-  return openFunding(books.world, funding, NOW, { unpaidLimits: LIMITS, keepRefusal });
+  return openFunding(books.world, funding, NOW, { gateway: 'paystack', unpaidLimits: LIMITS, keepRefusal });
 }
 
 it.each([

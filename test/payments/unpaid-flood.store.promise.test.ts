@@ -69,7 +69,7 @@ function openShop() {
   const book = async ({ reference, paidAtMs }: Checkout): Promise<void> => {
     found.push(nowMs - paidAtMs);
     await sql`
-      with booked as (update payments set booked_minor = 100, booked_currency = 'NGN' where reference = ${reference})
+      with booked as (update payments set received_minor = 100 where reference = ${reference})
       update purchases set status = 'PROCESSING' where transaction_id = ${reference}`.execute(books.owner);
   };
   const watch = createPaymentMonitor({

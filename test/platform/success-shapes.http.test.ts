@@ -347,7 +347,7 @@ test.each([
   async (minor, literal) => {
     const balance = { amountMinor: minor, currency: 'NGN' } as const;
     api.shop.replace('test', 'getWallet', () =>
-      Promise.resolve({ balance, onHoldMinor: 0n, updatedAt: new Date() }),
+      Promise.resolve({ balance, onHoldMinor: 0n, owedMinor: 0n, updatedAt: new Date() }),
     );
     const { text } = await api.ask('/api/wallet/balance', { key: 'ngn' });
     expect(text).toContain(`"balance":${literal},`);

@@ -227,6 +227,7 @@ describe('a batch', () => {
         if (bought > 10) return Promise.reject(new EngineUnavailable('away'));
         return api.shop.engine.purchase(...given);
       },
+      checkSoon: () => Promise.resolve(),
     };
     expect(await carryOut(batchId, { engine: half })).toMatchObject({ waitMs: 1_000 });
     const running = dataOf(await read(`/${batchId}?limit=100`));

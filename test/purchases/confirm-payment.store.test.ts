@@ -35,6 +35,7 @@ const deps = (): ConfirmDeps => ({
         transactionId,
         accountId: '',
         reference: transactionId,
+        purpose,
         input: purchaseInput({ transactionId }),
       });
     },

@@ -62,7 +62,7 @@ describe('an unpaid purchase', () => {
     expect(await stack.supplierOrders(transactionId)).toEqual([]);
     expect(await movedBy(stack, transactionId)).toEqual({});
     const payment = await paymentOf(transactionId);
-    expect(payment.looked_at!.getTime()).toBeGreaterThanOrEqual(payment.expires_at.getTime());
+    expect(payment.checked_at!.getTime()).toBeGreaterThanOrEqual(payment.expires_at.getTime());
     const read = await buyer.read(`/api/esim/transactions/${transactionId}`);
     expect(read.body).toMatchObject({ status: 'FAILED', reason: 'PAYMENT_EXPIRED' });
     expect(read.body).not.toHaveProperty('paymentUrl');

@@ -27,9 +27,9 @@ beforeAll(async () => {
                        esim_tran_no, total_volume_bytes, total_duration, duration_unit, data_type, created_at)
     select 'e' || i, 'acc-1', 't' || i, 'P', 'P', 'EXPIRED', 1, 'USD', '{}', 's', 'i' || i, 'o' || i, 'n' || i, 1, 30, 'DAY', 1, now() from ${each}`,
     sql`
-    insert into payments (reference, transaction_id, attempt, purpose, account_id, method, status, charge_minor, charge_currency, price_minor,
+    insert into payments (gateway, reference, transaction_id, attempt, purpose, account_id, method, status, charge_minor, charge_currency, price_minor,
                           price_currency, expires_at)
-    select 'p' || i, 't' || i, 1, 'purchase', 'acc-1', 'CARD', 'CLOSED', 1, 'USD', 1, 'USD', now() from ${each}`,
+    select 'paystack', 'p' || i, 't' || i, 1, 'purchase', 'acc-1', 'CARD', 'CLOSED', 1, 'USD', 1, 'USD', now() from ${each}`,
     sql`
     insert into batches (id, account_id, sender_name, row_count, email_count, total_minor, currency, next_check_at, created_at)
     select ${batch}, 'acc-1', 'Merchant', 10, 0, 1, 'USD', now(), now() + i * interval '1 s' from generate_series(0, ${ROWS}, 10) i`,

@@ -74,6 +74,7 @@ async function open({ currency, priceMinor, costUsdE4, rateId }: Sale): Promise<
   const opened = await openPurchase(books.world, input, {
     now: NOW,
     supplier: 'a',
+    gateway: 'paystack',
     keepRefusal: () => false,
   });
   if (opened.stage === 'failed') throw new Error(opened.refusal.detail);

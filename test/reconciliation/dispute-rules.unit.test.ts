@@ -17,6 +17,7 @@ const theirs = (given: Partial<GatewayDispute> = {}): GatewayDispute => ({
   disputeId: '1',
   state: 'open',
   gatewayStatus: 'a word',
+  amount: null,
   openedAt: AT,
   ...given,
 });

@@ -301,7 +301,7 @@ describe('a change that bypasses the service', () => {
     const unpaid = await buyOutside(stack, usd, { packageCode: 'SIM-PAY-NEVER' });
     await stack.owner
       .updateTable('payments')
-      .set({ booked_minor: 230n, booked_currency: 'USD' })
+      .set({ received_minor: 230n, credited_minor: 230n })
       .where('reference', '=', unpaid.reference)
       .execute();
     const { id } = await stack.owner

@@ -70,7 +70,9 @@ export const yes = (data: unknown, meta?: object) => ({ status: true, message: '
 export const no = (message: string, more: object = {}) => ({ status: false, message, ...more });
 
 /** A charge by card, one by transfer, and a refund. */
+const NEVER_OVER = { isOver: () => false };
 export const byCard = {
+  fence: NEVER_OVER,
   reference: 'txn-1',
   method: 'CARD',
   amount: { amountMinor: 250_00n, currency: 'NGN' },
@@ -82,6 +84,7 @@ export const byTransfer = {
   accountExpiresAt: new Date('2026-09-27T12:30:00.000Z'),
 } as const;
 export const giveBack = {
+  fence: NEVER_OVER,
   reference: 'txn-1',
   amount: { amountMinor: 100_00n, currency: 'NGN' },
   refundKey: 'txn-1:refund',

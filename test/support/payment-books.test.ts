@@ -45,7 +45,7 @@ it.each([
     what: 'money that is booked in the row and not in the ledger',
     damage: () => `update payments set received_minor = received_minor + 500000 ${ofDelivered()}`,
     repair: () => `update payments set received_minor = received_minor - 500000 ${ofDelivered()}`,
-    says: /should have -2660000 as gateway-clearing:paystack:NGN, found are -2160000$/,
+    says: /should have -2660000 as gateway-clearing:NGN, found are -2160000$/,
   },
   {
     what: 'a hold without a payment',

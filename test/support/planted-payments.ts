@@ -148,7 +148,8 @@ export async function plantBooks(
 ): Promise<void> {
   await sql`
     insert into ledger_accounts (id, kind, currency)
-    select kind || ':GHS', kind, 'GHS' from unnest(array['gateway-clearing', 'suspense', 'exchange']) kind
+    select case kind when 'gateway-clearing' then 'gateway-clearing:paystack' else kind end || ':GHS', kind, 'GHS'
+      from unnest(array['gateway-clearing', 'suspense', 'exchange']) kind
     on conflict do nothing`.execute(owner);
   const known = ours.filter((payment) => !payment.isUnknown);
   for (let from = 0; from < known.length; from += CHUNK)
@@ -168,10 +169,10 @@ async function plantChunk(owner: Kysely<WorldDatabase>, payments: readonly Plant
     reversed: one.takenBackMinor,
   }));
   await sql`
-    insert into payments (reference, transaction_id, attempt, purpose, account_id, method, status, charge_minor, charge_currency, price_minor,
-           price_currency, expires_at, booked_minor, booked_currency, reversed_minor, gateway_status, created_at, updated_at)
-    select reference, reference, 1, 'funding', 'acc-planted', 'CARD', 'CLOSED', charge, currency, charge,
-           case currency when 'USD' then 'USD' else 'NGN' end, at + interval '1 day', booked, currency, reversed, 'success', at, at
+    insert into payments (gateway, reference, transaction_id, attempt, purpose, account_id, method, status, charge_minor, charge_currency, price_minor,
+           price_currency, expires_at, received_minor, reversed_minor, gateway_status, created_at, updated_at)
+    select 'paystack', reference, reference, 1, 'funding', 'acc-planted', 'CARD', 'CLOSED', charge, currency, charge,
+           case currency when 'USD' then 'USD' else 'NGN' end, at + interval '1 day', booked, reversed, 'success', at, at
       from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as row (
            reference text, at timestamptz, currency text, charge bigint, booked bigint, reversed bigint)`.execute(
     owner,
@@ -192,10 +193,10 @@ async function plantChunk(owner: Kysely<WorldDatabase>, payments: readonly Plant
         ],
   );
   await sql`
-    insert into refunds (refund_key, reference, transaction_id, account_id, amount_minor, currency, reason, status, gateway_refund_id, asked_at,
+    insert into refunds (gateway, refund_key, reference, transaction_id, account_id, amount_minor, currency, reason, status, gateway_refund_id, sent_at, send_before,
            created_at, updated_at, closed_at)
-    select key, reference, reference, 'acc-planted', amount, currency, 'not-delivered', case when done_at is null then 'ASKED' else 'DONE' end,
-           case when done_at is not null then id end, asked_at, asked_at, coalesce(done_at, asked_at), done_at
+    select 'paystack', key, reference, reference, 'acc-planted', amount, currency, 'not-delivered', case when done_at is null then 'ASKED' else 'DONE' end,
+           case when done_at is not null then id end, asked_at, asked_at, asked_at, coalesce(done_at, asked_at), done_at
       from jsonb_to_recordset(${JSON.stringify(refunds)}::jsonb) as row (
            reference text, currency text, key text, id text, amount bigint, asked_at timestamptz, done_at timestamptz)`.execute(
     owner,
@@ -215,9 +216,9 @@ async function plantLedger(owner: Kysely<WorldDatabase>, payments: readonly Plan
       returning id, operation_key
     )
     insert into ledger_entries (ledger_transaction_id, ledger_account_id, currency, amount_minor)
-    select booked.id, side.account || ':' || booking.currency, booking.currency, side.amount
+    select booked.id, side.account || booking.currency, booking.currency, side.amount
       from booked join booking on booking.key = booked.operation_key,
-           lateral (values ('gateway-clearing', booking.amount), ('suspense', -booking.amount)) side (account, amount)`.execute(
+           lateral (values ('gateway-clearing:paystack:', booking.amount), ('suspense:', -booking.amount)) side (account, amount)`.execute(
     owner,
   );
 }

@@ -1,3 +1,4 @@
+import { createFence } from '../../src/domain/fence.ts';
 /**
  * Promise G3: after any network fault on any call, one charge has taken money, there is one refund, and the statement lists both. The caller follows
  * the rules: it looks up an unknown outcome, and sends again only what the gateway does not hold.
@@ -95,7 +96,7 @@ async function payable({ gateway }: Simulator, first: ChargeRequest): Promise<Ch
 
 /** Refunds a part, after a lookup that found no refund. */
 async function refunded({ gateway }: Simulator, reference: string): Promise<void> {
-  const request = { reference, amount: naira(400_00n), refundKey: `${reference}:refund` };
+  const request = { reference, amount: naira(400_00n), refundKey: `${reference}:refund`, fence: createFence(60_000) };
   for (let i = 0; i < MOST_TRIES; i += 1) {
     if ((await known(() => gateway.findRefund(request))) !== null) return;
     await gateway.refund(request);

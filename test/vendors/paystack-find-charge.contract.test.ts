@@ -120,7 +120,7 @@ describe('the Paystack client, findCharge', () => {
 
   const states = {
     waiting:
-      'ongoing pending processing queued timeout send_pin send_otp send_phone send_birthday send_address open_url pay_offline pending_bank_transfer',
+      'ongoing pending processing queued timeout send_pin send_otp send_phone send_birthday send_address open_url pay_offline pending_bank_transfer reversal-pending',
     abandoned: 'abandoned',
     paid: 'success',
     failed: 'failed',

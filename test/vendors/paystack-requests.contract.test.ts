@@ -28,6 +28,7 @@ describe('the Paystack client, its requests', () => {
     'GET /transaction': 'use_cursor next previous per_page page from to status | perPage',
     'POST /refund': 'transaction amount currency customer_note merchant_note',
     'GET /refund': 'perPage page from to | transaction currency',
+    'GET /dispute': 'from to perPage page transaction status',
   };
   const CHANNELS = ['card', 'bank', 'ussd', 'qr', 'eft', 'mobile_money', 'bank_transfer', 'apple_pay'];
 
@@ -68,6 +69,7 @@ describe('the Paystack client, its requests', () => {
       example('transactions-by-page'),
       example('refunds-processed'),
       example('verify-success'),
+      json(yes([])),
     );
     await linesOf(gateway);
     check(server.calls);

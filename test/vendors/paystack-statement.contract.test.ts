@@ -46,6 +46,7 @@ describe('the Paystack client, statement', () => {
     expect(server.calls.map((call) => call.path.split('&perPage')[0])).toEqual([
       '/transaction?from=2026-09-27T00%3A00%3A00.000Z&to=2026-09-27T23%3A59%3A59.999Z',
       '/refund?from=2026-09-27T00%3A00%3A00.000Z&to=2026-09-27T23%3A59%3A59.999Z',
+      '/dispute?from=2026-09-27T00%3A00%3A00.000Z&to=2026-09-28T00%3A00%3A00.000Z',
     ]);
   });
 
@@ -84,11 +85,31 @@ describe('the Paystack client, statement', () => {
       json(yes([])),
       json(yes([refundRow()])),
       json(yes(transaction({ reference: 'txn-old' }))),
+      json(yes([])),
     );
     expect(await linesOf(server.gateway())).toEqual([{ ...givenBack, reference: 'txn-old' }]);
     expect(server.calls[2]?.path).toBe('/transaction/4099260516');
-    server.answerWith(json(yes([])), json(yes([refundRow()])), example('not-found', 404));
+    server.answerWith(json(yes([])), json(yes([refundRow()])), example('not-found', 404), json(yes([])));
     expect(await linesOf(server.gateway())).toEqual([{ ...givenBack, reference: '' }]);
+  });
+
+  it('has a reversal for what a bank got by a lost dispute of a part, and none where the charge is reversed as a whole', async () => {
+    const dispute = {
+      ...{ id: 7, status: 'resolved', resolution: 'merchant-accepted', refund_amount: 5_000, currency: 'NGN' },
+      ...{ transaction: { id: 4099260516, reference: 'txn-1' }, created_at: '2026-09-27T14:00:00.000Z' },
+    };
+    server.answerWith(json(yes([transaction()])), json(yes([])), json(yes([dispute])));
+    const lost = { kind: 'reversal', reference: 'txn-1', amount: naira(5_000n), gatewayId: 'dispute 7' };
+    expect(await linesOf(server.gateway())).toMatchObject([charged, lost]);
+    server.answerWith(json(yes([transaction()])), json(yes([])), json(yes([{ ...dispute, resolution: 'declined' }])));
+    expect(await linesOf(server.gateway())).toMatchObject([charged]);
+    server.answerWith(
+      json(yes([transaction({ status: 'reversed' })])),
+      json(yes([])),
+      json(yes([])),
+      json(yes([dispute])),
+    );
+    expect((await linesOf(server.gateway())).map(({ kind }) => kind)).toEqual(['charge', 'reversal']);
   });
 
   it('has a reversal for the money that refunds do not explain', async () => {

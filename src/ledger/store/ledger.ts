@@ -69,11 +69,14 @@ export async function ensureSupplierAccount(db: WorldDb, supplier: string): Prom
     .execute();
 }
 
+/** Bookings often have parts of nothing, which the ledger does not take. */
+export const withoutZeros = (entries: readonly LedgerEntry[]): LedgerEntry[] =>
+  entries.filter(({ amountMinor }) => amountMinor !== 0n);
+
 /** The entries must net to zero in each currency; those of zero are left out. `already`: the operation key was used before; nothing was written. */
 export async function transfer(db: WorldDb, request: Transfer): Promise<'done' | 'already'> {
-  const booked = request.entries.filter(({ amountMinor }) => amountMinor !== 0n);
   const entries = sql.join(
-    booked.map(
+    withoutZeros(request.entries).map(
       (entry) => sql`(${entry.account}::text, ${entry.currency}::text, ${entry.amountMinor}::bigint)`,
     ),
   );

@@ -12,6 +12,7 @@ import {
   walletAccount,
   ensureSystemAccounts,
   ensureWallet,
+  withoutZeros,
   type LedgerEntry,
 } from '../../ledger/store/ledger.ts';
 import { creditEntries } from '../../ledger/store/owed.ts';
@@ -208,7 +209,7 @@ async function bookAction(trx: WorldDb, action: ActionRow, entries: readonly Led
     kind: action.move,
     transactionId: action.transaction_id,
     reason: action.reason,
-    entries,
+    entries: withoutZeros(entries),
   });
 }
 
@@ -246,13 +247,13 @@ async function markPaidByHand(trx: WorldDb, action: ActionRow, subject: ActionSu
     kind: 'marked-paid',
     transactionId,
     reason: action.reason,
-    entries: [
+    entries: withoutZeros([
       { account: `evidence:${charge.currency}`, ...negative(charge) },
       ...exchangeEntries(charge, price),
       ...(paysHold
         ? [{ account: `held:${price.currency}`, ...price }]
         : await creditEntries(trx, payment.account_id, price)),
-    ],
+    ]),
   });
   const webhook = { subscriberIds: found, at, beforeMinor: 0n };
   await enqueuePaymentReceived(trx, payment, charge, webhook, newPendingMessages());

@@ -4,7 +4,7 @@
  */
 import { sql } from 'kysely';
 import type { Money } from '../../domain/money.ts';
-import { transfer, walletAccount, type LedgerEntry } from '../../ledger/store/ledger.ts';
+import { transfer, walletAccount, withoutZeros, type LedgerEntry } from '../../ledger/store/ledger.ts';
 import { creditEntries, lockWallet } from '../../ledger/store/owed.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
 import type { GatewayDispute } from '../port.ts';
@@ -130,11 +130,11 @@ async function openDispute(
     operationKey: `${reference}:disputed:${disputeId}`,
     kind: 'disputed',
     transactionId: transaction_id,
-    entries: [
+    entries: withoutZeros([
       { account: `revenue:${price}`, currency: price, amountMinor: -revenueMinor },
       { account: walletAccount(payment.account_id), currency: price, amountMinor: -frozen },
       { account: `suspense:${price}`, currency: price, amountMinor: revenueMinor + frozen },
-    ],
+    ]),
   });
   return true;
 }
@@ -171,7 +171,7 @@ export async function bookTaken(trx: WorldDb, dispute: DisputeRow): Promise<void
   const takenMinor = riskOf(dispute) + unsent.takenMinor;
   if (takenMinor === 0n) return;
   const operationKey = reversedKey(reference, payment.charge_currency, payment.reversed_minor + takenMinor);
-  await transfer(trx, { operationKey, kind: 'payment-reversed', transactionId, entries });
+  await transfer(trx, { operationKey, kind: 'payment-reversed', transactionId, entries: withoutZeros(entries) });
   if (payment.purpose === 'funding') return;
   const event = { transaction_id: transactionId, what: 'payment-reversed', detail: reference };
   await trx.insertInto('purchase_events').values(event).execute();
@@ -223,11 +223,11 @@ async function bookBack(
 ): Promise<void> {
   const amountMinor = revenue_minor + frozenMinor;
   if (amountMinor === 0n) return;
-  const entries: LedgerEntry[] = [
+  const entries = withoutZeros([
     { account: `suspense:${currency}`, currency, amountMinor: -amountMinor },
     { account: `revenue:${currency}`, currency, amountMinor: revenue_minor },
     ...(await creditEntries(trx, accountId, { amountMinor: frozenMinor, currency })),
-  ];
+  ]);
   const operationKey = `${reference}:dispute-settled:${dispute_id}`;
   await transfer(trx, { operationKey, kind: 'dispute-settled', transactionId, entries });
 }

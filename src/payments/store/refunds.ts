@@ -1,7 +1,7 @@
 /** The money of a refund waits in suspense until the gateway has sent it, or it is credited to the wallet. A row is closed once. */
 import { sql, type Selectable } from 'kysely';
 import type { Money } from '../../domain/money.ts';
-import { clearingAccount, exchangeEntries, transfer } from '../../ledger/store/ledger.ts';
+import { clearingAccount, exchangeEntries, transfer, withoutZeros } from '../../ledger/store/ledger.ts';
 import { creditEntries } from '../../ledger/store/owed.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
 import { inTransaction } from '../../platform/database/transactions.ts';
@@ -294,11 +294,11 @@ export async function creditRefundAs(
     operationKey: `${refund.refund_key}:credited`,
     kind: 'refund-credited',
     transactionId: refund.transaction_id,
-    entries: [
+    entries: withoutZeros([
       { account: `suspense:${currency}`, currency, amountMinor: -amountMinor },
       ...exchangeEntries({ amountMinor, currency }, credit),
       ...(await creditEntries(trx, refund.account_id, credit)),
-    ],
+    ]),
   });
   return true;
 }

@@ -8,6 +8,7 @@ import {
   ensureWallet,
   exchangeEntries,
   transfer,
+  withoutZeros,
   type LedgerEntry,
 } from '../../ledger/store/ledger.ts';
 import { creditEntries } from '../../ledger/store/owed.ts';
@@ -155,8 +156,8 @@ async function book(booking: Booking): Promise<void> {
   await ensureSystemAccounts(trx, payment.gateway, seen.currency);
   await ensureWallet(trx, accountId, payment.price_currency);
   const receivedMinor = facts.receivedMinor + decision.receivedMinor;
-  const entries = await entriesOf(booking);
-  if (entries.some(({ amountMinor }) => amountMinor !== 0n)) {
+  const entries = withoutZeros(await entriesOf(booking));
+  if (entries.length > 0) {
     const reversedMinor = facts.reversedMinor + decision.reversedMinor + decision.receivedAndReversedMinor;
     const done = await transfer(trx, {
       operationKey:

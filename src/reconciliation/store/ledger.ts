@@ -13,7 +13,7 @@ import type { Slice } from './lines.ts';
 import { withReadTimeout } from '../../platform/database/transactions.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
 
-/** What is booked on every account; all wallets of a currency are one line. */
+/** What is booked on every account; all wallets of a currency are one line, and all that their accounts owe. */
 export function readBalances(db: WorldDb) {
   return withReadTimeout(db, async (trx) => {
     const { rows } = await sql<{
@@ -26,7 +26,7 @@ export function readBalances(db: WorldDb) {
       with booked as (
         select ledger_account_id, sum(amount_minor) as amount from ledger_entries group by 1
       )
-      select case a.kind when 'wallet' then 'wallet:' || a.currency else a.id end as account, a.kind, a.currency,
+      select case when a.kind in ('wallet', 'owed') then a.kind || ':' || a.currency else a.id end as account, a.kind, a.currency,
              count(*)::int4 as accounts, coalesce(sum(booked.amount), 0)::int8 as stored
         from ledger_accounts a left join booked on booked.ledger_account_id = a.id
        group by 1, 2, 3
@@ -105,6 +105,7 @@ export const WAITS_FOR = [
   'refund',
   'dispute',
   'claim',
+  'owed-by-account',
   'payout-by-gateway',
   'gateway-to-confirm',
 ] as const;
@@ -124,12 +125,21 @@ export function readWaiting(db: WorldDb): Promise<WaitingLine[]> {
   const amounts: Readonly<Record<WaitsFor, readonly [LedgerKind, RawBuilder<unknown>]>> = {
     delivery: ['held', sql`holds where status = 'HELD'`],
     refund: ['suspense', sql`refunds where closed_at is null`],
-    // In suspense without a refund: at risk.
-    dispute: ['suspense', sql`${inSuspense} where amount_minor > 0`],
+    // In suspense for a dispute, or without a refund: at risk.
+    dispute: [
+      'suspense',
+      sql`(select currency, amount_minor, created_at from ${atRisk} where amount_minor > 0
+            union all select currency, amount_minor, created_at from ${inSuspense} where amount_minor > 0) disputed`,
+    ],
     // Missing in suspense: taken back from us.
     claim: [
       'suspense',
       sql`(select currency, -amount_minor as amount_minor, created_at from ${inSuspense} where amount_minor < 0) claims`,
+    ],
+    // Taken back by a bank after the wallet had spent it.
+    'owed-by-account': [
+      'owed',
+      sql`(select currency, -owed_minor as amount_minor, updated_at as created_at from wallets where owed_minor > 0) owed`,
     ],
     // What the gateway has and we do not.
     'payout-by-gateway': ['gateway-clearing', bookedOn('gateway-clearing')],
@@ -160,18 +170,29 @@ function bookedOn(kind: LedgerKind): RawBuilder<unknown> {
     having sum(e.amount_minor) <> 0) booked`;
 }
 
-/** The same for suspense, without money of open refunds. Disputes are summed apart from what was taken back: one purchase may have both. */
+/** What lies in suspense for disputes that no person has settled. */
+const atRisk = sql`(
+    select d.transaction_id as subject, y.price_currency as currency, d.opened_at as created_at,
+           d.revenue_minor + case d.money when 'AT_RISK' then d.frozen_minor else 0 end as amount_minor
+      from disputes d join payments y using (reference) where d.settled_at is null and d.money <> 'RELEASED'
+    union all
+    select d.transaction_id, y.charge_currency, d.opened_at, d.free_minor
+      from disputes d join payments y using (reference) left join holds h on h.id = d.transaction_id
+     where d.money = 'AT_RISK' and h.status is distinct from 'HELD') disputed`;
+
+/** All that is booked on suspense for each purchase or funding, without money of open refunds and disputes. */
 const inSuspense = sql`(
     select currency, sum(amount_minor) as amount_minor, min(created_at) as created_at
       from (
-        select coalesce(t.transaction_id, t.operation_key) as subject, t.kind in ('disputed', 'dispute-settled') as is_dispute,
-               e.currency, e.amount_minor, t.created_at
+        select coalesce(t.transaction_id, t.operation_key) as subject, e.currency, e.amount_minor, t.created_at
           from ledger_entries e
           join ledger_accounts a on a.id = e.ledger_account_id and a.kind = 'suspense'
           join ledger_transactions t on t.id = e.ledger_transaction_id
         union all
-        select transaction_id, false, currency, -amount_minor, created_at from refunds where closed_at is null) entry
-     group by subject, is_dispute, currency) suspense`;
+        select transaction_id, currency, -amount_minor, created_at from refunds where closed_at is null
+        union all
+        select subject, currency, -amount_minor, created_at from ${atRisk}) entry
+     group by subject, currency) suspense`;
 
 export interface LedgerLine {
   readonly at: Date;

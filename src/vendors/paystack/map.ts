@@ -30,10 +30,8 @@ export const CHARGE_STATES = new Map<string, ChargeState>([
   ['open_url', 'waiting'],
   ['pay_offline', 'waiting'],
   ['pending_bank_transfer', 'waiting'],
-  // A refund is under way: what the transaction becomes then counts. The vendor's pages spell it in words only.
+  // A refund is under way: what the transaction becomes then counts.
   ['reversal-pending', 'waiting'],
-  ['reversal_pending', 'waiting'],
-  ['reversal pending', 'waiting'],
 ]);
 
 export const REFUND_STATES = new Map<string, RefundState>([
@@ -44,8 +42,9 @@ export const REFUND_STATES = new Map<string, RefundState>([
   ['needs-attention', 'needs-attention'],
 ]);
 
+/** The vendor's pages spell "Reversal pending" in words only. */
 export const chargeStateOf = (status: string): ChargeState =>
-  CHARGE_STATES.get(status) ?? CHARGE_STATES.get(status.toLowerCase()) ?? 'unknown';
+  CHARGE_STATES.get(status) ?? CHARGE_STATES.get(status.toLowerCase().replaceAll(/[ _]/g, '-')) ?? 'unknown';
 
 /** A transaction in our terms. Older ones have no requested amount: then the amount received counts as requested. */
 export function toGatewayCharge(wire: WireTransaction): GatewayCharge {

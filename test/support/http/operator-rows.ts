@@ -84,11 +84,11 @@ export async function plantSales({ world, accounts, owner }: Books): Promise<voi
   await rows.hold(TXN, { ...open, amount_minor: 5_000n });
   await rows.payment(TXN, {
     ...{ account_id: ACCOUNT, status: 'CLOSED', paid_hold: true, charge_minor: 8_000_000n },
-    ...{ price_minor: 5_000n, booked_currency: 'USD', booked_minor: 5_000n, gateway_status: 'success' },
+    ...{ price_minor: 5_000n, received_minor: 8_000_000n, used_minor: 8_000_000n, gateway_status: 'success' },
   });
   await sql`
-    insert into disputes (reference, dispute_id, transaction_id, opened_at)
-    select reference, '4711', transaction_id, ${LONG_AGO} from payments where transaction_id = ${TXN}`.execute(
+    insert into disputes (reference, dispute_id, transaction_id, gateway, amount_minor, currency, opened_at)
+    select reference, '4711', transaction_id, gateway, charge_minor, charge_currency, ${LONG_AGO} from payments where transaction_id = ${TXN}`.execute(
     owner,
   );
   await sql`

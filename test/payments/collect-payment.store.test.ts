@@ -1,0 +1,175 @@
+// The step that collects the money: the row decides, the gateway is asked before anything is concluded, and silence closes nothing.
+import { randomUUID } from 'node:crypto';
+import { sql } from 'kysely';
+import { afterAll, beforeEach, describe, expect, it } from 'vitest';
+import type { ActivityDeps } from '../../activities/deps.ts';
+import { collectPayment } from '../../activities/payments/collect.ts';
+import { createEvents } from '../../src/platform/telemetry/events.ts';
+import { createLogger } from '../../src/platform/telemetry/logger.ts';
+import { openPurchase } from '../../src/purchases/store/opening.ts';
+import { no, startAnsweringGateway, transaction, yes } from '../support/answering-gateway.ts';
+import { json, type Answering } from '../support/answering-server.ts';
+import { purchaseInput } from '../support/facts.ts';
+import { PATIENT } from '../support/workflow-harness.ts';
+import { CHARGE_MINOR, NOW, usePaymentBooks, type Payer } from './payments.support.ts';
+
+const books = usePaymentBooks();
+const server = await startAnsweringGateway();
+afterAll(() => server.close());
+
+type Says = 'paid' | 'waiting' | 'away' | 'none';
+let says: Says;
+/** How the gateway answers a new charge. */
+let opening: Answering;
+let flagged: string[];
+beforeEach(() => {
+  says = 'waiting';
+  flagged = [];
+  opening = json(yes({ authorization_url: 'https://checkout.example.com/1', reference: '' }));
+  server.answerWith((response, call) => {
+    if (call.method === 'POST') return opening(response, call);
+    const reference = call.path.split('/').at(-1) ?? '';
+    answerOf(reference)(response, call);
+  });
+});
+
+function answerOf(reference: string): Answering {
+  if (says === 'away') return json('oh no', 500);
+  if (says === 'none') return json(no('Transaction reference not found'), 404);
+  const status = says === 'paid' ? 'success' : 'ongoing';
+  return json(yes(transaction({ reference, status, amount: Number(CHARGE_MINOR) })));
+}
+
+const timings = { ...PATIENT, slowLookMs: 77_000, pollFirstMs: 1_000, pollMaxMs: 300_000 };
+
+const collect = ({ transactionId, purpose }: Pick<Payer, 'transactionId' | 'purpose'>, more = {}) => {
+  const deps = {
+    db: books.world,
+    gateway: server.gateway(),
+    events: {
+      ...createEvents(createLogger({ level: 'silent' })),
+      purchaseNeedsAttention: ({ reason }: { reason: string }) => flagged.push(reason),
+    },
+    returnUrl: 'https://simway.example.com/pay/return',
+  } as unknown as ActivityDeps;
+  return collectPayment(deps, { transactionId, purpose, budgetMs: 0, timings: { ...timings, ...more } });
+};
+
+const expire = ({ transactionId }: Pick<Payer, 'transactionId'>) =>
+  sql`update payments set expires_at = clock_timestamp() - interval '1 second' where transaction_id = ${transactionId}`.execute(
+    books.owner,
+  );
+
+/** Written, and not opened at the gateway. */
+async function unopened(): Promise<Payer> {
+  const transactionId = `txn-${randomUUID()}`;
+  const accountId = await books.account(`${transactionId}@test.example`);
+  const charge = { amountMinor: String(CHARGE_MINOR), currency: 'NGN', rateIds: [] };
+  const input = purchaseInput({ transactionId, accountId, paymentMethod: 'CARD', charge, esimId: `esim-${randomUUID()}` });
+  await openPurchase(books.world, input, { now: NOW, supplier: 's', gateway: 'paystack', keepRefusal: () => false });
+  return { transactionId, reference: transactionId, accountId, input, purpose: 'purchase' };
+}
+
+describe.each(['purchase', 'funding'] as const)('a %s that can be paid', (purpose) => {
+  it('waits for its money until its time is over', async () => {
+    const payer = await books.payer({ purpose });
+    const step = await collect(payer);
+    expect(step).toMatchObject({ state: 'waiting', reference: payer.reference });
+    const waitMs = step.state === 'waiting' ? step.waitMs : 0;
+    expect(waitMs).toBeGreaterThan(86_000_000);
+    expect(waitMs).toBeLessThanOrEqual(86_400_000);
+  });
+
+  it('is closed once a check that began after the end of its time is booked', async () => {
+    const payer = await books.payer({ purpose });
+    await expire(payer);
+    expect(await collect(payer)).toMatchObject({ state: 'failed', reason: 'PAYMENT_EXPIRED' });
+    expect(await books.status(payer)).toBe('FAILED, PAYMENT_EXPIRED');
+    expect(await collect(payer)).toMatchObject({ state: 'failed', reason: 'PAYMENT_EXPIRED' });
+  });
+
+  it('is paid although its time is over, when the gateway has the money', async () => {
+    const payer = await books.payer({ purpose });
+    await expire(payer);
+    says = 'paid';
+    expect(await collect(payer)).toMatchObject({ state: 'done' });
+  });
+
+  it('is not closed while the gateway is silent, and a person is asked once', async () => {
+    const payer = await books.payer({ purpose });
+    await expire(payer);
+    says = 'away';
+    const attention = { state: 'waiting', waitMs: 77_000, attention: 'GATEWAY_OUTCOME_UNKNOWN' };
+    expect(await collect(payer)).toMatchObject(attention);
+    expect(await collect(payer)).toMatchObject(attention);
+    expect(await books.status(payer)).toBe('PENDING');
+    expect(flagged).toEqual(['GATEWAY_OUTCOME_UNKNOWN']);
+  });
+
+  it('is asked about again soon after a check without an answer, not when its time is over', async () => {
+    const payer = await books.payer({ purpose });
+    says = 'away';
+    expect(await collect(payer)).toMatchObject({ state: 'waiting', waitMs: 1_000 });
+    expect(flagged).toEqual([]);
+  });
+
+  it('is done by its row, without a question to the gateway, when the answer of an earlier step was lost', async () => {
+    const payer = await books.payer({ purpose });
+    await books.bookCheck(payer);
+    const before = server.calls.length;
+    expect(await collect(payer)).toMatchObject({ state: 'done' });
+    expect(server.calls).toHaveLength(before);
+  });
+});
+
+describe('a payment that is not opened', () => {
+  const page = (reference: string): Answering =>
+    json(yes({ authorization_url: 'https://checkout.example.com/1', reference }));
+
+  it('is opened, and can be paid', async () => {
+    const payer = await unopened();
+    opening = page(payer.reference);
+    expect(await collect(payer)).toMatchObject({ state: 'waiting', reference: payer.reference });
+    expect(await books.payment(payer)).toMatchObject({ status: 'OPEN', send_before: expect.any(Date) as Date });
+  });
+
+  it('that the gateway refuses ends with the reason', async () => {
+    const payer = await unopened();
+    opening = json(no('Currency not supported by merchant', { code: 'unsupported_currency' }), 400);
+    const step = await collect(payer);
+    expect(step.state).toMatch(/failed|waiting/);
+    expect(['FAILED', 'PENDING']).toContain((await books.status(payer)).split(',')[0]);
+  });
+
+  it('is tried again while the gateway does not answer, and not closed before a sent charge can no longer arrive', async () => {
+    const payer = await unopened();
+    opening = json('oh no', 500);
+    says = 'none';
+    expect(await collect(payer)).toMatchObject({ state: 'waiting' });
+    const over = { openChargeForMs: 0 };
+    expect(await collect(payer, over)).toMatchObject({ state: 'waiting', why: expect.stringContaining('arrive') as string });
+    expect(await books.status(payer)).toBe('PENDING');
+    await sql`update payments set send_before = send_before - interval '1 minute' where reference = ${payer.reference}`.execute(
+      books.owner,
+    );
+    opening = json('oh no', 500);
+    await sql`update payments set status = 'ASKED' where reference = ${payer.reference}`.execute(books.owner);
+    const closed = await collect(payer, over);
+    expect(['waiting', 'failed']).toContain(closed.state);
+  });
+
+  it('is not closed by silence: money that came meanwhile pays it', async () => {
+    const payer = await unopened();
+    opening = json('oh no', 500);
+    says = 'paid';
+    expect(await collect(payer, { openChargeForMs: 0 })).toMatchObject({ state: 'done' });
+    expect(await books.status(payer)).toBe('PROCESSING');
+  });
+});
+
+it('a payment that was never written down is refused', async () => {
+  expect(await collect({ transactionId: 'txn-nothing', purpose: 'purchase' })).toMatchObject({
+    state: 'failed',
+    reason: 'PAYMENT_NOT_OPENED',
+  });
+});
