@@ -4,7 +4,14 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { findPurchaseRow, untilClosed } from '../support/buyer.ts';
 import { fundOutside, untilFunding } from '../support/fundings.ts';
-import { atGateway, buyOutside, chargeAt, confirm, gatewayChecks, gatewayFaults } from '../support/payments.ts';
+import {
+  atGateway,
+  buyOutside,
+  chargeAt,
+  confirm,
+  gatewayChecks,
+  gatewayFaults,
+} from '../support/payments.ts';
 import { until } from '../support/until.ts';
 import {
   expectEndsSoon,
@@ -38,7 +45,7 @@ const untilPaid = (transactionId: string) =>
 /** A refund that the gateway holds until the test ends it. */
 async function untilRefundIsHeld(reference: string): Promise<string> {
   const held = await until(
-    () => chargeAt(stack, reference) as Promise<{ refunds: { id: number; status: string }[] }>,
+    () => chargeAt(stack, reference),
     ({ refunds }) => refunds.length === 1,
     { what: 'the refund at the gateway' },
   );

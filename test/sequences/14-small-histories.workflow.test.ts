@@ -11,7 +11,14 @@ import { atGateway, buyOutside, confirm, untilStatus } from '../support/payments
 import { FRESH_HISTORY_AFTER_EVENTS } from '../support/services.ts';
 import { until } from '../support/until.ts';
 import { untilListed } from '../support/workflow-harness.ts';
-import { loseWorkflow, paidPurchase, SOON, startSequences, untilContinuedAsNew, untilOrdered } from './support.ts';
+import {
+  loseWorkflow,
+  paidPurchase,
+  SOON,
+  startSequences,
+  untilContinuedAsNew,
+  untilOrdered,
+} from './support.ts';
 
 const sequences = await startSequences();
 const { stack, buyer, operator } = sequences;

@@ -31,7 +31,11 @@ interface Ground {
 }
 
 async function startGround(database: TestDatabase, options: StackOptions): Promise<Ground> {
-  const stack = await startStack({ databaseUrl: database.url, supplier: { activateAfterMs: null }, ...options });
+  const stack = await startStack({
+    databaseUrl: database.url,
+    supplier: { activateAfterMs: null },
+    ...options,
+  });
   const gates = await plantGates(database.url);
   // Nothing but one check at a time asks the gateway.
   await gatewayFaults(stack, { webhooks: 'drop' });

@@ -1,6 +1,7 @@
 // What the tests of sequences share: a stack whose checkouts stay open for ten minutes, so that a purchase that falls asleep until then is
 // seen, and the ways in which a workflow is renewed, lost or reset.
 import { randomUUID } from 'node:crypto';
+import proto from '@temporalio/proto';
 import { afterAll, afterEach, expect } from 'vitest';
 import type { PurchaseTimings } from '../../src/purchases/purchase.ts';
 import { findPurchaseRow, newBuyer, untilClosed, type Buyer, type PurchaseRow } from '../support/buyer.ts';
@@ -12,6 +13,8 @@ import { FRESH_HISTORY_AFTER_EVENTS } from '../support/services.ts';
 import { startStack, type Stack, type StackOptions } from '../support/stack.ts';
 import { until } from '../support/until.ts';
 import { PATIENT } from '../support/workflow-harness.ts';
+
+const { ResetReapplyExcludeType } = proto.temporal.api.enums.v1;
 
 /** Everything is quick, except for the time to pay: who waits for that is asleep. */
 export const LONG_CHECKOUT: PurchaseTimings = {
@@ -115,8 +118,10 @@ export async function resetWorkflow(stack: Stack, workflowId: string): Promise<v
     reason: 'a test',
     requestId: randomUUID(),
     workflowTaskFinishEventId: firstTask?.eventId as unknown as Long,
-    // Signals and updates: what was asked before is lost.
-    resetReapplyExcludeTypes: [1, 2],
+    resetReapplyExcludeTypes: [
+      ResetReapplyExcludeType.RESET_REAPPLY_EXCLUDE_TYPE_SIGNAL,
+      ResetReapplyExcludeType.RESET_REAPPLY_EXCLUDE_TYPE_UPDATE,
+    ],
   });
 }
 type Long = NonNullable<
