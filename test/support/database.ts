@@ -57,6 +57,7 @@ export function openSchema<Tables = unknown>(url: string, schema: string): Kysel
   const pool = new pg.Pool({ connectionString: url, options: `-c search_path=${schema}`, max: 4 });
   // A drop or a restart may cut off connections.
   pool.on('error', () => undefined);
+  pool.on('connect', (client) => client.on('error', () => undefined));
   return new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
 }
 

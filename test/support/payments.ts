@@ -12,7 +12,7 @@ interface HeldCharge {
   readonly status: string;
   readonly requested: { readonly amountMinor: number; readonly currency: string };
   readonly received: { readonly amountMinor: number; readonly currency: string };
-  readonly refunds: readonly { readonly status: string; readonly amountMinor: number }[];
+  readonly refunds: readonly { readonly id: number; readonly status: string; readonly amountMinor: number }[];
 }
 
 export type OutsideMethod = 'CARD' | 'BANK_TRANSFER' | 'MOBILE_MONEY' | 'APPLE_PAY';

@@ -1,5 +1,6 @@
 // The size of a proof: the size of continuous integration, or the one that promises are stated at (`npm run prove`, which provides
-// `proveSize` in vitest.prove.config.ts). Also chooses seeds: SIMWAY_TEST_SEED repeats a run; and rates: SIMWAY_TEST_PER_SECOND lowers one.
+// `proveSize` in vitest.prove.config.ts). Also chooses seeds: SIMWAY_TEST_SEED repeats a run; and rates: SIMWAY_TEST_PER_SECOND lowers one;
+// and how many seeds: SIMWAY_TEST_SEEDS.
 import { randomInt } from 'node:crypto';
 import { inject } from 'vitest';
 
@@ -23,6 +24,12 @@ export function perSecond(sizes: { readonly ci: number; readonly prove: number }
 /** A seed for this run: a new one each time, or the one that SIMWAY_TEST_SEED names. */
 export function seedOfRun(): number {
   return numberIn('SIMWAY_TEST_SEED') ?? randomInt(2 ** 31);
+}
+
+/** How many seeds a proof takes: as `size`, or as SIMWAY_TEST_SEEDS says. */
+export function seedsOfRun(sizes: { readonly ci: number; readonly prove: number }): number[] {
+  const first = seedOfRun();
+  return Array.from({ length: numberIn('SIMWAY_TEST_SEEDS') ?? size(sizes) }, (_, nth) => first + nth);
 }
 
 function numberIn(variable: string): number | undefined {

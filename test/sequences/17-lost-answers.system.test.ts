@@ -1,0 +1,171 @@
+// Whatever is lost on the way, a purchase that its row calls paid is being delivered within seconds of the recovery. If it cannot be, it is on
+// the stuck list after a minute, and goes on by itself.
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { findPurchaseRow, newBuyer, type Buyer } from '../support/buyer.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { fundOutside, untilFunding } from '../support/fundings.ts';
+import { plantGates, type Gates } from '../support/gates.ts';
+import { hereFinance, jsonOf } from '../support/finance.ts';
+import { expectSoundBooks } from '../support/invariants.ts';
+import { startLossyPostgres, type LossyPostgres } from '../support/lossy-postgres.ts';
+import { atGateway, buyOutside, gatewayFaults, type OutsideMethod } from '../support/payments.ts';
+import { startStack, type Stack, type StackOptions } from '../support/stack.ts';
+import { STOCKED } from '../support/stocked.ts';
+import { until } from '../support/until.ts';
+import { expectEndsSoon, LONG_CHECKOUT, SOON } from './support.ts';
+
+const METHODS: readonly OutsideMethod[] = ['CARD', 'BANK_TRANSFER'];
+const env = {
+  SIMWAY_TEST_TIMINGS: JSON.stringify(LONG_CHECKOUT),
+  // A session at a gate must still be there when its caller is gone.
+  SIMWAY_DATABASE_STATEMENT_TIMEOUT_MS: '30000',
+};
+/** How long a paid purchase may be without an attempt to order until it is listed. */
+const LISTED_AFTER_MS = 60_000;
+
+interface Ground {
+  readonly stack: Stack;
+  readonly gates: Gates;
+  readonly database: TestDatabase;
+  close(): Promise<void>;
+}
+
+async function startGround(database: TestDatabase, options: StackOptions): Promise<Ground> {
+  const stack = await startStack({
+    databaseUrl: database.url,
+    supplier: { activateAfterMs: null },
+    ...options,
+  });
+  const gates = await plantGates(database.url);
+  // Nothing but one check at a time asks the gateway.
+  await gatewayFaults(stack, { webhooks: 'drop' });
+  return {
+    stack,
+    gates,
+    database,
+    close: async () => {
+      await gates.openAll();
+      try {
+        await expectSoundBooks(stack);
+      } finally {
+        await gates.close();
+        await stack.close();
+        await database.drop();
+      }
+    },
+  };
+}
+
+/** Paid at the gateway; the step that books it waits for its commit. */
+async function untilBooking({ stack, gates }: Ground, buyer: Buyer, transactionId: string): Promise<void> {
+  await gates.shut('booked:commit', buyer.account.accountId);
+  await atGateway(stack, transactionId, 'pay');
+  void stack
+    .call('POST', '/api/esim/confirm-payment', { key: buyer.account.apiKey, body: { transactionId } })
+    .catch(() => undefined);
+  await gates.reached('booked:commit', buyer.account.accountId);
+}
+
+const untilPaid = (stack: Stack, transactionId: string) =>
+  until(
+    () => findPurchaseRow(stack, transactionId),
+    (row) => row !== undefined && row.status !== 'PENDING',
+    { what: `${transactionId} paid`, everyMs: 10 },
+  );
+
+describe('the answer of Postgres to the booking of a payment is lost', () => {
+  let ground: Ground;
+  let postgres: LossyPostgres;
+  beforeAll(async () => {
+    const database = await createTestDatabase({ template: STOCKED });
+    postgres = await startLossyPostgres(database.url);
+    ground = await startGround(database, { env: { ...env, DATABASE_URL: postgres.url } });
+  }, 120_000);
+  afterAll(async () => {
+    await ground.close();
+    await postgres.close();
+  });
+
+  const loseTheAnswer = async (buyer: Buyer, transactionId: string): Promise<void> => {
+    await untilBooking(ground, buyer, transactionId);
+    const before = postgres.lost;
+    postgres.loseNextAnswers();
+    await ground.gates.openAll();
+    await until(
+      () => postgres.lost,
+      (lost) => lost > before,
+      { what: 'an answer lost', everyMs: 10 },
+    );
+  };
+
+  it.each(METHODS)('a purchase paid by %s is delivered within seconds', async (method) => {
+    const { stack } = ground;
+    const buyer = await newBuyer(stack);
+    const { transactionId } = await buyOutside(stack, buyer.account, { method });
+    await loseTheAnswer(buyer, transactionId);
+    await untilPaid(stack, transactionId);
+    await expectEndsSoon(stack, transactionId, 'SUCCESS');
+  });
+
+  it('a funding is credited, and its caller is told', async () => {
+    const { stack } = ground;
+    const buyer = await newBuyer(stack, { fundsMinor: 0n });
+    const { transactionId } = await fundOutside(stack, buyer.account, { amount: 10, method: 'CARD' });
+    await loseTheAnswer(buyer, transactionId);
+    await untilFunding(stack, transactionId, 'SUCCESS', SOON);
+    await until(
+      async () => (await stack.temporal.workflow.getHandle(transactionId).describe()).status.name,
+      (status) => status === 'COMPLETED',
+      { what: 'the funding’s workflow has ended', ...SOON },
+    );
+    expect(await buyer.balanceMinor()).toBe(1_000n);
+  });
+});
+
+describe('the worker is killed after it has booked a payment', () => {
+  let ground: Ground;
+  beforeAll(async () => {
+    const database = await createTestDatabase({ template: STOCKED });
+    ground = await startGround(database, { processes: 'own', env });
+  }, 120_000);
+  afterAll(() => ground.close());
+  beforeEach(async () => {
+    if (ground.stack.children.worker?.isRunning() !== true) await ground.stack.startWorker();
+  });
+
+  /** Paid by its row, and nothing of ours runs that could deliver it. */
+  const paidWithoutWorker = async (method: OutsideMethod): Promise<string> => {
+    const { stack, gates } = ground;
+    const buyer = await newBuyer(stack);
+    const { transactionId } = await buyOutside(stack, buyer.account, { method });
+    await untilBooking(ground, buyer, transactionId);
+    await stack.children.worker!.kill();
+    await gates.openAll();
+    expect(await untilPaid(stack, transactionId)).toMatchObject({ status: 'PROCESSING' });
+    return transactionId;
+  };
+  const stuck = async (): Promise<string[]> => {
+    const items = jsonOf(await hereFinance(ground.stack.env, 'stuck --json')) as { transactionId: string }[];
+    return items.map(({ transactionId }) => transactionId);
+  };
+
+  it('the purchase is delivered within seconds of the next worker’s start', async () => {
+    const transactionId = await paidWithoutWorker('CARD');
+    await ground.stack.startWorker();
+    await expectEndsSoon(ground.stack, transactionId, 'SUCCESS');
+  }, 120_000);
+
+  it('the purchase is on the stuck list after a minute, and goes on by itself when a worker is back', async () => {
+    const { stack } = ground;
+    const transactionId = await paidWithoutWorker('BANK_TRANSFER');
+    expect(await stuck()).not.toContain(transactionId);
+    await until(stuck, (ids) => ids.includes(transactionId), {
+      what: `${transactionId} on the stuck list`,
+      withinMs: LISTED_AFTER_MS + 10_000,
+      everyMs: 1_000,
+    });
+    await stack.startWorker();
+    await expectEndsSoon(stack, transactionId, 'SUCCESS');
+    expect(await stuck()).not.toContain(transactionId);
+  }, 180_000);
+});
