@@ -12,6 +12,7 @@ import {
 import type { Ended } from '../../src/operations/rules.ts';
 import type { ActionRow } from '../../src/operations/store/tables.ts';
 import { judgeReplacement } from '../../src/operations/store/replacement.ts';
+import { refusedRowOf } from '../../src/platform/database/errors.ts';
 import { findPurchase, type PurchaseRow } from '../../src/purchases/store/reads.ts';
 import { messagesOf, newPendingMessages } from '../../src/webhooks/store/messages.ts';
 import type { DeliveryResult, PaymentCheckState, PerformedAction } from '../../workflows/contract.ts';
@@ -27,8 +28,16 @@ export async function performAction(deps: ActivityDeps, actionId: string): Promi
   if (!row) return {};
   const pending = newPendingMessages();
   const close = (ended: Ended) => closeAction(db, actionId, ended, clock.now(), pending);
+  const carryOut = () => carryOutAction(db, actionId, clock.now(), pending);
+  /** What our ledger and our tables refuse stays refused, however often it is tried. */
+  const closeIfRefused = (error: unknown): Promise<ActionOutcomeOnRecord> => {
+    const refused = error instanceof HoldConflict ? error.message : refusedRowOf(error);
+    if (refused === undefined) throw error;
+    events.rowRefused({ step: row.move, detail: refused });
+    return close({ refusal: 'STEP_FAILED', detail: `the ledger refuses it: ${refused}` });
+  };
   const decided = await askVendor(deps, row);
-  const outcome = decided ? await close(decided) : await carryOut();
+  const outcome = decided ? await close(decided) : await carryOut().catch(closeIfRefused);
   events.operatorActionEnded({
     moveId: actionId,
     transactionId: row.transaction_id,
@@ -36,17 +45,6 @@ export async function performAction(deps: ActivityDeps, actionId: string): Promi
     ...fieldsOf(outcome),
   });
   return messagesOf(pending);
-
-  async function carryOut(): Promise<ActionOutcomeOnRecord> {
-    try {
-      return await carryOutAction(db, actionId, clock.now(), pending);
-    } catch (error) {
-      const refused = error instanceof HoldConflict ? error.message : refusedRowOf(error);
-      if (refused === undefined) throw error;
-      events.rowRefused({ step: row.move, detail: refused });
-      return close({ refusal: 'STEP_FAILED', detail: `the ledger refuses it: ${refused}` });
-    }
-  }
 }
 
 const fieldsOf = (ended: ActionOutcomeOnRecord) => ({

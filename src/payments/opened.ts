@@ -19,7 +19,10 @@ export interface FailedOpening {
 }
 
 export type Opened =
-  { readonly stage: 'awaiting-payment' | 'paid' } | { readonly stage: 'delivered' } | FailedOpening;
+  | { readonly stage: 'awaiting-payment' }
+  | { readonly stage: 'paid' }
+  | { readonly stage: 'delivered' }
+  | FailedOpening;
 
 /** A funding is delivered with its money. */
 export type OpenedFunding = { readonly stage: 'awaiting-payment' | 'delivered' } | FailedOpening;
