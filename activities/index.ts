@@ -31,7 +31,7 @@ export interface Activities {
 
 export function createActivities(deps: ActivityDeps): Activities {
   const translated = <T extends object>(activities: T): T => withFailures(activities, deps.events.rowRefused);
-  const { attemptInTask, ...overTheQueue } = translated(createWebhookActivities(deps));
+  const { attemptInline, ...overTheQueue } = translated(createWebhookActivities(deps));
   return {
     orders: translated(createOrderActivities(deps)),
     supplier: withHeartbeat(
@@ -47,7 +47,7 @@ export function createActivities(deps: ActivityDeps): Activities {
       }),
     ),
     // Local activities send no heartbeats.
-    webhooks: { attemptInTask, ...withHeartbeat(overTheQueue) },
+    webhooks: { attemptInline, ...withHeartbeat(overTheQueue) },
     ops: {
       ...translated(createOpsActivities({ ...deps, supplier: deps.backgroundSupplier })),
       ...withHeartbeat(

@@ -12,8 +12,8 @@ export interface LiveIndex {
   readonly definition: string;
 }
 
-/** Between two looks at an index that another process builds. */
-const LOOK_EVERY_MS = 100;
+/** Between two checks of an index that another process builds. */
+const CHECK_EVERY_MS = 100;
 
 export function buildIndex(db: Kysely<unknown>, schema: string, index: LiveIndex): Promise<void> {
   return db.connection().execute((connection) => build(connection, schema, index));
@@ -28,7 +28,7 @@ async function build(db: Kysely<unknown>, schema: string, index: LiveIndex): Pro
     // Not waited for inside Postgres: who builds waits for every open statement.
     const { rows } = await sql<{ mine: boolean }>`select pg_try_advisory_lock(${lock}) as mine`.execute(db);
     if (rows[0]?.mine) break;
-    await setTimeout(LOOK_EVERY_MS);
+    await setTimeout(CHECK_EVERY_MS);
   }
   try {
     const state = await stateOf(db, schema, index);

@@ -15,7 +15,7 @@ export const accountsMigrations: Migrations = {
   '2026-11-26-1-baseline': accountsBaseline,
 };
 
-/** Run once in `live` and once in `test`: both worlds have the same tables. */
+/** Run once in `live` and once in `test`: both environments have the same tables. */
 export const worldMigrations: Migrations = {
   '2026-11-26-1-baseline': worldBaseline,
   '2026-11-26-2-payments': paymentAccounts,

@@ -136,9 +136,12 @@ function waitAfterLoss(lostForMs: number, lost: Follow['lost']): Waiting {
   return { state: 'waiting', waitMs, why: 'The step gave no answer.', ...(attention ? { attention } : {}) };
 }
 
-const waitForGateway = ({ refundLookFirstMs, refundLookMaxMs }: RefundTimings, checks: number): Waiting => ({
+const waitForGateway = (
+  { refundCheckFirstMs, refundCheckMaxMs }: RefundTimings,
+  checks: number,
+): Waiting => ({
   state: 'waiting',
-  waitMs: Math.min(refundLookFirstMs * 2 ** checks, refundLookMaxMs),
+  waitMs: Math.min(refundCheckFirstMs * 2 ** checks, refundCheckMaxMs),
   why: 'The gateway does not answer.',
 });
 

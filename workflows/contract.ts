@@ -37,7 +37,7 @@ export const GATEWAY_QUEUE = 'gateway-paystack';
 /** Webhook deliveries and their attempts: endpoints may be slow, dead or hostile. */
 export const WEBHOOKS_QUEUE = 'webhooks';
 /** Concurrent webhook attempts inside workflow tasks, per worker. A worker has twice as many task slots. */
-export const ATTEMPTS_IN_TASKS = 50;
+export const MAX_INLINE_ATTEMPTS = 50;
 
 /** Webhook messages that a step wrote. Omitted when there are none, to keep histories small. */
 export interface NewMessages {
@@ -56,8 +56,8 @@ export type DeliveryStep = (
   | { readonly state: 'waiting'; readonly waitMs: number; readonly why: string }
 ) & { readonly messages?: NewMessages };
 
-/** `over-the-queue`: nothing was sent, since this endpoint is too slow for a workflow task. `claim` goes with the message. */
-export type DeliveryStepInTask = DeliveryStep | { readonly state: 'over-the-queue'; readonly claim?: string };
+/** `use-queue`: nothing was sent, since this endpoint is too slow for a workflow task. `lease` goes with the message. */
+export type InlineDeliveryStep = DeliveryStep | { readonly state: 'use-queue'; readonly lease?: string };
 
 /** Headers that propagate log ids and the trace. */
 export const CONTEXT_HEADER = 'simway-about';
@@ -120,7 +120,7 @@ export interface CollectRequest {
   readonly purpose: PaymentPurpose;
   /** How long opening may be tried; 0: once. */
   readonly budgetMs: number;
-  readonly timings: PaymentTimings & { readonly slowLookMs: number };
+  readonly timings: PaymentTimings & { readonly slowCheckMs: number };
 }
 
 /** `reference`: the gateway's, once the payment is open. */
@@ -211,10 +211,10 @@ export interface GatewayActivities {
 }
 
 export interface WebhookActivities {
-  /** One attempt, if the message is due or claimed by the caller, and its endpoint has capacity. */
-  readonly attemptDelivery: (messageId: string, claim?: string) => Promise<DeliveryStep>;
+  /** One attempt, if the message is due or leased by the caller, and its endpoint has capacity. */
+  readonly attemptDelivery: (messageId: string, lease?: string) => Promise<DeliveryStep>;
   /** The same inside a workflow task, unless the endpoint is known to be slow. */
-  readonly attemptInTask: (messageId: string) => Promise<DeliveryStepInTask>;
+  readonly attemptInline: (messageId: string) => Promise<InlineDeliveryStep>;
 }
 
 export interface SupplierActivities {

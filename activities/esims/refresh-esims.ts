@@ -1,5 +1,5 @@
 import { checkEsim } from '../../src/esims/refresh.ts';
-import { claimForCheck, claimForUsage } from '../../src/esims/store/due.ts';
+import { leaseForCheck, leaseForUsage } from '../../src/esims/store/due.ts';
 import { keepUsage, notifyOfExpiry } from '../../src/esims/store/facts.ts';
 import { applySupplierEvents } from '../../src/esims/supplier-events.ts';
 import { newPendingMessages } from '../../src/webhooks/store/messages.ts';
@@ -21,7 +21,7 @@ const MAX_UNANSWERED = 3;
 
 /**
  * Asks the supplier about what is due: events first, then in turn ten eSIMs' usage and one whole eSIM, each kind longest overdue first. So no kind
- * waits for another, and what one leaves the other has. Claims just before each call, so a run that is cut short leaves the rest to the next.
+ * waits for another, and what one leaves the other has. Leases just before each call, so a run that is cut short leaves the rest to the next.
  */
 export async function refreshEsims(deps: Deps): Promise<string> {
   const endsAtMs = performance.now() + RUNS_FOR_MS;
@@ -40,7 +40,7 @@ export async function refreshEsims(deps: Deps): Promise<string> {
 /** Throws SupplierUnavailable: the next run continues with others. */
 async function refreshUsage(deps: Deps): Promise<number> {
   const now = deps.clock.now();
-  const esimTranNos = await claimForUsage(deps.db, { now, limit: USAGE_BATCH });
+  const esimTranNos = await leaseForUsage(deps.db, { now, limit: USAGE_BATCH });
   if (esimTranNos.length === 0) return 0;
   const pending = newPendingMessages();
   await keepUsage(deps.db, await deps.supplier.usage(esimTranNos), now, pending);
@@ -49,7 +49,7 @@ async function refreshUsage(deps: Deps): Promise<number> {
 }
 
 async function refreshState(deps: Deps, done: { unanswered: number }): Promise<number> {
-  const [row] = await claimForCheck(deps.db, { now: deps.clock.now(), limit: 1 });
+  const [row] = await leaseForCheck(deps.db, { now: deps.clock.now(), limit: 1 });
   if (!row) return 0;
   const { isAnswered } = await checkEsim(deps, row);
   if (!isAnswered) done.unanswered += 1;

@@ -33,15 +33,15 @@ export async function performAction(deps: ActivityDeps, actionId: string): Promi
   const closeIfRefused = (error: unknown): Promise<ActionOutcomeOnRecord> => {
     const refused = error instanceof HoldConflict ? error.message : refusedRowOf(error);
     if (refused === undefined) throw error;
-    events.rowRefused({ step: row.move, detail: refused });
+    events.rowRefused({ step: row.action, detail: refused });
     return close({ refusal: 'STEP_FAILED', detail: `the ledger refuses it: ${refused}` });
   };
   const decided = await askVendor(deps, row);
   const outcome = decided ? await close(decided) : await carryOut().catch(closeIfRefused);
   events.operatorActionEnded({
-    moveId: actionId,
+    actionId: actionId,
     transactionId: row.transaction_id,
-    move: row.move,
+    action: row.action,
     ...fieldsOf(outcome),
   });
   return messagesOf(pending);
@@ -58,18 +58,18 @@ async function askVendor(deps: ActivityDeps, row: ActionRow): Promise<Ended | un
   const purchase = (await findPurchase(deps.db, transactionId))?.purchase;
   const purpose = purchase ? 'purchase' : 'funding';
   const isInDelivery = purchase?.status === 'PROCESSING';
-  switch (row.move) {
-    case 'look-at-gateway':
+  switch (row.action) {
+    case 'check-gateway':
       return {
         did: `checked the gateway: ${describeCheck(await checkPayment(deps, transactionId, purpose))}`,
       };
-    case 'look-at-supplier':
+    case 'check-supplier':
       return { did: await checkSupplier({ ...deps, supplier: deps.checksSupplier }, transactionId) };
     case 'retry-delivery':
       return isInDelivery
         ? { did: describeDelivery(await deliverForOperator(deps, transactionId)) }
         : undefined;
-    case 'settle-claim':
+    case 'settle-dispute':
       // The stated outcome is compared with what the gateway says now.
       await checkPayment(deps, transactionId, purpose);
       return undefined;
@@ -89,7 +89,7 @@ async function takeBack(
   row: ActionRow,
   purchase: PurchaseRow,
 ): Promise<Ended | undefined> {
-  if (row.move === 'deliver-other') {
+  if (row.action === 'deliver-other') {
     // Nothing is cancelled for a package that cannot be delivered.
     const judged = await judgeReplacement(deps.db, row, purchase);
     if ('refusal' in judged) return judged;

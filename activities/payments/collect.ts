@@ -103,7 +103,7 @@ async function check(collecting: Collecting, before: Collection): Promise<Collec
   const attention = checked.isHeldBack ? undefined : ('GATEWAY_OUTCOME_UNKNOWN' as const);
   if (attention && (await flagMoney(deps.db, transactionId, attention)))
     deps.events.purchaseNeedsAttention({ transactionId, reason: attention });
-  const pauseMs = attention ? timings.slowLookMs : pollMs;
+  const pauseMs = attention ? timings.slowCheckMs : pollMs;
   return {
     ...waiting(opened, pauseMs, 'to ask again whether it was paid in time'),
     ...(attention ? { attention } : {}),

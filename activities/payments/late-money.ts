@@ -6,7 +6,7 @@ import type { GatewayCharge } from '../../src/payments/port.ts';
 import {
   closePayment,
   closeExpiredPayments,
-  findClaims,
+  findDisputedOrders,
   findPayment,
   findPaymentsToClose,
   flagMoney,
@@ -51,10 +51,10 @@ export async function followLateMoney(deps: ActivityDeps): Promise<string> {
     if (refunds.length < PAGE) break;
   }
   for (let afterId = ''; !isOver();) {
-    const claims = await findClaims(deps.db, { afterId, limit: PAGE });
-    for (const claim of claims) await wake(claim);
-    afterId = claims.at(-1)?.transactionId ?? '';
-    if (claims.length < PAGE) break;
+    const disputes = await findDisputedOrders(deps.db, { afterId, limit: PAGE });
+    for (const dispute of disputes) await wake(dispute);
+    afterId = disputes.at(-1)?.transactionId ?? '';
+    if (disputes.length < PAGE) break;
   }
   return `${woken.size} payments followed${isOver() ? ', more in the next run' : ''}`;
 }

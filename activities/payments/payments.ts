@@ -2,7 +2,7 @@
 import { asFailureReason } from '../../src/domain/refusals.ts';
 import type { GatewayCharge, PaymentGateway } from '../../src/payments/port.ts';
 import { bookSeen, type SeenCharge } from '../../src/purchases/store/payment-bookings.ts';
-import { CLAIMS } from '../../src/payments/rules.ts';
+import { DISPUTE_REASONS } from '../../src/payments/rules.ts';
 import {
   beginChecks,
   recordCheck,
@@ -40,11 +40,11 @@ export async function checkPayment(
       ? await findFunding(deps.db, transactionId)
       : (await findPurchase(deps.db, transactionId))?.purchase;
   if (!order) throw new Error(`no ${purpose} ${transactionId}`);
-  const claim = CLAIMS.find((each) => each === order.attention_reason);
+  const dispute = DISPUTE_REASONS.find((each) => each === order.attention_reason);
   const found = {
     isKnown,
     ...(isHeldBack ? { isHeldBack } : {}),
-    ...(claim ? { claim } : {}),
+    ...(dispute ? { dispute } : {}),
     ...messagesOf(pending),
   };
   if (order.status === 'FAILED')

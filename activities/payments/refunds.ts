@@ -5,7 +5,7 @@
  */
 import type { GatewayRefund } from '../../src/payments/port.ts';
 import { refundPauseMs } from '../../src/payments/rules.ts';
-import { findClaim, findPayment, flagMoney } from '../../src/payments/store/payments.ts';
+import { findDisputeReason, findPayment, flagMoney } from '../../src/payments/store/payments.ts';
 import {
   attemptKey,
   attemptKeys,
@@ -53,10 +53,10 @@ export async function followMoney(
     const why = 'for the refund to be sent';
     return { state: 'waiting', waitMs, why, ...(attention ? { attention } : {}), ...messagesOf(pending) };
   }
-  const claim = await findClaim(deps.db, transactionId);
-  if (!claim) return { state: 'done', ...messagesOf(pending) };
+  const dispute = await findDisputeReason(deps.db, transactionId);
+  if (!dispute) return { state: 'done', ...messagesOf(pending) };
   const why = 'for a person to settle the dispute';
-  return { state: 'waiting', waitMs: DISPUTE_CHECK_MS, why, attention: claim, ...messagesOf(pending) };
+  return { state: 'waiting', waitMs: DISPUTE_CHECK_MS, why, attention: dispute, ...messagesOf(pending) };
 }
 
 async function advance(deps: RefundStepDeps, refund: RefundToFollow): Promise<Step> {

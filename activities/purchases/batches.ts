@@ -4,14 +4,14 @@ import { nextBatchCheckMs, type BatchCounts } from '../../src/purchases/batches/
 import { EngineUnavailable } from '../../src/domain/outcome.ts';
 import type { Refusal } from '../../src/domain/refusals.ts';
 import {
-  claimOverdue,
+  leaseOverdue,
   closeRefused,
   listUnbegun,
   settleBatch,
-  type BatchStanding,
+  type BatchProgress,
   type UnbegunRow,
 } from '../../src/purchases/store/batches.ts';
-import { claimOverdueRepairs } from '../../src/operations/store/batch-repairs.ts';
+import { leaseOverdueRepairs } from '../../src/operations/store/batch-repairs.ts';
 import { newPendingMessages } from '../../src/webhooks/store/messages.ts';
 import type { BatchStep, OpsActivities } from '../../workflows/contract.ts';
 import type { ActivityDeps } from '../deps.ts';
@@ -57,25 +57,25 @@ export async function carryOutBatch(
   }
   const pending = newPendingMessages();
   const now = clock.now();
-  const waitMs = ({ counts, createdAt }: BatchStanding): number =>
+  const waitMs = ({ counts, createdAt }: BatchProgress): number =>
     nextBatchCheckMs(now.getTime() - createdAt.getTime(), counts.queued > 0);
-  const standing = await settleBatch(
+  const progress = await settleBatch(
     db,
     batchId,
     { now, nextCheckMs: (found) => waitMs(found) + OVERDUE_MS },
     pending,
   );
-  if (!standing) {
+  if (!progress) {
     const line = 'There is no such batch.';
     events.unverifiedRequest({ what: 'batch', batchId, detail: line });
     return { line, waitMs: null, hasEmailsDue: false };
   }
   if (pending.ids.length > 0) await webhooks.sweeper.handOver(pending.ids);
-  if (standing.isClosed) events.batchCompleted({ batchId, ...standing.counts });
+  if (progress.isClosed) events.batchCompleted({ batchId, ...progress.counts });
   return {
-    line: lineOf(standing.counts),
-    waitMs: standing.isClosed ? null : waitMs(standing),
-    hasEmailsDue: standing.hasEmailsDue,
+    line: lineOf(progress.counts),
+    waitMs: progress.isClosed ? null : waitMs(progress),
+    hasEmailsDue: progress.hasEmailsDue,
   };
 }
 
@@ -126,9 +126,9 @@ async function buyRow(
 
 async function beginOverdue({ db, clock, batchEngine, batchRepairEngine }: ActivityDeps): Promise<string> {
   const now = clock.now();
-  const overdue = await claimOverdue(db, { now, againAfterMs: OVERDUE_MS, limit: MAX_BEGUN_PER_SWEEP });
+  const overdue = await leaseOverdue(db, { now, againAfterMs: OVERDUE_MS, limit: MAX_BEGUN_PER_SWEEP });
   for (const { id: batchId, accountId } of overdue) await batchEngine.begin({ batchId, accountId });
-  const repairs = await claimOverdueRepairs(db, {
+  const repairs = await leaseOverdueRepairs(db, {
     now,
     againAfterMs: OVERDUE_MS,
     limit: MAX_BEGUN_PER_SWEEP,

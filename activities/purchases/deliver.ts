@@ -22,14 +22,14 @@ export async function deliver(
   { transactionId, budgetMs, timings }: DeliverRequest,
 ): Promise<DeliveryResult> {
   const endsAtMs = performance.now() + Math.min(budgetMs, MAX_BUDGET_MS);
-  let pauseMs = timings.lookFirstMs;
+  let pauseMs = timings.checkFirstMs;
   let attempt = await attemptDelivery(deps, transactionId);
   for (;;) {
     if (attempt.state !== 'again') return attempt;
     const waitMs = Math.max(pauseMs, attempt.waitAtLeastMs ?? 0, MIN_PAUSE_MS);
     if (attempt.isStuck || performance.now() + waitMs >= endsAtMs) return wait(deps, attempt, timings);
     await sleep(waitMs);
-    pauseMs = Math.min(pauseMs * 2, timings.lookMaxMs);
+    pauseMs = Math.min(pauseMs * 2, timings.checkMaxMs);
     attempt = await attemptDelivery(deps, transactionId, attempt.accepted);
   }
 }

@@ -1,10 +1,10 @@
 import { emailWaitMs, installEmailText } from '../../src/purchases/batches/emails.ts';
 import type { Mailer, MailOutcome } from '../../src/accounts/port.ts';
 import {
-  claimEmail,
+  leaseEmail,
   closeEmail,
   postponeEmail,
-  type ClaimedEmail,
+  type LeasedEmail,
 } from '../../src/purchases/store/batch-emails.ts';
 import type { OpsActivities } from '../../workflows/contract.ts';
 import type { ActivityDeps } from '../deps.ts';
@@ -28,9 +28,9 @@ async function sendInstallEmails(deps: ActivityDeps): Promise<string> {
   let [sent, left] = [0, 0];
   const sendNext = async (): Promise<void> => {
     while (clock.now().getTime() < endsAtMs) {
-      const claimed = await claimEmail(db, clock.now(), LEASE_MS);
-      if (!claimed) return;
-      if (await sendOne(deps, mailer, claimed)) sent += 1;
+      const leased = await leaseEmail(db, clock.now(), LEASE_MS);
+      if (!leased) return;
+      if (await sendOne(deps, mailer, leased)) sent += 1;
       else left += 1;
     }
   };
@@ -38,23 +38,23 @@ async function sendInstallEmails(deps: ActivityDeps): Promise<string> {
   return `${sent} e-mails sent, ${left} not`;
 }
 
-async function sendOne(deps: ActivityDeps, mailer: Mailer, claimed: ClaimedEmail): Promise<boolean> {
+async function sendOne(deps: ActivityDeps, mailer: Mailer, leased: LeasedEmail): Promise<boolean> {
   const { db, clock, events } = deps;
-  const { transactionId, attempts, dueAt } = claimed;
-  if (claimed.isOver) {
-    await closeEmail(db, claimed, 'NOT_SENT', clock.now());
+  const { transactionId, attempts, dueAt } = leased;
+  if (leased.isOver) {
+    await closeEmail(db, leased, 'NOT_SENT', clock.now());
     return false;
   }
-  const outcome = await mail(deps, mailer, claimed);
+  const outcome = await mail(deps, mailer, leased);
   const now = clock.now();
   if (outcome.outcome === 'done') {
-    await closeEmail(db, claimed, 'SENT', now);
+    await closeEmail(db, leased, 'SENT', now);
     events.installEmailSent({ transactionId, attempts });
     return true;
   }
   const waitMs = emailWaitMs(attempts, now.getTime() - dueAt.getTime());
-  if (waitMs === undefined) await closeEmail(db, claimed, 'FAILED', now);
-  else await postponeEmail(db, claimed, new Date(now.getTime() + waitMs));
+  if (waitMs === undefined) await closeEmail(db, leased, 'FAILED', now);
+  else await postponeEmail(db, leased, new Date(now.getTime() + waitMs));
   const isGivenUp = waitMs === undefined;
   events.installEmailNotSent({ transactionId, attempts, isGivenUp, ...outcome });
   return false;
@@ -64,9 +64,9 @@ async function sendOne(deps: ActivityDeps, mailer: Mailer, claimed: ClaimedEmail
 async function mail(
   { notices: { environment }, installUrl }: ActivityDeps,
   mailer: Mailer,
-  claimed: ClaimedEmail,
+  leased: LeasedEmail,
 ): Promise<MailOutcome> {
-  const { transactionId, email, esimId } = claimed;
+  const { transactionId, email, esimId } = leased;
   let url: string;
   try {
     url = await installUrl(esimId);
@@ -77,5 +77,5 @@ async function mail(
     };
   }
   const id = `install-${transactionId}`;
-  return mailer.send({ id, to: email, ...installEmailText({ ...claimed, url }, environment) });
+  return mailer.send({ id, to: email, ...installEmailText({ ...leased, url }, environment) });
 }

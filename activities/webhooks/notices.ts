@@ -1,10 +1,10 @@
 import { noticeText, noticeWaitMs } from '../../src/webhooks/rules.ts';
 import type { MailOutcome } from '../../src/accounts/port.ts';
 import {
-  claimNotice,
+  leaseNotice,
   markNoticeSent,
   postponeNotice,
-  type ClaimedNotice,
+  type LeasedNotice,
 } from '../../src/webhooks/store/notices.ts';
 import type { OpsActivities } from '../../workflows/contract.ts';
 import type { ActivityDeps } from '../deps.ts';
@@ -23,19 +23,19 @@ async function sendNotices(deps: ActivityDeps): Promise<string> {
   const endsAtMs = clock.now().getTime() + RUNS_FOR_MS;
   let [sent, left] = [0, 0];
   while (clock.now().getTime() < endsAtMs) {
-    const claimed = await claimNotice(db, LEASE_MS);
-    if (!claimed) break;
-    if (await sendNotice(deps, claimed)) sent += 1;
+    const leased = await leaseNotice(db, LEASE_MS);
+    if (!leased) break;
+    if (await sendNotice(deps, leased)) sent += 1;
     else left += 1;
   }
   return `${sent} notices sent, ${left} not`;
 }
 
-async function sendNotice(deps: ActivityDeps, claimed: ClaimedNotice): Promise<boolean> {
+async function sendNotice(deps: ActivityDeps, leased: LeasedNotice): Promise<boolean> {
   const { db, events } = deps;
-  const { id, accountId, kind, facts, attempts } = claimed;
+  const { id, accountId, kind, facts, attempts } = leased;
   const fields = { noticeId: id, accountId, kind, about: facts.endpointId, attempts };
-  const outcome = await mail(deps, claimed);
+  const outcome = await mail(deps, leased);
   if (outcome.outcome === 'done') {
     await markNoticeSent(db, id);
     events.noticeSent(fields);
@@ -48,7 +48,7 @@ async function sendNotice(deps: ActivityDeps, claimed: ClaimedNotice): Promise<b
 
 async function mail(
   { notices: { mailer, environment } }: ActivityDeps,
-  notice: ClaimedNotice,
+  notice: LeasedNotice,
 ): Promise<MailOutcome> {
   const { id, email } = notice;
   if (email === null) return { outcome: 'refused', detail: 'the account has no address' };

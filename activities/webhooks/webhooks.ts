@@ -9,7 +9,7 @@ import {
 } from '../../src/webhooks/rules.ts';
 import type { RequestOutcome } from '../../src/platform/outbound/request.ts';
 import {
-  claimDelivery,
+  leaseDelivery,
   failUnsent,
   postpone,
   recordAttempt,
@@ -20,7 +20,7 @@ import {
 } from '../../src/webhooks/store/deliveries.ts';
 import type { DisablingReason } from '../../src/webhooks/store/endpoints.ts';
 import { messagesOf, newPendingMessages } from '../../src/webhooks/store/messages.ts';
-import { ATTEMPTS_IN_TASKS, type DeliveryStep, type WebhookActivities } from '../../workflows/contract.ts';
+import { MAX_INLINE_ATTEMPTS, type DeliveryStep, type WebhookActivities } from '../../workflows/contract.ts';
 import type { ActivityDeps } from '../deps.ts';
 import { createEndpointLimiter, type Ending, type EndpointLimiter, type Permit } from './endpoint-limiter.ts';
 
@@ -30,13 +30,13 @@ export function createWebhookActivities(deps: ActivityDeps): WebhookActivities {
   const limiter = createEndpointLimiter(deps.webhooks.limits);
   let inTasks = 0;
   return {
-    attemptDelivery: (messageId, claim) =>
-      withPermit(deps, limiter, { messageId, claim }, (delivery, permit) => attempt(deps, delivery, permit)),
-    attemptInTask: (messageId) =>
+    attemptDelivery: (messageId, lease) =>
+      withPermit(deps, limiter, { messageId, lease }, (delivery, permit) => attempt(deps, delivery, permit)),
+    attemptInline: (messageId) =>
       withPermit(deps, limiter, { messageId }, async (delivery, permit) => {
-        if (!permit.isQuick || inTasks >= ATTEMPTS_IN_TASKS) {
+        if (!permit.isQuick || inTasks >= MAX_INLINE_ATTEMPTS) {
           permit.release('unused');
-          return { state: 'over-the-queue', claim: delivery.claim };
+          return { state: 'use-queue', lease: delivery.lease };
         }
         inTasks += 1;
         try {
@@ -48,31 +48,31 @@ export function createWebhookActivities(deps: ActivityDeps): WebhookActivities {
   };
 }
 
-type Claimed = WebhookDelivery & { readonly claim: string };
+type Leased = WebhookDelivery & { readonly lease: string };
 
-/** Claims the message and gets a permit for `act`, which must release it. */
+/** Leases the message and gets a permit for `act`, which must release it. */
 async function withPermit<Step>(
   deps: ActivityDeps,
   limiter: EndpointLimiter,
-  message: { readonly messageId: string; readonly claim?: string | undefined },
-  act: (delivery: Claimed, permit: Permit) => Promise<Step>,
+  message: { readonly messageId: string; readonly lease?: string | undefined },
+  act: (delivery: Leased, permit: Permit) => Promise<Step>,
 ): Promise<Step | DeliveryStep> {
-  const delivery = await claimDelivery(deps.db, message.messageId, message.claim);
+  const delivery = await leaseDelivery(deps.db, message.messageId, message.lease);
   if (!delivery) return { state: 'closed', status: 'FORGOTTEN' };
   if (delivery.status !== 'PENDING') return { state: 'closed', status: delivery.status };
-  const { endpoint, accountId, claim } = delivery;
+  const { endpoint, accountId, lease } = delivery;
   if (!endpoint.isOpen) {
     await failUnsent(deps.db, delivery.messageId);
     return { state: 'closed', status: 'FAILED' };
   }
-  if (claim === null) return waiting(delivery.dueInMs, 'until the next attempt');
+  if (lease === null) return waiting(delivery.dueInMs, 'until the next attempt');
   const permit = limiter.acquire({
     endpointId: endpoint.id,
     accountId,
     isFailing: endpoint.failingSince !== null,
     random: deps.webhooks.random(),
   });
-  if (permit.isGranted) return act({ ...delivery, claim }, permit);
+  if (permit.isGranted) return act({ ...delivery, lease }, permit);
   await postpone(deps.db, delivery, permit.waitMs);
   return waiting(permit.waitMs, 'until the endpoint limit allows another attempt');
 }

@@ -26,7 +26,7 @@ import {
 
 const ENDPOINTS = '/api/webhooks/endpoints';
 const LONGEST_SETTLING_MS = 30_000;
-const LOOK_EVERY_MS = 250;
+const CHECK_EVERY_MS = 250;
 
 type SideName = 'quick' | 'slow' | 'without' | 'floor';
 
@@ -142,7 +142,7 @@ async function untilNone(left: () => Promise<number> | number): Promise<number> 
   const endsAtMs = performance.now() + LONGEST_SETTLING_MS;
   const first = await left();
   for (let now = first; now > 0 && performance.now() < endsAtMs; now = await left())
-    await sleep(LOOK_EVERY_MS);
+    await sleep(CHECK_EVERY_MS);
   return first;
 }
 

@@ -80,7 +80,7 @@ async function insertEsims(
 ): Promise<void> {
   await sql`
     insert into esims (id, account_id, transaction_id, package_code, package_name, status, price_minor, currency, snapshot, supplier,
-      order_no, esim_tran_no, iccid, install_sealed, total_volume_bytes, total_duration, duration_unit, data_type, looked_at, created_at)
+      order_no, esim_tran_no, iccid, install_sealed, total_volume_bytes, total_duration, duration_unit, data_type, checked_at, created_at)
     select 'esim-' || md5(random()::text || a || '-' || n), coalesce(${accountId}, 'acc-' || md5('account ' || a)),
       'txn-' || md5(random()::text || n || '-' || a), sample.package_code, sample.name,
       case when n % 10 = 0 then 'ACTIVE' else 'EXPIRED' end, 1234, 'USD',

@@ -21,7 +21,7 @@ async function payments(db: Kysely<unknown>): Promise<void> {
   await sql`alter table payments rename column booked_minor to received_minor`.execute(db);
   await sql`alter table payments rename column evidence_minor to vouched_minor`.execute(db);
   await sql`alter table payments rename column booked_currency to other_currency`.execute(db);
-  await sql`alter table payments rename column looked_at to checked_at`.execute(db);
+  await sql`alter table payments rename column checked_at to checked_at`.execute(db);
   await sql`
     alter table payments
       drop constraint payments_check,
@@ -63,7 +63,7 @@ async function refunds(db: Kysely<unknown>): Promise<void> {
 
 async function disputes(db: Kysely<unknown>): Promise<void> {
   await sql`drop trigger dispute_ends_once on disputes`.execute(db);
-  await sql`alter table disputes rename column looked_at to checked_at`.execute(db);
+  await sql`alter table disputes rename column checked_at to checked_at`.execute(db);
   await sql`
     alter table disputes
       drop column operation_key,
@@ -86,8 +86,8 @@ async function disputes(db: Kysely<unknown>): Promise<void> {
     create or replace function dispute_ends_once() returns trigger language plpgsql as $$
     begin
       if old.settled_at is not null
-         and (new.outcome, new.settled_at, new.settled_by_move)
-             is distinct from (old.outcome, old.settled_at, old.settled_by_move)
+         and (new.outcome, new.settled_at, new.settled_by_action)
+             is distinct from (old.outcome, old.settled_at, old.settled_by_action)
       or old.money <> 'AT_RISK' and new.money <> old.money then
         raise exception 'a settled dispute keeps its outcome' using errcode = 'restrict_violation', constraint = 'dispute_ends_once';
       end if;
@@ -101,7 +101,9 @@ async function disputes(db: Kysely<unknown>): Promise<void> {
 
 async function gatewayEvents(db: Kysely<unknown>): Promise<void> {
   await sql`
-    alter table gateway_events add column check_number bigint not null default nextval('payment_checks')`.execute(db);
+    alter table gateway_events add column check_number bigint not null default nextval('payment_checks')`.execute(
+    db,
+  );
   await sql`drop index gateway_events_by_reference`.execute(db);
   await sql`
     create index gateway_events_by_reference on gateway_events (gateway, reference) where reference is not null`.execute(
@@ -117,7 +119,9 @@ async function owed(db: Kysely<unknown>, schema: string): Promise<void> {
       drop constraint ledger_accounts_check,
       add constraint ledger_accounts_kind_check check (kind in
         ('wallet', 'owed', 'held', 'revenue', 'supplier-cost', 'supplier-prepaid', 'gateway-clearing', 'suspense', 'exchange', 'funding', 'evidence')),
-      add constraint ledger_accounts_check check ((kind in ('wallet', 'owed')) = (account_id is not null))`.execute(db);
+      add constraint ledger_accounts_check check ((kind in ('wallet', 'owed')) = (account_id is not null))`.execute(
+    db,
+  );
   await sql`
     delete from ledger_accounts a where kind = 'gateway-clearing' and id = 'gateway-clearing:' || currency
        and not exists (select from ledger_entries where ledger_account_id = a.id)`.execute(db);

@@ -59,7 +59,9 @@ async function supplierOrders(db: Kysely<unknown>): Promise<void> {
       check ((state in ('delivered', 'refused', 'withdrawn')) = (closed_at is not null))
     ) with (fillfactor = 80)`.execute(db);
   // A purchase has a new order only once every earlier one is refused or withdrawn, and so at most one that is delivered.
-  await sql`create unique index supplier_orders_live on supplier_orders (transaction_id) where is_live`.execute(db);
+  await sql`create unique index supplier_orders_live on supplier_orders (transaction_id) where is_live`.execute(
+    db,
+  );
   await sql`create index supplier_orders_by_purchase on supplier_orders (transaction_id)`.execute(db);
   await sql`create index supplier_orders_by_order_no on supplier_orders (order_no) where order_no is not null`.execute(
     db,
@@ -90,10 +92,10 @@ async function purchases(db: Kysely<unknown>): Promise<void> {
   await sql`
     alter table purchases
       add column supplier text,
-      drop column supplier_asks, drop column supplier_first_asked_at, drop column supplier_previous_asked_at,
-      drop column supplier_asked_at, drop column supplier_searched_until, drop column supplier_order_no,
+      drop column order_attempts, drop column first_order_attempt_at, drop column previous_order_attempt_at,
+      drop column last_order_attempt_at, drop column supplier_searched_until, drop column supplier_order_no,
       drop column supplier_transaction_id, drop column withdrawing_since, drop column withdrawn_since,
-      drop column cancel_asked_at, drop column refused_asks, drop column refused_reason, drop column refused_detail,
+      drop column cancel_asked_at, drop column refused_attempts, drop column refused_reason, drop column refused_detail,
       drop column in_flight_grace_ms`.execute(db);
   // After the statement, so that it sees what the statement that gives the money back has done to the order.
   await sql`

@@ -74,7 +74,7 @@ export interface KeyView {
 }
 
 /** Each is a way in, for a week. */
-const MOST_INVITATIONS = 50;
+const MAX_INVITATIONS = 50;
 const INVITATION_MS = 7 * DAY_MS;
 const TOKEN_BYTES = 32;
 
@@ -199,8 +199,8 @@ async function invite(
     const members = await listMemberRows(trx, account.id);
     if (members.some((one) => one.email === email)) refuseField('email', 'is a member already');
     const open = await listInvitationRows(trx, account.id, now);
-    if (open.filter((one) => one.email !== email).length >= MOST_INVITATIONS)
-      refuseField('email', `at most ${MOST_INVITATIONS} invitations may be open`);
+    if (open.filter((one) => one.email !== email).length >= MAX_INVITATIONS)
+      refuseField('email', `at most ${MAX_INVITATIONS} invitations may be open`);
     // Withdrawn ones count too: each has sent a mail.
     if (!(await takeInvitationTurn(trx, account.id, now)))
       refuseField('email', `at most ${MAX_INVITATIONS_A_DAY} invitations may be sent within 24 hours`);

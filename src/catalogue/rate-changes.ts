@@ -20,10 +20,10 @@ export interface RateChange {
 }
 
 /** Fits on a screen. */
-const MOST_CHANGES = 20;
+const MAX_CHANGES = 20;
 const ACTIONS = ['rate.set', 'rate.confirm'] as const;
 
-/** At most 20 of one world, newest first. */
+/** At most 20 of one environment, newest first. */
 export async function listRateChanges({
   accounts,
   environment,
@@ -33,13 +33,13 @@ export async function listRateChanges({
 }): Promise<RateChange[]> {
   const found = await Promise.all(
     ACTIONS.map((action) =>
-      listAuditRows(accounts, { action, world: environment }, { before: undefined, limit: MOST_CHANGES }),
+      listAuditRows(accounts, { action, environment }, { before: undefined, limit: MAX_CHANGES }),
     ),
   );
   return found
     .flat()
     .toSorted((one, other) => Number(other.atMicros - one.atMicros))
-    .slice(0, MOST_CHANGES)
+    .slice(0, MAX_CHANGES)
     .map(changeOf);
 }
 

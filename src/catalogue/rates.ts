@@ -26,19 +26,19 @@ export interface RateDeps {
 /** No sale uses an older rate, so an older observation is not worth confirming. */
 const MAX_AGE_MS = DAY_MS;
 /** Fits on a screen. */
-const MOST_SET_RATES = 20;
+const MAX_SET_RATES = 20;
 /** One of every currency that a provider gets wrong, with room. */
-const MOST_QUARANTINED = 200;
+const MAX_QUARANTINED = 200;
 /** As many as a chart can show. */
-const MOST_POINTS = 200;
+const MAX_POINTS = 200;
 
 /** Rates in use, rates awaiting review (`waiting`), and what operators set (`words`). */
 export async function listRates({ db, clock }: RateDeps) {
   const nowMs = clock.now().getTime();
   const [good, waiting, words] = await Promise.all([
     findGoodRates(db),
-    findQuarantined(db, { since: new Date(nowMs - MAX_AGE_MS), limit: MOST_QUARANTINED }),
-    listSetRates(db, MOST_SET_RATES),
+    findQuarantined(db, { since: new Date(nowMs - MAX_AGE_MS), limit: MAX_QUARANTINED }),
+    listSetRates(db, MAX_SET_RATES),
   ]);
   const withAge = good.map((rate) => {
     const ageMs = nowMs - rate.observedAtMs;
@@ -117,7 +117,7 @@ async function findAnchors(
 export function readRateHistory({ db, clock }: RateDeps, currency: string, days: number) {
   const until = clock.now();
   const since = new Date(until.getTime() - days * DAY_MS);
-  const spanSeconds = (days * DAY_MS) / 1_000 / (MOST_POINTS - 1);
+  const spanSeconds = (days * DAY_MS) / 1_000 / (MAX_POINTS - 1);
   return sampleRates(db, currency, { since, until, spanSeconds });
 }
 

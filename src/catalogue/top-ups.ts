@@ -48,7 +48,8 @@ export function createTopUps(deps: FetchDeps & Pick<CatalogueDeps, 'catalogue'>)
 async function fetchTopUps(deps: FetchDeps, packageCode: string): Promise<readonly CataloguePackage[]> {
   const now = deps.clock.now();
   const known = await readTopUps(deps.db, packageCode);
-  if (known && now.getTime() - known.lookedAt.getTime() <= deps.settings.topUpsFreshMs) return known.packages;
+  if (known && now.getTime() - known.checkedAt.getTime() <= deps.settings.topUpsFreshMs)
+    return known.packages;
   const fetchNow = async (): Promise<readonly CataloguePackage[]> => {
     const topUps = await deps.supplier.topUps(packageCode);
     await replaceTopUps(deps.db, packageCode, topUps, now);

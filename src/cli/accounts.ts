@@ -29,7 +29,7 @@ import { openCommand, print, type Cli } from './context.ts';
 import { amount, BY, listOf, text } from './values.ts';
 
 const ACCOUNT = option(text(50), "the account's id", 'id');
-const ENVIRONMENT = option(z.enum(ENVIRONMENTS), 'the world', ENVIRONMENTS.join('|'));
+const ENVIRONMENT = option(z.enum(ENVIRONMENTS), 'the environment', ENVIRONMENTS.join('|'));
 
 const isAddress = (value: string): boolean => ipaddr.isValid(value) || ipaddr.isValidCIDR(value);
 
@@ -217,6 +217,6 @@ async function fundWallet(
 
 function worldOf({ config }: ProcessContext, environment: Environment) {
   const world = config.worlds[environment];
-  if (!world) throw new OperatorMistake(`The ${environment} world is switched off`);
+  if (!world) throw new OperatorMistake(`The ${environment} environment is switched off`);
   return world;
 }

@@ -16,7 +16,7 @@ export interface Terminal {
   readonly ask: (question: string) => Promise<string>;
 }
 
-/** What commands know of the world around them; tests replace parts of it. */
+/** What commands know of the environment around them; tests replace parts of it. */
 export interface Cli {
   readonly terminal: Terminal;
   /** The environment to read settings from; undefined: this process's. */

@@ -1,11 +1,11 @@
-/** `simway patches`: which code behind `patched()` open workflows still need, in each world. */
+/** `simway patches`: which code behind `patched()` open workflows still need, in each environment. */
 import { worldConfigs } from '../platform/composition/context.ts';
 import { connectClient } from '../platform/temporal/connect.ts';
 import { countPatches, type OpenPatches } from '../platform/temporal/patches.ts';
 import { openCommand, type Cli } from './context.ts';
 import { createOutput } from './finance/output.ts';
 
-/** Prints a table for each world, or one JSON value. Changes nothing. */
+/** Prints a table for each environment, or one JSON value. Changes nothing. */
 export async function printPatches(cli: Cli, isJson: boolean): Promise<void> {
   const { config, secrets } = await openCommand(cli);
   const out = createOutput(cli.terminal, isJson);

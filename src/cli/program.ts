@@ -29,7 +29,7 @@ export async function runCli(words: readonly string[], replaced: Partial<Cli> = 
 export async function createProgram(cli: Cli, first: string): Promise<Command> {
   const program = new Command('simway')
     .exitOverride()
-    // Otherwise `rates` takes the --json and --world of `rates set` for its own.
+    // Otherwise `rates` takes the --json and --environment of `rates set` for its own.
     .enablePositionalOptions()
     .configureOutput({
       writeOut: cli.terminal.stdout,

@@ -6,7 +6,7 @@ const PREFIXES = {
   endpoint: 'ep-',
   message: 'msg-',
   event: 'evt-',
-  move: 'move-',
+  action: 'action-',
   repair: 'repair-',
   person: 'person-',
   batch: 'batch-',

@@ -47,10 +47,10 @@ export const PACKAGE_TYPES = ['BASE', 'TOPUP'] as const;
 export type PackageType = (typeof PACKAGE_TYPES)[number];
 
 /** Methods that go through a payment gateway. */
-export const OUTSIDE_METHODS = ['CARD', 'BANK_TRANSFER', 'MOBILE_MONEY', 'APPLE_PAY'] as const;
-export type OutsideMethod = (typeof OUTSIDE_METHODS)[number];
+export const GATEWAY_METHODS = ['CARD', 'BANK_TRANSFER', 'MOBILE_MONEY', 'APPLE_PAY'] as const;
+export type GatewayMethod = (typeof GATEWAY_METHODS)[number];
 
-export const PAYMENT_METHODS = ['WALLET', ...OUTSIDE_METHODS] as const;
+export const PAYMENT_METHODS = ['WALLET', ...GATEWAY_METHODS] as const;
 export type PaymentMethod = (typeof PAYMENT_METHODS)[number];
 
 // Stryker disable next-line ArrayDeclaration: no caller passes a status that does not exist

@@ -18,8 +18,8 @@ export function withoutInstallData(row: EsimRow): EsimView {
 }
 
 /** When the usage of this row was true at the supplier; null while nothing is known of it. */
-export function usageAsOf(row: Pick<EsimRow, 'usage_as_of' | 'looked_at'>): Date | null {
-  return row.usage_as_of ?? row.looked_at;
+export function usageAsOf(row: Pick<EsimRow, 'usage_as_of' | 'checked_at'>): Date | null {
+  return row.usage_as_of ?? row.checked_at;
 }
 
 const MS_PER_UNIT: Record<string, number> = { HOUR: 3_600_000, DAY: 86_400_000, MONTH: 30 * 86_400_000 };
@@ -29,6 +29,6 @@ export function remainingUnits(row: EsimView): number {
   if (row.status === 'EXPIRED' || row.status === 'CANCELLED' || row.status === 'FAILED') return 0;
   if (row.activate_time === null || row.expired_time === null) return row.total_duration;
   const unitMs = MS_PER_UNIT[row.duration_unit] ?? 86_400_000;
-  const leftMs = row.expired_time.getTime() - (row.looked_at ?? row.updated_at).getTime();
+  const leftMs = row.expired_time.getTime() - (row.checked_at ?? row.updated_at).getTime();
   return Math.min(row.total_duration, Math.max(0, Math.trunc((leftMs + unitMs - 1) / unitMs)));
 }

@@ -70,13 +70,13 @@ export async function findInstallPage(
 ): Promise<InstallView | undefined> {
   const row = await findEsimByTokenHash(deps.db, hashOfToken(token));
   if (!row) return undefined;
-  const isRefreshed = isOld(deps, row) && deps.pageRefreshes.claim(row.id);
+  const isRefreshed = isOld(deps, row) && deps.pageRefreshes.lease(row.id);
   return installViewOf(deps, isRefreshed ? await refreshInTime(deps, row) : row);
 }
 
 /** Lets one view of a page ask the supplier, and the views at the same time or soon after use what is stored. */
 export interface PageRefreshes {
-  claim(esimId: string): boolean;
+  lease(esimId: string): boolean;
 }
 
 /** Each entry is an id of 37 characters. One that is forgotten early costs one request to the supplier. */
@@ -84,11 +84,11 @@ const MAX_REMEMBERED = 10_000;
 
 /** `everyMs`: at least so long between two, also while the supplier gives no answer. */
 export function createPageRefreshes(everyMs: number): PageRefreshes {
-  const claimed = new LRUCache<string, true>({ max: MAX_REMEMBERED, ttl: Math.max(1, everyMs) });
+  const leased = new LRUCache<string, true>({ max: MAX_REMEMBERED, ttl: Math.max(1, everyMs) });
   return {
-    claim: (esimId) => {
-      if (claimed.has(esimId)) return false;
-      claimed.set(esimId, true);
+    lease: (esimId) => {
+      if (leased.has(esimId)) return false;
+      leased.set(esimId, true);
       return true;
     },
   };

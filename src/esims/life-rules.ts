@@ -14,7 +14,7 @@ export interface EsimLife {
   readonly total_volume_bytes: bigint;
   readonly order_usage_bytes: bigint;
   readonly usage_as_of: Date | null;
-  readonly looked_at: Date | null;
+  readonly checked_at: Date | null;
   readonly expired_time: Date | null;
   readonly notified_status: EsimStatus | null;
   readonly status_changes: number;
@@ -47,8 +47,12 @@ export function nextStatus(from: EsimStatus, to: EsimStatus | null): EsimStatus 
  * The fresher of two usage figures. Usage only grows, so the higher one is, whichever was asked for last; unless one is so much later that the supplier
  * must have corrected itself.
  */
-export function fresherUsage(row: Usage & Pick<EsimLife, 'looked_at'>, usedBytes: bigint, asOf: Date): Usage {
-  const known = { order_usage_bytes: row.order_usage_bytes, usage_as_of: row.usage_as_of ?? row.looked_at };
+export function fresherUsage(
+  row: Usage & Pick<EsimLife, 'checked_at'>,
+  usedBytes: bigint,
+  asOf: Date,
+): Usage {
+  const known = { order_usage_bytes: row.order_usage_bytes, usage_as_of: row.usage_as_of ?? row.checked_at };
   const said = { order_usage_bytes: usedBytes, usage_as_of: asOf };
   if (known.usage_as_of === null) return said;
   const laterMs = asOf.getTime() - known.usage_as_of.getTime();

@@ -10,13 +10,13 @@ import { refreshFromSupplier, type RefreshDeps } from './refresh.ts';
 import { findEsim, findStaleEsims, type EsimRow } from './store/esims.ts';
 import {
   listEsims as listStoredEsims,
-  MOST_FOUND,
+  MAX_FOUND,
   type EsimList,
   type EsimQuery,
   type ListRefusal,
 } from './store/list-esims.ts';
 
-/** What the use cases of eSIMs work with, in one world. */
+/** What the use cases of eSIMs work with, in one environment. */
 export interface EsimDeps extends RefreshDeps {
   readonly supplier: EsimSupplier;
   readonly installTokens: InstallTokens;
@@ -92,7 +92,7 @@ export async function listEsims(
 
 const REFUSALS: Readonly<Record<ListRefusal, string>> = {
   UNKNOWN_CURSOR: 'after: must be the nextCursor of a page',
-  TOO_DEEP: `page: with search, page × limit must be at most ${MOST_FOUND}; continue with after`,
+  TOO_DEEP: `page: with search, page × limit must be at most ${MAX_FOUND}; continue with after`,
 };
 
 /** One eSIM whose install data cannot be read must not hide the others: it is listed without. */
@@ -113,7 +113,7 @@ export async function refreshBeforeTopUp(deps: RefreshDeps, row: EsimRow): Promi
 /** Whether a read asks the supplier again. */
 export function isOld(deps: ReadDeps, row: EsimRow): boolean {
   if (!MOVING_ESIM_STATUSES.includes(row.status)) return false;
-  return row.looked_at === null || row.looked_at < oldestFresh(deps);
+  return row.checked_at === null || row.checked_at < oldestFresh(deps);
 }
 
 function oldestFresh(deps: ReadDeps): Date {

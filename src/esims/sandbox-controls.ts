@@ -8,7 +8,7 @@ import { refreshFromSupplier, type RefreshDeps } from './refresh.ts';
 import type { SandboxAction, SandboxSupplier } from './sandbox-port.ts';
 
 export interface SandboxDeps extends RefreshDeps {
-  /** Undefined in the live world, and where the test world's supplier is no simulator. */
+  /** Undefined in the live environment, and where the test environment's supplier is no simulator. */
   readonly sandboxSupplier?: SandboxSupplier | undefined;
 }
 

@@ -9,7 +9,7 @@ import type { SupplierEventSource } from './port.ts';
 import { checkEsim, type RefreshDeps } from './refresh.ts';
 import { findEsimByTranNo, findEsimByTransaction, type EsimRow } from './store/esims.ts';
 import {
-  claimSupplierEvents,
+  leaseSupplierEvents,
   findPurchasesOfOrders,
   keepSupplierEvent,
   markSupplierEventsApplied,
@@ -37,7 +37,7 @@ export function createSupplierInbox(deps: SupplierInboxDeps) {
   let noRoomUntilMs = 0;
   const requireRoom = (): void => {
     if (clock.now().getTime() >= noRoomUntilMs) return;
-    events.supplierEventCame({ verdict: 'no-room', type: '' });
+    events.supplierEventReceived({ verdict: 'no-room', type: '' });
     throw noRoom();
   };
   return {
@@ -49,18 +49,18 @@ export function createSupplierInbox(deps: SupplierInboxDeps) {
     take: async (rawBody: Uint8Array, sender: string): Promise<void> => {
       const event = supplierEvents.source.readEvent(rawBody);
       if (!event) {
-        events.supplierEventCame({ verdict: 'unreadable', type: '' });
+        events.supplierEventReceived({ verdict: 'unreadable', type: '' });
         throw new DomainError('VALIDATION_ERROR', 'This is no event of the supplier');
       }
       const isForeign = !supplierEvents.isSender(sender);
       const verdict = await keepSupplierEvent(db, event, { sender, isForeign });
       const { type } = event;
-      if (verdict !== 'kept') events.supplierEventCame({ verdict, type });
-      else if (isForeign) events.supplierEventCame({ verdict: 'foreign', type });
+      if (verdict !== 'kept') events.supplierEventReceived({ verdict, type });
+      else if (isForeign) events.supplierEventReceived({ verdict: 'foreign', type });
       else {
-        events.supplierEventCame({ verdict, type });
-        if (event.about === 'unknown') events.supplierEventCame({ verdict: 'unknown-type', type });
-        if (!event.isStatusKnown) events.supplierEventCame({ verdict: 'unknown-status', type });
+        events.supplierEventReceived({ verdict, type });
+        if (event.about === 'unknown') events.supplierEventReceived({ verdict: 'unknown-type', type });
+        if (!event.isStatusKnown) events.supplierEventReceived({ verdict: 'unknown-status', type });
       }
       if (verdict !== 'no-room') return;
       if (isForeign) noRoomUntilMs = clock.now().getTime() + NO_ROOM_FOR_MS;
@@ -73,7 +73,7 @@ function noRoom(): DomainError {
   return new DomainError('SERVICE_UNAVAILABLE', 'Too many events wait, send this one again later');
 }
 
-/** Events of one turn; several may be about the same eSIM. At one request a second a turn is over before its claims are, and before a run has to end. */
+/** Events of one turn; several may be about the same eSIM. At one request a second a turn is over before its leases are, and before a run has to end. */
 const EVENTS_AT_ONCE = 20;
 /** Each waits for its turn at the supplier anyway. */
 const ESIMS_AT_ONCE = 8;
@@ -83,17 +83,15 @@ export interface SupplierEventDeps extends RefreshDeps {
   readonly engine: { supplierAnnounced(transactionId: string): Promise<void> };
 }
 
-/** Claims events that wait and asks the supplier about each of their eSIMs once. Returns how many were claimed. May run in several processes at once. */
-export async function applySupplierEvents(
-  deps: SupplierEventDeps,
-  limit = EVENTS_AT_ONCE): Promise<number> {
-  const claimed = await claimSupplierEvents(deps.db, limit);
-  const waiting = [...Map.groupBy(claimed, subjectOf).values()];
+/** Leases events that wait and asks the supplier about each of their eSIMs once. Returns how many were leased. May run in several processes at once. */
+export async function applySupplierEvents(deps: SupplierEventDeps, limit = EVENTS_AT_ONCE): Promise<number> {
+  const leased = await leaseSupplierEvents(deps.db, limit);
+  const waiting = [...Map.groupBy(leased, subjectOf).values()];
   const work = async (): Promise<void> => {
     for (let next = waiting.shift(); next; next = waiting.shift()) await applyTo(deps, next);
   };
   await Promise.all(Array.from({ length: ESIMS_AT_ONCE }, work));
-  return claimed.length;
+  return leased.length;
 }
 
 const idsOf = (rows: readonly SupplierEventRow[]): bigint[] => rows.map(({ id }) => id);
@@ -163,7 +161,7 @@ async function alertUnknown(
   rows: readonly SupplierEventRow[],
   note: string,
 ): Promise<void> {
-  for (const { type } of rows) deps.events.supplierEventCame({ verdict: 'unknown-esim', type });
+  for (const { type } of rows) deps.events.supplierEventReceived({ verdict: 'unknown-esim', type });
   await markSupplierEventsApplied(deps.db, idsOf(rows), note);
 }
 

@@ -18,7 +18,7 @@ type AccessDeps = Pick<AccountDeps, 'accounts' | 'environment'> & {
 };
 
 /** An account may have 16; more are deleted ones. */
-export const MOST_ENDPOINTS = 100;
+export const MAX_LISTED_ENDPOINTS = 100;
 
 /** All, the oldest first. NOT_FOUND. */
 export async function listAccountMembers(
@@ -29,7 +29,7 @@ export async function listAccountMembers(
   return listMemberSignIns(accounts, accountId);
 }
 
-/** All of this world, with revoked and expired ones, the newest first. NOT_FOUND. */
+/** All of this environment, with revoked and expired ones, the newest first. NOT_FOUND. */
 export async function listAccountKeys(
   { accounts, environment }: AccessDeps,
   accountId: string,
@@ -38,13 +38,13 @@ export async function listAccountKeys(
   return (await listKeys(accounts, accountId)).filter((key) => key.environment === environment);
 }
 
-/** Of this world: those that exist, then deleted ones, each newest first. NOT_FOUND. */
+/** Of this environment: those that exist, then deleted ones, each newest first. NOT_FOUND. */
 export async function listAccountEndpoints(
   { accounts, stuck: { db } }: AccessDeps,
   accountId: string,
 ): Promise<readonly FoundEndpoint[]> {
   await requireAccount(accounts, accountId);
-  return listEndpointsOf(db, accountId, MOST_ENDPOINTS);
+  return listEndpointsOf(db, accountId, MAX_LISTED_ENDPOINTS);
 }
 
 /** Not delivered, newest first; or the message with this id. NOT_FOUND; VALIDATION_ERROR for a cursor of another account. */

@@ -1,4 +1,4 @@
-/** Accounts as operators see them: who they are, and what they have in one world. */
+/** Accounts as operators see them: who they are, and what they have in one environment. */
 import { changeAccountTerms, type ChangeAccountTerms } from '../accounts/manage-accounts.ts';
 import {
   countAccess,
@@ -28,13 +28,13 @@ export interface AccountDeps {
 }
 
 export interface ListedAccount extends FoundAccount {
-  /** Zero where the account has no wallet in this world yet. */
+  /** Zero where the account has no wallet in this environment yet. */
   readonly balance: Money;
 }
 
 export interface AccountOverview extends ListedAccount, OpenOfAccount {
   readonly onHoldMinor: bigint;
-  /** Of this world, and not revoked or expired. */
+  /** Of this environment, and not revoked or expired. */
   readonly keys: number;
   readonly members: number;
   /** Lines of the stuck list. */
@@ -85,7 +85,7 @@ export async function readAccount(
   };
 }
 
-/** Purchases and fundings of the account in this world, newest first. NOT_FOUND; VALIDATION_ERROR for a cursor of another account. */
+/** Purchases and fundings of the account in this environment, newest first. NOT_FOUND; VALIDATION_ERROR for a cursor of another account. */
 export async function listAccountTransactions(
   { accounts, stuck: { db } }: AccountDeps,
   accountId: string,

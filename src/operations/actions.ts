@@ -5,7 +5,7 @@ import type { Clock } from '../domain/clock.ts';
 import { makeId } from '../domain/ids.ts';
 import type { Money } from '../domain/money.ts';
 import { EngineUnavailable } from '../domain/outcome.ts';
-import type { OutsideMethod } from '../domain/states.ts';
+import type { GatewayMethod } from '../domain/states.ts';
 import { attemptKey, findStuckRefunds } from '../payments/store/refunds.ts';
 import type { WorldDb } from '../platform/database/tables.ts';
 import { findMarkOf } from '../platform/idempotency/store.ts';
@@ -35,10 +35,10 @@ import { countSettledBefore } from './store/dispute-settlement.ts';
 import { findActionSubject, payingPayment, type ActionSubject } from './store/subject.ts';
 import type { ActionRow } from './store/tables.ts';
 
-/** What a person asks for, before it has an id. Without a `moveKey` one is derived, so that the same request acts once; checks are new each time. */
-export type ActionInput = Omit<ActionRequest, 'moveId' | 'moveKey' | 'amountMinor' | 'currency'> & {
+/** What a person asks for, before it has an id. Without an `actionKey` one is derived, so that the same request acts once; checks are new each time. */
+export type ActionInput = Omit<ActionRequest, 'actionId' | 'actionKey' | 'amountMinor' | 'currency'> & {
   readonly amount?: Money | undefined;
-  readonly moveKey?: string | undefined;
+  readonly actionKey?: string | undefined;
 };
 
 /** The state of a purchase or a funding, with its available actions. */
@@ -68,10 +68,10 @@ const OUTCOME_WITHIN_MS = 30_000;
 
 export function createOperatorActions(deps: OperatorActionDeps) {
   const { db, clock } = deps;
-  const decide = async (moveId: string, decision: ApprovalDecision): Promise<ActionOutcome> => {
-    const decided = await decideApproval(db, moveId, { ...decision, tryId: newActionId() }, clock.now());
+  const decide = async (actionId: string, decision: ApprovalDecision): Promise<ActionOutcome> => {
+    const decided = await decideApproval(db, actionId, { ...decision, tryId: newActionId() }, clock.now());
     if (decided.outcome !== 'go') return decided;
-    return wakeAndWait(deps, { moveId, transactionId: decided.row.transaction_id });
+    return wakeAndWait(deps, { actionId, transactionId: decided.row.transaction_id });
   };
   return {
     /** undefined: no such purchase or funding. */
@@ -83,19 +83,19 @@ export function createOperatorActions(deps: OperatorActionDeps) {
     /** What `make` would do now: the same step, rolled back. Nothing is written. */
     previewEffect: async (input: ActionInput) => previewEffect(db, await requestFor(db, input), clock.now()),
     /** What `approve` would do now. */
-    previewApproval: async (moveId: string): Promise<EffectPreview | undefined> => {
-      const waiting = await findApprovable(db, moveId, clock.now());
+    previewApproval: async (actionId: string): Promise<EffectPreview | undefined> => {
+      const waiting = await findApprovable(db, actionId, clock.now());
       if (!waiting) return undefined;
       // Under its own key the answer would be that it waits; as a new request it is judged by the rows.
-      const asNew = { ...requestOf(waiting), moveId: newActionId(), moveKey: newActionId() };
+      const asNew = { ...requestOf(waiting), actionId: newActionId(), actionKey: newActionId() };
       const seen = await previewEffect(db, asNew, clock.now());
       return seen.outcome === 'would-do' ? { ...seen, secondPerson: 'never' } : seen;
     },
     /** For the second person. Takes the action. Refuses the person who requested it, and records that. */
-    approve: (moveId: string, by: string, reason?: string) =>
-      decide(moveId, { by, reason, isApproved: true }),
-    decline: (moveId: string, by: string, reason?: string) =>
-      decide(moveId, { by, reason, isApproved: false }),
+    approve: (actionId: string, by: string, reason?: string) =>
+      decide(actionId, { by, reason, isApproved: true }),
+    decline: (actionId: string, by: string, reason?: string) =>
+      decide(actionId, { by, reason, isApproved: false }),
     /** Oldest first, refused attempts included. */
     listFor: async (transactionId: string) => (await listActions(db, transactionId)).map(recordOf),
     pendingApprovals: async () => (await listPendingApprovals(db, clock.now())).map(recordOf),
@@ -112,33 +112,33 @@ interface ReplayOptions {
   readonly isDryRun?: boolean;
 }
 
-const newActionId = (): string => makeId('move', randomBytes(16).toString('hex'));
+const newActionId = (): string => makeId('action', randomBytes(16).toString('hex'));
 
 async function requestFor(db: WorldDb, input: ActionInput): Promise<ActionRequest> {
   const { amount, ...asked } = input;
-  const moveId = newActionId();
+  const actionId = newActionId();
   return {
     ...asked,
-    moveId,
+    actionId,
     amountMinor: amount && String(amount.amountMinor),
     currency: amount?.currency,
     // Only `true` is part of the request: `false` is the same as absent.
     goodwill: input.goodwill || undefined,
     overrides: input.overrides || undefined,
     movesNoMoney: input.movesNoMoney || undefined,
-    moveKey: input.moveKey ?? (actionSpec(input.move).isCheck ? moveId : await keyOf(db, input)),
+    actionKey: input.actionKey ?? (actionSpec(input.action).isCheck ? actionId : await keyOf(db, input)),
   };
 }
 
 /** Equal for equal requests; person and reason do not count. */
 async function keyOf(db: WorldDb, request: ActionInput): Promise<string> {
-  const { transactionId, move, amount, packageCode, goodwill, outcome, disputeId, overrides } = request;
+  const { transactionId, action, amount, packageCode, goodwill, outcome, disputeId, overrides } = request;
   const { movesNoMoney } = request;
   const dispute = { outcome, disputeId, overrides: overrides || undefined };
   const stateTag = await stateTagOf(db, request);
   const parts = [
     transactionId,
-    move,
+    action,
     String(amount?.amountMinor),
     amount?.currency,
     packageCode,
@@ -153,11 +153,11 @@ async function keyOf(db: WorldDb, request: ActionInput): Promise<string> {
 
 /** Makes the key new when the state has changed: a refund failed again, or a dispute came after one was settled. */
 async function stateTagOf(db: WorldDb, request: ActionInput): Promise<string> {
-  if (request.move === 'settle-claim') {
+  if (request.action === 'settle-dispute') {
     const before = await countSettledBefore(db, request);
     return before === 0 ? '' : `settled ${before}`;
   }
-  if (request.move !== 'refund-to-source') return '';
+  if (request.action !== 'refund-to-source') return '';
   const failed = await findStuckRefunds(db, request.transactionId);
   return failed.map((refund) => attemptKey(refund, refund.attempt)).join();
 }
@@ -170,7 +170,7 @@ async function make(deps: OperatorActionDeps, request: ActionRequest): Promise<A
 }
 
 interface OnRecord {
-  readonly moveId: string;
+  readonly actionId: string;
   readonly transactionId: string;
 }
 
@@ -182,7 +182,7 @@ async function wakeAndWait(deps: OperatorActionDeps, action: OnRecord): Promise<
     if (!(error instanceof EngineUnavailable)) throw error;
     return { outcome: 'unknown', detail: 'Temporal is not reachable; send the same action again to see' };
   }
-  return waitForOutcome(deps.db, action.moveId);
+  return waitForOutcome(deps.db, action.actionId);
 }
 
 /** Where the workflow is gone, a new one continues with the purchase or, when it is closed, with its money. */
@@ -190,11 +190,11 @@ async function wake({ db, engine, timings }: OperatorActionDeps, transactionId: 
   if (await engine.perform(transactionId)) return;
   const subject = await findActionSubject(db, transactionId);
   if (!subject) return;
-  const { status, purpose, isFromOutside } = subject.facts;
+  const { status, purpose, isThroughGateway } = subject.facts;
   const isOpen = status === 'PENDING' || status === 'PROCESSING';
   const start = isOpen ? await restartInput(db, subject, timings) : undefined;
   if (start) await engine.restartAndPerform(start);
-  else await engine.performAfterClose({ transactionId, purpose, isFromOutside });
+  else await engine.performAfterClose({ transactionId, purpose, isThroughGateway });
 }
 
 const POLL_FIRST_MS = 20;
@@ -228,8 +228,8 @@ function previewOf(subject: ActionSubject) {
 
 /** The steps that need no decision of a person, in order. */
 function replaySteps(facts: ActionFacts): OperatorAction[] {
-  const wanted: OperatorAction[] = ['look-at-gateway'];
-  if (facts.status === 'PROCESSING') wanted.push('look-at-supplier', 'retry-delivery');
+  const wanted: OperatorAction[] = ['check-gateway'];
+  if (facts.status === 'PROCESSING') wanted.push('check-supplier', 'retry-delivery');
   // Closed with its money still on hold: the hold is posted, or refunded, as the purchase ended.
   else if (facts.holdsMoney) wanted.push('retry-delivery', 'cancel');
   const fits = availableActions(facts);
@@ -245,19 +245,19 @@ async function replay(
   if (!before) return undefined;
   const steps: ReplayStep[] = [];
   let now = before;
-  for (const move of ['look-at-gateway', 'look-at-supplier', 'retry-delivery', 'cancel'] as const) {
+  for (const action of ['check-gateway', 'check-supplier', 'retry-delivery', 'cancel'] as const) {
     // The step before may have settled it, or made this one possible.
-    if (!replaySteps(now.facts).includes(move) || (move === 'cancel' && !mayCancel)) continue;
+    if (!replaySteps(now.facts).includes(action) || (action === 'cancel' && !mayCancel)) continue;
     const made = isDryRun
       ? undefined
-      : await make(deps, await requestFor(deps.db, { transactionId, move, by, reason }));
-    steps.push({ step: move, outcome: made?.outcome ?? 'would-do', detail: made ? detailOf(made) : '' });
+      : await make(deps, await requestFor(deps.db, { transactionId, action, by, reason }));
+    steps.push({ step: action, outcome: made?.outcome ?? 'would-do', detail: made ? detailOf(made) : '' });
     now = (await findActionSubject(deps.db, transactionId)) ?? now;
   }
-  return { before: standingOf(before), after: standingOf(now), steps };
+  return { before: statusOf(before), after: statusOf(now), steps };
 }
 
-const standingOf = ({ facts }: ActionSubject): string => `${facts.status}, ${situationOf(facts)}`;
+const statusOf = ({ facts }: ActionSubject): string => `${facts.status}, ${situationOf(facts)}`;
 
 function detailOf(made: ActionOutcome): string {
   switch (made.outcome) {
@@ -266,7 +266,7 @@ function detailOf(made: ActionOutcome): string {
     case 'refused':
       return `${made.code}: ${made.detail}`;
     case 'waits-for-approval':
-      return made.moveId;
+      return made.actionId;
     case 'unknown':
       return made.detail;
   }
@@ -274,9 +274,9 @@ function detailOf(made: ActionOutcome): string {
 
 function recordOf(row: ActionRow) {
   return {
-    moveId: row.id,
+    actionId: row.id,
     transactionId: row.transaction_id,
-    move: row.move,
+    action: row.action,
     by: row.by_person,
     reason: row.reason,
     evidence: row.evidence,
@@ -308,7 +308,7 @@ async function restartInput(
 ): Promise<WorkflowStart | undefined> {
   const { transactionId, accountId, purchase, funding, facts } = subject;
   const payment = payingPayment(subject);
-  if (facts.isFromOutside && !payment) return undefined;
+  if (facts.isThroughGateway && !payment) return undefined;
   const mark = await findMarkOf(db, accountId, transactionId);
   const common = { transactionId, accountId, timings, ...(mark ? { idempotency: mark } : {}) };
   const charge = payment && {
@@ -338,7 +338,7 @@ async function restartInput(
         ...(charge ? { charge } : {}),
         packageType: purchase.package_type,
         packageCode: purchase.package_code,
-        paymentMethod: purchase.payment_method satisfies OutsideMethod | 'WALLET',
+        paymentMethod: purchase.payment_method satisfies GatewayMethod | 'WALLET',
         esimId: purchase.esim_id,
         quote: {
           priceMinor: String(purchase.price_minor),

@@ -1,5 +1,5 @@
 /**
- * One log of what people did: changes of accounts, keys and people, sign-ins and refusals, and the operator actions of one world. Both tables are
+ * One log of what people did: changes of accounts, keys and people, sign-ins and refusals, and the operator actions of one environment. Both tables are
  * read from their newest row and merged; at one moment the first table's rows come first.
  */
 import type { Money } from '../domain/money.ts';
@@ -27,7 +27,7 @@ export interface AuditLine {
 /** The row that a page ended with. `atMicros`: since 1970. */
 export type AuditCursor =
   | { readonly source: 'account'; readonly atMicros: bigint; readonly id: bigint }
-  | { readonly source: 'move'; readonly atMicros: bigint; readonly id: string };
+  | { readonly source: 'action'; readonly atMicros: bigint; readonly id: string };
 
 export interface AuditQuery extends AuditFilters {
   readonly after?: AuditCursor | undefined;
@@ -46,7 +46,7 @@ interface Placed {
 }
 
 /** Above every id of an action, and below every id of the other table. */
-const ALL_MOVES = 'n';
+const ALL_ACTIONS = 'n';
 const NO_ROWS = 0n;
 
 /** The newest first. */
@@ -61,7 +61,7 @@ export async function readAuditLog(
       limit: limit + 1,
     }),
     listLoggedActions(db, filters, {
-      before: after && { atMicros, id: after.source === 'move' ? after.id : ALL_MOVES },
+      before: after && { atMicros, id: after.source === 'action' ? after.id : ALL_ACTIONS },
       limit: limit + 1,
     }),
   ]);
@@ -112,7 +112,7 @@ function ofAction(row: LoggedAction): Placed {
     id: row.id,
     at: row.created_at,
     by: row.by_person,
-    action: row.move,
+    action: row.action,
     subject: row.transaction_id,
     detail: parts.length === 0 ? null : redactText(parts.join('; ')),
     amount: amountMinor === null || currency === null ? null : { amountMinor, currency },
@@ -120,5 +120,5 @@ function ofAction(row: LoggedAction): Placed {
     approvedBy: row.approved_by,
     outcome: row.status,
   };
-  return { line, cursor: { source: 'move', atMicros: row.atMicros, id: row.id } };
+  return { line, cursor: { source: 'action', atMicros: row.atMicros, id: row.id } };
 }

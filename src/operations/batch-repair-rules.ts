@@ -7,8 +7,8 @@ import type { StuckClass, StuckFilter } from './stuck-rules.ts';
 /** Those that need no decision about each purchase: no evidence of its own, no package, no outcome. */
 export const BATCH_REPAIR_ACTIONS = [
   'replay',
-  'look-at-gateway',
-  'look-at-supplier',
+  'check-gateway',
+  'check-supplier',
   'retry-delivery',
   'cancel',
   'refund-to-source',

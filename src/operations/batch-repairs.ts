@@ -48,7 +48,7 @@ export interface BatchRepairRequest extends Pick<NewBatchRepair, 'action' | 'fil
 }
 
 /** What an action would do with one item; `isPossible`: it becomes a row. */
-export type ForeseenRow = PlannedRow & { readonly isPossible: boolean };
+export type PreviewedRow = PlannedRow & { readonly isPossible: boolean };
 
 export type BatchRepairPlan = Awaited<ReturnType<typeof planBatchRepair>>;
 export type BatchRepairs = ReturnType<typeof createBatchRepairs>;
@@ -140,48 +140,48 @@ async function planBatchRepair(deps: BatchRepairDeps, request: BatchRepairReques
     deps.db,
     wanted.map((item) => item.transactionId),
   );
-  const rows: ForeseenRow[] = [];
+  const rows: PreviewedRow[] = [];
   const left = wanted.entries();
   const tryNext = async (): Promise<void> => {
-    for (const [index, item] of left) rows[index] = await foresee(deps, request, item, taken);
+    for (const [index, item] of left) rows[index] = await previewRow(deps, request, item, taken);
   };
   await Promise.all(Array.from({ length: TRIED_AT_ONCE }, tryNext));
   const totals = totalsOf(rows.filter((row) => row.isPossible).map((row) => row.amount));
   return { rows, totals, matches: found.length, isCut, temporalAsked };
 }
 
-async function foresee(
+async function previewRow(
   { actions, replayDeps }: BatchRepairDeps,
   { action, by, reason, evidence }: BatchRepairRequest,
   { transactionId, class: stuckClass }: StuckItem,
   taken: ReadonlyMap<string, string>,
-): Promise<ForeseenRow> {
+): Promise<PreviewedRow> {
   const row = { transactionId, class: stuckClass, amount: null, isPossible: false };
   const other = taken.get(transactionId);
-  if (other !== undefined) return { ...row, foreseen: `is part of ${other}` };
+  if (other !== undefined) return { ...row, preview: `is part of ${other}` };
   if (action === 'replay') {
     const replayed = await replay(replayDeps, transactionId, { by, reason, isDryRun: true });
-    if (!replayed) return { ...row, foreseen: 'there is no such purchase, event or message' };
+    if (!replayed) return { ...row, preview: 'there is no such purchase, event or message' };
     const steps = replayed.steps.filter((step) => step.outcome === 'would-do');
     return {
       ...row,
       isPossible: steps.length > 0,
-      foreseen:
+      preview:
         steps.length > 0
           ? steps.map(({ step }) => step).join(', ')
           : outcomeOfReplay(replayed).detail || 'no step can be retried',
     };
   }
-  const seen = await actions.previewEffect({ transactionId, move: action, by, reason, evidence });
+  const seen = await actions.previewEffect({ transactionId, action: action, by, reason, evidence });
   switch (seen.outcome) {
     case 'would-do':
-      return { ...row, isPossible: true, amount: seen.amount, foreseen: seen.did };
+      return { ...row, isPossible: true, amount: seen.amount, preview: seen.did };
     case 'refused':
-      return { ...row, foreseen: `${seen.code}: ${seen.detail}` };
+      return { ...row, preview: `${seen.code}: ${seen.detail}` };
     case 'done':
-      return { ...row, foreseen: `was done before: ${seen.did}` };
+      return { ...row, preview: `was done before: ${seen.did}` };
     case 'waits-for-approval':
-      return { ...row, foreseen: `awaits approval already: ${seen.moveId}` };
+      return { ...row, preview: `awaits approval already: ${seen.actionId}` };
   }
 }
 
@@ -215,13 +215,12 @@ async function takeAction(
   const { transaction_id: transactionId } = row;
   const reason = `${why} (${id})`;
   if (approver === null) return { status: 'REFUSED', detail: REFUSAL_MESSAGES.NOT_ASKED };
-  if (action === 'replay')
-    return takeReplay(replayDeps, { transactionId, foreseen: row.foreseen, by, reason });
+  if (action === 'replay') return takeReplay(replayDeps, { transactionId, preview: row.preview, by, reason });
   // What the second person saw, and nothing else.
   const amount = amountOfRow(row);
   const made = await actions.perform({
     transactionId,
-    move: action,
+    action: action,
     by,
     reason,
     evidence: evidence ?? undefined,
@@ -236,13 +235,13 @@ async function takeReplay(
   replayDeps: ReplayDeps,
   {
     transactionId,
-    foreseen,
+    preview,
     by,
     reason,
-  }: Readonly<Record<'transactionId' | 'foreseen' | 'by' | 'reason', string>>,
+  }: Readonly<Record<'transactionId' | 'preview' | 'by' | 'reason', string>>,
 ): Promise<RowOutcome> {
   // Ending a purchase gives money back: only where the second person saw it.
-  const mayCancel = foreseen.split(', ').includes('cancel');
+  const mayCancel = preview.split(', ').includes('cancel');
   const replayed = await replay(replayDeps, transactionId, { by, reason, isDryRun: false, mayCancel });
   if (!replayed) return { status: 'REFUSED', detail: REFUSAL_MESSAGES.NOT_FOUND };
   const { outcome, detail } = outcomeOfReplay(replayed);
@@ -264,7 +263,7 @@ const approveIfWaiting = (
   made: ActionOutcome,
   approver: string,
 ): ActionOutcome | Promise<ActionOutcome> =>
-  made.outcome === 'waits-for-approval' ? actions.approve(made.moveId, approver) : made;
+  made.outcome === 'waits-for-approval' ? actions.approve(made.actionId, approver) : made;
 
 function rowOutcome(made: ActionOutcome): RowOutcome {
   switch (made.outcome) {
@@ -275,6 +274,6 @@ function rowOutcome(made: ActionOutcome): RowOutcome {
     case 'unknown':
       return { status: 'UNKNOWN', detail: made.detail };
     case 'waits-for-approval':
-      return { status: 'UNKNOWN', detail: `awaits approval: ${made.moveId}` };
+      return { status: 'UNKNOWN', detail: `awaits approval: ${made.actionId}` };
   }
 }

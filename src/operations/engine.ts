@@ -23,7 +23,7 @@ export interface OperatorEngine {
 export interface ClosedSubject {
   readonly transactionId: string;
   readonly purpose: PaymentPurpose;
-  readonly isFromOutside: boolean;
+  readonly isThroughGateway: boolean;
 }
 
 /** Starts the workflow of a batch repair where it does not run. Never throws: what cannot be started now is left to the sweep. */

@@ -83,7 +83,7 @@ const GAUGES: readonly {
   },
 ];
 
-/** Returns a function that takes what one source says of a world; undefined: it could not be read. */
+/** Returns a function that takes what one source says of an environment; undefined: it could not be read. */
 export function createFigureGauges(registry: Registry) {
   const known = new Map<string, { readonly environment: Environment; readonly shown: readonly Shown[] }>();
   for (const { name, help, labels, figures } of GAUGES)

@@ -59,8 +59,8 @@ export const operatorUseCases = {
   listWaitingActions: ({ actions }: OperatorDeps) => actions.pendingApprovals(),
   previewApproval,
   approveAction,
-  declineAction: ({ actions }: OperatorDeps, { person }: Session, moveId: string, reason?: string) =>
-    actions.decline(moveId, person.email, reason),
+  declineAction: ({ actions }: OperatorDeps, { person }: Session, actionId: string, reason?: string) =>
+    actions.decline(actionId, person.email, reason),
   replay: replayPurchase,
   dismissEvent,
   planBatchRepair,
@@ -148,10 +148,10 @@ async function requireRole(
   return email;
 }
 
-const toPerform = ({ move, transactionId }: RequestedAction): Requirement => ({
-  roles: rolesFor(move),
+const toPerform = ({ action, transactionId }: RequestedAction): Requirement => ({
+  roles: rolesFor(action),
   subject: transactionId,
-  wanted: `perform ${move}`,
+  wanted: `perform ${action}`,
 });
 
 const toRepair = (action: BatchRepairAction): Requirement => ({
@@ -198,8 +198,8 @@ async function decideBatchRepair(
 }
 
 /** What the approval would do now. Throws NOT_FOUND if the action does not wait. */
-async function previewApproval({ actions }: OperatorDeps, moveId: string): Promise<EffectPreview> {
-  const effect = await actions.previewApproval(moveId);
+async function previewApproval({ actions }: OperatorDeps, actionId: string): Promise<EffectPreview> {
+  const effect = await actions.previewApproval(actionId);
   if (!effect) throw new DomainError('NOT_FOUND', 'There is no such action that waits for approval');
   return effect;
 }
@@ -208,12 +208,12 @@ async function previewApproval({ actions }: OperatorDeps, moveId: string): Promi
 async function approveAction(
   { accounts, actions }: OperatorDeps,
   { person }: Session,
-  moveId: string,
+  actionId: string,
   reason?: string,
 ) {
-  const waiting = (await actions.pendingApprovals()).find((action) => action.moveId === moveId);
-  if (waiting) await requireAsker(accounts, waiting.by, (role) => mayPerform(role, waiting.move));
-  return actions.approve(moveId, person.email, reason);
+  const waiting = (await actions.pendingApprovals()).find((action) => action.actionId === actionId);
+  if (waiting) await requireAsker(accounts, waiting.by, (role) => mayPerform(role, waiting.action));
+  return actions.approve(actionId, person.email, reason);
 }
 
 /** A name from the command line need not be a known person: its user has access to the database anyway. */

@@ -34,7 +34,7 @@ export const REFUSAL_MESSAGES = {
   SUPPLIER_MAY_DELIVER: 'the supplier may still deliver what was ordered',
   NO_EQUAL_PACKAGE: 'no other package is equal to it',
   PACKAGE_DOES_NOT_FIT: 'this package cannot be delivered instead',
-  OUTCOME_NEEDED: 'say how the claim ended: won or lost',
+  OUTCOME_NEEDED: 'say how the dispute ended: won or lost',
   DISPUTE_NEEDED: 'several disputes are open: name the one that ended',
   DISPUTE_OPEN: 'the gateway still has the dispute open',
   OUTCOME_DIFFERS: 'the gateway says that it ended the other way',
@@ -61,7 +61,7 @@ export type OpenRefund = 'due' | 'on-its-way' | 'waits' | 'stuck';
 export interface ActionFacts {
   readonly purpose: PaymentPurpose;
   readonly status: PurchaseStatus;
-  readonly isFromOutside: boolean;
+  readonly isThroughGateway: boolean;
   /** What was bought is kept here; only settling may be left. */
   readonly isDelivered: boolean;
   /** Money is on hold for it, whatever its status says. */
@@ -76,7 +76,7 @@ export interface ActionFacts {
   /** Neither the gateway nor a person has confirmed any money for it. */
   readonly isUnpaid: boolean;
   /** The money was disputed or taken back, and a person has not settled that yet. */
-  readonly hasClaim: boolean;
+  readonly hasDispute: boolean;
   /** Its time is over and the gateway still leaves it open. */
   readonly isLeftOpen: boolean;
 }
@@ -127,42 +127,42 @@ function refusalInSituation(
   terms: ActionTerms,
 ): ActionRefusal | undefined {
   switch (action) {
-    case 'look-at-gateway':
-      return facts.isFromOutside ? undefined : 'DOES_NOT_FIT';
+    case 'check-gateway':
+      return facts.isThroughGateway ? undefined : 'DOES_NOT_FIT';
     case 'retry-delivery':
       // Delivered and its money still on hold: only settling is left.
       return facts.status === 'PROCESSING' || facts.holdsMoney ? undefined : 'ALREADY_DELIVERED';
-    case 'look-at-supplier':
+    case 'check-supplier':
       return facts.purpose === 'purchase' ? undefined : 'DOES_NOT_FIT';
     case 'deliver-other':
       // Nothing is ordered for money that is disputed or was taken back.
-      return facts.purpose === 'purchase' && !facts.hasClaim ? undefined : 'DOES_NOT_FIT';
+      return facts.purpose === 'purchase' && !facts.hasDispute ? undefined : 'DOES_NOT_FIT';
     case 'mark-paid':
-      return facts.isFromOutside && facts.isUnpaid ? undefined : 'DOES_NOT_FIT';
+      return facts.isThroughGateway && facts.isUnpaid ? undefined : 'DOES_NOT_FIT';
     case 'refund-to-source':
       return refundRefusal(facts, terms);
     case 'credit-wallet':
       return creditRefusal(facts, terms);
     case 'cancel':
       return facts.status !== 'FAILED' || facts.isLeftOpen || facts.holdsMoney ? undefined : 'DOES_NOT_FIT';
-    case 'settle-claim':
-      return facts.hasClaim ? undefined : 'DOES_NOT_FIT';
+    case 'settle-dispute':
+      return facts.hasDispute ? undefined : 'DOES_NOT_FIT';
   }
 }
 
 function refundRefusal(facts: ActionFacts, terms: ActionTerms): ActionRefusal | undefined {
-  if (!facts.isFromOutside) return 'DOES_NOT_FIT';
-  if (facts.status === 'PROCESSING') return facts.hasClaim ? 'DOES_NOT_FIT' : undefined;
+  if (!facts.isThroughGateway) return 'DOES_NOT_FIT';
+  if (facts.status === 'PROCESSING') return facts.hasDispute ? 'DOES_NOT_FIT' : undefined;
   // The gateway waits for the buyer: only a person who has paid the buyer by hand can end that here.
   if (facts.openRefund === 'waits') return terms.hasEvidence ? undefined : 'EVIDENCE_NEEDED';
   if (facts.openRefund !== null) return undefined;
-  if (facts.hasClaim) return 'DOES_NOT_FIT';
+  if (facts.hasDispute) return 'DOES_NOT_FIT';
   return facts.inWallet === null ? goodwillRefusal(facts, terms) : undefined;
 }
 
 function creditRefusal(facts: ActionFacts, terms: ActionTerms): ActionRefusal | undefined {
   // What a bank has taken back, or may, is not ours to give a second time. `cancel` gives back what is left of it.
-  if (facts.hasClaim) return 'DOES_NOT_FIT';
+  if (facts.hasDispute) return 'DOES_NOT_FIT';
   if (facts.status === 'PROCESSING') return undefined;
   switch (facts.openRefund) {
     // Stryker disable next-line StringLiteral: what no case names is not refused either
@@ -187,9 +187,9 @@ function goodwillRefusal({ earned }: ActionFacts, { isGoodwill }: ActionTerms): 
 /** What a person asks for. Amounts are decimal digits of minor units, as all of this travels through Temporal. */
 export interface ActionRequest {
   /** Of this attempt: its line on record. */
-  readonly moveId: string;
+  readonly actionId: string;
   readonly transactionId: string;
-  readonly move: OperatorAction;
+  readonly action: OperatorAction;
   /** The person who requests it, for the audit row. */
   readonly by: string;
   readonly reason: string;
@@ -202,28 +202,28 @@ export interface ActionRequest {
   readonly packageCode?: string | undefined;
   /** A refund although it was delivered. */
   readonly goodwill?: boolean | undefined;
-  /** settle-claim: how it ended. */
+  /** settle-dispute: how it ended. */
   readonly outcome?: DisputeOutcome | undefined;
-  /** settle-claim: which dispute, by the gateway's id, where several are open. */
+  /** settle-dispute: which dispute, by the gateway's id, where several are open. */
   readonly disputeId?: string | undefined;
-  /** settle-claim: another outcome than the gateway reports. A second person must approve it. */
+  /** settle-dispute: another outcome than the gateway reports. A second person must approve it. */
   readonly overrides?: boolean | undefined;
   /** Refused if it would move money: the person who approved it saw that it moves none. */
   readonly movesNoMoney?: boolean | undefined;
   /** The same key is the same action: its first outcome is answered again. */
-  readonly moveKey: string;
+  readonly actionKey: string;
 }
 
 /** Reasons to refuse a request that do not depend on the purchase. */
 export function requestRefusal(
-  request: Pick<ActionRequest, 'move' | 'by' | 'reason' | 'evidence' | 'outcome'>,
+  request: Pick<ActionRequest, 'action' | 'by' | 'reason' | 'evidence' | 'outcome'>,
 ): ActionRefusal | undefined {
   if (!isTextOf(request.by, 1, MAX_PERSON)) return 'PERSON_NEEDED';
   if (!isTextOf(request.reason, MIN_REASON_CHARACTERS, MAX_REASON_CHARACTERS)) return 'REASON_NEEDED';
-  const wantsEvidence = actionSpec(request.move).needsEvidence || request.evidence !== undefined;
+  const wantsEvidence = actionSpec(request.action).needsEvidence || request.evidence !== undefined;
   if (wantsEvidence && !isTextOf(request.evidence ?? '', MIN_REASON_CHARACTERS, MAX_REASON_CHARACTERS))
     return 'EVIDENCE_NEEDED';
-  return request.move === 'settle-claim' && request.outcome === undefined ? 'OUTCOME_NEEDED' : undefined;
+  return request.action === 'settle-dispute' && request.outcome === undefined ? 'OUTCOME_NEEDED' : undefined;
 }
 
 function isTextOf(text: string, min: number, max: number): boolean {
@@ -235,14 +235,14 @@ function isTextOf(text: string, min: number, max: number): boolean {
 export type ActionOutcome =
   | {
       readonly outcome: 'done';
-      readonly moveId: string;
+      readonly actionId: string;
       /** What was done, in a sentence. */
       readonly did: string;
       /** It was done before under the same key; nothing was done now. */
       readonly again?: true;
     }
   /** Kept until another person approves it. */
-  | { readonly outcome: 'waits-for-approval'; readonly moveId: string; readonly expiresAt: string }
+  | { readonly outcome: 'waits-for-approval'; readonly actionId: string; readonly expiresAt: string }
   | {
       readonly outcome: 'refused';
       readonly code: ActionRefusal;
@@ -297,11 +297,11 @@ export function amountOf(
 
 function movable(action: OperatorAction, facts: ActionFacts, money: ActionMoney, asked: Asked): AmountOf {
   switch (action) {
-    case 'look-at-gateway':
-    case 'look-at-supplier':
+    case 'check-gateway':
+    case 'check-supplier':
     case 'retry-delivery':
       return { amount: null };
-    case 'settle-claim':
+    case 'settle-dispute':
     case 'deliver-other':
       return { amount: money.price };
     case 'cancel':

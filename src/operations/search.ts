@@ -35,7 +35,7 @@ export interface Found {
 type Hit = Omit<Found, 'account'> & { readonly accountId: string | null };
 
 /** Enough for one page. */
-export const MOST_FOUND = 20;
+export const MAX_FOUND = 20;
 
 /**
  * At most 20 in all; `isCut`: there are more. Complete ids, and parts of names and e-mail addresses of accounts. People only where the role may manage
@@ -50,7 +50,7 @@ export async function search(
     await Promise.all([
       findOtherRecords(deps.stuck.db, text, {
         withDifferences: may(role, 'reconcile'),
-        limit: MOST_FOUND + 1,
+        limit: MAX_FOUND + 1,
       }),
       searchKeys(deps, text),
       searchMembers(deps, text),
@@ -61,7 +61,7 @@ export async function search(
       searchTransactions(deps, text),
     ])
   ).flat();
-  const shown = hits.slice(0, MOST_FOUND);
+  const shown = hits.slice(0, MAX_FOUND);
   const names = await readAccountNames(deps.accounts, [
     ...new Set(shown.flatMap(({ accountId }) => accountId ?? [])),
   ]);
@@ -69,13 +69,13 @@ export async function search(
     ...hit,
     account: accountId === null ? null : { accountId, name: names.get(accountId) ?? '' },
   }));
-  return { items, isCut: hits.length > MOST_FOUND };
+  return { items, isCut: hits.length > MAX_FOUND };
 }
 
 type SearchDeps = Parameters<typeof search>[0];
 
 async function searchTransactions({ stuck: { db } }: SearchDeps, text: string): Promise<Hit[]> {
-  const found = await findTransactions(db, text, MOST_FOUND + 1);
+  const found = await findTransactions(db, text, MAX_FOUND + 1);
   return found.map(({ transactionId: id, kind, accountId, foundBy, packageName, status, ...amount }) => {
     const price = `${amount.currency} ${formatAmount(amount)}`;
     return { kind, id, title: `${packageName ?? 'Wallet funding'}, ${price}, ${status}`, accountId, foundBy };
@@ -111,7 +111,7 @@ async function searchPeople({ accounts }: SearchDeps, text: string): Promise<Hit
 }
 
 async function searchAccounts({ accounts }: SearchDeps, text: string): Promise<Hit[]> {
-  const { items } = await listAccountRows(accounts, { text, page: 1, limit: MOST_FOUND + 1 });
+  const { items } = await listAccountRows(accounts, { text, page: 1, limit: MAX_FOUND + 1 });
   return items.map(({ id, name, email, plan, disabledAt }) => ({
     kind: 'account',
     id,
@@ -122,7 +122,7 @@ async function searchAccounts({ accounts }: SearchDeps, text: string): Promise<H
 }
 
 async function searchRequests({ accounts, environment }: SearchDeps, text: string): Promise<Hit[]> {
-  const requests = await findRequestRows(accounts, text, environment, MOST_FOUND + 1);
+  const requests = await findRequestRows(accounts, text, environment, MAX_FOUND + 1);
   return requests.map(({ requestId, accountId, method, path, status }) => ({
     kind: 'request',
     id: requestId,

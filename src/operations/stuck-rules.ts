@@ -107,7 +107,7 @@ const RULES = {
     command: 'approve',
     does: 'carries it out; you must not be the person who asked',
   },
-  'move-unfinished': {
+  'action-unfinished': {
     meaning: 'an action was started and has not ended',
     command: 'show',
     does: 'shows it; sending the same action again completes it, once',
@@ -115,7 +115,7 @@ const RULES = {
   'other-package-delivered': {
     meaning: 'the supplier delivered another package than the one that was ordered',
     command: 'show',
-    does: 'shows which; look-at-supplier takes it off the list once you have settled it with the buyer',
+    does: 'shows which; check-supplier takes it off the list once you have settled it with the buyer',
   },
   'needs-attention': {
     meaning: 'needs attention for another reason',
@@ -186,7 +186,7 @@ export const stuckLimits = (timings: {
   /** An operator action that was begun. It is one step, tried for a few minutes at most. */
   finishActionMs: 10 * MINUTE_MS,
   /** Checks for late money, once an hour. One may have been missed. */
-  lookLateMs: 3 * HOUR_MS,
+  checkLateMs: 3 * HOUR_MS,
   /** Watching for late money, after the time to pay: 72 hours, and three hourly sweeps. */
   watchLateMs: 75 * HOUR_MS,
   /** An open row without a workflow. The workflow starts before its row; a minute spares asking about purchases in progress. */

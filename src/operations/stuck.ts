@@ -4,7 +4,7 @@
  */
 import type { Clock } from '../domain/clock.ts';
 import { EngineUnavailable } from '../domain/outcome.ts';
-import { CLAIMS } from '../payments/rules.ts';
+import { DISPUTE_REASONS } from '../payments/rules.ts';
 import type { WorldDb } from '../platform/database/tables.ts';
 import type { WorkflowStates } from './engine.ts';
 import { findOpenRows, findStillOpen, findStuckRows, type StuckRow } from './store/stuck.ts';
@@ -27,22 +27,22 @@ export interface StuckDeps {
 export type StuckList = Awaited<ReturnType<typeof findStuck>>;
 
 /** More than a team repairs between two readings. */
-const MOST_ROWS = 10_000;
+const MAX_ROWS = 10_000;
 /** Open purchases and fundings whose workflows are looked up, at most: a day of abandoned checkouts of a large shop. */
-const MOST_OPEN = 50_000;
+const MAX_OPEN = 50_000;
 
 /** The longest stuck first. */
 export async function findStuck(deps: StuckDeps, filter: StuckFilter = {}) {
   const now = deps.clock.now();
   const query = { now, limits: deps.limits };
   const [rows, gone] = await Promise.all([
-    findStuckRows(deps.db, { ...query, limit: MOST_ROWS }),
+    findStuckRows(deps.db, { ...query, limit: MAX_ROWS }),
     findGone(deps, now),
   ]);
   return {
     items: toItems([...rows, ...(gone ?? [])], now).filter((item) => fits(item, filter)),
     /** The list is longer than what is shown. */
-    isCut: rows.length === MOST_ROWS,
+    isCut: rows.length === MAX_ROWS,
     /** false: Temporal did not answer, so items of `workflow-gone` are missing. All others are there. */
     temporalAsked: gone !== undefined,
   };
@@ -52,7 +52,7 @@ type Row = Omit<StuckRow, 'source'> & { readonly source: StuckRow['source'] | 'g
 
 /** Open rows without a workflow; undefined: Temporal did not answer. A row closes before its workflow, so rows are read again after the answer. */
 async function findGone({ db, workflows, limits }: StuckDeps, now: Date): Promise<Row[] | undefined> {
-  const open = await findOpenRows(db, { now, limits, limit: MOST_OPEN });
+  const open = await findOpenRows(db, { now, limits, limit: MAX_OPEN });
   if (open.length === 0) return [];
   try {
     const uncarried = await workflows.findUncarried(open.map((row) => row.transaction_id));
@@ -80,7 +80,7 @@ function toItems(rows: readonly Row[], now: Date): StuckItem[] {
   }
   const merged = new Map<string, StuckItem>();
   for (const row of rows) {
-    if (shadowed.has(`${row.transaction_id} ${row.source}`) && !isClaim(row)) continue;
+    if (shadowed.has(`${row.transaction_id} ${row.source}`) && !isDispute(row)) continue;
     const item = toItem(row, now);
     const key = `${item.transactionId} ${item.class}`;
     const before = merged.get(key);
@@ -90,7 +90,7 @@ function toItems(rows: readonly Row[], now: Date): StuckItem[] {
 }
 
 /** A dispute is listed on its own, in addition to its purchase. */
-const isClaim = (row: Row): boolean => CLAIMS.some((claim) => claim === row.reason);
+const isDispute = (row: Row): boolean => DISPUTE_REASONS.some((dispute) => dispute === row.reason);
 
 const CLASS_OF_SOURCE = {
   gone: 'workflow-gone',
@@ -100,7 +100,7 @@ const CLASS_OF_SOURCE = {
   'late-money': 'late-money-unbooked',
   message: 'message-undelivered',
   approval: 'approval-waiting',
-  move: 'move-unfinished',
+  action: 'action-unfinished',
 } as const;
 
 function classOf({ source, reason }: Row): StuckClass {

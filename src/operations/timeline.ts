@@ -11,7 +11,7 @@ export interface TimelineDeps extends StuckDeps {
 }
 
 export type TimelineSource =
-  'purchase' | 'payment' | 'ledger' | 'gateway' | 'supplier' | 'webhook' | 'move' | 'workflow';
+  'purchase' | 'payment' | 'ledger' | 'gateway' | 'supplier' | 'webhook' | 'action' | 'workflow';
 
 export interface TimelineLine {
   readonly at: Date;
@@ -27,7 +27,7 @@ export async function purchaseTimeline(deps: TimelineDeps, id: string) {
   const transactionId = (await findTransactionId(deps.db, id)) ?? id;
   const rows = await readTimeline(deps.db, transactionId);
   if (!rows) return undefined;
-  const [moves, preview, workflows, stuck] = await Promise.all([
+  const [actions, preview, workflows, stuck] = await Promise.all([
     deps.actions.listFor(transactionId),
     deps.actions.preview(transactionId),
     findWorkflows(deps, transactionId),
@@ -54,13 +54,13 @@ export async function purchaseTimeline(deps: TimelineDeps, id: string) {
     entries: rows.entries,
     disputes: rows.disputes,
     messages: rows.messages,
-    moves,
+    actions,
     /** undefined: Temporal did not answer. */
     workflows,
     stuck: stuck.items,
     /** Available operator actions. */
     fits: preview?.fits ?? [],
-    timeline: timelineOf(rows, moves, workflows ?? []),
+    timeline: timelineOf(rows, actions, workflows ?? []),
   };
 }
 
@@ -94,8 +94,8 @@ function itemOf({ purchase, esim, orders }: TimelineRows) {
     },
     supplier: {
       costUsdE4: purchase.cost_usd_e4,
-      lookedAt: esim?.looked_at ?? null,
-      asks: orders.reduce((sum, order) => sum + order.attempts, 0),
+      checkedAt: esim?.checked_at ?? null,
+      attempts: orders.reduce((sum, order) => sum + order.attempts, 0),
       orderNo: orders.at(-1)?.order_no ?? (esim?.order_no || null),
       esimId: purchase.esim_id,
       esimStatus: esim?.status ?? null,
@@ -109,7 +109,7 @@ type Row<K extends 'payments' | 'refunds' | 'messages' | 'gatewayEvents'> = Time
 /** Oldest first; what happened at one moment stands in the order of the rows. */
 function timelineOf(
   rows: TimelineRows,
-  moves: readonly ActionRecord[],
+  actions: readonly ActionRecord[],
   workflows: readonly WorkflowState[],
 ): TimelineLine[] {
   return [
@@ -128,7 +128,7 @@ function timelineOf(
         `${messageId}: ${[outcome, status].join(' ').trim()}, ${ms} ms`,
       ),
     ),
-    ...moves.flatMap(moveLines),
+    ...actions.flatMap(actionLines),
   ].toSorted((a, b) => a.at.getTime() - b.at.getTime());
 }
 
@@ -150,7 +150,7 @@ function paymentLines(payment: Row<'payments'>): TimelineLine[] {
   const { reference, method, created_at, checked_at, gateway_status } = payment;
   return [
     ...line(created_at, 'payment', 'asked-for', `${reference}, ${method}`),
-    ...line(checked_at, 'gateway', 'last-look', `${reference}: ${gateway_status ?? 'nothing new'}`),
+    ...line(checked_at, 'gateway', 'last-check', `${reference}: ${gateway_status ?? 'nothing new'}`),
   ];
 }
 
@@ -189,10 +189,10 @@ function messageLines({ id, host, event, status, created_at, closed_at }: Row<'m
   ];
 }
 
-function moveLines({ move, by, reason, createdAt, closedAt, ...ended }: ActionRecord): TimelineLine[] {
+function actionLines({ action, by, reason, createdAt, closedAt, ...ended }: ActionRecord): TimelineLine[] {
   const outcome = [ended.status, ended.refusal, ended.detail, ended.decisionReason];
   return [
-    ...line(createdAt, 'move', move, `by ${by}: ${reason}`),
-    ...line(closedAt, 'move', move, outcome.filter(Boolean).join(', ')),
+    ...line(createdAt, 'action', action, `by ${by}: ${reason}`),
+    ...line(closedAt, 'action', action, outcome.filter(Boolean).join(', ')),
   ];
 }

@@ -5,7 +5,7 @@ import type { PaymentEngine } from './engine.ts';
 import type { PaymentGateway } from './port.ts';
 import type { FundingInput, UnpaidLimits } from './rules.ts';
 
-/** What the use cases of payments work with, in one world. */
+/** What the use cases of payments work with, in one environment. */
 export interface PaymentDeps extends Pick<CatalogueDeps, 'db' | 'clock' | 'catalogue'> {
   readonly gateway: PaymentGateway;
   readonly engine: PaymentEngine;

@@ -1,10 +1,10 @@
 import type { Principal } from '../domain/account.ts';
-import type { OutsideMethod } from '../domain/states.ts';
+import type { GatewayMethod } from '../domain/states.ts';
 import { markOf, type IdempotencyContext } from '../platform/idempotency/tag.ts';
 import type { RequestContext } from '../platform/telemetry/subject.ts';
 import type { PaymentDeps } from './deps.ts';
 import { ifReachable, startOnce } from './first-answer.ts';
-import { quoteCharge, requireUnpaidQuota } from './outside-payments.ts';
+import { quoteCharge, requireUnpaidQuota } from './gateway-payments.ts';
 import type { FundingInput } from './rules.ts';
 import { findFunding, type FundingRow } from './store/payments.ts';
 import { findPaymentView, type FundingView } from './views.ts';
@@ -12,7 +12,7 @@ import { findPaymentView, type FundingView } from './views.ts';
 interface FundCommand {
   /** In the wallet's currency. */
   readonly amountMinor: bigint;
-  readonly paymentMethod: OutsideMethod;
+  readonly paymentMethod: GatewayMethod;
   readonly idempotency?: IdempotencyContext;
 }
 

@@ -8,7 +8,7 @@ import { GatewayUnavailable, type PaymentGateway } from './port.ts';
 import type { PaymentEngine } from './engine.ts';
 import type { Pacer } from '../platform/rate-limiter.ts';
 import {
-  claimWindow,
+  leaseWindow,
   findUnbooked,
   findUncheckedPayments,
   deleteWindow,
@@ -39,8 +39,8 @@ interface PaymentMonitorDeps extends Pick<PaymentDeps, 'db' | 'clock'> {
   readonly pacer: Pacer;
 }
 
-/** Longer than any read; after that another process may claim the window. */
-const CLAIMED_FOR_MS = 60_000;
+/** Longer than any read; after that another process may lease the window. */
+const LEASED_FOR_MS = 60_000;
 /** A run starts no more reads after that, so that a shutdown is quick. */
 const TURN_MS = 5_000;
 /** At four requests a second these take five seconds. */
@@ -68,7 +68,7 @@ export function createPaymentMonitor(deps: PaymentMonitorDeps): () => Promise<vo
     const began = clock.now();
     await open(began);
     while (clock.now().getTime() - began.getTime() < TURN_MS) {
-      const window = await claimWindow(db, clock.now(), CLAIMED_FOR_MS);
+      const window = await leaseWindow(db, clock.now(), LEASED_FOR_MS);
       if (!window || !(await readOrPostpone(deps, window))) break;
     }
     const now = clock.now();

@@ -5,7 +5,7 @@
 import type { Fence } from '../domain/fence.ts';
 import type { Money } from '../domain/money.ts';
 import { Unavailable, type Outcome as AnyOutcome } from '../domain/outcome.ts';
-import type { OutsideMethod } from '../domain/states.ts';
+import type { GatewayMethod } from '../domain/states.ts';
 import type { DisputeState } from './rules.ts';
 
 /** Final refusals. Anything that may pass by itself (limited, 5xx, HTML, time-out) is unknown instead. */
@@ -26,7 +26,7 @@ export class GatewayUnavailable extends Unavailable {}
 export interface ChargeRequest {
   /** Ours, used once: the gateway's only way to notice a repeat. Letters, digits and `-` only. */
   readonly reference: string;
-  readonly method: OutsideMethod;
+  readonly method: GatewayMethod;
   readonly amount: Money;
   readonly email: string;
   /** Where the hosted page sends the buyer back to; the gateway adds the reference to its query. */
@@ -151,7 +151,7 @@ export interface PaymentGateway {
   forAccount(accountId: string): PaymentGateway;
   /** The least and the most that a method takes in a currency; undefined where the gateway does not serve it. No I/O. */
   limits(
-    method: OutsideMethod,
+    method: GatewayMethod,
     currency: string,
   ): { readonly minMinor: bigint; readonly maxMinor: bigint } | undefined;
   /**

@@ -2,7 +2,7 @@
 import { HOUR_MS } from '../domain/clock.ts';
 import type { Plan } from '../domain/account.ts';
 import { divideHalfUp, type AccountCurrency } from '../domain/money.ts';
-import type { OutsideMethod } from '../domain/states.ts';
+import type { GatewayMethod } from '../domain/states.ts';
 import type { IdempotencyKeyInfo } from '../platform/idempotency/tag.ts';
 import { isId } from '../domain/ids.ts';
 
@@ -33,8 +33,8 @@ export interface PaymentTimings extends RefundTimings {
 
 /** Checks of a refund: first pause, doubled up to the longest. */
 export interface RefundTimings {
-  readonly refundLookFirstMs: number;
-  readonly refundLookMaxMs: number;
+  readonly refundCheckFirstMs: number;
+  readonly refundCheckMaxMs: number;
 }
 
 /** Pauses between checks of a refund that needs attention: first and longest. */
@@ -43,15 +43,15 @@ const ATTENTION_MAX_MS = 15 * 60_000;
 
 /** How long to wait before the next check of a refund of this age: each pause doubles its age. */
 export function refundPauseMs(ageMs: number, needsAttention: boolean, timings: RefundTimings): number {
-  const { refundLookFirstMs: firstMs, refundLookMaxMs: maxMs } = timings;
+  const { refundCheckFirstMs: firstMs, refundCheckMaxMs: maxMs } = timings;
   const [least, most] = needsAttention
     ? [Math.max(firstMs, ATTENTION_FIRST_MS), Math.max(maxMs, ATTENTION_MAX_MS)]
     : [firstMs, maxMs];
   return Math.ceil(Math.min(Math.max(ageMs, least), most));
 }
 
-export function refundTimingsOf({ refundLookFirstMs, refundLookMaxMs }: RefundTimings): RefundTimings {
-  return { refundLookFirstMs, refundLookMaxMs };
+export function refundTimingsOf({ refundCheckFirstMs, refundCheckMaxMs }: RefundTimings): RefundTimings {
+  return { refundCheckFirstMs, refundCheckMaxMs };
 }
 
 /** Each pause is this share of the time waited: money is seen soon after it came, and checks grow rarer the less likely it gets. */
@@ -63,7 +63,7 @@ const CHECKOUT_PHASE = { forMs: 2 * HOUR_MS, longestPauseMs: 60_000 };
  * The longest pause while money is likely, counted from the opening. With one answer of the gateway and the delivery it keeps promise G2: 90 s (hosted
  * page), 60 s (mobile money), 5 min (transfer). A page is nearly always paid within minutes or not at all; a transfer account lives 8 hours at most.
  */
-const POLLING_PHASES: Readonly<Record<OutsideMethod, typeof CHECKOUT_PHASE>> = {
+const POLLING_PHASES: Readonly<Record<GatewayMethod, typeof CHECKOUT_PHASE>> = {
   CARD: CHECKOUT_PHASE,
   APPLE_PAY: CHECKOUT_PHASE,
   MOBILE_MONEY: { forMs: 2 * HOUR_MS, longestPauseMs: 40_000 },
@@ -71,7 +71,7 @@ const POLLING_PHASES: Readonly<Record<OutsideMethod, typeof CHECKOUT_PHASE>> = {
 };
 
 /** How long to wait before the next check, given how long we have waited for money. */
-export function nextPollMs(waitedMs: number, method: OutsideMethod, timings: PaymentTimings): number {
+export function nextPollMs(waitedMs: number, method: GatewayMethod, timings: PaymentTimings): number {
   const { forMs, longestPauseMs } = POLLING_PHASES[method];
   const shareMs = Math.trunc(waitedMs / POLL_SHARE);
   const wantedMs = waitedMs < forMs ? Math.min(shareMs, longestPauseMs) : shareMs;
@@ -83,10 +83,10 @@ const PAYMENT_WINDOW = {
   BANK_TRANSFER: 'transferMs',
   MOBILE_MONEY: 'checkoutMs',
   APPLE_PAY: 'checkoutMs',
-} as const satisfies Record<OutsideMethod, keyof PaymentTimings>;
+} as const satisfies Record<GatewayMethod, keyof PaymentTimings>;
 
 /** How long a method takes money after it was opened, unless the gateway says otherwise. */
-export function paymentWindowMs(method: OutsideMethod, timings: PaymentTimings): number {
+export function paymentWindowMs(method: GatewayMethod, timings: PaymentTimings): number {
   return timings[PAYMENT_WINDOW[method]];
 }
 
@@ -100,9 +100,9 @@ export function convertBetween(amountMinor: bigint, fromMicros: bigint, toMicros
   return divideHalfUp(amountMinor * toMicros, fromMicros);
 }
 
-/** Money that is claimed back from us always needs a person, also once the purchase is closed. */
-export const CLAIMS = ['PAYMENT_REVERSED', 'PAYMENT_DISPUTED'] as const;
-export type Claim = (typeof CLAIMS)[number];
+/** Money that a bank disputes or has taken back always needs a person, also once the purchase is closed. */
+export const DISPUTE_REASONS = ['PAYMENT_REVERSED', 'PAYMENT_DISPUTED'] as const;
+export type DisputeReason = (typeof DISPUTE_REASONS)[number];
 
 export const DISPUTE_OUTCOMES = ['won', 'lost'] as const;
 export type DisputeOutcome = (typeof DISPUTE_OUTCOMES)[number];
@@ -124,12 +124,12 @@ export function outcomeRefusal(
 export interface FundingInput {
   readonly transactionId: string;
   readonly accountId: string;
-  readonly paymentMethod: OutsideMethod;
+  readonly paymentMethod: GatewayMethod;
   readonly amountMinor: string;
   readonly currency: AccountCurrency;
   readonly charge: ChargeQuote;
   readonly requestId: string;
-  readonly timings: PaymentTimings & { readonly answerWithinMs: number; readonly slowLookMs: number };
+  readonly timings: PaymentTimings & { readonly answerWithinMs: number; readonly slowCheckMs: number };
   readonly idempotency?: IdempotencyKeyInfo;
   /** By the API, over all of this. A restart by an operator has none: its row decides. */
   readonly signature?: string;

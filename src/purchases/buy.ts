@@ -8,7 +8,7 @@ import { asFailureReason } from '../domain/refusals.ts';
 import { visibleEsim } from '../esims/esim-view.ts';
 import { findEsim } from '../esims/store/esims.ts';
 import { ifReachable, refused, startOnce, type FirstStatus } from '../payments/first-answer.ts';
-import { requireUnpaidQuota } from '../payments/outside-payments.ts';
+import { requireUnpaidQuota } from '../payments/gateway-payments.ts';
 import { markOf } from '../platform/idempotency/tag.ts';
 import { newEsimId } from '../platform/idempotency/transaction-id.ts';
 import type { RequestContext } from '../platform/telemetry/subject.ts';
@@ -26,7 +26,7 @@ import {
 } from './terms.ts';
 import { purchaseView, type PurchaseView, type BuyCommand } from './views.ts';
 
-/** Buys or tops up and answers SUCCESS, PROCESSING or, paid from outside, PENDING with how to pay; a refusal is thrown as DomainError. */
+/** Buys or tops up and answers SUCCESS, PROCESSING or, paid through the gateway, PENDING with how to pay; a refusal is thrown as DomainError. */
 export function buy(
   deps: ChooseDeps,
   principal: Principal,

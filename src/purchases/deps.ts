@@ -5,7 +5,7 @@ import type { WebhookDeps } from '../webhooks/deps.ts';
 import type { BatchEngine, PurchaseEngine } from './engine.ts';
 import type { PurchaseTimings } from './purchase.ts';
 
-/** What the use cases of purchases work with, in one world. */
+/** What the use cases of purchases work with, in one environment. */
 export interface PurchaseDeps extends CatalogueDeps, EsimDeps, PaymentDeps, Pick<WebhookDeps, 'secretBox'> {
   readonly supplier: EsimDeps['supplier'];
   readonly engine: PurchaseEngine;

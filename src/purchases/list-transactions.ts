@@ -11,7 +11,7 @@ import {
 } from './store/list-transactions.ts';
 
 /** Transactions that are counted and reached by page number, at most: nobody pages further. A cursor has no such limit. */
-export const MOST_COUNTED = 10_000;
+export const MAX_COUNTED = 10_000;
 
 interface TransactionsCommand extends Omit<TransactionFilters, 'accountId'>, PageQuery {
   readonly after?: string | undefined;
@@ -32,14 +32,14 @@ export async function listTransactions(
   const { from, to } = filters;
   if (from !== undefined && to !== undefined && from >= to) throw invalid('from: must be before to');
   const offset = (page - 1) * limit;
-  if (offset + limit > MOST_COUNTED)
-    throw invalid(`page: reaches the newest ${MOST_COUNTED}; go on with after and nextCursor`);
+  if (offset + limit > MAX_COUNTED)
+    throw invalid(`page: reaches the newest ${MAX_COUNTED}; go on with after and nextCursor`);
   if (after !== undefined && !(await isOwnTransaction(db, account.id, after)))
     throw invalid('after: must be the nextCursor of a page');
   const mine = { ...filters, accountId: account.id };
   const [{ items, next }, { total, isMinimum }] = await Promise.all([
     readTransactions(db, { ...mine, offset, limit, after }),
-    countTransactions(db, mine, MOST_COUNTED),
+    countTransactions(db, mine, MAX_COUNTED),
   ]);
   return { items, total, page, limit, totalIsMinimum: isMinimum, next };
 }

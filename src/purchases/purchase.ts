@@ -23,14 +23,14 @@ export interface PurchaseTimings extends PaymentTimings {
   /** How long the caller waits for the eSIM. */
   readonly answerWithinMs: number;
   /** Checks for a profile that is not there yet: first delay, doubled up to the longest. */
-  readonly lookFirstMs: number;
-  readonly lookMaxMs: number;
+  readonly checkFirstMs: number;
+  readonly checkMaxMs: number;
   /** A purchase that is not delivered after this needs attention. */
   readonly attentionAfterMs: number;
   /** The pause between checks once it needs attention. */
-  readonly slowLookMs: number;
+  readonly slowCheckMs: number;
   /** Longest that an order without an answer may still be accepted, and be listed: until then a refusal is not final. */
-  readonly doubtMs: number;
+  readonly inFlightGraceMs: number;
 }
 
 export interface PurchaseInput {
@@ -59,11 +59,11 @@ const MAX_SLOW_FACTOR = 12;
 /** When to check the supplier again, by how long the money has been there. */
 export function nextSupplierCheck(
   elapsedMs: number,
-  { attentionAfterMs, lookMaxMs, slowLookMs }: PurchaseTimings,
+  { attentionAfterMs, checkMaxMs, slowCheckMs }: PurchaseTimings,
 ): { readonly delayMs: number; readonly needsAttention: boolean } {
   const overdueMs = elapsedMs - attentionAfterMs;
-  if (overdueMs < 0) return { delayMs: Math.min(lookMaxMs, -overdueMs), needsAttention: false };
-  const delayMs = Math.min(Math.max(slowLookMs, overdueMs), slowLookMs * MAX_SLOW_FACTOR);
+  if (overdueMs < 0) return { delayMs: Math.min(checkMaxMs, -overdueMs), needsAttention: false };
+  const delayMs = Math.min(Math.max(slowCheckMs, overdueMs), slowCheckMs * MAX_SLOW_FACTOR);
   return { delayMs, needsAttention: true };
 }
 

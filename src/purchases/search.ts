@@ -3,7 +3,7 @@ import type { PurchaseDeps } from './deps.ts';
 import { findOwn, type FoundItem } from './store/search.ts';
 
 /** More than one request or event leads to. */
-export const MOST_FOUND = 20;
+export const MAX_FOUND = 20;
 
 /** What of the account has this id. Nothing of another account. */
 export function searchOwn(
@@ -11,5 +11,5 @@ export function searchOwn(
   { account }: Principal,
   text: string,
 ): Promise<readonly FoundItem[]> {
-  return findOwn(db, account.id, text, MOST_FOUND);
+  return findOwn(db, account.id, text, MAX_FOUND);
 }

@@ -6,7 +6,7 @@ import type { PaymentMethod } from '../domain/states.ts';
 import type { CataloguePackage } from '../catalogue/rules.ts';
 import { createPricer, isOnSale } from '../catalogue/prices.ts';
 import { refused } from '../payments/first-answer.ts';
-import { quoteCharge } from '../payments/outside-payments.ts';
+import { quoteCharge } from '../payments/gateway-payments.ts';
 import type { PurchaseDeps } from './deps.ts';
 import type { PurchaseInput } from './purchase.ts';
 import type { QuoteRow } from './store/quotes.ts';

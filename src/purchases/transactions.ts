@@ -23,16 +23,16 @@ export async function confirmPayment(
   which: WhichPayment,
 ): Promise<TransactionView> {
   const payment = await findOwn(deps, principal, which);
-  const { transactionId, isFromOutside, isClosed } = payment;
+  const { transactionId, isThroughGateway, isClosed } = payment;
   const slot = { now: deps.clock.now(), freshMs: deps.settings.closedPaymentFreshMs };
   // Callers may check a closed payment only once in that time: each check is a workflow and a call to the gateway.
-  if (isFromOutside && (!isClosed || (await takeCheckSlot(deps.db, transactionId, slot))))
+  if (isThroughGateway && (!isClosed || (await takeCheckSlot(deps.db, transactionId, slot))))
     await checkPayment(deps, payment);
   return getTransaction(deps, principal, transactionId);
 }
 
 interface OwnPayment extends PaymentSubject {
-  readonly isFromOutside: boolean;
+  readonly isThroughGateway: boolean;
   readonly isClosed: boolean;
 }
 
@@ -61,7 +61,7 @@ async function findOwn({ db }: ConfirmDeps, principal: Principal, which: WhichPa
   return {
     transactionId,
     purpose: purchase ? 'purchase' : 'funding',
-    isFromOutside: row.payment_method !== 'WALLET',
+    isThroughGateway: row.payment_method !== 'WALLET',
     isClosed: row.status === 'SUCCESS' || row.status === 'FAILED',
   };
 }

@@ -27,7 +27,7 @@ type DifferenceQuery = PageQuery &
 const RECONCILE_WITHIN_MS = 8_000;
 
 /** More than people close by hand. */
-const MOST_DIFFERENCES = 10_000;
+const MAX_DIFFERENCES = 10_000;
 
 /** Bound to their dependencies in platform/composition. */
 export const differenceUseCases = { listDifferences, closeDifference, reconcile };
@@ -42,7 +42,7 @@ async function listDifferences(
     return pageOf(found ? [found] : [], { page, limit });
   }
   const kinds = kind === undefined ? undefined : [kind];
-  const open = await differences.listOpen({ kinds, currency, transactionId, limit: MOST_DIFFERENCES });
+  const open = await differences.listOpen({ kinds, currency, transactionId, limit: MAX_DIFFERENCES });
   return pageOf(open, { page, limit });
 }
 

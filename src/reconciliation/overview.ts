@@ -42,7 +42,7 @@ const earlier = (one: Date | null, other: Date | null): Date | null =>
 /** Money that waits is a sum over much of the ledger, and a page that is open asks for it again and again. */
 const WAITING_FOR_MS = 60_000;
 
-/** One for each world: it keeps what money waits for up to a minute. */
+/** One for each environment: it keeps what money waits for up to a minute. */
 export function createOverview({
   stuck,
   books,

@@ -1,6 +1,6 @@
 /** The events that merchants are sent, each described once. `data` gives the fields of a body, their order, the facts it is made of, and the API reference. */
 import { z } from 'zod';
-import { ESIM_STATUSES, OUTSIDE_METHODS } from '../domain/states.ts';
+import { ESIM_STATUSES, GATEWAY_METHODS } from '../domain/states.ts';
 import { EXPIRY_NOTICE_DAYS, PURCHASE_EVENT_STATUSES, USAGE_THRESHOLDS, writeBody } from './event-rules.ts';
 
 /** ISO 8601, UTC, with milliseconds. */
@@ -101,7 +101,7 @@ export const EVENTS = {
     data: z.object({
       transactionId,
       purpose: z.enum(['purchase', 'funding']),
-      paymentMethod: z.enum(OUTSIDE_METHODS),
+      paymentMethod: z.enum(GATEWAY_METHODS),
       reference,
       amount: money('The amount paid'),
       currency,

@@ -122,7 +122,7 @@ describe('keys', () => {
       { allowedAddresses: Array<string>(11).fill('10.0.0.1') },
       'api_keys_allowed_addresses_check',
     ],
-    ['another world', { environment: 'staging' as 'test' }, 'api_keys_environment_check'],
+    ['another environment', { environment: 'staging' as 'test' }, 'api_keys_environment_check'],
     ['an account that is not there', { accountId: 'acc-none' }, 'api_keys_account_id_fkey'],
   ])('are refused with %s', async (_name, given, constraint) => {
     const accountId = await account();

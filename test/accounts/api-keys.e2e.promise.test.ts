@@ -1,5 +1,5 @@
 /**
- * Promise A7 over real HTTP, on two API processes: a revocation reaches both in time, and a test key touches nothing of the live world
+ * Promise A7 over real HTTP, on two API processes: a revocation reaches both in time, and a test key touches nothing of the live environment
  * on any route.
  */
 import { randomBytes } from 'node:crypto';
@@ -20,7 +20,7 @@ const REVOCATIONS = size({ ci: 2, prove: 40 });
 const REVOKED_WITHIN_MS = 5_000;
 
 let stack: Stack;
-/** Both worlds are switched on in these. */
+/** Both environments are switched on in these. */
 let apis: ApiProcesses;
 let live: WorldDb;
 beforeAll(async () => {
@@ -84,7 +84,7 @@ describe('a revocation', () => {
 });
 
 describe('a test key', () => {
-  /** All rows of the live world as one text. */
+  /** All rows of the live environment as one text. */
   async function liveWorld(): Promise<string> {
     const { rows: tables } = await sql<{ name: string }>`
       select tablename as name from pg_tables where schemaname = 'live' order by 1`.execute(stack.owner);
@@ -107,7 +107,7 @@ describe('a test key', () => {
     packageCode: `LIVE-${randomBytes(4).toString('hex')}`,
   };
 
-  /** Money, a purchase, its eSIM and a package in the live world, of the account that owns the test key. */
+  /** Money, a purchase, its eSIM and a package in the live environment, of the account that owns the test key. */
   async function plant({ accountId }: TestAccount): Promise<void> {
     await fund(
       { accounts: stack.accounts, world: live },
@@ -127,7 +127,7 @@ describe('a test key', () => {
         1, 1, ${planted.esimId}, 1, 'USD', 1, 1, 'initial', 'r', now(), now())`.execute(stack.owner);
     await sql`
       insert into live.esims (id, account_id, transaction_id, package_code, package_name, status, price_minor, currency, snapshot, supplier,
-        iccid, total_volume_bytes, total_duration, duration_unit, data_type, created_at, looked_at)
+        iccid, total_volume_bytes, total_duration, duration_unit, data_type, created_at, checked_at)
       values (${planted.esimId}, ${accountId}, ${planted.transactionId}, ${planted.packageCode}, ${MARK}, 'ACTIVE', 1, 'USD', '{}', 's',
         '890000', 1, 1, 'DAY', 1, now(), now())`.execute(stack.owner);
     await sql`
@@ -137,7 +137,7 @@ describe('a test key', () => {
     );
   }
 
-  it('reads and changes nothing of the live world, not even of its own account', async () => {
+  it('reads and changes nothing of the live environment, not even of its own account', async () => {
     const account = await stack.account({ fundsMinor: 50_000n });
     await plant(account);
     const before = await liveWorld();
@@ -167,7 +167,7 @@ describe('a test key', () => {
     const seen = texts.join('\n');
     for (const secret of [MARK, planted.transactionId, '890000', '777.77'])
       expect(seen).not.toContain(secret);
-    // The requests did what they could in their own world: one purchase a process.
+    // The requests did what they could in their own environment: one purchase a process.
     const bought = await stack.owner
       .selectFrom('purchases')
       .select('status')
@@ -177,7 +177,7 @@ describe('a test key', () => {
     expect(await liveWorld()).toBe(before);
   });
 
-  it('gets the answer of its own world where both worlds hold the same Idempotency-Key', async () => {
+  it('gets the answer of its own environment where both environments hold the same Idempotency-Key', async () => {
     const account = await stack.account();
     await sql`
       insert into live.idempotency_keys (account_id, key, path, fingerprint, transaction_id, answer_status, answer_body)
@@ -199,7 +199,7 @@ describe('a test key', () => {
     expect(await liveWorld()).toBe(before);
   });
 
-  it('reads only the test world, where a live key of the same account reads only the live world', async () => {
+  it('reads only the test environment, where a live key of the same account reads only the live environment', async () => {
     const account = await stack.account({ fundsMinor: 123n });
     const { apiKey: liveKey } = await createKey(
       stack.accounts,

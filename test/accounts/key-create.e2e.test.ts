@@ -40,7 +40,7 @@ describe('key create', () => {
     expect(await operator.auditOf(keyId)).toMatchObject([{ actor: 'ada', action: 'key.create' }]);
   });
 
-  it('takes scopes, expiry, ranges, the live world and another brand', async () => {
+  it('takes scopes, expiry, ranges, the live environment and another brand', async () => {
     const secure = await startSecureWebsite();
     const { keyId, apiKey } = await operator.answerOf(
       operator.shell(

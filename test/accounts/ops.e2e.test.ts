@@ -5,11 +5,11 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { newBuyer, untilClosed, type Buyer } from '../support/buyer.ts';
 import { runCommand, type CommandResult } from '../support/commands.ts';
 import { allInstallSecrets } from '../support/install-data.ts';
-import { buyOutside } from '../support/payments.ts';
+import { buyThroughGateway } from '../support/payments.ts';
 import { dataOf, PASSWORD, signedIn, signIn, SIGN_IN_ENV, type Person } from '../support/people.ts';
 import { givesAway } from '../support/secrets.ts';
 import { startStack, type Answer, type Stack } from '../support/stack.ts';
-import { PLANTING_PACE, pauseSweeps } from '../support/stuck-plants.ts';
+import { FIXTURE_PACE, pauseSweeps } from '../support/stuck-fixture.ts';
 import { until } from '../support/until.ts';
 
 let stack: Stack;
@@ -28,7 +28,7 @@ beforeAll(async () => {
     // A second person is needed for every amount of a sandbox package, $2.30, and for what one person moves beyond $3 in a day.
     env: {
       ...SIGN_IN_ENV,
-      SIMWAY_TEST_TIMINGS: JSON.stringify(PLANTING_PACE),
+      SIMWAY_TEST_TIMINGS: JSON.stringify(FIXTURE_PACE),
       SIMWAY_APPROVAL_LIMIT: 'USD=2.00',
       SIMWAY_APPROVAL_LIMIT_PERSON_DAY: 'USD=3.00',
     },
@@ -63,9 +63,9 @@ async function hearing(coming: Promise<Person>): Promise<Person> {
 
 const REASON = { reason: 'a test says so' };
 const NEVER_COMES = { evidence: 'the supplier writes that it never delivers this' };
-const movesPath = (transactionId: string): string => `/ops/purchases/${transactionId}/moves`;
-const ask = (who: Person, transactionId: string, move: object): Promise<Answer> =>
-  who.call('POST', movesPath(transactionId), { ...REASON, ...move });
+const actionsPath = (transactionId: string): string => `/ops/purchases/${transactionId}/actions`;
+const ask = (who: Person, transactionId: string, action: object): Promise<Answer> =>
+  who.call('POST', actionsPath(transactionId), { ...REASON, ...action });
 
 /** The status of an answer, and the refusal's code if there is one. */
 function endOf({ status, body }: Answer): unknown[] {
@@ -92,9 +92,9 @@ async function stuckPurchase(): Promise<string> {
 }
 
 async function recordsOf(transactionId: string): Promise<unknown[]> {
-  const answer = await support.call('GET', movesPath(transactionId));
+  const answer = await support.call('GET', actionsPath(transactionId));
   const made = dataOf(answer)['made'] as readonly Record<string, unknown>[];
-  return made.map(({ move, by, status, refusal, approvedBy }) => [move, by, status, refusal, approvedBy]);
+  return made.map(({ action, by, status, refusal, approvedBy }) => [action, by, status, refusal, approvedBy]);
 }
 
 const auditOf = (actor: string) =>
@@ -204,17 +204,17 @@ describe('a purchase that is stuck', () => {
       hold: { status: 'HELD', amount: 2.3 },
     });
     expect((detail['timeline'] as unknown[]).length).toBeGreaterThan(3);
-    expect(dataOf(await support.call('GET', movesPath(id)))).toMatchObject({
+    expect(dataOf(await support.call('GET', actionsPath(id)))).toMatchObject({
       state: 'delivering',
-      yours: ['look-at-supplier'],
+      yours: ['check-supplier'],
     });
 
-    expect(endOf(await ask(support, id, { move: 'cancel' }))).toEqual([403, 'FORBIDDEN']);
+    expect(endOf(await ask(support, id, { action: 'cancel' }))).toEqual([403, 'FORBIDDEN']);
     expect(endOf(await support.call('POST', `/ops/purchases/${id}/replay`, REASON))).toEqual([
       403,
       'FORBIDDEN',
     ]);
-    expect(endOf(await ask(operations, id, { move: 'credit-wallet' }))).toEqual([403, 'FORBIDDEN']);
+    expect(endOf(await ask(operations, id, { action: 'credit-wallet' }))).toEqual([403, 'FORBIDDEN']);
     expect(await recordsOf(id)).toEqual([]);
     expect(await auditOf(support.email)).toMatchObject([
       { action: 'session.open' },
@@ -229,7 +229,7 @@ describe('a purchase that is stuck', () => {
       { action: 'ops.refuse', subject: `POST /ops/purchases/${id}/replay` },
     ]);
 
-    expect(endOf(await ask(support, id, { move: 'look-at-supplier' }))).toEqual([200]);
+    expect(endOf(await ask(support, id, { action: 'check-supplier' }))).toEqual([200]);
     const dry = await operations.call('POST', `/ops/purchases/${id}/replay`, { ...REASON, dryRun: true });
     expect(dataOf(dry)['before']).toEqual(dataOf(dry)['after']);
     const [order] = await stack.supplierOrders(id);
@@ -237,23 +237,26 @@ describe('a purchase that is stuck', () => {
     const replayed = await operations.call('POST', `/ops/purchases/${id}/replay`, REASON);
     expect(dataOf(replayed)['after']).toBe('SUCCESS, delivered');
     expect((await stack.supplierOrders(id)).length).toBe(1);
-    expect((await recordsOf(id))[0]).toEqual(['look-at-supplier', support.email, 'DONE', null, null]);
+    expect((await recordsOf(id))[0]).toEqual(['check-supplier', support.email, 'DONE', null, null]);
   });
 
   it('is refunded once by a person who may cancel, however often it is requested', async () => {
     const id = await stuckPurchase();
     const before = await buyer.balanceMinor();
     const both = await Promise.all([
-      ask(operations, id, { move: 'cancel', ...NEVER_COMES }),
-      ask(operations, id, { move: 'cancel', ...NEVER_COMES }),
+      ask(operations, id, { action: 'cancel', ...NEVER_COMES }),
+      ask(operations, id, { action: 'cancel', ...NEVER_COMES }),
     ]);
     // $2.30 is above the limit, so nothing is refunded before a second person approves.
     expect(both.map(endOf)).toEqual([[202], [202]]);
     expect(await buyer.balanceMinor()).toBe(before);
-    const moveId = String(dataOf(both[0])['moveId']);
-    expect(dataOf(both[1])['moveId']).toBe(moveId);
-    expect(endOf(await operations.call('POST', `/ops/moves/${moveId}/approve`))).toEqual([403, 'FORBIDDEN']);
-    expect(endOf(await finance.call('POST', `/ops/moves/${moveId}/approve`))).toEqual([200]);
+    const actionId = String(dataOf(both[0])['actionId']);
+    expect(dataOf(both[1])['actionId']).toBe(actionId);
+    expect(endOf(await operations.call('POST', `/ops/actions/${actionId}/approve`))).toEqual([
+      403,
+      'FORBIDDEN',
+    ]);
+    expect(endOf(await finance.call('POST', `/ops/actions/${actionId}/approve`))).toEqual([200]);
     expect(await buyer.balanceMinor()).toBe(before + 230n);
     expect(dataOf(await support.call('GET', `/ops/purchases/${id}`))['status']).toBe('FAILED');
     expect(await recordsOf(id)).toEqual([['cancel', operations.email, 'DONE', null, finance.email]]);
@@ -264,22 +267,22 @@ describe('money', () => {
   it('above the limit takes two people: the same person is refused and recorded, and the second moves it once', async () => {
     const id = await delivered();
     const before = await buyer.balanceMinor();
-    const gift = { move: 'credit-wallet', goodwill: true, amount: 2.1, currency: 'USD' };
+    const gift = { action: 'credit-wallet', goodwill: true, amount: 2.1, currency: 'USD' };
     const asked = await ask(finance, id, gift);
     expect(endOf(asked)).toEqual([202]);
-    const moveId = String(dataOf(asked)['moveId']);
-    const waiting = dataOf(await support.call('GET', '/ops/moves/pending'))['items'];
-    expect(waiting).toMatchObject([{ moveId, by: finance.email, amount: 2.1, currency: 'USD' }]);
+    const actionId = String(dataOf(asked)['actionId']);
+    const waiting = dataOf(await support.call('GET', '/ops/actions/pending'))['items'];
+    expect(waiting).toMatchObject([{ actionId, by: finance.email, amount: 2.1, currency: 'USD' }]);
 
-    expect(endOf(await finance.call('POST', `/ops/moves/${moveId}/approve`))).toEqual([403, 'FORBIDDEN']);
-    expect(endOf(await admin.call('POST', `/ops/moves/${moveId}/approve`))).toEqual([403, 'FORBIDDEN']);
+    expect(endOf(await finance.call('POST', `/ops/actions/${actionId}/approve`))).toEqual([403, 'FORBIDDEN']);
+    expect(endOf(await admin.call('POST', `/ops/actions/${actionId}/approve`))).toEqual([403, 'FORBIDDEN']);
     expect(await buyer.balanceMinor()).toBe(before);
-    const approve = () => secondFinance.call('POST', `/ops/moves/${moveId}/approve`);
+    const approve = () => secondFinance.call('POST', `/ops/actions/${actionId}/approve`);
     expect((await Promise.all([approve(), approve()])).map(({ status }) => status)).toContain(200);
     expect(await buyer.balanceMinor()).toBe(before + 210n);
-    expect(endOf(await finance.call('POST', `/ops/moves/${moveId}/decline`))).toEqual([
+    expect(endOf(await finance.call('POST', `/ops/actions/${actionId}/decline`))).toEqual([
       409,
-      'MOVE_REFUSED',
+      'ACTION_REFUSED',
       'NOT_WAITING',
     ]);
     const records = await recordsOf(id);
@@ -291,12 +294,12 @@ describe('money', () => {
   it('is not moved when a second person rejects it', async () => {
     const id = await delivered();
     const before = await buyer.balanceMinor();
-    const asked = await ask(finance, id, { move: 'credit-wallet', goodwill: true });
-    const moveId = String(dataOf(asked)['moveId']);
-    expect(endOf(await secondFinance.call('POST', `/ops/moves/${moveId}/decline`))).toEqual([200]);
-    expect(endOf(await secondFinance.call('POST', `/ops/moves/${moveId}/approve`))).toEqual([
+    const asked = await ask(finance, id, { action: 'credit-wallet', goodwill: true });
+    const actionId = String(dataOf(asked)['actionId']);
+    expect(endOf(await secondFinance.call('POST', `/ops/actions/${actionId}/decline`))).toEqual([200]);
+    expect(endOf(await secondFinance.call('POST', `/ops/actions/${actionId}/approve`))).toEqual([
       409,
-      'MOVE_REFUSED',
+      'ACTION_REFUSED',
       'NOT_WAITING',
     ]);
     expect(await buyer.balanceMinor()).toBe(before);
@@ -304,26 +307,26 @@ describe('money', () => {
 
   it('is not moved by an action that is not allowed: the refusal gives the reason and the allowed actions, and is recorded', async () => {
     const closed = await delivered();
-    const open = (await buyOutside(stack, buyer.account)).transactionId;
+    const open = (await buyThroughGateway(stack, buyer.account)).transactionId;
     const refusals: readonly (readonly [string, object, string])[] = [
-      [closed, { move: 'cancel' }, 'ALREADY_DELIVERED'],
-      [closed, { move: 'credit-wallet', goodwill: true, amount: 2.31, currency: 'USD' }, 'AMOUNT_TOO_HIGH'],
-      [closed, { move: 'credit-wallet', goodwill: true, amount: 1, currency: 'NGN' }, 'OTHER_CURRENCY'],
-      [closed, { move: 'credit-wallet' }, 'ALREADY_DELIVERED'],
-      [open, { move: 'mark-paid' }, 'EVIDENCE_NEEDED'],
-      [open, { move: 'refund-to-source' }, 'DOES_NOT_FIT'],
+      [closed, { action: 'cancel' }, 'ALREADY_DELIVERED'],
+      [closed, { action: 'credit-wallet', goodwill: true, amount: 2.31, currency: 'USD' }, 'AMOUNT_TOO_HIGH'],
+      [closed, { action: 'credit-wallet', goodwill: true, amount: 1, currency: 'NGN' }, 'OTHER_CURRENCY'],
+      [closed, { action: 'credit-wallet' }, 'ALREADY_DELIVERED'],
+      [open, { action: 'mark-paid' }, 'EVIDENCE_NEEDED'],
+      [open, { action: 'refund-to-source' }, 'DOES_NOT_FIT'],
     ];
-    for (const [id, move, refusal] of refusals) {
-      const answer = await ask(finance, id, move);
-      expect(endOf(answer), JSON.stringify(move)).toEqual([409, 'MOVE_REFUSED', refusal]);
+    for (const [id, action, refusal] of refusals) {
+      const answer = await ask(finance, id, action);
+      expect(endOf(answer), JSON.stringify(action)).toEqual([409, 'ACTION_REFUSED', refusal]);
       expect((answer.body.error as unknown as { fits: unknown[] }).fits.length).toBeGreaterThan(0);
     }
     for (const id of [closed, open]) {
       const expected = refusals.filter(([one]) => one === id);
       const records = await recordsOf(id);
       expect(records).toEqual(
-        expected.map(([, move, refusal]) => [
-          (move as { move: string }).move,
+        expected.map(([, action, refusal]) => [
+          (action as { action: string }).action,
           finance.email,
           'REFUSED',
           refusal,
@@ -338,7 +341,7 @@ describe('one administrator alone', () => {
   it('cannot credit a wallet, or become the person who does', async () => {
     const id = await delivered();
     const before = await buyer.balanceMinor();
-    const gift = { move: 'credit-wallet', goodwill: true };
+    const gift = { action: 'credit-wallet', goodwill: true };
     expect(endOf(await ask(admin, id, gift))).toEqual([403, 'FORBIDDEN']);
     expect(endOf(await admin.call('POST', `/ops/purchases/${id}/replay`, REASON))).toEqual([
       403,
@@ -374,7 +377,7 @@ describe('one person of finance alone', () => {
     const [one, other] = [await delivered(), await delivered()];
     const before = await buyer.balanceMinor();
     const part = (id: string, amount: number) =>
-      ask(splitter, id, { move: 'credit-wallet', goodwill: true, amount, currency: 'USD' });
+      ask(splitter, id, { action: 'credit-wallet', goodwill: true, amount, currency: 'USD' });
     const parts = [0.9, 0.8, 0.5].flatMap((amount) => [part(one, amount), part(other, amount)]);
     const statuses = (await Promise.all(parts)).map(({ status }) => status);
     // $4.40 in all, of which at most $3 move without a second person.
@@ -382,14 +385,14 @@ describe('one person of finance alone', () => {
     expect(await buyer.balanceMinor()).toBeLessThanOrEqual(before + 300n);
     const waits = await part(await delivered(), 1.3);
     expect(endOf(waits)).toEqual([202]);
-    const approve = `/ops/moves/${String(dataOf(waits)['moveId'])}/approve`;
+    const approve = `/ops/actions/${String(dataOf(waits)['actionId'])}/approve`;
     expect(endOf(await finance.call('POST', approve))).toEqual([200]);
   });
 
   it('gets no approval from a person whose access they gave today', async () => {
     const [asker, fresh] = await Promise.all([signedIn(stack, 'FINANCE'), signedIn(stack, 'FINANCE')]);
     const id = await delivered();
-    const asked = await ask(asker, id, { move: 'credit-wallet', goodwill: true });
+    const asked = await ask(asker, id, { action: 'credit-wallet', goodwill: true });
     for (const { personId } of [asker, fresh])
       await stack.accounts
         .insertInto('access_grants')
@@ -404,8 +407,8 @@ describe('one person of finance alone', () => {
           confirmed_at: null,
         })
         .execute();
-    const approve = `/ops/moves/${String(dataOf(asked)['moveId'])}/approve`;
-    expect(endOf(await fresh.call('POST', approve))).toEqual([409, 'MOVE_REFUSED', 'NOT_INDEPENDENT']);
+    const approve = `/ops/actions/${String(dataOf(asked)['actionId'])}/approve`;
+    expect(endOf(await fresh.call('POST', approve))).toEqual([409, 'ACTION_REFUSED', 'NOT_INDEPENDENT']);
     expect(endOf(await finance.call('POST', approve))).toEqual([200]);
   });
 });

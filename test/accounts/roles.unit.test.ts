@@ -18,26 +18,26 @@ import {
 } from '../../src/accounts/operators/roles.ts';
 
 const PERMISSIONS_OF: Record<Role, readonly Permission[]> = {
-  SUPPORT: ['see', 'move'],
-  OPERATIONS: ['see', 'move', 'replay'],
-  FINANCE: ['see', 'move', 'replay', 'approve', 'reconcile', 'pricing', 'books', 'accounts', 'audit'],
-  ADMIN: ['see', 'move', 'books', 'people', 'accounts', 'audit'],
+  SUPPORT: ['see', 'action'],
+  OPERATIONS: ['see', 'action', 'replay'],
+  FINANCE: ['see', 'action', 'replay', 'approve', 'reconcile', 'pricing', 'books', 'accounts', 'audit'],
+  ADMIN: ['see', 'action', 'books', 'people', 'accounts', 'audit'],
 };
 
-const MOVES_OF: Record<Role, readonly OperatorAction[]> = {
-  SUPPORT: ['look-at-gateway', 'look-at-supplier'],
-  OPERATIONS: ['look-at-gateway', 'look-at-supplier', 'retry-delivery', 'deliver-other', 'cancel'],
+const ACTIONS_OF: Record<Role, readonly OperatorAction[]> = {
+  SUPPORT: ['check-gateway', 'check-supplier'],
+  OPERATIONS: ['check-gateway', 'check-supplier', 'retry-delivery', 'deliver-other', 'cancel'],
   FINANCE: [
-    'look-at-gateway',
-    'look-at-supplier',
+    'check-gateway',
+    'check-supplier',
     'retry-delivery',
     'mark-paid',
     'refund-to-source',
     'credit-wallet',
     'cancel',
-    'settle-claim',
+    'settle-dispute',
   ],
-  ADMIN: ['look-at-gateway', 'look-at-supplier'],
+  ADMIN: ['check-gateway', 'check-supplier'],
 };
 
 describe.each(ROLES)('%s', (role) => {
@@ -48,15 +48,16 @@ describe.each(ROLES)('%s', (role) => {
   });
 
   test('makes exactly these operator actions', () => {
-    expect(OPERATOR_ACTIONS.filter((move) => mayPerform(role, move))).toEqual(MOVES_OF[role]);
-    for (const move of OPERATOR_ACTIONS) expect(rolesFor(move).includes(role)).toBe(mayPerform(role, move));
+    expect(OPERATOR_ACTIONS.filter((action) => mayPerform(role, action))).toEqual(ACTIONS_OF[role]);
+    for (const action of OPERATOR_ACTIONS)
+      expect(rolesFor(action).includes(role)).toBe(mayPerform(role, action));
   });
 });
 
 test('a replay makes no action that its role may not make by itself', () => {
   for (const role of rolesWith('replay'))
-    for (const move of ['look-at-gateway', 'look-at-supplier', 'retry-delivery'] as const)
-      expect(mayPerform(role, move)).toBe(true);
+    for (const action of ['check-gateway', 'check-supplier', 'retry-delivery'] as const)
+      expect(mayPerform(role, action)).toBe(true);
 });
 
 describe('docs/OPERATIONS.md', () => {
@@ -75,16 +76,16 @@ describe('docs/OPERATIONS.md', () => {
     ROLES.filter((_role, index) => cells[index] === 'yes');
 
   test('prints who has which permission', () => {
-    for (const permission of PERMISSIONS.filter((one) => one !== 'move')) {
+    for (const permission of PERMISSIONS.filter((one) => one !== 'action')) {
       const row = rows.find(([what]) => what === describePermission(permission));
       expect(granted(row?.slice(1) ?? []), permission).toEqual(rolesWith(permission));
     }
   });
 
   test('prints who makes which operator action', () => {
-    for (const move of OPERATOR_ACTIONS) {
-      const row = rows.find(([what]) => what === `\`${move}\``);
-      expect(granted(row?.slice(1) ?? []), move).toEqual(rolesFor(move));
+    for (const action of OPERATOR_ACTIONS) {
+      const row = rows.find(([what]) => what === `\`${action}\``);
+      expect(granted(row?.slice(1) ?? []), action).toEqual(rolesFor(action));
     }
   });
 });

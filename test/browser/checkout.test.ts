@@ -4,7 +4,7 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { timelineOf } from '../support/buyer.ts';
 import { expectSoundBooks } from '../support/invariants.ts';
-import { buyOutside, clearGatewayFaults, gatewayFaults } from '../support/payments.ts';
+import { buyThroughGateway, clearGatewayFaults, gatewayFaults } from '../support/payments.ts';
 import { startStack, type Stack, type TestAccount } from '../support/stack.ts';
 import { openBrowser, watchOrigins, watchTroubles } from './browser.ts';
 
@@ -38,7 +38,7 @@ const heading = (text: string): Promise<void> =>
 const press = (name: string): Promise<void> => page.getByRole('button', { name }).click();
 
 async function openCheckout(packageCode = 'SIM-OK'): Promise<{ transactionId: string }> {
-  const { transactionId, answer } = await buyOutside(stack, account, { packageCode });
+  const { transactionId, answer } = await buyThroughGateway(stack, account, { packageCode });
   expect(answer.body.status).toBe('PENDING');
   await page.goto(answer.body.paymentUrl);
   await heading('Pay Sandbox Merchant');

@@ -1,5 +1,5 @@
 // What merchants do in the dashboard after their first purchase, in a real browser: the life of an eSIM, batches, the catalogue, keys, webhooks,
-// the wallet's warning, settings and the team; and the badge that names the world.
+// the wallet's warning, settings and the team; and the badge that names the environment.
 import { readFileSync } from 'node:fs';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -336,7 +336,7 @@ describe('a member of the team', { timeout: 120_000 }, () => {
   });
 });
 
-describe('with both worlds on', { timeout: 120_000 }, () => {
+describe('with both environments on', { timeout: 120_000 }, () => {
   let apiUrl: string;
   let api: Awaited<ReturnType<typeof runApi>>;
   beforeAll(async () => {
@@ -356,13 +356,13 @@ describe('with both worlds on', { timeout: 120_000 }, () => {
   const openLive = (owner: User, path: string) =>
     openMerchant({ browser, stack: { apiUrl } }, owner, `/m/${owner.accountId}/live${path}`);
 
-  it('the badge names the world of each page, and the switch leads to the other world', async () => {
+  it('the badge names the environment of each page, and the switch leads to the other environment', async () => {
     const owner = await fundedOwner();
     const page = await openLive(owner, '/wallet');
     const troubles = watchTroubles(page);
     await page.getByText('Live: real money', { exact: true }).waitFor();
     await page.getByText('USD 0.00', { exact: true }).first().waitFor();
-    await page.getByRole('radiogroup', { name: 'World' }).getByText('Test', { exact: true }).click();
+    await page.getByRole('radiogroup', { name: 'Environment' }).getByText('Test', { exact: true }).click();
     await page.waitForURL(`**/m/${owner.accountId}/test`);
     await page.getByText('Test: no real money', { exact: true }).waitFor();
     await page.getByText('USD 50.00').first().waitFor();
@@ -376,7 +376,7 @@ describe('with both worlds on', { timeout: 120_000 }, () => {
     const { body: sold } = await owner.ask('GET', '/api/esim/packages/SIM-OK?currency=USD');
     const { name, price } = sold as unknown as { name: string; price: number };
     const page = await openLive(owner, '');
-    // No worker fills the catalogue of the live world.
+    // No worker fills the catalogue of the live environment.
     await page.route('**/api/esim/packages/SIM-OK*', (route) => route.fulfill({ json: sold }));
     let orders = 0;
     page.on('request', (request) => {

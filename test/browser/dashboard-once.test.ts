@@ -42,11 +42,11 @@ const openAs = (person: Person, path: string) => openOperator({ browser, stack }
 const balanceOf = async ({ apiKey: key }: TestAccount): Promise<unknown> =>
   (await stack.call('GET', '/api/wallet/balance', { key })).body.data.balance;
 
-type Made = Record<'status' | 'by' | 'move', string>;
+type Made = Record<'status' | 'by' | 'action', string>;
 
 /** What operators did to it, without what was refused. */
 const doneTo = async (id: string): Promise<Made[]> => {
-  const { made } = dataOf(await ada.call('GET', `/ops/purchases/${id}/moves`)) as { made: Made[] };
+  const { made } = dataOf(await ada.call('GET', `/ops/purchases/${id}/actions`)) as { made: Made[] };
   return made.filter(({ status }) => status !== 'REFUSED');
 };
 
@@ -84,7 +84,7 @@ describe('two people in the same moment', { timeout: 120_000 }, () => {
 
   /** What the dialog of each page says after its last button. */
   async function confirmTogether(pages: readonly Page[], action: string): Promise<string[]> {
-    await sendTogether(pages, '/moves');
+    await sendTogether(pages, '/actions');
     return Promise.all(
       pages.map(async (page) => {
         const dialog = page.getByRole('dialog');
@@ -105,7 +105,7 @@ describe('two people in the same moment', { timeout: 120_000 }, () => {
     await prepare(pages, 'Cancel');
     const says = await confirmTogether(pages, 'Cancel');
     const [done, ...others] = await doneTo(id);
-    expect([done, others]).toMatchObject([{ status: 'DONE', move: 'cancel' }, []]);
+    expect([done, others]).toMatchObject([{ status: 'DONE', action: 'cancel' }, []]);
     const [first, second] = done?.by === ada.email ? says : says.toReversed();
     expect(first).toMatch(/^Done/);
     expect(second).toContain(`Already done by ${done?.by ?? ''}`);
@@ -122,7 +122,7 @@ describe('two people in the same moment', { timeout: 120_000 }, () => {
     await stack.clearFaults();
     await prepare([page], 'Cancel');
     // As the API answers the slower of two requests.
-    await page.route('**/moves?*', async (route) => {
+    await page.route('**/actions?*', async (route) => {
       if (route.request().method() !== 'POST') return route.fallback();
       const response = await route.fetch();
       const answer = await response.text();
@@ -157,8 +157,8 @@ describe('two people in the same moment', { timeout: 120_000 }, () => {
     const account = await stack.account({ currency: 'NGN', fundsMinor: 10_000_000n });
     const id = await makeDelivered(stack, { account, person: ada });
     const balance = await balanceOf(account);
-    const credit = { move: 'credit-wallet', goodwill: true, currency: 'NGN', amount: 30 };
-    const asked = await ada.call('POST', `/ops/purchases/${id}/moves`, {
+    const credit = { action: 'credit-wallet', goodwill: true, currency: 'NGN', amount: 30 };
+    const asked = await ada.call('POST', `/ops/purchases/${id}/actions`, {
       ...credit,
       reason: 'a gift, ticket 4711',
     });

@@ -74,11 +74,11 @@ describe.each([
   { name: 'light, on a desk', options: { colorScheme: 'light', viewport: DESK } },
   { name: 'dark, on a phone', options: { colorScheme: 'dark', viewport: PHONE } },
 ] as const)('every page, $name', { timeout: 180_000 }, ({ name, options }) => {
-  it('has no grave fault for keyboards and screen readers, names its world, fits the screen and comes without a jump', async () => {
+  it('has no grave fault for keyboards and screen readers, names its environment, fits the screen and comes without a jump', async () => {
     const [id = ''] = await makeStuck(1);
     const repair = dataOf(
       await ada.call('POST', '/ops/batch-repairs', {
-        action: 'look-at-supplier',
+        action: 'check-supplier',
         filter: { class: 'paid-not-delivered' },
         maxRows: 1,
         reason: 'the supplier does not deliver, ticket 4711',
@@ -108,7 +108,7 @@ describe.each([
       for (const path of paths) {
         await open(page, path);
         found.push(...(await loads.read(page, path || '/')), ...(await graveFaults(page)));
-        if (!(await page.getByText(BADGE).isVisible())) found.push(`${path} does not name its world`);
+        if (!(await page.getByText(BADGE).isVisible())) found.push(`${path} does not name its environment`);
         const kept = path.replace(/(txn|acc|repair)-.*/, 'one').replaceAll(/\W+/g, '-');
         await keepScreenshot(page, `operators${kept}-${look}-whole`);
         for (const size of [TABLET, options.viewport]) {

@@ -3,7 +3,7 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { graveFaults } from '../support/axe.ts';
-import { atGateway, buyOutside, chargeAt, untilStatus } from '../support/payments.ts';
+import { atGateway, buyThroughGateway, chargeAt, untilStatus } from '../support/payments.ts';
 import { signedIn, type Person } from '../support/people.ts';
 import { keepScreenshot } from '../support/screenshots.ts';
 import type { Stack, TestAccount } from '../support/stack.ts';
@@ -70,7 +70,7 @@ describe('one purchase', { timeout: 120_000 }, () => {
   });
 
   it('shows what the gateway and the supplier have of it, side by side', async () => {
-    const { transactionId, reference } = await buyOutside(stack, account);
+    const { transactionId, reference } = await buyThroughGateway(stack, account);
     await atGateway(stack, reference, 'pay');
     await untilStatus(stack, transactionId, 'SUCCESS');
     const { requested } = await chargeAt(stack, reference);
@@ -114,7 +114,7 @@ describe('one purchase', { timeout: 120_000 }, () => {
     await confirm(second);
     await alertOf(second, `Already done by ${ada.email}`).waitFor({ timeout: 20_000 });
     await second.getByRole('dialog').getByLabel('Close').first().click();
-    const { body } = await ada.call('GET', `/ops/purchases/${id}/moves`);
+    const { body } = await ada.call('GET', `/ops/purchases/${id}/actions`);
     const made = (body.data as unknown as { made: { status: string; by: string }[] }).made;
     expect(made.filter(({ status }) => status === 'DONE').map(({ by }) => by)).toEqual([ada.email]);
     await Promise.all([first.context().close(), second.context().close()]);
@@ -124,9 +124,16 @@ describe('one purchase', { timeout: 120_000 }, () => {
 describe('actions that await approval', { timeout: 120_000 }, () => {
   it('show their effect before an approval, and are declined with a reason that is shown later', async () => {
     const id = await makeDelivered(stack, { account, person: ada });
-    const credit = { move: 'credit-wallet', goodwill: true, currency: 'NGN', reason: 'a gift, ticket 4711' };
+    const credit = {
+      action: 'credit-wallet',
+      goodwill: true,
+      currency: 'NGN',
+      reason: 'a gift, ticket 4711',
+    };
     for (const amount of [30, 40])
-      expect((await ada.call('POST', `/ops/purchases/${id}/moves`, { ...credit, amount })).status).toBe(202);
+      expect((await ada.call('POST', `/ops/purchases/${id}/actions`, { ...credit, amount })).status).toBe(
+        202,
+      );
 
     const page = await openAs(bayo, '/approvals');
     const troubles = watchTroubles(page);
@@ -211,7 +218,7 @@ describe('one account', { timeout: 120_000 }, () => {
     );
 
     await search('a-text-that-nothing-has');
-    await page.getByText('No result for “a-text-that-nothing-has” in the test world.').waitFor();
+    await page.getByText('No result for “a-text-that-nothing-has” in the test environment.').waitFor();
     expect(await graveFaults(page)).toEqual([]);
     // One result leads to its page, several are listed.
     await stack.account();

@@ -60,7 +60,7 @@ describe('twenty stuck purchases', { timeout: 180_000 }, () => {
     await second.getByRole('link', { name: 'Review and decide' }).click();
     await second.getByRole('button', { name: 'Approve and start' }).click();
     const dialog = second.getByRole('dialog');
-    await dialog.getByLabel('Reason').fill('looked through the list');
+    await dialog.getByLabel('Reason').fill('checked the list');
     await dialog.getByRole('button', { name: 'Approve and start' }).click();
     for (const shown of [page, second])
       await shown.getByText('20 of 20 done', { exact: true }).waitFor({ timeout: 60_000 });
@@ -80,7 +80,7 @@ describe('twenty stuck purchases', { timeout: 180_000 }, () => {
     const asked = page.getByRole('row').filter({ hasText: 'ask-batch-repair' });
     await asked.getByText(ada.email).waitFor();
     const approved = page.getByRole('row').filter({ hasText: 'approve-batch-repair' });
-    await approved.getByText('looked through the list').waitFor();
+    await approved.getByText('checked the list').waitFor();
     await approved.getByText(bayo.email).waitFor();
     await keepScreenshot(page, 'operators-audit-log');
     expect(troubles).toEqual([]);
@@ -95,7 +95,7 @@ describe('a batch repair', { timeout: 180_000 }, () => {
     const troubles = watchTroubles(page);
     const openNew = async (): Promise<void> => {
       const asked = await ada.call('POST', '/ops/batch-repairs', {
-        action: 'look-at-supplier',
+        action: 'check-supplier',
         filter: { class: 'paid-not-delivered' },
         maxRows: 12,
         reason: 'the supplier does not deliver, ticket 4711',
@@ -121,7 +121,7 @@ describe('a batch repair', { timeout: 180_000 }, () => {
     // Four at a time: the last four begin after some seconds.
     await stack.faults({ latencyMs: 3_000 });
     await openNew();
-    await decide('Approve and start', 'looked through the list');
+    await decide('Approve and start', 'checked the list');
     await decide('Stop', 'the supplier is slow today');
     await page.getByText('STOPPED', { exact: true }).waitFor({ timeout: 40_000 });
     await page.getByText(/^\d+ of 12 done, \d+ skipped$/).waitFor();

@@ -138,7 +138,7 @@ const cutFields = (page: Page): Promise<string> =>
 
 /**
  * The open page in light and dark, on a desk and on a phone: grave faults, what is too wide, fields that are cut, and where `badge`, which names the
- * world, is not visible.
+ * environment, is not visible.
  */
 export async function faultsOf(page: Page, name: string, badge?: string): Promise<string[]> {
   const found: string[] = [];
@@ -158,7 +158,7 @@ export async function faultsOf(page: Page, name: string, badge?: string): Promis
     const cut = await cutFields(page);
     if (cut !== '') found.push(`${name} cuts what its fields say, on ${viewport.width}: ${cut}`);
     if (badge !== undefined && !(await page.getByText(badge).isVisible()))
-      found.push(`${name} does not say its world`);
+      found.push(`${name} does not say its environment`);
   }
   await page.setViewportSize(DESK);
   return found;

@@ -10,12 +10,12 @@ import { openBrowser } from './browser.ts';
 export const DESK = { width: 1280, height: 900 };
 export const PHONE = { width: 375, height: 800 };
 
-/** Purchases need attention soon, and are not looked at again before a person acts. */
+/** Purchases need attention soon, and are not checked again before a person acts. */
 export const STUCK_TIMINGS = {
   attentionAfterMs: 2_000,
-  doubtMs: 200,
-  slowLookMs: 3_600_000,
-  lookMaxMs: 300,
+  inFlightGraceMs: 200,
+  slowCheckMs: 3_600_000,
+  checkMaxMs: 300,
 };
 
 interface Place {
@@ -70,7 +70,7 @@ export async function signInOperator(apiUrl: string, page: Page, login: Login): 
   await page.waitForURL(/\/operators\/test/);
 }
 
-/** Opens a page of the test world, whole. */
+/** Opens a page of the test environment, whole. */
 export async function goTo({ apiUrl }: Pick<Stack, 'apiUrl'>, page: Page, path: string): Promise<void> {
   await page.goto(`${apiUrl}/dashboard/operators/test${path}`);
   await page.locator('h1').waitFor();
@@ -99,7 +99,7 @@ export async function makeDelivered(
 ): Promise<string> {
   const id = await buy(stack, account);
   await until(
-    () => person.call('GET', `/ops/purchases/${id}/moves`),
+    () => person.call('GET', `/ops/purchases/${id}/actions`),
     ({ text }) => text.includes('"SUCCESS"'),
     { what: 'it is delivered', withinMs: 40_000 },
   );

@@ -19,7 +19,7 @@ afterEach(() => api.close());
 const REFERENCE = `txn-${'a'.repeat(32)}`;
 
 function stands(status: PaymentStatusView['status'], changes: Partial<PaymentStatusView> = {}): void {
-  const standing: PaymentStatusView = {
+  const view: PaymentStatusView = {
     reference: REFERENCE,
     purpose: 'purchase',
     status,
@@ -28,7 +28,7 @@ function stands(status: PaymentStatusView['status'], changes: Partial<PaymentSta
     charge: { amountMinor: 1_917_812n, currency: 'NGN' },
     ...changes,
   };
-  api.shop.replace('test', 'findPaymentStatus', () => Promise.resolve(standing));
+  api.shop.replace('test', 'findPaymentStatus', () => Promise.resolve(view));
 }
 
 const url = (): string => `${api.server.url}/pay/return?trxref=${REFERENCE}&reference=${REFERENCE}`;
@@ -52,7 +52,7 @@ it('goes from waiting to paid to done by itself, then stops polling, and asks no
   expect(await page.getByRole('status').innerText()).toContain('19178.12 NGN');
   expect(loads).toBe(1);
 
-  expect(await page.locator('#standing').getAttribute('data-ask')).toBeNull();
+  expect(await page.locator('#status').getAttribute('data-ask')).toBeNull();
   expect(troubles).toEqual([]);
   expect([...origins]).toEqual([api.server.url]);
   await page.close();

@@ -21,7 +21,7 @@ beforeEach(() => clear());
 afterAll(() => books.close());
 
 const clear = () =>
-  sql`truncate package_top_up_looks, package_top_ups, package_versions, quotes, packages, regions`.execute(
+  sql`truncate package_top_up_checks, package_top_ups, package_versions, quotes, packages, regions`.execute(
     books.owner,
   );
 
@@ -238,7 +238,7 @@ describe('top-ups', () => {
     expect(await readTopUps(books.world, 'A')).toBeUndefined();
     await replaceTopUps(books.world, 'A', [topUp('T2'), topUp('T1')], at(2));
     expect(await readTopUps(books.world, 'A')).toEqual({
-      lookedAt: at(2),
+      checkedAt: at(2),
       packages: [
         { ...topUp('T2'), withdrawn: false },
         { ...topUp('T1'), withdrawn: false },
@@ -252,7 +252,7 @@ describe('top-ups', () => {
     await replaceTopUps(books.world, 'A', [topUp('T2', { cost: 1n })], at(3));
     expect((await readTopUps(books.world, 'A'))?.packages).toMatchObject([{ packageCode: 'T2', cost: 1n }]);
     await replaceTopUps(books.world, 'A', [], at(4));
-    expect(await readTopUps(books.world, 'A')).toEqual({ lookedAt: at(4), packages: [] });
+    expect(await readTopUps(books.world, 'A')).toEqual({ checkedAt: at(4), packages: [] });
     // Known by its code even so.
     expect(await findTopUpPackage(books.world, 'T1')).toMatchObject({ packageCode: 'T1' });
   });

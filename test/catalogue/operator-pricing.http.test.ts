@@ -91,7 +91,7 @@ describe('setting a rate', () => {
         actor: FINANCE,
         action: 'rate.set',
         subject: 'NGN',
-        detail: { before: '1500', after: '1550.25', reason: REASON, world: 'test' },
+        detail: { before: '1500', after: '1550.25', reason: REASON, environment: 'test' },
       },
     ]);
     const shown = dataOf(await get('/ops/rates'));
@@ -122,10 +122,10 @@ describe('setting a rate', () => {
     expect(dataOf(reply)).toMatchObject({ outcome: 'set', rateId: null, rate: null });
     expect(await findSetRates(books.world)).toEqual(new Map());
     expect(await audited()).toMatchObject([{}, { detail: { before: '1550', after: 'as configured' } }]);
-    // Newest first, and nothing of the other world.
+    // Newest first, and nothing of the other environment.
     await sql`
       insert into accounts.audit_log (actor, action, subject, detail)
-      values ('live@operator.example', 'rate.set', 'NGN', '{"before": "1", "after": "2", "reason": "live", "world": "live"}')`.execute(
+      values ('live@operator.example', 'rate.set', 'NGN', '{"before": "1", "after": "2", "reason": "live", "environment": "live"}')`.execute(
       books.owner,
     );
     expect(dataOf(await get('/ops/rates'))['changes']).toMatchObject([
@@ -250,7 +250,7 @@ describe('a rate that is far off', () => {
         actor: FINANCE,
         action: 'rate.propose',
         subject: 'NGN',
-        detail: { rateId: id, before: '1500', after: '16000', reason: REASON, world: 'test' },
+        detail: { rateId: id, before: '1500', after: '16000', reason: REASON, environment: 'test' },
       },
       {
         actor: SECOND,
@@ -258,7 +258,7 @@ describe('a rate that is far off', () => {
         subject: 'NGN',
         detail: {
           ...{ rateId: id, before: '1501', after: '16000', reason: 'the bank says the same' },
-          ...{ proposedBy: FINANCE, proposedReason: REASON, source: 'operator', world: 'test' },
+          ...{ proposedBy: FINANCE, proposedReason: REASON, source: 'operator', environment: 'test' },
         },
       },
     ]);
@@ -408,7 +408,7 @@ describe('prices', () => {
           before: { id: version, userMarkupBps: 2_500, merchantMarkupBps: 1_500, ngnIncrementBps: 300 },
           after: { userMarkupBps: 5_000, merchantMarkupBps: 1_500, ngnIncrementBps: 300 },
           reason: REASON,
-          world: 'test',
+          environment: 'test',
         },
       },
     ]);
@@ -469,9 +469,17 @@ describe('what was on sale', () => {
       basePackage({ packageCode: 'OLD-B', slug: 'OLD_B', cost: 20_000n }),
     ];
     await sql`delete from test.package_versions`.execute(books.owner);
-    await replaceCatalogue(books.world, { supplier: 'esim-access', regions: [region()], packages: [a, b] }, new Date(soldAt));
+    await replaceCatalogue(
+      books.world,
+      { supplier: 'esim-access', regions: [region()], packages: [a, b] },
+      new Date(soldAt),
+    );
     const dearer = { ...a, cost: 30_000n };
-    await replaceCatalogue(books.world, { supplier: 'esim-access', regions: [region()], packages: [dearer] }, new Date(changedAt));
+    await replaceCatalogue(
+      books.world,
+      { supplier: 'esim-access', regions: [region()], packages: [dearer] },
+      new Date(changedAt),
+    );
     await sql`
       update test.pricing_settings
          set user_markup_bps = 2500, merchant_markup_bps = 1500, valid_from = valid_from - interval '9 days'`.execute(

@@ -10,12 +10,12 @@ const rate = (currency: string, observedAtMs: number): Rate => {
   return { id: currency, currency, micros: 1_000_000n, source: 'config', observedAtMs };
 };
 
-/** Counts how often all rates were looked at. */
-function catalogueOf(revision: string, ...rates: Rate[]): { catalogue: Catalogue; looks: () => number } {
-  let looks = 0;
+/** Counts how often all rates were read. */
+function catalogueOf(revision: string, ...rates: Rate[]): { catalogue: Catalogue; reads: () => number } {
+  let reads = 0;
   class Watched extends Map<string, Rate> {
     override values() {
-      looks += 1;
+      reads += 1;
       return super.values();
     }
   }
@@ -28,7 +28,7 @@ function catalogueOf(revision: string, ...rates: Rate[]): { catalogue: Catalogue
     settings: { id: 'x', userMarkupBps: 0, merchantMarkupBps: 0, ngnIncrementBps: 0 },
     rates: new Watched(rates.map((one) => [one.currency, one])),
   };
-  return { catalogue, looks: () => looks };
+  return { catalogue, reads: () => reads };
 }
 
 function revisionsAt(nowMs: number) {
@@ -57,12 +57,12 @@ test('changes with the catalogue', () => {
   expect(revisionOf(catalogueOf('1.1.3', rate('NGN', 100)).catalogue)).toBe('1.1.3:NGN');
 });
 
-test('looks at the rates once, and again only after one has grown too old', () => {
+test('reads the rates once, and again only after one has grown too old', () => {
   const { clock, revisionOf } = revisionsAt(1_500);
-  const { catalogue, looks } = catalogueOf('1.1.1', rate('NGN', 1_000), rate('KES', 700));
+  const { catalogue, reads } = catalogueOf('1.1.1', rate('NGN', 1_000), rate('KES', 700));
   for (let ask = 0; ask < 100; ask += 1) revisionOf(catalogue);
-  expect(looks()).toBe(1);
+  expect(reads()).toBe(1);
   clock.nowMs = 1_701;
   for (let ask = 0; ask < 100; ask += 1) revisionOf(catalogue);
-  expect(looks()).toBe(2);
+  expect(reads()).toBe(2);
 });

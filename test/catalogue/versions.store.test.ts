@@ -12,14 +12,19 @@ import { basePackage, region } from '../support/facts.ts';
 
 const books: Books = await openBooks();
 beforeEach(() =>
-  sql`truncate package_top_up_looks, package_top_ups, package_versions, quotes, packages, regions,
+  sql`truncate package_top_up_checks, package_top_ups, package_versions, quotes, packages, regions,
     webhook_endpoints, webhook_older_secrets, webhook_messages, webhook_attempts`.execute(books.owner),
 );
 afterAll(() => books.close());
 
 const at = (minute: number): Date => new Date(Date.UTC(2026, 0, 1, 0, minute));
 const sync = (packages: CataloguePackage[], minute: number, announce?: Announce) =>
-  replaceCatalogue(books.world, { supplier: 'esim-access', regions: [region()], packages }, at(minute), announce);
+  replaceCatalogue(
+    books.world,
+    { supplier: 'esim-access', regions: [region()], packages },
+    at(minute),
+    announce,
+  );
 const changes = async (after = 0n, limit = 1_000) =>
   (await findChangesAfter(books.world, after, limit)).map(({ packageCode, kind, changedFields }) =>
     [packageCode, kind, ...changedFields].join(' '),

@@ -44,9 +44,9 @@ it.each([
   ['worker --queue ops', 1, ["unknown option '--queue'", 'Did you mean --queues?']],
   ['accounts create', 1, ["unknown command 'accounts'", 'account create']],
   [
-    'finance rates set --currency NGN --rate config --by a --reason because --world live',
+    'finance rates set --currency NGN --rate config --by a --reason because --environment live',
     1,
-    ['live world is switched off'],
+    ['live environment is switched off'],
   ],
   ['finance stuck', 1, ['Nothing is running in this checkout']],
 ])('%s exits with %i and explains the mistake', async (line, code, words) => {

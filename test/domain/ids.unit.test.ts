@@ -16,7 +16,7 @@ const KINDS: [IdKind, string][] = [
   ['key', `key-${HEX}`],
   ['endpoint', `ep-${HEX}`],
   ['message', `msg-${HEX}`],
-  ['move', `move-${HEX}`],
+  ['action', `action-${HEX}`],
   ['person', `person-${HEX}`],
 ];
 

@@ -45,8 +45,8 @@ interface Found {
 
 /** As after the next read of outdated data. */
 async function found(esimId: string): Promise<Found> {
-  const lookedAt = new Date(Date.now() - 86_400_000);
-  await stack.owner.updateTable('esims').set({ looked_at: lookedAt }).where('id', '=', esimId).execute();
+  const checkedAt = new Date(Date.now() - 86_400_000);
+  await stack.owner.updateTable('esims').set({ checked_at: checkedAt }).where('id', '=', esimId).execute();
   const answer = await stack.call('GET', `/api/esim/${esimId}/diagnosis`, { key: account.apiKey });
   expect(answer.status).toBe(200);
   return answer.body as unknown as Found;

@@ -19,7 +19,7 @@ const esim = (given: Partial<EsimLife> = {}): EsimLife => ({
   total_volume_bytes: 1_000n,
   order_usage_bytes: 0n,
   usage_as_of: NOW,
-  looked_at: NOW,
+  checked_at: NOW,
   expired_time: inHours(24 * 30),
   notified_status: 'ACTIVE',
   status_changes: 0,
@@ -166,7 +166,7 @@ describe('expiry', () => {
 });
 
 describe('the fresher of two usage figures', () => {
-  const known = { order_usage_bytes: 100n, usage_as_of: NOW, looked_at: NOW };
+  const known = { order_usage_bytes: 100n, usage_as_of: NOW, checked_at: NOW };
   it.each<[bigint, number, bigint, number]>([
     [200n, 1, 200n, 1],
     // The higher one, regardless of which was read last.
@@ -185,7 +185,7 @@ describe('the fresher of two usage figures', () => {
   );
 
   it('is any figure when there was none', () =>
-    expect(fresherUsage({ ...known, usage_as_of: null, looked_at: null }, 5n, NOW)).toEqual({
+    expect(fresherUsage({ ...known, usage_as_of: null, checked_at: null }, 5n, NOW)).toEqual({
       order_usage_bytes: 5n,
       usage_as_of: NOW,
     }));

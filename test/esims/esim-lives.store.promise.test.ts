@@ -256,7 +256,7 @@ async function plant(lives: readonly Life[]): Promise<void> {
              life (id, bought)`.execute(books.owner);
     await sql`
       insert into esims (id, account_id, transaction_id, package_code, package_name, status, price_minor, currency, snapshot, supplier,
-                         esim_tran_no, iccid, total_volume_bytes, total_duration, duration_unit, data_type, created_at, looked_at,
+                         esim_tran_no, iccid, total_volume_bytes, total_duration, duration_unit, data_type, created_at, checked_at,
                          smdp_status, expired_time, next_check_at, next_usage_at)
       select 'e' || id, ${ACCOUNT}, 't' || id, 'P', 'P', 'CREATED', 100, 'USD', '{}', 's', 'n' || id, '8901000000000000001', ${TOTAL}, 5,
              'DAY', 1, bought, bought, 'RELEASED', ends, bought + interval '3 days', bought + interval '12 hours'

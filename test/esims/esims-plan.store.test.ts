@@ -4,7 +4,7 @@
  */
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { claimForCheck, claimForUsage, readOverdue } from '../../src/esims/store/due.ts';
+import { leaseForCheck, leaseForUsage, readOverdue } from '../../src/esims/store/due.ts';
 import { findOldestUsage, findStaleEsims } from '../../src/esims/store/esims.ts';
 import { notifyOfExpiry } from '../../src/esims/store/facts.ts';
 import { listEsims, type EsimQuery } from '../../src/esims/store/list-esims.ts';
@@ -22,7 +22,7 @@ describe('with 100,000 orders in the table', () => {
     // One account has 200 of them, one 20,000; the rest belong to a thousand others.
     await sql`
       insert into esims (id, account_id, transaction_id, package_code, package_name, status, price_minor, currency, snapshot, supplier,
-                         iccid, total_volume_bytes, total_duration, duration_unit, data_type, created_at, looked_at, esim_tran_no,
+                         iccid, total_volume_bytes, total_duration, duration_unit, data_type, created_at, checked_at, esim_tran_no,
                          next_usage_at, next_check_at, expired_time)
       select 'e' || i, case when i % 500 = 0 then 'acc-1' when i % 5 = 1 then ${BIG} else 'acc-' || (2 + i % 1000) end, 't' || i, 'P', 'Nigeria 5GB',
              (array['CREATED', 'ACTIVE', 'EXPIRED'])[1 + i % 3], 100, 'USD', '{}', 's', '', 1000, 30, 'DAY', 1,
@@ -74,17 +74,17 @@ describe('with 100,000 orders in the table', () => {
   });
 
   it.each<[string, string, (db: WorldDb) => Promise<unknown>]>([
-    ['usage', 'esims_by_next_usage', (db) => claimForUsage(db, { now: NOW, limit: 10 })],
-    ['a check', 'esims_by_next_check', (db) => claimForCheck(db, { now: NOW, limit: 10 })],
+    ['usage', 'esims_by_next_usage', (db) => leaseForUsage(db, { now: NOW, limit: 10 })],
+    ['a check', 'esims_by_next_check', (db) => leaseForCheck(db, { now: NOW, limit: 10 })],
   ])(
     'takes what is overdue for %s longest through its index, and reads no more than it takes',
-    async (_name, index, claim) => {
-      const { statements, scans } = await explain(books, claim, { statementTimeoutMs: 5_000 });
+    async (_name, index, lease) => {
+      const { statements, scans } = await explain(books, lease, { statementTimeoutMs: 5_000 });
       expect(statements).toBe(1);
       const read = scans.map((node) => `${node['Node Type']} ${node['Index Name'] ?? ''}`.trim());
       expect(read).toContain(`Index Scan ${index}`);
       expect(read.filter((scan) => scan.startsWith('Seq Scan'))).toEqual([]);
-      // Ten are found, and read again to be changed; one more shows whether any is due. Those claimed just before are skipped, also by that one.
+      // Ten are found, and read again to be changed; one more shows whether any is due. Those leased just before are skipped, also by that one.
       expect(rowsReadBy(scans)).toBeLessThanOrEqual(3 * 10 + 1 + 2 * 10);
     },
   );

@@ -22,18 +22,18 @@ afterAll(() => books.close());
 
 const at = (minute: number): Date => new Date(Date.UTC(2026, 0, 1, 0, minute));
 
-interface Planted {
+interface EsimFixture {
   readonly accountId?: string;
   readonly status?: EsimStatus;
   readonly createdAt?: Date;
-  readonly lookedAt?: Date | null;
+  readonly checkedAt?: Date | null;
   readonly packageName?: string;
   readonly iccid?: string;
   readonly tranNo?: string;
   readonly transactionId?: string;
 }
 
-async function plant(id: string, given: Planted = {}): Promise<void> {
+async function plant(id: string, given: EsimFixture = {}): Promise<void> {
   await books.owner
     .insertInto('esims')
     .values({
@@ -56,7 +56,7 @@ async function plant(id: string, given: Planted = {}): Promise<void> {
       total_duration: 30,
       duration_unit: 'DAY',
       data_type: 1,
-      looked_at: given.lookedAt === undefined ? at(0) : given.lookedAt,
+      checked_at: given.checkedAt === undefined ? at(0) : given.checkedAt,
       created_at: given.createdAt ?? at(0),
     })
     .execute();
@@ -97,7 +97,7 @@ describe('refreshEsim', () => {
       profileFacts({ status: null, orderUsageBytes: 9 }),
       at(1),
     );
-    expect(row).toMatchObject({ status: 'ACTIVE', order_usage_bytes: 9n, looked_at: at(1) });
+    expect(row).toMatchObject({ status: 'ACTIVE', order_usage_bytes: 9n, checked_at: at(1) });
   });
 
   it('ignores a check that is older than the one before, in whatever order they arrive', async () => {
@@ -109,7 +109,7 @@ describe('refreshEsim', () => {
       profileFacts({ status: 'SUSPENDED', orderUsageBytes: 1 }),
       at(4),
     );
-    expect(row).toMatchObject({ status: 'ACTIVE', order_usage_bytes: 500n, looked_at: at(5) });
+    expect(row).toMatchObject({ status: 'ACTIVE', order_usage_bytes: 500n, checked_at: at(5) });
   });
 
   it('keeps the newest of many checks at once', async () => {
@@ -125,7 +125,7 @@ describe('refreshEsim', () => {
         ),
       ),
     );
-    expect(await findEsim(books.world, 'e')).toMatchObject({ order_usage_bytes: 9n, looked_at: at(9) });
+    expect(await findEsim(books.world, 'e')).toMatchObject({ order_usage_bytes: 9n, checked_at: at(9) });
   });
 
   it.each([
@@ -176,13 +176,13 @@ describe('keepUsage', () => {
 
 describe('findUnseenEsims', () => {
   it('lists eSIMs that may have changed, the longest unchecked first', async () => {
-    await plant('b', { lookedAt: at(2) });
-    await plant('a', { lookedAt: at(1), status: 'ACTIVE' });
-    await plant('c', { lookedAt: at(3), accountId: 'acc-2', status: 'SUSPENDED' });
-    await plant('fresh', { lookedAt: at(9) });
-    await plant('ended', { lookedAt: at(1), status: 'EXPIRED' });
-    await plant('pending', { lookedAt: null, status: 'PENDING' });
-    await plant('nameless', { lookedAt: at(1), tranNo: '' });
+    await plant('b', { checkedAt: at(2) });
+    await plant('a', { checkedAt: at(1), status: 'ACTIVE' });
+    await plant('c', { checkedAt: at(3), accountId: 'acc-2', status: 'SUSPENDED' });
+    await plant('fresh', { checkedAt: at(9) });
+    await plant('ended', { checkedAt: at(1), status: 'EXPIRED' });
+    await plant('pending', { checkedAt: null, status: 'PENDING' });
+    await plant('nameless', { checkedAt: at(1), tranNo: '' });
     const unseen = async (given: { accountId?: string; limit?: number } = {}) =>
       (await findStaleEsims(books.world, { accountId: 'acc-1', before: at(5), limit: 10, ...given })).map(
         (row) => row.id,

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import pg from 'pg';
 import { newBuyer } from '../support/buyer.ts';
-import { atGateway, buyOutside, untilStatus } from '../support/payments.ts';
+import { atGateway, buyThroughGateway, untilStatus } from '../support/payments.ts';
 import { startStack, type Stack } from '../support/stack.ts';
 import { until } from '../support/until.ts';
 import { startReceiver, type Receiver } from '../support/webhook-receiver.ts';
@@ -71,7 +71,7 @@ it('a dump of every table holds no activation code, PIN, PUK or address of a QR 
   const active = await buyer.activeEsim();
   const topUp = await buyer.buy('TOPUP_SIM-OK', { esimId: active.esimId, idempotencyKey: 'top-up' });
   expect(topUp.body.status).toBe('SUCCESS');
-  const byCard = await buyOutside(stack, buyer.account);
+  const byCard = await buyThroughGateway(stack, buyer.account);
   await atGateway(stack, byCard.reference, 'pay');
   await untilStatus(stack, byCard.transactionId, 'SUCCESS');
   await shop.untilReceived(5);

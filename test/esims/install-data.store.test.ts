@@ -116,7 +116,7 @@ async function plant(id: string, install: object, status: 'EXPIRED' | 'ACTIVE' =
       total_duration: 30,
       duration_unit: 'DAY',
       data_type: 1,
-      looked_at: NOW,
+      checked_at: NOW,
       created_at: NOW,
       ...install,
     })

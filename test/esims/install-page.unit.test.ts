@@ -202,7 +202,7 @@ describe('tokens', () => {
 
 test('of the views of one page, one per interval refreshes from the supplier', () => {
   const refreshes = createPageRefreshes(60_000);
-  expect(['a', 'a', 'b', 'a', 'b'].map((id) => refreshes.claim(id))).toEqual([
+  expect(['a', 'a', 'b', 'a', 'b'].map((id) => refreshes.lease(id))).toEqual([
     true,
     false,
     true,

@@ -60,8 +60,8 @@ const codeOf = ({ text }: Reply): string | undefined => /data-code="(\w+)"/.exec
 
 describe('GET /api/esim/{esimId}/install', () => {
   test('has all install data, and what is left of the allowance, with its age', async () => {
-    const lookedAt = new Date(Date.now() - 60_000);
-    const id = await esim({ looked_at: lookedAt, usage_as_of: lookedAt });
+    const checkedAt = new Date(Date.now() - 60_000);
+    const id = await esim({ checked_at: checkedAt, usage_as_of: checkedAt });
     const { status, json, text } = await api.ask(`/api/esim/${id}/install`, { key: 'ngn' });
     expect(status).toBe(200);
     expect(json).toMatchObject({
@@ -78,7 +78,7 @@ describe('GET /api/esim/{esimId}/install', () => {
       data_usage_remain: 5_368_709_120,
       validity_usage_remain: 30,
       durationUnit: 'DAY',
-      usageAsOf: lookedAt.toISOString(),
+      usageAsOf: checkedAt.toISOString(),
     });
     expect((json as { qrCode: string }).qrCode).toMatch(/^data:image\/svg\+xml;base64,/);
     expect((json as Install).installUrl).toMatch(/^https:\/\/shop\.example\/i\/[\w-]{32}$/);
@@ -385,34 +385,34 @@ describe('invalid links', () => {
 
 describe('refreshing from the supplier', () => {
   /** An eSIM that was last checked a day ago, and a count of the calls to the supplier about it. */
-  async function stale(): Promise<{ id: string; path: string; lookedAt: () => Promise<number> }> {
+  async function stale(): Promise<{ id: string; path: string; checkedAt: () => Promise<number> }> {
     const id = await esim();
     const path = pathOf(await readInstall(id));
     const yesterday = new Date(Date.now() - 86_400_000);
-    await api.shop.owner.updateTable('esims').set({ looked_at: yesterday }).where('id', '=', id).execute();
-    const lookedAt = async (): Promise<number> => {
+    await api.shop.owner.updateTable('esims').set({ checked_at: yesterday }).where('id', '=', id).execute();
+    const checkedAt = async (): Promise<number> => {
       const row = await api.shop.owner
         .selectFrom('esims')
-        .select('looked_at')
+        .select('checked_at')
         .where('id', '=', id)
         .executeTakeFirstOrThrow();
-      return row.looked_at?.getTime() ?? 0;
+      return row.checked_at?.getTime() ?? 0;
     };
-    return { id, path, lookedAt };
+    return { id, path, checkedAt };
   }
 
   test('is done by the first view of outdated data; later views use the stored answer', async () => {
-    const { id, path, lookedAt } = await stale();
+    const { id, path, checkedAt } = await stale();
     await api.ask(path);
-    const seen = await lookedAt();
+    const seen = await checkedAt();
     expect(Date.now() - seen).toBeLessThan(60_000);
     await api.shop.owner
       .updateTable('esims')
-      .set({ looked_at: new Date(0) })
+      .set({ checked_at: new Date(0) })
       .where('id', '=', id)
       .execute();
     await Promise.all([1, 2, 3].map(() => api.ask(path)));
-    expect(await lookedAt()).toBe(0);
+    expect(await checkedAt()).toBe(0);
   });
 
   test('shows its result on the same page', async () => {
@@ -422,8 +422,8 @@ describe('refreshing from the supplier', () => {
 });
 
 test('GET /api/esim/{esimId}/diagnosis answers the code, sentences, and how old the facts are', async () => {
-  const lookedAt = new Date(Date.now() - 120_000);
-  const id = await esim({ smdp_status: 'DISABLED', looked_at: lookedAt, usage_as_of: lookedAt });
+  const checkedAt = new Date(Date.now() - 120_000);
+  const id = await esim({ smdp_status: 'DISABLED', checked_at: checkedAt, usage_as_of: checkedAt });
   const { status, json, text } = await api.ask(`/api/esim/${id}/diagnosis`, { key: 'ngn' });
   expect([status, json]).toMatchObject([
     200,
@@ -433,7 +433,7 @@ test('GET /api/esim/{esimId}/diagnosis answers the code, sentences, and how old 
       nextStep: 'Switch it on in the phone’s SIM settings.',
       esimStatus: 'CREATED',
       smdpStatus: 'DISABLED',
-      usageAsOf: lookedAt.toISOString(),
+      usageAsOf: checkedAt.toISOString(),
     },
   ]);
   expect(text).not.toMatch(/LPA|MATCHING|qr\.example/);

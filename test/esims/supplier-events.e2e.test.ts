@@ -259,11 +259,11 @@ it('an event about an unknown eSIM, or of an unknown type or status, is recorded
   const known = await counted();
   expect(known).toMatchObject({ 'unknown-type': 1, 'unknown-status': 0, foreign: 0 });
   expect(known['unknown-esim']).toBe(unknownBefore + 2);
-  expect(await findEsim(stack.world, esim.esimId)).toMatchObject({ looked_at: before?.looked_at });
+  expect(await findEsim(stack.world, esim.esimId)).toMatchObject({ checked_at: before?.checked_at });
   await atSupplier(esim, { esimStatus: 'MELTED' });
   await until(
     () => findEsim(stack.world, esim.esimId),
-    (row) => Number(row?.looked_at) > Number(before?.looked_at),
+    (row) => Number(row?.checked_at) > Number(before?.checked_at),
     { what: 'a check at the supplier' },
   );
   expect(await findEsim(stack.world, esim.esimId)).toMatchObject({ status: 'CREATED' });
@@ -275,8 +275,8 @@ it('an event about an unknown eSIM, or of an unknown type or status, is recorded
 // other: only the supplier's own number of an eSIM, or its order, may find the row.
 it('two eSIMs with the same ICCID: a change of one leaves the other as it was, and a search lists both', async () => {
   const facts = async ({ esimId }: Esim) => {
-    const { iccid, status, looked_at } = (await findEsim(stack.world, esimId))!;
-    return { iccid, status, lookedAt: looked_at };
+    const { iccid, status, checked_at } = (await findEsim(stack.world, esimId))!;
+    return { iccid, status, checkedAt: checked_at };
   };
   await stack.faults({ webhooks: 'drop' });
   const first = await bought();

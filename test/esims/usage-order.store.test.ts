@@ -5,7 +5,7 @@ import { refreshEsims } from '../../activities/esims/refresh-esims.ts';
 import type { ActivityDeps } from '../../activities/index.ts';
 import { MINUTE_MS } from '../../src/domain/clock.ts';
 import type { EsimStatus } from '../../src/domain/states.ts';
-import { claimForUsage, readOverdue } from '../../src/esims/store/due.ts';
+import { leaseForUsage, readOverdue } from '../../src/esims/store/due.ts';
 import { findEsim } from '../../src/esims/store/esims.ts';
 import { refreshEsim } from '../../src/esims/store/facts.ts';
 import { createEvents } from '../../src/platform/telemetry/events.ts';
@@ -29,7 +29,7 @@ async function plant(count: number, status: EsimStatus = 'ACTIVE', checked = tru
   const due = sql`${new Date(nowMs - 60 * MINUTE_MS)}::timestamptz - (${count} - i) * interval '1 second'`;
   await sql`
     insert into esims (id, account_id, transaction_id, package_code, package_name, status, price_minor, currency, snapshot, supplier,
-                       esim_tran_no, total_volume_bytes, total_duration, duration_unit, data_type, created_at, looked_at, next_usage_at,
+                       esim_tran_no, total_volume_bytes, total_duration, duration_unit, data_type, created_at, checked_at, next_usage_at,
                        next_check_at)
     select 'e' || i, 'acc-1', 't' || i, 'P', 'P', ${status}, 100, 'USD', '{}', 's', 'n' || i, 1000, 30, 'DAY', 1, ${new Date(nowMs)},
            ${due}, ${due}, ${checked ? sql`timestamptz '2099-01-01'` : due}
@@ -153,14 +153,14 @@ it('the schedule leaves out an eSIM that was read just now', async () => {
   expect(await run(nothing)).toEqual([]);
 });
 
-it('of two claims at once each eSIM goes to one', async () => {
+it('of two leases at once each eSIM goes to one', async () => {
   await plant(100);
-  const claims = Array.from({ length: 10 }, () =>
-    claimForUsage(books.world, { now: new Date(nowMs), limit: 10 }),
+  const leases = Array.from({ length: 10 }, () =>
+    leaseForUsage(books.world, { now: new Date(nowMs), limit: 10 }),
   );
-  const claimed = (await Promise.all(claims)).flat();
-  expect(claimed).toHaveLength(100);
-  expect(new Set(claimed).size).toBe(100);
+  const leased = (await Promise.all(leases)).flat();
+  expect(leased).toHaveLength(100);
+  expect(new Set(leased).size).toBe(100);
 });
 
 it('a usage read does not count as a state read: the next run still reads the state', async () => {
@@ -172,7 +172,7 @@ it('a usage read does not count as a state read: the next run still reads the st
   expect(await findEsim(books.world, 'e1')).toMatchObject({
     order_usage_bytes: 7n,
     usage_as_of: new Date('2026-05-31T20:00:00.000Z'),
-    looked_at: before?.looked_at,
+    checked_at: before?.checked_at,
   });
 });
 

@@ -1,5 +1,5 @@
 // A newcomer's first steps on a running `npm start`: the printed commands, the eSIM and the wallet, a top-up, a wallet with too little money,
-// outside payments, and the purchase in Temporal. Uses only what .data/running.json offers to every program.
+// payments through the gateway, and the purchase in Temporal. Uses only what .data/running.json offers to every program.
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { stat } from 'node:fs/promises';
@@ -156,7 +156,7 @@ it('refuses a purchase that the wallet cannot pay', async () => {
   expect((await call(apiKey ?? '', 'GET', '/api/esim/my-esims')).body.total).toBe(0);
 });
 
-describe('paying from outside', () => {
+describe('paying through the gateway', () => {
   const open = async (paymentMethod: 'CARD' | 'BANK_TRANSFER', packageCode = 'SIM-OK'): Promise<string> => {
     const wanted = { packageCode, packageType: 'BASE', paymentMethod };
     const { status, body } = await call(running.keys.ngn, 'POST', '/api/esim/buy', wanted);
@@ -169,18 +169,18 @@ describe('paying from outside', () => {
     const url = `${running.gatewayControlUrl}/charges/${reference}/pay`;
     expect((await fetch(url, { method: 'POST', body: JSON.stringify(payment) })).status).toBe(200);
   };
-  const standing = async (transactionId: string): Promise<ApiBody> =>
+  const statusOf = async (transactionId: string): Promise<ApiBody> =>
     (await call(running.keys.ngn, 'GET', `/api/esim/transactions/${transactionId}`)).body;
   const untilStatus = (transactionId: string, status: string) =>
     expect
-      .poll(async () => (await standing(transactionId)).status, { timeout: 30_000, interval: 250 })
+      .poll(async () => (await statusOf(transactionId)).status, { timeout: 30_000, interval: 250 })
       .toBe(status);
 
   it('by card: the eSIM is delivered after the payment, without another request', async () => {
     const transactionId = await open('CARD');
     await pay(transactionId);
     await untilStatus(transactionId, 'SUCCESS');
-    expect((await standing(transactionId)).esimDetails.activationCode).toMatch(/^LPA:1\$/);
+    expect((await statusOf(transactionId)).esimDetails.activationCode).toMatch(/^LPA:1\$/);
   });
 
   it('by card, with every event of the gateway dropped', async () => {
@@ -199,10 +199,10 @@ describe('paying from outside', () => {
     const key = running.keys.ngn;
     const before = (await call(key, 'GET', '/api/wallet/balance')).body.data.balance;
     const transactionId = await open('BANK_TRANSFER');
-    const paidMinor = Math.trunc(cents((await standing(transactionId)).package.price) * 0.8);
+    const paidMinor = Math.trunc(cents((await statusOf(transactionId)).package.price) * 0.8);
     await pay(transactionId, { amountMinor: paidMinor });
     await untilStatus(transactionId, 'FAILED');
-    expect((await standing(transactionId)).reason).toBe('PAYMENT_UNDERPAID');
+    expect((await statusOf(transactionId)).reason).toBe('PAYMENT_UNDERPAID');
     const after = (await call(key, 'GET', '/api/wallet/balance')).body.data.balance;
     expect(cents(after) - cents(before)).toBe(paidMinor);
   });

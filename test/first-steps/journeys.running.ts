@@ -98,7 +98,7 @@ describe('twenty stuck purchases', { timeout: 400_000 }, () => {
     await second.waitForURL(`**/${repairId}`);
     await second.getByRole('button', { name: 'Approve and start' }).click();
     const dialog = second.getByRole('dialog');
-    await dialog.getByLabel('Reason').fill('looked through the list');
+    await dialog.getByLabel('Reason').fill('checked the list');
     await dialog.getByRole('button', { name: 'Approve and start' }).click();
     for (const shown of [page, second])
       await shown.getByText(`${all} of ${all} done`, { exact: true }).waitFor({ timeout: 120_000 });

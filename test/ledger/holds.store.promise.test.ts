@@ -31,7 +31,11 @@ const BUYER = 'acc-buyer';
 const PRICE = 1_250n;
 
 beforeAll(async () => {
-  await replaceCatalogue(books.world, { supplier: 'esim-access', regions: [region()], packages: [basePackage()] }, NOW);
+  await replaceCatalogue(
+    books.world,
+    { supplier: 'esim-access', regions: [region()], packages: [basePackage()] },
+    NOW,
+  );
 });
 /** Post and void change holds and leave the purchase as it was, so the two may differ. */
 const HOLDS_WITHOUT_PURCHASES = ['an open purchase has no open hold, or a closed one has'];
@@ -44,7 +48,9 @@ async function act(db: WorldDb, action: Action, id: string): Promise<Answer> {
   try {
     switch (action) {
       case 'post':
-        return (await postHold(db, id, { supplier: 'esim-access', costUsdE4: 5n })) === 'posted' ? 'did it' : 'already';
+        return (await postHold(db, id, { supplier: 'esim-access', costUsdE4: 5n })) === 'posted'
+          ? 'did it'
+          : 'already';
       case 'void':
         return (await voidHold(db, id)) === 'voided' ? 'did it' : 'already';
       case 'settle':
@@ -78,31 +84,31 @@ async function openOne(accountId: string): Promise<string> {
   return transactionId;
 }
 
-interface Standing {
+interface HoldStatus {
   readonly hold: string;
   readonly purchase: string;
   /** How the hold was closed in the ledger. */
   readonly bookings: string;
 }
 
-async function standingOf(ids: readonly string[]): Promise<Map<string, Standing>> {
-  const { rows } = await sql<Standing & { id: string }>`
+async function statusOf(ids: readonly string[]): Promise<Map<string, HoldStatus>> {
+  const { rows } = await sql<HoldStatus & { id: string }>`
     select h.id, h.status as hold, coalesce(p.status, 'none') as purchase,
            (select string_agg(kind, ' ' order by t.id) from ledger_transactions t where t.transaction_id = h.id) as bookings
       from holds h left join purchases p on p.transaction_id = h.id where h.id = any(${[...ids]})`.execute(
     books.world,
   );
-  return new Map(rows.map(({ id, ...standing }) => [id, standing]));
+  return new Map(rows.map(({ id, ...status }) => [id, status]));
 }
 
-const OPEN: Standing = { hold: 'HELD', purchase: 'PROCESSING', bookings: 'hold' };
+const OPEN: HoldStatus = { hold: 'HELD', purchase: 'PROCESSING', bookings: 'hold' };
 
 /** An attempt's effect on a purchase, and its answer. */
-function expected(now: Standing, action: Action): { next: Standing; answer: Answer } {
+function expected(now: HoldStatus, action: Action): { next: HoldStatus; answer: Answer } {
   const posts = action === 'post' || action === 'settle';
   const wanted = posts ? 'POSTED' : 'VOIDED';
   if (now.hold !== 'HELD' && now.hold !== wanted) return { next: now, answer: 'conflict' };
-  const closed: Standing =
+  const closed: HoldStatus =
     now.hold === 'HELD' ? { ...now, hold: wanted, bookings: `hold ${posts ? 'post' : 'void'}` } : now;
   if (action === 'post' || action === 'void')
     return { next: closed, answer: now.hold === 'HELD' ? 'did it' : 'already' };
@@ -156,7 +162,7 @@ describe('attempts in sequence', () => {
         if (said !== answer) throw new Error(`${steps.join(', ')} – the last should be ${answer}`);
         now = next;
         // Shorter sequences are the beginnings of longer ones.
-        const found = (await standingOf([id])).get(id);
+        const found = (await statusOf([id])).get(id);
         expect(found, steps.join(', ')).toEqual(now);
       }
     });
@@ -273,7 +279,7 @@ describe('three transactions at once', () => {
       checkThree(
         actors,
         answers,
-        (await standingOf([id])).get(id)!,
+        (await statusOf([id])).get(id)!,
         JSON.stringify({ actors, order, answers }),
       );
     });
@@ -285,7 +291,7 @@ describe('three transactions at once', () => {
 function checkThree(
   actors: readonly Actor[],
   answers: readonly Answer[],
-  found: Standing,
+  found: HoldStatus,
   steps: string,
 ): void {
   const winners = actors.filter((actor, i) => actor.commits && answers[i] === 'did it');
@@ -313,7 +319,7 @@ describe('attempts at random moments', () => {
         return act(books.world, action, id);
       }),
     );
-    const found = (await standingOf([id])).get(id)!;
+    const found = (await statusOf([id])).get(id)!;
     const problem = problemOf(
       attempts.map(({ action }) => action),
       answers,
@@ -337,7 +343,7 @@ describe('attempts at random moments', () => {
 function problemOf(
   actions: readonly Action[],
   answers: readonly Answer[],
-  found: Standing,
+  found: HoldStatus,
 ): string | undefined {
   const posted = found.hold === 'POSTED';
   if (found.hold === 'HELD') return 'the hold is still open';

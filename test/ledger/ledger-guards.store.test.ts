@@ -203,7 +203,7 @@ const refusedToTheRole: Record<string, [string, string | string[]]> = {
        for each statement execute function test.check_and_apply_entries()`,
     ],
   ],
-  'the other world': ['permission denied', `select from live.wallets`],
+  'the other environment': ['permission denied', `select from live.wallets`],
   'the accounts': ['permission denied', `select from accounts.api_keys`],
 };
 

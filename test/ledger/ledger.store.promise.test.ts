@@ -17,7 +17,7 @@ const OPERATIONS = size({ ci: 3_000, prove: 1_000_000 });
 const CONCURRENCY = 4;
 /** Operations between two audits of all books. */
 const RUNS_PER_ROUND = size({ ci: 10, prove: 400 });
-const MOST_STEPS_IN_A_RUN = 120;
+const MAX_STEPS_IN_A_RUN = 120;
 
 const books: Books = await openBooks({ maxConnections: 2 * CONCURRENCY });
 afterAll(() => books.close());
@@ -318,7 +318,7 @@ it(`M1: ${OPERATIONS} random operations leave every book balanced`, async () => 
       const loops = Array.from({ length: CONCURRENCY }, (_, loop) =>
         fc.assert(
           fc.asyncProperty(
-            fc.array(anyStep, { minLength: 1, maxLength: MOST_STEPS_IN_A_RUN, size: 'max' }),
+            fc.array(anyStep, { minLength: 1, maxLength: MAX_STEPS_IN_A_RUN, size: 'max' }),
             run,
           ),
           { numRuns: RUNS_PER_ROUND, seed: seed + round * CONCURRENCY + loop },

@@ -69,11 +69,11 @@ const WORLD = [
   'ledger_transactions: INSERT, SELECT',
   'low_balance_thresholds: DELETE, INSERT, SELECT, UPDATE',
   'notices: DELETE, INSERT, SELECT, UPDATE(attempts next_attempt_at sent_at)',
-  'operator_moves: INSERT, SELECT, UPDATE(account_id amount_minor approved_by closed_at currency decision_reason detail expires_at person_key refusal status worth_currency worth_minor)',
+  'operator_actions: INSERT, SELECT, UPDATE(account_id amount_minor approved_by closed_at currency decision_reason detail expires_at person_key refusal status worth_currency worth_minor)',
   'package_figures: SELECT',
   'package_recount: SELECT',
   'package_sums: DELETE, INSERT, SELECT, UPDATE',
-  'package_top_up_looks: INSERT, SELECT, UPDATE',
+  'package_top_up_checks: INSERT, SELECT, UPDATE',
   'package_top_ups: DELETE, INSERT, SELECT, UPDATE',
   'package_versions: INSERT, SELECT, UPDATE',
   'packages: INSERT, SELECT, UPDATE',
@@ -131,7 +131,7 @@ const ACCOUNTS = [
 ];
 
 /**
- * What a world may know of an account: a gateway's charge needs its e-mail address, and so does a notice to its owner; its plan bounds its unpaid
+ * What an environment may know of an account: a gateway's charge needs its e-mail address, and so does a notice to its owner; its plan bounds its unpaid
  * payments. And of people: who gave whom access, to see whether two people are two. It adds to the audit log what people change in its own rows.
  */
 const SHARED = [
@@ -204,7 +204,7 @@ describe('grants', () => {
   });
 });
 
-describe('a role of one world', () => {
+describe('a role of one environment', () => {
   const outside = SCHEMAS.flatMap((role) =>
     SCHEMAS.filter((schema) => schema !== role).map((schema) => [role, schema] as const),
   );

@@ -69,7 +69,7 @@ const isThere = (namespace: string): Promise<boolean> =>
   );
 
 describe('migrate', () => {
-  it('creates the namespace of the test world with typed search attributes, and changes nothing when run again', async () => {
+  it('creates the namespace of the test environment with typed search attributes, and changes nothing when run again', async () => {
     const prefix = newPrefix();
     const first = await migrate(prefix);
     expect(first).toMatchObject({ code: 0, stderr: '' });
@@ -108,7 +108,7 @@ describe('migrate', () => {
     expect(found).toEqual([prefix]);
   });
 
-  it('creates the live namespace, too, once the live world is switched on', async () => {
+  it('creates the live namespace, too, once the live environment is switched on', async () => {
     const prefix = newPrefix();
     const { code } = await migrate(prefix, { SIMWAY_LIVE_SUPPLIER_ACCESS_CODE: 'live-access' });
     expect(code).toBe(0);

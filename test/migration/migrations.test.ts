@@ -1,5 +1,5 @@
 /**
- * Migrations on an empty database, a second time, and by two processes at once; and both worlds are equal to
+ * Migrations on an empty database, a second time, and by two processes at once; and both environments are equal to
  * the last constraint.
  */
 import pg from 'pg';
@@ -31,7 +31,7 @@ async function query(url: string, text: string): Promise<string[]> {
 
 /**
  * Everything a schema contains, a line each, without the schema's own name (except for the text that lists
- * both worlds).
+ * both environments).
  */
 const anatomyOf = async (url: string, schema: string): Promise<string[]> =>
   (await query(url, anatomy(schema))).map((line) =>
@@ -101,20 +101,20 @@ describe('migrate', () => {
     expect(await snapshot()).toEqual(before);
   });
 
-  it('makes both worlds equal, including constraints', async () => {
+  it('makes both environments equal, including constraints', async () => {
     const [test, live] = await Promise.all([anatomyOf(url, 'test'), anatomyOf(url, 'live')]);
     expect(test.filter((line) => line.startsWith('column purchases.')).length).toBeGreaterThan(20);
     expect(live).toEqual(test);
   });
 
-  it('records in each world which one it is, once', async () => {
+  it('records in each environment which one it is, once', async () => {
     expect([await rowsOf(url, 'test.world'), await rowsOf(url, 'live.world')]).toEqual([
       ['(test)'],
       ['(live)'],
     ]);
   });
 
-  it('gives each world the same system accounts, each in its own currency', async () => {
+  it('gives each environment the same system accounts, each in its own currency', async () => {
     const accounts = await rowsOf(url, 'test.ledger_accounts');
     expect(accounts).toEqual(await rowsOf(url, 'live.ledger_accounts'));
     expect(accounts).toEqual(

@@ -1,4 +1,4 @@
-/** What operators see of an account's members, keys and webhooks, in one world: everything but secrets, and no row of another account. */
+/** What operators see of an account's members, keys and webhooks, in one environment: everything but secrets, and no row of another account. */
 import { randomBytes } from 'node:crypto';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -13,7 +13,7 @@ import {
   listAccountMembers,
   listUndeliveredMessages,
 } from '../../src/operations/account-access.ts';
-import { MOST_ATTEMPTS, readMessages } from '../../src/operations/store/account-webhooks.ts';
+import { MAX_ATTEMPTS, readMessages } from '../../src/operations/store/account-webhooks.ts';
 import { openBooks } from '../support/books.ts';
 import { explain, rowsReadBy } from '../support/explain.ts';
 import { ago, NOW, rowsOf } from './stuck.support.ts';
@@ -106,7 +106,7 @@ describe('members', () => {
 });
 
 describe('keys', () => {
-  it('show those of the world, revoked ones included, without hash', async () => {
+  it('show those of the environment, revoked ones included, without hash', async () => {
     const [kept, revoked] = [await addKey(mine, 'test'), await addKey(mine, 'test')];
     await addKey(mine, 'live');
     await addKey(other, 'test');
@@ -171,7 +171,7 @@ describe('webhooks', () => {
     expect(second.next).toBeUndefined();
     const [message] = second.items;
     expect(message).toMatchObject({ messageId: failed, host: 'hooks.example:8443', attempts: 12 });
-    expect(message?.latestAttempts).toHaveLength(MOST_ATTEMPTS);
+    expect(message?.latestAttempts).toHaveLength(MAX_ATTEMPTS);
     expect(message?.latestAttempts.map(({ attempt, status }) => [attempt, status])).toEqual([
       ...Array.from({ length: 9 }, (_, index) => [index + 3, 500]),
       [12, null],

@@ -18,14 +18,14 @@ const ngn = (amountMinor: bigint): Money => ({ amountMinor, currency: 'NGN' });
 const PROCESSING: ActionFacts = {
   purpose: 'purchase',
   status: 'PROCESSING',
-  isFromOutside: true,
+  isThroughGateway: true,
   isDelivered: false,
   holdsMoney: true,
   openRefund: null,
   inWallet: null,
   earned: null,
   isUnpaid: false,
-  hasClaim: false,
+  hasDispute: false,
   isLeftOpen: false,
 };
 const ENDED: ActionFacts = { ...PROCESSING, status: 'FAILED', holdsMoney: false };
@@ -43,10 +43,10 @@ const NO_REFUND: ActionMoney = { ...MONEY, openRefund: null };
 
 describe('the whole amount', () => {
   it.each<[string, OperatorAction, ActionFacts, ActionMoney, Money | null]>([
-    ['a check at the gateway moves nothing', 'look-at-gateway', ENDED, MONEY, null],
-    ['a check at the supplier moves nothing', 'look-at-supplier', ENDED, MONEY, null],
+    ['a check at the gateway moves nothing', 'check-gateway', ENDED, MONEY, null],
+    ['a check at the supplier moves nothing', 'check-supplier', ENDED, MONEY, null],
     ['trying to deliver again moves nothing', 'retry-delivery', PROCESSING, MONEY, null],
-    ['a claim is about the price', 'settle-claim', ENDED, MONEY, usd(230n)],
+    ['a dispute is about the price', 'settle-dispute', ENDED, MONEY, usd(230n)],
     ['another package costs the price', 'deliver-other', PROCESSING, MONEY, usd(230n)],
     ['what is on hold is the price', 'cancel', PROCESSING, MONEY, usd(230n)],
     ['nothing is on hold', 'cancel', ENDED, MONEY, null],
@@ -58,8 +58,8 @@ describe('the whole amount', () => {
     ['before delivery the price is credited', 'credit-wallet', PROCESSING, MONEY, usd(230n)],
     ['an open refund is credited at its worth', 'credit-wallet', ENDED, MONEY, usd(62n)],
     ['then what was earned is credited', 'credit-wallet', ENDED, NO_REFUND, usd(115n)],
-  ])('%s', (_name, move, facts, money, amount) => {
-    expect(amountOf(move, facts, money, {})).toEqual({ amount });
+  ])('%s', (_name, action, facts, money, amount) => {
+    expect(amountOf(action, facts, money, {})).toEqual({ amount });
   });
 });
 
@@ -71,8 +71,9 @@ describe('a requested amount', () => {
     ['a refund that is open', 'refund-to-source', ENDED, MONEY, 100_000n],
     ['a credit before delivery', 'credit-wallet', PROCESSING, MONEY, 230n],
     ['a credit of an open refund', 'credit-wallet', ENDED, MONEY, 62n],
-  ])('must be the whole amount for %s', (_name, move, facts, money, all) => {
-    const asked = (amountMinor: bigint) => amountOf(move, facts, money, { amountMinor: String(amountMinor) });
+  ])('must be the whole amount for %s', (_name, action, facts, money, all) => {
+    const asked = (amountMinor: bigint) =>
+      amountOf(action, facts, money, { amountMinor: String(amountMinor) });
     expect(asked(all)).toMatchObject({ amount: { amountMinor: all } });
     expect(asked(all - 1n)).toEqual({ refusal: 'AMOUNT_NOT_ALLOWED' });
     expect(asked(all + 1n)).toEqual({ refusal: 'AMOUNT_TOO_HIGH' });
@@ -82,8 +83,9 @@ describe('a requested amount', () => {
     ['the wallet', 'refund-to-source', NO_REFUND, 48_000n],
     ['the earned, at the gateway', 'refund-to-source', { ...NO_REFUND, inWallet: null }, 184_000n],
     ['the earned, in the wallet', 'credit-wallet', NO_REFUND, 115n],
-  ])('may be a part of what is in %s', (_name, move, money, all) => {
-    const asked = (amountMinor: bigint) => amountOf(move, ENDED, money, { amountMinor: String(amountMinor) });
+  ])('may be a part of what is in %s', (_name, action, money, all) => {
+    const asked = (amountMinor: bigint) =>
+      amountOf(action, ENDED, money, { amountMinor: String(amountMinor) });
     expect(asked(1n)).toMatchObject({ amount: { amountMinor: 1n } });
     expect(asked(all)).toMatchObject({ amount: { amountMinor: all } });
     expect(asked(all + 1n)).toEqual({ refusal: 'AMOUNT_TOO_HIGH' });
@@ -118,8 +120,8 @@ describe('a requested amount', () => {
 });
 
 describe('a second person', () => {
-  const needs = (move: OperatorAction, facts: ActionFacts, amount: Money, money = MONEY): boolean => {
-    const worth = worthMoved(move, facts, amount, money);
+  const needs = (action: OperatorAction, facts: ActionFacts, amount: Money, money = MONEY): boolean => {
+    const worth = worthMoved(action, facts, amount, money);
     const limits = { perAction: { USD: 230n }, perPersonDay: {}, perAccountDay: {} };
     return worth !== null && isAboveLimits(worth, { byPersonMinor: 0n, onAccountMinor: 0n }, limits);
   };
@@ -149,10 +151,10 @@ describe('an action approved as moving no money', () => {
   it.each<[string, OperatorAction, ActionFacts, ReturnType<typeof amountOf>]>([
     ['is refused where it would give back by now', 'cancel', PROCESSING, { refusal: 'AMOUNT_NOT_ALLOWED' }],
     ['goes on where it still moves none', 'cancel', ENDED, { amount: null }],
-    ['goes on if it never moves any', 'look-at-gateway', PROCESSING, { amount: null }],
+    ['goes on if it never moves any', 'check-gateway', PROCESSING, { amount: null }],
     ['keeps its own refusal', 'refund-to-source', ENDED, { refusal: 'NOTHING_TO_RETURN' }],
-  ])('%s', (_what, move, facts, expected) => {
+  ])('%s', (_what, action, facts, expected) => {
     const money = { ...NO_REFUND, inWallet: null, earnedAtSource: null };
-    expect(amountOf(move, facts, money, { movesNoMoney: true })).toEqual(expected);
+    expect(amountOf(action, facts, money, { movesNoMoney: true })).toEqual(expected);
   });
 });

@@ -31,17 +31,17 @@ import {
 const WALLET: ActionFacts = {
   purpose: 'purchase',
   status: 'PROCESSING',
-  isFromOutside: false,
+  isThroughGateway: false,
   isDelivered: false,
   holdsMoney: true,
   openRefund: null,
   inWallet: null,
   earned: null,
   isUnpaid: false,
-  hasClaim: false,
+  hasDispute: false,
   isLeftOpen: false,
 };
-const CARD: ActionFacts = { ...WALLET, isFromOutside: true };
+const CARD: ActionFacts = { ...WALLET, isThroughGateway: true };
 const PENDING: ActionFacts = { ...CARD, status: 'PENDING', holdsMoney: false, isUnpaid: true };
 const DELIVERED: ActionFacts = {
   ...WALLET,
@@ -51,22 +51,22 @@ const DELIVERED: ActionFacts = {
   earned: { amountMinor: 230n, currency: 'USD' },
 };
 const FAILED: ActionFacts = { ...WALLET, status: 'FAILED', holdsMoney: false };
-const FAILED_CARD: ActionFacts = { ...FAILED, isFromOutside: true };
-const CLAIMED: ActionFacts = { ...DELIVERED, isFromOutside: true, hasClaim: true };
+const FAILED_CARD: ActionFacts = { ...FAILED, isThroughGateway: true };
+const DISPUTED: ActionFacts = { ...DELIVERED, isThroughGateway: true, hasDispute: true };
 const WAITING_REFUND: ActionFacts = { ...FAILED_CARD, openRefund: 'waits' };
 const money = { amountMinor: 230n, currency: 'USD' };
 
-/** A short word for each move. */
+/** A short word for each action. */
 const SHORT: Record<string, OperatorAction> = {
-  gateway: 'look-at-gateway',
-  supplier: 'look-at-supplier',
+  gateway: 'check-gateway',
+  supplier: 'check-supplier',
   retry: 'retry-delivery',
   other: 'deliver-other',
   paid: 'mark-paid',
   refund: 'refund-to-source',
   credit: 'credit-wallet',
   cancel: 'cancel',
-  settle: 'settle-claim',
+  settle: 'settle-dispute',
 };
 
 /** The state; the allowed actions, with evidence and goodwill where they help; the allowed actions without either. */
@@ -85,28 +85,28 @@ const TABLE: readonly (readonly [string, ActionFacts, string, string])[] = [
     'supplier retry other credit cancel',
   ],
   [
-    'being delivered, paid from outside',
+    'being delivered, paid through the gateway',
     CARD,
     'gateway supplier retry other refund credit cancel',
     'gateway supplier retry other refund credit cancel',
   ],
   ['delivered, not settled', { ...WALLET, isDelivered: true }, 'supplier retry', 'supplier retry'],
   [
-    'the same from outside',
+    'the same through the gateway',
     { ...CARD, isDelivered: true },
     'gateway supplier retry',
     'gateway supplier retry',
   ],
   ['delivered', DELIVERED, 'supplier credit', 'supplier'],
   [
-    'delivered, from outside',
-    { ...DELIVERED, isFromOutside: true },
+    'delivered, through the gateway',
+    { ...DELIVERED, isThroughGateway: true },
     'gateway supplier refund credit',
     'gateway supplier',
   ],
   [
     'delivered, paid more than asked',
-    { ...DELIVERED, isFromOutside: true, inWallet: money },
+    { ...DELIVERED, isThroughGateway: true, inWallet: money },
     'gateway supplier refund credit',
     'gateway supplier refund',
   ],
@@ -119,7 +119,7 @@ const TABLE: readonly (readonly [string, ActionFacts, string, string])[] = [
   ],
   [
     'delivered, disputed',
-    { ...DELIVERED, isFromOutside: true, hasClaim: true },
+    { ...DELIVERED, isThroughGateway: true, hasDispute: true },
     'gateway supplier settle',
     'gateway supplier',
   ],
@@ -164,7 +164,7 @@ const TABLE: readonly (readonly [string, ActionFacts, string, string])[] = [
   ],
   [
     'ended, reversed by the bank',
-    { ...FAILED_CARD, hasClaim: true, inWallet: money },
+    { ...FAILED_CARD, hasDispute: true, inWallet: money },
     'gateway supplier settle',
     'gateway supplier',
   ],
@@ -176,38 +176,41 @@ const TABLE: readonly (readonly [string, ActionFacts, string, string])[] = [
   ],
 ];
 
-const named = (moves: string): OperatorAction[] =>
-  OPERATOR_ACTIONS.filter((move) => moves.split(' ').some((word) => SHORT[word] === move));
+const named = (actions: string): OperatorAction[] =>
+  OPERATOR_ACTIONS.filter((action) => actions.split(' ').some((word) => SHORT[word] === action));
 const BARE = { isGoodwill: false, hasEvidence: false };
 
 describe('the allowed actions', () => {
   it.each(TABLE)('%s', (_name, facts, best, bare) => {
     expect(availableActions(facts)).toEqual(named(best));
-    expect(OPERATOR_ACTIONS.filter((move) => refusalFor(move, facts, BARE) === undefined)).toEqual(
+    expect(OPERATOR_ACTIONS.filter((action) => refusalFor(action, facts, BARE) === undefined)).toEqual(
       named(bare),
     );
   });
 
   it('are checks only, without a limit on repeats, while nothing is decided', () => {
-    expect(actionsThat('isCheck')).toEqual(['look-at-gateway', 'look-at-supplier', 'retry-delivery']);
+    expect(actionsThat('isCheck')).toEqual(['check-gateway', 'check-supplier', 'retry-delivery']);
   });
 
   it('are never more than the state allows, and every action is allowed somewhere', () => {
     for (const [, facts] of TABLE) {
       const allowed = actionsInSituation(situationOf(facts));
-      expect(availableActions(facts).filter((move) => !allowed.includes(move))).toEqual([]);
+      expect(availableActions(facts).filter((action) => !allowed.includes(action))).toEqual([]);
     }
     expect(
-      OPERATOR_ACTIONS.filter((move) => !TABLE.some(([, facts]) => availableActions(facts).includes(move))),
+      OPERATOR_ACTIONS.filter(
+        (action) => !TABLE.some(([, facts]) => availableActions(facts).includes(action)),
+      ),
     ).toEqual([]);
     expect(new Set(TABLE.map(([, facts]) => situationOf(facts)))).toEqual(new Set(PURCHASE_SITUATIONS));
   });
 
   it('never become fewer with evidence or goodwill', () => {
     for (const [, facts] of TABLE)
-      for (const move of OPERATOR_ACTIONS)
+      for (const action of OPERATOR_ACTIONS)
         for (const terms of [BARE, { ...BARE, hasEvidence: true }, { ...BARE, isGoodwill: true }])
-          if (refusalFor(move, facts, terms) === undefined) expect(availableActions(facts)).toContain(move);
+          if (refusalFor(action, facts, terms) === undefined)
+            expect(availableActions(facts)).toContain(action);
   });
 });
 
@@ -233,20 +236,20 @@ describe('a refusal', () => {
       { ...FAILED_CARD, openRefund: 'on-its-way' },
       'REFUND_ON_ITS_WAY',
     ],
-    ['checking the wallet’s money at the gateway', 'look-at-gateway', WALLET, 'DOES_NOT_FIT'],
+    ['checking the wallet’s money at the gateway', 'check-gateway', WALLET, 'DOES_NOT_FIT'],
     ['delivering a package for a funding', 'deliver-other', { ...CARD, purpose: 'funding' }, 'DOES_NOT_FIT'],
     ['marking as paid when the money has come', 'mark-paid', { ...PENDING, isUnpaid: false }, 'DOES_NOT_FIT'],
     ['marking a delivered purchase as paid', 'mark-paid', DELIVERED, 'DOES_NOT_FIT'],
     ['cancelling what has ended', 'cancel', FAILED, 'DOES_NOT_FIT'],
     ['cancelling what is only to be settled', 'cancel', { ...CARD, isDelivered: true }, 'DOES_NOT_FIT'],
-    ['settling without a claim', 'settle-claim', DELIVERED, 'DOES_NOT_FIT'],
-    ['refunding what a bank may take back', 'refund-to-source', CLAIMED, 'DOES_NOT_FIT'],
-    ['crediting what a bank may take back', 'credit-wallet', CLAIMED, 'DOES_NOT_FIT'],
+    ['settling without a dispute', 'settle-dispute', DELIVERED, 'DOES_NOT_FIT'],
+    ['refunding what a bank may take back', 'refund-to-source', DISPUTED, 'DOES_NOT_FIT'],
+    ['crediting what a bank may take back', 'credit-wallet', DISPUTED, 'DOES_NOT_FIT'],
     ['refunding while the refund waits for the buyer', 'refund-to-source', WAITING_REFUND, 'EVIDENCE_NEEDED'],
     ['crediting while the refund waits for the buyer', 'credit-wallet', WAITING_REFUND, 'EVIDENCE_NEEDED'],
-    ['settling without evidence', 'settle-claim', { ...DELIVERED, hasClaim: true }, 'EVIDENCE_NEEDED'],
-  ])('%s', (_name, move, facts, refusal) => {
-    expect(refusalFor(move, facts, BARE)).toBe(refusal);
+    ['settling without evidence', 'settle-dispute', { ...DELIVERED, hasDispute: true }, 'EVIDENCE_NEEDED'],
+  ])('%s', (_name, action, facts, refusal) => {
+    expect(refusalFor(action, facts, BARE)).toBe(refusal);
   });
 
   it('never affects a delivery attempt while the delivery is open, whether or not its money is on hold', () => {
@@ -259,7 +262,7 @@ describe('a refusal', () => {
 });
 
 describe('the rest of a request', () => {
-  const action = { move: 'cancel', by: 'ada', reason: 'as the buyer asked' } as const;
+  const action = { action: 'cancel', by: 'ada', reason: 'as the buyer asked' } as const;
   it.each([
     [{}, undefined],
     [{ by: '' }, 'PERSON_NEEDED'],
@@ -272,11 +275,11 @@ describe('the rest of a request', () => {
     [{ reason: 'x'.repeat(501) }, 'REASON_NEEDED'],
     [{ evidence: 'no' }, 'EVIDENCE_NEEDED'],
     [{ evidence: 'x'.repeat(501) }, 'EVIDENCE_NEEDED'],
-    [{ move: 'mark-paid' }, 'EVIDENCE_NEEDED'],
-    [{ move: 'mark-paid', evidence: 'statement 12, line 4' }, undefined],
-    [{ move: 'settle-claim' }, 'EVIDENCE_NEEDED'],
-    [{ move: 'settle-claim', evidence: 'ticket 1' }, 'OUTCOME_NEEDED'],
-    [{ move: 'settle-claim', evidence: 'ticket 1', outcome: 'lost' }, undefined],
+    [{ action: 'mark-paid' }, 'EVIDENCE_NEEDED'],
+    [{ action: 'mark-paid', evidence: 'statement 12, line 4' }, undefined],
+    [{ action: 'settle-dispute' }, 'EVIDENCE_NEEDED'],
+    [{ action: 'settle-dispute', evidence: 'ticket 1' }, 'OUTCOME_NEEDED'],
+    [{ action: 'settle-dispute', evidence: 'ticket 1', outcome: 'lost' }, undefined],
   ] as const)('%j', (said, refusal) => {
     expect(requestRefusal({ ...action, ...said })).toBe(refusal);
   });
@@ -303,7 +306,7 @@ describe('the amount', () => {
   const ofPart = (amountMinor: string | undefined, currency?: string) =>
     amountOf(
       'refund-to-source',
-      { ...DELIVERED, isFromOutside: true },
+      { ...DELIVERED, isThroughGateway: true },
       { ...MONEY, earnedAtSource: MONEY.charge },
       {
         ...(amountMinor === undefined ? {} : { amountMinor }),
@@ -329,7 +332,7 @@ describe('the amount', () => {
     expect(amountOf('mark-paid', PENDING, MONEY, { amountMinor: '368000' })).toEqual({
       amount: MONEY.charge,
     });
-    expect(amountOf('look-at-supplier', WALLET, MONEY, { amountMinor: '1' })).toEqual({ amount: null });
+    expect(amountOf('check-supplier', WALLET, MONEY, { amountMinor: '1' })).toEqual({ amount: null });
   });
 
   it('must be given for money in a currency without an agreed rate', () => {
@@ -353,8 +356,12 @@ describe('a second person', () => {
       amountMinor: 115n,
       currency: 'USD',
     });
-    const needs = (move: OperatorAction, facts: ActionFacts, amountMinor: bigint | null, currency = 'USD') =>
-      isNeeded(worthMoved(move, facts, amountMinor === null ? null : { amountMinor, currency }, MONEY));
+    const needs = (
+      action: OperatorAction,
+      facts: ActionFacts,
+      amountMinor: bigint | null,
+      currency = 'USD',
+    ) => isNeeded(worthMoved(action, facts, amountMinor === null ? null : { amountMinor, currency }, MONEY));
     const isNeeded = (worth: Money | null) => worth !== null && isAboveLimits(worth, NOTHING, limits);
     expect(needs('credit-wallet', WALLET, 230n)).toBe(false);
     expect(needs('credit-wallet', WALLET, 231n)).toBe(true);
@@ -383,8 +390,8 @@ describe('a second person', () => {
 
 describe('docs/OPERATIONS.md', () => {
   const page = readFileSync(join(import.meta.dirname, '..', '..', 'docs', 'OPERATIONS.md'), 'utf8');
-  const moves = page.slice(page.indexOf('### Operator actions'), page.indexOf('### The command line'));
+  const actions = page.slice(page.indexOf('### Operator actions'), page.indexOf('### The command line'));
   it.each([...OPERATOR_ACTIONS, ...ACTION_REFUSALS])('explains %s', (word) => {
-    expect(moves).toContain(`\`${word}\``);
+    expect(actions).toContain(`\`${word}\``);
   });
 });

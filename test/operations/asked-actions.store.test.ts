@@ -17,23 +17,23 @@ import { NO_LIMITS } from '../support/facts.ts';
 import { NOW, usePaymentBooks, type Payer } from '../payments/payments.support.ts';
 
 const books = usePaymentBooks();
-const newId = () => makeId('move', randomBytes(16).toString('hex'));
+const newId = () => makeId('action', randomBytes(16).toString('hex'));
 const LIMITS = { limits: NO_LIMITS, now: NOW };
 const LATE = new Date(NOW.getTime() + BEGIN_WITHIN_MS);
 const NOT_ASKED = { outcome: 'refused', code: 'NOT_ASKED' };
 
 function request({ transactionId }: Payer, more: Partial<ActionRequest> = {}): ActionRequest {
-  const moveId = newId();
+  const actionId = newId();
   const evidence = 'https://tickets.test.example/4711';
-  const what = { transactionId, move: 'mark-paid', by: 'ada', reason: 'a test', evidence } as const;
-  return { moveId, moveKey: moveId, ...what, ...more };
+  const what = { transactionId, action: 'mark-paid', by: 'ada', reason: 'a test', evidence } as const;
+  return { actionId, actionKey: actionId, ...what, ...more };
 }
 
 async function asked(payer: Payer, more: Partial<ActionRequest> = {}): Promise<ActionRequest> {
   const action = request(payer, more);
   expect(await askForAction(books.world, action, LIMITS)).toMatchObject({
     outcome: 'go',
-    moveId: action.moveId,
+    actionId: action.actionId,
   });
   return action;
 }
@@ -48,30 +48,30 @@ describe('the next action of a purchase', () => {
     const payer = await books.payer();
     const other = await books.payer();
     const action = await asked(payer);
-    await asked(payer, { move: 'look-at-gateway' });
+    await asked(payer, { action: 'check-gateway' });
     expect(await begin(other)).toBeNull();
     // Its step may be lost: it is the next one again.
     for (let again = 0; again < 2; again += 1)
-      expect(await begin(payer)).toEqual({ actionId: action.moveId, runsOn: 'orders' });
+      expect(await begin(payer)).toEqual({ actionId: action.actionId, runsOn: 'orders' });
     expect((await statusesOf(payer)).toSorted()).toEqual(['ASKED', 'BEGUN']);
-    await carryOutAction(books.world, action.moveId, NOW);
+    await carryOutAction(books.world, action.actionId, NOW);
     expect(await begin(payer)).toMatchObject({ runsOn: 'gateway' });
   });
 
   it('runs on the supplier’s queue when it takes back an order that may be out', async () => {
     const payer = await books.payer();
     await books.bookCheck(payer);
-    await asked(payer, { move: 'cancel' });
+    await asked(payer, { action: 'cancel' });
     expect(await begin(payer)).toMatchObject({ runsOn: 'supplier' });
   });
 
   it('was requested within the hour; after that it can be requested again', async () => {
     const payer = await books.payer();
-    const action = await asked(payer, { moveKey: newId() });
+    const action = await asked(payer, { actionKey: newId() });
     expect(await begin(payer, LATE)).toBeNull();
-    const again = { ...action, moveId: newId() };
+    const again = { ...action, actionId: newId() };
     const late = { limits: NO_LIMITS, now: LATE };
-    expect(await askForAction(books.world, again, late)).toMatchObject({ moveId: again.moveId });
+    expect(await askForAction(books.world, again, late)).toMatchObject({ actionId: again.actionId });
     expect((await statusesOf(payer)).toSorted()).toEqual(['ASKED', 'EXPIRED']);
   });
 
@@ -92,29 +92,29 @@ it('an action that no longer fits is refused when it is performed, and its recor
   const payer = await books.payer();
   const action = await asked(payer);
   await begin(payer);
-  expect(await findOutcome(books.world, action.moveId)).toBeUndefined();
+  expect(await findOutcome(books.world, action.actionId)).toBeUndefined();
   await books.bookCheck(payer);
   for (let again = 0; again < 2; again += 1)
-    expect(await carryOutAction(books.world, action.moveId, NOW)).toMatchObject({ code: 'DOES_NOT_FIT' });
-  expect(await findOutcome(books.world, action.moveId)).toMatchObject({ code: 'DOES_NOT_FIT' });
+    expect(await carryOutAction(books.world, action.actionId, NOW)).toMatchObject({ code: 'DOES_NOT_FIT' });
+  expect(await findOutcome(books.world, action.actionId)).toMatchObject({ code: 'DOES_NOT_FIT' });
   expect(await statusesOf(payer)).toEqual(['REFUSED']);
 });
 
 it('the same action requested several times at once is one', async () => {
   const payer = await books.payer();
-  const moveKey = newId();
+  const actionKey = newId();
   const outcomes = await Promise.all(
-    Array.from({ length: 6 }, () => askForAction(books.world, request(payer, { moveKey }), LIMITS)),
+    Array.from({ length: 6 }, () => askForAction(books.world, request(payer, { actionKey }), LIMITS)),
   );
   expect(outcomes.every(({ outcome }) => outcome === 'go')).toBe(true);
-  expect(new Set(outcomes.map((one) => 'moveId' in one && one.moveId)).size).toBe(1);
+  expect(new Set(outcomes.map((one) => 'actionId' in one && one.actionId)).size).toBe(1);
   expect(await statusesOf(payer)).toEqual(['ASKED']);
 });
 
 it('an action that was requested and never begun is previewed as new', async () => {
   const payer = await books.payer();
   const action = await asked(payer);
-  const same = { ...action, moveId: newId() };
+  const same = { ...action, actionId: newId() };
   expect(await previewEffect(books.world, same, NOW)).toMatchObject({ outcome: 'would-do' });
   expect(await statusesOf(payer)).toEqual(['ASKED']);
 });
@@ -127,10 +127,10 @@ describe('an action that has not begun', () => {
     const limits = { limits: { ...NO_LIMITS, perAction: { USD: 1n } }, now: NOW };
     const other = request(waiting);
     await askForAction(books.world, other, limits);
-    for (const moveId of [action.moveId, other.moveId, newId()]) {
-      expect(await findBegunAction(books.world, moveId)).toBeUndefined();
-      expect(await carryOutAction(books.world, moveId, NOW)).toMatchObject(NOT_ASKED);
-      expect(await closeAction(books.world, moveId, { did: 'all of it' }, NOW)).toMatchObject(NOT_ASKED);
+    for (const actionId of [action.actionId, other.actionId, newId()]) {
+      expect(await findBegunAction(books.world, actionId)).toBeUndefined();
+      expect(await carryOutAction(books.world, actionId, NOW)).toMatchObject(NOT_ASKED);
+      expect(await closeAction(books.world, actionId, { did: 'all of it' }, NOW)).toMatchObject(NOT_ASKED);
     }
     expect(await statusesOf(payer)).toEqual(['ASKED']);
     expect(await statusesOf(waiting)).toEqual(['WAITS_FOR_APPROVAL']);
@@ -142,7 +142,7 @@ it('money moves only by the effect of an action, never by what a workflow report
   const payer = await books.payer();
   const action = await asked(payer);
   await begin(payer);
-  expect(await closeAction(books.world, action.moveId, { did: 'marked as paid' }, NOW)).toMatchObject(
+  expect(await closeAction(books.world, action.actionId, { did: 'marked as paid' }, NOW)).toMatchObject(
     NOT_ASKED,
   );
   expect(await statusesOf(payer)).toEqual(['BEGUN']);

@@ -20,16 +20,22 @@ async function action(given: {
   readonly by?: string;
   readonly approvedBy?: string | null;
   readonly decisionReason?: string;
-  readonly move?: string;
+  readonly action?: string;
   readonly detail?: string | null;
 }): Promise<string> {
-  const id = `move-${randomBytes(16).toString('hex')}`;
-  const { at, by = 'ada@x.example', approvedBy = null, move = 'credit-wallet', detail = 'credited' } = given;
+  const id = `action-${randomBytes(16).toString('hex')}`;
+  const {
+    at,
+    by = 'ada@x.example',
+    approvedBy = null,
+    action = 'credit-wallet',
+    detail = 'credited',
+  } = given;
   const { decisionReason = null } = given;
   await sql`
-    insert into operator_moves (id, transaction_id, move, move_key, asked, by_person, reason, evidence, amount_minor, currency, status,
+    insert into operator_actions (id, transaction_id, action, action_key, asked, by_person, reason, evidence, amount_minor, currency, status,
                                 detail, approved_by, decision_reason, created_at, closed_at)
-    values (${id}, ${TXN}, ${move}, ${id}, '{}', ${by}, 'a reason', 'ticket 4711', 1250, 'USD', 'DONE', ${detail}, ${approvedBy},
+    values (${id}, ${TXN}, ${action}, ${id}, '{}', ${by}, 'a reason', 'ticket 4711', 1250, 'USD', 'DONE', ${detail}, ${approvedBy},
             ${decisionReason}, ${at}::timestamptz, ${at}::timestamptz)`.execute(books.owner);
   return id;
 }
@@ -145,13 +151,13 @@ it('the audit log reads neither table completely', async () => {
     books.owner,
   );
   await sql`
-    insert into operator_moves (id, transaction_id, move, move_key, asked, by_person, reason, status, approved_by, created_at, closed_at)
-    select 'move-' || md5(i::text), 't' || i, 'm' || i % 9, i, '{}', 'p' || i % 50, 'r', 'DONE', 'q' || i % 50,
+    insert into operator_actions (id, transaction_id, action, action_key, asked, by_person, reason, status, approved_by, created_at, closed_at)
+    select 'action-' || md5(i::text), 't' || i, 'm' || i % 9, i, '{}', 'p' || i % 50, 'r', 'DONE', 'q' || i % 50,
            timestamptz '2025-01-01' + i * interval '1 second', now() from generate_series(1, 20000) i`.execute(
     books.owner,
   );
   await sql`analyze accounts.audit_log`.execute(books.owner);
-  await sql`analyze operator_moves`.execute(books.owner);
+  await sql`analyze operator_actions`.execute(books.owner);
   for (const filters of [{}, { actor: 'p7' }, { action: 'm3' }, { subject: 't9' }]) {
     const { scans } = await explain(books, (db) => readAuditLog({ ...deps, db }, { ...filters, limit: 20 }), {
       statementTimeoutMs: 10_000,

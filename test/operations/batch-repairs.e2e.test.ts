@@ -5,7 +5,7 @@ import { BATCH_REPAIR_WORKFLOW, OPS_QUEUE } from '../../workflows/contract.ts';
 import { reopenHold } from '../support/holds.ts';
 import { expectSoundBooks } from '../support/invariants.ts';
 import { dataOf, SIGN_IN_ENV, signedIn, type Person } from '../support/people.ts';
-import { buyOutside } from '../support/payments.ts';
+import { buyThroughGateway } from '../support/payments.ts';
 import { startStack, type Answer, type Stack, type TestAccount } from '../support/stack.ts';
 import { alarms } from '../support/stranger.ts';
 import { until } from '../support/until.ts';
@@ -31,9 +31,9 @@ beforeAll(async () => {
       SIMWAY_APPROVAL_LIMIT: 'USD=1.00',
       SIMWAY_TEST_TIMINGS: JSON.stringify({
         attentionAfterMs: 1_500,
-        doubtMs: 200,
-        slowLookMs: 3_600_000,
-        lookMaxMs: 300,
+        inFlightGraceMs: 200,
+        slowCheckMs: 3_600_000,
+        checkMaxMs: 300,
       }),
     },
   });
@@ -163,31 +163,31 @@ describe('twenty stuck purchases', { timeout: 180_000 }, () => {
     expect(await stuckIds()).toEqual([]);
     expect(await balance()).toBe(held);
     const { rows: made } = await sql<{
-      move: string;
+      action: string;
       by_person: string;
       approved_by: string;
       status: string;
       reason: string;
     }>`
-      select move, by_person, approved_by, status, reason from operator_moves where transaction_id = any(${ids})`.execute(
+      select action, by_person, approved_by, status, reason from operator_actions where transaction_id = any(${ids})`.execute(
       stack.owner,
     );
     expect(made.length).toBeGreaterThanOrEqual(20);
     for (const row of made) expect(row).toMatchObject({ by_person: ada.email, status: 'DONE' });
     expect(made[0]?.reason).toBe(`${REPAIR_BODY.reason} (${repairId})`);
     const { rows: record } = await sql<{
-      move: string;
+      action: string;
       by_person: string;
       status: string;
       refusal: string | null;
     }>`
-      select move, by_person, status, refusal from operator_moves where transaction_id = ${repairId} order by created_at`.execute(
+      select action, by_person, status, refusal from operator_actions where transaction_id = ${repairId} order by created_at`.execute(
       stack.owner,
     );
     expect(record).toEqual([
-      { move: 'ask-batch-repair', by_person: ada.email, status: 'DONE', refusal: null },
-      { move: 'approve-batch-repair', by_person: ada.email, status: 'REFUSED', refusal: 'SAME_PERSON' },
-      { move: 'approve-batch-repair', by_person: bayo.email, status: 'DONE', refusal: null },
+      { action: 'ask-batch-repair', by_person: ada.email, status: 'DONE', refusal: null },
+      { action: 'approve-batch-repair', by_person: ada.email, status: 'REFUSED', refusal: 'SAME_PERSON' },
+      { action: 'approve-batch-repair', by_person: bayo.email, status: 'DONE', refusal: null },
     ]);
     await expectSoundBooks(stack);
   });
@@ -198,7 +198,7 @@ describe('amounts', { timeout: 120_000 }, () => {
     const buyers = await Promise.all([1, 2, 3].map(() => stack.account({ fundsMinor: 0n })));
     const paid = await Promise.all(
       buyers.map((buyer) =>
-        buyOutside(stack, buyer, { method: 'CARD', packageCode: 'SIM-PAY-REFUND-NEEDS-ATTENTION' }),
+        buyThroughGateway(stack, buyer, { method: 'CARD', packageCode: 'SIM-PAY-REFUND-NEEDS-ATTENTION' }),
       ),
     );
     const ids = paid.map(({ transactionId }) => transactionId);
@@ -217,15 +217,15 @@ describe('amounts', { timeout: 120_000 }, () => {
     expect(asked.totals).toHaveLength(1);
     // One is repaired individually meanwhile.
     const [first = ''] = ids;
-    const byHand = { move: 'credit-wallet', reason: 'by hand', evidence: 'ticket 4712' };
-    const effect = dataOf(await ada.call('POST', `/ops/purchases/${first}/moves/preview`, byHand));
+    const byHand = { action: 'credit-wallet', reason: 'by hand', evidence: 'ticket 4712' };
+    const effect = dataOf(await ada.call('POST', `/ops/purchases/${first}/actions/preview`, byHand));
     expect(effect).toMatchObject({ outcome: 'would-do', amount: byId(asked, first)?.amount });
     expect(effect['entries']).toContainEqual(
       expect.objectContaining({ account: expect.stringMatching(/^wallet:/) as string, debit: 0 }),
     );
-    expect(dataOf(await ada.call('GET', `/ops/purchases/${first}/moves`))['made']).toEqual([]);
-    const waits = dataOf(await ada.call('POST', `/ops/purchases/${first}/moves`, byHand));
-    expect((await bayo.call('POST', `/ops/moves/${String(waits['moveId'])}/approve`)).status).toBe(200);
+    expect(dataOf(await ada.call('GET', `/ops/purchases/${first}/actions`))['made']).toEqual([]);
+    const waits = dataOf(await ada.call('POST', `/ops/purchases/${first}/actions`, byHand));
+    expect((await bayo.call('POST', `/ops/actions/${String(waits['actionId'])}/approve`)).status).toBe(200);
     await bayo.call('POST', `${REPAIRS}/${asked.repairId}/approve`, WHY);
     const ended = await untilEnded(asked.repairId);
     expect(byId(ended, first)).toMatchObject({ status: 'REFUSED' });
@@ -234,8 +234,8 @@ describe('amounts', { timeout: 120_000 }, () => {
       expect(credited, id).toBe(BigInt(Math.round((byId(ended, id)?.amount ?? 0) * 100)));
     }
     const { rows } = await sql<{ approved_by: string }>`
-      select approved_by from operator_moves
-       where transaction_id = any(${ids}) and move = 'credit-wallet' and status = 'DONE'`.execute(
+      select approved_by from operator_actions
+       where transaction_id = any(${ids}) and action = 'credit-wallet' and status = 'DONE'`.execute(
       stack.owner,
     );
     expect(rows).toEqual([1, 2, 3].map(() => ({ approved_by: bayo.email })));
@@ -275,21 +275,21 @@ describe('a step that needs a second person', { timeout: 120_000 }, () => {
       ({ matches }) => matches === 1,
       { what: 'the hold is on the list', withinMs: 30_000 },
     ).then(async () => repairOf(await ada.call('POST', REPAIRS, body)));
-    expect(asked.items).toMatchObject([{ transactionId: id, foreseen: 'cancel', amount: null }]);
+    expect(asked.items).toMatchObject([{ transactionId: id, preview: 'cancel', amount: null }]);
     await bayo.call('POST', `${REPAIRS}/${asked.repairId}/approve`, WHY);
     const ended = await untilEnded(asked.repairId);
-    const pending = dataOf(await ada.call('GET', '/ops/moves/pending'))['items'] as {
-      readonly moveId: string;
+    const pending = dataOf(await ada.call('GET', '/ops/actions/pending'))['items'] as {
+      readonly actionId: string;
       readonly transactionId: string;
     }[];
     const waits = pending.find(({ transactionId }) => transactionId === id);
-    expect(waits).toMatchObject({ move: 'cancel', by: ada.email, approvedBy: null });
+    expect(waits).toMatchObject({ action: 'cancel', by: ada.email, approvedBy: null });
     expect(byId(ended, id)).toMatchObject({
       status: 'REFUSED',
-      detail: `cancel: waits-for-approval (${waits?.moveId ?? ''})`,
+      detail: `cancel: waits-for-approval (${waits?.actionId ?? ''})`,
     });
     expect(await balanceMinor(buyer.accountId)).toBe(100_000n - price);
-    const approved = await bayo.call('POST', `/ops/moves/${waits?.moveId ?? ''}/approve`, WHY);
+    const approved = await bayo.call('POST', `/ops/actions/${waits?.actionId ?? ''}/approve`, WHY);
     expect(approved.status).toBe(200);
     expect(await balanceMinor(buyer.accountId)).toBe(100_000n);
   });

@@ -1,4 +1,4 @@
-// A person settles disputes and claims, step by step: what is offered, what is booked, whether the payment still needs attention, and what waits.
+// A person settles disputes and reversals, step by step: what is offered, what is booked, whether the payment still needs attention, and what waits.
 import { sql } from 'kysely';
 import { expect, it } from 'vitest';
 import { createBooks } from '../../src/reconciliation/books.ts';
@@ -7,7 +7,7 @@ import { saveInstructions, nextPaymentAttempt } from '../../src/payments/store/p
 import { findPurchase } from '../../src/purchases/store/reads.ts';
 import { settlePurchase } from '../../src/purchases/store/purchases.ts';
 import { databaseEngine } from '../support/database-engine.ts';
-import { PATIENT } from '../support/workflow-harness.ts';
+import { LONG_ANSWER_TIMINGS } from '../support/workflow-harness.ts';
 import { NO_LIMITS } from '../support/facts.ts';
 import { CHARGE_MINOR, NOW, usePaymentBooks, type Payer } from '../payments/payments.support.ts';
 
@@ -18,12 +18,18 @@ const engine = databaseEngine(books.world, { now: () => NOW });
 
 const settle = ({ transactionId }: Payer, outcome: 'won' | 'lost', more: Partial<ActionInput> = {}) =>
   createOperatorActions({
-    ...{ db: books.world, engine, clock: { now: () => NOW }, timings: PATIENT, limits: NO_LIMITS },
+    ...{
+      db: books.world,
+      engine,
+      clock: { now: () => NOW },
+      timings: LONG_ANSWER_TIMINGS,
+      limits: NO_LIMITS,
+    },
   }).perform({
     transactionId,
-    move: 'settle-claim',
+    action: 'settle-dispute',
     by: 'ada',
-    reason: 'a test of claims',
+    reason: 'a test of disputes',
     evidence: 'https://tickets.test.example/4711',
     outcome,
     ...more,
@@ -69,16 +75,16 @@ async function suspenseOf({ transactionId }: Payer): Promise<Partial<Record<stri
   return Object.fromEntries(lying.map(({ currency, total }) => [currency, total]));
 }
 
-/** The waiting disputes and claims, except those from before. */
-async function claimsThatWait(): Promise<string[]> {
+/** The waiting disputes and reversals, except those from before. */
+async function disputesThatWait(): Promise<string[]> {
   const { lines } = await createBooks({ db: books.world }).waiting();
   return lines
-    .filter(({ waitsFor }) => waitsFor === 'dispute' || waitsFor === 'claim')
+    .filter(({ waitsFor }) => waitsFor === 'dispute' || waitsFor === 'reversal')
     .map(({ waitsFor, currency, amountMinor }) => `${waitsFor} ${currency} ${amountMinor}`);
 }
 
 it('a dispute lost at the gateway is our loss once a person has settled it, and the same request again says so', async () => {
-  const before = await claimsThatWait();
+  const before = await disputesThatWait();
   const payer = await delivered();
   await disputed(payer, 'lost');
   expect(await settle(payer, 'lost')).toMatchObject({ did: 'Dispute lost: revenue NGN -20000.00' });
@@ -86,7 +92,7 @@ it('a dispute lost at the gateway is our loss once a person has settled it, and 
   await reversed(payer);
   expect(await attentionOf(payer)).toBeNull();
   expect(await suspenseOf(payer)).toEqual({});
-  expect(await claimsThatWait()).toEqual(before);
+  expect(await disputesThatWait()).toEqual(before);
 });
 
 it('a dispute that the gateway leaves open is booked as lost on a person’s word, and what the gateway says later is no second loss', async () => {
@@ -103,7 +109,7 @@ it('money taken back without a dispute is our loss once a person has settled it'
   await reversed(payer);
   expect(await attentionOf(payer)).toBe('PAYMENT_REVERSED');
   expect(await suspenseOf(payer)).toEqual({ NGN: -CHARGE_MINOR });
-  expect(await settle(payer, 'lost')).toMatchObject({ did: 'Claim lost: revenue NGN -20000.00' });
+  expect(await settle(payer, 'lost')).toMatchObject({ did: 'Reversal lost: revenue NGN -20000.00' });
   expect(await attentionOf(payer)).toBeNull();
   expect(await suspenseOf(payer)).toEqual({});
 });

@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { findPurchaseRow, newBuyer, untilClosed, type Buyer } from '../support/buyer.ts';
 import { hereFinance, jsonOf, shellFinance } from '../support/finance.ts';
-import { atGateway, buyOutside, untilStatus } from '../support/payments.ts';
+import { atGateway, buyThroughGateway, untilStatus } from '../support/payments.ts';
 import { startStack, type Stack } from '../support/stack.ts';
 import { until } from '../support/until.ts';
 
@@ -30,7 +30,7 @@ async function delivered(): Promise<string> {
 async function written(): Promise<unknown> {
   const { rows } = await sql`
     select (select count(*) from ledger_transactions) as booked, (select count(*) from refunds) as refunds,
-           (select count(*) from operator_moves) as moves, (select count(*) from purchase_events) as events,
+           (select count(*) from operator_actions) as actions, (select count(*) from purchase_events) as events,
            (select sum(balance_minor) from wallets) as balances`.execute(stack.owner);
   return rows;
 }
@@ -38,7 +38,7 @@ async function written(): Promise<unknown> {
 interface Seen {
   readonly outcome: string;
   readonly detail: string;
-  readonly foresight: {
+  readonly preview: {
     readonly amount: { readonly amountMinor: number; readonly currency: string };
     readonly accountId: string;
     readonly entries: readonly object[];
@@ -73,12 +73,12 @@ it('a money command shows how much, whose money it is and what follows, and obey
 
 it('--dry-run shows exactly the entries that are booked then, and writes nothing', async () => {
   const account = await stack.account();
-  const { transactionId } = await buyOutside(stack, account, { packageCode: 'SIM-PAY-NOW' });
+  const { transactionId } = await buyThroughGateway(stack, account, { packageCode: 'SIM-PAY-NOW' });
   await untilStatus(stack, transactionId, 'SUCCESS');
   const before = await written();
   const seen = jsonOf(await here(`refund ${transactionId} --goodwill --dry-run --json`)) as Seen;
-  expect(seen).toMatchObject({ outcome: 'would-do', foresight: { accountId: account.accountId } });
-  expect(seen.foresight.refunds).toHaveLength(1);
+  expect(seen).toMatchObject({ outcome: 'would-do', preview: { accountId: account.accountId } });
+  expect(seen.preview.refunds).toHaveLength(1);
   expect(await written()).toEqual(before);
   const done = await here(`refund ${transactionId} --goodwill --yes --json`);
   const { detail } = jsonOf(done) as { readonly detail: string };
@@ -98,7 +98,7 @@ it('--dry-run shows exactly the entries that are booked then, and writes nothing
       debitMinor,
       creditMinor,
     }));
-  expect(booked).toEqual(seen.foresight.entries);
+  expect(booked).toEqual(seen.preview.entries);
   await until(
     () => stack.owner.selectFrom('refunds').select('status').executeTakeFirst(),
     (refund) => refund?.status === 'DONE',
@@ -137,7 +137,7 @@ it('an approval that would be refused says so, and does not ask', async () => {
   const { body } = await rich.buy('SIM-OK');
   await untilClosed(stack, body.transactionId);
   const id = body.transactionId;
-  const whole = (jsonOf(await here(`credit ${id} --goodwill --dry-run --json`)) as Seen).foresight.amount;
+  const whole = (jsonOf(await here(`credit ${id} --goodwill --dry-run --json`)) as Seen).preview.amount;
   const credit = (amount: string) =>
     here(`credit ${id} --goodwill --amount ${amount} --currency NGN --yes --json`);
   expect(jsonOf(await credit((whole.amountMinor / 100).toFixed(2)))).toMatchObject({
@@ -156,7 +156,7 @@ it('an approval that would be refused says so, and does not ask', async () => {
 
 it('an action against the gateway’s status is shown as needing a second person, even if it pays nothing out', async () => {
   const account = await stack.account();
-  const { transactionId: id } = await buyOutside(stack, account, { packageCode: 'SIM-PAY-NOW' });
+  const { transactionId: id } = await buyThroughGateway(stack, account, { packageCode: 'SIM-PAY-NOW' });
   await untilStatus(stack, id, 'SUCCESS');
   await atGateway(stack, id, 'dispute');
   await until(
@@ -174,17 +174,17 @@ it('an action against the gateway’s status is shown as needing a second person
   expect(approval.stdout).not.toContain('second person');
   // Approved, and the approver's process ended before the action was made: the command asks as for one that waits.
   await stack.owner
-    .updateTable('operator_moves')
+    .updateTable('operator_actions')
     .set({ status: 'APPROVED', approved_by: 'bo' })
     .where('transaction_id', '=', id)
     .where('status', '=', 'WAITS_FOR_APPROVAL')
     .execute();
-  const { moveId } = await stack.owner
-    .selectFrom('operator_moves')
-    .select('id as moveId')
+  const { actionId } = await stack.owner
+    .selectFrom('operator_actions')
+    .select('id as actionId')
     .where('transaction_id', '=', id)
     .executeTakeFirstOrThrow();
-  const again = await hereFinance(stack.env, `approve ${moveId} --by bo`, { answer: 'y' });
+  const again = await hereFinance(stack.env, `approve ${actionId} --by bo`, { answer: 'y' });
   expect(again).toMatchObject({ code: 0 });
   expect(again.stdout).toContain('Dispute won');
 });

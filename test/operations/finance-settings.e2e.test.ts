@@ -132,9 +132,9 @@ describe('rates confirm', () => {
     await refresh();
     expect(await rateOf('NGN')).toBe(3_000_000_000n);
     const { rows } = await sql`
-      select actor, action, detail->>'world' as world from accounts.audit_log
+      select actor, action, detail->>'environment' as environment from accounts.audit_log
        where action = 'rate.confirm' and subject = 'NGN'`.execute(books.owner);
-    expect(rows).toEqual([{ actor: 'bayo', action: 'rate.confirm', world: 'test' }]);
+    expect(rows).toEqual([{ actor: 'bayo', action: 'rate.confirm', environment: 'test' }]);
   });
 
   it('refuses an unknown rate', async () => {
@@ -218,7 +218,11 @@ describe('on-sale', () => {
     const [kept, gone] = [2, 3].map((size) =>
       basePackage({ packageCode: `NG-${size}`, slug: `NG_${size}`, cost: BigInt(size) * 10_000n }),
     );
-    await replaceCatalogue(books.world, { supplier: 'esim-access', regions: [region()], packages: [dearer, kept!, gone!] }, changedAt);
+    await replaceCatalogue(
+      books.world,
+      { supplier: 'esim-access', regions: [region()], packages: [dearer, kept!, gone!] },
+      changedAt,
+    );
     const before = new Date(changedAt.getTime() - 1).toISOString();
     expect(await costs(`on-sale --at ${before} --package NG-1`)).toEqual([['NG-1', 10_000]]);
     expect(await costs(`on-sale --at ${before}`)).toHaveLength(5);

@@ -6,17 +6,17 @@ import type { StuckClass, StuckItem } from '../../src/operations/stuck-rules.ts'
 import { newBuyer } from '../support/buyer.ts';
 import { hereFinance, jsonOf, shellFinance } from '../support/finance.ts';
 import { expectSoundBooks } from '../support/invariants.ts';
-import { buyOutside, untilStatus } from '../support/payments.ts';
+import { buyThroughGateway, untilStatus } from '../support/payments.ts';
 import { size } from '../support/size.ts';
 import { startStack, type Stack } from '../support/stack.ts';
 import {
   applyInbox,
-  PLANTING_PACE,
+  FIXTURE_PACE,
   plantStuck,
   pauseSweeps,
-  type Ground,
-  type Planted,
-} from '../support/stuck-plants.ts';
+  type StuckFixture,
+  type FixtureIds,
+} from '../support/stuck-fixture.ts';
 import { until } from '../support/until.ts';
 import { atGateway } from '../support/payments.ts';
 import { answerStatus, startReceiver } from '../support/webhook-receiver.ts';
@@ -37,17 +37,17 @@ const COMMANDS: Partial<Record<StuckClass, { readonly verb: string; readonly mor
 const commandOf = (stuckClass: StuckClass) => COMMANDS[stuckClass] ?? { verb: 'replay', more: [] };
 
 let stack: Stack;
-let ground: Ground;
-let planted: Planted;
+let fixture: StuckFixture;
+let planted: FixtureIds;
 beforeAll(async () => {
-  stack = await startStack({ env: { SIMWAY_TEST_TIMINGS: JSON.stringify(PLANTING_PACE) } });
+  stack = await startStack({ env: { SIMWAY_TEST_TIMINGS: JSON.stringify(FIXTURE_PACE) } });
   await pauseSweeps(stack);
-  ground = { stack, receiver: await startReceiver(), deaf: [] };
+  fixture = { stack, receiver: await startReceiver(), failing: [] };
   await growHealthy();
-  planted = await plantStuck(ground, EACH);
+  planted = await plantStuck(fixture, EACH);
 }, 900_000);
 afterAll(async () => {
-  await ground.receiver.close();
+  await fixture.receiver.close();
   await stack.close();
 });
 
@@ -57,14 +57,14 @@ async function growHealthy(): Promise<void> {
   await Promise.all(
     each.map(async () => {
       const notified = await newBuyer(stack);
-      await ground.receiver.listen(stack, notified.account);
+      await fixture.receiver.listen(stack, notified.account);
       await notified.buy('SIM-OK');
       await notified.buy('SIM-OUT-OF-STOCK');
       const account = await stack.account();
-      await buyOutside(stack, account, { packageCode: 'SIM-OK', method: 'BANK_TRANSFER' });
+      await buyThroughGateway(stack, account, { packageCode: 'SIM-OK', method: 'BANK_TRANSFER' });
       const [paid, refunded, abandoned] = await Promise.all(
         ['SIM-PAY-NOW', 'SIM-PAY-REFUNDED', 'SIM-PAY-NEVER'].map((packageCode) =>
-          buyOutside(stack, account, { packageCode }),
+          buyThroughGateway(stack, account, { packageCode }),
         ),
       );
       await untilStatus(stack, paid!.transactionId, 'SUCCESS');
@@ -138,7 +138,7 @@ const winDispute = (reference: string) =>
   atGateway(stack, reference, 'dispute', { action: 'resolve', resolution: 'declined' });
 
 it('one command repairs each class, and a repeat changes nothing', async () => {
-  for (const listener of ground.deaf) listener.answerWith(answerStatus(204));
+  for (const listener of fixture.failing) listener.answerWith(answerStatus(204));
   for (const [stuckClass, ids] of planted) {
     const { verb, more } = commandOf(stuckClass);
     if (stuckClass === 'payment-disputed') await Promise.all(ids.map(winDispute));
@@ -188,7 +188,7 @@ async function untilAllTold(): Promise<void> {
 it('the books balance at the end, and the audit log has who repaired what and why', async () => {
   await expectSoundBooks(stack);
   const { rows } = await sql<{ transaction_id: string }>`
-    select distinct transaction_id from operator_moves
+    select distinct transaction_id from operator_actions
      where by_person = 'ada' and reason = 'a test puts it right' and status = 'DONE'`.execute(stack.owner);
   const recorded = new Set(rows.map((row) => row.transaction_id));
   const unrecorded = [...planted].flatMap(([stuckClass, ids]) =>

@@ -65,8 +65,8 @@ it.each([
     'refund --class refund-stuck --amount 1 --currency USD --by ada --reason because',
     'one id',
   ],
-  ['a flag of another move', 'cancel txn-1 --amount 1 --by ada --reason because', '--amount'],
-  ['an invalid world', 'stuck --world moon', '--world'],
+  ['a flag of another action', 'cancel txn-1 --amount 1 --by ada --reason because', '--amount'],
+  ['an invalid environment', 'stuck --environment moon', '--environment'],
 ])(
   'finance’s command line exits with 2, names the mistake, and does nothing: %s',
   async (_what, line, word) => {
@@ -77,15 +77,15 @@ it.each([
   },
 );
 
-it('finance’s command line exits with 2 in a shell as well, with 1 for a world that is off or a database that is down, and never prints the database’s address', async () => {
+it('finance’s command line exits with 2 in a shell as well, with 1 for an environment that is off or a database that is down, and never prints the database’s address', async () => {
   const away = { ...stack.env, DATABASE_URL: 'postgres://finance:hunter2@127.0.0.1:9/simway' };
   const [wrong, off, gone] = await Promise.all([
     shell('stuck --colour red'),
-    here('stuck --world live'),
+    here('stuck --environment live'),
     hereFinance(away, 'stuck'),
   ]);
   expect({ code: wrong.code, stdout: wrong.stdout }).toEqual({ code: 2, stdout: '' });
-  expect(off).toEqual({ code: 1, stdout: '', stderr: 'The live world is switched off\n' });
+  expect(off).toEqual({ code: 1, stdout: '', stderr: 'The live environment is switched off\n' });
   expect({ code: gone.code, stdout: gone.stdout }).toEqual({ code: 1, stdout: '' });
   expect(gone.stderr).toContain('Postgres');
   expect(gone.stderr).not.toContain('hunter2');

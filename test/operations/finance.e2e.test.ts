@@ -7,11 +7,11 @@ import { newBuyer, untilClosed, type Buyer } from '../support/buyer.ts';
 import type { CommandResult } from '../support/commands.ts';
 import { hereFinance, jsonOf, shellFinance } from '../support/finance.ts';
 import { installOf } from '../support/install-data.ts';
-import { buyOutside, chargeAt, untilStatus } from '../support/payments.ts';
+import { buyThroughGateway, chargeAt, untilStatus } from '../support/payments.ts';
 import { postEvent } from '../support/payers.ts';
 import { givesAway } from '../support/secrets.ts';
 import { startStack, type Stack } from '../support/stack.ts';
-import { PLANTING_PACE, pauseSweeps } from '../support/stuck-plants.ts';
+import { FIXTURE_PACE, pauseSweeps } from '../support/stuck-fixture.ts';
 import { until } from '../support/until.ts';
 
 const WHO = ['--by', 'ada', '--reason', 'a test says so'];
@@ -22,7 +22,7 @@ let stack: Stack;
 let buyer: Buyer;
 beforeAll(async () => {
   stack = await startStack({
-    env: { SIMWAY_TEST_TIMINGS: JSON.stringify(PLANTING_PACE), SIMWAY_APPROVAL_LIMIT: 'USD=4.00' },
+    env: { SIMWAY_TEST_TIMINGS: JSON.stringify(FIXTURE_PACE), SIMWAY_APPROVAL_LIMIT: 'USD=4.00' },
   });
   await pauseSweeps(stack);
   buyer = await newBuyer(stack);
@@ -39,7 +39,7 @@ interface Outcome {
   readonly outcome: string;
   readonly code?: string;
   readonly fits?: readonly string[];
-  readonly moveId?: string;
+  readonly actionId?: string;
   readonly detail: string;
 }
 
@@ -81,7 +81,7 @@ async function dearPackage(): Promise<string> {
 /** The state of a purchase and of its money. */
 async function standOf(transactionId: string): Promise<unknown> {
   const { rows } = await sql`
-    select purchases.status, holds.status as hold, supplier_asks as asks, (select count(*) from operator_moves where transaction_id = ${transactionId}) as moves
+    select purchases.status, holds.status as hold, order_attempts as attempts, (select count(*) from operator_actions where transaction_id = ${transactionId}) as moves
       from purchases left join holds on holds.id = purchases.transaction_id where transaction_id = ${transactionId}`.execute(
     stack.owner,
   );
@@ -91,10 +91,10 @@ async function standOf(transactionId: string): Promise<unknown> {
 const statusOf = async (transactionId: string): Promise<string | undefined> =>
   ((await standOf(transactionId)) as { status: string } | undefined)?.status;
 
-const movesOf = async (transactionId: string): Promise<object[]> =>
+const actionsOf = async (transactionId: string): Promise<object[]> =>
   stack.owner
-    .selectFrom('operator_moves')
-    .select(['move', 'status', 'refusal', 'by_person', 'reason', 'decision_reason'])
+    .selectFrom('operator_actions')
+    .select(['action', 'status', 'refusal', 'by_person', 'reason', 'decision_reason'])
     .where('transaction_id', '=', transactionId)
     .orderBy('created_at')
     .execute();
@@ -148,7 +148,7 @@ describe('stuck, show, replay', () => {
 
   it('shows the timeline of a delivered purchase for each of its ids, and none of its secrets', async () => {
     const account = await stack.account();
-    const { transactionId } = await buyOutside(stack, account, { packageCode: 'SIM-PAY-NOW' });
+    const { transactionId } = await buyThroughGateway(stack, account, { packageCode: 'SIM-PAY-NOW' });
     await untilStatus(stack, transactionId, 'SUCCESS');
     const esim = await stack.owner
       .selectFrom('esims')
@@ -196,7 +196,7 @@ describe('operator actions', () => {
     expect(await untilClosed(stack, id)).toMatchObject({ status: 'FAILED' });
     expect(await buyer.balanceMinor()).toBe(before + 230n);
     const second = jsonOf(await here(`cancel --yes ${id} --json`, [...WHO, ...SEEN])) as Outcome;
-    expect(second).toMatchObject({ outcome: 'done', moveId: first.moveId });
+    expect(second).toMatchObject({ outcome: 'done', actionId: first.actionId });
     expect(second.detail).toContain('done before');
     expect(await buyer.balanceMinor()).toBe(before + 230n);
   });
@@ -210,11 +210,11 @@ describe('operator actions', () => {
 
   it('mark-paid needs evidence, and delivers what was paid without the gateway’s knowledge', async () => {
     const account = await stack.account();
-    const { transactionId } = await buyOutside(stack, account, { method: 'BANK_TRANSFER' });
+    const { transactionId } = await buyThroughGateway(stack, account, { method: 'BANK_TRANSFER' });
     const without = jsonOf(await here(`mark-paid --yes ${transactionId} --json`, WHO), 1) as Outcome;
     expect(without).toMatchObject({ outcome: 'refused', code: 'EVIDENCE_NEEDED' });
-    expect(await movesOf(transactionId)).toMatchObject([
-      { move: 'mark-paid', status: 'REFUSED', by_person: 'ada' },
+    expect(await actionsOf(transactionId)).toMatchObject([
+      { action: 'mark-paid', status: 'REFUSED', by_person: 'ada' },
     ]);
     expect(await statusOf(transactionId)).toBe('PENDING');
     const paid = await shell(`mark-paid --yes ${transactionId}`, [
@@ -228,7 +228,9 @@ describe('operator actions', () => {
 
   it('refund returns no more than was paid, and goodwill only on request', async () => {
     const account = await stack.account();
-    const { transactionId, reference } = await buyOutside(stack, account, { packageCode: 'SIM-PAY-NOW' });
+    const { transactionId, reference } = await buyThroughGateway(stack, account, {
+      packageCode: 'SIM-PAY-NOW',
+    });
     await untilStatus(stack, transactionId, 'SUCCESS');
     const { requested } = await chargeAt(stack, reference);
     const refuse = async (flags: string): Promise<Outcome> =>
@@ -238,7 +240,7 @@ describe('operator actions', () => {
     expect(await refuse(`--goodwill --amount ${above} --currency ${requested.currency}`)).toMatchObject({
       code: 'AMOUNT_TOO_HIGH',
     });
-    expect(await movesOf(transactionId)).toMatchObject([{ status: 'REFUSED' }, { status: 'REFUSED' }]);
+    expect(await actionsOf(transactionId)).toMatchObject([{ status: 'REFUSED' }, { status: 'REFUSED' }]);
     const partly = `--goodwill --amount 1.00 --currency ${requested.currency}`;
     expect(jsonOf(await shell(`refund --yes ${transactionId} ${partly} --json`, WHO))).toMatchObject({
       outcome: 'done',
@@ -267,16 +269,16 @@ describe('operator actions', () => {
       { transactionId: other },
     ]);
     const waiting = await shell('approvals');
-    expect(waiting.stdout).toContain(asked.moveId);
+    expect(waiting.stdout).toContain(asked.actionId);
 
-    const same = jsonOf(await shell(`approve --yes ${asked.moveId} --by Ada --json`), 1) as Outcome;
+    const same = jsonOf(await shell(`approve --yes ${asked.actionId} --by Ada --json`), 1) as Outcome;
     expect(same).toMatchObject({ outcome: 'refused', code: 'SAME_PERSON' });
     expect(await buyer.balanceMinor()).toBe(before);
     expect(jsonOf(await here(`approve --yes ${id} --by bo --json`))).toMatchObject({ outcome: 'done' });
     expect(await shell(`decline --yes ${other} --by bo --reason`, ['paid back by hand'])).toMatchObject({
       code: 0,
     });
-    expect(await movesOf(other)).toMatchObject([
+    expect(await actionsOf(other)).toMatchObject([
       { status: 'DECLINED', decision_reason: 'paid back by hand' },
     ]);
     expect(await buyer.balanceMinor()).toBe(before + BigInt(String(price)));
@@ -308,7 +310,7 @@ describe('operator actions', () => {
     expect(jsonOf(await here(`${batch} --yes --json`, [...WHO, ...SEEN]))).toEqual([]);
   });
 
-  it('settle is refused without a claim, and the refusal lists the allowed actions', async () => {
+  it('settle is refused without a dispute, and the refusal lists the allowed actions', async () => {
     const id = await delivered();
     const refused = jsonOf(
       await shell(`settle --yes ${id} --evidence nothing --outcome won --json`, WHO),
@@ -317,7 +319,7 @@ describe('operator actions', () => {
     expect(refused).toMatchObject({
       outcome: 'refused',
       code: 'DOES_NOT_FIT',
-      fits: ['look-at-supplier', 'credit-wallet'],
+      fits: ['check-supplier', 'credit-wallet'],
     });
   });
 });
@@ -339,7 +341,7 @@ it('dismiss removes an unmatched event from the list, once', async () => {
   expect(await shell(`dismiss ${id}`, WHO)).toMatchObject({ code: 0 });
   expect(await listed()).toEqual([]);
   expect(await here(`dismiss ${id}`, WHO)).toMatchObject({ code: 1 });
-  expect(await movesOf(id)).toMatchObject([{ move: 'dismiss-event', status: 'DONE', by_person: 'ada' }]);
+  expect(await actionsOf(id)).toMatchObject([{ action: 'dismiss-event', status: 'DONE', by_person: 'ada' }]);
 });
 
 it('reconcile finds no difference, and differences are listed and closed by number', async () => {
@@ -364,7 +366,7 @@ it('ledger shows a purchase’s entries as they were booked', async () => {
 });
 
 it('without Temporal the rows are shown, and nothing is moved', async () => {
-  const { transactionId } = await buyOutside(stack, await stack.account({ fundsMinor: 0n }));
+  const { transactionId } = await buyThroughGateway(stack, await stack.account({ fundsMinor: 0n }));
   await sql`update purchases set created_at = created_at - interval '1 day' where transaction_id = ${transactionId}`.execute(
     stack.owner,
   );

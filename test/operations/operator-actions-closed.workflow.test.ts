@@ -3,11 +3,11 @@
 import { sql } from 'kysely';
 import { afterEach, describe, expect, it } from 'vitest';
 import { findPurchaseRow, holdOf, newBuyer, untilClosed, type Buyer } from '../support/buyer.ts';
-import { fundOutside, movedBy, untilFunding } from '../support/fundings.ts';
+import { fundThroughGateway, movedBy, untilFunding } from '../support/fundings.ts';
 import { EVIDENCE, newOperator, REASON } from '../support/operator-actions.ts';
 import { atGateway, chargeAt, clearGatewayFaults, gatewayFaults, untilStatus } from '../support/payments.ts';
 import { until } from '../support/until.ts';
-import { startWorkflows, HURRIED, PATIENT } from '../support/workflow-harness.ts';
+import { startWorkflows, SHORT_ANSWER_TIMINGS, LONG_ANSWER_TIMINGS } from '../support/workflow-harness.ts';
 import type { OperatorAction } from '../../src/accounts/operators/action-table.ts';
 
 const { stack, harness, buyer } = await startWorkflows({ supplier: { activateAfterMs: null } });
@@ -17,7 +17,7 @@ afterEach(async () => {
   await clearGatewayFaults(stack);
 });
 
-const SOON_OVER = { ...PATIENT, checkoutMs: 500 };
+const SOON_OVER = { ...LONG_ANSWER_TIMINGS, checkoutMs: 500 };
 const by = { by: 'ada', reason: REASON };
 
 async function delivered(paidBy?: 'CARD' | 'BANK_TRANSFER'): Promise<string> {
@@ -55,21 +55,21 @@ describe('a delivered purchase', () => {
       ['credit-wallet', 'ALREADY_DELIVERED'],
       ['mark-paid', 'DOES_NOT_FIT'],
       ['refund-to-source', 'DOES_NOT_FIT'],
-      ['look-at-gateway', 'DOES_NOT_FIT'],
-      ['settle-claim', 'DOES_NOT_FIT'],
+      ['check-gateway', 'DOES_NOT_FIT'],
+      ['settle-dispute', 'DOES_NOT_FIT'],
     ];
-    for (const [move, code] of wanted) {
+    for (const [action, code] of wanted) {
       const asked = { evidence: EVIDENCE, outcome: 'won' } as const;
-      expect(await operator.act(transactionId, move, asked)).toMatchObject({
+      expect(await operator.act(transactionId, action, asked)).toMatchObject({
         outcome: 'refused',
         code,
-        fits: ['look-at-supplier', 'credit-wallet'],
+        fits: ['check-supplier', 'credit-wallet'],
       });
     }
-    expect((await operator.listFor(transactionId)).map(({ move, refusal }) => [move, refusal])).toEqual(
+    expect((await operator.listFor(transactionId)).map(({ action, refusal }) => [action, refusal])).toEqual(
       wanted,
     );
-    expect(await operator.act(transactionId, 'look-at-supplier')).toMatchObject({
+    expect(await operator.act(transactionId, 'check-supplier')).toMatchObject({
       outcome: 'done',
       did: 'the eSIM is CREATED',
     });
@@ -78,8 +78,8 @@ describe('a delivered purchase', () => {
   it('allows goodwill credits up to what was earned, each action once', async () => {
     const transactionId = await delivered();
     const balance = await buyer.balanceMinor();
-    const gift = (amountMinor: bigint, moveKey: string) =>
-      operator.act(transactionId, 'credit-wallet', { ...cents(amountMinor), goodwill: true, moveKey });
+    const gift = (amountMinor: bigint, actionKey: string) =>
+      operator.act(transactionId, 'credit-wallet', { ...cents(amountMinor), goodwill: true, actionKey });
     const firsts = await Promise.all([1, 2, 3].map(() => gift(100n, `${transactionId}-a`)));
     expect(firsts.map(({ outcome }) => outcome)).toEqual(['done', 'done', 'done']);
     expect(await buyer.balanceMinor()).toBe(balance + 100n);
@@ -125,7 +125,10 @@ describe('a delivered purchase', () => {
 
   it('has a hold that was left behind posted by replay', async () => {
     await stack.faults({ loseAnswer: 1 });
-    const { transactionId } = await harness.purchase({ account: buyer.account, timings: HURRIED });
+    const { transactionId } = await harness.purchase({
+      account: buyer.account,
+      timings: SHORT_ANSWER_TIMINGS,
+    });
     await stack.temporal.workflow.getHandle(transactionId).terminate('a test');
     await stack.clearFaults();
     await settleByHand(transactionId);
@@ -185,7 +188,10 @@ describe('a purchase that ended without delivery', () => {
       did: 'closed as sent, by the evidence',
     });
     await harness.result(byHand);
-    expect(await movedBy(stack, byHand)).toMatchObject({ 'evidence:USD': 230, 'gateway-clearing:paystack:USD': -230 });
+    expect(await movedBy(stack, byHand)).toMatchObject({
+      'evidence:USD': 230,
+      'gateway-clearing:paystack:USD': -230,
+    });
     for (const id of [credited, byHand])
       expect(await findPurchaseRow(stack, id)).toMatchObject({ status: 'FAILED', attention_reason: null });
   });
@@ -201,7 +207,7 @@ describe('a purchase that ended without delivery', () => {
     });
     expect(await buyer.balanceMinor()).toBe(balance + 230n);
     await atGateway(stack, transactionId, 'pay');
-    expect(await operator.act(transactionId, 'look-at-gateway')).toMatchObject({ outcome: 'done' });
+    expect(await operator.act(transactionId, 'check-gateway')).toMatchObject({ outcome: 'done' });
     expect(await buyer.balanceMinor()).toBe(balance + 230n);
     expect(await movedBy(stack, transactionId)).not.toHaveProperty('evidence:USD');
   });
@@ -226,7 +232,7 @@ describe('a purchase that ended without delivery', () => {
   });
 });
 
-describe('a claim on a payment', () => {
+describe('a dispute on a payment', () => {
   const flagged = (transactionId: string, reason: string) =>
     until(
       () => findPurchaseRow(stack, transactionId),
@@ -241,20 +247,25 @@ describe('a claim on a payment', () => {
     expect(await operator.act(won, 'credit-wallet', { goodwill: true })).toMatchObject({
       code: 'DOES_NOT_FIT',
     });
-    expect(await operator.act(won, 'settle-claim')).toMatchObject({ code: 'EVIDENCE_NEEDED' });
+    expect(await operator.act(won, 'settle-dispute')).toMatchObject({ code: 'EVIDENCE_NEEDED' });
     await atGateway(stack, won, 'dispute', { action: 'resolve', resolution: 'declined' });
-    expect(await operator.act(won, 'settle-claim', { evidence: EVIDENCE, outcome: 'won' })).toMatchObject({
+    expect(await operator.act(won, 'settle-dispute', { evidence: EVIDENCE, outcome: 'won' })).toMatchObject({
       did: 'Dispute won: the money is ours again',
     });
-    expect(await movedBy(stack, won)).toMatchObject({ 'revenue:USD': 230, 'gateway-clearing:paystack:USD': -230 });
+    expect(await movedBy(stack, won)).toMatchObject({
+      'revenue:USD': 230,
+      'gateway-clearing:paystack:USD': -230,
+    });
     expect(await findPurchaseRow(stack, won)).toMatchObject({ status: 'SUCCESS', attention_reason: null });
     const lost = await delivered('CARD');
     await atGateway(stack, lost, 'reverse');
-    await operator.act(lost, 'look-at-gateway');
+    await operator.act(lost, 'check-gateway');
     await flagged(lost, 'PAYMENT_REVERSED');
-    expect(await operator.act(lost, 'settle-claim', { evidence: EVIDENCE, outcome: 'lost' })).toMatchObject({
-      did: 'Claim lost: revenue USD -2.30',
-    });
+    expect(await operator.act(lost, 'settle-dispute', { evidence: EVIDENCE, outcome: 'lost' })).toMatchObject(
+      {
+        did: 'Reversal lost: revenue USD -2.30',
+      },
+    );
     const moved = await movedBy(stack, lost);
     expect(Object.keys(moved).toSorted()).toEqual(['supplier-cost:USD4', 'supplier-prepaid:USD4']);
   });
@@ -263,14 +274,17 @@ describe('a claim on a payment', () => {
 describe('a purchase whose workflow is gone', () => {
   it('is continued from its rows: replay delivers it and reports what it did', async () => {
     await stack.faults({ loseAnswer: 1 });
-    const { transactionId } = await harness.purchase({ account: buyer.account, timings: HURRIED });
+    const { transactionId } = await harness.purchase({
+      account: buyer.account,
+      timings: SHORT_ANSWER_TIMINGS,
+    });
     await stack.temporal.workflow.getHandle(transactionId).terminate('a test');
     await stack.clearFaults();
     const preview = await operator.preview(transactionId);
-    expect(preview).toMatchObject({ state: 'delivering', replay: ['look-at-supplier', 'retry-delivery'] });
+    expect(preview).toMatchObject({ state: 'delivering', replay: ['check-supplier', 'retry-delivery'] });
     const dry = await operator.replay(transactionId, { ...by, isDryRun: true });
     expect(dry?.steps).toEqual([
-      { step: 'look-at-supplier', outcome: 'would-do', detail: '' },
+      { step: 'check-supplier', outcome: 'would-do', detail: '' },
       { step: 'retry-delivery', outcome: 'would-do', detail: '' },
     ]);
     expect(await operator.listFor(transactionId)).toEqual([]);
@@ -279,7 +293,7 @@ describe('a purchase whose workflow is gone', () => {
       before: 'PROCESSING, delivering',
       after: 'SUCCESS, delivered',
     });
-    expect(report?.steps[0]).toMatchObject({ step: 'look-at-supplier', outcome: 'done' });
+    expect(report?.steps[0]).toMatchObject({ step: 'check-supplier', outcome: 'done' });
     expect(await harness.result(transactionId)).toEqual({ status: 'SUCCESS' });
     expect(await stack.supplierOrders(transactionId)).toHaveLength(1);
   });
@@ -309,14 +323,14 @@ describe('a purchase whose workflow is gone', () => {
 describe('fundings', () => {
   it('are marked as paid or cancelled like purchases', async () => {
     const poor = await newBuyer(stack, { fundsMinor: 0n });
-    const paid = await fundOutside(stack, poor.account, { amount: 25, method: 'CARD' });
+    const paid = await fundThroughGateway(stack, poor.account, { amount: 25, method: 'CARD' });
     expect(await operator.act(paid.transactionId, 'retry-delivery')).toMatchObject({ code: 'DOES_NOT_FIT' });
     expect(await operator.act(paid.transactionId, 'mark-paid', { evidence: EVIDENCE })).toMatchObject({
       outcome: 'done',
     });
     await untilFunding(stack, paid.transactionId, 'SUCCESS');
     expect(await poor.balanceMinor()).toBe(2_500n);
-    const cancelled = await fundOutside(stack, poor.account, { amount: 25, method: 'CARD' });
+    const cancelled = await fundThroughGateway(stack, poor.account, { amount: 25, method: 'CARD' });
     expect(await operator.act(cancelled.transactionId, 'cancel')).toMatchObject({ outcome: 'done' });
     await untilFunding(stack, cancelled.transactionId, 'FAILED');
     expect(await poor.balanceMinor()).toBe(2_500n);
@@ -327,7 +341,7 @@ describe('fundings', () => {
     expect(await operator.act(nothing, 'cancel')).toMatchObject({ outcome: 'refused', code: 'NOT_FOUND' });
     expect(await operator.preview(nothing)).toBeUndefined();
     expect(await operator.replay(nothing, by)).toBeUndefined();
-    expect(await operator.listFor(nothing)).toMatchObject([{ move: 'cancel', refusal: 'NOT_FOUND' }]);
+    expect(await operator.listFor(nothing)).toMatchObject([{ action: 'cancel', refusal: 'NOT_FOUND' }]);
   });
 });
 

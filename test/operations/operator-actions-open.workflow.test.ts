@@ -14,7 +14,12 @@ import {
   untilStatus,
 } from '../support/payments.ts';
 import { until } from '../support/until.ts';
-import { PATIENT, RARELY, startWorkflows, type Order } from '../support/workflow-harness.ts';
+import {
+  LONG_ANSWER_TIMINGS,
+  RARE_CHECK_TIMINGS,
+  startWorkflows,
+  type Order,
+} from '../support/workflow-harness.ts';
 
 // An eSIM in use cannot be cancelled: here none is activated on its own.
 const { stack, harness, buyer } = await startWorkflows({ supplier: { activateAfterMs: null } });
@@ -27,7 +32,7 @@ afterEach(async () => {
 /** Held, perhaps ordered, and not delivered; the faults are over by then. */
 async function stuckAtSupplier(faults: Record<string, unknown>, more: Partial<Order> = {}): Promise<string> {
   await stack.faults(faults);
-  const order = { account: buyer.account, timings: RARELY, ...more };
+  const order = { account: buyer.account, timings: RARE_CHECK_TIMINGS, ...more };
   const { transactionId, answer } = await harness.purchase(order);
   if (order.paidBy === undefined) {
     expect(answer).toEqual({ status: 'PROCESSING' });
@@ -62,7 +67,7 @@ const ANSWER_LOST = { loseAnswer: 1 };
 
 const recordsOf = async (transactionId: string): Promise<string[]> =>
   (await operator.listFor(transactionId)).map(
-    ({ move, status, refusal }) => `${move} ${status}${refusal === null ? '' : ` ${refusal}`}`,
+    ({ action, status, refusal }) => `${action} ${status}${refusal === null ? '' : ` ${refusal}`}`,
   );
 
 async function expectGivenBack(transactionId: string): Promise<void> {
@@ -91,10 +96,10 @@ describe('a purchase being delivered', () => {
     expect(await recordsOf(transactionId)).toEqual(['retry-delivery DONE']);
   });
 
-  it('is delivered by look-at-supplier when the supplier has accepted the order, without another order', async () => {
+  it('is delivered by check-supplier when the supplier has accepted the order, without another order', async () => {
     const transactionId = await stuckAtSupplier(ANSWER_LOST);
     const [before] = await stack.supplierOrders(transactionId);
-    expect(await operator.act(transactionId, 'look-at-supplier')).toMatchObject({
+    expect(await operator.act(transactionId, 'check-supplier')).toMatchObject({
       outcome: 'done',
       did: 'delivered',
     });
@@ -102,15 +107,15 @@ describe('a purchase being delivered', () => {
     expect((await stack.supplierOrders(transactionId))[0]?.requests).toBe(before?.requests);
   });
 
-  it('is not ordered by look-at-supplier, and is by retry-delivery', async () => {
+  it('is not ordered by check-supplier, and is by retry-delivery', async () => {
     const transactionId = await stuckAtSupplier({ busy: 1 });
-    expect(await operator.act(transactionId, 'look-at-supplier')).toMatchObject({
+    expect(await operator.act(transactionId, 'check-supplier')).toMatchObject({
       did: 'the supplier lists no such order',
     });
     expect(await stack.supplierOrders(transactionId)).toEqual([]);
     expect(await operator.act(transactionId, 'retry-delivery')).toMatchObject({ did: 'delivered' });
     await expectDelivered(transactionId);
-    expect(await recordsOf(transactionId)).toEqual(['look-at-supplier DONE', 'retry-delivery DONE']);
+    expect(await recordsOf(transactionId)).toEqual(['check-supplier DONE', 'retry-delivery DONE']);
   });
 
   it('is cancelled at the supplier first and then refunded, however often cancel is requested', async () => {
@@ -118,7 +123,7 @@ describe('a purchase being delivered', () => {
     const transactionId = await stuckAtSupplier(ANSWER_LOST);
     const outcomes = await Promise.all([1, 2, 3].map(() => operator.act(transactionId, 'cancel')));
     expect(outcomes.map(({ outcome }) => outcome)).toEqual(['done', 'done', 'done']);
-    expect(new Set(outcomes.map((outcome) => 'moveId' in outcome && outcome.moveId)).size).toBe(1);
+    expect(new Set(outcomes.map((outcome) => 'actionId' in outcome && outcome.actionId)).size).toBe(1);
     await expectGivenBack(transactionId);
     expect(await operator.act(transactionId, 'cancel')).toMatchObject({ outcome: 'done', again: true });
     expect(await buyer.balanceMinor()).toBe(balance);
@@ -129,13 +134,13 @@ describe('a purchase being delivered', () => {
 
   it('is not refunded while the supplier may still deliver, and the refusal lists the allowed actions', async () => {
     const transactionId = await stuckAtSupplier({}, { packageCode: 'SIM-NEVER-ALLOCATE' });
-    for (const move of ['cancel', 'credit-wallet', 'deliver-other'] as const) {
-      expect(await operator.act(transactionId, move)).toMatchObject({
+    for (const action of ['cancel', 'credit-wallet', 'deliver-other'] as const) {
+      expect(await operator.act(transactionId, action)).toMatchObject({
         outcome: 'refused',
         code: 'SUPPLIER_MAY_DELIVER',
         detail: expect.stringMatching(/order B\d+ is still being allocated/) as unknown,
         fits: expect.arrayContaining([
-          'look-at-supplier',
+          'check-supplier',
           'retry-delivery',
           'deliver-other',
           'cancel',
@@ -205,7 +210,7 @@ describe('a purchase being delivered', () => {
       code: 'SUPPLIER_MAY_DELIVER',
       detail: 'the top-up is there, and cannot be taken back',
     });
-    expect(await operator.act(transactionId, 'look-at-supplier')).toMatchObject({ did: 'delivered' });
+    expect(await operator.act(transactionId, 'check-supplier')).toMatchObject({ did: 'delivered' });
     await expectDelivered(transactionId);
     expect(await stack.supplierOrders(transactionId)).toMatchObject([{ kind: 'topup' }]);
   });
@@ -268,19 +273,19 @@ describe('a purchase waiting for money', () => {
     const order = {
       account: buyer.account,
       paidBy: 'CARD',
-      timings: { ...RARELY, ...more.timings },
+      timings: { ...RARE_CHECK_TIMINGS, ...more.timings },
     } as const;
     return (await harness.purchase({ ...order, ...more })).transactionId;
   };
 
-  it('is delivered when look-at-gateway finds a payment without an event', async () => {
+  it('is delivered when check-gateway finds a payment without an event', async () => {
     await gatewayFaults(stack, { webhooks: 'drop' });
     const transactionId = await waiting();
-    expect(await operator.act(transactionId, 'look-at-gateway')).toMatchObject({
+    expect(await operator.act(transactionId, 'check-gateway')).toMatchObject({
       did: 'checked the gateway: not paid yet',
     });
     await atGateway(stack, transactionId, 'pay');
-    expect(await operator.act(transactionId, 'look-at-gateway')).toMatchObject({
+    expect(await operator.act(transactionId, 'check-gateway')).toMatchObject({
       did: 'checked the gateway: paid',
     });
     await expectDelivered(transactionId);
@@ -293,7 +298,7 @@ describe('a purchase waiting for money', () => {
     expect(await operator.act(transactionId, 'mark-paid')).toMatchObject({
       outcome: 'refused',
       code: 'EVIDENCE_NEEDED',
-      fits: ['look-at-gateway', 'mark-paid', 'cancel'],
+      fits: ['check-gateway', 'mark-paid', 'cancel'],
     });
     const marked = await Promise.all(
       [1, 2].map(() => operator.act(transactionId, 'mark-paid', { evidence: EVIDENCE })),
@@ -302,7 +307,7 @@ describe('a purchase waiting for money', () => {
     await expectDelivered(transactionId);
     expect(await movedBy(stack, transactionId)).toMatchObject({ 'evidence:USD': -230, 'revenue:USD': 230 });
     await atGateway(stack, transactionId, 'pay');
-    await operator.act(transactionId, 'look-at-gateway');
+    await operator.act(transactionId, 'check-gateway');
     expect(await movedBy(stack, transactionId)).toMatchObject({
       'gateway-clearing:paystack:USD': -230,
       'revenue:USD': 230,
@@ -318,7 +323,7 @@ describe('a purchase waiting for money', () => {
     expect(await recordsOf(transactionId)).toEqual([
       'mark-paid REFUSED EVIDENCE_NEEDED',
       'mark-paid DONE',
-      'look-at-gateway DONE',
+      'check-gateway DONE',
     ]);
   });
 
@@ -365,11 +370,11 @@ describe('a purchase waiting for money', () => {
 
   it('refuses other actions, lists the allowed ones, and records the attempt', async () => {
     const transactionId = await waiting();
-    for (const move of ['retry-delivery', 'deliver-other', 'refund-to-source', 'credit-wallet'] as const) {
-      expect(await operator.act(transactionId, move)).toMatchObject({
+    for (const action of ['retry-delivery', 'deliver-other', 'refund-to-source', 'credit-wallet'] as const) {
+      expect(await operator.act(transactionId, action)).toMatchObject({
         outcome: 'refused',
         code: 'DOES_NOT_FIT',
-        fits: ['look-at-gateway', 'mark-paid', 'cancel'],
+        fits: ['check-gateway', 'mark-paid', 'cancel'],
       });
     }
     const checks = await gatewayChecks(stack);
@@ -379,14 +384,14 @@ describe('a purchase waiting for money', () => {
   });
 
   it('checks the action in the workflow itself, for callers that use Temporal directly', async () => {
-    const transactionId = await waiting({ timings: PATIENT });
+    const transactionId = await waiting({ timings: LONG_ANSWER_TIMINGS });
     const update = (request: object) =>
-      stack.temporal.workflow.getHandle(transactionId).executeUpdate('move', { args: [request] });
+      stack.temporal.workflow.getHandle(transactionId).executeUpdate('action', { args: [request] });
     const request = {
-      moveId: `move-${'0'.repeat(32)}`,
-      moveKey: 'by-hand',
+      actionId: `action-${'0'.repeat(32)}`,
+      actionKey: 'by-hand',
       transactionId,
-      move: 'mark-paid',
+      action: 'mark-paid',
       by: 'ada',
       reason: REASON,
       evidence: EVIDENCE,
@@ -396,7 +401,7 @@ describe('a purchase waiting for money', () => {
       [{ reason: 'no' }, 'REASON_NEEDED'],
       [{ reason: 'x'.repeat(501) }, 'REASON_NEEDED'],
       [{ evidence: undefined }, 'EVIDENCE_NEEDED'],
-      [{ move: 'deliver-other' }, 'DOES_NOT_FIT'],
+      [{ action: 'deliver-other' }, 'DOES_NOT_FIT'],
     ] as const) {
       const failure = await update({ ...request, ...wrong }).catch((error: unknown) => error);
       expect(failure).toBeInstanceOf(WorkflowUpdateFailedError);

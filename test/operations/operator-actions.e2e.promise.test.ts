@@ -10,13 +10,17 @@ import { atGateway, clearGatewayFaults, gatewayFaults } from '../support/payment
 import { createRandom, size, withSeed, type Random } from '../support/size.ts';
 import { startStack, type Stack } from '../support/stack.ts';
 import { until } from '../support/until.ts';
-import { createWorkflowHarness, HURRIED, type WorkflowHarness } from '../support/workflow-harness.ts';
+import {
+  createWorkflowHarness,
+  SHORT_ANSWER_TIMINGS,
+  type WorkflowHarness,
+} from '../support/workflow-harness.ts';
 import { OPERATOR_ACTIONS, type OperatorAction } from '../../src/accounts/operators/action-table.ts';
 
 const PURCHASES = size({ ci: 16, prove: 2_000 });
 /** Purchases that operators act on at one time. */
 const AT_ONCE = 8;
-const MOVES_EACH = 6;
+const ACTIONS_EACH = 6;
 const LIMIT_MS = size({ ci: 550_000, prove: 3_600_000 });
 
 let stack: Stack;
@@ -36,11 +40,11 @@ afterAll(async () => {
 
 /** Payments are awaited for four seconds. Checks of the supplier are rare enough for actions to come between them. */
 const TIMINGS = {
-  ...HURRIED,
+  ...SHORT_ANSWER_TIMINGS,
   checkoutMs: 4_000,
-  lookMaxMs: 700,
-  slowLookMs: 700,
-  doubtMs: 200,
+  checkMaxMs: 700,
+  slowCheckMs: 700,
+  inFlightGraceMs: 200,
   pollMaxMs: 2_000,
 };
 /** Often enough that most actions end within their deadline: checks of the supplier become less frequent. */
@@ -49,13 +53,15 @@ const TROUBLE = { loseAnswer: 0.3, busy: 0.3, outOfStock: 0.15 };
 type Tally = Record<ActionOutcome['outcome'], number>;
 
 /** One of the actions, as an operator would request it. A key out of a few makes repeats. */
-async function moveSomehow(transactionId: string, random: Random, tally: Tally): Promise<void> {
+async function actSomehow(transactionId: string, random: Random, tally: Tally): Promise<void> {
   // Mostly an allowed one, as far as an operator knows who checked a moment ago.
   const { fits = [], state } = (await operator.preview(transactionId)) ?? {};
-  const move = random.pick<OperatorAction>(fits.length > 0 && random.below(4) > 0 ? fits : OPERATOR_ACTIONS);
+  const action = random.pick<OperatorAction>(
+    fits.length > 0 && random.below(4) > 0 ? fits : OPERATOR_ACTIONS,
+  );
   // While the supplier may deliver, evidence would say that it never will: no operator here gives false evidence.
-  const isSentByHand = move === 'refund-to-source' && state === 'ended';
-  const isVouched = move === 'mark-paid' || move === 'settle-claim' || isSentByHand;
+  const isSentByHand = action === 'refund-to-source' && state === 'ended';
+  const isVouched = action === 'mark-paid' || action === 'settle-dispute' || isSentByHand;
   const request = {
     by: random.pick(['ada', 'bayo']),
     ...(isVouched && random.below(4) > 0 ? { evidence: EVIDENCE } : {}),
@@ -63,13 +69,13 @@ async function moveSomehow(transactionId: string, random: Random, tally: Tally):
       ? { amount: { amountMinor: BigInt(1 + random.below(300)), currency: 'USD' } }
       : {}),
     ...(random.below(2) === 0 ? { goodwill: true } : {}),
-    ...(move === 'deliver-other'
+    ...(action === 'deliver-other'
       ? { packageCode: random.pick(['SIM-OK', 'SIM-NO-TOPUP', 'SIM-LOSE-ANSWER']) }
       : {}),
-    ...(move === 'settle-claim' ? { outcome: random.pick(['won', 'lost'] as const) } : {}),
-    moveKey: `${transactionId}-${random.below(3) === 0 ? random.below(2) : randomUUID()}`,
+    ...(action === 'settle-dispute' ? { outcome: random.pick(['won', 'lost'] as const) } : {}),
+    actionKey: `${transactionId}-${random.below(3) === 0 ? random.below(2) : randomUUID()}`,
   };
-  tally[(await operator.act(transactionId, move, request)).outcome] += 1;
+  tally[(await operator.act(transactionId, action, request)).outcome] += 1;
 }
 
 async function livePurchase(seed: number, tally: Tally): Promise<string> {
@@ -80,7 +86,7 @@ async function livePurchase(seed: number, tally: Tally): Promise<string> {
   const pays = paidBy !== undefined && random.below(3) > 0;
   const deeds = [
     ...(pays ? [() => atGateway(stack, transactionId, 'pay').catch(() => undefined)] : []),
-    ...Array.from({ length: MOVES_EACH }, () => () => moveSomehow(transactionId, random, tally)),
+    ...Array.from({ length: ACTIONS_EACH }, () => () => actSomehow(transactionId, random, tally)),
   ];
   // Two at a time: each pair races.
   while (deeds.length > 0) {
@@ -130,13 +136,13 @@ it(
         await expectSoundBooks(stack);
       }
       // An action whose answer came too late has ended all the same.
-      const moves = () => stack.owner.selectFrom('operator_moves').select('status').execute();
-      const audited = await until(moves, (all) => all.every(({ status }) => status !== 'BEGUN'), {
+      const actions = () => stack.owner.selectFrom('operator_actions').select('status').execute();
+      const audited = await until(actions, (all) => all.every(({ status }) => status !== 'BEGUN'), {
         what: 'every action ended',
         withinMs: 90_000,
       });
       console.log(
-        `${PURCHASES} purchases, seed ${seed}: ${JSON.stringify(ends)}; moves ${JSON.stringify(tally)}, ${audited.length} lines on record`,
+        `${PURCHASES} purchases, seed ${seed}: ${JSON.stringify(ends)}; actions ${JSON.stringify(tally)}, ${audited.length} lines on record`,
       );
       expect(tally.done).toBeGreaterThan(0);
       expect(tally.refused).toBeGreaterThan(0);

@@ -24,7 +24,7 @@ const gift = (transactionId: string, amountMinor: bigint) =>
 async function waiting(transactionId: string, amountMinor = 200n): Promise<string> {
   const asked = await gift(transactionId, amountMinor);
   if (asked.outcome !== 'waits-for-approval') throw new Error(JSON.stringify(asked));
-  return asked.moveId;
+  return asked.actionId;
 }
 
 describe('an action above the limit', () => {
@@ -32,16 +32,24 @@ describe('an action above the limit', () => {
     const transactionId = await delivered();
     const balance = await buyer.balanceMinor();
     expect(await gift(transactionId, 100n)).toMatchObject({ outcome: 'done' });
-    const moveId = await waiting(transactionId, 101n);
+    const actionId = await waiting(transactionId, 101n);
     // A repeat waits as well, as the same action.
-    expect(await waiting(transactionId, 101n)).toBe(moveId);
+    expect(await waiting(transactionId, 101n)).toBe(actionId);
     expect(await buyer.balanceMinor()).toBe(balance + 100n);
-    expect(await operator.pendingApprovals()).toMatchObject([{ moveId, transactionId, by: 'ada' }]);
+    expect(await operator.pendingApprovals()).toMatchObject([{ actionId, transactionId, by: 'ada' }]);
     for (const name of ['ada', ' ADA ', 'Ａda'])
-      expect(await operator.approve(moveId, name)).toMatchObject({ outcome: 'refused', code: 'SAME_PERSON' });
-    expect(await operator.approve(moveId, '  ')).toMatchObject({ outcome: 'refused', code: 'PERSON_NEEDED' });
+      expect(await operator.approve(actionId, name)).toMatchObject({
+        outcome: 'refused',
+        code: 'SAME_PERSON',
+      });
+    expect(await operator.approve(actionId, '  ')).toMatchObject({
+      outcome: 'refused',
+      code: 'PERSON_NEEDED',
+    });
     expect(await buyer.balanceMinor()).toBe(balance + 100n);
-    const approved = await Promise.all([1, 2, 3].map(() => operator.approve(moveId, 'bayo', 'ticket 4711')));
+    const approved = await Promise.all(
+      [1, 2, 3].map(() => operator.approve(actionId, 'bayo', 'ticket 4711')),
+    );
     expect(approved.filter(({ outcome }) => outcome === 'done').length).toBeGreaterThan(0);
     expect(
       approved.every(
@@ -49,14 +57,14 @@ describe('an action above the limit', () => {
       ),
     ).toBe(true);
     expect(await buyer.balanceMinor()).toBe(balance + 201n);
-    expect(await operator.approve(moveId, 'chidi')).toMatchObject({
+    expect(await operator.approve(actionId, 'chidi')).toMatchObject({
       outcome: 'refused',
       code: 'NOT_WAITING',
     });
-    expect(await gift(transactionId, 101n)).toMatchObject({ outcome: 'done', again: true, moveId });
+    expect(await gift(transactionId, 101n)).toMatchObject({ outcome: 'done', again: true, actionId });
     expect(await buyer.balanceMinor()).toBe(balance + 201n);
     const lines = await operator.listFor(transactionId);
-    expect(lines.find((line) => line.moveId === moveId)).toMatchObject({
+    expect(lines.find((line) => line.actionId === actionId)).toMatchObject({
       status: 'DONE',
       by: 'ada',
       approvedBy: 'bayo',
@@ -72,31 +80,31 @@ describe('an action above the limit', () => {
 
   it('is declined by another person, and can be requested again', async () => {
     const transactionId = await delivered();
-    const moveId = await waiting(transactionId);
-    expect(await operator.decline(moveId, 'ada', 'a mistake')).toMatchObject({ code: 'SAME_PERSON' });
-    expect(await operator.decline(moveId, 'bayo', 'paid back by hand')).toMatchObject({ outcome: 'done' });
-    expect(await operator.approve(moveId, 'chidi')).toMatchObject({ code: 'NOT_WAITING' });
+    const actionId = await waiting(transactionId);
+    expect(await operator.decline(actionId, 'ada', 'a mistake')).toMatchObject({ code: 'SAME_PERSON' });
+    expect(await operator.decline(actionId, 'bayo', 'paid back by hand')).toMatchObject({ outcome: 'done' });
+    expect(await operator.approve(actionId, 'chidi')).toMatchObject({ code: 'NOT_WAITING' });
     expect((await operator.listFor(transactionId)).slice(0, 2)).toMatchObject([
       { status: 'DECLINED', approvedBy: 'bayo', decisionReason: 'paid back by hand' },
-      { status: 'REFUSED', by: 'ada', reason: `refusal of ${moveId}: a mistake`, decisionReason: null },
+      { status: 'REFUSED', by: 'ada', reason: `refusal of ${actionId}: a mistake`, decisionReason: null },
     ]);
-    expect(await waiting(transactionId)).not.toBe(moveId);
+    expect(await waiting(transactionId)).not.toBe(actionId);
   });
 
   it('is refused when it was not approved in time', async () => {
     const transactionId = await delivered();
-    const moveId = await waiting(transactionId);
+    const actionId = await waiting(transactionId);
     // No role may change an entry; here the clock moves instead.
     await stack.owner.transaction().execute(async (trx) => {
       await sql`set local session_replication_role = replica`.execute(trx);
       await trx
-        .updateTable('operator_moves')
+        .updateTable('operator_actions')
         .set({ expires_at: sql`now() - interval '1 second'` })
-        .where('id', '=', moveId)
+        .where('id', '=', actionId)
         .execute();
     });
-    expect((await operator.pendingApprovals()).map((move) => move.moveId)).not.toContain(moveId);
-    expect(await operator.approve(moveId, 'bayo')).toMatchObject({
+    expect((await operator.pendingApprovals()).map((action) => action.actionId)).not.toContain(actionId);
+    expect(await operator.approve(actionId, 'bayo')).toMatchObject({
       outcome: 'refused',
       code: 'APPROVAL_EXPIRED',
     });
@@ -117,27 +125,27 @@ describe('an action above the limit', () => {
 });
 
 describe('the record', () => {
-  const change = (set: string, moveId: string) =>
-    sql`update operator_moves set ${sql.raw(set)} where id = ${moveId}`.execute(stack.owner);
+  const change = (set: string, actionId: string) =>
+    sql`update operator_actions set ${sql.raw(set)} where id = ${actionId}`.execute(stack.owner);
 
   it('never has one person as requester and approver, and an ended entry never changes: the database refuses both', async () => {
-    const moveId = await waiting(await delivered());
-    await expect(change(`status = 'APPROVED', approved_by = ' Ada'`, moveId)).rejects.toThrow(
-      'operator_move_by_two_people',
+    const actionId = await waiting(await delivered());
+    await expect(change(`status = 'APPROVED', approved_by = ' Ada'`, actionId)).rejects.toThrow(
+      'operator_action_by_two_people',
     );
-    await expect(change(`status = 'APPROVED'`, moveId)).rejects.toThrow('stays');
-    await expect(change(`status = 'DONE', closed_at = now()`, moveId)).rejects.toThrow('stays');
-    await expect(change(`reason = 'another'`, moveId)).rejects.toThrow('stays');
+    await expect(change(`status = 'APPROVED'`, actionId)).rejects.toThrow('stays');
+    await expect(change(`status = 'DONE', closed_at = now()`, actionId)).rejects.toThrow('stays');
+    await expect(change(`reason = 'another'`, actionId)).rejects.toThrow('stays');
     const undecided = `status = 'EXPIRED', closed_at = now(), decision_reason = 'undecided'`;
-    await expect(change(undecided, moveId)).rejects.toThrow('operator_move_decision_has_its_person');
-    await operator.decline(moveId, 'bayo', 'a first reason');
-    await expect(change(`decision_reason = 'another'`, moveId)).rejects.toThrow('stays');
-    await expect(change(`status = 'BEGUN', closed_at = null`, moveId)).rejects.toThrow('stays');
+    await expect(change(undecided, actionId)).rejects.toThrow('operator_action_decision_has_its_person');
+    await operator.decline(actionId, 'bayo', 'a first reason');
+    await expect(change(`decision_reason = 'another'`, actionId)).rejects.toThrow('stays');
+    await expect(change(`status = 'BEGUN', closed_at = null`, actionId)).rejects.toThrow('stays');
     const approved = await waiting(await delivered());
     await change(`status = 'APPROVED', approved_by = 'bayo', decision_reason = 'seen'`, approved);
     await expect(change(`decision_reason = 'another'`, approved)).rejects.toThrow('stays');
-    await expect(sql`delete from operator_moves where id = ${moveId}`.execute(stack.world)).rejects.toThrow(
-      'permission denied',
-    );
+    await expect(
+      sql`delete from operator_actions where id = ${actionId}`.execute(stack.world),
+    ).rejects.toThrow('permission denied');
   });
 });

@@ -1,16 +1,16 @@
 // The operator's commands as a shell runs them: one JSON object on standard output, or a clear sentence on standard error, exit code 1
 // and nothing written.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { deafUrl } from '../support/answering-server.ts';
+import { unreachableUrl } from '../support/answering-server.ts';
 import { startOperator, type Operator } from '../support/operator-commands.ts';
 
 let operator: Operator;
-let deaf: string;
+let unreachable: string;
 let ngn: string;
 let usd: string;
 beforeAll(async () => {
   operator = await startOperator();
-  deaf = await deafUrl();
+  unreachable = await unreachableUrl();
   ngn = await operator.makeAccount('NGN');
   usd = await operator.makeAccount('USD');
 });
@@ -145,7 +145,7 @@ describe('bad input', () => {
   it.each<Case>([
     ['an unknown flag', () => 'account create --nmae M --email a@b.example --by ada', ['--nmae']],
     [
-      'a world that is off',
+      'an environment that is off',
       () => `${FUND.replace('test', 'live')} --account ${ngn} --amount 1 --currency NGN --reference r`,
       ['live'],
     ],
@@ -218,7 +218,8 @@ describe('bad input', () => {
     ],
     [
       'a website that does not answer',
-      () => `key create --account ${ngn} ${operator.keyFlags().replace(operator.website.baseUrl, deaf)}`,
+      () =>
+        `key create --account ${ngn} ${operator.keyFlags().replace(operator.website.baseUrl, unreachable)}`,
       ['website', 'a web server that answers'],
     ],
     [

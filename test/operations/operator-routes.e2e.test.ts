@@ -186,19 +186,19 @@ describe('the audit log', () => {
     );
   });
 
-  it('includes the operator actions of the world, and continues from a cursor', async () => {
-    const check = { move: 'look-at-gateway', reason: 'a check' };
-    await ask(finance, 'POST', `/ops/purchases/${purchase}/moves`, check);
+  it('includes the operator actions of the environment, and continues from a cursor', async () => {
+    const check = { action: 'check-gateway', reason: 'a check' };
+    await ask(finance, 'POST', `/ops/purchases/${purchase}/actions`, check);
     const first = await ask(finance, 'GET', '/ops/audit?limit=3');
     expect(itemsOf(first)[0]).toMatchObject({
-      ...{ by: finance.email, action: 'look-at-gateway', subject: purchase, reason: 'a check' },
+      ...{ by: finance.email, action: 'check-gateway', subject: purchase, reason: 'a check' },
       ...{ approvedBy: null, outcome: 'REFUSED', detail: expect.stringContaining('DOES_NOT_FIT') as string },
     });
     const cursor = String(dataOf(first)['nextCursor']);
     const second = await ask(finance, 'GET', `/ops/audit?limit=3&after=${cursor}`);
     const ids = [...itemsOf(first), ...itemsOf(second)].map(({ id }) => id);
     expect(new Set(ids).size).toBe(6);
-    expect((await ask(finance, 'GET', `/ops/audit?world=live&limit=3`)).status).toBe(503);
+    expect((await ask(finance, 'GET', `/ops/audit?environment=live&limit=3`)).status).toBe(503);
   });
 });
 

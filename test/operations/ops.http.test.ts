@@ -117,7 +117,7 @@ describe('without a valid session', () => {
   const wrong: readonly (readonly [string, Ask, string])[] = [
     ['no token', {}, 'UNAUTHORIZED'],
     ['a merchant', { rawKey: key }, 'UNAUTHORIZED'],
-    ['a merchant of the live world', { rawKey: keyOf('live', 'ngn') }, 'UNAUTHORIZED'],
+    ['a merchant of the live environment', { rawKey: keyOf('live', 'ngn') }, 'UNAUTHORIZED'],
     ['an invalid key', { rawKey: 'junk' }, 'UNAUTHORIZED'],
     ['a merchant’s key in the place of a token', bearer(key), 'INVALID_TOKEN'],
     ['an unknown token', bearer(`ops_${'a'.repeat(43)}`), 'INVALID_TOKEN'],
@@ -314,17 +314,17 @@ test('a difference is read and closed by its number', async () => {
   expect(await read('?id=43')).toEqual([]);
 });
 
-describe('worlds', () => {
+describe('environments', () => {
   test.each([
     [false, '', 'test'],
-    [false, '?world=test', 'test'],
-    [true, '?world=live', 'live'],
-    [true, '?world=test', 'test'],
+    [false, '?environment=test', 'test'],
+    [true, '?environment=live', 'live'],
+    [true, '?environment=test', 'test'],
   ])('live on: %s, "%s": %s', async (live, query, expected) => {
     const both = openOperators(books, { live });
     const other = await startApi({ live, ops: both });
     try {
-      await other.ask(`/ops/moves/pending${query}`, as('SUPPORT'));
+      await other.ask(`/ops/actions/pending${query}`, as('SUPPORT'));
       expect(both.calls).toEqual([`${expected} listWaitingActions`]);
     } finally {
       await other.close();
@@ -333,17 +333,17 @@ describe('worlds', () => {
   });
 });
 
-test('every route that works in a world accepts its name, and requires it once live is on', async () => {
+test('every route that works in an environment accepts its name, and requires it once live is on', async () => {
   const both = openOperators(books, { live: true });
   const other = await startApi({ live: true, ops: both });
   try {
     for (const ask of GOOD_ASKS.filter((one) => one.as !== null && !one.target.startsWith('/ops/sessions'))) {
       const route = opsRoutes.find((one) => nameOf(one) === ask.route);
       const isAboutPeople = /^\/ops\/(me|people|openapi)/.test(ask.target);
-      expect(route?.queryNames.includes('world'), ask.route).toBe(!isAboutPeople);
+      expect(route?.queryNames.includes('environment'), ask.route).toBe(!isAboutPeople);
       const reply = await askFor(ask, other);
       expect(reply.status, ask.route).toBe(isAboutPeople ? ask.status : 400);
-      if (!isAboutPeople) expect(reply.text).toContain('world: must be given once');
+      if (!isAboutPeople) expect(reply.text).toContain('environment: must be given once');
     }
     expect(both.calls.filter((call) => /^(live|test) /.test(call))).toEqual([]);
   } finally {
@@ -355,18 +355,18 @@ test('every route that works in a world accepts its name, and requires it once l
 describe('the author', () => {
   test('is the person who signed in, whatever the request says', async () => {
     const body = {
-      ...{ move: 'credit-wallet', goodwill: true, amount: 12.5, currency: 'USD' },
+      ...{ action: 'credit-wallet', goodwill: true, amount: 12.5, currency: 'USD' },
       ...{ reason: 'a test of the name', by: 'ceo@operator.example' },
     };
-    const target = `/ops/purchases/${SOLD}/moves?by=ceo@operator.example`;
+    const target = `/ops/purchases/${SOLD}/actions?by=ceo@operator.example`;
     const reply = await api.ask(target, { ...as('FINANCE'), body });
     expect([reply.status, reply.text]).toEqual([200, expect.stringContaining('"outcome":"done"')]);
-    const recorded = books.world.selectFrom('operator_moves').where('reason', '=', body.reason);
+    const recorded = books.world.selectFrom('operator_actions').where('reason', '=', body.reason);
     expect(
-      await recorded.select(['move', 'by_person', 'amount_minor', 'currency', 'status']).execute(),
+      await recorded.select(['action', 'by_person', 'amount_minor', 'currency', 'status']).execute(),
     ).toEqual([
       {
-        ...{ move: 'credit-wallet', by_person: 'finance@operator.example', status: 'DONE' },
+        ...{ action: 'credit-wallet', by_person: 'finance@operator.example', status: 'DONE' },
         ...{ amount_minor: 1_250n, currency: 'USD' },
       },
     ]);
@@ -375,23 +375,23 @@ describe('the author', () => {
 
 describe('operator actions', () => {
   const ask = (body: object): Promise<Reply> =>
-    api.ask(`/ops/purchases/${SOLD}/moves`, { ...as('FINANCE'), body });
+    api.ask(`/ops/purchases/${SOLD}/actions`, { ...as('FINANCE'), body });
 
   test('that are refused answer the reason and the allowed actions, and are counted under their code', async () => {
-    const reply = await ask({ move: 'cancel', reason: 'a test' });
+    const reply = await ask({ action: 'cancel', reason: 'a test' });
     expect(reply.json).toEqual({
       success: false,
       error: {
-        code: 'MOVE_REFUSED',
+        code: 'ACTION_REFUSED',
         message: REFUSAL_MESSAGES.ALREADY_DELIVERED,
         refusal: 'ALREADY_DELIVERED',
-        fits: ['look-at-supplier', 'credit-wallet'],
+        fits: ['check-supplier', 'credit-wallet'],
       },
       statusCode: 409,
     });
     const line = api.logLines.findLast((one) => one.includes('request answered'));
     expect(JSON.parse(line ?? '')).toMatchObject({
-      errorCode: 'MOVE_REFUSED',
+      errorCode: 'ACTION_REFUSED',
       personId: personOf('FINANCE'),
       transactionId: SOLD,
       environment: 'test',
@@ -401,7 +401,7 @@ describe('operator actions', () => {
 
   test('with several mistakes are answered with all of them', async () => {
     const reply = await ask({
-      move: 'steal',
+      action: 'steal',
       reason: 'no',
       evidence: '',
       amount: 0.001,
@@ -410,7 +410,7 @@ describe('operator actions', () => {
     });
     const { message } = (reply.json as { error: { message: string } }).error;
     expect(reply.status).toBe(400);
-    for (const field of ['move', 'reason', 'evidence', 'amount', 'packageCode', 'goodwill'])
+    for (const field of ['action', 'reason', 'evidence', 'amount', 'packageCode', 'goodwill'])
       expect(message).toMatch(new RegExp(`(^|; )${field}: `));
     expect(ops.calls).toEqual([]);
   });

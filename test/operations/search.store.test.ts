@@ -1,4 +1,4 @@
-/** The operators' search, and accounts as operators see them: what each id leads to, in one world, and for which role. */
+/** The operators' search, and accounts as operators see them: what each id leads to, in one environment, and for which role. */
 import { randomBytes } from 'node:crypto';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -9,7 +9,7 @@ import { createAccount } from '../../src/accounts/manage-accounts.ts';
 import { insertPerson } from '../../src/accounts/store/people.ts';
 import { insertMember, insertUser } from '../../src/accounts/store/users.ts';
 import { changeAccount, listAccounts, readAccount } from '../../src/operations/accounts.ts';
-import { MOST_FOUND, search } from '../../src/operations/search.ts';
+import { MAX_FOUND, search } from '../../src/operations/search.ts';
 import { FOUND_BY, findOtherRecords, findTransactions } from '../../src/operations/store/search.ts';
 import { stuckLimits } from '../../src/operations/stuck-rules.ts';
 import { purchaseTimeline } from '../../src/operations/timeline.ts';
@@ -46,7 +46,7 @@ let accountId: string;
 let other: string;
 let ids: Record<
   | ('purchase' | 'topUp' | 'funding' | 'esim' | 'message' | 'loose' | 'endpoint' | 'removed')
-  | ('key' | 'user' | 'move' | 'event' | 'stranger' | 'batch' | 'quote' | 'unused' | 'repair'),
+  | ('key' | 'user' | 'action' | 'event' | 'stranger' | 'batch' | 'quote' | 'unused' | 'repair'),
   string
 >;
 
@@ -113,14 +113,17 @@ beforeAll(async () => {
   const removed = await rows.endpoint({ ...own, deleted_at: ago(1) });
   const message = await rows.message(endpoint, { ...own, subject: purchase });
   const loose = await rows.message(endpoint, own);
-  await rows.move(purchase, { move: 'cancel', status: 'BEGUN', created_at: ago(1) });
+  await rows.action(purchase, { action: 'cancel', status: 'BEGUN', created_at: ago(1) });
   await sql`
     insert into esims (id, account_id, transaction_id, package_code, package_name, status, price_minor, currency, snapshot, supplier, iccid,
                        order_no, esim_tran_no, total_volume_bytes, total_duration, duration_unit, data_type, created_at)
     values (${esim}, ${accountId}, ${purchase}, 'P', 'P', 'ACTIVE', 1, 'USD', '{}', 's', ${ICCID}, 'B2611', 'TRAN-1', 1, 30, 'DAY', 1, now())`.execute(
     books.owner,
   );
-  const { id: move } = await books.owner.selectFrom('operator_moves').select('id').executeTakeFirstOrThrow();
+  const { id: action } = await books.owner
+    .selectFrom('operator_actions')
+    .select('id')
+    .executeTakeFirstOrThrow();
   await sql`
     insert into accounts.api_requests (account_id, environment, request_id, at, method, path, status, duration_ms, key_id)
     values (${accountId}, 'test', 'request-1', now(), 'POST', '/api/esim/buy', 200, 5, ${key.keyId}),
@@ -128,7 +131,7 @@ beforeAll(async () => {
     books.owner,
   );
   ids = {
-    ...{ purchase, topUp, funding, esim, message, loose, endpoint, removed, key: key.keyId, user, move },
+    ...{ purchase, topUp, funding, esim, message, loose, endpoint, removed, key: key.keyId, user, action },
     ...{ event, stranger, ...(await plantOthers(purchase)) },
   };
 });
@@ -151,7 +154,11 @@ async function plantOthers(purchase: string) {
     insert into batch_rows (batch_id, row_number, reference, package_code, transaction_id, closed_at)
     values (${batch}, 0, 'booking-4711', 'P', ${purchase}, now())`.execute(books.owner);
   const { packageCode } = basePackage();
-  await replaceCatalogue(books.world, { supplier: 'esim-access', regions: [region()], packages: [basePackage()] }, NOW);
+  await replaceCatalogue(
+    books.world,
+    { supplier: 'esim-access', regions: [region()], packages: [basePackage()] },
+    NOW,
+  );
   await sql`
     insert into quotes (id, account_id, package_type, package_code, package_name, price_minor, currency, price_usd_minor, cost_usd_e4,
                         settings_id, created_at, expires_at, used_by, used_at)
@@ -192,7 +199,7 @@ describe('the search', () => {
     expect(await found(ids.funding)).toEqual([`funding ${ids.funding} by id`]);
     expect(await found('pay-1')).toEqual([`purchase ${ids.purchase} by reference`]);
     expect(await found(ids.message)).toEqual([`purchase ${ids.purchase} by message`]);
-    expect(await found(ids.move)).toEqual([`purchase ${ids.purchase} by operator action`]);
+    expect(await found(ids.action)).toEqual([`purchase ${ids.purchase} by operator action`]);
     const both = [ids.topUp, ids.purchase].map((id) => `purchase ${id}`);
     expect(await found(ids.esim)).toEqual(both.map((one) => `${one} by esim`));
     expect(await found(ICCID)).toEqual(both.map((one) => `${one} by iccid`));
@@ -273,7 +280,7 @@ describe('the search', () => {
       expect(await found('support@operator.example', role)).toEqual([]);
   });
 
-  it('keeps the worlds apart', async () => {
+  it('keeps the environments apart', async () => {
     const live = { ...deps, environment: 'live' as const };
     expect((await search(live, ids.key, 'SUPPORT')).items).toEqual([]);
   });
@@ -283,10 +290,10 @@ describe('the search', () => {
     const batch = `batch-${hex()}`;
     await sql`
       insert into batches (id, account_id, sender_name, row_count, email_count, total_minor, currency, next_check_at, created_at)
-      values (${batch}, ${owner}, 'Merchant', ${MOST_FOUND + 5}, 0, 230, 'USD', now(), now())`.execute(
+      values (${batch}, ${owner}, 'Merchant', ${MAX_FOUND + 5}, 0, 230, 'USD', now(), now())`.execute(
       books.owner,
     );
-    for (let row = 0; row < MOST_FOUND + 5; row += 1) {
+    for (let row = 0; row < MAX_FOUND + 5; row += 1) {
       const bought = await rows.purchase({ account_id: owner });
       await sql`
         insert into batch_rows (batch_id, row_number, reference, package_code, transaction_id, closed_at)
@@ -294,14 +301,14 @@ describe('the search', () => {
     }
     const { items, isCut } = await search(deps, batch, 'SUPPORT');
     expect(items[0]).toMatchObject({ kind: 'batch', id: batch });
-    expect([items.length, isCut]).toEqual([MOST_FOUND, true]);
+    expect([items.length, isCut]).toEqual([MAX_FOUND, true]);
   });
 
   it.each(['', '%', '_', "'; drop table accounts", '\\', 'txn-', 'nothing'])(
     'accepts any text: %j',
     async (text) => {
       const { items, isCut } = await search(deps, text, 'ADMIN');
-      expect([items.length <= MOST_FOUND, isCut]).toEqual([true, false]);
+      expect([items.length <= MAX_FOUND, isCut]).toEqual([true, false]);
     },
   );
 
@@ -397,7 +404,7 @@ describe('accounts', () => {
     expect(found.items.map(({ id }) => id)).toEqual([other]);
   });
 
-  it('show what they have in this world', async () => {
+  it('show what they have in this environment', async () => {
     const overview = await readAccount(deps, accountId);
     expect(overview).toMatchObject({
       ...{ keys: 1, members: 1, endpoints: 1, openPurchases: 2, openFundings: 1, onHoldMinor: 0n },

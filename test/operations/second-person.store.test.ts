@@ -22,7 +22,7 @@ async function delivered(accountId?: string): Promise<string> {
   return payer.transactionId;
 }
 
-const newId = () => `move-${randomUUID().replaceAll('-', '')}`;
+const newId = () => `action-${randomUUID().replaceAll('-', '')}`;
 const newName = () => `person-${randomUUID()}@operator.example`;
 
 interface Gift {
@@ -34,19 +34,19 @@ interface Gift {
 }
 
 async function gift({ transactionId, by, amountMinor, limits, now = new Date() }: Gift) {
-  const moveId = newId();
+  const actionId = newId();
   const request = {
-    moveId,
+    actionId,
     transactionId,
-    move: 'credit-wallet',
+    action: 'credit-wallet',
     by,
     reason: 'a test',
     goodwill: true,
     amountMinor: String(amountMinor),
     currency: 'USD',
-    moveKey: moveId,
+    actionKey: actionId,
   } as const;
-  return { moveId, begun: await askForAction(books.world, request, { limits, now }) };
+  return { actionId, begun: await askForAction(books.world, request, { limits, now }) };
 }
 
 /** The count of each outcome, with AT_ONCE requests running at any time. */
@@ -112,10 +112,10 @@ describe('a day’s sum', () => {
     const by = newName();
     const ask = (amountMinor: bigint) => gift({ transactionId, by, amountMinor, limits: perPersonDay });
     for (const isApproved of [true, false]) {
-      const { moveId, begun } = await ask(501n);
+      const { actionId, begun } = await ask(501n);
       expect(begun.outcome).toBe('waits-for-approval');
       const decision = { by: newName(), isApproved, tryId: newId() };
-      const { outcome } = await decideApproval(books.world, moveId, decision, new Date());
+      const { outcome } = await decideApproval(books.world, actionId, decision, new Date());
       expect(outcome).toBe(isApproved ? 'go' : 'done');
     }
     expect((await ask(501n)).begun.outcome).toBe('waits-for-approval');
@@ -124,7 +124,7 @@ describe('a day’s sum', () => {
   });
 
   it('cannot be changed afterwards', async () => {
-    const { moveId } = await gift({
+    const { actionId } = await gift({
       transactionId: await delivered(),
       by: newName(),
       amountMinor: 10n,
@@ -137,7 +137,7 @@ describe('a day’s sum', () => {
       "worth_currency = 'NGN'",
     ])
       await expect(
-        sql`update operator_moves set ${sql.raw(column)} where id = ${moveId}`.execute(books.world),
+        sql`update operator_actions set ${sql.raw(column)} where id = ${actionId}`.execute(books.world),
       ).rejects.toThrow('what an action is worth stays');
   });
 });
@@ -160,14 +160,14 @@ describe('a second person', () => {
   }
 
   async function approval(asker: string, approver: string): Promise<string> {
-    const { moveId } = await gift({
+    const { actionId } = await gift({
       transactionId: await delivered(),
       by: asker,
       amountMinor: 10n,
       limits: always,
     });
     const decision = { by: approver, isApproved: true, tryId: newId() };
-    const decided = await decideApproval(books.world, moveId, decision, new Date());
+    const decided = await decideApproval(books.world, actionId, decision, new Date());
     return decided.outcome === 'refused' ? decided.code : decided.outcome;
   }
 
@@ -205,14 +205,14 @@ describe('a second person', () => {
   it('may decline without counting as one', async () => {
     const [asker, approver] = [newName(), newName()];
     await given(approver, [asker, null], 1);
-    const { moveId } = await gift({
+    const { actionId } = await gift({
       transactionId: await delivered(),
       by: asker,
       amountMinor: 10n,
       limits: always,
     });
     const decision = { by: approver, isApproved: false, tryId: newId() };
-    expect(await decideApproval(books.world, moveId, decision, new Date())).toMatchObject({
+    expect(await decideApproval(books.world, actionId, decision, new Date())).toMatchObject({
       outcome: 'done',
     });
   });

@@ -139,14 +139,14 @@ describe('a message that is sent by hand', () => {
     const address = { url: inbox.url, endpoint: { url: inbox.url } };
     await Promise.all(
       Array.from({ length: 4 }, () =>
-        stranger.schedule(WEBHOOKS_QUEUE, 'attemptDelivery', messageId, 'a made-up claim', address),
+        stranger.schedule(WEBHOOKS_QUEUE, 'attemptDelivery', messageId, 'a made-up lease', address),
       ),
     );
     await stranger.schedule(WEBHOOKS_QUEUE, 'attemptDelivery', messageId, undefined, address);
     await deliveries.untilState(buyer.account, messageId, 'DELIVERED');
     expect(await listener.untilReceived(1)).toHaveLength(1);
     expect(inbox.letters).toEqual([]);
-    expect(await stranger.schedule(WEBHOOKS_QUEUE, 'attemptInTask', messageId)).toContain(
+    expect(await stranger.schedule(WEBHOOKS_QUEUE, 'attemptInline', messageId)).toContain(
       'runs only as a local activity',
     );
   });

@@ -14,15 +14,15 @@ import { findStuck } from '../../src/operations/stuck.ts';
 import { stuckLimits } from '../../src/operations/stuck-rules.ts';
 import { GATEWAY_QUEUE, CHECK_SIGNAL, ORDERS_QUEUE, SUPPLIER_QUEUE } from '../../workflows/contract.ts';
 import { findPurchaseRow, holdOf, newBuyer, untilClosed } from '../support/buyer.ts';
-import { fundOutside } from '../support/fundings.ts';
+import { fundThroughGateway } from '../support/fundings.ts';
 import { EVIDENCE, newOperator, REASON } from '../support/operator-actions.ts';
 import { atGateway, chargeAt, clearGatewayFaults, gatewayFaults, untilStatus } from '../support/payments.ts';
 import { alarms, createStranger } from '../support/stranger.ts';
 import { until } from '../support/until.ts';
 import {
-  ANXIOUS,
-  HURRIED,
-  RARELY,
+  EARLY_ATTENTION_TIMINGS,
+  SHORT_ANSWER_TIMINGS,
+  RARE_CHECK_TIMINGS,
   startWorkflows,
   untilRow,
   type Order,
@@ -47,16 +47,21 @@ afterAll(async () => {
 });
 
 /** Held, accepted by the supplier, and never answered. */
-async function inDoubt(more: Partial<Order> = {}): Promise<string> {
+async function withUnknownOutcome(more: Partial<Order> = {}): Promise<string> {
   await stack.faults({ loseAnswer: 1 });
-  const { transactionId } = await harness.purchase({ account: buyer.account, timings: RARELY, ...more });
+  const { transactionId } = await harness.purchase({
+    account: buyer.account,
+    timings: RARE_CHECK_TIMINGS,
+    ...more,
+  });
   await stack.clearFaults();
   return transactionId;
 }
 
 /** Opened at the gateway, not paid. */
 const unpaid = async (): Promise<string> =>
-  (await harness.purchase({ account: buyer.account, paidBy: 'CARD', timings: RARELY })).transactionId;
+  (await harness.purchase({ account: buyer.account, paidBy: 'CARD', timings: RARE_CHECK_TIMINGS }))
+    .transactionId;
 
 async function delivered(): Promise<string> {
   const { transactionId } = await harness.purchase({ account: buyer.account });
@@ -76,7 +81,7 @@ async function expectAlarm<T>(what: string, attack: () => Promise<T>): Promise<T
 }
 
 const rowsAbout = async (transactionId: string): Promise<number> => {
-  const tables = ['purchases', 'fundings', 'payments', 'operator_moves', 'ledger_transactions'] as const;
+  const tables = ['purchases', 'fundings', 'payments', 'operator_actions', 'ledger_transactions'] as const;
   const counts = tables.map((table) =>
     stack.owner
       .selectFrom(table as 'payments')
@@ -88,13 +93,13 @@ const rowsAbout = async (transactionId: string): Promise<number> => {
 };
 
 /** As the API would send it. */
-const requestFor = (transactionId: string, move: string, more: object = {}) => {
-  const moveId = makeId('move', randomBytes(16).toString('hex'));
+const requestFor = (transactionId: string, action: string, more: object = {}) => {
+  const actionId = makeId('action', randomBytes(16).toString('hex'));
   return {
-    moveId,
-    moveKey: moveId,
+    actionId,
+    actionKey: actionId,
     transactionId,
-    move,
+    action,
     by: 'ada',
     reason: REASON,
     evidence: EVIDENCE,
@@ -161,7 +166,7 @@ describe('a workflow that is started by hand', () => {
       currency: 'USD',
       charge: { amountMinor: '230', currency: 'USD', rateIds: [] },
       requestId,
-      timings: { ...timings, ...RARELY },
+      timings: { ...timings, ...RARE_CHECK_TIMINGS },
     };
     const ended = await expectAlarm('funding', async () => {
       const handle = await stranger.start('fundWallet', transactionId, input);
@@ -182,7 +187,11 @@ describe('a workflow that is started by hand', () => {
   it('does not deliver what its row says is unpaid, whatever its input says', async () => {
     const transactionId = await unpaid();
     await stack.temporal.workflow.getHandle(transactionId).terminate('a stranger');
-    const fromWallet = harness.inputFor({ account: buyer.account, timings: RARELY, priceMinor: '1' });
+    const fromWallet = harness.inputFor({
+      account: buyer.account,
+      timings: RARE_CHECK_TIMINGS,
+      priceMinor: '1',
+    });
     await expectAlarm('purchase', async () => {
       await stranger.start('purchase', transactionId, { ...fromWallet, transactionId });
       await until(
@@ -193,7 +202,7 @@ describe('a workflow that is started by hand', () => {
     });
     expect(await findPurchaseRow(stack, transactionId)).toMatchObject({
       status: 'PENDING',
-      supplier_asks: 0,
+      order_attempts: 0,
     });
     expect(await stack.supplierOrders(transactionId)).toEqual([]);
     await stack.temporal.workflow.getHandle(transactionId).terminate('the test is over');
@@ -203,7 +212,7 @@ describe('a workflow that is started by hand', () => {
     ['an account', { accountId: 'acc-other' }],
     ['an amount', { amountMinor: '100000000' }],
   ])('does not fund a wallet with %s that is not in its row', async (_what, madeUp) => {
-    const { transactionId } = await fundOutside(stack, buyer.account, { amount: 5, method: 'CARD' });
+    const { transactionId } = await fundThroughGateway(stack, buyer.account, { amount: 5, method: 'CARD' });
     const { input } = await signedInputOf(transactionId);
     await stack.temporal.workflow.getHandle(transactionId).terminate('a stranger');
     await expectAlarm('funding', async () => {
@@ -233,9 +242,9 @@ describe('an operator action that is sent by hand', () => {
     const transactionId = await unpaid();
     const rows = await rowsAbout(transactionId);
     const request = requestFor(transactionId, 'mark-paid');
-    expect(await expectAlarm('action', () => stranger.update(transactionId, 'move', request))).toMatchObject(
-      NOT_ASKED,
-    );
+    expect(
+      await expectAlarm('action', () => stranger.update(transactionId, 'action', request)),
+    ).toMatchObject(NOT_ASKED);
     expect(await findPurchaseRow(stack, transactionId)).toMatchObject({ status: 'PENDING' });
     expect(await rowsAbout(transactionId)).toBe(rows);
     // The purchase goes on.
@@ -244,56 +253,58 @@ describe('an operator action that is sent by hand', () => {
   });
 
   it('raises an alarm even when the state does not allow it; a recorded action raises none', async () => {
-    const transactionId = await inDoubt();
+    const transactionId = await withUnknownOutcome();
     const request = requestFor(transactionId, 'mark-paid');
-    const refusal = await expectAlarm('action', () => stranger.update(transactionId, 'move', request));
+    const refusal = await expectAlarm('action', () => stranger.update(transactionId, 'action', request));
     expect(refusal).toContain('Workflow Update failed');
-    expect(await operator.act(transactionId, 'look-at-supplier')).toMatchObject({ did: 'delivered' });
+    expect(await operator.act(transactionId, 'check-supplier')).toMatchObject({ did: 'delivered' });
     await untilStatus(stack, transactionId, 'SUCCESS');
     const [asked] = await operator.listFor(transactionId);
-    const other = await inDoubt();
+    const other = await withUnknownOutcome();
     const before = await alarms(stack.workerAdminUrl(), 'action');
-    expect(await operator.act(other, 'look-at-gateway')).toMatchObject({ code: 'DOES_NOT_FIT' });
-    const onRecord = requestFor(other, 'mark-paid', { moveId: (await operator.listFor(other))[0]?.moveId });
-    await stranger.update(other, 'move', onRecord);
+    expect(await operator.act(other, 'check-gateway')).toMatchObject({ code: 'DOES_NOT_FIT' });
+    const onRecord = requestFor(other, 'mark-paid', {
+      actionId: (await operator.listFor(other))[0]?.actionId,
+    });
+    await stranger.update(other, 'action', onRecord);
     expect(await alarms(stack.workerAdminUrl(), 'action')).toBe(before);
     // Recorded for another purchase.
-    const elsewhere = requestFor(other, 'mark-paid', { moveId: asked?.moveId });
-    await expectAlarm('action', () => stranger.update(other, 'move', elsewhere));
-    expect(await operator.act(other, 'look-at-supplier')).toMatchObject({ did: 'delivered' });
+    const elsewhere = requestFor(other, 'mark-paid', { actionId: asked?.actionId });
+    await expectAlarm('action', () => stranger.update(other, 'action', elsewhere));
+    expect(await operator.act(other, 'check-supplier')).toMatchObject({ did: 'delivered' });
     await untilStatus(stack, other, 'SUCCESS');
   });
 
   it.each(['credit-wallet', 'cancel', 'deliver-other'])(
     'has no effect as %s during delivery',
-    async (move) => {
-      const transactionId = await inDoubt();
-      const request = requestFor(transactionId, move);
+    async (action) => {
+      const transactionId = await withUnknownOutcome();
+      const request = requestFor(transactionId, action);
       expect(
-        await expectAlarm('action', () => stranger.update(transactionId, 'move', request)),
+        await expectAlarm('action', () => stranger.update(transactionId, 'action', request)),
       ).toMatchObject(NOT_ASKED);
       expect(await holdOf(stack, transactionId)).toBe('HELD');
-      expect(await operator.act(transactionId, 'look-at-supplier')).toMatchObject({ did: 'delivered' });
+      expect(await operator.act(transactionId, 'check-supplier')).toMatchObject({ did: 'delivered' });
       await untilStatus(stack, transactionId, 'SUCCESS');
     },
   );
 
   it.each(['credit-wallet', 'refund-to-source'])(
     'has no effect as %s after the purchase is closed',
-    async (move) => {
+    async (action) => {
       const transactionId =
-        move === 'credit-wallet' ? await delivered() : (await paidByCard(await unpaid())).transactionId;
+        action === 'credit-wallet' ? await delivered() : (await paidByCard(await unpaid())).transactionId;
       const rows = await rowsAbout(transactionId);
       const workflowId = `after-${transactionId}`;
-      const timings = { refundLookFirstMs: 100, refundLookMaxMs: 400 };
+      const timings = { refundCheckFirstMs: 100, refundCheckMaxMs: 400 };
       const after = await stranger.start('afterClosing', workflowId, {
         transactionId,
         purpose: 'purchase',
-        isFromOutside: true,
+        isThroughGateway: true,
         timings,
       });
-      const request = requestFor(transactionId, move, { goodwill: true });
-      expect(await expectAlarm('action', () => stranger.update(workflowId, 'move', request))).toMatchObject(
+      const request = requestFor(transactionId, action, { goodwill: true });
+      expect(await expectAlarm('action', () => stranger.update(workflowId, 'action', request))).toMatchObject(
         NOT_ASKED,
       );
       await after.result();
@@ -302,8 +313,8 @@ describe('an operator action that is sent by hand', () => {
   );
 
   it('does not act on another purchase than the recorded one', async () => {
-    const one = await inDoubt();
-    const other = await inDoubt();
+    const one = await withUnknownOutcome();
+    const other = await withUnknownOutcome();
     // Recorded, while its workflow cannot be reached.
     await stack.stopWorker();
     const asked = operator.act(one, 'cancel');
@@ -312,28 +323,28 @@ describe('an operator action that is sent by hand', () => {
       (found) => found !== undefined,
       { what: 'an action on record' },
     );
-    const request = requestFor(other, 'cancel', { moveId: row?.moveId });
-    const sent = stranger.update(other, 'move', request);
+    const request = requestFor(other, 'cancel', { actionId: row?.actionId });
+    const sent = stranger.update(other, 'action', request);
     await stack.startWorker();
     expect(await sent).toMatchObject(NOT_ASKED);
     expect(await alarms(stack.workerAdminUrl(), 'action')).toBe(1);
     expect(await asked).toMatchObject({ outcome: 'done' });
     expect(await holdOf(stack, other)).toBe('HELD');
-    expect(await operator.act(other, 'look-at-supplier')).toMatchObject({ did: 'delivered' });
+    expect(await operator.act(other, 'check-supplier')).toMatchObject({ did: 'delivered' });
     await untilStatus(stack, other, 'SUCCESS');
   });
 });
 
 describe('an activity that is scheduled by hand', () => {
   it('does not return money: it runs only inside our own workflows', async () => {
-    const transactionId = await inDoubt();
+    const transactionId = await withUnknownOutcome();
     const refusal = { reason: 'OUT_OF_STOCK', detail: 'a lie' };
     const answer = await expectAlarm('step', () =>
       stranger.schedule(ORDERS_QUEUE, 'failPurchase', transactionId, refusal),
     );
     expect(answer).toBe('failPurchase runs only as a local activity');
     expect(await holdOf(stack, transactionId)).toBe('HELD');
-    expect(await operator.act(transactionId, 'look-at-supplier')).toMatchObject({ did: 'delivered' });
+    expect(await operator.act(transactionId, 'check-supplier')).toMatchObject({ did: 'delivered' });
     await untilStatus(stack, transactionId, 'SUCCESS');
   });
 
@@ -351,7 +362,7 @@ describe('an activity that is scheduled by hand', () => {
     const answer = await expectAlarm('payment', async () => {
       const opened = await stranger.schedule(GATEWAY_QUEUE, 'openPayment', { ...made, transactionId }, 0);
       if (await pay(transactionId))
-        await stranger.schedule(GATEWAY_QUEUE, 'lookAtPayment', transactionId, 'funding');
+        await stranger.schedule(GATEWAY_QUEUE, 'checkPayment', transactionId, 'funding');
       return opened;
     });
     expect(answer).toMatchObject({ outcome: 'refused' });
@@ -370,31 +381,33 @@ describe('an activity that is scheduled by hand', () => {
   });
 
   it.each([
-    ['withdrawForMove', [true, 0]],
+    ['withdrawForAction', [true, 0]],
     ['withdrawOrder', []],
   ] as const)('does not cancel an order without a recorded reason: %s', async (step, more) => {
-    const transactionId = await inDoubt({ timings: { ...RARELY, doubtMs: 300 } });
+    const transactionId = await withUnknownOutcome({
+      timings: { ...RARE_CHECK_TIMINGS, inFlightGraceMs: 300 },
+    });
     await expectAlarm('withdrawal', () => stranger.schedule(SUPPLIER_QUEUE, step, transactionId, ...more));
     expect(await findPurchaseRow(stack, transactionId)).toMatchObject({ withdrawing_since: null });
     const [order] = await stack.supplierOrders(transactionId);
     expect(order?.esims.map(({ esimStatus }) => esimStatus)).toEqual(['GOT_RESOURCE']);
-    expect(await operator.act(transactionId, 'look-at-supplier')).toMatchObject({ did: 'delivered' });
+    expect(await operator.act(transactionId, 'check-supplier')).toMatchObject({ did: 'delivered' });
     await untilStatus(stack, transactionId, 'SUCCESS');
   });
 
   it('does not give up an order that may still arrive, however short a time it names', async () => {
     await stack.faults({ loseAnswer: 1, allocationMs: 60_000 });
-    const timings = { ...RARELY, doubtMs: 600_000 };
+    const timings = { ...RARE_CHECK_TIMINGS, inFlightGraceMs: 600_000 };
     const { transactionId } = await harness.purchase({ account: buyer.account, timings });
     await stack.faults({ refusalsFirst: true, outOfStock: { next: 1 } });
-    const request = { transactionId, budgetMs: 0, lookFirstMs: 0, lookMaxMs: 0, graceMs: 0 };
+    const request = { transactionId, budgetMs: 0, checkFirstMs: 0, checkMaxMs: 0, inFlightGraceMs: 0 };
     expect(await stranger.schedule(SUPPLIER_QUEUE, 'deliver', request)).toMatchObject({
       outcome: 'refused',
       afterDoubt: true,
     });
     expect(await findPurchaseRow(stack, transactionId)).toMatchObject({
       status: 'PROCESSING',
-      refused_asks: null,
+      refused_attempts: null,
     });
   });
 });
@@ -402,13 +415,13 @@ describe('an activity that is scheduled by hand', () => {
 describe('a task that a stranger takes from our worker', () => {
   it('does not return money for a refusal that the supplier never gave', async () => {
     const refusal = { reason: 'OUT_OF_STOCK', detail: 'a lie' };
-    const lie = { outcome: 'refused', refusal, catalogueIsOld: false, afterDoubt: false, asks: 1 };
+    const lie = { outcome: 'refused', refusal, catalogueIsOld: false, afterDoubt: false, orderAttempts: 1 };
     const transactionId = await withLiesOn(
       'supplier',
       { deliver: () => Promise.resolve(lie) },
       async (raised) => {
         await stack.faults({ loseAnswer: 1 });
-        const asked = await harness.purchase({ account: buyer.account, timings: HURRIED });
+        const asked = await harness.purchase({ account: buyer.account, timings: SHORT_ANSWER_TIMINGS });
         await untilRaised(() => raised('refusal'));
         // PROCESSING, or no answer in time on a busy machine.
         expect(asked.answer).not.toMatchObject({ status: 'REFUSED' });
@@ -421,12 +434,12 @@ describe('a task that a stranger takes from our worker', () => {
   });
 
   it('does not lead to an order without a payment; the purchase is delivered once it is paid', async () => {
-    const timings = { ...ANXIOUS, checkoutMs: 600_000 };
+    const timings = { ...EARLY_ATTENTION_TIMINGS, checkoutMs: 600_000 };
     const order = { account: buyer.account, paidBy: 'CARD', timings } as const;
     const { transactionId } = await harness.purchase(order);
     const before = { balance: await buyer.balanceMinor(), rows: await rowsAbout(transactionId) };
     const lie = { state: 'paid', isKnown: true };
-    await withLiesOn('gateway', { lookAtPayment: () => Promise.resolve(lie) }, async (raised) => {
+    await withLiesOn('gateway', { checkPayment: () => Promise.resolve(lie) }, async (raised) => {
       await stack.temporal.workflow.getHandle(transactionId).signal(CHECK_SIGNAL);
       await untilRaised(() => raised('delivery'));
       await untilRow(stack, transactionId, (row) => row.attention_reason !== null, 'on the stuck list');
@@ -434,7 +447,7 @@ describe('a task that a stranger takes from our worker', () => {
     });
     expect(await findPurchaseRow(stack, transactionId)).toMatchObject({
       status: 'PENDING',
-      supplier_asks: 0,
+      order_attempts: 0,
     });
     expect(await stack.supplierOrders(transactionId)).toEqual([]);
     expect(await holdOf(stack, transactionId)).toBeUndefined();
@@ -450,7 +463,7 @@ describe('a task that a stranger takes from our worker', () => {
     const lie = { outcome: 'delivered', iccid: '8900000000000000001' };
     const transactionId = await withLiesOn('supplier', { deliver: () => Promise.resolve(lie) }, async () => {
       await stack.faults({ loseAnswer: 1 });
-      const asked = await harness.purchase({ account: buyer.account, timings: HURRIED });
+      const asked = await harness.purchase({ account: buyer.account, timings: SHORT_ANSWER_TIMINGS });
       expect(await harness.result(asked.transactionId)).toMatchObject({ status: 'SUCCESS' });
       await stack.clearFaults();
       return asked.transactionId;
@@ -471,7 +484,7 @@ describe('a task that a stranger takes from our worker', () => {
   });
 
   it('does not close a payment early, even if it answers that the payment is over', async () => {
-    const timings = { ...RARELY, checkoutMs: 600_000 };
+    const timings = { ...RARE_CHECK_TIMINGS, checkoutMs: 600_000 };
     const order = { account: buyer.account, paidBy: 'CARD', timings } as const;
     const { transactionId } = await harness.purchase(order);
     const { input } = await signedInputOf(transactionId);
@@ -479,7 +492,7 @@ describe('a task that a stranger takes from our worker', () => {
     const over = { outcome: 'open', reference: transactionId, expiresAtMs: Date.now() - 60_000 };
     const lies = {
       openPayment: () => Promise.resolve(over),
-      lookAtPayment: () => Promise.resolve({ state: 'waiting', isKnown: true }),
+      checkPayment: () => Promise.resolve({ state: 'waiting', isKnown: true }),
     };
     await withLiesOn('gateway', lies, async (raised) => {
       await stranger.start('purchase', transactionId, input);
@@ -519,7 +532,7 @@ const untilRaised = (raised: () => Promise<number>) =>
 async function stuckAs(transactionId: string): Promise<string[]> {
   const clock = { now: () => new Date(Date.now() + 120_000) };
   const { items } = await findStuck(
-    { db: stack.world, workflows, clock, limits: stuckLimits(ANXIOUS) },
+    { db: stack.world, workflows, clock, limits: stuckLimits(EARLY_ATTENTION_TIMINGS) },
     { transactionId },
   );
   return items.map((item) => `${item.class}: ${item.reason}`);

@@ -83,7 +83,7 @@ async function planOf(
 }
 
 /** Tables that stay small, so a full read is fine. */
-const SMALL = /^Seq Scan (webhook_endpoints|operator_moves|fundings|purchase_events|gateway_windows)$/;
+const SMALL = /^Seq Scan (webhook_endpoints|operator_actions|fundings|purchase_events|gateway_windows)$/;
 
 it.each([
   ['the stuck list', findStuckRows, FLAGGED],

@@ -77,7 +77,7 @@ describe('an open purchase', () => {
     expect(await listed(id)).toEqual(['supplier-unknown: SUPPLIER_OUTCOME_UNKNOWN']);
   });
 
-  it('is listed twice when its money is claimed and it is not delivered: two causes', async () => {
+  it('is listed twice when its money is disputed and it is not delivered: two causes', async () => {
     const id = await rows.purchase(flagged('PAYMENT_DISPUTED', 10));
     await rows.hold(id, { created_at: ago(60) });
     expect(await listed(id)).toEqual([
@@ -122,19 +122,19 @@ describe('an open purchase', () => {
     expect(await listed(id)).toEqual(['charge-unknown: GATEWAY_OUTCOME_UNKNOWN']);
   });
 
-  it('without a workflow is listed for that only, apart from claims on its money', async () => {
-    const [one, claimed, closed] = [
+  it('without a workflow is listed for that only, apart from disputes on its money', async () => {
+    const [one, disputed, closed] = [
       await rows.purchase({ created_at: ago(5), ...flagged('SUPPLIER_OUTCOME_UNKNOWN') }),
       await rows.purchase({ created_at: ago(5), ...flagged('PAYMENT_REVERSED') }),
       await rows.purchase({ status: 'SUCCESS', created_at: ago(5) }),
     ];
     await rows.hold(one, { created_at: ago(60) });
-    await rows.hold(claimed, { created_at: ago(60) });
+    await rows.hold(disputed, { created_at: ago(60) });
     await rows.hold(closed, { status: 'POSTED' });
     // One that closes during the query of Temporal is in its answer, and in no list.
-    gone = new Set([one, claimed, closed]);
+    gone = new Set([one, disputed, closed]);
     expect(await listed(one)).toEqual(['workflow-gone: SUPPLIER_OUTCOME_UNKNOWN']);
-    expect(await listed(claimed)).toEqual([
+    expect(await listed(disputed)).toEqual([
       'payment-reversed: PAYMENT_REVERSED',
       'workflow-gone: PAYMENT_REVERSED',
     ]);
@@ -167,7 +167,7 @@ describe('a closed purchase', () => {
     expect(await listed(id)).toEqual([]);
   });
 
-  it('is listed for a claim on its money, and for a charge that the gateway left open', async () => {
+  it('is listed for a dispute on its money, and for a charge that the gateway left open', async () => {
     const of = (reason: string) => rows.purchase({ status: 'SUCCESS', ...flagged(reason) });
     expect(await listed(await of('PAYMENT_DISPUTED'))).toEqual(['payment-disputed: PAYMENT_DISPUTED']);
     expect(await listed(await of('PAYMENT_REVERSED'))).toEqual(['payment-reversed: PAYMENT_REVERSED']);
@@ -187,7 +187,7 @@ describe('a closed purchase', () => {
   });
 
   it('is watched for late money without being listed, and listed when neither the gateway’s list nor the payment is read', async () => {
-    const abandoned = async (openedMinutesAgo: number, lookedMinutesAgo: number | null): Promise<string> => {
+    const abandoned = async (openedMinutesAgo: number, checkedMinutesAgo: number | null): Promise<string> => {
       const opened = { created_at: ago(openedMinutesAgo) };
       const id = await rows.purchase({
         payment_method: 'CARD',
@@ -198,15 +198,15 @@ describe('a closed purchase', () => {
       await rows.payment(id, {
         ...opened,
         expires_at: ago(openedMinutesAgo - DAY),
-        checked_at: lookedMinutesAgo === null ? null : ago(lookedMinutesAgo),
+        checked_at: checkedMinutesAgo === null ? null : ago(checkedMinutesAgo),
       });
       return id;
     };
     await rows.window(3 * DAY, 181);
     await rows.window(3 * DAY + 60, 70);
     expect(await listed(await abandoned(3 * DAY, 70))).toEqual([]);
-    expect(await listed(await abandoned(3 * DAY, 181))).toEqual(['late-money-unbooked: NOT_LOOKED_AT']);
-    expect(await listed(await abandoned(3 * DAY, null))).toEqual(['late-money-unbooked: NOT_LOOKED_AT']);
+    expect(await listed(await abandoned(3 * DAY, 181))).toEqual(['late-money-unbooked: NOT_CHECKED']);
+    expect(await listed(await abandoned(3 * DAY, null))).toEqual(['late-money-unbooked: NOT_CHECKED']);
     expect(await listed(await abandoned(3 * DAY + 60, null)), 'its window was read').toEqual([]);
     expect(await listed(await abandoned(2 * DAY, null)), 'nothing is known to be late').toEqual([]);
     expect(await listed(await abandoned(4 * DAY + 4 * 60, null))).toEqual([
@@ -251,12 +251,12 @@ describe('a funding', () => {
   it('is listed as a funding, and a healthy one is not listed', async () => {
     const unknown = await rows.funding({ created_at: ago(2 * DAY), ...flagged('GATEWAY_OUTCOME_UNKNOWN') });
     const unopened = await rows.funding({ created_at: ago(21) });
-    const claimed = await rows.funding({ status: 'SUCCESS', ...flagged('PAYMENT_DISPUTED') });
+    const disputed = await rows.funding({ status: 'SUCCESS', ...flagged('PAYMENT_DISPUTED') });
     const waiting = await rows.funding({ created_at: ago(HOUR) });
     await rows.payment(waiting, { purpose: 'funding', expires_at: ago(-HOUR) });
     expect(await listed(unknown)).toEqual(['funding-stuck: GATEWAY_OUTCOME_UNKNOWN']);
     expect(await listed(unopened)).toEqual(['funding-stuck: NOT_OPENED_IN_TIME']);
-    expect(await listed(claimed)).toEqual(['payment-disputed: PAYMENT_DISPUTED']);
+    expect(await listed(disputed)).toEqual(['payment-disputed: PAYMENT_DISPUTED']);
     expect(await listed(waiting)).toEqual([]);
     gone = new Set([waiting]);
     expect(await listed(waiting)).toEqual(['workflow-gone: PENDING']);
@@ -322,21 +322,21 @@ describe('an operator action', () => {
   it('that waits for a second person is listed in place of its subject', async () => {
     const id = await rows.purchase(flagged('SUPPLIER_OUTCOME_UNKNOWN'));
     await rows.hold(id);
-    const waiting = { move: 'refund-to-source', status: 'WAITS_FOR_APPROVAL', created_at: ago(10) };
-    await rows.move(id, { ...waiting, expires_at: ago(-DAY) });
+    const waiting = { action: 'refund-to-source', status: 'WAITS_FOR_APPROVAL', created_at: ago(10) };
+    await rows.action(id, { ...waiting, expires_at: ago(-DAY) });
     expect(await listed(id)).toEqual(['approval-waiting: refund-to-source']);
     const expired = await rows.purchase({ status: 'SUCCESS' });
-    await rows.move(expired, { ...waiting, expires_at: ago(1) });
+    await rows.action(expired, { ...waiting, expires_at: ago(1) });
     expect(await listed(expired)).toEqual([]);
   });
 
   it('is listed when it has begun and not ended', async () => {
     const id = await rows.purchase({ status: 'SUCCESS' });
-    await rows.move(id, { move: 'credit-wallet', status: 'BEGUN', created_at: ago(9) });
-    await rows.move(id, { move: 'cancel', status: 'DONE', created_at: ago(DAY), closed_at: ago(DAY) });
+    await rows.action(id, { action: 'credit-wallet', status: 'BEGUN', created_at: ago(9) });
+    await rows.action(id, { action: 'cancel', status: 'DONE', created_at: ago(DAY), closed_at: ago(DAY) });
     expect(await listed(id)).toEqual([]);
-    await rows.move(id, { move: 'mark-paid', status: 'BEGUN', created_at: ago(11) });
-    expect(await listed(id)).toEqual(['move-unfinished: mark-paid']);
+    await rows.action(id, { action: 'mark-paid', status: 'BEGUN', created_at: ago(11) });
+    expect(await listed(id)).toEqual(['action-unfinished: mark-paid']);
   });
 });
 

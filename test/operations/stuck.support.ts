@@ -32,11 +32,11 @@ export interface Rows {
   event(given?: Partial<Insertable<GatewayEventsTable>>): Promise<string>;
   endpoint(given?: Partial<Insertable<WebhookEndpointsTable>>): Promise<string>;
   message(endpointId: string, given?: Partial<Insertable<WebhookMessagesTable>>): Promise<string>;
-  move(transactionId: string, given: MoveRow): Promise<void>;
+  action(transactionId: string, given: ActionRow): Promise<void>;
 }
 
-interface MoveRow {
-  readonly move: string;
+interface ActionRow {
+  readonly action: string;
   readonly status: string;
   readonly created_at: Date;
   readonly expires_at?: Date;
@@ -54,7 +54,7 @@ export function rowsOf(owner: WorldDb): Rows {
     event: (given) => event(owner, given),
     endpoint: (given) => endpoint(owner, given),
     message: (endpointId, given) => message(owner, endpointId, given),
-    move: (transactionId, given) => move(owner, transactionId, given),
+    action: (transactionId, given) => action(owner, transactionId, given),
   };
 }
 
@@ -267,11 +267,11 @@ async function message(
   return id;
 }
 
-async function move(owner: WorldDb, transactionId: string, given: MoveRow): Promise<void> {
-  const { move: name, status, created_at: createdAt, expires_at: expiresAt, closed_at: closedAt } = given;
+async function action(owner: WorldDb, transactionId: string, given: ActionRow): Promise<void> {
+  const { action: name, status, created_at: createdAt, expires_at: expiresAt, closed_at: closedAt } = given;
   await sql`
-    insert into operator_moves (id, transaction_id, move, move_key, asked, by_person, reason, amount_minor, currency, status,
+    insert into operator_actions (id, transaction_id, action, action_key, asked, by_person, reason, amount_minor, currency, status,
                                 created_at, expires_at, closed_at)
-    values (${`move-${HEX()}`}, ${transactionId}, ${name}, ${HEX()}, 'all', 'ada', 'a test', 230, 'USD', ${status},
+    values (${`action-${HEX()}`}, ${transactionId}, ${name}, ${HEX()}, 'all', 'ada', 'a test', 230, 'USD', ${status},
             ${createdAt}, ${expiresAt ?? null}, ${closedAt ?? null})`.execute(owner);
 }

@@ -11,10 +11,10 @@ import {
   stuckRule,
 } from '../../src/operations/stuck-rules.ts';
 import { ATTENTION_REASONS, type AttentionReason } from '../../src/domain/states.ts';
-import { CLAIMS } from '../../src/payments/rules.ts';
+import { DISPUTE_REASONS } from '../../src/payments/rules.ts';
 
 describe('limits', () => {
-  it('follow the pace of the world', () => {
+  it('follow the pace of the environment', () => {
     const limits = stuckLimits({ attentionAfterMs: 120_000, openChargeForMs: 600_000 });
     expect(limits.deliverMs).toBe(12 * MINUTE_MS);
     expect(limits.openChargeMs).toBe(20 * MINUTE_MS);
@@ -42,7 +42,7 @@ it('each class has its own limit, minutes for our own steps and days for banks',
     sendMessageMs: 10,
     recoverMessageMs: 14 * 24 * 60,
     finishActionMs: 10,
-    lookLateMs: 3 * 60,
+    checkLateMs: 3 * 60,
     watchLateMs: 75 * 60,
     workflowMs: 1,
   });
@@ -77,8 +77,8 @@ describe('reasons', () => {
     expect(classOfReason(reason)).toBe(stuckClass);
   });
 
-  it('include a class for every claim, and an unknown reason is shown', () => {
-    for (const claim of CLAIMS) expect(classOfReason(claim)).not.toBe('needs-attention');
+  it('include a class for every dispute, and an unknown reason is shown', () => {
+    for (const dispute of DISPUTE_REASONS) expect(classOfReason(dispute)).not.toBe('needs-attention');
     expect(classOfReason('SOMETHING_NEW')).toBe('needs-attention');
   });
 });

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { findPurchaseRow } from '../support/buyer.ts';
 import { newOperator } from '../support/operator-actions.ts';
 import { untilStatus } from '../support/payments.ts';
-import { RARELY, startWorkflows } from '../support/workflow-harness.ts';
+import { RARE_CHECK_TIMINGS, startWorkflows } from '../support/workflow-harness.ts';
 
 const { stack, harness, buyer } = await startWorkflows();
 const operator = newOperator(stack);
@@ -38,7 +38,7 @@ async function failed(): Promise<string> {
 /** Accepted by the supplier, and its answer was lost. */
 async function ofUnknownOutcome(): Promise<string> {
   await stack.faults({ loseAnswer: 1 });
-  const { transactionId } = await harness.purchase({ account: buyer.account, timings: RARELY });
+  const { transactionId } = await harness.purchase({ account: buyer.account, timings: RARE_CHECK_TIMINGS });
   await stack.clearFaults();
   expect(await findPurchaseRow(stack, transactionId)).toMatchObject({ status: 'PROCESSING' });
   return transactionId;
@@ -51,7 +51,7 @@ it.each([
 ])('an operator’s check of a purchase that is %s uses no permit of orders', async (_state, purchase) => {
   const transactionId = await purchase();
   const before = { orders: await turns('orders'), checks: await turns('checks') };
-  expect(await operator.act(transactionId, 'look-at-supplier')).toMatchObject({ outcome: 'done' });
+  expect(await operator.act(transactionId, 'check-supplier')).toMatchObject({ outcome: 'done' });
   expect(await turns('orders')).toBe(before.orders);
   expect(await turns('checks')).toBeGreaterThan(before.checks);
 });

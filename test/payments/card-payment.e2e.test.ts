@@ -1,10 +1,10 @@
-// A purchase paid from outside, through the whole service: instructions, and payments found by event, by confirmation and by our polling only.
+// A purchase paid through the gateway, through the whole service: instructions, and payments found by event, by confirmation and by our polling only.
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { timelineOf } from '../support/buyer.ts';
 import { expectSoundBooks } from '../support/invariants.ts';
 import {
   atGateway,
-  buyOutside,
+  buyThroughGateway,
   chargeAt,
   clearGatewayFaults,
   confirm,
@@ -29,7 +29,7 @@ afterAll(async () => {
 
 describe('a card', () => {
   it('is PENDING with a payment page, and SUCCESS once the gateway’s event reports the payment', async () => {
-    const bought = await buyOutside(stack, usd);
+    const bought = await buyThroughGateway(stack, usd);
     expect(bought.answer.status).toBe(201);
     expect(bought.answer.body).toMatchObject({
       status: 'PENDING',
@@ -48,7 +48,7 @@ describe('a card', () => {
 
   it('is found paid by our polling when every event is dropped', async () => {
     await gatewayFaults(stack, { webhooks: 'drop' });
-    const bought = await buyOutside(stack, ngn);
+    const bought = await buyThroughGateway(stack, ngn);
     await atGateway(stack, bought.reference, 'pay');
     await untilStatus(stack, bought.transactionId, 'SUCCESS');
     expect(await timelineOf(stack, bought.transactionId)).toEqual([
@@ -60,7 +60,7 @@ describe('a card', () => {
 
   it('is answered by confirm-payment with PENDING while unpaid, then with SUCCESS and the eSIM', async () => {
     await gatewayFaults(stack, { webhooks: 'drop' });
-    const bought = await buyOutside(stack, usd);
+    const bought = await buyThroughGateway(stack, usd);
     expect((await confirm(stack, usd, bought.transactionId)).body).toMatchObject({ status: 'PENDING' });
     await atGateway(stack, bought.reference, 'pay');
     await confirm(stack, usd, bought.transactionId);
@@ -75,7 +75,7 @@ describe('a card', () => {
 
   it('gives its buyer a payment page even if the answer to the charge was lost', async () => {
     await gatewayFaults(stack, { loseAnswer: { next: 1 } });
-    const bought = await buyOutside(stack, usd);
+    const bought = await buyThroughGateway(stack, usd);
     expect(bought.answer.body).toMatchObject({
       status: 'PENDING',
       paymentUrl: expect.any(String) as unknown,
@@ -86,7 +86,7 @@ describe('a card', () => {
   });
 
   it('is refunded to the card when the eSIM cannot be delivered', async () => {
-    const bought = await buyOutside(stack, ngn, { packageCode: 'SIM-OUT-OF-STOCK' });
+    const bought = await buyThroughGateway(stack, ngn, { packageCode: 'SIM-OUT-OF-STOCK' });
     await atGateway(stack, bought.reference, 'pay');
     await untilStatus(stack, bought.transactionId, 'FAILED');
     await expect
@@ -98,7 +98,7 @@ describe('a card', () => {
 
 describe('a bank transfer', () => {
   it('shows the account to pay into, and delivers once paid', async () => {
-    const bought = await buyOutside(stack, usd, { method: 'BANK_TRANSFER' });
+    const bought = await buyThroughGateway(stack, usd, { method: 'BANK_TRANSFER' });
     expect(bought.answer.body).toMatchObject({
       status: 'PENDING',
       trackingReference: bought.transactionId,
@@ -111,7 +111,7 @@ describe('a bank transfer', () => {
   });
 
   it('that is 20 % short ends with the money in the wallet', async () => {
-    const bought = await buyOutside(stack, ngn, { method: 'BANK_TRANSFER' });
+    const bought = await buyThroughGateway(stack, ngn, { method: 'BANK_TRANSFER' });
     const { requested } = await chargeAt(stack, bought.reference);
     const short = Math.trunc((requested.amountMinor * 80) / 100);
     await atGateway(stack, bought.reference, 'pay', { amountMinor: short });

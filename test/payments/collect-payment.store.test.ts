@@ -10,7 +10,7 @@ import { openPurchase } from '../../src/purchases/store/opening.ts';
 import { no, startAnsweringGateway, transaction, yes } from '../support/answering-gateway.ts';
 import { json, type Answering } from '../support/answering-server.ts';
 import { purchaseInput } from '../support/facts.ts';
-import { PATIENT } from '../support/workflow-harness.ts';
+import { LONG_ANSWER_TIMINGS } from '../support/workflow-harness.ts';
 import { CHARGE_MINOR, NOW, usePaymentBooks, type Payer } from './payments.support.ts';
 
 const books = usePaymentBooks();
@@ -40,7 +40,7 @@ function answerOf(reference: string): Answering {
   return json(yes(transaction({ reference, status, amount: Number(CHARGE_MINOR) })));
 }
 
-const timings = { ...PATIENT, slowLookMs: 77_000, pollFirstMs: 1_000, pollMaxMs: 300_000 };
+const timings = { ...LONG_ANSWER_TIMINGS, slowCheckMs: 77_000, pollFirstMs: 1_000, pollMaxMs: 300_000 };
 
 const collect = ({ transactionId, purpose }: Pick<Payer, 'transactionId' | 'purpose'>, more = {}) => {
   const deps = {
@@ -65,8 +65,19 @@ async function unopened(): Promise<Payer> {
   const transactionId = `txn-${randomUUID()}`;
   const accountId = await books.account(`${transactionId}@test.example`);
   const charge = { amountMinor: String(CHARGE_MINOR), currency: 'NGN', rateIds: [] };
-  const input = purchaseInput({ transactionId, accountId, paymentMethod: 'CARD', charge, esimId: `esim-${randomUUID()}` });
-  await openPurchase(books.world, input, { now: NOW, supplier: 's', gateway: 'paystack', keepRefusal: () => false });
+  const input = purchaseInput({
+    transactionId,
+    accountId,
+    paymentMethod: 'CARD',
+    charge,
+    esimId: `esim-${randomUUID()}`,
+  });
+  await openPurchase(books.world, input, {
+    now: NOW,
+    supplier: 's',
+    gateway: 'paystack',
+    keepRefusal: () => false,
+  });
   return { transactionId, reference: transactionId, accountId, input, purpose: 'purchase' };
 }
 
@@ -130,7 +141,10 @@ describe('a payment that is not opened', () => {
     const payer = await unopened();
     opening = page(payer.reference);
     expect(await collect(payer)).toMatchObject({ state: 'waiting', reference: payer.reference });
-    expect(await books.payment(payer)).toMatchObject({ status: 'OPEN', send_before: expect.any(Date) as Date });
+    expect(await books.payment(payer)).toMatchObject({
+      status: 'OPEN',
+      send_before: expect.any(Date) as Date,
+    });
   });
 
   it('that the gateway refuses ends with the reason', async () => {
@@ -147,7 +161,10 @@ describe('a payment that is not opened', () => {
     says = 'none';
     expect(await collect(payer)).toMatchObject({ state: 'waiting' });
     const over = { openChargeForMs: 0 };
-    expect(await collect(payer, over)).toMatchObject({ state: 'waiting', why: expect.stringContaining('arrive') as string });
+    expect(await collect(payer, over)).toMatchObject({
+      state: 'waiting',
+      why: expect.stringContaining('arrive') as string,
+    });
     expect(await books.status(payer)).toBe('PENDING');
     await sql`update payments set send_before = send_before - interval '1 minute' where reference = ${payer.reference}`.execute(
       books.owner,

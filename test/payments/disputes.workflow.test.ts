@@ -40,7 +40,7 @@ const resolve = (transactionId: string, resolution: 'declined' | 'merchant-accep
   atGateway(stack, transactionId, 'dispute', { action: 'resolve', resolution });
 
 const settle = (transactionId: string, outcome: 'won' | 'lost', more: object = {}) =>
-  operator.act(transactionId, 'settle-claim', { evidence: EVIDENCE, outcome, ...more });
+  operator.act(transactionId, 'settle-dispute', { evidence: EVIDENCE, outcome, ...more });
 
 const disputesOf = (transactionId: string) =>
   stack.owner
@@ -67,7 +67,7 @@ async function differencesOf(transactionId: string): Promise<string[]> {
 
 it('a dispute that the gateway still has open cannot be settled', async () => {
   const transactionId = await disputed();
-  expect(await operator.act(transactionId, 'settle-claim', { evidence: EVIDENCE })).toMatchObject({
+  expect(await operator.act(transactionId, 'settle-dispute', { evidence: EVIDENCE })).toMatchObject({
     outcome: 'refused',
     code: 'OUTCOME_NEEDED',
   });
@@ -121,9 +121,9 @@ it('a settlement against the gateway’s status needs a second person’s approv
   const asked = await settle(transactionId, 'won', { overrides: true });
   expect(asked).toMatchObject({ outcome: 'waits-for-approval' });
   expect(await movedBy(stack, transactionId)).toMatchObject({ 'suspense:USD': 230 });
-  const moveId = 'moveId' in asked ? asked.moveId : '';
-  expect(await operator.approve(moveId, 'ada')).toMatchObject({ code: 'SAME_PERSON' });
-  expect(await operator.approve(moveId, 'grace')).toMatchObject({
+  const actionId = 'actionId' in asked ? asked.actionId : '';
+  expect(await operator.approve(actionId, 'ada')).toMatchObject({ code: 'SAME_PERSON' });
+  expect(await operator.approve(actionId, 'grace')).toMatchObject({
     did: 'Dispute won: the money is ours again',
   });
   expect(await disputesOf(transactionId)).toEqual([{ gateway_state: 'open', outcome: 'WON' }]);
@@ -138,11 +138,11 @@ it('a dispute open on both sides is no difference; one only at the gateway is', 
   await gatewayFaults(stack, { webhooks: 'drop' });
   const { transactionId: withoutEvent } = await harness.purchase({ account: buyer.account, paidBy: 'CARD' });
   await atGateway(stack, withoutEvent, 'pay');
-  await operator.act(withoutEvent, 'look-at-gateway');
+  await operator.act(withoutEvent, 'check-gateway');
   await harness.result(withoutEvent);
   await atGateway(stack, withoutEvent, 'dispute');
   expect(await differencesOf(withoutEvent)).toEqual(['dispute-missing-in-ledger']);
-  expect(await operator.act(withoutEvent, 'look-at-gateway')).toMatchObject({ outcome: 'done' });
+  expect(await operator.act(withoutEvent, 'check-gateway')).toMatchObject({ outcome: 'done' });
   expect(await disputesOf(withoutEvent)).toEqual([{ gateway_state: 'open', outcome: null }]);
   expect(await findPurchaseRow(stack, withoutEvent)).toMatchObject({ attention_reason: 'PAYMENT_DISPUTED' });
   expect(await movedBy(stack, withoutEvent)).toMatchObject({ 'suspense:USD': 230 });

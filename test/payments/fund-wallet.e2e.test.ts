@@ -1,7 +1,7 @@
-// A wallet funded from outside, through the whole service: what arrives is credited and booked once, whatever amount was requested.
+// A wallet funded through the gateway, through the whole service: what arrives is credited and booked once, whatever amount was requested.
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { AccountCurrency } from '../../src/domain/money.ts';
-import { fundOutside, movedBy, untilBalance, untilFunding } from '../support/fundings.ts';
+import { fundThroughGateway, movedBy, untilBalance, untilFunding } from '../support/fundings.ts';
 import { expectSoundBooks } from '../support/invariants.ts';
 import {
   atGateway,
@@ -9,7 +9,7 @@ import {
   clearGatewayFaults,
   confirm,
   gatewayFaults,
-  type OutsideMethod,
+  type GatewayMethod,
 } from '../support/payments.ts';
 import { startStack, type Stack, type TestAccount } from '../support/stack.ts';
 
@@ -28,7 +28,7 @@ const penniless = (currency: AccountCurrency): Promise<TestAccount> =>
 
 interface Way {
   readonly currency: AccountCurrency;
-  readonly method: OutsideMethod;
+  readonly method: GatewayMethod;
   readonly amountMinor: number;
   /** The amount to be paid at the gateway, with its currency. */
   readonly chargeMinor: number;
@@ -80,7 +80,7 @@ function expectedMoves(way: Way, account: TestAccount, receivedMinor: number, cr
 describe.each(WAYS)('a wallet in $currency funded by $method', (way) => {
   const open = async () => {
     const account = await penniless(way.currency);
-    const funding = await fundOutside(stack, account, {
+    const funding = await fundThroughGateway(stack, account, {
       amount: way.amountMinor / 100,
       method: way.method,
     });
@@ -161,7 +161,7 @@ describe.each(WAYS)('a wallet in $currency funded by $method', (way) => {
 it('a wallet is credited through our polling when every event is dropped', async () => {
   await gatewayFaults(stack, { webhooks: 'drop' });
   const account = await penniless('USD');
-  const funding = await fundOutside(stack, account, { amount: 25, method: 'BANK_TRANSFER' });
+  const funding = await fundThroughGateway(stack, account, { amount: 25, method: 'BANK_TRANSFER' });
   await atGateway(stack, funding.reference, 'pay', { times: 2 });
   await untilBalance(stack, account, 5_000);
   expect(await untilFunding(stack, funding.transactionId, 'SUCCESS')).toMatchObject({ reason: null });
@@ -169,7 +169,7 @@ it('a wallet is credited through our polling when every event is dropped', async
 
 it('a wallet is not credited when paid in another currency: the money is refunded', async () => {
   const account = await penniless('NGN');
-  const funding = await fundOutside(stack, account, { amount: 5_000, method: 'CARD' });
+  const funding = await fundThroughGateway(stack, account, { amount: 5_000, method: 'CARD' });
   await atGateway(stack, funding.reference, 'pay', { currency: 'USD' });
   const row = await untilFunding(stack, funding.transactionId, 'FAILED');
   expect(row?.reason).toBe('PAYMENT_WRONG_CURRENCY');
@@ -180,44 +180,47 @@ it('a wallet is not credited when paid in another currency: the money is refunde
 });
 
 describe('an unpaid funding', () => {
-  let hurried: Stack;
+  let withShortPayments: Stack;
   beforeAll(async () => {
-    hurried = await startStack({
+    withShortPayments = await startStack({
       env: { SIMWAY_TEST_TIMINGS: JSON.stringify({ pollFirstMs: 300, checkoutMs: 1_500 }) },
     });
   });
   afterAll(async () => {
-    await expectSoundBooks(hurried);
-    await hurried.close();
+    await expectSoundBooks(withShortPayments);
+    await withShortPayments.close();
   });
 
   it('by card is FAILED once its time is over, and money that arrives later is credited', async () => {
-    const account = await hurried.account({ fundsMinor: 0n });
-    const funding = await fundOutside(hurried, account, { amount: 25, method: 'CARD' });
-    expect(await untilFunding(hurried, funding.transactionId, 'FAILED')).toMatchObject({
+    const account = await withShortPayments.account({ fundsMinor: 0n });
+    const funding = await fundThroughGateway(withShortPayments, account, { amount: 25, method: 'CARD' });
+    expect(await untilFunding(withShortPayments, funding.transactionId, 'FAILED')).toMatchObject({
       reason: 'PAYMENT_EXPIRED',
     });
-    const answer = await confirm(hurried, account, funding.transactionId);
+    const answer = await confirm(withShortPayments, account, funding.transactionId);
     expect(answer.body).toMatchObject({ status: 'FAILED', reason: 'PAYMENT_EXPIRED' });
     expect(answer.body).not.toHaveProperty('paymentUrl');
-    await untilBalance(hurried, account, 0);
-    await hurried.temporal.workflow.getHandle(funding.transactionId).result();
+    await untilBalance(withShortPayments, account, 0);
+    await withShortPayments.temporal.workflow.getHandle(funding.transactionId).result();
 
-    await atGateway(hurried, funding.reference, 'pay');
-    await untilBalance(hurried, account, 2_500);
-    await untilFunding(hurried, funding.transactionId, 'FAILED');
+    await atGateway(withShortPayments, funding.reference, 'pay');
+    await untilBalance(withShortPayments, account, 2_500);
+    await untilFunding(withShortPayments, funding.transactionId, 'FAILED');
   });
 
   it('by transfer is FAILED once the account has expired, and money that arrives later is credited', async () => {
     // A scenario of the simulator: the account is valid for ten steps of 200 ms, and the money arrives twenty later.
-    const account = await hurried.account({ fundsMinor: 0n, email: 'a+sandbox-late@test.example' });
-    const funding = await fundOutside(hurried, account, { amount: 25, method: 'BANK_TRANSFER' });
-    expect(await untilFunding(hurried, funding.transactionId, 'FAILED')).toMatchObject({
+    const account = await withShortPayments.account({ fundsMinor: 0n, email: 'a+sandbox-late@test.example' });
+    const funding = await fundThroughGateway(withShortPayments, account, {
+      amount: 25,
+      method: 'BANK_TRANSFER',
+    });
+    expect(await untilFunding(withShortPayments, funding.transactionId, 'FAILED')).toMatchObject({
       reason: 'PAYMENT_EXPIRED',
     });
-    await untilBalance(hurried, account, 0);
-    await untilBalance(hurried, account, 2_500);
-    await untilFunding(hurried, funding.transactionId, 'FAILED');
+    await untilBalance(withShortPayments, account, 0);
+    await untilBalance(withShortPayments, account, 2_500);
+    await untilFunding(withShortPayments, funding.transactionId, 'FAILED');
   });
 });
 
@@ -225,7 +228,7 @@ describe('a repeated funding request', () => {
   it('with the same Idempotency-Key gets the first answer byte for byte, even once it is paid', async () => {
     const account = await penniless('USD');
     const headers = { 'Idempotency-Key': 'funding-1' };
-    const ask = () => fundOutside(stack, account, { amount: 25, method: 'BANK_TRANSFER', headers });
+    const ask = () => fundThroughGateway(stack, account, { amount: 25, method: 'BANK_TRANSFER', headers });
     const first = await ask();
     expect(first.answer.status).toBe(201);
     for (const replay of [(await ask()).answer, (await ask()).answer]) {
@@ -249,7 +252,7 @@ describe('a repeated funding request', () => {
     const headers = { 'Idempotency-Key': 'at-once' };
     const asked = await Promise.all(
       Array.from({ length: 10 }, () =>
-        fundOutside(stack, account, { amount: 5_000, method: 'CARD', headers }),
+        fundThroughGateway(stack, account, { amount: 5_000, method: 'CARD', headers }),
       ),
     );
     const answered = asked.filter(({ answer }) => answer.status !== 409);
@@ -260,12 +263,12 @@ describe('a repeated funding request', () => {
   it('with the key and another body, or on another path, gets 422', async () => {
     const account = await penniless('USD');
     const headers = { 'Idempotency-Key': 'funding-1' };
-    await fundOutside(stack, account, { amount: 25, method: 'CARD', headers });
+    await fundThroughGateway(stack, account, { amount: 25, method: 'CARD', headers });
     for (const wanted of [
       { amount: 26, method: 'CARD' },
       { amount: 25, method: 'APPLE_PAY' },
     ] as const) {
-      const { answer } = await fundOutside(stack, account, { ...wanted, headers });
+      const { answer } = await fundThroughGateway(stack, account, { ...wanted, headers });
       expect(answer.status).toBe(422);
       expect(answer.body).toMatchObject({ success: false, error: { code: 'IDEMPOTENCY_KEY_REUSED' } });
     }
@@ -286,8 +289,8 @@ describe('confirm-payment', () => {
     await gatewayFaults(stack, { webhooks: 'drop' });
     const account = await penniless('USD');
     const stranger = await penniless('USD');
-    const byCard = await fundOutside(stack, account, { amount: 25, method: 'CARD' });
-    const byTransfer = await fundOutside(stack, account, { amount: 25, method: 'BANK_TRANSFER' });
+    const byCard = await fundThroughGateway(stack, account, { amount: 25, method: 'CARD' });
+    const byTransfer = await fundThroughGateway(stack, account, { amount: 25, method: 'BANK_TRANSFER' });
     for (const name of [
       { transactionId: byCard.transactionId },
       { gatewayReference: byCard.answer.body.gatewayReference },
@@ -307,7 +310,7 @@ describe('confirm-payment', () => {
 });
 
 describe('an unsupported combination is refused, and opens nothing', () => {
-  it.each<[AccountCurrency, OutsideMethod, number, string]>([
+  it.each<[AccountCurrency, GatewayMethod, number, string]>([
     ['USD', 'CARD', 1.99, 'USD 2.00 to 10000000.00, this would be USD 1.99'],
     ['NGN', 'CARD', 49.99, 'NGN 50.00 to 10000000.00, this would be NGN 49.99'],
     ['NGN', 'BANK_TRANSFER', 99.99, 'NGN 100.00 to 10000000.00, this would be NGN 99.99'],
@@ -317,7 +320,7 @@ describe('an unsupported combination is refused, and opens nothing', () => {
     ['USD', 'BANK_TRANSFER', 10_000_000, 'NGN 100.00 to 10000000.00, this would be NGN 16000000000.00'],
   ])('%s by %s, %d: the method takes %s', async (currency, method, amount, taken) => {
     const account = await penniless(currency);
-    const { answer } = await fundOutside(stack, account, { amount, method });
+    const { answer } = await fundThroughGateway(stack, account, { amount, method });
     expect(answer.status).toBe(400);
     expect(answer.body).toEqual({
       success: false,

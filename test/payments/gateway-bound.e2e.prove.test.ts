@@ -3,7 +3,7 @@
  * opened and ended more slowly, do not need attention for that, and do not delay other accounts.
  */
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { buyOutside } from '../support/payments.ts';
+import { buyThroughGateway } from '../support/payments.ts';
 import { startStack, type Stack } from '../support/stack.ts';
 import { until } from '../support/until.ts';
 
@@ -15,7 +15,7 @@ beforeAll(async () => {
   stack = await startStack({
     env: {
       SIMWAY_TEST_GATEWAY_REQUESTS_PER_SECOND: String(BOUND_PER_SECOND),
-      SIMWAY_TEST_TIMINGS: JSON.stringify({ answerWithinMs: 30_000, checkoutMs: 6_000, slowLookMs: 500 }),
+      SIMWAY_TEST_TIMINGS: JSON.stringify({ answerWithinMs: 30_000, checkoutMs: 6_000, slowCheckMs: 500 }),
     },
   });
 });
@@ -48,12 +48,12 @@ it("many checkouts of one account use a quarter of the gateway's limit, and dela
   };
   const observing = observe();
   try {
-    const pile = Promise.all(Array.from({ length: PILE }, () => buyOutside(stack, flood)));
+    const pile = Promise.all(Array.from({ length: PILE }, () => buyThroughGateway(stack, flood)));
     await until(gatewayCalls, (calls) => calls > BOUND_PER_SECOND / 4, {
       what: 'the checkouts use their quarter of the limit',
     });
     // Payment instructions are in the first answer: the charge did not have to wait.
-    const bought = await buyOutside(stack, other);
+    const bought = await buyThroughGateway(stack, other);
     expect(bought.answer.body.paymentUrl).toMatch(/^http/);
     for (const { answer } of await pile) expect(answer.status).toBe(201);
     await until(

@@ -8,7 +8,7 @@ import type { RunningTemporal } from '../../src/dev/temporal.ts';
 import { expectSoundBooks } from '../support/invariants.ts';
 import { ownPostgres, ownTemporal, type OwnServer } from '../support/own-servers.ts';
 import { dropped, eventsOf, postEvent } from '../support/payers.ts';
-import { atGateway, buyOutside, gatewayFaults, untilStatus } from '../support/payments.ts';
+import { atGateway, buyThroughGateway, gatewayFaults, untilStatus } from '../support/payments.ts';
 import { startStack, type Stack, type TestAccount } from '../support/stack.ts';
 import { until } from '../support/until.ts';
 
@@ -50,7 +50,7 @@ const untilEventApplied = (reference: string) =>
 
 it('while Temporal is down an event is stored at once, and the inbox applies it once when Temporal is back', async () => {
   await gatewayFaults(stack, { webhooks: 'drop' });
-  const orders = await Promise.all([1, 2, 3].map(() => buyOutside(stack, account)));
+  const orders = await Promise.all([1, 2, 3].map(() => buyThroughGateway(stack, account)));
   await temporal.server.stop();
   for (const { reference } of orders) {
     await atGateway(stack, reference, 'pay');
@@ -84,7 +84,7 @@ it('while Temporal is down an event is stored at once, and the inbox applies it 
 
 it('while Postgres is down an event is not acknowledged, so it comes again', async () => {
   await gatewayFaults(stack, { webhooks: 'deliver' });
-  const bought = await buyOutside(stack, account);
+  const bought = await buyThroughGateway(stack, account);
   await postgres.server.stop();
   await atGateway(stack, bought.reference, 'pay');
   const [sent] = await eventsOf(stack, bought.reference);

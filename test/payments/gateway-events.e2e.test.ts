@@ -11,7 +11,7 @@ import { eventsOf, postEvent, signatureOf } from '../support/payers.ts';
 import { countRows } from '../support/payment-books.ts';
 import {
   atGateway,
-  buyOutside,
+  buyThroughGateway,
   clearGatewayFaults,
   gatewayFaults,
   untilStatus,
@@ -38,9 +38,9 @@ beforeAll(async () => {
   });
   account = await stack.account({ fundsMinor: 0n, currency: 'NGN' });
   [unpaid, delivered, closed] = [
-    await buyOutside(stack, account),
-    await buyOutside(stack, account),
-    await buyOutside(stack, account, { method: 'BANK_TRANSFER' }),
+    await buyThroughGateway(stack, account),
+    await buyThroughGateway(stack, account),
+    await buyThroughGateway(stack, account, { method: 'BANK_TRANSFER' }),
   ];
   for (const { answer } of [unpaid, delivered, closed]) expect(answer.status, answer.text).toBe(201);
   await closeUnpaid(stack.world, closed.transactionId, 'PAYMENT_NOT_OPENED');
@@ -205,13 +205,13 @@ describe('a signed event without consequence is stored and checked, and changes 
     const body = write();
     for (let times = 0; times < 2; times += 1) expect((await postEvent(stack, body)).status).toBe(200);
     await untilApplied();
-    await expectLooksEnded();
+    await expectChecksEnded();
     expect(await countRows(stack.owner)).toEqual(before);
   });
 });
 
 it('each of them led to a check, and all purchases are unchanged', async () => {
-  const lookedAt = async ({ reference }: Paid): Promise<number> => {
+  const checkedAt = async ({ reference }: Paid): Promise<number> => {
     const { checked_at } = await stack.world
       .selectFrom('payments')
       .select('checked_at')
@@ -220,11 +220,11 @@ it('each of them led to a check, and all purchases are unchanged', async () => {
     return checked_at?.getTime() ?? 0;
   };
   for (const paid of [unpaid, delivered, closed]) {
-    const before = await lookedAt(paid);
+    const before = await checkedAt(paid);
     expect(before).toBeGreaterThan(0);
     expect((await postEvent(stack, success(paid.reference, { amount: 2 }))).status).toBe(200);
     await until(
-      () => lookedAt(paid),
+      () => checkedAt(paid),
       (now) => now > before,
       { what: 'another check' },
     );
@@ -238,7 +238,7 @@ it('each of them led to a check, and all purchases are unchanged', async () => {
 });
 
 /** An event starts its check in the background: it must end before rows are compared. */
-async function expectLooksEnded(): Promise<void> {
+async function expectChecksEnded(): Promise<void> {
   await until(
     async () => {
       let running = 0;
@@ -262,7 +262,7 @@ async function expectLooksEnded(): Promise<void> {
 describe('an event about a payment', () => {
   async function paidWith(faults: object): Promise<Paid> {
     await gatewayFaults(stack, faults);
-    const bought = await buyOutside(stack, account);
+    const bought = await buyThroughGateway(stack, account);
     await atGateway(stack, bought.reference, 'pay');
     return bought;
   }
@@ -301,7 +301,7 @@ describe('an event about a payment', () => {
     const before = await countRows(stack.owner);
     expect(new Set(await replay())).toEqual(new Set([200]));
     await untilApplied();
-    await expectLooksEnded();
+    await expectChecksEnded();
     expect(await countRows(stack.owner)).toEqual(before);
     expect(await stack.supplierOrders(bought.transactionId)).toHaveLength(1);
   });

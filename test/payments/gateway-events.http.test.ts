@@ -119,14 +119,11 @@ describe('a refused event', () => {
     },
   );
 
-  test('of a world that is off gets 404 without any use case', async () => {
+  test('of an environment that is off gets 404 without any use case', async () => {
     const other = await startApi();
     try {
       const reply = await other.ask('/webhooks/paystack/live', { rawBody: EVENT });
-      expect([reply.status, reply.json]).toEqual([
-        404,
-        generalError(404, 'NOT_FOUND', 'There is nothing at this path'),
-      ]);
+      expect([reply.status, reply.json]).toEqual([404, generalError(404, 'NOT_FOUND', 'No such route')]);
       expect(other.shop.calls).toEqual([]);
     } finally {
       await other.close();

@@ -1,7 +1,7 @@
 /** The windows of the gateway's list as rows: which process reads which and when, the unpaid payments in them, and single checks while the list is down. */
 import { beforeEach, describe, expect, it } from 'vitest';
 import {
-  claimWindow,
+  leaseWindow,
   findUnbooked,
   findUncheckedPayments,
   deleteWindow,
@@ -17,7 +17,7 @@ import { NOW, usePaymentBooks, type Payer } from './payments.support.ts';
 import { MONITORED_FOR_MS, LIST_WINDOW_MS } from '../../src/payments/monitor-rules.ts';
 
 const books = usePaymentBooks();
-const CLAIM_MS = 60_000;
+const LEASE_MS = 60_000;
 const at = (afterMs: number): Date => new Date(NOW.getTime() + afterMs);
 
 beforeEach(async () => {
@@ -32,7 +32,7 @@ const openedAt = async ({ reference }: Payer, createdAt: Date): Promise<void> =>
     .where('reference', '=', reference)
     .execute();
 };
-const claim = async (afterMs = 0) => (await claimWindow(books.world, at(afterMs), CLAIM_MS))?.startsAt;
+const lease = async (afterMs = 0) => (await leaseWindow(books.world, at(afterMs), LEASE_MS))?.startsAt;
 
 describe('a window', () => {
   it('is read by one of many processes at a time, the youngest first, and again when it is due', async () => {
@@ -40,15 +40,15 @@ describe('a window', () => {
     await openWindows(books.world, newer, at(0));
     await openWindows(books.world, older, at(0));
     await openWindows(books.world, older, at(5));
-    expect(await claim()).toEqual(newer);
+    expect(await lease()).toEqual(newer);
     await saveWindow(books.world, newer, { nextAt: at(0), totalWhenAllBooked: null });
-    const claims = await Promise.all([claim(), claim(), claim()]);
-    expect(claims.filter((window) => window !== undefined).toSorted((a, b) => Number(a) - Number(b))).toEqual(
+    const leases = await Promise.all([lease(), lease(), lease()]);
+    expect(leases.filter((window) => window !== undefined).toSorted((a, b) => Number(a) - Number(b))).toEqual(
       [older, newer],
     );
     await saveWindow(books.world, older, { nextAt: at(10_000), totalWhenAllBooked: 7 });
-    expect(await claim(9_999)).toBeUndefined();
-    expect(await claimWindow(books.world, at(10_000), CLAIM_MS)).toEqual({
+    expect(await lease(9_999)).toBeUndefined();
+    expect(await leaseWindow(books.world, at(10_000), LEASE_MS)).toEqual({
       startsAt: older,
       totalWhenAllBooked: 7,
     });
@@ -56,18 +56,18 @@ describe('a window', () => {
 
   it('is read by another process after a minute if its reader died, and counts as late from its due time', async () => {
     await openWindows(books.world, NOW, NOW);
-    expect(await claim()).toEqual(NOW);
-    expect(await claim(CLAIM_MS - 1)).toBeUndefined();
-    expect(await monitorLagMs(books.world, NOW, at(CLAIM_MS))).toBe(CLAIM_MS);
-    expect(await claim(CLAIM_MS)).toEqual(NOW);
+    expect(await lease()).toEqual(NOW);
+    expect(await lease(LEASE_MS - 1)).toBeUndefined();
+    expect(await monitorLagMs(books.world, NOW, at(LEASE_MS))).toBe(LEASE_MS);
+    expect(await lease(LEASE_MS)).toEqual(NOW);
   });
 
   it('that could not be read stays late until it is', async () => {
     await openWindows(books.world, NOW, NOW);
-    await claim();
+    await lease();
     await postponeWindow(books.world, NOW, at(10_000));
-    expect(await claim(9_999)).toBeUndefined();
-    expect(await claim(10_000)).toEqual(NOW);
+    expect(await lease(9_999)).toBeUndefined();
+    expect(await lease(10_000)).toEqual(NOW);
     expect(await monitorLagMs(books.world, NOW, at(10_000))).toBe(10_000);
     await saveWindow(books.world, NOW, { nextAt: at(20_000), totalWhenAllBooked: null });
     expect(await monitorLagMs(books.world, NOW, at(11_000))).toBe(0);

@@ -21,7 +21,7 @@ import {
 } from '../support/payments.ts';
 import { until } from '../support/until.ts';
 import { pastRefund } from './payments.support.ts';
-import { startWorkflows, PATIENT, untilRow } from '../support/workflow-harness.ts';
+import { startWorkflows, LONG_ANSWER_TIMINGS, untilRow } from '../support/workflow-harness.ts';
 
 const noop = (): void => undefined;
 const SILENT = { info: noop, warn: noop, error: noop };
@@ -64,7 +64,7 @@ async function sweepAfter(
 
 /** A purchase that was not paid in time. `before`: what happened to its page meanwhile. */
 async function expired(before?: (transactionId: string) => Promise<void>): Promise<string> {
-  const timings = { ...PATIENT, checkoutMs: before ? 3_000 : 300 };
+  const timings = { ...LONG_ANSWER_TIMINGS, checkoutMs: before ? 3_000 : 300 };
   const { transactionId } = await harness.purchase({ account: buyer.account, paidBy: 'CARD', timings });
   await before?.(transactionId);
   expect((await untilClosed(stack, transactionId)).reason).toBe('PAYMENT_EXPIRED');
@@ -147,7 +147,7 @@ describe('the hourly sweep', () => {
 });
 
 /** The number of the sweep's requests to the gateway at that time. */
-async function looksOfSweep(transactionId: string, hours: number): Promise<number> {
+async function checksOfSweep(transactionId: string, hours: number): Promise<number> {
   const before = await gatewayChecks(stack);
   expect(await sweepAfter(transactionId, hours)).toEqual({ late: [], called: [] });
   return (await gatewayChecks(stack)) - before;
@@ -156,9 +156,9 @@ async function looksOfSweep(transactionId: string, hours: number): Promise<numbe
 describe('for 72 hours after the end', () => {
   it('an abandoned checkout costs no check of its own, and is then closed without an alert', async () => {
     const transactionId = await expired();
-    expect(await looksOfSweep(transactionId, 71.9)).toBe(0);
+    expect(await checksOfSweep(transactionId, 71.9)).toBe(0);
     expect((await paymentOf(transactionId)).status).toBe('OPEN');
-    expect(await looksOfSweep(transactionId, 72)).toBe(0);
+    expect(await checksOfSweep(transactionId, 72)).toBe(0);
     expect((await paymentOf(transactionId)).status).toBe('CLOSED');
     expect((await findPurchaseRow(stack, transactionId))?.needs_attention_since).toBeNull();
   });
@@ -167,8 +167,8 @@ describe('for 72 hours after the end', () => {
     const { transactionId } = await harness.purchase({ account: buyer.account, paidBy: 'CARD' });
     await atGateway(stack, transactionId, 'pay');
     await untilClosed(stack, transactionId);
-    expect(await looksOfSweep(transactionId, 71.9)).toBe(0);
-    expect(await looksOfSweep(transactionId, 72)).toBe(0);
+    expect(await checksOfSweep(transactionId, 71.9)).toBe(0);
+    expect(await checksOfSweep(transactionId, 72)).toBe(0);
     expect((await paymentOf(transactionId)).status).toBe('CLOSED');
   });
 
@@ -186,7 +186,7 @@ describe('for 72 hours after the end', () => {
   ])('$name: is checked once more at the end and marked for attention, and not before', async ({ make }) => {
     const transactionId = await expired(openPage);
     await make(transactionId);
-    expect(await looksOfSweep(transactionId, 71)).toBe(0);
+    expect(await checksOfSweep(transactionId, 71)).toBe(0);
     const end = await sweepAfter(transactionId, 72);
     expect(end).toMatchObject({ late: [], called: expect.arrayContaining([transactionId]) as unknown });
     expect(await findPurchaseRow(stack, transactionId)).toMatchObject({
@@ -197,23 +197,23 @@ describe('for 72 hours after the end', () => {
     expect((await paymentOf(transactionId)).status).toBe('CLOSED');
   });
 
-  it('what the last check finds is given to a workflow, and a claim to one that waits for a person', async () => {
+  it('what the last check finds is given to a workflow, and a dispute to one that waits for a person', async () => {
     const late = await expired(openPage);
-    const claimed = await harness.purchase({ account: buyer.account, paidBy: 'CARD' });
-    await atGateway(stack, claimed.transactionId, 'pay');
-    await untilClosed(stack, claimed.transactionId);
-    await atGateway(stack, claimed.transactionId, 'reverse');
-    await confirm(stack, buyer.account, claimed.transactionId);
+    const disputed = await harness.purchase({ account: buyer.account, paidBy: 'CARD' });
+    await atGateway(stack, disputed.transactionId, 'pay');
+    await untilClosed(stack, disputed.transactionId);
+    await atGateway(stack, disputed.transactionId, 'reverse');
+    await confirm(stack, buyer.account, disputed.transactionId);
     await untilRow(
       stack,
-      claimed.transactionId,
+      disputed.transactionId,
       (row) => row.attention_reason === 'PAYMENT_REVERSED',
       'flagged',
     );
     await gatewayFaults(stack, { webhooks: 'drop', network: { kind: '500', operation: 'transaction/list' } });
     await atGateway(stack, late, 'pay');
     const end = await sweepAfter(late, 72);
-    expect(end.late).toEqual(expect.arrayContaining([late, claimed.transactionId]));
+    expect(end.late).toEqual(expect.arrayContaining([late, disputed.transactionId]));
     await clearGatewayFaults(stack);
     await runSweep();
     await until(

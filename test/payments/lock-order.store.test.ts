@@ -29,7 +29,7 @@ import { CHARGE_MINOR, NOW, usePaymentBooks, type Payer } from './payments.suppo
 
 /** Each table with its position in the order. */
 const LOCK_ORDER = {
-  operator_moves: 1,
+  operator_actions: 1,
   payments: 2,
   purchases: 3,
   fundings: 3,
@@ -62,22 +62,22 @@ async function waitingRefund(): Promise<{ payer: Payer; refund: RefundRow }> {
   return { payer, refund: refund! };
 }
 
-async function begun({ transactionId }: Payer, move: OperatorAction = 'credit-wallet'): Promise<string> {
-  const moveId = `move-${randomUUID().replaceAll('-', '')}`;
+async function begun({ transactionId }: Payer, action: OperatorAction = 'credit-wallet'): Promise<string> {
+  const actionId = `action-${randomUUID().replaceAll('-', '')}`;
   const request = {
-    moveId,
+    actionId,
     transactionId,
-    move,
+    action,
     by: 'ada',
     reason: 'a test',
     goodwill: true,
     evidence: 'https://tickets.test.example/4711',
-    moveKey: moveId,
+    actionKey: actionId,
     outcome: 'won',
   } as const;
   expect(await askForAction(books.world, request, LIMITS)).toMatchObject({ outcome: 'go' });
-  expect(await nextAction(books.world, transactionId, NOW)).toMatchObject({ actionId: moveId });
-  return moveId;
+  expect(await nextAction(books.world, transactionId, NOW)).toMatchObject({ actionId: actionId });
+  return actionId;
 }
 
 /** The refund's row, locked by another transaction until it is released. */
@@ -111,9 +111,9 @@ it.each(Object.entries(ends))(
     const failures: string[] = [];
     for (let round = 0; round < ROUNDS; round += 1) {
       const { payer, refund } = await waitingRefund();
-      const moveId = await begun(payer);
+      const actionId = await begun(payer);
       const letGo = await holdRefund(refund);
-      const starts = [() => end(refund, books.world), () => carryOutAction(books.world, moveId, NOW)];
+      const starts = [() => end(refund, books.world), () => carryOutAction(books.world, actionId, NOW)];
       const running: Promise<unknown>[] = [];
       for (const [nth, start] of (round % 2 === 0 ? starts : starts.toReversed()).entries()) {
         running.push(start().catch((error: unknown) => failures.push(nameOfRefusal(error))));
@@ -130,14 +130,14 @@ it.each(Object.entries(ends))(
 const OUT_OF_STOCK = { reason: 'OUT_OF_STOCK', detail: '' } as const;
 type Act = (db: WorldDb) => Promise<unknown>;
 
-const made = async (payer: Payer, move: OperatorAction, stage: ActionStage): Promise<Act> => {
-  const moveId = await begun(payer, move);
+const made = async (payer: Payer, action: OperatorAction, stage: ActionStage): Promise<Act> => {
+  const actionId = await begun(payer, action);
   // Its order is reversed first.
   if (stage === 'delivering') {
     const { delivery } = await beginWithdrawal(books.world, payer.transactionId, NOW);
     await keepWithdrawn(books.world, delivery);
   }
-  return async (db) => expect(await carryOutAction(db, moveId, NOW)).toMatchObject({ outcome: 'done' });
+  return async (db) => expect(await carryOutAction(db, actionId, NOW)).toMatchObject({ outcome: 'done' });
 };
 const seen =
   (payer: Payer, charge: Partial<SeenCharge>): Act =>
@@ -230,7 +230,7 @@ const TRANSACTIONS: readonly [string, string[], () => Promise<Act>][] = [
     },
   ],
   [
-    'giving back what came from outside',
+    'giving back what came through the gateway',
     ['payments', 'purchases', 'esims', 'holds'],
     async () => {
       const { transactionId } = await paidPayer();
@@ -263,51 +263,51 @@ const TRANSACTIONS: readonly [string, string[], () => Promise<Act>][] = [
   ]),
   [
     'an operator credits a refund',
-    ['operator_moves', 'payments', 'purchases', 'refunds', 'wallets'],
+    ['operator_actions', 'payments', 'purchases', 'refunds', 'wallets'],
     async () => made((await waitingRefund()).payer, 'credit-wallet', 'closed'),
   ],
   [
     'an operator closes a refund by hand',
-    ['operator_moves', 'payments', 'purchases', 'refunds'],
+    ['operator_actions', 'payments', 'purchases', 'refunds'],
     async () => made((await waitingRefund()).payer, 'refund-to-source', 'closed'),
   ],
   [
     'an operator cancels what is not paid',
-    ['operator_moves', 'payments', 'purchases', 'esims'],
+    ['operator_actions', 'payments', 'purchases', 'esims'],
     async () => made(await books.payer(), 'cancel', 'awaiting-money'),
   ],
   [
     'an operator cancels what is paid',
-    ['operator_moves', 'payments', 'purchases', 'esims', 'holds'],
+    ['operator_actions', 'payments', 'purchases', 'esims', 'holds'],
     async () => made(await paidPayer(), 'cancel', 'delivering'),
   ],
   [
     'an operator credits what is paid',
-    ['operator_moves', 'payments', 'purchases', 'holds', 'wallets'],
+    ['operator_actions', 'payments', 'purchases', 'holds', 'wallets'],
     async () => made(await paidPayer(), 'credit-wallet', 'delivering'),
   ],
   [
     'an operator vouches for a payment',
-    ['operator_moves', 'payments', 'purchases'],
+    ['operator_actions', 'payments', 'purchases'],
     async () => made(await books.payer(), 'mark-paid', 'awaiting-money'),
   ],
   [
     'an operator refunds as goodwill',
-    ['operator_moves', 'payments', 'purchases'],
+    ['operator_actions', 'payments', 'purchases'],
     async () => made(await delivered(), 'refund-to-source', 'closed'),
   ],
   [
     'an operator refunds out of the wallet',
-    ['operator_moves', 'payments', 'purchases', 'wallets'],
+    ['operator_actions', 'payments', 'purchases', 'wallets'],
     async () => made(await paidPayer({ netMinor: 160_000n }), 'refund-to-source', 'closed'),
   ],
   [
-    'an operator settles a claim',
-    ['operator_moves', 'payments', 'purchases'],
+    'an operator settles a dispute',
+    ['operator_actions', 'payments', 'purchases'],
     async () => {
       const payer = await delivered();
       await books.dispute(payer, { state: 'won', gatewayStatus: 'resolved: declined' });
-      return made(payer, 'settle-claim', 'closed');
+      return made(payer, 'settle-dispute', 'closed');
     },
   ],
   [

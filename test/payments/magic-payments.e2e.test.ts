@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { findPurchaseRow, newBuyer, timelineOf, type Buyer } from '../support/buyer.ts';
 import { expectSoundBooks } from '../support/invariants.ts';
-import { buyOutside, chargeAt, confirm, type OutsideMethod, type Paid } from '../support/payments.ts';
+import { buyThroughGateway, chargeAt, confirm, type GatewayMethod, type Paid } from '../support/payments.ts';
 import { startStack, type Stack } from '../support/stack.ts';
 import { until } from '../support/until.ts';
 
@@ -109,7 +109,7 @@ const LATE_CARD_MS = 24 * 3_600_000 + 6 * 60_000;
 
 interface Case {
   readonly code: string;
-  readonly method: OutsideMethod;
+  readonly method: GatewayMethod;
   readonly type: 'BASE' | 'TOPUP';
   readonly ends: Ends;
 }
@@ -161,7 +161,7 @@ async function buyCase({ code, method, type }: Case) {
   const esim = type === 'TOPUP' ? { esimId: (await buyer.activeEsim()).esimId } : {};
   const packageCode = type === 'TOPUP' ? `TOPUP_${code}` : code;
   const walletMinor = await buyer.balanceMinor();
-  const bought = await buyOutside(stack, buyer.account, { method, packageCode, ...esim });
+  const bought = await buyThroughGateway(stack, buyer.account, { method, packageCode, ...esim });
   return { buyer, bought, walletMinor };
 }
 

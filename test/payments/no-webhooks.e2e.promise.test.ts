@@ -1,6 +1,6 @@
 /**
  * Promise G2: with every event of the gateway lost, each paid order still completes, by our polling, and soon: within 90 s of payment by
- * card, 60 s by mobile money, 5 min by transfer. At full size buyers take as long as real ones do, and polling has the live world's
+ * card, 60 s by mobile money, 5 min by transfer. At full size buyers take as long as real ones do, and polling has the live environment's
  * pace; in continuous integration both are faster, and the times are not checked. That polling goes on for days, and that nothing
  * is given up while money may arrive, is shown in virtual time (test/payments/payment.unit.test.ts, test/payments/late-money.workflow.test.ts).
  */
@@ -8,8 +8,8 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { percentile } from '../support/event-burst.ts';
 import { expectSoundBooks } from '../support/invariants.ts';
 import { runConcurrently } from '../support/concurrency.ts';
-import { buyOutsideOnce, dropped } from '../support/payers.ts';
-import { atGateway, gatewayFaults, gatewayChecks, type OutsideMethod } from '../support/payments.ts';
+import { buyThroughGatewayOnce, dropped } from '../support/payers.ts';
+import { atGateway, gatewayFaults, gatewayChecks, type GatewayMethod } from '../support/payments.ts';
 import { createRandom, size, withSeed, type Random } from '../support/size.ts';
 import { startStack, type Stack, type TestAccount } from '../support/stack.ts';
 import { until } from '../support/until.ts';
@@ -23,19 +23,19 @@ const TAKES_MS = size({
   ci: [500, 1_000, 2_000],
   prove: [...Array<number>(16).fill(60_000), ...Array<number>(3).fill(180_000), 720_000],
 });
-const COMPLETED_WITHIN_MS: Readonly<Record<OutsideMethod, number>> = {
+const COMPLETED_WITHIN_MS: Readonly<Record<GatewayMethod, number>> = {
   CARD: 90_000,
   APPLE_PAY: 90_000,
   MOBILE_MONEY: 60_000,
   BANK_TRANSFER: 300_000,
 };
-const METHODS = Object.keys(COMPLETED_WITHIN_MS) as OutsideMethod[];
+const METHODS = Object.keys(COMPLETED_WITHIN_MS) as GatewayMethod[];
 const IS_TIMED = size({ ci: false, prove: true });
 /** The extra time that a machine busy with all these buyers may take before an order counts as lost. */
 const LOST_AFTER_MS = 360_000;
 
 interface Order {
-  readonly method: OutsideMethod;
+  readonly method: GatewayMethod;
   readonly takesMs: number;
 }
 
@@ -66,7 +66,7 @@ function shoppingList(random: Random): Order[] {
 }
 
 async function payInOwnTime({ method, takesMs }: Order, account: TestAccount): Promise<PaidOrder> {
-  const { answer, reference, transactionId } = await buyOutsideOnce(stack, account, { method });
+  const { answer, reference, transactionId } = await buyThroughGatewayOnce(stack, account, { method });
   expect([answer.status, answer.body.status], answer.text).toEqual([201, 'PENDING']);
   await new Promise((resolve) => setTimeout(resolve, takesMs));
   const paidAtMs = Date.now();

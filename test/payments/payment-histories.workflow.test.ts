@@ -7,13 +7,18 @@ import { eventTypes, fetchHistory } from '../support/history.ts';
 import { atGateway, clearGatewayFaults, confirm, gatewayFaults } from '../support/payments.ts';
 import { FRESH_HISTORY_AFTER_EVENTS } from '../support/services.ts';
 import { until } from '../support/until.ts';
-import { startWorkflows, PATIENT, untilListed } from '../support/workflow-harness.ts';
+import { startWorkflows, LONG_ANSWER_TIMINGS, untilListed } from '../support/workflow-harness.ts';
 
 /** The tests' server suggests continue-as-new early; one check costs about ten events. */
 const LONGEST_HISTORY = FRESH_HISTORY_AFTER_EVENTS * 1.5;
-const MOST_CHECKS = FRESH_HISTORY_AFTER_EVENTS;
+const MAX_CHECKS = FRESH_HISTORY_AFTER_EVENTS;
 /** The workflow checks only when it is asked. */
-const UNHURRIED = { ...PATIENT, checkoutMs: 600_000, pollFirstMs: 300_000, pollMaxMs: 300_000 };
+const SLOW_POLL_TIMINGS = {
+  ...LONG_ANSWER_TIMINGS,
+  checkoutMs: 600_000,
+  pollFirstMs: 300_000,
+  pollMaxMs: 300_000,
+};
 
 const { stack, harness, buyer } = await startWorkflows({}, { fundsMinor: 0n });
 afterEach(() => clearGatewayFaults(stack));
@@ -23,14 +28,14 @@ const runIdOf = async (workflowId: string): Promise<string> =>
 
 /** Callers request checks, each one after the other, until the workflow has continued as new; answers the length of its first history. */
 async function askUntilFresh(transactionId: string, askers: number): Promise<number> {
-  const checks = createPaymentChecks(stack.temporal, PATIENT);
+  const checks = createPaymentChecks(stack.temporal, LONG_ANSWER_TIMINGS);
   const firstRunId = await runIdOf(transactionId);
   let asked = 0;
   let isFresh = false;
   const ask = async (): Promise<void> => {
     while (!isFresh) {
       asked += 1;
-      if (asked > MOST_CHECKS) throw new Error(`the same history after ${MOST_CHECKS} checks`);
+      if (asked > MAX_CHECKS) throw new Error(`the same history after ${MAX_CHECKS} checks`);
       await checks.check({ transactionId, purpose: 'purchase' }, 10_000);
       if (asked % 20 === 0) isFresh ||= (await runIdOf(transactionId)) !== firstRunId;
     }
@@ -44,7 +49,7 @@ it('a waiting purchase continues as new in the middle of its pause, and is still
   const { input, transactionId, answer } = await harness.purchase({
     account: buyer.account,
     paidBy: 'CARD',
-    timings: UNHURRIED,
+    timings: SLOW_POLL_TIMINGS,
   });
   expect(await askUntilFresh(transactionId, 1)).toBeLessThan(LONGEST_HISTORY);
   // Its caller gets the same answer, the buyer the same page, and operations find it by its reference.
@@ -74,7 +79,7 @@ it('a long refund does the same, and keeps answering all callers', async () => {
     account: buyer.account,
     paidBy: 'CARD',
     packageCode: 'SIM-OUT-OF-STOCK',
-    timings: { ...UNHURRIED, refundLookFirstMs: 300_000, refundLookMaxMs: 300_000 },
+    timings: { ...SLOW_POLL_TIMINGS, refundCheckFirstMs: 300_000, refundCheckMaxMs: 300_000 },
   });
   await atGateway(stack, transactionId, 'pay');
   expect((await untilClosed(stack, transactionId)).reason).toBe('OUT_OF_STOCK');
@@ -94,7 +99,7 @@ it('many callers at once share the checks, and each gets an answer', async () =>
   const { transactionId } = await harness.purchase({
     account: buyer.account,
     paidBy: 'CARD',
-    timings: UNHURRIED,
+    timings: SLOW_POLL_TIMINGS,
   });
   const answers = await Promise.all(
     Array.from({ length: 30 }, () => confirm(stack, buyer.account, transactionId)),

@@ -54,7 +54,7 @@ describe.each(PAYMENT_METHODS)('%s', (method) => {
     const answer = await buy(method, type);
     expect(answer.status).toBe(type === 'BASE' ? 201 : 200);
     const { transactionId } = answer.body;
-    if (method !== 'WALLET') await payOutside(method, answer);
+    if (method !== 'WALLET') await payThroughGateway(method, answer);
     expect((await findPurchaseRow(stack, transactionId))?.status).toBe('SUCCESS');
 
     const read = await buyer.read(`/api/esim/transactions/${transactionId}`);
@@ -76,7 +76,7 @@ describe.each(PAYMENT_METHODS)('%s', (method) => {
   });
 });
 
-async function payOutside(method: Exclude<PaymentMethod, 'WALLET'>, { body }: Answer): Promise<void> {
+async function payThroughGateway(method: Exclude<PaymentMethod, 'WALLET'>, { body }: Answer): Promise<void> {
   const { transactionId } = body;
   const { currency, chargeMinor } = ASKED[method];
   expect(body).toMatchObject({

@@ -1,4 +1,4 @@
-/** The booking of outside money: each rule of docs/API.md's table on its own, and over any history never more out than in. */
+/** The booking of money through the gateway: each rule of docs/API.md's table on its own, and over any history never more out than in. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
@@ -17,7 +17,7 @@ import {
 } from '../../src/payments/booking-rules.ts';
 import { purchaseInput } from '../support/facts.ts';
 import { createRandom, withSeed, type Random } from '../support/size.ts';
-import type { OutsideMethod } from '../../src/domain/states.ts';
+import type { GatewayMethod } from '../../src/domain/states.ts';
 
 const { timings } = purchaseInput({ transactionId: 'txn-1' });
 
@@ -146,7 +146,12 @@ describe('judgePayment', () => {
     ['all of ours', { refundedMinor: 1_000n }, { oursMinor: 1_000n, othersMinor: 0n }, 0n],
     ['a part that others asked for', {}, { oursMinor: 0n, othersMinor: 200n }, 200n],
     ['a part of each', { refundedMinor: 300n }, { oursMinor: 300n, othersMinor: 200n }, 200n],
-    ['what others asked for, and that is booked', { reversedMinor: 200n }, { oursMinor: 0n, othersMinor: 200n }, 0n],
+    [
+      'what others asked for, and that is booked',
+      { reversedMinor: 200n },
+      { oursMinor: 0n, othersMinor: 200n },
+      0n,
+    ],
   ])('reversed, and the list of refunds shows %s', (_what, given, refunds, reversedMinor) => {
     const before = payment({ ...closed, receivedMinor: 1_000n, ...given });
     expect(decideBooking(before, { ...REVERSED, refunds }).reversedMinor).toBe(reversedMinor);
@@ -320,7 +325,7 @@ describe('atLockedRate', () => {
 const METHODS = ['CARD', 'APPLE_PAY', 'MOBILE_MONEY', 'BANK_TRANSFER'] as const;
 
 describe('nextPollMs', () => {
-  it.each<[number, OutsideMethod, number]>([
+  it.each<[number, GatewayMethod, number]>([
     [0, 'CARD', 2_000],
     [20_000, 'CARD', 2_000],
     [30_000, 'CARD', 3_000],
@@ -351,9 +356,9 @@ describe('nextPollMs', () => {
 
 describe('the rules for times, ids and amounts', () => {
   it('check a refund at its own pace, with its own settings only', () => {
-    expect(refundTimingsOf({ ...timings, refundLookFirstMs: 7, refundLookMaxMs: 70 })).toEqual({
-      refundLookFirstMs: 7,
-      refundLookMaxMs: 70,
+    expect(refundTimingsOf({ ...timings, refundCheckFirstMs: 7, refundCheckMaxMs: 70 })).toEqual({
+      refundCheckFirstMs: 7,
+      refundCheckMaxMs: 70,
     });
   });
 

@@ -69,7 +69,7 @@ describe('eight checks at once', () => {
     }
   });
 
-  it('of a reversed payment book one claim', async () => {
+  it('of a reversed payment book one reversal', async () => {
     const payer = await books.payer();
     await books.bookCheck(payer);
     const judged = await together(() => books.bookCheck(payer, { state: 'reversed' }));
@@ -92,12 +92,12 @@ describe('closing as unpaid and paying at the same moment', () => {
   it('ends paid when closing waits for the payment’s lock', async () => {
     const payer = await books.payer();
     const locked = await lock(payer);
-    const looking = books.bookCheck(payer);
+    const checking = books.bookCheck(payer);
     await untilStatementWaits(books.owner);
     const closing = close(payer);
     await untilStatementWaits(books.owner, 2);
     await locked.letGo();
-    await looking;
+    await checking;
     await expectOneWinner(payer, await closing);
     expect(await closing).toBe('paid');
   });
@@ -107,10 +107,10 @@ describe('closing as unpaid and paying at the same moment', () => {
     const locked = await lock(payer);
     const closing = close(payer);
     await untilStatementWaits(books.owner);
-    const looking = books.bookCheck(payer);
+    const checking = books.bookCheck(payer);
     await untilStatementWaits(books.owner, 2);
     await locked.letGo();
-    await looking;
+    await checking;
     await expectOneWinner(payer, await closing);
     expect(await closing).toBe('closed');
   });
@@ -166,10 +166,10 @@ describe('checking while the purchase is closed', () => {
     const locked = await lock(payer);
     const failing = failPurchase(books.world, payer.transactionId, OUT_OF_STOCK);
     await untilStatementWaits(books.owner);
-    const looking = books.bookCheck(payer, paid(2n * CHARGE_MINOR));
+    const checking = books.bookCheck(payer, paid(2n * CHARGE_MINOR));
     await untilStatementWaits(books.owner, 2);
     await locked.letGo();
-    await Promise.all([failing, looking]);
+    await Promise.all([failing, checking]);
     expect(await books.status(payer)).toBe('FAILED, OUT_OF_STOCK');
   });
 

@@ -87,7 +87,7 @@ describe('a refund', () => {
     }
   });
 
-  it('of a payment reversed before it was sent ends with the reversal, once: no claim, and nothing for the wallet', async () => {
+  it('of a payment reversed before it was sent ends with the reversal, once: no dispute, and nothing for the wallet', async () => {
     const { payer, refund } = await refunding();
     const reversed = { state: 'reversed', gatewayStatus: 'reversed' } as const;
     await books.bookCheck(payer, reversed);

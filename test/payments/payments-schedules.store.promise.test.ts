@@ -1,5 +1,5 @@
 /**
- * Promise M4, the part about outside money: in any order of confirmation, event, poll, expiry, delivery, refund, reversal and dispute, a
+ * Promise M4, the part about money through the gateway: in any order of confirmation, event, poll, expiry, delivery, refund, reversal and dispute, a
  * purchase ends once, its hold is posted or voided once, and all money is booked once. Random schedules of many at once, on one purchase
  * each, with checks that may be older than those before them.
  */
@@ -92,7 +92,7 @@ async function settleDispute({ transactionId }: Payer, random: Random): Promise<
     const [open] = await findOpenDisputes(trx, transactionId);
     if (!open) return;
     if (open.money === 'AT_RISK') await (outcome === 'WON' ? releaseRisk : bookTaken)(trx, open);
-    await closeDispute(trx, open, { outcome, moveId: 'a test' });
+    await closeDispute(trx, open, { outcome, actionId: 'a test' });
   });
 }
 

@@ -43,7 +43,9 @@ describe('a purchase that waits for money', () => {
   it('paid in the currency of its price needs no exchange', async () => {
     const payer = await books.payer({ charge: { amountMinor: '1250', currency: 'USD', rateIds: [] } });
     await books.bookCheck(payer, paid(PRICE_MINOR, 'USD'));
-    expect(await entries(payer)).toEqual(['payment-received: gateway-clearing:paystack:USD -1250, held:USD 1250']);
+    expect(await entries(payer)).toEqual([
+      'payment-received: gateway-clearing:paystack:USD -1250, held:USD 1250',
+    ]);
   });
 
   it('paid short ends, and all of it is in the wallet', async () => {
@@ -70,7 +72,9 @@ describe('a purchase that waits for money', () => {
     const payer = await books.payer();
     await books.bookCheck(payer, paid(1n));
     expect(await books.status(payer)).toBe('FAILED, PAYMENT_UNDERPAID');
-    expect(await entries(payer)).toEqual(['payment-received-short: gateway-clearing:paystack:NGN -1, exchange:NGN 1']);
+    expect(await entries(payer)).toEqual([
+      'payment-received-short: gateway-clearing:paystack:NGN -1, exchange:NGN 1',
+    ]);
   });
 
   it('paid in another currency ends, and the money waits in suspense for its refund', async () => {
@@ -170,7 +174,7 @@ describe('a purchase that is closed', () => {
     },
   );
 
-  it('reversed becomes a claim in suspense that needs attention, and stays delivered', async () => {
+  it('reversed becomes a reversal in suspense that needs attention, and stays delivered', async () => {
     const payer = await books.payer();
     await books.bookCheck(payer);
     await settlePurchase(books.world, payer.transactionId);

@@ -24,7 +24,7 @@ import type { WorldDb } from '../../src/platform/database/tables.ts';
 import { auditBooks, openBooks, type Books } from '../support/books.ts';
 import { basePackage, newAccount, purchaseInput, region } from '../support/facts.ts';
 import { paymentViolations } from '../support/payment-books.ts';
-import type { OutsideMethod, PaymentPurpose } from '../../src/domain/states.ts';
+import type { GatewayMethod, PaymentPurpose } from '../../src/domain/states.ts';
 
 export const NOW = new Date('2026-03-01T10:00:00.000Z');
 /** USD 12.50 charged as NGN 20,000.00. */
@@ -48,7 +48,7 @@ export interface Payer {
 
 export interface PayerOptions {
   readonly purpose?: PaymentPurpose;
-  readonly method?: OutsideMethod;
+  readonly method?: GatewayMethod;
   readonly charge?: ChargeQuote;
   readonly accountId?: string;
 }
@@ -84,7 +84,11 @@ export function usePaymentBooks(): PaymentBooks {
   let books: Books;
   beforeAll(async () => {
     books = await openBooks({ maxConnections: 10 });
-    await replaceCatalogue(books.world, { supplier: 'esim-access', regions: [region()], packages: [basePackage()] }, NOW);
+    await replaceCatalogue(
+      books.world,
+      { supplier: 'esim-access', regions: [region()], packages: [basePackage()] },
+      NOW,
+    );
   });
   afterEach(async () => {
     expect(await auditBooks(books.owner, { except: OF_WALLETS_ONLY })).toEqual([]);
@@ -110,7 +114,13 @@ export function usePaymentBooks(): PaymentBooks {
     bookCheck: (payer, seen, checkNumber) => bookCheck(books.world, payer, seen, checkNumber),
     checkNumber: () => nextCheckNumber(books.world),
     dispute: async ({ reference }, given = {}) => {
-      const dispute = { disputeId: `d-${reference}`, state: 'open', gatewayStatus: 'pending', amount: null, ...given } as const;
+      const dispute = {
+        disputeId: `d-${reference}`,
+        state: 'open',
+        gatewayStatus: 'pending',
+        amount: null,
+        ...given,
+      } as const;
       await saveDisputes(books.world, reference, [dispute], await nextCheckNumber(books.world));
     },
     payment: async ({ reference }) => (await findPayment(books.world, reference))!,

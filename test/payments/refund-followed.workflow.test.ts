@@ -1,10 +1,10 @@
-// Refunds and claims: what operations see of them in Temporal, and what monitoring them costs.
+// Refunds and disputes: what operations see of them in Temporal, and what monitoring them costs.
 import { afterEach, expect, it } from 'vitest';
 import { fetchHistory, summariesOf } from '../support/history.ts';
 import { EVIDENCE, newOperator } from '../support/operator-actions.ts';
 import { atGateway, clearGatewayFaults, gatewayFaults, untilStatus } from '../support/payments.ts';
 import { until } from '../support/until.ts';
-import { startWorkflows, PATIENT, untilListed } from '../support/workflow-harness.ts';
+import { startWorkflows, LONG_ANSWER_TIMINGS, untilListed } from '../support/workflow-harness.ts';
 
 const { stack, harness, buyer } = await startWorkflows();
 const operator = newOperator(stack);
@@ -18,7 +18,7 @@ async function refunded(): Promise<string> {
   await stack.faults({ outOfStock: 1 });
   const { transactionId } = await harness.purchase({ account: buyer.account, paidBy: 'CARD' });
   await atGateway(stack, transactionId, 'pay');
-  await stack.temporal.workflow.getHandle(transactionId).signal('lookSoon');
+  await stack.temporal.workflow.getHandle(transactionId).signal('checkPaymentSoon');
   await untilStatus(stack, transactionId, 'FAILED');
   return transactionId;
 }
@@ -54,7 +54,7 @@ it('a blocked refund is checked rarely once it needs attention, and at once when
   );
   expect(await asked()).toBe(before);
   expect((await fetchHistory(stack, transactionId)).events.length).toBeLessThan(100);
-  await stack.temporal.workflow.getHandle(transactionId).signal('lookSoon');
+  await stack.temporal.workflow.getHandle(transactionId).signal('checkPaymentSoon');
   await until(asked, (count) => count > before, { what: 'asked again' });
 });
 
@@ -67,7 +67,7 @@ it('a dispute of a delivered purchase can be found until a person has settled it
   const query = `TransactionId = '${transactionId}' AND ExecutionStatus = 'Running' AND NeedsAttention = true`;
   expect(await listed(`${query} AND Reason = 'PAYMENT_DISPUTED'`)).toEqual([`after-${transactionId}`]);
   await atGateway(stack, transactionId, 'dispute', { action: 'resolve', resolution: 'declined' });
-  const settled = await operator.act(transactionId, 'settle-claim', { evidence: EVIDENCE, outcome: 'won' });
+  const settled = await operator.act(transactionId, 'settle-dispute', { evidence: EVIDENCE, outcome: 'won' });
   expect(settled).toMatchObject({ outcome: 'done' });
   await stack.temporal.workflow.getHandle(`after-${transactionId}`).result();
   await listed(`WorkflowId = 'after-${transactionId}' AND NeedsAttention = false`);
@@ -78,11 +78,11 @@ it('a closed purchase that needed attention no longer does when it has ended', a
   const { transactionId } = await harness.purchase({
     account: buyer.account,
     paidBy: 'CARD',
-    timings: { ...PATIENT, checkoutMs: 300 },
+    timings: { ...LONG_ANSWER_TIMINGS, checkoutMs: 300 },
   });
   await harness.result(transactionId);
   await atGateway(stack, transactionId, 'pay', { currency: 'NGN' });
-  await operator.act(transactionId, 'look-at-gateway');
+  await operator.act(transactionId, 'check-gateway');
   const id = `after-${transactionId}`;
   await listed(`WorkflowId = '${id}' AND NeedsAttention = true`);
   const credited = { evidence: EVIDENCE, amount: { amountMinor: 230n, currency: 'USD' } };

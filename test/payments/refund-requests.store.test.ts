@@ -60,7 +60,7 @@ function pass() {
     gateway: server.gateway(),
     events: createEvents(createLogger({ level: 'silent', destination: nowhere })),
   } as unknown as ActivityDeps;
-  const timings = { refundLookFirstMs: 1, refundLookMaxMs: 1 };
+  const timings = { refundCheckFirstMs: 1, refundCheckMaxMs: 1 };
   return followMoney(deps, { transactionId: payer.transactionId, timings });
 }
 

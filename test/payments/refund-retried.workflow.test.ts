@@ -3,7 +3,7 @@ import { afterEach, expect, it } from 'vitest';
 import { newOperator } from '../support/operator-actions.ts';
 import { atGateway, chargeAt, clearGatewayFaults, gatewayFaults } from '../support/payments.ts';
 import { until } from '../support/until.ts';
-import { PATIENT, startWorkflows } from '../support/workflow-harness.ts';
+import { LONG_ANSWER_TIMINGS, startWorkflows } from '../support/workflow-harness.ts';
 
 const { stack, harness, buyer } = await startWorkflows();
 const operator = newOperator(stack);
@@ -17,11 +17,11 @@ async function failedRefund(): Promise<string> {
   const { transactionId } = await harness.purchase({
     account: buyer.account,
     paidBy: 'CARD',
-    timings: { ...PATIENT, checkoutMs: 300 },
+    timings: { ...LONG_ANSWER_TIMINGS, checkoutMs: 300 },
   });
   await harness.result(transactionId);
   await atGateway(stack, transactionId, 'pay', { currency: 'NGN' });
-  await operator.act(transactionId, 'look-at-gateway');
+  await operator.act(transactionId, 'check-gateway');
   await untilRefund(transactionId, { status: 'STUCK', attempt: 1 });
   return transactionId;
 }
@@ -35,7 +35,7 @@ const untilRefund = (transactionId: string, wanted: { readonly status: string; r
         .selectAll()
         .where('transaction_id', '=', transactionId)
         .executeTakeFirst();
-      if (refund?.status === 'PENDING') await operator.act(transactionId, 'look-at-gateway');
+      if (refund?.status === 'PENDING') await operator.act(transactionId, 'check-gateway');
       return refund;
     },
     (refund) => refund?.status === wanted.status && refund.attempt === wanted.attempt,

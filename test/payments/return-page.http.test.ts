@@ -47,15 +47,15 @@ describe('the text of the page', () => {
     [{ status: 'FAILED', reason: 'PAYMENT_EXPIRED' }, 'Not completed'],
     [{ status: 'PENDING', purpose: 'funding', packageName: null }, 'Checking your payment'],
     [{ status: 'SUCCESS', purpose: 'funding', packageName: null }, 'Done. The money is in your wallet'],
-  ] as const)('%o: %s', async (standing, title) => {
-    stands(standing);
+  ] as const)('%o: %s', async (view, title) => {
+    stands(view);
     const reply = await open();
     expect([reply.status, reply.headers['content-type']]).toEqual([200, 'text/html; charset=utf-8']);
     expect(titleOf(reply)).toBe(title);
     expect(reply.text).toContain(`<title>${title}</title>`);
     expect(reply.text).toContain('19178.12 NGN');
     expect(reply.text).toContain(REFERENCE);
-    expect(reply.text.includes('Nigeria 5GB 30Days')).toBe(!('packageName' in standing));
+    expect(reply.text.includes('Nigeria 5GB 30Days')).toBe(!('packageName' in view));
   });
 
   test('polls, by script or by reloading, while the payment is moving, and not when it is settled', async () => {
@@ -97,7 +97,7 @@ describe('the payment of the page', () => {
     expect(api.shop.calls).toEqual(Array.from({ length: asked }, () => 'findPaymentStatus'));
   });
 
-  test('is found in a key’s own world only, with that key', async () => {
+  test('is found in a key’s own environment only, with that key', async () => {
     stands({ environment: 'live' });
     expect((await api.ask(`/pay/status?reference=${REFERENCE}`, { key: 'ngn' })).status).toBe(404);
     expect((await api.ask(`/pay/status?reference=${REFERENCE}`, { key: 'live/ngn' })).status).toBe(200);

@@ -1,6 +1,6 @@
 /** The limit of unpaid payments through the API: its answer, many at once over Temporal, and that other accounts are not affected. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { atGateway, buyOutside, paidOf, untilStatus } from '../support/payments.ts';
+import { atGateway, buyThroughGateway, paidOf, untilStatus } from '../support/payments.ts';
 import { startStack, type Answer, type Stack, type TestAccount } from '../support/stack.ts';
 import { expectSoundBooks } from '../support/invariants.ts';
 
@@ -57,7 +57,7 @@ it('of forty checkouts at once the plan’s limit is opened; a refused key is ac
   const asked = await Promise.all(
     Array.from({ length: 40 }, async (_, index) => {
       const key = `order-${index}`;
-      return { key, ...(await buyOutside(stack, account, withKey(key))) };
+      return { key, ...(await buyThroughGateway(stack, account, withKey(key))) };
     }),
   );
   const opened = asked.filter(({ answer }) => answer.status === 201);
@@ -74,8 +74,8 @@ it('of forty checkouts at once the plan’s limit is opened; a refused key is ac
 
   // Other routes to an unpaid payment are refused as well; paying from the wallet is not, and neither is another account.
   expectRefused(await fund(account));
-  expectRefused((await buyOutside(stack, account, { method: 'BANK_TRANSFER' })).answer);
-  expect((await buyOutside(stack, await stack.account({ plan: 'STANDARD' }))).answer.status).toBe(201);
+  expectRefused((await buyThroughGateway(stack, account, { method: 'BANK_TRANSFER' })).answer);
+  expect((await buyThroughGateway(stack, await stack.account({ plan: 'STANDARD' }))).answer.status).toBe(201);
   const bought = await stack.call('POST', '/api/esim/buy', {
     key: account.apiKey,
     body: { packageCode: 'SIM-OK', packageType: 'BASE', paymentMethod: 'WALLET' },
@@ -84,12 +84,12 @@ it('of forty checkouts at once the plan’s limit is opened; a refused key is ac
 
   await atGateway(stack, opened[0]!.reference, 'pay');
   await untilStatus(stack, opened[0]!.transactionId, 'SUCCESS');
-  const again = await buyOutside(stack, account, withKey(refused[0]!.key));
+  const again = await buyThroughGateway(stack, account, withKey(refused[0]!.key));
   expect(again.answer.status).toBe(201);
   // From here on it is an ordinary key.
-  const replayed = await buyOutside(stack, account, withKey(refused[0]!.key));
+  const replayed = await buyThroughGateway(stack, account, withKey(refused[0]!.key));
   expect(replayed.transactionId).toBe(again.transactionId);
-  expectRefused((await buyOutside(stack, account, withKey(refused[1]!.key))).answer);
+  expectRefused((await buyThroughGateway(stack, account, withKey(refused[1]!.key))).answer);
 });
 
 it('of several fundings at once the plan’s limit is opened too', async () => {

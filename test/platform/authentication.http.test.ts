@@ -1,4 +1,4 @@
-// Access by key: every route of the table with every kind of key, in both worlds. A new route in the table is covered automatically.
+// Access by key: every route of the table with every kind of key, in both environments. A new route in the table is covered automatically.
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createRouteTable } from '../../src/platform/composition/route-table.ts';
 import type { Route } from '../../src/platform/http/route.ts';
@@ -87,7 +87,7 @@ describe.each(
     async (rawKey) => {
       const { accounts } = api.shop.useCases;
       accounts.authenticate = () => Promise.reject(new Error('no key is checked here'));
-      // Not an event of the vendor at a world that is on; 404 at one that is off.
+      // Not an event of the vendor at an environment that is on; 404 at one that is off.
       const isSigned = route.path.startsWith('/webhooks/paystack/');
       expect(await statusOf(route, rawKey)).toBe(route.world === 'test' ? (isSigned ? 401 : 400) : 404);
       expect([...api.limiter.counts]).toEqual([]);

@@ -15,12 +15,12 @@ const NEEDED = {
 const read = (given: Record<string, string> = {}) => readConfig({ ...NEEDED, ...given });
 
 describe('webhooks', () => {
-  it('of the live world use https only, those of the sandbox http too', () => {
+  it('of the live environment use https only, those of the sandbox http too', () => {
     const { live, test } = read().config.webhooks;
     expect([live.httpsOnly, test.httpsOnly]).toEqual([true, false]);
   });
 
-  it('of the live world keep the published schedule, whatever pace the sandbox has', () => {
+  it('of the live environment keep the published schedule, whatever pace the sandbox has', () => {
     const { live, test } = read({ SIMWAY_TEST_WEBHOOK_SPEED: '500' }).config.webhooks;
     expect([live.waitsMs, live.failingLimitMs]).toEqual([ATTEMPT_WAITS_MS, FAILING_LIMIT_MS]);
     expect([test.waitsMs, test.failingLimitMs]).toEqual([
@@ -29,7 +29,7 @@ describe('webhooks', () => {
     ]);
   });
 
-  it('of each world have their own allowed ranges', () => {
+  it('of each environment have their own allowed ranges', () => {
     const { live, test } = read({ SIMWAY_TEST_WEBHOOK_ALLOWED_RANGES: '127.0.0.0/8,::1' }).config.webhooks;
     expect([live.allowedRanges, test.allowedRanges]).toEqual([[], ['127.0.0.0/8', '::1']]);
   });
@@ -69,7 +69,7 @@ describe('mails to users are shown instead of sent', () => {
 describe('the controls of the sandbox', () => {
   const CONTROL = 'http://127.0.0.1:3101';
 
-  it('are used by the test world only, and only if their URL is set', () => {
+  it('are used by the test environment only, and only if their URL is set', () => {
     const given = {
       SIMWAY_TEST_SUPPLIER_CONTROL_URL: CONTROL,
       SIMWAY_LIVE_SUPPLIER_CONTROL_URL: CONTROL,
@@ -88,7 +88,7 @@ describe('the age at which a read refreshes an eSIM from the supplier', () => {
     return [live?.esimFreshMs, test.esimFreshMs];
   };
 
-  it('is a setting of each world', () => {
+  it('is a setting of each environment', () => {
     expect(freshOf()).toEqual([60_000, 2_000]);
     expect(freshOf({ SIMWAY_LIVE_ESIM_FRESH_MS: '3600000', SIMWAY_TEST_ESIM_FRESH_MS: '1000' })).toEqual([
       3_600_000, 1_000,

@@ -16,8 +16,8 @@ import { MAX_ENDPOINTS, MAX_RECOVER_MS } from '../../src/webhooks/rules.ts';
 import { DEFAULT_APP_SETTINGS } from '../../src/platform/http/app.ts';
 import { shapeOf, STATUS_OF } from '../../src/platform/http/errors.ts';
 import { MAX_CSV_ENTRIES } from '../../src/ledger/wallet-entries.ts';
-import { MOST_COUNTED } from '../../src/purchases/list-transactions.ts';
-import { MOST_COUNTED_BY_REGION } from '../../src/purchases/store/spending.ts';
+import { MAX_COUNTED } from '../../src/purchases/list-transactions.ts';
+import { MAX_COUNTED_BY_REGION } from '../../src/purchases/store/spending.ts';
 import { MAX_SPENDING_DAYS } from '../../src/purchases/figures/spending.ts';
 import * as limits from '../../src/platform/http/limits.ts';
 import { createRouteTable } from '../../src/platform/composition/route-table.ts';
@@ -103,8 +103,8 @@ describe('docs/API.md', () => {
       'rows of a batch': MAX_BATCH_ROWS,
       'entries of the wallet in one CSV': MAX_CSV_ENTRIES,
       'days of the spending by day': MAX_SPENDING_DAYS,
-      'newest purchases counted for `topDestinations` of the spending': MOST_COUNTED_BY_REGION,
-      'transactions that are counted, and reached by page number': MOST_COUNTED,
+      'newest purchases counted for `topDestinations` of the spending': MAX_COUNTED_BY_REGION,
+      'transactions that are counted, and reached by page number': MAX_COUNTED,
       'body of a batch, bytes': limits.MAX_BATCH_BODY_BYTES,
       'fields and items in the body of a batch, all levels together': limits.MAX_BATCH_JSON_MEMBERS,
       'batches of an account with rows waiting to begin': MAX_BEGINNING_BATCHES,

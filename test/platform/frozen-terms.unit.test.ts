@@ -1,4 +1,4 @@
-/** The API's signature over frozen terms: it covers every field, for one kind, in one world, for a day. */
+/** The API's signature over frozen terms: it covers every field, for one kind, in one environment, for a day. */
 import { describe, expect, it } from 'vitest';
 import { DAY_MS } from '../../src/domain/clock.ts';
 import { createTermsSigner } from '../../src/platform/frozen-terms.ts';
@@ -56,7 +56,7 @@ describe('signed terms', () => {
     expect(signer.verify('purchase', less, NOW)).toBe('not-ours');
   });
 
-  it('are valid for their own kind, world and secret only', () => {
+  it('are valid for their own kind, environment and secret only', () => {
     expect(signer.verify('funding', travelled, NOW)).toBe('not-ours');
     expect(createTermsSigner(SECRET, 'live').verify('purchase', travelled, NOW)).toBe('not-ours');
     const other = createTermsSigner(Buffer.from('b secret of at least 32 characters'), 'test');

@@ -10,7 +10,7 @@ function logged(write: (logger: ReturnType<typeof createLogger>) => void): strin
   return lines.join('');
 }
 
-const MARK = 'PLANTED-SECRET';
+const MARK = 'FIXTURE-SECRET';
 
 test.each([
   'apiKey',

@@ -8,7 +8,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest
 import { createNetwork, type Network } from '../../src/platform/outbound/network.ts';
 import { createWebhookSender } from '../../src/platform/outbound/webhook-sender.ts';
 import type { RequestOutcome } from '../../src/platform/outbound/request.ts';
-import { deafUrl, startAnsweringServer, type AnsweringServer } from '../support/answering-server.ts';
+import { unreachableUrl, startAnsweringServer, type AnsweringServer } from '../support/answering-server.ts';
 import { until } from '../support/until.ts';
 import { clock, divertedTo, startRawServer, type RawServer } from './outbound.support.ts';
 
@@ -335,7 +335,7 @@ describe('a connection that breaks', () => {
   );
 
   it('may have no server', async () => {
-    expect(await send(await deafUrl())).toMatchObject({
+    expect(await send(await unreachableUrl())).toMatchObject({
       outcome: 'failed',
       reason: 'no-connection',
       detail: 'ECONNREFUSED',

@@ -1,4 +1,4 @@
-// Payloads stored by Temporal: unreadable, unchangeable, of one world; keys can be replaced, and payloads in clear stay readable.
+// Payloads stored by Temporal: unreadable, unchangeable, of one environment; keys can be replaced, and payloads in clear stay readable.
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { defaultPayloadConverter, type Payload } from '@temporalio/common';
@@ -53,7 +53,7 @@ describe('an encrypted payload', () => {
     expect(textOf(first)).not.toBe(textOf(second));
   });
 
-  it('of one world cannot be decrypted in another', async () => {
+  it('of one environment cannot be decrypted in another', async () => {
     const errors: Error[] = [];
     const live = codec(NEW, [], 'simway-live', (error) => errors.push(error));
     const copied = await sealed(codec(NEW, [], 'simway-test'));

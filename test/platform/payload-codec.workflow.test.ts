@@ -14,7 +14,7 @@ import { QUEUE_NAMES } from '../../src/platform/temporal/workers.ts';
 import { replayAll } from '../replay/gate.ts';
 import { createLogger } from '../../src/platform/telemetry/logger.ts';
 import { eventTypes, fetchHistory, type HistoryJson } from '../support/history.ts';
-import { atGateway, buyOutside, untilStatus } from '../support/payments.ts';
+import { atGateway, buyThroughGateway, untilStatus } from '../support/payments.ts';
 import { startTestTemporal } from '../support/services.ts';
 import { makeTestFolder } from '../support/test-folder.ts';
 import { until } from '../support/until.ts';
@@ -175,7 +175,7 @@ async function startWorkerWith(settings: Readonly<Record<string, string>>, write
 const metricsAt = async (url: string): Promise<string> => (await fetch(`${url}/metrics`)).text();
 
 it('a workflow without its key stops: nothing moves, the alert’s metric counts, and with the key it goes on', async () => {
-  const { transactionId, reference } = await buyOutside(stack, buyer.account);
+  const { transactionId, reference } = await buyThroughGateway(stack, buyer.account);
   await stack.stopWorker();
   const lines: string[] = [];
   const without = await startWorkerWith({ SIMWAY_TEMPORAL_CODEC_KEY: OTHER_KEY }, (line) => lines.push(line));

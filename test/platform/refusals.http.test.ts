@@ -153,7 +153,7 @@ const CASES: readonly Case[] = [
     target,
     ask: { key: 'ngn' },
     status: 404,
-    body: generalError(404, 'NOT_FOUND', 'There is nothing at this path'),
+    body: generalError(404, 'NOT_FOUND', 'No such route'),
   })),
   ...(
     [

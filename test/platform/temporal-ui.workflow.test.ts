@@ -14,11 +14,22 @@ import {
   REASON,
   TRANSACTION_ID,
 } from '../../workflows/search-attributes.ts';
-import { fundOutside } from '../support/fundings.ts';
+import { fundThroughGateway } from '../support/fundings.ts';
 import { fetchHistory, payloadTexts } from '../support/history.ts';
-import { atGateway, buyOutside, clearGatewayFaults, confirm, gatewayFaults } from '../support/payments.ts';
+import {
+  atGateway,
+  buyThroughGateway,
+  clearGatewayFaults,
+  confirm,
+  gatewayFaults,
+} from '../support/payments.ts';
 import { until } from '../support/until.ts';
-import { ANXIOUS, startWorkflows, PATIENT, untilListed } from '../support/workflow-harness.ts';
+import {
+  EARLY_ATTENTION_TIMINGS,
+  startWorkflows,
+  LONG_ANSWER_TIMINGS,
+  untilListed,
+} from '../support/workflow-harness.ts';
 
 const { stack, harness, buyer } = await startWorkflows();
 afterEach(async () => {
@@ -118,7 +129,7 @@ describe('a purchase in the Temporal UI', () => {
   );
 
   it('waiting for money shows until when, and its reference', async () => {
-    const { transactionId, reference } = await buyOutside(stack, buyer.account);
+    const { transactionId, reference } = await buyThroughGateway(stack, buyer.account);
     expect(await details(transactionId)).toMatch(/^Waiting for money until \d{4}-\d\d-\d\dT/);
     expect(valuesOf((await shown(transactionId)).attributes)).toMatchObject({
       PurchaseStatus: 'PENDING',
@@ -135,7 +146,10 @@ describe('a purchase in the Temporal UI', () => {
 
   it('that needs attention shows why, and that no money is lost', async () => {
     await stack.faults({ neverAllocate: 1 });
-    const { transactionId } = await harness.purchase({ account: buyer.account, timings: ANXIOUS });
+    const { transactionId } = await harness.purchase({
+      account: buyer.account,
+      timings: EARLY_ATTENTION_TIMINGS,
+    });
     await until(
       () => details(transactionId),
       (text) => text.startsWith('Needs attention: SUPPLIER_NEVER_ALLOCATED.'),
@@ -161,7 +175,7 @@ describe('a purchase in the Temporal UI', () => {
 
 describe('the other workflows in the Temporal UI', () => {
   it('show a wallet being funded', async () => {
-    const { transactionId } = await fundOutside(stack, buyer.account, { amount: 25, method: 'CARD' });
+    const { transactionId } = await fundThroughGateway(stack, buyer.account, { amount: 25, method: 'CARD' });
     const { summary, memo, attributes } = await shown(transactionId);
     expect(summary).toBe('Wallet funded with USD 25.00, CARD');
     expect(memo).toEqual({ requestId: expect.stringMatching(/^[\w.-]+$/) as unknown });
@@ -176,7 +190,7 @@ describe('the other workflows in the Temporal UI', () => {
     const { transactionId } = await harness.purchase({
       account: buyer.account,
       paidBy: 'CARD',
-      timings: { ...PATIENT, checkoutMs: 500 },
+      timings: { ...LONG_ANSWER_TIMINGS, checkoutMs: 500 },
     });
     await harness.result(transactionId);
     expect(await details(transactionId)).toBe('Ended without delivery: PAYMENT_EXPIRED. No money is kept.');
@@ -185,7 +199,7 @@ describe('the other workflows in the Temporal UI', () => {
     const late = `after-${transactionId}`;
     await stack.temporal.workflow.getHandle(late).result();
     const { summary, memo, attributes } = await shown(late);
-    expect(summary).toBe('After closing: late money, refunds and claims');
+    expect(summary).toBe('After closing: late money, refunds and disputes');
     expect(memo).toEqual({ requestId: asked.headers.get('X-Request-Id') });
     expect(valuesOf(attributes)).toMatchObject({ TransactionId: transactionId, NeedsAttention: false });
     expect(await details(late)).toBe('What the gateway has is booked, and what had to go back is sent.');
@@ -208,9 +222,10 @@ describe('the saved queries of docs/OPERATIONS.md', () => {
   });
 
   it('find what needs attention, what waits for money and what is paid and not delivered', async () => {
-    const pending = (await buyOutside(stack, buyer.account)).transactionId;
+    const pending = (await buyThroughGateway(stack, buyer.account)).transactionId;
     await stack.faults({ neverAllocate: 1 });
-    const stuck = (await harness.purchase({ account: buyer.account, timings: ANXIOUS })).transactionId;
+    const stuck = (await harness.purchase({ account: buyer.account, timings: EARLY_ATTENTION_TIMINGS }))
+      .transactionId;
     for (const [name, id] of [
       ['waiting for money', pending],
       ['needs attention', stuck],

@@ -17,7 +17,7 @@ const WINDOW_MS = 1_000;
 
 const NO_REDIS = 'redis://127.0.0.1:1';
 
-/** The services of a process that sells in the live world; `redisUrl` undefined: none is configured. */
+/** The services of a process that sells in the live environment; `redisUrl` undefined: none is configured. */
 function processWith(redisUrl: string | undefined) {
   const { config, secrets } = readConfig({
     DATABASE_URL: 'postgres://127.0.0.1/none',

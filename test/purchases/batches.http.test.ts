@@ -6,7 +6,7 @@ import { carryOutBatch } from '../../activities/purchases/batches.ts';
 import { createEmailActivities } from '../../activities/purchases/install-emails.ts';
 import type { ActivityDeps } from '../../activities/index.ts';
 import { forgetTravellerEmails } from '../../src/purchases/store/batch-emails.ts';
-import { claimOverdue } from '../../src/purchases/store/batches.ts';
+import { leaseOverdue } from '../../src/purchases/store/batches.ts';
 import type { EngineAnswer } from '../../src/payments/engine.ts';
 import { EngineUnavailable } from '../../src/domain/outcome.ts';
 import { createUnlimitedPacer } from '../../src/platform/redis/pacer.ts';
@@ -302,10 +302,10 @@ describe('a batch', () => {
     expect(await carryOut(batchId, { batchPacer: none })).toMatchObject({ waitMs: 1_000 });
     expect(dataOf(await read(`/${batchId}`)).counts).toMatchObject({ queued: 3 });
     const far = new Date(Date.now() + 3_600_000);
-    const claims = await Promise.all(
-      [1, 2].map(() => claimOverdue(api.shop.db, { now: far, againAfterMs: 60_000, limit: 9 })),
+    const leases = await Promise.all(
+      [1, 2].map(() => leaseOverdue(api.shop.db, { now: far, againAfterMs: 60_000, limit: 9 })),
     );
-    expect(claims.flat().filter(({ id }) => id === api.idOf(batchId))).toHaveLength(1);
+    expect(leases.flat().filter(({ id }) => id === api.idOf(batchId))).toHaveLength(1);
     await carryOut(batchId);
   });
 

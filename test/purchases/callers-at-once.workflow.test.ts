@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { findPurchaseRow } from '../support/buyer.ts';
 import { atGateway, confirm, gatewayFaults, untilStatus } from '../support/payments.ts';
 import { until } from '../support/until.ts';
-import { startWorkflows, HURRIED } from '../support/workflow-harness.ts';
+import { startWorkflows, SHORT_ANSWER_TIMINGS } from '../support/workflow-harness.ts';
 
 const { stack, harness, buyer } = await startWorkflows(
   {},
@@ -17,7 +17,7 @@ it('overlapping calls of confirm-payment do not delay a delivery that is paid fo
   const { transactionId } = await harness.purchase({
     account: buyer.account,
     paidBy: 'CARD',
-    timings: { ...HURRIED, answerWithinMs: 3_000 },
+    timings: { ...SHORT_ANSWER_TIMINGS, answerWithinMs: 3_000 },
   });
   await atGateway(stack, transactionId, 'pay');
   await untilStatus(stack, transactionId, 'PROCESSING');

@@ -1,7 +1,7 @@
 // "Request cancellation" pressed in the Temporal UI, at every stage: nothing changes, for the workflow and for its callers.
 import { afterEach, describe, expect, it } from 'vitest';
 import { findPurchaseRow, holdOf, untilClosed } from '../support/buyer.ts';
-import { fundOutside, untilFunding } from '../support/fundings.ts';
+import { fundThroughGateway, untilFunding } from '../support/fundings.ts';
 import { eventTypes, fetchHistory } from '../support/history.ts';
 import { newOperator } from '../support/operator-actions.ts';
 import {
@@ -13,7 +13,7 @@ import {
   untilStatus,
 } from '../support/payments.ts';
 import { until } from '../support/until.ts';
-import { startWorkflows, HURRIED, PATIENT } from '../support/workflow-harness.ts';
+import { startWorkflows, SHORT_ANSWER_TIMINGS, LONG_ANSWER_TIMINGS } from '../support/workflow-harness.ts';
 
 const { stack, harness, buyer } = await startWorkflows({ supplier: { activateAfterMs: null } });
 const operator = newOperator(stack);
@@ -24,8 +24,13 @@ afterEach(async () => {
 
 /** Only the test calls it. */
 const NEVER_MS = 3_600_000;
-const RARELY = { ...HURRIED, attentionAfterMs: NEVER_MS, lookFirstMs: NEVER_MS, lookMaxMs: NEVER_MS };
-const UNASKED = { ...PATIENT, checkoutMs: NEVER_MS, pollFirstMs: NEVER_MS, pollMaxMs: NEVER_MS };
+const RARE_CHECK_TIMINGS = {
+  ...SHORT_ANSWER_TIMINGS,
+  attentionAfterMs: NEVER_MS,
+  checkFirstMs: NEVER_MS,
+  checkMaxMs: NEVER_MS,
+};
+const UNASKED = { ...LONG_ANSWER_TIMINGS, checkoutMs: NEVER_MS, pollFirstMs: NEVER_MS, pollMaxMs: NEVER_MS };
 
 async function cancel(workflowId: string): Promise<void> {
   await stack.temporal.workflow.getHandle(workflowId).cancel();
@@ -67,24 +72,30 @@ describe('a purchase that waits for its money', () => {
 describe('a paid purchase in the middle of its delivery', () => {
   it('is delivered as usual', async () => {
     await stack.faults({ neverAllocate: 1 });
-    const { transactionId } = await harness.purchase({ account: buyer.account, timings: HURRIED });
+    const { transactionId } = await harness.purchase({
+      account: buyer.account,
+      timings: SHORT_ANSWER_TIMINGS,
+    });
     await cancel(transactionId);
     await stack.clearFaults();
     expect(await untilClosed(stack, transactionId)).toMatchObject({ status: 'SUCCESS' });
     expect(await harness.result(transactionId)).toEqual({ status: 'SUCCESS' });
   });
 
-  it.each(['retry-delivery', 'look-at-supplier', 'cancel'] as const)(
+  it.each(['retry-delivery', 'check-supplier', 'cancel'] as const)(
     'accepts the operator action %s',
-    async (move) => {
+    async (action) => {
       await stack.faults({ neverAllocate: 1 });
-      const { transactionId } = await harness.purchase({ account: buyer.account, timings: RARELY });
+      const { transactionId } = await harness.purchase({
+        account: buyer.account,
+        timings: RARE_CHECK_TIMINGS,
+      });
       await cancel(transactionId);
       await stack.clearFaults();
-      expect(await operator.act(transactionId, move)).toMatchObject({ outcome: 'done' });
+      expect(await operator.act(transactionId, action)).toMatchObject({ outcome: 'done' });
       const { status } = await untilClosed(stack, transactionId);
-      expect(status).toBe(move === 'cancel' ? 'FAILED' : 'SUCCESS');
-      expect(await holdOf(stack, transactionId)).toBe(move === 'cancel' ? 'VOIDED' : 'POSTED');
+      expect(status).toBe(action === 'cancel' ? 'FAILED' : 'SUCCESS');
+      expect(await holdOf(stack, transactionId)).toBe(action === 'cancel' ? 'VOIDED' : 'POSTED');
     },
   );
 });
@@ -92,7 +103,7 @@ describe('a paid purchase in the middle of its delivery', () => {
 describe('money in transit', () => {
   it('into a wallet is credited', async () => {
     await gatewayFaults(stack, { webhooks: 'drop' });
-    const { transactionId } = await fundOutside(stack, buyer.account, { amount: 10, method: 'CARD' });
+    const { transactionId } = await fundThroughGateway(stack, buyer.account, { amount: 10, method: 'CARD' });
     await cancel(transactionId);
     await atGateway(stack, transactionId, 'pay');
     await confirm(stack, buyer.account, transactionId);
@@ -108,7 +119,7 @@ describe('money in transit', () => {
     await atGateway(stack, transactionId, 'pay');
     await untilStatus(stack, transactionId, 'FAILED');
     await cancel(transactionId);
-    expect(await operator.act(transactionId, 'look-at-gateway')).toMatchObject({ outcome: 'done' });
+    expect(await operator.act(transactionId, 'check-gateway')).toMatchObject({ outcome: 'done' });
     await until(
       () => chargeAt(stack, transactionId),
       ({ refunds }) => refunds[0]?.status === 'processed',
@@ -119,7 +130,7 @@ describe('money in transit', () => {
 
   it('for a closed purchase is booked', async () => {
     await gatewayFaults(stack, { webhooks: 'drop' });
-    const timings = { ...PATIENT, checkoutMs: 300 };
+    const timings = { ...LONG_ANSWER_TIMINGS, checkoutMs: 300 };
     const { transactionId } = await harness.purchase({ account: buyer.account, paidBy: 'CARD', timings });
     await harness.result(transactionId);
     const before = await buyer.balanceMinor();

@@ -3,7 +3,13 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { closeUnpaid } from '../../src/purchases/store/purchases.ts';
 import { expectSoundBooks } from '../support/invariants.ts';
 import { countRows } from '../support/payment-books.ts';
-import { atGateway, buyOutside, gatewayFaults, gatewayChecks, untilStatus } from '../support/payments.ts';
+import {
+  atGateway,
+  buyThroughGateway,
+  gatewayFaults,
+  gatewayChecks,
+  untilStatus,
+} from '../support/payments.ts';
 import { startStack, type Answer, type Stack, type TestAccount } from '../support/stack.ts';
 import { until } from '../support/until.ts';
 
@@ -28,9 +34,9 @@ beforeAll(async () => {
   await gatewayFaults(stack, { webhooks: 'drop' });
   own = await stack.account();
   other = await stack.account();
-  ids.card = (await buyOutside(stack, own)).transactionId;
-  ids.transfer = (await buyOutside(stack, own, { method: 'BANK_TRANSFER' })).transactionId;
-  ids.closed = (await buyOutside(stack, own)).transactionId;
+  ids.card = (await buyThroughGateway(stack, own)).transactionId;
+  ids.transfer = (await buyThroughGateway(stack, own, { method: 'BANK_TRANSFER' })).transactionId;
+  ids.closed = (await buyThroughGateway(stack, own)).transactionId;
   await closeUnpaid(stack.world, ids.closed, 'PAYMENT_NOT_OPENED');
   const wallet = await post('/api/esim/buy', {
     packageCode: 'SIM-OK',
@@ -40,7 +46,7 @@ beforeAll(async () => {
   ids.wallet = wallet.body.transactionId;
   const funding = await post('/api/wallet/fund', { amount: 10, paymentMethod: 'CARD' });
   ids.funding = funding.body.transactionId;
-  ids.delivered = (await buyOutside(stack, own)).transactionId;
+  ids.delivered = (await buyThroughGateway(stack, own)).transactionId;
   await atGateway(stack, ids.delivered, 'pay');
   await confirm({ transactionId: ids.delivered });
   await untilStatus(stack, ids.delivered, 'SUCCESS');

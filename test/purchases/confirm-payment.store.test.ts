@@ -1,4 +1,4 @@
-/** confirm-payment starts a check for a payment from outside, and for no other; then it answers with the current state. */
+/** confirm-payment starts a check for a payment through the gateway, and for no other; then it answers with the current state. */
 import { randomUUID } from 'node:crypto';
 import { beforeEach, expect, it } from 'vitest';
 import { confirmPayment, getTransaction } from '../../src/purchases/transactions.ts';
@@ -57,7 +57,11 @@ async function fromWallet(): Promise<{ accountId: string; transactionId: string 
     amount,
     reason: 'a test',
   });
-  await openPurchase(books.world, purchaseInput(ids), { now: NOW, gateway: 'paystack', keepRefusal: () => false });
+  await openPurchase(books.world, purchaseInput(ids), {
+    now: NOW,
+    gateway: 'paystack',
+    keepRefusal: () => false,
+  });
   return ids;
 }
 

@@ -38,7 +38,11 @@ const ACCOUNT = 'acc-1';
 const books: Books = await openBooks();
 beforeAll(async () => {
   const { world } = books;
-  await replaceCatalogue(world, { supplier: 'esim-access', regions: [region()], packages: [basePackage()] }, NOW);
+  await replaceCatalogue(
+    world,
+    { supplier: 'esim-access', regions: [region()], packages: [basePackage()] },
+    NOW,
+  );
   await replaceTopUps(
     world,
     'NG-5GB-30D',
@@ -85,13 +89,13 @@ describe('a delivery', () => {
       orderNo: null,
       delivered: false,
       orderAttempts: 0,
-      firstAskedAt: null,
-      previousAskedAt: null,
-      lastAskedAt: null,
+      firstAttemptAt: null,
+      previousAttemptAt: null,
+      lastAttemptAt: null,
       searchedUntil: null,
       refusedAttempts: null,
       withdrawingSince: null,
-      graceMs: 10_000,
+      inFlightGraceMs: 10_000,
       reason: null,
       supplierId: transactionId,
       createdAt: NOW,
@@ -103,15 +107,15 @@ describe('a delivery', () => {
     const at = (seconds: number) => new Date(NOW.getTime() + seconds * 1_000);
     expect(await countOrderAttempt(books.world, transactionId, at(1))).toMatchObject({
       mayOrder: true,
-      delivery: { orderAttempts: 1, firstAskedAt: at(1), previousAskedAt: null, lastAskedAt: at(1) },
+      delivery: { orderAttempts: 1, firstAttemptAt: at(1), previousAttemptAt: null, lastAttemptAt: at(1) },
     });
     await countOrderAttempt(books.world, transactionId, at(2));
     await countOrderAttempt(books.world, transactionId, at(5));
     expect(await loadDelivery(books.world, transactionId)).toMatchObject({
       orderAttempts: 3,
-      firstAskedAt: at(1),
-      previousAskedAt: at(2),
-      lastAskedAt: at(5),
+      firstAttemptAt: at(1),
+      previousAttemptAt: at(2),
+      lastAttemptAt: at(5),
     });
   });
 
@@ -143,7 +147,7 @@ describe('a delivery', () => {
     await expect(
       books.world
         .updateTable('purchases')
-        .set({ supplier_asks: 1 })
+        .set({ order_attempts: 1 })
         .where('transaction_id', '=', transactionId)
         .execute(),
     ).rejects.toThrow('asked for no more');
@@ -189,7 +193,7 @@ describe('a delivery', () => {
       expired_time: new Date('2026-07-30T00:00:00.000Z'),
       activate_time: null,
       total_volume_bytes: 5_368_709_120n,
-      looked_at: NOW,
+      checked_at: NOW,
     });
   });
 
@@ -335,7 +339,7 @@ describe('a delivery', () => {
       const { transactionId, esimId } = await open();
       await books.owner.updateTable('esims').set({ status }).where('id', '=', esimId).execute();
       await saveDeliveredItem(books.world, transactionId, profileItem(profileFacts(), NOW, {}));
-      expect(await findEsim(books.world, esimId)).toMatchObject({ status, iccid: '', looked_at: null });
+      expect(await findEsim(books.world, esimId)).toMatchObject({ status, iccid: '', checked_at: null });
     },
   );
 
@@ -350,7 +354,7 @@ describe('a delivery', () => {
     expect(await findEsim(books.world, esimId)).toMatchObject({
       status: 'CREATED',
       iccid: '8901000000000000001',
-      looked_at: NOW,
+      checked_at: NOW,
     });
   });
 });

@@ -40,7 +40,7 @@ async function open(esimId?: string): Promise<PurchaseInput> {
   return input;
 }
 
-const once = (transactionId: string) => ({ transactionId, budgetMs: 0, lookFirstMs: 50, lookMaxMs: 200 });
+const once = (transactionId: string) => ({ transactionId, budgetMs: 0, checkFirstMs: 50, checkMaxMs: 200 });
 /** No earlier request can still arrive. */
 const LATER_MS = 600_000;
 const NO_STOCK = { refusalsFirst: true, outOfStock: 1 };
@@ -88,12 +88,12 @@ async function refusedBesideAnOrder(
 
 /** An operator has requested its cancellation, and its workflow has begun that. */
 async function cancelBegun(transactionId: string, evidence?: string): Promise<void> {
-  const moveId = makeId('move', randomBytes(16).toString('hex'));
+  const actionId = makeId('action', randomBytes(16).toString('hex'));
   const action = {
-    moveId,
-    moveKey: moveId,
+    actionId,
+    actionKey: actionId,
     transactionId,
-    move: 'cancel',
+    action: 'cancel',
     by: 'ada',
     reason: REASON,
   } as const;
@@ -136,8 +136,8 @@ describe('an abandoned attempt that still delivers', () => {
     await untilAllocated(input.transactionId);
     first.goOn();
     expect(await firstEnds).toMatchObject({ outcome: 'delivered' });
-    expect(await newAttempt(LATER_MS).activities.withdrawForMove(input.transactionId, true)).not.toEqual({
-      left: 'nothing',
+    expect(await newAttempt(LATER_MS).activities.withdrawForAction(input.transactionId, true)).not.toEqual({
+      outcome: 'withdrawn',
     });
     await expectAgreement(input.transactionId);
   });
@@ -149,8 +149,8 @@ describe('an abandoned attempt that still delivers', () => {
     first.stall('profile', 'after');
     const firstEnds = first.activities.deliver(once(input.transactionId));
     await first.stalled();
-    expect(await newAttempt(LATER_MS).activities.withdrawForMove(input.transactionId, false)).toEqual({
-      left: 'nothing',
+    expect(await newAttempt(LATER_MS).activities.withdrawForAction(input.transactionId, false)).toEqual({
+      outcome: 'withdrawn',
     });
     first.goOn();
     expect(await firstEnds).not.toMatchObject({ outcome: 'delivered' });

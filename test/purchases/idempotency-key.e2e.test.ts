@@ -18,7 +18,7 @@ beforeAll(async () => {
   stack = await startStack({
     processes: 'own',
     redisUrl: redis.server.url,
-    env: { SIMWAY_TEST_TIMINGS: JSON.stringify({ answerWithinMs: 6_000, lookMaxMs: 300 }) },
+    env: { SIMWAY_TEST_TIMINGS: JSON.stringify({ answerWithinMs: 6_000, checkMaxMs: 300 }) },
   });
 }, 120_000);
 afterEach(() => stack.clearFaults());

@@ -8,7 +8,7 @@ import type { Principal } from '../../src/domain/account.ts';
 import { DomainError } from '../../src/domain/errors.ts';
 import {
   listTransactions,
-  MOST_COUNTED,
+  MAX_COUNTED,
   type TransactionPage,
 } from '../../src/purchases/list-transactions.ts';
 import {
@@ -18,7 +18,7 @@ import {
   type TransactionFilters,
   type TransactionQuery,
 } from '../../src/purchases/store/list-transactions.ts';
-import { countOwnRegions, MOST_COUNTED_BY_REGION } from '../../src/purchases/store/spending.ts';
+import { countOwnRegions, MAX_COUNTED_BY_REGION } from '../../src/purchases/store/spending.ts';
 import { openBooks, type Books } from '../support/books.ts';
 import { explain, rowsReadBy } from '../support/explain.ts';
 
@@ -107,8 +107,8 @@ describe('a page equals the plain query', () => {
     const first = ((command.page ?? 1) - 1) * 10;
     expect(idsOf(found)).toEqual(expected.slice(first, first + 10));
     expect([found.total, found.totalIsMinimum]).toEqual([
-      Math.min(expected.length, MOST_COUNTED),
-      expected.length > MOST_COUNTED,
+      Math.min(expected.length, MAX_COUNTED),
+      expected.length > MAX_COUNTED,
     ]);
   });
 
@@ -252,8 +252,8 @@ describe('at 300,000 purchases of one account', () => {
     ['paid by card', { paymentMethod: 'CARD' }],
     ['top-ups', { type: 'TOPUP' }],
   ])('a count is one statement and ends at its limit: %s', async (_name, wanted) => {
-    const most = await read((db) => countTransactions(db, { ...filters, ...wanted }, MOST_COUNTED));
-    expect(most).toBeLessThanOrEqual(MOST_COUNTED + 10);
+    const most = await read((db) => countTransactions(db, { ...filters, ...wanted }, MAX_COUNTED));
+    expect(most).toBeLessThanOrEqual(MAX_COUNTED + 10);
   });
 
   describe('top destinations', () => {
@@ -265,8 +265,8 @@ describe('at 300,000 purchases of one account', () => {
       expect(statements).toBe(1);
       const read = rowsReadBy(scans.filter((node) => node['Relation Name'] === 'purchases'));
       // One purchase in 20,000 was paid by card, one in 30,000 is a top-up.
-      expect(read).toBeGreaterThanOrEqual(MOST_COUNTED_BY_REGION);
-      expect(read).toBeLessThanOrEqual(MOST_COUNTED_BY_REGION + 100);
+      expect(read).toBeGreaterThanOrEqual(MAX_COUNTED_BY_REGION);
+      expect(read).toBeLessThanOrEqual(MAX_COUNTED_BY_REGION + 100);
     });
 
     it('belong to the requested days', async () => {
@@ -286,8 +286,8 @@ describe('bad input', () => {
   it.each<[Partial<Command>, string]>([
     [{ from: to, to: from }, 'from: must be before to'],
     [
-      { page: MOST_COUNTED / 10 + 1 },
-      `page: reaches the newest ${MOST_COUNTED}; go on with after and nextCursor`,
+      { page: MAX_COUNTED / 10 + 1 },
+      `page: reaches the newest ${MAX_COUNTED}; go on with after and nextCursor`,
     ],
     [{ after: `txn-${'0'.repeat(32)}` }, 'after: must be the nextCursor of a page'],
   ])('is refused: %j', async (command, details) => {

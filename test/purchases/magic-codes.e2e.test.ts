@@ -48,9 +48,9 @@ beforeAll(async () => {
     env: {
       SIMWAY_TEST_TIMINGS: JSON.stringify({
         answerWithinMs: 8_000,
-        lookMaxMs: 1_000,
+        checkMaxMs: 1_000,
         attentionAfterMs: SLOW_MS + 4_000,
-        slowLookMs: 1_000,
+        slowCheckMs: 1_000,
       }),
     },
   });

@@ -4,13 +4,13 @@ import { expect, it } from 'vitest';
 import { untilClosed } from '../support/buyer.ts';
 import { eventTypes, fetchHistory } from '../support/history.ts';
 import { until } from '../support/until.ts';
-import { startWorkflows, HURRIED, untilListed } from '../support/workflow-harness.ts';
+import { startWorkflows, SHORT_ANSWER_TIMINGS, untilListed } from '../support/workflow-harness.ts';
 
 const { stack, harness, buyer } = await startWorkflows();
 
 it('a failing step needs attention after a minute, is retried less and less often, and succeeds when the database is back', async () => {
   await stack.faults({ neverAllocate: 1 });
-  const { transactionId } = await harness.purchase({ account: buyer.account, timings: HURRIED });
+  const { transactionId } = await harness.purchase({ account: buyer.account, timings: SHORT_ANSWER_TIMINGS });
   await sql`revoke insert on purchase_events from simway_test`.execute(stack.owner);
   try {
     // Refused by the supplier, so it must be refunded, which our database refuses.

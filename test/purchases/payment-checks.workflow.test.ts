@@ -10,7 +10,7 @@ import {
   untilStatus,
 } from '../support/payments.ts';
 import { until } from '../support/until.ts';
-import { startWorkflows, PATIENT } from '../support/workflow-harness.ts';
+import { startWorkflows, LONG_ANSWER_TIMINGS } from '../support/workflow-harness.ts';
 
 const { stack, harness, buyer } = await startWorkflows({}, { fundsMinor: 0n });
 afterEach(async () => {
@@ -19,12 +19,12 @@ afterEach(async () => {
 });
 
 /** A check whose answer has arrived waits for the row of the first attempt, under 2 s, while `meanwhile` happens. */
-async function whileALookWaits(transactionId: string, meanwhile: () => Promise<unknown>): Promise<void> {
+async function whileACheckWaits(transactionId: string, meanwhile: () => Promise<unknown>): Promise<void> {
   const lock = await stack.owner.startTransaction().execute();
   try {
     await sql`select from payments where reference = ${transactionId} for update`.execute(lock);
     const before = await gatewayChecks(stack);
-    await stack.temporal.workflow.getHandle(transactionId).signal('lookSoon');
+    await stack.temporal.workflow.getHandle(transactionId).signal('checkPaymentSoon');
     await until(
       () => gatewayChecks(stack),
       (checks) => checks > before,
@@ -49,7 +49,7 @@ it('money that came after a check was sent, and before the payment expired, is n
     webhooks: 'drop',
     network: { kind: '500', operation: 'transaction/list' },
   });
-  const timings = { ...PATIENT, checkoutMs: 3_000 };
+  const timings = { ...LONG_ANSWER_TIMINGS, checkoutMs: 3_000 };
   const { transactionId } = await harness.purchase({ account: buyer.account, paidBy: 'CARD', timings });
   const { expires_at: expiresAt } = await stack.owner
     .selectFrom('payments')
@@ -62,7 +62,7 @@ it('money that came after a check was sent, and before the payment expired, is n
     // It ends after the time to pay, with an answer from before that.
     await untilTime(expiresAt.getTime() + 100);
   };
-  await whileALookWaits(transactionId, payMeanwhile);
+  await whileACheckWaits(transactionId, payMeanwhile);
   expect(await untilClosed(stack, transactionId)).toMatchObject({ status: 'SUCCESS' });
 });
 
@@ -72,7 +72,7 @@ it('money that a check finds just after a refund was sent is refunded too, befor
   await stack.faults({ outOfStock: 1 });
   const { transactionId } = await harness.purchase({ account: buyer.account, paidBy: 'CARD' });
   await atGateway(stack, `${transactionId}-2`, 'pay');
-  await stack.temporal.workflow.getHandle(transactionId).signal('lookSoon');
+  await stack.temporal.workflow.getHandle(transactionId).signal('checkPaymentSoon');
   await untilStatus(stack, transactionId, 'FAILED');
   await atGateway(stack, transactionId, 'pay', { currency: 'NGN' });
   const refunds = () =>
@@ -83,7 +83,7 @@ it('money that a check finds just after a refund was sent is refunded too, befor
       .orderBy('reason')
       .execute();
   // A busy machine may take longer than the check can wait: then nothing is overtaken, and the end must be the same.
-  await whileALookWaits(transactionId, () =>
+  await whileACheckWaits(transactionId, () =>
     until(refunds, ([refund]) => refund?.status === 'DONE', {
       what: 'the first refund sent',
       withinMs: 1_500,

@@ -6,14 +6,14 @@ import { movedBy } from '../support/fundings.ts';
 import { fetchHistory } from '../support/history.ts';
 import {
   atGateway,
-  buyOutside,
+  buyThroughGateway,
   clearGatewayFaults,
   gatewayFaults,
   gatewayChecks,
   untilStatus,
 } from '../support/payments.ts';
 import { until } from '../support/until.ts';
-import { startWorkflows, PATIENT, untilListed, untilRow } from '../support/workflow-harness.ts';
+import { startWorkflows, LONG_ANSWER_TIMINGS, untilListed, untilRow } from '../support/workflow-harness.ts';
 
 const { stack, harness, buyer } = await startWorkflows(
   {
@@ -31,7 +31,7 @@ const { stack, harness, buyer } = await startWorkflows(
 afterEach(() => clearGatewayFaults(stack));
 
 /** Can be paid for a second and a half. */
-const SOON_OVER = { ...PATIENT, checkoutMs: 1_500, slowLookMs: 300 };
+const SOON_OVER = { ...LONG_ANSWER_TIMINGS, checkoutMs: 1_500, slowCheckMs: 300 };
 
 const esimStatus = async (transactionId: string): Promise<string | undefined> =>
   (
@@ -82,7 +82,7 @@ describe('an unpaid purchase', () => {
   it('costs one check at the end and some thirty events of history, however long it waits', async () => {
     // The monitor reads the list, which counts as no check.
     const before = await gatewayChecks(stack);
-    const timings = { ...PATIENT, checkoutMs: 9_000 };
+    const timings = { ...LONG_ANSWER_TIMINGS, checkoutMs: 9_000 };
     const { transactionId } = await harness.purchase({ account: buyer.account, paidBy: 'CARD', timings });
     await harness.result(transactionId);
     expect((await gatewayChecks(stack)) - before).toBe(1);
@@ -177,7 +177,7 @@ describe('a purchase whose time ends while the gateway is down', () => {
 describe('a payment opened while the gateway is down', () => {
   it('is PENDING with its reference only, and can be paid once the gateway is back', async () => {
     await gatewayFaults(stack, { error: 1 });
-    const bought = await buyOutside(stack, buyer.account);
+    const bought = await buyThroughGateway(stack, buyer.account);
     expect(bought.answer.status).toBe(201);
     expect(bought.answer.body).toMatchObject({ status: 'PENDING', gatewayReference: bought.transactionId });
     expect(bought.answer.body).not.toHaveProperty('paymentUrl');
@@ -194,7 +194,7 @@ describe('a payment opened while the gateway is down', () => {
 
   it('ends FAILED with PAYMENT_NOT_OPENED if the gateway stays down, since a payment without instructions cannot be paid', async () => {
     await gatewayFaults(stack, { error: 1 });
-    const bought = await buyOutside(stack, buyer.account, { method: 'BANK_TRANSFER' });
+    const bought = await buyThroughGateway(stack, buyer.account, { method: 'BANK_TRANSFER' });
     expect(bought.answer.body).toMatchObject({ status: 'PENDING', trackingReference: bought.transactionId });
     expect(bought.answer.body).not.toHaveProperty('bankAccounts');
     expect(await untilClosed(stack, bought.transactionId)).toMatchObject({

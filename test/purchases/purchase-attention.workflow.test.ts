@@ -4,7 +4,13 @@ import { holdOf, timelineOf, untilClosed } from '../support/buyer.ts';
 import { expectSoundBooks } from '../support/invariants.ts';
 import { reopenHold } from '../support/holds.ts';
 import { postHold, voidHold } from '../../src/ledger/store/holds.ts';
-import { ANXIOUS, HURRIED, startWorkflows, untilListed, untilRow } from '../support/workflow-harness.ts';
+import {
+  EARLY_ATTENTION_TIMINGS,
+  SHORT_ANSWER_TIMINGS,
+  startWorkflows,
+  untilListed,
+  untilRow,
+} from '../support/workflow-harness.ts';
 
 const { stack, harness, buyer } = await startWorkflows();
 afterEach(() => stack.clearFaults());
@@ -30,7 +36,10 @@ async function expectDeliveredByItself(transactionId: string): Promise<void> {
 it('a purchase never allocated keeps its money held and needs attention; it is delivered once the supplier allocates', async () => {
   await stack.faults({ neverAllocate: 1 });
   const balance = await buyer.balanceMinor();
-  const { transactionId, answer } = await harness.purchase({ account: buyer.account, timings: ANXIOUS });
+  const { transactionId, answer } = await harness.purchase({
+    account: buyer.account,
+    timings: EARLY_ATTENTION_TIMINGS,
+  });
   expect(answer).toEqual({ status: 'PROCESSING' });
   const flagged = await untilFlagged(transactionId);
   expect(flagged).toMatchObject({ status: 'PROCESSING', attention_reason: 'SUPPLIER_NEVER_ALLOCATED' });
@@ -51,7 +60,10 @@ it('a purchase never allocated keeps its money held and needs attention; it is d
 
 it('a purchase never answered is not refunded while the outcome is unknown; it is delivered once the supplier answers', async () => {
   await stack.faults({ busy: 1 });
-  const { transactionId, answer } = await harness.purchase({ account: buyer.account, timings: ANXIOUS });
+  const { transactionId, answer } = await harness.purchase({
+    account: buyer.account,
+    timings: EARLY_ATTENTION_TIMINGS,
+  });
   expect(answer).toEqual({ status: 'PROCESSING' });
   expect(await untilFlagged(transactionId)).toMatchObject({ attention_reason: 'SUPPLIER_OUTCOME_UNKNOWN' });
   await untilCalled(transactionId, 'SUPPLIER_OUTCOME_UNKNOWN');
@@ -62,8 +74,8 @@ it('a purchase never answered is not refunded while the outcome is unknown; it i
 
 it('a purchase whose hold was released is delivered but not settled and needs attention; it is settled once repaired', async () => {
   await stack.faults({ neverAllocate: { next: 1 } });
-  // HURRIED: the wait itself raises no alert, however slow the machine, since the first reason stays.
-  const { transactionId } = await harness.purchase({ account: buyer.account, timings: HURRIED });
+  // SHORT_ANSWER_TIMINGS: the wait itself raises no alert, however slow the machine, since the first reason stays.
+  const { transactionId } = await harness.purchase({ account: buyer.account, timings: SHORT_ANSWER_TIMINGS });
   await voidHold(stack.world, transactionId);
   await stack.clearFaults();
   await untilRow(stack, transactionId, (row) => row.attention_reason !== null, 'flagged');
@@ -75,7 +87,7 @@ it('a purchase whose hold was released is delivered but not settled and needs at
 
 it('a purchase whose hold was posted is refused but not refunded and needs attention; it is refunded once repaired', async () => {
   await stack.faults({ busy: 1 });
-  const { transactionId } = await harness.purchase({ account: buyer.account, timings: HURRIED });
+  const { transactionId } = await harness.purchase({ account: buyer.account, timings: SHORT_ANSWER_TIMINGS });
   await postHold(stack.world, transactionId, { supplier: 'esim-access', costUsdE4: 0n });
   await stack.faults({ busy: 0, outOfStock: 1 });
   await untilCalled(transactionId, 'UNDO_FAILED');
@@ -92,7 +104,10 @@ it('a purchase whose hold was posted is refused but not refunded and needs atten
 
 it('a second alert for the same purchase keeps the first reason and time', async () => {
   await stack.faults({ neverAllocate: 1 });
-  const { transactionId } = await harness.purchase({ account: buyer.account, timings: ANXIOUS });
+  const { transactionId } = await harness.purchase({
+    account: buyer.account,
+    timings: EARLY_ATTENTION_TIMINGS,
+  });
   const first = await untilFlagged(transactionId);
   const since = async () =>
     (await stack.supplierOrders(transactionId))[0]?.status === 'GETTING_RESOURCE' &&

@@ -4,7 +4,12 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { holdOf, timelineOf, untilClosed } from '../support/buyer.ts';
 import { eventTypes, fetchHistory, historyBytes, payloadTexts, summariesOf } from '../support/history.ts';
 import { installOf } from '../support/install-data.ts';
-import { startWorkflows, HURRIED, untilListed, type WorkflowHarness } from '../support/workflow-harness.ts';
+import {
+  startWorkflows,
+  SHORT_ANSWER_TIMINGS,
+  untilListed,
+  type WorkflowHarness,
+} from '../support/workflow-harness.ts';
 
 const MAX_EVENTS = 18;
 const MAX_HISTORY_BYTES = 10 * 1024;
@@ -113,7 +118,10 @@ describe.each(BOTH)('a $type purchase', ({ type, order }) => {
 describe('a slow supplier', () => {
   it('leads to PROCESSING, and to a delivery when the profile is ready', async () => {
     await stack.faults({ neverAllocate: { next: 1 } });
-    const { transactionId, answer } = await harness.purchase({ account: buyer.account, timings: HURRIED });
+    const { transactionId, answer } = await harness.purchase({
+      account: buyer.account,
+      timings: SHORT_ANSWER_TIMINGS,
+    });
     expect(answer).toEqual({ status: 'PROCESSING' });
     expect(await holdOf(stack, transactionId)).toBe('HELD');
     const [held] = await stack.supplierOrders(transactionId);
@@ -134,7 +142,7 @@ describe('a slow supplier', () => {
     const { transactionId, answer } = await harness.purchase({
       account: buyer.account,
       esimId: topUpTarget.esimId,
-      timings: HURRIED,
+      timings: SHORT_ANSWER_TIMINGS,
     });
     expect(answer).toEqual({ status: 'PROCESSING' });
     await stack.clearFaults();

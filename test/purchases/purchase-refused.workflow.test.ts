@@ -4,7 +4,12 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { findPurchaseRow, holdOf, timelineOf, untilClosed } from '../support/buyer.ts';
 import { eventTypes, fetchHistory } from '../support/history.ts';
 import { until } from '../support/until.ts';
-import { startWorkflows, HURRIED, PATIENT, untilListed } from '../support/workflow-harness.ts';
+import {
+  startWorkflows,
+  SHORT_ANSWER_TIMINGS,
+  LONG_ANSWER_TIMINGS,
+  untilListed,
+} from '../support/workflow-harness.ts';
 
 const { stack, harness, buyer } = await startWorkflows();
 const topUpTarget = await harness.topUpTarget(buyer);
@@ -65,12 +70,12 @@ describe('a purchase refused before any money moves', () => {
 
 describe('a refusal after an unknown outcome', () => {
   /** Long pauses between checks, so that a fault set in between affects exactly the next call. */
-  const UNHURRIED_LOOKS = { ...PATIENT, lookFirstMs: 800 };
+  const SLOW_CHECK_TIMINGS = { ...LONG_ANSWER_TIMINGS, checkFirstMs: 800 };
 
   it('does not count while the supplier has the order: it is delivered, not refunded', async () => {
     // The order is accepted and its answer lost; the repeat is refused for its signature, which says nothing about the order.
     await stack.faults({ loseAnswer: { next: 1 } });
-    const asked = harness.inputFor({ account: buyer.account, timings: UNHURRIED_LOOKS });
+    const asked = harness.inputFor({ account: buyer.account, timings: SLOW_CHECK_TIMINGS });
     const answer = harness.ask(asked);
     await untilOrdered(asked.transactionId);
     await stack.faults({ wrongSignature: { next: 1 } });
@@ -81,7 +86,7 @@ describe('a refusal after an unknown outcome', () => {
 
   it('does not count while the order is still being allocated and no list shows it', async () => {
     await stack.faults({ loseAnswer: { next: 1 }, allocationMs: 4_000 });
-    const timings = { ...UNHURRIED_LOOKS, answerWithinMs: 3_000 };
+    const timings = { ...SLOW_CHECK_TIMINGS, answerWithinMs: 3_000 };
     const asked = harness.inputFor({ account: buyer.account, timings });
     const answer = harness.ask(asked);
     await untilOrdered(asked.transactionId);
@@ -95,7 +100,7 @@ describe('a refusal after an unknown outcome', () => {
 
   it('counts once no earlier request can still arrive', async () => {
     await stack.faults({ busy: 1 });
-    const asked = harness.inputFor({ account: buyer.account, timings: HURRIED });
+    const asked = harness.inputFor({ account: buyer.account, timings: SHORT_ANSWER_TIMINGS });
     expect(await harness.ask(asked)).toEqual({ status: 'PROCESSING' });
     await stack.faults({ busy: 0, outOfStock: 1 });
     const row = await untilClosed(stack, asked.transactionId);

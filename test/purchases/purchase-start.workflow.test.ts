@@ -6,14 +6,14 @@ import { runWorker } from '../../src/cli/processes/worker.ts';
 import { SUPPLIER_QUEUE } from '../../workflows/contract.ts';
 import { findPurchaseRow, holdOf, newBuyer, timelineOf, untilClosed } from '../support/buyer.ts';
 import { eventTypes, fetchHistory } from '../support/history.ts';
-import { startWorkflows, HURRIED, untilListed } from '../support/workflow-harness.ts';
+import { startWorkflows, SHORT_ANSWER_TIMINGS, untilListed } from '../support/workflow-harness.ts';
 
 const ANSWER_WITHIN_MS = 1_500;
 /** What a busy machine may add to a deadline. */
 const SLACK_MS = 3_000;
 
 const { stack, harness, buyer } = await startWorkflows({
-  env: { SIMWAY_TEST_TIMINGS: JSON.stringify({ ...HURRIED, answerWithinMs: ANSWER_WITHIN_MS }) },
+  env: { SIMWAY_TEST_TIMINGS: JSON.stringify({ ...SHORT_ANSWER_TIMINGS, answerWithinMs: ANSWER_WITHIN_MS }) },
 });
 afterEach(() => stack.clearFaults());
 
@@ -83,7 +83,10 @@ it('the same purchase requested many times at once and again later is one purcha
 
 it('a cancel request from outside changes nothing: money is held', async () => {
   await stack.faults({ neverAllocate: 1 });
-  const { transactionId, answer } = await harness.purchase({ account: buyer.account, timings: HURRIED });
+  const { transactionId, answer } = await harness.purchase({
+    account: buyer.account,
+    timings: SHORT_ANSWER_TIMINGS,
+  });
   expect(answer).toEqual({ status: 'PROCESSING' });
   await stack.temporal.workflow.getHandle(transactionId).cancel();
   await stack.clearFaults();

@@ -6,7 +6,13 @@ import { eventTypes, fetchHistory } from '../support/history.ts';
 import { atGateway, chargeAt, confirm } from '../support/payments.ts';
 import { until } from '../support/until.ts';
 import { answerStatus, startReceiver } from '../support/webhook-receiver.ts';
-import { ANXIOUS, startWorkflows, HURRIED, PATIENT, untilRow } from '../support/workflow-harness.ts';
+import {
+  EARLY_ATTENTION_TIMINGS,
+  startWorkflows,
+  SHORT_ANSWER_TIMINGS,
+  LONG_ANSWER_TIMINGS,
+  untilRow,
+} from '../support/workflow-harness.ts';
 
 const { stack, harness, buyer } = await startWorkflows({ env: { SIMWAY_WORKER_CACHED_WORKFLOWS: '0' } });
 afterEach(() => stack.clearFaults());
@@ -40,7 +46,10 @@ it('a worker without a cache refunds a refused purchase, and syncs the catalogue
 
 it('a worker without a cache delivers a purchase that was PROCESSING and needed attention', async () => {
   await stack.faults({ neverAllocate: 1 });
-  const { transactionId, answer } = await harness.purchase({ account: buyer.account, timings: ANXIOUS });
+  const { transactionId, answer } = await harness.purchase({
+    account: buyer.account,
+    timings: EARLY_ATTENTION_TIMINGS,
+  });
   expect(answer).toEqual({ status: 'PROCESSING' });
   await untilRow(stack, transactionId, (row) => row.needs_attention_since !== null, 'flagged');
   await stack.clearFaults();
@@ -51,7 +60,7 @@ it('a worker without a cache delivers a purchase that was PROCESSING and needed 
 
 it('a worker without a cache accepts a refusal after an unknown outcome only later', async () => {
   await stack.faults({ busy: 1 });
-  const { transactionId } = await harness.purchase({ account: buyer.account, timings: HURRIED });
+  const { transactionId } = await harness.purchase({ account: buyer.account, timings: SHORT_ANSWER_TIMINGS });
   await stack.faults({ busy: 0, outOfStock: 1 });
   expect((await untilClosed(stack, transactionId)).status).toBe('FAILED');
   await harness.result(transactionId);
@@ -69,7 +78,7 @@ it('a worker without a cache waits for money while many callers check it, and de
 });
 
 it('a worker without a cache ends an unpaid purchase, and books later money', async () => {
-  const timings = { ...PATIENT, checkoutMs: 500 };
+  const timings = { ...LONG_ANSWER_TIMINGS, checkoutMs: 500 };
   const { transactionId } = await harness.purchase({ account: buyer.account, paidBy: 'CARD', timings });
   expect((await untilClosed(stack, transactionId)).reason).toBe('PAYMENT_EXPIRED');
   await harness.result(transactionId);

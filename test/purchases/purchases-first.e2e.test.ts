@@ -72,7 +72,7 @@ async function plantEsims(readers: readonly TestAccount[]): Promise<readonly (re
     .values(
       planted.map(({ row }) => ({
         ...row,
-        looked_at: new Date(0),
+        checked_at: new Date(0),
         snapshot: JSON.stringify(row.snapshot),
       })),
     )
@@ -205,11 +205,11 @@ it('a worker stops soon in the middle of a batch of events, and leaves them to o
   const isWaiting = () =>
     stack.owner
       .selectFrom('supplier_events')
-      .select(['id', sql<boolean>`claimed_until > clock_timestamp()`.as('is_claimed')])
+      .select(['id', sql<boolean>`leased_until > clock_timestamp()`.as('is_leased')])
       .where('applied_at', 'is', null)
       .execute();
   for (let nth = 0; nth < 2 * EVENT_ESIMS; nth += 1) expect(await sendEvent(nth)).toBe(200);
-  await until(isWaiting, (rows) => rows.some((row) => row.is_claimed), { what: 'a batch of events' });
+  await until(isWaiting, (rows) => rows.some((row) => row.is_leased), { what: 'a batch of events' });
   const startedAt = performance.now();
   await stack.stopWorker();
   expect(performance.now() - startedAt).toBeLessThan(STOPS_WITHIN_MS);

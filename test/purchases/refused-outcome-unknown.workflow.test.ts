@@ -4,7 +4,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { findPurchaseRow, holdOf, untilClosed } from '../support/buyer.ts';
 import { newOperator } from '../support/operator-actions.ts';
 import { until } from '../support/until.ts';
-import { startWorkflows, HURRIED, PATIENT } from '../support/workflow-harness.ts';
+import { startWorkflows, SHORT_ANSWER_TIMINGS, LONG_ANSWER_TIMINGS } from '../support/workflow-harness.ts';
 
 // An eSIM in use cannot be cancelled: here none is activated on its own.
 const { stack, harness, buyer } = await startWorkflows({ supplier: { activateAfterMs: null } });
@@ -38,7 +38,7 @@ async function expectDeliveredOnce(transactionId: string): Promise<void> {
 
 describe('a refusal while an order is in progress', () => {
   it('does not lead to a refund because of a list that does not show orders being allocated', async () => {
-    const timings = { ...PATIENT, doubtMs: LATE_MS + 1_000, lookFirstMs: 500 };
+    const timings = { ...LONG_ANSWER_TIMINGS, inFlightGraceMs: LATE_MS + 1_000, checkFirstMs: 500 };
     const asked = harness.inputFor({ account: buyer.account, timings });
     await stack.faults({ ...LATE_ORDER, allocationMs: 12_000, outOfStock: { next: 1 } });
     expect(await harness.ask(asked)).toEqual({ status: 'PROCESSING' });
@@ -46,7 +46,7 @@ describe('a refusal while an order is in progress', () => {
   });
 
   it('does not stop a delivery by a supplier that checks its stock before it finds the order', async () => {
-    const timings = { ...PATIENT, doubtMs: 6_000 };
+    const timings = { ...LONG_ANSWER_TIMINGS, inFlightGraceMs: 6_000 };
     const asked = harness.inputFor({ account: buyer.account, timings });
     // Abandoned by the inline attempt, refused the second time, and accepted a moment after that.
     await stack.faults({
@@ -67,7 +67,7 @@ describe('a refusal while an order is in progress', () => {
 
   it('leads to a refund once the supplier has refused again with nothing in progress', async () => {
     await stack.faults({ busy: 1 });
-    const timings = { ...HURRIED, doubtMs: 2_000 };
+    const timings = { ...SHORT_ANSWER_TIMINGS, inFlightGraceMs: 2_000 };
     const asked = harness.inputFor({ account: buyer.account, timings });
     expect(await harness.ask(asked)).toEqual({ status: 'PROCESSING' });
     await stack.faults({ busy: 0, outOfStock: 1 });
@@ -90,13 +90,13 @@ describe('a refusal while an order is in progress', () => {
   it('does not lead to a refund when the order before it, in the same attempt, is accepted late', async () => {
     await restQuickAsks();
     const before = await answered('200011');
-    const timings = { ...PATIENT, doubtMs: LATE_MS + 1_000 };
+    const timings = { ...LONG_ANSWER_TIMINGS, inFlightGraceMs: LATE_MS + 1_000 };
     const asked = harness.inputFor({ account: buyer.account, timings });
     await stack.faults(LATE_ORDER);
     const answer = harness.ask(asked);
     await until(
       () => findPurchaseRow(stack, asked.transactionId),
-      (row) => row?.supplier_asks === 1,
+      (row) => row?.order_attempts === 1,
       { what: 'the first order is out' },
     );
     await stack.faults({ outOfStock: { next: 1 } });
@@ -114,11 +114,16 @@ describe('a refusal while an order is in progress', () => {
 });
 
 describe('an operator’s cancellation, when the supplier does not say whether it cancelled', () => {
-  const RARELY = { ...HURRIED, attentionAfterMs: 600_000, lookFirstMs: 300_000, lookMaxMs: 300_000 };
+  const RARE_CHECK_TIMINGS = {
+    ...SHORT_ANSWER_TIMINGS,
+    attentionAfterMs: 600_000,
+    checkFirstMs: 300_000,
+    checkMaxMs: 300_000,
+  };
 
   it('reports that, and the purchase can continue: the order is delivered after all', async () => {
     await stack.faults({ neverAllocate: 1 });
-    const { transactionId } = await harness.purchase({ account: buyer.account, timings: RARELY });
+    const { transactionId } = await harness.purchase({ account: buyer.account, timings: RARE_CHECK_TIMINGS });
     await stack.clearFaults();
     await stack.faults({ cancelUnseen: 1 });
     expect(await operator.act(transactionId, 'cancel')).toMatchObject({
@@ -136,7 +141,7 @@ describe('an operator’s cancellation, when the supplier does not say whether i
 
   it('leads to a refund when the supplier had cancelled without saying so', async () => {
     await stack.faults({ neverAllocate: 1 });
-    const { transactionId } = await harness.purchase({ account: buyer.account, timings: RARELY });
+    const { transactionId } = await harness.purchase({ account: buyer.account, timings: RARE_CHECK_TIMINGS });
     await stack.clearFaults();
     await stack.faults({ loseAnswer: 1 });
     expect(await operator.act(transactionId, 'cancel')).toMatchObject({ code: 'SUPPLIER_MAY_DELIVER' });

@@ -27,7 +27,11 @@ const rateIds: string[] = [];
 beforeAll(async () => {
   books = await openBooks();
   reports = createBooks({ db: books.world });
-  await replaceCatalogue(books.world, { supplier: 'esim-access', regions: [region()], packages: [basePackage()] }, NOW);
+  await replaceCatalogue(
+    books.world,
+    { supplier: 'esim-access', regions: [region()], packages: [basePackage()] },
+    NOW,
+  );
   await replaceTopUps(
     books.world,
     'NG-5GB-30D',
@@ -128,7 +132,7 @@ describe('the books', () => {
         { account: 'suspense:NGN', currency: 'NGN', amountMinor: 391_675n },
       ],
     });
-    // A claim in the charge's own currency.
+    // A reversal in the charge's own currency.
     await books.owner
       .insertInto('ledger_accounts')
       .values(
@@ -142,8 +146,8 @@ describe('the books', () => {
       .onConflict((conflict) => conflict.doNothing())
       .execute();
     await transfer(books.world, {
-      operationKey: 'move-claim',
-      kind: 'claim-settled',
+      operationKey: 'action-dispute',
+      kind: 'reversal-settled',
       transactionId: disputed,
       entries: [
         { account: 'revenue:GHS', currency: 'GHS', amountMinor: -77n },
@@ -222,7 +226,7 @@ describe('the books', () => {
     await open({ currency: 'USD', priceMinor: 500n, costUsdE4: 1n });
     await open({ currency: 'USD', priceMinor: 250n, costUsdE4: 1n });
     await transfer(books.world, {
-      operationKey: 'txn-outside:received:NGN:1000',
+      operationKey: 'txn-gateway:received:NGN:1000',
       kind: 'payment-received',
       entries: [
         { account: 'gateway-clearing:paystack:NGN', currency: 'NGN', amountMinor: -1_000n },

@@ -16,7 +16,7 @@ import { newBuyer } from '../support/buyer.ts';
 import { expectSoundBooks } from '../support/invariants.ts';
 import {
   atGateway,
-  buyOutside,
+  buyThroughGateway,
   confirm,
   gatewayFaults,
   untilStatus,
@@ -36,7 +36,11 @@ let ngn: TestAccount;
 beforeAll(async () => {
   stack = await startStack({
     env: {
-      SIMWAY_TEST_TIMINGS: JSON.stringify({ pollFirstMs: 400, refundLookFirstMs: 200, refundLookMaxMs: 500 }),
+      SIMWAY_TEST_TIMINGS: JSON.stringify({
+        pollFirstMs: 400,
+        refundCheckFirstMs: 200,
+        refundCheckMaxMs: 500,
+      }),
       // Nothing changes any more when these runs begin.
       SIMWAY_TEST_RECONCILE_SETTLE_MS: '1',
     },
@@ -64,14 +68,14 @@ async function openKinds(): Promise<string[]> {
   return (await listOpen()).map(({ kind, subject }) => `${kind} ${subject}`).toSorted();
 }
 
-/** Buys a magic package from outside and waits for its end. */
+/** Buys a magic package through the gateway and waits for its end. */
 async function bought(
   account: TestAccount,
   packageCode: string,
   status: string,
-  method: Parameters<typeof buyOutside>[2] = {},
+  method: Parameters<typeof buyThroughGateway>[2] = {},
 ): Promise<Paid> {
-  const paid = await buyOutside(stack, account, { packageCode, ...method });
+  const paid = await buyThroughGateway(stack, account, { packageCode, ...method });
   await untilStatus(stack, paid.transactionId, status);
   return paid;
 }
@@ -123,7 +127,7 @@ describe('an ordinary day', () => {
       bought(usd, 'SIM-PAY-TWICE', 'SUCCESS'),
       bought(ngn, 'SIM-PAY-REFUNDED', 'FAILED'),
       bought(usd, 'SIM-PAY-REFUND-FAILS', 'FAILED'),
-      buyOutside(stack, usd, { packageCode: 'SIM-PAY-NEVER' }),
+      buyThroughGateway(stack, usd, { packageCode: 'SIM-PAY-NEVER' }),
     ]);
     const reversed = await bought(usd, 'SIM-PAY-NOW', 'SUCCESS');
     await atGateway(stack, reversed.reference, 'reverse');
@@ -298,7 +302,7 @@ describe('a change that bypasses the service', () => {
   });
 
   it('in our own ledger is found: money that the gateway never had', async () => {
-    const unpaid = await buyOutside(stack, usd, { packageCode: 'SIM-PAY-NEVER' });
+    const unpaid = await buyThroughGateway(stack, usd, { packageCode: 'SIM-PAY-NEVER' });
     await stack.owner
       .updateTable('payments')
       .set({ received_minor: 230n, credited_minor: 230n })

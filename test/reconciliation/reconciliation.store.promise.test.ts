@@ -5,8 +5,8 @@
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { HOUR_MS } from '../../src/domain/clock.ts';
-import { ERRORS, plantErrors, plantMoving, type PlantedError } from '../support/planted-errors.ts';
-import { planPayments, plantBooks } from '../support/planted-payments.ts';
+import { ERRORS, plantErrors, plantMoving, type FixtureError } from '../support/fixture-errors.ts';
+import { planPayments, plantBooks } from '../support/fixture-payments.ts';
 import { startReconciling, type Reconciling } from '../support/reconciling.ts';
 import { createRandom, seedOfRun, size } from '../support/size.ts';
 
@@ -23,7 +23,7 @@ const planted = planPayments(PAYMENTS, createRandom(seed), {
   fromMs: nowMs - 24 * HOUR_MS,
   toMs: nowMs - HOUR_MS / 2,
 });
-let errors: PlantedError[];
+let errors: FixtureError[];
 let moving: number;
 let reconciling: Reconciling;
 

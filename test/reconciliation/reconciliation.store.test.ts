@@ -3,18 +3,18 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { DAY_MS, HOUR_MS } from '../../src/domain/clock.ts';
 import { refusalOf } from '../support/books.ts';
-import { planPayments, plantBooks, type Planted } from '../support/planted-payments.ts';
+import { planPayments, plantBooks, type FixtureBooks } from '../support/fixture-payments.ts';
 import { startReconciling, type Reconciling } from '../support/reconciling.ts';
 import { createRandom } from '../support/size.ts';
 
 const NOW = Date.now();
 
 /** Twelve hours of payments that ended an hour ago, equal on both sides. */
-function plan(count: number): Planted {
+function plan(count: number): FixtureBooks {
   return planPayments(count, createRandom(7), { fromMs: NOW - 14 * HOUR_MS, toMs: NOW - 2 * HOUR_MS });
 }
 
-async function start(planted: Planted, ...settings: [Parameters<typeof startReconciling>[1]?]) {
+async function start(planted: FixtureBooks, ...settings: [Parameters<typeof startReconciling>[1]?]) {
   const reconciling = await startReconciling(planted.theirs, ...settings);
   reconciling.setNow(NOW);
   await plantBooks(reconciling.books.owner, planted.ours);
@@ -22,7 +22,7 @@ async function start(planted: Planted, ...settings: [Parameters<typeof startReco
 }
 
 /** The nth payment that was paid once, with nothing else, on both sides. */
-function plain(planted: Planted, nth: number) {
+function plain(planted: FixtureBooks, nth: number) {
   const all = planted.ours.filter(
     (one) => one.refund === null && one.receivedMinor === one.chargeMinor && one.takenBackMinor === 0,
   );

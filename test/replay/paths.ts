@@ -25,7 +25,7 @@ export const RECORDED_PATHS = [
   'fund-wallet-expired',
   'after-closing',
   'after-closing-sent-back',
-  'after-closing-claimed',
+  'after-closing-disputed',
   'sync-catalogue',
   'refresh-rates',
   'refresh-usage',

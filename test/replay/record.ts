@@ -5,7 +5,7 @@
 import { randomBytes } from 'node:crypto';
 import { sql } from 'kysely';
 import { makeId } from '../../src/domain/ids.ts';
-import type { OutsideMethod } from '../../src/domain/states.ts';
+import type { GatewayMethod } from '../../src/domain/states.ts';
 import { voidHold } from '../../src/ledger/store/holds.ts';
 import { decideBatchRepair, insertBatchRepair } from '../../src/operations/store/batch-repairs.ts';
 import { VERSION } from '../../src/platform/version.ts';
@@ -18,7 +18,7 @@ import {
 } from '../../workflows/contract.ts';
 import { newBuyer, type Buyer } from '../support/buyer.ts';
 import { applyMigrations } from '../support/database.ts';
-import { fundOutside } from '../support/fundings.ts';
+import { fundThroughGateway } from '../support/fundings.ts';
 import { eventTypes, fetchHistory } from '../support/history.ts';
 import { reopenHold } from '../support/holds.ts';
 import { EVIDENCE, newOperator } from '../support/operator-actions.ts';
@@ -28,10 +28,10 @@ import { startStack, type Stack, type TestAccount } from '../support/stack.ts';
 import { until } from '../support/until.ts';
 import { answerStatus, startReceiver, type Receiver } from '../support/webhook-receiver.ts';
 import {
-  ANXIOUS,
+  EARLY_ATTENTION_TIMINGS,
   createWorkflowHarness,
-  HURRIED,
-  PATIENT,
+  SHORT_ANSWER_TIMINGS,
+  LONG_ANSWER_TIMINGS,
   untilListed,
   untilRow,
   type Order,
@@ -63,12 +63,12 @@ const flagged = (stack: Stack, transactionId: string) =>
   untilRow(stack, transactionId, (row) => row.needs_attention_since !== null, 'flagged');
 
 /** Can be paid for a second; the gateway's events and our polling do the rest. */
-const SOON_OVER = { ...PATIENT, checkoutMs: 1_000 };
+const SOON_OVER = { ...LONG_ANSWER_TIMINGS, checkoutMs: 1_000 };
 
-/** A purchase from outside, opened and not paid. */
+/** A purchase through the gateway, opened and not paid. */
 async function opened(
   { harness, buyer }: Recording,
-  paidBy: OutsideMethod,
+  paidBy: GatewayMethod,
   more: Partial<Order> = {},
 ): Promise<string> {
   return (await harness.purchase({ account: buyer.account, paidBy, ...more })).transactionId;
@@ -102,13 +102,16 @@ const WALKS: Record<RecordedPath, Walk> = {
   },
   'refused-after-doubt': async ({ stack, harness, buyer }) => {
     await stack.faults({ busy: 1 });
-    const { transactionId } = await harness.purchase({ account: buyer.account, timings: HURRIED });
+    const { transactionId } = await harness.purchase({
+      account: buyer.account,
+      timings: SHORT_ANSWER_TIMINGS,
+    });
     await stack.faults({ busy: 0, outOfStock: 1 });
     return transactionId;
   },
   'refused-then-delivered': async ({ stack, harness, buyer }) => {
     await stack.faults({ busy: 1 });
-    const timings = { ...HURRIED, doubtMs: 3_000 };
+    const timings = { ...SHORT_ANSWER_TIMINGS, inFlightGraceMs: 3_000 };
     const { transactionId } = await harness.purchase({ account: buyer.account, timings });
     await stack.faults({ busy: 0, outOfStock: { next: 1 } });
     await until(
@@ -120,9 +123,14 @@ const WALKS: Record<RecordedPath, Walk> = {
   },
   'moved-while-delivering': async ({ stack, harness, buyer }) => {
     await stack.faults({ neverAllocate: 1 });
-    const timings = { ...HURRIED, attentionAfterMs: 600_000, lookFirstMs: 300_000, lookMaxMs: 300_000 };
+    const timings = {
+      ...SHORT_ANSWER_TIMINGS,
+      attentionAfterMs: 600_000,
+      checkFirstMs: 300_000,
+      checkMaxMs: 300_000,
+    };
     const { transactionId } = await harness.purchase({ account: buyer.account, timings });
-    await newOperator(stack).act(transactionId, 'look-at-supplier');
+    await newOperator(stack).act(transactionId, 'check-supplier');
     await newOperator(stack).act(transactionId, 'cancel', { evidence: EVIDENCE });
     return transactionId;
   },
@@ -142,17 +150,23 @@ const WALKS: Record<RecordedPath, Walk> = {
   },
   'processing-then-success': async ({ stack, harness, buyer }) => {
     await stack.faults({ neverAllocate: 1 });
-    return (await harness.purchase({ account: buyer.account, timings: HURRIED })).transactionId;
+    return (await harness.purchase({ account: buyer.account, timings: SHORT_ANSWER_TIMINGS })).transactionId;
   },
   'attention-then-success': async ({ stack, harness, buyer }) => {
     await stack.faults({ neverAllocate: 1 });
-    const { transactionId } = await harness.purchase({ account: buyer.account, timings: ANXIOUS });
+    const { transactionId } = await harness.purchase({
+      account: buyer.account,
+      timings: EARLY_ATTENTION_TIMINGS,
+    });
     await flagged(stack, transactionId);
     return transactionId;
   },
   'settle-failed-then-settled': async ({ stack, harness, buyer }) => {
     await stack.faults({ neverAllocate: 1 });
-    const { transactionId } = await harness.purchase({ account: buyer.account, timings: HURRIED });
+    const { transactionId } = await harness.purchase({
+      account: buyer.account,
+      timings: SHORT_ANSWER_TIMINGS,
+    });
     await voidHold(stack.world, transactionId);
     await stack.clearFaults();
     await flagged(stack, transactionId);
@@ -161,7 +175,10 @@ const WALKS: Record<RecordedPath, Walk> = {
   },
   'cancel-requested': async ({ stack, harness, buyer }) => {
     await stack.faults({ neverAllocate: 1 });
-    const { transactionId } = await harness.purchase({ account: buyer.account, timings: HURRIED });
+    const { transactionId } = await harness.purchase({
+      account: buyer.account,
+      timings: SHORT_ANSWER_TIMINGS,
+    });
     await stack.temporal.workflow.getHandle(transactionId).cancel();
     return transactionId;
   },
@@ -173,7 +190,7 @@ const WALKS: Record<RecordedPath, Walk> = {
   'card-opened-later': async (recording) => {
     await gatewayFaults(recording.stack, { error: 1 });
     const transactionId = await opened(recording, 'CARD', {
-      timings: { ...HURRIED, openChargeForMs: 60_000 },
+      timings: { ...SHORT_ANSWER_TIMINGS, openChargeForMs: 60_000 },
     });
     await clearGatewayFaults(recording.stack);
     await untilOpen(recording.stack, transactionId);
@@ -198,7 +215,7 @@ const WALKS: Record<RecordedPath, Walk> = {
     return transactionId;
   },
   'fund-wallet-success': async ({ stack, buyer }) => {
-    const { transactionId } = await fundOutside(stack, buyer.account, { amount: 25, method: 'CARD' });
+    const { transactionId } = await fundThroughGateway(stack, buyer.account, { amount: 25, method: 'CARD' });
     await atGateway(stack, transactionId, 'pay');
     return transactionId;
   },
@@ -206,7 +223,7 @@ const WALKS: Record<RecordedPath, Walk> = {
     // The simulator's account can be paid for two seconds only.
     const account = await stack.account({ fundsMinor: 0n, email: 'late+sandbox-late@test.example' });
     const wanted = { amount: 25, method: 'BANK_TRANSFER' } as const;
-    return (await fundOutside(stack, account, wanted)).transactionId;
+    return (await fundThroughGateway(stack, account, wanted)).transactionId;
   },
   'after-closing': (recording) => lateMoney(recording, {}),
   'after-closing-sent-back': (recording) => lateMoney(recording, { currency: 'NGN' }),
@@ -219,7 +236,7 @@ const WALKS: Record<RecordedPath, Walk> = {
     (await harness.purchase({ account: shop.account })).transactionId,
   'processing-told': async ({ stack, harness, shop }) => {
     await stack.faults({ neverAllocate: 1 });
-    return (await harness.purchase({ account: shop.account, timings: HURRIED })).transactionId;
+    return (await harness.purchase({ account: shop.account, timings: SHORT_ANSWER_TIMINGS })).transactionId;
   },
   'card-success-told': async (recording) => {
     const { stack, harness, shop } = recording;
@@ -262,18 +279,21 @@ const WALKS: Record<RecordedPath, Walk> = {
   'sweep-batches': ({ stack }) => scheduled(stack, 'sweepBatches'),
   'batch-repair': async ({ stack, harness, buyer }) => {
     await stack.faults({ neverAllocate: 1 });
-    const { transactionId } = await harness.purchase({ account: buyer.account, timings: ANXIOUS });
+    const { transactionId } = await harness.purchase({
+      account: buyer.account,
+      timings: EARLY_ATTENTION_TIMINGS,
+    });
     await flagged(stack, transactionId);
     await stack.clearFaults();
     const id = makeId('repair', randomBytes(16).toString('hex'));
     const now = new Date();
     const rows = [
-      { transactionId, class: 'paid-not-delivered', amount: null, foreseen: 'look-at-supplier' } as const,
+      { transactionId, class: 'paid-not-delivered', amount: null, preview: 'check-supplier' } as const,
       {
         transactionId: 'event-1',
         class: 'inbox-unapplied',
         amount: null,
-        foreseen: 'apply event-1',
+        preview: 'apply event-1',
       } as const,
     ];
     const asked = {
@@ -295,10 +315,10 @@ const WALKS: Record<RecordedPath, Walk> = {
   'after-closing-moved': async ({ stack, harness, shop }) => {
     const { transactionId } = await harness.purchase({ account: shop.account });
     await stack.temporal.workflow.getHandle(transactionId).result();
-    await newOperator(stack).act(transactionId, 'look-at-supplier');
+    await newOperator(stack).act(transactionId, 'check-supplier');
     return `after-${transactionId}`;
   },
-  'after-closing-claimed': async (recording) => {
+  'after-closing-disputed': async (recording) => {
     const { stack, harness } = recording;
     const transactionId = await opened(recording, 'CARD');
     await atGateway(stack, transactionId, 'pay');
@@ -310,7 +330,7 @@ const WALKS: Record<RecordedPath, Walk> = {
       (ids) => ids.length > 0,
     );
     await atGateway(stack, transactionId, 'dispute', { action: 'resolve', resolution: 'declined' });
-    await newOperator(stack).act(transactionId, 'settle-claim', { evidence: EVIDENCE, outcome: 'won' });
+    await newOperator(stack).act(transactionId, 'settle-dispute', { evidence: EVIDENCE, outcome: 'won' });
     return `after-${transactionId}`;
   },
   'card-refund-blocked': async (recording) => {
@@ -356,7 +376,7 @@ function beginOnOrders({ stack }: Shop, messageId: string): Promise<unknown> {
 }
 
 async function asks(stack: Stack, transactionId: string): Promise<number> {
-  return (await untilRow(stack, transactionId, () => true, 'there')).supplier_asks;
+  return (await untilRow(stack, transactionId, () => true, 'there')).order_attempts;
 }
 
 /** Until the workflow has come to this event. */

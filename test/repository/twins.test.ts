@@ -16,16 +16,16 @@ describe('states in docs/ARCHITECTURE.md', () => {
     const esims = ESIM_STATUSES.flatMap((from) =>
       ESIM_STATUSES.filter((to) => to !== from && canChangeStatus(from, to)).map((to) => `${from} → ${to}`),
     );
-    expect(documentedMoves('eSIM `esimStatus`')).toEqual(esims.toSorted());
+    expect(documentedActions('eSIM `esimStatus`')).toEqual(esims.toSorted());
     const purchases = PURCHASE_STATUSES.flatMap((to) =>
       purchaseStatusesBefore(to).map((from) => `${from} → ${to}`),
     );
-    expect(documentedMoves('Purchase `status`')).toEqual(purchases.toSorted());
+    expect(documentedActions('Purchase `status`')).toEqual(purchases.toSorted());
   });
 });
 
 /** `from → to` of the table that follows the paragraph beginning with these words. */
-function documentedMoves(opening: string): string[] {
+function documentedActions(opening: string): string[] {
   const text = textOf('docs/ARCHITECTURE.md');
   const table = /^\|[\s\S]*?\n\n/m.exec(text.slice(text.indexOf(`\n${opening}`)))?.[0] ?? '';
   const states = (cell: string): string[] =>

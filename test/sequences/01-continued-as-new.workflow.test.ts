@@ -3,10 +3,10 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { findPurchaseRow, untilClosed } from '../support/buyer.ts';
-import { fundOutside, untilFunding } from '../support/fundings.ts';
+import { fundThroughGateway, untilFunding } from '../support/fundings.ts';
 import {
   atGateway,
-  buyOutside,
+  buyThroughGateway,
   chargeAt,
   confirm,
   gatewayChecks,
@@ -104,13 +104,13 @@ it('a paid purchase whose workflow is lost goes on after any action of an operat
   const transactionId = await beingDelivered();
   await loseWorkflow(stack, transactionId);
   await stack.clearFaults();
-  expect(await operator.act(transactionId, 'look-at-supplier')).toMatchObject({ outcome: 'done' });
+  expect(await operator.act(transactionId, 'check-supplier')).toMatchObject({ outcome: 'done' });
   await expectEndsSoon(stack, transactionId, 'SUCCESS');
 });
 
 it('money that a check books while the workflow waits to continue as new is delivered for', async () => {
   await gatewayFaults(stack, { webhooks: 'drop' });
-  const { transactionId } = await buyOutside(stack, buyer.account);
+  const { transactionId } = await buyThroughGateway(stack, buyer.account);
   const firstRunId = await runIdOf(stack, transactionId);
   // Two callers: the second check begins when the first has ended, and keeps the workflow from continuing as new until it has ended too.
   await gatewayFaults(stack, { webhooks: 'drop', latencyMs: 2_000 });
@@ -135,7 +135,7 @@ it('money that a check books while the workflow waits to continue as new is deli
 
 it('the refund of a failed funding is followed after its workflow continued as new', async () => {
   await gatewayFaults(stack, { webhooks: 'drop', refund: 'pending' });
-  const { transactionId } = await fundOutside(stack, buyer.account, { amount: 10, method: 'CARD' });
+  const { transactionId } = await fundThroughGateway(stack, buyer.account, { amount: 10, method: 'CARD' });
   await atGateway(stack, transactionId, 'pay', { currency: 'NGN', amountMinor: 500_000 });
   await confirm(stack, buyer.account, transactionId);
   await untilFunding(stack, transactionId, 'FAILED');

@@ -12,13 +12,13 @@ const sequences = await startSequences();
 const { stack, buyer, operator } = sequences;
 
 /** The bank's step, and that our rows say so. */
-const CLAIMS = [
+const DISPUTE_REASONS = [
   { deed: 'reverse', reason: 'PAYMENT_REVERSED' },
   { deed: 'dispute', reason: 'PAYMENT_DISPUTED' },
 ] as const;
-type Claim = (typeof CLAIMS)[number];
+type DisputeReason = (typeof DISPUTE_REASONS)[number];
 
-async function claim(transactionId: string, { deed, reason }: Claim): Promise<void> {
+async function dispute(transactionId: string, { deed, reason }: DisputeReason): Promise<void> {
   await atGateway(stack, transactionId, deed);
   // The gateway sends no event about a reversal.
   await confirm(stack, buyer.account, transactionId);
@@ -56,7 +56,7 @@ async function sentBack(transactionId: string): Promise<unknown> {
   return { refunds, wallet: await buyer.balanceMinor() };
 }
 
-describe.each(CLAIMS)('a paid purchase whose money is $reason', (taken) => {
+describe.each(DISPUTE_REASONS)('a paid purchase whose money is $reason', (taken) => {
   let wallet: bigint;
   beforeEach(async () => {
     wallet = await buyer.balanceMinor();
@@ -64,7 +64,7 @@ describe.each(CLAIMS)('a paid purchase whose money is $reason', (taken) => {
 
   it('is not ordered any more, and ends when an operator cancels it', async () => {
     const transactionId = await notOrdered();
-    await claim(transactionId, taken);
+    await dispute(transactionId, taken);
     await stack.clearFaults();
     await expectStays(stack, transactionId, 'PROCESSING');
     expect(await stack.supplierOrders(transactionId)).toEqual([]);
@@ -77,7 +77,7 @@ describe.each(CLAIMS)('a paid purchase whose money is $reason', (taken) => {
 
   it('is not settled any more, and ends when an operator cancels it', async () => {
     const transactionId = await ordered();
-    await claim(transactionId, taken);
+    await dispute(transactionId, taken);
     await stack.clearFaults();
     await expectStays(stack, transactionId, 'PROCESSING');
     await expectNothingShown(transactionId);
@@ -90,7 +90,7 @@ describe.each(CLAIMS)('a paid purchase whose money is $reason', (taken) => {
 
   it('is not delivered by a retry of an operator', async () => {
     const transactionId = await notOrdered();
-    await claim(transactionId, taken);
+    await dispute(transactionId, taken);
     await stack.clearFaults();
     await operator.act(transactionId, 'retry-delivery');
     expect(await findPurchaseRow(stack, transactionId)).toMatchObject({ status: 'PROCESSING' });
@@ -101,11 +101,11 @@ describe.each(CLAIMS)('a paid purchase whose money is $reason', (taken) => {
 
 it('a disputed purchase is delivered as soon as a person has settled the dispute as won', async () => {
   const transactionId = await notOrdered();
-  await claim(transactionId, { deed: 'dispute', reason: 'PAYMENT_DISPUTED' });
+  await dispute(transactionId, { deed: 'dispute', reason: 'PAYMENT_DISPUTED' });
   await stack.clearFaults();
   await expectStays(stack, transactionId, 'PROCESSING');
   await atGateway(stack, transactionId, 'dispute', { action: 'resolve', resolution: 'declined' });
-  const settled = await operator.act(transactionId, 'settle-claim', { evidence: EVIDENCE, outcome: 'won' });
+  const settled = await operator.act(transactionId, 'settle-dispute', { evidence: EVIDENCE, outcome: 'won' });
   expect(settled).toMatchObject({ outcome: 'done' });
   await expectEndsSoon(stack, transactionId, 'SUCCESS');
   expect(await movedBy(stack, transactionId)).toMatchObject({ 'revenue:USD': 230 });
@@ -114,10 +114,13 @@ it('a disputed purchase is delivered as soon as a person has settled the dispute
 it('a purchase whose dispute is lost is never delivered, and the money is gone once', async () => {
   const transactionId = await notOrdered();
   const wallet = await buyer.balanceMinor();
-  await claim(transactionId, { deed: 'dispute', reason: 'PAYMENT_DISPUTED' });
+  await dispute(transactionId, { deed: 'dispute', reason: 'PAYMENT_DISPUTED' });
   await stack.clearFaults();
   await atGateway(stack, transactionId, 'dispute', { action: 'resolve', resolution: 'merchant-accepted' });
-  const settled = await operator.act(transactionId, 'settle-claim', { evidence: EVIDENCE, outcome: 'lost' });
+  const settled = await operator.act(transactionId, 'settle-dispute', {
+    evidence: EVIDENCE,
+    outcome: 'lost',
+  });
   expect(settled).toMatchObject({ outcome: 'done' });
   await operator.act(transactionId, 'cancel');
   await expectEndsSoon(stack, transactionId, 'FAILED');

@@ -1,7 +1,7 @@
 // A top-up that the supplier has applied settles, whatever became of its answer; one in doubt is looked for before it is asked for again.
 import { afterEach, expect, it } from 'vitest';
 import { findPurchaseRow, holdOf, untilClosed } from '../support/buyer.ts';
-import { HURRIED, startWorkflows } from '../support/workflow-harness.ts';
+import { SHORT_ANSWER_TIMINGS, startWorkflows } from '../support/workflow-harness.ts';
 
 const { stack, harness, buyer } = await startWorkflows();
 const { esimId } = await harness.topUpTarget(buyer);
@@ -12,7 +12,11 @@ const requestsOf = async (transactionId: string): Promise<number | undefined> =>
 
 it('settles a top-up that was applied, and whose repeat the supplier refuses', async () => {
   await stack.faults({ loseAnswer: 1 });
-  const { transactionId } = await harness.purchase({ account: buyer.account, esimId, timings: HURRIED });
+  const { transactionId } = await harness.purchase({
+    account: buyer.account,
+    esimId,
+    timings: SHORT_ANSWER_TIMINGS,
+  });
   await stack.faults({ loseAnswer: 0, refusalsFirst: true, outOfStock: 1 });
   const row = await untilClosed(stack, transactionId, { withinMs: 20_000 });
   expect(row).toMatchObject({ status: 'SUCCESS' });
@@ -22,14 +26,18 @@ it('settles a top-up that was applied, and whose repeat the supplier refuses', a
 
 it('looks for a top-up in doubt before it asks again: the supplier gets one request', async () => {
   await stack.faults({ loseAnswer: { next: 1 } });
-  const { transactionId } = await harness.purchase({ account: buyer.account, esimId, timings: HURRIED });
+  const { transactionId } = await harness.purchase({
+    account: buyer.account,
+    esimId,
+    timings: SHORT_ANSWER_TIMINGS,
+  });
   expect(await untilClosed(stack, transactionId, { withinMs: 20_000 })).toMatchObject({ status: 'SUCCESS' });
   expect(await requestsOf(transactionId)).toBe(1);
 });
 
 it('asks again for a top-up that never arrived, and is not there once it can no longer arrive', async () => {
   await stack.faults({ busy: { next: 1 } });
-  const timings = { ...HURRIED, doubtMs: 1_000 };
+  const timings = { ...SHORT_ANSWER_TIMINGS, inFlightGraceMs: 1_000 };
   const { transactionId } = await harness.purchase({ account: buyer.account, esimId, timings });
   expect(await findPurchaseRow(stack, transactionId)).toMatchObject({ status: 'PROCESSING' });
   expect(await untilClosed(stack, transactionId, { withinMs: 40_000 })).toMatchObject({ status: 'SUCCESS' });

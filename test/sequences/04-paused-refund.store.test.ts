@@ -7,7 +7,13 @@ import { createEvents } from '../../src/platform/telemetry/events.ts';
 import { createLogger } from '../../src/platform/telemetry/logger.ts';
 import { failPurchase } from '../support/give-back.ts';
 import { json } from '../support/answering-server.ts';
-import { refundRow, startAnsweringGateway, transaction, yes, type AnsweringGateway } from '../support/answering-gateway.ts';
+import {
+  refundRow,
+  startAnsweringGateway,
+  transaction,
+  yes,
+  type AnsweringGateway,
+} from '../support/answering-gateway.ts';
 import { CHARGE_MINOR, NOW, paid, usePaymentBooks } from '../payments/payments.support.ts';
 
 const books = usePaymentBooks();
@@ -34,7 +40,7 @@ function pass(transactionId: string, onRequest?: (nth: number) => Promise<void>)
     clock: { now: () => new Date(nowMs) },
     events: createEvents(createLogger({ level: 'silent' })),
   } as unknown as ActivityDeps;
-  return followMoney(deps, { transactionId, timings: { refundLookFirstMs: 1, refundLookMaxMs: 1 } });
+  return followMoney(deps, { transactionId, timings: { refundCheckFirstMs: 1, refundCheckMaxMs: 1 } });
 }
 
 it('a refund of a part is sent once, though its first sender stops for longer than a request may take just before it sends', async () => {
@@ -46,12 +52,20 @@ it('a refund of a part is sent once, though its first sender stops for longer th
   server.answerWith((response, call) => {
     const { pathname } = new URL(call.path, 'http://gateway.test');
     if (pathname.startsWith('/transaction/verify/'))
-      json(yes(transaction({ reference: payer.reference, amount: Number(2n * CHARGE_MINOR) })))(response, call);
+      json(yes(transaction({ reference: payer.reference, amount: Number(2n * CHARGE_MINOR) })))(
+        response,
+        call,
+      );
     else if (call.method === 'GET')
       json(yes(listed, { total: listed.length, page: 1, pageCount: 1 }))(response, call);
     else {
       const { merchant_note } = JSON.parse(call.body) as { merchant_note: string };
-      const row = refundRow({ id: listed.length + 1, status: 'processed', merchant_note, amount: Number(CHARGE_MINOR) });
+      const row = refundRow({
+        id: listed.length + 1,
+        status: 'processed',
+        merchant_note,
+        amount: Number(CHARGE_MINOR),
+      });
       listed.push(row);
       json(yes(row))(response, call);
     }
@@ -75,7 +89,9 @@ it('a refund of a part is sent once, though its first sender stops for longer th
 async function passTime(ms: number): Promise<void> {
   nowMs += ms;
   const back = sql`${`${ms} milliseconds`}::interval`;
-  await sql`update refunds set sent_at = sent_at - ${back}, send_before = send_before - ${back}`.execute(books.owner);
+  await sql`update refunds set sent_at = sent_at - ${back}, send_before = send_before - ${back}`.execute(
+    books.owner,
+  );
   const real = performance.now.bind(performance);
   vi.spyOn(performance, 'now').mockImplementation(() => real() + ms);
 }

@@ -6,7 +6,7 @@ import { SEND_WITHIN_MS } from '../../src/purchases/store/supplier-orders.ts';
 import { findPurchaseRow, holdOf } from '../support/buyer.ts';
 import { createAttempt, type Attempt } from '../support/delivery-attempts.ts';
 import { until } from '../support/until.ts';
-import { PATIENT, startWorkflows } from '../support/workflow-harness.ts';
+import { LONG_ANSWER_TIMINGS, startWorkflows } from '../support/workflow-harness.ts';
 
 const { stack, harness, buyer } = await startWorkflows({ supplier: { activateAfterMs: null } });
 const topUpTarget = await eSimInUse();
@@ -39,7 +39,7 @@ function worker(aheadMs = 0): Attempt {
 
 /** Open, its money held, and without a workflow. */
 async function open(esimId?: string): Promise<PurchaseInput> {
-  const timings = { ...PATIENT, doubtMs: 300 };
+  const timings = { ...LONG_ANSWER_TIMINGS, inFlightGraceMs: 300 };
   const input = harness.inputFor({ account: buyer.account, timings, ...(esimId ? { esimId } : {}) });
   const options = { now: new Date(), keepRefusal: () => false };
   expect(await openPurchase(stack.world, input, options)).toEqual({ stage: 'paid' });

@@ -5,7 +5,7 @@ import { openPurchase } from '../../src/purchases/store/opening.ts';
 import { findPurchaseRow, holdOf } from '../support/buyer.ts';
 import { createAttempt, type Attempt } from '../support/delivery-attempts.ts';
 import { until } from '../support/until.ts';
-import { PATIENT, startWorkflows } from '../support/workflow-harness.ts';
+import { LONG_ANSWER_TIMINGS, startWorkflows } from '../support/workflow-harness.ts';
 
 const { stack, harness, buyer } = await startWorkflows();
 const attempts: Attempt[] = [];
@@ -22,7 +22,10 @@ function worker(aheadMs: number): Attempt {
 
 /** Open, its money held, and without a workflow. An order may be in flight for a minute. */
 async function open(): Promise<PurchaseInput> {
-  const input = harness.inputFor({ account: buyer.account, timings: { ...PATIENT, doubtMs: 60_000 } });
+  const input = harness.inputFor({
+    account: buyer.account,
+    timings: { ...LONG_ANSWER_TIMINGS, inFlightGraceMs: 60_000 },
+  });
   const options = { now: new Date(), keepRefusal: () => false };
   expect(await openPurchase(stack.world, input, options)).toEqual({ stage: 'paid' });
   return input;

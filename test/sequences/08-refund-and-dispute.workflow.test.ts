@@ -2,11 +2,11 @@
 // one can close, and no word about money that is not so.
 import { afterEach, describe, expect, it } from 'vitest';
 import { findPurchaseRow, newBuyer, untilClosed } from '../support/buyer.ts';
-import { fundOutside, movedBy, untilBalance, untilFunding } from '../support/fundings.ts';
+import { fundThroughGateway, movedBy, untilBalance, untilFunding } from '../support/fundings.ts';
 import { EVIDENCE, newOperator } from '../support/operator-actions.ts';
 import { atGateway, chargeAt, clearGatewayFaults, gatewayFaults, untilStatus } from '../support/payments.ts';
 import { until } from '../support/until.ts';
-import { RARELY, startWorkflows } from '../support/workflow-harness.ts';
+import { RARE_CHECK_TIMINGS, startWorkflows } from '../support/workflow-harness.ts';
 
 const { stack, harness, buyer } = await startWorkflows({ supplier: { activateAfterMs: null } });
 const operator = newOperator(stack);
@@ -18,7 +18,7 @@ afterEach(async () => {
 /** Paid by card, and not allocated by the supplier. */
 async function paidAndWaiting(): Promise<string> {
   await stack.faults({ neverAllocate: 1 });
-  const order = { account: buyer.account, timings: RARELY, paidBy: 'CARD' } as const;
+  const order = { account: buyer.account, timings: RARE_CHECK_TIMINGS, paidBy: 'CARD' } as const;
   const { transactionId } = await harness.purchase(order);
   await atGateway(stack, transactionId, 'pay');
   await untilStatus(stack, transactionId, 'PROCESSING');
@@ -62,7 +62,7 @@ const resolve = (transactionId: string, resolution: 'declined' | 'merchant-accep
   atGateway(stack, transactionId, 'dispute', { action: 'resolve', resolution });
 
 const settle = (transactionId: string, outcome: 'won' | 'lost') =>
-  operator.act(transactionId, 'settle-claim', { evidence: EVIDENCE, outcome });
+  operator.act(transactionId, 'settle-dispute', { evidence: EVIDENCE, outcome });
 
 /** What it moved on the accounts that hold money of others, and on revenue. */
 async function openMoneyOf(transactionId: string): Promise<Record<string, number>> {
@@ -109,15 +109,15 @@ describe('a purchase that is paid and not delivered', () => {
       (open) => Object.keys(open).length === 0,
       { what: 'all is sent back' },
     );
-    expect((await chargeAt(stack, transactionId)).refunds.map((refund) => refund.amountMinor).toSorted()).toEqual([
-      100, 130,
-    ]);
+    expect(
+      (await chargeAt(stack, transactionId)).refunds.map((refund) => refund.amountMinor).toSorted(),
+    ).toEqual([100, 130]);
   });
 
   it('is not credited to a wallet when the bank has the money: credit-wallet says no', async () => {
     const transactionId = await paidAndWaiting();
     await atGateway(stack, transactionId, 'reverse');
-    await operator.act(transactionId, 'look-at-gateway');
+    await operator.act(transactionId, 'check-gateway');
     await untilAttention(transactionId, 'PAYMENT_REVERSED');
     await stack.clearFaults();
     const before = await buyer.balanceMinor();
@@ -125,7 +125,10 @@ describe('a purchase that is paid and not delivered', () => {
     expect([credited.outcome, (await buyer.balanceMinor()) - before]).toEqual(['refused', 0n]);
     expect(credited).toMatchObject({ code: 'NOTHING_TO_RETURN' });
     expect(await operator.act(transactionId, 'cancel')).toMatchObject({ outcome: 'done' });
-    expect(await untilClosed(stack, transactionId)).toMatchObject({ status: 'FAILED', reason: 'PAYMENT_REVERSED' });
+    expect(await untilClosed(stack, transactionId)).toMatchObject({
+      status: 'FAILED',
+      reason: 'PAYMENT_REVERSED',
+    });
     expect(await openMoneyOf(transactionId)).toEqual({});
   });
 
@@ -203,7 +206,7 @@ describe('a delivered purchase', () => {
 describe('a funding of a wallet', () => {
   async function funded(amount = 20) {
     const { account, ...payer } = await newBuyer(stack, { fundsMinor: 0n });
-    const { transactionId } = await fundOutside(stack, account, { amount, method: 'CARD' });
+    const { transactionId } = await fundThroughGateway(stack, account, { amount, method: 'CARD' });
     await atGateway(stack, transactionId, 'pay');
     await untilFunding(stack, transactionId, 'SUCCESS');
     return { account, transactionId, ...payer };
@@ -231,7 +234,7 @@ describe('a funding of a wallet', () => {
     const { body } = await stack.call('GET', '/api/wallet/balance', { key: account.apiKey });
     expect(body.data).toMatchObject({ balance: 0, owed: 2.3 });
     expect(await openMoneyOf(transactionId)).toEqual({});
-    const next = await fundOutside(stack, account, { amount: 10, method: 'CARD' });
+    const next = await fundThroughGateway(stack, account, { amount: 10, method: 'CARD' });
     await atGateway(stack, next.transactionId, 'pay');
     await untilFunding(stack, next.transactionId, 'SUCCESS');
     await untilBalance(stack, account, 770);

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { bumpRevision } from '../../src/catalogue/store/revisions.ts';
 import { REASON } from '../../workflows/search-attributes.ts';
 import { newBuyer, type Buyer } from '../support/buyer.ts';
-import { fundOutside } from '../support/fundings.ts';
+import { fundThroughGateway } from '../support/fundings.ts';
 import { expectSoundBooks } from '../support/invariants.ts';
 import { startStack, type Answer, type Stack } from '../support/stack.ts';
 import { until } from '../support/until.ts';
@@ -111,7 +111,7 @@ describe('a row that the database refuses for good', () => {
     );
     const { account } = await newBuyer(stack);
     const before = await alerts();
-    const { answer } = await fundOutside(stack, account, { amount: 777, method: 'CARD' });
+    const { answer } = await fundThroughGateway(stack, account, { amount: 777, method: 'CARD' });
     expect([answer.status, answer.body.error.code]).toEqual([503, 'SERVICE_UNAVAILABLE']);
     await expectEnded('fundWallet', account.accountId);
     expect(await alerts()).toBeGreaterThan(before);

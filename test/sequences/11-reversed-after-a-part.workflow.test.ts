@@ -42,7 +42,7 @@ it.each(['reversed', 'reversal-pending'] as const)(
     const transactionId = await refundedInPart();
     const before = await movedBy(stack, transactionId);
     await gatewayFaults(stack, { refundShows: word });
-    const checked = await operator.act(transactionId, 'look-at-gateway');
+    const checked = await operator.act(transactionId, 'check-gateway');
     expect(await movedBy(stack, transactionId)).toEqual(before);
     expect(await attentionOf(transactionId)).toBeNull();
     expect(checked).toMatchObject({ outcome: 'done' });
@@ -54,7 +54,10 @@ it('a full refund of ours that the gateway shows as reversed is a refund, with i
   const order = { account: buyer.account, paidBy: 'CARD', packageCode: 'SIM-OUT-OF-STOCK' } as const;
   const { transactionId } = await harness.purchase(order);
   // The request is carried out, and its answer is lost.
-  await gatewayFaults(stack, { refundDelayMs: 0, network: { kind: 'timeout-after', operation: 'refund', next: 1 } });
+  await gatewayFaults(stack, {
+    refundDelayMs: 0,
+    network: { kind: 'timeout-after', operation: 'refund', next: 1 },
+  });
   await atGateway(stack, transactionId, 'pay');
   await untilClosed(stack, transactionId);
   await until(

@@ -3,7 +3,7 @@ import { afterAll, expect, it } from 'vitest';
 import { newBuyer, untilClosed } from '../support/buyer.ts';
 import { until } from '../support/until.ts';
 import { startStack } from '../support/stack.ts';
-import { createWorkflowHarness, RARELY } from '../support/workflow-harness.ts';
+import { createWorkflowHarness, RARE_CHECK_TIMINGS } from '../support/workflow-harness.ts';
 
 // Empty: the simulator sends its events to the API of this stack.
 const stack = await startStack({ env: { SIMWAY_TEST_SUPPLIER_EVENTS_URL: '' } });
@@ -22,7 +22,10 @@ it('wakes the purchase', async () => {
   );
   await stack.faults({ neverAllocate: { next: 1 } });
   // Its own checks are five minutes apart.
-  const { transactionId, answer } = await harness.purchase({ account: buyer.account, timings: RARELY });
+  const { transactionId, answer } = await harness.purchase({
+    account: buyer.account,
+    timings: RARE_CHECK_TIMINGS,
+  });
   expect(answer).toEqual({ status: 'PROCESSING' });
   const [order] = await stack.supplierOrders(transactionId);
   await fetch(`${stack.supplierControlUrl}/orders/${order?.orderNo ?? ''}/allocate`, { method: 'POST' });

@@ -7,7 +7,7 @@ import { OPS_QUEUE, SWEEP_WORKFLOW } from '../../workflows/contract.ts';
 import { findPurchaseRow, untilClosed } from '../support/buyer.ts';
 import { runConcurrently } from '../support/concurrency.ts';
 import { EVIDENCE } from '../support/operator-actions.ts';
-import { atGateway, buyOutside, confirm, untilStatus } from '../support/payments.ts';
+import { atGateway, buyThroughGateway, confirm, untilStatus } from '../support/payments.ts';
 import { FRESH_HISTORY_AFTER_EVENTS } from '../support/services.ts';
 import { until } from '../support/until.ts';
 import { untilListed } from '../support/workflow-harness.ts';
@@ -68,7 +68,7 @@ it('a purchase that our database does not let begin continues as new, and begins
 });
 
 it('a payment that our database does not let be booked continues as new, and is booked once it can be', async () => {
-  const { transactionId } = await buyOutside(stack, buyer.account);
+  const { transactionId } = await buyThroughGateway(stack, buyer.account);
   await refusing('purchase_events', async () => {
     await atGateway(stack, transactionId, 'pay', { amountMinor: 1 });
     await untilContinuedAsNew(stack, transactionId);
@@ -93,7 +93,7 @@ async function openedLater(buy: () => Promise<string>): Promise<string[]> {
 }
 
 it('a dispute that waits for a person continues as new, and can still be settled', async () => {
-  const { transactionId } = await buyOutside(stack, buyer.account);
+  const { transactionId } = await buyThroughGateway(stack, buyer.account);
   await atGateway(stack, transactionId, 'pay');
   await untilStatus(stack, transactionId, 'SUCCESS');
   await stack.temporal.workflow.getHandle(transactionId).result();
@@ -102,7 +102,7 @@ it('a dispute that waits for a person continues as new, and can still be settled
   const [workflowId] = await untilListed(stack, query, (ids) => ids.length === 1);
   await untilContinuedAsNew(stack, workflowId!);
   await atGateway(stack, transactionId, 'dispute', { action: 'resolve', resolution: 'declined' });
-  const settled = await operator.act(transactionId, 'settle-claim', { evidence: EVIDENCE, outcome: 'won' });
+  const settled = await operator.act(transactionId, 'settle-dispute', { evidence: EVIDENCE, outcome: 'won' });
   expect(settled).toMatchObject({ outcome: 'done' });
   await until(
     () => findPurchaseRow(stack, transactionId),
@@ -134,7 +134,7 @@ async function disputedAndLost(count: number): Promise<string[]> {
   const slots = Array.from({ length: count }, (_, nth) => nth);
   const ids: string[] = [];
   await runConcurrently(slots, 10, async () => {
-    const { transactionId } = await buyOutside(stack, buyer.account);
+    const { transactionId } = await buyThroughGateway(stack, buyer.account);
     ids.push(transactionId);
     await atGateway(stack, transactionId, 'pay');
     await untilStatus(stack, transactionId, 'SUCCESS');

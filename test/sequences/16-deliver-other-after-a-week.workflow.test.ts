@@ -2,7 +2,7 @@
 import { afterEach, expect, it } from 'vitest';
 import { findPurchaseRow, untilClosed } from '../support/buyer.ts';
 import { newOperator } from '../support/operator-actions.ts';
-import { RARELY, startWorkflows } from '../support/workflow-harness.ts';
+import { RARE_CHECK_TIMINGS, startWorkflows } from '../support/workflow-harness.ts';
 
 const { stack, harness, buyer } = await startWorkflows({
   env: { SIMWAY_APPROVAL_LIMIT: 'USD=1.00' },
@@ -19,17 +19,17 @@ afterEach(async () => {
 });
 
 /** A purchase that its supplier does not deliver, whose replacement by SIM-OK waits for a second person. */
-async function replacementWaits(): Promise<{ transactionId: string; moveId: string }> {
+async function replacementWaits(): Promise<{ transactionId: string; actionId: string }> {
   await stack.faults({ loseAnswer: 1 });
   const { transactionId } = await harness.purchase({
     account: buyer.account,
     packageCode: 'SIM-MANUAL-LIFE',
-    timings: RARELY,
+    timings: RARE_CHECK_TIMINGS,
   });
   await stack.clearFaults();
   const asked = await operator.act(transactionId, 'deliver-other', { packageCode: 'SIM-OK' });
   if (asked.outcome !== 'waits-for-approval') throw new Error(JSON.stringify(asked));
-  return { transactionId, moveId: asked.moveId };
+  return { transactionId, actionId: asked.actionId };
 }
 
 const change = (set: { cost_usd_e4: bigint } | { withdrawn_at: Date }) =>
@@ -38,28 +38,33 @@ const change = (set: { cost_usd_e4: bigint } | { withdrawn_at: Date }) =>
 it.each([
   ['costs more than was paid', { cost_usd_e4: 23_001n }, /costs/],
   ['was withdrawn', { withdrawn_at: new Date() }, /withdrawn/],
-])('is refused with words where the package %s by then, and the purchase goes on', async (_is, set, words) => {
-  const { transactionId, moveId } = await replacementWaits();
-  await change(set);
-  expect(await operator.approve(moveId, 'bayo')).toMatchObject({
-    outcome: 'refused',
-    code: 'PACKAGE_DOES_NOT_FIT',
-    detail: expect.stringMatching(words) as unknown,
-  });
-  await operator.act(transactionId, 'retry-delivery');
-  expect(await untilClosed(stack, transactionId)).toMatchObject({
-    status: 'SUCCESS',
-    package_code: 'SIM-MANUAL-LIFE',
-  });
-  // Nothing was cancelled for a package that could not be delivered.
-  const orders = await stack.supplierOrders(transactionId);
-  expect(orders.flatMap(({ esims }) => esims.map(({ esimStatus }) => esimStatus))).toEqual(['GOT_RESOURCE']);
-});
+])(
+  'is refused with words where the package %s by then, and the purchase goes on',
+  async (_is, set, words) => {
+    const { transactionId, actionId } = await replacementWaits();
+    await change(set);
+    expect(await operator.approve(actionId, 'bayo')).toMatchObject({
+      outcome: 'refused',
+      code: 'PACKAGE_DOES_NOT_FIT',
+      detail: expect.stringMatching(words) as unknown,
+    });
+    await operator.act(transactionId, 'retry-delivery');
+    expect(await untilClosed(stack, transactionId)).toMatchObject({
+      status: 'SUCCESS',
+      package_code: 'SIM-MANUAL-LIFE',
+    });
+    // Nothing was cancelled for a package that could not be delivered.
+    const orders = await stack.supplierOrders(transactionId);
+    expect(orders.flatMap(({ esims }) => esims.map(({ esimStatus }) => esimStatus))).toEqual([
+      'GOT_RESOURCE',
+    ]);
+  },
+);
 
 it('is delivered at the cost of then, where that is within what was paid', async () => {
-  const { transactionId, moveId } = await replacementWaits();
+  const { transactionId, actionId } = await replacementWaits();
   await change({ cost_usd_e4: 22_000n });
-  expect(await operator.approve(moveId, 'bayo')).toMatchObject({ outcome: 'done' });
+  expect(await operator.approve(actionId, 'bayo')).toMatchObject({ outcome: 'done' });
   expect(await findPurchaseRow(stack, transactionId)).toMatchObject({
     package_code: 'SIM-OK',
     cost_usd_e4: '22000',

@@ -6,36 +6,41 @@ import type { OperatorEngine } from '../../src/operations/engine.ts';
 import { beginAction, carryOutAction } from '../../src/operations/store/actions.ts';
 import { closeRefundDone, findOpenRefunds } from '../../src/payments/store/refunds.ts';
 import { settlePurchase } from '../../src/purchases/store/purchases.ts';
-import { PATIENT } from '../support/workflow-harness.ts';
+import { LONG_ANSWER_TIMINGS } from '../support/workflow-harness.ts';
 import { NO_LIMITS } from '../support/facts.ts';
 import { NOW, paid, PRICE_MINOR, usePaymentBooks, type Payer } from '../payments/payments.support.ts';
 
 const books = usePaymentBooks();
 
 const engine: OperatorEngine = {
-  move: async (request) => {
+  perform: async (request) => {
     const begun = await beginAction(books.world, request, { limits: NO_LIMITS, now: NOW });
     if (!begun) throw new Error('the action was not requested');
     if (begun.outcome !== 'go') return begun;
-    const made = await carryOutAction(books.world, begun.moveId, { stage: 'closed', now: NOW });
+    const made = await carryOutAction(books.world, begun.actionId, { stage: 'closed', now: NOW });
     return made.outcome === 'not-now' ? { outcome: 'no-workflow' } : made;
   },
-  carryOn: () => Promise.reject(new Error('nothing is open here')),
-  repair: () => Promise.reject(new Error('nothing is left to a workflow here')),
+  restartAndPerform: () => Promise.reject(new Error('nothing is open here')),
+  performAfterClose: () => Promise.reject(new Error('nothing is left to a workflow here')),
 };
 
 let asked = 0;
 
 /** Asks for a part, which the gateway sends at once. */
 async function refund({ transactionId }: Payer, amountMinor: bigint, currency: string) {
-  const ended = await createOperatorActions({ db: books.world, engine, clock: { now: () => NOW }, timings: PATIENT }).perform({
+  const ended = await createOperatorActions({
+    db: books.world,
+    engine,
+    clock: { now: () => NOW },
+    timings: LONG_ANSWER_TIMINGS,
+  }).perform({
     transactionId,
-    move: 'refund-to-source',
+    action: 'refund-to-source',
     by: 'ada',
     reason: 'a test of parts',
     goodwill: true,
     amount: { amountMinor, currency },
-    moveKey: `part-${(asked += 1)}`,
+    actionKey: `part-${(asked += 1)}`,
   });
   for (const open of await findOpenRefunds(books.world, transactionId))
     await closeRefundDone(books.world, open, { refundId: '1', gatewayStatus: 'processed' });
@@ -53,7 +58,10 @@ async function givenUp({ transactionId }: Payer, account: string): Promise<bigin
 }
 
 async function delivered(amountMinor: bigint, currency: string): Promise<Payer> {
-  const payer = await books.payer({ method: 'MOBILE_MONEY', charge: { amountMinor: String(amountMinor), currency, rateIds: [] } });
+  const payer = await books.payer({
+    method: 'MOBILE_MONEY',
+    charge: { amountMinor: String(amountMinor), currency, rateIds: [] },
+  });
   await books.bookCheck(payer, paid(amountMinor, currency));
   await settlePurchase(books.world, payer.transactionId);
   return payer;
@@ -68,15 +76,17 @@ it.each([
 ] as const)('parts in %s add up to the whole price', async (currency, charge, parts) => {
   const payer = await delivered(charge, currency);
   expect(sum(parts)).toBe(charge);
-  for (const part of parts)
-    expect(await refund(payer, part, currency)).toMatchObject({ outcome: 'done' });
+  for (const part of parts) expect(await refund(payer, part, currency)).toMatchObject({ outcome: 'done' });
   expect(sum(await givenUp(payer, 'revenue:%'))).toBe(PRICE_MINOR);
   expect(await refund(payer, 100n, currency)).toMatchObject({ code: 'NOTHING_TO_RETURN' });
 });
 
 it('a part of a franc is refused: the gateway cuts it off', async () => {
   const payer = await delivered(760_000n, 'XOF');
-  expect(await refund(payer, 253_333n, 'XOF')).toMatchObject({ outcome: 'refused', code: 'AMOUNT_NOT_ALLOWED' });
+  expect(await refund(payer, 253_333n, 'XOF')).toMatchObject({
+    outcome: 'refused',
+    code: 'AMOUNT_NOT_ALLOWED',
+  });
 });
 
 it('a part that is worth nothing is refused, of what was earned and of the wallet', async () => {

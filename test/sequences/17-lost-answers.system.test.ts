@@ -3,18 +3,18 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { findPurchaseRow, newBuyer, type Buyer } from '../support/buyer.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
-import { fundOutside, untilFunding } from '../support/fundings.ts';
+import { fundThroughGateway, untilFunding } from '../support/fundings.ts';
 import { plantGates, type Gates } from '../support/gates.ts';
 import { hereFinance, jsonOf } from '../support/finance.ts';
 import { expectSoundBooks } from '../support/invariants.ts';
 import { startLossyPostgres, type LossyPostgres } from '../support/lossy-postgres.ts';
-import { atGateway, buyOutside, gatewayFaults, type OutsideMethod } from '../support/payments.ts';
+import { atGateway, buyThroughGateway, gatewayFaults, type GatewayMethod } from '../support/payments.ts';
 import { startStack, type Stack, type StackOptions } from '../support/stack.ts';
 import { STOCKED } from '../support/stocked.ts';
 import { until } from '../support/until.ts';
 import { expectEndsSoon, LONG_CHECKOUT, SOON } from './support.ts';
 
-const METHODS: readonly OutsideMethod[] = ['CARD', 'BANK_TRANSFER'];
+const METHODS: readonly GatewayMethod[] = ['CARD', 'BANK_TRANSFER'];
 const env = {
   SIMWAY_TEST_TIMINGS: JSON.stringify(LONG_CHECKOUT),
   // A session at a gate must still be there when its caller is gone.
@@ -101,7 +101,7 @@ describe('the answer of Postgres to the booking of a payment is lost', () => {
   it.each(METHODS)('a purchase paid by %s is delivered within seconds', async (method) => {
     const { stack } = ground;
     const buyer = await newBuyer(stack);
-    const { transactionId } = await buyOutside(stack, buyer.account, { method });
+    const { transactionId } = await buyThroughGateway(stack, buyer.account, { method });
     await loseTheAnswer(buyer, transactionId);
     await untilPaid(stack, transactionId);
     await expectEndsSoon(stack, transactionId, 'SUCCESS');
@@ -110,7 +110,7 @@ describe('the answer of Postgres to the booking of a payment is lost', () => {
   it('a funding is credited, and its caller is told', async () => {
     const { stack } = ground;
     const buyer = await newBuyer(stack, { fundsMinor: 0n });
-    const { transactionId } = await fundOutside(stack, buyer.account, { amount: 10, method: 'CARD' });
+    const { transactionId } = await fundThroughGateway(stack, buyer.account, { amount: 10, method: 'CARD' });
     await loseTheAnswer(buyer, transactionId);
     await untilFunding(stack, transactionId, 'SUCCESS', SOON);
     await until(
@@ -134,10 +134,10 @@ describe('the worker is killed after it has booked a payment', () => {
   });
 
   /** Paid by its row, and nothing of ours runs that could deliver it. */
-  const paidWithoutWorker = async (method: OutsideMethod): Promise<string> => {
+  const paidWithoutWorker = async (method: GatewayMethod): Promise<string> => {
     const { stack, gates } = ground;
     const buyer = await newBuyer(stack);
-    const { transactionId } = await buyOutside(stack, buyer.account, { method });
+    const { transactionId } = await buyThroughGateway(stack, buyer.account, { method });
     await untilBooking(ground, buyer, transactionId);
     await stack.children.worker!.kill();
     await gates.openAll();

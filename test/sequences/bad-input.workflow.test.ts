@@ -6,7 +6,14 @@ import { ORDERS_QUEUE, PURCHASE_WORKFLOW } from '../../workflows/contract.ts';
 import { findPurchaseRow, holdOf, timelineOf, untilClosed } from '../support/buyer.ts';
 import { hereFinance, jsonOf } from '../support/finance.ts';
 import { movedBy } from '../support/fundings.ts';
-import { atGateway, buyOutside, chargeAt, confirm, gatewayFaults, untilStatus } from '../support/payments.ts';
+import {
+  atGateway,
+  buyThroughGateway,
+  chargeAt,
+  confirm,
+  gatewayFaults,
+  untilStatus,
+} from '../support/payments.ts';
 import { until } from '../support/until.ts';
 import {
   expectEndsSoon,
@@ -28,7 +35,7 @@ const STAGES = {
   'awaits its payment': {
     begin: async () => {
       await gatewayFaults(stack, { webhooks: 'drop' });
-      return (await buyOutside(stack, buyer.account)).transactionId;
+      return (await buyThroughGateway(stack, buyer.account)).transactionId;
     },
     goOn: async (id: string) => {
       await atGateway(stack, id, 'pay');
@@ -66,7 +73,7 @@ const STAGES = {
     begin: async () => {
       await stack.faults({ outOfStock: 1 });
       await gatewayFaults(stack, { webhooks: 'drop', refund: 'pending' });
-      const { transactionId } = await buyOutside(stack, buyer.account);
+      const { transactionId } = await buyThroughGateway(stack, buyer.account);
       await atGateway(stack, transactionId, 'pay');
       await confirm(stack, buyer.account, transactionId);
       await untilStatus(stack, transactionId, 'FAILED');
@@ -144,7 +151,7 @@ describe.each(STAGE_NAMES)('a purchase that %s', (stage) => {
     const handle = stack.temporal.workflow.getHandle(id);
     const names = await handlersOf(id);
     for (const name of [...names.signals, 'paid', '__proto__'])
-      for (const args of [[], [null], [{ moveId: 7 }], ['x'.repeat(1_000)]])
+      for (const args of [[], [null], [{ actionId: 7 }], ['x'.repeat(1_000)]])
         await handle.signal(name, ...args);
     await Promise.allSettled(
       [...names.updates, 'paid'].map((name) =>
@@ -216,7 +223,7 @@ describe('a row that was changed by hand', () => {
     );
 
   it('to PROCESSING without any money orders nothing, and is on the stuck list', async () => {
-    const { transactionId } = await buyOutside(stack, buyer.account);
+    const { transactionId } = await buyThroughGateway(stack, buyer.account);
     await setStatus(transactionId, 'PROCESSING');
     await confirm(stack, buyer.account, transactionId);
     await operator.act(transactionId, 'retry-delivery');

@@ -8,17 +8,17 @@ import { findPurchaseRow, newBuyer, untilClosed, type Buyer, type PurchaseRow } 
 import { eventTypes, fetchHistory } from '../support/history.ts';
 import { expectSoundBooks } from '../support/invariants.ts';
 import { newOperator, type Operator } from '../support/operator-actions.ts';
-import { atGateway, buyOutside, clearGatewayFaults, untilStatus } from '../support/payments.ts';
+import { atGateway, buyThroughGateway, clearGatewayFaults, untilStatus } from '../support/payments.ts';
 import { FRESH_HISTORY_AFTER_EVENTS } from '../support/services.ts';
 import { startStack, type Stack, type StackOptions } from '../support/stack.ts';
 import { until } from '../support/until.ts';
-import { PATIENT } from '../support/workflow-harness.ts';
+import { LONG_ANSWER_TIMINGS } from '../support/workflow-harness.ts';
 
 const { ResetReapplyExcludeType } = proto.temporal.api.enums.v1;
 
 /** Everything is quick, except for the time to pay: who waits for that is asleep. */
 export const LONG_CHECKOUT: PurchaseTimings = {
-  ...PATIENT,
+  ...LONG_ANSWER_TIMINGS,
   answerWithinMs: 3_000,
   checkoutMs: 600_000,
   transferMs: 900_000,
@@ -60,9 +60,9 @@ export async function startSequences(
 /** Bought through a gateway and paid there: PROCESSING. The supplier decides how far it comes. */
 export async function paidPurchase(
   { stack, buyer }: Pick<Sequences, 'stack' | 'buyer'>,
-  options: Parameters<typeof buyOutside>[2] = {},
+  options: Parameters<typeof buyThroughGateway>[2] = {},
 ): Promise<string> {
-  const { transactionId, answer } = await buyOutside(stack, buyer.account, options);
+  const { transactionId, answer } = await buyThroughGateway(stack, buyer.account, options);
   expect(answer.status, answer.text).toBe(201);
   await atGateway(stack, transactionId, 'pay');
   await untilStatus(stack, transactionId, 'PROCESSING');

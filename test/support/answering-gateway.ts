@@ -1,6 +1,6 @@
 // A payment gateway whose answers a test writes itself, and gateway adapters that call it. The test must close it.
 import { readFileSync } from 'node:fs';
-import type { UnseenWord } from '../../src/vendors/paystack/answers.ts';
+import type { UnknownStatus } from '../../src/vendors/paystack/answers.ts';
 import {
   createPaystackGateway,
   type PaystackGateway,
@@ -11,7 +11,7 @@ import { json, startAnsweringServer, type Answering, type AnsweringServer } from
 
 export interface AnsweringGateway extends AnsweringServer {
   /** What the adapter raised an alert for since the last `answerWith`. */
-  readonly alerts: readonly UnseenWord[];
+  readonly alerts: readonly UnknownStatus[];
   /** A gateway in test mode at this server, with a time limit of 5 s by default. */
   gateway(options?: Partial<PaystackOptions>): PaystackGateway;
 }
@@ -22,7 +22,7 @@ export const SECRET_KEY = 'sk_test_simulator';
 export async function startAnsweringGateway(): Promise<AnsweringGateway> {
   const server = await startAnsweringServer();
   const { baseUrl } = server;
-  let alerts: UnseenWord[] = [];
+  let alerts: UnknownStatus[] = [];
   const gateways: PaystackGateway[] = [];
   return {
     baseUrl,

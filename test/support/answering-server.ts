@@ -66,7 +66,7 @@ export const json =
 export const sentBody = (call: Call | undefined) => JSON.parse(call?.body ?? '{}') as Record<string, unknown>;
 
 /** An address of this machine without a server. */
-export async function deafUrl(): Promise<string> {
+export async function unreachableUrl(): Promise<string> {
   const closed = createServer();
   await new Promise<void>((resolve) => closed.listen(0, '127.0.0.1', resolve));
   const { port } = closed.address() as AddressInfo;

@@ -10,7 +10,7 @@ const WAIT_DEADLINE_MS = 5_000;
 
 export interface Books {
   readonly url: string;
-  /** The test world under the service's role. */
+  /** The test environment under the service's role. */
   readonly world: WorldDb;
   readonly accounts: AccountsDb;
   /** The same tables as their owner. */
@@ -87,7 +87,7 @@ const VIOLATIONS: Record<string, string> = {
      group by transaction_id having count(*) > 1`,
 };
 
-/** All violations in a world's books, as text; an empty list when there are none. */
+/** All violations in an environment's books, as text; an empty list when there are none. */
 export async function auditBooks(
   db: WorldDb,
   options: { readonly except?: readonly string[] } = {},

@@ -18,7 +18,7 @@ export function databaseEngine(db: WorldDb, clock: { now(): Date }, before = () 
     for (let next; (next = await nextAction(db, transactionId, clock.now()));) {
       const { actionId } = next;
       const row = await findBegunAction(db, actionId);
-      if (row && actionSpec(row.move).isCheck)
+      if (row && actionSpec(row.action).isCheck)
         await closeAction(db, actionId, { did: 'checked, and nothing changed' }, clock.now());
       else await carryOutAction(db, actionId, clock.now());
     }

@@ -12,7 +12,7 @@ import type { EsimSupplier } from '../../src/esims/port.ts';
 import type { DeliverRequest, DeliveryResult } from '../../workflows/contract.ts';
 import { installDataWith } from './install-data.ts';
 import type { Stack } from './stack.ts';
-import { PATIENT } from './workflow-harness.ts';
+import { LONG_ANSWER_TIMINGS } from './workflow-harness.ts';
 
 type Call = 'order' | 'topUp' | 'profile' | 'findOrder' | 'cancel';
 
@@ -81,7 +81,7 @@ export function createAttempt(stack: Stack, aheadMs = 0): Attempt {
   const run = <T>(step: () => Promise<T>): Promise<T> => environment.run(step);
   return {
     deliverOnce: (transactionId) =>
-      run(() => deliver(deps, { transactionId, budgetMs: 0, timings: PATIENT })),
+      run(() => deliver(deps, { transactionId, budgetMs: 0, timings: LONG_ANSWER_TIMINGS })),
     deliver: (request) => run(() => deliver(deps, request)),
     checkSupplier: (transactionId) => run(() => checkSupplier(deps, transactionId)),
     withdraw: (transactionId, supplierConfirmedUndelivered = false) =>

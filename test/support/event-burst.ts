@@ -23,14 +23,14 @@ interface Burst {
 }
 
 /** Vendors keep connections and open more when those are busy. Half of what one address may open: one more than the limit would be refused. */
-const MOST_CONNECTIONS = MAX_CONNECTIONS_PER_ADDRESS / 2;
+const MAX_CONNECTIONS = MAX_CONNECTIONS_PER_ADDRESS / 2;
 const TICK_MS = 5;
 /** A vendor waits longer than this; here it is long enough to count as a failure. */
 const ANSWER_WITHIN_MS = 10_000;
 
 /** Sends all events and answers the result of each, in the order they were sent. */
 export async function sendBurst(burst: Burst): Promise<SentEvent[]> {
-  const agent = new Agent({ keepAlive: true, maxSockets: MOST_CONNECTIONS });
+  const agent = new Agent({ keepAlive: true, maxSockets: MAX_CONNECTIONS });
   const startsAtMs = performance.now();
   const running: Promise<SentEvent>[] = [];
   try {

@@ -22,7 +22,7 @@ interface Explained {
   readonly scans: readonly ScanNode[];
 }
 
-/** Runs it under the world's role, then each of its statements again with EXPLAIN. */
+/** Runs it under the environment's role, then each of its statements again with EXPLAIN. */
 export async function explain(
   books: Books,
   run: (db: WorldDb) => Promise<unknown>,

@@ -1,15 +1,15 @@
-// Wallets funded from outside on a stack: requested through the API, and their state in our rows and in the ledger.
+// Wallets funded through the gateway on a stack: requested through the API, and their state in our rows and in the ledger.
 // Must not write anything except through the API.
 import { sql } from 'kysely';
-import { paidOf, type OutsideMethod, type Paid } from './payments.ts';
+import { paidOf, type GatewayMethod, type Paid } from './payments.ts';
 import type { Stack, TestAccount } from './stack.ts';
 import { until, type UntilOptions } from './until.ts';
 
 /** Requests a funding of the account's wallet: opened, not paid. */
-export async function fundOutside(
+export async function fundThroughGateway(
   stack: Stack,
   account: TestAccount,
-  wanted: { amount: number; method: OutsideMethod; headers?: Record<string, string> },
+  wanted: { amount: number; method: GatewayMethod; headers?: Record<string, string> },
 ): Promise<Paid> {
   const { amount, method, headers } = wanted;
   const answer = await stack.call('POST', '/api/wallet/fund', {

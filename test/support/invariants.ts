@@ -18,7 +18,7 @@ export interface Books {
 }
 
 interface BooksOf {
-  /** The world's schema, read as its owner. */
+  /** The environment's schema, read as its owner. */
   readonly owner: Kysely<WorldDatabase>;
   readonly supplierControlUrl: string;
 }
@@ -41,7 +41,7 @@ interface PurchaseFacts {
   readonly supplier_id: string;
 }
 
-const MOST_SUPPLIER_ENTRIES = 10_000;
+const MAX_SUPPLIER_ENTRIES = 10_000;
 
 /** Reads all books and lists every contradiction. */
 export async function inspectBooks(books: BooksOf): Promise<Books> {
@@ -205,8 +205,8 @@ function strangers(
 }
 
 async function readSupplier(controlUrl: string): Promise<Map<string, SupplierOrder[]>> {
-  const answer = await fetch(`${controlUrl}/orders?limit=${MOST_SUPPLIER_ENTRIES}`);
+  const answer = await fetch(`${controlUrl}/orders?limit=${MAX_SUPPLIER_ENTRIES}`);
   const entries = (await answer.json()) as SupplierOrder[];
-  if (entries.length >= MOST_SUPPLIER_ENTRIES) throw new Error('more supplier orders than can be read');
+  if (entries.length >= MAX_SUPPLIER_ENTRIES) throw new Error('more supplier orders than can be read');
   return Map.groupBy(entries, (entry) => entry.transactionId);
 }

@@ -21,7 +21,7 @@ export interface Keyed {
   readonly ask: () => Promise<Answer>;
   /** Whether the answer is kept under the key. A refusal without effect is not. */
   readonly isKept: (answer: Answer) => boolean;
-  /** Pays an outside payment, waits until the purchase has ended, and checks all of its effects. */
+  /** Pays a payment through the gateway, waits until the purchase has ended, and checks all of its effects. */
   readonly expectOnce: () => Promise<void>;
 }
 

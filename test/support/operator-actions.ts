@@ -9,22 +9,22 @@ import { systemClock } from '../../src/platform/composition/context.ts';
 import type { ActionOutcome } from '../../src/operations/rules.ts';
 import type { PurchaseTimings } from '../../src/purchases/purchase.ts';
 import type { Stack } from './stack.ts';
-import { PATIENT } from './workflow-harness.ts';
+import { LONG_ANSWER_TIMINGS } from './workflow-harness.ts';
 import type { OperatorAction } from '../../src/accounts/operators/action-table.ts';
 
 export interface Operator extends OperatorActions {
   /** Takes this action, with the required actor and reason. */
   act(
     transactionId: string,
-    move: OperatorAction,
-    more?: Partial<Omit<ActionInput, 'transactionId' | 'move'>>,
+    action: OperatorAction,
+    more?: Partial<Omit<ActionInput, 'transactionId' | 'action'>>,
   ): Promise<ActionOutcome>;
 }
 
-export const REASON = 'a test of the moves';
+export const REASON = 'a test of the actions';
 export const EVIDENCE = 'https://tickets.test.example/4711';
 
-export function newOperator(stack: Stack, timings: PurchaseTimings = PATIENT): Operator {
+export function newOperator(stack: Stack, timings: PurchaseTimings = LONG_ANSWER_TIMINGS): Operator {
   const actions = createOperatorActions({
     db: stack.world,
     engine: createOperatorEngine(stack.temporal, timings),
@@ -34,7 +34,7 @@ export function newOperator(stack: Stack, timings: PurchaseTimings = PATIENT): O
   });
   return {
     ...actions,
-    act: (transactionId, move, more = {}) =>
-      actions.perform({ transactionId, move, by: 'ada', reason: REASON, ...more }),
+    act: (transactionId, action, more = {}) =>
+      actions.perform({ transactionId, action, by: 'ada', reason: REASON, ...more }),
   };
 }

@@ -27,7 +27,7 @@ export interface Operator {
   /** What a test needs before its own command. */
   makeAccount(currency: 'NGN' | 'USD'): Promise<string>;
   makeKey(account: string): Promise<string>;
-  /** The flags of a valid key, in the test world. */
+  /** The flags of a valid key, in the test environment. */
   keyFlags(): string;
   keyRow(keyId: unknown): Promise<Selectable<ApiKeysTable>>;
   auditOf(subject: unknown): Promise<{ actor: string; action: string; detail: unknown }[]>;

@@ -3,7 +3,7 @@
 import { createHmac, randomUUID } from 'node:crypto';
 import { connectClient } from '../../src/platform/temporal/connect.ts';
 import { reconcileEngineOf } from './reconciling.ts';
-import { buyOutside, type Paid } from './payments.ts';
+import { buyThroughGateway, type Paid } from './payments.ts';
 import type { Answer, Stack, TestAccount } from './stack.ts';
 import { until } from './until.ts';
 
@@ -29,15 +29,15 @@ export interface Kept {
 /** How long a caller on a busy machine repeats a request. */
 const BUY_WITHIN_MS = 90_000;
 
-/** Buys from outside as docs/API.md asks callers to: repeats a refused request with the same Idempotency-Key. */
-export async function buyOutsideOnce(
+/** Buys through the gateway as docs/API.md asks callers to: repeats a refused request with the same Idempotency-Key. */
+export async function buyThroughGatewayOnce(
   stack: Stack,
   account: TestAccount,
-  options: Parameters<typeof buyOutside>[2],
+  options: Parameters<typeof buyThroughGateway>[2],
 ): Promise<Paid> {
   const headers = { 'Idempotency-Key': randomUUID() };
   const paid = await until(
-    () => buyOutside(stack, account, { ...options, headers }),
+    () => buyThroughGateway(stack, account, { ...options, headers }),
     ({ answer }) => ![409, 503].includes(answer.status),
     { what: 'an answer to buying', withinMs: BUY_WITHIN_MS, everyMs: 200 },
   );
@@ -171,7 +171,9 @@ export async function dropped(stack: Stack): Promise<string[]> {
     const { currency } = kept.received;
     const isCharged = currency === payment.charge_currency;
     const isTakenBackUnseen = kept.status === 'reversed' && !payment.has_money;
-    const bookedMinor = isCharged ? payment.received_minor : await otherMinor(stack, payment.reference, currency);
+    const bookedMinor = isCharged
+      ? payment.received_minor
+      : await otherMinor(stack, payment.reference, currency);
     if (!isTakenBackUnseen && netMinor !== bookedMinor)
       found.push(`${payment.reference}: the gateway kept ${netMinor} ${currency}, we booked ${bookedMinor}`);
   }

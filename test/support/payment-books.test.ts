@@ -1,4 +1,4 @@
-// The audit of outside money works: each kind of contradiction, planted with all guards of the database off, is found and named.
+// The audit of money through the gateway works: each kind of contradiction, planted with all guards of the database off, is found and named.
 import { sql } from 'kysely';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import { settlePurchase } from '../../src/purchases/store/purchases.ts';
@@ -94,7 +94,8 @@ it.each([
   {
     what: 'a dispute about another purchase',
     damage: () => `update disputes set transaction_id = 'gone' ${ofDelivered()}`,
-    repair: () => `update disputes set transaction_id = '${delivered.transactionId}' where transaction_id = 'gone'`,
+    repair: () =>
+      `update disputes set transaction_id = '${delivered.transactionId}' where transaction_id = 'gone'`,
     says: /^dispute .+ is about a payment that brought nothing$/,
   },
   {

@@ -1,4 +1,4 @@
-// What must always be true of outside money: payments, holds and refunds agree with the ledger on each account, for each
+// What must always be true of money through the gateway: payments, holds and refunds agree with the ledger on each account, for each
 // purchase and each funding. Reads only, as the owner; reports violations as text.
 import { sql, type Kysely } from 'kysely';
 import type { WorldDatabase } from '../../src/platform/database/tables.ts';
@@ -25,7 +25,7 @@ export async function paymentViolations(owner: Kysely<WorldDatabase>): Promise<s
       ...(await stateViolations(trx)),
       ...(await accountViolations(trx)),
       ...(await disputeViolations(trx)),
-      ...(await moveViolations(trx)),
+      ...(await actionViolations(trx)),
     ]);
 }
 
@@ -74,7 +74,7 @@ async function accountViolations(owner: Kysely<WorldDatabase>): Promise<string[]
              sum(y.reversed_minor) as reversed, sum(y.refunding_minor) as refunding, sum(y.refunded_minor) as refunded,
              sum(y.disputed_minor) as disputed, bool_or(h.status = 'HELD') as is_held,
              sum(round(y.credited_minor * y.price_minor / y.charge_minor::numeric)) as credited, min(y.gateway) as gateway, min(y.account_id) as account_id,
-             bool_or(coalesce(p.attention_reason, f.attention_reason) in ('PAYMENT_DISPUTED', 'PAYMENT_REVERSED')) as is_claimed
+             bool_or(coalesce(p.attention_reason, f.attention_reason) in ('PAYMENT_DISPUTED', 'PAYMENT_REVERSED')) as is_leased
         from payments y left join holds h on h.id = y.transaction_id
         left join purchases p on p.transaction_id = y.transaction_id left join fundings f on f.transaction_id = y.transaction_id
        group by 1, 2, 3
@@ -105,7 +105,7 @@ async function accountViolations(owner: Kysely<WorldDatabase>): Promise<string[]
     select own.transaction_id, 'suspense:' || booked.currency, (select coalesce(sum(amount_minor), 0) from sent r
               where r.transaction_id = own.transaction_id and r.currency = booked.currency and closed_at is null), minor, 0
       from own join booked on booked.transaction_id = own.transaction_id and kind = 'suspense'
-     where is_claimed is not true and risk = 0 and is_held is not true
+     where is_leased is not true and risk = 0 and is_held is not true
     union all
     select h.id, 'held:' || h.currency, case h.status when 'HELD' then h.amount_minor else 0 end, coalesce(minor, 0), 0
       from holds h join own on own.transaction_id = h.id
@@ -113,37 +113,40 @@ async function accountViolations(owner: Kysely<WorldDatabase>): Promise<string[]
   return rows
     .map((row) => ({ ...row, off: BigInt(row.wanted) - BigInt(row.found) }))
     .filter(({ off, slack }) => (off < 0n ? -off : off) > BigInt(slack))
-    .map(({ transaction_id, what, wanted, found }) => `${transaction_id} should have ${wanted} as ${what}, found are ${found}`);
+    .map(
+      ({ transaction_id, what, wanted, found }) =>
+        `${transaction_id} should have ${wanted} as ${what}, found are ${found}`,
+    );
 }
 
 /** Refunds by operator actions out of the wallet or of earned money. */
-const BY_MOVES = '(wallet|goodwill)-[0-9a-f]{12}';
+const BY_ACTIONS = '(wallet|goodwill)-[0-9a-f]{12}';
 
 /** Each refund by an action has its money in suspense until it is sent, and no action has ended without its effect, or twice. */
-async function moveViolations(owner: Kysely<WorldDatabase>): Promise<string[]> {
+async function actionViolations(owner: Kysely<WorldDatabase>): Promise<string[]> {
   const { rows } = await sql<{ violation: string }>`
     select 'refund ' || r.refund_key || ' is ' || r.status || ' with ' || coalesce(sum(e.amount_minor), 0) || ' in suspense' as violation
       from refunds r
       left join ledger_transactions t on t.transaction_id = r.transaction_id
-       and (t.operation_key in (select m.id from operator_moves m where m.id like '%' || right(r.refund_key, 12))
+       and (t.operation_key in (select m.id from operator_actions m where m.id like '%' || right(r.refund_key, 12))
             or t.operation_key like r.refund_key || ':%')
       left join ledger_entries e on e.ledger_transaction_id = t.id and e.ledger_account_id = 'suspense:' || r.currency
-     where r.refund_key ~ ${BY_MOVES}
+     where r.refund_key ~ ${BY_ACTIONS}
      group by r.refund_key, r.status, r.amount_minor, r.closed_at
     having coalesce(sum(e.amount_minor), 0) <> case when r.closed_at is null then r.amount_minor else 0 end
     union all
-    select 'move ' || m.id || ' is ' || m.status || ' and has booked' from operator_moves m
+    select 'action ' || m.id || ' is ' || m.status || ' and has booked' from operator_actions m
      where m.status <> 'DONE' and exists (select from ledger_transactions t where t.operation_key = m.id)
     union all
-    select 'the key ' || move_key || ' was used for ' || count(*) || ' moves' from operator_moves
-     where status in ('BEGUN', 'WAITS_FOR_APPROVAL', 'APPROVED', 'DONE') group by move_key having count(*) > 1
+    select 'the key ' || action_key || ' was used for ' || count(*) || ' actions' from operator_actions
+     where status in ('BEGUN', 'WAITS_FOR_APPROVAL', 'APPROVED', 'DONE') group by action_key having count(*) > 1
     union all
     select m.transaction_id || ' was given back ' || -sum(e.amount_minor) || ' of the ' || max(p.price_minor) || ' that it earned'
-      from operator_moves m
+      from operator_actions m
       join purchases p on p.transaction_id = m.transaction_id
       join ledger_transactions t on t.operation_key = m.id
       join ledger_entries e on e.ledger_transaction_id = t.id and e.ledger_account_id like 'revenue:%'
-     where m.move in ('refund-to-source', 'credit-wallet')
+     where m.action in ('refund-to-source', 'credit-wallet')
      group by m.transaction_id having -sum(e.amount_minor) > max(p.price_minor)`.execute(owner);
   return rows.map((row) => row.violation);
 }

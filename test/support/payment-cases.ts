@@ -14,24 +14,24 @@ import {
   type Order,
 } from './case-payer.ts';
 import { createSemaphore } from './concurrency.ts';
-import { buyOutsideOnce, endRefund, eventsOf, untilRefundAsked } from './payers.ts';
+import { buyThroughGatewayOnce, endRefund, eventsOf, untilRefundAsked } from './payers.ts';
 import { atGateway, chargeAt, confirm } from './payments.ts';
 import type { Random } from './size.ts';
 import type { Stack } from './stack.ts';
 import { until } from './until.ts';
-import type { OutsideMethod } from '../../src/domain/states.ts';
+import type { GatewayMethod } from '../../src/domain/states.ts';
 
 export interface PaymentCase {
   readonly name: string;
   /** Any method and currency if it names none. */
-  readonly buys?: { readonly methods?: readonly OutsideMethod[]; readonly packageCode?: string };
+  readonly buys?: { readonly methods?: readonly GatewayMethod[]; readonly packageCode?: string };
   readonly play: (payer: CasePayer) => Promise<End>;
 }
 
 /** How long a page or a bank account accepts money in these tests. */
 export const TAKES_MONEY_MS = 20_000;
-const HOSTED: readonly OutsideMethod[] = ['CARD', 'APPLE_PAY', 'MOBILE_MONEY'];
-const ALL: readonly OutsideMethod[] = [...HOSTED, 'BANK_TRANSFER'];
+const HOSTED: readonly GatewayMethod[] = ['CARD', 'APPLE_PAY', 'MOBILE_MONEY'];
+const ALL: readonly GatewayMethod[] = [...HOSTED, 'BANK_TRANSFER'];
 
 const share = (payer: CasePayer, percent: number): number => Math.trunc((payer.chargeMinor * percent) / 100);
 const pay = (payer: CasePayer, body?: object) => atGateway(payer.stack, payer.bought.reference, 'pay', body);
@@ -326,7 +326,7 @@ export async function playCase(stack: Stack, odd: PaymentCase, order: Order, ran
   const packageCode = odd.buys?.packageCode === undefined ? {} : { packageCode: odd.buys.packageCode };
   const { account, bought, requested } = await opening(async () => {
     const buyer = await stack.account({ fundsMinor: 0n, currency });
-    const paid = await buyOutsideOnce(stack, buyer, { method, ...packageCode });
+    const paid = await buyThroughGatewayOnce(stack, buyer, { method, ...packageCode });
     expect([paid.answer.status, paid.answer.body.status], paid.answer.text).toEqual([201, 'PENDING']);
     const charge = await until(
       () => chargeAt(stack, paid.reference),

@@ -1,4 +1,4 @@
-// Paying from outside on a stack: the payer's side at the gateway's control interface, and the state of a payment in our rows.
+// Paying through the gateway on a stack: the payer's side at the gateway's control interface, and the state of a payment in our rows.
 import type { Answer, Stack, TestAccount } from './stack.ts';
 import { until } from './until.ts';
 
@@ -15,14 +15,14 @@ interface HeldCharge {
   readonly refunds: readonly { readonly id: number; readonly status: string; readonly amountMinor: number }[];
 }
 
-export type OutsideMethod = 'CARD' | 'BANK_TRANSFER' | 'MOBILE_MONEY' | 'APPLE_PAY';
+export type GatewayMethod = 'CARD' | 'BANK_TRANSFER' | 'MOBILE_MONEY' | 'APPLE_PAY';
 
-/** Buys from outside: opened, not paid. */
-export async function buyOutside(
+/** Buys through the gateway: opened, not paid. */
+export async function buyThroughGateway(
   stack: Stack,
   account: TestAccount,
   options: {
-    method?: OutsideMethod;
+    method?: GatewayMethod;
     packageCode?: string;
     esimId?: string;
     headers?: Record<string, string>;

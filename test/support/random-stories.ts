@@ -3,11 +3,11 @@
 import { randomUUID } from 'node:crypto';
 import type { Buyer } from './buyer.ts';
 import { findPurchaseRow } from './buyer.ts';
-import { fundOutside } from './fundings.ts';
+import { fundThroughGateway } from './fundings.ts';
 import { untilOpened } from './payers.ts';
 import type { Operator } from './operator-actions.ts';
 import { EVIDENCE } from './operator-actions.ts';
-import { atGateway, buyOutside, type OutsideMethod } from './payments.ts';
+import { atGateway, buyThroughGateway, type GatewayMethod } from './payments.ts';
 import type { Random } from './size.ts';
 import type { Stack } from './stack.ts';
 import { until } from './until.ts';
@@ -45,13 +45,13 @@ const topUp: Story = async ({ buyer, esimId }) => {
 
 /** Bought through the gateway, and paid once or twice. */
 const paidOutside =
-  (method: OutsideMethod): Story =>
+  (method: GatewayMethod): Story =>
   async (scene) => {
     const { stack, buyer, random } = scene;
     const headers = { 'Idempotency-Key': randomUUID() };
     const packageCode = random.pick(PACKAGES);
     const bought = await until(
-      () => buyOutside(stack, buyer.account, { method, packageCode, headers }),
+      () => buyThroughGateway(stack, buyer.account, { method, packageCode, headers }),
       ({ answer }) => answer.status === 201,
       { what: 'an answer to buying', ...ANSWERED },
     );
@@ -73,7 +73,7 @@ const funding: Story = async (scene) => {
   const { stack, buyer } = scene;
   const headers = { 'Idempotency-Key': randomUUID() };
   const asked = await until(
-    () => fundOutside(stack, buyer.account, { amount: 10, method: 'CARD', headers }),
+    () => fundThroughGateway(stack, buyer.account, { amount: 10, method: 'CARD', headers }),
     ({ answer }) => answer.status === 201,
     { what: 'an answer to funding', ...ANSWERED },
   );
@@ -86,7 +86,7 @@ const delivered = async (scene: Scene): Promise<{ transactionId: string; referen
   const { stack, buyer } = scene;
   const headers = { 'Idempotency-Key': randomUUID() };
   const bought = await until(
-    () => buyOutside(stack, buyer.account, { headers }),
+    () => buyThroughGateway(stack, buyer.account, { headers }),
     ({ answer }) => answer.status === 201,
     { what: 'an answer to buying', ...ANSWERED },
   );
@@ -105,7 +105,7 @@ const refundedByOperator: Story = async (scene) => {
     amount: { amountMinor: 100n, currency: 'USD' },
     goodwill: true,
     evidence: EVIDENCE,
-    moveKey: randomUUID(),
+    actionKey: randomUUID(),
   };
   await until(
     () => scene.operator.act(transactionId, 'refund-to-source', asked),

@@ -12,7 +12,7 @@ import type { ReconcileSummary } from '../../src/reconciliation/payment-rules.ts
 import { SECRET_KEY } from './answering-gateway.ts';
 import { json, startAnsweringVendor, type Answering } from './answering-vendor.ts';
 import { openBooks, type Books } from './books.ts';
-import { PLANTED_FEES, type Planted } from './planted-payments.ts';
+import { FIXTURE_FEES, type FixtureBooks } from './fixture-payments.ts';
 import type { Stack } from './stack.ts';
 import { startStatementServer, type StatementServer } from './statement-server.ts';
 
@@ -38,7 +38,7 @@ const nothingOrdered: Answering = (response, call) => {
 };
 
 export async function startReconciling(
-  theirs: Planted['theirs'],
+  theirs: FixtureBooks['theirs'],
   settings: Partial<ReconcileDeps['settings']> = {},
 ): Promise<Reconciling> {
   const books = await openBooks({ statementTimeoutMs: 2_000 });
@@ -57,7 +57,7 @@ export async function startReconciling(
       overlapMs: 96 * HOUR_MS,
       settleMs: HOUR_MS,
       lingerMs: 0,
-      fees: PLANTED_FEES,
+      fees: FIXTURE_FEES,
       ...settings,
     },
   });

@@ -11,7 +11,7 @@ import { installRuntime } from '../../src/platform/temporal/runtime.ts';
 import { createPurchaseEngine } from '../../src/platform/temporal/purchase-engine.ts';
 import type { PurchaseInput } from '../../src/purchases/purchase.ts';
 import { GATEWAY_QUEUE, OPS_QUEUE, ORDERS_QUEUE, SUPPLIER_QUEUE } from '../../workflows/contract.ts';
-import { PATIENT } from './workflow-harness.ts';
+import { LONG_ANSWER_TIMINGS } from './workflow-harness.ts';
 
 /** Throw it from a step: its answer is lost. */
 export const lost = (): never => {
@@ -64,7 +64,7 @@ export async function startScripted() {
   const temporal = { client, states: client } as Parameters<typeof createPurchaseEngine>[0];
   return {
     client,
-    engine: createPurchaseEngine(temporal, PATIENT),
+    engine: createPurchaseEngine(temporal, LONG_ANSWER_TIMINGS),
     /** Names of the steps that ran, in order. */
     calls,
     follow: (answers: Script): void => {
@@ -91,7 +91,7 @@ export async function startScripted() {
           settingsId: '1',
         },
         requestId: 'req-1',
-        timings: { ...PATIENT, answerWithinMs: 2_000 },
+        timings: { ...LONG_ANSWER_TIMINGS, answerWithinMs: 2_000 },
         ...more,
       } as PurchaseInput;
       return client.workflow.start('purchase', {

@@ -85,7 +85,7 @@ export async function startOutage(
     processes: 'own',
     ...on,
     env: {
-      SIMWAY_TEST_TIMINGS: JSON.stringify({ answerWithinMs: 4_000, lookMaxMs: 300 }),
+      SIMWAY_TEST_TIMINGS: JSON.stringify({ answerWithinMs: 4_000, checkMaxMs: 300 }),
       SIMWAY_LOG_LEVEL: 'warn',
     },
   });

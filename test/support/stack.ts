@@ -108,9 +108,9 @@ export interface Stack {
   readonly databaseUrl: string;
   readonly namespace: string;
   readonly temporal: Client;
-  /** The test world as its owner: reads and plants anything. */
+  /** The test environment as its owner: reads and plants anything. */
   readonly owner: Kysely<WorldDatabase>;
-  /** The test world and the accounts under the roles of the service. */
+  /** The test environment and the accounts under the roles of the service. */
   readonly world: WorldDb;
   readonly accounts: AccountsDb;
   readonly context: ProcessContext;
@@ -424,7 +424,7 @@ function parse(text: string): ApiBody {
   }
 }
 
-/** Of the world that the stack sells in. */
+/** Of the environment that the stack sells in. */
 const firstRate = (owner: Kysely<WorldDatabase>) =>
   owner.selectFrom('exchange_rates').select('id').where('currency', '=', 'NGN').executeTakeFirst();
 

@@ -12,47 +12,47 @@ import { startStack, type AccountOptions, type Stack, type StackOptions, type Te
 import { until } from './until.ts';
 import { findPurchaseRow, newBuyer, type Buyer, type PurchaseRow } from './buyer.ts';
 import type { EngineAnswer } from '../../src/payments/engine.ts';
-import type { OutsideMethod } from '../../src/domain/states.ts';
+import type { GatewayMethod } from '../../src/domain/states.ts';
 
 /** Waits long for the eSIM and polls often: SUCCESS at once even on a busy machine. */
-export const PATIENT: PurchaseTimings = {
+export const LONG_ANSWER_TIMINGS: PurchaseTimings = {
   answerWithinMs: 15_000,
-  lookFirstMs: 50,
-  lookMaxMs: 200,
+  checkFirstMs: 50,
+  checkMaxMs: 200,
   attentionAfterMs: 60_000,
-  slowLookMs: 200,
-  doubtMs: 300,
+  slowCheckMs: 200,
+  inFlightGraceMs: 300,
   openChargeForMs: 10_000,
   checkoutMs: 60_000,
   transferMs: 60_000,
   pollFirstMs: 200,
   pollMaxMs: 1_000,
-  refundLookFirstMs: 100,
-  refundLookMaxMs: 400,
+  refundCheckFirstMs: 100,
+  refundCheckMaxMs: 400,
 };
 /** The workflow's answer is under test, not the caller's deadline: a busy machine may be late with it. */
 const SLACK_MS = 10_000;
 /** Answers PROCESSING soon if the eSIM is not ready. */
-export const HURRIED: PurchaseTimings = { ...PATIENT, answerWithinMs: 1_500 };
+export const SHORT_ANSWER_TIMINGS: PurchaseTimings = { ...LONG_ANSWER_TIMINGS, answerWithinMs: 1_500 };
 /** Checks so seldom that nothing happens without a request for a long time. */
-export const RARELY: PurchaseTimings = {
-  ...HURRIED,
+export const RARE_CHECK_TIMINGS: PurchaseTimings = {
+  ...SHORT_ANSWER_TIMINGS,
   attentionAfterMs: 600_000,
-  lookFirstMs: 300_000,
-  lookMaxMs: 300_000,
+  checkFirstMs: 300_000,
+  checkMaxMs: 300_000,
   pollFirstMs: 300_000,
   pollMaxMs: 300_000,
 };
 /** Needs attention soon after that. */
-export const ANXIOUS: PurchaseTimings = { ...HURRIED, attentionAfterMs: 1_800 };
+export const EARLY_ATTENTION_TIMINGS: PurchaseTimings = { ...SHORT_ANSWER_TIMINGS, attentionAfterMs: 1_800 };
 
 export interface Order {
   readonly account: TestAccount;
   readonly packageCode?: string;
   /** TOPUP of this eSIM; BASE without. */
   readonly esimId?: string;
-  /** Paid from outside by this method; from the wallet without. */
-  readonly paidBy?: OutsideMethod;
+  /** Paid through the gateway by this method; from the wallet without. */
+  readonly paidBy?: GatewayMethod;
   /** The amount to be paid at the gateway; the price without. */
   readonly chargeMinor?: string;
   readonly timings?: PurchaseTimings;
@@ -105,7 +105,7 @@ export async function createWorkflowHarness(stack: Stack): Promise<WorkflowHarne
     address: stack.env['TEMPORAL_ADDRESS'] ?? '',
     namespace: stack.namespace,
   });
-  const engine = createPurchaseEngine(temporal, PATIENT);
+  const engine = createPurchaseEngine(temporal, LONG_ANSWER_TIMINGS);
   await learnTopUps(stack);
   const terms = createTermsSigner(Buffer.from(stack.env['SIMWAY_ID_SECRET'] ?? ''), 'test');
   const ask = (input: PurchaseInput): Promise<EngineAnswer> => {
@@ -141,7 +141,7 @@ export async function createWorkflowHarness(stack: Stack): Promise<WorkflowHarne
 }
 
 /** The charge for a purchase's $2.30: a transfer in naira, others in dollars. */
-function chargeFor(method: OutsideMethod, amountMinor: string | undefined): ChargeQuote {
+function chargeFor(method: GatewayMethod, amountMinor: string | undefined): ChargeQuote {
   return method === 'BANK_TRANSFER'
     ? { amountMinor: amountMinor ?? '368000', currency: 'NGN', rateIds: [] }
     : { amountMinor: amountMinor ?? '230', currency: 'USD', rateIds: [] };
@@ -165,7 +165,7 @@ function inputFor(order: Order): PurchaseInput {
     },
     ...(order.paidBy === undefined ? {} : { charge: chargeFor(order.paidBy, order.chargeMinor) }),
     requestId: 'workflow-test',
-    timings: order.timings ?? PATIENT,
+    timings: order.timings ?? LONG_ANSWER_TIMINGS,
     ...(order.idempotency ? { idempotency: order.idempotency } : {}),
   };
 }

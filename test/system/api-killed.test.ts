@@ -17,7 +17,7 @@ beforeAll(async () => {
   stack = await startStack({
     processes: 'own',
     env: {
-      SIMWAY_TEST_TIMINGS: JSON.stringify({ answerWithinMs: 20_000, lookMaxMs: 300 }),
+      SIMWAY_TEST_TIMINGS: JSON.stringify({ answerWithinMs: 20_000, checkMaxMs: 300 }),
       SIMWAY_DATABASE_STATEMENT_TIMEOUT_MS: '30000',
     },
   });

@@ -28,7 +28,7 @@ beforeAll(async () => {
   stack = await startStack({
     processes: 'own',
     env: {
-      SIMWAY_TEST_TIMINGS: JSON.stringify({ answerWithinMs: 4_000, lookMaxMs: 300, doubtMs: 500 }),
+      SIMWAY_TEST_TIMINGS: JSON.stringify({ answerWithinMs: 4_000, checkMaxMs: 300, inFlightGraceMs: 500 }),
       SIMWAY_SMTP_URL: mail.url,
       SIMWAY_MAIL_FROM: 'esims@simway.example',
     },

@@ -11,7 +11,7 @@ import type { RunningTemporal } from '../../src/dev/temporal.ts';
 import { percentile, sendBurst, type SentEvent } from '../support/event-burst.ts';
 import { ownPostgres, ownRedis, ownTemporal, type OwnServer } from '../support/own-servers.ts';
 import { eventsOf } from '../support/payers.ts';
-import { atGateway, buyOutside, gatewayFaults } from '../support/payments.ts';
+import { atGateway, buyThroughGateway, gatewayFaults } from '../support/payments.ts';
 import { createRandom, size, withSeed } from '../support/size.ts';
 import { startStack, type Stack } from '../support/stack.ts';
 import { until } from '../support/until.ts';
@@ -49,7 +49,7 @@ beforeAll(async () => {
   const account = await stack.account({ fundsMinor: 0n });
   templates = [];
   for (let count = 0; count < PAYMENTS; count += 1) {
-    const { reference } = await buyOutside(stack, account);
+    const { reference } = await buyThroughGateway(stack, account);
     await atGateway(stack, reference, 'pay');
     const [event] = await eventsOf(stack, reference);
     templates.push(event!.body);

@@ -57,8 +57,8 @@ beforeAll(async () => {
     env: {
       SIMWAY_TEST_TIMINGS: JSON.stringify({
         answerWithinMs: 4_000,
-        lookMaxMs: 300,
-        doubtMs: 500,
+        checkMaxMs: 300,
+        inFlightGraceMs: 500,
         pollFirstMs: 1_000,
       }),
       // A session at a gate must still be there when the process is killed; a retried step waits as well.

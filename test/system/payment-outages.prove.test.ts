@@ -1,10 +1,10 @@
-// Payments from outside while Postgres or the worker is down: begun payments are completed afterwards, and money paid meanwhile counts.
+// Payments through the gateway while Postgres or the worker is down: begun payments are completed afterwards, and money paid meanwhile counts.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { RunningPostgres } from '../../src/dev/postgres.ts';
-import { fundOutside, untilBalance, untilFunding } from '../support/fundings.ts';
+import { fundThroughGateway, untilBalance, untilFunding } from '../support/fundings.ts';
 import { expectSoundBooks } from '../support/invariants.ts';
 import { ownPostgres, type OwnServer } from '../support/own-servers.ts';
-import { atGateway, buyOutside, confirm, untilStatus, type Paid } from '../support/payments.ts';
+import { atGateway, buyThroughGateway, confirm, untilStatus, type Paid } from '../support/payments.ts';
 import { startStack, type Stack, type TestAccount } from '../support/stack.ts';
 import { until } from '../support/until.ts';
 
@@ -41,8 +41,8 @@ it('without Postgres a known caller is answered PENDING with an id, and can pay 
   expect((await stack.call('GET', '/api/wallet/balance', { key: account.apiKey })).status).toBe(200);
   await postgres.server.stop();
   const [funding, bought] = await Promise.all([
-    fundOutside(stack, account, { amount: 25, method: 'CARD' }),
-    buyOutside(stack, account),
+    fundThroughGateway(stack, account, { amount: 25, method: 'CARD' }),
+    buyThroughGateway(stack, account),
   ]);
   await postgres.server.start();
   for (const { answer } of [funding, bought]) {
@@ -58,7 +58,7 @@ it('without Postgres a known caller is answered PENDING with an id, and can pay 
 }, 120_000);
 
 it('a payment made while no worker runs is delivered once one is back', async () => {
-  const bought = await buyOutside(stack, account);
+  const bought = await buyThroughGateway(stack, account);
   expect(bought.answer.body.status).toBe('PENDING');
   await stack.children.worker!.kill();
   await atGateway(stack, bought.reference, 'pay');

@@ -9,7 +9,7 @@ import { expectSoundBooks } from '../support/invariants.ts';
 import { runConcurrently } from '../support/concurrency.ts';
 import { dropped, eventsOf, postEvent } from '../support/payers.ts';
 import { countRows } from '../support/payment-books.ts';
-import { atGateway, buyOutside, confirm, gatewayFaults, type Paid } from '../support/payments.ts';
+import { atGateway, buyThroughGateway, confirm, gatewayFaults, type Paid } from '../support/payments.ts';
 import { createRandom, seedOfRun, size, type Random } from '../support/size.ts';
 import {
   startStack,
@@ -27,7 +27,7 @@ const ORDERS_WITH_KILLS = size({ ci: 4, prove: 500 });
 const AT_ONCE = 25;
 const SEED = seedOfRun();
 /** Unending purchases are checked slowly, so that they do not delay the others. */
-const TIMINGS = { pollFirstMs: 500, attentionAfterMs: 6_000, slowLookMs: 10_000, lookMaxMs: 300 };
+const TIMINGS = { pollFirstMs: 500, attentionAfterMs: 6_000, slowCheckMs: 10_000, checkMaxMs: 300 };
 
 /** How a paid order ends, as the supplier decides. */
 const ENDS = {
@@ -66,15 +66,15 @@ async function paidOrder(stack: Stack, account: TestAccount, random: Random): Pr
   const packageCode = random.pick(PACKAGES);
   const method = random.pick(['CARD', 'BANK_TRANSFER', 'MOBILE_MONEY'] as const);
   const headers = { 'Idempotency-Key': randomUUID() };
-  const ask = () => buyOutside(stack, account, { method, packageCode, headers });
-  const impatient = await Promise.all([ask(), ask()]);
+  const ask = () => buyThroughGateway(stack, account, { method, packageCode, headers });
+  const withShortTimeout = await Promise.all([ask(), ask()]);
   const bought = await until(ask, ({ answer }) => answer.status === 201, {
     what: 'bought',
     withinMs: 90_000,
     everyMs: 200,
   });
   expect(bought.answer.body.status, bought.answer.text).toBe('PENDING');
-  for (const { answer, transactionId } of impatient)
+  for (const { answer, transactionId } of withShortTimeout)
     expect([bought.transactionId, undefined]).toContain(answer.status === 201 ? transactionId : undefined);
   await atGateway(stack, bought.reference, 'pay');
   return { account, bought, packageCode };

@@ -18,14 +18,14 @@ import { STORIES } from '../support/random-stories.ts';
 import { createRandom, seedsOfRun, size } from '../support/size.ts';
 import { startStack, type Stack } from '../support/stack.ts';
 import { until } from '../support/until.ts';
-import { PATIENT } from '../support/workflow-harness.ts';
+import { LONG_ANSWER_TIMINGS } from '../support/workflow-harness.ts';
 
 const SEEDS = seedsOfRun({ ci: 1, prove: 100 });
 const FAULTS = size({ ci: 6, prove: 12 });
 const STORIES_AT_ONCE = size({ ci: 10, prove: 20 });
 /** Who sleeps until the time to pay is over is seen: it is longer than the test waits. */
 const TIMINGS = {
-  ...PATIENT,
+  ...LONG_ANSWER_TIMINGS,
   answerWithinMs: 3_000,
   // No outage of this test makes a payment end unopened.
   openChargeForMs: 300_000,

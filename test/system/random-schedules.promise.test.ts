@@ -14,18 +14,18 @@ import { runConcurrently } from '../support/concurrency.ts';
 import { movedBy } from '../support/fundings.ts';
 import { inspectBooks } from '../support/invariants.ts';
 import { EVIDENCE, newOperator, type Operator } from '../support/operator-actions.ts';
-import { atGateway, buyOutside, clearGatewayFaults, confirm } from '../support/payments.ts';
+import { atGateway, buyThroughGateway, clearGatewayFaults, confirm } from '../support/payments.ts';
 import { startProcess } from '../support/processes.ts';
 import { createRandom, seedsOfRun, type Random } from '../support/size.ts';
 import { startStack, type Stack } from '../support/stack.ts';
 import { until } from '../support/until.ts';
-import { PATIENT } from '../support/workflow-harness.ts';
+import { LONG_ANSWER_TIMINGS } from '../support/workflow-harness.ts';
 
 const SEEDS = seedsOfRun({ ci: 20, prove: 3_000 });
 const AT_ONCE = 5;
 const SKEWS_MS = [90_000, 3_600_000];
 const TIMINGS = {
-  ...PATIENT,
+  ...LONG_ANSWER_TIMINGS,
   answerWithinMs: 2_000,
   checkoutMs: 900_000,
   pollFirstMs: 500,
@@ -84,13 +84,13 @@ const BANK = [
   'reverse',
 ] as const;
 const ACTIONS = [
-  'look-at-gateway',
-  'look-at-supplier',
+  'check-gateway',
+  'check-supplier',
   'retry-delivery',
   'refund-to-source',
   'credit-wallet',
   'cancel',
-  'settle-claim',
+  'settle-dispute',
 ] as const satisfies readonly OperatorAction[];
 
 /** What the gateway does not allow at the moment does not happen. */
@@ -121,9 +121,9 @@ async function act({ id }: Case, random: Random): Promise<void> {
   const isPart = action === 'refund-to-source' || action === 'credit-wallet';
   await operator.act(id, action, {
     // Nobody has it in writing that the supplier will not deliver: that would be a lie where it does.
-    ...(action === 'settle-claim' ? { evidence: EVIDENCE, outcome: random.pick(['won', 'lost']) } : {}),
+    ...(action === 'settle-dispute' ? { evidence: EVIDENCE, outcome: random.pick(['won', 'lost']) } : {}),
     ...(isPart && random.below(2) === 0 ? { amount: { amountMinor, currency: 'USD' } } : {}),
-    ...(isPart ? { goodwill: true, moveKey: randomUUID() } : {}),
+    ...(isPart ? { goodwill: true, actionKey: randomUUID() } : {}),
   });
 }
 
@@ -137,7 +137,7 @@ async function begin(random: Random): Promise<Case> {
   const packageCode = random.pick(PACKAGES);
   const isOutside = random.below(4) > 0;
   const answer = isOutside
-    ? (await buyOutside(stack, buyer.account, { packageCode })).answer
+    ? (await buyThroughGateway(stack, buyer.account, { packageCode })).answer
     : await buyer.buy(packageCode);
   // A refusal at once names no transaction.
   return { buyer, isOutside, id: answer.status === 201 ? answer.body.transactionId : '' };
@@ -166,7 +166,7 @@ async function bringToRest({ id, isOutside }: Case): Promise<void> {
   await allocate(id);
   if (isOutside) {
     await resolve(id, 'declined').catch(() => undefined);
-    await operator.act(id, 'look-at-gateway');
+    await operator.act(id, 'check-gateway');
   }
   await until(
     async () => {
@@ -190,12 +190,12 @@ async function settleAll(id: string): Promise<void> {
     .where('outcome', 'is', null)
     .execute();
   for (const { dispute_id: disputeId, gateway_state: state } of disputes)
-    await operator.act(id, 'settle-claim', {
+    await operator.act(id, 'settle-dispute', {
       evidence: EVIDENCE,
       disputeId,
       outcome: state === 'lost' ? 'lost' : 'won',
     });
-  await operator.act(id, 'settle-claim', { evidence: EVIDENCE, outcome: 'lost' });
+  await operator.act(id, 'settle-dispute', { evidence: EVIDENCE, outcome: 'lost' });
 }
 
 /** What is still under way for a purchase. */

@@ -13,7 +13,7 @@ import { newBuyer, type Buyer } from '../support/buyer.ts';
 import { runCommand } from '../support/commands.ts';
 import { fetchHistory } from '../support/history.ts';
 import { expectSoundBooks } from '../support/invariants.ts';
-import { atGateway, buyOutside, untilStatus } from '../support/payments.ts';
+import { atGateway, buyThroughGateway, untilStatus } from '../support/payments.ts';
 import { startStack, type Stack } from '../support/stack.ts';
 import { until } from '../support/until.ts';
 
@@ -65,7 +65,7 @@ const rollOut = (buildId: string) => runRollout(partsOf(buildId), (line) => said
 /** Opened, and waiting for money. */
 const openSome = (): Promise<string[]> =>
   Promise.all(
-    Array.from({ length: OPEN }, async () => (await buyOutside(stack, buyer.account)).transactionId),
+    Array.from({ length: OPEN }, async () => (await buyThroughGateway(stack, buyer.account)).transactionId),
   );
 
 const pay = (ids: readonly string[]) => Promise.all(ids.map((id) => atGateway(stack, id, 'pay')));

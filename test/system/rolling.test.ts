@@ -8,7 +8,7 @@ let stack: Stack;
 beforeAll(async () => {
   stack = await startStack({
     processes: 'own',
-    env: { SIMWAY_TEST_TIMINGS: JSON.stringify({ answerWithinMs: 20_000, lookMaxMs: 300 }) },
+    env: { SIMWAY_TEST_TIMINGS: JSON.stringify({ answerWithinMs: 20_000, checkMaxMs: 300 }) },
   });
 }, 120_000);
 afterAll(() => stack.close());

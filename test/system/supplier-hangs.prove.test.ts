@@ -22,7 +22,7 @@ let iccid: string;
 // After a slow read the API pauses further ones, in its memory, so each test has its own API.
 beforeEach(async () => {
   stack = await startStack({
-    env: { SIMWAY_TEST_TIMINGS: JSON.stringify({ answerWithinMs: ANSWER_WITHIN_MS, lookMaxMs: 300 }) },
+    env: { SIMWAY_TEST_TIMINGS: JSON.stringify({ answerWithinMs: ANSWER_WITHIN_MS, checkMaxMs: 300 }) },
   });
   buyer = await newBuyer(stack);
   ({ esimId, iccid } = await buyer.activeEsim());
@@ -39,7 +39,7 @@ afterEach(async () => {
 async function seenLongAgo(): Promise<void> {
   await stack.owner
     .updateTable('esims')
-    .set({ looked_at: new Date(Date.now() - 60_000) })
+    .set({ checked_at: new Date(Date.now() - 60_000) })
     .where('id', '=', esimId)
     .execute();
 }

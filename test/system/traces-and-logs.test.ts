@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startAnsweringServer, type AnsweringServer } from '../support/answering-server.ts';
 import { newBuyer, type Buyer } from '../support/buyer.ts';
 import { installOf } from '../support/install-data.ts';
-import { atGateway, buyOutside, untilStatus } from '../support/payments.ts';
+import { atGateway, buyThroughGateway, untilStatus } from '../support/payments.ts';
 import {
   data,
   mailOf,
@@ -158,13 +158,13 @@ describe('the trace of a purchase from the wallet', () => {
   });
 
   it('continues with the gateway’s event, over everything that the payment leads to', async () => {
-    const paid = await buyOutside(stack, buyer.account, { headers: { 'X-Request-Id': 'traced-2' } });
+    const paid = await buyThroughGateway(stack, buyer.account, { headers: { 'X-Request-Id': 'traced-2' } });
     await atGateway(stack, paid.reference, 'pay');
     await untilStatus(stack, paid.transactionId, 'SUCCESS');
-    const spans = await untilSpans(paid.transactionId, ['POST /api/esim/buy', 'purchase', 'lookAtPayment']);
+    const spans = await untilSpans(paid.transactionId, ['POST /api/esim/buy', 'purchase', 'checkPayment']);
     const { traceId } = only(spans, 'POST /api/esim/buy');
     const names = new Set(spans.filter((span) => span.traceId === traceId).map(({ name }) => name));
-    expect([...names]).toEqual(expect.arrayContaining(['openPayment', 'lookAtPayment', 'purchase']));
+    expect([...names]).toEqual(expect.arrayContaining(['openPayment', 'checkPayment', 'purchase']));
   });
 });
 
@@ -243,7 +243,7 @@ describe('a secret', () => {
       .where('transaction_id', '=', transactionId)
       .executeTakeFirstOrThrow();
     const esim = await installOf(stack, id);
-    const transfer = await buyOutside(stack, await stack.account({ currency: 'NGN' }), {
+    const transfer = await buyThroughGateway(stack, await stack.account({ currency: 'NGN' }), {
       method: 'BANK_TRANSFER',
     });
     const { accountNumber } = (

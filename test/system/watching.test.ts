@@ -8,7 +8,7 @@ import { parse } from 'yaml';
 import { runWorker, type RunningWorker } from '../../src/cli/processes/worker.ts';
 import { newBuyer, type Buyer } from '../support/buyer.ts';
 import { CHECKOUT } from '../support/checkout.ts';
-import { atGateway, buyOutside, untilStatus } from '../support/payments.ts';
+import { atGateway, buyThroughGateway, untilStatus } from '../support/payments.ts';
 import { startStack, type Stack } from '../support/stack.ts';
 import { until } from '../support/until.ts';
 
@@ -124,9 +124,9 @@ describe('the metrics', () => {
   });
 
   it('show purchases awaiting money and open holds as the rows have them', async () => {
-    const open = await buyOutside(stack, buyer.account);
+    const open = await buyThroughGateway(stack, buyer.account);
     await stack.faults({ neverAllocate: 1 });
-    const held = await buyOutside(stack, buyer.account);
+    const held = await buyThroughGateway(stack, buyer.account);
     await atGateway(stack, held.reference, 'pay');
     await untilStatus(stack, held.transactionId, 'PROCESSING');
     const { price_minor: priceMinor } = await stack.owner

@@ -19,7 +19,7 @@ beforeAll(async () => {
   stack = await startStack({
     processes: 'own',
     env: {
-      SIMWAY_TEST_TIMINGS: JSON.stringify({ answerWithinMs: 4_000, lookMaxMs: 300, doubtMs: 500 }),
+      SIMWAY_TEST_TIMINGS: JSON.stringify({ answerWithinMs: 4_000, checkMaxMs: 300, inFlightGraceMs: 500 }),
       // A session at a gate must still be there when the worker is killed.
       SIMWAY_DATABASE_STATEMENT_TIMEOUT_MS: '30000',
       SIMWAY_DATABASE_CONNECTIONS: '40',

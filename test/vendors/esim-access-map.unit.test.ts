@@ -2,12 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { authenticationHeaders, type Answer } from '../../src/vendors/esim-access/client.ts';
 import { KNOWN_CODES, meaningOf } from '../../src/vendors/esim-access/codes.ts';
-import {
-  effectFailure,
-  esimStatusOf,
-  isAllocating,
-  questionFailure,
-} from '../../src/vendors/esim-access/map.ts';
+import { effectFailure, esimStatusOf, isAllocating, readFailure } from '../../src/vendors/esim-access/map.ts';
 import { isoTimeOf, wireTimeOf } from '../../src/vendors/esim-access/wire.ts';
 
 type Failure = Exclude<Answer, { kind: 'answered' }>;
@@ -81,7 +76,7 @@ describe('the eSIM Access client, error codes', () => {
 
   it.each(KNOWN_CODES)('%s leaves a lookup unknown, with its wait', (code) => {
     const wait = (unknown as Record<string, number | undefined>)[code];
-    expect(questionFailure(failed(code))).toStrictEqual({
+    expect(readFailure(failed(code))).toStrictEqual({
       outcome: 'unknown',
       detail: `${code}: because`,
       ...(wait === undefined ? {} : { retryAfterMs: wait }),
@@ -99,7 +94,7 @@ describe('the eSIM Access client, error codes', () => {
     ['200007', '', '200007'],
     ['200007', 'too low', '200007: too low'],
   ])('%j with the message %j has the detail %j', (code, message, detail) => {
-    expect(questionFailure({ kind: 'failed', code, message })).toMatchObject({ detail });
+    expect(readFailure({ kind: 'failed', code, message })).toMatchObject({ detail });
   });
 
   it('have a detail that says so if they are new', () => {
@@ -119,7 +114,7 @@ describe('the eSIM Access client, error codes', () => {
       detail: 'HTTP 429',
       retryAfterMs: 2000,
     });
-    expect(questionFailure({ kind: 'lost', detail: 'reset' })).toEqual({
+    expect(readFailure({ kind: 'lost', detail: 'reset' })).toEqual({
       outcome: 'unknown',
       detail: 'reset',
     });

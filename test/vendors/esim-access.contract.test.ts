@@ -64,15 +64,15 @@ function create(auth: Auth): () => Promise<SupplierUnderTest> {
         timeLimitMs,
       });
     const supplier = clientWithin(TIME_LIMIT_MS);
-    const impatient = clientWithin(SHORT_TIME_LIMIT_MS);
+    const withShortTimeout = clientWithin(SHORT_TIME_LIMIT_MS);
     return {
       supplier,
-      impatient,
+      withShortTimeout,
       control: controlOf(simulator),
       tooSlowMs: SHORT_TIME_LIMIT_MS + 300,
       close: async () => {
         supplier.close();
-        impatient.close();
+        withShortTimeout.close();
         await simulator.stop();
       },
     };

@@ -197,7 +197,7 @@ export function describeEsimSupplier(name: string, create: () => Promise<Supplie
         await under.control.setFaults({ latencyMs: under.tooSlowMs });
         const transactionId = newId();
         const { packageCode, cost: costUsdE4 } = item;
-        const slow = await under.impatient.order({ transactionId, packageCode, costUsdE4 });
+        const slow = await under.withShortTimeout.order({ transactionId, packageCode, costUsdE4 });
         expect(slow.outcome).toBe('unknown');
         await under.control.clearFaults();
         valueOf(await orderOf(transactionId));

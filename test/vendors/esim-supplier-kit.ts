@@ -39,7 +39,7 @@ export interface SupplierUnderTest {
   readonly supplier: EsimSupplier;
   readonly control: SupplierControl;
   /** A client of the same supplier with a short time limit for one call. */
-  readonly impatient: EsimSupplier;
+  readonly withShortTimeout: EsimSupplier;
   /** Longer than that time limit. */
   readonly tooSlowMs: number;
   close(): Promise<void>;

@@ -5,7 +5,7 @@
 import { createFence } from '../../src/domain/fence.ts';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { HOUR_MS } from '../../src/domain/clock.ts';
-import type { OutsideMethod } from '../../src/domain/states.ts';
+import type { GatewayMethod } from '../../src/domain/states.ts';
 import { until } from '../support/until.ts';
 import {
   chargeBy,
@@ -109,7 +109,7 @@ export function describeControlledGateway(name: string, create: () => Promise<Co
     afterEach(() => under.control.clearFaults());
     afterAll(() => under.close());
 
-    async function opened(method: OutsideMethod = 'BANK_TRANSFER'): Promise<string> {
+    async function opened(method: GatewayMethod = 'BANK_TRANSFER'): Promise<string> {
       const request = chargeBy(method);
       valueOf(await under.gateway.charge(request));
       return request.reference;
@@ -149,7 +149,7 @@ export function describeControlledGateway(name: string, create: () => Promise<Co
         expect((await under.gateway.charge(request)).outcome).toBe('unknown');
         expect(await under.control.held(request.reference)).toBeNull();
         await under.control.setFaults({ latencyMs: under.tooSlowMs });
-        expect((await under.impatient.charge(request)).outcome).toBe('unknown');
+        expect((await under.withShortTimeout.charge(request)).outcome).toBe('unknown');
         await under.control.clearFaults();
         // The slow request reaches the gateway as well.
         await until(

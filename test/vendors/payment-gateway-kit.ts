@@ -69,7 +69,7 @@ export interface GatewayUnderTest {
 export interface ControlledGateway extends GatewayUnderTest {
   readonly control: GatewayControl;
   /** A client of the same gateway with a short time limit for one call. */
-  readonly impatient: PaymentGateway;
+  readonly withShortTimeout: PaymentGateway;
   /** Longer than that time limit. */
   readonly tooSlowMs: number;
 }

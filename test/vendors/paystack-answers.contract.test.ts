@@ -3,7 +3,7 @@
  * deviates from them.
  */
 import { afterAll, describe, expect, it } from 'vitest';
-import type { OutsideMethod } from '../../src/domain/states.ts';
+import type { GatewayMethod } from '../../src/domain/states.ts';
 import {
   byCard,
   byTransfer,
@@ -287,7 +287,7 @@ describe('the Paystack client, a charge that it does not send', () => {
 
   it('is outside of the limits, which it knows without a request', () => {
     const gateway = server.gateway();
-    const least = (method: OutsideMethod, currency: string) => gateway.limits(method, currency)?.minMinor;
+    const least = (method: GatewayMethod, currency: string) => gateway.limits(method, currency)?.minMinor;
     expect(
       ['NGN', 'USD', 'GHS', 'ZAR', 'KES', 'XOF', 'EUR'].map((currency) => least('CARD', currency)),
     ).toEqual([50_00n, 2_00n, 10n, 1_00n, 3_00n, 1_00n, undefined]);

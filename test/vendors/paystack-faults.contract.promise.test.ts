@@ -19,7 +19,7 @@ const SIMULATORS = size({ ci: 4, prove: 10 });
 const TIME_LIMIT_MS = size({ ci: 120, prove: 400 });
 const TRICKLE_MS = 2000;
 /** A fault hits two calls at most, so that many tries always get an answer. */
-const MOST_TRIES = 12;
+const MAX_TRIES = 12;
 
 const KINDS = [
   'connect-refused',
@@ -74,7 +74,7 @@ const withSimulator = (act: (under: Simulator) => Promise<void>): Promise<void> 
 /** Repeats a lookup until its outcome is known. */
 async function known<T>(lookUp: () => Promise<GatewayOutcome<T>>): Promise<T> {
   let last: unknown;
-  for (let i = 0; i < MOST_TRIES; i += 1) {
+  for (let i = 0; i < MAX_TRIES; i += 1) {
     const outcome = await lookUp();
     if (outcome.outcome === 'done') return outcome.value;
     last = outcome;
@@ -85,7 +85,7 @@ async function known<T>(lookUp: () => Promise<GatewayOutcome<T>>): Promise<T> {
 /** Opens a charge that the buyer can pay; under a new reference only if the gateway does not show the instructions of the first again. */
 async function payable({ gateway }: Simulator, first: ChargeRequest): Promise<ChargeRequest> {
   let request = first;
-  for (let i = 0; i < MOST_TRIES; i += 1) {
+  for (let i = 0; i < MAX_TRIES; i += 1) {
     const outcome = await gateway.charge(request);
     if (outcome.outcome === 'done') return request;
     await known(() => gateway.findCharge(request.reference));
@@ -96,8 +96,13 @@ async function payable({ gateway }: Simulator, first: ChargeRequest): Promise<Ch
 
 /** Refunds a part, after a lookup that found no refund. */
 async function refunded({ gateway }: Simulator, reference: string): Promise<void> {
-  const request = { reference, amount: naira(400_00n), refundKey: `${reference}:refund`, fence: createFence(60_000) };
-  for (let i = 0; i < MOST_TRIES; i += 1) {
+  const request = {
+    reference,
+    amount: naira(400_00n),
+    refundKey: `${reference}:refund`,
+    fence: createFence(60_000),
+  };
+  for (let i = 0; i < MAX_TRIES; i += 1) {
     if ((await known(() => gateway.findRefund(request))) !== null) return;
     await gateway.refund(request);
   }
@@ -114,7 +119,7 @@ async function statementOf(
       const lines = await linesAbout(gateway, references, { from, to: new Date(Date.now() + 1000) });
       return lines.map(({ kind, amount }) => `${kind} ${amount.amountMinor}`);
     } catch (error) {
-      if (i === MOST_TRIES) throw error;
+      if (i === MAX_TRIES) throw error;
     }
   }
 }

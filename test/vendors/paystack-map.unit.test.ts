@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Answer } from '../../src/vendors/paystack/client.ts';
 import { isNotFound, meaningOf, type No } from '../../src/vendors/paystack/codes.ts';
-import { effectFailure, questionFailure, transferInstructionsOf } from '../../src/vendors/paystack/map.ts';
+import { effectFailure, readFailure, transferInstructionsOf } from '../../src/vendors/paystack/map.ts';
 
 const no = (change: Partial<No>): No => ({
   httpStatus: 409,
@@ -140,15 +140,15 @@ describe('the Paystack client, the outcome of an error', () => {
     [{ httpStatus: 400, message: 'No' }, 'HTTP 400: No'],
     [{ httpStatus: 400, message: '' }, 'HTTP 400'],
   ])('for %j has the detail %j', (change, detail) => {
-    expect(questionFailure(failed(change))).toEqual({ outcome: 'unknown', detail });
+    expect(readFailure(failed(change))).toEqual({ outcome: 'unknown', detail });
   });
 
   it('of a lookup is never refused, and has a wait only if the gateway is busy', () => {
-    expect(questionFailure(failed({ code: 'invalid_key' }))).toStrictEqual({
+    expect(readFailure(failed({ code: 'invalid_key' }))).toStrictEqual({
       outcome: 'unknown',
       detail: 'invalid_key: Because',
     });
-    expect(questionFailure(failed({ message: 'Too many requests' }))).toStrictEqual({
+    expect(readFailure(failed({ message: 'Too many requests' }))).toStrictEqual({
       outcome: 'unknown',
       detail: 'HTTP 409: Too many requests',
       retryAfterMs: 60_000,
@@ -166,7 +166,7 @@ describe('the Paystack client, the outcome of an error', () => {
     const lost: Answer = { kind: 'lost', detail: 'HTTP 429', retryAfterMs: 2_000 };
     const expected = { outcome: 'unknown', detail: 'HTTP 429', retryAfterMs: 2_000 };
     expect(effectFailure(lost)).toStrictEqual(expected);
-    expect(questionFailure(lost)).toStrictEqual(expected);
+    expect(readFailure(lost)).toStrictEqual(expected);
   });
 });
 

@@ -19,7 +19,7 @@ import {
   yes,
   type AnsweringGateway,
 } from '../support/answering-gateway.ts';
-import { deafUrl, json, type Answering } from '../support/answering-server.ts';
+import { unreachableUrl, json, type Answering } from '../support/answering-server.ts';
 
 let server: AnsweringGateway;
 /** Accepts connections and reads nothing: what is sent never arrives. */
@@ -141,7 +141,7 @@ describe('the Paystack client has an unknown outcome', () => {
   });
 
   it.each(Object.entries(calls))('of %s after a refused connection', async (_name, call) => {
-    const ending = await call(server.gateway({ baseUrl: await deafUrl() }));
+    const ending = await call(server.gateway({ baseUrl: await unreachableUrl() }));
     expect(ending).toMatchObject({
       outcome: 'unknown',
       detail: expect.stringContaining('ECONNREFUSED') as unknown,

@@ -54,10 +54,10 @@ export async function startOnSimulator(
       timeLimitMs,
       ...options,
     });
-  const [gateway, impatient] = [clientWithin(TIME_LIMIT_MS), clientWithin(SHORT_TIME_LIMIT_MS)];
+  const [gateway, withShortTimeout] = [clientWithin(TIME_LIMIT_MS), clientWithin(SHORT_TIME_LIMIT_MS)];
   return {
     gateway,
-    impatient,
+    withShortTimeout,
     control: controlOf(simulator),
     get events() {
       return receiver.attempts.map(({ text, headers }) => ({
@@ -68,7 +68,7 @@ export async function startOnSimulator(
     tooSlowMs: SHORT_TIME_LIMIT_MS + 300,
     close: async () => {
       gateway.close();
-      impatient.close();
+      withShortTimeout.close();
       await simulator.stop();
     },
   };

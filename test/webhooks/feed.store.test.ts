@@ -169,18 +169,18 @@ describe('an event for every account', () => {
     const accounts = Array.from({ length: 5 }, newAccountId);
     for (const accountId of accounts)
       await newEndpoint(books.world, accountId, { events: ['endpoint.disabled'] });
-    const [deaf = ''] = accounts.splice(4);
+    const [unsubscribed = ''] = accounts.splice(4);
     await books.owner
       .updateTable('webhook_endpoints')
       .set({ events: ['payment.received'] })
-      .where('account_id', '=', deaf)
+      .where('account_id', '=', unsubscribed)
       .execute();
     const pending = newPendingMessages();
     await writeEvent(books.world, null, randomUUID(), pending);
     expect(pending).toEqual(newPendingMessages());
     for (const accountId of accounts)
       expect(await messages(accountId)).toMatchObject([{ status: 'PENDING', attempts: 0 }]);
-    expect(await messages(deaf)).toEqual([]);
+    expect(await messages(unsubscribed)).toEqual([]);
   });
 });
 

@@ -1,5 +1,5 @@
 /**
- * E-mails to owners, as rows: a notice is written together with the disabling it reports, claimed by one sender at a time and sent once;
+ * E-mails to owners, as rows: a notice is written together with the disabling it reports, leased by one sender at a time and sent once;
  * and which endpoints the sweep disables, by the same rule as after an attempt.
  */
 import { randomBytes } from 'node:crypto';
@@ -12,7 +12,7 @@ import { FAILING_LIMIT_MS } from '../../src/webhooks/rules.ts';
 import type { Mail, MailOutcome } from '../../src/accounts/port.ts';
 import { insertAccount } from '../../src/accounts/store/accounts.ts';
 import {
-  claimNotice,
+  leaseNotice,
   forgetNotices,
   markNoticeSent,
   postponeNotice,
@@ -89,18 +89,18 @@ describe('a notice', () => {
     expect(await findEndpoint(books.world, endpoint.accountId, endpoint.id)).toMatchObject({ enabled: true });
   });
 
-  it('is claimed by one sender at a time, goes to the address of its account, and is not claimed once sent', async () => {
+  it('is leased by one sender at a time, goes to the address of its account, and is not leased once sent', async () => {
     const { endpoint, email } = await owned();
     await gone(endpoint);
-    const claims = await Promise.all([1, 2, 3].map(() => claimNotice(books.world, 60_000)));
-    const [claimed] = claims.filter((claim) => claim !== undefined);
-    expect(claims.filter((claim) => claim !== undefined)).toHaveLength(1);
-    expect(claimed).toMatchObject({ accountId: endpoint.accountId, email, attempts: 1 });
-    await postponeNotice(books.world, claimed!.id, 0);
-    expect(await claimNotice(books.world, 60_000)).toMatchObject({ id: claimed!.id, attempts: 2 });
-    await markNoticeSent(books.world, claimed!.id);
-    await postponeNotice(books.world, claimed!.id, 0);
-    expect(await claimNotice(books.world, 60_000)).toBeUndefined();
+    const leases = await Promise.all([1, 2, 3].map(() => leaseNotice(books.world, 60_000)));
+    const [leased] = leases.filter((lease) => lease !== undefined);
+    expect(leases.filter((lease) => lease !== undefined)).toHaveLength(1);
+    expect(leased).toMatchObject({ accountId: endpoint.accountId, email, attempts: 1 });
+    await postponeNotice(books.world, leased!.id, 0);
+    expect(await leaseNotice(books.world, 60_000)).toMatchObject({ id: leased!.id, attempts: 2 });
+    await markNoticeSent(books.world, leased!.id);
+    await postponeNotice(books.world, leased!.id, 0);
+    expect(await leaseNotice(books.world, 60_000)).toBeUndefined();
     expect((await notices())[0]?.sent_at).toBeInstanceOf(Date);
   });
 

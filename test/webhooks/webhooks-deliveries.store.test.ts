@@ -5,7 +5,7 @@
 import { afterAll, describe, expect, it } from 'vitest';
 import { listAttempts, findMessage, newPendingMessages } from '../../src/webhooks/store/messages.ts';
 import {
-  claimDelivery,
+  leaseDelivery,
   forgetMessages,
   listOverdue,
   markSwept,
@@ -46,40 +46,40 @@ const failingSince = async ({ endpoint }: { endpoint: Endpoint }) =>
   (await findEndpoint(books.world, endpoint.accountId, endpoint.id))?.failingSince;
 
 describe('a message that is due', () => {
-  it('is claimed by one of many callers at once, and is not due for the others', async () => {
+  it('is leased by one of many callers at once, and is not due for the others', async () => {
     const { messageId } = await waiting();
     const asked = await Promise.all(Array.from({ length: 8 }, () => load(messageId)));
-    expect(asked.filter(({ claim }) => claim !== null)).toHaveLength(1);
-    for (const { claim, dueInMs } of [...asked, await load(messageId)]) {
-      if (claim !== null) continue;
+    expect(asked.filter(({ lease }) => lease !== null)).toHaveLength(1);
+    for (const { lease, dueInMs } of [...asked, await load(messageId)]) {
+      if (lease !== null) continue;
       expect(dueInMs).toBeGreaterThan(10_000);
       expect(dueInMs).toBeLessThanOrEqual(20_000);
     }
   });
 
-  it('is claimed again, once, by a caller that has the claim', async () => {
+  it('is leased again, once, by a caller that has the lease', async () => {
     const { messageId } = await waiting();
-    const { claim } = await load(messageId);
-    const claimAgain = async () => (await claimDelivery(books.world, messageId, claim))?.claim;
-    expect(await claimAgain()).not.toBeNull();
-    expect(await claimAgain()).toBeNull();
+    const { lease } = await load(messageId);
+    const leaseAgain = async () => (await leaseDelivery(books.world, messageId, lease))?.lease;
+    expect(await leaseAgain()).not.toBeNull();
+    expect(await leaseAgain()).toBeNull();
   });
 
-  it('is not claimed while its endpoint is disabled, nor once it has ended', async () => {
+  it('is not leased while its endpoint is disabled, nor once it has ended', async () => {
     const [one, other] = [await waiting(), await waiting()];
     await deleteEndpoint(books.world, one.endpoint.accountId, one.endpoint.id, NOW);
     await attempt(other.messageId, made(), DELIVERED);
-    for (const { messageId } of [one, other]) expect(await load(messageId)).toMatchObject({ claim: null });
+    for (const { messageId } of [one, other]) expect(await load(messageId)).toMatchObject({ lease: null });
   });
 
-  it('is not claimed while nothing can be written', async () => {
+  it('is not leased while nothing can be written', async () => {
     const { messageId } = await waiting();
     const readOnly = books.world
       .transaction()
       .setAccessMode('read only')
-      .execute((trx) => claimDelivery(trx, messageId));
+      .execute((trx) => leaseDelivery(trx, messageId));
     await expect(readOnly).rejects.toThrow(/read-only/);
-    expect((await load(messageId)).claim).not.toBeNull();
+    expect((await load(messageId)).lease).not.toBeNull();
   });
 });
 
@@ -293,7 +293,7 @@ describe('old messages', () => {
     const before = new Date('2020-01-02T00:00:00Z');
     expect(await forgetMessages(books.world, before, 100)).toBe(1);
     expect(await forgetMessages(books.world, before, 100)).toBe(0);
-    expect(await claimDelivery(books.world, closed.messageId)).toBeUndefined();
+    expect(await leaseDelivery(books.world, closed.messageId)).toBeUndefined();
     expect((await listAttempts(books.world, closed.messageId, { page: 1, limit: 10 })).total).toBe(0);
     expect(await load(open.messageId)).toMatchObject({ status: 'PENDING' });
   });

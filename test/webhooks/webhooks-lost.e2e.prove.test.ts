@@ -17,7 +17,7 @@ const KILL_EVERY_MS = size({ ci: 3_000, prove: 5_000 });
 /** A killed worker's successor works this long before the next kill: next to other tests a small machine would do nothing but start workers. */
 const WORKS_AT_LEAST_MS = size({ ci: 3_000, prove: 0 });
 /** With few messages those in progress at a kill are a larger share. */
-const MOST_TWICE = size({ ci: 0.15, prove: 0.01 });
+const MAX_TWICE = size({ ci: 0.15, prove: 0.01 });
 const ENDPOINTS = 10;
 /** Started together; the next ones once most of them have arrived. */
 const BATCH = size({ ci: 20, prove: 200 });
@@ -126,7 +126,7 @@ it(
     const twice = all.length - ids.size;
     const pace = `one every ${(tookMs / kills / 1000).toFixed(1)} s`;
     console.log(`${ids.size} messages, ${kills} workers killed, ${pace}, ${twice} came twice`);
-    expect(twice / ids.size).toBeLessThanOrEqual(MOST_TWICE);
+    expect(twice / ids.size).toBeLessThanOrEqual(MAX_TWICE);
   },
   WITHIN_MS * 2,
 );

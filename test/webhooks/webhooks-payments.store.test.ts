@@ -1,4 +1,4 @@
-/** Webhooks about outside money: payments, refunds, and each status of their purchase. Once each, in the transaction that books it. */
+/** Webhooks about money through the gateway: payments, refunds, and each status of their purchase. Once each, in the transaction that books it. */
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import type { ActionRequest } from '../../src/operations/rules.ts';
@@ -38,7 +38,7 @@ async function eventsFor({ accountId }: Payer): Promise<string[]> {
   });
 }
 
-describe('a purchase paid from outside', () => {
+describe('a purchase paid through the gateway', () => {
   it('sends events for the payment, for PROCESSING, then for its end', async () => {
     const payer = await books.payer();
     await listen(payer);
@@ -190,28 +190,28 @@ describe('a refund', () => {
     const wallet = { accountId: payer.accountId, currency: 'USD' } as const;
     await setLowBalance(books.world, wallet, 1_000n, NOW);
     const { transactionId } = payer;
-    const move = async (amountMinor: bigint) => {
-      const moveId = await beginRefundMove(transactionId, amountMinor);
+    const action = async (amountMinor: bigint) => {
+      const actionId = await beginRefundAction(transactionId, amountMinor);
       const pending = newPendingMessages();
-      const made = await carryOutAction(books.world, moveId, { stage: 'closed', now: NOW }, pending);
+      const made = await carryOutAction(books.world, actionId, { stage: 'closed', now: NOW }, pending);
       for (const refund of await findOpenRefunds(books.world, transactionId))
         await closeRefundDone(books.world, refund, { refundId: '1', gatewayStatus: 'processed' });
-      return { outcome: made.outcome, moveId, pending: pending.ids.length };
+      return { outcome: made.outcome, actionId, pending: pending.ids.length };
     };
     // NGN 1,600.00 are USD 1.00 at the locked rate.
-    expect(await move(160_000n)).toMatchObject({ outcome: 'done', pending: 0 });
-    const crossing = await move(320_000n);
+    expect(await action(160_000n)).toMatchObject({ outcome: 'done', pending: 0 });
+    const crossing = await action(320_000n);
     expect(crossing).toMatchObject({ outcome: 'done', pending: 1 });
     expect(await messagesOf(books.owner, payer.accountId)).toMatchObject([
       {
-        key: `wallet.low_balance:${crossing.moveId}`,
+        key: `wallet.low_balance:${crossing.actionId}`,
         subject: payer.transactionId,
         body: { data: { balance: 9.5, threshold: 10, currency: 'USD' } },
       },
     ]);
     // More than is left: refused, without an event. Less: the balance was low before.
-    expect(await move(2_000_000n)).toMatchObject({ outcome: 'refused' });
-    expect(await move(160_000n)).toMatchObject({ outcome: 'done' });
+    expect(await action(2_000_000n)).toMatchObject({ outcome: 'refused' });
+    expect(await action(160_000n)).toMatchObject({ outcome: 'done' });
     expect(await eventsFor(payer)).toHaveLength(1);
   });
 
@@ -237,10 +237,12 @@ describe('a refund', () => {
         .where('account_id', '=', accountId)
         .forUpdate()
         .execute();
-      const moves = await Promise.all(
-        payers.map(({ transactionId }) => beginRefundMove(transactionId, amountMinor)),
+      const actions = await Promise.all(
+        payers.map(({ transactionId }) => beginRefundAction(transactionId, amountMinor)),
       );
-      const made = moves.map((moveId) => carryOutAction(books.world, moveId, { stage: 'closed', now: NOW }));
+      const made = actions.map((actionId) =>
+        carryOutAction(books.world, actionId, { stage: 'closed', now: NOW }),
+      );
       await untilStatementWaits(books.owner, 2);
       await wallet.rollback().execute();
       for (const { outcome } of await Promise.all(made)) expect(outcome).toBe('done');
@@ -261,12 +263,19 @@ describe('a refund', () => {
 });
 
 /** An operator's refund out of the wallet, begun. */
-async function beginRefundMove(transactionId: string, amountMinor: bigint): Promise<string> {
-  const moveId = `move-${randomUUID().replaceAll('-', '')}`;
+async function beginRefundAction(transactionId: string, amountMinor: bigint): Promise<string> {
+  const actionId = `action-${randomUUID().replaceAll('-', '')}`;
   const amount = { amountMinor: String(amountMinor), currency: 'NGN' };
   const who = { by: 'ada', reason: 'a test of it' };
-  const request = { moveId, transactionId, move: 'refund-to-source', moveKey: moveId, ...who, ...amount };
+  const request = {
+    actionId,
+    transactionId,
+    action: 'refund-to-source',
+    actionKey: actionId,
+    ...who,
+    ...amount,
+  };
   await askForAction(books.world, request as ActionRequest, NOW);
   await beginAction(books.world, request, { limits: NO_LIMITS, now: NOW });
-  return moveId;
+  return actionId;
 }

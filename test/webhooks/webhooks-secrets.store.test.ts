@@ -7,7 +7,7 @@ import { DAY_MS } from '../../src/domain/clock.ts';
 import { createSecretBox } from '../../src/platform/secret-box.ts';
 import { createWebhookMaintenance } from '../../activities/webhooks/maintenance.ts';
 import type { ActivityDeps } from '../../activities/index.ts';
-import { claimDelivery } from '../../src/webhooks/store/deliveries.ts';
+import { leaseDelivery } from '../../src/webhooks/store/deliveries.ts';
 import {
   deleteEndpoint,
   type Endpoint,
@@ -44,7 +44,7 @@ const rotate = ({ accountId, id }: Endpoint, text: string, previousUntil = inMs(
 /** The secrets that sign now, which are those that a repeated answer may show. */
 async function signing(endpoint: Endpoint): Promise<string> {
   const messageId = await newMessage(books.world, endpoint);
-  const delivery = await claimDelivery(books.world, messageId);
+  const delivery = await leaseDelivery(books.world, messageId);
   const texts = (sealed: readonly Buffer[] = []): string => sealed.map(String).join(' ');
   const shown = await findSigningSecrets(books.world, endpoint.accountId, endpoint.id);
   expect(texts(shown)).toBe(texts(delivery?.endpoint.secretsSealed));

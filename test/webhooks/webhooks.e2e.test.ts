@@ -13,7 +13,7 @@ import { newBuyer, untilClosed } from '../support/buyer.ts';
 import { eventTypes, fetchHistory } from '../support/history.ts';
 import { installOf } from '../support/install-data.ts';
 import { expectSoundBooks } from '../support/invariants.ts';
-import { atGateway, buyOutside, untilStatus } from '../support/payments.ts';
+import { atGateway, buyThroughGateway, untilStatus } from '../support/payments.ts';
 import { startStack, type Stack, type TestAccount } from '../support/stack.ts';
 import { until } from '../support/until.ts';
 import {
@@ -30,7 +30,7 @@ let receiver: Receiver;
 beforeAll(async () => {
   stack = await startStack({
     env: {
-      SIMWAY_TEST_TIMINGS: JSON.stringify({ answerWithinMs: 2_500, pollFirstMs: 400, doubtMs: 500 }),
+      SIMWAY_TEST_TIMINGS: JSON.stringify({ answerWithinMs: 2_500, pollFirstMs: 400, inFlightGraceMs: 500 }),
       SIMWAY_TEST_WEBHOOK_SPEED: '500',
     },
   });
@@ -94,7 +94,7 @@ const esimOf = async (transactionId: string) => {
 describe('a purchase by card', () => {
   it('sends PROCESSING when it is paid, SUCCESS when it is delivered, and its payment when it arrives', async () => {
     const shop = await merchant(0n);
-    const { transactionId, reference } = await buyOutside(stack, shop.account);
+    const { transactionId, reference } = await buyThroughGateway(stack, shop.account);
     await atGateway(stack, reference, 'pay');
     await untilStatus(stack, transactionId, 'SUCCESS');
     const received = await allOf(shop, 3);
@@ -120,7 +120,7 @@ describe('a purchase by card', () => {
 
   it('that cannot be delivered sends FAILED, and its refund when it was sent', async () => {
     const shop = await merchant(0n);
-    const { transactionId, reference } = await buyOutside(stack, shop.account, {
+    const { transactionId, reference } = await buyThroughGateway(stack, shop.account, {
       packageCode: 'SIM-OUT-OF-STOCK',
     });
     await atGateway(stack, reference, 'pay');

@@ -3,7 +3,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import type { WebhookEvent } from '../../src/webhooks/events.ts';
 import { addSample, listAttempts, findMessage } from '../../src/webhooks/store/messages.ts';
 import {
-  claimDelivery,
+  leaseDelivery,
   recordAttempt,
   type AttemptMade,
   type Verdict,
@@ -110,7 +110,7 @@ export const refused = made({ status: 500, answerStart: 'oh no' });
 /** A message that waits, and the result of a delivery step, on these books. */
 export function deliveringOn(world: WorldDb) {
   const load = async (messageId: string): Promise<WebhookDelivery> =>
-    (await claimDelivery(world, messageId))!;
+    (await leaseDelivery(world, messageId))!;
   return {
     load,
     waiting: async (accountId = newAccountId()): Promise<{ endpoint: Endpoint; messageId: string }> => {

@@ -3,7 +3,7 @@ import {
   OPS_QUEUE,
   WEBHOOKS_QUEUE,
   type DeliveryStep,
-  type DeliveryStepInTask,
+  type InlineDeliveryStep,
   type OpsActivities,
   type WebhookActivities,
 } from '../contract.ts';
@@ -24,27 +24,27 @@ export const { attemptDelivery } = proxyActivities<WebhookActivities>({
 });
 
 /**
- * For quick endpoints: takes half the work of an attempt over the queue. A failed one is retried over the queue; the claim prevents two attempts at the same
+ * For quick endpoints: takes half the work of an attempt over the queue. A failed one is retried over the queue; the lease prevents two attempts at the same
  * time.
  */
-const { attemptInTask } = proxyLocalActivities<WebhookActivities>({
+const { attemptInline } = proxyLocalActivities<WebhookActivities>({
   startToCloseTimeout: ONE_ATTEMPT,
   retry: { maximumAttempts: 1 },
   summary: 'Attempt, in this task: send it to the endpoint',
 });
 
 export async function attempt(messageId: string): Promise<DeliveryStep> {
-  const step = await overTheQueueOnFailure(attemptInTask(messageId));
-  if (step.state !== 'over-the-queue') return step;
-  return step.claim === undefined ? attemptDelivery(messageId) : attemptDelivery(messageId, step.claim);
+  const step = await overTheQueueOnFailure(attemptInline(messageId));
+  if (step.state !== 'use-queue') return step;
+  return step.lease === undefined ? attemptDelivery(messageId) : attemptDelivery(messageId, step.lease);
 }
 
-async function overTheQueueOnFailure(step: Promise<DeliveryStepInTask>): Promise<DeliveryStepInTask> {
+async function overTheQueueOnFailure(step: Promise<InlineDeliveryStep>): Promise<InlineDeliveryStep> {
   try {
     return await step;
   } catch (error) {
     if (!(error instanceof TemporalFailure) || isCancellation(error)) throw error;
-    return { state: 'over-the-queue' };
+    return { state: 'use-queue' };
   }
 }
 

@@ -12,7 +12,7 @@ export interface Place {
 
 let place: Place | undefined;
 
-/** Called when the account or the world in the URL changes, before the first request for it. */
+/** Called when the account or the environment in the URL changes, before the first request for it. */
 export function setPlace(next: Place | undefined): void {
   place = next;
 }

@@ -10,7 +10,7 @@ import { theme } from './theme.ts';
 const styleNonce = document.querySelector<HTMLMetaElement>('meta[name="style-nonce"]')?.content ?? '';
 
 const FRESH_FOR_MS = 5_000;
-const MOST_RETRIES = 2;
+const MAX_RETRIES = 2;
 
 /** Before the first read of the user, pages redirect to the sign-in page; no dialog is needed. */
 function noteRefusedRead(error: unknown): void {
@@ -30,7 +30,7 @@ const queries: QueryClient = new QueryClient({
       staleTime: FRESH_FOR_MS,
       // Only network errors and 5xx are retried.
       retry: (failures, error) =>
-        failures < MOST_RETRIES && error instanceof Refusal && (error.status === 0 || error.status >= 500),
+        failures < MAX_RETRIES && error instanceof Refusal && (error.status === 0 || error.status >= 500),
     },
   },
 });

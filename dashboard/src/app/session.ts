@@ -22,9 +22,9 @@ export const isSignedOut = (error: unknown): boolean => error instanceof Refusal
 /** The path of the user's first page, below /dashboard. */
 export function homePathOf(user: CurrentUser): string {
   const [membership] = user.memberships;
-  const world = user.environments.includes('live') ? 'live' : 'test';
-  if (membership) return `/m/${membership.accountId}/${world}`;
-  return user.operator ? `/operators/${world}` : '/settings';
+  const environment = user.environments.includes('live') ? 'live' : 'test';
+  if (membership) return `/m/${membership.accountId}/${environment}`;
+  return user.operator ? `/operators/${environment}` : '/settings';
 }
 
 let isEnded = false;

@@ -17,7 +17,7 @@ import { useOnce } from '../ui/use-once.ts';
 import { faultsOfRefusal, readBatchFile, type LineFault, type ReadFile } from './csv-rows.ts';
 import { useAccountQuery, useMembership, usePlace, useRefresh } from './place.ts';
 
-const MOST_FAULTS_SHOWN = 20;
+const MAX_FAULTS_SHOWN = 20;
 const RUNNING_EVERY_MS = 1_000;
 
 type AccountCurrency = components['schemas']['Membership']['currency'];
@@ -51,7 +51,10 @@ export function BatchesPage() {
                     {
                       title: 'Batch',
                       cell: ({ batchId, counts }) => (
-                        <PageLink to="/m/$accountId/$world/batches/$batchId" params={{ ...place, batchId }}>
+                        <PageLink
+                          to="/m/$accountId/$environment/batches/$batchId"
+                          params={{ ...place, batchId }}
+                        >
                           {counts.rows} rows
                         </PageLink>
                       ),
@@ -114,15 +117,13 @@ function Faults({ of: faults }: { readonly of: readonly LineFault[] }) {
       role="alert"
     >
       <List size="sm">
-        {faults.slice(0, MOST_FAULTS_SHOWN).map(({ line, text }) => (
+        {faults.slice(0, MAX_FAULTS_SHOWN).map(({ line, text }) => (
           <List.Item key={`${String(line)} ${text}`}>
             Line {line}: {text}
           </List.Item>
         ))}
       </List>
-      {faults.length > MOST_FAULTS_SHOWN && (
-        <Text size="sm">and {faults.length - MOST_FAULTS_SHOWN} more</Text>
-      )}
+      {faults.length > MAX_FAULTS_SHOWN && <Text size="sm">and {faults.length - MAX_FAULTS_SHOWN} more</Text>}
     </Alert>
   );
 }
@@ -200,7 +201,7 @@ function Order({
           ),
       );
       await refresh('batches');
-      await navigate({ to: '/m/$accountId/$world/batches/$batchId', params: { ...place, batchId } });
+      await navigate({ to: '/m/$accountId/$environment/batches/$batchId', params: { ...place, batchId } });
     } catch (error) {
       // Where the price has risen, the page shows the new one.
       void refresh('batch-prices');
@@ -231,7 +232,7 @@ function Order({
 }
 
 export function BatchPage() {
-  const { batchId } = useParams({ from: '/m/$accountId/$world/batches/$batchId' });
+  const { batchId } = useParams({ from: '/m/$accountId/$environment/batches/$batchId' });
   const place = usePlace();
   const [page, setPage] = useState(1);
   const read = () =>
@@ -291,7 +292,7 @@ export function BatchPage() {
                       esimId === '' ? (
                         '–'
                       ) : (
-                        <PageLink to="/m/$accountId/$world/esims/$esimId" params={{ ...place, esimId }}>
+                        <PageLink to="/m/$accountId/$environment/esims/$esimId" params={{ ...place, esimId }}>
                           Open
                         </PageLink>
                       ),

@@ -17,7 +17,7 @@ import { useAccountQuery, useMembership, usePlace, useRefresh } from './place.ts
 import { PayNow, useTransaction } from './purchases.tsx';
 
 export function BuyPage() {
-  const { packageCode } = useParams({ from: '/m/$accountId/$world/catalogue/$packageCode' });
+  const { packageCode } = useParams({ from: '/m/$accountId/$environment/catalogue/$packageCode' });
   const { currency } = useMembership();
   const query = useAccountQuery(['package', packageCode], () =>
     bodyOf(
@@ -71,7 +71,7 @@ export function Purchase({
   readonly esimId?: string;
 }) {
   const { may } = useMembership();
-  const { world } = usePlace();
+  const { environment } = usePlace();
   const refresh = useRefresh();
   const [isAsking, { open: askFirst, close }] = useDisclosure(false);
   const [method, setMethod] = useState<PaymentMethod>('WALLET');
@@ -131,7 +131,10 @@ export function Purchase({
         </Radio.Group>
         {buying.error && !isAsking && <Failed error={buying.error} />}
         <Group>
-          <Button onClick={world === 'live' ? askFirst : () => buying.mutate()} loading={buying.isPending}>
+          <Button
+            onClick={environment === 'live' ? askFirst : () => buying.mutate()}
+            loading={buying.isPending}
+          >
             {verb} for {shownPrice}
           </Button>
         </Group>
@@ -170,7 +173,7 @@ function Bought({ transactionId }: { readonly transactionId: string }) {
                   'Purchase',
                   <PageLink
                     key="purchase"
-                    to="/m/$accountId/$world/purchases/$transactionId"
+                    to="/m/$accountId/$environment/purchases/$transactionId"
                     params={{ ...place, transactionId }}
                   >
                     {transactionId}
@@ -273,7 +276,7 @@ function InstallNew({ esimId }: { readonly esimId: string }) {
       <Button
         variant="default"
         renderRoot={(props) => (
-          <Link {...props} to="/m/$accountId/$world/esims/$esimId" params={{ ...place, esimId }} />
+          <Link {...props} to="/m/$accountId/$environment/esims/$esimId" params={{ ...place, esimId }} />
         )}
       >
         Open the eSIM

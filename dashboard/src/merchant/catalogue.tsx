@@ -16,7 +16,7 @@ type Region = components['schemas']['Region'];
 
 const TYPES = { LC: 'Countries', RG: 'Regions', GL: 'Global' } as const;
 
-const FROM = '/m/$accountId/$world/catalogue';
+const FROM = '/m/$accountId/$environment/catalogue';
 
 /** Changes filters in the address; the others stay. Only another region is a step that the browser's Back undoes. */
 function useShow() {
@@ -73,7 +73,7 @@ function ByCode() {
       <Group align="end">
         <TextInput
           label="Package code"
-          placeholder={place.world === 'test' ? 'SIM-OK' : ''}
+          placeholder={place.environment === 'test' ? 'SIM-OK' : ''}
           value={code}
           onChange={({ currentTarget }) => setCode(currentTarget.value.trim())}
         />
@@ -83,7 +83,7 @@ function ByCode() {
           renderRoot={(props) => (
             <Link
               {...props}
-              to="/m/$accountId/$world/catalogue/$packageCode"
+              to="/m/$accountId/$environment/catalogue/$packageCode"
               params={{ ...place, packageCode: code === '' ? 'SIM-OK' : code }}
             />
           )}
@@ -91,7 +91,7 @@ function ByCode() {
           Open
         </Button>
       </Group>
-      {place.world === 'test' && (
+      {place.environment === 'test' && (
         <Text size="sm" c="dimmed">
           Sandbox package codes simulate a scenario. SIM-OK is delivered at once; docs/SANDBOX.md lists all.
         </Text>
@@ -196,7 +196,10 @@ function PackageRows({ rows }: { readonly rows: readonly Package[] }) {
         {
           title: 'Package',
           cell: ({ packageName, packageCode }) => (
-            <PageLink to="/m/$accountId/$world/catalogue/$packageCode" params={{ ...place, packageCode }}>
+            <PageLink
+              to="/m/$accountId/$environment/catalogue/$packageCode"
+              params={{ ...place, packageCode }}
+            >
               {packageName}
             </PageLink>
           ),

@@ -35,8 +35,8 @@ const DAY_SECONDS = 86_400;
 const SOME_BYTES = 100 * 1024 * 1024;
 
 export function EsimPage() {
-  const { esimId } = useParams({ from: '/m/$accountId/$world/esims/$esimId' });
-  const { world } = usePlace();
+  const { esimId } = useParams({ from: '/m/$accountId/$environment/esims/$esimId' });
+  const { environment } = usePlace();
   const query = useAccountQuery(
     ['esims', esimId],
     () => bodyOf(api.GET('/api/esim/{esimId}', { params: { path: { esimId } } })),
@@ -60,7 +60,7 @@ export function EsimPage() {
             </Section>
             <Details esim={esim} />
             <TopUps esim={esim} />
-            {world === 'test' && <Sandbox esimId={esimId} />}
+            {environment === 'test' && <Sandbox esimId={esimId} />}
             <History esimId={esimId} />
           </>
         )}
@@ -163,7 +163,7 @@ function Details({ esim }: { readonly esim: Esim }) {
             'Purchase',
             <PageLink
               key="purchase"
-              to="/m/$accountId/$world/purchases/$transactionId"
+              to="/m/$accountId/$environment/purchases/$transactionId"
               params={{ ...place, transactionId: esim.transactionId }}
             >
               {esim.transactionId}

@@ -19,11 +19,11 @@ const TYPING_MS = 300;
 export function EsimsPage() {
   const place = usePlace();
   const navigate = useNavigate();
-  const { search = '', status: named } = useSearch({ from: '/m/$accountId/$world/esims' });
+  const { search = '', status: named } = useSearch({ from: '/m/$accountId/$environment/esims' });
   const status = STATUSES.find((one) => one === named);
   const [typed, setTyped] = useState(search);
   const show = (next: { readonly search?: string | undefined; readonly status?: string | undefined }) =>
-    void navigate({ to: '/m/$accountId/$world/esims', params: place, search: next, replace: true });
+    void navigate({ to: '/m/$accountId/$environment/esims', params: place, search: next, replace: true });
   const showSoon = useDebouncedCallback(
     (text: string) => show({ status, search: text === '' ? undefined : text }),
     TYPING_MS,
@@ -71,7 +71,7 @@ export function EsimsPage() {
           {
             title: 'eSIM',
             cell: ({ _id: esimId, packageName }) => (
-              <PageLink to="/m/$accountId/$world/esims/$esimId" params={{ ...place, esimId }}>
+              <PageLink to="/m/$accountId/$environment/esims/$esimId" params={{ ...place, esimId }}>
                 {packageName}
               </PageLink>
             ),

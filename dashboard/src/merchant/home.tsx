@@ -21,14 +21,16 @@ export function HomePage() {
             <Button
               variant="default"
               renderRoot={(props) => (
-                <Link {...props} to="/m/$accountId/$world/developers/keys" params={place} />
+                <Link {...props} to="/m/$accountId/$environment/developers/keys" params={place} />
               )}
             >
               Create an API key
             </Button>
           )}
           <Button
-            renderRoot={(props) => <Link {...props} to="/m/$accountId/$world/catalogue" params={place} />}
+            renderRoot={(props) => (
+              <Link {...props} to="/m/$accountId/$environment/catalogue" params={place} />
+            )}
           >
             Buy an eSIM
           </Button>
@@ -106,21 +108,21 @@ function FirstSteps() {
     <List type="ordered">
       {may('fund') && (
         <List.Item>
-          <PageLink underline="always" to="/m/$accountId/$world/wallet" params={place}>
+          <PageLink underline="always" to="/m/$accountId/$environment/wallet" params={place}>
             Fund the wallet
           </PageLink>
           : purchases can be paid from it.
         </List.Item>
       )}
       <List.Item>
-        <PageLink underline="always" to="/m/$accountId/$world/catalogue" params={place}>
+        <PageLink underline="always" to="/m/$accountId/$environment/catalogue" params={place}>
           Choose an eSIM in the catalogue
         </PageLink>
         : with your prices.
       </List.Item>
       {may('keys') && (
         <List.Item>
-          <PageLink underline="always" to="/m/$accountId/$world/developers/keys" params={place}>
+          <PageLink underline="always" to="/m/$accountId/$environment/developers/keys" params={place}>
             Create a key for your servers
           </PageLink>
           : they buy with it, or you buy here.

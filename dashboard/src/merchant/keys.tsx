@@ -28,14 +28,17 @@ type Key = components['schemas']['ApiKey'];
 type NewKey = components['schemas']['NewApiKey']['data'];
 
 export function KeysPage() {
-  const { world } = usePlace();
+  const { environment } = usePlace();
   const [isOpen, { open, close }] = useDisclosure(false);
   const [made, setMade] = useState<NewKey>();
   const refresh = useRefresh();
   const query = useAccountQuery(['keys'], listKeys);
   return (
     <Stack>
-      <PageHead title="API keys" about={`For your servers, in the ${world} world. A key is shown once.`}>
+      <PageHead
+        title="API keys"
+        about={`For your servers, in the ${environment} environment. A key is shown once.`}
+      >
         <Button onClick={open}>Create a key</Button>
       </PageHead>
       {made && <ShownOnce made={made} onClose={() => setMade(undefined)} />}

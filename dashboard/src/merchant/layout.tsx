@@ -21,8 +21,8 @@ import { ColorSchemeSwitch } from '../ui/color-scheme-switch.tsx';
 import { QueryView, Empty } from '../ui/parts.tsx';
 import { SearchBox } from '../ui/search-box.tsx';
 import { useSignOut } from '../ui/use-sign-out.ts';
-import { WorldSwitch } from '../ui/world-switch.tsx';
-import type { World } from '../ui/world.ts';
+import { EnvironmentSwitch } from '../ui/environment-switch.tsx';
+import type { Environment } from '../ui/environment.ts';
 import { useMembership, usePlace } from './place.ts';
 
 export function MerchantLayout() {
@@ -37,7 +37,7 @@ function Shell({ user }: { readonly user: CurrentUser }) {
   const { membership } = useMembership();
   return (
     <AppLayout
-      world={<Worlds worlds={user.environments} />}
+      environment={<Environments environments={user.environments} />}
       tools={
         <>
           <Search />
@@ -61,20 +61,22 @@ function Search() {
     <SearchBox
       label="Any id or ICCID"
       onSearch={(text) =>
-        void navigate({ to: '/m/$accountId/$world/search', params: place, search: { text } })
+        void navigate({ to: '/m/$accountId/$environment/search', params: place, search: { text } })
       }
     />
   );
 }
 
-function Worlds({ worlds }: { readonly worlds: readonly World[] }) {
-  const { accountId, world } = usePlace();
+function Environments({ environments }: { readonly environments: readonly Environment[] }) {
+  const { accountId, environment } = usePlace();
   const navigate = useNavigate();
   return (
-    <WorldSwitch
-      world={world}
-      worlds={worlds}
-      onChange={(next) => void navigate({ to: '/m/$accountId/$world', params: { accountId, world: next } })}
+    <EnvironmentSwitch
+      environment={environment}
+      environments={environments}
+      onChange={(next) =>
+        void navigate({ to: '/m/$accountId/$environment', params: { accountId, environment: next } })
+      }
     />
   );
 }
@@ -91,12 +93,16 @@ function OwnMenu({ user }: { readonly user: CurrentUser }) {
       </Menu.Target>
       <Menu.Dropdown>
         <Menu.Label>{user.user.email}</Menu.Label>
-        <Menu.Item renderRoot={(props) => <Link {...props} to="/m/$accountId/$world/login" params={place} />}>
+        <Menu.Item
+          renderRoot={(props) => <Link {...props} to="/m/$accountId/$environment/login" params={place} />}
+        >
           Your login
         </Menu.Item>
         {user.operator && (
           <Menu.Item
-            renderRoot={(props) => <Link {...props} to="/operators/$world" params={{ world: place.world }} />}
+            renderRoot={(props) => (
+              <Link {...props} to="/operators/$environment" params={{ environment: place.environment }} />
+            )}
           >
             Operator pages
           </Menu.Item>
@@ -108,7 +114,7 @@ function OwnMenu({ user }: { readonly user: CurrentUser }) {
 }
 
 function AccountSwitch({ user: { memberships } }: { readonly user: CurrentUser }) {
-  const { accountId, world } = usePlace();
+  const { accountId, environment } = usePlace();
   const navigate = useNavigate();
   return (
     <Select
@@ -120,7 +126,8 @@ function AccountSwitch({ user: { memberships } }: { readonly user: CurrentUser }
       value={accountId}
       allowDeselect={false}
       onChange={(next) =>
-        next !== null && void navigate({ to: '/m/$accountId/$world', params: { accountId: next, world } })
+        next !== null &&
+        void navigate({ to: '/m/$accountId/$environment', params: { accountId: next, environment } })
       }
     />
   );
@@ -129,27 +136,42 @@ function AccountSwitch({ user: { memberships } }: { readonly user: CurrentUser }
 function usePages(): readonly AppPage[] {
   const { may } = useMembership();
   return [
-    { to: '/m/$accountId/$world', label: 'Home', icon: IconHome, isShown: true },
-    { to: '/m/$accountId/$world/catalogue', label: 'Catalogue', icon: IconBuildingStore, isShown: true },
+    { to: '/m/$accountId/$environment', label: 'Home', icon: IconHome, isShown: true },
     {
-      to: '/m/$accountId/$world/batches',
+      to: '/m/$accountId/$environment/catalogue',
+      label: 'Catalogue',
+      icon: IconBuildingStore,
+      isShown: true,
+    },
+    {
+      to: '/m/$accountId/$environment/batches',
       label: 'Batches',
       icon: IconFileSpreadsheet,
       isShown: true,
     },
-    { to: '/m/$accountId/$world/esims', label: 'eSIMs', icon: IconDeviceMobile, isShown: true },
-    { to: '/m/$accountId/$world/purchases', label: 'Purchases', icon: IconReceipt, isShown: true },
-    { to: '/m/$accountId/$world/wallet', label: 'Wallet', icon: IconWallet, isShown: true },
-    { to: '/m/$accountId/$world/figures', label: 'Figures', icon: IconChartBar, isShown: true },
-    { to: '/m/$accountId/$world/developers/keys', label: 'API keys', icon: IconKey, isShown: may('keys') },
-    { to: '/m/$accountId/$world/developers/webhooks', label: 'Webhooks', icon: IconWebhook, isShown: true },
+    { to: '/m/$accountId/$environment/esims', label: 'eSIMs', icon: IconDeviceMobile, isShown: true },
+    { to: '/m/$accountId/$environment/purchases', label: 'Purchases', icon: IconReceipt, isShown: true },
+    { to: '/m/$accountId/$environment/wallet', label: 'Wallet', icon: IconWallet, isShown: true },
+    { to: '/m/$accountId/$environment/figures', label: 'Figures', icon: IconChartBar, isShown: true },
     {
-      to: '/m/$accountId/$world/developers/requests',
+      to: '/m/$accountId/$environment/developers/keys',
+      label: 'API keys',
+      icon: IconKey,
+      isShown: may('keys'),
+    },
+    {
+      to: '/m/$accountId/$environment/developers/webhooks',
+      label: 'Webhooks',
+      icon: IconWebhook,
+      isShown: true,
+    },
+    {
+      to: '/m/$accountId/$environment/developers/requests',
       label: 'API requests',
       icon: IconListDetails,
       isShown: may('requests'),
     },
-    { to: '/m/$accountId/$world/team', label: 'Team', icon: IconUsers, isShown: true },
-    { to: '/m/$accountId/$world/settings', label: 'Settings', icon: IconSettings, isShown: true },
+    { to: '/m/$accountId/$environment/team', label: 'Team', icon: IconUsers, isShown: true },
+    { to: '/m/$accountId/$environment/settings', label: 'Settings', icon: IconSettings, isShown: true },
   ];
 }

@@ -31,7 +31,7 @@ export function LowBalanceAlert({
           <PageLink
             c="inherit"
             underline="always"
-            to="/m/$accountId/$world/wallet"
+            to="/m/$accountId/$environment/wallet"
             params={place}
             hash="fund"
           >

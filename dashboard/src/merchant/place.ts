@@ -1,4 +1,4 @@
-/** The account and the world in the address, and what the reader may do there. */
+/** The account and the environment in the address, and what the reader may do there. */
 import {
   infiniteQueryOptions,
   keepPreviousData,
@@ -8,12 +8,12 @@ import {
 } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
 import { useCurrentUser, type Membership } from '../app/session.ts';
-import type { World } from '../ui/world.ts';
+import type { Environment } from '../ui/environment.ts';
 
 type Permission = Membership['permissions'][number];
 
-export const usePlace = (): { accountId: string; world: World } =>
-  useParams({ from: '/m/$accountId/$world' });
+export const usePlace = (): { accountId: string; environment: Environment } =>
+  useParams({ from: '/m/$accountId/$environment' });
 
 /** Of the account in the address; the layout shows no page without one. */
 export function useMembership() {
@@ -27,16 +27,16 @@ export function useMembership() {
   };
 }
 
-/** A read of this account in this world: both are part of its key, so nothing of another place is ever shown. */
+/** A read of this account in this environment: both are part of its key, so nothing of another place is ever shown. */
 export function useAccountQuery<Data>(
   key: readonly unknown[],
   ask: () => Promise<Data>,
   options: { readonly everyMs?: number | false; readonly isOff?: boolean; readonly keepsOld?: boolean } = {},
 ) {
-  const { accountId, world } = usePlace();
+  const { accountId, environment } = usePlace();
   const { everyMs = false, isOff = false, keepsOld = false } = options;
   return useQuery({
-    queryKey: ['m', accountId, world, ...key],
+    queryKey: ['m', accountId, environment, ...key],
     queryFn: ask,
     refetchInterval: everyMs,
     enabled: !isOff,
@@ -49,10 +49,10 @@ export function usePages<Page extends { readonly nextCursor: string }>(
   key: readonly unknown[],
   ask: (after: string) => Promise<Page>,
 ) {
-  const { accountId, world } = usePlace();
+  const { accountId, environment } = usePlace();
   return useInfiniteQuery(
     infiniteQueryOptions({
-      queryKey: ['m', accountId, world, ...key],
+      queryKey: ['m', accountId, environment, ...key],
       queryFn: ({ pageParam }) => ask(pageParam),
       initialPageParam: '',
       getNextPageParam: ({ nextCursor }) => (nextCursor === '' ? undefined : nextCursor),
@@ -62,8 +62,8 @@ export function usePages<Page extends { readonly nextCursor: string }>(
 
 /** Reads again what a change may have changed. */
 export function useRefresh() {
-  const { accountId, world } = usePlace();
+  const { accountId, environment } = usePlace();
   const queries = useQueryClient();
   return (...key: readonly unknown[]) =>
-    queries.invalidateQueries({ queryKey: ['m', accountId, world, ...key] });
+    queries.invalidateQueries({ queryKey: ['m', accountId, environment, ...key] });
 }

@@ -28,7 +28,10 @@ function useColumns(): readonly Column<Item>[] {
     {
       title: 'What',
       cell: ({ transactionId, type, packageName }) => (
-        <PageLink to="/m/$accountId/$world/purchases/$transactionId" params={{ ...place, transactionId }}>
+        <PageLink
+          to="/m/$accountId/$environment/purchases/$transactionId"
+          params={{ ...place, transactionId }}
+        >
           {packageName === null ? TRANSACTION_TYPES[type] : `${TRANSACTION_TYPES[type]}: ${packageName}`}
         </PageLink>
       ),
@@ -56,11 +59,11 @@ export function PurchasesPage() {
   const place = usePlace();
   const navigate = useNavigate();
   const columns = useColumns();
-  const filters = useSearch({ from: '/m/$accountId/$world/purchases' });
+  const filters = useSearch({ from: '/m/$accountId/$environment/purchases' });
   const [typed, setTyped] = useState(filters.search ?? '');
   const show = (next: Search) =>
     void navigate({
-      to: '/m/$accountId/$world/purchases',
+      to: '/m/$accountId/$environment/purchases',
       params: place,
       search: transactionFilters({ ...filters, ...next }),
       replace: true,
@@ -154,7 +157,7 @@ export function useTransaction(transactionId: string) {
 
 export function PurchasePage() {
   const place = usePlace();
-  const { transactionId } = useParams({ from: '/m/$accountId/$world/purchases/$transactionId' });
+  const { transactionId } = useParams({ from: '/m/$accountId/$environment/purchases/$transactionId' });
   const query = useTransaction(transactionId);
   return (
     <Stack>
@@ -174,7 +177,7 @@ export function PurchasePage() {
                     'eSIM',
                     'esimDetails' in found && found.esimDetails && 'esimId' in found.esimDetails && (
                       <PageLink
-                        to="/m/$accountId/$world/esims/$esimId"
+                        to="/m/$accountId/$environment/esims/$esimId"
                         params={{ ...place, esimId: found.esimDetails.esimId }}
                       >
                         {found.esimDetails.iccid}

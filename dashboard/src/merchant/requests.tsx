@@ -8,7 +8,7 @@ import { defined } from '../ui/address.ts';
 import { PageLink } from '../ui/page-link.tsx';
 import { usePages, usePlace } from './place.ts';
 
-const FROM = '/m/$accountId/$world/developers/requests';
+const FROM = '/m/$accountId/$environment/developers/requests';
 
 export function RequestsPage() {
   const place = usePlace();

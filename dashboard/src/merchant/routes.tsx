@@ -1,25 +1,25 @@
-/** The merchants' addresses. Account and world are part of each, so that a link always shows the same. */
+/** The merchants' addresses. Account and environment are part of each, so that a link always shows the same. */
 import { createRoute, lazyRouteComponent, notFound } from '@tanstack/react-router';
 import { setPlace } from '../api/client.ts';
 import { rootRoute } from '../app/root-route.tsx';
 import { textIn, type Search } from '../ui/address.ts';
 import { searchText } from '../ui/search-text.ts';
-import type { World } from '../ui/world.ts';
+import type { Environment } from '../ui/environment.ts';
 import { entryFilters, messageFilters, requestFilters, transactionFilters } from './filters.ts';
 import { packageFilters } from './package-filters.ts';
 
 const merchant = createRoute({
   getParentRoute: () => rootRoute,
-  path: '/m/$accountId/$world',
+  path: '/m/$accountId/$environment',
   params: {
-    parse: ({ accountId, world }): { accountId: string; world: World } => {
-      if (world !== 'live' && world !== 'test') throw notFound();
-      return { accountId, world };
+    parse: ({ accountId, environment }): { accountId: string; environment: Environment } => {
+      if (environment !== 'live' && environment !== 'test') throw notFound();
+      return { accountId, environment };
     },
-    stringify: ({ accountId, world }) => ({ accountId, world }),
+    stringify: ({ accountId, environment }) => ({ accountId, environment }),
   },
   beforeLoad: ({ params, cause }) => {
-    if (cause !== 'preload') setPlace({ accountId: params.accountId, environment: params.world });
+    if (cause !== 'preload') setPlace({ accountId: params.accountId, environment: params.environment });
   },
   component: lazyRouteComponent(() => import('./layout.tsx'), 'MerchantLayout'),
 });

@@ -29,7 +29,7 @@ const KINDS: Readonly<Record<Found['kind'], string>> = {
 
 /** What an id, a reference or an ICCID leads to. A single result opens at once. */
 export function SearchPage() {
-  const { text } = useSearch({ from: '/m/$accountId/$world/search' });
+  const { text } = useSearch({ from: '/m/$accountId/$environment/search' });
   return (
     <Stack>
       <PageHead title="Search" />
@@ -103,15 +103,18 @@ type Page = Pick<LinkProps, 'to' | 'params' | 'search'>;
 
 /** The page that shows it; undefined: it has none. */
 function pageOf({ kind, id }: Found, place: ReturnType<typeof usePlace>): Page | undefined {
-  const developers = '/m/$accountId/$world/developers';
+  const developers = '/m/$accountId/$environment/developers';
   switch (kind) {
     case 'purchase':
     case 'funding':
-      return { to: '/m/$accountId/$world/purchases/$transactionId', params: { ...place, transactionId: id } };
+      return {
+        to: '/m/$accountId/$environment/purchases/$transactionId',
+        params: { ...place, transactionId: id },
+      };
     case 'esim':
-      return { to: '/m/$accountId/$world/esims/$esimId', params: { ...place, esimId: id } };
+      return { to: '/m/$accountId/$environment/esims/$esimId', params: { ...place, esimId: id } };
     case 'batch':
-      return { to: '/m/$accountId/$world/batches/$batchId', params: { ...place, batchId: id } };
+      return { to: '/m/$accountId/$environment/batches/$batchId', params: { ...place, batchId: id } };
     case 'message':
       return { to: `${developers}/webhooks/$messageId`, params: { ...place, messageId: id } };
     case 'endpoint':
@@ -126,11 +129,11 @@ function pageOf({ kind, id }: Found, place: ReturnType<typeof usePlace>): Page |
 }
 
 function Nothing({ text }: { readonly text: string }) {
-  const { world } = usePlace();
+  const { environment } = usePlace();
   return (
     <div role="status">
       <Empty>
-        No result for “{text}” in the {world} world.
+        No result for “{text}” in the {environment} environment.
       </Empty>
       <Text ta="center" size="sm">
         The box takes complete ids of anything shown on these pages, your own references in batches,

@@ -23,7 +23,7 @@ const HOLD_STATUSES = {
 /** A CSV answer has at most this many rows; the next one begins after its last. */
 const ROWS_OF_AN_ANSWER = 10_000;
 /** A spreadsheet opens a million rows. */
-const MOST_ANSWERS = 100;
+const MAX_ANSWERS = 100;
 
 const queryOf = ({ kind, ...days }: EntryFilters) => ({ ...defined({ kind }), ...timesOf(days) });
 
@@ -34,10 +34,10 @@ const kindOf = ({ kind, holdStatus }: Entry): string =>
 export function WalletEntries() {
   const place = usePlace();
   const navigate = useNavigate();
-  const filters = useSearch({ from: '/m/$accountId/$world/wallet' });
+  const filters = useSearch({ from: '/m/$accountId/$environment/wallet' });
   const show = (next: EntryFilters) =>
     void navigate({
-      to: '/m/$accountId/$world/wallet',
+      to: '/m/$accountId/$environment/wallet',
       params: place,
       search: { ...filters, ...next },
       replace: true,
@@ -81,7 +81,7 @@ export function WalletEntries() {
                   description
                 ) : (
                   <PageLink
-                    to="/m/$accountId/$world/purchases/$transactionId"
+                    to="/m/$accountId/$environment/purchases/$transactionId"
                     params={{ ...place, transactionId }}
                   >
                     {description}
@@ -110,7 +110,7 @@ export function WalletEntries() {
 async function readCsv(filters: EntryFilters): Promise<Blob> {
   const parts: string[] = [];
   let after = '';
-  for (let answers = 0; answers < MOST_ANSWERS; answers += 1) {
+  for (let answers = 0; answers < MAX_ANSWERS; answers += 1) {
     const { data } = await api.GET('/api/wallet/entries', {
       headers: { Accept: 'text/csv' },
       params: { query: { ...queryOf(filters), ...(after === '' ? {} : { after }) } },

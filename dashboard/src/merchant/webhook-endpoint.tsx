@@ -50,7 +50,7 @@ const REASONS = {
   '': '',
 } as const;
 
-const MOST_DAYS_BACK = 14;
+const MAX_DAYS_BACK = 14;
 
 type EndpointFields = { readonly url: string; readonly events: EventName[] };
 
@@ -189,9 +189,9 @@ function Recover({ id, url }: { readonly id: string; readonly url: string }) {
           </Text>
           <TextInput
             label="Created since"
-            description={`At most ${String(MOST_DAYS_BACK)} days ago`}
+            description={`At most ${String(MAX_DAYS_BACK)} days ago`}
             type="datetime-local"
-            min={localTime(Date.now() - MOST_DAYS_BACK * DAY_MS)}
+            min={localTime(Date.now() - MAX_DAYS_BACK * DAY_MS)}
             max={localTime(Date.now())}
             value={from}
             onChange={({ currentTarget }) => setFrom(currentTarget.value)}

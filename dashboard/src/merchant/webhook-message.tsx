@@ -15,7 +15,7 @@ const LIVE_MS = 3_000;
 
 /** One message: its body, and each attempt with request and response. */
 export function WebhookMessagePage() {
-  const { messageId } = useParams({ from: '/m/$accountId/$world/developers/webhooks/$messageId' });
+  const { messageId } = useParams({ from: '/m/$accountId/$environment/developers/webhooks/$messageId' });
   const { may } = useMembership();
   const refresh = useRefresh();
   const path = { params: { path: { messageId } } };

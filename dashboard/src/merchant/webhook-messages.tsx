@@ -26,11 +26,11 @@ export function Messages({ endpoints }: { readonly endpoints: Endpoints }) {
   const place = usePlace();
   const navigate = useNavigate();
   const [page, setPage] = useState(1);
-  const filters = useSearch({ from: '/m/$accountId/$world/developers/webhooks' });
+  const filters = useSearch({ from: '/m/$accountId/$environment/developers/webhooks' });
   const show = (next: Readonly<Record<keyof MessageFilters, unknown>>) => {
     setPage(1);
     void navigate({
-      to: '/m/$accountId/$world/developers/webhooks',
+      to: '/m/$accountId/$environment/developers/webhooks',
       params: place,
       search: messageFilters(next),
       replace: true,
@@ -84,7 +84,7 @@ export function Messages({ endpoints }: { readonly endpoints: Endpoints }) {
                       title: 'Event',
                       cell: ({ id: messageId, event }) => (
                         <PageLink
-                          to="/m/$accountId/$world/developers/webhooks/$messageId"
+                          to="/m/$accountId/$environment/developers/webhooks/$messageId"
                           params={{ ...place, messageId }}
                         >
                           {event}

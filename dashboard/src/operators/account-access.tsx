@@ -16,7 +16,7 @@ import {
   type AccountMember,
   type AccountMessage,
 } from './data.ts';
-import { useWorld } from './place.ts';
+import { useEnvironment } from './place.ts';
 import { SubjectLink } from './subject-link.tsx';
 import { plain } from './words.ts';
 
@@ -74,7 +74,7 @@ const MEMBERS: readonly Column<AccountMember>[] = [
 ];
 
 export function Members({ accountId }: OfAccount) {
-  const query = useQuery(accountMembersQuery(useWorld(), accountId));
+  const query = useQuery(accountMembersQuery(useEnvironment(), accountId));
   return (
     <Whole
       query={query}
@@ -116,7 +116,7 @@ const KEYS: readonly Column<AccountKey>[] = [
 ];
 
 export function Keys({ accountId }: OfAccount) {
-  const query = useQuery(accountKeysQuery(useWorld(), accountId));
+  const query = useQuery(accountKeysQuery(useEnvironment(), accountId));
   return (
     <Whole query={query} title="API keys" empty="No API keys." columns={KEYS} keyOf={({ keyId }) => keyId} />
   );
@@ -157,7 +157,7 @@ const ENDPOINTS: readonly Column<AccountEndpoint>[] = [
 ];
 
 export function Endpoints({ accountId }: OfAccount) {
-  const query = useQuery(accountEndpointsQuery(useWorld(), accountId));
+  const query = useQuery(accountEndpointsQuery(useEnvironment(), accountId));
   return (
     <Whole
       query={query}
@@ -203,9 +203,9 @@ function Attempts({ of: { attempts, latestAttempts } }: { readonly of: AccountMe
 
 /** `message` in the address shows one, also when it was delivered. */
 export function UndeliveredMessages({ accountId }: OfAccount) {
-  const world = useWorld();
-  const { message } = useSearch({ from: '/operators/$world/accounts/$id' });
-  const query = useInfiniteQuery(accountMessagesQuery(world, accountId, message));
+  const environment = useEnvironment();
+  const { message } = useSearch({ from: '/operators/$environment/accounts/$id' });
+  const query = useInfiniteQuery(accountMessagesQuery(environment, accountId, message));
   const isOne = message !== undefined;
   const title = isOne ? 'Webhook message' : 'Undelivered webhook messages';
   return (
@@ -213,7 +213,11 @@ export function UndeliveredMessages({ accountId }: OfAccount) {
       {isOne && (
         <Group gap="xs" mb="sm">
           <Text size="sm">Message {message} only.</Text>
-          <PageLink size="sm" to="/operators/$world/accounts/$id" params={{ world, id: accountId }}>
+          <PageLink
+            size="sm"
+            to="/operators/$environment/accounts/$id"
+            params={{ environment, id: accountId }}
+          >
             Show all that are undelivered
           </PageLink>
         </Group>

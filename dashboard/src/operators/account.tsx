@@ -16,14 +16,14 @@ import { useSending } from '../ui/use-sending.ts';
 import { Endpoints, Keys, Members, UndeliveredMessages } from './account-access.tsx';
 import { AccountState } from './accounts.tsx';
 import { accountQuery, accountTransactionsQuery, type AccountOverview } from './data.ts';
-import { useOperator, useWorld } from './place.ts';
+import { useOperator, useEnvironment } from './place.ts';
 import { SubjectLink } from './subject-link.tsx';
 import { plain } from './words.ts';
 
 export function AccountPage() {
-  const world = useWorld();
-  const { id } = useParams({ from: '/operators/$world/accounts/$id' });
-  const account = useQuery(accountQuery(world, id));
+  const environment = useEnvironment();
+  const { id } = useParams({ from: '/operators/$environment/accounts/$id' });
+  const account = useQuery(accountQuery(environment, id));
   return (
     <Stack>
       <PageHead title={account.data?.name ?? 'Account'}>
@@ -52,7 +52,7 @@ export function AccountPage() {
 }
 
 function WhoItIs({ of }: { readonly of: AccountOverview }) {
-  const world = useWorld();
+  const environment = useEnvironment();
   const { may } = useOperator();
   const [change, setChange] = useState<Change | null>(null);
   const isDisabled = of.disabledAt !== null;
@@ -91,8 +91,8 @@ function WhoItIs({ of }: { readonly of: AccountOverview }) {
       {may('audit') && (
         <PageLink
           size="sm"
-          to="/operators/$world/audit"
-          params={{ world }}
+          to="/operators/$environment/audit"
+          params={{ environment }}
           search={{ subject: of.accountId }}
         >
           See the audit log of this account
@@ -104,9 +104,9 @@ function WhoItIs({ of }: { readonly of: AccountOverview }) {
 }
 
 function WhatItHas({ of }: { readonly of: AccountOverview }) {
-  const world = useWorld();
+  const environment = useEnvironment();
   return (
-    <Section title={`In the ${world} world`}>
+    <Section title={`In the ${environment} environment`}>
       <Facts
         of={[
           ['Currency', of.currency],
@@ -126,8 +126,8 @@ function WhatItHas({ of }: { readonly of: AccountOverview }) {
 const TYPES = { BASE: 'eSIM', TOPUP: 'Top-up', FUNDING: 'Funding' } as const;
 
 function Transactions({ accountId }: { readonly accountId: string }) {
-  const world = useWorld();
-  const transactions = useInfiniteQuery(accountTransactionsQuery(world, accountId));
+  const environment = useEnvironment();
+  const transactions = useInfiniteQuery(accountTransactionsQuery(environment, accountId));
   return (
     <Section title="Purchases and fundings">
       <CursorList
@@ -159,18 +159,18 @@ const PLANS = ['STANDARD', 'PREMIUM', 'ENTERPRISE'] as const;
 const WORDS: Record<Change, { readonly title: string; readonly about: string; readonly submit: string }> = {
   plan: {
     title: 'Change the plan',
-    about: 'Applies in both worlds within 5 seconds.',
+    about: 'Applies in both environments within 5 seconds.',
     submit: 'Change the plan',
   },
   disable: {
     title: 'Disable the account',
     about:
-      'Its API keys and members are refused in both worlds within 5 seconds. Open purchases continue, and travellers keep their eSIMs.',
+      'Its API keys and members are refused in both environments within 5 seconds. Open purchases continue, and travellers keep their eSIMs.',
     submit: 'Disable',
   },
   enable: {
     title: 'Enable the account',
-    about: 'Its API keys and members work again in both worlds.',
+    about: 'Its API keys and members work again in both environments.',
     submit: 'Enable',
   },
 };
@@ -184,7 +184,7 @@ function ChangeDialog({
   readonly change: Change;
   readonly onClose: () => void;
 }) {
-  const world = useWorld();
+  const environment = useEnvironment();
   const queries = useQueryClient();
   const { title, about, submit } = WORDS[change];
   const form = useForm({
@@ -206,7 +206,7 @@ function ChangeDialog({
     ({ plan, requestsPerMinute, reason }) =>
       dataOf(
         ops.PATCH('/ops/accounts/{accountId}', {
-          params: { path: { accountId: of.accountId }, query: { world } },
+          params: { path: { accountId: of.accountId }, query: { environment } },
           body: {
             reason,
             ...(change === 'plan'
@@ -221,7 +221,7 @@ function ChangeDialog({
     async () => {
       notifications.show({ message: `${of.name}: changed`, color: 'green' });
       onClose();
-      await queries.invalidateQueries({ queryKey: ['ops', world] });
+      await queries.invalidateQueries({ queryKey: ['ops', environment] });
     },
   );
   return (

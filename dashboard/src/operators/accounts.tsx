@@ -4,19 +4,19 @@ import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { accountsQuery, type ListedAccount } from './data.ts';
 import { Amount, QueryView, Empty, Moment, PageHead, Pages } from '../ui/parts.tsx';
-import { useWorld } from './place.ts';
+import { useEnvironment } from './place.ts';
 import { Rows } from '../ui/rows.tsx';
 import { SubjectLink } from './subject-link.tsx';
 import { plain } from './words.ts';
 
-const FROM = '/operators/$world/accounts';
+const FROM = '/operators/$environment/accounts';
 
 export function AccountsPage() {
-  const world = useWorld();
+  const environment = useEnvironment();
   const { text, page = 1 } = useSearch({ from: FROM });
   const navigate = useNavigate({ from: FROM });
   const accounts = useQuery(
-    accountsQuery({ world, page, limit: 25, ...(text === undefined ? {} : { text }) }),
+    accountsQuery({ environment, page, limit: 25, ...(text === undefined ? {} : { text }) }),
   );
   return (
     <Stack>

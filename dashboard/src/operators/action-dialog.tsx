@@ -21,13 +21,13 @@ import { Refusal } from '../api/refusal.ts';
 import { formatMoment } from '../ui/format.ts';
 import { Failed } from '../ui/parts.tsx';
 import { ReasonField, reasonError } from '../ui/reason-field.tsx';
-import { movesQuery, type Action, type MoveRecord, type PurchaseTimeline } from './data.ts';
+import { actionsQuery, type Action, type ActionRecord, type PurchaseTimeline } from './data.ts';
 import { EffectSection } from './effect.tsx';
-import { useOperator, useWorld } from './place.ts';
+import { useOperator, useEnvironment } from './place.ts';
 import { ACTIONS } from './words.ts';
 
-type MoveRequest = components['schemas']['MoveRequest'];
-type Result = components['schemas']['MoveDone']['data'] | components['schemas']['MoveWaits']['data'];
+type ActionRequest = components['schemas']['ActionRequest'];
+type Result = components['schemas']['ActionDone']['data'] | components['schemas']['ActionWaits']['data'];
 
 interface Fields {
   reason: string;
@@ -53,18 +53,18 @@ const EMPTY: Fields = {
 
 /** Which fields an action has beside its reason. */
 const FIELDS_OF: Record<Action, readonly (keyof Fields)[]> = {
-  'look-at-gateway': [],
-  'look-at-supplier': [],
+  'check-gateway': [],
+  'check-supplier': [],
   'retry-delivery': [],
   'deliver-other': ['packageCode', 'evidence'],
   'mark-paid': ['evidence'],
   'refund-to-source': ['amount', 'goodwill', 'evidence'],
   'credit-wallet': ['amount', 'goodwill', 'evidence'],
   cancel: ['evidence'],
-  'settle-claim': ['outcome', 'disputeId', 'evidence', 'override'],
+  'settle-dispute': ['outcome', 'disputeId', 'evidence', 'override'],
 };
 
-const NEEDS_EVIDENCE: readonly Action[] = ['mark-paid', 'settle-claim'];
+const NEEDS_EVIDENCE: readonly Action[] = ['mark-paid', 'settle-dispute'];
 
 /** The refusals that are about one field. */
 const FIELD_OF_REFUSAL: Readonly<Record<string, keyof Fields>> = {
@@ -92,7 +92,7 @@ export function ActionDialog({
 }) {
   const { label, does } = ACTIONS[action];
   const { form, sending, first, isKnown } = useAction(action, timeline);
-  const [checked, setChecked] = useState<MoveRequest | null>(null);
+  const [checked, setChecked] = useState<ActionRequest | null>(null);
   const back = () => {
     sending.reset();
     setChecked(null);
@@ -163,13 +163,13 @@ export function ActionDialog({
 const hasErrors = (errors: object): boolean => Object.keys(errors).length > 0;
 
 function useAction(action: Action, timeline: PurchaseTimeline) {
-  const world = useWorld();
+  const environment = useEnvironment();
   const { email } = useOperator();
   const queries = useQueryClient();
   const { transactionId } = timeline;
   // What the person saw when they began.
-  const [known] = useState(() => new Set(timeline.moves.map(({ moveId }) => moveId)));
-  const [first, setFirst] = useState<MoveRecord | null>(null);
+  const [known] = useState(() => new Set(timeline.actions.map(({ actionId }) => actionId)));
+  const [first, setFirst] = useState<ActionRecord | null>(null);
   const form = useForm<Fields>({
     initialValues: EMPTY,
     validate: {
@@ -178,38 +178,38 @@ function useAction(action: Action, timeline: PurchaseTimeline) {
         NEEDS_EVIDENCE.includes(action) && evidence.trim().length < 3
           ? 'Name the proof: a ticket, a link, a line of a statement'
           : null,
-      outcome: (outcome) => (action === 'settle-claim' && outcome === '' ? 'Choose the outcome' : null),
+      outcome: (outcome) => (action === 'settle-dispute' && outcome === '' ? 'Choose the outcome' : null),
     },
   });
   /** Finds the action of another person that the result belongs to or, after a refusal, that may have caused it. */
-  const findFirst = async (actionId?: string) => {
-    await queries.invalidateQueries({ queryKey: ['ops', world] });
+  const findFirst = async (endedId?: string) => {
+    await queries.invalidateQueries({ queryKey: ['ops', environment] });
     const made = await queries
-      .query({ ...movesQuery(world, transactionId), staleTime: 0 })
-      .then((moves) => moves.made.filter(({ by }) => by !== email))
+      .query({ ...actionsQuery(environment, transactionId), staleTime: 0 })
+      .then((actions) => actions.made.filter(({ by }) => by !== email))
       // The result or the refusal is shown in any case.
       .catch(() => []);
-    const isFirst = ({ moveId, status }: MoveRecord) =>
-      actionId === undefined ? !known.has(moveId) && status !== 'REFUSED' : moveId === actionId;
+    const isFirst = ({ actionId, status }: ActionRecord) =>
+      endedId === undefined ? !known.has(actionId) && status !== 'REFUSED' : actionId === endedId;
     setFirst(made.findLast(isFirst) ?? null);
   };
   const sending = useMutation({
-    mutationFn: (body: MoveRequest): Promise<Result> =>
+    mutationFn: (body: ActionRequest): Promise<Result> =>
       dataOf(
-        ops.POST('/ops/purchases/{transactionId}/moves', {
-          params: { path: { transactionId }, query: { world } },
+        ops.POST('/ops/purchases/{transactionId}/actions', {
+          params: { path: { transactionId }, query: { environment } },
           body,
         }),
       ),
     // Of two people who ask for the same in one moment, both get the result of the first one's action.
-    onSuccess: ({ moveId }) => findFirst(moveId),
+    onSuccess: ({ actionId }) => findFirst(actionId),
     onError: async (error) => {
       if (error instanceof Refusal) form.setErrors(errorsOf(error, action));
       await findFirst();
     },
-    onSettled: () => queries.invalidateQueries({ queryKey: ['ops', world] }),
+    onSettled: () => queries.invalidateQueries({ queryKey: ['ops', environment] }),
   });
-  return { form, sending, first, isKnown: (moveId: string) => known.has(moveId) };
+  return { form, sending, first, isKnown: (actionId: string) => known.has(actionId) };
 }
 
 /** What a refusal says about single fields of this action. */
@@ -220,19 +220,19 @@ function errorsOf(error: Refusal, action: Action): Readonly<Record<string, strin
 }
 
 /** Empty fields are not sent. */
-function requestOf(move: Action, fields: Fields, { currency, payments }: PurchaseTimeline): MoveRequest {
-  const has = (name: keyof Fields) => FIELDS_OF[move].includes(name);
+function requestOf(action: Action, fields: Fields, { currency, payments }: PurchaseTimeline): ActionRequest {
+  const has = (name: keyof Fields) => FIELDS_OF[action].includes(name);
   const text = (name: 'evidence' | 'packageCode' | 'disputeId') => {
     const value = fields[name].trim();
     return has(name) && value !== '' ? { [name]: value } : {};
   };
-  const amountCurrency = move === 'refund-to-source' ? (payments[0]?.currency ?? currency) : currency;
+  const amountCurrency = action === 'refund-to-source' ? (payments[0]?.currency ?? currency) : currency;
   const amount =
     has('amount') && fields.amount !== '' && amountCurrency !== null
       ? { amount: Number(fields.amount), currency: amountCurrency }
       : {};
   return {
-    move,
+    action,
     reason: fields.reason.trim(),
     ...text('evidence'),
     ...text('packageCode'),
@@ -330,7 +330,7 @@ function FieldsOf({
   );
 }
 
-function Facts({ request: { reason, evidence } }: { readonly request: MoveRequest }) {
+function Facts({ request: { reason, evidence } }: { readonly request: ActionRequest }) {
   return (
     <Text size="sm" c="dimmed">
       Reason: {reason}
@@ -344,16 +344,16 @@ function Effect({
   request,
   transactionId,
 }: {
-  readonly request: MoveRequest;
+  readonly request: ActionRequest;
   readonly transactionId: string;
 }) {
-  const world = useWorld();
+  const environment = useEnvironment();
   const effect = useQuery({
-    queryKey: ['ops', world, 'effect', transactionId, request],
+    queryKey: ['ops', environment, 'effect', transactionId, request],
     queryFn: () =>
       dataOf(
-        ops.POST('/ops/purchases/{transactionId}/moves/preview', {
-          params: { path: { transactionId }, query: { world } },
+        ops.POST('/ops/purchases/{transactionId}/actions/preview', {
+          params: { path: { transactionId }, query: { environment } },
           body: request,
         }),
       ),
@@ -369,9 +369,9 @@ function ResultShown({
   isKnown,
 }: {
   readonly of: Result;
-  readonly first: MoveRecord | null;
+  readonly first: ActionRecord | null;
   /** Whether the person saw the action before they asked for it. */
-  readonly isKnown: (moveId: string) => boolean;
+  readonly isKnown: (actionId: string) => boolean;
 }) {
   if (of.outcome === 'waits-for-approval')
     return first ? (
@@ -383,7 +383,7 @@ function ResultShown({
     );
   if (first) return <WasFirst of={first} />;
   // Of two people in one moment the second one's request may be what carried out the first one's action.
-  const isAgain = of.again && isKnown(of.moveId);
+  const isAgain = of.again && isKnown(of.actionId);
   return (
     <Alert color={isAgain ? 'yellow' : 'green'} title={isAgain ? 'Already done' : 'Done'} role="status">
       {of.did}
@@ -393,11 +393,11 @@ function ResultShown({
 }
 
 /** Shows the second of two people what the first one did. */
-function WasFirst({ of: { by, move, createdAt, reason, status } }: { readonly of: MoveRecord }) {
+function WasFirst({ of: { by, action, createdAt, reason, status } }: { readonly of: ActionRecord }) {
   const waits = status === 'WAITS_FOR_APPROVAL';
   return (
     <Alert color="yellow" title={`Already ${waits ? 'requested' : 'done'} by ${by}`} role="status">
-      {ACTIONS[move].label}, at {formatMoment(createdAt)}. Reason: {reason}.{' '}
+      {ACTIONS[action].label}, at {formatMoment(createdAt)}. Reason: {reason}.{' '}
       {waits ? 'It awaits second approval, and was not requested twice.' : 'It was not done twice.'}
     </Alert>
   );

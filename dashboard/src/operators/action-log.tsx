@@ -1,20 +1,20 @@
 import { Stack, Text } from '@mantine/core';
-import type { MoveRecord } from './data.ts';
+import type { ActionRecord } from './data.ts';
 import { Amount, Empty, Moment, Status } from '../ui/parts.tsx';
 import { Rows } from '../ui/rows.tsx';
 import { ACTIONS } from './words.ts';
 
 /** Every action that operators requested for one purchase, refused ones too. */
-export function ActionLog({ records }: { readonly records: readonly MoveRecord[] }) {
+export function ActionLog({ records }: { readonly records: readonly ActionRecord[] }) {
   if (records.length === 0) return <Empty>No actions yet.</Empty>;
   return (
     <Rows
       label="Operator actions"
       rows={records}
-      keyOf={({ moveId }) => moveId}
+      keyOf={({ actionId }) => actionId}
       columns={[
         { title: 'When', cell: ({ createdAt }) => <Moment at={createdAt} /> },
-        { title: 'Action', cell: ({ move }) => ACTIONS[move].label },
+        { title: 'Action', cell: ({ action }) => ACTIONS[action].label },
         {
           title: 'By',
           cell: ({ by, approvedBy, status }) =>
@@ -34,7 +34,7 @@ export function ActionLog({ records }: { readonly records: readonly MoveRecord[]
   );
 }
 
-function Why({ record: { reason, evidence, decisionReason } }: { readonly record: MoveRecord }) {
+function Why({ record: { reason, evidence, decisionReason } }: { readonly record: ActionRecord }) {
   return (
     <Stack gap={2}>
       <Text size="sm">{reason}</Text>
@@ -44,7 +44,7 @@ function Why({ record: { reason, evidence, decisionReason } }: { readonly record
   );
 }
 
-function Result({ record: { status, refusal, detail } }: { readonly record: MoveRecord }) {
+function Result({ record: { status, refusal, detail } }: { readonly record: ActionRecord }) {
   return (
     <Stack gap={2} align="flex-start">
       <Status>{status}</Status>

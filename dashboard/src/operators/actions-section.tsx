@@ -2,9 +2,9 @@ import { Button, Group, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { ActionDialog } from './action-dialog.tsx';
-import { movesQuery, type Action, type Moves, type PurchaseTimeline } from './data.ts';
+import { actionsQuery, type Action, type PurchaseActions, type PurchaseTimeline } from './data.ts';
 import { QueryView, Section } from '../ui/parts.tsx';
-import { useOperator, useWorld } from './place.ts';
+import { useOperator, useEnvironment } from './place.ts';
 import { ReplayDialog } from './replay-dialog.tsx';
 import { ACTIONS, REPLAY } from './words.ts';
 
@@ -16,18 +16,18 @@ export function ActionsSection({
   readonly transactionId: string;
   readonly timeline: PurchaseTimeline;
 }) {
-  const world = useWorld();
-  const moves = useQuery(movesQuery(world, transactionId));
+  const environment = useEnvironment();
+  const actions = useQuery(actionsQuery(environment, transactionId));
   return (
     <Section title="Actions">
-      <QueryView query={moves} rows={3}>
+      <QueryView query={actions} rows={3}>
         {(of) => <Choices of={of} timeline={timeline} />}
       </QueryView>
     </Section>
   );
 }
 
-function Choices({ of, timeline }: { readonly of: Moves; readonly timeline: PurchaseTimeline }) {
+function Choices({ of, timeline }: { readonly of: PurchaseActions; readonly timeline: PurchaseTimeline }) {
   const { may } = useOperator();
   const [chosen, setChosen] = useState<Action | 'replay' | null>(null);
   const others = of.fits.filter((action) => !of.yours.includes(action));

@@ -5,23 +5,23 @@ import { formatRate } from '../ui/format.ts';
 import { PageLink } from '../ui/page-link.tsx';
 import { Amount, QueryView, Empty, Moment, PageHead, Section } from '../ui/parts.tsx';
 import { Rows } from '../ui/rows.tsx';
-import { approvalsQuery, type BatchRepair, type MoveRecord, type Rates } from './data.ts';
+import { approvalsQuery, type BatchRepair, type ActionRecord, type Rates } from './data.ts';
 import { DecisionDialog } from './decision-dialog.tsx';
-import { useOperator, useWorld } from './place.ts';
+import { useOperator, useEnvironment } from './place.ts';
 import { SubjectLink } from './subject-link.tsx';
 import { ACTIONS, APPROVE, BATCH_ACTIONS } from './words.ts';
 
 interface Choice {
-  readonly record: MoveRecord;
+  readonly record: ActionRecord;
   readonly decision: 'approve' | 'decline';
 }
 
 type OnChoose = (choice: Choice) => void;
 
 export function ApprovalsPage() {
-  const world = useWorld();
+  const environment = useEnvironment();
   const { may } = useOperator();
-  const waiting = useQuery(approvalsQuery(world, may('pricing')));
+  const waiting = useQuery(approvalsQuery(environment, may('pricing')));
   // Not kept in the row: when another person decides, the row goes and the dialog says so.
   const [chosen, setChosen] = useState<Choice | null>(null);
   return (
@@ -50,7 +50,7 @@ export function ApprovalsPage() {
 
 /** Exchange rates are confirmed on their own page, beside their history. */
 function WaitingRates({ of }: { readonly of: Rates['waiting'] }) {
-  const world = useWorld();
+  const environment = useEnvironment();
   if (of.length === 0) return null;
   return (
     <Section title="Exchange rates">
@@ -71,7 +71,7 @@ function WaitingRates({ of }: { readonly of: Rates['waiting'] }) {
           {
             title: 'Decide',
             cell: ({ currency, rate }) => (
-              <PageLink to="/operators/$world/rates" params={{ world }} search={{ currency }}>
+              <PageLink to="/operators/$environment/rates" params={{ environment }} search={{ currency }}>
                 Review {formatRate(rate)} {currency}
               </PageLink>
             ),
@@ -83,7 +83,7 @@ function WaitingRates({ of }: { readonly of: Rates['waiting'] }) {
 }
 
 function Repairs({ of }: { readonly of: readonly BatchRepair[] }) {
-  const world = useWorld();
+  const environment = useEnvironment();
   return of.map(({ repairId, action, counts, by }) => (
     <Alert key={repairId} title={`Batch repair: ${BATCH_ACTIONS[action].label}`}>
       {`${counts.waiting.toLocaleString()} items, requested by ${by}. `}
@@ -91,8 +91,8 @@ function Repairs({ of }: { readonly of: readonly BatchRepair[] }) {
         size="sm"
         c="inherit"
         underline="always"
-        to="/operators/$world/repairs/$repairId"
-        params={{ world, repairId }}
+        to="/operators/$environment/repairs/$repairId"
+        params={{ environment, repairId }}
       >
         Review and decide
       </PageLink>
@@ -100,14 +100,14 @@ function Repairs({ of }: { readonly of: readonly BatchRepair[] }) {
   ));
 }
 
-function List({ items, onChoose }: { readonly items: readonly MoveRecord[]; readonly onChoose: OnChoose }) {
+function List({ items, onChoose }: { readonly items: readonly ActionRecord[]; readonly onChoose: OnChoose }) {
   return (
     <Rows
       label="Actions awaiting second approval"
       rows={items}
-      keyOf={({ moveId }) => moveId}
+      keyOf={({ actionId }) => actionId}
       columns={[
-        { title: 'Action', cell: ({ move }) => ACTIONS[move].label },
+        { title: 'Action', cell: ({ action }) => ACTIONS[action].label },
         {
           title: 'Purchase',
           cell: ({ transactionId }) => <SubjectLink id={transactionId} />,
@@ -127,7 +127,7 @@ function List({ items, onChoose }: { readonly items: readonly MoveRecord[]; read
   );
 }
 
-function Decide({ record, onChoose }: { readonly record: MoveRecord; readonly onChoose: OnChoose }) {
+function Decide({ record, onChoose }: { readonly record: ActionRecord; readonly onChoose: OnChoose }) {
   const { may, email } = useOperator();
   if (!may('approve')) return <Text size="sm">Finance decides</Text>;
   if (record.by === email) return <Text size="sm">Yours: another person of finance decides</Text>;

@@ -6,21 +6,21 @@ import { CursorList } from '../ui/cursor-list.tsx';
 import { Amount, Moment, PageHead, Status } from '../ui/parts.tsx';
 import type { Column } from '../ui/rows.tsx';
 import { auditQuery, type AuditLine, type AuditSearch } from './data.ts';
-import { useWorld } from './place.ts';
+import { useEnvironment } from './place.ts';
 import { SubjectLink } from './subject-link.tsx';
 
-const FROM = '/operators/$world/audit';
+const FROM = '/operators/$environment/audit';
 
 /** Who did what, newest first: changes of accounts, keys and people, sign-ins, refusals, and operator actions. */
 export function AuditPage() {
-  const world = useWorld();
+  const environment = useEnvironment();
   const search = useSearch({ from: FROM });
-  const log = useInfiniteQuery(auditQuery(world, search));
+  const log = useInfiniteQuery(auditQuery(environment, search));
   return (
     <Stack>
       <PageHead
         title="Audit log"
-        about="Changes of accounts, keys and people, sign-ins and refusals in both worlds; operator actions in this one."
+        about="Changes of accounts, keys and people, sign-ins and refusals in both environments; operator actions in this one."
       />
       <Filters key={JSON.stringify(search)} search={search} />
       <CursorList

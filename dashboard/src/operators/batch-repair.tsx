@@ -12,16 +12,16 @@ import { ReasonDialog } from '../ui/reason-dialog.tsx';
 import { Rows } from '../ui/rows.tsx';
 import { progressOf } from './batch-repairs.tsx';
 import { batchRepairQuery, type BatchRepairDetails } from './data.ts';
-import { useOperator, useWorld } from './place.ts';
+import { useOperator, useEnvironment } from './place.ts';
 import { AGES } from './search.ts';
 import { SubjectLink } from './subject-link.tsx';
 import { BATCH_ACTIONS, plain, STUCK_CLASSES } from './words.ts';
 import { WorkflowLink } from './workflow-link.tsx';
 
 export function BatchRepairPage() {
-  const world = useWorld();
-  const { repairId } = useParams({ from: '/operators/$world/repairs/$repairId' });
-  const repair = useQuery(batchRepairQuery(world, repairId));
+  const environment = useEnvironment();
+  const { repairId } = useParams({ from: '/operators/$environment/repairs/$repairId' });
+  const repair = useQuery(batchRepairQuery(environment, repairId));
   return (
     <Stack>
       <PageHead title="Batch repair" />
@@ -102,7 +102,7 @@ type Verb = keyof typeof VERBS;
 
 /** What the reader may decide now. */
 function Decision({ of }: { readonly of: BatchRepairDetails }) {
-  const world = useWorld();
+  const environment = useEnvironment();
   const queries = useQueryClient();
   const { may, email } = useOperator();
   const [verb, setVerb] = useState<Verb | null>(null);
@@ -114,10 +114,10 @@ function Decision({ of }: { readonly of: BatchRepairDetails }) {
     ...(of.status === 'RUNNING' && !of.isStopping && may('replay') ? (['stop'] as const) : []),
   ];
   const decide = async (chosen: Verb, reason: string) => {
-    const params = { path: { repairId: of.repairId }, query: { world } };
+    const params = { path: { repairId: of.repairId }, query: { environment } };
     await dataOf(ops.POST(`/ops/batch-repairs/{repairId}/${chosen}`, { params, body: { reason } }));
     notifications.show({ message: VERBS[chosen].done, color: 'green' });
-    await queries.invalidateQueries({ queryKey: ['ops', world] });
+    await queries.invalidateQueries({ queryKey: ['ops', environment] });
   };
   return (
     <>
@@ -201,7 +201,7 @@ function Items({ of: { items } }: { readonly of: BatchRepairDetails }) {
               isNumber: true,
             },
             { title: 'Result', cell: (item) => <Status>{item.status}</Status> },
-            { title: 'What happened', cell: ({ detail, foreseen }) => detail ?? foreseen },
+            { title: 'What happened', cell: ({ detail, preview }) => detail ?? preview },
           ]}
         />
       )}

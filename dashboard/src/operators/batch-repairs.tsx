@@ -5,19 +5,21 @@ import { PageLink } from '../ui/page-link.tsx';
 import { QueryView, Empty, Moment, PageHead, Pages, Status } from '../ui/parts.tsx';
 import { Rows } from '../ui/rows.tsx';
 import { batchRepairsQuery, type BatchRepair } from './data.ts';
-import { useWorld } from './place.ts';
+import { useEnvironment } from './place.ts';
 import { BATCH_ACTIONS } from './words.ts';
 
 export function BatchRepairsPage() {
-  const world = useWorld();
-  const { page = 1 } = useSearch({ from: '/operators/$world/repairs' });
-  const navigate = useNavigate({ from: '/operators/$world/repairs' });
-  const repairs = useQuery(batchRepairsQuery(world, page));
+  const environment = useEnvironment();
+  const { page = 1 } = useSearch({ from: '/operators/$environment/repairs' });
+  const navigate = useNavigate({ from: '/operators/$environment/repairs' });
+  const repairs = useQuery(batchRepairsQuery(environment, page));
   return (
     <Stack>
       <PageHead title="Batch repairs" about="One action on many stuck items, approved by a second person.">
         <Button
-          renderRoot={(props) => <Link {...props} to="/operators/$world/repairs/new" params={{ world }} />}
+          renderRoot={(props) => (
+            <Link {...props} to="/operators/$environment/repairs/new" params={{ environment }} />
+          )}
         >
           New batch repair
         </Button>
@@ -44,7 +46,7 @@ export function progressOf({ waiting, done, refused, unknown, skipped }: BatchRe
 }
 
 function List({ items }: { readonly items: readonly BatchRepair[] }) {
-  const world = useWorld();
+  const environment = useEnvironment();
   return (
     <Rows
       label="Batch repairs"
@@ -54,7 +56,7 @@ function List({ items }: { readonly items: readonly BatchRepair[] }) {
         {
           title: 'Action',
           cell: ({ repairId, action }) => (
-            <PageLink to="/operators/$world/repairs/$repairId" params={{ world, repairId }}>
+            <PageLink to="/operators/$environment/repairs/$repairId" params={{ environment, repairId }}>
               {BATCH_ACTIONS[action].label}
             </PageLink>
           ),

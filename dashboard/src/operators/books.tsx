@@ -8,13 +8,13 @@ import { DownloadCsv } from '../ui/download-csv.tsx';
 import { DAY_MS, dayOf, formatDay } from '../ui/format.ts';
 import { Amount, QueryView, Empty, Moment, PageHead, Status, ShortId } from '../ui/parts.tsx';
 import { Rows, type Column } from '../ui/rows.tsx';
-import type { World } from '../ui/world.ts';
+import type { Environment } from '../ui/environment.ts';
 import { dailyQuery, merchantsQuery, trialBalanceQuery, waitingMoneyQuery, type Days } from './data.ts';
-import { useWorld } from './place.ts';
+import { useEnvironment } from './place.ts';
 import { BOOKS, type Book } from './search.ts';
 import { plain } from './words.ts';
 
-const FROM = '/operators/$world/books';
+const FROM = '/operators/$environment/books';
 const SHOWN_DAYS = 30;
 
 function daysOf({
@@ -100,7 +100,7 @@ function DayFields({ days }: { readonly days: Days }) {
 }
 
 function TrialBalance() {
-  const balance = useQuery(trialBalanceQuery(useWorld()));
+  const balance = useQuery(trialBalanceQuery(useEnvironment()));
   return (
     <QueryView query={balance}>
       {({ lines, totals }) =>
@@ -200,7 +200,7 @@ const nameOfType = (type: string | null): string =>
   type === null ? '–' : type === 'TOPUP' ? 'Top-up' : 'New eSIM';
 
 function Daily({ days }: { readonly days: Days }) {
-  const daily = useQuery(dailyQuery(useWorld(), apiDays(days)));
+  const daily = useQuery(dailyQuery(useEnvironment(), apiDays(days)));
   return (
     <QueryView query={daily}>
       {({ lines, totals }) =>
@@ -227,7 +227,7 @@ function Daily({ days }: { readonly days: Days }) {
 }
 
 function Merchants({ days }: { readonly days: Days }) {
-  const merchants = useQuery(merchantsQuery(useWorld(), apiDays(days)));
+  const merchants = useQuery(merchantsQuery(useEnvironment(), apiDays(days)));
   return (
     <QueryView query={merchants}>
       {({ lines, totals }) =>
@@ -260,7 +260,7 @@ function Merchants({ days }: { readonly days: Days }) {
 }
 
 function Waiting() {
-  const waiting = useQuery(waitingMoneyQuery(useWorld()));
+  const waiting = useQuery(waitingMoneyQuery(useEnvironment()));
   return (
     <QueryView query={waiting}>
       {({ lines }) =>
@@ -290,15 +290,17 @@ function Waiting() {
 
 /** The same report as a file for a spreadsheet. */
 function Download({ book, days }: { readonly book: Book; readonly days: Days }) {
-  const world = useWorld();
-  return <DownloadCsv name={`${book}-${world}.csv`} read={() => csvOf(book, world, apiDays(days))} />;
+  const environment = useEnvironment();
+  return (
+    <DownloadCsv name={`${book}-${environment}.csv`} read={() => csvOf(book, environment, apiDays(days))} />
+  );
 }
 
 const CSV = { headers: { Accept: 'text/csv' }, parseAs: 'blob' } as const;
 
-async function csvOf(book: Book, world: World, days: Days): Promise<Blob> {
-  const of = { ...CSV, params: { query: { world } } };
-  const ofDays = { ...CSV, params: { query: { world, ...days } } };
+async function csvOf(book: Book, environment: Environment, days: Days): Promise<Blob> {
+  const of = { ...CSV, params: { query: { environment } } };
+  const ofDays = { ...CSV, params: { query: { environment, ...days } } };
   const { data } = await {
     'trial-balance': () => ops.GET('/ops/books/trial-balance', of),
     waiting: () => ops.GET('/ops/books/waiting', of),

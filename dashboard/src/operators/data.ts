@@ -1,16 +1,16 @@
-/** What the pages of operators read. Each query is of one world, whose name is part of its key. */
+/** What the pages of operators read. Each query is of one environment, whose name is part of its key. */
 import { infiniteQueryOptions, keepPreviousData, queryOptions } from '@tanstack/react-query';
 import { ops } from '../api/client.ts';
 import { dataOf } from '../api/data-of.ts';
 import type { components, operations } from '../api/generated/ops.ts';
-import type { World } from '../ui/world.ts';
+import type { Environment } from '../ui/environment.ts';
 
 type Schemas = components['schemas'];
 export type StuckItem = Schemas['StuckItem'];
 export type PurchaseTimeline = Schemas['PurchaseTimeline']['data'];
-export type MoveRecord = Schemas['MoveRecord'];
-export type Moves = Schemas['Moves']['data'];
-export type Action = MoveRecord['move'];
+export type ActionRecord = Schemas['ActionRecord'];
+export type PurchaseActions = Schemas['Actions']['data'];
+export type Action = ActionRecord['action'];
 export type Difference = Schemas['Difference'];
 export type Person = Schemas['Person'];
 export type Role = Person['role'];
@@ -40,30 +40,32 @@ export type Overview = Schemas['Overview']['data'];
 /** Lists that others change beside the reader. */
 const LIVE_MS = 15_000;
 
-export const stuckQuery = (query: StuckQuery & { world: World }) =>
+export const stuckQuery = (query: StuckQuery & { environment: Environment }) =>
   queryOptions({
-    queryKey: ['ops', query.world, 'stuck', query],
+    queryKey: ['ops', query.environment, 'stuck', query],
     queryFn: () => dataOf(ops.GET('/ops/stuck', { params: { query } })),
     placeholderData: keepPreviousData,
     refetchInterval: LIVE_MS,
   });
 
-export const purchaseQuery = (world: World, transactionId: string) =>
+export const purchaseQuery = (environment: Environment, transactionId: string) =>
   queryOptions({
-    queryKey: ['ops', world, 'purchase', transactionId],
+    queryKey: ['ops', environment, 'purchase', transactionId],
     queryFn: () =>
       dataOf(
-        ops.GET('/ops/purchases/{transactionId}', { params: { path: { transactionId }, query: { world } } }),
+        ops.GET('/ops/purchases/{transactionId}', {
+          params: { path: { transactionId }, query: { environment } },
+        }),
       ),
   });
 
-export const movesQuery = (world: World, transactionId: string) =>
+export const actionsQuery = (environment: Environment, transactionId: string) =>
   queryOptions({
-    queryKey: ['ops', world, 'purchase', transactionId, 'moves'],
+    queryKey: ['ops', environment, 'purchase', transactionId, 'actions'],
     queryFn: () =>
       dataOf(
-        ops.GET('/ops/purchases/{transactionId}/moves', {
-          params: { path: { transactionId }, query: { world } },
+        ops.GET('/ops/purchases/{transactionId}/actions', {
+          params: { path: { transactionId }, query: { environment } },
         }),
       ),
   });
@@ -71,14 +73,16 @@ export const movesQuery = (world: World, transactionId: string) =>
 /**
  * Actions, batch repairs and, for those who may confirm them, exchange rates that await approval. Read together so that the page does not jump.
  */
-export const approvalsQuery = (world: World, withRates: boolean) =>
+export const approvalsQuery = (environment: Environment, withRates: boolean) =>
   queryOptions({
-    queryKey: ['ops', world, 'approvals', withRates],
+    queryKey: ['ops', environment, 'approvals', withRates],
     queryFn: async () => {
       const [actions, open, rates] = await Promise.all([
-        dataOf(ops.GET('/ops/moves/pending', { params: { query: { world } } })),
-        dataOf(ops.GET('/ops/batch-repairs', { params: { query: { world, open: 'true', limit: 100 } } })),
-        withRates ? dataOf(ops.GET('/ops/rates', { params: { query: { world } } })) : undefined,
+        dataOf(ops.GET('/ops/actions/pending', { params: { query: { environment } } })),
+        dataOf(
+          ops.GET('/ops/batch-repairs', { params: { query: { environment, open: 'true', limit: 100 } } }),
+        ),
+        withRates ? dataOf(ops.GET('/ops/rates', { params: { query: { environment } } })) : undefined,
       ]);
       const repairs = open.items.filter(({ status }) => status === 'WAITS_FOR_APPROVAL');
       return { actions: actions.items, repairs, rates: rates?.waiting ?? [] };
@@ -86,10 +90,10 @@ export const approvalsQuery = (world: World, withRates: boolean) =>
     refetchInterval: LIVE_MS,
   });
 
-export const batchRepairsQuery = (world: World, page: number) =>
+export const batchRepairsQuery = (environment: Environment, page: number) =>
   queryOptions({
-    queryKey: ['ops', world, 'batch-repairs', page],
-    queryFn: () => dataOf(ops.GET('/ops/batch-repairs', { params: { query: { world, page } } })),
+    queryKey: ['ops', environment, 'batch-repairs', page],
+    queryFn: () => dataOf(ops.GET('/ops/batch-repairs', { params: { query: { environment, page } } })),
     placeholderData: keepPreviousData,
     refetchInterval: LIVE_MS,
   });
@@ -97,26 +101,28 @@ export const batchRepairsQuery = (world: World, page: number) =>
 /** While it runs a row ends every second or so. */
 const RUNNING_MS = 1_500;
 
-export const batchRepairQuery = (world: World, repairId: string) =>
+export const batchRepairQuery = (environment: Environment, repairId: string) =>
   queryOptions({
-    queryKey: ['ops', world, 'batch-repair', repairId],
+    queryKey: ['ops', environment, 'batch-repair', repairId],
     queryFn: () =>
-      dataOf(ops.GET('/ops/batch-repairs/{repairId}', { params: { path: { repairId }, query: { world } } })),
+      dataOf(
+        ops.GET('/ops/batch-repairs/{repairId}', { params: { path: { repairId }, query: { environment } } }),
+      ),
     refetchInterval: ({ state: { data } }) =>
       data?.status === 'RUNNING' ? RUNNING_MS : data?.closedAt === null ? LIVE_MS : false,
   });
 
-export const differencesQuery = (query: DifferenceQuery & { world: World }) =>
+export const differencesQuery = (query: DifferenceQuery & { environment: Environment }) =>
   queryOptions({
-    queryKey: ['ops', query.world, 'differences', query],
+    queryKey: ['ops', query.environment, 'differences', query],
     queryFn: () => dataOf(ops.GET('/ops/differences', { params: { query } })),
     placeholderData: keepPreviousData,
   });
 
-export const trialBalanceQuery = (world: World) =>
+export const trialBalanceQuery = (environment: Environment) =>
   queryOptions({
-    queryKey: ['ops', world, 'books', 'trial-balance'],
-    queryFn: () => dataOf(ops.GET('/ops/books/trial-balance', { params: { query: { world } } })),
+    queryKey: ['ops', environment, 'books', 'trial-balance'],
+    queryFn: () => dataOf(ops.GET('/ops/books/trial-balance', { params: { query: { environment } } })),
   });
 
 export interface Days {
@@ -124,30 +130,30 @@ export interface Days {
   readonly to: string;
 }
 
-export const dailyQuery = (world: World, days: Days) =>
+export const dailyQuery = (environment: Environment, days: Days) =>
   queryOptions({
-    queryKey: ['ops', world, 'books', 'daily', days],
-    queryFn: () => dataOf(ops.GET('/ops/books/daily', { params: { query: { world, ...days } } })),
+    queryKey: ['ops', environment, 'books', 'daily', days],
+    queryFn: () => dataOf(ops.GET('/ops/books/daily', { params: { query: { environment, ...days } } })),
     placeholderData: keepPreviousData,
   });
 
-export const merchantsQuery = (world: World, days: Days) =>
+export const merchantsQuery = (environment: Environment, days: Days) =>
   queryOptions({
-    queryKey: ['ops', world, 'books', 'merchants', days],
-    queryFn: () => dataOf(ops.GET('/ops/books/merchants', { params: { query: { world, ...days } } })),
+    queryKey: ['ops', environment, 'books', 'merchants', days],
+    queryFn: () => dataOf(ops.GET('/ops/books/merchants', { params: { query: { environment, ...days } } })),
     placeholderData: keepPreviousData,
   });
 
-export const waitingMoneyQuery = (world: World) =>
+export const waitingMoneyQuery = (environment: Environment) =>
   queryOptions({
-    queryKey: ['ops', world, 'books', 'waiting'],
-    queryFn: () => dataOf(ops.GET('/ops/books/waiting', { params: { query: { world } } })),
+    queryKey: ['ops', environment, 'books', 'waiting'],
+    queryFn: () => dataOf(ops.GET('/ops/books/waiting', { params: { query: { environment } } })),
   });
 
-export const overviewQuery = (world: World) =>
+export const overviewQuery = (environment: Environment) =>
   queryOptions({
-    queryKey: ['ops', world, 'overview'],
-    queryFn: () => dataOf(ops.GET('/ops/overview', { params: { query: { world } } })),
+    queryKey: ['ops', environment, 'overview'],
+    queryFn: () => dataOf(ops.GET('/ops/overview', { params: { query: { environment } } })),
     refetchInterval: LIVE_MS,
   });
 
@@ -160,9 +166,9 @@ export interface AuditSearch {
   readonly to?: string | undefined;
 }
 
-export const auditQuery = (world: World, { from, to, ...filters }: AuditSearch) =>
+export const auditQuery = (environment: Environment, { from, to, ...filters }: AuditSearch) =>
   infiniteQueryOptions({
-    queryKey: ['ops', world, 'audit', filters, from, to],
+    queryKey: ['ops', environment, 'audit', filters, from, to],
     queryFn: ({ pageParam }) =>
       dataOf(
         ops.GET('/ops/audit', {
@@ -172,7 +178,7 @@ export const auditQuery = (world: World, { from, to, ...filters }: AuditSearch) 
               ...(from === undefined ? {} : { from: startOfDay(from, 0) }),
               ...(to === undefined ? {} : { to: startOfDay(to, 1) }),
               ...(pageParam === null ? {} : { after: pageParam }),
-              ...{ world, limit: 50 },
+              ...{ environment, limit: 50 },
             },
           },
         }),
@@ -188,29 +194,31 @@ function startOfDay(day: string, later: number): string {
   return at.toISOString();
 }
 
-export const accountsQuery = (query: AccountsQuery & { world: World }) =>
+export const accountsQuery = (query: AccountsQuery & { environment: Environment }) =>
   queryOptions({
-    queryKey: ['ops', query.world, 'accounts', query],
+    queryKey: ['ops', query.environment, 'accounts', query],
     queryFn: () => dataOf(ops.GET('/ops/accounts', { params: { query } })),
     placeholderData: keepPreviousData,
   });
 
-export const accountQuery = (world: World, accountId: string) =>
+export const accountQuery = (environment: Environment, accountId: string) =>
   queryOptions({
-    queryKey: ['ops', world, 'account', accountId],
+    queryKey: ['ops', environment, 'account', accountId],
     queryFn: () =>
-      dataOf(ops.GET('/ops/accounts/{accountId}', { params: { path: { accountId }, query: { world } } })),
+      dataOf(
+        ops.GET('/ops/accounts/{accountId}', { params: { path: { accountId }, query: { environment } } }),
+      ),
   });
 
-export const accountTransactionsQuery = (world: World, accountId: string) =>
+export const accountTransactionsQuery = (environment: Environment, accountId: string) =>
   infiniteQueryOptions({
-    queryKey: ['ops', world, 'account', accountId, 'transactions'],
+    queryKey: ['ops', environment, 'account', accountId, 'transactions'],
     queryFn: ({ pageParam }) =>
       dataOf(
         ops.GET('/ops/accounts/{accountId}/transactions', {
           params: {
             path: { accountId },
-            query: { world, limit: 20, ...(pageParam === null ? {} : { after: pageParam }) },
+            query: { environment, limit: 20, ...(pageParam === null ? {} : { after: pageParam }) },
           },
         }),
       ),
@@ -224,39 +232,43 @@ export type AccountEndpoint = Schemas['AccountEndpoint'];
 export type AccountMessage = Schemas['AccountMessage'];
 
 /** Each list of an account that is read whole. */
-export const accountMembersQuery = (world: World, accountId: string) =>
+export const accountMembersQuery = (environment: Environment, accountId: string) =>
   queryOptions({
-    queryKey: ['ops', world, 'account', accountId, 'members'],
-    queryFn: () => dataOf(ops.GET('/ops/accounts/{accountId}/members', ofAccount(world, accountId))),
+    queryKey: ['ops', environment, 'account', accountId, 'members'],
+    queryFn: () => dataOf(ops.GET('/ops/accounts/{accountId}/members', ofAccount(environment, accountId))),
   });
 
-export const accountKeysQuery = (world: World, accountId: string) =>
+export const accountKeysQuery = (environment: Environment, accountId: string) =>
   queryOptions({
-    queryKey: ['ops', world, 'account', accountId, 'keys'],
-    queryFn: () => dataOf(ops.GET('/ops/accounts/{accountId}/keys', ofAccount(world, accountId))),
+    queryKey: ['ops', environment, 'account', accountId, 'keys'],
+    queryFn: () => dataOf(ops.GET('/ops/accounts/{accountId}/keys', ofAccount(environment, accountId))),
   });
 
-export const accountEndpointsQuery = (world: World, accountId: string) =>
+export const accountEndpointsQuery = (environment: Environment, accountId: string) =>
   queryOptions({
-    queryKey: ['ops', world, 'account', accountId, 'endpoints'],
-    queryFn: () => dataOf(ops.GET('/ops/accounts/{accountId}/endpoints', ofAccount(world, accountId))),
+    queryKey: ['ops', environment, 'account', accountId, 'endpoints'],
+    queryFn: () => dataOf(ops.GET('/ops/accounts/{accountId}/endpoints', ofAccount(environment, accountId))),
   });
 
-const ofAccount = (world: World, accountId: string) => ({
-  params: { path: { accountId }, query: { world } },
+const ofAccount = (environment: Environment, accountId: string) => ({
+  params: { path: { accountId }, query: { environment } },
 });
 
 /** Messages that are not delivered, or the one with this id. */
-export const accountMessagesQuery = (world: World, accountId: string, messageId: string | undefined) =>
+export const accountMessagesQuery = (
+  environment: Environment,
+  accountId: string,
+  messageId: string | undefined,
+) =>
   infiniteQueryOptions({
-    queryKey: ['ops', world, 'account', accountId, 'messages', messageId],
+    queryKey: ['ops', environment, 'account', accountId, 'messages', messageId],
     queryFn: ({ pageParam }) =>
       dataOf(
         ops.GET('/ops/accounts/{accountId}/messages', {
           params: {
             path: { accountId },
             query: {
-              ...{ world, limit: 20 },
+              ...{ environment, limit: 20 },
               ...(messageId === undefined ? {} : { messageId }),
               ...(pageParam === null ? {} : { after: pageParam }),
             },
@@ -267,10 +279,10 @@ export const accountMessagesQuery = (world: World, accountId: string, messageId:
     getNextPageParam: ({ nextCursor }) => nextCursor,
   });
 
-export const searchQuery = (world: World, text: string) =>
+export const searchQuery = (environment: Environment, text: string) =>
   queryOptions({
-    queryKey: ['ops', world, 'search', text],
-    queryFn: () => dataOf(ops.GET('/ops/search', { params: { query: { world, text } } })),
+    queryKey: ['ops', environment, 'search', text],
+    queryFn: () => dataOf(ops.GET('/ops/search', { params: { query: { environment, text } } })),
   });
 
 export const operatorQuery = queryOptions({
@@ -286,33 +298,33 @@ export const peopleQuery = (page: number) =>
     placeholderData: keepPreviousData,
   });
 
-export const ratesQuery = (query: { world: World; currency: string; days: number }) =>
+export const ratesQuery = (query: { environment: Environment; currency: string; days: number }) =>
   queryOptions({
-    queryKey: ['ops', query.world, 'rates', query],
+    queryKey: ['ops', query.environment, 'rates', query],
     queryFn: () => dataOf(ops.GET('/ops/rates', { params: { query } })),
     placeholderData: keepPreviousData,
     refetchInterval: LIVE_MS,
   });
 
-export const pricesQuery = (world: World, page: number) =>
+export const pricesQuery = (environment: Environment, page: number) =>
   queryOptions({
-    queryKey: ['ops', world, 'prices', page],
-    queryFn: () => dataOf(ops.GET('/ops/prices', { params: { query: { world, page } } })),
+    queryKey: ['ops', environment, 'prices', page],
+    queryFn: () => dataOf(ops.GET('/ops/prices', { params: { query: { environment, page } } })),
     placeholderData: keepPreviousData,
   });
 
-export const onSaleQuery = (query: OnSaleQuery & { world: World }) =>
+export const onSaleQuery = (query: OnSaleQuery & { environment: Environment }) =>
   queryOptions({
-    queryKey: ['ops', query.world, 'on-sale', query],
+    queryKey: ['ops', query.environment, 'on-sale', query],
     queryFn: () => dataOf(ops.GET('/ops/on-sale', { params: { query } })),
     placeholderData: keepPreviousData,
   });
 
-export const pricePreviewQuery = (world: World, terms: PriceTerms, page: number) =>
+export const pricePreviewQuery = (environment: Environment, terms: PriceTerms, page: number) =>
   queryOptions({
-    queryKey: ['ops', world, 'prices', 'preview', terms, page],
+    queryKey: ['ops', environment, 'prices', 'preview', terms, page],
     queryFn: () =>
-      dataOf(ops.POST('/ops/prices/preview', { params: { query: { world, page } }, body: terms })),
+      dataOf(ops.POST('/ops/prices/preview', { params: { query: { environment, page } }, body: terms })),
     placeholderData: keepPreviousData,
     // A preview is about this moment.
     staleTime: 0,

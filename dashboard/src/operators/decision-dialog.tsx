@@ -9,9 +9,9 @@ import { Facts } from '../ui/facts.tsx';
 import { Amount, Failed } from '../ui/parts.tsx';
 import { ReasonField, reasonError } from '../ui/reason-field.tsx';
 import { useSending } from '../ui/use-sending.ts';
-import { movesQuery, type MoveRecord } from './data.ts';
+import { actionsQuery, type ActionRecord } from './data.ts';
 import { EffectSection } from './effect.tsx';
-import { useOperator, useWorld } from './place.ts';
+import { useOperator, useEnvironment } from './place.ts';
 import { ACTIONS } from './words.ts';
 
 /** Approves or declines an action that another person requested. Declining needs a reason. */
@@ -20,15 +20,15 @@ export function DecisionDialog({
   decision,
   onClose,
 }: {
-  readonly record: MoveRecord;
+  readonly record: ActionRecord;
   readonly decision: 'approve' | 'decline';
   readonly onClose: () => void;
 }) {
-  const world = useWorld();
+  const environment = useEnvironment();
   const queries = useQueryClient();
-  const { moveId, transactionId } = record;
+  const { actionId, transactionId } = record;
   const { email } = useOperator();
-  const [decided, setDecided] = useState<MoveRecord | null>(null);
+  const [decided, setDecided] = useState<ActionRecord | null>(null);
   const isApproval = decision === 'approve';
   const form = useForm({
     initialValues: { reason: '' },
@@ -40,24 +40,24 @@ export function DecisionDialog({
       const body = reason.trim() === '' ? {} : { reason: reason.trim() };
       try {
         return await dataOf(
-          ops.POST(`/ops/moves/{moveId}/${decision}`, {
-            params: { path: { moveId }, query: { world } },
+          ops.POST(`/ops/actions/{actionId}/${decision}`, {
+            params: { path: { actionId }, query: { environment } },
             body,
           }),
         );
       } catch (error) {
-        const moves = await queries
-          .query({ ...movesQuery(world, transactionId), staleTime: 0 })
+        const actions = await queries
+          .query({ ...actionsQuery(environment, transactionId), staleTime: 0 })
           // The refusal is shown in any case.
           .catch(() => null);
         setDecided(
-          moves?.made.find(
-            (one) => one.moveId === moveId && one.approvedBy !== null && one.approvedBy !== email,
+          actions?.made.find(
+            (one) => one.actionId === actionId && one.approvedBy !== null && one.approvedBy !== email,
           ) ?? null,
         );
         throw error;
       } finally {
-        void queries.invalidateQueries({ queryKey: ['ops', world] });
+        void queries.invalidateQueries({ queryKey: ['ops', environment] });
       }
     },
     (result) => {
@@ -73,7 +73,7 @@ export function DecisionDialog({
     <Modal
       opened
       onClose={onClose}
-      title={`${isApproval ? 'Approve' : 'Decline'}: ${ACTIONS[record.move].label}`}
+      title={`${isApproval ? 'Approve' : 'Decline'}: ${ACTIONS[record.action].label}`}
       size="lg"
     >
       <form onSubmit={sending.submit} noValidate>
@@ -89,7 +89,7 @@ export function DecisionDialog({
               ['Goodwill', record.goodwill && 'Yes: it was delivered'],
             ]}
           />
-          {isApproval && <ApprovalEffect moveId={moveId} />}
+          {isApproval && <ApprovalEffect actionId={actionId} />}
           <ReasonField
             label="Reason for your decision"
             required={!isApproval}
@@ -111,7 +111,7 @@ export function DecisionDialog({
 }
 
 /** Shows the second of two people what the first one decided. */
-function WasDecided({ of: { status, approvedBy, decisionReason } }: { readonly of: MoveRecord }) {
+function WasDecided({ of: { status, approvedBy, decisionReason } }: { readonly of: ActionRecord }) {
   const decision = status === 'DECLINED' ? 'declined' : 'approved';
   return (
     <Alert color="yellow" title={`Already ${decision} by ${approvedBy ?? ''}`} role="status">
@@ -120,13 +120,17 @@ function WasDecided({ of: { status, approvedBy, decisionReason } }: { readonly o
   );
 }
 
-function ApprovalEffect({ moveId }: { readonly moveId: string }) {
-  const world = useWorld();
+function ApprovalEffect({ actionId }: { readonly actionId: string }) {
+  const environment = useEnvironment();
   const effect = useQuery({
     // Not read again with the other queries after the decision: then it waits no more.
-    queryKey: ['effect', world, moveId],
+    queryKey: ['effect', environment, actionId],
     queryFn: () =>
-      dataOf(ops.GET('/ops/moves/{moveId}/preview', { params: { path: { moveId }, query: { world } } })),
+      dataOf(
+        ops.GET('/ops/actions/{actionId}/preview', {
+          params: { path: { actionId }, query: { environment } },
+        }),
+      ),
     staleTime: 0,
     gcTime: 0,
   });

@@ -10,21 +10,21 @@ import { PageLink } from '../ui/page-link.tsx';
 import { Amount, QueryView, Empty, Failed, Id, Moment, PageHead, Pages, ShortId } from '../ui/parts.tsx';
 import { ReasonDialog } from '../ui/reason-dialog.tsx';
 import { Rows } from '../ui/rows.tsx';
-import type { World } from '../ui/world.ts';
+import type { Environment } from '../ui/environment.ts';
 import { differencesQuery, type Difference } from './data.ts';
-import { useWorld } from './place.ts';
+import { useEnvironment } from './place.ts';
 import { DIFFERENCE_KINDS } from './search.ts';
 import { SubjectLink } from './subject-link.tsx';
 import { plain } from './words.ts';
 import { WorkflowsLink } from './workflow-link.tsx';
 
-const FROM = '/operators/$world/differences';
+const FROM = '/operators/$environment/differences';
 
 export function DifferencesPage() {
-  const world = useWorld();
+  const environment = useEnvironment();
   const search = useSearch({ from: FROM });
   const navigate = useNavigate({ from: FROM });
-  const differences = useQuery(differencesQuery({ world, ...search }));
+  const differences = useQuery(differencesQuery({ environment, ...search }));
   // Not kept in the row, which goes once another person closes it: the dialog still has what was typed.
   const [chosen, setChosen] = useState<Difference | null>(null);
   return (
@@ -54,7 +54,7 @@ export function DifferencesPage() {
       {search.id !== undefined && (
         <Group gap="xs">
           <Text size="sm">Difference {search.id} only.</Text>
-          <PageLink size="sm" to={FROM} params={{ world }}>
+          <PageLink size="sm" to={FROM} params={{ environment }}>
             Show all that are open
           </PageLink>
         </Group>
@@ -80,11 +80,11 @@ export function DifferencesPage() {
 }
 
 function RunNow() {
-  const world = useWorld();
+  const environment = useEnvironment();
   const queries = useQueryClient();
   const run = useMutation({
-    mutationFn: () => runOnce(world),
-    onSettled: () => queries.invalidateQueries({ queryKey: ['ops', world] }),
+    mutationFn: () => runOnce(environment),
+    onSettled: () => queries.invalidateQueries({ queryKey: ['ops', environment] }),
   });
   return (
     <Stack gap="xs" align="flex-end">
@@ -101,8 +101,8 @@ function RunNow() {
   );
 }
 
-const runOnce = (world: World) =>
-  dataOf(ops.POST('/ops/reconciliations', { params: { query: { world } }, body: {} }));
+const runOnce = (environment: Environment) =>
+  dataOf(ops.POST('/ops/reconciliations', { params: { query: { environment } }, body: {} }));
 
 function resultOf(run: Awaited<ReturnType<typeof runOnce>>): string {
   if (run.status === 'running') return 'Still running. The list will show the result.';
@@ -177,15 +177,15 @@ function CloseDialog({
   readonly difference: Difference;
   readonly onClose: () => void;
 }) {
-  const world = useWorld();
+  const environment = useEnvironment();
   const queries = useQueryClient();
   const submit = async (reason: string) => {
     await ops.POST('/ops/differences/{differenceId}/close', {
-      params: { path: { differenceId: difference.id }, query: { world } },
+      params: { path: { differenceId: difference.id }, query: { environment } },
       body: { reason },
     });
     notifications.show({ message: 'Difference closed', color: 'green' });
-    await queries.invalidateQueries({ queryKey: ['ops', world] });
+    await queries.invalidateQueries({ queryKey: ['ops', environment] });
   };
   return (
     <ReasonDialog

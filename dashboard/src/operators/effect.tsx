@@ -14,7 +14,7 @@ const SECOND_PERSON = {
 export function EffectSection({
   query,
 }: {
-  readonly query: UseQueryResult<components['schemas']['MoveEffect']['data']>;
+  readonly query: UseQueryResult<components['schemas']['ActionEffect']['data']>;
 }) {
   return (
     <Section title="Effect">

@@ -5,11 +5,11 @@ import { formatAge, formatAmount } from '../ui/format.ts';
 import { PageLink } from '../ui/page-link.tsx';
 import { QueryView, Moment, PageHead } from '../ui/parts.tsx';
 import { overviewQuery, type Overview } from './data.ts';
-import { useWorld } from './place.ts';
+import { useEnvironment } from './place.ts';
 import { plain, STUCK_CLASSES } from './words.ts';
 
 export function HomePage() {
-  const overview = useQuery(overviewQuery(useWorld()));
+  const overview = useQuery(overviewQuery(useEnvironment()));
   return (
     <Stack>
       <PageHead title="Home" about="What needs an operator now." />
@@ -55,13 +55,17 @@ function Card({
 }
 
 function StuckCard({ of }: { readonly of: Overview['stuck'] }) {
-  const world = useWorld();
+  const environment = useEnvironment();
   return (
     <Card title="Stuck" of={of}>
       <List size="sm">
         {of.classes.map(({ class: stuckClass, count, oldestAgeSeconds }) => (
           <List.Item key={stuckClass}>
-            <PageLink to="/operators/$world/stuck" params={{ world }} search={{ class: stuckClass }}>
+            <PageLink
+              to="/operators/$environment/stuck"
+              params={{ environment }}
+              search={{ class: stuckClass }}
+            >
               {STUCK_CLASSES[stuckClass]}
             </PageLink>
             : {count.toLocaleString()}
@@ -73,7 +77,7 @@ function StuckCard({ of }: { readonly of: Overview['stuck'] }) {
       {!of.temporalAsked && (
         <Alert color="yellow">Temporal does not respond. Purchases without a workflow are not counted.</Alert>
       )}
-      <PageLink to="/operators/$world/stuck" params={{ world }}>
+      <PageLink to="/operators/$environment/stuck" params={{ environment }}>
         See the stuck list
       </PageLink>
     </Card>
@@ -82,7 +86,7 @@ function StuckCard({ of }: { readonly of: Overview['stuck'] }) {
 
 /** Exchange rates are confirmed on their own page. */
 function ApprovalsCard({ approvals, rates }: Pick<Overview, 'approvals' | 'rates'>) {
-  const world = useWorld();
+  const environment = useEnvironment();
   const ages = [approvals, rates].flatMap((figure) => figure?.oldestAgeSeconds ?? []);
   const all = {
     count: approvals.count + (rates?.count ?? 0),
@@ -91,11 +95,11 @@ function ApprovalsCard({ approvals, rates }: Pick<Overview, 'approvals' | 'rates
   return (
     <Card title="Awaiting approval" of={all}>
       {rates && rates.count > 0 && (
-        <PageLink to="/operators/$world/rates" params={{ world }}>
+        <PageLink to="/operators/$environment/rates" params={{ environment }}>
           Exchange rates: {rates.count.toLocaleString()}
         </PageLink>
       )}
-      <PageLink to="/operators/$world/approvals" params={{ world }}>
+      <PageLink to="/operators/$environment/approvals" params={{ environment }}>
         See approvals
       </PageLink>
     </Card>
@@ -103,10 +107,10 @@ function ApprovalsCard({ approvals, rates }: Pick<Overview, 'approvals' | 'rates
 }
 
 function DifferencesCard({ of }: { readonly of: Figure }) {
-  const world = useWorld();
+  const environment = useEnvironment();
   return (
     <Card title="Open differences" of={of}>
-      <PageLink to="/operators/$world/differences" params={{ world }}>
+      <PageLink to="/operators/$environment/differences" params={{ environment }}>
         See the differences
       </PageLink>
     </Card>
@@ -114,7 +118,7 @@ function DifferencesCard({ of }: { readonly of: Figure }) {
 }
 
 function WaitingCard({ of: { asOf, lines } }: { readonly of: NonNullable<Overview['waiting']> }) {
-  const world = useWorld();
+  const environment = useEnvironment();
   const ages = lines.flatMap(({ oldestAgeSeconds }) => oldestAgeSeconds ?? []);
   const all = {
     count: lines.reduce((sum, { count }) => sum + count, 0),
@@ -133,7 +137,7 @@ function WaitingCard({ of: { asOf, lines } }: { readonly of: NonNullable<Overvie
       <Text size="xs" c="dimmed">
         As of <Moment at={asOf} />
       </Text>
-      <PageLink to="/operators/$world/books" params={{ world }} search={{ book: 'waiting' }}>
+      <PageLink to="/operators/$environment/books" params={{ environment }} search={{ book: 'waiting' }}>
         See money waiting
       </PageLink>
     </Card>

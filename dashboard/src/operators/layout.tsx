@@ -20,8 +20,8 @@ import { PageLink } from '../ui/page-link.tsx';
 import { QueryView, Empty } from '../ui/parts.tsx';
 import { SearchBox } from '../ui/search-box.tsx';
 import { useSignOut } from '../ui/use-sign-out.ts';
-import { WorldSwitch } from '../ui/world-switch.tsx';
-import { useOperator, useWorld } from './place.ts';
+import { EnvironmentSwitch } from '../ui/environment-switch.tsx';
+import { useOperator, useEnvironment } from './place.ts';
 import { ROLES } from './words.ts';
 
 // One element for all renders: each new one would navigate again, and the page that is being loaded would never come.
@@ -44,10 +44,10 @@ export function OperatorLayout() {
 }
 
 function Shell() {
-  const world = useWorld();
+  const environment = useEnvironment();
   return (
     <AppLayout
-      world={<Worlds />}
+      environment={<Environments />}
       tools={
         <>
           <Search />
@@ -55,7 +55,7 @@ function Shell() {
         </>
       }
       pages={usePages()}
-      params={{ world }}
+      params={{ environment }}
       below={<Person />}
     >
       <Outlet />
@@ -64,7 +64,7 @@ function Shell() {
 }
 
 function Person() {
-  const world = useWorld();
+  const environment = useEnvironment();
   const { name, role } = useOperator();
   return (
     <Stack gap={0}>
@@ -73,7 +73,7 @@ function Person() {
         {ROLES[role].label}
       </Text>
       <Group gap="xs" mt="xs">
-        <PageLink size="sm" to="/operators/$world/login" params={{ world }}>
+        <PageLink size="sm" to="/operators/$environment/login" params={{ environment }}>
           Your login
         </PageLink>
         <SignOut />
@@ -83,27 +83,27 @@ function Person() {
 }
 
 function Search() {
-  const world = useWorld();
+  const environment = useEnvironment();
   const navigate = useNavigate();
   return (
     <SearchBox
       label="Any id, reference, ICCID or e-mail"
       onSearch={(text) =>
-        void navigate({ to: '/operators/$world/search', params: { world }, search: { text } })
+        void navigate({ to: '/operators/$environment/search', params: { environment }, search: { text } })
       }
     />
   );
 }
 
-function Worlds() {
-  const world = useWorld();
+function Environments() {
+  const environment = useEnvironment();
   const { environments } = useOperator();
   const navigate = useNavigate();
   return (
-    <WorldSwitch
-      world={world}
-      worlds={environments}
-      onChange={(next) => void navigate({ to: '/operators/$world', params: { world: next } })}
+    <EnvironmentSwitch
+      environment={environment}
+      environments={environments}
+      onChange={(next) => void navigate({ to: '/operators/$environment', params: { environment: next } })}
     />
   );
 }
@@ -120,21 +120,21 @@ function SignOut() {
 function usePages(): readonly AppPage[] {
   const { may } = useOperator();
   return [
-    { to: '/operators/$world', label: 'Home', icon: IconHome, isShown: true },
-    { to: '/operators/$world/stuck', label: 'Stuck', icon: IconAlertTriangle, isShown: true },
-    { to: '/operators/$world/repairs', label: 'Batch repairs', icon: IconTool, isShown: true },
-    { to: '/operators/$world/approvals', label: 'Approvals', icon: IconChecks, isShown: true },
+    { to: '/operators/$environment', label: 'Home', icon: IconHome, isShown: true },
+    { to: '/operators/$environment/stuck', label: 'Stuck', icon: IconAlertTriangle, isShown: true },
+    { to: '/operators/$environment/repairs', label: 'Batch repairs', icon: IconTool, isShown: true },
+    { to: '/operators/$environment/approvals', label: 'Approvals', icon: IconChecks, isShown: true },
     {
-      to: '/operators/$world/differences',
+      to: '/operators/$environment/differences',
       label: 'Differences',
       icon: IconGitCompare,
       isShown: may('reconcile'),
     },
-    { to: '/operators/$world/books', label: 'Books', icon: IconBook, isShown: may('books') },
-    { to: '/operators/$world/rates', label: 'Rates', icon: IconCoins, isShown: may('pricing') },
-    { to: '/operators/$world/prices', label: 'Prices', icon: IconTag, isShown: may('pricing') },
-    { to: '/operators/$world/accounts', label: 'Accounts', icon: IconBuildingStore, isShown: true },
-    { to: '/operators/$world/audit', label: 'Audit log', icon: IconHistory, isShown: may('audit') },
-    { to: '/operators/$world/people', label: 'People', icon: IconUsers, isShown: may('people') },
+    { to: '/operators/$environment/books', label: 'Books', icon: IconBook, isShown: may('books') },
+    { to: '/operators/$environment/rates', label: 'Rates', icon: IconCoins, isShown: may('pricing') },
+    { to: '/operators/$environment/prices', label: 'Prices', icon: IconTag, isShown: may('pricing') },
+    { to: '/operators/$environment/accounts', label: 'Accounts', icon: IconBuildingStore, isShown: true },
+    { to: '/operators/$environment/audit', label: 'Audit log', icon: IconHistory, isShown: may('audit') },
+    { to: '/operators/$environment/people', label: 'People', icon: IconUsers, isShown: may('people') },
   ];
 }

@@ -12,7 +12,7 @@ import { ReasonField, reasonError } from '../ui/reason-field.tsx';
 import { Rows } from '../ui/rows.tsx';
 import { useSending } from '../ui/use-sending.ts';
 import type { BatchRepairAction, BatchRepairPlan, StuckClass } from './data.ts';
-import { useOperator, useWorld } from './place.ts';
+import { useOperator, useEnvironment } from './place.ts';
 import { AGES, CURRENCIES } from './search.ts';
 import { CLASS_CHOICES } from './stuck.tsx';
 import { BATCH_ACTIONS, STUCK_CLASSES } from './words.ts';
@@ -43,8 +43,8 @@ function bodyOf(request: RepairRequest) {
 }
 
 export function NewBatchRepairPage() {
-  const world = useWorld();
-  const search = useSearch({ from: '/operators/$world/repairs/new' });
+  const environment = useEnvironment();
+  const search = useSearch({ from: '/operators/$environment/repairs/new' });
   const { mayRepair } = useOperator();
   const actions = (Object.keys(BATCH_ACTIONS) as BatchRepairAction[]).filter(mayRepair);
   /** The previewed request; asking sends the same one. */
@@ -54,7 +54,7 @@ export function NewBatchRepairPage() {
   } | null>(null);
   const form = useForm<RepairRequest>({
     initialValues: {
-      action: actions[0] ?? 'look-at-gateway',
+      action: actions[0] ?? 'check-gateway',
       class: search.class ?? '',
       olderThanSeconds: String(search.olderThanSeconds ?? 0),
       currency: search.currency ?? '',
@@ -75,7 +75,7 @@ export function NewBatchRepairPage() {
     mutationFn: async (request: RepairRequest) => ({
       request,
       plan: await dataOf(
-        ops.POST('/ops/batch-repairs/preview', { params: { query: { world } }, body: bodyOf(request) }),
+        ops.POST('/ops/batch-repairs/preview', { params: { query: { environment } }, body: bodyOf(request) }),
       ),
     }),
     onSuccess: setTried,
@@ -171,7 +171,7 @@ function Plan({ request, plan }: { readonly request: RepairRequest; readonly pla
                   isNumber: true,
                 },
                 { title: 'Possible', cell: ({ isPossible }) => (isPossible ? 'Yes' : 'No') },
-                { title: 'Effect', cell: ({ foreseen }) => foreseen },
+                { title: 'Effect', cell: ({ preview }) => preview },
               ]}
             />
           </>
@@ -183,7 +183,7 @@ function Plan({ request, plan }: { readonly request: RepairRequest; readonly pla
 }
 
 function AskFor({ request, count }: { readonly request: RepairRequest; readonly count: number }) {
-  const world = useWorld();
+  const environment = useEnvironment();
   const queries = useQueryClient();
   const navigate = useNavigate();
   // One for this form, so that pressing the button twice sends one request.
@@ -194,13 +194,13 @@ function AskFor({ request, count }: { readonly request: RepairRequest; readonly 
     ({ reason }) =>
       dataOf(
         ops.POST('/ops/batch-repairs', {
-          params: { query: { world } },
+          params: { query: { environment } },
           body: { ...bodyOf(request), reason, repairKey },
         }),
       ),
     async ({ repairId }) => {
-      await queries.invalidateQueries({ queryKey: ['ops', world] });
-      await navigate({ to: '/operators/$world/repairs/$repairId', params: { world, repairId } });
+      await queries.invalidateQueries({ queryKey: ['ops', environment] });
+      await navigate({ to: '/operators/$environment/repairs/$repairId', params: { environment, repairId } });
     },
   );
   return (

@@ -7,7 +7,7 @@ import { Amount, Empty, Moment, Pages, QueryView, Section } from '../ui/parts.ts
 import { Rows } from '../ui/rows.tsx';
 import { onSaleQuery, type OnSale, type OnSaleSearch } from './data.ts';
 import { costColumn, packageColumn } from './package-columns.tsx';
-import { useWorld } from './place.ts';
+import { useEnvironment } from './place.ts';
 
 const EMPTY = { at: '', packageCode: '', regionCode: '' };
 /** As the API takes them. */
@@ -57,7 +57,7 @@ export function OnSaleSection() {
 
 function Result({ search }: { readonly search: OnSaleSearch }) {
   const [page, setPage] = useState(1);
-  const onSale = useQuery(onSaleQuery({ world: useWorld(), page, ...search }));
+  const onSale = useQuery(onSaleQuery({ environment: useEnvironment(), page, ...search }));
   return (
     <QueryView query={onSale}>
       {(found) =>

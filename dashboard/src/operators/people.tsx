@@ -24,7 +24,7 @@ import { peopleQuery, type Person, type Role } from './data.ts';
 import { useOperator } from './place.ts';
 import { ROLES } from './words.ts';
 
-const FROM = '/operators/$world/people';
+const FROM = '/operators/$environment/people';
 
 /** Half of a one-time password. Only this response has it, so it is shown until the dialog is closed. */
 interface Half {

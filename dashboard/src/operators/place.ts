@@ -2,13 +2,13 @@
 import { useQuery, useSuspenseQuery } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
 import { currentUserQuery, type CurrentUser } from '../app/session.ts';
-import type { World } from '../ui/world.ts';
+import type { Environment } from '../ui/environment.ts';
 import { operatorQuery, type BatchRepairAction } from './data.ts';
 
 type Permission = NonNullable<CurrentUser['operator']>['permissions'][number];
 
-/** The world in the address. */
-export const useWorld = (): World => useParams({ from: '/operators/$world' }).world;
+/** The environment in the address. */
+export const useEnvironment = (): Environment => useParams({ from: '/operators/$environment' }).environment;
 
 /** Who is signed in, and what their role may do. The service decides again with every request. Only below OperatorLayout. */
 export function useOperator() {
@@ -25,11 +25,11 @@ export function useOperator() {
   };
 }
 
-/** The address of this world's namespace in the Temporal UI; null where it is not configured. */
+/** The address of this environment's namespace in the Temporal UI; null where it is not configured. */
 export function useTemporalUi(): string | null {
-  const world = useWorld();
+  const environment = useEnvironment();
   const { data } = useQuery(operatorQuery);
   const ui = data?.temporalUi;
-  const namespace = ui?.namespaces[world] ?? null;
+  const namespace = ui?.namespaces[environment] ?? null;
   return ui && namespace !== null ? `${ui.url}/namespaces/${namespace}` : null;
 }

@@ -12,7 +12,7 @@ import { Rows } from '../ui/rows.tsx';
 import { pricePreviewQuery, pricesQuery, type PricePreview, type Prices, type PriceTerms } from './data.ts';
 import { OnSaleSection } from './on-sale.tsx';
 import { costColumn, packageColumn } from './package-columns.tsx';
-import { useWorld } from './place.ts';
+import { useEnvironment } from './place.ts';
 
 type Settings = Prices['items'][number];
 type Price = PricePreview['items'][number]['prices'][number];
@@ -22,9 +22,9 @@ const ACCOUNT_TYPES = ['USER', 'MERCHANT'] as const;
 const CURRENCIES = ['NGN', 'USD'] as const;
 
 export function PricesPage() {
-  const world = useWorld();
+  const environment = useEnvironment();
   const [page, setPage] = useState(1);
-  const current = useQuery(pricesQuery(world, 1));
+  const current = useQuery(pricesQuery(environment, 1));
   return (
     <Stack>
       <PageHead
@@ -122,9 +122,9 @@ function Edit({ present }: { readonly present: Settings }) {
 }
 
 function Preview({ terms }: { readonly terms: PriceTerms }) {
-  const world = useWorld();
+  const environment = useEnvironment();
   const [page, setPage] = useState(1);
-  const preview = useQuery(pricePreviewQuery(world, terms, page));
+  const preview = useQuery(pricePreviewQuery(environment, terms, page));
   const [saving, setSaving] = useState<PricePreview | null>(null);
   return (
     <Section
@@ -235,20 +235,23 @@ function Change({ of }: { readonly of: Price | undefined }) {
 
 /** Saves the previewed prices. */
 function SaveDialog({ preview, onClose }: { readonly preview: PricePreview; readonly onClose: () => void }) {
-  const world = useWorld();
+  const environment = useEnvironment();
   const queries = useQueryClient();
   const { version, before, after, totals } = preview;
   const submit = async (reason: string) => {
     try {
-      await ops.POST('/ops/prices', { params: { query: { world } }, body: { version, ...after, reason } });
+      await ops.POST('/ops/prices', {
+        params: { query: { environment } },
+        body: { version, ...after, reason },
+      });
     } catch (error) {
       // Refresh the preview: other settings apply now.
       if (error instanceof Refusal && error.code === 'PRICES_CHANGED')
-        await queries.invalidateQueries({ queryKey: ['ops', world, 'prices', 'preview'] });
+        await queries.invalidateQueries({ queryKey: ['ops', environment, 'prices', 'preview'] });
       throw error;
     }
     notifications.show({ message: 'Saved. Prices use it within a second', color: 'green' });
-    await queries.invalidateQueries({ queryKey: ['ops', world] });
+    await queries.invalidateQueries({ queryKey: ['ops', environment] });
   };
   const worst = totals.filter(({ belowCost, unsellable }) => belowCost + unsellable > 0);
   return (
@@ -278,7 +281,7 @@ function SaveDialog({ preview, onClose }: { readonly preview: PricePreview; read
 }
 
 function History({ page, setPage }: { readonly page: number; readonly setPage: (page: number) => void }) {
-  const history = useQuery(pricesQuery(useWorld(), page));
+  const history = useQuery(pricesQuery(useEnvironment(), page));
   return (
     <Section title="History">
       <QueryView query={history}>

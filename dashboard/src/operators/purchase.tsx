@@ -2,11 +2,11 @@ import { Alert, Badge, Button, Group, MultiSelect, SimpleGrid, Stack, Text, Time
 import { usePrefetchQuery, useQuery } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
 import { useState } from 'react';
-import { movesQuery, operatorQuery, purchaseQuery, type PurchaseTimeline } from './data.ts';
+import { actionsQuery, operatorQuery, purchaseQuery, type PurchaseTimeline } from './data.ts';
 import { Facts } from '../ui/facts.tsx';
 import { formatAge, formatAmount } from '../ui/format.ts';
 import { Amount, QueryView, Empty, Id, Moment, PageHead, Section, Status, ShortId } from '../ui/parts.tsx';
-import { useWorld } from './place.ts';
+import { useEnvironment } from './place.ts';
 import { ActionsSection } from './actions-section.tsx';
 import { ActionLog } from './action-log.tsx';
 import { SubjectLink } from './subject-link.tsx';
@@ -15,11 +15,11 @@ import { nextStep, plain, STUCK_CLASSES } from './words.ts';
 import { WorkflowLink } from './workflow-link.tsx';
 
 export function PurchasePage() {
-  const world = useWorld();
-  const { id } = useParams({ from: '/operators/$world/purchases/$id' });
-  const timeline = useQuery(purchaseQuery(world, id));
+  const environment = useEnvironment();
+  const { id } = useParams({ from: '/operators/$environment/purchases/$id' });
+  const timeline = useQuery(purchaseQuery(environment, id));
   // Asked for by parts of the page that wait for the purchase; read beside it.
-  usePrefetchQuery(movesQuery(world, id));
+  usePrefetchQuery(actionsQuery(environment, id));
   usePrefetchQuery(operatorQuery);
   return (
     <Stack>
@@ -52,7 +52,7 @@ function FullTimeline({ of }: { readonly of: PurchaseTimeline }) {
       <LedgerEntries of={of} />
       <Messages of={of} />
       <Section title="Operator actions">
-        <ActionLog records={of.moves} />
+        <ActionLog records={of.actions} />
       </Section>
       <Workflows of={of} />
       <EverythingThatHappened of={of} />
@@ -106,7 +106,7 @@ function GatewaySide({ of }: { readonly of: PurchaseTimeline }) {
               ['Booked', <Amount key="booked" of={payment.bookedAmount} currency={payment.bookedCurrency} />],
               ['Gateway’s status', payment.gatewayStatus ?? 'unknown'],
               ['Gateway’s id', payment.gatewayId],
-              ['Last checked', payment.lookedAt && <Moment at={payment.lookedAt} />],
+              ['Last checked', payment.checkedAt && <Moment at={payment.checkedAt} />],
               ['Pay until', payment.expiresAt && <Moment at={payment.expiresAt} />],
             ]}
           />
@@ -137,11 +137,11 @@ function SupplierSide({ of: { supplier, package: item } }: { readonly of: Purcha
             ['Package', item && `${item.name} (${item.packageCode})`],
             ['Cost', <Amount key="cost" of={supplier.costUsd} currency="USD4" />],
             ['Order', supplier.orderNo === null ? 'unknown' : <Id key="order">{supplier.orderNo}</Id>],
-            ['Attempts', String(supplier.asks)],
+            ['Attempts', String(supplier.attempts)],
             ['eSIM', <Id key="esim">{supplier.esimId}</Id>],
             ['eSIM’s status', supplier.esimStatus && <Status key="status">{supplier.esimStatus}</Status>],
             ['ICCID', supplier.iccid && <Id key="iccid">{supplier.iccid}</Id>],
-            ['Last checked', supplier.lookedAt && <Moment at={supplier.lookedAt} />],
+            ['Last checked', supplier.checkedAt && <Moment at={supplier.checkedAt} />],
           ]}
         />
       ) : (
@@ -168,7 +168,7 @@ function Disputes({ of: { disputes } }: { readonly of: PurchaseTimeline }) {
           { title: 'Gateway’s status', cell: ({ gatewayStatus }) => gatewayStatus ?? 'unknown' },
           { title: 'Outcome', cell: ({ outcome, settledAt }) => outcome ?? (settledAt ? 'settled' : 'open') },
           { title: 'Opened', cell: ({ openedAt }) => <Moment at={openedAt} /> },
-          { title: 'Last checked', cell: ({ lookedAt }) => <Moment at={lookedAt} /> },
+          { title: 'Last checked', cell: ({ checkedAt }) => <Moment at={checkedAt} /> },
         ]}
       />
     </Section>
@@ -261,7 +261,7 @@ const SOURCE_COLORS: Readonly<Record<string, string>> = {
   ledger: 'grape',
   supplier: 'orange',
   webhook: 'cyan',
-  move: 'red',
+  action: 'red',
   workflow: 'gray',
 };
 
@@ -272,7 +272,7 @@ const SOURCES = [
   { value: 'ledger', label: 'Ledger' },
   { value: 'supplier', label: 'Supplier' },
   { value: 'webhook', label: 'Webhook' },
-  { value: 'move', label: 'Operator' },
+  { value: 'action', label: 'Operator' },
   { value: 'workflow', label: 'Workflow' },
 ];
 

@@ -26,19 +26,19 @@ import { ReasonField, reasonError } from '../ui/reason-field.tsx';
 import { Rows } from '../ui/rows.tsx';
 import { TimeChart } from '../ui/time-chart.tsx';
 import { useSending } from '../ui/use-sending.ts';
-import type { World } from '../ui/world.ts';
+import type { Environment } from '../ui/environment.ts';
 import { ratesQuery, type Rates } from './data.ts';
-import { useOperator, useWorld } from './place.ts';
+import { useOperator, useEnvironment } from './place.ts';
 import { RATE_DAYS } from './search.ts';
 
-const FROM = '/operators/$world/rates';
+const FROM = '/operators/$environment/rates';
 /** A larger change needs a second person. */
 const FAR_OFF = 0.1;
 
 export function RatesPage() {
-  const world = useWorld();
+  const environment = useEnvironment();
   const { currency = 'NGN', days = 30 } = useSearch({ from: FROM });
-  const rates = useQuery(ratesQuery({ world, currency, days }));
+  const rates = useQuery(ratesQuery({ environment, currency, days }));
   // Not kept in the row, which goes once another person confirms the rate: the dialog still has what was typed.
   const [chosen, setChosen] = useState<WaitingRate | null>(null);
   return (
@@ -125,15 +125,15 @@ function Waiting({
 }
 
 function ConfirmRate({ rate, onClose }: { readonly rate: WaitingRate; readonly onClose: () => void }) {
-  const world = useWorld();
+  const environment = useEnvironment();
   const queries = useQueryClient();
   const submit = async (reason: string) => {
     await ops.POST('/ops/rates/{rateId}/confirm', {
-      params: { path: { rateId: rate.rateId }, query: { world } },
+      params: { path: { rateId: rate.rateId }, query: { environment } },
       body: { reason },
     });
     notifications.show({ message: 'Confirmed. Prices use it within a second', color: 'green' });
-    await queries.invalidateQueries({ queryKey: ['ops', world] });
+    await queries.invalidateQueries({ queryKey: ['ops', environment] });
   };
   return (
     <ReasonDialog
@@ -212,10 +212,10 @@ function Current({ of }: { readonly of: Rates['items'] }) {
 
 const RATE = /^\d{1,12}(\.\d{1,6})?$/;
 /** A JavaScript number holds no more digits exactly. */
-const MOST_DIGITS = 15;
+const MAX_DIGITS = 15;
 
 const isRate = (text: string): boolean =>
-  RATE.test(text) && Number(text) > 0 && text.replace('.', '').length <= MOST_DIGITS;
+  RATE.test(text) && Number(text) > 0 && text.replace('.', '').length <= MAX_DIGITS;
 
 interface RateFields {
   [name: string]: unknown;
@@ -235,7 +235,7 @@ function SetDialog({
   readonly rates: Rates['items'];
   readonly onClose: () => void;
 }) {
-  const world = useWorld();
+  const environment = useEnvironment();
   const queries = useQueryClient();
   const form = useForm<RateFields>({
     initialValues: { currency, rate: '', isConfigured: false, reason: '' },
@@ -250,14 +250,14 @@ function SetDialog({
   });
   const sending = useSending(
     form,
-    (fields) => sendRate(world, fields),
+    (fields) => sendRate(environment, fields),
     ({ outcome }) => {
       notifications.show(
         outcome === 'waits'
           ? { message: 'Another person must confirm it', color: 'yellow' }
           : { message: 'The rate is set', color: 'green' },
       );
-      void queries.invalidateQueries({ queryKey: ['ops', world] });
+      void queries.invalidateQueries({ queryKey: ['ops', environment] });
       onClose();
     },
   );
@@ -307,10 +307,10 @@ function SetDialog({
   );
 }
 
-const sendRate = (world: World, { currency, rate, isConfigured, reason }: RateFields) =>
+const sendRate = (environment: Environment, { currency, rate, isConfigured, reason }: RateFields) =>
   dataOf(
     ops.POST('/ops/rates', {
-      params: { query: { world } },
+      params: { query: { environment } },
       body: { currency, rate: isConfigured ? null : Number(rate), reason },
     }),
   );

@@ -7,7 +7,7 @@ import type { components } from '../api/generated/ops.ts';
 import { QueryView, Failed } from '../ui/parts.tsx';
 import { ReasonField, reasonError } from '../ui/reason-field.tsx';
 import { useSending } from '../ui/use-sending.ts';
-import { useWorld } from './place.ts';
+import { useEnvironment } from './place.ts';
 import { ACTIONS, REPLAY } from './words.ts';
 
 type Report = components['schemas']['Replay']['data'];
@@ -28,23 +28,23 @@ export function ReplayDialog({
   readonly transactionId: string;
   readonly onClose: () => void;
 }) {
-  const world = useWorld();
+  const environment = useEnvironment();
   const queries = useQueryClient();
   const ask = (reason: string, dryRun: boolean) =>
     dataOf(
       ops.POST('/ops/purchases/{transactionId}/replay', {
-        params: { path: { transactionId }, query: { world } },
+        params: { path: { transactionId }, query: { environment } },
         body: { reason, dryRun },
       }),
     );
   const preview = useQuery({
-    queryKey: ['ops', world, 'purchase', transactionId, 'replay'],
+    queryKey: ['ops', environment, 'purchase', transactionId, 'replay'],
     queryFn: () => ask('preview', true),
     staleTime: 0,
   });
   const form = useForm({ initialValues: { reason: '' }, validate: { reason: reasonError } });
   const sending = useSending(form, ({ reason }) =>
-    ask(reason, false).finally(() => queries.invalidateQueries({ queryKey: ['ops', world] })),
+    ask(reason, false).finally(() => queries.invalidateQueries({ queryKey: ['ops', environment] })),
   );
   return (
     <Modal opened onClose={onClose} title={REPLAY.label}>

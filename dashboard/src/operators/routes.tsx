@@ -1,8 +1,8 @@
-/** The addresses of finance, operations and administrators. The world is part of each. */
+/** The addresses of finance, operations and administrators. The environment is part of each. */
 import { createRoute, lazyRouteComponent, notFound, redirect } from '@tanstack/react-router';
 import { rootRoute } from '../app/root-route.tsx';
 import { searchText } from '../ui/search-text.ts';
-import type { World } from '../ui/world.ts';
+import type { Environment } from '../ui/environment.ts';
 import {
   accountSearch,
   accountsSearch,
@@ -14,18 +14,18 @@ import {
   stuckSearch,
 } from './search.ts';
 
-const WORLDS: readonly World[] = ['live', 'test'];
+const ENVIRONMENTS: readonly Environment[] = ['live', 'test'];
 
 const operators = createRoute({
   getParentRoute: () => rootRoute,
-  path: '/operators/$world',
+  path: '/operators/$environment',
   params: {
-    parse: ({ world }) => {
-      const known = WORLDS.find((name) => name === world);
+    parse: ({ environment }) => {
+      const known = ENVIRONMENTS.find((name) => name === environment);
       if (!known) throw notFound();
-      return { world: known };
+      return { environment: known };
     },
-    stringify: ({ world }) => ({ world }),
+    stringify: ({ environment }) => ({ environment }),
   },
   component: lazyRouteComponent(() => import('./layout.tsx'), 'OperatorLayout'),
 });
@@ -34,7 +34,7 @@ const start = createRoute({
   getParentRoute: () => rootRoute,
   path: '/operators',
   beforeLoad: () => {
-    throw redirect({ to: '/operators/$world', params: { world: 'test' } });
+    throw redirect({ to: '/operators/$environment', params: { environment: 'test' } });
   },
 });
 

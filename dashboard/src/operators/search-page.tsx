@@ -4,16 +4,16 @@ import { Navigate, useSearch, type LinkProps } from '@tanstack/react-router';
 import { searchQuery, type Found } from './data.ts';
 import { PageLink } from '../ui/page-link.tsx';
 import { QueryView, Empty, Id, PageHead } from '../ui/parts.tsx';
-import { useWorld } from './place.ts';
+import { useEnvironment } from './place.ts';
 import { Rows } from '../ui/rows.tsx';
-import type { World } from '../ui/world.ts';
+import type { Environment } from '../ui/environment.ts';
 import { SubjectLink } from './subject-link.tsx';
 import { plain } from './words.ts';
 import { WorkflowLink } from './workflow-link.tsx';
 
 /** What an id, a reference, an ICCID or an e-mail address leads to. A single result opens at once where it has a page. */
 export function SearchPage() {
-  const { text = '' } = useSearch({ from: '/operators/$world/search' });
+  const { text = '' } = useSearch({ from: '/operators/$environment/search' });
   return (
     <Stack>
       <PageHead title="Search" />
@@ -23,15 +23,15 @@ export function SearchPage() {
 }
 
 function Results({ text }: { readonly text: string }) {
-  const world = useWorld();
-  const found = useQuery(searchQuery(world, text));
+  const environment = useEnvironment();
+  const found = useQuery(searchQuery(environment, text));
   return (
     <QueryView query={found}>
       {({ items, isCut }) => {
         const [only, ...more] = items;
         if (!only) return <Nothing text={text} />;
         if (more.length === 0 && SHOWN_WHOLE.has(only.kind))
-          return <Navigate {...pageOf(only, world)} replace />;
+          return <Navigate {...pageOf(only, environment)} replace />;
         return (
           <>
             {isCut && <Alert color="yellow">Only the first 20 results are shown.</Alert>}
@@ -52,38 +52,38 @@ const SHOWN_WHOLE: ReadonlySet<Found['kind']> = new Set([
 type Page = Pick<LinkProps, 'to' | 'params' | 'search'>;
 
 /** The page that shows it, or its account. */
-function pageOf({ kind, id, account }: Found, world: World): Page {
+function pageOf({ kind, id, account }: Found, environment: Environment): Page {
   switch (kind) {
     case 'purchase':
     case 'funding':
-      return { to: '/operators/$world/purchases/$id', params: { world, id } };
+      return { to: '/operators/$environment/purchases/$id', params: { environment, id } };
     case 'repair':
-      return { to: '/operators/$world/repairs/$repairId', params: { world, repairId: id } };
+      return { to: '/operators/$environment/repairs/$repairId', params: { environment, repairId: id } };
     case 'difference':
-      return { to: '/operators/$world/differences', params: { world }, search: { id } };
+      return { to: '/operators/$environment/differences', params: { environment }, search: { id } };
     case 'gateway event':
       return {
-        to: '/operators/$world/stuck',
-        params: { world },
+        to: '/operators/$environment/stuck',
+        params: { environment },
         search: { class: 'inbox-without-purchase' },
       };
     case 'person':
-      return { to: '/operators/$world/people', params: { world } };
+      return { to: '/operators/$environment/people', params: { environment } };
     default:
       return {
-        to: '/operators/$world/accounts/$id',
-        params: { world, id: account?.accountId ?? id },
+        to: '/operators/$environment/accounts/$id',
+        params: { environment, id: account?.accountId ?? id },
         search: kind === 'message' ? { message: id } : {},
       };
   }
 }
 
 function Nothing({ text }: { readonly text: string }) {
-  const world = useWorld();
+  const environment = useEnvironment();
   return (
     <div role="status">
       <Empty>
-        No result for “{text}” in the {world} world.
+        No result for “{text}” in the {environment} environment.
       </Empty>
       <Text ta="center" size="sm">
         The box takes complete ids of anything shown on these pages, ids and references of the gateway and of
@@ -94,7 +94,7 @@ function Nothing({ text }: { readonly text: string }) {
 }
 
 function List({ items }: { readonly items: readonly Found[] }) {
-  const world = useWorld();
+  const environment = useEnvironment();
   return (
     <Rows
       label="Found"
@@ -104,7 +104,7 @@ function List({ items }: { readonly items: readonly Found[] }) {
         { title: 'Kind', cell: ({ kind }) => plain(kind) },
         {
           title: 'What',
-          cell: (item) => <PageLink {...pageOf(item, world)}>{item.title}</PageLink>,
+          cell: (item) => <PageLink {...pageOf(item, environment)}>{item.title}</PageLink>,
         },
         {
           title: 'Id',

@@ -9,7 +9,7 @@ import { Amount, QueryView, Empty, Id, PageHead, Pages } from '../ui/parts.tsx';
 import { ReasonDialog } from '../ui/reason-dialog.tsx';
 import { Rows } from '../ui/rows.tsx';
 import { stuckQuery, type StuckItem } from './data.ts';
-import { useOperator, useWorld } from './place.ts';
+import { useOperator, useEnvironment } from './place.ts';
 import { ReplayDialog } from './replay-dialog.tsx';
 import { AGES, CURRENCIES, type StuckSearch } from './search.ts';
 import { SubjectLink } from './subject-link.tsx';
@@ -21,9 +21,9 @@ export const CLASS_CHOICES = [
 ];
 
 export function StuckPage() {
-  const world = useWorld();
-  const search = useSearch({ from: '/operators/$world/stuck' });
-  const stuck = useQuery(stuckQuery({ world, ...search }));
+  const environment = useEnvironment();
+  const search = useSearch({ from: '/operators/$environment/stuck' });
+  const stuck = useQuery(stuckQuery({ environment, ...search }));
   // Not kept in the row, which goes once the item is repaired: the dialog still has what was typed, or the result.
   const [chosen, setChosen] = useState<StuckItem | null>(null);
   return (
@@ -34,8 +34,8 @@ export function StuckPage() {
           renderRoot={(props) => (
             <Link
               {...props}
-              to="/operators/$world/repairs/new"
-              params={{ world }}
+              to="/operators/$environment/repairs/new"
+              params={{ environment }}
               search={{ ...search, page: undefined }}
             />
           )}
@@ -68,7 +68,7 @@ export function StuckPage() {
 }
 
 function Filters({ search }: { readonly search: StuckSearch }) {
-  const navigate = useNavigate({ from: '/operators/$world/stuck' });
+  const navigate = useNavigate({ from: '/operators/$environment/stuck' });
   const set = (change: Partial<Record<keyof StuckSearch, unknown>>) =>
     void navigate({
       search: (old) => ({ ...old, page: undefined, ...change }) as StuckSearch,
@@ -101,7 +101,7 @@ function Filters({ search }: { readonly search: StuckSearch }) {
 }
 
 function PageLinks({ of }: { readonly of: Parameters<typeof Pages>[0]['of'] }) {
-  const navigate = useNavigate({ from: '/operators/$world/stuck' });
+  const navigate = useNavigate({ from: '/operators/$environment/stuck' });
   return <Pages of={of} onChange={(page) => void navigate({ search: (old) => ({ ...old, page }) })} />;
 }
 
@@ -162,15 +162,15 @@ function RepairDialog({ item, onClose }: { readonly item: StuckItem; readonly on
 }
 
 function IgnoreDialog({ eventId, onClose }: { readonly eventId: string; readonly onClose: () => void }) {
-  const world = useWorld();
+  const environment = useEnvironment();
   const queries = useQueryClient();
   const submit = async (reason: string) => {
     await ops.POST('/ops/events/{eventId}/dismiss', {
-      params: { path: { eventId }, query: { world } },
+      params: { path: { eventId }, query: { environment } },
       body: { reason },
     });
     notifications.show({ message: 'Event ignored', color: 'green' });
-    await queries.invalidateQueries({ queryKey: ['ops', world] });
+    await queries.invalidateQueries({ queryKey: ['ops', environment] });
   };
   return (
     <ReasonDialog

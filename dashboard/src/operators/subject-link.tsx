@@ -1,19 +1,19 @@
 import type { ReactNode } from 'react';
 import { PageLink } from '../ui/page-link.tsx';
 import { Id } from '../ui/parts.tsx';
-import { useWorld } from './place.ts';
+import { useEnvironment } from './place.ts';
 
 /** An id as a link to its page; to be copied where it has none. `children` stand in place of the id. */
 export function SubjectLink({ id, children = id }: { readonly id: string; readonly children?: ReactNode }) {
-  const world = useWorld();
+  const environment = useEnvironment();
   const to = id.startsWith('txn-')
-    ? '/operators/$world/purchases/$id'
+    ? '/operators/$environment/purchases/$id'
     : id.startsWith('acc-')
-      ? '/operators/$world/accounts/$id'
+      ? '/operators/$environment/accounts/$id'
       : null;
   if (to === null) return children === id ? <Id>{id}</Id> : children;
   return (
-    <PageLink inherit className="id" title={id} to={to} params={{ world, id }}>
+    <PageLink inherit className="id" title={id} to={to} params={{ environment, id }}>
       {children}
     </PageLink>
   );

@@ -7,11 +7,11 @@ export const REPLAY = {
 } as const;
 
 export const ACTIONS: Record<Action, { readonly label: string; readonly does: string }> = {
-  'look-at-gateway': {
+  'check-gateway': {
     label: 'Check the gateway',
     does: 'Checks the payment gateway, books the result and continues refunds.',
   },
-  'look-at-supplier': {
+  'check-supplier': {
     label: 'Check the supplier',
     does: 'Checks the supplier without ordering, and delivers what it has ready.',
   },
@@ -39,7 +39,7 @@ export const ACTIONS: Record<Action, { readonly label: string; readonly does: st
     label: 'Cancel',
     does: 'Ends the purchase and refunds what was paid. A closed one stops waiting for money.',
   },
-  'settle-claim': {
+  'settle-dispute': {
     label: 'Settle the dispute',
     does: 'Ends a dispute or reversal as won or lost.',
   },
@@ -47,8 +47,8 @@ export const ACTIONS: Record<Action, { readonly label: string; readonly does: st
 
 export const BATCH_ACTIONS: Record<BatchRepairAction, { readonly label: string; readonly does: string }> = {
   replay: REPLAY,
-  'look-at-gateway': ACTIONS['look-at-gateway'],
-  'look-at-supplier': ACTIONS['look-at-supplier'],
+  'check-gateway': ACTIONS['check-gateway'],
+  'check-supplier': ACTIONS['check-supplier'],
   'retry-delivery': ACTIONS['retry-delivery'],
   cancel: ACTIONS.cancel,
   'refund-to-source': ACTIONS['refund-to-source'],
@@ -66,6 +66,7 @@ export const STUCK_CLASSES: Record<StuckClass, string> = {
   'funding-stuck': 'Funding unknown',
   'late-money-unbooked': 'Late money not checked',
   'hold-too-old': 'Hold too old',
+  'other-package-delivered': 'Other package delivered',
   'refund-not-done': 'Refund not done',
   'refund-needs-attention': 'Refund needs details',
   'refund-stuck': 'Refund stuck',
@@ -75,7 +76,7 @@ export const STUCK_CLASSES: Record<StuckClass, string> = {
   'inbox-without-purchase': 'Gateway event without payment',
   'message-undelivered': 'Webhook not delivered',
   'approval-waiting': 'Awaiting approval',
-  'move-unfinished': 'Action not finished',
+  'action-unfinished': 'Action not finished',
   'needs-attention': 'Needs attention',
 };
 
@@ -96,7 +97,7 @@ const COMMANDS: Readonly<Record<string, string>> = {
   replay: REPLAY.label,
   credit: ACTIONS['credit-wallet'].label,
   cancel: ACTIONS.cancel.label,
-  settle: ACTIONS['settle-claim'].label,
+  settle: ACTIONS['settle-dispute'].label,
   approve: APPROVE,
   dismiss: IGNORE_EVENT,
   show: 'Timeline',

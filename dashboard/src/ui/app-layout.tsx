@@ -16,7 +16,7 @@ export interface AppPage {
 
 /** The frame of every page after sign-in: header, list of pages, and the page itself. The first page of the list is the home page. */
 export function AppLayout({
-  world,
+  environment,
   tools,
   pages,
   params,
@@ -25,7 +25,7 @@ export function AppLayout({
   children,
 }: {
   /** Beside the name, at the left of the header. */
-  readonly world: ReactNode;
+  readonly environment: ReactNode;
   /** At the right of the header; below the name on a phone. */
   readonly tools: ReactNode;
   readonly pages: readonly AppPage[];
@@ -66,7 +66,7 @@ export function AppLayout({
                 aria-label={isOpen ? 'Close the menu' : 'Open the menu'}
               />
               <Text fw={700}>Simway</Text>
-              {world}
+              {environment}
             </Group>
             <Group gap="xs" wrap="nowrap" flex={{ base: '1 1 100%', sm: '0 1 auto' }} justify="space-between">
               {tools}

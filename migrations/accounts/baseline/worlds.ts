@@ -1,7 +1,7 @@
-/** What a world's role may know of the accounts. */
+/** What an environment's role may know of the accounts. */
 import { sql } from 'kysely';
 
-/** Roles of the worlds are made with their schemas, which come later in a first run. */
+/** Roles of the environments are made with their schemas, which come later in a first run. */
 export const roleOf = (role: 'simway_test' | 'simway_live') => sql`
   do $$ begin
     if not exists (select from pg_roles where rolname = ${sql.lit(role)}) then
@@ -18,6 +18,6 @@ export const sharedWithWorlds = () => sql`
   -- To see whether two people are two.
   grant select (email, given_by, given_at, confirmed_by, confirmed_at) on access_grants
     to simway_test, simway_live;
-  -- Rates and prices are rows of a world: who changes them writes the audit log in the same transaction.
+  -- Rates and prices are rows of an environment: who changes them writes the audit log in the same transaction.
   grant insert (actor, action, subject, detail) on audit_log to simway_test, simway_live;
 `;

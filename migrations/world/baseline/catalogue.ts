@@ -47,12 +47,12 @@ const packages = ({ role }: World) => sql`
     primary key (package_code, top_up_code)
   );
 
-  create table package_top_up_looks (
+  create table package_top_up_checks (
     package_code text primary key references packages (package_code),
-    looked_at timestamptz not null
+    checked_at timestamptz not null
   );
 
-  grant insert, update on regions, packages, package_top_ups, package_top_up_looks to ${role};
+  grant insert, update on regions, packages, package_top_ups, package_top_up_checks to ${role};
   grant delete on package_top_ups to ${role};
 `;
 

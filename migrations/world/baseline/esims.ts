@@ -43,7 +43,7 @@ const orders = ({ role }: World) => sql`
     sms_status integer not null default 0,
     data_type integer not null,
     -- How old the figures are, and when the supplier is asked next.
-    looked_at timestamptz,
+    checked_at timestamptz,
     usage_asked_at timestamptz,
     usage_as_of timestamptz,
     totals_as_of timestamptz,
@@ -74,8 +74,8 @@ const indexes = () => sql`
   create index esims_by_next_usage on esims (next_usage_at) where ${IN_USE};
   create index esims_by_expiry on esims (notified_expiry_days, expired_time) where ${IN_USE};
   -- An account's eSIMs that were not asked about for longest, and those with the oldest usage.
-  create index esims_by_account_age on esims (account_id, looked_at) where ${IN_USE};
-  create index esims_by_account_usage_age on esims (account_id, coalesce(usage_as_of, looked_at))
+  create index esims_by_account_age on esims (account_id, checked_at) where ${IN_USE};
+  create index esims_by_account_usage_age on esims (account_id, coalesce(usage_as_of, checked_at))
     where ${IN_USE};
   -- The expression is in src/esims/store/install-data.ts as well, literally.
   create index esims_by_seal on esims (substring(install_sealed from 1 for 9), id)
@@ -108,7 +108,7 @@ const linksAndEvents = ({ role }: World) => sql`
     is_foreign boolean not null,
     generated_at timestamptz,
     received_at timestamptz not null default clock_timestamp(),
-    claimed_until timestamptz,
+    leased_until timestamptz,
     applied_at timestamptz,
     note text,
     -- A stranger who guesses a number must not hold back the supplier's own event.

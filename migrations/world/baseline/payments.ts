@@ -1,5 +1,5 @@
 /**
- * Money from outside: wallets being funded, charges at the gateway with what came of them, its events as they
+ * Money through the gateway: wallets being funded, charges at the gateway with what came of them, its events as they
  * arrived, refunds and disputes.
  */
 import { sql } from 'kysely';
@@ -68,7 +68,7 @@ const charges = ({ role }: World) => sql`
     evidence_minor bigint not null default 0 check (evidence_minor >= 0 and evidence_minor <= booked_minor),
     gateway_id text,
     gateway_status text,
-    looked_at timestamptz,
+    checked_at timestamptz,
     seen_at timestamptz,
     confirmed_at timestamptz,
     created_at timestamptz not null default now(),
@@ -152,9 +152,9 @@ const refundsAndDisputes = ({ role }: World) => sql`
     operation_key text unique,
     gateway_state text check (gateway_state in ('open', 'won', 'lost', 'unknown')),
     gateway_status text,
-    looked_at timestamptz,
+    checked_at timestamptz,
     outcome text check (outcome in ('WON', 'LOST')),
-    settled_by_move text,
+    settled_by_action text,
     opened_at timestamptz not null default now(),
     settled_at timestamptz,
     primary key (reference, dispute_id),
@@ -167,8 +167,8 @@ const refundsAndDisputes = ({ role }: World) => sql`
   create function dispute_ends_once() returns trigger language plpgsql as $$
     begin
       if old.settled_at is not null
-         and (new.outcome, new.settled_at, new.settled_by_move, new.operation_key)
-             is distinct from (old.outcome, old.settled_at, old.settled_by_move, old.operation_key) then
+         and (new.outcome, new.settled_at, new.settled_by_action, new.operation_key)
+             is distinct from (old.outcome, old.settled_at, old.settled_by_action, old.operation_key) then
         raise exception 'a settled dispute keeps its outcome'
           using errcode = 'restrict_violation', constraint = 'dispute_ends_once';
       end if;

@@ -28,21 +28,21 @@ const rows = ({ role }: World) => sql`
     cost_usd_e4 bigint not null,
     settings_id text not null,
     rate_id text,
-    supplier_asks integer not null default 0,
+    order_attempts integer not null default 0,
     -- Of a replacement that an operator ordered; otherwise the purchase's own id is used at the supplier.
     supplier_transaction_id text check (length(supplier_transaction_id) <= 50),
     supplier_order_no text,
     -- When the supplier was asked, whether the order is being withdrawn, and what the supplier refused: these
     -- decide that a refusal is final, and that a purchase is either settled or given back.
-    supplier_first_asked_at timestamptz,
-    supplier_previous_asked_at timestamptz,
-    supplier_asked_at timestamptz,
+    first_order_attempt_at timestamptz,
+    previous_order_attempt_at timestamptz,
+    last_order_attempt_at timestamptz,
     supplier_searched_until timestamptz,
     in_flight_grace_ms integer,
     withdrawing_since timestamptz,
     cancel_asked_at timestamptz,
     withdrawn_since timestamptz,
-    refused_asks integer,
+    refused_attempts integer,
     refused_reason text,
     refused_detail text,
     top_up_iccid text,
@@ -86,8 +86,8 @@ const history = ({ role }: World) => sql`
   create function purchase_ends_once() returns trigger language plpgsql as $$
     begin
       if old.status in ('SUCCESS', 'FAILED')
-         and (new.status, new.supplier_asks, new.top_up_total_volume_bytes)
-             is distinct from (old.status, old.supplier_asks, old.top_up_total_volume_bytes) then
+         and (new.status, new.order_attempts, new.top_up_total_volume_bytes)
+             is distinct from (old.status, old.order_attempts, old.top_up_total_volume_bytes) then
         raise exception 'a closed purchase keeps its status and is asked for no more'
           using errcode = 'restrict_violation', constraint = 'purchase_ends_once';
       end if;

@@ -1,7 +1,7 @@
-/** Which world a schema is, and the names that its baseline needs. */
+/** Which environment a schema is, and the names that its baseline needs. */
 import { sql, type Kysely, type RawBuilder } from 'kysely';
 
-/** A schema of a world, `live` or `test`, and the role of the processes that work in it. */
+/** A schema of an environment, `live` or `test`, and the role of the processes that work in it. */
 export interface World {
   readonly schema: RawBuilder<unknown>;
   readonly role: RawBuilder<unknown>;
@@ -12,7 +12,7 @@ export interface World {
   readonly ownersRights: RawBuilder<unknown>;
 }
 
-/** The world whose schema this connection works in. */
+/** The environment whose schema this connection works in. */
 export async function readWorld(db: Kysely<unknown>): Promise<World> {
   const { rows } = await sql<{ name: string }>`select current_schema() as name`.execute(db);
   const name = rows[0]?.name ?? '';

@@ -90,7 +90,7 @@ const meRoute = defineOpsRoute({
     tag: ME,
     summary: 'Read who is signed in',
     description:
-      'With what your role may do, so that a screen can show only that, and where workflows can be looked at.',
+      'With what your role may do, so that a screen can show only that, and where workflows can be seen.',
   },
   handle: ({ ops }) => Promise.resolve({ status: 200, body: toJson(presentMe(ops.session, ops.temporalUi)) }),
 });

@@ -118,7 +118,9 @@ export const meSchema = dataSchema(
   z.object({
     ...signedIn,
     permissions: z.array(z.enum(PERMISSIONS)),
-    moves: z.array(z.enum(OPERATOR_ACTIONS)).meta({ description: 'The moves that your role may request' }),
+    actions: z
+      .array(z.enum(OPERATOR_ACTIONS))
+      .meta({ description: 'The actions that your role may request' }),
     temporalUi: z
       .object({
         url: z.string().meta({ example: 'https://temporal.example' }),

@@ -27,7 +27,7 @@ export function presentMe(
     data: {
       ...signedIn(session),
       permissions: PERMISSIONS.filter((permission) => may(role, permission)),
-      moves: OPERATOR_ACTIONS.filter((move) => mayPerform(role, move)),
+      actions: OPERATOR_ACTIONS.filter((action) => mayPerform(role, action)),
       temporalUi,
     },
   };

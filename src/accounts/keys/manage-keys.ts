@@ -20,7 +20,7 @@ export type CreateKey = Omit<NewApiKey, 'id' | 'sha256' | 'displayPrefix' | 'las
 };
 
 /** Each is kept in the memory of every process. More than servers and developers of a large company. */
-export const MOST_WORKING_KEYS = 50;
+export const MAX_WORKING_KEYS = 50;
 
 /** Returns the key itself, for the only time. Throws NOT_FOUND; VALIDATION_ERROR for too many. Does not check the company's website. */
 export async function createKey(
@@ -34,9 +34,9 @@ export async function createKey(
   await db.transaction().execute(async (trx) => {
     // Concurrent requests wait for each other.
     if (!(await lockAccountRow(trx, accountId))) throw noAccount(accountId);
-    if ((await countWorkingKeys(trx, accountId, environment)) >= MOST_WORKING_KEYS)
+    if ((await countWorkingKeys(trx, accountId, environment)) >= MAX_WORKING_KEYS)
       throw new DomainError('VALIDATION_ERROR', 'Invalid request', {
-        details: `an account has at most ${MOST_WORKING_KEYS} working keys in an environment: revoke one first`,
+        details: `an account has at most ${MAX_WORKING_KEYS} working keys in an environment: revoke one first`,
       });
     await insertApiKey(trx, {
       ...request,

@@ -20,7 +20,7 @@ export const KEEP_REQUESTS_MS = 7 * DAY_MS;
 /** An account may have this many more until they are deleted: deleting is not needed at every writing. */
 const SLACK = 250;
 /** Of all accounts, between two writes; some 200 bytes each. */
-const MOST_NOTED = 20_000;
+const MAX_NOTED = 20_000;
 const TIDY_INTERVAL_MS = 3_600_000;
 
 export type RequestLog = ReturnType<typeof createRequestLog>;
@@ -102,7 +102,7 @@ function createUnwritten() {
       const name = `${request.environment} ${request.accountId}`;
       const recent = unwritten.get(name) ?? { count: 0, requests: [] };
       const oldest = recent.requests[recent.count % KEPT_REQUESTS];
-      if (!oldest && keptCount >= MOST_NOTED) return;
+      if (!oldest && keptCount >= MAX_NOTED) return;
       recent.count += 1;
       if (oldest) {
         // Overwritten: new objects would live for two seconds, and collecting them costs more.

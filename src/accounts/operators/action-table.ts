@@ -50,14 +50,14 @@ const CHECK = {
 const TAKES_BACK = { isCheck: false, needsEvidence: false, takesBack: true, runsOn: 'orders' } as const;
 
 export const ACTION_TABLE = {
-  'look-at-gateway': {
+  'check-gateway': {
     ...CHECK,
     roles: ROLES,
     situations: EVERYWHERE,
     runsOn: 'gateway',
     summary: 'Checks the payment at the gateway and books its answer',
   },
-  'look-at-supplier': {
+  'check-supplier': {
     ...CHECK,
     roles: ROLES,
     situations: [...OPEN, 'ended'],
@@ -117,7 +117,7 @@ export const ACTION_TABLE = {
     command: 'cancel',
     summary: 'Ends an open purchase, funding or charge; money that was paid goes back',
   },
-  'settle-claim': {
+  'settle-dispute': {
     roles: ['FINANCE'],
     situations: ['delivering', 'delivered', 'ended'],
     isCheck: false,

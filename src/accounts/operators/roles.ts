@@ -9,7 +9,7 @@ export type Role = (typeof ROLES)[number];
 const PERMISSION_TABLE = {
   see: { roles: ROLES, words: 'view stuck items, purchases and operator actions' },
   // Stryker disable next-line StringLiteral: every role may, so no refusal contains it
-  move: { roles: ROLES, words: 'take an operator action' },
+  action: { roles: ROLES, words: 'take an operator action' },
   replay: { roles: ['OPERATIONS', 'FINANCE'], words: 'replay a purchase, stop a batch repair' },
   approve: { roles: ['FINANCE'], words: 'approve or decline operator actions and batch repairs' },
   reconcile: { roles: ['FINANCE'], words: 'see and close differences, and run reconciliation' },

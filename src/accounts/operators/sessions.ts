@@ -52,7 +52,7 @@ export const SESSION_MS = 12 * 3_600_000;
 /** Limits what a stranger can do at a screen that was left open. */
 export const SESSION_IDLE_MS = 30 * 60_000;
 /** Ten guesses at a password of twelve characters are harmless, and owners rarely mistype ten times. */
-export const MOST_FAILED_LOGINS = 10;
+export const MAX_FAILED_LOGINS = 10;
 export const LOCK_MS = 15 * 60_000;
 
 const TOKEN_BYTES = 32;
@@ -145,7 +145,7 @@ async function recordFailure(
   { db, clock, events }: SessionDeps,
   { email, personId, address }: { email: string; personId: string | undefined; address: string },
 ): Promise<void> {
-  const limits = { mostFailures: MOST_FAILED_LOGINS, lockMs: LOCK_MS };
+  const limits = { mostFailures: MAX_FAILED_LOGINS, lockMs: LOCK_MS };
   const lockedOut = await db.transaction().execute(async (trx) => {
     const locked = await countFailure(trx, { table: 'people', email }, limits, clock.now());
     // An unknown address is not recorded: it may be a password, typed into the wrong field.

@@ -17,14 +17,14 @@ export async function writeAudit(db: AccountsDb, entry: AuditEntry): Promise<voi
     .execute();
 }
 
-/** The same for a change of rows of a world. `detail` gets the world's name as `world`. */
+/** The same for a change of rows of an environment. `detail` gets the environment's name as `environment`. */
 export async function writeWorldAudit(
   trx: WorldDb,
   { actor, action, subject, detail = {} }: AuditEntry,
 ): Promise<void> {
   await sql`
     insert into accounts.audit_log (actor, action, subject, detail)
-    select ${actor}, ${action}, ${subject}, ${JSON.stringify(detail)}::jsonb || jsonb_build_object('world', environment)
+    select ${actor}, ${action}, ${subject}, ${JSON.stringify(detail)}::jsonb || jsonb_build_object('environment', environment)
       from world`.execute(trx);
 }
 
@@ -33,8 +33,8 @@ export interface AuditFilters {
   readonly actor?: string | undefined;
   readonly action?: string | undefined;
   readonly subject?: string | undefined;
-  /** Only changes of rows of this world. */
-  readonly world?: Environment | undefined;
+  /** Only changes of rows of this environment. */
+  readonly environment?: Environment | undefined;
   /** Included. */
   readonly from?: Date | undefined;
   /** Excluded. */
@@ -57,7 +57,7 @@ export const momentOf = (micros: bigint) =>
 /** The newest first. */
 export function listAuditRows(
   db: AccountsDb,
-  { actor, action, subject, world, from, to }: AuditFilters,
+  { actor, action, subject, environment, from, to }: AuditFilters,
   { before, limit }: { readonly before: LogPlace<bigint> | undefined; readonly limit: number },
 ) {
   let query = db
@@ -67,7 +67,7 @@ export function listAuditRows(
   if (actor !== undefined) query = query.where('actor', '=', actor);
   if (action !== undefined) query = query.where('action', '=', action);
   if (subject !== undefined) query = query.where('subject', '=', subject);
-  if (world !== undefined) query = query.where(sql<boolean>`detail ->> 'world' = ${world}`);
+  if (environment !== undefined) query = query.where(sql<boolean>`detail ->> 'environment' = ${environment}`);
   if (from !== undefined) query = query.where('at', '>=', from);
   if (to !== undefined) query = query.where('at', '<', to);
   if (before !== undefined)

@@ -99,7 +99,7 @@ export async function listMemberSignIns(db: AccountsDb, accountId: string) {
   );
 }
 
-/** Members, and keys of one world that work. */
+/** Members, and keys of one environment that work. */
 export async function countAccess(
   db: AccountsDb,
   accountId: string,

@@ -5,7 +5,7 @@ import type { Clock } from '../../domain/clock.ts';
 import { DomainError } from '../../domain/errors.ts';
 import type { AccountsDb } from '../../platform/database/tables.ts';
 import type { Events } from '../../platform/telemetry/events.ts';
-import { LOCK_MS, MOST_FAILED_LOGINS, NOT_CHANGED, type OperatorSessions } from '../operators/sessions.ts';
+import { LOCK_MS, MAX_FAILED_LOGINS, NOT_CHANGED, type OperatorSessions } from '../operators/sessions.ts';
 import { writeAudit } from '../store/audit.ts';
 import { countFailure } from '../store/failed-logins.ts';
 import { findPerson } from '../store/people.ts';
@@ -32,7 +32,7 @@ export async function recordFailure(
   { db, clock, events }: UserDeps,
   { email, userId, address }: { email: string; userId: string | undefined; address: string },
 ): Promise<void> {
-  const limits = { mostFailures: MOST_FAILED_LOGINS, lockMs: LOCK_MS };
+  const limits = { mostFailures: MAX_FAILED_LOGINS, lockMs: LOCK_MS };
   const lockedOut = await db.transaction().execute(async (trx) => {
     // Of an operator both count: programs sign in by `people` alone.
     const asUser = await countFailure(trx, { table: 'users', email }, limits, clock.now());

@@ -16,7 +16,7 @@ const COST: ScryptCost = { logN: 15, r: 8, p: 3 };
 const SALT_BYTES = 16;
 const HASH_BYTES = 32;
 /** About four seconds of waiting; only an attacker signs in that often. */
-const MOST_WAITING = 20;
+const MAX_WAITING = 20;
 const RETRY_AFTER_SECONDS = 5;
 
 const STORED = /^scrypt\$ln=(\d{1,2}),r=(\d{1,2}),p=(\d{1,2})\$([\w-]+)\$([\w-]+)$/;
@@ -82,7 +82,7 @@ function createQueue(): <T>(work: () => Promise<T>) => Promise<T> {
   let last: Promise<unknown> = Promise.resolve();
   let waiting = 0;
   return async (work) => {
-    if (waiting >= MOST_WAITING) {
+    if (waiting >= MAX_WAITING) {
       throw new DomainError('SERVICE_UNAVAILABLE', 'Too many people sign in right now', {
         retryAfterSeconds: RETRY_AFTER_SECONDS,
       });

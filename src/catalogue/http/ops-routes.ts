@@ -1,5 +1,5 @@
 import { toJson } from '../../platform/http/json.ts';
-import { defineOpsRoute, worldQuery } from '../../platform/http/ops-route.ts';
+import { defineOpsRoute, environmentQuery } from '../../platform/http/ops-route.ts';
 import type { PathParameter, Route } from '../../platform/http/route.ts';
 import type { Answer } from '../../platform/http/errors.ts';
 import type { PricingTermsRequest } from '../price-settings.ts';
@@ -61,7 +61,7 @@ const setRateRoute = defineOpsRoute({
   method: 'POST',
   path: '/ops/rates',
   permission: 'pricing',
-  query: worldQuery,
+  query: environmentQuery,
   body: rateBody,
   responses: {
     200: { description: 'Set; prices use it within a second', schema: rateSetSchema },
@@ -87,7 +87,7 @@ const confirmRateRoute = defineOpsRoute({
   path: '/ops/rates/{rateId}/confirm',
   permission: 'pricing',
   params: { rateId },
-  query: worldQuery,
+  query: environmentQuery,
   body: confirmRateBody,
   errors: ['NOT_FOUND'],
   responses: { 200: { description: 'Prices use it within a second', schema: rateConfirmedSchema } },
@@ -158,7 +158,7 @@ const setPricesRoute = defineOpsRoute({
   method: 'POST',
   path: '/ops/prices',
   permission: 'pricing',
-  query: worldQuery,
+  query: environmentQuery,
   body: pricesBody,
   errors: ['PRICES_CHANGED'],
   responses: { 200: { description: 'Prices use them within a second', schema: pricesSetSchema } },

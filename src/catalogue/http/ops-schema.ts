@@ -8,7 +8,7 @@ import { isoTime, money } from '../../platform/http/answer-fields.ts';
 import { amountField, textField, timeField, wholeNumberField } from '../../platform/http/fields.ts';
 import { isJsonNumber, type JsonNumber } from '../../platform/http/json.ts';
 import { MAX_PACKAGE_CODE_CHARACTERS, MAX_REGION_CODE_CHARACTERS } from '../../platform/http/limits.ts';
-import { dataSchema, worldField } from '../../platform/http/ops-route.ts';
+import { dataSchema, environmentField } from '../../platform/http/ops-route.ts';
 import { pageFields, paginationSchema } from '../../platform/http/page.ts';
 import { parseRateMicros } from '../pricing.ts';
 
@@ -53,7 +53,7 @@ const rateField = z
   });
 
 export const ratesQuery = z.object({
-  ...worldField,
+  ...environmentField,
   currency: currencyCode('Also answers the history of this currency').optional(),
   days: wholeNumberField({
     min: 1,
@@ -160,7 +160,7 @@ export const rateConfirmedSchema = dataSchema(
   'RateConfirmed',
 );
 
-export const pricesQuery = z.object({ ...worldField, ...pageFields });
+export const pricesQuery = z.object({ ...environmentField, ...pageFields });
 
 const terms = {
   userMarkupPercent: percent('On prices of individual users'),
@@ -271,7 +271,7 @@ export const pricesSetSchema = dataSchema(
 );
 
 export const onSaleQuery = z.object({
-  ...worldField,
+  ...environmentField,
   at: timeField({ description: 'The moment; now by default' }).optional(),
   packageCode: textField({
     max: MAX_PACKAGE_CODE_CHARACTERS,

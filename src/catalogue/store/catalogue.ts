@@ -52,10 +52,10 @@ export async function readCosts(
 export async function readTopUps(
   db: WorldDb,
   packageCode: string,
-): Promise<{ lookedAt: Date; packages: StoredPackage[] } | undefined> {
+): Promise<{ checkedAt: Date; packages: StoredPackage[] } | undefined> {
   const fetched = await db
-    .selectFrom('package_top_up_looks')
-    .select('looked_at')
+    .selectFrom('package_top_up_checks')
+    .select('checked_at')
     .where('package_code', '=', packageCode)
     .executeTakeFirst();
   if (!fetched) return undefined;
@@ -66,7 +66,7 @@ export async function readTopUps(
     .where('package_top_ups.package_code', '=', packageCode)
     .orderBy('package_top_ups.position')
     .execute();
-  return { lookedAt: fetched.looked_at, packages: rows.map(toPackage) };
+  return { checkedAt: fetched.checked_at, packages: rows.map(toPackage) };
 }
 
 /** A top-up from any stored list, whatever its code looks like. */
@@ -116,9 +116,9 @@ export async function replaceTopUps(
         .execute();
     }
     await trx
-      .insertInto('package_top_up_looks')
-      .values({ package_code: packageCode, looked_at: now })
-      .onConflict((conflict) => conflict.column('package_code').doUpdateSet({ looked_at: now }))
+      .insertInto('package_top_up_checks')
+      .values({ package_code: packageCode, checked_at: now })
+      .onConflict((conflict) => conflict.column('package_code').doUpdateSet({ checked_at: now }))
       .execute();
   });
 }

@@ -13,9 +13,9 @@ export async function bumpRevision(db: WorldDb, name: 'catalogue' | 'pricing' | 
   await sql`update revisions set revision = revision + 1 where name = ${name}`.execute(db);
 }
 
-/** The world this schema belongs to; a worker compares it with its namespace before it starts. */
+/** The environment this schema belongs to; a worker compares it with its namespace before it starts. */
 export async function readEnvironment(db: WorldDb): Promise<string> {
   const row = await db.selectFrom('world').select('environment').executeTakeFirst();
-  if (!row) throw new Error('the schema names no world: run migrate first');
+  if (!row) throw new Error('the schema names no environment: run migrate first');
   return row.environment;
 }

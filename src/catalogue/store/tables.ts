@@ -53,9 +53,9 @@ export interface PackageTopUpsTable {
   position: number;
 }
 
-export interface PackageTopUpLooksTable {
+export interface PackageTopUpChecksTable {
   package_code: string;
-  looked_at: Date;
+  checked_at: Date;
 }
 
 export interface SetRatesTable {
@@ -103,7 +103,7 @@ export interface CatalogueTables {
   packages: PackagesTable;
   package_versions: PackageVersionsTable;
   package_top_ups: PackageTopUpsTable;
-  package_top_up_looks: PackageTopUpLooksTable;
+  package_top_up_checks: PackageTopUpChecksTable;
   pricing_settings: PricingSettingsTable;
   exchange_rates: ExchangeRatesTable;
   set_rates: SetRatesTable;

@@ -83,16 +83,16 @@ Takes one id, or --class for everything of that class on the stuck list.${spec.n
   }
 }
 
-function toRequest(move: OperatorAction, transactionId: string, options: ActionOptions): ActionInput {
+function toRequest(action: OperatorAction, transactionId: string, options: ActionOptions): ActionInput {
   const { amount: amountMinor, currency: code, by, reason, evidence, outcome } = options;
   return defined({
     transactionId,
-    move,
+    action,
     by,
     reason,
     evidence,
     outcome,
-    moveKey: options.key,
+    actionKey: options.key,
     packageCode: options.package,
     disputeId: options.dispute,
     amount: amountMinor === undefined || code === undefined ? undefined : { amountMinor, currency: code },
@@ -102,7 +102,7 @@ function toRequest(move: OperatorAction, transactionId: string, options: ActionO
 }
 
 type ActionResult = Result & {
-  readonly moveId?: string;
+  readonly actionId?: string;
   readonly code?: ActionRefusal;
   readonly fits?: readonly OperatorAction[];
 };
@@ -112,12 +112,12 @@ function toResult(transactionId: string, made: ActionOutcome): ActionResult {
   switch (outcome) {
     case 'done': {
       const again = made.again ? ' (done before; nothing was done now)' : '';
-      return { transactionId, outcome, moveId: made.moveId, detail: `${made.did}${again}` };
+      return { transactionId, outcome, actionId: made.actionId, detail: `${made.did}${again}` };
     }
     case 'waits-for-approval': {
-      const { moveId, expiresAt } = made;
-      const detail = `a second person must approve it until ${expiresAt}: approve ${moveId} --by <person>`;
-      return { transactionId, outcome, moveId, detail };
+      const { actionId, expiresAt } = made;
+      const detail = `a second person must approve it until ${expiresAt}: approve ${actionId} --by <person>`;
+      return { transactionId, outcome, actionId, detail };
     }
     case 'refused': {
       const { code, fits } = made;
@@ -133,19 +133,18 @@ function toResult(transactionId: string, made: ActionOutcome): ActionResult {
 /** Before these refusals the gateway is asked again, since its last answer may be old. */
 const GATEWAY_IS_ASKED_AGAIN = ['DISPUTE_OPEN', 'OUTCOME_DIFFERS', 'GATEWAY_SILENT'];
 
-function toPreview(transactionId: string, foresight: EffectPreview): Preview {
-  const { outcome } = foresight;
+function toPreview(transactionId: string, preview: EffectPreview): Preview {
+  const { outcome } = preview;
   if (outcome === 'would-do')
-    return { transactionId, outcome, detail: foresight.did, lines: effectsOf(foresight), foresight };
+    return { transactionId, outcome, detail: preview.did, lines: effectsOf(preview), preview };
   if (outcome === 'refused') {
-    const detail = `${foresight.code}: ${foresight.detail}`;
-    if (!GATEWAY_IS_ASKED_AGAIN.includes(foresight.code))
-      return { transactionId, outcome, detail, lines: [], foresight };
-    const lines = [`By the gateway's last answer: ${foresight.detail}. The gateway is asked again first.`];
-    return { transactionId, outcome: 'would-do', detail, lines, foresight };
+    const detail = `${preview.code}: ${preview.detail}`;
+    if (!GATEWAY_IS_ASKED_AGAIN.includes(preview.code))
+      return { transactionId, outcome, detail, lines: [], preview };
+    const lines = [`By the gateway's last answer: ${preview.detail}. The gateway is asked again first.`];
+    return { transactionId, outcome: 'would-do', detail, lines, preview };
   }
-  const detail =
-    outcome === 'done' ? `done before: ${foresight.did}` : `awaits approval: ${foresight.moveId}`;
+  const detail = outcome === 'done' ? `done before: ${preview.did}` : `awaits approval: ${preview.actionId}`;
   return { transactionId, outcome: 'nothing-to-do', detail, lines: [] };
 }
 
@@ -185,9 +184,9 @@ export function addApprovalCommands(group: FinanceGroup): void {
         out.table(
           ['ID', 'TRANSACTION', 'ACTION', 'AMOUNT', 'BY', 'REASON', 'UNTIL'],
           pending.map((action) => [
-            action.moveId,
+            action.actionId,
             action.transactionId,
-            action.move,
+            action.action,
             money(action.amount?.amountMinor, action.amount?.currency),
             action.by,
             action.reason,
@@ -214,11 +213,11 @@ function addSecondPerson(group: FinanceGroup, name: 'approve' | 'decline', summa
       const pending = await findPending(world, id);
       if (isDryRun || !yes) {
         const preview = await previewSecond(world, name, pending);
-        const question = `${verb} ${pending.moveId}?`;
+        const question = `${verb} ${pending.actionId}?`;
         const ended = await confirmPreview(out, preview, { isDryRun, question });
         if (ended !== undefined) return ended;
       }
-      const decided = await world.actions[name](pending.moveId, by, reason);
+      const decided = await world.actions[name](pending.actionId, by, reason);
       const result = toResult(pending.transactionId, decided);
       out.json(result);
       out.line(lineOf(result));
@@ -229,14 +228,14 @@ function addSecondPerson(group: FinanceGroup, name: 'approve' | 'decline', summa
 
 /** An id of an action is not checked here: approving or declining it says why it cannot be done. */
 async function findPending({ actions }: FinanceWorld, id: string) {
-  if (id.startsWith('move-')) {
-    const pending = (await actions.pendingApprovals()).find((action) => action.moveId === id);
-    return { moveId: id, transactionId: pending?.transactionId ?? id };
+  if (id.startsWith('action-')) {
+    const pending = (await actions.pendingApprovals()).find((action) => action.actionId === id);
+    return { actionId: id, transactionId: pending?.transactionId ?? id };
   }
   const pending = (await actions.listFor(id)).filter((action) => action.status === 'WAITS_FOR_APPROVAL');
   const [only] = pending;
   if (!only) throw new OperatorMistake(`No action on ${id} awaits approval`);
-  const ids = pending.map((action) => action.moveId).join(', ');
+  const ids = pending.map((action) => action.actionId).join(', ');
   if (pending.length > 1) throw new OperatorMistake(`Several actions are pending: give one of ${ids}`);
   return only;
 }
@@ -244,13 +243,13 @@ async function findPending({ actions }: FinanceWorld, id: string) {
 async function previewSecond(
   { actions }: FinanceWorld,
   name: 'approve' | 'decline',
-  { moveId, transactionId }: Pick<ActionRecord, 'moveId' | 'transactionId'>,
+  { actionId, transactionId }: Pick<ActionRecord, 'actionId' | 'transactionId'>,
 ): Promise<Preview> {
   const lines = ['The action is not done; no money moves.'];
   if (name === 'decline') return { transactionId, outcome: 'would-do', detail: '', lines };
-  const foresight = await actions.previewApproval(moveId);
-  if (foresight) return toPreview(transactionId, foresight);
-  return { transactionId, outcome: 'refused', detail: `${moveId} does not await approval`, lines: [] };
+  const preview = await actions.previewApproval(actionId);
+  if (preview) return toPreview(transactionId, preview);
+  return { transactionId, outcome: 'refused', detail: `${actionId} does not await approval`, lines: [] };
 }
 
 export function addReplay(group: FinanceGroup): void {

@@ -49,7 +49,7 @@ export function addBookCommands(group: FinanceGroup): void {
   addFinanceCommand(group, {
     syntax: 'waiting',
     summary: 'Shows money that awaits delivery, a refund, a dispute or the gateway',
-    help: 'Shows money that awaits delivery, a refund, the end of a dispute or claim, or the gateway: how much, how many, since when.',
+    help: 'Shows money that awaits delivery, a refund, the end of a dispute or reversal, or the gateway: how much, how many, since when.',
     options: z.object({ csv: CSV }),
     run: async ({ options, world, out }) => {
       printReport(world, out, await world.books.waiting(), options.csv);

@@ -33,11 +33,11 @@ export interface FinanceRequest<Options> {
 }
 
 const COMMON = {
-  world: option(z.enum(['test', 'live']).optional(), 'required once live is switched on', 'test|live'),
+  environment: option(z.enum(['test', 'live']).optional(), 'required once live is switched on', 'test|live'),
   json: toggle('prints one JSON value'),
 };
 
-/** Adds a command that works on one world, which is opened for it and closed after it. */
+/** Adds a command that works on one environment, which is opened for it and closed after it. */
 export function addFinanceCommand<Options extends z.ZodObject>(
   { cli, parent }: FinanceGroup,
   { options: own, needsTemporal = false, run, ...spec }: FinanceCommandSpec<Options>,
@@ -48,7 +48,7 @@ export function addFinanceCommand<Options extends z.ZodObject>(
     run: async (given, ...args) => {
       const options = given as z.output<Options> & z.output<z.ZodObject<typeof COMMON>>;
       const { databaseUrl, temporal, ...settings } = await findSettings(cli);
-      const config = worldConfig(settings, options.world);
+      const config = worldConfig(settings, options.environment);
       if (databaseUrl === undefined) throw new OperatorMistake(NOTHING_RUNS);
       if (needsTemporal && !temporal)
         throw new OperatorMistake('This command needs Temporal: set TEMPORAL_ADDRESS');
@@ -63,12 +63,14 @@ export function addFinanceCommand<Options extends z.ZodObject>(
   });
 }
 
-/** The test world, unless there is live money: then the person says which. */
+/** The test environment, unless there is live money: then the person says which. */
 function worldConfig({ worlds }: Pick<FinanceSettings, 'worlds'>, name: 'test' | 'live' | undefined) {
   if (name === undefined && worlds.live)
-    throw new UsageMistake('The live world is switched on: add --world live or --world test');
+    throw new UsageMistake(
+      'The live environment is switched on: add --environment live or --environment test',
+    );
   const config = worlds[name ?? 'test'];
-  if (!config) throw new OperatorMistake('The live world is switched off');
+  if (!config) throw new OperatorMistake('The live environment is switched off');
   return config;
 }
 

@@ -67,7 +67,7 @@ function printTimeline(out: Output, timeline: Timeline): void {
 
 function headOf(timeline: Timeline): (readonly [name: string, value: string])[] {
   const { attention, package: item, supplier, hold, quote, workflows } = timeline;
-  const attempts = supplier?.asks === 1 ? '1 attempt' : `${supplier?.asks ?? 0} attempts`;
+  const attempts = supplier?.attempts === 1 ? '1 attempt' : `${supplier?.attempts ?? 0} attempts`;
   return [
     [timeline.purpose ?? 'id', timeline.transactionId],
     ['status', [timeline.status, timeline.reason].filter(Boolean).join(', ')],

@@ -39,7 +39,7 @@ export interface Result {
 export type Preview = Result & {
   /** Printed before the confirmation. */
   readonly lines: readonly string[];
-  readonly foresight?: EffectPreview;
+  readonly preview?: EffectPreview;
 };
 
 interface Batch {

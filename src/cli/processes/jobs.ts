@@ -19,7 +19,7 @@ export async function runMigrate(settings: MigrateSettings, log: (line: string) 
 /** Workers are up within seconds; a cluster may have to fetch their image first. */
 const WITHIN_MS = 120_000;
 
-/** Once the workers of a new build are up, open and new workflows continue on it in every world. Rejects when they do not come up. */
+/** Once the workers of a new build are up, open and new workflows continue on it in every environment. Rejects when they do not come up. */
 export async function runRollout(
   { config, secrets }: ProcessContext,
   log: (line: string) => void,

@@ -42,7 +42,7 @@ export function parseQueues(flag: string | undefined): readonly QueueName[] {
   });
 }
 
-/** Starts Temporal workers for every world and queue. Rejects when a world's schema and namespace disagree, or Temporal is not reachable. */
+/** Starts Temporal workers for every environment and queue. Rejects when an environment's schema and namespace disagree, or Temporal is not reachable. */
 export async function runWorker(
   context: ProcessContext,
   queues: readonly QueueName[],
@@ -234,7 +234,7 @@ async function refuseMixedWorlds({ db, world }: WorkerWorld): Promise<void> {
   const environment = await readEnvironment(db);
   if (!world.namespace.endsWith(`-${environment}`)) {
     throw new Error(
-      `Schema ${world.schema} belongs to the ${environment} world, but the namespace is ${world.namespace}`,
+      `Schema ${world.schema} belongs to the ${environment} environment, but the namespace is ${world.namespace}`,
     );
   }
 }

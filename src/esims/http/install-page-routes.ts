@@ -1,5 +1,5 @@
 /**
- * The public page that installs an eSIM. Its address is the secret: no key, and every world that is on is searched. Neither the log nor traces have
+ * The public page that installs an eSIM. Its address is the secret: no key, and every environment that is on is searched. Neither the log nor traces have
  * more of the path than its template.
  */
 import { z } from 'zod';
@@ -19,7 +19,7 @@ const PUBLIC = {
   docs: undefined,
 } as const;
 
-const NOT_FOUND = { code: 'NOT_FOUND', message: 'There is nothing at this path' } as const;
+const NOT_FOUND = { code: 'NOT_FOUND', message: 'No such route' } as const;
 
 const pageRoute = defineRoute({
   ...PUBLIC,

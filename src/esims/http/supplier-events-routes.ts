@@ -13,7 +13,7 @@ const EVENT: BytesBody = {
   admit: (world, _headers, clientAddress) => world.admitSupplierEvent(clientAddress),
 };
 
-/** Where the supplier sends the events of a world. */
+/** Where the supplier sends the events of an environment. */
 export const supplierEventsPath = (environment: Environment): string => `/webhooks/supplier/${environment}`;
 
 export const supplierEventRoutes: readonly Route[] = ENVIRONMENTS.map((environment) =>

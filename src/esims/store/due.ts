@@ -10,16 +10,16 @@ const MOVING = sql.raw("status in ('CREATED', 'ACTIVE', 'SUSPENDED') and esim_tr
 /** A call costs the same for ten eSIMs as for one: where fewer are due, it takes those that would be soon. */
 const AHEAD_MS = 10 * 60_000;
 
-interface DueClaim {
+interface DueLease {
   readonly now: Date;
   readonly limit: number;
 }
 
 /**
- * Claims eSIMs whose usage is due and returns their numbers at the supplier. Only an answer moves the due time. Without one an eSIM stays overdue, and is
- * claimed again once its retry time has passed. Concurrent calls claim different ones.
+ * Leases eSIMs whose usage is due and returns their numbers at the supplier. Only an answer moves the due time. Without one an eSIM stays overdue, and is
+ * leased again once its retry time has passed. Concurrent calls lease different ones.
  */
-export async function claimForUsage(db: WorldDb, { now, limit }: DueClaim): Promise<string[]> {
+export async function leaseForUsage(db: WorldDb, { now, limit }: DueLease): Promise<string[]> {
   const askable = sql`${MOVING} and ${notAskedSince('usage_asked_at', now, USAGE_RETRY_MS)}`;
   const { rows } = await sql<{ esim_tran_no: string }>`
     update esims set usage_asked_at = ${now}
@@ -32,7 +32,7 @@ export async function claimForUsage(db: WorldDb, { now, limit }: DueClaim): Prom
 }
 
 /** The same for eSIMs that are due as a whole. */
-export async function claimForCheck(db: WorldDb, { now, limit }: DueClaim): Promise<EsimRow[]> {
+export async function leaseForCheck(db: WorldDb, { now, limit }: DueLease): Promise<EsimRow[]> {
   const { rows } = await sql<EsimRow>`
     update esims set check_asked_at = ${now}
      where id in (select id from esims

@@ -37,15 +37,15 @@ export function findStaleEsims(
     .selectAll()
     .where('account_id', '=', which.accountId)
     .where(MOVING)
-    .where('looked_at', '<', which.before)
-    .orderBy('looked_at')
+    .where('checked_at', '<', which.before)
+    .orderBy('checked_at')
     .limit(which.limit)
     .execute();
 }
 
 /** When the oldest usage figure of an account was true at the supplier, among eSIMs that may still change; null where there are none. */
 export async function findOldestUsage(db: WorldDb, accountId: string): Promise<Date | null> {
-  const asOf = sql<Date | null>`coalesce(usage_as_of, looked_at)`;
+  const asOf = sql<Date | null>`coalesce(usage_as_of, checked_at)`;
   const row = await db
     .selectFrom('esims')
     .select(asOf.as('asOf'))

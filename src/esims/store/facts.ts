@@ -37,7 +37,7 @@ export function refreshEsim(
 ): Promise<EsimRow | undefined> {
   return inTransaction(db, async (trx) => {
     const row = await lockEsim(trx, esimId);
-    if (!row || !isMoving(row) || (row.looked_at !== null && row.looked_at > askedAt)) return row;
+    if (!row || !isMoving(row) || (row.checked_at !== null && row.checked_at > askedAt)) return row;
     const said = { ...row, ...columnsOfFacts(facts), status: nextStatus(row.status, facts.status) };
     // A top-up confirmed after this request began has the newer totals.
     const totals = row.totals_as_of !== null && row.totals_as_of > askedAt ? totalsOf(row) : totalsOf(said);
@@ -50,7 +50,7 @@ export function refreshEsim(
       ...totals,
       ...usage,
       status: next.status,
-      looked_at: askedAt,
+      checked_at: askedAt,
       usage_asked_at: null,
       check_asked_at: null,
       next_check_at: nextCheckAt(next, askedAt),
@@ -249,7 +249,7 @@ export function columnsOfDelivery(facts: ProfileFacts, askedAt: Date) {
   const row = { ...columns, status: 'CREATED' } as const;
   return {
     ...columns,
-    looked_at: askedAt,
+    checked_at: askedAt,
     usage_as_of: askedAt,
     next_check_at: nextCheckAt(row, askedAt),
     next_usage_at: nextUsageAt(row, false, askedAt),

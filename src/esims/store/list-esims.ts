@@ -45,9 +45,9 @@ function windowAfter(window: number, matching: number): number | undefined {
 }
 
 /** Matches by ICCID or transaction id that are counted in a larger account, and `page` × `limit` there: more than anyone reads. A cursor has no such end. */
-export const MOST_FOUND = 1_000;
+export const MAX_FOUND = 1_000;
 /** Rows that a page by number skips one by one; a deeper one starts at its day. */
-const MOST_SKIPPED = 1_000;
+const MAX_SKIPPED = 1_000;
 
 /** One page, newest first, and how many there are in all. */
 export async function listEsims(db: WorldDb, query: EsimQuery): Promise<EsimList | ListRefusal> {
@@ -57,7 +57,7 @@ export async function listEsims(db: WorldDb, query: EsimQuery): Promise<EsimList
   const counted = await countByName(db, query, search);
   if (counted.total <= SMALL) return readFound(db, query, await searchSmall(db, query, search));
   if (search.matchesAll) return listAll(db, query);
-  if (offsetOf(query) + query.limit > MOST_FOUND) return 'TOO_DEEP';
+  if (offsetOf(query) + query.limit > MAX_FOUND) return 'TOO_DEEP';
   return readFound(db, query, await searchLarge(db, query, search, counted.matching));
 }
 
@@ -142,7 +142,7 @@ async function readPage(db: WorldDb, query: EsimQuery): Promise<EsimRow[]> {
   const { accountId, status, limit } = query;
   const mine = sql`account_id = ${accountId} ${ofStatus(status)}`;
   const offset = offsetOf(query);
-  if (offset <= MOST_SKIPPED) {
+  if (offset <= MAX_SKIPPED) {
     const { rows } = await sql<EsimRow>`
       select * from esims where ${mine} ${behind(query)}
        order by ${NEWEST_FIRST} limit ${limit + 1} offset ${offset}`.execute(db);
@@ -234,14 +234,14 @@ async function searchLarge(
   const near = fitsIds || names.length > MANY_NAMES ? await findNear(db, query, search, wanted) : NOTHING;
   const hasPage = near.ids.length >= wanted;
   // Those in front of a cursor are counted as well.
-  const isCounted = !fitsIds || near.onlyById > MOST_FOUND;
+  const isCounted = !fitsIds || near.onlyById > MAX_FOUND;
   const index = hasPage && isCounted ? NOTHING : await searchIndexes(db, query, search, names, hasPage);
   const onlyById = fitsIds ? Math.max(near.onlyById, index.onlyById) : 0;
   const byNames = Number(names.reduce((sum, row) => sum + row.esims, 0n));
   return {
     ids: hasPage ? near.ids.slice(offsetOf(query), wanted) : index.ids,
-    total: byNames + Math.min(onlyById, MOST_FOUND),
-    totalIsMinimum: onlyById > MOST_FOUND,
+    total: byNames + Math.min(onlyById, MAX_FOUND),
+    totalIsMinimum: onlyById > MAX_FOUND,
   };
 }
 
@@ -258,7 +258,7 @@ const NOTHING: Matches = { ids: [], onlyById: 0 };
 
 /** Of the newest that match: `wanted` ids at most, fewer where only an index can say, and how many. */
 async function findNear(db: WorldDb, query: EsimQuery, search: Search, wanted: number): Promise<Matches> {
-  const enough = Math.max(wanted, MOST_FOUND + 1);
+  const enough = Math.max(wanted, MAX_FOUND + 1);
   let found = NOTHING;
   for (let window: number | undefined = FIRST_WINDOW; window !== undefined;) {
     const { rows } = await sql<Matches & { readonly matching: number }>`
@@ -321,7 +321,7 @@ interface IdMatches {
 function idMatches(query: EsimQuery, search: Search, hasNames: boolean, wanted: number): IdMatches {
   const { accountId, status } = query;
   const { pattern, grams } = search;
-  const bound = MOST_FOUND + 1;
+  const bound = MAX_FOUND + 1;
   const unnamed = hasNames ? sql`and not package_name ilike ${pattern}` : sql``;
   const mine = sql`account_id = ${accountId} ${ofStatus(status)} and ${matchesIds(pattern)} ${unnamed}`;
   if (grams === undefined) {

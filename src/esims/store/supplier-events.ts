@@ -56,27 +56,27 @@ export async function findPurchasesOfOrders(
 }
 
 /** Longer than a turn of 20 events takes at one request a second; then another process may take the events of one that died. */
-const CLAIM_FOR = sql`interval '60 seconds'`;
+const LEASE_FOR = sql`interval '60 seconds'`;
 
-/** Claims events that wait, oldest first. Concurrent calls claim different ones. */
-export async function claimSupplierEvents(db: WorldDb, limit: number): Promise<SupplierEventRow[]> {
+/** Leases events that wait, oldest first. Concurrent calls lease different ones. */
+export async function leaseSupplierEvents(db: WorldDb, limit: number): Promise<SupplierEventRow[]> {
   const { rows } = await sql<SupplierEventRow>`
-    update supplier_events set claimed_until = clock_timestamp() + ${CLAIM_FOR}
+    update supplier_events set leased_until = clock_timestamp() + ${LEASE_FOR}
      where id in (select id from supplier_events
-                   where applied_at is null and (claimed_until is null or claimed_until < clock_timestamp())
+                   where applied_at is null and (leased_until is null or leased_until < clock_timestamp())
                    order by id limit ${limit} for update skip locked)
     returning *`.execute(db);
   return rows.toSorted((a, b) => Number(a.id - b.id));
 }
 
-/** A claimed event that has waited for a day is left to the schedule. */
+/** A leased event that has waited for a day is left to the schedule. */
 const GIVE_UP_AFTER = sql`interval '1 day'`;
 
 /** Gives events back whose eSIM the supplier said nothing about: they wait half as long again as they have waited, at least 15 seconds and at most an hour. */
 export async function putBackSupplierEvents(db: WorldDb, ids: readonly bigint[]): Promise<void> {
   await sql`
     update supplier_events
-       set claimed_until = clock_timestamp() + greatest(interval '15 seconds', least(interval '1 hour', (clock_timestamp() - received_at) / 2)),
+       set leased_until = clock_timestamp() + greatest(interval '15 seconds', least(interval '1 hour', (clock_timestamp() - received_at) / 2)),
            applied_at = case when received_at < clock_timestamp() - ${GIVE_UP_AFTER} then clock_timestamp() end,
            note = case when received_at < clock_timestamp() - ${GIVE_UP_AFTER} then 'the supplier gave no answer for a day' end
      where id = any(${[...ids]}::bigint[]) and applied_at is null`.execute(db);

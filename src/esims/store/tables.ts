@@ -34,11 +34,11 @@ export interface EsimsTable {
   apn: Generated<string>;
   sms_status: Generated<number>;
   data_type: number;
-  looked_at: Date | null;
+  checked_at: Date | null;
   /** When the schedule asked for the usage, and for the whole eSIM. Null once the supplier has answered. */
   usage_asked_at: Date | null;
   check_asked_at: Date | null;
-  /** When `order_usage_bytes` was true at the supplier. Null: as old as `looked_at`. */
+  /** When `order_usage_bytes` was true at the supplier. Null: as old as `checked_at`. */
   usage_as_of: Date | null;
   /** When a top-up was answered: a check that was requested earlier has older totals. */
   totals_as_of: Date | null;
@@ -74,7 +74,7 @@ export interface SupplierEventsTable {
   generated_at: Date | null;
   received_at: Generated<Date>;
   /** Another process works on it until then. */
-  claimed_until: Date | null;
+  leased_until: Date | null;
   applied_at: Date | null;
   note: string | null;
 }

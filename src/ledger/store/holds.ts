@@ -70,7 +70,10 @@ interface PostHoldQueries {
 /** What a statement that posts a hold has in its `with`, and what it may read. All of them may be subqueries. */
 export function postHoldQueries(
   id: RawBuilder<unknown>,
-  { supplier, costUsdE4 }: { readonly supplier: RawBuilder<unknown>; readonly costUsdE4: RawBuilder<unknown> },
+  {
+    supplier,
+    costUsdE4,
+  }: { readonly supplier: RawBuilder<unknown>; readonly costUsdE4: RawBuilder<unknown> },
 ): PostHoldQueries {
   const queries = sql`
     hold as (
@@ -122,7 +125,7 @@ export async function voidHold(db: WorldDb, id: string): Promise<'voided' | 'alr
   return 'already';
 }
 
-/** The hold of a payment from outside; the payment's own transfer has its entries. */
+/** The hold of a payment through the gateway; the payment's own transfer has its entries. */
 export async function placePaidHold(db: WorldDb, hold: NewHold): Promise<void> {
   const { amountMinor, currency } = hold.amount;
   await db

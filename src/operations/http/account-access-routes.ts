@@ -9,15 +9,15 @@ import {
   dataSchema,
   defineOpsRoute,
   listSchema,
-  worldField,
-  worldQuery,
+  environmentField,
+  environmentQuery,
 } from '../../platform/http/ops-route.ts';
 import { cursorFields } from '../../platform/http/page.ts';
 import type { Route } from '../../platform/http/route.ts';
 import { DISABLED_REASONS, MESSAGE_STATUSES } from '../../webhooks/rules.ts';
-import { MOST_ENDPOINTS, type AccountKey, type AccountMember } from '../account-access.ts';
+import { MAX_LISTED_ENDPOINTS, type AccountKey, type AccountMember } from '../account-access.ts';
 import {
-  MOST_ATTEMPTS,
+  MAX_ATTEMPTS,
   type FoundEndpoint,
   type FoundMessage,
   type FoundMessages,
@@ -70,7 +70,7 @@ const message = z
           status: z.number().int().nullable().meta({ description: 'HTTP status of the answer' }),
         }),
       )
-      .meta({ description: `The last ${MOST_ATTEMPTS}, oldest first` }),
+      .meta({ description: `The last ${MAX_ATTEMPTS}, oldest first` }),
   })
   .meta({ id: 'AccountMessage' });
 
@@ -85,7 +85,7 @@ const messagesSchema = dataSchema(
 const isMessageId = (text: string): boolean => isId('message', text);
 
 const messagesQuery = z.object({
-  ...worldField,
+  ...environmentField,
   messageId: z
     .string()
     .refine(isMessageId, 'must be the id of a message')
@@ -101,7 +101,7 @@ const membersRoute = defineOpsRoute({
   path: `${ONE_ACCOUNT}/members`,
   permission: 'see',
   params: { accountId },
-  query: worldQuery,
+  query: environmentQuery,
   errors: ['NOT_FOUND'],
   responses: {
     200: { description: 'All members, the oldest first', schema: listSchema(member, 'AccountMembers') },
@@ -110,7 +110,7 @@ const membersRoute = defineOpsRoute({
     operationId: 'listAccountMembers',
     tag: TAG,
     summary: 'List the members of an account',
-    description: 'Users who act for the account, in both worlds, and when they last signed in.',
+    description: 'Users who act for the account, in both environments, and when they last signed in.',
   },
   async handle({ ops, params }) {
     const members = await ops.world.listAccountMembers(params['accountId'] ?? '');
@@ -123,10 +123,13 @@ const keysRoute = defineOpsRoute({
   path: `${ONE_ACCOUNT}/keys`,
   permission: 'see',
   params: { accountId },
-  query: worldQuery,
+  query: environmentQuery,
   errors: ['NOT_FOUND'],
   responses: {
-    200: { description: 'All keys of this world, the newest first', schema: listSchema(key, 'AccountKeys') },
+    200: {
+      description: 'All keys of this environment, the newest first',
+      schema: listSchema(key, 'AccountKeys'),
+    },
   },
   docs: {
     operationId: 'listAccountKeys',
@@ -145,11 +148,11 @@ const endpointsRoute = defineOpsRoute({
   path: `${ONE_ACCOUNT}/endpoints`,
   permission: 'see',
   params: { accountId },
-  query: worldQuery,
+  query: environmentQuery,
   errors: ['NOT_FOUND'],
   responses: {
     200: {
-      description: `At most ${MOST_ENDPOINTS}: those that exist, then deleted ones, each newest first`,
+      description: `At most ${MAX_LISTED_ENDPOINTS}: those that exist, then deleted ones, each newest first`,
       schema: listSchema(endpoint, 'AccountEndpoints'),
     },
   },
@@ -157,7 +160,8 @@ const endpointsRoute = defineOpsRoute({
     operationId: 'listAccountEndpoints',
     tag: TAG,
     summary: 'List the webhook endpoints of an account',
-    description: 'Of this world. Of a URL only the host is shown: the rest may be a secret of the merchant.',
+    description:
+      'Of this environment. Of a URL only the host is shown: the rest may be a secret of the merchant.',
   },
   async handle({ ops, params }) {
     const endpoints = await ops.world.listAccountEndpoints(params['accountId'] ?? '');

@@ -9,7 +9,12 @@ import { amountJson, isoTime, money } from '../../platform/http/answer-fields.ts
 import { choiceField, countField, textField } from '../../platform/http/fields.ts';
 import { toJson, type Wire } from '../../platform/http/json.ts';
 import { MAX_ACCOUNT_REQUESTS_PER_MINUTE, MAX_EMAIL_CHARACTERS } from '../../platform/http/limits.ts';
-import { dataSchema, defineOpsRoute, worldField, worldQuery } from '../../platform/http/ops-route.ts';
+import {
+  dataSchema,
+  defineOpsRoute,
+  environmentField,
+  environmentQuery,
+} from '../../platform/http/ops-route.ts';
 import { cursorFields, pageFields, pageSchema, presentPage } from '../../platform/http/page.ts';
 import type { Route } from '../../platform/http/route.ts';
 import { TRANSACTION_TYPES, type FoundTransactions } from '../../purchases/store/list-transactions.ts';
@@ -19,7 +24,7 @@ import { accountId, ACCOUNTS, ONE_ACCOUNT } from './account-parameter.ts';
 const TAG = 'Accounts';
 
 const accountsQuery = z.object({
-  ...worldField,
+  ...environmentField,
   ...pageFields,
   text: textField({
     max: MAX_EMAIL_CHARACTERS,
@@ -29,7 +34,7 @@ const accountsQuery = z.object({
 });
 
 const transactionsQuery = z.object({
-  ...worldField,
+  ...environmentField,
   ...cursorFields((text) => isId('transaction', text), 'Transactions'),
 });
 
@@ -44,7 +49,7 @@ const changeBody = z
     }).optional(),
     disabled: z.boolean('must be true or false').optional().meta({
       description:
-        'true: keys and members of the account are refused within 5 s, in both worlds, until it is false again. What was begun goes on',
+        'true: keys and members of the account are refused within 5 s, in both environments, until it is false again. What was begun goes on',
     }),
     reason: textField({
       max: MAX_REASON_CHARACTERS,
@@ -72,7 +77,7 @@ const listed = {
   currency: z.enum(ACCOUNT_CURRENCIES),
   plan: z.enum(PLANS),
   requestsPerMinute: z.number().int(),
-  balance: money('Of the wallet in this world, without what is on hold'),
+  balance: money('Of the wallet in this environment, without what is on hold'),
   disabledAt: isoTime('Null: the account works').nullable(),
   createdAt: isoTime('ISO 8601'),
 };
@@ -85,9 +90,9 @@ const accountSchema = dataSchema(
   z.object({
     ...listed,
     onHold: money('What of the wallet’s money waits for deliveries'),
-    keys: count('API keys of this world that work'),
+    keys: count('API keys of this environment that work'),
     members: count('Users who belong to it'),
-    endpoints: count('Webhook endpoints of this world'),
+    endpoints: count('Webhook endpoints of this environment'),
     openPurchases: count('Not closed yet'),
     openFundings: count('Not closed yet'),
     stuck: count('Lines of the stuck list'),
@@ -129,7 +134,7 @@ const transactionsRoute = defineOpsRoute({
     operationId: 'listAccountTransactions',
     tag: TAG,
     summary: 'List the purchases of an account',
-    description: 'Every purchase and every funding of the account in this world.',
+    description: 'Every purchase and every funding of the account in this environment.',
   },
   async handle({ ops, params, query: { after, limit } }) {
     const found = await ops.world.listAccountTransactions(params['accountId'] ?? '', { after, limit });
@@ -160,7 +165,7 @@ const readRoute = defineOpsRoute({
   path: ONE_ACCOUNT,
   permission: 'see',
   params: { accountId },
-  query: worldQuery,
+  query: environmentQuery,
   errors: ['NOT_FOUND'],
   responses: { 200: { description: 'The account', schema: accountSchema } },
   docs: {
@@ -181,7 +186,7 @@ const changeRoute = defineOpsRoute({
   path: ONE_ACCOUNT,
   permission: 'accounts',
   params: { accountId },
-  query: worldQuery,
+  query: environmentQuery,
   body: changeBody,
   errors: ['NOT_FOUND'],
   responses: { 200: { description: 'The account after the change', schema: accountSchema } },
@@ -190,7 +195,7 @@ const changeRoute = defineOpsRoute({
     tag: TAG,
     summary: 'Change the plan of an account, disable or enable it',
     description:
-      'For both worlds, whichever is named. Recorded under your name with your reason. Changes only the given fields; what is so already ' +
+      'For both environments, whichever is named. Recorded under your name with your reason. Changes only the given fields; what is so already ' +
       'is not recorded again.',
   },
   async handle({ ops, params, body }) {

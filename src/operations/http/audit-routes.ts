@@ -10,31 +10,31 @@ import {
   MAX_EMAIL_CHARACTERS,
   MAX_PAGE_LIMIT,
 } from '../../platform/http/limits.ts';
-import { dataSchema, defineOpsRoute, worldField } from '../../platform/http/ops-route.ts';
+import { dataSchema, defineOpsRoute, environmentField } from '../../platform/http/ops-route.ts';
 import type { Route } from '../../platform/http/route.ts';
 import type { AuditCursor, AuditLine } from '../audit-log.ts';
 import { ACTION_RECORD_STATUSES } from '../rules.ts';
 
-const CURSOR = /^audit:(\d{1,16}):(?:(\d{1,18})|(move-[0-9a-f]{32}))$/;
+const CURSOR = /^audit:(\d{1,16}):(?:(\d{1,18})|(action-[0-9a-f]{32}))$/;
 
 const encodeCursor = ({ atMicros, id }: AuditCursor): string =>
   Buffer.from(`audit:${atMicros}:${id}`).toString('base64url');
 
 /** undefined for a text that `encodeCursor` has not made. */
 function decodeCursor(text: string): AuditCursor | undefined {
-  const [, micros, row, move] = CURSOR.exec(Buffer.from(text, 'base64url').toString()) ?? [];
+  const [, micros, row, action] = CURSOR.exec(Buffer.from(text, 'base64url').toString()) ?? [];
   if (micros === undefined) return undefined;
   const atMicros = BigInt(micros);
   const cursor: AuditCursor =
-    move === undefined
+    action === undefined
       ? { source: 'account', atMicros, id: BigInt(row ?? '0') }
-      : { source: 'move', atMicros, id: move };
+      : { source: 'action', atMicros, id: action };
   return encodeCursor(cursor) === text ? cursor : undefined;
 }
 
 export const auditQuery = z
   .object({
-    ...worldField,
+    ...environmentField,
     actor: textField({
       max: MAX_EMAIL_CHARACTERS,
       description: 'Who did it, asked for it or approved it, exactly as the log has it',
@@ -112,7 +112,7 @@ const auditRoute = defineOpsRoute({
     tag: 'Audit',
     summary: 'Read the audit log',
     description:
-      'Changes of accounts, keys, members and people, sign-ins and refusals, whichever the world, and the operator actions of the world ' +
+      'Changes of accounts, keys, members and people, sign-ins and refusals, whichever the environment, and the operator actions of the environment ' +
       'that is named. Lines never change, except that an action that waits gets its outcome. No line holds a secret.',
   },
   async handle({ ops, query: { actor, action, subject, from, to, after, limit } }) {

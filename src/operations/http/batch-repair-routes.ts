@@ -1,7 +1,7 @@
 import { isId } from '../../domain/ids.ts';
 import { toJson } from '../../platform/http/json.ts';
 import { presentPage } from '../../platform/http/page.ts';
-import { defineOpsRoute, worldQuery } from '../../platform/http/ops-route.ts';
+import { defineOpsRoute, environmentQuery } from '../../platform/http/ops-route.ts';
 import type { PathParameter, Route } from '../../platform/http/route.ts';
 import {
   batchRepairBody,
@@ -28,14 +28,14 @@ const repairId: PathParameter = {
   notFound: { code: 'NOT_FOUND', message: 'There is no such batch repair' },
 };
 
-const ABOUT_ONE = { params: { repairId }, query: worldQuery, errors: ['NOT_FOUND'] } as const;
+const ABOUT_ONE = { params: { repairId }, query: environmentQuery, errors: ['NOT_FOUND'] } as const;
 const ONE_RESPONSE = { 200: { description: 'The batch repair and its progress', schema: batchRepairSchema } };
 
 const previewRoute = defineOpsRoute({
   method: 'POST',
   path: `${ALL}/preview`,
-  permission: 'move',
-  query: worldQuery,
+  permission: 'action',
+  query: environmentQuery,
   body: planBody,
   responses: { 200: { description: 'What would be done with each item', schema: planSchema } },
   docs: {
@@ -52,8 +52,8 @@ const previewRoute = defineOpsRoute({
 const askRoute = defineOpsRoute({
   method: 'POST',
   path: ALL,
-  permission: 'move',
-  query: worldQuery,
+  permission: 'action',
+  query: environmentQuery,
   body: batchRepairBody,
   responses: { 201: { description: 'It waits for a second person', schema: batchRepairSchema } },
   docs: {

@@ -3,8 +3,8 @@ import { z } from 'zod';
 import { amountJson, isoTime, money } from '../../platform/http/answer-fields.ts';
 import { choiceField, countField, textField } from '../../platform/http/fields.ts';
 import { MAX_REASON_CHARACTERS } from '../../domain/reasons.ts';
-import { MAX_MOVE_KEY_CHARACTERS } from '../../platform/http/limits.ts';
-import { dataSchema, worldField } from '../../platform/http/ops-route.ts';
+import { MAX_ACTION_KEY_CHARACTERS } from '../../platform/http/limits.ts';
+import { dataSchema, environmentField } from '../../platform/http/ops-route.ts';
 import { pageFields, pageSchema } from '../../platform/http/page.ts';
 import {
   BATCH_REPAIR_ACTIONS,
@@ -56,7 +56,7 @@ export const batchRepairBody = z
     ...asked,
     reason,
     repairKey: textField({
-      max: MAX_MOVE_KEY_CHARACTERS,
+      max: MAX_ACTION_KEY_CHARACTERS,
       description: 'The same key is the same batch repair, asked for once',
     }).optional(),
   })
@@ -65,7 +65,7 @@ export const batchRepairBody = z
 export const decisionBody = z.object({ reason }).meta({ id: 'BatchRepairDecision' });
 
 export const batchRepairsQuery = z.object({
-  ...worldField,
+  ...environmentField,
   ...pageFields,
   open: choiceField(['true', 'false'], {
     description: '`true`: only those that wait or run; `false`: only those that have ended',
@@ -80,7 +80,7 @@ const rowFields = {
   class: z.enum(CLASSES),
   amount: money('Null where no money moves, or the amount is not known before').nullable(),
   currency: currency.nullable(),
-  foreseen: z.string().meta({ description: 'What the action would do, or why it is not possible' }),
+  preview: z.string().meta({ description: 'What the action would do, or why it is not possible' }),
 };
 
 export const planSchema = dataSchema(
@@ -197,7 +197,7 @@ function presentRow(row: BatchRepairRow) {
     transactionId: row.transaction_id,
     class: row.class,
     ...moneyFields(amountOfRow(row)),
-    foreseen: row.foreseen,
+    preview: row.preview,
     status: row.status,
     detail: row.detail,
     closedAt: row.closed_at,

@@ -28,7 +28,7 @@ type Json<T> = T extends string
 type Body<Schema extends z.ZodType> = Json<z.output<Schema>>;
 type TimelineJson = Body<typeof purchaseTimelineSchema>['data'];
 type StuckJson = TimelineJson['stuck'][number];
-type RecordJson = TimelineJson['moves'][number];
+type RecordJson = TimelineJson['actions'][number];
 
 export function presentStuck(page: StuckPage) {
   const { success, data } = presentPage(page, presentStuckItem);
@@ -85,7 +85,7 @@ export function presentPurchaseTimeline(timeline: Timeline): TimelineJson {
         currency: payment.charge_currency,
       }),
       bookedCurrency: payment.has_money ? (payment.other_currency ?? payment.charge_currency) : null,
-      lookedAt: payment.checked_at,
+      checkedAt: payment.checked_at,
       expiresAt: payment.expires_at,
       createdAt: payment.created_at,
     })),
@@ -111,7 +111,7 @@ export function presentPurchaseTimeline(timeline: Timeline): TimelineJson {
       gatewayState: dispute.gateway_state,
       gatewayStatus: dispute.gateway_status,
       outcome: dispute.outcome,
-      lookedAt: dispute.checked_at,
+      checkedAt: dispute.checked_at,
       openedAt: dispute.opened_at,
       settledAt: dispute.settled_at,
     })),
@@ -120,7 +120,7 @@ export function presentPurchaseTimeline(timeline: Timeline): TimelineJson {
       createdAt: created_at,
       closedAt: closed_at,
     })),
-    moves: timeline.moves.map(presentActionRecord),
+    actions: timeline.actions.map(presentActionRecord),
     workflows:
       workflows?.map(({ workflowId, type, status, startedAt, closedAt }) => ({
         ...{ workflowId, type, status, startedAt, closedAt },
@@ -168,7 +168,7 @@ export function presentEffect(effect: EffectPreview): Body<typeof actionEffectSc
     case 'done':
       return { ...NO_EFFECT, outcome, what: effect.did };
     case 'waits-for-approval':
-      return { ...NO_EFFECT, outcome, what: `${effect.moveId} waits until ${effect.expiresAt}` };
+      return { ...NO_EFFECT, outcome, what: `${effect.actionId} waits until ${effect.expiresAt}` };
   }
 }
 
@@ -184,12 +184,12 @@ export function actionAnswer(
 ): Answer | ErrorAnswer {
   switch (outcome.outcome) {
     case 'done': {
-      const { moveId, did, again = false } = outcome;
-      return okAnswer({ outcome: 'done', moveId, did, again });
+      const { actionId, did, again = false } = outcome;
+      return okAnswer({ outcome: 'done', actionId, did, again });
     }
     case 'waits-for-approval': {
-      const { moveId, expiresAt } = outcome;
-      return okAnswer({ outcome: 'waits-for-approval', moveId, expiresAt }, 202);
+      const { actionId, expiresAt } = outcome;
+      return okAnswer({ outcome: 'waits-for-approval', actionId, expiresAt }, 202);
     }
     case 'refused':
       return refused(outcome, notFound);
@@ -207,7 +207,7 @@ function refused(
 ): ErrorAnswer {
   if (refusal === 'NOT_FOUND') throw new DomainError(notFound, detail);
   if (refusal === 'SAME_PERSON') throw new DomainError('FORBIDDEN', detail);
-  const [code, status] = ['MOVE_REFUSED', STATUS_OF.MOVE_REFUSED] as const;
+  const [code, status] = ['ACTION_REFUSED', STATUS_OF.ACTION_REFUSED] as const;
   const error = { code, message: detail, refusal, fits };
   return { status, code, body: toJson({ success: false, error, statusCode: status }) };
 }

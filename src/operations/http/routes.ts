@@ -8,7 +8,7 @@ import {
   defineOpsRoute,
   doneSchema,
   transactionId,
-  worldQuery,
+  environmentQuery,
 } from '../../platform/http/ops-route.ts';
 import {
   presentActionRecord,
@@ -33,18 +33,18 @@ import {
   purchaseTimelineSchema,
   stuckPageSchema,
   stuckQuery,
-  waitingMovesSchema,
+  waitingActionsSchema,
 } from './schema.ts';
 
 const TAG = 'Purchases';
-const MOVES_TAG = 'Moves';
+const ACTIONS_TAG = 'Actions';
 const ONE = '/ops/purchases/{transactionId}';
 const EVENT_ID = /^event-\d{1,18}$/;
 
-const moveId: PathParameter = {
-  description: 'The `moveId` of an action that waits for approval',
-  example: 'move-6f9619ff8b864d0191f1c2d3e4f5a6b7',
-  isPossible: (text) => isId('move', text),
+const actionId: PathParameter = {
+  description: 'The `actionId` of an action that waits for approval',
+  example: 'action-6f9619ff8b864d0191f1c2d3e4f5a6b7',
+  isPossible: (text) => isId('action', text),
   notFound: { code: 'NOT_FOUND', message: 'There is no such action' },
 };
 
@@ -73,7 +73,7 @@ const timelineRoute = defineOpsRoute({
   path: ONE,
   permission: 'see',
   params: { transactionId: anyId },
-  query: worldQuery,
+  query: environmentQuery,
   errors: ['TRANSACTION_NOT_FOUND'],
   responses: { 200: { description: 'Everything that happened', schema: purchaseTimelineSchema } },
   docs: {
@@ -93,25 +93,28 @@ const timelineRoute = defineOpsRoute({
 
 const ABOUT_ONE = {
   params: { transactionId },
-  query: worldQuery,
+  query: environmentQuery,
   errors: ['TRANSACTION_NOT_FOUND'],
 } as const;
 
-const MOVE_RESPONSES = {
+const ACTION_RESPONSES = {
   200: { description: 'Done', schema: actionDoneSchema },
   202: { description: 'It waits for a second person', schema: actionWaitsSchema },
-  409: { description: '`MOVE_REFUSED`: not possible now, and nothing was done', schema: actionRefusedSchema },
+  409: {
+    description: '`ACTION_REFUSED`: not possible now, and nothing was done',
+    schema: actionRefusedSchema,
+  },
 };
 
-const movesRoute = defineOpsRoute({
+const actionsRoute = defineOpsRoute({
   ...ABOUT_ONE,
   method: 'GET',
-  path: `${ONE}/moves`,
+  path: `${ONE}/actions`,
   permission: 'see',
   responses: { 200: { description: 'Available actions and past ones', schema: actionsSchema } },
   docs: {
-    operationId: 'listMoves',
-    tag: MOVES_TAG,
+    operationId: 'listActions',
+    tag: ACTIONS_TAG,
     summary: 'List available actions and past ones',
     description:
       'The actions that are possible now, those your role may take, what a replay would do, and every attempt so far.',
@@ -119,21 +122,21 @@ const movesRoute = defineOpsRoute({
   async handle({ ops, params }) {
     const id = params['transactionId'] ?? '';
     noteTransaction(id);
-    const moves = await ops.world.listActions(id);
-    return okAnswer(presentActions(moves, ops.session.person.role));
+    const actions = await ops.world.listActions(id);
+    return okAnswer(presentActions(actions, ops.session.person.role));
   },
 });
 
-const moveRoute = defineOpsRoute({
+const actionRoute = defineOpsRoute({
   ...ABOUT_ONE,
   method: 'POST',
-  path: `${ONE}/moves`,
-  permission: 'move',
+  path: `${ONE}/actions`,
+  permission: 'action',
   body: actionBody,
-  responses: MOVE_RESPONSES,
+  responses: ACTION_RESPONSES,
   docs: {
-    operationId: 'makeMove',
-    tag: MOVES_TAG,
+    operationId: 'performAction',
+    tag: ACTIONS_TAG,
     summary: 'Take an action',
     description:
       'Recorded under your name with your reason. `getMe` lists the actions your role may take. The same action sent twice is done once. ' +
@@ -154,16 +157,16 @@ function requestedAction(
   return { ...asked, transactionId, amount, overrides };
 }
 
-const movePreviewRoute = defineOpsRoute({
+const actionPreviewRoute = defineOpsRoute({
   ...ABOUT_ONE,
   method: 'POST',
-  path: `${ONE}/moves/preview`,
-  permission: 'move',
+  path: `${ONE}/actions/preview`,
+  permission: 'action',
   body: actionBody,
   responses: { 200: { description: 'What it would do now', schema: actionEffectSchema } },
   docs: {
-    operationId: 'previewMove',
-    tag: MOVES_TAG,
+    operationId: 'previewAction',
+    tag: ACTIONS_TAG,
     summary: 'Preview an action',
     description:
       'The same request as for the action itself. Its effect is tried out on the rows and taken back, so nothing is changed and no vendor ' +
@@ -186,7 +189,7 @@ const replayRoute = defineOpsRoute({
   responses: { 200: { description: 'What was done', schema: replaySchema } },
   docs: {
     operationId: 'replay',
-    tag: MOVES_TAG,
+    tag: ACTIONS_TAG,
     summary: 'Retry every step that can be retried',
     description:
       'Applies stored events, sends messages again, checks the gateway, then the supplier, then retries the delivery, and stops when one ' +
@@ -211,13 +214,13 @@ const dismissRoute = defineOpsRoute({
   path: '/ops/events/{eventId}/dismiss',
   permission: 'reconcile',
   params: { eventId },
-  query: worldQuery,
+  query: environmentQuery,
   body: dismissBody,
   errors: ['NOT_FOUND'],
   responses: { 200: { description: 'Removed from the list', schema: doneSchema } },
   docs: {
     operationId: 'dismissEvent',
-    tag: MOVES_TAG,
+    tag: ACTIONS_TAG,
     summary: 'Ignore an unmatched gateway event',
     description:
       'For events of class `inbox-without-purchase` in the stuck list, once you know what they are about.',
@@ -230,13 +233,13 @@ const dismissRoute = defineOpsRoute({
 
 const waitingRoute = defineOpsRoute({
   method: 'GET',
-  path: '/ops/moves/pending',
+  path: '/ops/actions/pending',
   permission: 'see',
-  query: worldQuery,
-  responses: { 200: { description: 'Oldest first', schema: waitingMovesSchema } },
+  query: environmentQuery,
+  responses: { 200: { description: 'Oldest first', schema: waitingActionsSchema } },
   docs: {
-    operationId: 'listWaitingMoves',
-    tag: MOVES_TAG,
+    operationId: 'listWaitingActions',
+    tag: ACTIONS_TAG,
     summary: 'List actions that await a second approval',
     description:
       'Anyone with the role may approve or decline one, except the person who asked for it. People whose access the same person gave or ' +
@@ -249,49 +252,49 @@ const waitingRoute = defineOpsRoute({
 
 const approvalPreviewRoute = defineOpsRoute({
   method: 'GET',
-  path: '/ops/moves/{moveId}/preview',
+  path: '/ops/actions/{actionId}/preview',
   permission: 'approve',
-  params: { moveId },
-  query: worldQuery,
+  params: { actionId },
+  query: environmentQuery,
   errors: ['NOT_FOUND'],
   responses: { 200: { description: 'What it would do now', schema: actionEffectSchema } },
   docs: {
     operationId: 'previewApproval',
-    tag: MOVES_TAG,
+    tag: ACTIONS_TAG,
     summary: 'Preview the approval of an action',
     description: 'As the preview of an action, for one that waits for a second person. Nothing is changed.',
   },
   async handle({ ops, params }) {
-    return okAnswer(presentEffect(await ops.world.previewApproval(params['moveId'] ?? '')));
+    return okAnswer(presentEffect(await ops.world.previewApproval(params['actionId'] ?? '')));
   },
 });
 
 const decisionRoute = (verb: 'approve' | 'decline', description: string): Route =>
   defineOpsRoute({
     method: 'POST',
-    path: `/ops/moves/{moveId}/${verb}`,
+    path: `/ops/actions/{actionId}/${verb}`,
     permission: 'approve',
-    params: { moveId },
-    query: worldQuery,
+    params: { actionId },
+    query: environmentQuery,
     body: actionDecisionBody,
     errors: ['NOT_FOUND'],
-    responses: MOVE_RESPONSES,
+    responses: ACTION_RESPONSES,
     docs: {
-      operationId: `${verb}Move`,
-      tag: MOVES_TAG,
+      operationId: `${verb}Action`,
+      tag: ACTIONS_TAG,
       summary: verb === 'approve' ? 'Approve an action' : 'Decline an action',
       description,
     },
-    handle: async ({ ops: { world, session }, params: { moveId: id = '' }, body: { reason: why } }) =>
+    handle: async ({ ops: { world, session }, params: { actionId: id = '' }, body: { reason: why } }) =>
       actionAnswer(await world[`${verb}Action`](session, id, why), 'NOT_FOUND'),
   });
 
 export const repairRoutes: readonly Route[] = [
   stuckRoute,
   timelineRoute,
-  movesRoute,
-  moveRoute,
-  movePreviewRoute,
+  actionsRoute,
+  actionRoute,
+  actionPreviewRoute,
   replayRoute,
   dismissRoute,
   waitingRoute,

@@ -7,11 +7,11 @@ import { DISPUTE_OUTCOMES } from '../../payments/rules.ts';
 import { isoTime, money } from '../../platform/http/answer-fields.ts';
 import { amountField, choiceField, textField, wholeNumberField } from '../../platform/http/fields.ts';
 import {
-  MAX_MOVE_KEY_CHARACTERS,
+  MAX_ACTION_KEY_CHARACTERS,
   MAX_MOVED_MINOR,
   MAX_PACKAGE_CODE_CHARACTERS,
 } from '../../platform/http/limits.ts';
-import { dataSchema, listSchema, worldField } from '../../platform/http/ops-route.ts';
+import { dataSchema, listSchema, environmentField } from '../../platform/http/ops-route.ts';
 import { pageFields, paginationSchema } from '../../platform/http/page.ts';
 import { ACTION_RECORD_STATUSES, ACTION_REFUSALS } from '../rules.ts';
 import { STUCK_CLASSES, type StuckClass } from '../stuck-rules.ts';
@@ -33,7 +33,7 @@ const time = isoTime('ISO 8601');
 export const stuckClassField = choiceField(CLASSES, { description: 'Only this class' });
 
 export const stuckQuery = z.object({
-  ...worldField,
+  ...environmentField,
   ...pageFields,
   class: stuckClassField.optional(),
   olderThanSeconds: wholeNumberField({
@@ -71,9 +71,9 @@ export const stuckPageSchema = dataSchema(
 
 const record = z
   .object({
-    moveId: z.string(),
+    actionId: z.string(),
     transactionId: z.string(),
-    move: z.enum(OPERATOR_ACTIONS),
+    action: z.enum(OPERATOR_ACTIONS),
     by: z.string(),
     reason: z.string(),
     evidence: word,
@@ -90,7 +90,7 @@ const record = z
     closedAt: time.nullable(),
     expiresAt: isoTime('While it waits for a second person').nullable(),
   })
-  .meta({ id: 'MoveRecord' });
+  .meta({ id: 'ActionRecord' });
 
 const amountOf = { amount: money('In `currency`'), currency };
 
@@ -120,7 +120,7 @@ export const purchaseTimelineSchema = dataSchema(
         ...amountOf,
         bookedAmount: money('What has come, in `bookedCurrency`'),
         bookedCurrency: currency.nullable(),
-        lookedAt: time.nullable(),
+        checkedAt: time.nullable(),
         expiresAt: time.nullable(),
         createdAt: time,
       }),
@@ -156,21 +156,21 @@ export const purchaseTimelineSchema = dataSchema(
           gatewayState: word,
           gatewayStatus: word,
           outcome: word.meta({ description: 'What a person stated; null while it is open' }),
-          lookedAt: time.nullable(),
+          checkedAt: time.nullable(),
           openedAt: time,
           settledAt: time.nullable(),
         }),
       )
       .meta({
-        description: 'The payment’s disputes, oldest first; `settle-claim` takes the id of an open one',
+        description: 'The payment’s disputes, oldest first; `settle-dispute` takes the id of an open one',
       }),
     supplier: z
       .object({
         costUsd: z
           .number()
           .meta({ description: 'What the supplier charges, in US dollars, with four decimals' }),
-        lookedAt: time.nullable().meta({ description: 'When the eSIM was last checked there' }),
-        asks: z.number().int(),
+        checkedAt: time.nullable().meta({ description: 'When the eSIM was last checked there' }),
+        attempts: z.number().int(),
         orderNo: word,
         esimId: z.string(),
         esimStatus: word,
@@ -188,7 +188,7 @@ export const purchaseTimelineSchema = dataSchema(
         closedAt: time.nullable(),
       }),
     ),
-    moves: z.array(record),
+    actions: z.array(record),
     workflows: z
       .array(
         z.object({
@@ -222,10 +222,10 @@ export const actionsSchema = dataSchema(
     replay: z.array(z.enum(OPERATOR_ACTIONS)).meta({ description: 'What a replay would do now, in order' }),
     made: z.array(record).meta({ description: 'Oldest first, refused tries included' }),
   }),
-  'Moves',
+  'Actions',
 );
 
-export const waitingMovesSchema = listSchema(record, 'WaitingMoves');
+export const waitingActionsSchema = listSchema(record, 'WaitingActions');
 
 export const reason = textField({
   max: MAX_REASON_CHARACTERS,
@@ -233,11 +233,11 @@ export const reason = textField({
   example: 'The buyer sent the bank’s receipt, ticket 4711',
 }).min(MIN_REASON_CHARACTERS, `must have at least ${MIN_REASON_CHARACTERS} characters`);
 
-export const actionDecisionBody = z.object({ reason: reason.optional() }).meta({ id: 'MoveDecision' });
+export const actionDecisionBody = z.object({ reason: reason.optional() }).meta({ id: 'ActionDecision' });
 
 export const actionBody = z
   .object({
-    move: choiceField(OPERATOR_ACTIONS, { description: 'What to do', example: 'look-at-gateway' }),
+    action: choiceField(OPERATOR_ACTIONS, { description: 'What to do', example: 'check-gateway' }),
     reason,
     evidence: textField({
       max: MAX_REASON_CHARACTERS,
@@ -246,7 +246,7 @@ export const actionBody = z
     amount: amountField({
       minMinor: 1n,
       maxMinor: MAX_MOVED_MINOR,
-      description: 'How much; without it all that the move can move',
+      description: 'How much; without it all that the action can move',
       example: 12.5,
     }).optional(),
     currency: currencyCode('Of the amount'),
@@ -255,25 +255,26 @@ export const actionBody = z
       description: 'deliver-other: what to deliver; without it the cheapest equal package',
     }).optional(),
     goodwill: flag.optional().meta({ description: 'Given back although it was delivered' }),
-    outcome: choiceField(DISPUTE_OUTCOMES, { description: 'settle-claim: how it ended' }).optional(),
+    outcome: choiceField(DISPUTE_OUTCOMES, { description: 'settle-dispute: how it ended' }).optional(),
     disputeId: textField({
-      max: MAX_MOVE_KEY_CHARACTERS,
-      description: 'settle-claim: which dispute, by the gateway’s id; needed where several are open',
+      max: MAX_ACTION_KEY_CHARACTERS,
+      description: 'settle-dispute: which dispute, by the gateway’s id; needed where several are open',
     }).optional(),
     override: flag.optional().meta({
-      description: 'settle-claim: against the gateway’s word; waits for a second person whatever the amount',
-    }),
-    moveKey: textField({
-      max: MAX_MOVE_KEY_CHARACTERS,
       description:
-        'The same key is the same move, made once. Without it the key is made of what is asked for, so that the same request acts once',
+        'settle-dispute: against the gateway’s word; waits for a second person whatever the amount',
+    }),
+    actionKey: textField({
+      max: MAX_ACTION_KEY_CHARACTERS,
+      description:
+        'The same key is the same action, taken once. Without it the key is made of what is asked for, so that the same request acts once',
     }).optional(),
   })
   .refine(({ amount, currency: code }) => (amount === undefined) === (code === undefined), {
     path: ['currency'],
     message: 'goes with amount, and amount with it',
   })
-  .meta({ id: 'MoveRequest' });
+  .meta({ id: 'ActionRequest' });
 
 /** The effect that an action would have now. */
 export const actionEffectSchema = dataSchema(
@@ -296,26 +297,26 @@ export const actionEffectSchema = dataSchema(
       .array(z.object(amountOf))
       .meta({ description: 'What the gateway would be asked to send back' }),
   }),
-  'MoveEffect',
+  'ActionEffect',
 );
 
 export const actionDoneSchema = dataSchema(
   z.object({
     outcome: z.literal('done'),
-    moveId: z.string(),
+    actionId: z.string(),
     did: z.string(),
     again: z.boolean().meta({ description: 'It was made before; nothing was done now' }),
   }),
-  'MoveDone',
+  'ActionDone',
 );
 
 export const actionWaitsSchema = dataSchema(
   z.object({
     outcome: z.literal('waits-for-approval'),
-    moveId: z.string(),
+    actionId: z.string(),
     expiresAt: isoTime('It cannot be approved after that'),
   }),
-  'MoveWaits',
+  'ActionWaits',
 );
 
 /** The general error body, and what a program needs in order to offer something else. */
@@ -323,14 +324,14 @@ export const actionRefusedSchema = z
   .object({
     success: z.literal(false),
     error: z.object({
-      code: z.literal('MOVE_REFUSED'),
+      code: z.literal('ACTION_REFUSED'),
       message: z.string(),
       refusal: z.enum(ACTION_REFUSALS).meta({ description: 'docs/OPERATIONS.md says what each means' }),
       fits: z.array(z.enum(OPERATOR_ACTIONS)).meta({ description: 'What would fit now' }),
     }),
     statusCode: z.literal(409),
   })
-  .meta({ id: 'MoveRefused' });
+  .meta({ id: 'ActionRefused' });
 
 export const replayBody = z
   .object({
@@ -341,7 +342,7 @@ export const replayBody = z
   })
   .meta({ id: 'ReplayRequest' });
 
-const standingWords = z
+const statusWords = z
   .string()
   .nullable()
   .meta({ description: 'Status and state; null if it is not a purchase or funding' });
@@ -349,11 +350,11 @@ const standingWords = z
 export const replaySchema = dataSchema(
   z.object({
     transactionId: z.string(),
-    before: standingWords,
-    after: standingWords,
+    before: statusWords,
+    after: statusWords,
     steps: z.array(
       z.object({
-        step: z.string().meta({ example: 'look-at-gateway' }),
+        step: z.string().meta({ example: 'check-gateway' }),
         outcome: z.enum(['done', 'waits-for-approval', 'refused', 'unknown', 'would-do']),
         detail: z.string(),
       }),

@@ -3,13 +3,13 @@ import { z } from 'zod';
 import { textField } from '../../platform/http/fields.ts';
 import { toJson } from '../../platform/http/json.ts';
 import { MAX_EMAIL_CHARACTERS } from '../../platform/http/limits.ts';
-import { dataSchema, defineOpsRoute, worldField } from '../../platform/http/ops-route.ts';
+import { dataSchema, defineOpsRoute, environmentField } from '../../platform/http/ops-route.ts';
 import type { Route } from '../../platform/http/route.ts';
-import { FOUND_KINDS, MOST_FOUND } from '../search.ts';
+import { FOUND_KINDS, MAX_FOUND } from '../search.ts';
 import { FOUND_BY } from '../store/search.ts';
 
 const searchQuery = z.object({
-  ...worldField,
+  ...environmentField,
   text: textField({
     max: MAX_EMAIL_CHARACTERS,
     description: 'Id or text to search for; surrounding blanks are removed',
@@ -37,7 +37,7 @@ const found = z
 const searchSchema = dataSchema(
   z.object({
     items: z.array(found),
-    isCut: z.boolean().meta({ description: `There are more than ${MOST_FOUND}` }),
+    isCut: z.boolean().meta({ description: `There are more than ${MAX_FOUND}` }),
   }),
   'SearchResult',
 );
@@ -47,7 +47,7 @@ const searchRoute = defineOpsRoute({
   path: '/ops/search',
   permission: 'see',
   query: searchQuery,
-  responses: { 200: { description: `At most ${MOST_FOUND}`, schema: searchSchema } },
+  responses: { 200: { description: `At most ${MAX_FOUND}`, schema: searchSchema } },
   docs: {
     operationId: 'search',
     tag: 'Purchases',

@@ -3,7 +3,7 @@ import { sql, type RawBuilder } from 'kysely';
 import type { WorldDb } from '../../platform/database/tables.ts';
 
 /** Of each message: more than one series of attempts makes. */
-export const MOST_ATTEMPTS = 10;
+export const MAX_ATTEMPTS = 10;
 
 export type FoundEndpoint = Awaited<ReturnType<typeof listEndpointsOf>>[number];
 export type FoundMessage = FoundMessages['items'][number];
@@ -102,7 +102,7 @@ async function readLatestAttempts(db: WorldDb, messageIds: readonly string[]): P
       from unnest(${[...messageIds]}::text[]) as message_id
      cross join lateral (
        select attempt, at, ms, outcome, status from webhook_attempts
-        where webhook_attempts.message_id = message_id.message_id order by attempt desc limit ${MOST_ATTEMPTS}
+        where webhook_attempts.message_id = message_id.message_id order by attempt desc limit ${MAX_ATTEMPTS}
      ) latest
      order by latest.attempt`.execute(db);
   return rows;

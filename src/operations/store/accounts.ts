@@ -1,4 +1,4 @@
-/** What an account has in one world. */
+/** What an account has in one environment. */
 import { sql } from 'kysely';
 import type { Money } from '../../domain/money.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';

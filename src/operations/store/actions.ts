@@ -35,7 +35,7 @@ import type { ActionRow, OperatorActionsTable } from './tables.ts';
 
 /** `go`: the action is on record and open, and its workflow is to be woken for it. */
 export type AskOutcome =
-  | { readonly outcome: 'go'; readonly moveId: string; readonly transactionId: string }
+  | { readonly outcome: 'go'; readonly actionId: string; readonly transactionId: string }
   | Exclude<ActionOutcome, { readonly outcome: 'unknown' }>;
 
 /** How an action ended, or that it waits for a second person. */
@@ -43,17 +43,22 @@ export type ActionOutcomeOnRecord = Exclude<AskOutcome, { readonly outcome: 'go'
 type Outcome = ActionOutcomeOnRecord;
 type Refused = Extract<ActionOutcome, { readonly outcome: 'refused' }>;
 
-const actions = (db: WorldDb) => db.selectFrom('operator_moves').selectAll();
+const actions = (db: WorldDb) => db.selectFrom('operator_actions').selectAll();
 
-const lockAction = (trx: WorldDb, moveId: string) =>
-  actions(trx).where('id', '=', moveId).forUpdate().executeTakeFirst();
+const lockAction = (trx: WorldDb, actionId: string) =>
+  actions(trx).where('id', '=', actionId).forUpdate().executeTakeFirst();
 
 const updateAction = (
   trx: WorldDb,
   id: string,
   fields: Updateable<OperatorActionsTable>,
 ): Promise<ActionRow> =>
-  trx.updateTable('operator_moves').set(fields).where('id', '=', id).returningAll().executeTakeFirstOrThrow();
+  trx
+    .updateTable('operator_actions')
+    .set(fields)
+    .where('id', '=', id)
+    .returningAll()
+    .executeTakeFirstOrThrow();
 
 /**
  * Judges a request by the rows and the approval limits, once, and records it, also when it is refused. From then on its row is open until the workflow
@@ -64,7 +69,7 @@ export async function askForAction(
   request: ActionRequest,
   { limits, now }: { readonly limits: ApprovalLimits; readonly now: Date },
 ): Promise<AskOutcome> {
-  const { moveId, transactionId } = request;
+  const { actionId, transactionId } = request;
   return db.transaction().execute(async (trx) => {
     const judged = await judgeRequest(trx, request, now);
     if (judged.outcome !== 'fits') return judged;
@@ -76,12 +81,12 @@ export async function askForAction(
     const fields = { ...judged.fields, ...limited.fields, status, expires_at: expiresAt };
     if (await insertAction(trx, request, fields))
       return waits
-        ? { outcome: 'waits-for-approval', moveId, expiresAt: expiresAt.toISOString() }
-        : { outcome: 'go', moveId, transactionId };
+        ? { outcome: 'waits-for-approval', actionId, expiresAt: expiresAt.toISOString() }
+        : { outcome: 'go', actionId, transactionId };
     // Another request has just recorded the same action.
     const again = await judgeRequest(trx, request, now);
     if (again.outcome === 'fits')
-      throw new Error(`an action is being asked for under the key ${request.moveKey}`);
+      throw new Error(`an action is being asked for under the key ${request.actionKey}`);
     return again;
   });
 }
@@ -110,7 +115,7 @@ export async function nextAction(db: WorldDb, transactionId: string, now: Date):
       if (!row) return null;
       if (await expireIfLate(trx, row, now)) continue;
       if (row.status === 'ASKED') await updateAction(trx, row.id, { status: 'BEGUN', expires_at: null });
-      const spec = actionSpec(row.move);
+      const spec = actionSpec(row.action);
       const withdraws = spec.takesBack && (await isInDelivery(trx, transactionId));
       return { actionId: row.id, runsOn: withdraws ? 'supplier' : spec.runsOn };
     }
@@ -153,7 +158,7 @@ interface Fits {
 /** Checks a request by its key and against the rows. Records a refusal. */
 async function judgeRequest(trx: WorldDb, request: ActionRequest, now: Date): Promise<AskOutcome | Fits> {
   const refuse = (refusal: ActionRefusal) => recordRefusal(trx, request, refusal, now);
-  const earlier = await findLive(trx, request.moveKey, now);
+  const earlier = await findLive(trx, request.actionKey, now);
   if (earlier) {
     const isSame = earlier.transaction_id === request.transactionId && earlier.asked === askedText(request);
     return isSame ? answerEarlier(earlier) : refuse('KEY_REUSED');
@@ -171,13 +176,13 @@ async function judge(
   const invalid = requestRefusal(request);
   if (invalid !== undefined) return { refusal: invalid };
   if (!subject) return { refusal: 'NOT_FOUND' };
-  const refusal = refusalFor(request.move, subject.facts, termsOf(request));
+  const refusal = refusalFor(request.action, subject.facts, termsOf(request));
   if (refusal !== undefined) return { refusal };
-  const allowed = amountOf(request.move, subject.facts, moneyOf(subject), request);
+  const allowed = amountOf(request.action, subject.facts, moneyOf(subject), request);
   if ('refusal' in allowed) return allowed;
   const { amount } = allowed;
   const fields = { amount_minor: amount?.amountMinor ?? null, currency: amount?.currency ?? null };
-  if (request.move !== 'deliver-other') return { outcome: 'fits', subject, amount, fields };
+  if (request.action !== 'deliver-other') return { outcome: 'fits', subject, amount, fields };
   const other = await findReplacement(trx, subject, request.packageCode);
   if ('refusal' in other) return other;
   return { outcome: 'fits', subject, amount, fields: { ...fields, package_code: other.packageCode } };
@@ -186,9 +191,9 @@ async function judge(
 const LIVE = ['ASKED', 'BEGUN', 'WAITS_FOR_APPROVAL', 'APPROVED', 'DONE'] as const;
 
 /** The record with this key. One that was not begun or approved in time expires here. */
-async function findLive(trx: WorldDb, moveKey: string, now: Date): Promise<ActionRow | undefined> {
+async function findLive(trx: WorldDb, actionKey: string, now: Date): Promise<ActionRow | undefined> {
   const row = await actions(trx)
-    .where('move_key', '=', moveKey)
+    .where('action_key', '=', actionKey)
     .where('status', 'in', LIVE)
     .forUpdate()
     .executeTakeFirst();
@@ -205,19 +210,19 @@ async function expireIfLate(trx: WorldDb, row: ActionRow, now: Date): Promise<bo
 }
 
 function answerEarlier(row: ActionRow): AskOutcome {
-  const { id: moveId, status, detail, expires_at } = row;
-  if (status === 'DONE') return { outcome: 'done', moveId, did: detail ?? '', again: true };
+  const { id: actionId, status, detail, expires_at } = row;
+  if (status === 'DONE') return { outcome: 'done', actionId, did: detail ?? '', again: true };
   return status === 'WAITS_FOR_APPROVAL' && expires_at
-    ? { outcome: 'waits-for-approval', moveId, expiresAt: expires_at.toISOString() }
-    : { outcome: 'go', moveId, transactionId: row.transaction_id };
+    ? { outcome: 'waits-for-approval', actionId, expiresAt: expires_at.toISOString() }
+    : { outcome: 'go', actionId, transactionId: row.transaction_id };
 }
 
 /** The same text for the same request; the person and the reason may differ. */
 function askedText(request: ActionRequest): string {
-  const { move, amountMinor, currency, packageCode, goodwill = false, outcome, disputeId } = request;
+  const { action, amountMinor, currency, packageCode, goodwill = false, outcome, disputeId } = request;
   const dispute = { outcome, disputeId, overrides: request.overrides || undefined };
   const movesNoMoney = request.movesNoMoney || undefined;
-  return JSON.stringify({ move, amountMinor, currency, packageCode, goodwill, ...dispute, movesNoMoney });
+  return JSON.stringify({ action, amountMinor, currency, packageCode, goodwill, ...dispute, movesNoMoney });
 }
 
 const termsOf = (asked: {
@@ -237,12 +242,12 @@ async function insertAction(
   // Typed text may be of any length, and empty.
   const short = (text: string): string => text.trim().slice(0, MAX_REASON_CHARACTERS);
   const inserted = await trx
-    .insertInto('operator_moves')
+    .insertInto('operator_actions')
     .values({
-      id: request.moveId,
+      id: request.actionId,
       transaction_id: request.transactionId,
-      move: request.move,
-      move_key: request.moveKey,
+      action: request.action,
+      action_key: request.actionKey,
       asked: askedText(request),
       by_person: short(request.by),
       reason: short(request.reason),
@@ -287,21 +292,20 @@ function refusedAs(code: ActionRefusal, detail: string, subject: ActionSubject |
  */
 export function carryOutAction(
   db: WorldDb,
-  moveId: string,
+  actionId: string,
   now: Date,
   pending: PendingMessages = newPendingMessages(),
 ): Promise<Outcome> {
   return db.transaction().execute(async (trx) => {
-    const row = await lockAction(trx, moveId);
+    const row = await lockAction(trx, actionId);
     if (!row) return notAsked();
     const subject = await findActionSubject(trx, row.transaction_id, true);
     if (row.closed_at !== null || !subject) return outcomeOf(row, subject);
     if (!isBegun(row)) return notAsked();
     const refusal = await refusalNow(trx, row, subject);
-    const ended = refusal ? { refusal } : await EFFECTS[row.move](trx, row, subject, now);
+    const ended = refusal ? { refusal } : await EFFECTS[row.action](trx, row, subject, now);
     // Its order was withdrawn for an action that is refused now: it is ordered again, under another id.
-    if ('refusal' in ended && actionSpec(row.move).takesBack)
-      await planNextOrder(trx, row.transaction_id);
+    if ('refusal' in ended && actionSpec(row.action).takesBack) await planNextOrder(trx, row.transaction_id);
     const closed = await endAction(trx, row, ended, now);
     await findUnsent(trx, row.transaction_id, pending);
     return outcomeOf(closed, subject, false);
@@ -315,36 +319,36 @@ async function refusalNow(
   subject: ActionSubject,
 ): Promise<ActionRefusal | undefined> {
   const isInDelivery = subject.purchase?.status === 'PROCESSING';
-  if (isInDelivery && actionSpec(row.move).takesBack) {
+  if (isInDelivery && actionSpec(row.action).takesBack) {
     const { hasLive } = await countOrders(trx, row.transaction_id);
     if (hasLive) return 'SUPPLIER_MAY_DELIVER';
   }
-  const refusal = refusalFor(row.move, subject.facts, termsOf(row));
+  const refusal = refusalFor(row.action, subject.facts, termsOf(row));
   if (refusal !== undefined) return refusal;
   // What was begun as moving nothing was held to no limit.
   const asked =
     row.amount_minor === null
       ? { amountMinor: undefined, currency: undefined, movesNoMoney: true }
       : { amountMinor: String(row.amount_minor), currency: row.currency ?? '' };
-  const allowed = amountOf(row.move, subject.facts, moneyOf(subject), asked);
+  const allowed = amountOf(row.action, subject.facts, moneyOf(subject), asked);
   return 'refusal' in allowed ? allowed.refusal : undefined;
 }
 
 /** Closes the record of a check, or of an action that is refused. Idempotent. */
 export function closeAction(
   db: WorldDb,
-  moveId: string,
+  actionId: string,
   ended: Ended,
   now: Date,
   pending: PendingMessages = newPendingMessages(),
 ): Promise<Outcome> {
   return db.transaction().execute(async (trx) => {
-    const row = await lockAction(trx, moveId);
+    const row = await lockAction(trx, actionId);
     if (!row) return notAsked();
     const subject = await findActionSubject(trx, row.transaction_id);
     if (row.closed_at !== null) return outcomeOf(row, subject);
     // What moves money or an order is done only by its effect.
-    if (!isBegun(row) || ('did' in ended && !actionSpec(row.move).isCheck)) return notAsked();
+    if (!isBegun(row) || ('did' in ended && !actionSpec(row.action).isCheck)) return notAsked();
     const closed = await endAction(trx, row, ended, now);
     await findUnsent(trx, row.transaction_id, pending);
     return outcomeOf(closed, subject, false);
@@ -357,9 +361,9 @@ const isBegun = ({ status }: ActionRow): boolean => status === 'BEGUN' || status
 const notAsked = (): Refused => refusedAs('NOT_ASKED', REFUSAL_MESSAGES.NOT_ASKED, undefined);
 
 function outcomeOf(row: ActionRow, subject: ActionSubject | undefined, isAgain = true): Outcome {
-  const { id: moveId, detail } = row;
+  const { id: actionId, detail } = row;
   if (row.status === 'DONE')
-    return { outcome: 'done', moveId, did: detail ?? '', ...(isAgain ? { again: true } : {}) };
+    return { outcome: 'done', actionId, did: detail ?? '', ...(isAgain ? { again: true } : {}) };
   const code = row.refusal ?? 'NOT_WAITING';
   return refusedAs(code, detail ?? REFUSAL_MESSAGES[code], subject);
 }
@@ -380,15 +384,15 @@ export interface ApprovalDecision {
 /** The decision of a second person. `go`: the action may be carried out now. `done`: it was declined, which ends it. */
 export async function decideApproval(
   db: WorldDb,
-  moveId: string,
+  actionId: string,
   { by, isApproved, reason: why, tryId }: ApprovalDecision & { readonly tryId: string },
   now: Date,
 ): Promise<{ readonly outcome: 'go'; readonly row: ActionRow } | Outcome> {
   return db.transaction().execute(async (trx) => {
-    const row = await lockAction(trx, moveId);
-    if (!row) return refusedAs('NOT_FOUND', `there is no action ${moveId}`, undefined);
-    const decision = { ...requestOf(row), by, moveId: tryId };
-    const reason = `${isApproved ? 'approval' : 'refusal'} of ${moveId}${why === undefined ? '' : `: ${why}`}`;
+    const row = await lockAction(trx, actionId);
+    if (!row) return refusedAs('NOT_FOUND', `there is no action ${actionId}`, undefined);
+    const decision = { ...requestOf(row), by, actionId: tryId };
+    const reason = `${isApproved ? 'approval' : 'refusal'} of ${actionId}${why === undefined ? '' : `: ${why}`}`;
     const refuse = (refusal: ActionRefusal) => recordRefusal(trx, { ...decision, reason }, refusal, now);
     if (requestRefusal(decision) === 'PERSON_NEEDED') return refuse('PERSON_NEEDED');
     if (await expireIfLate(trx, row, now)) return refuse('APPROVAL_EXPIRED');
@@ -400,23 +404,23 @@ export async function decideApproval(
     if (isApproved && !(await areTwoPeople(trx, row.by_person, by, now))) return refuse('NOT_INDEPENDENT');
     const decided = { approved_by: by.trim(), decision_reason: why?.trim() || null };
     if (isApproved)
-      return { outcome: 'go', row: await updateAction(trx, moveId, { ...decided, status: 'APPROVED' }) };
+      return { outcome: 'go', row: await updateAction(trx, actionId, { ...decided, status: 'APPROVED' }) };
     const detail = `declined by ${by.trim()}`;
-    await updateAction(trx, moveId, { ...decided, status: 'DECLINED', closed_at: now, detail });
-    return { outcome: 'done', moveId, did: `declined by ${by}: nothing was done` };
+    await updateAction(trx, actionId, { ...decided, status: 'DECLINED', closed_at: now, detail });
+    return { outcome: 'done', actionId, did: `declined by ${by}: nothing was done` };
   });
 }
 
 /** The request, from its record. */
 export function requestOf(row: ActionRow): ActionRequest {
   return {
-    moveId: row.id,
+    actionId: row.id,
     transactionId: row.transaction_id,
     by: row.by_person,
     reason: row.reason,
-    moveKey: row.move_key,
+    actionKey: row.action_key,
     ...(row.evidence === null ? {} : { evidence: row.evidence }),
-    ...(JSON.parse(row.asked) as Pick<ActionRequest, 'move'>),
+    ...(JSON.parse(row.asked) as Pick<ActionRequest, 'action'>),
   };
 }
 
@@ -426,9 +430,9 @@ export function listActions(db: WorldDb, transactionId: string): Promise<ActionR
 }
 
 /** Waits for a second person, or was approved and is not carried out yet. */
-export function findApprovable(db: WorldDb, moveId: string, now: Date): Promise<ActionRow | undefined> {
+export function findApprovable(db: WorldDb, actionId: string, now: Date): Promise<ActionRow | undefined> {
   return actions(db)
-    .where('id', '=', moveId)
+    .where('id', '=', actionId)
     .where(sql<boolean>`(status = 'APPROVED' or (status = 'WAITS_FOR_APPROVAL' and expires_at > ${now}))`)
     .executeTakeFirst();
 }
@@ -449,7 +453,7 @@ export async function summarisePendingApprovals(
   now: Date,
 ): Promise<{ readonly count: number; readonly oldestAt: Date | null }> {
   const { count, oldestAt } = await db
-    .selectFrom('operator_moves')
+    .selectFrom('operator_actions')
     .select((eb) => [
       eb.fn.countAll<bigint>().as('count'),
       eb.fn.min<Date | null>('created_at').as('oldestAt'),
@@ -493,10 +497,10 @@ async function tryEffect(trx: WorldDb, request: ActionRequest, now: Date): Promi
   await forgetAsked(trx, request, now);
   const judged = await judgeRequest(trx, request, now);
   if (judged.outcome === 'go')
-    return { outcome: 'done', moveId: judged.moveId, did: 'started before', again: true };
+    return { outcome: 'done', actionId: judged.actionId, did: 'started before', again: true };
   if (judged.outcome !== 'fits') return judged;
   const { amount, fields } = judged;
-  const { transactionId, move, moveId } = request;
+  const { transactionId, action, actionId } = request;
   const isFirst = await insertAction(trx, request, fields);
   const booked = await trx
     .selectFrom('ledger_transactions')
@@ -504,12 +508,12 @@ async function tryEffect(trx: WorldDb, request: ActionRequest, now: Date): Promi
     .executeTakeFirst();
   const subject = await findActionSubject(trx, transactionId, true);
   if (!isFirst || !subject) return refusedAs('NOT_FOUND', 'it is running right now', subject);
-  const row = await lockAction(trx, moveId);
+  const row = await lockAction(trx, actionId);
   if (!row) return notAsked();
-  const { isCheck } = actionSpec(move);
+  const { isCheck } = actionSpec(action);
   const ended = isCheck
     ? { did: 'checks, and books any change' }
-    : await EFFECTS[move](trx, row, subject, now);
+    : await EFFECTS[action](trx, row, subject, now);
   if ('refusal' in ended) return refusedAs(ended.refusal, ended.detail ?? '', subject);
   const known = subject.refunds.map((refund) => refund.refund_key);
   return {
@@ -527,9 +531,9 @@ async function tryEffect(trx: WorldDb, request: ActionRequest, now: Date): Promi
 /** What was asked for and never begun is previewed like new. The caller rolls this back. */
 async function forgetAsked(trx: WorldDb, request: ActionRequest, now: Date): Promise<void> {
   await trx
-    .updateTable('operator_moves')
+    .updateTable('operator_actions')
     .set({ status: 'EXPIRED', closed_at: now })
-    .where('move_key', '=', request.moveKey)
+    .where('action_key', '=', request.actionKey)
     .where('asked', '=', askedText(request))
     .where('status', '=', 'ASKED')
     .execute();

@@ -10,7 +10,7 @@ export type LoggedAction = Pick<
 > &
   Pick<ActionRow, 'status' | 'refusal' | 'detail' | 'approved_by' | 'decision_reason' | 'created_at'> & {
     /** An action of an operator, or a repair of an event or a message. */
-    readonly move: string;
+    readonly action: string;
     readonly atMicros: bigint;
   };
 
@@ -21,14 +21,14 @@ export async function listLoggedActions(
   { before, limit }: { readonly before: LogPlace<string> | undefined; readonly limit: number },
 ): Promise<LoggedAction[]> {
   const common = [
-    ...(action === undefined ? [] : [sql`move = ${action}`]),
+    ...(action === undefined ? [] : [sql`action = ${action}`]),
     ...(subject === undefined ? [] : [sql`transaction_id = ${subject}`]),
     ...(from === undefined ? [] : [sql`created_at >= ${from}`]),
     ...(to === undefined ? [] : [sql`created_at < ${to}`]),
     ...(before === undefined ? [] : [sql`(created_at, id) < (${momentOf(before.atMicros)}, ${before.id})`]),
   ];
   const newest = (conditions: readonly RawBuilder<unknown>[]) => sql`
-    (select id, created_at from operator_moves where ${sql.join([sql`true`, ...conditions], sql` and `)}
+    (select id, created_at from operator_actions where ${sql.join([sql`true`, ...conditions], sql` and `)}
       order by created_at desc, id desc limit ${limit})`;
   // Each of the two has its index. A person cannot approve their own action, so no row is in both.
   const sources =
@@ -36,9 +36,9 @@ export async function listLoggedActions(
       ? [newest(common)]
       : [newest([sql`by_person = ${actor}`, ...common]), newest([sql`approved_by = ${actor}`, ...common])];
   const { rows } = await sql<LoggedAction>`
-    select moves.id, transaction_id, move, by_person, reason, evidence, amount_minor, currency, status, refusal, detail, approved_by,
-           decision_reason, moves.created_at, ${microsOf('moves.created_at')} as "atMicros"
-      from (${sql.join(sources, sql` union all `)}) newest join operator_moves moves on moves.id = newest.id
+    select actions.id, transaction_id, action, by_person, reason, evidence, amount_minor, currency, status, refusal, detail, approved_by,
+           decision_reason, actions.created_at, ${microsOf('actions.created_at')} as "atMicros"
+      from (${sql.join(sources, sql` union all `)}) newest join operator_actions actions on actions.id = newest.id
      order by newest.created_at desc, newest.id desc limit ${limit}`.execute(db);
   return rows;
 }

@@ -25,7 +25,7 @@ export interface PlannedRow {
   readonly transactionId: string;
   readonly class: StuckClass;
   readonly amount: Money | null;
-  readonly foreseen: string;
+  readonly preview: string;
 }
 
 export interface NewBatchRepair {
@@ -87,14 +87,14 @@ export async function insertBatchRepair(
     await trx
       .insertInto('batch_repair_rows')
       .values(
-        free.map(({ transactionId, class: stuckClass, amount, foreseen }, index) => ({
+        free.map(({ transactionId, class: stuckClass, amount, preview }, index) => ({
           repair_id: id,
           row_number: index + 1,
           transaction_id: transactionId,
           class: stuckClass,
           amount_minor: amount?.amountMinor ?? null,
           currency: amount?.currency ?? null,
-          foreseen,
+          preview,
         })),
       )
       .execute();
@@ -293,7 +293,7 @@ export async function settleBatchRepair(
 }
 
 /** Those that run and have not shown themselves in time. Each is answered once within `againAfterMs`. */
-export async function claimOverdueRepairs(
+export async function leaseOverdueRepairs(
   db: WorldDb,
   { now, againAfterMs, limit }: { readonly now: Date; readonly againAfterMs: number; readonly limit: number },
 ): Promise<string[]> {

@@ -5,9 +5,15 @@
 import { sql } from 'kysely';
 import { formatMinor, type Money } from '../../domain/money.ts';
 import { transfer } from '../../ledger/store/ledger.ts';
-import { CLAIMS, outcomeRefusal, type Claim } from '../../payments/rules.ts';
-import { bookTaken, closeDispute, findOpenDisputes, releaseRevenue, releaseRisk } from '../../payments/store/disputes.ts';
-import { findClaim } from '../../payments/store/payments.ts';
+import { DISPUTE_REASONS, outcomeRefusal, type DisputeReason } from '../../payments/rules.ts';
+import {
+  bookTaken,
+  closeDispute,
+  findOpenDisputes,
+  releaseRevenue,
+  releaseRisk,
+} from '../../payments/store/disputes.ts';
+import { findDisputeReason } from '../../payments/store/payments.ts';
 import type { DisputeRow } from '../../payments/store/tables.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
 import type { ActionRequest } from '../rules.ts';
@@ -18,7 +24,7 @@ import type { ActionEffect, ActionSubject } from './subject.ts';
  * where it was before. Lost: the bank has it, by the gateway's word or this person's, and what is missing in suspense is our loss. What a wallet had got is
  * not: the wallet paid it, or its account owes it.
  */
-export const settleClaim: ActionEffect = async (trx, action, subject) => {
+export const settleDispute: ActionEffect = async (trx, action, subject) => {
   const {
     outcome = 'lost',
     disputeId,
@@ -36,7 +42,7 @@ export const settleClaim: ActionEffect = async (trx, action, subject) => {
     const isAtRisk = dispute.money === 'AT_RISK';
     if (isAtRisk) await (outcome === 'won' ? releaseRisk : bookTaken)(trx, dispute);
     if (outcome === 'lost') await releaseRevenue(trx, dispute);
-    await closeDispute(trx, dispute, { outcome: outcome === 'won' ? 'WON' : 'LOST', moveId: action.id });
+    await closeDispute(trx, dispute, { outcome: outcome === 'won' ? 'WON' : 'LOST', actionId: action.id });
   }
   // What is on hold for a purchase that is not delivered is given up by ending the purchase, not by revenue.
   const isLoss = outcome === 'lost' && !isOnHold(subject.hold);
@@ -45,7 +51,7 @@ export const settleClaim: ActionEffect = async (trx, action, subject) => {
   if (left.length > 0)
     await transfer(trx, {
       operationKey: action.id,
-      kind: 'claim-settled',
+      kind: 'reversal-settled',
       transactionId: subject.transactionId,
       reason: action.reason,
       entries: left.flatMap(({ currency, amountMinor }) => [
@@ -55,9 +61,9 @@ export const settleClaim: ActionEffect = async (trx, action, subject) => {
     });
   if (others.length === 0) {
     const isMissing = (await findMissing(trx, subject, [])).length > 0;
-    await setAttention(trx, subject, CLAIMS, isMissing ? REVERSED : null);
+    await setAttention(trx, subject, DISPUTE_REASONS, isMissing ? REVERSED : null);
   }
-  const what = dispute ? 'Dispute' : 'Claim';
+  const what = dispute ? 'Dispute' : 'Reversal';
   if (outcome === 'won')
     return dispute?.money === 'TAKEN'
       ? { did: `${what} won; the gateway has taken the money all the same` }
@@ -75,8 +81,8 @@ export async function countSettledBefore(
   { transactionId, disputeId }: Pick<ActionRequest, 'transactionId' | 'disputeId'>,
 ): Promise<number> {
   const { rows } = await sql<{ made: number }>`
-    select count(*)::int4 as made from operator_moves
-     where transaction_id = ${transactionId} and move = 'settle-claim' and status = 'DONE'`.execute(db);
+    select count(*)::int4 as made from operator_actions
+     where transaction_id = ${transactionId} and action = 'settle-dispute' and status = 'DONE'`.execute(db);
   const open = await db
     .selectFrom('disputes')
     .select('dispute_id')
@@ -85,11 +91,11 @@ export async function countSettledBefore(
     .execute();
   const isNamed =
     disputeId === undefined || open.length === 0 || open.some((one) => one.dispute_id === disputeId);
-  const isThere = isNamed && (await findClaim(db, transactionId)) !== undefined;
+  const isThere = isNamed && (await findDisputeReason(db, transactionId)) !== undefined;
   return Math.max(0, (rows[0]?.made ?? 0) - (isThere ? 0 : 1));
 }
 
-const REVERSED: Claim = 'PAYMENT_REVERSED';
+const REVERSED: DisputeReason = 'PAYMENT_REVERSED';
 
 /** Suspense of a purchase or a funding by currency, where it is below zero: taken back from us. Without open refunds and these open disputes. */
 async function findMissing(

@@ -37,7 +37,7 @@ import { markPaid, enqueuePaymentReceived } from '../../purchases/store/payment-
 import { closeUnpaid, failPurchaseIn } from '../../purchases/store/purchases.ts';
 import { newPendingMessages, subscribers } from '../../webhooks/store/messages.ts';
 import type { Ended } from '../rules.ts';
-import { settleClaim, clearAttention, ensureAccount, formatMoney } from './dispute-settlement.ts';
+import { settleDispute, clearAttention, ensureAccount, formatMoney } from './dispute-settlement.ts';
 import { replacePackage } from './replacement.ts';
 import { GOODWILL, payingPayment, type ActionSubject, type ActionEffect } from './subject.ts';
 import type { ActionRow } from './tables.ts';
@@ -46,15 +46,15 @@ import type { ActionRow } from './tables.ts';
 const asked: ActionEffect = () => Promise.resolve({ did: 'asked' });
 
 export const EFFECTS: Record<OperatorAction, ActionEffect> = {
-  'look-at-gateway': asked,
-  'look-at-supplier': asked,
+  'check-gateway': asked,
+  'check-supplier': asked,
   'retry-delivery': settleDelivered,
   'deliver-other': replacePackage,
   'mark-paid': markPaidByHand,
   'refund-to-source': refundToSource,
   'credit-wallet': creditWallet,
   cancel,
-  'settle-claim': settleClaim,
+  'settle-dispute': settleDispute,
 };
 
 /** Delivered before, its money still on hold: the hold is posted. Where it is not delivered yet, the workflow has retried. */
@@ -206,7 +206,7 @@ function usedFor(payment: PaymentRow, { amountMinor }: Money, earned: Money | nu
 async function bookAction(trx: WorldDb, action: ActionRow, entries: readonly LedgerEntry[]): Promise<void> {
   await transfer(trx, {
     operationKey: action.id,
-    kind: action.move,
+    kind: action.action,
     transactionId: action.transaction_id,
     reason: action.reason,
     entries: withoutZeros(entries),

@@ -23,7 +23,7 @@ type RecordedRepair =
 /** Records a repair as done, or as refused with the code. Call it in the transaction of the repair. `about`: what exactly was repaired. */
 export async function recordRepair(
   trx: WorldDb,
-  move: RecordedRepair,
+  action: RecordedRepair,
   transactionId: string,
   about: string,
   { by, reason }: RepairAuthor,
@@ -31,8 +31,8 @@ export async function recordRepair(
 ): Promise<void> {
   const status = refusal === null ? 'DONE' : 'REFUSED';
   await sql`
-    insert into operator_moves (id, transaction_id, move, move_key, asked, by_person, reason, status, refusal, detail, closed_at)
-    select 'move-' || key, ${transactionId}, ${move}::text, key, ${about}, ${by}, ${reason}, ${status}, ${refusal}::text, ${about},
+    insert into operator_actions (id, transaction_id, action, action_key, asked, by_person, reason, status, refusal, detail, closed_at)
+    select 'action-' || key, ${transactionId}, ${action}::text, key, ${about}, ${by}, ${reason}, ${status}, ${refusal}::text, ${about},
            clock_timestamp()
       from (select replace(gen_random_uuid()::text, '-', '') as key) made`.execute(trx);
 }

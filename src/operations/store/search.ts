@@ -1,4 +1,4 @@
-/** What an id leads to in one world. Every branch is one index lookup. */
+/** What an id leads to in one environment. Every branch is one index lookup. */
 import { sql } from 'kysely';
 import type { Money } from '../../domain/money.ts';
 import { UNMATCHED_EVENT } from '../../payments/store/gateway-events.ts';
@@ -67,7 +67,7 @@ export async function findTransactions(
       union all select subject, 'event' from events where id = ${text} and subject is not null
       union all select payments.transaction_id, 'gateway event' from gateway_events
                   join payments on payments.reference = gateway_events.reference where gateway_events.id = ${gatewayEventOf(text)}
-      union all select transaction_id, 'operator action' from operator_moves where id = ${text}
+      union all select transaction_id, 'operator action' from operator_actions where id = ${text}
       union all (select transaction_id, 'request' from purchases where request_id = ${text} order by created_at desc limit ${limit})
       union all (select transaction_id, 'request' from fundings where request_id = ${text} order by created_at desc limit ${limit})
     ), ways as (

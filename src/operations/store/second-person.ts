@@ -23,11 +23,11 @@ interface Judged {
  */
 export async function checkLimits(
   trx: WorldDb,
-  { move, by }: Pick<ActionRequest, 'move' | 'by'>,
+  { action, by }: Pick<ActionRequest, 'action' | 'by'>,
   { subject, amount }: Judged,
   { limits, now }: { readonly limits: ApprovalLimits; readonly now: Date },
 ) {
-  const worth = worthMoved(move, subject.facts, amount, moneyOf(subject));
+  const worth = worthMoved(action, subject.facts, amount, moneyOf(subject));
   if (!worth) return { isAbove: false, fields: {} };
   const author = { personKey: personKey(by), accountId: subject.accountId };
   const moved = await lockUnapprovedTotals(trx, author, worth.currency, now);
@@ -59,7 +59,7 @@ async function lockUnapprovedTotals(
   const { rows } = await sql<{ by_person: bigint; on_account: bigint }>`
     select coalesce(sum(worth_minor) filter (where person_key = ${person}), 0)::int8 as by_person,
            coalesce(sum(worth_minor) filter (where account_id = ${accountId}), 0)::int8 as on_account
-      from operator_moves
+      from operator_actions
      where (person_key = ${person} or account_id = ${accountId}) and worth_minor is not null
        and worth_currency = ${currency} and created_at > ${since}
        and approved_by is null and status in ('ASKED', 'BEGUN', 'DONE')`.execute(trx);

@@ -4,7 +4,7 @@
  */
 import { sql, type RawBuilder } from 'kysely';
 import { LIST_WINDOW_MS } from '../../payments/monitor-rules.ts';
-import { CLAIMS } from '../../payments/rules.ts';
+import { DISPUTE_REASONS } from '../../payments/rules.ts';
 import { UNMATCHED_EVENT } from '../../payments/store/gateway-events.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
 import type { StuckLimits } from '../stuck-rules.ts';
@@ -20,7 +20,7 @@ export interface StuckRow {
     | 'late-money'
     | 'message'
     | 'approval'
-    | 'move';
+    | 'action';
   readonly transaction_id: string;
   readonly reason: string;
   readonly since: Date;
@@ -75,7 +75,7 @@ type Branch = (query: StuckQuery) => RawBuilder<StuckRow>;
 const ago = ({ now, limits }: StuckQuery, limit: keyof StuckLimits): RawBuilder<Date> =>
   sql`${new Date(now.getTime() - limits[limit])}::timestamptz`;
 
-const claims = sql.join([...CLAIMS]);
+const disputes = sql.join([...DISPUTE_REASONS]);
 
 /** Needs attention. Refunds that do are listed as refunds. */
 const flagged =
@@ -91,7 +91,7 @@ const undelivered: Branch = (query) => sql<StuckRow>`
   select 'purchase', purchases.transaction_id, 'NOT_DELIVERED_IN_TIME', holds.created_at, price_minor, purchases.currency
     from purchases join holds on holds.id = purchases.transaction_id
    where purchases.status = 'PROCESSING' and holds.created_at < ${ago(query, 'deliverMs')}
-     and (needs_attention_since is null or attention_reason in (${claims}))`;
+     and (needs_attention_since is null or attention_reason in (${disputes}))`;
 
 /** Paid, and the supplier was never asked. Each should be ordered within seconds. */
 const NEVER_ORDERED = sql<boolean>`
@@ -113,7 +113,7 @@ export async function findNeverOrdered(
   const { rows } = await sql<{ transaction_id: string }>`
     select purchases.transaction_id from purchases join holds on holds.id = purchases.transaction_id
      where ${NEVER_ORDERED} and holds.created_at < clock_timestamp() - ${forMs} * interval '1 ms'
-       and (attention_reason is null or attention_reason not in (${claims}))
+       and (attention_reason is null or attention_reason not in (${disputes}))
      order by holds.created_at limit ${limit}`.execute(db);
   return rows.map((row) => row.transaction_id);
 }
@@ -161,19 +161,19 @@ const unmatchedEvents: Branch = () => sql<StuckRow>`
 
 /** Its window of the gateway's list is long due, and it was not checked singly either. Open purchases are listed as such. */
 const unwatched: Branch = (query) => sql<StuckRow>`
-  select 'late-money', payments.transaction_id, 'NOT_LOOKED_AT', greatest(expires_at, checked_at), charge_minor, charge_currency
+  select 'late-money', payments.transaction_id, 'NOT_CHECKED', greatest(expires_at, checked_at), charge_minor, charge_currency
     from gateway_windows
     join payments on created_at >= starts_at and created_at < starts_at + ${`${LIST_WINDOW_MS} milliseconds`}::interval
-   where wanted_at < ${ago(query, 'lookLateMs')}
+   where wanted_at < ${ago(query, 'checkLateMs')}
      and status in ('ASKED', 'OPEN') and not has_money and expires_at < ${query.now}
-     and greatest(expires_at, checked_at) < ${ago(query, 'lookLateMs')}`;
+     and greatest(expires_at, checked_at) < ${ago(query, 'checkLateMs')}`;
 
 /** Watched for longer than money may be late: the sweep has not closed it. */
 const neverClosed: Branch = (query) => sql<StuckRow>`
   select 'late-money', transaction_id, 'NOT_CLOSED', greatest(expires_at, checked_at), charge_minor, charge_currency
     from payments
    where status in ('ASKED', 'OPEN') and not has_money and expires_at < ${ago(query, 'watchLateMs')}
-     and greatest(expires_at, checked_at) < ${ago(query, 'lookLateMs')}`;
+     and greatest(expires_at, checked_at) < ${ago(query, 'checkLateMs')}`;
 
 /** Due and not sent, or given up and still recoverable. Not to an endpoint that answered 410, or that its owner disabled or deleted. */
 const messages: Branch = (query) => sql<StuckRow>`
@@ -187,14 +187,14 @@ const messages: Branch = (query) => sql<StuckRow>`
      and endpoint.deleted_at is null and coalesce(endpoint.disabled_reason, 'FAILING') = 'FAILING'`;
 
 const approvals: Branch = (query) => sql<StuckRow>`
-  select 'approval', operator_moves.transaction_id, move, operator_moves.created_at,
-         coalesce(amount_minor, price_minor), coalesce(operator_moves.currency, purchases.currency)
-    from operator_moves left join purchases on purchases.transaction_id = operator_moves.transaction_id
-   where operator_moves.status = 'WAITS_FOR_APPROVAL' and operator_moves.expires_at > ${query.now}`;
+  select 'approval', operator_actions.transaction_id, action, operator_actions.created_at,
+         coalesce(amount_minor, price_minor), coalesce(operator_actions.currency, purchases.currency)
+    from operator_actions left join purchases on purchases.transaction_id = operator_actions.transaction_id
+   where operator_actions.status = 'WAITS_FOR_APPROVAL' and operator_actions.expires_at > ${query.now}`;
 
 const unfinishedActions: Branch = (query) => sql<StuckRow>`
-  select 'move', transaction_id, move, created_at, amount_minor, currency
-    from operator_moves
+  select 'action', transaction_id, action, created_at, amount_minor, currency
+    from operator_actions
    where status in ('BEGUN', 'APPROVED') and created_at < ${ago(query, 'finishActionMs')}`;
 
 const BRANCHES: readonly Branch[] = [

@@ -2,7 +2,7 @@
 import { sql, type Selectable, type SelectQueryBuilder } from 'kysely';
 import type { AccountCurrency, Money } from '../../domain/money.ts';
 import { partInPrice, sendableMinor, smaller } from '../../payments/store/account.ts';
-import { CLAIMS } from '../../payments/rules.ts';
+import { DISPUTE_REASONS } from '../../payments/rules.ts';
 import { type PaymentRow } from '../../payments/store/payments.ts';
 import { creditMinorOf, type RefundRow } from '../../payments/store/refunds.ts';
 import type { WorldDatabase, WorldDb } from '../../platform/database/tables.ts';
@@ -64,7 +64,7 @@ export async function findActionSubject(
     facts: {
       purpose: purchase ? 'purchase' : 'funding',
       status: row.status,
-      isFromOutside: row.payment_method !== 'WALLET',
+      isThroughGateway: row.payment_method !== 'WALLET',
       isDelivered: purchase ? await isDelivered(db, purchase) : false,
       holdsMoney: hold?.status === 'HELD',
       openRefund,
@@ -76,7 +76,7 @@ export async function findActionSubject(
         (payment) => payment.paid_hold && hold?.status === 'HELD' && payment.free_minor > 0n,
       ),
       isUnpaid: payments.length > 0 && payments.every((payment) => !payment.has_money),
-      hasClaim: CLAIMS.some((claim) => claim === row.attention_reason),
+      hasDispute: DISPUTE_REASONS.some((dispute) => dispute === row.attention_reason),
       isLeftOpen: row.attention_reason === 'PAYMENT_STILL_OPEN',
     },
   };
@@ -136,7 +136,9 @@ async function findEarned(
     select coalesce(sum(e.amount_minor), 0)::int8 as earned,
            (select sum(used_minor)::int8 from payments where transaction_id = ${transactionId}) as used
       from ledger_transactions t join ledger_entries e on e.ledger_transaction_id = t.id
-     where t.transaction_id = ${transactionId} and e.ledger_account_id = ${`revenue:${currency}`}`.execute(db);
+     where t.transaction_id = ${transactionId} and e.ledger_account_id = ${`revenue:${currency}`}`.execute(
+    db,
+  );
   const { earned, used } = rows[0] ?? { earned: 0n, used: null };
   return earned > 0n && used !== 0n ? { amountMinor: earned, currency } : null;
 }
@@ -185,7 +187,11 @@ function earnedAtSource(payment: PaymentRow): Money | null {
 
 /** What of the money on hold can go to the wallet: a bank has, or disputes, the rest. */
 function inHold(payment: PaymentRow): Money {
-  const amountMinor = partInPrice(payment, payment.charge_minor, smaller(payment.free_minor, payment.charge_minor));
+  const amountMinor = partInPrice(
+    payment,
+    payment.charge_minor,
+    smaller(payment.free_minor, payment.charge_minor),
+  );
   return { amountMinor, currency: payment.price_currency };
 }
 

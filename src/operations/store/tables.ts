@@ -12,8 +12,8 @@ import type { OperatorAction } from '../../accounts/operators/action-table.ts';
 export interface OperatorActionsTable {
   id: string;
   transaction_id: string;
-  move: OperatorAction;
-  move_key: string;
+  action: OperatorAction;
+  action_key: string;
   /** The request as JSON text. */
   asked: string;
   by_person: string;
@@ -72,7 +72,7 @@ export interface BatchRepairRowsTable {
   amount_minor: bigint | null;
   currency: string | null;
   /** What the action would do, in words. */
-  foreseen: string;
+  preview: string;
   status: Generated<BatchRepairRowStatus>;
   detail: string | null;
   attempts: Generated<number>;

@@ -57,7 +57,7 @@ async function readRows(db: WorldDb, transactionId: string) {
 function readEsim(db: WorldDb, esimId: string) {
   return db
     .selectFrom('esims')
-    .select(['id', 'status', 'supplier', 'order_no', 'esim_tran_no', 'iccid', 'looked_at'])
+    .select(['id', 'status', 'supplier', 'order_no', 'esim_tran_no', 'iccid', 'checked_at'])
     .where('id', '=', esimId)
     .executeTakeFirst();
 }

@@ -24,7 +24,7 @@ const fundRoute = defineRoute({
     tag: 'Wallet',
     summary: 'Put money into the wallet',
     description:
-      'Opens a payment from outside and answers how to pay it. The wallet gets the money when it has come; ' +
+      'Opens a payment through the gateway and answers how to pay it. The wallet gets the money when it has come; ' +
       'confirm-payment tells how it stands. Send an `Idempotency-Key`, and a repeated request opens no second payment.',
   },
   async handle({ world, principal, body, context, idempotency }) {

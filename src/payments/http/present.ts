@@ -3,7 +3,7 @@ import type { AccountCurrency, Money } from '../../domain/money.ts';
 import type { PaymentMethod } from '../../domain/states.ts';
 import { presentTimeline } from '../../platform/http/answer-fields.ts';
 import { moneyJson, type Wire } from '../../platform/http/json.ts';
-import type { fundingSchema, fundingStandingSchema, paymentFields } from './schema.ts';
+import type { fundingSchema, fundingStatusSchema, paymentFields } from './schema.ts';
 import type { PaymentInstructions } from '../port.ts';
 import type { FundingView, PaymentView } from '../views.ts';
 
@@ -46,6 +46,6 @@ export function presentFunding(view: FundingView): Wire<z.output<typeof fundingS
 }
 
 /** The funding as it now stands, with its timeline. */
-export function presentFundingStanding(view: FundingView): Wire<z.output<typeof fundingStandingSchema>> {
+export function presentFundingStatus(view: FundingView): Wire<z.output<typeof fundingStatusSchema>> {
   return { ...presentFunding(view), timeline: presentTimeline(view.timeline) };
 }

@@ -1,6 +1,6 @@
 /**
  * The page after a hosted checkout, and what its script asks. Public: the reference is unguessable, and the answer holds nothing secret. A browser
- * has no key, so we search every world that is on.
+ * has no key, so we search every environment that is on.
  */
 import { z } from 'zod';
 import { DomainError } from '../../domain/errors.ts';
@@ -11,7 +11,7 @@ import { toJson, moneyJson, type Wire } from '../../platform/http/json.ts';
 import { defineRoute, type Route } from '../../platform/http/route.ts';
 import { canBeReference } from '../rules.ts';
 import type { PaymentStatusView } from '../views.ts';
-import { PAGE_HEADERS, refusalPage, renderStanding } from './return-page.ts';
+import { PAGE_HEADERS, refusalPage, renderStatus } from './return-page.ts';
 
 /** The gateway sends the reference twice. Anyone can write anything here. */
 const referenceQuery = z.object({
@@ -19,7 +19,7 @@ const referenceQuery = z.object({
   trxref: z.string().optional(),
 });
 
-const standingSchema = z.object({
+const statusSchema = z.object({
   reference: z.string(),
   purpose: z.enum(['purchase', 'funding']),
   status: z.enum(PURCHASE_STATUSES),
@@ -47,37 +47,37 @@ const pageRoute = defineRoute({
   refusalPage,
   responses: { 200: { description: 'The page', contentType: 'text/html', schema: z.string() } },
   async handle({ worlds, query }) {
-    const standing = await findStanding(worlds, query);
-    const statusUrl = `${STATUS_PATH}?reference=${encodeURIComponent(standing.reference)}`;
-    return { status: 200, body: renderStanding(standing, statusUrl), headers: PAGE_HEADERS };
+    const view = await findStatus(worlds, query);
+    const statusUrl = `${STATUS_PATH}?reference=${encodeURIComponent(view.reference)}`;
+    return { status: 200, body: renderStatus(view, statusUrl), headers: PAGE_HEADERS };
   },
 });
 
 const statusRoute = defineRoute({
   ...PUBLIC,
   path: STATUS_PATH,
-  responses: { 200: { description: 'Where the payment stands', schema: standingSchema } },
+  responses: { 200: { description: 'Where the payment stands', schema: statusSchema } },
   async handle({ worlds, query }) {
-    return { status: 200, body: toJson(presentStanding(await findStanding(worlds, query))) };
+    return { status: 200, body: toJson(presentStatus(await findStatus(worlds, query))) };
   },
 });
 
-async function findStanding(
+async function findStatus(
   worlds: readonly WorldUseCases[],
   query: z.output<typeof referenceQuery>,
 ): Promise<PaymentStatusView> {
   const reference = query.reference ?? query.trxref;
   if (reference !== undefined && canBeReference(reference)) {
     for (const world of worlds) {
-      const standing = await world.findPaymentStatus(reference);
-      if (standing) return standing;
+      const view = await world.findPaymentStatus(reference);
+      if (view) return view;
     }
   }
   throw new DomainError('TRANSACTION_NOT_FOUND', 'Transaction not found');
 }
 
-function presentStanding(standing: PaymentStatusView): Wire<z.output<typeof standingSchema>> {
-  const { reference, purpose, status, reason, packageName, charge } = standing;
+function presentStatus(view: PaymentStatusView): Wire<z.output<typeof statusSchema>> {
+  const { reference, purpose, status, reason, packageName, charge } = view;
   return {
     reference,
     purpose,

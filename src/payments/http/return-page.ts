@@ -26,21 +26,21 @@ dd { margin: 0; }
 const SCRIPT = `
 (() => {
   const FIRST_PAUSE_MS = 1500, GROWTH = 1.4, LONGEST_PAUSE_MS = 30000;
-  const place = document.getElementById('standing');
+  const place = document.getElementById('status');
   let pauseMs = FIRST_PAUSE_MS, timer = 0;
-  const plan = () => { timer = place.dataset.ask ? setTimeout(look, pauseMs) : 0; };
+  const plan = () => { timer = place.dataset.ask ? setTimeout(check, pauseMs) : 0; };
   const show = async () => {
     const answer = await fetch(location.href, { cache: 'no-store' });
     if (!answer.ok) return;
     const page = new DOMParser().parseFromString(await answer.text(), 'text/html');
-    const fresh = page.getElementById('standing');
+    const fresh = page.getElementById('status');
     document.title = page.title;
     place.replaceChildren(...fresh.childNodes);
     place.dataset.status = fresh.dataset.status;
     if (!fresh.dataset.ask) delete place.dataset.ask;
     pauseMs = FIRST_PAUSE_MS;
   };
-  const look = async () => {
+  const check = async () => {
     timer = 0;
     pauseMs = Math.min(pauseMs * GROWTH, LONGEST_PAUSE_MS);
     try {
@@ -52,7 +52,7 @@ const SCRIPT = `
   document.addEventListener('visibilitychange', () => {
     if (document.hidden || timer === 0) return;
     clearTimeout(timer);
-    look();
+    check();
   });
   plan();
 })();
@@ -79,16 +79,16 @@ export const PAGE_HEADERS = {
 } as const;
 
 /** The page for a payment as it now stands; `statusUrl` answers its status to the script. */
-export function renderStanding(standing: PaymentStatusView, statusUrl: string): string {
-  const words = wordsFor(standing);
-  const status = html`data-status="${standing.status}"`;
-  if (standing.status === 'SUCCESS' || standing.status === 'FAILED') {
-    return documentOf(words, { attributes: status, facts: factsOf(standing) });
+export function renderStatus(view: PaymentStatusView, statusUrl: string): string {
+  const words = wordsFor(view);
+  const status = html`data-status="${view.status}"`;
+  if (view.status === 'SUCCESS' || view.status === 'FAILED') {
+    return documentOf(words, { attributes: status, facts: factsOf(view) });
   }
   return documentOf(words, {
     head: html`<noscript><meta http-equiv="refresh" content="${String(RELOAD_SECONDS)}" /></noscript>`,
     attributes: html`${status} data-ask="${statusUrl}"`,
-    facts: factsOf(standing),
+    facts: factsOf(view),
     script: { markup: `<script>${SCRIPT}</script>` },
   });
 }
@@ -134,7 +134,7 @@ function documentOf(
       </head>
       <body>
         <main>
-          <div id="standing" role="status" ${attributes}>
+          <div id="status" role="status" ${attributes}>
             <h1>${words.title}</h1>
             <p>${words.text}</p>
             ${facts}
@@ -204,8 +204,8 @@ const REASONS: Readonly<Record<FailureReason, string>> = {
 
 const OTHER_REASON = 'It ended without a delivery. Ask where you ordered it.';
 
-function wordsFor(standing: PaymentStatusView): Words {
-  const { status, reason, purpose } = standing;
+function wordsFor(view: PaymentStatusView): Words {
+  const { status, reason, purpose } = view;
   if (status !== 'FAILED') return (purpose === 'purchase' ? PURCHASE : FUNDING)[status];
   const isKnown = reason !== null && Object.hasOwn(REASONS, reason);
   return { title: 'Not completed', text: isKnown ? REASONS[reason as FailureReason] : OTHER_REASON };
@@ -215,7 +215,7 @@ function wordsFor(standing: PaymentStatusView): Words {
 const REFUSALS: Readonly<Record<number, Words>> = {
   404: {
     title: 'We do not know this payment',
-    text: 'The link is incomplete or wrong. Nothing has happened to your money: go back to where you ordered and look there.',
+    text: 'The link is incomplete or wrong. Nothing has happened to your money: go back to where you ordered and check there.',
   },
   429: {
     title: 'A moment, please',

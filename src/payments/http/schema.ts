@@ -1,7 +1,7 @@
-/** How to pay from outside the wallet, how a caller names a payment, and wallets being funded. */
+/** How to pay through the gateway, how a caller names a payment, and wallets being funded. */
 import { z } from 'zod';
 import { ACCOUNT_CURRENCIES } from '../../domain/money.ts';
-import { OUTSIDE_METHODS } from '../../domain/states.ts';
+import { GATEWAY_METHODS } from '../../domain/states.ts';
 import { isoTime, money, timeline } from '../../platform/http/answer-fields.ts';
 import { amountField, choiceField } from '../../platform/http/fields.ts';
 import { MAX_FUNDING_MINOR, MIN_FUNDING_MINOR } from '../../platform/http/limits.ts';
@@ -68,7 +68,7 @@ export const fundBody = z
       description: 'What the wallet is to get, in its own currency, with at most two decimals',
       example: 5000.5,
     }),
-    paymentMethod: choiceField(OUTSIDE_METHODS, { description: 'How to pay', example: 'CARD' }),
+    paymentMethod: choiceField(GATEWAY_METHODS, { description: 'How to pay', example: 'CARD' }),
   })
   .meta({ id: 'FundRequest' });
 
@@ -85,4 +85,4 @@ const funding = {
 
 export const fundingSchema = z.object(funding).meta({ id: 'Funding' });
 
-export const fundingStandingSchema = z.object({ ...funding, timeline }).meta({ id: 'FundingStanding' });
+export const fundingStatusSchema = z.object({ ...funding, timeline }).meta({ id: 'FundingStatus' });

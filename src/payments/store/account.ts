@@ -19,13 +19,13 @@ export type Moves = Partial<
 >;
 
 /** Moves money of a payment. Throws where there is less than that. */
-export async function moveMoney(trx: WorldDb, reference: string, moves: Moves): Promise<void> {
-  await sql`update payments set ${assignments(moves)} where reference = ${reference}`.execute(trx);
+export async function moveMoney(trx: WorldDb, reference: string, actions: Moves): Promise<void> {
+  await sql`update payments set ${assignments(actions)} where reference = ${reference}`.execute(trx);
 }
 
 /** For a `set`. */
-export function assignments(moves: Moves): RawBuilder<unknown> {
-  const columns = Object.entries(moves).map(
+export function assignments(actions: Moves): RawBuilder<unknown> {
+  const columns = Object.entries(actions).map(
     ([place, minor]) => sql`${sql.ref(`${place}_minor`)} = ${sql.ref(`${place}_minor`)} + ${minor}::bigint`,
   );
   return sql.join([...columns, sql`updated_at = clock_timestamp()`]);

@@ -34,8 +34,8 @@ export async function asksForDisputes(
     select 1 from gateway_events
      where gateway = ${gateway} and reference = ${reference} and about = 'dispute' and applied_at is null
     union all
-    select 1 from operator_moves
-     where transaction_id = ${transaction_id} and move in ('look-at-gateway', 'settle-claim') and status in ('BEGUN', 'APPROVED')
+    select 1 from operator_actions
+     where transaction_id = ${transaction_id} and action in ('check-gateway', 'settle-dispute') and status in ('BEGUN', 'APPROVED')
      limit 1`.execute(db);
   return rows.length > 0;
 }
@@ -171,7 +171,12 @@ export async function bookTaken(trx: WorldDb, dispute: DisputeRow): Promise<void
   const takenMinor = riskOf(dispute) + unsent.takenMinor;
   if (takenMinor === 0n) return;
   const operationKey = reversedKey(reference, payment.charge_currency, payment.reversed_minor + takenMinor);
-  await transfer(trx, { operationKey, kind: 'payment-reversed', transactionId, entries: withoutZeros(entries) });
+  await transfer(trx, {
+    operationKey,
+    kind: 'payment-reversed',
+    transactionId,
+    entries: withoutZeros(entries),
+  });
   if (payment.purpose === 'funding') return;
   const event = { transaction_id: transactionId, what: 'payment-reversed', detail: reference };
   await trx.insertInto('purchase_events').values(event).execute();
@@ -250,10 +255,10 @@ export function findOpenDisputes(trx: WorldDb, transactionId: string): Promise<D
 export async function closeDispute(
   trx: WorldDb,
   dispute: DisputeRow,
-  end: { readonly outcome: 'WON' | 'LOST'; readonly moveId: string },
+  end: { readonly outcome: 'WON' | 'LOST'; readonly actionId: string },
 ): Promise<void> {
   await updateDispute(trx, dispute)
-    .set({ outcome: end.outcome, settled_by_move: end.moveId, settled_at: sql<Date>`clock_timestamp()` })
+    .set({ outcome: end.outcome, settled_by_action: end.actionId, settled_at: sql<Date>`clock_timestamp()` })
     .execute();
 }
 /** A rejected transfer carries no reference: every purchase of that address that waits for a transfer gets a timeline line, once per event. Returns their number. */

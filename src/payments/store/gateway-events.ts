@@ -14,7 +14,7 @@ export type InboxEvent = Pick<
 >;
 
 /** Far more than arrive during one commit. */
-const MOST_AT_ONCE = 500;
+const MAX_AT_ONCE = 500;
 
 /** Saves events in batches: those that arrive during one commit share the next. Resolves once the event is durable; undefined: a repeat of the same bytes. */
 export function createEventWriter(db: WorldDb): (event: InboxEvent) => Promise<bigint | undefined> {
@@ -23,7 +23,7 @@ export function createEventWriter(db: WorldDb): (event: InboxEvent) => Promise<b
   const writeAll = async (): Promise<void> => {
     isWriting = true;
     while (waiting.length > 0) {
-      const batch = waiting.splice(0, MOST_AT_ONCE);
+      const batch = waiting.splice(0, MAX_AT_ONCE);
       try {
         const events = batch.map(({ event }) => event);
         const ids = await insertEvents(db, events);

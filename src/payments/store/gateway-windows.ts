@@ -29,8 +29,8 @@ export async function unpaidSince(db: WorldDb, watchedSince: Date, now: Date): P
   return rows[0]?.since ?? now;
 }
 
-/** Claims the youngest due window: other callers cannot claim it for `untilMs`. */
-export async function claimWindow(
+/** Leases the youngest due window: other callers cannot lease it for `untilMs`. */
+export async function leaseWindow(
   db: WorldDb,
   now: Date,
   untilMs: number,

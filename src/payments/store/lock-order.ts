@@ -1,7 +1,7 @@
 /**
  * The one order in which transactions lock rows about money, so that two which meet wait for each other and never deadlock:
  *
- * 1. `operator_moves`: the row of the action.
+ * 1. `operator_actions`: the row of the action.
  * 2. `payments`: one attempt, or all attempts of a purchase, oldest first.
  * 3. `purchases` or `fundings`: what the payment is for. Several purchases in the order of their ids.
  * 4. `refunds`, `disputes`, `esims`, `holds`: these belong to one purchase, so their transaction holds its row in 3 already.

@@ -3,15 +3,15 @@ import { sql, type InsertObject, type RawBuilder, type Selectable } from 'kysely
 import type { AccountCurrency } from '../../domain/money.ts';
 import { asFailureReason, type FailureReason, type Refusal } from '../../domain/refusals.ts';
 import { createFence, type Fence } from '../../domain/fence.ts';
-import type { AttentionReason, OutsideMethod, PaymentPurpose, PurchaseStatus } from '../../domain/states.ts';
+import type { AttentionReason, GatewayMethod, PaymentPurpose, PurchaseStatus } from '../../domain/states.ts';
 import type { WorldDatabase, WorldDb } from '../../platform/database/tables.ts';
 import type { PaymentInstructions } from '../port.ts';
 import {
-  CLAIMS,
+  DISPUTE_REASONS,
   DEFAULT_UNPAID_LIMITS,
   chargeReference,
   paymentWindowMs,
-  type Claim,
+  type DisputeReason,
   type FundingInput,
   type PaymentTimings,
   type UnpaidLimits,
@@ -30,7 +30,7 @@ interface PaidFor {
   /** By its name. */
   readonly gateway: string;
   readonly purpose: PaymentPurpose;
-  readonly method: OutsideMethod;
+  readonly method: GatewayMethod;
   readonly priceMinor: string;
   readonly priceCurrency: AccountCurrency;
 }
@@ -297,44 +297,47 @@ export async function findEmail(db: WorldDb, accountId: string): Promise<string>
 export const reversedKey = (reference: string, currency: string, reversedMinor: bigint | ''): string =>
   `${reference}:reversed:${currency}:${reversedMinor}`;
 
-const ORDERS_WITH_CLAIMS = sql`(
+const DISPUTED_ORDERS = sql`(
   select transaction_id, 'purchase' as purpose, attention_reason, needs_attention_since, closed_at from purchases
   union all
   select transaction_id, 'funding', attention_reason, needs_attention_since, closed_at from fundings
-) orders where attention_reason = any(${[...CLAIMS]})`;
+) orders where attention_reason = any(${[...DISPUTE_REASONS]})`;
 
 export type ClosedPayment = { readonly transactionId: string; readonly purpose: PaymentPurpose };
 
 /** Closed purchases and fundings with a dispute or a reversed payment, in the order of their ids. */
-export async function findClaims(
+export async function findDisputedOrders(
   db: WorldDb,
   { afterId, limit }: { readonly afterId: string; readonly limit: number },
 ): Promise<readonly ClosedPayment[]> {
   const { rows } = await sql<ClosedPayment>`
-    select transaction_id as "transactionId", purpose from ${ORDERS_WITH_CLAIMS}
+    select transaction_id as "transactionId", purpose from ${DISPUTED_ORDERS}
        and needs_attention_since is not null and closed_at is not null and transaction_id > ${afterId}
      order by transaction_id limit ${limit}`.execute(db);
   return rows;
 }
 
-export async function findClaim(db: WorldDb, transactionId: string): Promise<Claim | undefined> {
-  const { rows } = await sql<{ attention_reason: Claim }>`
-    select attention_reason from ${ORDERS_WITH_CLAIMS} and transaction_id = ${transactionId}`.execute(db);
+export async function findDisputeReason(
+  db: WorldDb,
+  transactionId: string,
+): Promise<DisputeReason | undefined> {
+  const { rows } = await sql<{ attention_reason: DisputeReason }>`
+    select attention_reason from ${DISPUTED_ORDERS} and transaction_id = ${transactionId}`.execute(db);
   return rows[0]?.attention_reason;
 }
 
 /**
- * Marks a purchase or a funding as needing a person for its money, closed or not; the first reason stays, unless this is a claim. Whether it was not
+ * Marks a purchase or a funding as needing a person for its money, closed or not; the first reason stays, unless this is a dispute. Whether it was not
  * marked so before.
  */
 export async function flagMoney(db: WorldDb, transactionId: string, reason: string): Promise<boolean> {
-  const isClaim = CLAIMS.some((claim) => claim === reason);
+  const isDispute = DISPUTE_REASONS.some((dispute) => dispute === reason);
   let isNew = false;
   for (const table of ['purchases', 'fundings']) {
     const { numAffectedRows } = await sql`
       update ${sql.table(table)} set needs_attention_since = now(), attention_reason = ${reason}, updated_at = now()
        where transaction_id = ${transactionId}
-         and (needs_attention_since is null or ${isClaim} and attention_reason <> all(${[...CLAIMS]}))`.execute(
+         and (needs_attention_since is null or ${isDispute} and attention_reason <> all(${[...DISPUTE_REASONS]}))`.execute(
       db,
     );
     isNew ||= numAffectedRows === 1n;

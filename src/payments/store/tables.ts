@@ -1,6 +1,6 @@
 import type { Generated, GeneratedAlways, JSONColumnType, Selectable } from 'kysely';
 import type { AccountCurrency } from '../../domain/money.ts';
-import type { OutsideMethod, PaymentPurpose } from '../../domain/states.ts';
+import type { GatewayMethod, PaymentPurpose } from '../../domain/states.ts';
 import type { PaymentInstructions } from '../port.ts';
 import type { DisputeState } from '../rules.ts';
 
@@ -31,7 +31,7 @@ export interface DisputesTable {
   checked_at: Date;
   /** What a person stated; null while open. */
   outcome: 'WON' | 'LOST' | null;
-  settled_by_move: string | null;
+  settled_by_action: string | null;
   opened_at: Generated<Date>;
   settled_at: Date | null;
 }
@@ -98,7 +98,7 @@ export interface RefundsTable {
 export interface FundingsTable {
   transaction_id: string;
   account_id: string;
-  payment_method: OutsideMethod;
+  payment_method: GatewayMethod;
   status: 'PENDING' | 'SUCCESS' | 'FAILED';
   reason: string | null;
   amount_minor: bigint;
@@ -119,7 +119,7 @@ export interface PaymentsTable {
   attempt: number;
   purpose: PaymentPurpose;
   account_id: string;
-  method: OutsideMethod;
+  method: GatewayMethod;
   /** ASKED: perhaps open at the gateway. OPEN: the buyer can pay. REFUSED: never opened. CLOSED: not checked any more. */
   status: Generated<'ASKED' | 'OPEN' | 'REFUSED' | 'CLOSED'>;
   charge_minor: bigint;

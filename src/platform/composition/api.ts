@@ -1,4 +1,4 @@
-/** Everything an API process needs, for every world that is switched on. */
+/** Everything an API process needs, for every environment that is switched on. */
 import { createAuthenticator } from '../../accounts/keys/authenticate.ts';
 import { createPasswords } from '../../accounts/users/passwords.ts';
 import { createRequestLog } from '../../accounts/keys/request-log.ts';

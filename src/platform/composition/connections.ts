@@ -1,4 +1,4 @@
-/** What API and workers have in one world: its database, Temporal and its vendors. */
+/** What API and workers have in one environment: its database, Temporal and its vendors. */
 import { readRevisions } from '../../catalogue/store/revisions.ts';
 import type { Environment } from '../../domain/account.ts';
 import { createInstallData } from '../../esims/install-data.ts';
@@ -16,7 +16,7 @@ import { composeGateway, composeSupplier } from './vendors.ts';
 
 export function openConnections(context: ProcessContext, world: WorldConfig, redis: RedisServices) {
   const db = openWorld(context, world);
-  // Each line names the world.
+  // Each line names the environment.
   const events = createEvents(
     context.logger.child({ environment: world.environment }),
     context.metrics?.world(world.environment),

@@ -57,7 +57,7 @@ export function openWorld(
   });
 }
 
-/** The worlds that are switched on: always test, live once its settings are there. */
+/** The environments that are switched on: always test, live once its settings are there. */
 export function worldConfigs(config: Config): WorldConfig[] {
   return config.worlds.live ? [config.worlds.test, config.worlds.live] : [config.worlds.test];
 }

@@ -18,14 +18,14 @@ import { EXAMPLES } from './examples.ts';
 
 const DESCRIPTION = `For the people who operate this service: stuck purchases, timelines, operator actions, reconciliation and the books.
 
-Sign in, and send the token as \`Authorization: Bearer …\`. What your role may do is in \`getMe\`. \`world\` selects the live or the sandbox world.
+Sign in, and send the token as \`Authorization: Bearer …\`. What your role may do is in \`getMe\`. \`environment\` selects the live or the sandbox environment.
 Amounts are numbers with two decimals, of \`USD4\` with four.`;
 
 const TAGS = [
   { name: 'Signing in', description: 'Sessions and your own password' },
   { name: 'People', description: 'Who may sign in, and what they may do' },
   { name: 'Purchases', description: 'Stuck purchases, details and timelines' },
-  { name: 'Moves', description: 'Operator actions on one purchase' },
+  { name: 'Actions', description: 'Operator actions on one purchase' },
   { name: 'Batch repairs', description: 'One action on many purchases, approved by a second person' },
   { name: 'Reconciliation', description: 'Our books compared with those of the vendors' },
   { name: 'Books', description: 'Reports for finance' },

@@ -10,11 +10,11 @@ import type { AccountsDb } from '../database/tables.ts';
 import { bindAll, guardAll, type Bound } from './bind.ts';
 import { composeFinance, type FinanceWorld } from './finance.ts';
 
-/** Where people can see the workflows of each world. */
+/** Where people can see the workflows of each environment. */
 export interface TemporalUi {
   /** Without a slash at its end. */
   readonly url: string;
-  /** `live` is null while the live world is switched off. */
+  /** `live` is null while the live environment is switched off. */
   readonly namespaces: { readonly test: string; readonly live: string | null };
 }
 
@@ -24,11 +24,11 @@ export interface OpsUseCases {
   readonly people: Bound<typeof peopleUseCases>;
   /** null: not configured. */
   readonly temporalUi: TemporalUi | null;
-  /** `live` is undefined while the live world is switched off. */
+  /** `live` is undefined while the live environment is switched off. */
   readonly worlds: { readonly test: OpsWorld; readonly live?: OpsWorld };
 }
 
-/** Each world has connections of its own, so that no report makes a purchase wait. Opens lazily: nothing connects before the first sign-in. */
+/** Each environment has connections of its own, so that no report makes a purchase wait. Opens lazily: nothing connects before the first sign-in. */
 export function composeOps(
   { config, secrets }: { readonly config: Config; readonly secrets: Secrets },
   deps: SessionDeps,
@@ -60,7 +60,7 @@ interface OpsWorldDeps extends Omit<FinanceWorld, 'close'>, Pick<RateDeps, 'conf
   readonly reconcileWithinMs?: number;
 }
 
-/** What operators may do in one world. */
+/** What operators may do in one environment. */
 export type OpsWorld = ReturnType<typeof createOpsWorld>;
 
 export function createOpsWorld(deps: OpsWorldDeps) {

@@ -6,7 +6,7 @@ import type { WorldUseCases } from './world-use-cases.ts';
 
 export type { WorldUseCases };
 
-/** Everything that HTTP routes may call. `live` is absent while the live world is switched off. */
+/** Everything that HTTP routes may call. `live` is absent while the live environment is switched off. */
 export interface UseCases {
   readonly accounts: Pick<Authenticator, 'authenticate' | 'recall'>;
   readonly worlds: { readonly test: WorldUseCases; readonly live?: WorldUseCases };

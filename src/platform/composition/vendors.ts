@@ -1,4 +1,4 @@
-/** The vendors of one world, each as its ports, within its allowance. */
+/** The vendors of one environment, each as its ports, within its allowance. */
 import type { RateSource } from '../../catalogue/port.ts';
 import type { PaymentGateway } from '../../payments/port.ts';
 import { createEsimAccessSupplier } from '../../vendors/esim-access/supplier.ts';
@@ -63,7 +63,7 @@ export function composeSupplier(
   };
 }
 
-/** Undefined in the live world, and without the address of the simulator's controls. */
+/** Undefined in the live environment, and without the address of the simulator's controls. */
 export function composeSandboxSupplier({ environment, supplier: { controlUrl } }: WorldConfig) {
   return environment === 'test' && controlUrl !== undefined
     ? createSandboxSupplier({ controlUrl })
@@ -110,7 +110,7 @@ const noGateway = () =>
     detail: 'no payment gateway is configured',
   });
 
-/** Where no gateway is configured: nothing can be paid from outside, and no event is valid. */
+/** Where no gateway is configured: nothing can be paid through the gateway, and no event is valid. */
 const NO_GATEWAY: PaymentGateway = {
   name: 'none',
   forAccount: () => NO_GATEWAY,

@@ -1,4 +1,4 @@
-/** Webhooks to the merchants of one world, and mail to owners for what no webhook can report. */
+/** Webhooks to the merchants of one environment, and mail to owners for what no webhook can report. */
 import type { Mailer } from '../../accounts/port.ts';
 import type { Environment } from '../../domain/account.ts';
 import type { Clock } from '../../domain/clock.ts';

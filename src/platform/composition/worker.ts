@@ -1,4 +1,4 @@
-/** What a worker needs for one world. */
+/** What a worker needs for one environment. */
 import { notifyExpiring } from '../../../activities/esims/refresh-esims.ts';
 import { createActivities } from '../../../activities/index.ts';
 import type { Environment } from '../../domain/account.ts';

@@ -35,7 +35,7 @@ import * as webhookMessages from '../../webhooks/messages.ts';
 import { createSupplierReadBreaker } from '../circuit-breaker.ts';
 import { bindAll, guardAll } from './bind.ts';
 
-/** What routes may call in one world. Nothing reachable from here knows the other world. */
+/** What routes may call in one environment. Nothing reachable from here knows the other environment. */
 export type WorldUseCases = ReturnType<typeof createWorldUseCases>;
 
 export function createWorldUseCases(

@@ -190,7 +190,7 @@ function toConfig(s: Settings) {
     /** Where browsers reach the API, without a trailing slash: hosted payment pages send buyers back to it. */
     publicUrl: publicUrl.replace(/\/+$/, ''),
     /**
-     * Without a mail server, mails to users are shown to anyone who requests them. Only as `npm start` runs it: no live world, and reached from this machine
+     * Without a mail server, mails to users are shown to anyone who requests them. Only as `npm start` runs it: no live environment, and reached from this machine
      * alone. Users made before live is switched on are its users afterwards.
      */
     showsMails:
@@ -220,9 +220,9 @@ function toConfig(s: Settings) {
       tidyWebhooksMs: 3_600_000,
       sweepBatchesMs: 30_000,
     },
-    /** Also of a world that is off: keys are made for it. */
+    /** Also of an environment that is off: keys are made for it. */
     webhooks: { test: webhooksOf(s, 'test'), live: webhooksOf(s, 'live') },
-    /** Concurrent attempts, of each world in each worker process. */
+    /** Concurrent attempts, of each environment in each worker process. */
     webhookLimits: {
       attempts: s.SIMWAY_WEBHOOK_ATTEMPTS,
       perEndpoint: s.SIMWAY_WEBHOOK_ATTEMPTS_PER_ENDPOINT,
@@ -255,7 +255,7 @@ function namesOf(s: NamespaceSettings, environment: Environment) {
   return { environment, schema: environment, namespace: `${s.SIMWAY_NAMESPACE_PREFIX}-${environment}` };
 }
 
-/** The namespaces of the worlds that are switched on. */
+/** The namespaces of the environments that are switched on. */
 function namespacesOf(s: NamespaceSettings): string[] {
   const environments: Environment[] = isLiveOn(s) ? ['test', 'live'] : ['test'];
   return environments.map((environment) => namesOf(s, environment).namespace);

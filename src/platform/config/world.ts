@@ -1,4 +1,4 @@
-/** Settings of one world: its vendors, how fast purchases go, reconciliation, and webhooks to merchants. */
+/** Settings of one environment: its vendors, how fast purchases go, reconciliation, and webhooks to merchants. */
 import { z } from 'zod';
 import type { Environment } from '../../domain/account.ts';
 import { HOUR_MS } from '../../domain/clock.ts';
@@ -107,28 +107,28 @@ export function purchaseTimings(
     transferMs: s.SIMWAY_TRANSFER_MINUTES * 60_000,
     pollFirstMs: 5_000,
     pollMaxMs: 10 * 60_000,
-    refundLookFirstMs: 5_000,
-    refundLookMaxMs: HOUR_MS,
+    refundCheckFirstMs: 5_000,
+    refundCheckMaxMs: HOUR_MS,
     answerWithinMs: 8_000,
     // The supplier's advice: a check every 3 s, up to 30 s expected.
-    lookFirstMs: 1_000,
-    lookMaxMs: 3_000,
+    checkFirstMs: 1_000,
+    checkMaxMs: 3_000,
     attentionAfterMs: 600_000,
-    slowLookMs: 300_000,
+    slowCheckMs: 300_000,
     // An order goes out within 10 s and is answered within 5; the vendor expects up to 30 s until it is allocated and listed.
-    doubtMs: 60_000,
+    inFlightGraceMs: 60_000,
   };
   if (environment === 'live') return live;
   return {
     ...live,
     // The simulators are local and allocate at once.
     pollFirstMs: 2_000,
-    refundLookFirstMs: 500,
-    refundLookMaxMs: 10_000,
-    lookFirstMs: 250,
+    refundCheckFirstMs: 500,
+    refundCheckMaxMs: 10_000,
+    checkFirstMs: 250,
     attentionAfterMs: 120_000,
-    slowLookMs: 10_000,
-    doubtMs: 20_000,
+    slowCheckMs: 10_000,
+    inFlightGraceMs: 20_000,
     ...s.SIMWAY_TEST_TIMINGS,
   };
 }
@@ -224,7 +224,7 @@ export function webhooksOf(s: Settings, environment: Environment) {
   };
 }
 
-/** What only this world's processes may know. The secret key of a gateway signs in and signs events; a replaced one still proves events. */
+/** What only this environment's processes may know. The secret key of a gateway signs in and signs events; a replaced one still proves events. */
 export function worldSecrets(s: Settings) {
   const gatewayKeys = (secretKey: string | undefined, previousSecretKey: string | undefined) =>
     secretKey === undefined ? undefined : { secretKey, previousSecretKey };

@@ -1,4 +1,4 @@
-/** All tables of a world, as Kysely sees them. Each noun types its own; migrations/ creates them. */
+/** All tables of an environment, as Kysely sees them. Each noun types its own; migrations/ creates them. */
 import type { Generated, Kysely } from 'kysely';
 import type { AccountsDatabase } from '../../accounts/store/tables.ts';
 import type { CatalogueTables } from '../../catalogue/store/tables.ts';
@@ -50,7 +50,7 @@ export interface WorldDatabase
     detail: string;
     refused_at: Generated<Date>;
   };
-  operator_moves: OperatorActionsTable;
+  operator_actions: OperatorActionsTable;
   batch_repairs: BatchRepairsTable;
   batch_repair_rows: BatchRepairRowsTable;
 }

@@ -16,7 +16,7 @@ import { answerErrors } from './middleware/error.ts';
 import { findRoute, refuseUnknown } from './middleware/find-route.ts';
 import { handle } from './middleware/handle.ts';
 import { applyIdempotencyKey } from './middleware/idempotency.ts';
-import { pickWorld } from './middleware/pick-world.ts';
+import { pickEnvironment } from './middleware/pick-environment.ts';
 import { createFailureLimit, limitRequests, type RateLimits } from './middleware/rate-limit.ts';
 import { readBody, type BodyLimits } from './middleware/read-body.ts';
 import { assignRequestId, traceRequests } from './middleware/request-id.ts';
@@ -93,7 +93,7 @@ export function buildApp({
     }),
     limitRequests(rateLimiter, settings),
     refuseUnknown(),
-    pickWorld(useCases.worlds),
+    pickEnvironment(useCases.worlds),
     checkScope(useCases),
     readBody(settings),
     validate(),

@@ -11,7 +11,7 @@ import { toJson } from './json.ts';
 export interface CodecEndpoint {
   /** The only website that browsers may call from, such as https://temporal.example. */
   readonly uiOrigin: string;
-  /** One per world, by namespace. */
+  /** One per environment, by namespace. */
   readonly codecs: ReadonlyMap<string, Pick<PayloadCodec, 'decode'>>;
 }
 

@@ -61,7 +61,7 @@ export const MAX_SECOND_FACTOR_CHARACTERS = 20;
 export const MAX_ALLOWED_ADDRESSES = 10;
 /** Ids of vendors are shorter. */
 export const MAX_FOUND_BY_CHARACTERS = 100;
-export const MAX_MOVE_KEY_CHARACTERS = 200;
+export const MAX_ACTION_KEY_CHARACTERS = 200;
 /** Names of actions in the audit log are shorter. */
 export const MAX_AUDIT_ACTION_CHARACTERS = 50;
 /** Method and path of a refused request. */

@@ -31,14 +31,14 @@ export function defineOpsRoute<
   });
 }
 
-/** Part of the query of every route that is about one world. The middleware reads it before the route does (pick-world.ts). */
-export const worldField = {
-  world: choiceField(ENVIRONMENTS, {
-    description: 'Which world is meant: test while live is switched off, and needed once it is on',
+/** Part of the query of every route that is about one environment. The middleware reads it before the route does (pick-environment.ts). */
+export const environmentField = {
+  environment: choiceField(ENVIRONMENTS, {
+    description: 'Which environment is meant: test while live is switched off, and needed once it is on',
   }).optional(),
 };
 
-export const worldQuery = z.object(worldField);
+export const environmentQuery = z.object(environmentField);
 
 const NO_TRANSACTION = {
   code: 'TRANSACTION_NOT_FOUND',

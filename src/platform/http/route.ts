@@ -27,8 +27,8 @@ export type HttpMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 export type KeyRule =
   'required' | 'optional' | 'public' | 'vendor' | 'session' | 'login' | 'anybody' | 'user' | 'member';
 
-/** The world of a request without a key; `any`: the id decides, among the worlds that are on, live first. */
-export type WorldRule = Environment | 'any';
+/** The environment of a request without a key; `any`: the id decides, among the environments that are on, live first. */
+export type EnvironmentRule = Environment | 'any';
 
 /** A body that is handed over as it came, because a signature is about bytes. */
 export interface BytesBody {
@@ -72,7 +72,7 @@ export interface RawInput {
   readonly body: Readonly<Record<string, unknown>>;
 }
 
-/** What routes for people work with, in place of a key's account and world. */
+/** What routes for people work with, in place of a key's account and environment. */
 export interface OpsInput {
   readonly sessions: OpsUseCases['sessions'];
   readonly people: OpsUseCases['people'];
@@ -172,8 +172,8 @@ export interface RouteDefinition<
   readonly memberPermission?: MemberPermission;
   /** Of a signed-in user, and hashed: requests count as tries to sign in, since hashing is shared by everybody who signs in. */
   readonly takesPassword?: true;
-  /** Absent: live, or test while live is switched off. A key's own world always comes first. */
-  readonly world?: WorldRule;
+  /** Absent: live, or test while live is switched off. A key's own environment always comes first. */
+  readonly world?: EnvironmentRule;
   /** Only test keys are taken; a live one is FORBIDDEN. */
   readonly testKeysOnly?: true;
   /** Wallet routes answer every failed authentication with UNAUTHORIZED. */

@@ -12,7 +12,7 @@ export type EventLog = Pick<Logger, 'info' | 'warn' | 'error'>;
 
 export type Events = ReturnType<typeof createEvents>;
 
-/** With `metrics` the events of a world are counted as well. */
+/** With `metrics` the events of an environment are counted as well. */
 export function createEvents(log: EventLog, metrics?: WorldMetrics) {
   return {
     ...purchaseEvents(log, metrics),
@@ -115,7 +115,7 @@ function purchaseEvents(log: EventLog, metrics: WorldMetrics | undefined) {
       fields: Texts<'transactionId' | 'outcome' | 'detail'> & { attempts: number; isGivenUp: boolean },
     ) => log.warn(fields, 'install link not sent to a traveller'),
     operatorActionEnded: (
-      fields: Texts<'outcome'> & Partial<Texts<'moveId' | 'transactionId' | 'move' | 'code'>>,
+      fields: Texts<'outcome'> & Partial<Texts<'actionId' | 'transactionId' | 'action' | 'code'>>,
     ) => log.info(fields, 'operator action ended'),
   };
 }
@@ -164,7 +164,7 @@ function supplierEvents(log: EventLog, metrics: WorldMetrics | undefined) {
       'the supplier names a state that this eSIM cannot go to, its state stays',
     ),
     /** `type`: the sender's word, at most 100 characters. */
-    supplierEventCame: ({ verdict, type }: { verdict: SupplierEventVerdict; type: string }) => {
+    supplierEventReceived: ({ verdict, type }: { verdict: SupplierEventVerdict; type: string }) => {
       const isUsual = verdict === 'kept' || verdict === 'repeated';
       log[isUsual ? 'info' : 'warn']({ verdict, type }, 'supplier event');
       metrics?.supplierEvent(verdict);

@@ -6,7 +6,7 @@ import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom
 import type { Environment } from '../../domain/account.ts';
 
 export type Metrics = ReturnType<typeof createMetrics>;
-/** What happens in one world, for the events that count. */
+/** What happens in one environment, for the events that count. */
 export type WorldMetrics = ReturnType<Metrics['world']>;
 /** Kinds of work that have a part of a vendor's allowance each. */
 export type VendorWork =
@@ -136,7 +136,7 @@ function makersOn(registry: Registry) {
   };
 }
 
-/** Registers the metrics once for all worlds of a process; returns what each world counts with. */
+/** Registers the metrics once for all environments of a process; returns what each environment counts with. */
 function createWorldMetrics(registry: Registry) {
   const counters = countersOn(registry);
   const seconds = histogramsOn(registry);
@@ -194,7 +194,7 @@ function countersOn(registry: Registry) {
   return {
     answers: by('simway_purchase_answers_total', 'First answers to buyers', 'answer'),
     closed: by('simway_purchases_closed_total', 'Purchases and fundings that ended', 'status', 'reason'),
-    called: by('simway_persons_called_total', 'Purchases that needed attention', 'reason'),
+    called: by('simway_purchases_needing_attention_total', 'Purchases that needed attention', 'reason'),
     unverified: by(
       'simway_unverified_requests_total',
       'Steps asked for what neither the API nor an operator asked for; nothing was done',
@@ -210,7 +210,11 @@ function countersOn(registry: Registry) {
       'Purchases and fundings refused because too many of the account are unpaid',
     ),
     installDataUnreadable: by('simway_install_data_unreadable_total', 'Install data that could not be read'),
-    payments: by('simway_payments_booked_total', 'Money from outside, by what it turned out to be', 'what'),
+    payments: by(
+      'simway_payments_booked_total',
+      'Money through the gateway, by what it turned out to be',
+      'what',
+    ),
     refunds: by('simway_refunds_ended_total', 'Refunds that ended, by how', 'end'),
     gatewayEvents: by('simway_gateway_events_total', 'Events that came in from the gateway', 'verdict'),
     supplierEvents: by('simway_supplier_events_total', 'Events that came in from the supplier', 'verdict'),

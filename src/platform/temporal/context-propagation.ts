@@ -16,7 +16,7 @@ import {
 
 type Headers = Readonly<Record<string, Payload>>;
 
-/** For the workers of one world. */
+/** For the workers of one environment. */
 export function contextPropagation(
   environment: string,
   tracing: Tracing | undefined,

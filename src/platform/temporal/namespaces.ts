@@ -14,7 +14,7 @@ const CONNECT_WITHIN_MS = 5_000;
 const CALL_WITHIN_MS = 5_000;
 /** Parts of a server learn of a new namespace, and of new attributes, up to a minute later. */
 const KNOWN_WITHIN_MS = 90_000;
-const LOOK_EVERY_MS = 100;
+const CHECK_EVERY_MS = 100;
 
 /** What no waiting mends; by the numbers of gRPC. */
 const FINAL_CODES: ReadonlySet<number> = new Set([
@@ -98,7 +98,7 @@ async function ensureAttributes(connection: Connection, namespace: string): Prom
       return error === notYet || (code !== undefined && !FINAL_CODES.has(code));
     },
     withinMs: KNOWN_WITHIN_MS,
-    everyMs: LOOK_EVERY_MS,
+    everyMs: CHECK_EVERY_MS,
   });
   return [...added];
 }

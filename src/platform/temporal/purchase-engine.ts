@@ -186,7 +186,7 @@ type AfterClosing = (input: AfterClosingInput) => Promise<unknown>;
 
 /** How the workflow for what comes after closing is started, in the same call as the message that asks it. Many callers share one. */
 function afterClosingOptions(
-  { transactionId, purpose, isFromOutside }: ClosedSubject,
+  { transactionId, purpose, isThroughGateway }: ClosedSubject,
   timings: RefundTimings,
 ) {
   const requestId = currentRequestId();
@@ -200,7 +200,7 @@ function afterClosingOptions(
       { key: NEEDS_ATTENTION, value: false },
     ]),
     args: [
-      { transactionId, purpose, isThroughGateway: isFromOutside, timings: refundTimingsOf(timings) },
+      { transactionId, purpose, isThroughGateway: isThroughGateway, timings: refundTimingsOf(timings) },
     ] as [AfterClosingInput],
   };
 }
@@ -240,7 +240,7 @@ export function createPaymentChecks(
   client: Client,
   timings: PaymentTimings,
 ): Pick<PaymentEngine, 'check' | 'checkSoon'> {
-  const closedOf = (payment: PaymentSubject): ClosedSubject => ({ ...payment, isFromOutside: true });
+  const closedOf = (payment: PaymentSubject): ClosedSubject => ({ ...payment, isThroughGateway: true });
   const checkClosed = (payment: PaymentSubject) =>
     client.workflow.executeUpdateWithStart(checkPayment, {
       startWorkflowOperation: new WithStartWorkflowOperation<AfterClosing>(

@@ -1,5 +1,5 @@
 /**
- * Temporal workers of one world, one per queue. Only orders, webhooks and ops load the workflow bundle, with explicit cache sizes; poller
+ * Temporal workers of one environment, one per queue. Only orders, webhooks and ops load the workflow bundle, with explicit cache sizes; poller
  * options are the ones that work in this SDK (autoscaling behaviours).
  */
 import { ApplicationFailure } from '@temporalio/common';
@@ -11,7 +11,7 @@ import {
   type WorkflowBundleOption,
 } from '@temporalio/worker';
 import {
-  ATTEMPTS_IN_TASKS,
+  MAX_INLINE_ATTEMPTS,
   GATEWAY_QUEUE,
   OPS_QUEUE,
   ORDERS_QUEUE,
@@ -121,7 +121,7 @@ function refusesScheduled({ onScheduledLocal }: WorkersOptions): ActivityInterce
   return ({ info }) => ({
     inbound: {
       execute: async (input, next) => {
-        const isOwnStep = info.taskQueue === ORDERS_QUEUE || info.activityType === ATTEMPT_IN_TASK;
+        const isOwnStep = info.taskQueue === ORDERS_QUEUE || info.activityType === INLINE_ATTEMPT;
         if (info.isLocal || !isOwnStep) return next(input);
         onScheduledLocal?.(info.activityType, info.workflowExecution?.workflowId ?? '');
         throw ApplicationFailure.nonRetryable(`${info.activityType} runs only as a local activity`);
@@ -130,7 +130,7 @@ function refusesScheduled({ onScheduledLocal }: WorkersOptions): ActivityInterce
   });
 }
 
-const ATTEMPT_IN_TASK = 'attemptInTask' satisfies keyof WebhookActivities;
+const INLINE_ATTEMPT = 'attemptInline' satisfies keyof WebhookActivities;
 
 /**
  * The SDK cancels other activities at the end of the grace time, and waits for local ones until it stops the hard way. No race with one
@@ -182,7 +182,7 @@ const ACROSS_THE_NETWORK = {
 
 const ROOM_TO_BE_TURNED_AWAY = 50;
 /** Attempts that hang in their tasks hold half of the permits at most. */
-const DELIVERY_TASKS = 2 * ATTEMPTS_IN_TASKS;
+const DELIVERY_TASKS = 2 * MAX_INLINE_ATTEMPTS;
 /** Most deliveries are over within their first task; those that wait are read back, which is quick. */
 const CACHED_DELIVERIES = 2 * DELIVERY_TASKS;
 

@@ -19,7 +19,7 @@ const FEW = 64;
 const AT_ONCE = 16;
 const PAGE_SIZE = 1_000;
 /** A transaction has a handful of workflows: its own, repairs, late money, messages. */
-const MOST_OF_ONE = 100;
+const MAX_OF_ONE = 100;
 
 export function createWorkflowStates(temporal: TemporalClient): WorkflowStates {
   const { states: client } = temporal;
@@ -27,16 +27,16 @@ export function createWorkflowStates(temporal: TemporalClient): WorkflowStates {
     findUncarried: (transactionIds) =>
       withinReach(temporal, async () => {
         const carried = transactionIds.length > FEW ? await findCarried(client) : new Set<string>();
-        const inDoubt = transactionIds.filter((id) => !carried.has(id));
-        return new Set(await findClosed(client, inDoubt));
+        const unconfirmed = transactionIds.filter((id) => !carried.has(id));
+        return new Set(await findClosed(client, unconfirmed));
       }),
     ofTransaction: (transactionId) =>
       withinReach(temporal, async () => {
         const found = new Map<string, WorkflowState>();
         const query = `TransactionId = ${quoted(transactionId)}`;
-        for await (const info of client.workflow.list({ query, pageSize: MOST_OF_ONE })) {
+        for await (const info of client.workflow.list({ query, pageSize: MAX_OF_ONE })) {
           found.set(info.runId, toState(info));
-          if (found.size >= MOST_OF_ONE) break;
+          if (found.size >= MAX_OF_ONE) break;
         }
         // The index may not know it yet, or not know it as it now stands.
         const own = await describe(client, transactionId);

@@ -10,7 +10,7 @@ import { daysOf, daysBetween } from './days.ts';
 export const MAX_SPENDING_DAYS = 366;
 
 /** As many as a chart shows. */
-const MOST_DESTINATIONS = 10;
+const MAX_DESTINATIONS = 10;
 
 export interface Spending extends Days {
   readonly currency: AccountCurrency;
@@ -39,7 +39,7 @@ export async function getSpending(
   // Before the figures: those may be newer.
   const usageAsOf = await findOldestUsage(db, account.id);
   const counted = await readSpending(db, { accountId: account.id, currency: account.currency }, period);
-  const destinations = await countOwnRegions(db, account.id, period, MOST_DESTINATIONS);
+  const destinations = await countOwnRegions(db, account.id, period, MAX_DESTINATIONS);
   const nameOf = new Map(catalogue.current().regions.map((one) => [one.regionCode, one.regionName]));
   const byDay = new Map(counted.map(({ day, ...figures }) => [day, figures]));
   return {

@@ -6,7 +6,7 @@ import { toJson } from '../../platform/http/json.ts';
 import { defineRoute, type Route } from '../../platform/http/route.ts';
 import type { WhichPayment } from '../views.ts';
 import { presentTransaction } from './present.ts';
-import { standingSchema } from './schema.ts';
+import { statusSchema } from './schema.ts';
 
 const confirmPaymentRoute = defineRoute({
   method: 'POST',
@@ -21,7 +21,7 @@ const confirmPaymentRoute = defineRoute({
   responses: {
     200: {
       description: 'The purchase result, or the funding, as it now stands',
-      schema: standingSchema,
+      schema: statusSchema,
     },
   },
   docs: {

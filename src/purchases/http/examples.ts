@@ -45,7 +45,7 @@ const at = (...events: readonly (readonly [string, string])[]) => ({
 const paidByCard = at([OPENED, 'opened'], [PAID, 'payment-received'], [DELIVERED, 'delivered']);
 const notPaid = at([OPENED, 'opened'], ['2026-02-01T09:31:00.000Z', 'failed']);
 
-const STANDINGS: Examples = {
+const STATUSES: Examples = {
   'delivered, paid by card': { ...success, ...base, ...install, ...paidByCard },
   'delivered, from the wallet': {
     ...success,
@@ -183,14 +183,14 @@ export const PURCHASE_EXAMPLES: ExamplesByOperation = {
       'new eSIM, APPLE_PAY': { ...pending, ...base, ...hosted },
     },
   },
-  getTransaction: { 200: STANDINGS },
+  getTransaction: { 200: STATUSES },
   confirmPayment: {
     request: {
       'by transactionId': { transactionId: TRANSACTION },
       'by gatewayReference': { gatewayReference: TRANSACTION },
       'by trackingReference': { trackingReference: TRANSACTION },
     },
-    200: STANDINGS,
+    200: STATUSES,
   },
   orderBatch: {
     request: {

@@ -1,6 +1,6 @@
 /** Purchases → the documented shapes. Pure; what is not known yet is an empty string. */
 import type { z } from 'zod';
-import { presentFundingStanding, presentPayment } from '../../payments/http/present.ts';
+import { presentFundingStatus, presentPayment } from '../../payments/http/present.ts';
 import { presentTimeline } from '../../platform/http/answer-fields.ts';
 import { moneyJson, type Wire } from '../../platform/http/json.ts';
 import type { PurchaseView, TransactionView } from '../views.ts';
@@ -9,8 +9,8 @@ import type { basePurchaseSchema, topUpPurchaseSchema, transactionSchema } from 
 /** What a transaction id names, as it now stands, with its timeline. */
 export function presentTransaction(
   view: TransactionView,
-): Wire<z.output<typeof transactionSchema>> | ReturnType<typeof presentFundingStanding> {
-  if ('funding' in view) return presentFundingStanding(view.funding);
+): Wire<z.output<typeof transactionSchema>> | ReturnType<typeof presentFundingStatus> {
+  if ('funding' in view) return presentFundingStatus(view.funding);
   const timeline = presentTimeline(view.purchase.timeline);
   return view.purchase.package_type === 'BASE'
     ? { ...presentBasePurchase(view.purchase), timeline }

@@ -8,7 +8,7 @@ import { presentPurchase, presentTransaction } from './present.ts';
 import {
   basePurchaseSchema,
   buyBody,
-  standingSchema,
+  statusSchema,
   topUpPurchaseSchema,
   isTopUp,
   missingTarget,
@@ -96,7 +96,7 @@ const transactionRoute = defineRoute({
   },
   errors: ['TRANSACTION_NOT_FOUND'],
   responses: {
-    200: { description: 'The purchase result, or the funding, as it now stands', schema: standingSchema },
+    200: { description: 'The purchase result, or the funding, as it now stands', schema: statusSchema },
   },
   docs: {
     operationId: 'getTransaction',

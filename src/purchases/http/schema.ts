@@ -8,7 +8,7 @@ import { laterText, money, timeline } from '../../platform/http/answer-fields.ts
 import { amountField, choiceField, textField } from '../../platform/http/fields.ts';
 import { MAX_PRICE_LIMIT_MINOR, MAX_PACKAGE_CODE_CHARACTERS } from '../../platform/http/limits.ts';
 import type { MissingFields, RawInput } from '../../platform/http/route.ts';
-import { fundingStandingSchema, paymentFields } from '../../payments/http/schema.ts';
+import { fundingStatusSchema, paymentFields } from '../../payments/http/schema.ts';
 
 const packageCode = textField({
   max: MAX_PACKAGE_CODE_CHARACTERS,
@@ -130,7 +130,7 @@ export const transactionSchema = z.union([
 ]);
 
 /** What a transaction id names: a purchase or the funding of a wallet. */
-export const standingSchema = z.union([transactionSchema, fundingStandingSchema]);
+export const statusSchema = z.union([transactionSchema, fundingStatusSchema]);
 
 const TOP_UP_TARGET_NOT_FOUND = 'eSIM not found or does not belong to your account';
 

@@ -4,7 +4,7 @@ import { textField } from '../../platform/http/fields.ts';
 import { toJson } from '../../platform/http/json.ts';
 import { MAX_REQUEST_ID_CHARACTERS } from '../../platform/http/limits.ts';
 import { defineRoute, type Route } from '../../platform/http/route.ts';
-import { MOST_FOUND } from '../search.ts';
+import { MAX_FOUND } from '../search.ts';
 import { FOUND_BY, FOUND_KINDS } from '../store/search.ts';
 
 const searchQuery = z.object({
@@ -48,7 +48,7 @@ const searchRoute = defineRoute({
   errors: [],
   responses: {
     200: {
-      description: `At most ${MOST_FOUND}, newest first; empty where there is none`,
+      description: `At most ${MAX_FOUND}, newest first; empty where there is none`,
       schema: searchSchema,
     },
   },

@@ -6,7 +6,7 @@ import { dayField } from '../../platform/http/fields.ts';
 import { moneyJson, toJson, type Wire } from '../../platform/http/json.ts';
 import { defineRoute, type Route } from '../../platform/http/route.ts';
 import { MAX_SPENDING_DAYS, type Spending } from '../figures/spending.ts';
-import { MOST_COUNTED_BY_REGION } from '../store/spending.ts';
+import { MAX_COUNTED_BY_REGION } from '../store/spending.ts';
 
 const spendingQuery = z.object({
   from: dayField({ description: 'First UTC day, included; without it, 30 days end with `to`' }).optional(),
@@ -55,7 +55,7 @@ const spendingSchema = z
           .meta({ id: 'SpendingDestination' }),
       )
       .meta({
-        description: `At most 10 regions of your own purchases, most purchases first. Counts the newest ${MOST_COUNTED_BY_REGION} delivered purchases of these days`,
+        description: `At most 10 regions of your own purchases, most purchases first. Counts the newest ${MAX_COUNTED_BY_REGION} delivered purchases of these days`,
       }),
   })
   .meta({ id: 'Spending' });

@@ -15,7 +15,7 @@ import {
   searchField,
 } from '../../platform/http/page.ts';
 import { defineRoute, type Route } from '../../platform/http/route.ts';
-import { MOST_COUNTED, type TransactionPage } from '../list-transactions.ts';
+import { MAX_COUNTED, type TransactionPage } from '../list-transactions.ts';
 import { TRANSACTION_TYPES, type ListedTransaction } from '../store/list-transactions.ts';
 
 const transactionsQuery = z
@@ -63,7 +63,7 @@ const transactionPageSchema = z
       items: z.array(transactionItemSchema),
       pagination: paginationSchema,
       totalIsMinimum: z.boolean().meta({
-        description: `There are more than \`totalItems\`: at most ${MOST_COUNTED.toLocaleString('en')} are counted`,
+        description: `There are more than \`totalItems\`: at most ${MAX_COUNTED.toLocaleString('en')} are counted`,
       }),
       nextCursor: z.string().meta({ description: 'For `after`: the next page; empty at the end' }),
     }),
@@ -85,7 +85,7 @@ const transactionsRoute = defineRoute({
     summary: 'List your purchases and fundings',
     description:
       'Every purchase and every funding of the wallet, newest first. `page` reaches the newest ' +
-      `${MOST_COUNTED.toLocaleString('en')}; \`after\` reaches all. A page of a search may be short, or empty, while \`nextCursor\` is not empty.`,
+      `${MAX_COUNTED.toLocaleString('en')}; \`after\` reaches all. A page of a search may be short, or empty, while \`nextCursor\` is not empty.`,
   },
   async handle({ world, principal, query }) {
     const { search, after, ...filters } = query;

@@ -4,7 +4,7 @@ import type { WorldDb } from '../../platform/database/tables.ts';
 import { inBatches } from '../../platform/database/retention.ts';
 import type { EmailLanguage } from '../batches/emails.ts';
 
-export interface ClaimedEmail {
+export interface LeasedEmail {
   readonly batchId: string;
   readonly rowNumber: number;
   readonly transactionId: string;
@@ -21,29 +21,29 @@ export interface ClaimedEmail {
 }
 
 /**
- * Claims the e-mail that has been due longest for `leaseMs`. A sender that dies after sending causes a second one with the same id. undefined: none is
+ * Leases the e-mail that has been due longest for `leaseMs`. A sender that dies after sending causes a second one with the same id. undefined: none is
  * due.
  */
-export async function claimEmail(db: WorldDb, now: Date, leaseMs: number): Promise<ClaimedEmail | undefined> {
-  const { rows } = await sql<ClaimedEmail>`
-    with claimed as (
+export async function leaseEmail(db: WorldDb, now: Date, leaseMs: number): Promise<LeasedEmail | undefined> {
+  const { rows } = await sql<LeasedEmail>`
+    with leased as (
       update batch_rows set email_attempts = email_attempts + 1, email_next_at = ${new Date(now.getTime() + leaseMs)}
        where (batch_id, row_number) in (
          select batch_id, row_number from batch_rows where email_next_at <= ${now}
           order by email_next_at limit 1 for update skip locked)
       returning *
     )
-    select claimed.batch_id as "batchId", claimed.row_number as "rowNumber", claimed.transaction_id as "transactionId",
-           claimed.email, claimed.language, batches.sender_name as sender, esims.package_name as "packageName",
+    select leased.batch_id as "batchId", leased.row_number as "rowNumber", leased.transaction_id as "transactionId",
+           leased.email, leased.language, batches.sender_name as sender, esims.package_name as "packageName",
            esims.id as "esimId", esims.status in ('EXPIRED', 'CANCELLED', 'FAILED') as "isOver",
-           claimed.email_due_at as "dueAt", claimed.email_attempts as attempts
-      from claimed
-      join batches on batches.id = claimed.batch_id
-      join esims on esims.transaction_id = claimed.transaction_id`.execute(db);
+           leased.email_due_at as "dueAt", leased.email_attempts as attempts
+      from leased
+      join batches on batches.id = leased.batch_id
+      join esims on esims.transaction_id = leased.transaction_id`.execute(db);
   return rows[0];
 }
 
-type RowKey = Pick<ClaimedEmail, 'batchId' | 'rowNumber'>;
+type RowKey = Pick<LeasedEmail, 'batchId' | 'rowNumber'>;
 
 /** Once; the first end counts. */
 export async function closeEmail(

@@ -226,7 +226,7 @@ async function closeDelivered(db: WorldDb, batchId: string, now: Date): Promise<
        and batch_id = ${batchId} and batch_rows.closed_at is null`.execute(db);
 }
 
-export interface BatchStanding {
+export interface BatchProgress {
   readonly counts: BatchCounts;
   readonly isClosed: boolean;
   /** Of its rows. */
@@ -243,10 +243,10 @@ export async function settleBatch(
   batchId: string,
   options: {
     readonly now: Date;
-    readonly nextCheckMs: (standing: BatchStanding) => number;
+    readonly nextCheckMs: (progress: BatchProgress) => number;
   },
   pending: PendingMessages = newPendingMessages(),
-): Promise<BatchStanding | undefined> {
+): Promise<BatchProgress | undefined> {
   const { now, nextCheckMs } = options;
   return inTransaction(db, async (trx) => {
     const batch = await trx
@@ -261,21 +261,21 @@ export async function settleBatch(
     const counts = requireCounts(await countRows(trx, [batch]), batchId);
     const isClosed = counts.queued + counts.processing === 0;
     const hasEmailsDue = batch.email_count > 0 && (await hasDueEmails(trx, batchId, now));
-    const standing = { counts, isClosed, hasEmailsDue, createdAt: batch.created_at };
-    if (!isOpen) return standing;
+    const progress = { counts, isClosed, hasEmailsDue, createdAt: batch.created_at };
+    if (!isOpen) return progress;
     const changed = await trx
       .updateTable('batches')
       .set({
         ...(counts.queued === 0 && batch.all_begun_at === null ? { all_begun_at: now } : {}),
         ...(isClosed
           ? { closed_at: now, next_check_at: null, succeeded: counts.succeeded, failed: counts.failed }
-          : { next_check_at: new Date(now.getTime() + nextCheckMs(standing)) }),
+          : { next_check_at: new Date(now.getTime() + nextCheckMs(progress)) }),
       })
       .where('id', '=', batchId)
       .returning(subscribers('batch.completed', sql.ref('batches.account_id')).as('subscribers'))
       .executeTakeFirstOrThrow();
     if (isClosed) await enqueueCompleted(trx, batch, { counts, now, ...changed }, pending);
-    return standing;
+    return progress;
   });
 }
 
@@ -319,7 +319,7 @@ export function requireCounts(counts: ReadonlyMap<string, BatchCounts>, batchId:
 }
 
 /** Open batches whose workflow has not shown itself in time. */
-export async function claimOverdue(
+export async function leaseOverdue(
   db: WorldDb,
   { now, againAfterMs, limit }: { readonly now: Date; readonly againAfterMs: number; readonly limit: number },
 ): Promise<{ id: string; accountId: string }[]> {

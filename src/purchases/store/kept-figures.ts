@@ -108,7 +108,7 @@ const KEPT: readonly KeptFigure[] = [
 ];
 
 /** A wrong figure is rarely alone: enough to see what kind they are of. */
-const MOST_DIFFERENCES = 20;
+const MAX_DIFFERENCES = 20;
 
 /** Compares all in one snapshot, and changes nothing. At most 20 differences of each kind. */
 export function findFigureDifferences(db: WorldDb): Promise<FigureDifference[]> {
@@ -122,7 +122,7 @@ export function findFigureDifferences(db: WorldDb): Promise<FigureDifference[]> 
         const { rows } = await sql<Omit<FigureDifference, 'figure'>>`
           with kept as (${kept}), counted as (${counted})
           select to_jsonb(kept) as kept, to_jsonb(counted) as counted from kept full join counted using (${sql.raw(key)})
-           where kept is distinct from counted limit ${MOST_DIFFERENCES}`.execute(trx);
+           where kept is distinct from counted limit ${MAX_DIFFERENCES}`.execute(trx);
         found.push(...rows.map((row) => ({ figure: name, ...row })));
       }
       return found;

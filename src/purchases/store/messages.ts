@@ -79,7 +79,7 @@ function statusQueries(
 }
 
 /** Hands a change's webhooks on. No change: the step was done before, and its unsent webhooks are handed on again. */
-export async function handOnChange(
+export async function collectWebhooks(
   trx: WorldDb,
   transactionId: string,
   change: StatusChange | undefined,
@@ -102,7 +102,7 @@ export async function enqueueStatus(
   const { rows } = await sql<StatusChange>`
     with ${queries} select ${result}`.execute(trx);
   const [change] = rows;
-  if (change) await handOnChange(trx, transactionId, change.is_new ? change : undefined, pending);
+  if (change) await collectWebhooks(trx, transactionId, change.is_new ? change : undefined, pending);
 }
 
 /** Adds webhooks of a purchase or a funding that were never attempted: the process that wrote them may have died. */

@@ -197,10 +197,9 @@ function paymentOf(input: PurchaseInput, gateway: string): RawBuilder<unknown>[]
   return [sql`payment as (${insertWhereOpened('payments', payment)})`];
 }
 
-function insertWhereOpened<Table extends 'purchases' | 'supplier_orders' | 'payments' | 'esims' | 'purchase_events'>(
-  table: Table,
-  row: InsertObject<WorldDatabase, Table>,
-): RawBuilder<unknown> {
+function insertWhereOpened<
+  Table extends 'purchases' | 'supplier_orders' | 'payments' | 'esims' | 'purchase_events',
+>(table: Table, row: InsertObject<WorldDatabase, Table>): RawBuilder<unknown> {
   const columns = sql.join(Object.keys(row).map((column) => sql.ref(column)));
   return sql`insert into ${sql.table(table)} (${columns}) select ${sql.join(Object.values(row))} from opened`;
 }
@@ -251,7 +250,7 @@ function firstOrder(input: PurchaseInput, item: StoredPackage) {
     package_code: input.packageCode,
     volume_bytes: BigInt(item.volumeBytes),
     cost_usd_e4: BigInt(input.quote.costUsdE4),
-    in_flight_grace_ms: input.timings.doubtMs,
+    in_flight_grace_ms: input.timings.inFlightGraceMs,
   } as const;
 }
 

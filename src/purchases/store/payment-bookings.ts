@@ -38,7 +38,7 @@ import {
   enqueueWebhook,
   type PendingMessages,
 } from '../../webhooks/store/messages.ts';
-import { handOnChange, statusChangeQueries, type StatusChange } from './messages.ts';
+import { collectWebhooks, statusChangeQueries, type StatusChange } from './messages.ts';
 import { closeUnpaid } from './purchases.ts';
 
 export interface SeenCharge extends ReceivedMoney {
@@ -107,7 +107,11 @@ export async function bookSeen(
         trx,
         payment,
         came,
-        { subscriberIds: row.subscriber_ids, at: row.at, beforeMinor: facts.receivedMinor + facts.vouchedMinor },
+        {
+          subscriberIds: row.subscriber_ids,
+          at: row.at,
+          beforeMinor: facts.receivedMinor + facts.vouchedMinor,
+        },
         pending,
       );
     return decision;
@@ -230,7 +234,9 @@ async function entriesOf({ trx, payment, seen: { currency }, decision }: Booking
     ),
     entry(`held:${price}`, heldMinor, price),
     entry(suspense, toReturnMinor),
-    ...(reversedMinor > 0n ? await takeBack(trx, payment.reference, { amountMinor: reversedMinor, currency }) : []),
+    ...(reversedMinor > 0n
+      ? await takeBack(trx, payment.reference, { amountMinor: reversedMinor, currency })
+      : []),
     ...(await creditEntries(trx, payment.account_id, { amountMinor: walletMinor, currency: price })),
   ];
 }
@@ -248,7 +254,7 @@ export async function markPaid(
        where transaction_id = ${transactionId} and status = 'PENDING'`,
   );
   const { rows } = await sql<StatusChange>`with ${change}, ${event} select ${result}`.execute(trx);
-  if (rows[0]) await handOnChange(trx, transactionId, rows[0], pending);
+  if (rows[0]) await collectWebhooks(trx, transactionId, rows[0], pending);
 }
 
 /** Enqueues `payment.received`, wherever the money goes. */

@@ -17,7 +17,7 @@ import {
   voidHoldToSuspense,
   type Posted,
 } from '../../ledger/store/holds.ts';
-import { CLAIMS } from '../../payments/rules.ts';
+import { DISPUTE_REASONS } from '../../payments/rules.ts';
 import type { Money } from '../../domain/money.ts';
 import { sendableMinor, smaller, useForDelivery } from '../../payments/store/account.ts';
 import { lockPayments } from '../../payments/store/lock-order.ts';
@@ -25,7 +25,7 @@ import { creditRefund, createRefund } from '../../payments/store/refunds.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
 import { inTransaction } from '../../platform/database/transactions.ts';
 import { newPendingMessages, type PendingMessages } from '../../webhooks/store/messages.ts';
-import { handOnChange, statusChangeQueries, type StatusChange } from './messages.ts';
+import { collectWebhooks, statusChangeQueries, type StatusChange } from './messages.ts';
 import { MAY_DELIVER, type SupplierOrder } from './supplier-orders.ts';
 import type { PurchasesTable } from './tables.ts';
 
@@ -45,10 +45,10 @@ export const ALREADY_SAVED: DeliveredItem = { purchase: {}, esim: {} };
 /** A new eSIM; its owner sees it once the purchase is settled. `install`: the columns of its install data, sealed. */
 export function profileItem(
   facts: ProfileFacts,
-  lookedAt: Date,
+  checkedAt: Date,
   install: Updateable<EsimsTable>,
 ): DeliveredItem {
-  return { purchase: {}, esim: { ...columnsOfDelivery(facts, lookedAt), ...install } };
+  return { purchase: {}, esim: { ...columnsOfDelivery(facts, checkedAt), ...install } };
 }
 
 /**
@@ -123,8 +123,8 @@ function assigned(columns: Readonly<Record<string, unknown>>): RawBuilder<unknow
 
 /** Clears needs-attention, except for disputes and reversed payments. */
 const clearAttention = sql`
-  needs_attention_since = case when attention_reason = any(${[...CLAIMS]}) then needs_attention_since end,
-  attention_reason = case when attention_reason = any(${[...CLAIMS]}) then attention_reason end`;
+  needs_attention_since = case when attention_reason = any(${[...DISPUTE_REASONS]}) then needs_attention_since end,
+  attention_reason = case when attention_reason = any(${[...DISPUTE_REASONS]}) then attention_reason end`;
 
 /**
  * Keeps the delivery, closes the purchase, shows the eSIM to its owner, posts the hold, books the cost, enqueues the webhook. One statement; safe to repeat.
@@ -141,14 +141,14 @@ export async function settlePurchase(
   if (!isTopUp(item)) {
     const settledDirectly = await settle(db, transactionId, item);
     if (settledDirectly?.has_posted) {
-      await handOnChange(db, transactionId, settledDirectly, pending);
+      await collectWebhooks(db, transactionId, settledDirectly, pending);
       return 'settled';
     }
   }
   return db.transaction().execute(async (trx) => {
     const settled = await settle(trx, transactionId, item);
     await requirePosted(trx, transactionId, settled);
-    await handOnChange(trx, transactionId, settled, pending);
+    await collectWebhooks(trx, transactionId, settled, pending);
     if (settled && isTopUp(item)) await notifyOfTopUp(trx, settled.esim_id, settled.at, pending);
     return settled ? 'settled' : 'settled-before';
   });
@@ -212,14 +212,17 @@ export async function refuseOrder(
   db: WorldDb,
   order: Pick<SupplierOrder, 'id' | 'transactionId' | 'attempts'>,
   refusal: Refusal,
-  { isCancelled = false, pending }: { readonly isCancelled?: boolean; readonly pending?: PendingMessages } = {},
+  {
+    isCancelled = false,
+    pending,
+  }: { readonly isCancelled?: boolean; readonly pending?: PendingMessages } = {},
 ): Promise<'failed' | 'claimed' | 'open'> {
   const { id, transactionId, attempts } = order;
   return db.transaction().execute(async (trx) => {
     await lockPayments(trx, transactionId);
     // The lock is a statement of its own, so that the next one sees what another step just wrote.
     const { rows } = await sql<{ has_claim: boolean }>`
-      select attention_reason is not null and attention_reason = any(${[...CLAIMS]}) as has_claim
+      select attention_reason is not null and attention_reason = any(${[...DISPUTE_REASONS]}) as has_claim
         from purchases where transaction_id = ${transactionId} and status = 'PROCESSING' for no key update`.execute(
       trx,
     );
@@ -278,7 +281,8 @@ export async function failPurchaseIn(
   const paid = (await lockPayments(trx, transactionId)).find((payment) => payment.paid_hold);
   const open = purchaseStatusesBefore('FAILED');
   const leftMinor = paid ? smaller(paid.free_minor, paid.charge_minor) : 0n;
-  const isTakenBack = paid !== undefined && paid.disputed_minor + leftMinor === 0n && paid.reversed_minor > 0n;
+  const isTakenBack =
+    paid !== undefined && paid.disputed_minor + leftMinor === 0n && paid.reversed_minor > 0n;
   const reason = isTakenBack ? 'PAYMENT_REVERSED' : refusal.reason;
   const { queries, event, result } = closingQueries(transactionId, reason, open, 'FAILED');
   const { rows } = await sql<StatusChange>`
@@ -290,7 +294,7 @@ export async function failPurchaseIn(
        where ${paid === undefined} and exists (select from holds where id = transaction_id and status = 'HELD')
     ), ${event}
     select ${result}`.execute(trx);
-  await handOnChange(trx, transactionId, rows[0], pending);
+  await collectWebhooks(trx, transactionId, rows[0], pending);
   if (!paid) {
     await voidHold(trx, transactionId);
     return undefined;
@@ -353,7 +357,7 @@ export async function closeUnpaid(
       .select('status')
       .where('transaction_id', '=', transactionId)
       .executeTakeFirstOrThrow();
-    if (status === 'FAILED') await handOnChange(trx, transactionId, rows[0], pending);
+    if (status === 'FAILED') await collectWebhooks(trx, transactionId, rows[0], pending);
     return status === 'FAILED' ? 'closed' : 'paid';
   });
 }

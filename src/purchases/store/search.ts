@@ -28,7 +28,7 @@ export interface FoundItem {
 }
 
 /** A caller's own reference is searched for in this many of the account's newest batches, each by one index lookup. */
-const BATCHES_LOOKED_INTO = 1_000;
+const BATCHES_SEARCHED = 1_000;
 
 /** The newest first, at most `limit`. Complete ids alone. */
 export async function findOwn(
@@ -40,7 +40,7 @@ export async function findOwn(
   const { rows } = await sql<FoundItem>`
     with rows_with_reference as materialized (
       select batch.id as batch_id, batch_row.transaction_id
-        from (select id, created_at from batches where account_id = ${accountId} order by created_at desc, id limit ${BATCHES_LOOKED_INTO}) batch
+        from (select id, created_at from batches where account_id = ${accountId} order by created_at desc, id limit ${BATCHES_SEARCHED}) batch
        -- With the limit, the planner uses the index of each batch's references: a scan would read the rows of all accounts.
        cross join lateral (select transaction_id from batch_rows where batch_id = batch.id and reference = ${text} limit 1) batch_row
        order by batch.created_at desc limit ${limit}

@@ -17,7 +17,7 @@ export interface SpendingFigures {
 }
 
 /** Delivered purchases that are counted by region: the newest ones, some 50 ms, however much an account buys. */
-export const MOST_COUNTED_BY_REGION = 10_000;
+export const MAX_COUNTED_BY_REGION = 10_000;
 
 /** An account's delivered purchases of these days by the region of their package, most first, then by code. */
 export async function countOwnRegions(
@@ -35,9 +35,9 @@ export async function countOwnRegions(
          select package_code, created_at from purchases
           where account_id = ${accountId} and status = 'SUCCESS' and payment_method = method and package_type = type
             and created_at >= ${from}::date::timestamp at time zone 'UTC' and created_at < (${to}::date + 1)::timestamp at time zone 'UTC'
-          order by created_at desc, transaction_id desc limit ${MOST_COUNTED_BY_REGION}
+          order by created_at desc, transaction_id desc limit ${MAX_COUNTED_BY_REGION}
        ) found
-       order by found.created_at desc limit ${MOST_COUNTED_BY_REGION}
+       order by found.created_at desc limit ${MAX_COUNTED_BY_REGION}
     )
     select region_code as "regionCode", count(*) as purchases
       from newest join packages using (package_code)

@@ -5,7 +5,7 @@
 import { sql, type RawBuilder, type Selectable } from 'kysely';
 import { asFailureReason } from '../../domain/refusals.ts';
 import type { EsimsTable } from '../../esims/store/tables.ts';
-import { CLAIMS, type Claim } from '../../payments/rules.ts';
+import { DISPUTE_REASONS, type DisputeReason } from '../../payments/rules.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
 import type { PurchasesTable, SupplierOrdersTable } from './tables.ts';
 
@@ -75,7 +75,7 @@ const settling = (timeLimitMs: number): RawBuilder<unknown> =>
 
 /** Money is held, and nobody claims it back. */
 export const MAY_DELIVER = sql<boolean>`
-  purchases.status = 'PROCESSING' and coalesce(purchases.attention_reason <> all(${[...CLAIMS]}), true)`;
+  purchases.status = 'PROCESSING' and coalesce(purchases.attention_reason <> all(${[...DISPUTE_REASONS]}), true)`;
 
 const PURCHASE_COLUMNS = sql`
   purchases.transaction_id, purchases.package_type, purchases.status, purchases.reason, purchases.esim_id, purchases.attention_reason,
@@ -99,7 +99,10 @@ type PurchaseColumns = Pick<
   | 'needs_attention_since'
   | 'top_up_total_volume_bytes'
 > &
-  Pick<Selectable<EsimsTable>, 'esim_tran_no' | 'iccid'> & { readonly held_at: Date | null; readonly now: Date };
+  Pick<Selectable<EsimsTable>, 'esim_tran_no' | 'iccid'> & {
+    readonly held_at: Date | null;
+    readonly now: Date;
+  };
 type OrderColumns = Omit<Selectable<SupplierOrdersTable>, 'id' | 'transaction_id' | 'kind'> & {
   readonly order_id: string;
 };
@@ -122,7 +125,7 @@ function toDelivery(row: DeliveryRow | undefined, transactionId: string) {
     order,
     /** The supplier's answer is kept already; only settling is left. */
     isDelivered: order?.state === 'delivered',
-    claim: CLAIMS.find((claim): claim is Claim => claim === row.attention_reason) ?? null,
+    claim: DISPUTE_REASONS.find((claim): claim is DisputeReason => claim === row.attention_reason) ?? null,
     needsAttention: row.needs_attention_since !== null,
     /** How long its money has been there; by Postgres's clock, when this was read. */
     elapsedMs: row.now.getTime() - sinceMs,
@@ -151,7 +154,8 @@ function toOrder(row: PurchaseColumns & OrderColumns) {
     /** The same for what was sent before the last attempt. */
     earlierSettlesInMs: leftMs(row.earlier_settles_after),
     /** Nothing that was sent before the last attempt could take effect after it. */
-    isAloneInFlight: row.earlier_settles_after === null || !isAfter(row.earlier_settles_after, row.last_sent_at),
+    isAloneInFlight:
+      row.earlier_settles_after === null || !isAfter(row.earlier_settles_after, row.last_sent_at),
     searchedUntil: row.searched_until,
     withdrawingSince: row.withdrawing_since,
     refusedReason: row.refused_reason === null ? null : asFailureReason(row.refused_reason),
@@ -195,7 +199,9 @@ export async function recordSearched(
   until: Date,
 ): Promise<void> {
   await sql`
-    update supplier_orders set searched_until = greatest(searched_until, ${until}) where id = ${id}`.execute(db);
+    update supplier_orders set searched_until = greatest(searched_until, ${until}) where id = ${id}`.execute(
+    db,
+  );
 }
 
 /** As exact as a `Date`: this time names the withdrawal. */
@@ -338,4 +344,3 @@ export async function countOrders(
     .execute();
   return { count: rows.length, hasLive: rows.some((row) => row.is_live) };
 }
-

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { STUCK_CLASSES, type StuckClass } from '../../operations/stuck-rules.ts';
 import { amountJson, isoTime, money } from '../../platform/http/answer-fields.ts';
 import { toJson, type Wire } from '../../platform/http/json.ts';
-import { dataSchema, defineOpsRoute, worldQuery } from '../../platform/http/ops-route.ts';
+import { dataSchema, defineOpsRoute, environmentQuery } from '../../platform/http/ops-route.ts';
 import type { Route } from '../../platform/http/route.ts';
 import type { Overview } from '../overview.ts';
 import { WAITS_FOR } from '../store/ledger.ts';
@@ -59,7 +59,7 @@ const overviewRoute = defineOpsRoute({
   method: 'GET',
   path: '/ops/overview',
   permission: 'see',
-  query: worldQuery,
+  query: environmentQuery,
   responses: { 200: { description: 'Figures', schema: overviewSchema } },
   docs: {
     operationId: 'getOverview',

@@ -3,7 +3,7 @@ import type { Report } from '../books.ts';
 import { toJson } from '../../platform/http/json.ts';
 import { presentPage } from '../../platform/http/page.ts';
 import type { OpsInput, PathParameter, Route } from '../../platform/http/route.ts';
-import { defineOpsRoute, worldQuery } from '../../platform/http/ops-route.ts';
+import { defineOpsRoute, environmentQuery } from '../../platform/http/ops-route.ts';
 import {
   presentDifference,
   presentByMerchant,
@@ -64,7 +64,7 @@ const closeRoute = defineOpsRoute({
   path: '/ops/differences/{differenceId}/close',
   permission: 'reconcile',
   params: { differenceId },
-  query: worldQuery,
+  query: environmentQuery,
   body: closeBody,
   errors: ['NOT_FOUND'],
   responses: { 200: { description: 'Closed', schema: closedSchema } },
@@ -86,7 +86,7 @@ const reconcileRoute = defineOpsRoute({
   method: 'POST',
   path: '/ops/reconciliations',
   permission: 'reconcile',
-  query: worldQuery,
+  query: environmentQuery,
   body: reconcileBody,
   responses: {
     200: { description: 'Finished', schema: reconciledSchema },
@@ -149,7 +149,7 @@ export const booksRoutes: readonly Route[] = [
   reconcileRoute,
   reportRoute(
     'trial-balance',
-    worldQuery,
+    environmentQuery,
     { description: 'Every account', schema: trialBalanceSchema },
     {
       operationId: 'getTrialBalance',
@@ -185,7 +185,7 @@ export const booksRoutes: readonly Route[] = [
   ),
   reportRoute(
     'waiting',
-    worldQuery,
+    environmentQuery,
     { description: 'By what it waits for', schema: waitingSchema },
     {
       operationId: 'getWaitingMoney',

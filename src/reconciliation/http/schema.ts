@@ -4,7 +4,7 @@ import { DAY_MS } from '../../domain/clock.ts';
 import { MAX_REASON_CHARACTERS, MIN_REASON_CHARACTERS } from '../../domain/reasons.ts';
 import { isoTime, money } from '../../platform/http/answer-fields.ts';
 import { choiceField, textField, timeField } from '../../platform/http/fields.ts';
-import { dataSchema, worldField } from '../../platform/http/ops-route.ts';
+import { dataSchema, environmentField } from '../../platform/http/ops-route.ts';
 import { pageFields, pageSchema } from '../../platform/http/page.ts';
 import { DIFFERENCE_KINDS } from '../payment-rules.ts';
 import { WAITS_FOR } from '../store/ledger.ts';
@@ -13,7 +13,7 @@ const currency = z.string().meta({ description: '`USD4`: the supplier’s unit',
 const facts = z.record(z.string(), z.string()).nullable();
 
 export const differencesQuery = z.object({
-  ...worldField,
+  ...environmentField,
   ...pageFields,
   id: z
     .string()
@@ -134,17 +134,17 @@ const dayField = (description: string) =>
     .meta({ type: 'string', format: 'date', description, example: '2026-01-31' });
 
 /** A leap year and a day: longer reports are made in parts. */
-const MOST_DAYS = 367;
+const MAX_DAYS = 367;
 
 export const dailyQuery = z
   .object({
-    ...worldField,
+    ...environmentField,
     from: dayField('The first day, UTC'),
     to: dayField('The day after the last one'),
   })
-  .refine(({ from, to }) => from < to && to.getTime() - from.getTime() <= MOST_DAYS * DAY_MS, {
+  .refine(({ from, to }) => from < to && to.getTime() - from.getTime() <= MAX_DAYS * DAY_MS, {
     path: ['to'],
-    message: `must be after from, at most ${MOST_DAYS} days`,
+    message: `must be after from, at most ${MAX_DAYS} days`,
   });
 
 const earned = {

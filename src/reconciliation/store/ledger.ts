@@ -104,7 +104,7 @@ export const WAITS_FOR = [
   'delivery',
   'refund',
   'dispute',
-  'claim',
+  'reversal',
   'owed-by-account',
   'payout-by-gateway',
   'gateway-to-confirm',
@@ -132,9 +132,9 @@ export function readWaiting(db: WorldDb): Promise<WaitingLine[]> {
             union all select currency, amount_minor, created_at from ${inSuspense} where amount_minor > 0) disputed`,
     ],
     // Missing in suspense: taken back from us.
-    claim: [
+    reversal: [
       'suspense',
-      sql`(select currency, -amount_minor as amount_minor, created_at from ${inSuspense} where amount_minor < 0) claims`,
+      sql`(select currency, -amount_minor as amount_minor, created_at from ${inSuspense} where amount_minor < 0) reversals`,
     ],
     // Taken back by a bank after the wallet had spent it.
     'owed-by-account': [

@@ -58,7 +58,7 @@ export interface Integration {
 
 const LEAST_TRANSFER_MINOR = 10_000;
 /** 10,000,000 in whole units of any currency. */
-const MOST_MINOR = 1_000_000_000;
+const MAX_MINOR = 1_000_000_000;
 const TRANSFER_CURRENCY: Partial<Record<Country, Currency>> = { NG: 'NGN', KE: 'KES' };
 const MINUTE_MS = 60_000;
 
@@ -68,7 +68,7 @@ export const MOBILE_MONEY_MS = 180_000;
 export const HOSTED_TRANSFER_MS = 30 * MINUTE_MS;
 
 const LEAST_EXPIRY_MS = 15 * MINUTE_MS;
-const MOST_EXPIRY_MS = 8 * 60 * MINUTE_MS;
+const MAX_EXPIRY_MS = 8 * 60 * MINUTE_MS;
 const PESALINK_EXPIRY_MS = 25 * MINUTE_MS;
 
 function ruleOf(currency: Currency): CurrencyRule {
@@ -101,7 +101,7 @@ export function chargeableAmount(amountMinor: number, currency: Currency): numbe
     const least = (leastMinor / 100).toFixed(2);
     throw invalid(`Invalid Amount Sent: the minimum is ${currency} ${least}`, 'invalid_amount');
   }
-  if (amount > MOST_MINOR) throw invalid('Transaction amount limit exceeded', 'invalid_amount');
+  if (amount > MAX_MINOR) throw invalid('Transaction amount limit exceeded', 'invalid_amount');
   return amount;
 }
 
@@ -134,7 +134,7 @@ export function requireProvider(currency: Currency, provider: string): void {
 export function accountExpiryMs(currency: Currency, wantedMs: number | null, nowMs: number): number {
   if (currency === 'KES') return nowMs + PESALINK_EXPIRY_MS;
   const wanted = wantedMs ?? Number.POSITIVE_INFINITY;
-  return Math.min(nowMs + MOST_EXPIRY_MS, Math.max(nowMs + LEAST_EXPIRY_MS, wanted));
+  return Math.min(nowMs + MAX_EXPIRY_MS, Math.max(nowMs + LEAST_EXPIRY_MS, wanted));
 }
 
 /** The gateway's fee: 1.5 %, at most NGN 2,000. */

@@ -86,7 +86,7 @@ export function retryDelayMs(schedule: GatewayFaults['retries'], tries: number):
 }
 
 const TIMEOUT_MS = 30_000;
-const MOST_AT_ONCE = 16;
+const MAX_AT_ONCE = 16;
 
 export type WebhookSender = ReturnType<typeof createWebhookSender>;
 
@@ -102,7 +102,7 @@ export function createWebhookSender(options: {
 }) {
   const { now, database, store, secretKey } = options;
   const stopping = new AbortController();
-  const pool = createPool(MOST_AT_ONCE, stopping.signal);
+  const pool = createPool(MAX_AT_ONCE, stopping.signal);
   const sending = new Set<Promise<void>>();
 
   const settle = (delivery: DueDelivery, startedAtMs: number, status: number | null) => {

@@ -8,7 +8,7 @@ import { BodyTooLargeError, isObject, readBody, sendJson, sendText, targetOf, ty
 
 const BODY_LIMIT_BYTES = 65_536;
 const DEFAULT_LIMIT = 100;
-const MOST_LISTED = 10_000;
+const MAX_LISTED = 10_000;
 const LONGEST_MS = 86_400_000;
 
 /** A refused control request; `status` is the HTTP status. */
@@ -69,8 +69,7 @@ export function readLimit(query: URLSearchParams): number {
   const text = query.get('limit');
   if (text === null) return DEFAULT_LIMIT;
   const limit = /^\d{1,6}$/.test(text) ? Number(text) : 0;
-  if (limit < 1 || limit > MOST_LISTED)
-    throw new ControlError(400, [`limit must be from 1 to ${MOST_LISTED}`]);
+  if (limit < 1 || limit > MAX_LISTED) throw new ControlError(400, [`limit must be from 1 to ${MAX_LISTED}`]);
   return limit;
 }
 

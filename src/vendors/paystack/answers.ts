@@ -6,14 +6,14 @@ import type { z } from 'zod';
 import { GatewayUnavailable, type GatewayOutcome } from '../../payments/port.ts';
 import type { Answer, Answered, Client, NotAnswered } from './client.ts';
 import { meaningOf } from './codes.ts';
-import { effectFailure, questionFailure, unknown } from './map.ts';
+import { effectFailure, readFailure, unknown } from './map.ts';
 import { page as pageSchema, read } from './wire.ts';
 
 /** What an account's money is. */
 export type Mode = 'live' | 'test';
 
 /** A value from the vendor that this adapter does not know, or an answer that it cannot read. Holds no personal data. */
-export interface UnseenWord {
+export interface UnknownStatus {
   readonly what: 'charge status' | 'refund status' | 'error' | 'answer';
   /** The call that it was met in. */
   readonly operation: string;
@@ -24,7 +24,7 @@ export interface Context {
   readonly client: Client;
   readonly mode: Mode;
   /** Must not throw. */
-  readonly onUnknown: (unseen: UnseenWord) => void;
+  readonly onUnknown: (unseen: UnknownStatus) => void;
 }
 
 /** Whether an answer names the other mode than ours; one that names none is taken for ours. */
@@ -78,10 +78,10 @@ export function failedEffect({ onUnknown }: Context, operation: string, answer: 
   return effectFailure(answer);
 }
 
-/** Throws GatewayUnavailable for a question without an answer, final when the vendor refused the asking itself. */
+/** Throws GatewayUnavailable for a read without an answer, final when the vendor refused the asking itself. */
 export function requireAnswer(what: string, answer: Answer): Answered {
   if (answer.kind === 'answered') return answer;
-  const { detail, retryAfterMs } = questionFailure(answer);
+  const { detail, retryAfterMs } = readFailure(answer);
   const retryable = answer.kind === 'lost' || meaningOf(answer).kind !== 'refused';
   throw new GatewayUnavailable(`${what}: ${detail}`, { retryable, retryAfterMs });
 }

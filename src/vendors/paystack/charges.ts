@@ -15,7 +15,7 @@ import {
 } from './answers.ts';
 import { isNotFound } from './codes.ts';
 import { isReference, refusalOf } from './limits.ts';
-import { chargeStateOf, questionFailure, toGatewayCharge, transferInstructionsOf, unknown } from './map.ts';
+import { chargeStateOf, readFailure, toGatewayCharge, transferInstructionsOf, unknown } from './map.ts';
 import * as wire from './wire.ts';
 
 /** The vendor's own advice for a pending charge: wait 10 s or more before checking. */
@@ -90,7 +90,7 @@ function instructionsIn(context: Context, request: ChargeRequest, held: wire.Wir
 /** A reference that was used before: by us, if it is the same charge and the vendor gives its account again. */
 async function instructionsAgain(context: Context, request: ChargeRequest): Promise<Charged> {
   const answer = await context.client.get(`/charge/${encodeURIComponent(request.reference)}`);
-  if (answer.kind !== 'answered') return questionFailure(answer);
+  if (answer.kind !== 'answered') return readFailure(answer);
   return readYes(context, 'check charge', wire.charge, answer, (held) => {
     const outcome = instructionsIn(context, request, held);
     const state = chargeStateOf(held.status);
@@ -111,7 +111,7 @@ export async function findCharge(
   if (!isReference(reference)) return { outcome: 'done', value: null };
   const answer = await context.client.get(`/transaction/verify/${encodeURIComponent(reference)}`);
   if (answer.kind === 'failed' && isNotFound(answer)) return { outcome: 'done', value: null };
-  if (answer.kind !== 'answered') return questionFailure(answer);
+  if (answer.kind !== 'answered') return readFailure(answer);
   return readYes(context, 'verify', wire.transaction, answer, (held) => {
     requireSameReference(reference, held.reference);
     requireMode(context, held.domain);

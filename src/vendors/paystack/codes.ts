@@ -6,7 +6,7 @@
  */
 import type { GatewayRefusal } from '../../payments/port.ts';
 
-export type NoMeaning =
+export type FailureMeaning =
   | { readonly kind: 'refused'; readonly reason: GatewayRefusal }
   | { readonly kind: 'unknown'; readonly retryAfterMs?: number }
   | { readonly kind: 'unseen' };
@@ -22,11 +22,11 @@ export interface No {
 /** No rate limits are published: what a busy service usually needs. */
 export const BUSY_RETRY_MS = 5_000;
 /** The vendor says "a few minutes" where it limits us; a balance that is too low must be topped up. */
-const LATER: NoMeaning = { kind: 'unknown', retryAfterMs: 60_000 };
+const LATER: FailureMeaning = { kind: 'unknown', retryAfterMs: 60_000 };
 
-const refused = (reason: GatewayRefusal): NoMeaning => ({ kind: 'refused', reason });
+const refused = (reason: GatewayRefusal): FailureMeaning => ({ kind: 'refused', reason });
 
-const BY_CODE = new Map<string, NoMeaning>([
+const BY_CODE = new Map<string, FailureMeaning>([
   ['duplicate_reference', refused('REFERENCE_TAKEN')],
   ['transaction_reversed', refused('ALREADY_REFUNDED')],
   ['transaction_not_found', refused('REQUEST_REFUSED')],
@@ -35,7 +35,7 @@ const BY_CODE = new Map<string, NoMeaning>([
 ]);
 
 /** The more specific first. */
-const BY_MESSAGE: readonly (readonly [RegExp, NoMeaning])[] = [
+const BY_MESSAGE: readonly (readonly [RegExp, FailureMeaning])[] = [
   [/\bwait a few minutes\b|\btoo many (?:requests|attempts)\b|\brate limit/i, LATER],
   [/\bbalance\b.*\b(?:not enough|insufficient)\b|\binsufficient balance\b/i, LATER],
   [/\bduplicate (?:transaction reference|charge request)\b/i, refused('REFERENCE_TAKEN')],
@@ -64,7 +64,7 @@ const BY_MESSAGE: readonly (readonly [RegExp, NoMeaning])[] = [
 const NOT_CARRIED_OUT = new Set([400, 404, 422]);
 
 /** What a refusal says about the requested effect. */
-export function meaningOf(no: No): NoMeaning {
+export function meaningOf(no: No): FailureMeaning {
   const byCode = BY_CODE.get(no.code.toLowerCase());
   if (byCode !== undefined) return byCode;
   if (no.httpStatus === 401) return refused('CREDENTIALS_REFUSED');

@@ -3,7 +3,7 @@
  * switched on, only the vendor's answers say.
  */
 import type { Money } from '../../domain/money.ts';
-import type { OutsideMethod } from '../../domain/states.ts';
+import type { GatewayMethod } from '../../domain/states.ts';
 import type { GatewayRefusal } from '../../payments/port.ts';
 
 /** 10,000,000.00 of every currency; the page does not say of which unit, and this reading is the stricter one. */
@@ -21,7 +21,7 @@ const MIN_MINOR = new Map<string, bigint>([
 /** Pay with transfer starts higher than the rest. */
 const MIN_TRANSFER_MINOR = 100_00n;
 
-const CURRENCIES: Readonly<Record<OutsideMethod, readonly string[]>> = {
+const CURRENCIES: Readonly<Record<GatewayMethod, readonly string[]>> = {
   CARD: ['NGN', 'USD', 'GHS', 'ZAR', 'KES', 'XOF'],
   // All markets but South Africa.
   APPLE_PAY: ['NGN', 'USD', 'GHS', 'KES', 'XOF'],
@@ -30,7 +30,7 @@ const CURRENCIES: Readonly<Record<OutsideMethod, readonly string[]>> = {
 };
 
 /** The least and the most that a method takes in a currency; undefined where it does not serve it. */
-export function limitsOf(method: OutsideMethod, currency: string) {
+export function limitsOf(method: GatewayMethod, currency: string) {
   const minMinor = MIN_MINOR.get(currency);
   // Stryker disable next-line ConditionalExpression: no method has a currency that is not in the list above
   if (minMinor === undefined || !CURRENCIES[method].includes(currency)) return undefined;
@@ -39,7 +39,7 @@ export function limitsOf(method: OutsideMethod, currency: string) {
 
 /** Why an amount cannot be charged by a method; undefined when it can. */
 export function refusalOf(
-  method: OutsideMethod,
+  method: GatewayMethod,
   { amountMinor, currency }: Money,
 ): GatewayRefusal | undefined {
   const limits = limitsOf(method, currency);

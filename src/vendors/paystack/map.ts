@@ -89,7 +89,7 @@ export function unknown(detail: string, retryAfterMs?: number): Unknown {
 
 /** What a failed effect means. */
 export function effectFailure(answer: NotAnswered): NotDone {
-  const failure = questionFailure(answer);
+  const failure = readFailure(answer);
   const meaning = answer.kind === 'lost' ? undefined : meaningOf(answer);
   if (meaning?.kind === 'unseen') return unknown(`unseen ${failure.detail}`);
   return meaning?.kind === 'refused'
@@ -101,7 +101,7 @@ export function effectFailure(answer: NotAnswered): NotDone {
  * A failed lookup is always unknown. A refusal to answer says nothing about the charge, so a wrong key must never look like "no such charge". The detail
  * names a no by its code, its category or its HTTP status.
  */
-export function questionFailure(answer: NotAnswered): Unknown {
+export function readFailure(answer: NotAnswered): Unknown {
   if (answer.kind === 'lost') {
     const { detail, retryAfterMs, notSent } = answer;
     return { ...unknown(detail, retryAfterMs), ...(notSent ? { notSent } : {}) };

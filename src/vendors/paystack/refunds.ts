@@ -146,7 +146,7 @@ async function* disputes(
 
 const OPEN = ['awaiting-merchant-feedback', 'awaiting-bank-feedback', 'pending'];
 
-/** The bank declines the buyer's claim: won. The claim is accepted, by us or because time ran out: lost. */
+/** The bank declines the buyer's dispute: won. The dispute is accepted, by us or because time ran out: lost. */
 function disputeStateOf(status: string, resolution: string): DisputeState {
   if (OPEN.includes(status)) return 'open';
   if (status !== 'resolved') return 'unknown';

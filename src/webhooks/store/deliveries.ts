@@ -6,38 +6,38 @@ import type { Header } from '../rules.ts';
 import { disableEndpoint, signingSecrets, type DisablingReason } from './endpoints.ts';
 import type { PendingMessages } from './messages.ts';
 
-export type WebhookDelivery = NonNullable<Awaited<ReturnType<typeof claimDelivery>>>;
+export type WebhookDelivery = NonNullable<Awaited<ReturnType<typeof leaseDelivery>>>;
 
 /** Longer than an attempt and its database writes take. */
-const CLAIM_MS = 20_000;
+const LEASE_MS = 20_000;
 
 /**
- * Reads a message and, if it is due and its endpoint open, claims it in the same statement: for others it is not due until the claim
- * expires. Due times are compared on the database's clock, so that workers' clocks do not matter. `claim` is a claim passed on by another
+ * Reads a message and, if it is due and its endpoint open, leases it in the same statement: for others it is not due until the lease
+ * expires. Due times are compared on the database's clock, so that workers' clocks do not matter. `lease` is a lease passed on by another
  * step; it counts as due. undefined: the message was deleted.
  */
-export async function claimDelivery(db: WorldDb, messageId: string, claim: string | null = null) {
+export async function leaseDelivery(db: WorldDb, messageId: string, lease: string | null = null) {
   const row = await db
     .with('found', () => messageAtEndpoint(db, messageId))
-    .with('claimed', (qb) =>
+    .with('leased', (qb) =>
       qb
         .updateTable('webhook_messages as message')
         .from('found')
-        .set({ next_attempt_at: sql<Date>`clock_timestamp() + ${CLAIM_MS}::float8 * interval '1 ms'` })
+        .set({ next_attempt_at: sql<Date>`clock_timestamp() + ${LEASE_MS}::float8 * interval '1 ms'` })
         .whereRef('message.id', '=', 'found.id')
         .whereRef('message.attempts', '=', 'found.attempts')
         .where('found.is_open', '=', true)
         .where('message.status', '=', 'PENDING')
         .where(
-          sql<boolean>`(message.next_attempt_at <= clock_timestamp() or message.next_attempt_at = ${claim}::timestamptz)`,
+          sql<boolean>`(message.next_attempt_at <= clock_timestamp() or message.next_attempt_at = ${lease}::timestamptz)`,
         )
-        .returning(sql<string>`message.next_attempt_at::text`.as('claim')),
+        .returning(sql<string>`message.next_attempt_at::text`.as('lease')),
     )
     .selectFrom('found')
-    .leftJoin('claimed', (join) => join.onTrue())
+    .leftJoin('leased', (join) => join.onTrue())
     .selectAll('found')
     .select([
-      'claimed.claim',
+      'leased.lease',
       sql<number>`greatest(0, ceil(extract(epoch from found.next_attempt_at - clock_timestamp()) * 1000))::float8`.as(
         'due_in_ms',
       ),
@@ -56,10 +56,10 @@ export async function claimDelivery(db: WorldDb, messageId: string, claim: strin
       attempts: row.attempts,
       attemptsInSeries: row.attempts - row.series_from,
       /** Permission to send now; null: not now. */
-      claim: row.claim,
-      /** Without a claim: the wait before the next try. */
-      // Due and not claimed: another worker has claimed it at this moment.
-      dueInMs: row.claim === null && row.due_in_ms === 0 ? CLAIM_MS : row.due_in_ms,
+      lease: row.lease,
+      /** Without a lease: the wait before the next try. */
+      // Due and not leased: another worker has leased it at this moment.
+      dueInMs: row.lease === null && row.due_in_ms === 0 ? LEASE_MS : row.due_in_ms,
       endpoint: {
         id: row.endpoint_id,
         url: row.url,

@@ -16,7 +16,7 @@ export async function writeNotice(
   );
 }
 
-export type ClaimedNotice = Notice & {
+export type LeasedNotice = Notice & {
   readonly id: string;
   readonly accountId: string;
   /** null: the account does not exist. */
@@ -26,19 +26,19 @@ export type ClaimedNotice = Notice & {
 };
 
 /**
- * Claims the notice that has been due longest for `leaseMs`. A sender that dies after sending causes a second mail with the same id.
+ * Leases the notice that has been due longest for `leaseMs`. A sender that dies after sending causes a second mail with the same id.
  * undefined: none is due.
  */
-export async function claimNotice(db: WorldDb, leaseMs: number): Promise<ClaimedNotice | undefined> {
-  const { rows } = await sql<ClaimedNotice>`
-    with claimed as (
+export async function leaseNotice(db: WorldDb, leaseMs: number): Promise<LeasedNotice | undefined> {
+  const { rows } = await sql<LeasedNotice>`
+    with leased as (
       update notices set attempts = attempts + 1, next_attempt_at = now() + ${leaseMs}::float8 * interval '1 ms'
        where id in (
          select id from notices where sent_at is null and next_attempt_at <= now()
           order by next_attempt_at limit 1 for update skip locked)
       returning id, account_id as "accountId", kind, facts, attempts
     )
-    select claimed.*, account.email from claimed left join accounts.accounts account on account.id = claimed."accountId"`.execute(
+    select leased.*, account.email from leased left join accounts.accounts account on account.id = leased."accountId"`.execute(
     db,
   );
   return rows[0];

@@ -1,4 +1,4 @@
-// One of everything that operators work on, as rows of the test world, and the ids for requests about them.
+// One of everything that operators work on, as rows of the test environment, and the ids for requests about them.
 import { sql } from 'kysely';
 import { insertAccount } from '../../../src/accounts/store/accounts.ts';
 import { replaceCatalogue } from '../../../src/catalogue/store/catalogue.ts';
@@ -25,10 +25,10 @@ export const ACCOUNT = idOf('acc', 1);
 const NAIRA_ACCOUNT = idOf('acc', 2);
 export const NO_ACCOUNT = `acc-${'f'.repeat(32)}`;
 /** Waits for a second person; requested by a person outside of the test. */
-export const MOVE = idOf('move', 1);
+export const ACTION = idOf('action', 1);
 /** Waits for a second person; requested by FINANCE. */
-export const OWN_MOVE = idOf('move', 2);
-export const NO_MOVE = `move-${'f'.repeat(32)}`;
+export const OWN_ACTION = idOf('action', 2);
+export const NO_ACTION = `action-${'f'.repeat(32)}`;
 /** Waits for a second person. */
 export const REPAIR = idOf('repair', 1);
 export const RUNNING_REPAIR = idOf('repair', 2);
@@ -40,7 +40,11 @@ const ALWAYS_TWO = { ...NO_LIMITS, perAction: { USD: 0n } };
 
 /** Rows that no test changes. */
 export async function plantSales({ world, accounts, owner }: Books): Promise<void> {
-  await replaceCatalogue(world, { supplier: 'esim-access', regions: [region()], packages: [basePackage()] }, new Date());
+  await replaceCatalogue(
+    world,
+    { supplier: 'esim-access', regions: [region()], packages: [basePackage()] },
+    new Date(),
+  );
   for (const [id, currency] of [
     [ACCOUNT, 'USD'],
     [NAIRA_ACCOUNT, 'NGN'],
@@ -110,23 +114,23 @@ async function plantRates(owner: Books['owner']): Promise<void> {
 /** Rows that tests change, in their original state. */
 export async function plantWork({ world, owner }: Books): Promise<void> {
   for (const table of [
-    ...['operator_moves', 'batch_repair_rows', 'batch_repairs', 'reconciliation_differences'],
+    ...['operator_actions', 'batch_repair_rows', 'batch_repairs', 'reconciliation_differences'],
     ...['gateway_events', 'set_rates', 'exchange_rates'],
   ])
     await sql`delete from ${sql.table(table)}`.execute(owner);
   await sql`delete from pricing_settings where id <> 'initial'`.execute(owner);
   await plantRates(owner);
   const now = new Date();
-  for (const [moveId, by, amountMinor] of [
-    [MOVE, ASKER, '3000'],
-    [OWN_MOVE, 'finance@operator.example', '3001'],
+  for (const [actionId, by, amountMinor] of [
+    [ACTION, ASKER, '3000'],
+    [OWN_ACTION, 'finance@operator.example', '3001'],
   ] as const) {
     const request = {
       ...{
-        moveId,
-        moveKey: moveId,
+        actionId,
+        actionKey: actionId,
         transactionId: SOLD,
-        move: 'credit-wallet' as const,
+        action: 'credit-wallet' as const,
         by,
         reason: 'a test',
       },
@@ -143,7 +147,7 @@ export async function plantWork({ world, owner }: Books): Promise<void> {
       ...{ reason: 'a test', evidence: null, by: ASKER, now },
       rows: [
         {
-          ...{ transactionId, class: 'paid-not-delivered', foreseen: 'credits the wallet' },
+          ...{ transactionId, class: 'paid-not-delivered', preview: 'credits the wallet' },
           amount: { amountMinor: 1_250n, currency: 'USD' },
         },
       ],

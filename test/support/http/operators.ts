@@ -46,7 +46,7 @@ const RECONCILE_WITHIN_MS = 50;
 const clock = { now: () => new Date() };
 
 export interface TestOperators extends OpsUseCases {
-  /** Names of the use cases called since the last reset; `<world> <name>` in a world. */
+  /** Names of the use cases called since the last reset; `<environment> <name>` in an environment. */
   readonly calls: string[];
   /** Whether Temporal can be reached. */
   isEngineAway: boolean;

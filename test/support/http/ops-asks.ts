@@ -4,12 +4,12 @@ import type { Role } from '../../../src/accounts/operators/roles.ts';
 import { NO_PERSON, PASSWORD, personOf } from './operators.ts';
 import {
   ACCOUNT,
-  MOVE,
+  ACTION,
   NO_ACCOUNT,
-  NO_MOVE,
+  NO_ACTION,
   NO_REPAIR,
   NO_TXN,
-  OWN_MOVE,
+  OWN_ACTION,
   REPAIR,
   RUNNING_REPAIR,
   SOLD,
@@ -33,14 +33,14 @@ const PERSON = personOf('OTHER');
 const REASON = { reason: 'a test' };
 const REPAIRS = '/ops/batch-repairs';
 const ONE_REPAIR = `${REPAIRS}/{repairId}`;
-const BATCH = { action: 'look-at-gateway', filter: { class: 'paid-not-delivered' } };
+const BATCH = { action: 'check-gateway', filter: { class: 'paid-not-delivered' } };
 const TERMS = { userMarkupPercent: 25, merchantMarkupPercent: 17.5, ngnIncrementPercent: 3 };
-const CHECK = { move: 'look-at-gateway', ...REASON };
+const CHECK = { action: 'check-gateway', ...REASON };
 const ONE = `/ops/purchases/${TXN}`;
-const MOVES = 'POST /ops/purchases/{transactionId}/moves';
-const SEE_EFFECT = 'GET /ops/moves/{moveId}/preview';
-const APPROVE = 'POST /ops/moves/{moveId}/approve';
-const APPROVAL = `/ops/moves/${MOVE}/approve`;
+const ACT = 'POST /ops/purchases/{transactionId}/actions';
+const SEE_EFFECT = 'GET /ops/actions/{actionId}/preview';
+const APPROVE = 'POST /ops/actions/{actionId}/approve';
+const APPROVAL = `/ops/actions/${ACTION}/approve`;
 const ACCOUNTS = '/ops/accounts';
 const BOUGHT = `${ACCOUNTS}/${ACCOUNT}/transactions`;
 const OF_ACCOUNT = 'GET /ops/accounts/{accountId}';
@@ -49,7 +49,7 @@ const CHANGE_ACCOUNT = 'PATCH /ops/accounts/{accountId}';
 
 /** The simplest request that each route answers with 2xx. */
 export const GOOD_ASKS: readonly OpsAsk[] = [
-  { route: `${MOVES}/preview`, target: `${ONE}/moves/preview`, body: CHECK, as: 'SUPPORT', status: 200 },
+  { route: `${ACT}/preview`, target: `${ONE}/actions/preview`, body: CHECK, as: 'SUPPORT', status: 200 },
   {
     route: 'POST /ops/sessions',
     target: '/ops/sessions',
@@ -100,8 +100,8 @@ export const GOOD_ASKS: readonly OpsAsk[] = [
     status: 200,
   },
   { route: 'GET /ops/purchases/{transactionId}', target: ONE, as: 'SUPPORT', status: 200 },
-  { route: 'GET /ops/purchases/{transactionId}/moves', target: `${ONE}/moves`, as: 'SUPPORT', status: 200 },
-  { route: MOVES, target: `${ONE}/moves`, body: CHECK, as: 'SUPPORT', status: 200 },
+  { route: ACT.replace('POST', 'GET'), target: `${ONE}/actions`, as: 'SUPPORT', status: 200 },
+  { route: ACT, target: `${ONE}/actions`, body: CHECK, as: 'SUPPORT', status: 200 },
   {
     route: 'POST /ops/purchases/{transactionId}/replay',
     target: `${ONE}/replay`,
@@ -109,12 +109,12 @@ export const GOOD_ASKS: readonly OpsAsk[] = [
     as: 'OPERATIONS',
     status: 200,
   },
-  { route: 'GET /ops/moves/pending', target: '/ops/moves/pending', as: 'SUPPORT', status: 200 },
-  { route: SEE_EFFECT, target: `/ops/moves/${MOVE}/preview`, as: 'FINANCE', status: 200 },
+  { route: 'GET /ops/actions/pending', target: '/ops/actions/pending', as: 'SUPPORT', status: 200 },
+  { route: SEE_EFFECT, target: `/ops/actions/${ACTION}/preview`, as: 'FINANCE', status: 200 },
   { route: APPROVE, target: APPROVAL, as: 'FINANCE', status: 200 },
   {
-    route: 'POST /ops/moves/{moveId}/decline',
-    target: `/ops/moves/${MOVE}/decline`,
+    route: 'POST /ops/actions/{actionId}/decline',
+    target: `/ops/actions/${ACTION}/decline`,
     body: REASON,
     as: 'FINANCE',
     status: 200,
@@ -261,13 +261,13 @@ export const OTHER_ASKS: readonly OpsAsk[] = [
     `action=${'x'.repeat(51)}`,
     'actor=%00',
     'subject=',
-    'world=prod',
+    'environment=prod',
   ].map((query) => badQuery('/ops/audit', query)),
   ...['', 'text=', 'text=%20', `text=${'x'.repeat(255)}`, 'text=a%00b', 'text=a&text=b'].map((query) =>
     badQuery('/ops/search', query),
   ),
   ...['page=0', 'limit=1000', `text=${'x'.repeat(255)}`].map((query) => badQuery(ACCOUNTS, query)),
-  badQuery('/ops/overview', 'world=prod'),
+  badQuery('/ops/overview', 'environment=prod'),
   { ...badQuery('/ops/differences', 'id=first'), as: 'FINANCE' },
   ...[
     REASON,
@@ -360,9 +360,9 @@ export const OTHER_ASKS: readonly OpsAsk[] = [
     status: 404,
   },
   { route: 'GET /ops/stuck', target: '/ops/stuck?class=lost', as: 'ADMIN', status: 400 },
-  { route: 'GET /ops/stuck', target: '/ops/stuck?world=live', as: 'ADMIN', status: 503 },
-  { route: 'GET /ops/stuck', target: '/ops/stuck?world=prod', as: 'ADMIN', status: 400 },
-  { route: 'GET /ops/stuck', target: '/ops/stuck?world=test&world=test', as: 'ADMIN', status: 400 },
+  { route: 'GET /ops/stuck', target: '/ops/stuck?environment=live', as: 'ADMIN', status: 503 },
+  { route: 'GET /ops/stuck', target: '/ops/stuck?environment=prod', as: 'ADMIN', status: 400 },
+  { route: 'GET /ops/stuck', target: '/ops/stuck?environment=test&environment=', as: 'ADMIN', status: 400 },
   {
     route: 'GET /ops/purchases/{transactionId}',
     target: `/ops/purchases/${NO_TXN}`,
@@ -376,54 +376,54 @@ export const OTHER_ASKS: readonly OpsAsk[] = [
     status: 404,
   },
   {
-    route: 'GET /ops/purchases/{transactionId}/moves',
-    target: '/ops/purchases/x/moves',
+    route: 'GET /ops/purchases/{transactionId}/actions',
+    target: '/ops/purchases/x/actions',
     as: 'ADMIN',
     status: 404,
   },
   {
-    route: `${MOVES}/preview`,
-    target: `/ops/purchases/${NO_TXN}/moves/preview`,
+    route: `${ACT}/preview`,
+    target: `/ops/purchases/${NO_TXN}/actions/preview`,
     body: CHECK,
     as: 'ADMIN',
     status: 404,
   },
   {
-    route: `${MOVES}/preview`,
-    target: `${ONE}/moves/preview`,
-    body: { ...REASON, move: 'refund-to-source' },
+    route: `${ACT}/preview`,
+    target: `${ONE}/actions/preview`,
+    body: { ...REASON, action: 'refund-to-source' },
     as: 'SUPPORT',
     status: 403,
   },
   {
-    route: `${MOVES}/preview`,
-    target: `${ONE}/moves/preview`,
-    body: { move: 'steal' },
+    route: `${ACT}/preview`,
+    target: `${ONE}/actions/preview`,
+    body: { action: 'steal' },
     as: 'ADMIN',
     status: 400,
   },
-  { route: MOVES, target: `/ops/purchases/${NO_TXN}/moves`, body: CHECK, as: 'ADMIN', status: 404 },
-  { route: MOVES, target: `${ONE}/moves`, body: { move: 'steal' }, as: 'ADMIN', status: 400 },
-  { route: MOVES, target: `${ONE}/moves`, body: { ...CHECK, amount: 5 }, as: 'ADMIN', status: 400 },
+  { route: ACT, target: `/ops/purchases/${NO_TXN}/actions`, body: CHECK, as: 'ADMIN', status: 404 },
+  { route: ACT, target: `${ONE}/actions`, body: { action: 'steal' }, as: 'ADMIN', status: 400 },
+  { route: ACT, target: `${ONE}/actions`, body: { ...CHECK, amount: 5 }, as: 'ADMIN', status: 400 },
   {
-    route: MOVES,
-    target: `${ONE}/moves`,
-    body: { ...REASON, move: 'refund-to-source' },
+    route: ACT,
+    target: `${ONE}/actions`,
+    body: { ...REASON, action: 'refund-to-source' },
     as: 'FINANCE',
     status: 202,
   },
   {
-    route: MOVES,
-    target: `/ops/purchases/${SOLD}/moves`,
-    body: { ...REASON, move: 'cancel' },
+    route: ACT,
+    target: `/ops/purchases/${SOLD}/actions`,
+    body: { ...REASON, action: 'cancel' },
     as: 'FINANCE',
     status: 409,
   },
-  { route: MOVES, target: `${ONE}/moves`, body: CHECK, as: 'ADMIN', status: 503, isEngineAway: true },
+  { route: ACT, target: `${ONE}/actions`, body: CHECK, as: 'ADMIN', status: 503, isEngineAway: true },
   {
-    route: MOVES,
-    target: `${ONE}/moves`,
-    body: { ...REASON, move: 'refund-to-source' },
+    route: ACT,
+    target: `${ONE}/actions`,
+    body: { ...REASON, action: 'refund-to-source' },
     as: 'SUPPORT',
     status: 403,
   },
@@ -441,9 +441,9 @@ export const OTHER_ASKS: readonly OpsAsk[] = [
     as: 'OPERATIONS',
     status: 200,
   },
-  { route: APPROVE, target: `/ops/moves/${OWN_MOVE}/approve`, as: 'FINANCE', status: 403 },
-  { route: APPROVE, target: `/ops/moves/${NO_MOVE}/approve`, as: 'FINANCE', status: 404 },
-  { route: APPROVE, target: '/ops/moves/1/approve', as: 'FINANCE', status: 404 },
+  { route: APPROVE, target: `/ops/actions/${OWN_ACTION}/approve`, as: 'FINANCE', status: 403 },
+  { route: APPROVE, target: `/ops/actions/${NO_ACTION}/approve`, as: 'FINANCE', status: 404 },
+  { route: APPROVE, target: '/ops/actions/1/approve', as: 'FINANCE', status: 404 },
   { route: APPROVE, target: APPROVAL, body: REASON, as: 'FINANCE', status: 200 },
   { route: APPROVE, target: APPROVAL, body: { reason: 'no' }, as: 'FINANCE', status: 400 },
   {

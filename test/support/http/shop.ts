@@ -1,6 +1,6 @@
 /**
  * The service behind HTTP without Temporal and without vendors: the real use cases on a real Postgres, whose engine and vendors are
- * small fakes. All shops of a process share one database and its catalogue; each has accounts, keys and worlds of its own.
+ * small fakes. All shops of a process share one database and its catalogue; each has accounts, keys and environments of its own.
  */
 import { randomBytes } from 'node:crypto';
 import { sql, type Kysely } from 'kysely';
@@ -44,17 +44,17 @@ import {
 
 export interface TestShop {
   readonly useCases: UseCases;
-  /** The test world's database under the service's role. */
+  /** The test environment's database under the service's role. */
   readonly db: WorldDb;
   /** The same as its owner, who may write anything. */
   readonly owner: Kysely<WorldDatabase>;
   readonly engine: TestEngine;
-  /** The public link of an eSIM of the test world, at https://shop.example. */
+  /** The public link of an eSIM of the test environment, at https://shop.example. */
   installUrl(esimId: string): Promise<string>;
   readonly vendors: TestVendors;
-  /** Calls of world use cases, by name, to assert that none was called; reads of stored answers left out. */
+  /** Calls of environment use cases, by name, to assert that none was called; reads of stored answers left out. */
   readonly calls: string[];
-  /** Thrown by the next world call instead of an answer. */
+  /** Thrown by the next environment call instead of an answer. */
   failNext: Error | undefined;
   /** The addresses that may use the key "list". */
   allowedAddresses: readonly string[];
@@ -101,7 +101,11 @@ async function openDatabases() {
   const openWorld = async (schema: Environment) => {
     const db = openDatabase<WorldDatabase>({ ...given, schema, role: `simway_${schema}` });
     const owner = openSchema<WorldDatabase>(url, schema);
-    await replaceCatalogue(owner, { supplier: 'esim-access', regions, packages: [...regionItems, baseItem] }, NOW);
+    await replaceCatalogue(
+      owner,
+      { supplier: 'esim-access', regions, packages: [...regionItems, baseItem] },
+      NOW,
+    );
     const rate = { source: 'fixed', observedAt: new Date(), status: 'GOOD' } as const;
     await insertRates(owner, [
       { ...rate, currency: 'NGN', micros: 1_534_250_000n },
@@ -156,7 +160,7 @@ export async function openShop({
 }: {
   readonly live?: boolean;
   readonly log: EventLog;
-  /** Counts the events of the worlds. */
+  /** Counts the events of the environments. */
   readonly metrics: Metrics;
 }): Promise<TestShop> {
   shared ??= openDatabases();

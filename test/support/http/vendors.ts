@@ -14,7 +14,7 @@ export const TRANSFER_EXPIRES_AT = new Date('2099-01-31T10:00:00.250Z');
 export interface TestVendors {
   /** The supplier's answer to an order. */
   supplier: 'delivers' | 'is allocating' | 'refuses';
-  /** The answer of the test world's simulator to an action on an eSIM. */
+  /** The answer of the test environment's simulator to an action on an eSIM. */
   sandbox: 'acts' | 'refuses' | 'is away';
   /** Everything that it was asked for. */
   readonly acted: SandboxRequest[];

@@ -58,7 +58,7 @@ function fileRoute(): Route {
         description: 'A file of the reference page',
         example: 'swagger-ui.css',
         isPossible: (text) => Object.hasOwn(FILE_TYPES, text),
-        notFound: { code: 'NOT_FOUND', message: 'There is nothing at this path' },
+        notFound: { code: 'NOT_FOUND', message: 'No such route' },
       },
     },
     responses: { 200: { description: 'The file', schema: z.string() } },

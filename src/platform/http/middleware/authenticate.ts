@@ -194,7 +194,7 @@ export function createPersonCheck(
   // Someone who guesses tokens from the same address must not lock out people who are signed in. Postgres checks these tokens too.
   const known = new LRUCache<string, true>({ max: KNOWN_TOKENS });
   return async (ctx, beforeKeyLookup) => {
-    if (!ops) throw new DomainError('NOT_FOUND', 'There is nothing at this path');
+    if (!ops) throw new DomainError('NOT_FOUND', 'No such route');
     if (addresses.isThroughUntrustedProxy(ctx))
       throw new DomainError('IP_NOT_WHITELISTED', 'This came through a proxy that is not trusted');
     if (!addresses.isAllowed(ctx))
@@ -258,7 +258,7 @@ export function createUserCheck(
     const rule = routeOf(ctx)?.key;
     if (!users) {
       if (rule === 'required' || rule === 'optional') return undefined;
-      throw new DomainError('NOT_FOUND', 'There is nothing at this path');
+      throw new DomainError('NOT_FOUND', 'No such route');
     }
     const browser = browserRequestOf(ctx);
     ctx.state.browser = browser;
@@ -287,7 +287,7 @@ const ACCOUNT_HEADER = 'simway-account';
 const ENVIRONMENT_HEADER = 'simway-environment';
 const ANYWHERE = ['0.0.0.0/0', '::/0'] as const;
 
-/** The account and the world that the page shows. */
+/** The account and the environment that the page shows. */
 function placeOf({ req }: RequestKoa): Pick<Principal, 'environment'> & { readonly accountId: string } {
   const accountId = req.headers[ACCOUNT_HEADER];
   const environment = ENVIRONMENTS.find((one) => one === req.headers[ENVIRONMENT_HEADER]);

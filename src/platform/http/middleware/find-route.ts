@@ -76,7 +76,7 @@ export function refuseUnknown(): Middleware {
         ctx.state.headers['Allow'] = match.allow;
         throw new DomainError('METHOD_NOT_ALLOWED', `This path takes ${match.allow}`);
       case 'unknown':
-        throw new DomainError('NOT_FOUND', 'There is nothing at this path');
+        throw new DomainError('NOT_FOUND', 'No such route');
     }
   };
 }

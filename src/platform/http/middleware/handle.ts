@@ -12,7 +12,7 @@ export function handle({ ops, users }: Pick<UseCases, 'ops' | 'users'>): Middlew
   return (ctx) => {
     const { world, worlds, principal, input, idempotency, requestId, subject } = ctx.state;
     const route = routeOf(ctx);
-    if (!route || !world) throw new Error('a request reached its handler without a route or a world');
+    if (!route || !world) throw new Error('a request reached its handler without a route or an environment');
     const answer = withSubject(subject, () =>
       route.handle({
         world,
@@ -56,7 +56,7 @@ function opsInput(ctx: RequestKoa, ops: UseCases['ops']) {
   const { session, environment, clientAddress } = ctx.state;
   if (!isForPeople(ctx)) return undefined;
   const world = environment && ops?.worlds[environment];
-  if (!world) throw new Error('a request for people reached its handler without a world');
+  if (!world) throw new Error('a request for people reached its handler without an environment');
   return {
     sessions: ops.sessions,
     people: ops.people,

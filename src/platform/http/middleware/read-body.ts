@@ -52,7 +52,7 @@ async function takeBytes(
   budget: ByteBudget,
 ): Promise<void> {
   const { world, clientAddress } = ctx.state;
-  if (!world) throw new Error('a request reached its body without a world');
+  if (!world) throw new Error('a request reached its body without an environment');
   const headers = singleHeaders(ctx.req.headers);
   await admit(world, headers, clientAddress);
   const sender = addressBucket(clientAddress);

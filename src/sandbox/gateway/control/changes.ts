@@ -7,7 +7,7 @@ import type { GatewayContext } from '../context.ts';
 import { CURRENCIES } from '../rules.ts';
 import type { DisputeRow, RefundRow, TransactionRow } from '../storage/tables.ts';
 
-const MOST_TIMES = 10;
+const MAX_TIMES = 10;
 const REASON = 'must be a text of 1 to 200 characters';
 const POSITIVE = whole(1, Number.MAX_SAFE_INTEGER, 'must be a whole number from 1');
 
@@ -15,7 +15,7 @@ const PAY = z.strictObject({
   amountMinor: POSITIVE.optional(),
   currency: oneOf(CURRENCIES).optional(),
   feesMinor: AMOUNT.optional(),
-  times: whole(1, MOST_TIMES, `must be a whole number from 1 to ${MOST_TIMES}`).default(1),
+  times: whole(1, MAX_TIMES, `must be a whole number from 1 to ${MAX_TIMES}`).default(1),
 });
 const FAIL = z.strictObject({ reason: z.string(REASON).min(1, REASON).max(200, REASON).default('Declined') });
 const NOTHING = z.strictObject({});

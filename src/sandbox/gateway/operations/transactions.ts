@@ -6,8 +6,8 @@ import { timelineData, transactionData } from '../present/transaction.ts';
 import { requireReference, requireTransaction, transactionById, type ApiRequest } from './operation.ts';
 
 const PER_PAGE = 50;
-const MOST_PER_PAGE = 1000;
-const MOST_PAGES = 1_000_000;
+const MAX_PER_PAGE = 1000;
+const MAX_PAGES = 1_000_000;
 
 /** `/transaction/verify/{reference}`. */
 export function verify(context: GatewayContext, { id }: ApiRequest) {
@@ -30,8 +30,8 @@ export function timeline(context: GatewayContext, { id }: ApiRequest) {
 
 /** Page, size and time of a listing; a `to` that is only a day means its last moment. */
 export function pageOf(query: URLSearchParams) {
-  const perPage = pageNumber(query, 'perPage', PER_PAGE, MOST_PER_PAGE);
-  const page = pageNumber(query, 'page', 1, MOST_PAGES);
+  const perPage = pageNumber(query, 'perPage', PER_PAGE, MAX_PER_PAGE);
+  const page = pageNumber(query, 'page', 1, MAX_PAGES);
   const fromMs = timeOf(query.get('from'), 'from') ?? 0;
   const to = query.get('to');
   const toMs = (timeOf(to, 'to') ?? Number.MAX_SAFE_INTEGER) + (to?.length === 10 ? 86_399_999 : 0);

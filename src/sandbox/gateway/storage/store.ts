@@ -23,7 +23,7 @@ import {
 const FIRST_ID = 4_100_000_000;
 const FIRST_REFUND_ID = 3_000_000;
 const FIRST_DISPUTE_ID = 350_000;
-const MOST_DELIVERIES_AT_ONCE = 200;
+const MAX_DELIVERIES_AT_ONCE = 200;
 
 export type Stores = ReturnType<typeof createStores>;
 
@@ -99,7 +99,7 @@ function createWebhookStore(database: Database) {
   const { one, all, run } = database;
   const due = all<(nowMs: number) => DueDelivery>(
     `SELECT deliveries.*, body FROM deliveries JOIN events ON events.id = eventId
-      WHERE state = 'waiting' AND dueAtMs <= ? ORDER BY dueAtMs, deliveries.id LIMIT ${MOST_DELIVERIES_AT_ONCE}`,
+      WHERE state = 'waiting' AND dueAtMs <= ? ORDER BY dueAtMs, deliveries.id LIMIT ${MAX_DELIVERIES_AT_ONCE}`,
   );
   const take = run<(id: number) => void>("UPDATE deliveries SET state = 'sending' WHERE id = ?");
   const next = one<() => { atMs: number | null }>(

@@ -23,7 +23,7 @@ const DAY_MS = 86_400_000;
 /** The longest package lasts a year. */
 const LONGEST_STEP_MS = 400 * DAY_MS;
 /** Times stay far from what a date can hold, however often the clock is moved. */
-const MOST_AHEAD_MS = 3_650 * DAY_MS;
+const MAX_AHEAD_MS = 3_650 * DAY_MS;
 const STAGES = [...INSTALL_STAGES, 'CONNECTED'] as const;
 
 /** An id under which an action is carried out once, however often it is sent. */
@@ -110,12 +110,12 @@ function use(context: SupplierContext, esim: FoundEsim, bytes: number): void {
 }
 
 /**
- * Moves the time of one eSIM. It is its past that moves back, since the rest of the world keeps its clock: the eSIM is as old afterwards as if it had been
+ * Moves the time of one eSIM. It is its past that moves back, since the rest of the environment keeps its clock: the eSIM is as old afterwards as if it had been
  * installed so much earlier. The webhooks of what happens to it in that time are sent in order.
  */
 function advance(context: SupplierContext, { row }: FoundEsim, byMs: number): void {
   const clockAheadMs = row.clockAheadMs + byMs;
-  if (clockAheadMs > MOST_AHEAD_MS) throw refused('the clock of this eSIM is ten years ahead already');
+  if (clockAheadMs > MAX_AHEAD_MS) throw refused('the clock of this eSIM is ten years ahead already');
   const earlier = (atMs: number | null) => (atMs === null ? null : atMs - byMs);
   const after: EsimRow = {
     ...row,

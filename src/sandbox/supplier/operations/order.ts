@@ -15,7 +15,7 @@ import {
 import type { EsimRow, OrderLine, OrderRow } from '../storage/tables.ts';
 import * as buying from './purchase.ts';
 
-const MOST_ESIMS = 30;
+const MAX_ESIMS = 30;
 
 interface WantedLine extends OrderLine {
   entry: CatalogueEntry;
@@ -23,7 +23,7 @@ interface WantedLine extends OrderLine {
 
 function readLine(context: SupplierContext, params: Params): WantedLine {
   const entry = buying.requirePackage(context, params, context.catalogue.findBase);
-  const count = mandatoryInteger(params, 'count', 1, MOST_ESIMS);
+  const count = mandatoryInteger(params, 'count', 1, MAX_ESIMS);
   const periodNum = buying.periodsOf(params, entry);
   const price = optionalInteger(params, 'price');
   if (price !== undefined && price !== entry.item.price) throw new SupplierError('200005');
@@ -91,8 +91,8 @@ export function placeOrder(context: SupplierContext, params: Params): Outcome {
     throw new SupplierError('200008', 'transactionId belongs to a top-up');
   }
   const lines = mandatoryObjects(params, 'packageInfoList').map((line) => readLine(context, line));
-  if (lines.reduce((sum, line) => sum + line.count, 0) > MOST_ESIMS) {
-    throw new SupplierError('200008', `an order has at most ${MOST_ESIMS} eSIMs`);
+  if (lines.reduce((sum, line) => sum + line.count, 0) > MAX_ESIMS) {
+    throw new SupplierError('200008', `an order has at most ${MAX_ESIMS} eSIMs`);
   }
   const tries = context.account.tries(transactionId);
   const rule = buying.ruleOf(lines.map((line) => line.packageCode));

@@ -14,7 +14,7 @@ import type { EsimRow } from '../storage/tables.ts';
 import { planOf, withState } from '../esim-state.ts';
 import { replyTime } from '../wire.ts';
 
-const MOST_USAGE_QUERIES = 10;
+const MAX_USAGE_QUERIES = 10;
 
 function packageLine(
   bought: { plan: string; createdAtMs: number; transactionId: string },
@@ -130,8 +130,8 @@ export function queryUsage(context: SupplierContext, params: Params): Outcome {
   if (!Array.isArray(list) || !list.every((each) => typeof each === 'string')) {
     throw new SupplierError('200008', 'esimTranNoList must be a list of strings');
   }
-  if (list.length === 0 || list.length > MOST_USAGE_QUERIES) {
-    throw new SupplierError('000107', `esimTranNoList must have 1 to ${MOST_USAGE_QUERIES} entries`);
+  if (list.length === 0 || list.length > MAX_USAGE_QUERIES) {
+    throw new SupplierError('000107', `esimTranNoList must have 1 to ${MAX_USAGE_QUERIES} entries`);
   }
   const rows = list.flatMap((tranNo) => context.orders.esimByTranNo(tranNo) ?? []);
   return {

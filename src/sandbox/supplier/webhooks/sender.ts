@@ -9,7 +9,7 @@ const DELAY_MS = 3000;
 const REORDER_WAIT_MS = 1000;
 /** How far behind the second of a pair the first then comes. */
 const REORDER_GAP_MS = 50;
-const MOST_AT_ONCE = 16;
+const MAX_AT_ONCE = 16;
 
 /** Turns pairs of batches round: the first waits until the second has been sent, or a second has passed. */
 function createReorder(later: (waitMs: number, work: () => void) => void): (enqueue: () => void) => void {
@@ -43,7 +43,7 @@ export function createWebhookSender() {
     timer.unref();
   };
   const pause = (waitMs: number) => new Promise<void>((resolve) => later(waitMs, resolve));
-  const pool = createPool(MOST_AT_ONCE, signal);
+  const pool = createPool(MAX_AT_ONCE, signal);
   const reorder = createReorder(later);
   /** One POST; true when answered with 2xx. */
   const post = async (url: string, message: WireWebhook): Promise<boolean> => {

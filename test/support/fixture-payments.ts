@@ -7,7 +7,7 @@ import type { Random } from './size.ts';
 import type { HeldRefund, HeldStatement, HeldTransaction } from './statement-server.ts';
 
 /** Our books' values of one payment. */
-export interface PlantedPayment {
+export interface FixturePayment {
   readonly reference: string;
   readonly createdAtMs: number;
   readonly movedAtMs: number;
@@ -25,8 +25,8 @@ export interface PlantedPayment {
   isUnknown: boolean;
 }
 
-export interface Planted {
-  readonly ours: PlantedPayment[];
+export interface FixtureBooks {
+  readonly ours: FixturePayment[];
   readonly theirs: HeldStatement;
 }
 
@@ -40,7 +40,7 @@ const feeOf = (amountMinor: number, currency: string): number => {
 };
 
 /** The tariff that the fees above follow. */
-export const PLANTED_FEES = {
+export const FIXTURE_FEES = {
   NGN: [{ rateBps: 150, fixedMinor: 0n, fixedFromMinor: 0n, capMinor: 200_000n }],
   USD: [{ rateBps: 150, fixedMinor: 0n, fixedFromMinor: 0n, capMinor: null }],
 };
@@ -53,8 +53,8 @@ export function planPayments(
   count: number,
   random: Random,
   time: { readonly fromMs: number; readonly toMs: number },
-): Planted {
-  const planted: Planted = { ours: [], theirs: { transactions: [], refunds: [] } };
+): FixtureBooks {
+  const planted: FixtureBooks = { ours: [], theirs: { transactions: [], refunds: [] } };
   const stepMs = (time.toMs - time.fromMs) / count;
   for (let nth = 0; nth < count; nth += 1)
     addPayment(planted, random, { nth, createdAtMs: Math.trunc(time.fromMs + nth * stepMs) });
@@ -62,7 +62,7 @@ export function planPayments(
 }
 
 function addPayment(
-  { ours, theirs }: Planted,
+  { ours, theirs }: FixtureBooks,
   random: Random,
   { nth, createdAtMs }: { readonly nth: number; readonly createdAtMs: number },
 ): void {
@@ -81,7 +81,7 @@ function addPayment(
     createdAtMs,
     paidAtMs: movedAtMs,
   };
-  const payment: PlantedPayment = {
+  const payment: FixturePayment = {
     reference,
     createdAtMs,
     movedAtMs,
@@ -102,7 +102,7 @@ function addPayment(
   else if (fate < 15) left(payment, held);
 }
 
-function refund(payment: PlantedPayment, held: HeldTransaction, refunds: HeldRefund[], nth: number): void {
+function refund(payment: FixturePayment, held: HeldTransaction, refunds: HeldRefund[], nth: number): void {
   const key = `${payment.reference}-not-delivered`;
   const doneAtMs = payment.movedAtMs + 5 * MINUTE_MS;
   payment.refund = { key, id: nth + 1, amountMinor: payment.chargeMinor, doneAtMs };
@@ -123,18 +123,18 @@ function withFeeOnTop(held: HeldTransaction): void {
   held.amountMinor = held.requestedMinor + held.feesMinor;
 }
 
-function paidTwice(payment: PlantedPayment, held: HeldTransaction): void {
+function paidTwice(payment: FixturePayment, held: HeldTransaction): void {
   held.amountMinor *= 2;
   held.feesMinor *= 2;
   payment.receivedMinor *= 2;
 }
 
-function reversed(payment: PlantedPayment, held: HeldTransaction): void {
+function reversed(payment: FixturePayment, held: HeldTransaction): void {
   held.status = 'reversed';
   payment.takenBackMinor = payment.receivedMinor;
 }
 
-function left(payment: PlantedPayment, held: HeldTransaction): void {
+function left(payment: FixturePayment, held: HeldTransaction): void {
   held.status = 'abandoned';
   payment.receivedMinor = 0;
 }
@@ -144,7 +144,7 @@ const CHUNK = 5_000;
 /** Writes our side: rows, ledger transactions and entries. */
 export async function plantBooks(
   owner: Kysely<WorldDatabase>,
-  ours: readonly PlantedPayment[],
+  ours: readonly FixturePayment[],
 ): Promise<void> {
   await sql`
     insert into ledger_accounts (id, kind, currency)
@@ -157,7 +157,7 @@ export async function plantBooks(
   await sql`analyze payments, refunds, ledger_transactions, ledger_entries`.execute(owner);
 }
 
-async function plantChunk(owner: Kysely<WorldDatabase>, payments: readonly PlantedPayment[]): Promise<void> {
+async function plantChunk(owner: Kysely<WorldDatabase>, payments: readonly FixturePayment[]): Promise<void> {
   const at = (ms: number): string => new Date(ms).toISOString();
   const rows = payments.map((one) => ({
     reference: one.reference,
@@ -204,7 +204,7 @@ async function plantChunk(owner: Kysely<WorldDatabase>, payments: readonly Plant
   await plantLedger(owner, payments);
 }
 
-async function plantLedger(owner: Kysely<WorldDatabase>, payments: readonly PlantedPayment[]): Promise<void> {
+async function plantLedger(owner: Kysely<WorldDatabase>, payments: readonly FixturePayment[]): Promise<void> {
   const bookings = payments.flatMap((one) => bookingsOf(one));
   await sql`
     with booking as (
@@ -224,7 +224,7 @@ async function plantLedger(owner: Kysely<WorldDatabase>, payments: readonly Plan
 }
 
 /** As the service books them, except that everything is in suspense: only the gateway's account matters here. */
-function bookingsOf(one: PlantedPayment): object[] {
+function bookingsOf(one: FixturePayment): object[] {
   const { reference, currency, receivedMinor, takenBackMinor, refund: sent, movedAtMs } = one;
   const booking = (key: string, kind: string, amount: number, atMs: number) => ({
     key,

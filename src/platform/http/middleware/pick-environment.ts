@@ -1,22 +1,22 @@
 /**
  * Decides which environment a request belongs to. A key names it. Without a key, the path may name it; otherwise it is live, or test while live is
- * switched off. People belong to no world and name one in the query. No code behind this can name the other world.
+ * switched off. People belong to no environment and name one in the query. No code behind this can name the other environment.
  */
 import type { UseCases, WorldUseCases } from '../../composition/use-cases.ts';
 import { ENVIRONMENTS, type Environment } from '../../../domain/account.ts';
 import { DomainError } from '../../../domain/errors.ts';
 import { routeOf, type Middleware, type RequestKoa } from '../request.ts';
-import type { WorldRule } from '../route.ts';
+import type { EnvironmentRule } from '../route.ts';
 
-export function pickWorld(worlds: UseCases['worlds']): Middleware {
+export function pickEnvironment(worlds: UseCases['worlds']): Middleware {
   return (ctx, next) => {
     const { principal, session } = ctx.state;
-    const named = principal?.environment ?? (session && worldOfPerson(ctx, worlds));
+    const named = principal?.environment ?? (session && environmentOfPerson(ctx, worlds));
     const found = worldsFor(worlds, named ?? routeOf(ctx)?.world);
     if (found.length === 0) {
       throw named
         ? new DomainError('ENVIRONMENT_UNAVAILABLE', 'The live environment is not available here')
-        : new DomainError('NOT_FOUND', 'There is nothing at this path');
+        : new DomainError('NOT_FOUND', 'No such route');
     }
     ctx.state.worlds = found;
     ctx.state.world = found[0];
@@ -25,7 +25,7 @@ export function pickWorld(worlds: UseCases['worlds']): Middleware {
   };
 }
 
-function worldsFor(worlds: UseCases['worlds'], rule: WorldRule | undefined): readonly WorldUseCases[] {
+function worldsFor(worlds: UseCases['worlds'], rule: EnvironmentRule | undefined): readonly WorldUseCases[] {
   const { live, test } = worlds;
   switch (rule) {
     case 'any':
@@ -39,15 +39,17 @@ function worldsFor(worlds: UseCases['worlds'], rule: WorldRule | undefined): rea
   }
 }
 
-/** Of a route that works in a world: test while there is no other, and named once there is. Undefined where it works in none. */
-function worldOfPerson(ctx: RequestKoa, { live }: UseCases['worlds']): Environment | undefined {
-  if (!routeOf(ctx)?.queryNames.includes('world')) return undefined;
+/** Of a route that works in an environment: test while there is no other, and named once there is. Undefined where it works in none. */
+function environmentOfPerson(ctx: RequestKoa, { live }: UseCases['worlds']): Environment | undefined {
+  if (!routeOf(ctx)?.queryNames.includes('environment')) return undefined;
   const { values, repeated } = ctx.state.query;
-  const isAbsent = !values.has('world') && !repeated.has('world');
+  const isAbsent = !values.has('environment') && !repeated.has('environment');
   if (isAbsent && !live) return 'test';
-  const named = repeated.has('world') ? undefined : ENVIRONMENTS.find((one) => one === values.get('world'));
+  const named = repeated.has('environment')
+    ? undefined
+    : ENVIRONMENTS.find((one) => one === values.get('environment'));
   if (named) return named;
   throw new DomainError('VALIDATION_ERROR', 'Invalid request', {
-    details: `world: must be given once, and be one of ${ENVIRONMENTS.join(', ')}`,
+    details: `environment: must be given once, and be one of ${ENVIRONMENTS.join(', ')}`,
   });
 }

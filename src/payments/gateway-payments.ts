@@ -4,7 +4,7 @@ import { sellingRate } from '../catalogue/prices.ts';
 import type { Principal } from '../domain/account.ts';
 import { DomainError } from '../domain/errors.ts';
 import { divideHalfUp, formatMinor, type Money } from '../domain/money.ts';
-import type { OutsideMethod } from '../domain/states.ts';
+import type { GatewayMethod } from '../domain/states.ts';
 import type { PaymentDeps } from './deps.ts';
 import { ifReachable, refused } from './first-answer.ts';
 import { convertBetween, type ChargeQuote } from './rules.ts';
@@ -20,7 +20,7 @@ const WITHOUT_FRACTION = new Set(['XOF']);
 export function quoteCharge(
   deps: ChargeDeps,
   catalogue: Catalogue,
-  method: OutsideMethod,
+  method: GatewayMethod,
   price: Money,
 ): ChargeQuote {
   const currency = chargeCurrency(deps, method, price.currency);
@@ -35,7 +35,7 @@ export function quoteCharge(
   return { amountMinor: String(charge.amountMinor), currency, rateIds: charge.rateIds };
 }
 
-function chargeCurrency(deps: ChargeDeps, method: OutsideMethod, priceCurrency: string): string {
+function chargeCurrency(deps: ChargeDeps, method: GatewayMethod, priceCurrency: string): string {
   if (method === 'BANK_TRANSFER') return 'NGN';
   if (method !== 'MOBILE_MONEY') return priceCurrency;
   const currency = deps.settings.mobileMoneyCurrency;

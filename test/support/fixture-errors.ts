@@ -1,11 +1,11 @@
 // Twenty errors of nine kinds between our books and a gateway's statement, and payments that differ only because they have just changed.
 // Each changes one side of one payment, with the expected finding, and how the gateway corrects it. Must not touch a payment twice.
 import type { DifferenceKind } from '../../src/reconciliation/payment-rules.ts';
-import type { Planted, PlantedPayment } from './planted-payments.ts';
+import type { FixtureBooks, FixturePayment } from './fixture-payments.ts';
 import type { Random } from './size.ts';
 import type { HeldRefund, HeldTransaction } from './statement-server.ts';
 
-export interface PlantedError {
+export interface FixtureError {
   readonly kind: DifferenceKind;
   readonly subject: string;
   /** Changes the gateway's side so that it equals our books. */
@@ -13,14 +13,14 @@ export interface PlantedError {
 }
 
 interface Pair {
-  readonly planted: Planted;
-  readonly ours: PlantedPayment;
+  readonly planted: FixtureBooks;
+  readonly ours: FixturePayment;
   readonly theirs: HeldTransaction;
   /** The refund of the payment, in our books and at the gateway. */
   readonly refund: { readonly key: string; readonly held: HeldRefund } | null;
 }
 
-type Plant = (pair: Pair) => PlantedError;
+type Plant = (pair: Pair) => FixtureError;
 
 /** Ids that only the gateway has. */
 const OTHER_ID = 9_000_000_000;
@@ -142,7 +142,7 @@ const ON_REFUNDED: readonly Plant[] = [refundUnbooked, refundUnknownThere, refun
 export const ERRORS = ON_PLAIN.length + ON_REFUNDED.length;
 
 /** Plants every error once, each on its own payment that had settled by then, and answers the expected findings. */
-export function plantErrors(planted: Planted, random: Random, settledBeforeMs: number): PlantedError[] {
+export function plantErrors(planted: FixtureBooks, random: Random, settledBeforeMs: number): FixtureError[] {
   const settled = pairsOf(planted).filter(
     ({ ours, refund }) => Math.max(ours.movedAtMs, refund?.held.doneAtMs ?? 0) < settledBeforeMs,
   );
@@ -163,7 +163,7 @@ export function plantErrors(planted: Planted, random: Random, settledBeforeMs: n
 }
 
 /** Makes payments differ that changed after this moment: one side has the change, the other does not yet. Answers how many. */
-export function plantMoving(planted: Planted, movedAfterMs: number): number {
+export function plantMoving(planted: FixtureBooks, movedAfterMs: number): number {
   const young = pairsOf(planted).filter(
     ({ ours, refund }) => ours.movedAtMs >= movedAfterMs && refund === null,
   );
@@ -174,7 +174,7 @@ export function plantMoving(planted: Planted, movedAfterMs: number): number {
   return young.length;
 }
 
-function pairsOf(planted: Planted): Pair[] {
+function pairsOf(planted: FixtureBooks): Pair[] {
   const charges = new Map(planted.theirs.transactions.map((one) => [one.reference, one]));
   const refunds = new Map(planted.theirs.refunds.map((one) => [one.key, one]));
   return planted.ours.flatMap((ours) => {

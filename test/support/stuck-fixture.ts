@@ -5,16 +5,16 @@ import { sql } from 'kysely';
 import { APPLY_INBOX_WORKFLOW, SWEEP_WEBHOOKS_WORKFLOW, SWEEP_WORKFLOW } from '../../workflows/contract.ts';
 import type { StuckClass } from '../../src/operations/stuck-rules.ts';
 import { newBuyer } from './buyer.ts';
-import { fundOutside } from './fundings.ts';
+import { fundThroughGateway } from './fundings.ts';
 import { postEvent, untilOpened, untilTaken } from './payers.ts';
 import {
   atGateway,
-  buyOutside,
+  buyThroughGateway,
   clearGatewayFaults,
   confirm,
   gatewayFaults,
   untilStatus,
-  type OutsideMethod,
+  type GatewayMethod,
   type Paid,
 } from './payments.ts';
 import { createSemaphore } from './concurrency.ts';
@@ -23,29 +23,29 @@ import { until } from './until.ts';
 import { answerStatus, type Listener, type Receiver } from './webhook-receiver.ts';
 
 /** The pace that plants need: attention is needed soon, and abandoned work does not recover before an operator acts. */
-export const PLANTING_PACE = {
+export const FIXTURE_PACE = {
   answerWithinMs: 2_500,
-  lookFirstMs: 100,
-  lookMaxMs: 300,
+  checkFirstMs: 100,
+  checkMaxMs: 300,
   attentionAfterMs: 5_000,
-  slowLookMs: 3_600_000,
-  doubtMs: 200,
+  slowCheckMs: 3_600_000,
+  inFlightGraceMs: 200,
   // Paying takes a second or two, and much longer on a busy machine.
   checkoutMs: 20_000,
   pollFirstMs: 500,
-  refundLookFirstMs: 200,
-  refundLookMaxMs: 2_000,
+  refundCheckFirstMs: 200,
+  refundCheckMaxMs: 2_000,
 };
 
-export interface Ground {
+export interface StuckFixture {
   readonly stack: Stack;
   readonly receiver: Receiver;
   /** Merchants whose endpoints answer errors until this is undone. */
-  readonly deaf: Listener[];
+  readonly failing: Listener[];
 }
 
 /** The planted ids that the list must show, by class. */
-export type Planted = Map<StuckClass, string[]>;
+export type FixtureIds = Map<StuckClass, string[]>;
 
 /** Sweeps that would repair some of them without an operator, as they do within the hour. */
 export async function pauseSweeps({ temporal, owner }: Stack): Promise<void> {
@@ -82,30 +82,30 @@ export async function applyInbox({ temporal, owner }: Stack): Promise<void> {
 }
 
 /** This many of each of fourteen classes. */
-export async function plantStuck(ground: Ground, each: number): Promise<Planted> {
-  const planted: Planted = new Map();
+export async function plantStuck(fixture: StuckFixture, each: number): Promise<FixtureIds> {
+  const planted: FixtureIds = new Map();
   const plant = async (stuckClass: StuckClass, make: () => Promise<string[]>): Promise<void> => {
     planted.set(stuckClass, await make());
   };
   // They wait for their time to be over while the supplier has its own faults.
-  const late = times(each, () => byCard(ground, 'SIM-PAY-NEVER'));
-  await plant('paid-not-delivered', () => neverAllocated(ground, each));
-  await plant('workflow-gone', () => abandonedByWorkflow(ground, each));
-  await plant('supplier-unknown', () => answerLost(ground, each));
-  await plant('delivered-not-settled', () => notSettled(ground, each));
-  await plant('refund-not-done', () => refundForgotten(ground, each));
+  const late = times(each, () => byCard(fixture, 'SIM-PAY-NEVER'));
+  await plant('paid-not-delivered', () => neverAllocated(fixture, each));
+  await plant('workflow-gone', () => abandonedByWorkflow(fixture, each));
+  await plant('supplier-unknown', () => answerLost(fixture, each));
+  await plant('delivered-not-settled', () => notSettled(fixture, each));
+  await plant('refund-not-done', () => refundForgotten(fixture, each));
   await Promise.all([
-    plant('refund-needs-attention', () => refundWaits(ground, each)),
-    plant('payment-disputed', () => disputed(ground, each)),
-    plant('payment-reversed', () => reversed(ground, each)),
+    plant('refund-needs-attention', () => refundWaits(fixture, each)),
+    plant('payment-disputed', () => disputed(fixture, each)),
+    plant('payment-reversed', () => reversed(fixture, each)),
   ]);
-  await plant('late-money-unbooked', async () => paidUnseen(ground, await late));
-  await applyInbox(ground.stack);
-  await plant('inbox-without-purchase', () => eventOfAStranger(ground, each));
+  await plant('late-money-unbooked', async () => paidUnseen(fixture, await late));
+  await applyInbox(fixture.stack);
+  await plant('inbox-without-purchase', () => eventOfAStranger(fixture, each));
   await Promise.all([
-    plantUnknownCharges(ground, each, planted),
-    plant('inbox-unapplied', () => eventUnapplied(ground, each)),
-    plant('message-undelivered', () => messageGivenUp(ground, each)),
+    plantUnknownCharges(fixture, each, planted),
+    plant('inbox-unapplied', () => eventUnapplied(fixture, each)),
+    plant('message-undelivered', () => messageGivenUp(fixture, each)),
   ]);
   return planted;
 }
@@ -116,7 +116,7 @@ const times = <T>(each: number, make: (nth: number) => Promise<T>): Promise<T[]>
 /** All at once would test the load and not the classes. */
 const planting = createSemaphore(12);
 
-async function fromWallet({ stack }: Ground, each: number): Promise<string[]> {
+async function fromWallet({ stack }: StuckFixture, each: number): Promise<string[]> {
   return times(each, async () => {
     const { body } = await (await newBuyer(stack)).buy('SIM-OK');
     return body.transactionId;
@@ -124,19 +124,19 @@ async function fromWallet({ stack }: Ground, each: number): Promise<string[]> {
 }
 
 async function byCard(
-  { stack }: Ground,
+  { stack }: StuckFixture,
   packageCode: string,
-  method: OutsideMethod = 'CARD',
+  method: GatewayMethod = 'CARD',
 ): Promise<Paid & { readonly account: TestAccount }> {
   const account = await stack.account();
   return {
-    ...(await untilOpened(stack, await buyOutside(stack, account, { method, packageCode }))),
+    ...(await untilOpened(stack, await buyThroughGateway(stack, account, { method, packageCode }))),
     account,
   };
 }
 
 /** The purchase or funding once it needs attention. */
-async function untilCalled({ stack }: Ground, transactionId: string, reason: string): Promise<string> {
+async function untilCalled({ stack }: StuckFixture, transactionId: string, reason: string): Promise<string> {
   await until(
     async () => {
       const { rows } = await sql<{ reason: string | null }>`
@@ -152,12 +152,12 @@ async function untilCalled({ stack }: Ground, transactionId: string, reason: str
   return transactionId;
 }
 
-const called = (ground: Ground, ids: readonly string[], reason: string): Promise<string[]> =>
-  Promise.all(ids.map((id) => untilCalled(ground, id, reason)));
+const called = (fixture: StuckFixture, ids: readonly string[], reason: string): Promise<string[]> =>
+  Promise.all(ids.map((id) => untilCalled(fixture, id, reason)));
 
 /** Moves the time of rows back, as if it had passed. */
 async function makeOlder(
-  { stack }: Ground,
+  { stack }: StuckFixture,
   table: string,
   columns: readonly string[],
   ids: readonly string[],
@@ -169,34 +169,34 @@ async function makeOlder(
   );
 }
 
-async function neverAllocated(ground: Ground, each: number): Promise<string[]> {
-  await ground.stack.faults({ neverAllocate: 1 });
-  const ids = await called(ground, await fromWallet(ground, each), 'SUPPLIER_NEVER_ALLOCATED');
-  await ground.stack.clearFaults();
+async function neverAllocated(fixture: StuckFixture, each: number): Promise<string[]> {
+  await fixture.stack.faults({ neverAllocate: 1 });
+  const ids = await called(fixture, await fromWallet(fixture, each), 'SUPPLIER_NEVER_ALLOCATED');
+  await fixture.stack.clearFaults();
   return ids;
 }
 
 /** As if an operator had ended the workflow in Temporal. */
-async function abandonedByWorkflow(ground: Ground, each: number): Promise<string[]> {
-  const { stack } = ground;
+async function abandonedByWorkflow(fixture: StuckFixture, each: number): Promise<string[]> {
+  const { stack } = fixture;
   await stack.faults({ neverAllocate: 1 });
-  const ids = await fromWallet(ground, each);
+  const ids = await fromWallet(fixture, each);
   await Promise.all(ids.map((id) => stack.temporal.workflow.getHandle(id).terminate('a test')));
-  await makeOlder(ground, 'purchases', ['created_at', 'updated_at'], ids, '5 minutes');
+  await makeOlder(fixture, 'purchases', ['created_at', 'updated_at'], ids, '5 minutes');
   await stack.clearFaults();
   return ids;
 }
 
-async function answerLost(ground: Ground, each: number): Promise<string[]> {
-  await ground.stack.faults({ loseAnswer: 1 });
-  const ids = await called(ground, await fromWallet(ground, each), 'SUPPLIER_OUTCOME_UNKNOWN');
-  await ground.stack.clearFaults();
+async function answerLost(fixture: StuckFixture, each: number): Promise<string[]> {
+  await fixture.stack.faults({ loseAnswer: 1 });
+  const ids = await called(fixture, await fromWallet(fixture, each), 'SUPPLIER_OUTCOME_UNKNOWN');
+  await fixture.stack.clearFaults();
   return ids;
 }
 
 /** Our own database refuses to close purchases for a while, as a wrong constraint would. */
-async function notSettled(ground: Ground, each: number): Promise<string[]> {
-  const { owner } = ground.stack;
+async function notSettled(fixture: StuckFixture, each: number): Promise<string[]> {
+  const { owner } = fixture.stack;
   await sql`
     create function refuse_success() returns trigger language plpgsql as $$
     begin
@@ -205,9 +205,9 @@ async function notSettled(ground: Ground, each: number): Promise<string[]> {
   await sql`
     create trigger refuse_success before update on purchases for each row when (new.status = 'SUCCESS' and old.status <> 'SUCCESS')
     execute function refuse_success()`.execute(owner);
-  const ids = await called(ground, await fromWallet(ground, each), 'SETTLE_FAILED');
+  const ids = await called(fixture, await fromWallet(fixture, each), 'SETTLE_FAILED');
   // Attention is needed at once, and the purchase keeps trying until its time limit.
-  const patienceMs = PLANTING_PACE.attentionAfterMs + 2_000;
+  const patienceMs = FIXTURE_PACE.attentionAfterMs + 2_000;
   await until(
     async () => {
       const { rows } = await sql<{ ms: number }>`
@@ -223,10 +223,10 @@ async function notSettled(ground: Ground, each: number): Promise<string[]> {
 }
 
 /** The gateway accepted no refund, and then no workflow was left to retry it. */
-async function refundForgotten(ground: Ground, each: number): Promise<string[]> {
-  const { stack } = ground;
+async function refundForgotten(fixture: StuckFixture, each: number): Promise<string[]> {
+  const { stack } = fixture;
   await gatewayFaults(stack, { network: { kind: '500', operation: 'refund' } });
-  const paid = await times(each, () => byCard(ground, 'SIM-PAY-REFUNDED'));
+  const paid = await times(each, () => byCard(fixture, 'SIM-PAY-REFUNDED'));
   const ids = paid.map(({ transactionId }) => transactionId);
   await Promise.all(
     ids.map(async (id) => {
@@ -235,7 +235,7 @@ async function refundForgotten(ground: Ground, each: number): Promise<string[]> 
       await stack.temporal.workflow.getHandle(id).terminate('a test');
     }),
   );
-  await makeOlder(ground, 'refunds', ['created_at', 'asked_at'], ids, '1 hour');
+  await makeOlder(fixture, 'refunds', ['created_at', 'asked_at'], ids, '1 hour');
   await untilNoRefundRuns(stack);
   await clearGatewayFaults(stack);
   return ids;
@@ -277,68 +277,71 @@ function untilRefund(stack: Stack, transactionId: string, status: string): Promi
 }
 
 /** Paid after the end, more than three days ago; no event came, and the sweep's last check was skipped. */
-async function paidUnseen(ground: Ground, opened: readonly Paid[]): Promise<string[]> {
-  const { stack } = ground;
+async function paidUnseen(fixture: StuckFixture, opened: readonly Paid[]): Promise<string[]> {
+  const { stack } = fixture;
   const ids = opened.map(({ transactionId }) => transactionId);
   await Promise.all(ids.map((id) => untilStatus(stack, id, 'FAILED')));
   // Before it is paid, since a process that reads the gateway's list would find it at once.
-  await makeOlder(ground, 'payments', ['expires_at', 'looked_at', 'created_at'], ids, '80 hours');
+  await makeOlder(fixture, 'payments', ['expires_at', 'checked_at', 'created_at'], ids, '80 hours');
   await gatewayFaults(stack, { webhooks: 'drop' });
   await Promise.all(opened.map(({ reference }) => atGateway(stack, reference, 'pay')));
   await clearGatewayFaults(stack);
   return ids;
 }
 
-async function refundWaits(ground: Ground, each: number): Promise<string[]> {
-  const paid = await times(each, () => byCard(ground, 'SIM-PAY-REFUND-NEEDS-ATTENTION'));
+async function refundWaits(fixture: StuckFixture, each: number): Promise<string[]> {
+  const paid = await times(each, () => byCard(fixture, 'SIM-PAY-REFUND-NEEDS-ATTENTION'));
   await Promise.all(
-    paid.map(({ transactionId }) => untilRefund(ground.stack, transactionId, 'NEEDS_ATTENTION')),
+    paid.map(({ transactionId }) => untilRefund(fixture.stack, transactionId, 'NEEDS_ATTENTION')),
   );
   return paid.map(({ transactionId }) => transactionId);
 }
 
-async function disputed(ground: Ground, each: number): Promise<string[]> {
-  const paid = await times(each, () => byCard(ground, 'SIM-PAY-DISPUTED'));
-  await Promise.all(paid.map(({ transactionId }) => untilStatus(ground.stack, transactionId, 'SUCCESS')));
-  await Promise.all(paid.map(({ reference }) => untilTaken(ground.stack, reference)));
+async function disputed(fixture: StuckFixture, each: number): Promise<string[]> {
+  const paid = await times(each, () => byCard(fixture, 'SIM-PAY-DISPUTED'));
+  await Promise.all(paid.map(({ transactionId }) => untilStatus(fixture.stack, transactionId, 'SUCCESS')));
+  await Promise.all(paid.map(({ reference }) => untilTaken(fixture.stack, reference)));
   // Events that could not be applied at once are left to the inbox's schedule, which does not run here.
-  await applyInbox(ground.stack);
+  await applyInbox(fixture.stack);
   return called(
-    ground,
+    fixture,
     paid.map(({ transactionId }) => transactionId),
     'PAYMENT_DISPUTED',
   );
 }
 
-async function reversed(ground: Ground, each: number): Promise<string[]> {
-  const { stack } = ground;
-  const paid = await times(each, () => byCard(ground, 'SIM-PAY-NOW'));
+async function reversed(fixture: StuckFixture, each: number): Promise<string[]> {
+  const { stack } = fixture;
+  const paid = await times(each, () => byCard(fixture, 'SIM-PAY-NOW'));
   return Promise.all(
     paid.map(async ({ transactionId, reference, account }) => {
       await untilStatus(stack, transactionId, 'SUCCESS');
       await atGateway(stack, reference, 'reverse');
       const confirmed = await confirm(stack, account, transactionId);
       if (confirmed.status !== 200) throw new Error(`confirm-payment: ${confirmed.status} ${confirmed.text}`);
-      return untilCalled(ground, transactionId, 'PAYMENT_REVERSED');
+      return untilCalled(fixture, transactionId, 'PAYMENT_REVERSED');
     }),
   );
 }
 
 /** Paid, and the gateway sends no event and does not answer until the time is over: purchases and wallets. */
-async function plantUnknownCharges(ground: Ground, each: number, planted: Planted): Promise<void> {
-  const { stack } = ground;
+async function plantUnknownCharges(fixture: StuckFixture, each: number, planted: FixtureIds): Promise<void> {
+  const { stack } = fixture;
   await gatewayFaults(stack, {
     webhooks: 'drop',
     network: { kind: '500', operation: 'transaction/verify' },
   });
-  const purchases = await times(each, () => byCard(ground, 'SIM-OK'));
+  const purchases = await times(each, () => byCard(fixture, 'SIM-OK'));
   const fundings = await times(each, async () =>
-    untilOpened(stack, await fundOutside(stack, await stack.account(), { amount: 50, method: 'CARD' })),
+    untilOpened(
+      stack,
+      await fundThroughGateway(stack, await stack.account(), { amount: 50, method: 'CARD' }),
+    ),
   );
   await Promise.all([...purchases, ...fundings].map(({ reference }) => atGateway(stack, reference, 'pay')));
   const calledTo = (paid: readonly Paid[]): Promise<string[]> =>
     called(
-      ground,
+      fixture,
       paid.map(({ transactionId }) => transactionId),
       'GATEWAY_OUTCOME_UNKNOWN',
     );
@@ -348,9 +351,9 @@ async function plantUnknownCharges(ground: Ground, each: number, planted: Plante
 }
 
 /** Stored, and its process ended before it was applied. */
-async function eventUnapplied(ground: Ground, each: number): Promise<string[]> {
-  const { stack } = ground;
-  const opened = await times(each, () => byCard(ground, 'SIM-OK', 'BANK_TRANSFER'));
+async function eventUnapplied(fixture: StuckFixture, each: number): Promise<string[]> {
+  const { stack } = fixture;
+  const opened = await times(each, () => byCard(fixture, 'SIM-OK', 'BANK_TRANSFER'));
   await stack.owner
     .insertInto('gateway_events')
     .values(
@@ -370,8 +373,8 @@ async function eventUnapplied(ground: Ground, each: number): Promise<string[]> {
   return opened.map(({ transactionId }) => transactionId);
 }
 
-async function eventOfAStranger(ground: Ground, each: number): Promise<string[]> {
-  const { stack } = ground;
+async function eventOfAStranger(fixture: StuckFixture, each: number): Promise<string[]> {
+  const { stack } = fixture;
   return times(each, async () => {
     const reference = `of-another-shop-${randomUUID()}`;
     const data = { id: 1, domain: 'test', status: 'success', reference, amount: 1_000, currency: 'NGN' };
@@ -391,11 +394,11 @@ async function eventOfAStranger(ground: Ground, each: number): Promise<string[]>
 }
 
 /** A merchant answered only 500 until the schedule was over. */
-async function messageGivenUp({ stack, receiver, deaf }: Ground, each: number): Promise<string[]> {
+async function messageGivenUp({ stack, receiver, failing }: StuckFixture, each: number): Promise<string[]> {
   return times(each, async () => {
     const buyer = await newBuyer(stack);
     const listener = await receiver.listen(stack, buyer.account, { answer: answerStatus(500) });
-    deaf.push(listener);
+    failing.push(listener);
     const { body } = await buyer.buy('SIM-OK');
     await listener.untilReceived(1);
     await sql`
