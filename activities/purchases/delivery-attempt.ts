@@ -8,6 +8,7 @@ import type { FailureReason, Refusal } from '../../src/domain/refusals.ts';
 import type { AttentionReason } from '../../src/domain/states.ts';
 import type { EsimSupplier, SupplierProfile, SupplierRefusal, TopUpRequest } from '../../src/esims/port.ts';
 import type { TopUpTotals } from '../../src/esims/rules.ts';
+import { isPassing } from '../../src/platform/database/errors.ts';
 import { failRefused, profileItem, refuseOrder, topUpItem } from '../../src/purchases/store/purchases.ts';
 import {
   beginAttempt,
@@ -20,8 +21,7 @@ import {
   type Delivery,
   type SupplierOrder,
 } from '../../src/purchases/store/supplier-orders.ts';
-import { messagesOf, newPendingMessages } from '../../src/webhooks/store/messages.ts';
-import type { DeliveryResult } from '../../workflows/contract.ts';
+import { messagesOf, newPendingMessages, type PendingMessages } from '../../src/webhooks/store/messages.ts';
 import type { ActivityDeps } from '../deps.ts';
 import { again, settle, type Again, type Ended } from './settle.ts';
 
@@ -135,12 +135,37 @@ export const attemptAccepted = (
 ): Promise<Ended | Again> => checkAccepted(deps, { delivery, orderNo, readAtMs: performance.now() });
 
 /** It was refused for good while its money was claimed back. */
-async function failByRefusal(deps: ActivityDeps, delivery: Ordered): Promise<Ended | Again> {
+function failByRefusal(deps: ActivityDeps, delivery: Ordered): Promise<Ended | Again> {
+  return giveBack(deps, delivery, async (pending) => {
+    const refusal = await failRefused(deps.db, delivery.transactionId, pending);
+    return refusal === 'open' ? again(delivery, 'the supplier has refused it') : refusal;
+  });
+}
+
+/** The money goes back with the end. Where our ledger does not allow that, a person must find out why. */
+async function giveBack(
+  deps: ActivityDeps,
+  delivery: Ordered,
+  close: (pending: PendingMessages) => Promise<Refusal | Again | Ended>,
+): Promise<Ended | Again> {
+  const { transactionId } = delivery;
   const pending = newPendingMessages();
-  const refusal = await failRefused(deps.db, delivery.transactionId, pending);
-  if (refusal === 'open') return again(delivery, 'the supplier has refused it');
-  deps.events.purchaseFailed({ transactionId: delivery.transactionId, ...refusal });
-  return { state: 'failed', ...refusal, ...messagesOf(pending) };
+  try {
+    const closed = await close(pending);
+    if ('state' in closed) return closed;
+    deps.events.purchaseFailed({ transactionId, ...closed });
+    return { state: 'failed', ...closed, ...messagesOf(pending) };
+  } catch (error) {
+    if (isPassing(error)) throw error;
+    deps.events.refundFailed({
+      transactionId,
+      detail: error instanceof Error ? error.message : String(error),
+    });
+    return again(delivery, 'refused, and the money could not be given back', {
+      reason: 'UNDO_FAILED',
+      isStuck: true,
+    });
+  }
 }
 
 /** In doubt, and a repeat might be a second order. */
@@ -256,18 +281,16 @@ async function refuse(
   // For a new eSIM there is no eSIM whose state could be wrong.
   const isOdd = order.kind === 'BASE' && no.reason === 'NOT_ALLOWED_IN_STATE';
   const refusal: Refusal = { reason: REASONS[isOdd ? 'REQUEST_REFUSED' : no.reason], detail: no.detail };
-  const pending = newPendingMessages();
-  const ended = await refuseOrder(deps.db, order, refusal, { isCancelled, pending });
-  if (ended === 'failed') {
-    deps.events.purchaseFailed({ transactionId, ...refusal });
-    const isCatalogueOutdated = no.reason === 'PRICE_CHANGED' || no.reason === 'PACKAGE_UNKNOWN';
-    const failed: DeliveryResult = { state: 'failed', ...refusal, ...messagesOf(pending) };
-    return isCatalogueOutdated ? { ...failed, isCatalogueOutdated } : failed;
-  }
-  const now = await loadDelivery(deps.db, transactionId);
-  return ended === 'claimed' || now.status !== 'PROCESSING'
-    ? goOn(deps, now)
-    : again(now, 'refused, and another attempt was begun meanwhile');
+  const ended = await giveBack(deps, delivery, async (pending) => {
+    const recorded = await refuseOrder(deps.db, order, refusal, { isCancelled, pending });
+    if (recorded === 'failed') return refusal;
+    const now = await loadDelivery(deps.db, transactionId);
+    return recorded === 'claimed' || now.status !== 'PROCESSING'
+      ? goOn(deps, now)
+      : again(now, 'refused, and another attempt was begun meanwhile');
+  });
+  const isCatalogueOutdated = no.reason === 'PRICE_CHANGED' || no.reason === 'PACKAGE_UNKNOWN';
+  return ended.state === 'failed' && isCatalogueOutdated ? { ...ended, isCatalogueOutdated } : ended;
 }
 
 /** What the supplier has of this order, to be delivered by the function; null: nothing, undefined: not known. Sends nothing. */

@@ -203,7 +203,10 @@ function laggingSupplier(lives: ReadonlyMap<string, Life>, random: Random, now: 
       });
       return Promise.resolve({
         outcome: 'done',
-        value: { state: 'ready', profile: { ...profile, transactionId: '', supplierStatus: word } },
+        value: {
+          state: 'ready',
+          profile: { ...profile, transactionId: '', packageCode: '', supplierStatus: word },
+        },
       });
     },
     usage: (esimTranNos) =>

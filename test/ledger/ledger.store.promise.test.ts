@@ -163,7 +163,9 @@ async function perform(db: WorldDb, name: string, wanted: Step): Promise<string>
         amount: { amountMinor: BigInt(wanted.amount), currency: CURRENCIES[wanted.wallet]! },
       });
     case 'post':
-      return orConflict(postHold(db, `${name}:${wanted.slot}`, BigInt(wanted.cost)));
+      return orConflict(
+        postHold(db, `${name}:${wanted.slot}`, { supplier: 'esim-access', costUsdE4: BigInt(wanted.cost) }),
+      );
     case 'void':
       return orConflict(voidHold(db, `${name}:${wanted.slot}`));
     case 'move':

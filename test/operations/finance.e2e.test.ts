@@ -81,7 +81,7 @@ async function dearPackage(): Promise<string> {
 /** The state of a purchase and of its money. */
 async function standOf(transactionId: string): Promise<unknown> {
   const { rows } = await sql`
-    select purchases.status, holds.status as hold, order_attempts as attempts, (select count(*) from operator_actions where transaction_id = ${transactionId}) as moves
+    select purchases.status, holds.status as hold, (select sum(attempts)::int from supplier_orders where transaction_id = ${transactionId}) as asks, (select count(*) from operator_actions where transaction_id = ${transactionId}) as moves
       from purchases left join holds on holds.id = purchases.transaction_id where transaction_id = ${transactionId}`.execute(
     stack.owner,
   );

@@ -89,12 +89,21 @@ beforeAll(async () => {
     ...own,
     esim_id: esim,
     request_id: 'request-1',
-    supplier_order_no: 'B2611',
     created_at: ago(3),
   });
   const topUp = await rows.purchase({
-    ...{ ...own, esim_id: esim, package_type: 'TOPUP', supplier_order_no: 'T2611', created_at: ago(2) },
+    ...{ ...own, esim_id: esim, package_type: 'TOPUP', created_at: ago(2) },
   });
+  for (const [id, orderNo] of [
+    [purchase, 'B2611'],
+    [topUp, 'T2611'],
+  ] as const)
+    await sql`
+      insert into supplier_orders (id, transaction_id, kind, supplier, package_code, volume_bytes, cost_usd_e4, in_flight_grace_ms, state,
+                                   attempts, last_sent_at, order_no)
+      values (${id}, ${id}, 'BASE', 'esim-access', 'P', 1, 1, 0, 'accepted', 1, now(), ${orderNo})`.execute(
+      books.owner,
+    );
   const funding = await rows.funding({ ...own, request_id: 'request-1' });
   await rows.payment(purchase, { reference: 'pay-1', account_id: accountId, gateway_id: '4099260516' });
   await rows.refund(purchase, {
@@ -364,9 +373,13 @@ async function fillTables(count: number): Promise<void> {
   for (const rowsOfTable of [
     sql`
     insert into purchases (transaction_id, account_id, package_type, payment_method, status, package_code, package_name, volume_bytes, duration,
-                           esim_id, price_minor, currency, price_usd_minor, cost_usd_e4, settings_id, supplier_order_no, request_id, created_at, closed_at)
-    select 't' || i, 'acc-x', 'BASE', 'WALLET', 'SUCCESS', 'P', 'P', 1, 1, 'e' || i, 230, 'USD', 230, 1, 'initial', 'o' || i, 'r' || i, now(), now()
+                           esim_id, price_minor, currency, price_usd_minor, cost_usd_e4, settings_id, request_id, created_at, closed_at)
+    select 't' || i, 'acc-x', 'BASE', 'WALLET', 'SUCCESS', 'P', 'P', 1, 1, 'e' || i, 230, 'USD', 230, 1, 'initial', 'r' || i, now(), now()
       from ${each}`,
+    sql`
+    insert into supplier_orders (id, transaction_id, kind, supplier, package_code, volume_bytes, cost_usd_e4, in_flight_grace_ms, state,
+                                 attempts, last_sent_at, order_no, closed_at)
+    select 't' || i, 't' || i, 'BASE', 'esim-access', 'P', 1, 1, 0, 'delivered', 1, now(), 'o' || i, now() from ${each}`,
     sql`
     insert into esims (id, account_id, transaction_id, package_code, package_name, status, price_minor, currency, snapshot, supplier, iccid, order_no,
                        esim_tran_no, total_volume_bytes, total_duration, duration_unit, data_type, created_at)

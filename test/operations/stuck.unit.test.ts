@@ -62,6 +62,7 @@ const REASONS: Record<AttentionReason, string> = {
   // Listed by their refunds, not by the purchase's status.
   REFUND_NEEDS_ATTENTION: 'needs-attention',
   REFUND_STUCK: 'needs-attention',
+  OTHER_PACKAGE_DELIVERED: 'other-package-delivered',
 };
 
 describe('reasons', () => {

@@ -222,6 +222,7 @@ describe('a batch', () => {
     });
     let bought = 0;
     const half = {
+      ...api.shop.engine,
       purchase: (...given: Parameters<typeof api.shop.engine.purchase>): Promise<EngineAnswer> => {
         bought += 1;
         if (bought > 10) return Promise.reject(new EngineUnavailable('away'));

@@ -1,48 +1,47 @@
 // Two observers of one delivery that disagree: an abandoned attempt that still works, a refusal while an order is in progress, an
 // operator's cancellation during a delivery. The test runs the attempts itself, in the order that shows the fault.
-import { randomBytes } from 'node:crypto';
 import { afterEach, describe, expect, it } from 'vitest';
-import { makeId } from '../../src/domain/ids.ts';
-import { askForAction, beginAction } from '../../src/operations/store/actions.ts';
 import type { PurchaseInput } from '../../src/purchases/purchase.ts';
-import { keepRefusal, loadDelivery } from '../../src/purchases/store/deliveries.ts';
+import { flagMoney } from '../../src/payments/store/payments.ts';
 import { openPurchase } from '../../src/purchases/store/opening.ts';
+import { loadDelivery } from '../../src/purchases/store/supplier-orders.ts';
+import { refuseOrder } from '../../src/purchases/store/purchases.ts';
 import { failPurchase } from '../support/give-back.ts';
-import type { DeliverOutcome } from '../../workflows/contract.ts';
+import type { DeliveryResult } from '../../workflows/contract.ts';
 import { findPurchaseRow, holdOf } from '../support/buyer.ts';
-import { NO_LIMITS } from '../support/facts.ts';
 import { createAttempt, type Attempt } from '../support/delivery-attempts.ts';
-import { EVIDENCE, REASON } from '../support/operator-actions.ts';
 import { until } from '../support/until.ts';
-import { startWorkflows } from '../support/workflow-harness.ts';
+import { LONG_ANSWER_TIMINGS, startWorkflows } from '../support/workflow-harness.ts';
 
 const attempts: Attempt[] = [];
 
-// A cancellation must be in time before the eSIM is in use, on a busy machine as well.
-const { stack, harness, buyer } = await startWorkflows({ supplier: { activateAfterMs: 1_000 } });
+// An eSIM in use cannot be cancelled: here none is activated on its own.
+const { stack, harness, buyer } = await startWorkflows({ supplier: { activateAfterMs: null } });
 const topUpTarget = await harness.topUpTarget(buyer);
 afterEach(async () => {
   for (const attempt of attempts.splice(0)) attempt.close();
   await stack.clearFaults();
 });
 
-function newAttempt(aheadMs?: number): Attempt {
-  const attempt = createAttempt(stack, aheadMs);
+function newAttempt(): Attempt {
+  const attempt = createAttempt(stack);
   attempts.push(attempt);
   return attempt;
 }
 
 /** An open purchase with its money held and without a workflow. */
 async function open(esimId?: string): Promise<PurchaseInput> {
-  const input = harness.inputFor({ account: buyer.account, ...(esimId === undefined ? {} : { esimId }) });
+  const timings = { ...LONG_ANSWER_TIMINGS, inFlightGraceMs: 300 };
+  const input = harness.inputFor({
+    account: buyer.account,
+    timings,
+    ...(esimId === undefined ? {} : { esimId }),
+  });
   const options = { now: new Date(), gateway: 'paystack', keepRefusal: () => false };
-  expect(await openPurchase(stack.world, input, options)).toMatchObject({ stage: 'paid' });
+  expect(await openPurchase(stack.world, input, options)).toEqual({ stage: 'paid' });
   return input;
 }
 
-const once = (transactionId: string) => ({ transactionId, budgetMs: 0, checkFirstMs: 50, checkMaxMs: 200 });
-/** No earlier request can still arrive. */
-const LATER_MS = 600_000;
 const NO_STOCK = { refusalsFirst: true, outOfStock: 1 };
 
 async function esimStatusAtSupplier(transactionId: string): Promise<string | undefined> {
@@ -72,40 +71,17 @@ async function expectAgreement(transactionId: string): Promise<void> {
 async function refusedBesideAnOrder(
   input: PurchaseInput,
   faults: Record<string, unknown> = { allocationMs: 1_500 },
-): Promise<{ first: Attempt; firstEnds: Promise<DeliverOutcome> }> {
+): Promise<{ first: Attempt; firstEnds: Promise<DeliveryResult> }> {
   const first = newAttempt();
   await stack.faults(faults);
   first.stall('order', 'after');
-  const firstEnds = first.activities.deliver(once(input.transactionId));
+  const firstEnds = first.deliverOnce(input.transactionId);
   await first.stalled();
   await stack.faults(NO_STOCK);
-  expect(await newAttempt().activities.deliver(once(input.transactionId))).toMatchObject({
-    outcome: 'refused',
-    afterDoubt: true,
-  });
+  // Not final: the first one may still be accepted.
+  expect(await newAttempt().deliverOnce(input.transactionId)).toMatchObject({ state: 'waiting' });
+  expect(await holdOf(stack, input.transactionId)).toBe('HELD');
   return { first, firstEnds };
-}
-
-/** An operator has requested its cancellation, and its workflow has begun that. */
-async function cancelBegun(transactionId: string, evidence?: string): Promise<void> {
-  const actionId = makeId('action', randomBytes(16).toString('hex'));
-  const action = {
-    actionId,
-    actionKey: actionId,
-    transactionId,
-    action: 'cancel',
-    by: 'ada',
-    reason: REASON,
-  } as const;
-  await askForAction(stack.world, { ...action, evidence }, new Date());
-  const begun = await beginAction(stack.world, action, { limits: NO_LIMITS, now: new Date() });
-  expect(begun).toMatchObject({ outcome: 'go' });
-}
-
-/** By the state in its row. */
-async function refusedForGood(transactionId: string): Promise<void> {
-  const delivery = await loadDelivery(stack.world, transactionId);
-  await keepRefusal(stack.world, delivery, { reason: 'OUT_OF_STOCK', detail: '' });
 }
 
 async function untilAllocated(transactionId: string): Promise<void> {
@@ -117,14 +93,12 @@ async function untilAllocated(transactionId: string): Promise<void> {
 }
 
 describe('an abandoned attempt that still delivers', () => {
-  it('is not undone: its delivery is not cancelled', async () => {
+  it('delivers, beside a refusal that was not final', async () => {
     const input = await open();
     const { first, firstEnds } = await refusedBesideAnOrder(input);
-    await refusedForGood(input.transactionId);
     await untilAllocated(input.transactionId);
     first.goOn();
-    expect(await firstEnds).toMatchObject({ outcome: 'delivered' });
-    await newAttempt(LATER_MS).activities.withdrawOrder(input.transactionId);
+    expect(await firstEnds).toMatchObject({ state: 'done' });
     await expectAgreement(input.transactionId);
     expect(await findPurchaseRow(stack, input.transactionId)).toMatchObject({ status: 'SUCCESS' });
   });
@@ -132,30 +106,42 @@ describe('an abandoned attempt that still delivers', () => {
   it('is not cancelled by an operator either, once it has delivered', async () => {
     const input = await open();
     const { first, firstEnds } = await refusedBesideAnOrder(input);
-    await cancelBegun(input.transactionId, EVIDENCE);
     await untilAllocated(input.transactionId);
     first.goOn();
-    expect(await firstEnds).toMatchObject({ outcome: 'delivered' });
-    expect(await newAttempt(LATER_MS).activities.withdrawForAction(input.transactionId, true)).not.toEqual({
-      outcome: 'withdrawn',
-    });
+    expect(await firstEnds).toMatchObject({ state: 'done' });
+    expect(await newAttempt().withdraw(input.transactionId, true)).toMatchObject({ outcome: 'delivered' });
     await expectAgreement(input.transactionId);
   });
 
   it('cannot deliver what was cancelled', async () => {
     const input = await open();
-    await cancelBegun(input.transactionId);
     const first = newAttempt();
     first.stall('profile', 'after');
-    const firstEnds = first.activities.deliver(once(input.transactionId));
+    const firstEnds = first.deliverOnce(input.transactionId);
     await first.stalled();
-    expect(await newAttempt(LATER_MS).activities.withdrawForAction(input.transactionId, false)).toEqual({
-      outcome: 'withdrawn',
-    });
+    expect(await newAttempt().withdraw(input.transactionId)).toEqual({ outcome: 'withdrawn' });
     first.goOn();
-    expect(await firstEnds).not.toMatchObject({ outcome: 'delivered' });
+    expect(await firstEnds).toMatchObject({ state: 'waiting' });
     await failPurchase(stack.world, input.transactionId, { reason: 'CANCELLED_BY_OPERATOR', detail: '' });
     await expectAgreement(input.transactionId);
+  });
+
+  it('goes on after an operator’s step that died on its way', async () => {
+    const input = await open();
+    await stack.faults({ neverAllocate: { next: 1 } });
+    await newAttempt().deliverOnce(input.transactionId);
+    const stopped = newAttempt();
+    stopped.stall('profile', 'before');
+    const ends = stopped.withdraw(input.transactionId);
+    await stopped.stalled();
+    expect(await newAttempt().deliverOnce(input.transactionId)).toMatchObject({ state: 'waiting' });
+    const [order] = await stack.supplierOrders(input.transactionId);
+    await fetch(`${stack.supplierControlUrl}/orders/${order?.orderNo ?? ''}/allocate`, { method: 'POST' });
+    expect(await newAttempt().deliverOnce(input.transactionId)).toMatchObject({ state: 'done' });
+    stopped.goOn();
+    expect(await ends).toMatchObject({ outcome: 'uncertain' });
+    await expectAgreement(input.transactionId);
+    expect(await esimStatusAtSupplier(input.transactionId)).not.toBe('CANCEL');
   });
 });
 
@@ -165,18 +151,44 @@ describe('a closed purchase', () => {
   it('is not ordered by an attempt that begins late', async () => {
     const input = await open();
     await failPurchase(stack.world, input.transactionId, REFUSAL);
-    await newAttempt().activities.deliver(once(input.transactionId));
+    await newAttempt().deliverOnce(input.transactionId);
     expect(await stack.supplierOrders(input.transactionId)).toEqual([]);
   });
 
   it('is not topped up by an attempt that begins late, and stores no totals', async () => {
     const input = await open(topUpTarget.esimId);
     await failPurchase(stack.world, input.transactionId, REFUSAL);
-    await newAttempt().activities.deliver(once(input.transactionId));
+    await newAttempt().deliverOnce(input.transactionId);
     expect(await stack.supplierOrders(input.transactionId)).toEqual([]);
     expect(await findPurchaseRow(stack, input.transactionId)).toMatchObject({
       top_up_total_volume_bytes: null,
     });
+  });
+});
+
+describe('an operator’s check', () => {
+  it('orders nothing', async () => {
+    const { transactionId } = await open();
+    expect(await newAttempt().checkSupplier(transactionId)).toBe('nothing was ordered yet');
+    await stack.faults({ busy: { next: 1 } });
+    await newAttempt().deliverOnce(transactionId);
+    expect(await newAttempt().checkSupplier(transactionId)).toBe('the supplier lists no such order');
+    expect(await stack.supplierOrders(transactionId)).toEqual([]);
+  });
+
+  it('settles a top-up that the eSIM already has, and a withdrawal cannot take it back', async () => {
+    const { transactionId } = await open(topUpTarget.esimId);
+    const first = newAttempt();
+    first.stall('topUp', 'after');
+    void first.deliverOnce(transactionId);
+    await first.stalled();
+    expect(await newAttempt().withdraw(transactionId, true)).toMatchObject({
+      outcome: 'uncertain',
+      detail: 'the top-up is there, and cannot be taken back',
+    });
+    expect(await newAttempt().checkSupplier(transactionId)).toBe('delivered');
+    expect(await holdOf(stack, transactionId)).toBe('POSTED');
+    expect(await stack.supplierOrders(transactionId)).toMatchObject([{ kind: 'topup', requests: 1 }]);
   });
 });
 
@@ -185,10 +197,38 @@ describe('a refund', () => {
     const input = await open();
     const { first, firstEnds } = await refusedBesideAnOrder(input, { neverAllocate: { next: 1 } });
     first.goOn();
-    expect(await firstEnds).toMatchObject({ outcome: 'unknown' });
-    await refusedForGood(input.transactionId);
+    expect(await firstEnds).toMatchObject({ state: 'waiting' });
+    const { order } = await loadDelivery(stack.world, input.transactionId);
+    expect(await refuseOrder(stack.world, order!, { reason: 'OUT_OF_STOCK', detail: '' })).toBe('open');
     // Still allocating, so no list shows it; the number is in our row.
-    expect(await newAttempt(LATER_MS).activities.withdrawOrder(input.transactionId)).toBe(false);
+    expect(await newAttempt().withdraw(input.transactionId)).toMatchObject({
+      outcome: 'uncertain',
+      detail: expect.stringMatching(/still being allocated/) as unknown,
+    });
     expect(await holdOf(stack, input.transactionId)).toBe('HELD');
+  });
+});
+
+describe('money that is claimed back', () => {
+  it('stops a delivery that is under way, and lets it go on once it is not', async () => {
+    const input = await open();
+    const { transactionId } = input;
+    const first = newAttempt();
+    first.stall('profile', 'after');
+    const firstEnds = first.deliverOnce(transactionId);
+    await first.stalled();
+    await flagMoney(stack.world, transactionId, 'PAYMENT_DISPUTED');
+    first.goOn();
+    const claimed = { state: 'waiting', attention: 'PAYMENT_DISPUTED' };
+    expect(await firstEnds).toMatchObject(claimed);
+    expect(await newAttempt().deliverOnce(transactionId)).toMatchObject(claimed);
+    expect(await holdOf(stack, transactionId)).toBe('HELD');
+    await stack.owner
+      .updateTable('purchases')
+      .set({ attention_reason: null, needs_attention_since: null })
+      .where('transaction_id', '=', transactionId)
+      .execute();
+    expect(await newAttempt().deliverOnce(transactionId)).toMatchObject({ state: 'done' });
+    await expectAgreement(transactionId);
   });
 });

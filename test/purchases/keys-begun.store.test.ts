@@ -13,14 +13,18 @@ import { openFunding } from '../../src/payments/store/opening.ts';
 import type { FundingInput } from '../../src/payments/rules.ts';
 
 const NOW = new Date('2026-03-01T10:00:00.000Z');
-const OPEN: OpenOptions = { now: NOW, supplier: 'a-supplier', gateway: 'paystack', keepRefusal: () => false };
+const OPEN: OpenOptions = { now: NOW, gateway: 'paystack', keepRefusal: () => false };
 const EARLY = { statusCode: 201, body: '{"status":"PROCESSING"}' };
 const PRICE_MINOR = 1_250n;
 
 let books: Books;
 beforeAll(async () => {
   books = await openBooks();
-  await replaceCatalogue(books.world, { supplier: 'esim-access', regions: [region()], packages: [basePackage()] }, NOW);
+  await replaceCatalogue(
+    books.world,
+    { supplier: 'esim-access', regions: [region()], packages: [basePackage()] },
+    NOW,
+  );
 });
 afterAll(() => books.close());
 
@@ -110,7 +114,7 @@ it('a funding takes its row over in the same way', async () => {
     paymentMethod: 'CARD',
     charge: { amountMinor: '500', currency: 'USD', rateIds: [] },
   };
-  for (let again = 0; again < 2; again += 1) await openFunding(books.world, input, NOW, { gateway: 'paystack' });
+  for (let again = 0; again < 2; again += 1) await openFunding(books.world, input, NOW);
   expect(await keptOf(input)).toMatchObject({ transactionId: input.transactionId, answer: EARLY });
 });
 

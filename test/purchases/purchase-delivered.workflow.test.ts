@@ -110,7 +110,8 @@ describe.each(BOTH)('a $type purchase', ({ type, order }) => {
     expect(answer).toEqual({ status: 'SUCCESS' });
     const orders = await stack.supplierOrders(transactionId);
     expect(orders).toHaveLength(1);
-    expect(orders[0]?.requests).toBeGreaterThanOrEqual(2);
+    // An order is repeated, which the supplier promises to be the same one; a top-up is looked for.
+    expect(orders[0]?.requests).toBe(type === 'BASE' ? 2 : 1);
     expect(await holdOf(stack, transactionId)).toBe('POSTED');
   });
 });

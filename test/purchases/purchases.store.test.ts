@@ -18,7 +18,7 @@ import { auditBooks, openBooks, refusalOf, untilStatementWaits, type Books } fro
 import { basePackage, profileFacts, purchaseInput, region } from '../support/facts.ts';
 
 const NOW = new Date('2026-03-01T10:00:00.000Z');
-const OPEN: OpenOptions = { now: NOW, supplier: 'a-supplier', gateway: 'paystack', keepRefusal: () => false };
+const OPEN: OpenOptions = { now: NOW, gateway: 'paystack', keepRefusal: () => false };
 const OUT_OF_STOCK: Refusal = { reason: 'OUT_OF_STOCK', detail: 'code 200007' };
 
 let books: Books;
@@ -26,7 +26,11 @@ beforeAll(async () => {
   books = await openBooks();
   const packages = [basePackage(), basePackage({ packageCode: 'GONE' })];
   await replaceCatalogue(books.world, { supplier: 'esim-access', regions: [region()], packages }, NOW);
-  await replaceCatalogue(books.world, { supplier: 'esim-access', regions: [region()], packages: packages.slice(0, 1) }, NOW);
+  await replaceCatalogue(
+    books.world,
+    { supplier: 'esim-access', regions: [region()], packages: packages.slice(0, 1) },
+    NOW,
+  );
   const topUp = basePackage({ packageCode: 'TOPUP_NG', packageType: 'TOPUP' });
   await replaceTopUps(books.world, 'NG-5GB-30D', [topUp], NOW);
 });
@@ -87,7 +91,7 @@ describe('openPurchase', () => {
         id: input.esimId,
         account_id: input.accountId,
         status: 'PENDING',
-        supplier: 'a-supplier',
+        supplier: 'esim-access',
         iccid: '',
         ac: '',
         snapshot: { data: '5 GB', networkProviders: ['MTN', 'Airtel'] },

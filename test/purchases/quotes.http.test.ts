@@ -68,7 +68,11 @@ const USUAL: Market = { cost: 100n, markupBps: 2_500, naira: 1_534_250_000n };
 async function move({ cost, markupBps, naira }: Market): Promise<void> {
   const { owner } = api.shop;
   const item = { ...baseItem, cost: (baseItem.cost * cost) / 100n };
-  await replaceCatalogue(owner, { supplier: 'esim-access', regions, packages: [...regionItems, item] }, new Date());
+  await replaceCatalogue(
+    owner,
+    { supplier: 'esim-access', regions, packages: [...regionItems, item] },
+    new Date(),
+  );
   const observedAt = new Date();
   await insertRates(owner, [{ currency: 'NGN', micros: naira, source: 'fixed', observedAt, status: 'GOOD' }]);
   const markups = { userMarkupBps: markupBps, merchantMarkupBps: markupBps, ngnIncrementBps: 0 };

@@ -380,7 +380,8 @@ describe('writers', () => {
       purchaseInput({ transactionId: `txn-${name}`, accountId: 'acc-a', paymentMethod: 'CARD' });
     const options = {
       now: new Date(START_MS),
-      supplier: 's', gateway: 'paystack',
+      supplier: 's',
+      gateway: 'paystack',
       keepRefusal: () => false,
       unpaidLimits: UNPAID,
     };

@@ -12,7 +12,7 @@ import {
 import { formatAmount, type AccountCurrency } from '../../src/domain/money.ts';
 import { insertAccount } from '../../src/accounts/store/accounts.ts';
 import { replaceCatalogue } from '../../src/catalogue/store/catalogue.ts';
-import { saveDisputes } from '../../src/payments/store/disputes.ts';
+import { bookDispute } from '../../src/payments/store/disputes.ts';
 import { ensureWallet, fundWallet } from '../../src/ledger/store/ledger.ts';
 import { bookSeen } from '../../src/purchases/store/payment-bookings.ts';
 import { openFunding } from '../../src/payments/store/opening.ts';
@@ -51,8 +51,7 @@ beforeAll(async () => {
   await settlePurchase(books.world, (await payByCard(bola, 500n, 30_000n)).transactionId);
   const disputed = await payByCard(bola, 800n, 50_000n);
   await settlePurchase(books.world, disputed.transactionId);
-  const dispute = { disputeId: '1', state: 'open', gatewayStatus: 'pending', amount: null } as const;
-  await saveDisputes(books.world, disputed.reference, [dispute], (checkNumber += 1n));
+  await bookDispute(books.world, disputed.reference);
   const undeliverable = await payByCard(bola, 200n, 10_000n);
   await failPurchase(books.world, undeliverable.transactionId, { reason: 'OUT_OF_STOCK', detail: 'a test' });
   const reference = await fundByCard(bola, 100n);
@@ -94,7 +93,7 @@ async function open(
       ...(currency === 'NGN' ? { rateId } : {}),
     },
   });
-  await openPurchase(books.world, input, { now: NOW, supplier: 'a', gateway: 'paystack', keepRefusal: () => false });
+  await openPurchase(books.world, input, { now: NOW, gateway: 'paystack', keepRefusal: () => false });
   return input.transactionId;
 }
 
@@ -112,21 +111,17 @@ async function fundByCard(accountId: string, amountMinor: bigint): Promise<strin
   });
   const charge = { amountMinor: String(amountMinor), currency: 'USD', rateIds: [] };
   const amount = { amountMinor: String(amountMinor), currency: 'USD' } as const;
-  await openFunding(books.world, { ...input, ...amount, transactionId, charge, paymentMethod: 'CARD' }, NOW, {
-    gateway: 'paystack',
-  });
+  await openFunding(books.world, { ...input, ...amount, transactionId, charge, paymentMethod: 'CARD' }, NOW);
   await see(transactionId, { state: 'paid', netMinor: amountMinor });
   return transactionId;
 }
-
-let checkNumber = 1n;
 
 async function see(
   reference: string,
   seen: { readonly state: 'paid' | 'reversed'; readonly netMinor: bigint },
 ) {
   const gateway = { gatewayId: '1', gatewayStatus: 'success' };
-  await bookSeen(books.world, reference, { currency: 'USD', ...seen, ...gateway }, (checkNumber += 1n));
+  await bookSeen(books.world, reference, { currency: 'USD', ...seen, ...gateway }, NOW);
 }
 
 /** The page's table that begins with these columns, as rows by column. */

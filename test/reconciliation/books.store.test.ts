@@ -77,7 +77,6 @@ async function open({ currency, priceMinor, costUsdE4, rateId }: Sale): Promise<
   });
   const opened = await openPurchase(books.world, input, {
     now: NOW,
-    supplier: 'a',
     gateway: 'paystack',
     keepRefusal: () => false,
   });

@@ -376,7 +376,12 @@ function beginOnOrders({ stack }: Shop, messageId: string): Promise<unknown> {
 }
 
 async function asks(stack: Stack, transactionId: string): Promise<number> {
-  return (await untilRow(stack, transactionId, () => true, 'there')).order_attempts;
+  const orders = await stack.owner
+    .selectFrom('supplier_orders')
+    .select('attempts')
+    .where('transaction_id', '=', transactionId)
+    .execute();
+  return orders.reduce((sum, { attempts }) => sum + attempts, 0);
 }
 
 /** Until the workflow has come to this event. */

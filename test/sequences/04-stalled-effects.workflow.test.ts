@@ -8,28 +8,15 @@ import { createAttempt, type Attempt } from '../support/delivery-attempts.ts';
 import { until } from '../support/until.ts';
 import { LONG_ANSWER_TIMINGS, startWorkflows } from '../support/workflow-harness.ts';
 
+// An eSIM in use cannot be cancelled: here none is activated on its own.
 const { stack, harness, buyer } = await startWorkflows({ supplier: { activateAfterMs: null } });
-const topUpTarget = await eSimInUse();
+const topUpTarget = await harness.topUpTarget(buyer);
 
 const attempts: Attempt[] = [];
 afterEach(async () => {
   for (const attempt of attempts.splice(0)) attempt.close();
   await stack.clearFaults();
 });
-
-/** None is activated on its own: an eSIM in use cannot be cancelled. */
-async function eSimInUse(): Promise<{ esimId: string }> {
-  const { body } = await buyer.buy('SIM-OK');
-  const { esimId, iccid } = body.esimDetails;
-  const esim = `${stack.supplierControlUrl}/esims/${iccid}`;
-  await fetch(esim, { method: 'PUT', body: JSON.stringify({ esimStatus: 'IN_USE' }) });
-  await until(
-    () => buyer.read(`/api/esim/${esimId}`),
-    (answer) => answer.body.esimStatus === 'ACTIVE',
-    { what: 'the eSIM active in our rows' },
-  );
-  return { esimId };
-}
 
 function worker(aheadMs = 0): Attempt {
   const attempt = createAttempt(stack, aheadMs);
@@ -41,7 +28,7 @@ function worker(aheadMs = 0): Attempt {
 async function open(esimId?: string): Promise<PurchaseInput> {
   const timings = { ...LONG_ANSWER_TIMINGS, inFlightGraceMs: 300 };
   const input = harness.inputFor({ account: buyer.account, timings, ...(esimId ? { esimId } : {}) });
-  const options = { now: new Date(), keepRefusal: () => false };
+  const options = { now: new Date(), gateway: 'paystack', keepRefusal: () => false };
   expect(await openPurchase(stack.world, input, options)).toEqual({ stage: 'paid' });
   return input;
 }

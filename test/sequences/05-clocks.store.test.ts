@@ -22,14 +22,20 @@ const checkBy = (aheadMs: number, transactionId: string) => {
 it.each([
   ['90 s', 90_000],
   ['an hour', 3_600_000],
-])('a payment is booked by the next check, though the one before was made by a clock %s ahead', async (_how, aheadMs) => {
-  const payer = await books.payer();
-  let status = 'ongoing';
-  server.answerWith((response, call) => {
-    json(yes(transaction({ reference: payer.reference, status, amount: Number(CHARGE_MINOR) })))(response, call);
-  });
-  expect(await checkBy(aheadMs, payer.transactionId)).toMatchObject({ state: 'waiting', isKnown: true });
-  status = 'success';
-  expect(await checkBy(0, payer.transactionId)).toMatchObject({ state: 'paid', isKnown: true });
-  expect(await books.status(payer)).toBe('PROCESSING');
-});
+])(
+  'a payment is booked by the next check, though the one before was made by a clock %s ahead',
+  async (_how, aheadMs) => {
+    const payer = await books.payer();
+    let status = 'ongoing';
+    server.answerWith((response, call) => {
+      json(yes(transaction({ reference: payer.reference, status, amount: Number(CHARGE_MINOR) })))(
+        response,
+        call,
+      );
+    });
+    expect(await checkBy(aheadMs, payer.transactionId)).toMatchObject({ state: 'waiting', isKnown: true });
+    status = 'success';
+    expect(await checkBy(0, payer.transactionId)).toMatchObject({ state: 'paid', isKnown: true });
+    expect(await books.status(payer)).toBe('PROCESSING');
+  },
+);

@@ -26,7 +26,7 @@ async function open(): Promise<PurchaseInput> {
     account: buyer.account,
     timings: { ...LONG_ANSWER_TIMINGS, inFlightGraceMs: 60_000 },
   });
-  const options = { now: new Date(), keepRefusal: () => false };
+  const options = { now: new Date(), gateway: 'paystack', keepRefusal: () => false };
   expect(await openPurchase(stack.world, input, options)).toEqual({ stage: 'paid' });
   return input;
 }

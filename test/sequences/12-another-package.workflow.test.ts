@@ -60,5 +60,8 @@ it('delivers it, and flags the purchase for a person', async () => {
 
 it('flags nothing where the package is the one that was ordered', async () => {
   const { transactionId } = await harness.purchase({ account: buyer.account });
-  expect(await untilClosed(stack, transactionId)).toMatchObject({ status: 'SUCCESS', attention_reason: null });
+  expect(await untilClosed(stack, transactionId)).toMatchObject({
+    status: 'SUCCESS',
+    attention_reason: null,
+  });
 });

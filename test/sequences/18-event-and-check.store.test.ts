@@ -20,8 +20,12 @@ const gateway = server.gateway();
 it('an event that came during a check is asked for again, until a check that began after it is booked', async () => {
   const payer = await books.payer();
   const asked: string[] = [];
-  const engine = { checkSoon: ({ transactionId }: { transactionId: string }) => Promise.resolve(void asked.push(transactionId)) };
-  const sweep = () => applyInbox({ db: books.world, gateway, events, engine } as unknown as Parameters<typeof applyInbox>[0]);
+  const engine = {
+    checkSoon: ({ transactionId }: { transactionId: string }) =>
+      Promise.resolve(void asked.push(transactionId)),
+  };
+  const sweep = () =>
+    applyInbox({ db: books.world, gateway, events, engine } as unknown as Parameters<typeof applyInbox>[0]);
   const check = () =>
     checkPayment(
       { db: books.world, gateway, events, clock: { now: () => new Date() } } as unknown as ActivityDeps,
@@ -33,7 +37,9 @@ it('an event that came during a check is asked for again, until a check that beg
   let times = 1;
   server.answerWith((response, call) => {
     const answer = json(
-      yes(transaction({ reference: payer.reference, status: 'success', amount: times * Number(CHARGE_MINOR) })),
+      yes(
+        transaction({ reference: payer.reference, status: 'success', amount: times * Number(CHARGE_MINOR) }),
+      ),
     );
     isAsked.resolve(undefined);
     void mayAnswer.promise.then(() => void answer(response, call));

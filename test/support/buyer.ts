@@ -68,20 +68,19 @@ export async function newBuyer(stack: Stack, options: AccountOptions = {}): Prom
         { what: 'an eSIM to top up' },
       );
       const { esimId, iccid } = delivered.body.esimDetails;
-      await untilInUse(stack, iccid);
+      await putInUse(stack, iccid);
       return { esimId, iccid, transactionId: body.transactionId };
     },
   };
 }
 
-/** Waits until the supplier has this eSIM in use. */
-async function untilInUse(stack: Stack, iccid: string): Promise<void> {
-  await until(
-    async () =>
-      (await fetch(`${stack.supplierControlUrl}/esims/${iccid}`)).json() as Promise<{ esimStatus: string }>,
-    (esim) => esim.esimStatus === 'IN_USE',
-    { what: 'the eSIM in use' },
-  );
+/** Also where no eSIM goes into use by itself. */
+async function putInUse(stack: Stack, iccid: string): Promise<void> {
+  const answer = await fetch(`${stack.supplierControlUrl}/esims/${iccid}`, {
+    method: 'PUT',
+    body: JSON.stringify({ esimStatus: 'IN_USE' }),
+  });
+  if (!answer.ok) throw new Error(await answer.text());
 }
 
 export async function findPurchaseRow(stack: Stack, transactionId: string): Promise<PurchaseRow | undefined> {

@@ -1,4 +1,6 @@
 /** How the eSIM Access client reads answers: lists that it searches, catalogues that it refuses, refused credentials. */
+import type { Fence } from '../../src/domain/fence.ts';
+import { OPEN, OVER } from '../support/fences.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
   failure,
@@ -21,7 +23,10 @@ describe('the eSIM Access client, refused credentials', () => {
     vendor.answerWith(json(failure('101003')));
     const supplier = vendor.supplier();
     const since = { transactionId: 'txn-1', from: new Date(), until: new Date() };
-    expect(await supplier.order(order)).toMatchObject({ outcome: 'refused', reason: 'CREDENTIALS_REFUSED' });
+    expect(await supplier.order(order, OPEN)).toMatchObject({
+      outcome: 'refused',
+      reason: 'CREDENTIALS_REFUSED',
+    });
     expect((await supplier.findOrder(since)).outcome).toBe('unknown');
     expect((await supplier.findTopUp({ transactionId: 'txn-1', esimTranNo: '1' })).outcome).toBe('unknown');
     expect((await supplier.profile({ esimTranNo: '1' })).outcome).toBe('unknown');
@@ -214,23 +219,39 @@ describe('the eSIM Access client, lists of eSIMs', () => {
     expect(searches).toBeLessThan(10);
   });
 
-  it('order is not sent after its sendBefore', async () => {
+  it.each([
+    ['order', (fence: Fence) => vendor.supplier().order(order, fence)],
+    ['topUp', (fence: Fence) => vendor.supplier().topUp({ ...order, esimTranNo: '1' }, fence)],
+    ['cancel', (fence: Fence) => vendor.supplier().cancel('1', fence)],
+  ])('%s is not sent once its fence is over, and says so', async (_effect, send) => {
     vendor.answerWith(json({ success: true, errorCode: '0', obj: { orderNo: 'B1' } }));
-    const late = await vendor.supplier().order({ ...order, sendBefore: new Date(Date.now() - 1) });
-    expect(late).toMatchObject({ outcome: 'unknown' });
+    expect(await send(OVER)).toMatchObject({ outcome: 'unknown', notSent: true });
+    expect(vendor.calls).toEqual([]);
+  });
+
+  it('a fence that ends while a request waits for its turn and its connection holds it back', async () => {
+    vendor.answerWith(json({ success: true, errorCode: '0', obj: { orderNo: 'B1' } }));
+    let looks = 0;
+    const fence = { isOver: () => (looks += 1) > 0 };
+    expect(await vendor.supplier().order(order, fence)).toMatchObject({ notSent: true });
+    // Only at the last moment: the connection is open.
+    expect(looks).toBe(1);
     expect(vendor.calls).toEqual([]);
   });
 
   it('cancel that the state does not allow is done only if the eSIM is cancelled', async () => {
     const supplier = vendor.supplier();
     vendor.answerWith(json(failure('200002')), listed([esim({ esimStatus: 'CANCEL' })], 1));
-    expect(await supplier.cancel('1')).toEqual({ outcome: 'done', value: null });
+    expect(await supplier.cancel('1', OPEN)).toEqual({ outcome: 'done', value: null });
     vendor.answerWith(json(failure('200002')), listed([esim({ esimStatus: 'REVOKE' })], 1));
-    expect(await supplier.cancel('1')).toMatchObject({ outcome: 'refused', reason: 'NOT_ALLOWED_IN_STATE' });
+    expect(await supplier.cancel('1', OPEN)).toMatchObject({
+      outcome: 'refused',
+      reason: 'NOT_ALLOWED_IN_STATE',
+    });
     vendor.answerWith(json(failure('200002')), json(failure('900001')));
-    expect((await supplier.cancel('1')).outcome).toBe('unknown');
+    expect((await supplier.cancel('1', OPEN)).outcome).toBe('unknown');
     vendor.answerWith(json(failure('200002')), listed([], 0));
-    expect((await supplier.cancel('1')).outcome).toBe('unknown');
+    expect((await supplier.cancel('1', OPEN)).outcome).toBe('unknown');
   });
 });
 

@@ -2,6 +2,7 @@
  * The eSIM Access client at a server that misbehaves in every way a vendor or a proxy can. Only a clear answer of the vendor ends as done or
  * refused.
  */
+import { OPEN } from '../support/fences.ts';
 import { createHmac } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -96,7 +97,7 @@ const supplierFor = (detail: string) =>
 describe('the eSIM Access client', () => {
   it.each(unclear)('has an unknown outcome of an order after %s', async (_name, answer, detail) => {
     vendor.answerWith(answer);
-    const outcome = await supplierFor(detail).order(order);
+    const outcome = await supplierFor(detail).order(order, OPEN);
     expect(outcome.outcome).toBe('unknown');
     expect(outcome).toHaveProperty('detail', expect.stringContaining(detail) as unknown);
     expect(vendor.calls).toHaveLength(1);
@@ -123,7 +124,7 @@ describe('the eSIM Access client', () => {
     ['no errorCode at all', { success: true, obj: taken.obj }],
   ])('reads an order as done after %s', async (_name, body) => {
     vendor.answerWith(json(body));
-    expect(await vendor.supplier().order(order)).toEqual({ outcome: 'done', value: { orderNo: 'B1' } });
+    expect(await vendor.supplier().order(order, OPEN)).toEqual({ outcome: 'done', value: { orderNo: 'B1' } });
   });
 
   it.each([
@@ -139,7 +140,7 @@ describe('the eSIM Access client', () => {
     ],
   ])('reads an order as refused after %s', async (_name, body, status) => {
     vendor.answerWith(json(body, status));
-    expect(await vendor.supplier().order(order)).toEqual({
+    expect(await vendor.supplier().order(order, OPEN)).toEqual({
       outcome: 'refused',
       reason: 'OUT_OF_STOCK',
       detail: '200011: none left',
@@ -154,7 +155,7 @@ describe('the eSIM Access client', () => {
     [502, { 'retry-after': '7' }, undefined],
   ])('waits after HTTP %i with %j: %s ms', async (status, headers, retryAfterMs) => {
     vendor.answerWith(json(failure('900001'), status, headers));
-    expect(await vendor.supplier().order(order)).toEqual({
+    expect(await vendor.supplier().order(order, OPEN)).toEqual({
       outcome: 'unknown',
       detail: `HTTP ${status}`,
       ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
@@ -166,14 +167,14 @@ describe('the eSIM Access client', () => {
     await new Promise<void>((resolve) => closed.listen(0, '127.0.0.1', resolve));
     const { port } = closed.address() as AddressInfo;
     await new Promise((resolve) => closed.close(resolve));
-    const refused = await vendor.supplier({ baseUrl: `http://127.0.0.1:${port}` }).order(order);
+    const refused = await vendor.supplier({ baseUrl: `http://127.0.0.1:${port}` }).order(order, OPEN);
     expect(refused).toMatchObject({
       outcome: 'unknown',
       detail: expect.stringContaining('ECONNREFUSED') as unknown,
     });
     const nameless = await vendor
       .supplier({ baseUrl: 'http://supplier.invalid', timeLimitMs: 5000 })
-      .order(order);
+      .order(order, OPEN);
     expect(nameless.outcome).toBe('unknown');
   });
 });
@@ -185,7 +186,7 @@ function isAllocating(outcome: { outcome: string; value?: unknown }): boolean {
 describe('the eSIM Access client, its requests', () => {
   it('order one eSIM at our price at the documented address', async () => {
     vendor.answerWith(json(taken));
-    await vendor.supplier({ baseUrl: `${vendor.baseUrl}/vendor/` }).order(order);
+    await vendor.supplier({ baseUrl: `${vendor.baseUrl}/vendor/` }).order(order, OPEN);
     expect(vendor.calls[0]?.path).toBe('/vendor/api/v1/open/esim/order');
     expect(JSON.parse(vendor.calls[0]!.body)).toEqual({
       transactionId: 'txn-1',
@@ -202,8 +203,8 @@ describe('the eSIM Access client, its requests', () => {
   it('are signed over their exact bytes, with a new id and time for each', async () => {
     vendor.answerWith(json(taken));
     const supplier = vendor.supplier({ sign: true, secretKey: 'secret-1' });
-    await supplier.order({ ...order, packageCode: 'Æ-€-漢' });
-    await supplier.order(order);
+    await supplier.order({ ...order, packageCode: 'Æ-€-漢' }, OPEN);
+    await supplier.order(order, OPEN);
     for (const { headers, body } of vendor.calls) {
       const [id, time] = [headers['rt-requestid'] as string, headers['rt-timestamp'] as string];
       expect(headers['rt-signature']).toBe(
@@ -217,7 +218,7 @@ describe('the eSIM Access client, its requests', () => {
   it('share one connection', async () => {
     vendor.answerWith(json(taken));
     const supplier = vendor.supplier();
-    for (let i = 0; i < 5; i += 1) await supplier.order(order);
+    for (let i = 0; i < 5; i += 1) await supplier.order(order, OPEN);
     expect(new Set(vendor.calls.map((call) => call.socketPort)).size).toBe(1);
   });
 
@@ -231,7 +232,7 @@ describe('the eSIM Access client, its requests', () => {
       },
     };
     const supplier = vendor.supplier({ pacer, paceWithinMs: 77 });
-    expect(await supplier.order(order)).toEqual({
+    expect(await supplier.order(order, OPEN)).toEqual({
       outcome: 'unknown',
       detail: 'not sent: no slot within the rate limit',
       retryAfterMs: 1000,
@@ -252,8 +253,8 @@ describe('the eSIM Access client, its requests', () => {
     });
     const supplier = vendor.supplier({ pacer: pacer('orders'), paceWithinMs: 77 });
     const reads = supplier.pacedBy({ pacer: pacer('reads'), paceWithinMs: 88 });
-    await supplier.order(order);
-    await reads.order(order);
+    await supplier.order(order, OPEN);
+    await reads.order(order, OPEN);
     await reads.topUps('P-1').catch(() => undefined);
     expect(waits).toEqual(['orders 77', 'reads 88', 'reads 5000']);
     expect(new Set(vendor.calls.map((call) => call.socketPort)).size).toBe(1);
@@ -265,7 +266,7 @@ describe('the eSIM Access client, an expired timestamp', () => {
     let nowMs = 1_800_000_000_000;
     vendor.answerWith(json(failure('101001')), json(taken));
     const supplier = vendor.supplier({ sign: true, clock: { now: () => new Date((nowMs += 1000)) } });
-    expect(await supplier.order(order)).toEqual({ outcome: 'done', value: { orderNo: 'B1' } });
+    expect(await supplier.order(order, OPEN)).toEqual({ outcome: 'done', value: { orderNo: 'B1' } });
     expect(vendor.calls.map((call) => call.headers['rt-timestamp'])).toEqual([
       '1800000001000',
       '1800000002000',
@@ -274,7 +275,7 @@ describe('the eSIM Access client, an expired timestamp', () => {
 
   it('is not repeated twice, since our clock is wrong', async () => {
     vendor.answerWith(json(failure('101001')));
-    expect(await vendor.supplier({ sign: true }).order(order)).toMatchObject({
+    expect(await vendor.supplier({ sign: true }).order(order, OPEN)).toMatchObject({
       outcome: 'refused',
       reason: 'CREDENTIALS_REFUSED',
     });
@@ -292,7 +293,7 @@ describe('the eSIM Access client, a connection that the vendor has closed', () =
   it('is replaced for a lookup', async () => {
     vendor.answerWith(resetIfKept);
     const supplier = vendor.supplier();
-    await supplier.order(order);
+    await supplier.order(order, OPEN);
     expect(await supplier.profile({ orderNo: 'B1' })).toMatchObject({
       detail: expect.stringContaining('unreadable list') as unknown,
     });
@@ -306,8 +307,8 @@ describe('the eSIM Access client, a connection that the vendor has closed', () =
   it('leaves an effect unknown, sent once', async () => {
     vendor.answerWith(resetIfKept);
     const supplier = vendor.supplier();
-    expect((await supplier.order(order)).outcome).toBe('done');
-    expect((await supplier.order(order)).outcome).toBe('unknown');
+    expect((await supplier.order(order, OPEN)).outcome).toBe('done');
+    expect((await supplier.order(order, OPEN)).outcome).toBe('unknown');
     expect(vendor.calls).toHaveLength(2);
   });
 });

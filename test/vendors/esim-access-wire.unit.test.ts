@@ -73,9 +73,10 @@ describe('the eSIM Access client, eSIMs', () => {
   };
 
   it('reads a new eSIM', () => {
-    const { profile } = only('query-new');
-    expect(isUnallocated(profile)).toBe(false);
-    expect(profileOf(profile)).toEqual({
+    const esim = only('query-new');
+    expect(isUnallocated(esim.profile)).toBe(false);
+    expect(profileOf(esim)).toEqual({
+      packageCode: esim.packageList[0]?.packageCode,
       orderNo: 'B26092719290017',
       esimTranNo: '26092719290021',
       transactionId: 'txn-00000000000000000000000000000001',
@@ -105,8 +106,9 @@ describe('the eSIM Access client, eSIMs', () => {
   });
 
   it('reads an eSIM in use with a top-up', () => {
-    const { profile, packageList } = only('query-in-use');
-    expect(profileOf(profile)).toMatchObject({
+    const { packageList, ...esim } = only('query-in-use');
+    expect(profileOf({ ...esim, packageList })).toMatchObject({
+      packageCode: packageList[0]?.packageCode,
       status: 'ACTIVE',
       msisdn: '15550100',
       puk: '00000000',
@@ -125,7 +127,7 @@ describe('the eSIM Access client, eSIMs', () => {
     const { esims, total } = readEsims({ esimList: [bare] });
     expect(total).toBeNull();
     expect(isUnallocated(esims[0]!.profile)).toBe(true);
-    expect(profileOf(esims[0]!.profile)).toBeNull();
+    expect(profileOf(esims[0]!)).toBeNull();
   });
 
   it.each([
@@ -139,8 +141,13 @@ describe('the eSIM Access client, eSIMs', () => {
   });
 
   it('reads a new status as null, with the vendor’s word', () => {
-    const esim = { ...only('query-new').profile, esimStatus: 'TELEPORTED' };
-    expect(profileOf(esim)).toMatchObject({ status: null, supplierStatus: 'TELEPORTED' });
+    const esim = only('query-new');
+    const profile = { ...esim.profile, esimStatus: 'TELEPORTED' };
+    expect(profileOf({ ...esim, profile })).toMatchObject({ status: null, supplierStatus: 'TELEPORTED' });
+  });
+
+  it('does not guess what was ordered where the list does not say', () => {
+    expect(profileOf({ ...only('query-new'), packageList: [] })).toMatchObject({ packageCode: '' });
   });
 
   it.each(['iccid', 'ac', 'esimTranNo', 'totalVolume', 'totalDuration'])(
@@ -148,7 +155,7 @@ describe('the eSIM Access client, eSIMs', () => {
     (field) => {
       const body = JSON.parse(example('query-new')) as { obj: { esimList: Record<string, unknown>[] } };
       body.obj.esimList[0]![field] = null;
-      expect(profileOf(readEsims(body.obj).esims[0]!.profile)).toBeNull();
+      expect(profileOf(readEsims(body.obj).esims[0]!)).toBeNull();
     },
   );
 });

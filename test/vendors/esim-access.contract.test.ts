@@ -1,4 +1,5 @@
 /** The contract of the eSIM supplier on the eSIM Access client over real HTTP to the supplier simulator, with and without signatures. */
+import { OPEN } from '../support/fences.ts';
 import { afterAll, describe, expect, inject, it } from 'vitest';
 import { createEsimAccessSupplier } from '../../src/vendors/esim-access/supplier.ts';
 import { createRedis } from '../../src/platform/redis/connection.ts';
@@ -112,11 +113,14 @@ describe('the eSIM Access client at a supplier that requires signatures', () => 
       ...options,
     });
     try {
-      const outcome = await supplier.order({
-        transactionId: 'txn-1',
-        packageCode: 'SIM-OK',
-        costUsdE4: 20_000n,
-      });
+      const outcome = await supplier.order(
+        {
+          transactionId: 'txn-1',
+          packageCode: 'SIM-OK',
+          costUsdE4: 20_000n,
+        },
+        OPEN,
+      );
       expect(outcome.outcome === 'refused' ? outcome.reason : outcome.outcome).toBe(expected);
     } finally {
       supplier.close();
@@ -151,11 +155,14 @@ describe("the vendor's limit of eight calls a second", () => {
       const startedAt = performance.now();
       const outcomes = await Promise.all(
         Array.from({ length: 24 }, (_, i) =>
-          clients[i % 2]!.supplier.order({
-            transactionId: `txn-paced-${i}`,
-            packageCode: 'SIM-OK',
-            costUsdE4: 20_000n,
-          }),
+          clients[i % 2]!.supplier.order(
+            {
+              transactionId: `txn-paced-${i}`,
+              packageCode: 'SIM-OK',
+              costUsdE4: 20_000n,
+            },
+            OPEN,
+          ),
         ),
       );
       // Without the pacer 16 are refused. On a busy machine, timers bring some calls of different seconds together.

@@ -74,11 +74,7 @@ export async function judgeReplacement(
   { readonly item: StoredPackage } | { readonly refusal: 'PACKAGE_DOES_NOT_FIT'; readonly detail: string }
 > {
   const code = package_code ?? '';
-  const row = await db
-    .selectFrom('packages')
-    .selectAll()
-    .where('package_code', '=', code)
-    .executeTakeFirst();
+  const row = await db.selectFrom('packages').selectAll().where('package_code', '=', code).executeTakeFirst();
   const refuse = (detail: string) => ({ refusal: 'PACKAGE_DOES_NOT_FIT', detail }) as const;
   if (!purchase || !row) return refuse(`there is no package ${code}`);
   if (row.withdrawn_at !== null) return refuse(`${code} was withdrawn`);

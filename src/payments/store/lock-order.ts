@@ -4,7 +4,7 @@
  * 1. `operator_actions`: the row of the action.
  * 2. `payments`: one attempt, or all attempts of a purchase, oldest first.
  * 3. `purchases` or `fundings`: what the payment is for. Several purchases in the order of their ids.
- * 4. `refunds`, `disputes`, `esims`, `holds`: these belong to one purchase, so their transaction holds its row in 3 already.
+ * 4. `supplier_orders`, `refunds`, `disputes`, `esims`, `holds`: these belong to one purchase, so their transaction holds its row in 3 already.
  * 5. `wallets`: last, because many purchases meet there. After it a transaction only adds rows, or changes what it holds already.
  *
  * The sums of approval limits (operations/store/second-person.ts) are guarded by advisory locks: of the person, then of the account, before the

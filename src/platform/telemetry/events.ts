@@ -67,6 +67,7 @@ function purchaseEvents(log: EventLog, metrics: WorldMetrics | undefined) {
       metrics?.purchaseNeedsAttention(fields.reason);
     },
     settleFailed: error<'transactionId' | 'detail'>('purchase delivered, but not settled'),
+    refundFailed: error<'transactionId' | 'detail'>('order refused, and its money could not be given back'),
     supplierRefused: warn<'transactionId' | 'reason' | 'detail'>('supplier refused'),
     /** `detail` names the key that is missing. */
     esimUnreadable: (fields: Texts<'esimId' | 'detail'>) => {

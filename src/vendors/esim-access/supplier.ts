@@ -196,7 +196,11 @@ function createEventSource(client: Client): SupplierEventSource {
   return {
     readEvent,
     eventsUrl: async () =>
-      requireAnswer('events URL', await client.call('/webhook/query', {}, { isIdempotent: true }), readEventsUrl),
+      requireAnswer(
+        'events URL',
+        await client.call('/webhook/query', {}, { isIdempotent: true }),
+        readEventsUrl,
+      ),
     // Saving the same URL twice changes nothing.
     saveEventsUrl: async (url) =>
       requireAnswer(

@@ -24,7 +24,8 @@ export interface HttpRequest {
 }
 
 /** `isIdempotent`: a repeat changes nothing at the vendor, so it is sent again if a kept-alive connection turns out to be closed. */
-export type Effect = { readonly isIdempotent: true } | { readonly isIdempotent?: false; readonly fence: Fence };
+export type Effect =
+  { readonly isIdempotent: true } | { readonly isIdempotent?: false; readonly fence: Fence };
 
 export type SendOptions = Effect & {
   /** From the first byte sent to the last byte received. */
@@ -160,17 +161,18 @@ class FenceOver extends Error {
 
 /** Refuses a request at the last moment: its connection is open, and the next thing would be to write its first byte. */
 const fenced = (pool: Pool, fence: Fence): Dispatcher =>
-  pool.compose((dispatch) => (options, handler) =>
-    dispatch(options, {
-      onRequestStart: (...args) => {
-        if (fence.isOver()) throw new FenceOver('not sent: the time for it is over');
-        handler.onRequestStart?.(...args);
-      },
-      onResponseStart: (...args) => handler.onResponseStart?.(...args),
-      onResponseData: (...args) => handler.onResponseData?.(...args),
-      onResponseEnd: (...args) => handler.onResponseEnd?.(...args),
-      onResponseError: (...args) => handler.onResponseError?.(...args),
-    }),
+  pool.compose(
+    (dispatch) => (options, handler) =>
+      dispatch(options, {
+        onRequestStart: (...args) => {
+          if (fence.isOver()) throw new FenceOver('not sent: the time for it is over');
+          handler.onRequestStart?.(...args);
+        },
+        onResponseStart: (...args) => handler.onResponseStart?.(...args),
+        onResponseData: (...args) => handler.onResponseData?.(...args),
+        onResponseEnd: (...args) => handler.onResponseEnd?.(...args),
+        onResponseError: (...args) => handler.onResponseError?.(...args),
+      }),
   );
 
 async function readText(body: AsyncIterable<Buffer>, maxBytes: number): Promise<string> {

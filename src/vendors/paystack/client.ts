@@ -4,7 +4,13 @@
  */
 import type { Fence } from '../../domain/fence.ts';
 import type { Pacer } from '../../platform/rate-limiter.ts';
-import { createTransport, type HttpAnswer, type HttpRequest, type NoAnswer } from '../http/transport.ts';
+import {
+  createTransport,
+  type Effect,
+  type HttpAnswer,
+  type HttpRequest,
+  type NoAnswer,
+} from '../http/transport.ts';
 import { BUSY_RETRY_MS, type No } from './codes.ts';
 import { envelope, parseJson, read } from './wire.ts';
 
@@ -53,7 +59,8 @@ function clientOn(transport: ReturnType<typeof createTransport>, options: Client
   const headers = { Authorization: `Bearer ${options.secretKey}` };
   const send = async (
     request: Omit<HttpRequest, 'headers'>,
-    { maxBodyBytes = MAX_BODY_BYTES, fence }: { maxBodyBytes?: number | undefined; fence?: Fence } = {},
+    effect: Effect,
+    maxBodyBytes = MAX_BODY_BYTES,
   ): Promise<Answer> => {
     if (options.pacer && !(await options.pacer.takeSlot(PACE_WITHIN_MS))) {
       const detail = 'not sent: no slot within the rate limit';
@@ -62,14 +69,15 @@ function clientOn(transport: ReturnType<typeof createTransport>, options: Client
     const answered = await transport.send(() => ({ ...request, headers }), {
       timeLimitMs: options.timeLimitMs,
       maxBodyBytes,
-      ...(fence ? { fence } : { isIdempotent: true }),
+      ...effect,
     });
     return answered.kind === 'lost' ? answered : answerOf(answered);
   };
   return {
     get: (path, query = {}, maxBodyBytes) => {
       const search = new URLSearchParams(query).toString();
-      return send({ method: 'GET', path: search === '' ? path : `${path}?${search}` }, { maxBodyBytes });
+      const read = { method: 'GET', path: search === '' ? path : `${path}?${search}` } as const;
+      return send(read, { isIdempotent: true }, maxBodyBytes);
     },
     post: (path, body, fence) => send({ method: 'POST', path, body: JSON.stringify(body) }, { fence }),
     pacedBy: (pacer) => clientOn(transport, { ...options, pacer }),

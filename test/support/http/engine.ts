@@ -10,11 +10,14 @@ import { closeFundingUnpaid } from '../../../src/payments/store/payments.ts';
 import { closeUnpaid } from '../../../src/purchases/store/purchases.ts';
 import type { PurchaseEngine } from '../../../src/purchases/engine.ts';
 import type { PurchaseInput } from '../../../src/purchases/purchase.ts';
+import { purchaseInput } from '../facts.ts';
 
 export interface TestEngine extends PurchaseEngine {
   /** The payment was not made in time. */
   expire(transactionId: string, purpose: PaymentPurpose, reason?: FailureReason): Promise<void>;
 }
+
+const { timings } = purchaseInput({ transactionId: 'txn-1' });
 
 export function createTestEngine(
   deps: Pick<ActivityDeps, 'db' | 'supplier' | 'installData' | 'gateway' | 'clock' | 'events' | 'terms'>,
@@ -24,11 +27,10 @@ export function createTestEngine(
   const gateway = createGatewayActivities(given);
 
   const deliver = async (transactionId: string): Promise<EngineAnswer> => {
-    const outcome = await orders.tryDelivering(transactionId);
-    if (outcome.outcome === 'delivered') return { status: 'SUCCESS' };
-    if (outcome.outcome !== 'refused') return { status: 'PROCESSING' };
-    await orders.failPurchase(transactionId, outcome.refusal);
-    return { status: 'REFUSED', refusal: outcome.refusal };
+    const delivered = await orders.tryDelivering({ transactionId, timings });
+    if (delivered.state === 'done') return { status: 'SUCCESS' };
+    if (delivered.state === 'waiting') return { status: 'PROCESSING' };
+    return { status: 'REFUSED', refusal: delivered };
   };
   const openPayment = async (
     { transactionId, timings }: PurchaseInput | FundingInput,
@@ -53,6 +55,7 @@ export function createTestEngine(
       return withMark(input, await openPayment(input, 'funding'));
     },
     // Each purchase has ended by the time its caller is answered.
+    supplierAnnounced: () => Promise.resolve(),
     firstAnswer: () => Promise.resolve('no-workflow'),
     check: async ({ transactionId, purpose }) => {
       const { state } = await gateway.checkPayment(transactionId, purpose);

@@ -64,7 +64,7 @@ export async function plantSales({ world, accounts, owner }: Books): Promise<voi
     [SOLD_IN_NAIRA, NAIRA_ACCOUNT, naira],
   ] as const) {
     const input = purchaseInput({ transactionId, accountId, quote: { ...quote, ...price } });
-    const given = { now: new Date(), supplier: 'a', keepRefusal: () => false };
+    const given = { now: new Date(), gateway: 'paystack', keepRefusal: () => false };
     const opened = await openPurchase(world, input, given);
     if (opened.stage === 'failed') throw new Error(opened.refusal.detail);
     await settlePurchase(world, transactionId);

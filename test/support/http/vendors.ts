@@ -70,7 +70,9 @@ export function createTestSupplier(vendors: TestVendors): EsimSupplier {
     return known;
   };
   const supplier: Partial<EsimSupplier> = {
-    name: 'test-supplier',
+    name: 'esim-access',
+    repeats: { order: 'same-request', topUp: 'unknown' },
+    effectTimeLimitMs: 1_000,
     topUps: (code) => Promise.resolve(code === baseItem.packageCode ? [topUpItem] : []),
     order: ({ transactionId }) =>
       Promise.resolve(
@@ -125,6 +127,7 @@ function newProfile(orderNo: string) {
       status: 'ACTIVE',
     }),
     transactionId: '',
+    packageCode: '',
     supplierStatus: 'IN_USE',
   };
 }
