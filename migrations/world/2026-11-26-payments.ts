@@ -21,7 +21,6 @@ async function payments(db: Kysely<unknown>): Promise<void> {
   await sql`alter table payments rename column booked_minor to received_minor`.execute(db);
   await sql`alter table payments rename column evidence_minor to vouched_minor`.execute(db);
   await sql`alter table payments rename column booked_currency to other_currency`.execute(db);
-  await sql`alter table payments rename column checked_at to checked_at`.execute(db);
   await sql`
     alter table payments
       drop constraint payments_check,
@@ -63,7 +62,6 @@ async function refunds(db: Kysely<unknown>): Promise<void> {
 
 async function disputes(db: Kysely<unknown>): Promise<void> {
   await sql`drop trigger dispute_ends_once on disputes`.execute(db);
-  await sql`alter table disputes rename column checked_at to checked_at`.execute(db);
   await sql`
     alter table disputes
       drop column operation_key,
