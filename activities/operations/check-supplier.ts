@@ -51,7 +51,9 @@ function describe(attempt: Ended | Again): string {
   }
 }
 
-/** Updates the state of a delivered eSIM. A person who sees that another package was delivered has been told. */
+/**
+ * Updates the state of a delivered eSIM. A person who sees that another package was delivered has been told.
+ */
 async function refreshDelivered(deps: ActivityDeps, delivery: Delivery): Promise<string> {
   const before = await findEsim(deps.db, delivery.esimId);
   if (!before) throw new Error(`no eSIM ${delivery.esimId}`);

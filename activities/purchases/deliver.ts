@@ -1,6 +1,7 @@
 /**
- * Delivery: each attempt reads the row first, asks the supplier, and writes what it learnt (delivery-attempt.ts). This sets the pace: often while the
- * buyer may wait, then less and less often, and a person is asked.
+ * Delivery: each attempt reads the row first, asks the supplier, and writes what it learnt
+ * (delivery-attempt.ts). This sets the pace: often while the buyer may wait, then less and less often, and a
+ * person is asked.
  */
 import { sleep } from '@temporalio/activity';
 import { nextSupplierCheck, type PurchaseTimings } from '../../src/purchases/purchase.ts';
@@ -14,8 +15,8 @@ const MAX_BUDGET_MS = 60_000;
 const MIN_PAUSE_MS = 20;
 
 /**
- * Orders where needed, checks for the result and settles, repeatedly within the budget; a budget of 0 is one attempt. What to order, and what may be in
- * flight, is on the rows: the request only sets the pace.
+ * Orders where needed, checks for the result and settles, repeatedly within the budget; a budget of 0 is one
+ * attempt. What to order, and what may be in flight, is on the rows: the request only sets the pace.
  */
 export async function deliver(
   deps: ActivityDeps,

@@ -1,7 +1,8 @@
 /**
- * One attempt to deliver. It reads the rows first; an order is written before it is sent, and not sent later than its fence allows. What is in doubt is
- * looked for before it is asked for again, unless the supplier promises that a repeat is the same request. A refusal is final only when nothing sent
- * earlier can still take effect: then the money goes back in the same transaction.
+ * One attempt to deliver. It reads the rows first; an order is written before it is sent, and not sent later
+ * than its fence allows. What is in doubt is looked for before it is asked for again, unless the supplier
+ * promises that a repeat is the same request. A refusal is final only when nothing sent earlier can still
+ * take effect: then the money goes back in the same transaction.
  */
 import { createFence, type Fence } from '../../src/domain/fence.ts';
 import type { FailureReason, Refusal } from '../../src/domain/refusals.ts';
@@ -66,7 +67,10 @@ interface Begun {
   readonly fence: Fence;
 }
 
-/** Writes the attempt, if something may be sent now. The fence begins before, so that it is over no later than its row says. */
+/**
+ * Writes the attempt, if something may be sent now. The fence begins before, so that it is over no later than
+ * its row says.
+ */
 async function begin(
   { db, supplier }: ActivityDeps,
   transactionId: string,
@@ -236,7 +240,9 @@ interface SaidNo {
   readonly detail: string;
 }
 
-/** An earlier attempt may have been accepted, and be listed by now. Refused credentials say nothing about it. */
+/**
+ * An earlier attempt may have been accepted, and be listed by now. Refused credentials say nothing about it.
+ */
 async function refused(deps: ActivityDeps, delivery: Ordered, no: SaidNo): Promise<Ended | Again> {
   const { order } = delivery;
   const isFirst = order.attempts === 1;
@@ -293,7 +299,10 @@ async function refuse(
   return ended.state === 'failed' && isCatalogueOutdated ? { ...ended, isCatalogueOutdated } : ended;
 }
 
-/** What the supplier has of this order, to be delivered by the function; null: nothing, undefined: not known. Sends nothing. */
+/**
+ * What the supplier has of this order, to be delivered by the function; null: nothing, undefined: not known.
+ * Sends nothing.
+ */
 export async function findHeld(
   deps: ActivityDeps,
   delivery: Ordered,
@@ -310,8 +319,8 @@ export async function findHeld(
 }
 
 /**
- * Searches the supplier's list from the first attempt on; null: not listed, undefined: not known. Progress is kept, so the next search continues
- * from there.
+ * Searches the supplier's list from the first attempt on; null: not listed, undefined: not known. Progress is
+ * kept, so the next search continues from there.
  */
 export async function findOrder(
   { db, supplier }: { readonly db: ActivityDeps['db']; readonly supplier: Pick<EsimSupplier, 'findOrder'> },

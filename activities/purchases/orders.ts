@@ -1,4 +1,7 @@
-/** The purchase's database steps. Each is one transaction keyed by the purchase, so running it twice changes nothing. */
+/**
+ * The purchase's database steps. Each is one transaction keyed by the purchase, so running it twice changes
+ * nothing.
+ */
 import { enqueueStatus } from '../../src/purchases/store/messages.ts';
 import { nextAction } from '../../src/operations/store/actions.ts';
 import { messagesOf, newPendingMessages } from '../../src/webhooks/store/messages.ts';
@@ -34,8 +37,8 @@ const USE_QUEUE: DeliveryResult = {
 };
 
 /**
- * The delivery attempt inside a purchase's workflow task. Task slots are few and shared by all purchases, so after a slow answer the supplier is only
- * asked over its own queue for a while, and nothing is sent here.
+ * The delivery attempt inside a purchase's workflow task. Task slots are few and shared by all purchases, so
+ * after a slow answer the supplier is only asked over its own queue for a while, and nothing is sent here.
  */
 function createInlineAttempt(deps: ActivityDeps): OrderActivities['tryDelivering'] {
   let restsUntilMs = 0;

@@ -48,8 +48,8 @@ export const again = (
 });
 
 /**
- * If settling fails for good, the delivery is kept alone for the operator, and later attempts do not ask the supplier. If the database is unavailable, the
- * step fails and is retried.
+ * If settling fails for good, the delivery is kept alone for the operator, and later attempts do not ask the
+ * supplier. If the database is unavailable, the step fails and is retried.
  */
 export async function settle(
   deps: ActivityDeps,

@@ -1,6 +1,7 @@
 /**
- * Cancels what may have been ordered, for an operator who gives the money back or delivers something else. The order's row is first closed to sending and
- * settling, so that a delivery and a withdrawal cannot both succeed; a withdrawal that cancels nothing opens it again.
+ * Cancels what may have been ordered, for an operator who gives the money back or delivers something else.
+ * The order's row is first closed to sending and settling, so that a delivery and a withdrawal cannot both
+ * succeed; a withdrawal that cancels nothing opens it again.
  */
 import { sleep } from '@temporalio/activity';
 import { createFence } from '../../src/domain/fence.ts';
@@ -28,11 +29,17 @@ const OVER: Withdrawal = { outcome: 'uncertain', detail: 'another step has ended
 const uncertain = (detail: string): Withdrawal => ({ outcome: 'uncertain', detail });
 
 interface WithdrawOptions {
-  /** The operator has the supplier's word that nothing is delivered. Used only where the supplier's API does not say. */
+  /**
+   * The operator has the supplier's word that nothing is delivered. Used only where the supplier's API does
+   * not say.
+   */
   readonly supplierConfirmedUndelivered: boolean;
 }
 
-/** Whether the supplier may still deliver. Safe to repeat. The row records that nothing is left, and only then may the money go back. */
+/**
+ * Whether the supplier may still deliver. Safe to repeat. The row records that nothing is left, and only then
+ * may the money go back.
+ */
 export async function withdraw(
   deps: ActivityDeps,
   transactionId: string,
@@ -64,8 +71,9 @@ async function reopen({ db }: ActivityDeps, transactionId: string): Promise<void
 }
 
 /**
- * By our order number where it is known. An order that is not listed may still be allocating, so only the supplier's word to an operator rules it out.
- * An order that is there and cannot be cancelled counts as deliverable in any case.
+ * By our order number where it is known. An order that is not listed may still be allocating, so only the
+ * supplier's word to an operator rules it out. An order that is there and cannot be cancelled counts as
+ * deliverable in any case.
  */
 async function cancelOrder(
   deps: ActivityDeps,

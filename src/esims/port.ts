@@ -1,6 +1,7 @@
 /**
- * The wholesale supplier of eSIMs. Every effect ends as done, refused or unknown; what became of an unknown one is looked up, never assumed.
- * Implementations never throw for what the vendor or the network does to an effect; reads throw SupplierUnavailable.
+ * The wholesale supplier of eSIMs. Every effect ends as done, refused or unknown; what became of an unknown
+ * one is looked up, never assumed. Implementations never throw for what the vendor or the network does to an
+ * effect; reads throw SupplierUnavailable.
  */
 import type { PackageSupplier } from '../catalogue/port.ts';
 import type { ProfileFacts, SupplierEvent, TopUpTotals } from './rules.ts';
@@ -89,7 +90,10 @@ export interface EsimSupplier extends PackageSupplier {
   readonly effectTimeLimitMs: number;
   /** Orders one eSIM. */
   order(request: OrderRequest, fence: Fence): Promise<Outcome<{ readonly orderNo: string }>>;
-  /** Searches the supplier's list for an order that we may have placed. One that is still being allocated may not be listed yet. */
+  /**
+   * Searches the supplier's list for an order that we may have placed. One that is still being allocated may
+   * not be listed yet.
+   */
   findOrder(request: FindRequest): Promise<Outcome<OrderSearch>>;
   /** Reads the eSIM of an order (by orderNo) or one eSIM (by esimTranNo). */
   profile(
@@ -104,7 +108,10 @@ export interface EsimSupplier extends PackageSupplier {
   }): Promise<Outcome<TopUpSearch>>;
   /** Cancels an unused eSIM; cancelling twice is done. */
   cancel(esimTranNo: string, fence: Fence): Promise<Outcome<null>>;
-  /** At most 10 eSIMs a call; figures lag behind, and are from `observedAt` where the supplier says it. Throws SupplierUnavailable. */
+  /**
+   * At most 10 eSIMs a call; figures lag behind, and are from `observedAt` where the supplier says it. Throws
+   * SupplierUnavailable.
+   */
   usage(esimTranNos: readonly string[]): Promise<
     readonly {
       readonly esimTranNo: string;
@@ -114,8 +121,8 @@ export interface EsimSupplier extends PackageSupplier {
     }[]
   >;
   /**
-   * What was ordered under this account: eSIMs made in [from, to), with all of their top-ups. Throws SupplierUnavailable, and then what it gave
-   * before is a part only.
+   * What was ordered under this account: eSIMs made in [from, to), with all of their top-ups. Throws
+   * SupplierUnavailable, and then what it gave before is a part only.
    */
   orders(from: Date, to: Date): AsyncIterable<ListedOrder>;
   /** What we still have at the supplier, US dollars × 10,000. Throws SupplierUnavailable. */
@@ -128,6 +135,9 @@ export interface SupplierEventSource {
   readEvent(rawBody: Uint8Array): SupplierEvent | undefined;
   /** Where events are sent to; "" for nowhere. Throws SupplierUnavailable. */
   eventsUrl(): Promise<string>;
-  /** The supplier calls the address before it takes it. Throws SupplierUnavailable, also where the call was not answered. */
+  /**
+   * The supplier calls the address before it takes it. Throws SupplierUnavailable, also where the call was
+   * not answered.
+   */
   saveEventsUrl(url: string): Promise<void>;
 }

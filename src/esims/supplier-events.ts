@@ -1,4 +1,7 @@
-/** The supplier's events are kept, acknowledged, and then the supplier is asked. They are unsigned, so we never act on what they say. */
+/**
+ * The supplier's events are kept, acknowledged, and then the supplier is asked. They are unsigned, so we
+ * never act on what they say.
+ */
 import type { Clock } from '../domain/clock.ts';
 import { DomainError } from '../domain/errors.ts';
 import { EngineUnavailable } from '../domain/outcome.ts';
@@ -28,7 +31,10 @@ export interface SupplierInboxDeps {
   };
 }
 
-/** While no more events of other senders are kept, they are refused before their bodies are read and without a query. */
+/**
+ * While no more events of other senders are kept, they are refused before their bodies are read and without a
+ * query.
+ */
 const NO_ROOM_FOR_MS = 60_000;
 
 /** Stores events. The worker then reads the eSIM from the supplier. */
@@ -41,11 +47,17 @@ export function createSupplierInbox(deps: SupplierInboxDeps) {
     throw noRoom();
   };
   return {
-    /** Before the body is read. Throws SERVICE_UNAVAILABLE for a sender that is not the supplier while too many such events are kept. */
+    /**
+     * Before the body is read. Throws SERVICE_UNAVAILABLE for a sender that is not the supplier while too
+     * many such events are kept.
+     */
     admit: (sender: string): void => {
       if (!supplierEvents.isSender(sender)) requireRoom();
     },
-    /** Resolves once the event is durable. Throws VALIDATION_ERROR if it is not an event, SERVICE_UNAVAILABLE where there is no room for it. */
+    /**
+     * Resolves once the event is durable. Throws VALIDATION_ERROR if it is not an event, SERVICE_UNAVAILABLE
+     * where there is no room for it.
+     */
     take: async (rawBody: Uint8Array, sender: string): Promise<void> => {
       const event = supplierEvents.source.readEvent(rawBody);
       if (!event) {
@@ -73,7 +85,10 @@ function noRoom(): DomainError {
   return new DomainError('SERVICE_UNAVAILABLE', 'Too many events wait, send this one again later');
 }
 
-/** Events of one turn; several may be about the same eSIM. At one request a second a turn is over before its leases are, and before a run has to end. */
+/**
+ * Events of one turn; several may be about the same eSIM. At one request a second a turn is over before its
+ * leases are, and before a run has to end.
+ */
 const EVENTS_AT_ONCE = 20;
 /** Each waits for its turn at the supplier anyway. */
 const ESIMS_AT_ONCE = 8;
@@ -83,7 +98,10 @@ export interface SupplierEventDeps extends RefreshDeps {
   readonly engine: { supplierAnnounced(transactionId: string): Promise<void> };
 }
 
-/** Leases events that wait and asks the supplier about each of their eSIMs once. Returns how many were leased. May run in several processes at once. */
+/**
+ * Leases events that wait and asks the supplier about each of their eSIMs once. Returns how many were
+ * leased. May run in several processes at once.
+ */
 export async function applySupplierEvents(deps: SupplierEventDeps, limit = EVENTS_AT_ONCE): Promise<number> {
   const leased = await leaseSupplierEvents(deps.db, limit);
   const waiting = [...Map.groupBy(leased, subjectOf).values()];
@@ -128,7 +146,10 @@ async function applyToEsim(deps: RefreshDeps, rows: readonly SupplierEventRow[])
   else await putBackSupplierEvents(deps.db, ids);
 }
 
-/** The supplier gives an ICCID to several eSIMs in turn, so only its own number of an eSIM counts, or its order where the event has no number. */
+/**
+ * The supplier gives an ICCID to several eSIMs in turn, so only its own number of an eSIM counts, or its
+ * order where the event has no number.
+ */
 async function findSubject(db: WorldDb, rows: readonly SupplierEventRow[]): Promise<EsimRow | undefined> {
   const tranNo = rows[0]?.esim_tran_no ?? null;
   const byNumber = tranNo === null ? undefined : await findEsimByTranNo(db, tranNo);
@@ -137,7 +158,10 @@ async function findSubject(db: WorldDb, rows: readonly SupplierEventRow[]): Prom
   return tranNo === null || byOrder?.status === 'PENDING' ? byOrder : undefined;
 }
 
-/** The purchase that waits for the order is woken, and asks. Its order may be a replacement, with an id of its own. */
+/**
+ * The purchase that waits for the order is woken, and asks. Its order may be a replacement, with an id of its
+ * own.
+ */
 async function applyToOrder(deps: SupplierEventDeps, rows: readonly SupplierEventRow[]): Promise<void> {
   const purchases = await findPurchasesOfOrders(deps.db, rows);
   if (purchases.length === 0 && transactionIdsOf(rows).length > 0)
@@ -179,8 +203,8 @@ interface RegistrationDeps {
 }
 
 /**
- * Makes the supplier send its events to `url`, and checks this once an hour. Call it as often as you like: after a failure it asks again after 2 s, and
- * then ever later, up to 5 minutes. It never rejects.
+ * Makes the supplier send its events to `url`, and checks this once an hour. Call it as often as you like:
+ * after a failure it asks again after 2 s, and then ever later, up to 5 minutes. It never rejects.
  */
 export function createRegistration({ source, url, events, clock }: RegistrationDeps): () => Promise<void> {
   let nextAtMs = 0;

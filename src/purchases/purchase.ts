@@ -1,6 +1,6 @@
 /**
- * What the API asks the engine to do. It travels through Temporal as JSON, so amounts are decimal digits in strings, and no field may hold a key, an
- * activation code, PIN or PUK.
+ * What the API asks the engine to do. It travels through Temporal as JSON, so amounts are decimal digits in
+ * strings, and no field may hold a key, an activation code, PIN or PUK.
  */
 import type { AccountCurrency } from '../domain/money.ts';
 import type { ChargeQuote, PaymentTimings } from '../payments/rules.ts';
@@ -18,7 +18,10 @@ export interface FrozenQuote {
   readonly rateId?: string;
 }
 
-/** Durations come with the input, so that tests can scale them and open purchases keep theirs; recorded inputs keep these names. */
+/**
+ * Durations come with the input, so that tests can scale them and open purchases keep theirs; recorded inputs
+ * keep these names.
+ */
 export interface PurchaseTimings extends PaymentTimings {
   /** How long the caller waits for the eSIM. */
   readonly answerWithinMs: number;
@@ -29,7 +32,10 @@ export interface PurchaseTimings extends PaymentTimings {
   readonly attentionAfterMs: number;
   /** The pause between checks once it needs attention. */
   readonly slowCheckMs: number;
-  /** Longest that an order without an answer may still be accepted, and be listed: until then a refusal is not final. */
+  /**
+   * Longest that an order without an answer may still be accepted, and be listed: until then a refusal is not
+   * final.
+   */
   readonly inFlightGraceMs: number;
 }
 
@@ -53,7 +59,10 @@ export interface PurchaseInput {
   readonly signature?: string;
 }
 
-/** The slow pause doubles the time that has passed, up to this many times the first one, which bounds the history of a purchase that stays open. */
+/**
+ * The slow pause doubles the time that has passed, up to this many times the first one, which bounds the
+ * history of a purchase that stays open.
+ */
 const MAX_SLOW_FACTOR = 12;
 
 /** When to check the supplier again, by how long the money has been there. */

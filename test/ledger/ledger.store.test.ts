@@ -242,7 +242,7 @@ describe('postHold and voidHold', () => {
       'held:USD': -60n,
       'revenue:USD': 60n,
       'supplier-cost:USD4': 4_321n,
-      'supplier-prepaid:USD4': -4_321n,
+      'supplier-prepaid:esim-access:USD4': -4_321n,
     });
     expect(await balance(accountId)).toBe(40n);
   });
@@ -262,10 +262,10 @@ describe('postHold and voidHold', () => {
 
   it('do the same once when called twice', async () => {
     const [first, second] = [await held(), await held()];
-    expect([await postHold(books.world, first.id, { supplier: 'esim-access', costUsdE4: 1n }), await postHold(books.world, first.id, { supplier: 'esim-access', costUsdE4: 2n })]).toEqual([
-      'posted',
-      'already',
-    ]);
+    expect([
+      await postHold(books.world, first.id, { supplier: 'esim-access', costUsdE4: 1n }),
+      await postHold(books.world, first.id, { supplier: 'esim-access', costUsdE4: 2n }),
+    ]).toEqual(['posted', 'already']);
     expect([await voidHold(books.world, second.id), await voidHold(books.world, second.id)]).toEqual([
       'voided',
       'already',
@@ -278,13 +278,17 @@ describe('postHold and voidHold', () => {
     await postHold(books.world, first.id, { supplier: 'esim-access', costUsdE4: 0n });
     await expect(voidHold(books.world, first.id)).rejects.toThrow(HoldConflict);
     await voidHold(books.world, second.id);
-    await expect(postHold(books.world, second.id, { supplier: 'esim-access', costUsdE4: 0n })).rejects.toThrow(/should be POSTED but is VOIDED/);
+    await expect(
+      postHold(books.world, second.id, { supplier: 'esim-access', costUsdE4: 0n }),
+    ).rejects.toThrow(/should be POSTED but is VOIDED/);
     expect([await balance(first.accountId), await balance(second.accountId)]).toEqual([40n, 100n]);
   });
 
   it('void nothing without a hold, and refuse to post', async () => {
     expect(await voidHold(books.world, 'h-none')).toBe('already');
-    await expect(postHold(books.world, 'h-none', { supplier: 'esim-access', costUsdE4: 0n })).rejects.toThrow(/should be POSTED but is absent/);
+    await expect(postHold(books.world, 'h-none', { supplier: 'esim-access', costUsdE4: 0n })).rejects.toThrow(
+      /should be POSTED but is absent/,
+    );
   });
 
   it('prevent a closed hold from being placed again', async () => {

@@ -97,7 +97,7 @@ it('a dispute lost at the gateway can only be settled as lost, and is booked as 
   expect(await settle(transactionId, 'won')).toMatchObject({ code: 'OUTCOME_DIFFERS' });
   expect(await settle(transactionId, 'lost')).toMatchObject({ did: 'Dispute lost: revenue USD -2.30' });
   const moved = await movedBy(stack, transactionId);
-  expect(Object.keys(moved).toSorted()).toEqual(['supplier-cost:USD4', 'supplier-prepaid:USD4']);
+  expect(Object.keys(moved).toSorted()).toEqual(['supplier-cost:USD4', 'supplier-prepaid:esim-access:USD4']);
   expect(await disputesOf(transactionId)).toEqual([{ gateway_state: 'lost', outcome: 'LOST' }]);
 });
 

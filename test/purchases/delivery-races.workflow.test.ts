@@ -1,5 +1,6 @@
-// Two observers of one delivery that disagree: an abandoned attempt that still works, a refusal while an order is in progress, an
-// operator's cancellation during a delivery. The test runs the attempts itself, in the order that shows the fault.
+// Two observers of one delivery that disagree: an abandoned attempt that still works, a refusal while an
+// order is in progress, an operator's cancellation during a delivery. The test runs the attempts itself, in
+// the order that shows the fault.
 import { afterEach, describe, expect, it } from 'vitest';
 import type { PurchaseInput } from '../../src/purchases/purchase.ts';
 import { flagMoney } from '../../src/payments/store/payments.ts';
@@ -67,7 +68,10 @@ async function expectAgreement(transactionId: string): Promise<void> {
   } else expect(hold).toBe('HELD');
 }
 
-/** One attempt has ordered and not written its row; another is refused, and the supplier's list does not show the order yet. */
+/**
+ * One attempt has ordered and not written its row; another is refused, and the supplier's list does not show
+ * the order yet.
+ */
 async function refusedBesideAnOrder(
   input: PurchaseInput,
   faults: Record<string, unknown> = { allocationMs: 1_500 },

@@ -1,4 +1,7 @@
-/** Orders at suppliers: written before they are sent, one that may be delivered for each purchase, ended once. Every time is Postgres's. */
+/**
+ * Orders at suppliers: written before they are sent, one that may be delivered for each purchase, ended once.
+ * Every time is Postgres's.
+ */
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { TopUpTotals } from '../../src/esims/rules.ts';

@@ -203,7 +203,10 @@ describe('the books', () => {
     ]);
     expect(await lineOf('revenue:NGN')).toMatchObject({ creditMinor: 770_715n, debitMinor: 0n });
     expect(await lineOf('supplier-cost:USD4')).toMatchObject({ debitMinor: 70_062n, creditMinor: 0n });
-    expect(await lineOf('supplier-prepaid:USD4')).toMatchObject({ debitMinor: 0n, creditMinor: 70_062n });
+    expect(await lineOf('supplier-prepaid:esim-access:USD4')).toMatchObject({
+      debitMinor: 0n,
+      creditMinor: 70_062n,
+    });
     const { totals } = await reports.trialBalance();
     expect(totals.every((total) => total.isBalanced)).toBe(true);
   });

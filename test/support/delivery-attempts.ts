@@ -1,5 +1,6 @@
-// Delivery attempts as a worker makes them, without a workflow: two of them in parallel, one of which stalls at a call to the supplier
-// while the other continues. Real activities, Postgres, adapter and simulator; only the stall is artificial.
+// Delivery attempts as a worker makes them, without a workflow: two of them in parallel, one of which stalls
+// at a call to the supplier while the other continues. Real activities, Postgres, adapter and simulator; only
+// the stall is artificial.
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { checkSupplier } from '../../activities/operations/check-supplier.ts';
 import { deliver } from '../../activities/purchases/deliver.ts';

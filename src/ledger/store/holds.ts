@@ -47,7 +47,10 @@ export function placeHoldQueries(hold: NewHold, { unlessLow = false } = {}): Pla
   return { queries, placed: sql`hold`, crossing: low.crossing };
 }
 
-/** Turns a hold into revenue and books the supplier's cost. Throws HoldConflict when it was voided or never placed: a delivery without money is a bug. */
+/**
+ * Turns a hold into revenue and books the supplier's cost. Throws HoldConflict when it was voided or never
+ * placed: a delivery without money is a bug.
+ */
 export async function postHold(
   db: WorldDb,
   id: string,
@@ -67,7 +70,9 @@ interface PostHoldQueries {
   readonly hasPosted: RawBuilder<boolean>;
 }
 
-/** What a statement that posts a hold has in its `with`, and what it may read. All of them may be subqueries. */
+/**
+ * What a statement that posts a hold has in its `with`, and what it may read. All of them may be subqueries.
+ */
 export function postHoldQueries(
   id: RawBuilder<unknown>,
   {
@@ -105,7 +110,10 @@ export async function requirePosted(
   return answered?.has_posted ? 'posted' : expectClosedAs(db, id, 'POSTED');
 }
 
-/** Returns a hold to its wallet. `already`: voided before, or never placed. Throws HoldConflict when it was posted. */
+/**
+ * Returns a hold to its wallet. `already`: voided before, or never placed. Throws HoldConflict when it was
+ * posted.
+ */
 export async function voidHold(db: WorldDb, id: string): Promise<'voided' | 'already'> {
   const result = await sql`
     with hold as (
@@ -134,7 +142,10 @@ export async function placePaidHold(db: WorldDb, hold: NewHold): Promise<void> {
     .execute();
 }
 
-/** Moves a paid hold to suspense, in the currency it was paid in, to be refunded from there. Throws HoldConflict when it was posted. */
+/**
+ * Moves a paid hold to suspense, in the currency it was paid in, to be refunded from there. Throws
+ * HoldConflict when it was posted.
+ */
 export async function voidHoldToSuspense(
   db: WorldDb,
   id: string,

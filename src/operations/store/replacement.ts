@@ -1,4 +1,7 @@
-/** Another package than the one that was bought: found when an operator asks for it, and judged again by its cost of then when it is delivered. */
+/**
+ * Another package than the one that was bought: found when an operator asks for it, and judged again by its
+ * cost of then when it is delivered.
+ */
 import { sql } from 'kysely';
 import { snapshotOf } from '../../catalogue/rules.ts';
 import { toPackage, type StoredPackage } from '../../catalogue/store/catalogue.ts';
@@ -65,7 +68,10 @@ export async function findReplacement(
 const inDollars = (costE4: bigint): string =>
   `USD ${formatAmount({ amountMinor: costE4, currency: 'USD4' })}`;
 
-/** Why the package of an action no longer fits; otherwise the package as it is now. An approval may have taken a week. */
+/**
+ * Why the package of an action no longer fits; otherwise the package as it is now. An approval may have taken
+ * a week.
+ */
 export async function judgeReplacement(
   db: WorldDb,
   { package_code }: Pick<ActionRow, 'package_code'>,

@@ -1,4 +1,7 @@
-/** What happens to a purchase after it is opened, one transaction per step. Every step may run twice: the purchase's row and unique keys decide. */
+/**
+ * What happens to a purchase after it is opened, one transaction per step. Every step may run twice: the
+ * purchase's row and unique keys decide.
+ */
 import { sql, type RawBuilder, type Updateable } from 'kysely';
 import { asFailureReason, type FailureReason, type Refusal } from '../../domain/refusals.ts';
 import {
@@ -31,7 +34,10 @@ import type { PurchasesTable } from './tables.ts';
 
 /** What a supplier delivered, as columns of its purchase and its eSIM. */
 export interface DeliveredItem {
-  /** The supplier's order; one that was replaced meanwhile delivers nothing. Absent: the one that may be delivered. */
+  /**
+   * The supplier's order; one that was replaced meanwhile delivers nothing. Absent: the one that may be
+   * delivered.
+   */
   readonly orderId?: string;
   /** Where it is another package than the one that was ordered. */
   readonly other?: { readonly packageCode: string; readonly volumeBytes: bigint | null } | undefined;
@@ -42,7 +48,10 @@ export interface DeliveredItem {
 /** The delivery is kept already. */
 export const ALREADY_SAVED: DeliveredItem = { purchase: {}, esim: {} };
 
-/** A new eSIM; its owner sees it once the purchase is settled. `install`: the columns of its install data, sealed. */
+/**
+ * A new eSIM; its owner sees it once the purchase is settled. `install`: the columns of its install data,
+ * sealed.
+ */
 export function profileItem(
   facts: ProfileFacts,
   checkedAt: Date,
@@ -52,8 +61,8 @@ export function profileItem(
 }
 
 /**
- * A top-up's new totals, as the supplier answered them at `answeredAt`. Without a new end of validity, the old one stays. A top-up only adds: where another
- * one was settled first, its larger totals stay.
+ * A top-up's new totals, as the supplier answered them at `answeredAt`. Without a new end of validity, the
+ * old one stays. A top-up only adds: where another one was settled first, its larger totals stay.
  */
 export function topUpItem(totals: TopUpTotals, answeredAt: Date): DeliveredItem {
   const { iccid, totalVolumeBytes, orderUsageBytes, totalDuration, expiredTime } = totals;
@@ -84,15 +93,20 @@ export function topUpItem(totals: TopUpTotals, answeredAt: Date): DeliveredItem 
   };
 }
 
-/** Keeps the delivery of an open purchase that cannot be settled. Safe to repeat. The next check notifies of what a top-up changes. */
+/**
+ * Keeps the delivery of an open purchase that cannot be settled. Safe to repeat. The next check notifies of
+ * what a top-up changes.
+ */
 export async function saveDeliveredItem(
   db: WorldDb,
   transactionId: string,
   item: DeliveredItem,
 ): Promise<void> {
   await sql`
-    with ready as (${openPurchaseOf(transactionId)}), supplied as (${deliverOrder(item, sql`state <> 'delivered'`)}), kept as (
-      update purchases set ${assigned(item.purchase)} where transaction_id in (select transaction_id from supplied)
+    with ready as (${openPurchaseOf(transactionId)}),
+    supplied as (${deliverOrder(item, sql`state <> 'delivered'`)}), kept as (
+      update purchases set ${assigned(item.purchase)} where transaction_id in (select transaction_id
+        from supplied)
       returning esim_id, package_type
     )
     update esims set ${assigned(item.esim)} from kept
@@ -101,17 +115,24 @@ export async function saveDeliveredItem(
 
 /** Locks the purchase, if it may be delivered. */
 const openPurchaseOf = (transactionId: string): RawBuilder<unknown> => sql`
-  select transaction_id from purchases where transaction_id = ${transactionId} and ${MAY_DELIVER} for no key update`;
+  select transaction_id from purchases where transaction_id = ${transactionId} and ${MAY_DELIVER}
+    for no key update`;
 
-/** Marks the order of `ready` as delivered, unless it is being withdrawn, was replaced, or has ended otherwise. */
+/**
+ * Marks the order of `ready` as delivered, unless it is being withdrawn, was replaced, or has ended
+ * otherwise.
+ */
 function deliverOrder({ orderId, other }: DeliveredItem, which: RawBuilder<unknown>): RawBuilder<unknown> {
   const isThis = orderId === undefined ? sql`true` : sql`id = ${orderId}`;
   const found = other
-    ? sql`, delivered_package_code = ${other.packageCode}, delivered_volume_bytes = ${other.volumeBytes}::bigint`
+    ? sql`, delivered_package_code = ${other.packageCode},
+      delivered_volume_bytes = ${other.volumeBytes}::bigint`
     : sql``;
   return sql`
-    update supplier_orders set state = 'delivered', closed_at = coalesce(closed_at, clock_timestamp()) ${found}
-     where transaction_id in (select transaction_id from ready) and is_live and withdrawing_since is null and ${isThis} and ${which}
+    update supplier_orders set state = 'delivered', closed_at = coalesce(closed_at,
+      clock_timestamp()) ${found}
+     where transaction_id in (select transaction_id from ready) and is_live
+       and withdrawing_since is null and ${isThis} and ${which}
     returning transaction_id, supplier, cost_usd_e4, delivered_package_code`;
 }
 
@@ -127,9 +148,10 @@ const clearAttention = sql`
   attention_reason = case when attention_reason = any(${[...DISPUTE_REASONS]}) then attention_reason end`;
 
 /**
- * Keeps the delivery, closes the purchase, shows the eSIM to its owner, posts the hold, books the cost, enqueues the webhook. One statement; safe to repeat.
- * Throws HoldConflict when the money was given back before, during a withdrawal, and while the money is claimed back. Another package than the one that
- * was ordered is delivered too, and needs attention.
+ * Keeps the delivery, closes the purchase, shows the eSIM to its owner, posts the hold, books the cost,
+ * enqueues the webhook. One statement; safe to repeat. Throws HoldConflict when the money was given back
+ * before, during a withdrawal, and while the money is claimed back. Another package than the one that was
+ * ordered is delivered too, and needs attention.
  */
 export async function settlePurchase(
   db: WorldDb,
@@ -159,8 +181,8 @@ const isTopUp = ({ purchase }: DeliveredItem): boolean => purchase.top_up_total_
 type Settled = StatusChange & Posted & { readonly esim_id: string; readonly at: Date };
 
 /**
- * Returns undefined and changes nothing if the purchase may not be delivered, its order is under withdrawal or has ended, its hold was voided, or a bank
- * has, or disputes, what paid for it.
+ * Returns undefined and changes nothing if the purchase may not be delivered, its order is under withdrawal
+ * or has ended, its hold was voided, or a bank has, or disputes, what paid for it.
  */
 async function settle(db: WorldDb, transactionId: string, item: DeliveredItem): Promise<Settled | undefined> {
   const isOther = sql<boolean>`(select delivered_package_code is not null from supplied)`;
@@ -168,8 +190,9 @@ async function settle(db: WorldDb, transactionId: string, item: DeliveredItem): 
     'closed',
     sql`
       update purchases
-         set status = 'SUCCESS', closed_at = now(), needs_attention_since = case when ${isOther} then now() end,
-             attention_reason = case when ${isOther} then ${OTHER_PACKAGE}::text end, ${assigned(item.purchase)}
+         set status = 'SUCCESS', closed_at = now(), ${assigned(item.purchase)},
+             needs_attention_since = case when ${isOther} then now() end,
+             attention_reason = case when ${isOther} then ${OTHER_PACKAGE}::text end
        where transaction_id in (select transaction_id from supplied)`,
     { esims: 'esim' },
   );
@@ -186,14 +209,16 @@ async function settle(db: WorldDb, transactionId: string, item: DeliveredItem): 
          and (holds.status = 'POSTED' or ${paying.isCovered})
          for no key update of purchases
     ), supplied as (${deliverOrder(item, sql`true`)}), ${change}, ${paying.use}, esim as (
-      update esims set status = case status when 'PENDING' then 'CREATED' else status end, ${assigned(item.esim)}
+      update esims set status = case status when 'PENDING' then 'CREATED' else status end,
+        ${assigned(item.esim)}
        where id in (select esim_id from closed)
       returning id, iccid
     ), noted as (
       insert into purchase_events (transaction_id, what, detail)
       select transaction_id, 'delivered', null from supplied
       union all
-      select transaction_id, 'other-package-delivered', delivered_package_code from supplied where delivered_package_code is not null
+      select transaction_id, 'other-package-delivered', delivered_package_code from supplied
+        where delivered_package_code is not null
     ), ${posting.queries}, ${event}
     select ${posting.hasPosted} as has_posted, (select esim_id from closed), now() as at, ${result}`.execute(
     db,
@@ -204,9 +229,11 @@ async function settle(db: WorldDb, transactionId: string, item: DeliveredItem): 
 const OTHER_PACKAGE: AttentionReason = 'OTHER_PACKAGE_DELIVERED';
 
 /**
- * Records that the supplier has refused the order for good, gives the money back and closes purchase and eSIM order as FAILED, in one transaction.
- * `open`: another attempt was begun since, one before it may still take effect, or the order is being withdrawn or was delivered. `claimed`: the refusal
- * is on record, and the money is claimed back, so a person decides about it. `cancelled`: it had accepted the order, so no attempt is in doubt.
+ * Records that the supplier has refused the order for good, gives the money back and closes purchase and eSIM
+ * order as FAILED, in one transaction. `open`: another attempt was begun since, one before it may still take
+ * effect, or the order is being withdrawn or was delivered. `claimed`: the refusal is on record, and the
+ * money is claimed back, so a person decides about it. `cancelled`: it had accepted the order, so no attempt
+ * is in doubt.
  */
 export async function refuseOrder(
   db: WorldDb,
@@ -223,17 +250,16 @@ export async function refuseOrder(
     // The lock is a statement of its own, so that the next one sees what another step just wrote.
     const { rows } = await sql<{ has_claim: boolean }>`
       select attention_reason is not null and attention_reason = any(${[...DISPUTE_REASONS]}) as has_claim
-        from purchases where transaction_id = ${transactionId} and status = 'PROCESSING' for no key update`.execute(
-      trx,
-    );
+        from purchases where transaction_id = ${transactionId} and status = 'PROCESSING'
+          for no key update`.execute(trx);
     const refused = await sql`
       update supplier_orders
-         set state = 'refused', refused_reason = ${refusal.reason}, refused_detail = ${refusal.detail}, closed_at = clock_timestamp()
+         set state = 'refused', refused_reason = ${refusal.reason}, refused_detail = ${refusal.detail},
+             closed_at = clock_timestamp()
        where id = ${id} and ${rows.length > 0}::boolean and withdrawing_since is null
          and case when ${isCancelled}::boolean then state in ('sent', 'accepted')
-                  else state = 'sent' and attempts = ${attempts} and coalesce(earlier_settles_after <= last_sent_at, true) end`.execute(
-      trx,
-    );
+                  else state = 'sent' and attempts = ${attempts}
+                    and coalesce(earlier_settles_after <= last_sent_at, true) end`.execute(trx);
     if (refused.numAffectedRows !== 1n) return 'open';
     if (rows[0]?.has_claim) return 'claimed';
     await failPurchaseIn(trx, transactionId, refusal, { pending });
@@ -241,7 +267,10 @@ export async function refuseOrder(
   });
 }
 
-/** Closes a purchase whose order was refused for good while its money was claimed back, once it no longer is. `open`: it still is, or was not refused. */
+/**
+ * Closes a purchase whose order was refused for good while its money was claimed back, once it no longer is.
+ * `open`: it still is, or was not refused.
+ */
 export async function failRefused(
   db: WorldDb,
   transactionId: string,
@@ -254,7 +283,8 @@ export async function failRefused(
       select refused_reason as reason, refused_detail as detail
         from supplier_orders join purchases using (transaction_id)
        where transaction_id = ${transactionId} and ${MAY_DELIVER} and state = 'refused'
-         and not exists (select from supplier_orders live where live.transaction_id = ${transactionId} and live.is_live)
+         and not exists (select from supplier_orders live where live.transaction_id = ${transactionId}
+           and live.is_live)
        order by supplier_orders.closed_at desc limit 1`.execute(trx);
     const [row] = rows;
     if (!row) return 'open';
@@ -265,8 +295,9 @@ export async function failRefused(
 }
 
 /**
- * Gives the money back and closes purchase and eSIM order as FAILED, in the caller's transaction. `to: 'wallet'`: money from a gateway is credited to the
- * wallet instead of being sent back. What a bank has, or disputes, is not given back a second time. Returns what goes back of a payment at a gateway.
+ * Gives the money back and closes purchase and eSIM order as FAILED, in the caller's transaction. `to:
+ * 'wallet'`: money from a gateway is credited to the wallet instead of being sent back. What a bank has, or
+ * disputes, is not given back a second time. Returns what goes back of a payment at a gateway.
  */
 export async function failPurchaseIn(
   trx: WorldDb,
@@ -291,7 +322,8 @@ export async function failPurchaseIn(
       select transaction_id, 'failed', ${refusal.detail}::text from closed
       union all
       select transaction_id, 'hold-released', null from closed
-       where ${paid === undefined} and exists (select from holds where id = transaction_id and status = 'HELD')
+       where ${paid === undefined} and exists (select from holds where id = transaction_id
+         and status = 'HELD')
     ), ${event}
     select ${result}`.execute(trx);
   await collectWebhooks(trx, transactionId, rows[0], pending);
@@ -301,7 +333,8 @@ export async function failPurchaseIn(
   }
   const amount = { amountMinor: paid.charge_minor, currency: paid.charge_currency };
   const left = { ...amount, amountMinor: leftMinor };
-  // What was taken back is missing in suspense, and this settles it. What is disputed stays there until the dispute ends.
+  // What was taken back is missing in suspense, and this settles it. What is disputed stays there until the
+  // dispute ends.
   if ((await voidHoldToSuspense(trx, transactionId, amount)) !== 'voided' || leftMinor === 0n) return left;
   // The gateway cannot refund money that it has not confirmed.
   const isSendable = sendableMinor(paid) >= leftMinor;
@@ -310,7 +343,10 @@ export async function failPurchaseIn(
   return left;
 }
 
-/** Queries for a `with` that close a purchase and its eSIM order; `closed` has a row if the purchase had one of the statuses `from`. */
+/**
+ * Queries for a `with` that close a purchase and its eSIM order; `closed` has a row if the purchase had one
+ * of the statuses `from`.
+ */
 function closingQueries(
   transactionId: string,
   reason: FailureReason,
@@ -335,8 +371,9 @@ function closingQueries(
 }
 
 /**
- * Closes an unpaid purchase and its eSIM order. `paid`: money came first, the purchase continues. Safe to repeat. The status is read afterwards: the
- * update may have waited for a payment that its own snapshot does not show.
+ * Closes an unpaid purchase and its eSIM order. `paid`: money came first, the purchase continues. Safe to
+ * repeat. The status is read afterwards: the update may have waited for a payment that its own snapshot does
+ * not show.
  */
 export async function closeUnpaid(
   db: WorldDb,
@@ -380,7 +417,10 @@ export async function flagAttention(
   return (flagged.numAffectedRows ?? 0n) > 0n;
 }
 
-/** Ends the attention for another package that was delivered: a person has seen it. Answers which package that was. */
+/**
+ * Ends the attention for another package that was delivered: a person has seen it. Answers which package that
+ * was.
+ */
 export async function acceptOtherPackage(db: WorldDb, transactionId: string): Promise<string | undefined> {
   const { rows } = await sql<{ delivered: string }>`
     update purchases set needs_attention_since = null, attention_reason = null, updated_at = now()

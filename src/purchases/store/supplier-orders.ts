@@ -1,6 +1,7 @@
 /**
- * Orders at suppliers, one row each (docs/ARCHITECTURE.md). An attempt is on its row before it is sent, and only for an open purchase whose money nobody
- * disputes. Every time here is Postgres's, since workers' clocks differ. Every function locks the purchase first: what ends it waits, and so does this.
+ * Orders at suppliers, one row each (docs/ARCHITECTURE.md). An attempt is on its row before it is sent, and
+ * only for an open purchase whose money nobody disputes. Every time here is Postgres's, since workers' clocks
+ * differ. Every function locks the purchase first: what ends it waits, and so does this.
  */
 import { sql, type RawBuilder, type Selectable } from 'kysely';
 import { asFailureReason } from '../../domain/refusals.ts';
@@ -9,8 +10,11 @@ import { DISPUTE_REASONS, type DisputeReason } from '../../payments/rules.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
 import type { PurchasesTable, SupplierOrdersTable } from './tables.ts';
 
-/** How long after its row was written an effect may be sent. Fences begin before the row is written, so they are over no later. */
-export const SEND_WITHIN_MS = 3_000;
+/**
+ * How long after its row was written an effect may be sent: a request may wait 5 s for its turn. Fences begin
+ * before the row is written, so they are over no later.
+ */
+export const SEND_WITHIN_MS = 6_000;
 
 export type SupplierOrder = ReturnType<typeof toOrder>;
 export type Delivery = ReturnType<typeof toDelivery>;
@@ -33,22 +37,29 @@ export interface AttemptRules {
   readonly supplier: string;
   /** The longest that the supplier's answer is waited for once the order is sent. */
   readonly timeLimitMs: number;
-  /** Whether an order or a top-up that is in doubt may be sent again: the supplier promises that it is the same request. */
+  /**
+   * Whether an order or a top-up that is in doubt may be sent again: the supplier promises that it is the
+   * same request.
+   */
   readonly mayRepeat: Readonly<Record<'BASE' | 'TOPUP', boolean>>;
-  /** It was just looked for, and is not there: once nothing sent before can still arrive, it may be sent again. */
+  /**
+   * It was just looked for, and is not there: once nothing sent before can still arrive, it may be sent
+   * again.
+   */
   readonly isSearched: boolean;
 }
 
 /**
- * Writes an attempt before it is sent: from here on, what was sent may arrive until `settles_after`. undefined: nothing may be sent now, and nothing was
- * written.
+ * Writes an attempt before it is sent: from here on, what was sent may arrive until `settles_after`.
+ * undefined: nothing may be sent now, and nothing was written.
  */
 export async function beginAttempt(
   db: WorldDb,
   transactionId: string,
   { supplier, timeLimitMs, mayRepeat, isSearched }: AttemptRules,
 ): Promise<Delivery | undefined> {
-  const mayRepeatNow = sql<boolean>`case kind when 'BASE' then ${mayRepeat.BASE}::boolean else ${mayRepeat.TOPUP}::boolean end`;
+  const mayRepeatNow = sql<boolean>`
+    case kind when 'BASE' then ${mayRepeat.BASE}::boolean else ${mayRepeat.TOPUP}::boolean end`;
   const { rows } = await sql<DeliveryRow>`
     with tick as materialized (select clock_timestamp() as at), purchase as (
       select ${PURCHASE_COLUMNS} from purchases ${PURCHASE_JOINS}
@@ -56,12 +67,14 @@ export async function beginAttempt(
          for no key update of purchases
     ), newest as (
       update supplier_orders
-         set state = 'sent', attempts = attempts + 1, first_sent_at = coalesce(first_sent_at, tick.at), last_sent_at = tick.at,
-             send_before = tick.at + ${SEND_WITHIN_MS} * interval '1 ms', earlier_settles_after = settles_after,
+         set state = 'sent', attempts = attempts + 1, last_sent_at = tick.at,
+             first_sent_at = coalesce(first_sent_at, tick.at),
+             send_before = tick.at + ${SEND_WITHIN_MS} * interval '1 ms',
+             earlier_settles_after = settles_after,
              settles_after = greatest(settles_after, tick.at + ${settling(timeLimitMs)})
         from tick, purchase
-       where supplier_orders.transaction_id = purchase.transaction_id and supplier = ${supplier} and is_live and order_no is null
-         and withdrawing_since is null
+       where supplier_orders.transaction_id = purchase.transaction_id and supplier = ${supplier}
+         and is_live and order_no is null and withdrawing_since is null
          and (state = 'planned' or (state = 'sent' and
               (${mayRepeatNow} or (${isSearched}::boolean and coalesce(settles_after <= tick.at, true)))))
       returning supplier_orders.*
@@ -78,15 +91,17 @@ export const MAY_DELIVER = sql<boolean>`
   purchases.status = 'PROCESSING' and coalesce(purchases.attention_reason <> all(${[...DISPUTE_REASONS]}), true)`;
 
 const PURCHASE_COLUMNS = sql`
-  purchases.transaction_id, purchases.package_type, purchases.status, purchases.reason, purchases.esim_id, purchases.attention_reason,
-  purchases.needs_attention_since, purchases.top_up_total_volume_bytes, esims.esim_tran_no, esims.iccid, holds.created_at as held_at`;
+  purchases.transaction_id, purchases.package_type, purchases.status, purchases.reason, purchases.esim_id,
+  purchases.attention_reason, purchases.needs_attention_since, purchases.top_up_total_volume_bytes,
+  esims.esim_tran_no, esims.iccid, holds.created_at as held_at`;
 const PURCHASE_JOINS = sql`
   join esims on esims.id = purchases.esim_id left join holds on holds.id = purchases.transaction_id`;
 /** As one value: a purchase may have no order, and both have columns of one name. */
 const ORDER_COLUMNS = sql`
-  newest.id as order_id, newest.supplier, newest.package_code, newest.volume_bytes, newest.cost_usd_e4, newest.planned_at, newest.state,
-  newest.is_live, newest.order_no, newest.attempts, newest.first_sent_at, newest.last_sent_at, newest.settles_after, newest.earlier_settles_after,
-  newest.searched_until, newest.withdrawing_since, newest.refused_reason, newest.refused_detail`;
+  newest.id as order_id, newest.supplier, newest.package_code, newest.volume_bytes, newest.cost_usd_e4,
+  newest.planned_at, newest.state, newest.is_live, newest.order_no, newest.attempts, newest.first_sent_at,
+  newest.last_sent_at, newest.settles_after, newest.earlier_settles_after, newest.searched_until,
+  newest.withdrawing_since, newest.refused_reason, newest.refused_detail`;
 
 type PurchaseColumns = Pick<
   Selectable<PurchasesTable>,
@@ -149,7 +164,10 @@ function toOrder(row: PurchaseColumns & OrderColumns) {
     attempts: row.attempts,
     firstSentAt: row.first_sent_at,
     lastSentAt: row.last_sent_at,
-    /** How long what was sent may still take effect; 0 or less: nothing is in doubt. Counted from when this was read. */
+    /**
+     * How long what was sent may still take effect; 0 or less: nothing is in doubt. Counted from when this
+     * was read.
+     */
     settlesInMs: leftMs(row.settles_after),
     /** The same for what was sent before the last attempt. */
     earlierSettlesInMs: leftMs(row.earlier_settles_after),
@@ -167,7 +185,10 @@ function toOrder(row: PurchaseColumns & OrderColumns) {
 
 const isAfter = (a: Date, b: Date | null): boolean => b !== null && a.getTime() > b.getTime();
 
-/** The last attempt took no effect, for certain: refused while an earlier one is in doubt, or never sent. Only the earlier ones are left in doubt. */
+/**
+ * The last attempt took no effect, for certain: refused while an earlier one is in doubt, or never sent. Only
+ * the earlier ones are left in doubt.
+ */
 export async function recordNoEffect(
   db: WorldDb,
   { id, attempts }: Pick<SupplierOrder, 'id' | 'attempts'>,
@@ -185,7 +206,8 @@ export async function recordAccepted(
 ): Promise<void> {
   await sql`
     with accepted as (
-      update supplier_orders set state = 'accepted', order_no = ${orderNo}, settles_after = null, earlier_settles_after = null
+      update supplier_orders
+         set state = 'accepted', order_no = ${orderNo}, settles_after = null, earlier_settles_after = null
        where id = ${id} and state = 'sent' returning transaction_id
     )
     insert into purchase_events (transaction_id, what, detail)
@@ -208,8 +230,8 @@ export async function recordSearched(
 const NOW_IN_MS = sql`date_trunc('milliseconds', clock_timestamp())`;
 
 /**
- * Blocks sending and settling until the withdrawal ends. `withdrawn`: nothing was sent, or every order has ended. `delivered`: too late. `closed`: the
- * money went back before. Safe to repeat.
+ * Blocks sending and settling until the withdrawal ends. `withdrawn`: nothing was sent, or every order has
+ * ended. `delivered`: too late. `closed`: the money went back before. Safe to repeat.
  */
 export async function beginWithdrawal(
   db: WorldDb,
@@ -227,10 +249,10 @@ export async function beginWithdrawal(
              state = case state when 'planned' then 'withdrawn' else state end,
              closed_at = case state when 'planned' then clock_timestamp() end
         from purchases
-       where purchases.transaction_id = supplier_orders.transaction_id and purchases.transaction_id = ${transactionId}
-         and purchases.status = 'PROCESSING' and supplier_orders.state in ('planned', 'sent', 'accepted')`.execute(
-      trx,
-    );
+       where purchases.transaction_id = supplier_orders.transaction_id
+         and purchases.transaction_id = ${transactionId}
+         and purchases.status = 'PROCESSING'
+         and supplier_orders.state in ('planned', 'sent', 'accepted')`.execute(trx);
     const delivery = await loadDelivery(trx, transactionId);
     if (delivery.status === 'FAILED') return { state: 'closed', delivery };
     if (delivery.status === 'SUCCESS' || delivery.isDelivered) return { state: 'delivered', delivery };
@@ -239,8 +261,8 @@ export async function beginWithdrawal(
 }
 
 /**
- * Writes a cancellation before it is sent. `false`: its withdrawal has ended, and nothing may be cancelled for it. An order of a purchase whose money went
- * back may always be cancelled.
+ * Writes a cancellation before it is sent. `false`: its withdrawal has ended, and nothing may be cancelled
+ * for it. An order of a purchase whose money went back may always be cancelled.
  */
 export async function beginCancelling(
   db: WorldDb,
@@ -259,7 +281,8 @@ export async function beginCancelling(
       from tick, purchase
      where supplier_orders.id = ${id}
        and (purchase.status = 'FAILED'
-            or (purchase.status = 'PROCESSING' and state in ('sent', 'accepted') and withdrawing_since = ${withdrawingSince}))
+            or (purchase.status = 'PROCESSING' and state in ('sent', 'accepted')
+              and withdrawing_since = ${withdrawingSince}))
     returning supplier_orders.id`.execute(db);
   return rows.length > 0;
 }
@@ -280,8 +303,8 @@ export async function recordWithdrawn(
 }
 
 /**
- * Ends a withdrawal that cancelled nothing: the order may be delivered again. Returns the milliseconds to wait first, while a cancellation that was sent
- * may still reach the supplier; 0: it is open.
+ * Ends a withdrawal that cancelled nothing: the order may be delivered again. Returns the milliseconds to
+ * wait first, while a cancellation that was sent may still reach the supplier; 0: it is open.
  */
 export async function reopenDelivery(db: WorldDb, transactionId: string): Promise<number> {
   const { rows } = await sql<{ left_ms: number }>`
@@ -309,8 +332,8 @@ interface Replacement {
 }
 
 /**
- * Plans the next order of an open purchase, once every earlier one is refused or withdrawn; without a replacement, the same again. `false`: nothing to
- * plan. Safe to repeat.
+ * Plans the next order of an open purchase, once every earlier one is refused or withdrawn; without a
+ * replacement, the same again. `false`: nothing to plan. Safe to repeat.
  */
 export async function planNextOrder(
   trx: WorldDb,
@@ -325,9 +348,11 @@ export async function planNextOrder(
        where transaction_id = ${transactionId} and purchases.status = 'PROCESSING'
        order by planned_at desc, supplier_orders.id desc limit 1
     )
-    insert into supplier_orders (id, transaction_id, kind, supplier, package_code, volume_bytes, cost_usd_e4, in_flight_grace_ms)
-    select ${NEXT_ID}, transaction_id, kind, coalesce(${supplier}, supplier), coalesce(${packageCode}, package_code),
-           coalesce(${volumeBytes}::bigint, volume_bytes), coalesce(${costUsdE4}::bigint, cost_usd_e4), in_flight_grace_ms
+    insert into supplier_orders
+      (id, transaction_id, kind, supplier, package_code, volume_bytes, cost_usd_e4, in_flight_grace_ms)
+    select ${NEXT_ID}, transaction_id, kind, coalesce(${supplier}, supplier),
+           coalesce(${packageCode}, package_code), coalesce(${volumeBytes}::bigint, volume_bytes),
+           coalesce(${costUsdE4}::bigint, cost_usd_e4), in_flight_grace_ms
       from last where not has_live`.execute(trx);
   return (planned.numAffectedRows ?? 0n) > 0n;
 }

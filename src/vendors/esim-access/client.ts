@@ -1,7 +1,8 @@
 /**
- * The vendor's side of the shared transport: one POST per call, signed over the bytes that are sent, within its rate limit. It never throws and never
- * guesses: everything but the vendor's own clear answer is "lost", which callers must treat as unknown. Bodies hold activation codes, so neither they
- * nor the key may be logged.
+ * The vendor's side of the shared transport: one POST per call, signed over the bytes that are sent, within
+ * its rate limit. It never throws and never guesses: everything but the vendor's own clear answer is "lost",
+ * which callers must treat as unknown. Bodies hold activation codes, so neither they nor the key may be
+ * logged.
  */
 import { createHmac, randomUUID } from 'node:crypto';
 import { SupplierUnavailable } from '../../catalogue/port.ts';
@@ -114,8 +115,8 @@ function clientOn(transport: ReturnType<typeof createTransport>, options: Client
 }
 
 /**
- * The access code alone, or with an HMAC-SHA256 over exactly the bytes that are sent. `timestamp` and `requestId` must be fresh for every attempt, since
- * the vendor refuses old timestamps (101001).
+ * The access code alone, or with an HMAC-SHA256 over exactly the bytes that are sent. `timestamp` and
+ * `requestId` must be fresh for every attempt, since the vendor refuses old timestamps (101001).
  */
 export function authenticationHeaders(
   { accessCode, secretKey, sign }: Credentials,
@@ -146,7 +147,10 @@ function answerOf({ status, body }: HttpAnswer): Answer {
   }
 }
 
-/** The value read from an answered read. Throws SupplierUnavailable, final when the vendor refused the read itself. */
+/**
+ * The value read from an answered read. Throws SupplierUnavailable, final when the vendor refused the read
+ * itself.
+ */
 export function requireAnswer<T>(what: string, answer: Answer, read: (obj: unknown) => T): T {
   if (answer.kind === 'answered') return requireReadable(what, () => read(answer.obj));
   if (answer.kind === 'lost') throw new SupplierUnavailable(`${what}: ${answer.detail}`, { retryable: true });

@@ -1,6 +1,7 @@
 /**
- * What the vendor's error codes mean for an effect: refused for good, or unknown. Exhaustive for the published table. A code that is not in it is unknown,
- * so that no money goes back for something that may have been delivered.
+ * What the vendor's error codes mean for an effect: refused for good, or unknown. Exhaustive for the
+ * published table. A code that is not in it is unknown, so that no money goes back for something that may
+ * have been delivered.
  */
 import type { SupplierRefusal } from '../../esims/port.ts';
 

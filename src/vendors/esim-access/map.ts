@@ -1,6 +1,6 @@
 /**
- * The vendor's words for orders and eSIMs → ours. Pure and total: every input has an answer, and what was never seen before maps to
- * "unknown" or null, never to a guess. Catalogue words are in map-catalogue.ts.
+ * The vendor's words for orders and eSIMs → ours. Pure and total: every input has an answer, and what was
+ * never seen before maps to "unknown" or null, never to a guess. Catalogue words are in map-catalogue.ts.
  */
 import type { EsimStatus } from '../../domain/states.ts';
 import type { Outcome, SupplierProfile } from '../../esims/port.ts';
@@ -56,8 +56,8 @@ function detailOf({ code, message }: { code: string; message: string }): string 
 }
 
 /**
- * What a failed effect means. An order that is "not allowed in its present status" exists, so for orders that is unknown, while for
- * a change to an eSIM it is a refusal.
+ * What a failed effect means. An order that is "not allowed in its present status" exists, so for orders that
+ * is unknown, while for a change to an eSIM it is a refusal.
  */
 export function effectFailure(kind: 'order' | 'change', answer: Failure): NotDone {
   if (answer.kind === 'lost') return lost(answer);
@@ -68,7 +68,10 @@ export function effectFailure(kind: 'order' | 'change', answer: Failure): NotDon
   return { outcome: 'refused', reason: meaning.reason, detail: detailOf(answer) };
 }
 
-/** A failed lookup is always unknown. A refusal to answer says nothing about the order, so a wrong key must never look like "no such order". */
+/**
+ * A failed lookup is always unknown. A refusal to answer says nothing about the order, so a wrong key must
+ * never look like "no such order".
+ */
 export function readFailure(answer: Failure): NotDone {
   if (answer.kind === 'lost') return lost(answer);
   const meaning = meaningOf(answer.code);

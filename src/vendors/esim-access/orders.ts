@@ -1,4 +1,7 @@
-/** Orders in the vendor's list of eSIMs: one of ours, since the vendor cannot be asked by our id, and all of a time, for reconciliation. */
+/**
+ * Orders in the vendor's list of eSIMs: one of ours, since the vendor cannot be asked by our id, and all of a
+ * time, for reconciliation.
+ */
 import type { FindRequest, ListedOrder, OrderSearch, Outcome } from '../../esims/port.ts';
 import { SupplierUnavailable } from '../../catalogue/port.ts';
 import { requireAnswer, type Answer, type Client } from './client.ts';
@@ -18,8 +21,9 @@ const MIN_WINDOW_MS = 1_000;
 const MAX_SEARCH_PAGES = 40;
 
 /**
- * Searches windows of time, oldest first, small enough to be read to their end, and says how far it came where one call is not enough. Never creates
- * anything. `not-listed` proves nothing about an order that is still being allocated: the vendor lists it later.
+ * Searches windows of time, oldest first, small enough to be read to their end, and says how far it came
+ * where one call is not enough. Never creates anything. `not-listed` proves nothing about an order that is
+ * still being allocated: the vendor lists it later.
  */
 export async function findOrder(client: Client, request: FindRequest): Promise<Outcome<OrderSearch>> {
   const { transactionId, from, until } = request;
@@ -71,11 +75,12 @@ const MAX_PAGES = 5_000;
 const PAGE = { isIdempotent: true, timeLimitMs: 20_000 } as const;
 
 /**
- * eSIMs made in [from, to), with their top-ups: every order and top-up once, none that the vendor does not name; or SupplierUnavailable. Must not hand out
- * activation codes, PIN or PUK.
+ * eSIMs made in [from, to), with their top-ups: every order and top-up once, none that the vendor does not
+ * name; or SupplierUnavailable. Must not hand out activation codes, PIN or PUK.
  */
 export async function* listOrders(client: Client, from: Date, to: Date): AsyncGenerator<ListedOrder> {
-  // The vendor's times are whole seconds, and it includes the last one: what is outside the window is left out here.
+  // The vendor's times are whole seconds, and it includes the last one: what is outside the window is left
+  // out here.
   const window = { startTime: wireTimeOf(from), endTime: wireTimeOf(new Date(to.getTime() + 999)) };
   const seen = new Set<string>();
   for (let pageNum = 1; pageNum <= MAX_PAGES; pageNum += 1) {

@@ -1,6 +1,7 @@
 /**
- * The port esim-supplier on the vendor's HTTP API. Guarantee: an effect is done only if the vendor says so, and refused only on a code that its
- * table calls final. Everything else is unknown. Requests carry only ids that the caller gave. Must not log activation codes, PIN, PUK or keys.
+ * The port esim-supplier on the vendor's HTTP API. Guarantee: an effect is done only if the vendor says so,
+ * and refused only on a code that its table calls final. Everything else is unknown. Requests carry only ids
+ * that the caller gave. Must not log activation codes, PIN, PUK or keys.
  */
 import type { EsimSupplier, Outcome, SupplierEventSource } from '../../esims/port.ts';
 import type { Logger } from '../../platform/telemetry/logger.ts';
@@ -74,7 +75,10 @@ export function createEsimAccessSupplier(options: EsimAccessOptions): EsimAccess
   };
 }
 
-/** An effect's outcome: the value read from a yes (a yes that cannot be read is unknown), or what the failure means. */
+/**
+ * An effect's outcome: the value read from a yes (a yes that cannot be read is unknown), or what the failure
+ * means.
+ */
 function outcomeOf<T>(
   { logger }: Context,
   call: { readonly kind: 'order' | 'change'; readonly operation: string; readonly answer: Answer },
@@ -220,14 +224,18 @@ type EsimQuery = Parameters<EsimSupplier['profile']>[0];
 const queryEsim = (client: Client, query: EsimQuery): Promise<Answer> =>
   client.call('/esim/query', { ...query, pager: SMALL_PAGE }, { isIdempotent: true });
 
-/** The eSIM that was asked for: a list that was not narrowed as asked must not pass another customer's eSIM for ours. */
+/**
+ * The eSIM that was asked for: a list that was not narrowed as asked must not pass another customer's eSIM
+ * for ours.
+ */
 function listedEsim(query: EsimQuery, answer: Answer): Outcome<WireEsim> {
   const page = esimPageOf(answer);
   if (page.outcome !== 'done') return page;
   const esim = page.value.esims.find(({ profile }) =>
     'orderNo' in query ? profile.orderNo === query.orderNo : profile.esimTranNo === query.esimTranNo,
   );
-  // We bought it and it is not listed: the list lags, or worse. A person must find out, and no money moves on it.
+  // We bought it and it is not listed: the list lags, or worse. A person must find out, and no money moves on
+  // it.
   return esim
     ? { outcome: 'done', value: esim }
     : { outcome: 'unknown', detail: 'the supplier lists no such eSIM' };

@@ -1,6 +1,7 @@
 /**
- * One HTTP exchange with a vendor, with one time limit and a size limit. Callers must treat a "lost" answer as unknown. Bodies and headers are never
- * logged. This is the one place that sends, so it is where an effect is held to its fence: after it nothing is sent.
+ * One HTTP exchange with a vendor, with one time limit and a size limit. Callers must treat a "lost" answer
+ * as unknown. Bodies and headers are never logged. This is the one place that sends, so it is where an effect
+ * is held to its fence: after it nothing is sent.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { buildConnector, errors, Pool, type Dispatcher } from 'undici';
@@ -23,7 +24,10 @@ export interface HttpRequest {
   readonly body?: string;
 }
 
-/** `isIdempotent`: a repeat changes nothing at the vendor, so it is sent again if a kept-alive connection turns out to be closed. */
+/**
+ * `isIdempotent`: a repeat changes nothing at the vendor, so it is sent again if a kept-alive connection
+ * turns out to be closed.
+ */
 export type Effect =
   { readonly isIdempotent: true } | { readonly isIdempotent?: false; readonly fence: Fence };
 
@@ -63,7 +67,8 @@ export function createTransport({
   if (base.protocol !== 'https:' && base.protocol !== 'http:')
     throw new TypeError('baseUrl must be http or https');
   const root = base.pathname.replace(/\/+$/, '');
-  // Its own limits are off: a trickle of bytes pushes them back for ever, and it would say less of what went wrong.
+  // Its own limits are off: a trickle of bytes pushes them back for ever, and it would say less of what went
+  // wrong.
   const connections = createConnections();
   const pool = new Pool(base.origin, {
     connect: connections.connect,
@@ -89,7 +94,10 @@ export function createTransport({
   };
 }
 
-/** Connections that know whether one broke that had answered before: closed by the vendor before it saw the request. undici does not say it of a reset. */
+/**
+ * Connections that know whether one broke that had answered before: closed by the vendor before it saw the
+ * request. undici does not say it of a reset.
+ */
 function createConnections() {
   const connectTo = buildConnector({});
   const stale = new WeakSet<Error>();
@@ -113,7 +121,10 @@ function createConnections() {
 /** Faults before the vendor's answer began. */
 const brokenBeforeAnswer = new WeakSet<Error>();
 
-/** One request and its whole answer. Rejects on any transport fault, an answer that is too long, and the time limit. */
+/**
+ * One request and its whole answer. Rejects on any transport fault, an answer that is too long, and the time
+ * limit.
+ */
 async function exchange(
   pool: Pool,
   root: string,
@@ -159,7 +170,10 @@ class FenceOver extends Error {
   override readonly name = 'FenceOver';
 }
 
-/** Refuses a request at the last moment: its connection is open, and the next thing would be to write its first byte. */
+/**
+ * Refuses a request at the last moment: its connection is open, and the next thing would be to write its
+ * first byte.
+ */
 const fenced = (pool: Pool, fence: Fence): Dispatcher =>
   pool.compose(
     (dispatch) => (options, handler) =>
@@ -195,7 +209,10 @@ function toTransportFailure(error: unknown): NoAnswer {
   };
 }
 
-/** 429 and 5xx are lost, whatever their body is: a proxy may answer while the vendor still carries the request out. */
+/**
+ * 429 and 5xx are lost, whatever their body is: a proxy may answer while the vendor still carries the request
+ * out.
+ */
 function toAnswer(
   status: number,
   body: string,
