@@ -1,6 +1,7 @@
 /**
- * Collects the money of a purchase or a funding, one step at a time: opens the payment at the gateway, or checks it there. The row decides what is next, and
- * the step closes the order itself: never on silence, only when a check that began after the time to pay was over is booked.
+ * Collects the money of a purchase or a funding, one step at a time: opens the payment at the gateway, or
+ * checks it there. The row decides what is next, and the step closes the order itself: never on silence, only
+ * when a check that began after the time to pay was over is booked.
  */
 import { sleep } from '@temporalio/activity';
 import type { FailureReason } from '../../src/domain/refusals.ts';
@@ -24,7 +25,10 @@ import type { CollectRequest, CollectResult } from '../../workflows/contract.ts'
 import type { ActivityDeps } from '../deps.ts';
 import { checkAttempts } from './payments.ts';
 
-/** Attempts that the gateway may hold without instructions; more than a few means that something else is wrong. */
+/**
+ * Attempts that the gateway may hold without instructions; more than a few means that something else is
+ * wrong.
+ */
 const MAX_ATTEMPTS = 5;
 const RETRY_PAUSE_MS = 300;
 /** No buyer waits longer. */
@@ -54,13 +58,15 @@ async function collect(collecting: Collecting): Promise<CollectResult> {
   const ended = endOf(found);
   if (ended) return ended;
   if (found.payment.status === 'OPEN') return check(collecting, found);
+  // Tried at least once, and for long enough: nothing more is sent.
+  const isOver = found.ageMs >= request.timings.openChargeForMs && found.payment.send_before !== null;
+  if (isOver && found.payment.status === 'ASKED') return check(collecting, found);
   const opened = await openWithin(collecting, found);
   if (opened === 'open') {
     const { payment, leftMs } = (await findCollection(deps.db, transactionId)) ?? found;
     return waiting(payment, leftMs, 'for the buyer to pay');
   }
   if (opened !== 'unknown') return close(collecting, opened.reason, opened.detail);
-  if (found.ageMs >= request.timings.openChargeForMs) return check(collecting, found);
   const pauseMs = nextPollMs(found.ageMs, found.payment.method, request.timings);
   return waiting(undefined, pauseMs, 'to ask the gateway again how to pay');
 }
@@ -74,7 +80,7 @@ function endOf({ status, reason, payment }: Collection): CollectResult | undefin
 
 const waiting = (payment: PaymentRow | undefined, waitMs: number, why: string): CollectResult => ({
   state: 'waiting',
-  waitMs: Math.max(1, Math.ceil(waitMs)),
+  waitMs: Math.max(1, Math.trunc(waitMs)),
   why,
   ...(payment ? { reference: payment.reference } : {}),
 });
@@ -99,7 +105,8 @@ async function check(collecting: Collecting, before: Collection): Promise<Collec
   }
   const pollMs = nextPollMs(found.ageMs, found.payment.method, timings);
   if (found.leftMs > 0) return waiting(opened, pollMs, 'to ask the gateway again, which did not answer');
-  // Money may have come: nothing is closed while the gateway does not say. If we could not ask yet, no person is needed.
+  // Money may have come: nothing is closed while the gateway does not say. If we could not ask yet, no person
+  // is needed.
   const attention = checked.isHeldBack ? undefined : ('GATEWAY_OUTCOME_UNKNOWN' as const);
   if (attention && (await flagMoney(deps.db, transactionId, attention)))
     deps.events.purchaseNeedsAttention({ transactionId, reason: attention });

@@ -1,6 +1,7 @@
 /**
- * Stops watching payments 72 hours after they expired. Most are closed by what we know already. The others get one last check; one that the gateway still
- * leaves open needs a person. Refunds that were never sent, and open disputes, get a workflow. Pages of PAGE rows, so that nothing grows with their number.
+ * Stops watching payments 72 hours after they expired. Most are closed by what we know already. The others
+ * get one last check; one that the gateway still leaves open needs a person. Refunds that were never sent,
+ * and open disputes, get a workflow. Pages of PAGE rows, so that nothing grows with their number.
  */
 import type { GatewayCharge } from '../../src/payments/port.ts';
 import {
@@ -26,7 +27,10 @@ const RUNS_FOR_MS = 90_000;
 /** A refund that a workflow carries is sent within seconds. */
 const FORGOTTEN_AFTER_MS = 3_600_000;
 
-/** Wakes the workflow of each purchase or funding that has late money, a refund that was not sent, or a dispute. Answers with one line. */
+/**
+ * Wakes the workflow of each purchase or funding that has late money, a refund that was not sent, or a
+ * dispute. Answers with one line.
+ */
 export async function followLateMoney(deps: ActivityDeps): Promise<string> {
   const endsAtMs = performance.now() + RUNS_FOR_MS;
   const isOver = (): boolean => performance.now() >= endsAtMs;

@@ -1,4 +1,7 @@
-/** Checks of payments at the gateway. Bank details and e-mail addresses stay in rows: workflows get ids and outcomes. */
+/**
+ * Checks of payments at the gateway. Bank details and e-mail addresses stay in rows: workflows get ids and
+ * outcomes.
+ */
 import { asFailureReason } from '../../src/domain/refusals.ts';
 import type { GatewayCharge, PaymentGateway } from '../../src/payments/port.ts';
 import { bookSeen, type SeenCharge } from '../../src/purchases/store/payment-bookings.ts';
@@ -27,7 +30,9 @@ export function createGatewayActivities(deps: ActivityDeps): Omit<GatewayActivit
   };
 }
 
-/** Checks every attempt of a payment, books what the gateway has, and returns the payment's state after that. */
+/**
+ * Checks every attempt of a payment, books what the gateway has, and returns the payment's state after that.
+ */
 export async function checkPayment(
   deps: ActivityDeps,
   transactionId: string,
@@ -83,7 +88,10 @@ export async function checkAttempts(
   };
 }
 
-/** `known`: the gateway said what it has, and it is booked. `held-back`: our own rate limit kept us from asking. */
+/**
+ * `known`: the gateway said what it has, and it is booked. `held-back`: our own rate limit kept us from
+ * asking.
+ */
 type CheckAnswer = 'known' | 'unknown' | 'held-back';
 
 async function checkAttempt(
@@ -147,7 +155,10 @@ async function seenOf(
   return { ...seen, refunds: { oursMinor: sumOf(true), othersMinor: sumOf(false) } };
 }
 
-/** A known dispute is checked each time: it may be over, or there may be another. An operator's check always asks. */
+/**
+ * A known dispute is checked each time: it may be over, or there may be another. An operator's check always
+ * asks.
+ */
 async function checkDisputes(
   { db, gateway, events }: ActivityDeps,
   payment: PaymentToCheck,

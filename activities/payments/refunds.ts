@@ -1,7 +1,7 @@
 /**
- * Refunds at the gateway, one step at a time, and disputes until they are settled. The gateway takes a repeat as another refund, so after an unknown outcome
- * only findRefund decides, once nothing sent earlier can still arrive. Each retry by an operator is an attempt under a key of its own, and we search for all
- * of them.
+ * Refunds at the gateway, one step at a time, and disputes until they are settled. The gateway takes a repeat
+ * as another refund, so after an unknown outcome only findRefund decides, once nothing sent earlier can still
+ * arrive. Each retry by an operator is an attempt under a key of its own, and we search for all of them.
  */
 import type { GatewayRefund } from '../../src/payments/port.ts';
 import { refundPauseMs } from '../../src/payments/rules.ts';
@@ -32,7 +32,10 @@ type RefundStepDeps = ActivityDeps & { readonly pending: PendingMessages };
 /** What became of one refund in this step. */
 type Step = 'closed' | 'open' | AttentionReason;
 
-/** Advances each open refund of a purchase or funding by one step. `done`: nothing is on its way, and no dispute or reversal needs a person. */
+/**
+ * Advances each open refund of a purchase or funding by one step. `done`: nothing is on its way, and no
+ * dispute or reversal needs a person.
+ */
 export async function followMoney(
   deps: ActivityDeps,
   { transactionId, timings }: FollowMoneyRequest,
@@ -120,8 +123,9 @@ async function record(deps: RefundStepDeps, refund: RefundToFollow, found: Gatew
 }
 
 /**
- * The gateway will not send it. If a bank has taken the payment back, the buyer has the money and the refund ends. Else it is credited to the
- * wallet, if `mayCredit` and the gateway still has the money, or waits for a person.
+ * The gateway will not send it. If a bank has taken the payment back, the buyer has the money and the refund
+ * ends. Else it is credited to the wallet, if `mayCredit` and the gateway still has the money, or waits for a
+ * person.
  */
 async function settleUnsent(
   deps: RefundStepDeps,

@@ -1,6 +1,7 @@
 /**
- * One account of each payment: where its money is. The database refuses to give the same money twice. Checks of a payment are numbered, effects carry
- * a time after which they are not sent, and what a bank took from a wallet that could not pay is owed by its account.
+ * One account of each payment: where its money is. The database refuses to give the same money twice. Checks
+ * of a payment are numbered, effects carry a time after which they are not sent, and what a bank took from a
+ * wallet that could not pay is owed by its account.
  */
 import { sql, type Kysely } from 'kysely';
 
@@ -109,7 +110,10 @@ async function gatewayEvents(db: Kysely<unknown>): Promise<void> {
   );
 }
 
-/** A wallet never goes below zero. What is missing is an account of its own, a debit, and its sum is kept beside the balance. */
+/**
+ * A wallet never goes below zero. What is missing is an account of its own, a debit, and its sum is kept
+ * beside the balance.
+ */
 async function owed(db: Kysely<unknown>, schema: string): Promise<void> {
   await sql`
     alter table ledger_accounts

@@ -3,7 +3,10 @@ import { divideHalfUp, type AccountCurrency } from '../domain/money.ts';
 import type { FailureReason } from '../domain/refusals.ts';
 import type { PaymentPurpose } from '../domain/states.ts';
 
-/** A payment as our books have it, before a check is booked. Amounts are in the currency that the gateway names. */
+/**
+ * A payment as our books have it, before a check is booked. Amounts are in the currency that the gateway
+ * names.
+ */
 export interface BookedPayment {
   readonly purpose: PaymentPurpose;
   readonly chargeMinor: bigint;
@@ -28,7 +31,10 @@ export interface ReceivedMoney {
   readonly state: 'paid' | 'reversed' | 'other';
   readonly netMinor: bigint;
   readonly currency: string;
-  /** Of a reversed charge: what the gateway's list of refunds shows, without failed ones. Absent: it shows none. */
+  /**
+   * Of a reversed charge: what the gateway's list of refunds shows, without failed ones. Absent: it shows
+   * none.
+   */
   readonly refunds?: { readonly oursMinor: bigint; readonly othersMinor: bigint };
 }
 
@@ -73,7 +79,10 @@ export const NO_CHANGE: BookingDecision = {
   confirmedMinor: 0n,
 };
 
-/** What the gateway's answer means for our books. Deciding on the same answer twice gives NO_CHANGE the second time. */
+/**
+ * What the gateway's answer means for our books. Deciding on the same answer twice gives NO_CHANGE the second
+ * time.
+ */
 export function decideBooking(payment: BookedPayment, received: ReceivedMoney): BookingDecision {
   if (received.state === 'reversed') return decideReversal(payment, received);
   const newMinor = received.state === 'paid' ? received.netMinor - payment.receivedMinor : 0n;
@@ -112,8 +121,9 @@ const confirmedOf = ({ vouchedMinor }: BookedPayment, newMinor: bigint): bigint 
   newMinor < vouchedMinor ? newMinor : vouchedMinor;
 
 /**
- * The gateway has one word, `reversed`, for what a bank took and for what went back at somebody's request, and may use it for a part. So refunds that
- * it lists explain the word: beside them only what others asked for was taken back. Without any, all that did not go back at our request was.
+ * The gateway has one word, `reversed`, for what a bank took and for what went back at somebody's request,
+ * and may use it for a part. So refunds that it lists explain the word: beside them only what others asked
+ * for was taken back. Without any, all that did not go back at our request was.
  */
 function decideReversal(payment: BookedPayment, received: ReceivedMoney): BookingDecision {
   const ending = payment.awaited ? { ends: 'PAYMENT_REVERSED' as const } : {};

@@ -33,8 +33,9 @@ export interface PaymentEngine {
   /** The first answer of the purchase or funding that runs under this id, without starting one. `no-workflow`: none runs, and none is remembered. */
   firstAnswer(transactionId: string, deadlineMs: number): Promise<EngineAnswer | 'no-workflow'>;
   /**
-   * Checks a payment and books its money, by the workflow that waits for it or, once that has ended, by one for late money. Resolves when that is
-   * done or the deadline is over. Throws EngineUnavailable when Temporal cannot be reached.
+   * Checks a payment and books its money, by the workflow that waits for it or, once that has ended, by one
+   * for late money. Resolves when that is done or the deadline is over. Throws EngineUnavailable when
+   * Temporal cannot be reached.
    */
   check(payment: PaymentSubject, deadlineMs: number): Promise<void>;
   /** The same without waiting for the result: resolves once the engine has accepted the request. */

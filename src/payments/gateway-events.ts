@@ -1,6 +1,6 @@
 /**
- * Gateway events are verified, saved, acknowledged, and then a check of their payment is asked for. An event is done when a check that began after it is
- * booked; until then the scheduled run asks again.
+ * Gateway events are verified, saved, acknowledged, and then a check of their payment is asked for. An event
+ * is done when a check that began after it is booked; until then the scheduled run asks again.
  */
 import type { PaymentGateway } from './port.ts';
 import { recordReturnedTransfer } from './store/disputes.ts';
@@ -22,7 +22,10 @@ const MAX_AT_ONCE = 8;
 /** Within the two minutes that one run has. The next run continues. */
 const RUNS_FOR_MS = 60_000;
 
-/** Saves events and tries to apply them in the background at once; what exceeds MAX_AT_ONCE is left to the scheduled run. */
+/**
+ * Saves events and tries to apply them in the background at once; what exceeds MAX_AT_ONCE is left to the
+ * scheduled run.
+ */
 export function createGatewayInbox(deps: EventDeps) {
   const keepEvent = createEventWriter(deps.db);
   let applying = 0;
@@ -65,8 +68,8 @@ function storable(text: string | null): string | null {
 }
 
 /**
- * Applies the events left in the inbox, oldest first, and asks once for each payment; returns how many. Throws at the end for events that failed, at once if
- * the engine is unavailable.
+ * Applies the events left in the inbox, oldest first, and asks once for each payment; returns how many.
+ * Throws at the end for events that failed, at once if the engine is unavailable.
  */
 export async function applyInbox(deps: EventDeps): Promise<number> {
   const endsAtMs = performance.now() + RUNS_FOR_MS;
@@ -101,7 +104,10 @@ type ApplyDeps = Pick<EventDeps, 'db' | 'engine'>;
 /** A check was asked for. The booking of one marks the event as done. */
 const ASKED = 'check asked for';
 
-/** Applies an event without marking its row, which the caller does unless a check will. Returns what was done. Idempotent. */
+/**
+ * Applies an event without marking its row, which the caller does unless a check will. Returns what was done.
+ * Idempotent.
+ */
 export async function applyGatewayEvent(
   { db, engine }: ApplyDeps,
   event: InboxEvent,

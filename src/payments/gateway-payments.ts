@@ -1,4 +1,7 @@
-/** What is decided before a payment at the gateway is begun: its amount and currency, and whether the account may open one more. */
+/**
+ * What is decided before a payment at the gateway is begun: its amount and currency, and whether the account
+ * may open one more.
+ */
 import type { Catalogue } from '../catalogue/memory.ts';
 import { sellingRate } from '../catalogue/prices.ts';
 import type { Principal } from '../domain/account.ts';
@@ -16,7 +19,10 @@ const ONE_DOLLAR_MICROS = 1_000_000n;
 /** The gateway cuts their hundredths off. */
 const WITHOUT_FRACTION = new Set(['XOF']);
 
-/** The charge for a price: in the method's currency, at a rate that is locked with it. PAYMENT_METHOD_UNAVAILABLE names what does not fit. */
+/**
+ * The charge for a price: in the method's currency, at a rate that is locked with it.
+ * PAYMENT_METHOD_UNAVAILABLE names what does not fit.
+ */
 export function quoteCharge(
   deps: ChargeDeps,
   catalogue: Catalogue,
@@ -61,8 +67,8 @@ function unavailable(message: string): DomainError {
 }
 
 /**
- * Refuses before anything is started. TOO_MANY_UNPAID_PAYMENTS. The step that opens the payment counts again under a lock, for requests that come
- * together; it also decides while the database is away here.
+ * Refuses before anything is started. TOO_MANY_UNPAID_PAYMENTS. The step that opens the payment counts again
+ * under a lock, for requests that come together; it also decides while the database is away here.
  */
 export async function requireUnpaidQuota(
   {

@@ -1,16 +1,24 @@
-/** When to read the gateway's list of charges, by the age of its ten-minute windows. docs/API.md states for people what follows from it. */
+/**
+ * When to read the gateway's list of charges, by the age of its ten-minute windows. docs/API.md states for
+ * people what follows from it.
+ */
 import { HOUR_MS } from '../domain/clock.ts';
 import type { PaymentTimings } from './rules.ts';
 
 export const LIST_WINDOW_MS = 10 * 60_000;
 
-/** A charge is opened at the gateway some time after its row was written, and the clocks of two computers differ. */
+/**
+ * A charge is opened at the gateway some time after its row was written, and the clocks of two computers
+ * differ.
+ */
 export const CLOCK_SKEW_MS = 15 * 60_000;
 
 /** Money may come late for 72 hours after the last checkout is over; a checkout takes money for 24. */
 export const MONITORED_FOR_MS = 96 * HOUR_MS;
 
-/** A hosted page is paid within minutes or not at all; two hours leave room for a gateway that reports late. */
+/**
+ * A hosted page is paid within minutes or not at all; two hours leave room for a gateway that reports late.
+ */
 export const PAYMENT_LIKELY_FOR_MS = 2 * HOUR_MS;
 
 /** A transfer account lives 8 hours at most. */
@@ -24,7 +32,10 @@ const LATE_MS = HOUR_MS;
 /** How often windows are read, by their age. */
 export type MonitorPace = ReturnType<typeof monitorPaceOf>;
 
-/** The first pause sets the pace: 10 s, 45 s, 4 min and 10 min at 5 s, so that what docs/API.md promises holds with every event lost. */
+/**
+ * The first pause sets the pace: 10 s, 45 s, 4 min and 10 min at 5 s, so that what docs/API.md promises holds
+ * with every event lost.
+ */
 export function monitorPaceOf({ pollFirstMs }: Pick<PaymentTimings, 'pollFirstMs'>) {
   return {
     /** While charges are still being opened in it. */

@@ -1,6 +1,7 @@
 /**
- * Finds paid charges whose events were lost, by reading the gateway's list in windows: one read covers all payments of a window. If the list does
- * not answer, payments are checked one by one, slowly and fairly over accounts.
+ * Finds paid charges whose events were lost, by reading the gateway's list in windows: one read covers all
+ * payments of a window. If the list does not answer, payments are checked one by one, slowly and fairly over
+ * accounts.
  */
 import type { Events } from '../platform/telemetry/events.ts';
 import type { PaymentDeps } from './deps.ts';
@@ -106,7 +107,10 @@ async function readWindow(deps: PaymentMonitorDeps, window: GatewayWindow): Prom
   await saveWindow(db, startsAt, { nextAt, totalWhenAllBooked });
 }
 
-/** Requests a check of every charge that is paid and not booked. Returns how many are paid if all of them are booked, else null. */
+/**
+ * Requests a check of every charge that is paid and not booked. Returns how many are paid if all of them are
+ * booked, else null.
+ */
 async function checkUnbooked(
   { db, gateway, engine, pacer }: PaymentMonitorDeps,
   { startsAt, totalWhenAllBooked }: GatewayWindow,

@@ -1,6 +1,7 @@
 /**
- * The payment gateway that takes money from buyers. After an unknown outcome we ask with the find-twin and never assume.
- * Only its answers count as money: an event is a reason to ask, never a proof. Amounts are minor units (hundredths) of any currency that it takes.
+ * The payment gateway that takes money from buyers. After an unknown outcome we ask with the find-twin and
+ * never assume. Only its answers count as money: an event is a reason to ask, never a proof. Amounts are
+ * minor units (hundredths) of any currency that it takes.
  */
 import type { Fence } from '../domain/fence.ts';
 import type { Money } from '../domain/money.ts';
@@ -50,7 +51,10 @@ export type PaymentInstructions =
       readonly expiresAt: Date;
     };
 
-/** `waiting`: the buyer is paying, or money is on its way, also back. `abandoned` and `failed` (declined): it may still be paid. `unknown`: a new word. */
+/**
+ * `waiting`: the buyer is paying, or money is on its way, also back. `abandoned` and `failed` (declined): it
+ * may still be paid. `unknown`: a new word.
+ */
 export type ChargeState = 'waiting' | 'abandoned' | 'failed' | 'paid' | 'reversed' | 'unknown';
 
 export interface GatewayCharge {
@@ -59,7 +63,9 @@ export interface GatewayCharge {
   /** The vendor's own word, for alerts and timelines. */
   readonly gatewayStatus: string;
   readonly requested: Money;
-  /** What the gateway received, fees that the buyer bears included. Meaningful for `paid` and `reversed` only. */
+  /**
+   * What the gateway received, fees that the buyer bears included. Meaningful for `paid` and `reversed` only.
+   */
   readonly received: Money;
   /** The gateway's fee inside `received`, borne by the buyer; 0 where we bear it. */
   readonly feesOnTopMinor: bigint;
@@ -120,7 +126,10 @@ export interface GatewayEvent {
 export interface StatementLine {
   /** The charge's; "" for a refund of a charge that the gateway does not name. */
   readonly reference: string;
-  /** `reversal`: received, and taken back by other ways than a refund; the gateway gives no date of its own, so `at` is the charge's. */
+  /**
+   * `reversal`: received, and taken back by other ways than a refund; the gateway gives no date of its own,
+   * so `at` is the charge's.
+   */
   readonly kind: 'charge' | 'refund' | 'reversal';
   readonly amount: Money;
   readonly feesMinor: bigint;
@@ -147,21 +156,29 @@ export interface PaidCharges {
 
 export interface PaymentGateway {
   readonly name: string;
-  /** The same gateway on behalf of one account, whose requests take only a part of what the gateway is sent, so that others have theirs. */
+  /**
+   * The same gateway on behalf of one account, whose requests take only a part of what the gateway is sent,
+   * so that others have theirs.
+   */
   forAccount(accountId: string): PaymentGateway;
-  /** The least and the most that a method takes in a currency; undefined where the gateway does not serve it. No I/O. */
+  /**
+   * The least and the most that a method takes in a currency; undefined where the gateway does not serve it.
+   * No I/O.
+   */
   limits(
     method: GatewayMethod,
     currency: string,
   ): { readonly minMinor: bigint; readonly maxMinor: bigint } | undefined;
   /**
-   * Opens a charge. A repeat with the same reference never opens a second one: bank transfers give the same instructions, hosted pages REFERENCE_TAKEN,
-   * since the gateway sends their address only once.
+   * Opens a charge. A repeat with the same reference never opens a second one: bank transfers give the same
+   * instructions, hosted pages REFERENCE_TAKEN, since the gateway sends their address only once.
    */
   charge(request: ChargeRequest): Promise<GatewayOutcome<PaymentInstructions>>;
   /** The gateway's state of a charge; null: the gateway holds none. Never creates one. */
   findCharge(reference: string): Promise<GatewayOutcome<GatewayCharge | null>>;
-  /** Sends money back. Call findRefund first: the gateway itself takes a second partial refund as a new one. */
+  /**
+   * Sends money back. Call findRefund first: the gateway itself takes a second partial refund as a new one.
+   */
   refund(request: RefundRequest): Promise<GatewayOutcome<GatewayRefund>>;
   /** The refund made under our key, or null. */
   findRefund(
@@ -169,17 +186,31 @@ export interface PaymentGateway {
   ): Promise<GatewayOutcome<GatewayRefund | null>>;
   /** All refunds of a charge, by whomever they were asked for. */
   refundsOf(reference: string): Promise<GatewayOutcome<readonly ListedRefund[]>>;
-  /** Page `page`, from 1, of those among the charges opened in [from, to) that are paid as of now. Throws GatewayUnavailable. */
+  /**
+   * Page `page`, from 1, of those among the charges opened in [from, to) that are paid as of now. Throws
+   * GatewayUnavailable.
+   */
   paidCharges(from: Date, to: Date, page: number): Promise<PaidCharges>;
   /** All disputes of a charge, the oldest first; none where the gateway holds no such charge. */
   findDisputes(reference: string): Promise<GatewayOutcome<readonly GatewayDispute[]>>;
-  /** References of charges disputed in [from, to). Throws GatewayUnavailable, perhaps after some references. */
+  /**
+   * References of charges disputed in [from, to). Throws GatewayUnavailable, perhaps after some references.
+   */
   disputed(from: Date, to: Date): AsyncIterable<string>;
-  /** What moved among the charges and refunds opened in [from, to), as they stand now. Throws GatewayUnavailable, perhaps after some lines. */
+  /**
+   * What moved among the charges and refunds opened in [from, to), as they stand now. Throws
+   * GatewayUnavailable, perhaps after some lines.
+   */
   statement(from: Date, to: Date): AsyncIterable<StatementLine>;
-  /** Whether a request with these headers can be an event at all: asked before its body is read. False proves that it is none; true proves nothing. */
+  /**
+   * Whether a request with these headers can be an event at all: asked before its body is read. False proves
+   * that it is none; true proves nothing.
+   */
   mayBeEvent(headers: Readonly<Record<string, string | undefined>>): boolean;
-  /** Verifies over the raw bytes and fails closed: undefined unless it is certainly the gateway's event in this mode. */
+  /**
+   * Verifies over the raw bytes and fails closed: undefined unless it is certainly the gateway's event in
+   * this mode.
+   */
   verifyWebhook(
     rawBody: Uint8Array,
     headers: Readonly<Record<string, string | undefined>>,

@@ -1,4 +1,7 @@
-/** Rules for payments at a gateway: when to check for money, references, disputes, limits. docs/API.md states them for people. */
+/**
+ * Rules for payments at a gateway: when to check for money, references, disputes, limits. docs/API.md states
+ * them for people.
+ */
 import { HOUR_MS } from '../domain/clock.ts';
 import type { Plan } from '../domain/account.ts';
 import { divideHalfUp, type AccountCurrency } from '../domain/money.ts';
@@ -10,7 +13,9 @@ import { isId } from '../domain/ids.ts';
 export const GATEWAY_NAMES = ['paystack'] as const;
 export type GatewayName = (typeof GATEWAY_NAMES)[number];
 
-/** What the buyer is asked to pay. Charge and price together are the locked rate. Amounts are decimal digits. */
+/**
+ * What the buyer is asked to pay. Charge and price together are the locked rate. Amounts are decimal digits.
+ */
 export interface ChargeQuote {
   readonly amountMinor: string;
   readonly currency: string;
@@ -47,21 +52,25 @@ export function refundPauseMs(ageMs: number, needsAttention: boolean, timings: R
   const [least, most] = needsAttention
     ? [Math.max(firstMs, ATTENTION_FIRST_MS), Math.max(maxMs, ATTENTION_MAX_MS)]
     : [firstMs, maxMs];
-  return Math.ceil(Math.min(Math.max(ageMs, least), most));
+  return Math.trunc(Math.min(Math.max(ageMs, least), most));
 }
 
 export function refundTimingsOf({ refundCheckFirstMs, refundCheckMaxMs }: RefundTimings): RefundTimings {
   return { refundCheckFirstMs, refundCheckMaxMs };
 }
 
-/** Each pause is this share of the time waited: money is seen soon after it came, and checks grow rarer the less likely it gets. */
+/**
+ * Each pause is this share of the time waited: money is seen soon after it came, and checks grow rarer the
+ * less likely it gets.
+ */
 const POLL_SHARE = 10;
 
 const CHECKOUT_PHASE = { forMs: 2 * HOUR_MS, longestPauseMs: 60_000 };
 
 /**
- * The longest pause while money is likely, counted from the opening. With one answer of the gateway and the delivery it keeps promise G2: 90 s (hosted
- * page), 60 s (mobile money), 5 min (transfer). A page is nearly always paid within minutes or not at all; a transfer account lives 8 hours at most.
+ * The longest pause while money is likely, counted from the opening. With one answer of the gateway and the
+ * delivery it keeps promise G2: 90 s (hosted page), 60 s (mobile money), 5 min (transfer). A page is nearly
+ * always paid within minutes or not at all; a transfer account lives 8 hours at most.
  */
 const POLLING_PHASES: Readonly<Record<GatewayMethod, typeof CHECKOUT_PHASE>> = {
   CARD: CHECKOUT_PHASE,
@@ -90,12 +99,17 @@ export function paymentWindowMs(method: GatewayMethod, timings: PaymentTimings):
   return timings[PAYMENT_WINDOW[method]];
 }
 
-/** An attempt's reference: used once at the gateway; letters, digits and `-` only. The first is our own id. */
+/**
+ * An attempt's reference: used once at the gateway; letters, digits and `-` only. The first is our own id.
+ */
 export function chargeReference(transactionId: string, attempt: number): string {
   return attempt === 1 ? transactionId : `${transactionId}-${attempt}`;
 }
 
-/** A charge's price in another currency by way of US dollars, half up; rates are units of currency per dollar × 1,000,000. */
+/**
+ * A charge's price in another currency by way of US dollars, half up; rates are units of currency per dollar
+ * × 1,000,000.
+ */
 export function convertBetween(amountMinor: bigint, fromMicros: bigint, toMicros: bigint): bigint {
   return divideHalfUp(amountMinor * toMicros, fromMicros);
 }
@@ -110,7 +124,10 @@ export type DisputeOutcome = (typeof DISPUTE_OUTCOMES)[number];
 /** At the gateway. `unknown`: resolved with a word never seen before. */
 export type DisputeState = 'open' | DisputeOutcome | 'unknown';
 
-/** Why a person may not enter this outcome of a dispute; undefined if they may. `state`: the last that the gateway reported; null: nothing. */
+/**
+ * Why a person may not enter this outcome of a dispute; undefined if they may. `state`: the last that the
+ * gateway reported; null: nothing.
+ */
 export function outcomeRefusal(
   outcome: DisputeOutcome,
   state: DisputeState | null,

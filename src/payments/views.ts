@@ -27,7 +27,10 @@ export interface FundingView {
   readonly timeline: readonly { readonly at: Date; readonly what: string }[];
 }
 
-/** Where a payment stands, for the page that a buyer comes back to: nothing secret, since the reference alone gives access. */
+/**
+ * Where a payment stands, for the page that a buyer comes back to: nothing secret, since the reference alone
+ * gives access.
+ */
 export interface PaymentStatusView {
   readonly reference: string;
   readonly purpose: PaymentPurpose;

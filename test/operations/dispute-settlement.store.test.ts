@@ -104,6 +104,22 @@ it('a dispute that the gateway leaves open is booked as lost on a person’s wor
   expect(asked).toMatchObject({ outcome: 'waits-for-approval' });
 });
 
+it('a dispute lost before the delivery is no loss of revenue: ending the purchase settles it', async () => {
+  const payer = await books.payer();
+  await books.bookCheck(payer);
+  await disputed(payer, 'lost');
+  const action = { id: 'move-1', reason: 'a test', asked: JSON.stringify({ outcome: 'lost' }) } as ActionRow;
+  const ended = await books.world.transaction().execute(async (trx) => {
+    const subject = await findActionSubject(trx, payer.transactionId, true);
+    return settleDispute(trx, action, subject!, NOW);
+  });
+  expect(ended).toEqual({ did: 'Dispute lost: no revenue is gone' });
+  expect(await suspenseOf(payer)).toEqual({ NGN: -CHARGE_MINOR });
+  expect(await attentionOf(payer)).toBe('PAYMENT_REVERSED');
+  await failPurchase(books.world, payer.transactionId, { reason: 'OUT_OF_STOCK', detail: '' });
+  expect(await suspenseOf(payer)).toEqual({});
+});
+
 it('money taken back without a dispute is our loss once a person has settled it', async () => {
   const payer = await delivered();
   await reversed(payer);

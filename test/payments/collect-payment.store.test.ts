@@ -1,11 +1,13 @@
-// The step that collects the money: the row decides, the gateway is asked before anything is concluded, and silence closes nothing.
+// The step that collects the money: the row decides, the gateway is asked before anything is concluded, and
+// silence closes nothing.
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
-import { afterAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { ActivityDeps } from '../../activities/deps.ts';
 import { collectPayment } from '../../activities/payments/collect.ts';
 import { createEvents } from '../../src/platform/telemetry/events.ts';
 import { createLogger } from '../../src/platform/telemetry/logger.ts';
+import type { Pacer } from '../../src/platform/rate-limiter.ts';
 import { openPurchase } from '../../src/purchases/store/opening.ts';
 import { no, startAnsweringGateway, transaction, yes } from '../support/answering-gateway.ts';
 import { json, type Answering } from '../support/answering-server.ts';
@@ -27,9 +29,9 @@ beforeEach(() => {
   flagged = [];
   opening = json(yes({ authorization_url: 'https://checkout.example.com/1', reference: '' }));
   server.answerWith((response, call) => {
-    if (call.method === 'POST') return opening(response, call);
     const reference = call.path.split('/').at(-1) ?? '';
-    answerOf(reference)(response, call);
+    const answer = call.method === 'POST' ? opening : answerOf(reference);
+    answer(response, call);
   });
 });
 
@@ -42,10 +44,14 @@ function answerOf(reference: string): Answering {
 
 const timings = { ...LONG_ANSWER_TIMINGS, slowCheckMs: 77_000, pollFirstMs: 1_000, pollMaxMs: 300_000 };
 
-const collect = ({ transactionId, purpose }: Pick<Payer, 'transactionId' | 'purpose'>, more = {}) => {
+const collect = (
+  { transactionId, purpose }: Pick<Payer, 'transactionId' | 'purpose'>,
+  more = {},
+  pacer?: Pacer,
+) => {
   const deps = {
     db: books.world,
-    gateway: server.gateway(),
+    gateway: server.gateway({ pacer }),
     events: {
       ...createEvents(createLogger({ level: 'silent' })),
       purchaseNeedsAttention: ({ reason }: { reason: string }) => flagged.push(reason),
@@ -150,37 +156,62 @@ describe('a payment that is not opened', () => {
   it('that the gateway refuses ends with the reason', async () => {
     const payer = await unopened();
     opening = json(no('Currency not supported by merchant', { code: 'unsupported_currency' }), 400);
-    const step = await collect(payer);
-    expect(step.state).toMatch(/failed|waiting/);
-    expect(['FAILED', 'PENDING']).toContain((await books.status(payer)).split(',')[0]);
+    expect(await collect(payer)).toMatchObject({ state: 'failed', reason: 'PAYMENT_NOT_SERVED' });
+    expect(await books.status(payer)).toBe('FAILED, PAYMENT_NOT_SERVED');
   });
 
-  it('is tried again while the gateway does not answer, and not closed before a sent charge can no longer arrive', async () => {
+  it('is tried again while the gateway does not answer; given up, it is closed once no charge can arrive any more', async () => {
     const payer = await unopened();
     opening = json('oh no', 500);
     says = 'none';
-    expect(await collect(payer)).toMatchObject({ state: 'waiting' });
+    expect(await collect(payer)).toMatchObject({ state: 'waiting', waitMs: 1_000 });
     const over = { openChargeForMs: 0 };
-    expect(await collect(payer, over)).toMatchObject({
-      state: 'waiting',
-      why: expect.stringContaining('arrive') as string,
-    });
+    const before = server.calls.length;
+    const step = await collect(payer, over);
+    expect(step).toMatchObject({ state: 'waiting', why: 'until no charge can arrive any more' });
+    expect(step.state === 'waiting' && step.waitMs > 30_000 && step.waitMs <= 35_000).toBe(true);
+    expect(server.calls.slice(before).map(({ method }) => method)).toEqual(['GET']);
     expect(await books.status(payer)).toBe('PENDING');
-    await sql`update payments set send_before = send_before - interval '1 minute' where reference = ${payer.reference}`.execute(
+    await sql`update payments set send_before = send_before - interval '36 seconds' where reference = ${payer.reference}`.execute(
       books.owner,
     );
+    expect(await collect(payer, over)).toMatchObject({ state: 'failed', reason: 'PAYMENT_NOT_OPENED' });
+  });
+
+  it('is not closed while the gateway is silent about it', async () => {
+    const payer = await unopened();
     opening = json('oh no', 500);
-    await sql`update payments set status = 'ASKED' where reference = ${payer.reference}`.execute(books.owner);
-    const closed = await collect(payer, over);
-    expect(['waiting', 'failed']).toContain(closed.state);
+    says = 'away';
+    await collect(payer);
+    await sql`update payments set send_before = send_before - interval '36 seconds' where reference = ${payer.reference}`.execute(
+      books.owner,
+    );
+    expect(await collect(payer, { openChargeForMs: 0 })).toMatchObject({ state: 'waiting', waitMs: 1_000 });
+    expect(await books.status(payer)).toBe('PENDING');
   });
 
   it('is not closed by silence: money that came meanwhile pays it', async () => {
     const payer = await unopened();
     opening = json('oh no', 500);
     says = 'paid';
+    await collect(payer);
     expect(await collect(payer, { openChargeForMs: 0 })).toMatchObject({ state: 'done' });
     expect(await books.status(payer)).toBe('PROCESSING');
+  });
+
+  it('is not sent once the time of its row is over', async () => {
+    const payer = await unopened();
+    const real = performance.now.bind(performance);
+    const paused: Pacer = {
+      takeSlot: () => {
+        vi.spyOn(performance, 'now').mockImplementation(() => real() + 11_000);
+        return Promise.resolve(true);
+      },
+    };
+    const before = server.calls.length;
+    expect(await collect(payer, {}, paused)).toMatchObject({ state: 'waiting' });
+    vi.restoreAllMocks();
+    expect(server.calls).toHaveLength(before);
   });
 });
 

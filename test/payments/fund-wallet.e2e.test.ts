@@ -66,7 +66,7 @@ const WAYS: readonly Way[] = [
 /** The expected balances of the ledger's accounts after so much came in and so much was credited. */
 function expectedMoves(way: Way, account: TestAccount, receivedMinor: number, creditedMinor: number) {
   return {
-    [`gateway-clearing:${way.chargeCurrency}`]: -receivedMinor,
+    [`gateway-clearing:paystack:${way.chargeCurrency}`]: -receivedMinor,
     ...(way.chargeCurrency === way.currency
       ? {}
       : {

@@ -104,7 +104,7 @@ function earnedBy(method: PaymentMethod): Record<string, number> {
   const { currency, chargeMinor } = ASKED[method];
   return {
     ...earned,
-    [`gateway-clearing:${currency}`]: -chargeMinor,
+    [`gateway-clearing:paystack:${currency}`]: -chargeMinor,
     ...(currency === 'USD' ? {} : { [`exchange:${currency}`]: chargeMinor, 'exchange:USD': -PRICE_MINOR }),
   };
 }

@@ -2,7 +2,12 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { findOpenDisputes, recordReturnedTransfer, releaseRisk, saveDisputes } from '../../src/payments/store/disputes.ts';
+import {
+  findOpenDisputes,
+  recordReturnedTransfer,
+  releaseRisk,
+  saveDisputes,
+} from '../../src/payments/store/disputes.ts';
 import {
   createEventWriter,
   findUnappliedEvents,
@@ -112,6 +117,21 @@ describe('a dispute', () => {
     expect(await findOpenRefunds(books.world, payer.transactionId)).toEqual([]);
   });
 
+  it('of money that was held, won after the purchase was given up, is sent back then', async () => {
+    const payer = await books.payer();
+    await books.bookCheck(payer);
+    await books.dispute(payer, { amount: { amountMinor: 500_000n, currency: 'NGN' } });
+    await failPurchase(books.world, payer.transactionId, { reason: 'OUT_OF_STOCK', detail: '' });
+    const amounts = async () =>
+      (await findOpenRefunds(books.world, payer.transactionId)).map((refund) => refund.amount_minor);
+    expect(await amounts()).toEqual([1_500_000n]);
+    await books.world.transaction().execute(async (trx) => {
+      const [dispute] = await findOpenDisputes(trx, payer.transactionId);
+      await releaseRisk(trx, dispute!);
+    });
+    expect(await amounts()).toEqual([1_500_000n, 500_000n]);
+  });
+
   it('of money that waits to go back keeps the refund from being sent, until it is won', async () => {
     const payer = await books.payer();
     await books.bookCheck(payer);
@@ -119,7 +139,9 @@ describe('a dispute', () => {
     await books.dispute(payer);
     const [refund] = await findOpenRefunds(books.world, payer.transactionId);
     expect(await beginRefund(books.world, refund!)).toBeUndefined();
-    const [dispute] = await books.world.transaction().execute((trx) => findOpenDisputes(trx, payer.transactionId));
+    const [dispute] = await books.world
+      .transaction()
+      .execute((trx) => findOpenDisputes(trx, payer.transactionId));
     await books.world.transaction().execute((trx) => releaseRisk(trx, dispute!));
     expect(await beginRefund(books.world, refund!)).toBeDefined();
   });
@@ -150,8 +172,13 @@ describe('a dispute', () => {
     const part = { amount: { amountMinor: 500_000n, currency: 'NGN' } };
     await books.dispute(payer, part);
     await books.dispute(payer, { ...part, state: 'lost' });
-    expect(await findOpenRefunds(books.world, payer.transactionId)).toMatchObject([{ amount_minor: 1_500_000n }]);
-    expect(await books.payment(payer)).toMatchObject({ refunding_minor: 1_500_000n, reversed_minor: 500_000n });
+    expect(await findOpenRefunds(books.world, payer.transactionId)).toMatchObject([
+      { amount_minor: 1_500_000n },
+    ]);
+    expect(await books.payment(payer)).toMatchObject({
+      refunding_minor: 1_500_000n,
+      reversed_minor: 500_000n,
+    });
   });
 
   it.each([
@@ -205,7 +232,12 @@ describe('a dispute', () => {
     await books.bookCheck(payer);
     const older = await books.checkNumber();
     await books.dispute(payer, { state: 'won' });
-    const dispute = { disputeId: `d-${payer.reference}`, state: 'lost', gatewayStatus: '', amount: null } as const;
+    const dispute = {
+      disputeId: `d-${payer.reference}`,
+      state: 'lost',
+      gatewayStatus: '',
+      amount: null,
+    } as const;
     await saveDisputes(books.world, payer.reference, [dispute], older);
     expect(await books.payment(payer)).toMatchObject({ reversed_minor: 0n });
   });
@@ -229,7 +261,11 @@ describe('a dispute', () => {
 describe('the database refuses', () => {
   it.each([
     ['money that has another owner already', 'used_minor = used_minor + 1', 'payment_gives_what_it_has'],
-    ['more to be sent back than came', 'refunded_minor = 1, vouched_minor = 1, received_minor = 0, used_minor = 0', 'payment_returns_what_came'],
+    [
+      'more to be sent back than came',
+      'refunded_minor = 1, vouched_minor = 1, received_minor = 0, used_minor = 0',
+      'payment_returns_what_came',
+    ],
   ])('%s', async (_what, set, constraint) => {
     const payer = await books.payer();
     await books.bookCheck(payer);

@@ -119,7 +119,10 @@ it('a received event is applied at once if possible, and otherwise left to the i
   const payer = await books.payer();
   verified = { reference: payer.reference };
   expect(await createGatewayInbox(deps()).take('paystack', Buffer.from('{}'), {})).toBe('kept');
-  await until(() => checked, (all) => all.length === 1);
+  await until(
+    () => checked,
+    (all) => all.length === 1,
+  );
   let asked = 0;
   runCheck = () => {
     asked += 1;

@@ -5,16 +5,22 @@ import type { ActivityDeps } from '../../activities/deps.ts';
 import { createEvents } from '../../src/platform/telemetry/events.ts';
 import { createLogger } from '../../src/platform/telemetry/logger.ts';
 import { failPurchase } from '../support/give-back.ts';
-import { findOpenRefunds, saveRefundState, tryRefundAgain } from '../../src/payments/store/refunds.ts';
+import {
+  creditRefund,
+  findOpenRefunds,
+  saveRefundState,
+  tryRefundAgain,
+} from '../../src/payments/store/refunds.ts';
 import { json, type Answering, type Call } from '../support/answering-server.ts';
 import {
+  no,
   refundRow,
   startAnsweringGateway,
   transaction,
   yes,
   type AnsweringGateway,
 } from '../support/answering-gateway.ts';
-import { CHARGE_MINOR, pastRefund, usePaymentBooks, type Payer } from './payments.support.ts';
+import { CHARGE_MINOR, pastRefund, PRICE_MINOR, usePaymentBooks, type Payer } from './payments.support.ts';
 
 const books = usePaymentBooks();
 let server: AnsweringGateway;
@@ -27,18 +33,22 @@ let payer: Payer;
 /** The gateway's list; the answer to a refund request contains it, or is lost. */
 let listed: object[];
 let answersRefund: boolean;
+/** Of a refund request. */
+let refusal: object | undefined;
 beforeEach(async () => {
   payer = await books.payer();
   await books.bookCheck(payer);
   await failPurchase(books.world, payer.transactionId, { reason: 'OUT_OF_STOCK', detail: '' });
   listed = [];
   answersRefund = true;
+  refusal = undefined;
   server.answerWith(gateway);
 });
 
 const gateway: Answering = (response, call) => {
   const { pathname } = new URL(call.path, 'http://gateway.test');
-  if (call.method === 'POST' && !answersRefund) response.destroy();
+  if (call.method === 'POST' && refusal) json(refusal, 400)(response, call);
+  else if (call.method === 'POST' && !answersRefund) response.destroy();
   else json(yes(...answerTo(pathname, call)))(response, call);
 };
 
@@ -130,4 +140,33 @@ it('what was known of an attempt is not written over the next one', async () => 
   await books.world.transaction().execute(async (trx) => tryRefundAgain(trx, await open()));
   await saveRefundState(books.world, before, { status: 'STUCK', refundId: '1', gatewayStatus: 'failed' });
   expect(await open()).toMatchObject({ status: 'DUE', attempt: 2, gateway_refund_id: null });
+});
+
+it('a refusal after a request whose answer was lost proves nothing: nothing is credited, and no bank is said to have the money', async () => {
+  answersRefund = false;
+  await pass();
+  await pastRefund(books.owner, await open(), 35_001);
+  refusal = no('Transaction has been fully reversed', { code: 'transaction_reversed' });
+  expect(await pass()).toMatchObject({ state: 'waiting' });
+  expect(await open()).toMatchObject({ status: 'ASKED' });
+  expect(await books.balance(payer)).toBe(0n);
+  await pastRefund(books.owner, await open(), 3_600_001);
+  expect(await pass()).toMatchObject({ attention: 'REFUND_STUCK' });
+});
+
+it('the first request that is refused is credited to the wallet', async () => {
+  refusal = no('Refunds are not enabled', { code: 'invalid_params', type: 'validation_error' });
+  await pass();
+  expect([
+    await books.balance(payer),
+    (await findOpenRefunds(books.world, payer.transactionId)).length,
+  ]).toEqual([PRICE_MINOR, 0]);
+});
+
+it('what became of an attempt ends only that attempt', async () => {
+  const before = await open();
+  await saveRefundState(books.world, before, { status: 'STUCK', refundId: '1', gatewayStatus: 'failed' });
+  await books.world.transaction().execute(async (trx) => tryRefundAgain(trx, await open()));
+  expect(await creditRefund(books.world, before, await books.payment(payer))).toBe(false);
+  expect(await open()).toMatchObject({ status: 'DUE', attempt: 2 });
 });

@@ -126,7 +126,8 @@ function openShop() {
       const now = new Date(nowMs);
       const opened = await openPurchase(books.world, input, {
         now,
-        supplier: 's', gateway: 'paystack',
+        supplier: 's',
+        gateway: 'paystack',
         keepRefusal: () => false,
       });
       if (opened.stage === 'failed') return false;

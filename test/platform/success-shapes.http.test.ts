@@ -326,7 +326,7 @@ test('transactions have the purchase result with its timeline, and the reason wh
 test('wallet and exchange rate have their envelopes', async () => {
   expectJson(await api.ask('/api/wallet/balance', { key: 'ngn' }), 200, {
     success: true,
-    data: { balance: 50_000, currency: 'NGN', onHold: 0, lastUpdated: TIME },
+    data: { balance: 50_000, currency: 'NGN', onHold: 0, owed: 0, lastUpdated: TIME },
   });
   const rate = { rate: 1534.25, baseCurrency: 'USD', currency: 'NGN' };
   expectJson(await api.ask('/api/settings/exchange-rate'), 200, {

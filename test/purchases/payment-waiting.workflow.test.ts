@@ -1,5 +1,6 @@
 // A purchase that waits for its money, with the hours of real buyers scaled down to seconds: its cost, its end, and that it
 // never gives money up while the gateway does not answer.
+import { sql } from 'kysely';
 import { afterEach, describe, expect, it } from 'vitest';
 import { findPurchaseRow, timelineOf, untilClosed } from '../support/buyer.ts';
 import { movedBy } from '../support/fundings.ts';
@@ -192,11 +193,23 @@ describe('a payment opened while the gateway is down', () => {
     await untilStatus(stack, bought.transactionId, 'SUCCESS');
   });
 
-  it('ends FAILED with PAYMENT_NOT_OPENED if the gateway stays down, since a payment without instructions cannot be paid', async () => {
+  it('stays open while the gateway is down, and is PAYMENT_NOT_OPENED once it says that it holds none', async () => {
     await gatewayFaults(stack, { error: 1 });
     const bought = await buyThroughGateway(stack, buyer.account, { method: 'BANK_TRANSFER' });
     expect(bought.answer.body).toMatchObject({ status: 'PENDING', trackingReference: bought.transactionId });
     expect(bought.answer.body).not.toHaveProperty('bankAccounts');
+    // Tried for long enough, and nothing that was sent can arrive any more.
+    await sql`
+      update payments set created_at = created_at - interval '1 day', send_before = send_before - interval '1 minute'
+       where transaction_id = ${bought.transactionId}`.execute(stack.owner);
+    const before = await gatewayChecks(stack);
+    await until(
+      () => gatewayChecks(stack),
+      (checks) => checks > before + 1,
+      { what: 'checks without an answer' },
+    );
+    expect((await findPurchaseRow(stack, bought.transactionId))?.status).toBe('PENDING');
+    await clearGatewayFaults(stack);
     expect(await untilClosed(stack, bought.transactionId)).toMatchObject({
       status: 'FAILED',
       reason: 'PAYMENT_NOT_OPENED',

@@ -1,4 +1,5 @@
-// A worker that is paused between recording a refund and sending it. Another one sends it meanwhile; the first must not.
+// A worker that is paused between recording a refund and sending it. Another one sends it meanwhile; the
+// first must not.
 import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest';
 import { sql } from 'kysely';
 import { followMoney } from '../../activities/payments/refunds.ts';
@@ -45,7 +46,8 @@ function pass(transactionId: string, onRequest?: (nth: number) => Promise<void>)
 
 it('a refund of a part is sent once, though its first sender stops for longer than a request may take just before it sends', async () => {
   const payer = await books.payer();
-  // Overpaid: a refund of the price is a part of what the gateway holds, so the gateway would take a second one.
+  // Overpaid: a refund of the price is a part of what the gateway holds, so the gateway would take a second
+  // one.
   await books.bookCheck(payer, paid(2n * CHARGE_MINOR));
   await failPurchase(books.world, payer.transactionId, { reason: 'OUT_OF_STOCK', detail: '' });
   const listed: object[] = [];

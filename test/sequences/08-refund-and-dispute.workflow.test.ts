@@ -1,4 +1,5 @@
-// Refund and dispute of one payment, in every order, whole and partial, of purchases and fundings: never twice out, nothing in suspense that no
+// Refund and dispute of one payment, in every order, whole and partial, of purchases and fundings: never
+// twice out, nothing in suspense that no
 // one can close, and no word about money that is not so.
 import { afterEach, describe, expect, it } from 'vitest';
 import { findPurchaseRow, newBuyer, untilClosed } from '../support/buyer.ts';
@@ -205,11 +206,12 @@ describe('a delivered purchase', () => {
 
 describe('a funding of a wallet', () => {
   async function funded(amount = 20) {
-    const { account, ...payer } = await newBuyer(stack, { fundsMinor: 0n });
+    const payer = await newBuyer(stack, { fundsMinor: 0n });
+    const { account } = payer;
     const { transactionId } = await fundThroughGateway(stack, account, { amount, method: 'CARD' });
     await atGateway(stack, transactionId, 'pay');
     await untilFunding(stack, transactionId, 'SUCCESS');
-    return { account, transactionId, ...payer };
+    return { ...payer, transactionId };
   }
 
   it('that is disputed is frozen, and free again once the dispute is won', async () => {
@@ -223,8 +225,9 @@ describe('a funding of a wallet', () => {
   });
 
   it('that is disputed and lost after it was spent leaves the wallet owing; later fundings pay it first', async () => {
-    const { account, transactionId, buy } = await funded();
-    expect((await buy('SIM-OK')).body.status).toBe('SUCCESS');
+    const { transactionId, ...payer } = await funded();
+    const { account } = payer;
+    expect((await payer.buy('SIM-OK')).body.status).toBe('SUCCESS');
     await untilBalance(stack, account, 1_770);
     await dispute(transactionId);
     await untilBalance(stack, account, 0);

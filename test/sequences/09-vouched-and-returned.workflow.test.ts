@@ -1,4 +1,5 @@
-// Money that a person vouched for, and that the gateway later reports as returned: a person is asked, it is listed, and the books show it.
+// Money that a person vouched for, and that the gateway later reports as returned: a person is asked, it is
+// listed, and the books show it.
 import { afterEach, expect, it } from 'vitest';
 import { findPurchaseRow, untilClosed } from '../support/buyer.ts';
 import { fundThroughGateway, movedBy, untilBalance, untilFunding } from '../support/fundings.ts';
@@ -50,13 +51,14 @@ it('a purchase vouched for, delivered, and returned by the gateway is a dispute 
 
 it('a funding vouched for and returned by the gateway leaves the wallet without it, or owing', async () => {
   await gatewayFaults(stack, { webhooks: 'drop' });
-  const { account, buy } = await newBuyer(stack, { fundsMinor: 0n });
+  const payer = await newBuyer(stack, { fundsMinor: 0n });
+  const { account } = payer;
   const { transactionId } = await fundThroughGateway(stack, account, { amount: 5, method: 'CARD' });
   expect(await operator.act(transactionId, 'mark-paid', { evidence: EVIDENCE })).toMatchObject({
     outcome: 'done',
   });
   await untilFunding(stack, transactionId, 'SUCCESS');
-  expect((await buy('SIM-OK')).body.status).toBe('SUCCESS');
+  expect((await payer.buy('SIM-OK')).body.status).toBe('SUCCESS');
   await atGateway(stack, transactionId, 'pay');
   await atGateway(stack, transactionId, 'reverse');
   await operator.act(transactionId, 'check-gateway');

@@ -1,4 +1,5 @@
-// Refunds in parts: together they are the whole, in every currency; none is worth nothing, and none is a part of what has no parts.
+// Refunds in parts: together they are the whole, in every currency; none is worth nothing, and none is a part
+// of what has no parts.
 import { sql } from 'kysely';
 import { expect, it } from 'vitest';
 import { createOperatorActions } from '../../src/operations/actions.ts';

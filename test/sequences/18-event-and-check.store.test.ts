@@ -1,4 +1,5 @@
-// An event of the gateway is done when a check that began after it is booked: never when one was only asked for, and never by an older one.
+// An event of the gateway is done when a check that began after it is booked: never when one was only asked
+// for, and never by an older one.
 import { randomUUID } from 'node:crypto';
 import { afterAll, expect, it } from 'vitest';
 import type { ActivityDeps } from '../../activities/index.ts';
@@ -42,7 +43,9 @@ it('an event that came during a check is asked for again, until a check that beg
       ),
     );
     isAsked.resolve(undefined);
-    void mayAnswer.promise.then(() => void answer(response, call));
+    void mayAnswer.promise.then(() => {
+      answer(response, call);
+    });
   });
   const first = check();
   await isAsked.promise;

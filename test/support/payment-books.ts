@@ -1,4 +1,5 @@
-// What must always be true of money through the gateway: payments, holds and refunds agree with the ledger on each account, for each
+// What must always be true of money through the gateway: payments, holds and refunds agree with the ledger on each
+// account, for each
 // purchase and each funding. Reads only, as the owner; reports violations as text.
 import { sql, type Kysely } from 'kysely';
 import type { WorldDatabase } from '../../src/platform/database/tables.ts';
@@ -29,7 +30,10 @@ export async function paymentViolations(owner: Kysely<WorldDatabase>): Promise<s
     ]);
 }
 
-/** A paid purchase is delivered, held or given back; an unpaid one is not. What is closed has no money without an owner. */
+/**
+ * A paid purchase is delivered, held or given back; an unpaid one is not. What is closed has no money without
+ * an owner.
+ */
 async function stateViolations(owner: Kysely<WorldDatabase>): Promise<string[]> {
   const { rows } = await sql<{ violation: string }>`
     with paid as (
@@ -99,7 +103,7 @@ async function accountViolations(owner: Kysely<WorldDatabase>): Promise<string[]
     select own.transaction_id, 'wallet:' || account_id, credited, coalesce(sum(minor), 0), coalesce(sum(bookings), 0) + 1
       from own left join booked on booked.transaction_id = own.transaction_id and kind in ('wallet', 'owed')
        and account in ('wallet:' || account_id, 'owed:' || account_id)
-     where frozen = 0
+     where frozen = 0 and not exists (select from sent r where r.transaction_id = own.transaction_id and r.status = 'CREDITED' and r.currency <> own.currency)
      group by 1, 2, 3
     union all
     select own.transaction_id, 'suspense:' || booked.currency, (select coalesce(sum(amount_minor), 0) from sent r
@@ -122,7 +126,10 @@ async function accountViolations(owner: Kysely<WorldDatabase>): Promise<string[]
 /** Refunds by operator actions out of the wallet or of earned money. */
 const BY_ACTIONS = '(wallet|goodwill)-[0-9a-f]{12}';
 
-/** Each refund by an action has its money in suspense until it is sent, and no action has ended without its effect, or twice. */
+/**
+ * Each refund by an action has its money in suspense until it is sent, and no action has ended without its
+ * effect, or twice.
+ */
 async function actionViolations(owner: Kysely<WorldDatabase>): Promise<string[]> {
   const { rows } = await sql<{ violation: string }>`
     select 'refund ' || r.refund_key || ' is ' || r.status || ' with ' || coalesce(sum(e.amount_minor), 0) || ' in suspense' as violation
@@ -163,7 +170,10 @@ async function disputeViolations(owner: Kysely<WorldDatabase>): Promise<string[]
   return rows.map((row) => row.violation);
 }
 
-/** Rows of every kind that an event, a confirmation or a check may write: the same before and after means that nothing happened. */
+/**
+ * Rows of every kind that an event, a confirmation or a check may write: the same before and after means that
+ * nothing happened.
+ */
 export async function countRows(owner: Kysely<WorldDatabase>): Promise<Record<string, string>> {
   const { rows } = await sql<{ name: string; rows: string }>`
     select 'purchases' as name, count(*) || ' ' || coalesce(md5(string_agg(concat_ws(' ', transaction_id, status, reason, closed_at, attention_reason), ',' order by transaction_id)), '') as rows from purchases p
@@ -187,7 +197,10 @@ export async function countRows(owner: Kysely<WorldDatabase>): Promise<Record<st
   return Object.fromEntries(rows.map((row) => [row.name, row.rows]));
 }
 
-/** The bookings of a purchase or a funding, oldest first, each as `kind: account amount, …`; its own wallet is called wallet. */
+/**
+ * The bookings of a purchase or a funding, oldest first, each as `kind: account amount, …`; its own wallet is
+ * called wallet.
+ */
 export async function entriesOf(
   owner: Kysely<WorldDatabase>,
   of: { readonly transactionId: string; readonly accountId: string },

@@ -95,13 +95,23 @@ describe('the Paystack client, statement', () => {
 
   it('has a reversal for what a bank got by a lost dispute of a part, and none where the charge is reversed as a whole', async () => {
     const dispute = {
-      ...{ id: 7, status: 'resolved', resolution: 'merchant-accepted', refund_amount: 5_000, currency: 'NGN' },
+      ...{
+        id: 7,
+        status: 'resolved',
+        resolution: 'merchant-accepted',
+        refund_amount: 5_000,
+        currency: 'NGN',
+      },
       ...{ transaction: { id: 4099260516, reference: 'txn-1' }, created_at: '2026-09-27T14:00:00.000Z' },
     };
     server.answerWith(json(yes([transaction()])), json(yes([])), json(yes([dispute])));
     const lost = { kind: 'reversal', reference: 'txn-1', amount: naira(5_000n), gatewayId: 'dispute 7' };
     expect(await linesOf(server.gateway())).toMatchObject([charged, lost]);
-    server.answerWith(json(yes([transaction()])), json(yes([])), json(yes([{ ...dispute, resolution: 'declined' }])));
+    server.answerWith(
+      json(yes([transaction()])),
+      json(yes([])),
+      json(yes([{ ...dispute, resolution: 'declined' }])),
+    );
     expect(await linesOf(server.gateway())).toMatchObject([charged]);
     server.answerWith(
       json(yes([transaction({ status: 'reversed' })])),

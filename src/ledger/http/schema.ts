@@ -14,7 +14,8 @@ export const walletSchema = z
         .number()
         .meta({ description: 'Taken from the balance for purchases that are open', example: 12.5 }),
       owed: z.number().meta({
-        description: 'Taken back by a bank after it was spent. The next money that comes into the wallet pays it',
+        description:
+          'Taken back by a bank after it was spent. The next money that comes into the wallet pays it',
         example: 0,
       }),
       lastUpdated: isoTime('ISO 8601'),

@@ -1,9 +1,10 @@
 /**
- * What an account owes: money that a bank took back after the wallet had spent it. A wallet never goes below zero, so the rest is booked on
- * `owed:<account>`, a debit. Rule: money that comes into the wallet from a payment pays what is owed first.
+ * What an account owes: money that a bank took back after the wallet had spent it. A wallet never goes below
+ * zero, so the rest is booked on `owed:<account>`, a debit. Rule: money that comes into the wallet from a
+ * payment pays what is owed first.
  */
 import { sql } from 'kysely';
-import type { AccountCurrency, Money } from '../../domain/money.ts';
+import type { Money } from '../../domain/money.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
 import { walletAccount, type LedgerEntry } from './ledger.ts';
 
@@ -58,6 +59,6 @@ export async function lockWallet(
 async function ensureOwedAccount(trx: WorldDb, accountId: string, currency: string): Promise<void> {
   await sql`
     insert into ledger_accounts (id, kind, currency, account_id)
-    values (${owedAccount(accountId)}, 'owed', ${currency as AccountCurrency}, ${accountId})
+    values (${owedAccount(accountId)}, 'owed', ${currency}, ${accountId})
     on conflict (id) do nothing`.execute(trx);
 }

@@ -1,6 +1,6 @@
 /**
- * Money of a dispute, once a person knows its outcome. What lies in suspense for it becomes ours or our loss, in its own currency, and
- * needs-attention is cleared.
+ * Money of a dispute, once a person knows its outcome. What lies in suspense for it becomes ours or our loss,
+ * in its own currency, and needs-attention is cleared.
  */
 import { sql } from 'kysely';
 import { formatMinor, type Money } from '../../domain/money.ts';
@@ -20,9 +20,10 @@ import type { ActionRequest } from '../rules.ts';
 import type { ActionEffect, ActionSubject } from './subject.ts';
 
 /**
- * Settles a dispute with the outcome that a person stated and the gateway says too, or money that was taken back without a dispute. Won: what was at risk is
- * where it was before. Lost: the bank has it, by the gateway's word or this person's, and what is missing in suspense is our loss. What a wallet had got is
- * not: the wallet paid it, or its account owes it.
+ * Settles a dispute with the outcome that a person stated and the gateway says too, or money that was taken
+ * back without a dispute. Won: what was at risk is where it was before. Lost: the bank has it, by the
+ * gateway's word or this person's, and what is missing in suspense is our loss. What a wallet had got is not:
+ * the wallet paid it, or its account owes it.
  */
 export const settleDispute: ActionEffect = async (trx, action, subject) => {
   const {
@@ -73,8 +74,8 @@ export const settleDispute: ActionEffect = async (trx, action, subject) => {
 };
 
 /**
- * How many settlements came before the requested one. The next dispute is a new settlement; the same request again answers the last one, also
- * for a named dispute that is settled while others are still open.
+ * How many settlements came before the requested one. The next dispute is a new settlement; the same request
+ * again answers the last one, also for a named dispute that is settled while others are still open.
  */
 export async function countSettledBefore(
   db: WorldDb,
@@ -97,7 +98,10 @@ export async function countSettledBefore(
 
 const REVERSED: DisputeReason = 'PAYMENT_REVERSED';
 
-/** Suspense of a purchase or a funding by currency, where it is below zero: taken back from us. Without open refunds and these open disputes. */
+/**
+ * Suspense of a purchase or a funding by currency, where it is below zero: taken back from us. Without open
+ * refunds and these open disputes.
+ */
 async function findMissing(
   trx: WorldDb,
   { transactionId, hold }: Pick<ActionSubject, 'transactionId' | 'hold'>,

@@ -1,6 +1,7 @@
 /**
- * What each operator action does to the rows and the books, in the transaction that also records it. The rules of the ledger decide: a hold
- * is posted or voided once, a transfer is booked once, a wallet never goes below zero.
+ * What each operator action does to the rows and the books, in the transaction that also records it. The
+ * rules of the ledger decide: a hold is posted or voided once, a transfer is booked once, a wallet never goes
+ * below zero.
  */
 import { sql } from 'kysely';
 import type { OperatorAction } from '../../accounts/operators/action-table.ts';
@@ -57,7 +58,10 @@ export const EFFECTS: Record<OperatorAction, ActionEffect> = {
   'settle-dispute': settleDispute,
 };
 
-/** Delivered before, its money still on hold: the hold is posted. Where it is not delivered yet, the workflow has retried. */
+/**
+ * Delivered before, its money still on hold: the hold is posted. Where it is not delivered yet, the workflow
+ * has retried.
+ */
 async function settleDelivered(
   trx: WorldDb,
   _action: ActionRow,
@@ -120,7 +124,10 @@ const WITHOUT_FRACTION = new Set(['XOF']);
 const isPayable = ({ amountMinor, currency }: Money, worthMinor: bigint): boolean =>
   worthMinor > 0n && !(WITHOUT_FRACTION.has(currency) && amountMinor % 100n !== 0n);
 
-/** Refunds money that was credited, as far as the wallet still holds it. Also enqueues the low-balance webhook. */
+/**
+ * Refunds money that was credited, as far as the wallet still holds it. Also enqueues the low-balance
+ * webhook.
+ */
 async function takeFromWallet(trx: WorldDb, action: ActionRow, payment: PaymentRow): Promise<Ended> {
   const amount = amountOf(action);
   const { account_id: accountId, price_currency: currency } = payment;

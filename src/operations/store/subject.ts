@@ -1,4 +1,7 @@
-/** The rows of a purchase or a funding, and the facts that decide which actions are available. Locks in the order of lock-order.ts. */
+/**
+ * The rows of a purchase or a funding, and the facts that decide which actions are available. Locks in the
+ * order of lock-order.ts.
+ */
 import { sql, type Selectable, type SelectQueryBuilder } from 'kysely';
 import type { AccountCurrency, Money } from '../../domain/money.ts';
 import { partInPrice, sendableMinor, smaller } from '../../payments/store/account.ts';

@@ -1,4 +1,7 @@
-/** The events of payment gateways. The body stays unparsed: its signature is over the bytes. The gateway repeats events that were not answered with 200. */
+/**
+ * The events of payment gateways. The body stays unparsed: its signature is over the bytes. The gateway
+ * repeats events that were not answered with 200.
+ */
 import { z } from 'zod';
 import { ENVIRONMENTS } from '../../domain/account.ts';
 import { DomainError } from '../../domain/errors.ts';

@@ -1,9 +1,11 @@
 /**
- * The account of a payment: one row says where its money is. Received, and vouched for by a person, less what is used for a delivery, credited to a
- * wallet, on its way back, sent back, taken back by a bank, or disputed, is free. Every path takes from what is free, in the statement that decides.
- * The database refuses less than nothing (payment_gives_what_it_has), so nobody has the same money twice, whoever comes first.
+ * The account of a payment: one row says where its money is. Received, and vouched for by a person, less what
+ * is used for a delivery, credited to a wallet, on its way back, sent back, taken back by a bank, or
+ * disputed, is free. Every path takes from what is free, in the statement that decides. The database refuses
+ * less than nothing (payment_gives_what_it_has), so nobody has the same money twice, whoever comes first.
  *
- * Amounts are of the charge's currency. Money in another currency is not in this account: it is a refund from the moment it is booked.
+ * Amounts are of the charge's currency. Money in another currency is not in this account: it is a refund from
+ * the moment it is booked.
  */
 import { sql, type RawBuilder } from 'kysely';
 import type { WorldDb } from '../../platform/database/tables.ts';
@@ -53,7 +55,9 @@ export function sendableMinor(account: Account): bigint {
 
 export const smaller = (one: bigint, other: bigint): bigint => (one < other ? one : other);
 
-/** Where an amount is taken from: what is free first, then what a delivery has used, then what a wallet got. */
+/**
+ * Where an amount is taken from: what is free first, then what a delivery has used, then what a wallet got.
+ */
 export function takeFrom(
   account: Pick<Account, 'free_minor' | 'used_minor' | 'credited_minor'>,
   amountMinor: bigint,
@@ -75,14 +79,17 @@ export function inPrice(payment: Locked, amountMinor: bigint): bigint {
   });
 }
 
-/** What a part of an amount is worth: the parts of an amount add up to what it is worth, in every currency. */
+/**
+ * What a part of an amount is worth: the parts of an amount add up to what it is worth, in every currency.
+ */
 export function partInPrice(payment: Locked, wholeMinor: bigint, partMinor: bigint): bigint {
   return inPrice(payment, wholeMinor) - inPrice(payment, wholeMinor - partMinor);
 }
 
 /**
- * For the `with` of the statement that settles a delivery: uses the charge of the payment that paid for it. `isCovered` is false while the bank has
- * any of it. Its payment is locked before the purchase, as lock-order.ts wants it. A purchase from the wallet has no payment.
+ * For the `with` of the statement that settles a delivery: uses the charge of the payment that paid for it.
+ * `isCovered` is false while the bank has any of it. Its payment is locked before the purchase, as
+ * lock-order.ts wants it. A purchase from the wallet has no payment.
  */
 export function useForDelivery(transactionId: string, settled: RawBuilder<unknown>) {
   return {

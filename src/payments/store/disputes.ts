@@ -1,6 +1,7 @@
 /**
- * Disputes, each by the gateway's id, as the gateway's own answers tell them. An open one puts its amount at risk: what of it is still with us is taken
- * from the payment's account, out of revenue where a delivery earned it, and frozen in the wallet where it was credited.
+ * Disputes, each by the gateway's id, as the gateway's own answers tell them. An open one puts its amount at
+ * risk: what of it is still with us is taken from the payment's account, out of revenue where a delivery
+ * earned it, and frozen in the wallet where it was credited.
  */
 import { sql } from 'kysely';
 import type { Money } from '../../domain/money.ts';
@@ -23,7 +24,10 @@ const updateDispute = (
   { reference, dispute_id }: Pick<DisputeRow, 'reference' | 'dispute_id'>,
 ) => trx.updateTable('disputes').where('reference', '=', reference).where('dispute_id', '=', dispute_id);
 
-/** Whether a check also asks for disputes: one is known, an event names one, or an operator asked for the check, since an event may have been lost. */
+/**
+ * Whether a check also asks for disputes: one is known, an event names one, or an operator asked for the
+ * check, since an event may have been lost.
+ */
 export async function asksForDisputes(
   db: WorldDb,
   { reference, gateway, transaction_id }: Pick<PaymentRow, 'reference' | 'gateway' | 'transaction_id'>,
@@ -41,8 +45,8 @@ export async function asksForDisputes(
 }
 
 /**
- * Books all disputes of a payment as the gateway has them. `checkNumber` was drawn before it was asked: an older answer changes nothing. Events about them
- * that came before the check are done with it.
+ * Books all disputes of a payment as the gateway has them. `checkNumber` was drawn before it was asked: an
+ * older answer changes nothing. Events about them that came before the check are done with it.
  */
 export async function saveDisputes(
   db: WorldDb,
@@ -88,7 +92,10 @@ function findDispute(
     .executeTakeFirst();
 }
 
-/** Puts its money at risk. `false`: the gateway has nothing of this payment any more, so that there is nothing to dispute. */
+/**
+ * Puts its money at risk. `false`: the gateway has nothing of this payment any more, so that there is nothing
+ * to dispute.
+ */
 async function openDispute(
   trx: WorldDb,
   { reference }: PaymentRow,
@@ -139,7 +146,9 @@ async function openDispute(
   return true;
 }
 
-/** What a part of what a delivery used has earned, in the price's currency. The last part is all that is left. */
+/**
+ * What a part of what a delivery used has earned, in the price's currency. The last part is all that is left.
+ */
 export async function earnedPart(trx: WorldDb, payment: PaymentRow, partMinor: bigint): Promise<bigint> {
   if (partMinor === 0n) return 0n;
   const earnedMinor = await earnedOf(trx, payment);
@@ -160,8 +169,8 @@ async function earnedOf(trx: WorldDb, { transaction_id, price_currency }: Paymen
 }
 
 /**
- * The bank has its money: by the gateway's word, or a person's. What was frozen in a wallet pays it, and what is missing there is owed. What was on its way
- * back and not sent yet is not sent any more: the buyer has it.
+ * The bank has its money: by the gateway's word, or a person's. What was frozen in a wallet pays it, and what
+ * is missing there is owed. What was on its way back and not sent yet is not sent any more: the buyer has it.
  */
 export async function bookTaken(trx: WorldDb, dispute: DisputeRow): Promise<void> {
   const { payment } = await lockPayment(trx, dispute.reference);
@@ -261,7 +270,10 @@ export async function closeDispute(
     .set({ outcome: end.outcome, settled_by_action: end.actionId, settled_at: sql<Date>`clock_timestamp()` })
     .execute();
 }
-/** A rejected transfer carries no reference: every purchase of that address that waits for a transfer gets a timeline line, once per event. Returns their number. */
+/**
+ * A rejected transfer carries no reference: every purchase of that address that waits for a transfer gets a
+ * timeline line, once per event. Returns their number.
+ */
 export async function recordReturnedTransfer(
   db: WorldDb,
   email: string | null,

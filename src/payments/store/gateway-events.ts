@@ -5,7 +5,9 @@ import type { GatewayEventsTable } from './tables.ts';
 
 export type GatewayEventRow = Selectable<GatewayEventsTable>;
 
-/** Stored as the note of an event without a payment of ours; a partial index in the database names this text. */
+/**
+ * Stored as the note of an event without a payment of ours; a partial index in the database names this text.
+ */
 export const UNMATCHED_EVENT = 'about no payment of ours';
 
 export type InboxEvent = Pick<
@@ -16,7 +18,10 @@ export type InboxEvent = Pick<
 /** Far more than arrive during one commit. */
 const MAX_AT_ONCE = 500;
 
-/** Saves events in batches: those that arrive during one commit share the next. Resolves once the event is durable; undefined: a repeat of the same bytes. */
+/**
+ * Saves events in batches: those that arrive during one commit share the next. Resolves once the event is
+ * durable; undefined: a repeat of the same bytes.
+ */
 export function createEventWriter(db: WorldDb): (event: InboxEvent) => Promise<bigint | undefined> {
   const waiting: { event: InboxEvent; kept: PromiseWithResolvers<bigint | undefined> }[] = [];
   let isWriting = false;
@@ -42,7 +47,10 @@ export function createEventWriter(db: WorldDb): (event: InboxEvent) => Promise<b
   };
 }
 
-/** Returns ids in the order given. Rows are inserted in the order of their keys, so that two processes with the same events cannot deadlock. */
+/**
+ * Returns ids in the order given. Rows are inserted in the order of their keys, so that two processes with
+ * the same events cannot deadlock.
+ */
 async function insertEvents(db: WorldDb, events: readonly InboxEvent[]): Promise<(bigint | undefined)[]> {
   const column = (name: keyof InboxEvent) => sql`${events.map((event) => event[name])}::text[]`;
   const { rows } = await sql<Pick<GatewayEventRow, 'id' | 'gateway' | 'event_key'>>`
@@ -89,7 +97,10 @@ export async function markEventApplied(db: WorldDb, id: bigint, note: string): P
 /** What an event may be about that only a check can tell. */
 export type CheckedFor = 'charge' | 'refund' | 'dispute';
 
-/** For the statement that books a check: its payment's events that arrived before the check began are done with it. */
+/**
+ * For the statement that books a check: its payment's events that arrived before the check began are done
+ * with it.
+ */
 export function eventsCheckedBefore(
   { gateway, reference }: { readonly gateway: string; readonly reference: string },
   checkNumber: bigint,

@@ -12,7 +12,9 @@ export interface GatewayWindow {
 /** Payments without booked money that are still monitored. */
 const UNPAID = sql<boolean>`payments.status in ('ASKED', 'OPEN') and not payments.has_money`;
 
-/** Adds the missing windows from then to now, due at once. A window without unpaid payments costs no request. */
+/**
+ * Adds the missing windows from then to now, due at once. A window without unpaid payments costs no request.
+ */
 export async function openWindows(db: WorldDb, from: Date, now: Date): Promise<void> {
   await sql`
     insert into gateway_windows (starts_at, wanted_at, due_at)
@@ -21,7 +23,10 @@ export async function openWindows(db: WorldDb, from: Date, now: Date): Promise<v
     on conflict do nothing`.execute(db);
 }
 
-/** When the oldest unpaid payment since then was created (now if there is none), less the allowed clock difference. */
+/**
+ * When the oldest unpaid payment since then was created (now if there is none), less the allowed clock
+ * difference.
+ */
 export async function unpaidSince(db: WorldDb, watchedSince: Date, now: Date): Promise<Date> {
   const { rows } = await sql<{ since: Date }>`
     select coalesce(min(created_at), ${now}::timestamptz) - ${`${CLOCK_SKEW_MS} milliseconds`}::interval as since
@@ -63,7 +68,10 @@ export async function deleteWindow(db: WorldDb, startsAt: Date): Promise<void> {
   await sql`delete from gateway_windows where starts_at = ${startsAt}`.execute(db);
 }
 
-/** Whether payments that may have been opened in this window have brought nothing yet, and whether transfers are among them. */
+/**
+ * Whether payments that may have been opened in this window have brought nothing yet, and whether transfers
+ * are among them.
+ */
 export async function unpaidIn(db: WorldDb, startsAt: Date) {
   const from = new Date(startsAt.getTime() - CLOCK_SKEW_MS);
   const to = new Date(startsAt.getTime() + LIST_WINDOW_MS + CLOCK_SKEW_MS);
@@ -87,8 +95,9 @@ export async function findUnbooked(db: WorldDb, references: readonly string[]): 
 export type UncheckedPayment = PaymentSubject & { readonly reference: string };
 
 /**
- * Unpaid payments to check one by one: those not checked for a tenth of their age, one minute at most. Accounts take turns, the longest waiting first,
- * so that an account with many payments does not delay the others.
+ * Unpaid payments to check one by one: those not checked for a tenth of their age, one minute at most.
+ * Accounts take turns, the longest waiting first, so that an account with many payments does not delay the
+ * others.
  */
 export async function findUncheckedPayments(
   db: WorldDb,

@@ -1,5 +1,6 @@
 /**
- * The one order in which transactions lock rows about money, so that two which meet wait for each other and never deadlock:
+ * The one order in which transactions lock rows about money, so that two which meet wait for each other and
+ * never deadlock:
  *
  * 1. `operator_actions`: the row of the action.
  * 2. `payments`: one attempt, or all attempts of a purchase, oldest first.
@@ -7,18 +8,20 @@
  * 4. `supplier_orders`, `refunds`, `disputes`, `esims`, `holds`: these belong to one purchase, so their transaction holds its row in 3 already.
  * 5. `wallets`: last, because many purchases meet there. After it a transaction only adds rows, or changes what it holds already.
  *
- * The sums of approval limits (operations/store/second-person.ts) are guarded by advisory locks: of the person, then of the account, before the
- * action's row is added. Their transaction locks nothing after them.
+ * The sums of approval limits (operations/store/second-person.ts) are guarded by advisory locks: of the
+ * person, then of the account, before the action's row is added. Their transaction locks nothing after them.
  *
- * A transaction that needs a row of a later kind first locks the earlier ones that it will need. A single statement that changes one row is free.
- * test/payments/lock-order.store.test.ts holds every transaction to this order.
+ * A transaction that needs a row of a later kind first locks the earlier ones that it will need. A single
+ * statement that changes one row is free. test/payments/lock-order.store.test.ts holds every transaction to
+ * this order.
  */
 import type { PaymentRow } from './payments.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
 
 /**
- * One attempt and its purchase or funding, locked for booking. The weaker lock: a refund that is being written points at these rows, and neither must
- * wait for the other. `isAwaited`: the purchase or funding still waits for its money.
+ * One attempt and its purchase or funding, locked for booking. The weaker lock: a refund that is being
+ * written points at these rows, and neither must wait for the other. `isAwaited`: the purchase or funding
+ * still waits for its money.
  */
 export async function lockPayment(
   trx: WorldDb,

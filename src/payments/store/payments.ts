@@ -1,4 +1,7 @@
-/** A payment row is written before the gateway is asked, so every reference that may hold money is known whatever happens to the answer. */
+/**
+ * A payment row is written before the gateway is asked, so every reference that may hold money is known
+ * whatever happens to the answer.
+ */
 import { sql, type InsertObject, type RawBuilder, type Selectable } from 'kysely';
 import type { AccountCurrency } from '../../domain/money.ts';
 import { asFailureReason, type FailureReason, type Refusal } from '../../domain/refusals.ts';
@@ -37,7 +40,9 @@ interface PaidFor {
 
 const payments = (db: WorldDb) => db.selectFrom('payments').selectAll();
 
-/** The first attempt, written together with its purchase or funding. Its time runs by the database's clock. */
+/**
+ * The first attempt, written together with its purchase or funding. Its time runs by the database's clock.
+ */
 export function newPayment(
   { transactionId, accountId, charge, timings }: PaidAtGateway,
   { gateway, purpose, method, priceMinor, priceCurrency }: PaidFor,
@@ -82,7 +87,8 @@ const CHARGE_UNDER_WAY_MS = 10_000 + 15_000;
 
 /** undefined: nothing was written for it to be paid at a gateway. */
 export async function findCollection(db: WorldDb, transactionId: string): Promise<Collection | undefined> {
-  const ms = (interval: RawBuilder<unknown>) => sql<number>`(extract(epoch from ${interval}) * 1000)::float8`;
+  const ms = (interval: RawBuilder<unknown>) =>
+    sql<number | null>`(extract(epoch from ${interval}) * 1000)::float8`;
   const row = await db
     .selectFrom('payments')
     .leftJoin('purchases', 'purchases.transaction_id', 'payments.transaction_id')
@@ -113,13 +119,16 @@ export async function findCollection(db: WorldDb, transactionId: string): Promis
     reason: reason_of === null ? null : asFailureReason(reason_of),
     packageCode: package_code,
     attentionReason: attention_of,
-    ageMs: age_ms,
-    leftMs: left_ms,
+    ageMs: age_ms ?? 0,
+    leftMs: left_ms ?? 0,
     settlesInMs: settles_ms ?? 0,
   };
 }
 
-/** Records that an attempt is about to be sent, while its order waits for money, and returns until when it may be. undefined: it must not be sent. */
+/**
+ * Records that an attempt is about to be sent, while its order waits for money, and returns until when it may
+ * be. undefined: it must not be sent.
+ */
 export async function beginCharge(db: WorldDb, reference: string): Promise<Fence | undefined> {
   const fence = createFence(CHARGE_WITHIN_MS);
   const { numAffectedRows } = await sql`
@@ -133,7 +142,10 @@ export async function beginCharge(db: WorldDb, reference: string): Promise<Fence
   return numAffectedRows === 1n ? fence : undefined;
 }
 
-/** Another attempt at the same payment under its own reference, after the gateway took the last one without payment instructions. */
+/**
+ * Another attempt at the same payment under its own reference, after the gateway took the last one without
+ * payment instructions.
+ */
 export async function nextPaymentAttempt(db: WorldDb, after: PaymentRow): Promise<PaymentRow> {
   const { transaction_id, gateway, purpose, account_id, method, expires_at } = after;
   const { charge_minor, charge_currency, price_minor, price_currency } = after;
@@ -190,7 +202,10 @@ export function findPayment(db: WorldDb, reference: string): Promise<PaymentRow 
   return payments(db).where('reference', '=', reference).executeTakeFirst();
 }
 
-/** Closes expired payments that need no last check: booked ones, and those that the gateway last called abandoned or failed. Returns how many. */
+/**
+ * Closes expired payments that need no last check: booked ones, and those that the gateway last called
+ * abandoned or failed. Returns how many.
+ */
 export async function closeExpiredPayments(
   db: WorldDb,
   { expiredForMs, limit }: { readonly expiredForMs: number; readonly limit: number },
@@ -205,7 +220,10 @@ export async function closeExpiredPayments(
   return Number(numAffectedRows ?? 0n);
 }
 
-/** The other expired payments, oldest first. Accounts take turns, so that one with many does not delay the others. */
+/**
+ * The other expired payments, oldest first. Accounts take turns, so that one with many does not delay the
+ * others.
+ */
 export function findPaymentsToClose(
   db: WorldDb,
   { expiredForMs, limit }: { readonly expiredForMs: number; readonly limit: number },
@@ -225,7 +243,10 @@ export function findPaymentsToClose(
     .execute();
 }
 
-/** Whether the gateway has confirmed this charge before. If it then does not find the charge, our key most likely belongs to another integration. */
+/**
+ * Whether the gateway has confirmed this charge before. If it then does not find the charge, our key most
+ * likely belongs to another integration.
+ */
 export function isKnownToGateway({ instructions, gateway_id }: PaymentRow): boolean {
   return instructions !== null || gateway_id !== null;
 }
@@ -255,7 +276,10 @@ export async function recordCheck(db: WorldDb, reference: string): Promise<void>
   await sql`update payments set checked_at = clock_timestamp() where reference = ${reference}`.execute(db);
 }
 
-/** Whether a caller may have a closed payment checked: once per `freshMs`. Checks from other sources do not count, so a late payer is served at once. */
+/**
+ * Whether a caller may have a closed payment checked: once per `freshMs`. Checks from other sources do not
+ * count, so a late payer is served at once.
+ */
 export async function takeCheckSlot(
   db: WorldDb,
   transactionId: string,
@@ -327,8 +351,8 @@ export async function findDisputeReason(
 }
 
 /**
- * Marks a purchase or a funding as needing a person for its money, closed or not; the first reason stays, unless this is a dispute. Whether it was not
- * marked so before.
+ * Marks a purchase or a funding as needing a person for its money, closed or not; the first reason stays,
+ * unless this is a dispute. Whether it was not marked so before.
  */
 export async function flagMoney(db: WorldDb, transactionId: string, reason: string): Promise<boolean> {
   const isDispute = DISPUTE_REASONS.some((dispute) => dispute === reason);
@@ -399,7 +423,10 @@ export async function countUnpaid(db: WorldDb, accountId: string, limit: number)
   return rows[0]?.open ?? 0;
 }
 
-/** Whether one more may be opened. Holds the account's lock until the transaction ends, so the new row is counted before the next check. */
+/**
+ * Whether one more may be opened. Holds the account's lock until the transaction ends, so the new row is
+ * counted before the next check.
+ */
 export function mayOpenUnpaid(
   accountId: string,
   limits: UnpaidLimits = DEFAULT_UNPAID_LIMITS,

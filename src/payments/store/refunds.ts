@@ -1,4 +1,7 @@
-/** The money of a refund waits in suspense until the gateway has sent it, or it is credited to the wallet. A row is closed once. */
+/**
+ * The money of a refund waits in suspense until the gateway has sent it, or it is credited to the wallet. A
+ * row is closed once.
+ */
 import { sql, type Selectable } from 'kysely';
 import type { Money } from '../../domain/money.ts';
 import { clearingAccount, exchangeEntries, transfer, withoutZeros } from '../../ledger/store/ledger.ts';
@@ -21,8 +24,8 @@ import type { RefundsTable } from './tables.ts';
 export type RefundRow = Selectable<RefundsTable>;
 
 /**
- * Takes a refund from what is free of its payment. Returns the existing one if there is one. Our key is stored in the gateway's note. The caller has
- * locked the payment.
+ * Takes a refund from what is free of its payment. Returns the existing one if there is one. Our key is
+ * stored in the gateway's note. The caller has locked the payment.
  */
 export async function createRefund(
   trx: WorldDb,
@@ -78,12 +81,16 @@ export async function findStuckRefunds(db: WorldDb, transactionId: string): Prom
 
 /** How long after its row a refund may be sent. */
 export const SEND_WITHIN_MS = 10_000;
-/** How long a request may take at the gateway after that: the client's time limit, and what a gateway may do behind it. */
+/**
+ * How long a request may take at the gateway after that: the client's time limit, and what a gateway may do
+ * behind it.
+ */
 export const UNDER_WAY_MS = 10_000 + 15_000;
 
 /**
- * Records the request before it is sent, and returns until when it may be. undefined: it must not be sent now. Another request may still be under way, and
- * the gateway would take both for refunds; or the gateway's money is disputed, and what is left does not cover this refund.
+ * Records the request before it is sent, and returns until when it may be. undefined: it must not be sent
+ * now. Another request may still be under way, and the gateway would take both for refunds; or the gateway's
+ * money is disputed, and what is left does not cover this refund.
  */
 export async function beginRefund(
   db: WorldDb,
@@ -100,7 +107,10 @@ export async function beginRefund(
   return numAffectedRows === 1n ? fence : undefined;
 }
 
-/** The bank asks for more than what the gateway would have left after this refund, those under way, and what went back. */
+/**
+ * The bank asks for more than what the gateway would have left after this refund, those under way, and what
+ * went back.
+ */
 const IS_CONTESTED = sql<boolean>`exists (
   select from payments y, lateral (
       select sum(d.amount_minor) as minor from disputes d
@@ -111,7 +121,10 @@ const IS_CONTESTED = sql<boolean>`exists (
    where y.reference = refunds.reference and y.charge_currency = refunds.currency
      and disputed.minor > y.received_minor - y.reversed_minor - y.refunded_minor - under_way.minor - refunds.amount_minor)`;
 
-/** What came of a payment in a currency that was not agreed. It is a refund from the moment it is booked, so it is counted by its refunds. */
+/**
+ * What came of a payment in a currency that was not agreed. It is a refund from the moment it is booked, so
+ * it is counted by its refunds.
+ */
 export async function otherCurrencyMinor(
   trx: WorldDb,
   reference: string,
@@ -165,7 +178,10 @@ export function findUnsentRefunds(
     .execute();
 }
 
-/** A bank has taken money of a refund that was not sent: it sends that much less, or ends. The caller books the ledger. */
+/**
+ * A bank has taken money of a refund that was not sent: it sends that much less, or ends. The caller books
+ * the ledger.
+ */
 export async function takeFromRefund(trx: WorldDb, refund: RefundRow, minor: bigint): Promise<void> {
   if (minor === refund.amount_minor) {
     await closeRefund(trx, refund, 'TAKEN_BACK');
@@ -179,7 +195,10 @@ export async function takeFromRefund(trx: WorldDb, refund: RefundRow, minor: big
   await moveMoney(trx, refund.reference, { refunding: -minor, reversed: minor });
 }
 
-/** The key of an attempt in the gateway's note. Each retry by an operator has its own, so that a failed attempt is not taken for the next. */
+/**
+ * The key of an attempt in the gateway's note. Each retry by an operator has its own, so that a failed
+ * attempt is not taken for the next.
+ */
 export function attemptKey({ refund_key }: Pick<RefundRow, 'refund_key'>, attempt: number): string {
   return attempt === 1 ? refund_key : `${refund_key}-${attempt}`;
 }
@@ -189,7 +208,10 @@ export function attemptKeys(refund: Pick<RefundRow, 'refund_key' | 'attempt'>): 
   return Array.from({ length: refund.attempt }, (_, before) => attemptKey(refund, refund.attempt - before));
 }
 
-/** Saves the gateway's state of the current attempt. A refund that starts to wait for a person gets one line in the timeline. */
+/**
+ * Saves the gateway's state of the current attempt. A refund that starts to wait for a person gets one line
+ * in the timeline.
+ */
 export async function saveRefundState(
   db: WorldDb,
   refund: Pick<RefundRow, 'refund_key' | 'attempt'>,
@@ -258,7 +280,10 @@ function clearSuspense(
   return transfer(trx, { operationKey, kind, transactionId, entries });
 }
 
-/** Credits the wallet at the locked rate. Idempotent. `false`: the refund has ended, or no rate was locked for its currency, which needs a person. */
+/**
+ * Credits the wallet at the locked rate. Idempotent. `false`: the refund has ended, or no rate was locked for
+ * its currency, which needs a person.
+ */
 export async function creditRefund(
   db: WorldDb,
   refund: RefundRow,
@@ -303,7 +328,10 @@ export async function creditRefundAs(
   return true;
 }
 
-/** The payment was taken back before the refund was sent: the buyer has the money, so the amount in suspense is booked as reversed. Idempotent. */
+/**
+ * The payment was taken back before the refund was sent: the buyer has the money, so the amount in suspense
+ * is booked as reversed. Idempotent.
+ */
 export async function closeRefundTakenBack(db: WorldDb, refund: RefundRow): Promise<boolean> {
   return db.transaction().execute(async (trx) => {
     const { payment } = await lockPayment(trx, refund.reference);
@@ -321,14 +349,20 @@ async function reversedBefore(trx: WorldDb, { reference, currency }: RefundRow) 
   return { reversed_minor: (await otherCurrencyMinor(trx, reference, currency)).reversedMinor };
 }
 
-/** What the public timeline says of a refund's end, and the merchants' webhook: money taken back by a bank is not our refund. */
+/**
+ * What the public timeline says of a refund's end, and the merchants' webhook: money taken back by a bank is
+ * not our refund.
+ */
 const ENDS = {
   DONE: { what: 'refunded', refundedTo: 'SOURCE', place: 'refunded' },
   CREDITED: { what: 'refund-credited-to-wallet', refundedTo: 'WALLET', place: 'credited' },
   TAKEN_BACK: { what: 'payment-reversed', refundedTo: null, place: 'reversed' },
 } as const;
 
-/** Closes a refund once. The payment and the purchase are locked first, in the order that operator actions use. */
+/**
+ * Closes a refund once. The payment and the purchase are locked first, in the order that operator actions
+ * use.
+ */
 export async function closeRefund(
   trx: WorldDb,
   refund: RefundRow,

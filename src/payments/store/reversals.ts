@@ -1,4 +1,7 @@
-/** Money that a bank takes back: out of what it disputes first, then of what is free, then of what a delivery or a wallet got. */
+/**
+ * Money that a bank takes back: out of what it disputes first, then of what is free, then of what a delivery
+ * or a wallet got.
+ */
 import { clearingAccount, exchangeEntries, type LedgerEntry } from '../../ledger/store/ledger.ts';
 import { debitEntries } from '../../ledger/store/owed.ts';
 import type { Money } from '../../domain/money.ts';
@@ -17,8 +20,9 @@ interface Taken {
 }
 
 /**
- * Books on the payment's account that money was taken back, and returns the entries for the ledger. What a wallet got is taken from the wallet; what is not
- * there any more is owed. The rest is missing in suspense until a person has settled it. The caller has locked the payment.
+ * Books on the payment's account that money was taken back, and returns the entries for the ledger. What a
+ * wallet got is taken from the wallet; what is not there any more is owed. The rest is missing in suspense
+ * until a person has settled it. The caller has locked the payment.
  */
 export async function takeBack(trx: WorldDb, reference: string, gone: Money): Promise<LedgerEntry[]> {
   const payment = await requirePayment(trx, reference);
@@ -36,7 +40,10 @@ export async function takeBack(trx: WorldDb, reference: string, gone: Money): Pr
   return [...entries, ...(await entriesOf(trx, payment, taken))];
 }
 
-/** The bank has what it disputed. Books it on the account, marks the dispute, and returns the entries for the ledger. */
+/**
+ * The bank has what it disputed. Books it on the account, marks the dispute, and returns the entries for the
+ * ledger.
+ */
 export async function takeDisputed(
   trx: WorldDb,
   payment: PaymentRow,

@@ -14,7 +14,9 @@ export interface DisputesTable {
   /** What the bank asks for. */
   amount_minor: bigint;
   currency: string;
-  /** What of it was still with us when it was opened, by where it was taken from. In the charge's currency. */
+  /**
+   * What of it was still with us when it was opened, by where it was taken from. In the charge's currency.
+   */
   free_minor: Generated<bigint>;
   used_minor: Generated<bigint>;
   credited_minor: Generated<bigint>;
@@ -77,8 +79,8 @@ export interface RefundsTable {
   currency: string;
   reason: string;
   /**
-   * DUE, then ASKED before it is sent to the gateway, then its state; DONE: sent back. CREDITED: to the wallet instead. TAKEN_BACK: the payment was
-   * reversed first. STUCK: none of these works.
+   * DUE, then ASKED before it is sent to the gateway, then its state; DONE: sent back. CREDITED: to the
+   * wallet instead. TAKEN_BACK: the payment was reversed first. STUCK: none of these works.
    */
   status: Generated<
     'DUE' | 'ASKED' | 'PENDING' | 'NEEDS_ATTENTION' | 'DONE' | 'CREDITED' | 'TAKEN_BACK' | 'STUCK'
@@ -120,7 +122,10 @@ export interface PaymentsTable {
   purpose: PaymentPurpose;
   account_id: string;
   method: GatewayMethod;
-  /** ASKED: perhaps open at the gateway. OPEN: the buyer can pay. REFUSED: never opened. CLOSED: not checked any more. */
+  /**
+   * ASKED: perhaps open at the gateway. OPEN: the buyer can pay. REFUSED: never opened. CLOSED: not checked
+   * any more.
+   */
   status: Generated<'ASKED' | 'OPEN' | 'REFUSED' | 'CLOSED'>;
   charge_minor: bigint;
   charge_currency: string;

@@ -1,4 +1,7 @@
-/** Books what the gateway has, once, no matter which check sees it first: webhook, confirm-payment, poll or sweep. */
+/**
+ * Books what the gateway has, once, no matter which check sees it first: webhook, confirm-payment, poll or
+ * sweep.
+ */
 import { sql } from 'kysely';
 import type { Money } from '../../domain/money.ts';
 import { placePaidHold } from '../../ledger/store/holds.ts';
@@ -58,8 +61,9 @@ interface Booking {
 }
 
 /**
- * Judges what the gateway has and books what is new, in one transaction under the payment's lock. `checkNumber` was drawn before the gateway was asked. An
- * answer to an earlier question than the newest that is booked is not used and is reported as outdated. Events that came before the check are done with it.
+ * Judges what the gateway has and books what is new, in one transaction under the payment's lock.
+ * `checkNumber` was drawn before the gateway was asked. An answer to an earlier question than the newest that
+ * is booked is not used and is reported as outdated. Events that came before the check are done with it.
  */
 export async function bookSeen(
   db: WorldDb,
@@ -203,7 +207,10 @@ async function changeSubject({ trx, payment, decision, pending }: Booking): Prom
   if (reversedMinor > 0n) await flagMoney(trx, transaction_id, 'PAYMENT_REVERSED');
 }
 
-/** Moves the money from the gateway's account to where the decision says; conversions go over the exchange accounts. */
+/**
+ * Moves the money from the gateway's account to where the decision says; conversions go over the exchange
+ * accounts.
+ */
 async function entriesOf({ trx, payment, seen: { currency }, decision }: Booking): Promise<LedgerEntry[]> {
   const { toHoldMinor, toWalletMinor, toReturnMinor, reversedMinor, confirmedMinor } = decision;
   const { price_currency: price } = payment;

@@ -1,6 +1,6 @@
 /**
- * How answers are read: one about another charge or of the other mode proves nothing about ours, and words never seen before raise an alert. A list
- * that does not end, or repeats a page, is never complete.
+ * How answers are read: one about another charge or of the other mode proves nothing about ours, and words
+ * never seen before raise an alert. A list that does not end, or repeats a page, is never complete.
  */
 import type { z } from 'zod';
 import { GatewayUnavailable, type GatewayOutcome } from '../../payments/port.ts';
@@ -12,7 +12,10 @@ import { page as pageSchema, read } from './wire.ts';
 /** What an account's money is. */
 export type Mode = 'live' | 'test';
 
-/** A value from the vendor that this adapter does not know, or an answer that it cannot read. Holds no personal data. */
+/**
+ * A value from the vendor that this adapter does not know, or an answer that it cannot read. Holds no
+ * personal data.
+ */
 export interface UnknownStatus {
   readonly what: 'charge status' | 'refund status' | 'error' | 'answer';
   /** The call that it was met in. */
@@ -52,7 +55,10 @@ export function alertIfUnseen(
   if (found.state === 'unknown') onUnknown({ what, operation, word: found.gatewayStatus.slice(0, 40) });
 }
 
-/** The outcome of a yes; a yes that cannot be read, or is about something else, is unknown and raises the alert. */
+/**
+ * The outcome of a yes; a yes that cannot be read, or is about something else, is unknown and raises the
+ * alert.
+ */
 export function readYes<Schema extends z.ZodType, T>(
   { onUnknown }: Context,
   operation: string,
@@ -78,7 +84,10 @@ export function failedEffect({ onUnknown }: Context, operation: string, answer: 
   return effectFailure(answer);
 }
 
-/** Throws GatewayUnavailable for a read without an answer, final when the vendor refused the asking itself. */
+/**
+ * Throws GatewayUnavailable for a read without an answer, final when the vendor refused the asking
+ * itself.
+ */
 export function requireAnswer(what: string, answer: Answer): Answered {
   if (answer.kind === 'answered') return answer;
   const { detail, retryAfterMs } = readFailure(answer);
@@ -114,7 +123,10 @@ export async function pageOf(client: Client, path: string, query: Query, page: n
   return { rows, total, isLast: pageCount === null ? rows.length < DEFAULT_PER_PAGE : page >= pageCount };
 }
 
-/** The rows of a list, each once even if it moves to another page while we read. Throws GatewayUnavailable when the list cannot be read to its end. */
+/**
+ * The rows of a list, each once even if it moves to another page while we read. Throws GatewayUnavailable
+ * when the list cannot be read to its end.
+ */
 export async function* rowsOf<Row extends { readonly id: string; readonly reference: string }>(
   client: Client,
   path: string,

@@ -87,7 +87,9 @@ function instructionsIn(context: Context, request: ChargeRequest, held: wire.Wir
   return value ? { outcome: 'done', value } : unknown(`${detail}, without an account`, PENDING_RETRY_MS);
 }
 
-/** A reference that was used before: by us, if it is the same charge and the vendor gives its account again. */
+/**
+ * A reference that was used before: by us, if it is the same charge and the vendor gives its account again.
+ */
 async function instructionsAgain(context: Context, request: ChargeRequest): Promise<Charged> {
   const answer = await context.client.get(`/charge/${encodeURIComponent(request.reference)}`);
   if (answer.kind !== 'answered') return readFailure(answer);

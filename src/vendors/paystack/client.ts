@@ -1,6 +1,7 @@
 /**
- * JSON with a bearer key. Any answer that is not clearly the vendor's own is "lost", which callers must treat as unknown. Must not log keys or bodies:
- * they hold people's addresses and account numbers, which are cut out of the messages passed on, too.
+ * JSON with a bearer key. Any answer that is not clearly the vendor's own is "lost", which callers must treat
+ * as unknown. Must not log keys or bodies: they hold people's addresses and account numbers, which are cut
+ * out of the messages passed on, too.
  */
 import type { Fence } from '../../domain/fence.ts';
 import type { Pacer } from '../../platform/rate-limiter.ts';

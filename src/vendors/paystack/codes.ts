@@ -1,8 +1,8 @@
 /**
- * What the vendor's no means: refused for good, or unknown. It has few codes and its older answers carry none, so we match its published
- * messages too. Anything else is unknown and "unseen": the money may have moved.
- * Sources: PaystackOSS/openapi 9678dea (errors/api-errors.json and the examples) and the vendor's page on errors: 400 means that a
- * request was not carried out.
+ * What the vendor's no means: refused for good, or unknown. It has few codes and its older answers carry
+ * none, so we match its published messages too. Anything else is unknown and "unseen": the money may have
+ * moved. Sources: PaystackOSS/openapi 9678dea (errors/api-errors.json and the examples) and the vendor's page
+ * on errors: 400 means that a request was not carried out.
  */
 import type { GatewayRefusal } from '../../payments/port.ts';
 

@@ -1,7 +1,7 @@
 /**
- * The port payment-gateway on the vendor's HTTP API. Guarantee: an effect is done only if the vendor says so about our reference, and refused only
- * if its pages call that answer final. Everything else is unknown. Requests carry only references that the caller gave. Must not log keys, bodies or
- * account numbers.
+ * The port payment-gateway on the vendor's HTTP API. Guarantee: an effect is done only if the vendor says so
+ * about our reference, and refused only if its pages call that answer final. Everything else is unknown.
+ * Requests carry only references that the caller gave. Must not log keys, bodies or account numbers.
  */
 import type { PaymentGateway } from '../../payments/port.ts';
 import type { Pacer } from '../../platform/rate-limiter.ts';
@@ -41,7 +41,10 @@ export interface PaystackGateway extends PaymentGateway {
   close(): void;
 }
 
-/** Makes the gateway of one account. Throws TypeError for a bad `baseUrl`, an empty key and a key of the other mode. */
+/**
+ * Makes the gateway of one account. Throws TypeError for a bad `baseUrl`, an empty key and a key of the other
+ * mode.
+ */
 export function createPaystackGateway(options: PaystackOptions): PaystackGateway {
   const { secretKey, previousSecretKeys = [], mode, onUnknown = () => undefined } = options;
   const secretKeys = [secretKey, ...previousSecretKeys];
@@ -77,7 +80,10 @@ export function createPaystackGateway(options: PaystackOptions): PaystackGateway
   return { ...gateway, pacedBy: (pacer) => gatewayOn(client.pacedBy(pacer)), close: () => client.close() };
 }
 
-/** With an empty key every signature would be right; one of the other mode would take play money for real money. */
+/**
+ * With an empty key every signature would be right; one of the other mode would take play money for real
+ * money.
+ */
 function requireKeyOf(mode: Mode, key: string): void {
   if (key === '') throw new TypeError('a secret key is empty');
   if (key.startsWith(mode === 'live' ? 'sk_test_' : 'sk_live_'))

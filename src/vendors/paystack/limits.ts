@@ -1,12 +1,14 @@
 /**
- * What the vendor serves, from its pages (payment channels; errors): which method in which currency, amounts and references. What one account has
- * switched on, only the vendor's answers say.
+ * What the vendor serves, from its pages (payment channels; errors): which method in which currency, amounts
+ * and references. What one account has switched on, only the vendor's answers say.
  */
 import type { Money } from '../../domain/money.ts';
 import type { GatewayMethod } from '../../domain/states.ts';
 import type { GatewayRefusal } from '../../payments/port.ts';
 
-/** 10,000,000.00 of every currency; the page does not say of which unit, and this reading is the stricter one. */
+/**
+ * 10,000,000.00 of every currency; the page does not say of which unit, and this reading is the stricter one.
+ */
 const MAX_MINOR = 1_000_000_000n;
 
 /** The least amount of a transaction, in hundredths. */
@@ -47,7 +49,10 @@ export function refusalOf(
   return amountMinor < limits.minMinor || amountMinor > limits.maxMinor ? 'AMOUNT_NOT_SERVED' : undefined;
 }
 
-/** Whether the vendor can hold anything under this reference: its alphabet, and nothing that means something else in a path. */
+/**
+ * Whether the vendor can hold anything under this reference: its alphabet, and nothing that means something
+ * else in a path.
+ */
 export function isReference(reference: string): boolean {
   return /^(?!\.+$)[A-Za-z0-9.=-]{1,100}$/.test(reference);
 }

@@ -1,4 +1,7 @@
-/** The vendor's words for charges and refunds → ours. A word never seen before maps to "unknown", never to a guess. */
+/**
+ * The vendor's words for charges and refunds → ours. A word never seen before maps to "unknown", never to a
+ * guess.
+ */
 import type {
   GatewayCharge,
   ChargeState,
@@ -46,7 +49,10 @@ export const REFUND_STATES = new Map<string, RefundState>([
 export const chargeStateOf = (status: string): ChargeState =>
   CHARGE_STATES.get(status) ?? CHARGE_STATES.get(status.toLowerCase().replaceAll(/[ _]/g, '-')) ?? 'unknown';
 
-/** A transaction in our terms. Older ones have no requested amount: then the amount received counts as requested. */
+/**
+ * A transaction in our terms. Older ones have no requested amount: then the amount received counts as
+ * requested.
+ */
 export function toGatewayCharge(wire: WireTransaction): GatewayCharge {
   const { amount, currency, fees, status } = wire;
   const requested = wire.requested_amount ?? amount;
@@ -98,8 +104,8 @@ export function effectFailure(answer: NotAnswered): NotDone {
 }
 
 /**
- * A failed lookup is always unknown. A refusal to answer says nothing about the charge, so a wrong key must never look like "no such charge". The detail
- * names a no by its code, its category or its HTTP status.
+ * A failed lookup is always unknown. A refusal to answer says nothing about the charge, so a wrong key must
+ * never look like "no such charge". The detail names a no by its code, its category or its HTTP status.
  */
 export function readFailure(answer: NotAnswered): Unknown {
   if (answer.kind === 'lost') {

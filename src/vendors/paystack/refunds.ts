@@ -1,4 +1,7 @@
-/** Refunds and disputes. A refund is known by our key in its note alone. "None" is said only after the whole list was read, narrowed or not. */
+/**
+ * Refunds and disputes. A refund is known by our key in its note alone. "None" is said only after the whole
+ * list was read, narrowed or not.
+ */
 import {
   GatewayUnavailable,
   type GatewayDispute,

@@ -1,4 +1,7 @@
-/** The vendor's statement, from its lists of transactions and refunds: every line once, none for money that did not move, none of the other mode. */
+/**
+ * The vendor's statement, from its lists of transactions and refunds: every line once, none for money that
+ * did not move, none of the other mode.
+ */
 import { z } from 'zod';
 import type { StatementLine, PaidCharges } from '../../payments/port.ts';
 import type { Client } from './client.ts';
@@ -20,7 +23,10 @@ import * as wire from './wire.ts';
 
 const TRANSACTIONS = '/transaction';
 
-/** Charges, then refunds, then reversals: what was taken back of a reversed charge by other ways than refunds. Throws GatewayUnavailable. */
+/**
+ * Charges, then refunds, then reversals: what was taken back of a reversed charge by other ways than refunds.
+ * Throws GatewayUnavailable.
+ */
 export async function* statementOf(context: Context, from: Date, to: Date): AsyncGenerator<StatementLine> {
   const window = windowQuery(from, to);
   const referenceById = new Map<string, string>();
@@ -52,10 +58,24 @@ export async function* statementOf(context: Context, from: Date, to: Date): Asyn
       yield lostLine({ ...dispute, amount: dispute.amount });
 }
 
-function lostLine({ reference, disputeId, amount, openedAt }: ListedDispute & { amount: Money }): StatementLine {
+function lostLine({
+  reference,
+  disputeId,
+  amount,
+  openedAt,
+}: ListedDispute & { amount: Money }): StatementLine {
   const at = openedAt ?? new Date(0);
   const fees = { feesMinor: 0n, feesOnTopMinor: 0n };
-  return { ...fees, kind: 'reversal', reference, amount, gatewayId: `dispute ${disputeId}`, refundKey: '', openedAt: at, at };
+  return {
+    ...fees,
+    kind: 'reversal',
+    reference,
+    amount,
+    gatewayId: `dispute ${disputeId}`,
+    refundKey: '',
+    openedAt: at,
+    at,
+  };
 }
 
 /** What was opened in [from, to): the vendor includes the last moment. */

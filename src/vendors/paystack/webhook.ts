@@ -1,6 +1,6 @@
 /**
- * The vendor's events, verified over the raw bytes. Fails closed, never throws. This wire has no protection against replays: an event must never
- * count as proof, and its key lets us notice a repeat.
+ * The vendor's events, verified over the raw bytes. Fails closed, never throws. This wire has no protection
+ * against replays: an event must never count as proof, and its key lets us notice a repeat.
  */
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import { z } from 'zod';

@@ -1,6 +1,6 @@
 /**
- * The vendor's answers: leniently read where its own pages disagree, strictly where a wrong guess would cost money. Every number arrives as the text
- * it was written as, so that ids of 64 bits and amounts lose nothing.
+ * The vendor's answers: leniently read where its own pages disagree, strictly where a wrong guess would cost
+ * money. Every number arrives as the text it was written as, so that ids of 64 bits and amounts lose nothing.
  */
 import { z } from 'zod';
 import { parseWithNumbersAsText, readAs, UnreadableAnswer } from '../http/json.ts';
@@ -15,7 +15,9 @@ function faultOf({ code, input, expected }: { code: string; input?: unknown; exp
   return code === 'invalid_type' ? `is no ${String(expected)}` : undefined;
 }
 
-/** JSON with numbers as text. Throws UnreadableAnswer for other text, and for JSON that is nested too deep. */
+/**
+ * JSON with numbers as text. Throws UnreadableAnswer for other text, and for JSON that is nested too deep.
+ */
 export function parseJson(json: string): unknown {
   try {
     return parseWithNumbersAsText(json);
@@ -75,7 +77,10 @@ export function lenient<Shape extends z.ZodRawShape>(shape: Shape) {
 
 const CATEGORIES = new Set(['validation_error', 'api_error', 'processor_error']);
 
-/** Every answer. A refusal has a `code` such as duplicate_reference, and a `category`; older refusals have neither: "". */
+/**
+ * Every answer. A refusal has a `code` such as duplicate_reference, and a `category`; older refusals have
+ * neither: "".
+ */
 export const envelope = z
   .object({
     status: z.boolean().or(z.stringbool({ truthy: ['true'], falsy: ['false'], case: 'sensitive' })),
