@@ -26,6 +26,9 @@ const WITHDRAWN: Withdrawal = { outcome: 'withdrawn' };
 const DELIVERED: Withdrawal = { outcome: 'delivered', detail: 'it was delivered meanwhile' };
 const OVER: Withdrawal = { outcome: 'uncertain', detail: 'another step has ended this withdrawal' };
 
+/** Our timer and Postgres's clock. */
+const TIMERS_DIFFER_MS = 50;
+
 const uncertain = (detail: string): Withdrawal => ({ outcome: 'uncertain', detail });
 
 interface WithdrawOptions {
@@ -54,7 +57,7 @@ export async function withdraw(
   // The money went back before; only the order at the supplier is left to cancel.
   if (state === 'closed') return cancelOrder(deps, order, options);
   // Until then what was sent may still arrive.
-  if (order.settlesInMs > 0) await sleep(order.settlesInMs);
+  if (order.settlesInMs > 0) await sleep(order.settlesInMs + TIMERS_DIFFER_MS);
   const withdrawal = await cancelOrder(deps, order, options);
   if (withdrawal.outcome === 'withdrawn') return (await recordWithdrawn(deps.db, order)) ? WITHDRAWN : OVER;
   await reopen(deps, transactionId);

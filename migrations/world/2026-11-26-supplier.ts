@@ -14,14 +14,14 @@ export async function up(db: Kysely<unknown>): Promise<void> {
   await sql`grant select, insert on supplier_orders to ${role}`.execute(db);
   await sql`
     grant update (state, order_no, attempts, first_sent_at, last_sent_at, send_before, settles_after,
-      earlier_settles_after, searched_until,
-      withdrawing_since, cancel_send_before, cancel_settles_after, refused_reason, refused_detail,
-        delivered_package_code,
-      delivered_volume_bytes, closed_at) on supplier_orders to ${role}`.execute(db);
+      earlier_settles_after, searched_until, withdrawing_since, cancel_send_before, cancel_settles_after,
+      refused_reason, refused_detail, delivered_package_code, delivered_volume_bytes, closed_at) on supplier_orders to ${role}`.execute(
+    db,
+  );
   await purchases(db);
   await sql`
-    insert into ledger_accounts (id, kind, currency) values ('supplier-prepaid:esim-access:USD4',
-      'supplier-prepaid', 'USD4')`.execute(db);
+    insert into ledger_accounts (id, kind, currency)
+    values ('supplier-prepaid:esim-access:USD4', 'supplier-prepaid', 'USD4')`.execute(db);
 }
 
 async function supplierOrders(db: Kysely<unknown>): Promise<void> {

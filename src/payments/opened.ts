@@ -18,14 +18,13 @@ export interface FailedOpening {
   readonly refusal: Refusal;
 }
 
-export type Opened =
-  | { readonly stage: 'awaiting-payment' }
-  | { readonly stage: 'paid' }
-  | { readonly stage: 'delivered' }
-  | FailedOpening;
+/** One member for each stage, so that the compiler tells them apart. */
+type At<S extends Stage> = S extends Stage ? { readonly stage: S } : never;
+
+export type Opened = At<Exclude<Stage, 'failed'>> | FailedOpening;
 
 /** A funding is delivered with its money. */
-export type OpenedFunding = { readonly stage: 'awaiting-payment' | 'delivered' } | FailedOpening;
+export type OpenedFunding = At<'awaiting-payment' | 'delivered'> | FailedOpening;
 
 /** For a row. A FAILED one has its reason. */
 export function openedAs(status: Exclude<PurchaseStatus, 'PROCESSING'>, reason: string | null): OpenedFunding;

@@ -51,8 +51,8 @@ describe('replaceCatalogue', () => {
     expect(await sync([a, b], 1, regions)).toEqual({ ...change, added: 2 });
     const read = await readCatalogue(books.world);
     expect(read.packages).toEqual([
-      { ...a, withdrawn: false },
-      { ...b, withdrawn: false },
+      { ...a, supplier: 'esim-access', withdrawn: false },
+      { ...b, supplier: 'esim-access', withdrawn: false },
     ]);
     expect(read.regions).toEqual([regions[1], regions[0]]);
     expect(await countPackages(books.world)).toBe(2);
@@ -61,7 +61,33 @@ describe('replaceCatalogue', () => {
   it('keeps counts and volumes exact beyond what a 32-bit number holds', async () => {
     const big = basePackage({ packageCode: 'BIG', volumeBytes: 2 ** 50, cost: 2n ** 60n });
     await sync([big], 1);
-    expect((await readCatalogue(books.world)).packages).toEqual([{ ...big, withdrawn: false }]);
+    expect((await readCatalogue(books.world)).packages).toEqual([
+      { ...big, supplier: 'esim-access', withdrawn: false },
+    ]);
+  });
+
+  it('withdraws nothing of another supplier, and top-ups go with their package', async () => {
+    await sync([a, b], 1);
+    const other = basePackage({ packageCode: 'OTHER' });
+    await replaceCatalogue(
+      books.world,
+      { supplier: 'another', regions: [region()], packages: [other] },
+      at(2),
+    );
+    await replaceTopUps(
+      books.world,
+      'OTHER',
+      [basePackage({ packageCode: 'T9', packageType: 'TOPUP' })],
+      at(2),
+    );
+    const { packages } = await readCatalogue(books.world);
+    const read = packages.map(({ packageCode, supplier, withdrawn }) => [packageCode, supplier, withdrawn]);
+    expect(read.toSorted()).toEqual([
+      ['A', 'esim-access', false],
+      ['B', 'esim-access', false],
+      ['OTHER', 'another', false],
+    ]);
+    expect(await findTopUpPackage(books.world, 'T9')).toMatchObject({ supplier: 'another' });
   });
 
   it('changes nothing, and notifies no process, when the catalogue is the same', async () => {
@@ -240,8 +266,8 @@ describe('top-ups', () => {
     expect(await readTopUps(books.world, 'A')).toEqual({
       checkedAt: at(2),
       packages: [
-        { ...topUp('T2'), withdrawn: false },
-        { ...topUp('T1'), withdrawn: false },
+        { ...topUp('T2'), supplier: 'esim-access', withdrawn: false },
+        { ...topUp('T1'), supplier: 'esim-access', withdrawn: false },
       ],
     });
   });

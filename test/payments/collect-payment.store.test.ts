@@ -80,7 +80,6 @@ async function unopened(): Promise<Payer> {
   });
   await openPurchase(books.world, input, {
     now: NOW,
-    supplier: 's',
     gateway: 'paystack',
     keepRefusal: () => false,
   });

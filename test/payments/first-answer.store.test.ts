@@ -75,7 +75,7 @@ describe('a request that the present refuses', () => {
     const { code, transactionId, accountId } = await ask({ refusal: EXPIRED, firstAnswer });
     expect(code).toBe('QUOTE_EXPIRED');
     const slower = purchaseInput({ transactionId, accountId, idempotency: TAG });
-    const options = { now: new Date(), supplier: 's', keepRefusal: () => false };
+    const options = { now: new Date(), gateway: 'paystack', keepRefusal: () => false };
     expect(await openPurchase(books.world, slower, options)).toMatchObject({
       refusal: { reason: 'SUPERSEDED' },
     });

@@ -56,6 +56,7 @@ async function sweepAfter(
     engine: {
       purchase: () => Promise.reject(new Error('no purchase here')),
       checkSoon: (payment) => Promise.resolve(void late.push(payment.transactionId)),
+      supplierAnnounced: () => Promise.resolve(),
     },
   };
   await followLateMoney(deps as ActivityDeps);

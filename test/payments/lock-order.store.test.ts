@@ -17,7 +17,7 @@ import {
 } from '../../src/payments/store/refunds.ts';
 import type { WorldDb } from '../../src/platform/database/tables.ts';
 import type { PurchaseInput } from '../../src/purchases/purchase.ts';
-import { beginWithdrawal, keepWithdrawn } from '../../src/purchases/store/deliveries.ts';
+import { beginWithdrawal } from '../../src/purchases/store/supplier-orders.ts';
 import { openPurchase } from '../../src/purchases/store/opening.ts';
 import { bookSeen, type SeenCharge } from '../../src/purchases/store/payment-bookings.ts';
 import { closeUnpaid, settlePurchase } from '../../src/purchases/store/purchases.ts';
@@ -33,6 +33,7 @@ const LOCK_ORDER = {
   payments: 2,
   purchases: 3,
   fundings: 3,
+  supplier_orders: 4,
   refunds: 4,
   disputes: 4,
   esims: 4,
@@ -134,8 +135,7 @@ const made = async (payer: Payer, action: OperatorAction, stage: ActionStage): P
   const actionId = await begun(payer, action);
   // Its order is reversed first.
   if (stage === 'delivering') {
-    const { delivery } = await beginWithdrawal(books.world, payer.transactionId, NOW);
-    await keepWithdrawn(books.world, delivery);
+    await beginWithdrawal(books.world, payer.transactionId);
   }
   return async (db) => expect(await carryOutAction(db, actionId, NOW)).toMatchObject({ outcome: 'done' });
 };

@@ -126,7 +126,6 @@ function openShop() {
       const now = new Date(nowMs);
       const opened = await openPurchase(books.world, input, {
         now,
-        supplier: 's',
         gateway: 'paystack',
         keepRefusal: () => false,
       });

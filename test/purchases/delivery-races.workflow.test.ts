@@ -170,6 +170,26 @@ describe('a closed purchase', () => {
   });
 });
 
+describe('a withdrawal', () => {
+  it('waits for a top-up that is in flight, and finds it', async () => {
+    const { transactionId } = await open(topUpTarget.esimId);
+    const first = newAttempt();
+    first.stall('topUp', 'before');
+    const firstEnds = first.deliverOnce(transactionId);
+    await first.stalled();
+    const withdrawn = newAttempt().withdraw(transactionId);
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    first.goOn();
+    expect(await firstEnds).toMatchObject({ state: 'waiting' });
+    expect(await withdrawn).toMatchObject({
+      outcome: 'uncertain',
+      detail: 'the top-up is there, and cannot be taken back',
+    });
+    expect(await newAttempt().deliverOnce(transactionId)).toMatchObject({ state: 'done' });
+    expect(await stack.supplierOrders(transactionId)).toMatchObject([{ requests: 1 }]);
+  });
+});
+
 describe('an operator’s check', () => {
   it('orders nothing', async () => {
     const { transactionId } = await open();

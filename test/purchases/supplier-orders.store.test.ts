@@ -460,7 +460,17 @@ describe('a withdrawal', () => {
     await new Promise((resolve) => setTimeout(resolve, 2));
     await beginWithdrawal(books.world, transactionId);
     expect(await beginCancelling(books.world, stalled, TIME_LIMIT_MS)).toBe(false);
+    await pass(transactionId, SETTLES_MS);
     expect(await recordWithdrawn(books.world, stalled)).toBe(false);
+    expect(await recordWithdrawn(books.world, await orderOf(transactionId))).toBe(true);
+  });
+
+  it('proves nothing while what was sent may still arrive', async () => {
+    const { transactionId } = await open();
+    await attempt(transactionId);
+    await beginWithdrawal(books.world, transactionId);
+    expect(await recordWithdrawn(books.world, await orderOf(transactionId))).toBe(false);
+    await pass(transactionId, SETTLES_MS);
     expect(await recordWithdrawn(books.world, await orderOf(transactionId))).toBe(true);
   });
 

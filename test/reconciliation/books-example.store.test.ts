@@ -12,7 +12,7 @@ import {
 import { formatAmount, type AccountCurrency } from '../../src/domain/money.ts';
 import { insertAccount } from '../../src/accounts/store/accounts.ts';
 import { replaceCatalogue } from '../../src/catalogue/store/catalogue.ts';
-import { bookDispute } from '../../src/payments/store/disputes.ts';
+import { saveDisputes } from '../../src/payments/store/disputes.ts';
 import { ensureWallet, fundWallet } from '../../src/ledger/store/ledger.ts';
 import { bookSeen } from '../../src/purchases/store/payment-bookings.ts';
 import { openFunding } from '../../src/payments/store/opening.ts';
@@ -33,7 +33,7 @@ let rateId: string;
 beforeAll(async () => {
   books = await openBooks();
   reports = createBooks({ db: books.world });
-  await replaceCatalogue(books.world, { supplier: 'esim-access', regions: [region()], packages: [basePackage()] }, NOW);
+  await replaceCatalogue(books.world, { regions: [region()], packages: [basePackage()] }, NOW);
   await insertRates(books.world, [
     { currency: 'NGN', source: 'a test', observedAt: NOW, status: 'GOOD', micros: 1_600_000_000n },
   ]);
@@ -51,7 +51,8 @@ beforeAll(async () => {
   await settlePurchase(books.world, (await payByCard(bola, 500n, 30_000n)).transactionId);
   const disputed = await payByCard(bola, 800n, 50_000n);
   await settlePurchase(books.world, disputed.transactionId);
-  await bookDispute(books.world, disputed.reference);
+  const dispute = { disputeId: '1', state: 'open', gatewayStatus: 'pending', amount: null } as const;
+  await saveDisputes(books.world, disputed.reference, [dispute], (checkNumber += 1n));
   const undeliverable = await payByCard(bola, 200n, 10_000n);
   await failPurchase(books.world, undeliverable.transactionId, { reason: 'OUT_OF_STOCK', detail: 'a test' });
   const reference = await fundByCard(bola, 100n);
@@ -93,7 +94,11 @@ async function open(
       ...(currency === 'NGN' ? { rateId } : {}),
     },
   });
-  await openPurchase(books.world, input, { now: NOW, gateway: 'paystack', keepRefusal: () => false });
+  await openPurchase(books.world, input, {
+    now: NOW,
+    gateway: 'paystack',
+    keepRefusal: () => false,
+  });
   return input.transactionId;
 }
 
@@ -111,17 +116,21 @@ async function fundByCard(accountId: string, amountMinor: bigint): Promise<strin
   });
   const charge = { amountMinor: String(amountMinor), currency: 'USD', rateIds: [] };
   const amount = { amountMinor: String(amountMinor), currency: 'USD' } as const;
-  await openFunding(books.world, { ...input, ...amount, transactionId, charge, paymentMethod: 'CARD' }, NOW);
+  await openFunding(books.world, { ...input, ...amount, transactionId, charge, paymentMethod: 'CARD' }, NOW, {
+    gateway: 'paystack',
+  });
   await see(transactionId, { state: 'paid', netMinor: amountMinor });
   return transactionId;
 }
+
+let checkNumber = 1n;
 
 async function see(
   reference: string,
   seen: { readonly state: 'paid' | 'reversed'; readonly netMinor: bigint },
 ) {
   const gateway = { gatewayId: '1', gatewayStatus: 'success' };
-  await bookSeen(books.world, reference, { currency: 'USD', ...seen, ...gateway }, NOW);
+  await bookSeen(books.world, reference, { currency: 'USD', ...seen, ...gateway }, (checkNumber += 1n));
 }
 
 /** The page's table that begins with these columns, as rows by column. */

@@ -3,27 +3,16 @@
 import { sql } from 'kysely';
 import { expect, it } from 'vitest';
 import { createOperatorActions } from '../../src/operations/actions.ts';
-import type { OperatorEngine } from '../../src/operations/engine.ts';
-import { beginAction, carryOutAction } from '../../src/operations/store/actions.ts';
 import { closeRefundDone, findOpenRefunds } from '../../src/payments/store/refunds.ts';
 import { settlePurchase } from '../../src/purchases/store/purchases.ts';
+import { databaseEngine } from '../support/database-engine.ts';
 import { LONG_ANSWER_TIMINGS } from '../support/workflow-harness.ts';
 import { NO_LIMITS } from '../support/facts.ts';
 import { NOW, paid, PRICE_MINOR, usePaymentBooks, type Payer } from '../payments/payments.support.ts';
 
 const books = usePaymentBooks();
 
-const engine: OperatorEngine = {
-  perform: async (request) => {
-    const begun = await beginAction(books.world, request, { limits: NO_LIMITS, now: NOW });
-    if (!begun) throw new Error('the action was not requested');
-    if (begun.outcome !== 'go') return begun;
-    const made = await carryOutAction(books.world, begun.actionId, { stage: 'closed', now: NOW });
-    return made.outcome === 'not-now' ? { outcome: 'no-workflow' } : made;
-  },
-  restartAndPerform: () => Promise.reject(new Error('nothing is open here')),
-  performAfterClose: () => Promise.reject(new Error('nothing is left to a workflow here')),
-};
+const engine = databaseEngine(books.world, { now: () => NOW });
 
 let asked = 0;
 
@@ -34,6 +23,7 @@ async function refund({ transactionId }: Payer, amountMinor: bigint, currency: s
     engine,
     clock: { now: () => NOW },
     timings: LONG_ANSWER_TIMINGS,
+    limits: NO_LIMITS,
   }).perform({
     transactionId,
     action: 'refund-to-source',

@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Child } from '../../src/dev/child.ts';
-import type { OperatorAction } from '../../src/accounts/operators/roles.ts';
+import type { OperatorAction } from '../../src/accounts/operators/action-table.ts';
 import { findPurchaseRow, newBuyer, type Buyer } from '../support/buyer.ts';
 import { runConcurrently } from '../support/concurrency.ts';
 import { movedBy } from '../support/fundings.ts';

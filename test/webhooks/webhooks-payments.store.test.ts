@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import type { ActionRequest } from '../../src/operations/rules.ts';
 import type { WebhookEvent } from '../../src/webhooks/events.ts';
 import { setLowBalance } from '../../src/ledger/store/low-balance.ts';
-import { askForAction, beginAction, carryOutAction } from '../../src/operations/store/actions.ts';
+import { askForAction, carryOutAction, nextAction } from '../../src/operations/store/actions.ts';
 import { bookSeen } from '../../src/purchases/store/payment-bookings.ts';
 import { failPurchaseIn, settlePurchase } from '../../src/purchases/store/purchases.ts';
 import { failPurchase } from '../support/give-back.ts';
@@ -193,7 +193,7 @@ describe('a refund', () => {
     const action = async (amountMinor: bigint) => {
       const actionId = await beginRefundAction(transactionId, amountMinor);
       const pending = newPendingMessages();
-      const made = await carryOutAction(books.world, actionId, { stage: 'closed', now: NOW }, pending);
+      const made = await carryOutAction(books.world, actionId, NOW, pending);
       for (const refund of await findOpenRefunds(books.world, transactionId))
         await closeRefundDone(books.world, refund, { refundId: '1', gatewayStatus: 'processed' });
       return { outcome: made.outcome, actionId, pending: pending.ids.length };
@@ -240,9 +240,7 @@ describe('a refund', () => {
       const actions = await Promise.all(
         payers.map(({ transactionId }) => beginRefundAction(transactionId, amountMinor)),
       );
-      const made = actions.map((actionId) =>
-        carryOutAction(books.world, actionId, { stage: 'closed', now: NOW }),
-      );
+      const made = actions.map((actionId) => carryOutAction(books.world, actionId, NOW));
       await untilStatementWaits(books.owner, 2);
       await wallet.rollback().execute();
       for (const { outcome } of await Promise.all(made)) expect(outcome).toBe('done');
@@ -275,7 +273,7 @@ async function beginRefundAction(transactionId: string, amountMinor: bigint): Pr
     ...who,
     ...amount,
   };
-  await askForAction(books.world, request as ActionRequest, NOW);
-  await beginAction(books.world, request, { limits: NO_LIMITS, now: NOW });
+  await askForAction(books.world, request as ActionRequest, { limits: NO_LIMITS, now: NOW });
+  await nextAction(books.world, request.transactionId, NOW);
   return actionId;
 }

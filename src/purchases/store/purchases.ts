@@ -207,7 +207,7 @@ async function settle(db: WorldDb, transactionId: string, item: DeliveredItem): 
       select purchases.transaction_id from purchases join holds on holds.id = purchases.transaction_id
        where purchases.transaction_id = ${transactionId} and ${MAY_DELIVER} and holds.status <> 'VOIDED'
          and (holds.status = 'POSTED' or ${paying.isCovered})
-         for no key update of purchases
+         for no key update
     ), supplied as (${deliverOrder(item, sql`true`)}), ${change}, ${paying.use}, esim as (
       update esims set status = case status when 'PENDING' then 'CREATED' else status end,
         ${assigned(item.esim)}

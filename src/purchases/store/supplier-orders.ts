@@ -287,7 +287,10 @@ export async function beginCancelling(
   return rows.length > 0;
 }
 
-/** Nothing of the order is left at the supplier. `false`: this withdrawal has ended. */
+/**
+ * Nothing of the order is left at the supplier, and nothing that was sent can still arrive. `false`: something
+ * can, or this withdrawal has ended.
+ */
 export async function recordWithdrawn(
   db: WorldDb,
   { id, withdrawingSince }: Pick<SupplierOrder, 'id' | 'withdrawingSince'>,
@@ -298,6 +301,7 @@ export async function recordWithdrawn(
     .where('id', '=', id)
     .where('state', 'in', ['sent', 'accepted'])
     .where('withdrawing_since', '=', withdrawingSince)
+    .where(sql<boolean>`coalesce(settles_after <= clock_timestamp(), true)`)
     .executeTakeFirst();
   return withdrawn.numUpdatedRows > 0n;
 }
