@@ -93,11 +93,11 @@ const undelivered: Branch = (query) => sql<StuckRow>`
    where purchases.status = 'PROCESSING' and holds.created_at < ${ago(query, 'deliverMs')}
      and (needs_attention_since is null or attention_reason in (${disputes}))`;
 
-/** Paid, and the supplier was never asked. Each should be ordered within seconds. */
+/** Paid, and the supplier was never asked. Each should be ordered within seconds. Asks for the orders of one purchase at a time, by their index. */
 const NEVER_ORDERED = sql<boolean>`
   purchases.status = 'PROCESSING'
-  and not exists (select from supplier_orders orders
-                   where orders.transaction_id = purchases.transaction_id and orders.attempts > 0)`;
+  and coalesce((select max(attempts) from supplier_orders orders
+                 where orders.transaction_id = purchases.transaction_id), 0) = 0`;
 
 const notOrdered: Branch = (query) => sql<StuckRow>`
   select 'purchase', purchases.transaction_id, 'NOT_ORDERED_IN_TIME', holds.created_at, price_minor, purchases.currency
