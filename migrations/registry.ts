@@ -5,8 +5,6 @@ import type { Migration } from 'kysely/migration';
 import * as accountsBaseline from './accounts/2026-11-26-baseline.ts';
 import type { LiveIndex } from './indexes.ts';
 import * as worldBaseline from './world/2026-11-26-baseline.ts';
-import * as paymentAccounts from './world/2026-11-26-payments.ts';
-import * as supplier from './world/2026-11-26-supplier.ts';
 
 /** By name. `indexes`: those on large tables, built once the migration is committed. */
 export type Migrations = Readonly<Record<string, Migration & { readonly indexes?: readonly LiveIndex[] }>>;
@@ -18,6 +16,4 @@ export const accountsMigrations: Migrations = {
 /** Run once in `live` and once in `test`: both environments have the same tables. */
 export const worldMigrations: Migrations = {
   '2026-11-26-1-baseline': worldBaseline,
-  '2026-11-26-2-payments': paymentAccounts,
-  '2026-11-26-3-supplier': supplier,
 };

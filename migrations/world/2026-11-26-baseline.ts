@@ -13,6 +13,7 @@ import { payments } from './baseline/payments.ts';
 import { prices } from './baseline/prices.ts';
 import { idempotency, purchases } from './baseline/purchases.ts';
 import { reconciliation } from './baseline/reconciliation.ts';
+import { supplierOrders } from './baseline/supplier-orders.ts';
 import { walletEntries } from './baseline/wallet-entries.ts';
 import { webhooks } from './baseline/webhooks.ts';
 import { readWorld, worldItself, type World } from './baseline/world.ts';
@@ -25,6 +26,7 @@ const everything = (world: World) => sql`
   ${ledger(world)}
   ${walletEntries(world)}
   ${purchases(world)}
+  ${supplierOrders(world)}
   ${idempotency(world)}
   ${batches(world)}
   ${esims(world)}

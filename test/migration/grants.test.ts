@@ -19,11 +19,14 @@ async function lines(text: string, values: unknown[] = []): Promise<string[]> {
   return (await client.query<{ line: string }>(text, values)).rows.map((row) => row.line);
 }
 
-/** `table: PRIVILEGE, …`, with columns in parentheses where the privilege covers only those. */
+/** `table: PRIVILEGE, …`, with columns in parentheses where the privilege covers only those; sequences too. */
 const grantsOf = (schema: string, role: string): Promise<string[]> =>
   lines(
     `with whole as (
        select table_name, privilege_type from information_schema.table_privileges where table_schema = $1 and grantee = $2
+       union all
+       select relname, privilege_type from pg_class, aclexplode(relacl)
+        where relkind = 'S' and relnamespace = $1::regnamespace and grantee = $2::regrole
      ), partial as (
        select table_name, privilege_type, string_agg(column_name, ' ' order by column_name) as columns
          from information_schema.column_privileges c where table_schema = $1 and grantee = $2
@@ -77,6 +80,7 @@ const WORLD = [
   'package_top_ups: DELETE, INSERT, SELECT, UPDATE',
   'package_versions: INSERT, SELECT, UPDATE',
   'packages: INSERT, SELECT, UPDATE',
+  'payment_checks: USAGE',
   'payments: INSERT, SELECT, UPDATE',
   'pricing_settings: INSERT, SELECT',
   'purchase_deltas: DELETE, INSERT, SELECT',
@@ -101,6 +105,7 @@ const WORLD = [
   'spend_recount: SELECT',
   'spend_sums: DELETE, INSERT, SELECT, UPDATE',
   'supplier_events: DELETE, INSERT, SELECT, UPDATE',
+  'supplier_orders: INSERT, SELECT, UPDATE(attempts cancel_send_before cancel_settles_after closed_at delivered_package_code delivered_volume_bytes earlier_settles_after first_sent_at last_sent_at order_no refused_detail refused_reason searched_until send_before settles_after state withdrawing_since)',
   'wallet_entries: SELECT',
   'wallets: SELECT, UPDATE(updated_at)',
   'webhook_attempts: INSERT, SELECT',

@@ -120,12 +120,15 @@ describe('migrate', () => {
     expect(accounts).toEqual(
       [
         ...['NGN', 'USD'].flatMap((currency) =>
-          ['held', 'revenue', 'gateway-clearing', 'suspense', 'exchange', 'funding', 'evidence'].map(
+          ['held', 'revenue', 'suspense', 'exchange', 'funding', 'evidence'].map(
             (kind) => `(${kind}:${currency},${kind},${currency},)`,
           ),
         ),
+        '(gateway-clearing:paystack:NGN,gateway-clearing,NGN,)',
+        '(gateway-clearing:paystack:USD,gateway-clearing,USD,)',
         '(supplier-cost:USD4,supplier-cost,USD4,)',
         '(supplier-prepaid:USD4,supplier-prepaid,USD4,)',
+        '(supplier-prepaid:esim-access:USD4,supplier-prepaid,USD4,)',
       ].toSorted(),
     );
   });

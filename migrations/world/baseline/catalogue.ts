@@ -19,6 +19,8 @@ const packages = ({ role }: World) => sql`
 
   create table packages (
     package_code text primary key,
+    -- Whose package it is, by name.
+    supplier text not null,
     package_type text not null check (package_type in ('BASE', 'TOPUP')),
     slug text not null,
     name text not null,

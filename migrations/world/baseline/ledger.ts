@@ -1,48 +1,61 @@
 /**
  * Double entry, append-only. The database itself refuses what must not happen (promises M1, M2): entries that
  * do not net to zero per currency, an entry in another currency than its account's, a zero entry, a wallet
- * below zero, and any change or removal. Wallet balances are moved by the entries themselves, so a balance is
- * the sum of its entries by construction.
+ * below zero, and any change or removal. Wallet balances, and what an account owes, are moved by the entries
+ * themselves, so each is the sum of its entries by construction.
  */
 import { sql } from 'kysely';
 import type { World } from './world.ts';
 
 export const ledger = (world: World) => sql`
-  ${tables(world)}
+  ${accounts(world)}
+  ${bookings(world)}
   ${guards(world)}
 `;
 
-const tables = ({ role }: World) => sql`
-  -- USD4 counts US dollars × 10,000, as the supplier does: costs are booked without rounding.
+const accounts = ({ role }: World) => sql`
+  -- USD4 counts US dollars × 10,000, as the supplier does: costs are booked without rounding. A wallet never
+  -- goes below zero: what is missing in it is a debit of an account 'owed'.
   create table ledger_accounts (
     id text primary key,
-    kind text not null check (kind in ('wallet', 'held', 'revenue', 'supplier-cost', 'supplier-prepaid',
-      'gateway-clearing', 'suspense', 'exchange', 'funding', 'evidence')),
+    kind text not null check (kind in ('wallet', 'owed', 'held', 'revenue', 'supplier-cost',
+      'supplier-prepaid', 'gateway-clearing', 'suspense', 'exchange', 'funding', 'evidence')),
     currency text not null check (currency ~ '^[A-Z]{3}$' or currency = 'USD4'),
     account_id text,
     unique (id, currency),
-    check ((kind = 'wallet') = (account_id is not null))
+    check ((kind in ('wallet', 'owed')) = (account_id is not null))
   );
-  -- Accounts in a gateway's other currencies are made when they are first needed. What came by a person's
-  -- word stands on 'evidence' until the gateway says the same.
+  -- A gateway and a supplier go by name. Accounts of others, and those in a gateway's other currencies, are
+  -- made when they are first needed. What came by a person's word stands on 'evidence' until the gateway says
+  -- the same.
   insert into ledger_accounts (id, kind, currency)
   select kind || ':' || currency, kind, currency
-    from unnest(array['held', 'revenue', 'gateway-clearing', 'suspense', 'exchange', 'funding',
-                      'evidence']) kind,
+    from unnest(array['held', 'revenue', 'suspense', 'exchange', 'funding', 'evidence']) kind,
          unnest(array['NGN', 'USD']) currency
   union all
-  values ('supplier-cost:USD4', 'supplier-cost', 'USD4'),
-         ('supplier-prepaid:USD4', 'supplier-prepaid', 'USD4');
+  values ('gateway-clearing:paystack:NGN', 'gateway-clearing', 'NGN'),
+         ('gateway-clearing:paystack:USD', 'gateway-clearing', 'USD'),
+         ('supplier-cost:USD4', 'supplier-cost', 'USD4'),
+         ('supplier-prepaid:USD4', 'supplier-prepaid', 'USD4'),
+         ('supplier-prepaid:esim-access:USD4', 'supplier-prepaid', 'USD4');
 
   create table wallets (
     account_id text primary key,
     ledger_account_id text not null unique,
     currency text not null,
     balance_minor bigint not null default 0 constraint wallet_never_below_zero check (balance_minor >= 0),
+    owed_minor bigint not null default 0
+      constraint wallet_never_owes_less_than_nothing check (owed_minor >= 0),
     updated_at timestamptz not null default now(),
     foreign key (ledger_account_id, currency) references ledger_accounts (id, currency)
   );
 
+  -- A balance is changed by entries only: updated_at is there because a row lock needs some column.
+  grant insert on ledger_accounts to ${role};
+  grant update (updated_at) on wallets to ${role};
+`;
+
+const bookings = ({ role }: World) => sql`
   create table ledger_transactions (
     id bigint generated always as identity primary key,
     operation_key text not null constraint ledger_operation_once unique,
@@ -82,15 +95,13 @@ const tables = ({ role }: World) => sql`
   -- What is on hold of a wallet: few rows.
   create index holds_open_by_account on holds (account_id) where status = 'HELD';
 
-  -- A balance is changed by entries only: updated_at is there because a row lock needs some column.
-  grant insert on ledger_accounts, ledger_transactions, ledger_entries to ${role};
-  grant update (updated_at) on wallets to ${role};
+  grant insert on ledger_transactions, ledger_entries to ${role};
   grant insert (id, account_id, currency, amount_minor), update (status, closed_at) on holds to ${role};
 `;
 
 const guards = ({ ownersRights }: World) => sql`
   -- All entries of a transfer arrive in one statement, which is checked whole: one check a transfer, at once,
-  -- not at commit.
+  -- not at commit. What is booked on an account's 'owed' is kept beside the balance of its wallet.
   create function check_and_apply_entries() returns trigger language plpgsql ${ownersRights} as $$
     begin
       if exists (
@@ -100,10 +111,13 @@ const guards = ({ ownersRights }: World) => sql`
           using errcode = 'check_violation', constraint = 'ledger_nets_to_zero';
       end if;
       update wallets
-         set balance_minor = wallets.balance_minor + moved.amount_minor, updated_at = now()
-        from (select ledger_account_id, sum(amount_minor)::bigint as amount_minor
-                from new_entries group by 1) moved
-       where wallets.ledger_account_id = moved.ledger_account_id;
+         set balance_minor = wallets.balance_minor + moved.balance,
+             owed_minor = wallets.owed_minor - moved.owed, updated_at = now()
+        from (select regexp_replace(ledger_account_id, '^owed:', 'wallet:') as wallet,
+              sum(case when ledger_account_id like 'owed:%' then 0 else amount_minor end)::bigint as balance,
+              sum(case when ledger_account_id like 'owed:%' then amount_minor else 0 end)::bigint as owed
+              from new_entries group by 1) moved
+       where wallets.ledger_account_id = moved.wallet;
       return null;
     end $$;
   create trigger entries_net_to_zero after insert on ledger_entries

@@ -1,14 +1,17 @@
 /**
- * Money through the gateway: wallets being funded, charges at the gateway with what came of them, its events as they
- * arrived, refunds and disputes.
+ * Money through gateways: wallets being funded, charges with where the money of each is, events as they
+ * arrived, refunds and disputes. A gateway goes by name. Guarantee: no payment gives the same money twice.
  */
 import { sql } from 'kysely';
 import type { World } from './world.ts';
 
 export const payments = (world: World) => sql`
   ${fundings(world)}
+  ${checks(world)}
   ${charges(world)}
-  ${refundsAndDisputes(world)}
+  ${gatewayEvents(world)}
+  ${refunds(world)}
+  ${disputes(world)}
   ${unpaidBound()}
 `;
 
@@ -43,12 +46,21 @@ const fundings = ({ role }: World) => sql`
   grant insert, update on fundings to ${role};
 `;
 
+const checks = ({ role }: World) => sql`
+  -- Numbers of checks at the gateway, each drawn before it is asked. The answer to an earlier check than the
+  -- booked one is not used. An event draws a number when it arrives: a check with a later one began after it.
+  create sequence payment_checks;
+
+  grant usage on sequence payment_checks to ${role};
+`;
+
 const charges = ({ role }: World) => sql`
   -- A row stands before the gateway is asked: whatever happens to the answer, we know which references to ask
-  -- about. seen_at: when the gateway was asked for the newest answer that is booked. confirmed_at: when a
-  -- caller last had a closed payment looked at.
+  -- about. send_before: after it the charge is not sent any more. confirmed_at: when a caller last had a
+  -- closed payment looked at.
   create table payments (
     reference text primary key check (reference ~ '^[A-Za-z0-9-]{1,60}$'),
+    gateway text not null,
     transaction_id text not null,
     attempt integer not null check (attempt > 0),
     purpose text not null check (purpose in ('purchase', 'funding')),
@@ -61,28 +73,48 @@ const charges = ({ role }: World) => sql`
     price_currency text not null,
     instructions jsonb,
     expires_at timestamptz not null,
-    booked_minor bigint not null default 0 check (booked_minor >= 0),
-    booked_currency text,
-    paid_hold boolean not null default false,
+    send_before timestamptz,
+    -- The payment's account, in the charge's currency. What came, by the gateway's word and by a person's:
+    received_minor bigint not null default 0 check (received_minor >= 0),
+    vouched_minor bigint not null default 0,
+    -- and where it is. What is free may be given out: the same money is never given twice.
+    used_minor bigint not null default 0 check (used_minor >= 0),
+    credited_minor bigint not null default 0 check (credited_minor >= 0),
+    refunding_minor bigint not null default 0 check (refunding_minor >= 0),
+    refunded_minor bigint not null default 0 check (refunded_minor >= 0),
     reversed_minor bigint not null default 0 check (reversed_minor >= 0),
-    evidence_minor bigint not null default 0 check (evidence_minor >= 0 and evidence_minor <= booked_minor),
+    disputed_minor bigint not null default 0 check (disputed_minor >= 0),
+    free_minor bigint not null generated always as
+      (received_minor + vouched_minor - used_minor - credited_minor - refunding_minor - refunded_minor
+        - reversed_minor - disputed_minor) stored,
+    -- Money came in this currency, which was not agreed: it is sent back.
+    other_currency text,
+    has_money boolean not null generated always as
+      (received_minor > 0 or vouched_minor > 0 or other_currency is not null) stored,
+    paid_hold boolean not null default false,
     gateway_id text,
     gateway_status text,
+    -- Of the newest check that is booked.
+    check_number bigint not null default 0,
     checked_at timestamptz,
-    seen_at timestamptz,
     confirmed_at timestamptz,
     created_at timestamptz not null default now(),
     updated_at timestamptz not null default now(),
-    unique (transaction_id, attempt)
+    unique (transaction_id, attempt),
+    constraint payment_gives_what_it_has check (free_minor >= 0),
+    constraint payment_returns_what_came check (refunded_minor + reversed_minor <= received_minor)
   );
   create unique index payments_one_pays_the_hold on payments (transaction_id) where paid_hold;
   create index payments_watched on payments (expires_at) where status in ('ASKED', 'OPEN');
-  create index payments_unpaid on payments (created_at)
-    where status in ('ASKED', 'OPEN') and booked_minor = 0;
+  create index payments_unpaid on payments (created_at) where status in ('ASKED', 'OPEN') and not has_money;
   create index payments_by_time on payments (created_at, reference);
   -- The condition is in src/operations/store/search.ts as well.
   create index payments_by_gateway_id on payments (gateway_id) where gateway_id is not null;
 
+  grant insert, update on payments to ${role};
+`;
+
+const gatewayEvents = ({ role }: World) => sql`
   create table gateway_events (
     id bigint generated always as identity primary key,
     gateway text not null,
@@ -91,6 +123,7 @@ const charges = ({ role }: World) => sql`
     about text not null,
     reference text,
     email text,
+    check_number bigint not null default nextval('payment_checks'),
     received_at timestamptz not null default clock_timestamp(),
     applied_at timestamptz,
     note text,
@@ -98,7 +131,7 @@ const charges = ({ role }: World) => sql`
   );
   create index gateway_events_unapplied on gateway_events (id) where applied_at is null;
   create index gateway_events_applied on gateway_events (applied_at) where applied_at is not null;
-  create index gateway_events_by_reference on gateway_events (reference) where reference is not null;
+  create index gateway_events_by_reference on gateway_events (gateway, reference) where reference is not null;
   create index gateway_events_about_nobody on gateway_events (received_at)
     where note = 'about no payment of ours' and about in ('charge', 'refund', 'dispute');
 
@@ -111,15 +144,16 @@ const charges = ({ role }: World) => sql`
   );
   create index gateway_windows_due on gateway_windows (due_at);
 
-  grant insert, update on payments to ${role};
   grant insert, update, delete on gateway_events, gateway_windows to ${role};
 `;
 
-const refundsAndDisputes = ({ role }: World) => sql`
+const refunds = ({ role }: World) => sql`
   -- A person may have a failed refund asked for again: each attempt goes by a key of its own at the gateway.
-  -- TAKEN_BACK: the payment was reversed before the refund was sent.
+  -- TAKEN_BACK: the payment was reversed before the refund was sent. sent_at: when the last attempt was
+  -- written down to be sent; after send_before it is not sent any more.
   create table refunds (
     refund_key text primary key,
+    gateway text not null,
     reference text not null references payments (reference),
     transaction_id text not null,
     account_id text not null,
@@ -131,25 +165,44 @@ const refundsAndDisputes = ({ role }: World) => sql`
     attempt integer not null default 1 check (attempt >= 1),
     gateway_refund_id text,
     gateway_status text,
-    asked_at timestamptz,
+    sent_at timestamptz,
+    send_before timestamptz,
     created_at timestamptz not null default now(),
     updated_at timestamptz not null default now(),
     closed_at timestamptz,
-    check ((status in ('DONE', 'CREDITED', 'TAKEN_BACK')) = (closed_at is not null))
+    check ((status in ('DONE', 'CREDITED', 'TAKEN_BACK')) = (closed_at is not null)),
+    constraint refund_sent_in_time check ((sent_at is null) = (send_before is null))
   );
   create index refunds_by_purchase on refunds (transaction_id);
   create index refunds_open on refunds (created_at) where closed_at is null;
-  create index refunds_asked on refunds (asked_at, refund_key) where asked_at is not null;
+  create index refunds_asked on refunds (sent_at, refund_key) where sent_at is not null;
   -- The conditions of this and of disputes_by_gateway_id are in src/operations/store/search.ts as well.
   create index refunds_by_gateway_id on refunds (gateway_refund_id) where gateway_refund_id is not null;
 
-  -- Disputes, each by the gateway's id: what was put at risk for it, how it stands at the gateway, and the
-  -- outcome that a person stated.
+  grant insert, update on refunds to ${role};
+`;
+
+const disputes = ({ role }: World) => sql`
+  -- Disputes, each by the gateway's id: what the bank asks for, what of it was put at risk and where it was
+  -- taken from, how it stands at the gateway, and the outcome that a person stated.
   create table disputes (
     reference text not null references payments (reference),
-    dispute_id text not null,
+    gateway text not null,
+    dispute_id text not null constraint dispute_has_an_id check (dispute_id <> ''),
     transaction_id text not null,
-    operation_key text unique,
+    amount_minor bigint not null check (amount_minor >= 0),
+    currency text not null,
+    -- What of it was still with us when it was opened, in the charge's currency.
+    free_minor bigint not null default 0 check (free_minor >= 0),
+    used_minor bigint not null default 0 check (used_minor >= 0),
+    credited_minor bigint not null default 0 check (credited_minor >= 0),
+    -- The same in the price's currency: taken out of revenue, and frozen of what was in the wallet.
+    revenue_minor bigint not null default 0 check (revenue_minor >= 0),
+    frozen_minor bigint not null default 0 check (frozen_minor >= 0),
+    -- TAKEN: the bank has it. RELEASED: it is where it was before.
+    money text not null default 'AT_RISK' check (money in ('AT_RISK', 'TAKEN', 'RELEASED')),
+    -- Of the newest check that is booked.
+    check_number bigint not null default 0,
     gateway_state text check (gateway_state in ('open', 'won', 'lost', 'unknown')),
     gateway_status text,
     checked_at timestamptz,
@@ -164,11 +217,13 @@ const refundsAndDisputes = ({ role }: World) => sql`
   create index disputes_open on disputes (opened_at) where settled_at is null;
   create index disputes_by_gateway_id on disputes (dispute_id) where dispute_id <> '';
 
+  -- What became of its money is final as well.
   create function dispute_ends_once() returns trigger language plpgsql as $$
     begin
       if old.settled_at is not null
-         and (new.outcome, new.settled_at, new.settled_by_action, new.operation_key)
-             is distinct from (old.outcome, old.settled_at, old.settled_by_action, old.operation_key) then
+         and (new.outcome, new.settled_at, new.settled_by_action)
+             is distinct from (old.outcome, old.settled_at, old.settled_by_action)
+         or old.money <> 'AT_RISK' and new.money <> old.money then
         raise exception 'a settled dispute keeps its outcome'
           using errcode = 'restrict_violation', constraint = 'dispute_ends_once';
       end if;
@@ -177,7 +232,7 @@ const refundsAndDisputes = ({ role }: World) => sql`
   create trigger dispute_ends_once before update on disputes
     for each row execute function dispute_ends_once();
 
-  grant insert, update on refunds, disputes to ${role};
+  grant insert, update on disputes to ${role};
 `;
 
 /** A bound on the payments that an account has open and unpaid. */

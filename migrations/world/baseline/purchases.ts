@@ -18,6 +18,8 @@ const rows = ({ role }: World) => sql`
     status text not null check (status in ('PENDING', 'PROCESSING', 'SUCCESS', 'FAILED')),
     reason text,
     package_code text not null,
+    -- Whose package it is, by name; null where no package was found for it.
+    supplier text,
     package_name text not null,
     volume_bytes bigint not null,
     duration integer not null,
@@ -28,23 +30,6 @@ const rows = ({ role }: World) => sql`
     cost_usd_e4 bigint not null,
     settings_id text not null,
     rate_id text,
-    order_attempts integer not null default 0,
-    -- Of a replacement that an operator ordered; otherwise the purchase's own id is used at the supplier.
-    supplier_transaction_id text check (length(supplier_transaction_id) <= 50),
-    supplier_order_no text,
-    -- When the supplier was asked, whether the order is being withdrawn, and what the supplier refused: these
-    -- decide that a refusal is final, and that a purchase is either settled or given back.
-    first_order_attempt_at timestamptz,
-    previous_order_attempt_at timestamptz,
-    last_order_attempt_at timestamptz,
-    supplier_searched_until timestamptz,
-    in_flight_grace_ms integer,
-    withdrawing_since timestamptz,
-    cancel_asked_at timestamptz,
-    withdrawn_since timestamptz,
-    refused_attempts integer,
-    refused_reason text,
-    refused_detail text,
     top_up_iccid text,
     top_up_total_volume_bytes bigint,
     top_up_remaining_bytes bigint,
@@ -73,22 +58,18 @@ const indexes = () => sql`
     where needs_attention_since is not null;
   create index purchases_by_topped_up_esim on purchases (esim_id) where package_type = 'TOPUP';
   create index purchases_by_rate on purchases (rate_id) where rate_id is not null;
-  -- An operator has one of these ids in hand, and nothing else. Their conditions are in
-  -- src/operations/store/search.ts as well.
+  -- An operator has the id of a request in hand, and nothing else.
   create index purchases_by_request on purchases (request_id);
-  create index purchases_by_order_no on purchases (supplier_order_no) where supplier_order_no is not null;
-  create unique index purchases_by_supplier_id on purchases (supplier_transaction_id)
-    where supplier_transaction_id is not null;
 `;
 
 const history = ({ role }: World) => sql`
-  -- A closed purchase is not ordered again.
+  -- How a purchase ended is final, and so is the total that its top-up was settled with.
   create function purchase_ends_once() returns trigger language plpgsql as $$
     begin
       if old.status in ('SUCCESS', 'FAILED')
-         and (new.status, new.order_attempts, new.top_up_total_volume_bytes)
-             is distinct from (old.status, old.order_attempts, old.top_up_total_volume_bytes) then
-        raise exception 'a closed purchase keeps its status and is asked for no more'
+         and (new.status, new.top_up_total_volume_bytes)
+             is distinct from (old.status, old.top_up_total_volume_bytes) then
+        raise exception 'a closed purchase keeps its status'
           using errcode = 'restrict_violation', constraint = 'purchase_ends_once';
       end if;
       return new;
