@@ -99,11 +99,8 @@ export function decideBooking(payment: BookedPayment, received: ReceivedMoney): 
   const confirmedMinor = confirmedOf(payment, newMinor);
   if (confirmedMinor > 0n)
     return { ...came, confirmedMinor, toWalletMinor: newMinor - confirmedMinor, what: 'payment-confirmed' };
-  if (payment.purpose === 'funding') return { ...came, toWalletMinor: newMinor, what: 'payment-received' };
-  if (!payment.awaited) {
-    const what = payment.paidBefore ? 'payment-received-again' : 'payment-received-late';
-    return { ...came, toWalletMinor: newMinor, what };
-  }
+  if (payment.purpose === 'funding' || !payment.awaited)
+    return { ...came, toWalletMinor: newMinor, what: receivedWord(payment, 0n) };
   const excessMinor = newMinor - payment.chargeMinor;
   if (excessMinor < 0n) {
     return { ...came, toWalletMinor: newMinor, what: 'payment-received-short', ends: 'PAYMENT_UNDERPAID' };
@@ -114,6 +111,16 @@ export function decideBooking(payment: BookedPayment, received: ReceivedMoney): 
     toWalletMinor: excessMinor,
     what: excessMinor > 0n ? 'payment-received-over' : 'payment-received',
   };
+}
+
+/** Money for an order that does not wait for it, or for a wallet. */
+function receivedWord(
+  { purpose, paidBefore }: BookedPayment,
+  confirmedMinor: bigint,
+): NonNullable<BookingDecision['what']> {
+  if (confirmedMinor > 0n) return 'payment-confirmed';
+  if (purpose === 'funding') return 'payment-received';
+  return paidBefore ? 'payment-received-again' : 'payment-received-late';
 }
 
 const confirmedOf = ({ vouchedMinor }: BookedPayment, newMinor: bigint): bigint =>
@@ -146,7 +153,7 @@ function decideReversal(payment: BookedPayment, received: ReceivedMoney): Bookin
     receivedAndReversedMinor,
     toWalletMinor: restMinor - receivedAndReversedMinor,
     reversedMinor: gone - receivedAndReversedMinor,
-    what: 'payment-reversed',
+    what: gone > 0n || payment.awaited ? 'payment-reversed' : receivedWord(payment, confirmedMinor),
     ...ending,
   };
 }

@@ -115,9 +115,9 @@ describe('a test key', () => {
       'a test',
     );
     await sql`
-      insert into live.packages (package_code, package_type, slug, name, region_code, region_type, cost_usd_e4, volume_bytes, data_type,
+      insert into live.packages (package_code, supplier, package_type, slug, name, region_code, region_type, cost_usd_e4, volume_bytes, data_type,
         duration, duration_unit, unused_valid_days, speed, description, active_type, top_up_available, location, location_code, networks)
-      values (${planted.packageCode}, 'BASE', 'x', ${MARK}, 'NG', 'LC', 1, 1, 1, 1, 'DAY', 1, '', '', 1, true, 'NG', 'NG', '[]')`.execute(
+      values (${planted.packageCode}, 's', 'BASE', 'x', ${MARK}, 'NG', 'LC', 1, 1, 1, 1, 'DAY', 1, '', '', 1, true, 'NG', 'NG', '[]')`.execute(
       stack.owner,
     );
     await sql`

@@ -18,12 +18,12 @@ import { CHARGE_MINOR, NOW, usePaymentBooks, type Payer } from '../payments/paym
 const books = usePaymentBooks();
 
 /** Without a check at the gateway: the test sets what that has seen. */
-const engine = databaseEngine(books.world, { now: () => NOW });
+const engine = () => databaseEngine(books.world, { now: () => NOW });
 
 const settle = ({ transactionId }: Payer, outcome: 'won' | 'lost', more: Partial<ActionInput> = {}) =>
   createOperatorActions({
     db: books.world,
-    engine,
+    engine: engine(),
     clock: { now: () => NOW },
     timings: LONG_ANSWER_TIMINGS,
     limits: NO_LIMITS,

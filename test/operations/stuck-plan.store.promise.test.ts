@@ -43,6 +43,12 @@ async function closedPurchases(owner: WorldDb): Promise<void> {
                            esim_id, price_minor, currency, price_usd_minor, cost_usd_e4, settings_id, request_id, created_at, closed_at)
     select 't' || i, 'acc-1', 'BASE', 'CARD', 'SUCCESS', 'P', 'P', 1, 1, 'e' || i, 230, 'USD', 230, 1, 'initial', 'r', ${at}, ${at}
       from ${many}`.execute(owner);
+  await sql`
+    insert into supplier_orders (id, transaction_id, kind, supplier, package_code, volume_bytes, cost_usd_e4, in_flight_grace_ms, state, attempts,
+                                 first_sent_at, last_sent_at, closed_at)
+    select 't' || i, 't' || i, 'BASE', 'esim-access', 'P', 1, 1, 1, 'delivered', 1, ${at}, ${at}, ${at} from ${many}`.execute(
+    owner,
+  );
   await sql`insert into ledger_accounts (id, kind, currency, account_id) values ('wallet:acc-1', 'wallet', 'USD', 'acc-1')`.execute(
     owner,
   );

@@ -157,6 +157,17 @@ describe('judgePayment', () => {
     expect(decideBooking(before, { ...REVERSED, refunds }).reversedMinor).toBe(reversedMinor);
   });
 
+  it('money that came beside a listed refund of ours is received, though the charge is called reversed', () => {
+    const before = payment({ ...closed, paidBefore: true, receivedMinor: 1_000n, refundedMinor: 1_000n });
+    const received = { ...REVERSED, netMinor: 1_500n, refunds: { oursMinor: 1_000n, othersMinor: 0n } };
+    expect(decideBooking(before, received)).toEqual({
+      ...NOTHING,
+      receivedMinor: 500n,
+      toWalletMinor: 500n,
+      what: 'payment-received-again',
+    });
+  });
+
   it('a reversal with more fees than money books nothing', () => {
     const received = { ...REVERSED, netMinor: -1n };
     expect(decideBooking(payment(closed), received)).toEqual(NOTHING);

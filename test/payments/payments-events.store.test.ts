@@ -227,6 +227,18 @@ describe('a dispute', () => {
     ]);
   });
 
+  it('of which there are two, beside money that came again: the wallet pays once, and the rest is owed', async () => {
+    const payer = await books.payer({ purpose: 'funding' });
+    await books.bookCheck(payer);
+    await spend(payer, 1_000n);
+    const part = { amount: { amountMinor: 800_000n, currency: 'NGN' } };
+    for (const disputeId of ['1', '2']) await books.dispute(payer, { ...part, disputeId });
+    const again = await books.payer({ purpose: 'funding', accountId: payer.accountId });
+    await books.bookCheck(again, paid(320_000n));
+    await books.bookCheck(payer, { state: 'reversed' });
+    expect(await owed(payer)).toEqual({ balance_minor: 0n, owed_minor: 800n });
+  });
+
   it('an older answer about it changes nothing', async () => {
     const payer = await books.payer();
     await books.bookCheck(payer);

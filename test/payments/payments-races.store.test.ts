@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { findPayments, nextPaymentAttempt, closeFundingUnpaid } from '../../src/payments/store/payments.ts';
 import { closeUnpaid, settlePurchase } from '../../src/purchases/store/purchases.ts';
+import { findOpenDisputes, releaseRisk } from '../../src/payments/store/disputes.ts';
 import { failPurchase } from '../support/give-back.ts';
 import { findOpenRefunds } from '../../src/payments/store/refunds.ts';
 import { untilStatementWaits } from '../support/books.ts';
@@ -142,6 +143,23 @@ describe('closing as unpaid and paying at the same moment', () => {
       expect(await books.status(payer)).toBe(closed === 'paid' ? 'SUCCESS' : 'FAILED, PAYMENT_EXPIRED');
       expect(await books.balance(payer)).toBe(PRICE_MINOR);
     }
+  });
+});
+
+describe('settling while a dispute ends', () => {
+  it('judges by the row as it is then, not as it was when settling began to wait for it', async () => {
+    const payer = await books.payer();
+    await books.bookCheck(payer);
+    await books.dispute(payer);
+    let settling: Promise<unknown> = Promise.resolve();
+    await books.world.transaction().execute(async (trx) => {
+      const [dispute] = await findOpenDisputes(trx, payer.transactionId);
+      await releaseRisk(trx, dispute!);
+      settling = settlePurchase(books.world, payer.transactionId);
+      await untilStatementWaits(books.owner);
+    });
+    expect(await settling).toBe('settled');
+    expect(await books.payment(payer)).toMatchObject({ used_minor: CHARGE_MINOR, free_minor: 0n });
   });
 });
 

@@ -93,7 +93,7 @@ describe('openPurchase', () => {
         status: 'PENDING',
         supplier: 'esim-access',
         iccid: '',
-        ac: '',
+        install_sealed: null,
         snapshot: { data: '5 GB', networkProviders: ['MTN', 'Airtel'] },
       },
     });

@@ -194,6 +194,11 @@ describe('a delivered purchase', () => {
       (refunds) => refunds[0]?.[0] === 'processed',
       { what: 'the goodwill is sent' },
     );
+    await until(
+      () => openMoneyOf(transactionId),
+      (open) => !('suspense:USD' in open),
+      { what: 'the goodwill is booked as sent' },
+    );
     await dispute(transactionId);
     expect(await openMoneyOf(transactionId)).toMatchObject({ 'suspense:USD': 130 });
     expect(await goodwill(10n)).toMatchObject({ outcome: 'refused' });

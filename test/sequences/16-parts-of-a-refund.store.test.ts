@@ -12,7 +12,7 @@ import { NOW, paid, PRICE_MINOR, usePaymentBooks, type Payer } from '../payments
 
 const books = usePaymentBooks();
 
-const engine = databaseEngine(books.world, { now: () => NOW });
+const engine = () => databaseEngine(books.world, { now: () => NOW });
 
 let asked = 0;
 
@@ -20,7 +20,7 @@ let asked = 0;
 async function refund({ transactionId }: Payer, amountMinor: bigint, currency: string) {
   const ended = await createOperatorActions({
     db: books.world,
-    engine,
+    engine: engine(),
     clock: { now: () => NOW },
     timings: LONG_ANSWER_TIMINGS,
     limits: NO_LIMITS,

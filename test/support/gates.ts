@@ -57,7 +57,7 @@ const PLACES: Readonly<
   // The payment's reference, before the gateway is asked; how to pay, after it has said so; money that it has seen.
   pay: { on: 'insert on payments', when: 'true' },
   instructed: { on: 'update on payments', when: 'old.instructions is null and new.instructions is not null' },
-  booked: { on: 'update on payments', when: 'new.booked_minor > old.booked_minor' },
+  booked: { on: 'update on payments', when: 'new.received_minor > old.received_minor' },
   // The API's own write: the answer kept under an Idempotency-Key, just before the caller gets it.
   answer: {
     on: 'update on idempotency_keys',

@@ -235,7 +235,7 @@ async function refundForgotten(fixture: StuckFixture, each: number): Promise<str
       await stack.temporal.workflow.getHandle(id).terminate('a test');
     }),
   );
-  await makeOlder(fixture, 'refunds', ['created_at', 'asked_at'], ids, '1 hour');
+  await makeOlder(fixture, 'refunds', ['created_at', 'sent_at'], ids, '1 hour');
   await untilNoRefundRuns(stack);
   await clearGatewayFaults(stack);
   return ids;

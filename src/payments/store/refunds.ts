@@ -94,14 +94,18 @@ export const UNDER_WAY_MS = 10_000 + 15_000;
  */
 export async function beginRefund(
   db: WorldDb,
-  { refund_key: refundKey, attempt }: Pick<RefundRow, 'refund_key' | 'attempt'>,
+  {
+    refund_key: refundKey,
+    attempt,
+    amount_minor,
+  }: Pick<RefundRow, 'refund_key' | 'attempt' | 'amount_minor'>,
 ): Promise<Fence | undefined> {
   const fence = createFence(SEND_WITHIN_MS);
   const { numAffectedRows } = await sql`
     update refunds
        set status = 'ASKED', sent_at = clock_timestamp(), updated_at = clock_timestamp(),
            send_before = clock_timestamp() + ${`${SEND_WITHIN_MS} milliseconds`}::interval
-     where refund_key = ${refundKey} and attempt = ${attempt} and closed_at is null
+     where refund_key = ${refundKey} and attempt = ${attempt} and amount_minor = ${amount_minor} and closed_at is null
        and (send_before is null or send_before + ${`${UNDER_WAY_MS} milliseconds`}::interval < clock_timestamp())
        and not ${IS_CONTESTED}`.execute(db);
   return numAffectedRows === 1n ? fence : undefined;
@@ -164,7 +168,10 @@ export function findUnsentRefundsOlderThan(
     .execute();
 }
 
-/** Refunds of a payment in its own currency that were never sent, oldest first. */
+/**
+ * Refunds of a payment in its own currency that were never sent, oldest first. Locks them, so that none is
+ * sent now.
+ */
 export function findUnsentRefunds(
   trx: WorldDb,
   { reference, charge_currency }: Pick<PaymentRow, 'reference' | 'charge_currency'>,
@@ -175,6 +182,7 @@ export function findUnsentRefunds(
     .where('status', '=', 'DUE')
     .where('sent_at', 'is', null)
     .where('attempt', '=', 1)
+    .forNoKeyUpdate()
     .execute();
 }
 
@@ -381,6 +389,7 @@ export async function closeRefund(
     })
     .where('refund_key', '=', refund.refund_key)
     .where('attempt', '=', refund.attempt)
+    .where('amount_minor', '=', refund.amount_minor)
     .where('closed_at', 'is', null)
     .returning([
       subscribers('payment.refunded', sql.ref('refunds.account_id')).as('subscribers'),

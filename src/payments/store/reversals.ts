@@ -6,7 +6,7 @@ import { clearingAccount, exchangeEntries, type LedgerEntry } from '../../ledger
 import { debitEntries } from '../../ledger/store/owed.ts';
 import type { Money } from '../../domain/money.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
-import { inPrice, moveMoney, takeFrom } from './account.ts';
+import { moveMoney, partInPrice, takeFrom } from './account.ts';
 import { findPayment, type PaymentRow } from './payments.ts';
 import type { DisputeRow } from './tables.ts';
 
@@ -15,8 +15,8 @@ interface Taken {
   readonly free: bigint;
   readonly used: bigint;
   readonly credited: bigint;
-  /** What a dispute has frozen of it in the wallet, in the price's currency. */
-  readonly frozen?: bigint;
+  /** What disputes have frozen of it in the wallet, in the price's currency. */
+  readonly frozen: bigint;
 }
 
 /**
@@ -27,59 +27,71 @@ interface Taken {
 export async function takeBack(trx: WorldDb, reference: string, gone: Money): Promise<LedgerEntry[]> {
   const payment = await requirePayment(trx, reference);
   if (gone.currency !== payment.charge_currency) return missingEntries(payment, gone);
-  const entries: LedgerEntry[] = [];
   let leftMinor = gone.amountMinor;
+  const disputes: DisputeRow[] = [];
   for (const dispute of await findAtRisk(trx, reference)) {
-    const riskMinor = riskOf(dispute);
-    if (riskMinor > leftMinor) continue;
-    leftMinor -= riskMinor;
-    entries.push(...(await takeDisputed(trx, payment, dispute)));
+    if (riskOf(dispute) > leftMinor) continue;
+    leftMinor -= riskOf(dispute);
+    disputes.push(dispute);
+    await markTaken(trx, dispute);
   }
-  const taken = takeFrom(await requirePayment(trx, reference), leftMinor);
-  await moveMoney(trx, reference, { used: -taken.used, credited: -taken.credited, reversed: leftMinor });
-  return [...entries, ...(await entriesOf(trx, payment, taken))];
+  const rest = takeFrom(payment, leftMinor);
+  await moveMoney(trx, reference, { used: -rest.used, credited: -rest.credited, reversed: leftMinor });
+  return entriesOf(trx, payment, disputes, rest);
 }
 
-/**
- * The bank has what it disputed. Books it on the account, marks the dispute, and returns the entries for the
- * ledger.
- */
+/** The bank has what it disputed. Books it on the account and the dispute, and returns the entries for the ledger. */
 export async function takeDisputed(
   trx: WorldDb,
   payment: PaymentRow,
   dispute: DisputeRow,
 ): Promise<LedgerEntry[]> {
-  const { reference, dispute_id, free_minor: free, used_minor: used, credited_minor: credited } = dispute;
+  await markTaken(trx, dispute);
+  return entriesOf(trx, payment, [dispute], { free: 0n, used: 0n, credited: 0n });
+}
+
+async function markTaken(trx: WorldDb, dispute: DisputeRow): Promise<void> {
   await trx
     .updateTable('disputes')
     .set({ money: 'TAKEN' })
-    .where('reference', '=', reference)
-    .where('dispute_id', '=', dispute_id)
+    .where('reference', '=', dispute.reference)
+    .where('dispute_id', '=', dispute.dispute_id)
     .execute();
-  await moveMoney(trx, reference, { disputed: -riskOf(dispute), reversed: riskOf(dispute) });
-  return entriesOf(trx, payment, { free, used, credited, frozen: dispute.frozen_minor });
+  await moveMoney(trx, dispute.reference, { disputed: -riskOf(dispute), reversed: riskOf(dispute) });
 }
 
 export const riskOf = ({ free_minor, used_minor, credited_minor }: DisputeRow): bigint =>
   free_minor + used_minor + credited_minor;
 
-async function entriesOf(trx: WorldDb, payment: PaymentRow, taken: Taken): Promise<LedgerEntry[]> {
+/** One debit of the wallet for all of it: each would see the same balance. */
+async function entriesOf(
+  trx: WorldDb,
+  payment: PaymentRow,
+  disputes: readonly DisputeRow[],
+  rest: Omit<Taken, 'frozen'>,
+): Promise<LedgerEntry[]> {
   const { charge_currency: charge, price_currency: price, account_id: accountId } = payment;
-  const missingMinor = taken.free + taken.used;
-  // A dispute has taken its part out of `credited_minor` already.
-  const beforeMinor =
-    taken.frozen === undefined ? payment.credited_minor : payment.credited_minor + taken.credited;
-  const worthMinor = inPrice(payment, beforeMinor) - inPrice(payment, beforeMinor - taken.credited);
-  const frozen = taken.frozen ?? 0n;
-  const debitMinor = worthMinor > frozen ? worthMinor - frozen : 0n;
+  const disputed = disputes.reduce((sum, dispute) => sum + dispute.credited_minor, 0n);
+  const taken = disputes.reduce<Taken>(
+    (sum, dispute) => ({
+      free: sum.free + dispute.free_minor,
+      used: sum.used + dispute.used_minor,
+      credited: sum.credited + dispute.credited_minor,
+      frozen: sum.frozen + dispute.frozen_minor,
+    }),
+    { ...rest, frozen: 0n },
+  );
+  // Disputes have taken their part out of `credited_minor` already.
+  const worthMinor = partInPrice(payment, payment.credited_minor + disputed, taken.credited);
+  const debitMinor = worthMinor > taken.frozen ? worthMinor - taken.frozen : 0n;
   return [
-    ...missingEntries(payment, { amountMinor: missingMinor, currency: charge }),
+    ...missingEntries(payment, { amountMinor: taken.free + taken.used, currency: charge }),
     { account: clearingAccount(payment.gateway, charge), currency: charge, amountMinor: taken.credited },
     ...exchangeEntries(
-      { amountMinor: frozen + debitMinor, currency: price },
+      { amountMinor: taken.frozen + debitMinor, currency: price },
       { amountMinor: taken.credited, currency: charge },
     ),
-    { account: `suspense:${price}`, currency: price, amountMinor: -frozen },
+    { account: `suspense:${price}`, currency: price, amountMinor: -taken.frozen },
     ...(await debitEntries(trx, accountId, { amountMinor: debitMinor, currency: price })),
   ];
 }

@@ -8,6 +8,7 @@ export const CONSTRAINTS = {
   ledgerAppendOnly: 'ledger_append_only',
   holdClosesOnce: 'hold_closes_once',
   purchaseEndsOnce: 'purchase_ends_once',
+  paymentGivesWhatItHas: 'payment_gives_what_it_has',
 } as const;
 
 interface DriverError {

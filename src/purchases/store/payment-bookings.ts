@@ -166,11 +166,11 @@ async function book(booking: Booking): Promise<void> {
   const receivedMinor = facts.receivedMinor + decision.receivedMinor;
   const entries = withoutZeros(await entriesOf(booking));
   if (entries.length > 0) {
-    const reversedMinor = facts.reversedMinor + decision.reversedMinor + decision.receivedAndReversedMinor;
+    const takenMinor = decision.reversedMinor + decision.receivedAndReversedMinor;
     const done = await transfer(trx, {
       operationKey:
-        decision.what === 'payment-reversed'
-          ? reversedKey(reference, seen.currency, reversedMinor)
+        takenMinor > 0n
+          ? reversedKey(reference, seen.currency, facts.reversedMinor + takenMinor)
           : `${reference}:received:${seen.currency}:${receivedMinor}`,
       kind: decision.what ?? 'payment',
       transactionId,

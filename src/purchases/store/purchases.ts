@@ -26,6 +26,7 @@ import { sendableMinor, smaller, useForDelivery } from '../../payments/store/acc
 import { lockPayments } from '../../payments/store/lock-order.ts';
 import { creditRefund, createRefund } from '../../payments/store/refunds.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
+import { constraintOf, CONSTRAINTS } from '../../platform/database/errors.ts';
 import { inTransaction } from '../../platform/database/transactions.ts';
 import { newPendingMessages, type PendingMessages } from '../../webhooks/store/messages.ts';
 import { collectWebhooks, statusChangeQueries, type StatusChange } from './messages.ts';
@@ -150,7 +151,7 @@ const clearAttention = sql`
 /**
  * Keeps the delivery, closes the purchase, shows the eSIM to its owner, posts the hold, books the cost,
  * enqueues the webhook. One statement; safe to repeat. Throws HoldConflict when the money was given back
- * before, during a withdrawal, and while the money is claimed back. Another package than the one that was
+ * before, while a bank has it or disputes it, and during a withdrawal. Another package than the one that was
  * ordered is delivered too, and needs attention.
  */
 export async function settlePurchase(
@@ -158,6 +159,24 @@ export async function settlePurchase(
   transactionId: string,
   item: DeliveredItem = ALREADY_SAVED,
   pending: PendingMessages = newPendingMessages(),
+): Promise<'settled' | 'settled-before'> {
+  try {
+    return await settleOnce(db, transactionId, item, pending);
+  } catch (error) {
+    // A statement that waited for the payment's lock is judged by the row that it saw before. Once it has the lock, it sees the row as it is.
+    if (constraintOf(error) !== CONSTRAINTS.paymentGivesWhatItHas) throw error;
+    return db.transaction().execute(async (trx) => {
+      await lockPayments(trx, transactionId);
+      return settleOnce(trx, transactionId, item, pending);
+    });
+  }
+}
+
+async function settleOnce(
+  db: WorldDb,
+  transactionId: string,
+  item: DeliveredItem,
+  pending: PendingMessages,
 ): Promise<'settled' | 'settled-before'> {
   // A top-up changes an allowance, which its merchant may have to be notified of in the same transaction.
   if (!isTopUp(item)) {
@@ -167,7 +186,7 @@ export async function settlePurchase(
       return 'settled';
     }
   }
-  return db.transaction().execute(async (trx) => {
+  return inTransaction(db, async (trx) => {
     const settled = await settle(trx, transactionId, item);
     await requirePosted(trx, transactionId, settled);
     await collectWebhooks(trx, transactionId, settled, pending);
