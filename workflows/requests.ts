@@ -12,6 +12,8 @@ import { startDeliveries } from './webhooks/start-deliveries.ts';
 /** No worker took the action's step, or its answer was lost. Its caller asks again after 30 s. */
 const RETRY_LOST_ACTION_MS = 15_000;
 
+const UNKNOWN: PaymentCheckState = { state: 'unknown', isKnown: false };
+
 export interface Requests {
   readonly isPending: () => boolean;
   /** Serves what is asked for. `wakes`: whether the step that the workflow paused after must run again now. */
@@ -31,7 +33,7 @@ export function listenForRequests({ transactionId, purpose, isThroughGateway }: 
   // A run that continues another may have been asked before.
   let checksAsked = isContinued() && isThroughGateway ? 1 : 0;
   let checksServed = 0;
-  let latest: PaymentCheckState = { state: 'unknown', isKnown: false };
+  let latest = UNKNOWN;
   let hasActions = isContinued();
   let isAnnounced = false;
   let isActionLost = false;
@@ -51,12 +53,14 @@ export function listenForRequests({ transactionId, purpose, isThroughGateway }: 
   setHandler(messages.supplierAnnounced, () => {
     isAnnounced = true;
   });
-  const serveCheck = async (): Promise<PaymentCheckState> => {
+  /** Undefined: its answer was lost. */
+  const serveCheck = async (): Promise<PaymentCheckState | undefined> => {
     // The check begins after all of these were asked for.
     const upTo = checksAsked;
-    latest = await checkPayment(transactionId, purpose);
+    const checked = await checkPayment(transactionId, purpose);
+    latest = checked ?? UNKNOWN;
     checksServed = upTo;
-    return latest;
+    return checked;
   };
   /** False: nothing was open. An action whose step is lost stays open. */
   const serveActions = async (): Promise<boolean> => {
@@ -80,7 +84,10 @@ export function listenForRequests({ transactionId, purpose, isThroughGateway }: 
       isAnnounced = false;
       let check: PaymentCheckState | undefined;
       if (checksAsked > checksServed) {
-        check = await serveCheck();
+        const checked = await serveCheck();
+        // What a lost check has booked is on the rows, which the step reads.
+        wakes ||= checked === undefined;
+        check = latest;
         served += 1;
       }
       if (hasActions) {

@@ -201,15 +201,15 @@ export function collectPayment(request: CollectRequest): Promise<CollectResult |
   return orLost(gatewaySteps(summary, request.budgetMs + GATEWAY_CHECK_MS).collectPayment(request));
 }
 
-/** Checks the payment at the gateway and books the result. A step without an answer says nothing. */
+/** Checks the payment at the gateway and books the result. Undefined: its answer was lost, and the rows say what it booked. */
 export async function checkPayment(
   transactionId: string,
   purpose: PaymentPurpose,
-): Promise<PaymentCheckState> {
+): Promise<PaymentCheckState | undefined> {
   const { checkPayment: check } = gatewaySteps('Check the payment at the gateway');
   const checked = await orLost(check(transactionId, purpose));
   await startDeliveries(checked?.messages, transactionId);
-  return checked ?? { state: 'unknown', isKnown: false };
+  return checked;
 }
 
 /** Sends refunds to the gateway, or checks their progress, and that of disputes. */

@@ -64,7 +64,7 @@ async function collect(collecting: Collecting): Promise<CollectResult> {
   const opened = await openWithin(collecting, found);
   if (opened === 'open') {
     const { payment, leftMs } = (await findCollection(deps.db, transactionId)) ?? found;
-    return waiting(payment, leftMs, 'for the buyer to pay');
+    return waitingForMoney(payment, leftMs);
   }
   if (opened !== 'unknown') return close(collecting, opened.reason, opened.detail);
   const pauseMs = nextPollMs(found.ageMs, found.payment.method, request.timings);
@@ -85,6 +85,9 @@ const waiting = (payment: PaymentRow | undefined, waitMs: number, why: string): 
   ...(payment ? { reference: payment.reference } : {}),
 });
 
+const waitingForMoney = (payment: PaymentRow, leftMs: number): CollectResult =>
+  waiting(payment, leftMs, `Waiting for money until ${payment.expires_at.toISOString()}.`);
+
 /** Asks the gateway first. Only its answer, booked, ends the wait. */
 async function check(collecting: Collecting, before: Collection): Promise<CollectResult> {
   const { deps, request, pending } = collecting;
@@ -97,7 +100,7 @@ async function check(collecting: Collecting, before: Collection): Promise<Collec
   const opened = isOpen ? found.payment : undefined;
   if (checked.isKnown) {
     if (checked.wasExpired) return close(collecting, 'PAYMENT_EXPIRED', `unpaid ${request.purpose}`);
-    if (isOpen) return waiting(opened, found.leftMs, 'for the buyer to pay');
+    if (isOpen) return waitingForMoney(found.payment, found.leftMs);
     // No charge that was sent before the check began can arrive after it.
     if (before.settlesInMs <= 0)
       return close(collecting, 'PAYMENT_NOT_OPENED', 'the gateway never said how to pay');

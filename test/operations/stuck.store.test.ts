@@ -67,6 +67,7 @@ describe('an open purchase', () => {
     const [healthy, late] = [await rows.purchase(), await rows.purchase()];
     await rows.hold(healthy, { created_at: ago(19) });
     await rows.hold(late, { created_at: ago(21) });
+    for (const id of [healthy, late]) await rows.order(id, ago(10));
     expect(await listed(healthy)).toEqual([]);
     expect(await listed(late)).toEqual(['paid-not-delivered: NOT_DELIVERED_IN_TIME']);
   });
@@ -171,6 +172,9 @@ describe('a closed purchase', () => {
     const of = (reason: string) => rows.purchase({ status: 'SUCCESS', ...flagged(reason) });
     expect(await listed(await of('PAYMENT_DISPUTED'))).toEqual(['payment-disputed: PAYMENT_DISPUTED']);
     expect(await listed(await of('PAYMENT_REVERSED'))).toEqual(['payment-reversed: PAYMENT_REVERSED']);
+    expect(await listed(await of('OTHER_PACKAGE_DELIVERED'))).toEqual([
+      'other-package-delivered: OTHER_PACKAGE_DELIVERED',
+    ]);
     expect(await listed(await of('PAYMENT_STILL_OPEN'))).toEqual(['charge-left-open: PAYMENT_STILL_OPEN']);
   });
 

@@ -25,6 +25,8 @@ export interface Rows {
   purchase(given?: Partial<Insertable<PurchasesTable>>): Promise<string>;
   funding(given?: Partial<Insertable<FundingsTable>>): Promise<string>;
   hold(id: string, given?: Partial<Insertable<HoldsTable>>): Promise<void>;
+  /** Sent to the supplier at this time. */
+  order(transactionId: string, sentAt: Date): Promise<void>;
   payment(transactionId: string, given?: Partial<Insertable<PaymentsTable>>): Promise<string>;
   refund(transactionId: string, given?: Partial<Insertable<RefundsTable>>): Promise<void>;
   /** A window of the gateway's list, by the minutes since it began and since it should have been read. */
@@ -48,6 +50,7 @@ export function rowsOf(owner: WorldDb): Rows {
     purchase: (given) => purchase(owner, given),
     funding: (given) => funding(owner, given),
     hold: (id, given) => hold(owner, id, given),
+    order: (transactionId, sentAt) => order(owner, transactionId, sentAt),
     payment: (transactionId, given) => payment(owner, transactionId, given),
     refund: (transactionId, given) => refund(owner, transactionId, given),
     window: (began, wanted) => window(owner, began, wanted),
@@ -104,6 +107,15 @@ async function funding(owner: WorldDb, given: Partial<Insertable<FundingsTable>>
   };
   await owner.insertInto('fundings').values(row).execute();
   return row.transaction_id;
+}
+
+async function order(owner: WorldDb, transactionId: string, sentAt: Date): Promise<void> {
+  await sql`
+    insert into supplier_orders (id, transaction_id, kind, supplier, package_code, volume_bytes, cost_usd_e4, in_flight_grace_ms, state, attempts,
+                                 first_sent_at, last_sent_at)
+    values (${transactionId}, ${transactionId}, 'BASE', 'esim-access', 'P', 1, 1, 1, 'sent', 1, ${sentAt}, ${sentAt})`.execute(
+    owner,
+  );
 }
 
 async function hold(owner: WorldDb, id: string, given: Partial<Insertable<HoldsTable>> = {}): Promise<void> {

@@ -42,7 +42,7 @@ it('a blocked refund is checked rarely once it needs attention, and at once when
     `TransactionId = '${transactionId}' AND NeedsAttention = true AND Reason = 'REFUND_NEEDS_ATTENTION'`,
   );
   const asked = async (): Promise<number> =>
-    summariesOf(await fetchHistory(stack, transactionId)).filter((summary) => summary.startsWith('Refund:'))
+    summariesOf(await fetchHistory(stack, transactionId)).filter((summary) => summary.startsWith('Money:'))
       .length;
   const before = await asked();
   // Long enough for fifteen checks at the earlier pace.

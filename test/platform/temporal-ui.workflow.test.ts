@@ -137,7 +137,7 @@ describe('a purchase in the Temporal UI', () => {
       GatewayReference: reference,
     });
     const texts = payloadTexts(await fetchHistory(stack, transactionId));
-    for (const summary of ['Charge: open the payment at the gateway', 'until the time to pay is over'])
+    for (const summary of ['Collect: open the payment at the gateway', 'Waiting for money until '])
       expect(
         texts.some((text) => text.includes(summary)),
         summary,

@@ -244,9 +244,6 @@ const WALKS: Record<RecordedPath, Walk> = {
     await atGateway(stack, transactionId, 'pay');
     return transactionId;
   },
-  'deliver-webhook': ({ shop }) => sent(shop, 0, TAKEN, beginOnOrders),
-  'deliver-webhook-again': ({ shop }) => sent(shop, 2, TAKEN, beginOnOrders),
-  'deliver-webhook-gone': ({ shop }) => sent(shop, 1, answerStatus(410), beginOnOrders),
   'deliver-webhook-in-task': ({ shop }) => sent(shop, 0),
   'deliver-webhook-in-task-again': ({ shop }) => sent(shop, 2),
   'deliver-webhook-in-task-gone': ({ shop }) => sent(shop, 1, answerStatus(410)),
@@ -348,31 +345,15 @@ const WALKS: Record<RecordedPath, Walk> = {
 const TAKEN = answerStatus(204);
 
 /** A message that is refused this often before it gets another answer. */
-async function sent(
-  shop: Shop,
-  refusals: number,
-  then = TAKEN,
-  begin = ({ deliveries }: Shop, messageId: string): Promise<unknown> =>
-    deliveries.engine.deliver([messageId]),
-): Promise<string> {
+async function sent(shop: Shop, refusals: number, then = TAKEN): Promise<string> {
   const { account, receiver, stack, deliveries } = shop;
   const listener = await receiver.listen(stack, account, {
     answer: (response, received) =>
       (listener.received.length > refusals ? then : answerStatus(503))(response, received),
   });
   const [messageId = ''] = await deliveries.write(account, listener);
-  await begin(shop, messageId);
+  await deliveries.engine.deliver([messageId]);
   return messageId;
-}
-
-/** As deliveries were started before they had their own queue. */
-function beginOnOrders({ stack }: Shop, messageId: string): Promise<unknown> {
-  const input: DeliverWebhookInput = { messageId };
-  return stack.temporal.workflow.start(DELIVER_WEBHOOK_WORKFLOW, {
-    taskQueue: ORDERS_QUEUE,
-    workflowId: messageId,
-    args: [input],
-  });
 }
 
 async function asks(stack: Stack, transactionId: string): Promise<number> {

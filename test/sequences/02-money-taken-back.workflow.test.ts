@@ -35,6 +35,14 @@ async function notOrdered(): Promise<string> {
   return paidPurchase(sequences);
 }
 
+/** What the supplier turned away for a while may still arrive until its time is over. */
+const cancelOnceNothingCanArrive = (transactionId: string) =>
+  until(
+    () => operator.act(transactionId, 'cancel'),
+    ({ outcome }) => outcome === 'done',
+    { what: `${transactionId} cancelled`, everyMs: 2_000, withinMs: 90_000 },
+  );
+
 /** Paid and ordered, and the supplier does not allocate. */
 async function ordered(): Promise<string> {
   await stack.faults({ neverAllocate: 1 });
@@ -69,7 +77,7 @@ describe.each(DISPUTE_REASONS)('a paid purchase whose money is $reason', (taken)
     await expectStays(stack, transactionId, 'PROCESSING');
     expect(await stack.supplierOrders(transactionId)).toEqual([]);
     await expectNothingShown(transactionId);
-    expect(await operator.act(transactionId, 'cancel')).toMatchObject({ outcome: 'done' });
+    await cancelOnceNothingCanArrive(transactionId);
     await expectEndsSoon(stack, transactionId, 'FAILED');
     expect(await sentBack(transactionId)).toEqual({ refunds: [], wallet });
     expect(await movedBy(stack, transactionId)).not.toHaveProperty('revenue:USD');
@@ -122,7 +130,7 @@ it('a purchase whose dispute is lost is never delivered, and the money is gone o
     outcome: 'lost',
   });
   expect(settled).toMatchObject({ outcome: 'done' });
-  await operator.act(transactionId, 'cancel');
+  await cancelOnceNothingCanArrive(transactionId);
   await expectEndsSoon(stack, transactionId, 'FAILED');
   expect(await sentBack(transactionId)).toEqual({ refunds: [], wallet });
   const { 'gateway-clearing:USD': clearing = 0, 'suspense:USD': suspense = 0 } = await movedBy(

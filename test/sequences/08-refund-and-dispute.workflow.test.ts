@@ -124,7 +124,7 @@ describe('a purchase that is paid and not delivered', () => {
     const before = await buyer.balanceMinor();
     const credited = await operator.act(transactionId, 'credit-wallet');
     expect([credited.outcome, (await buyer.balanceMinor()) - before]).toEqual(['refused', 0n]);
-    expect(credited).toMatchObject({ code: 'NOTHING_TO_RETURN' });
+    expect(credited).toMatchObject({ code: 'DOES_NOT_FIT' });
     expect(await operator.act(transactionId, 'cancel')).toMatchObject({ outcome: 'done' });
     expect(await untilClosed(stack, transactionId)).toMatchObject({
       status: 'FAILED',

@@ -5,7 +5,13 @@ type FinanceEnv = Readonly<Record<string, string>>;
 
 /** The parts of a service that finance uses. */
 function financeEnv(env: FinanceEnv): FinanceEnv {
-  const names = ['DATABASE_URL', 'TEMPORAL_ADDRESS', 'SIMWAY_NAMESPACE_PREFIX', 'SIMWAY_TEST_TIMINGS', 'SIMWAY_APPROVAL_LIMIT'];
+  const names = [
+    'DATABASE_URL',
+    'TEMPORAL_ADDRESS',
+    'SIMWAY_NAMESPACE_PREFIX',
+    'SIMWAY_TEST_TIMINGS',
+    'SIMWAY_APPROVAL_LIMIT',
+  ];
   return Object.fromEntries(Object.entries(env).filter(([name]) => names.includes(name)));
 }
 

@@ -36,8 +36,10 @@ export const purchase = (input: PurchaseInput): Promise<PurchaseResult> =>
     await tell(carrier, ended);
     // What was closed before this run may have refunds or disputes under way.
     const followsMoney = ended.stage === 'failed' || opened.stage === 'delivered';
+    // While its money goes back, it is FAILED in Temporal too.
+    if (followsMoney && input.charge) show(ended);
     await carrier.close({ followsMoney });
-    return end(ended);
+    return show(ended);
   });
 
 async function collectPrice(
@@ -84,7 +86,8 @@ async function tell(carrier: Carrier, ended: Delivered | Failed): Promise<void> 
   if (ended.isCatalogueOutdated) await steps.syncCatalogueOnce();
 }
 
-function end(ended: Delivered | Failed): PurchaseResult {
+/** The end, in the Temporal UI. */
+function show(ended: Delivered | Failed): PurchaseResult {
   const isDelivered = ended.stage === 'delivered';
   const status = isDelivered ? 'SUCCESS' : 'FAILED';
   const reason = isDelivered ? undefined : ended.refusal.reason;

@@ -129,6 +129,8 @@ const gatewayEvents = ({ role }: World) => sql`
     note text,
     constraint gateway_event_once unique (gateway, event_key)
   );
+  -- Whoever owns the table owns its numbers.
+  alter sequence payment_checks owned by gateway_events.check_number;
   create index gateway_events_unapplied on gateway_events (id) where applied_at is null;
   create index gateway_events_applied on gateway_events (applied_at) where applied_at is not null;
   create index gateway_events_by_reference on gateway_events (gateway, reference) where reference is not null;
