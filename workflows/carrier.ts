@@ -61,7 +61,7 @@ export function carry(carried: Carried) {
       const step = await ask();
       lostSinceMs = step ? undefined : (lostSinceMs ?? Date.now());
       if (step) outbox.add(step.messages);
-      if (step && step.state !== 'waiting') return step as StepEnd<Done>;
+      if (step && step.state !== 'waiting') return step;
       const waiting = step ?? waitAfterLoss(Date.now() - (lostSinceMs ?? 0), lost);
       await onWaiting?.();
       await outbox.send();
@@ -180,7 +180,10 @@ async function pause(
     }
     // Callers who ask again and again do not put off the step.
     const leftMs = endsAtMs - Date.now();
-    if (leftMs <= 0) return requests.retryLost();
+    if (leftMs <= 0) {
+      requests.retryLost();
+      return;
+    }
     await condition(isDue, leftMs, { summary: why });
   }
 }

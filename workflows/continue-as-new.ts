@@ -13,12 +13,12 @@ export function continueAsNewIfSuggested(): void {
 }
 
 /** Runs a workflow that may begin again at any pause, with the same input. */
-export async function fromRows<Input, Result>(input: Input, run: () => Promise<Result>): Promise<Result> {
+export async function fromRows<Result>(input: unknown, run: () => Promise<Result>): Promise<Result> {
   try {
     return await run();
   } catch (error) {
     if (!(error instanceof HistoryIsLong)) throw error;
-    return continueAsNew<(input: Input) => Promise<Result>>(input);
+    return continueAsNew<(input: unknown) => Promise<Result>>(input);
   }
 }
 

@@ -62,21 +62,6 @@ export function listenForRequests({ transactionId, purpose, isThroughGateway }: 
     checksServed = upTo;
     return checked;
   };
-  /** False: nothing was open. An action whose step is lost stays open. */
-  const serveActions = async (): Promise<boolean> => {
-    let isServed = false;
-    for (let action = await nextAction(transactionId); action; action = await nextAction(transactionId)) {
-      const performed = await performAction(action);
-      if (!performed) {
-        isActionLost = true;
-        return true;
-      }
-      await startDeliveries(performed.messages, transactionId);
-      served += 1;
-      isServed = true;
-    }
-    return isServed;
-  };
   return {
     isPending: () => checksAsked > checksServed || hasActions || isAnnounced,
     serve: async () => {
@@ -92,7 +77,10 @@ export function listenForRequests({ transactionId, purpose, isThroughGateway }: 
       }
       if (hasActions) {
         hasActions = false;
-        wakes = (await serveActions()) || wakes;
+        const { performed, isLost } = await performOpenActions(transactionId);
+        served += performed;
+        isActionLost ||= isLost;
+        wakes ||= performed > 0 || isLost;
       }
       return { wakes, ...(check ? { check } : {}) };
     },
@@ -106,4 +94,18 @@ export function listenForRequests({ transactionId, purpose, isThroughGateway }: 
     },
     count: () => served,
   };
+}
+
+/** An action whose step is lost stays open. */
+async function performOpenActions(
+  transactionId: string,
+): Promise<{ readonly performed: number; readonly isLost: boolean }> {
+  let performed = 0;
+  for (let action = await nextAction(transactionId); action; action = await nextAction(transactionId)) {
+    const step = await performAction(action);
+    if (!step) return { performed, isLost: true };
+    await startDeliveries(step.messages, transactionId);
+    performed += 1;
+  }
+  return { performed, isLost: false };
 }

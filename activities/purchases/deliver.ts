@@ -45,7 +45,7 @@ async function wait(deps: ActivityDeps, attempt: Again, timings: PurchaseTimings
   const { delivery, why, reason, isStuck = false, waitAtLeastMs = 0, waitAtMostMs = Infinity } = attempt;
   const elapsedMs = delivery.elapsedMs + performance.now() - attempt.readAtMs;
   const { delayMs, needsAttention } = nextSupplierCheck(elapsedMs, timings);
-  const waitMs = Math.ceil(Math.max(Math.min(delayMs, waitAtMostMs), waitAtLeastMs, MIN_PAUSE_MS));
+  const waitMs = Math.trunc(Math.max(Math.min(delayMs, waitAtMostMs), waitAtLeastMs, MIN_PAUSE_MS));
   if (!isStuck && !needsAttention) return { state: 'waiting', waitMs, why };
   const { transactionId } = delivery;
   if (!delivery.needsAttention && (await flagAttention(deps.db, transactionId, reason)))

@@ -9,13 +9,7 @@ import type { GatewayMethod } from '../../src/domain/states.ts';
 import { voidHold } from '../../src/ledger/store/holds.ts';
 import { decideBatchRepair, insertBatchRepair } from '../../src/operations/store/batch-repairs.ts';
 import { VERSION } from '../../src/platform/version.ts';
-import {
-  BATCH_REPAIR_WORKFLOW,
-  DELIVER_WEBHOOK_WORKFLOW,
-  OPS_QUEUE,
-  ORDERS_QUEUE,
-  type DeliverWebhookInput,
-} from '../../workflows/contract.ts';
+import { BATCH_REPAIR_WORKFLOW, OPS_QUEUE } from '../../workflows/contract.ts';
 import { newBuyer, type Buyer } from '../support/buyer.ts';
 import { applyMigrations } from '../support/database.ts';
 import { fundThroughGateway } from '../support/fundings.ts';

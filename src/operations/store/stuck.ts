@@ -102,7 +102,7 @@ const NEVER_ORDERED = sql<boolean>`
 const notOrdered: Branch = (query) => sql<StuckRow>`
   select 'purchase', purchases.transaction_id, 'NOT_ORDERED_IN_TIME', holds.created_at, price_minor, purchases.currency
     from purchases join holds on holds.id = purchases.transaction_id
-   where ${NEVER_ORDERED} and holds.created_at < ${ago(query, 'orderMs')} and holds.created_at >= ${ago(query, 'deliverMs')}
+   where ${NEVER_ORDERED} and holds.status = 'HELD' and holds.created_at < ${ago(query, 'orderMs')} and holds.created_at >= ${ago(query, 'deliverMs')}
      and needs_attention_since is null`;
 
 /** Paid for longer than `forMs` by the database's clock, and never ordered: their workflows are to be woken. Oldest first. */
@@ -112,7 +112,7 @@ export async function findNeverOrdered(
 ): Promise<string[]> {
   const { rows } = await sql<{ transaction_id: string }>`
     select purchases.transaction_id from purchases join holds on holds.id = purchases.transaction_id
-     where ${NEVER_ORDERED} and holds.created_at < clock_timestamp() - ${forMs} * interval '1 ms'
+     where ${NEVER_ORDERED} and holds.status = 'HELD' and holds.created_at < clock_timestamp() - ${forMs} * interval '1 ms'
        and (attention_reason is null or attention_reason not in (${disputes}))
      order by holds.created_at limit ${limit}`.execute(db);
   return rows.map((row) => row.transaction_id);

@@ -125,7 +125,7 @@ type DeliveryRow = PurchaseColumns & (OrderColumns | { readonly order_id: null }
 
 function toDelivery(row: DeliveryRow | undefined, transactionId: string) {
   if (!row) throw new Error(`no purchase ${transactionId}`);
-  const order = row.order_id === null ? null : toOrder(row as PurchaseColumns & OrderColumns);
+  const order = row.order_id === null ? null : toOrder(row);
   // The pace is counted from when the money was there, and anew for a replacement.
   const sinceMs = Math.max(row.held_at?.getTime() ?? 0, order?.plannedAt.getTime() ?? 0);
   return {
