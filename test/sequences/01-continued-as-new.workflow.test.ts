@@ -142,7 +142,7 @@ it('the refund of a failed funding is followed after its workflow continued as n
   const refundId = await untilRefundIsHeld(transactionId);
   await untilContinuedAsNew(stack, transactionId);
   await endRefund(refundId);
-  await untilRefundDone(transactionId);
+  expect(await untilRefundDone(transactionId)).toHaveLength(1);
 });
 
 it('the goodwill refund of a delivered purchase is followed after its workflow continued as new', async () => {
@@ -165,5 +165,5 @@ it('the goodwill refund of a delivered purchase is followed after its workflow c
   const refundId = await untilRefundIsHeld(transactionId);
   await untilContinuedAsNew(stack, await runningFor(transactionId));
   await endRefund(refundId);
-  await untilRefundDone(transactionId);
+  expect(await untilRefundDone(transactionId)).toHaveLength(1);
 });

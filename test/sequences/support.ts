@@ -139,8 +139,9 @@ export async function expectEndsSoon(
   stack: Stack,
   transactionId: string,
   status: 'SUCCESS' | 'FAILED',
+  within: { readonly withinMs: number } = SOON,
 ): Promise<PurchaseRow> {
-  const row = await untilClosed(stack, transactionId, SOON);
+  const row = await untilClosed(stack, transactionId, within);
   expect(row).toMatchObject({ status });
   const orders = await stack.supplierOrders(transactionId);
   const served = orders.filter(({ esims }) => esims.some(({ esimStatus }) => esimStatus !== 'CANCEL'));
