@@ -111,6 +111,8 @@ async function goOn(deps: ActivityDeps, delivery: Delivery): Promise<Ended | Aga
       reason: delivery.claim,
       isStuck: true,
     });
+  if (!delivery.isHeld)
+    return again(delivery, 'no money is held for it', { reason: 'DELIVERY_STEP_FAILED', isStuck: true });
   if (!isOrdered(delivery) || order?.supplier !== deps.supplier.name)
     return again(delivery, 'this worker has no connection to its supplier', { isStuck: true });
   switch (delivery.order.state) {
@@ -352,6 +354,8 @@ function deliverProfile(
 ): Promise<Ended | Again> {
   const { order, esimId } = delivery;
   const { packageCode, totalVolumeBytes, dataType } = profile;
+  if (profile.status === null)
+    deps.events.supplierEventReceived({ verdict: 'unknown-status', type: profile.supplierStatus });
   const volumeBytes = BigInt(totalVolumeBytes);
   const isOther =
     (packageCode !== '' && packageCode !== order.packageCode) ||

@@ -63,7 +63,7 @@ export async function beginAttempt(
   const { rows } = await sql<DeliveryRow>`
     with tick as materialized (select clock_timestamp() as at), purchase as (
       select ${PURCHASE_COLUMNS} from purchases ${PURCHASE_JOINS}
-       where purchases.transaction_id = ${transactionId} and ${MAY_DELIVER}
+       where purchases.transaction_id = ${transactionId} and ${MAY_DELIVER} and holds.status = 'HELD'
          for no key update of purchases
     ), newest as (
       update supplier_orders
@@ -93,7 +93,8 @@ export const MAY_DELIVER = sql<boolean>`
 const PURCHASE_COLUMNS = sql`
   purchases.transaction_id, purchases.package_type, purchases.status, purchases.reason, purchases.esim_id,
   purchases.attention_reason, purchases.needs_attention_since, purchases.top_up_total_volume_bytes,
-  esims.esim_tran_no, esims.iccid, holds.created_at as held_at`;
+  esims.esim_tran_no, esims.iccid, holds.created_at as held_at,
+  holds.status as hold_status`;
 const PURCHASE_JOINS = sql`
   join esims on esims.id = purchases.esim_id left join holds on holds.id = purchases.transaction_id`;
 /** As one value: a purchase may have no order, and both have columns of one name. */
@@ -116,6 +117,7 @@ type PurchaseColumns = Pick<
 > &
   Pick<Selectable<EsimsTable>, 'esim_tran_no' | 'iccid'> & {
     readonly held_at: Date | null;
+    readonly hold_status: string | null;
     readonly now: Date;
   };
 type OrderColumns = Omit<Selectable<SupplierOrdersTable>, 'id' | 'transaction_id' | 'kind'> & {
@@ -136,6 +138,8 @@ function toDelivery(row: DeliveryRow | undefined, transactionId: string) {
     esimId: row.esim_id,
     esimTranNo: row.esim_tran_no,
     iccid: row.iccid,
+    /** Nothing is ordered without held money. */
+    isHeld: row.hold_status === 'HELD',
     /** Null: it was refused before anything was ordered. */
     order,
     /** The supplier's answer is kept already; only settling is left. */
