@@ -58,15 +58,17 @@ export function listenForRequests({ transactionId, purpose, isThroughGateway }: 
     checksServed = upTo;
     return latest;
   };
-  /** False: nothing was open. An action whose step is lost stays open. */
+  /** False: nothing was open. An action whose step is lost stays open, and so does one whose step only said that it was performed. */
   const serveActions = async (): Promise<boolean> => {
     let isServed = false;
+    let last: string | undefined;
     for (let action = await nextAction(transactionId); action; action = await nextAction(transactionId)) {
-      const performed = await performAction(action);
+      const performed = action.actionId === last ? undefined : await performAction(action);
       if (!performed) {
         isActionLost = true;
         return true;
       }
+      last = action.actionId;
       await startDeliveries(performed.messages, transactionId);
       served += 1;
       isServed = true;

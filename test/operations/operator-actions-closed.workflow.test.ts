@@ -267,7 +267,10 @@ describe('a dispute on a payment', () => {
       },
     );
     const moved = await movedBy(stack, lost);
-    expect(Object.keys(moved).toSorted()).toEqual(['supplier-cost:USD4', 'supplier-prepaid:USD4']);
+    expect(Object.keys(moved).toSorted()).toEqual([
+      'supplier-cost:USD4',
+      'supplier-prepaid:esim-access:USD4',
+    ]);
   });
 });
 
