@@ -162,8 +162,9 @@ describe('an operator action that a stranger answers', () => {
     const balance = await buyer.balanceMinor();
     const transactionId = await withUnknownOutcome();
     const lie = lieOf({});
+    const waiting = lieOf({ state: 'waiting', waitMs: 600_000, why: 'a lie' });
     let asked: Promise<unknown> | undefined;
-    await withLiesOn('supplier', { performAction: lie.tell }, async () => {
+    await withLiesOn('supplier', { performAction: lie.tell, deliver: waiting.tell }, async () => {
       asked = operator.act(transactionId, 'cancel');
       await untilTold(lie);
       expect(await recordsOf(transactionId)).toEqual(['cancel BEGUN']);
