@@ -60,20 +60,16 @@ export function listenForRequests({ transactionId, purpose, isThroughGateway }: 
   };
   /** False: nothing was open. An action whose step is lost stays open, and so does one whose step only said that it was performed. */
   const serveActions = async (): Promise<boolean> => {
-    let isServed = false;
-    let last: string | undefined;
+    let last = '';
     for (let action = await nextAction(transactionId); action; action = await nextAction(transactionId)) {
       const performed = action.actionId === last ? undefined : await performAction(action);
-      if (!performed) {
-        isActionLost = true;
-        return true;
-      }
-      last = action.actionId;
+      isActionLost ||= !performed;
+      if (!performed) return true;
       await startDeliveries(performed.messages, transactionId);
+      last = action.actionId;
       served += 1;
-      isServed = true;
     }
-    return isServed;
+    return last !== '';
   };
   return {
     isPending: () => checksAsked > checksServed || hasActions || isAnnounced,

@@ -305,9 +305,12 @@ describe('an activity that is scheduled by hand', () => {
     const transactionId = await withUnknownOutcome();
     const actionId = await askFor(transactionId, 'cancel');
     const rows = await rowsAbout(transactionId);
-    const arg = { performAction: actionId, tryDelivering: { transactionId, timings: AT_ONCE } };
+    const args: Readonly<Record<string, unknown>> = {
+      performAction: actionId,
+      tryDelivering: { transactionId, timings: AT_ONCE },
+    };
     const answer = await expectAlarm('step', () =>
-      stranger.schedule(ORDERS_QUEUE, step, arg[step as keyof typeof arg] ?? transactionId),
+      stranger.schedule(ORDERS_QUEUE, step, args[step] ?? transactionId),
     );
     expect(answer).toBe(`${step} runs only as a local activity`);
     expect(await holdOf(stack, transactionId)).toBe('HELD');
