@@ -48,7 +48,7 @@ const by = { by: 'ada', reason: REASON };
 const LONG_CHECKOUT = { ...RARE_CHECK_TIMINGS, checkoutMs: 600_000 };
 
 /** Answers the same to every task, and counts them. */
-function lieOf(answer: object) {
+function lieOf(answer: object | null) {
   let told = 0;
   return {
     tell: () => {
@@ -98,6 +98,26 @@ describe('a delivery that a stranger answers', () => {
     expect(await buyer.balanceMinor()).toBe(balance - 230n);
     expect(await stack.supplierOrders(transactionId)).toHaveLength(1);
     expect(await stuckAs(transactionId)).toEqual([]);
+  });
+
+  it.each([
+    ['no answer', null],
+    ['no time to wait', { state: 'waiting', waitMs: 'soon' }],
+    ['a wait of ages', { state: 'waiting', waitMs: 1e18, why: 7 }],
+    ['messages that are none', { state: 'waiting', waitMs: 300_000, messages: 5 }],
+    [
+      'messages of others',
+      { state: 'waiting', waitMs: 300_000, messages: { accountId: 'acc-other', ids: [7, 'no', 'txn-'] } },
+    ],
+  ])('with %s stops nothing: a check delivers it', async (_what, answer) => {
+    const transactionId = await withLiesOn('supplier', { deliver: lieOf(answer).tell }, async () =>
+      withUnknownOutcome({ timings: SHORT_ANSWER_TIMINGS }),
+    );
+    expect(await holdOf(stack, transactionId)).toBe('HELD');
+    await operator.replay(transactionId, by);
+    await untilStatus(stack, transactionId, 'SUCCESS');
+    expect(await holdOf(stack, transactionId)).toBe('POSTED');
+    expect(await stack.supplierOrders(transactionId)).toHaveLength(1);
   });
 });
 
