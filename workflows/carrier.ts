@@ -38,6 +38,8 @@ const MAX_OWN_CHECKS = 10;
 /** A step without an answer: no worker took it, or its answer was lost. The row says how far it came. */
 const LOST_FIRST_MS = 1_000;
 const LOST_MAX_MS = 60_000;
+/** No step asks for a longer pause. An answer may be a stranger's. */
+const LONGEST_PAUSE_MS = 24 * 3_600_000;
 
 /** Listens at once: call it before the first step. */
 export function carry(carried: Carried) {
@@ -58,7 +60,8 @@ export function carry(carried: Carried) {
   ): Promise<StepEnd<Done>> => {
     let lostSinceMs: number | undefined;
     for (;;) {
-      const step = await ask();
+      const answered = await ask();
+      const step = answered && isUsable(answered) ? answered : undefined;
       lostSinceMs = step ? undefined : (lostSinceMs ?? Date.now());
       if (step) outbox.add(step.messages);
       if (step && step.state !== 'waiting') return step;
@@ -130,6 +133,9 @@ function answerCallers(fingerprint: string | undefined) {
   };
 }
 
+/** An answer without a time to wait is none: waiting by it would never end, or never begin. */
+const isUsable = (step: StepResult): boolean => step.state !== 'waiting' || Number.isFinite(step.waitMs);
+
 function waitAfterLoss(lostForMs: number, lost: Follow['lost']): Waiting {
   const waitMs = Math.min(Math.max(LOST_FIRST_MS, lostForMs), LOST_MAX_MS);
   const attention = lost && lostForMs >= lost.afterMs ? lost.reason : undefined;
@@ -166,7 +172,7 @@ async function pause(
   { waitMs, why }: Waiting,
   endsWith: Follow['endsWith'],
 ): Promise<void> {
-  const endsAtMs = Date.now() + requests.longestPauseMs(waitMs);
+  const endsAtMs = Date.now() + requests.longestPauseMs(Math.min(waitMs, LONGEST_PAUSE_MS));
   const isDue = (): boolean => requests.isPending() || workflowInfo().continueAsNewSuggested;
   for (;;) {
     if (workflowInfo().continueAsNewSuggested) {

@@ -96,15 +96,17 @@ export function listenForRequests({ transactionId, purpose, isThroughGateway }: 
   };
 }
 
-/** An action whose step is lost stays open. */
+/** An action whose step is lost stays open, and so does one whose step only said that it was performed. */
 async function performOpenActions(
   transactionId: string,
 ): Promise<{ readonly performed: number; readonly isLost: boolean }> {
   let performed = 0;
+  let last = '';
   for (let action = await nextAction(transactionId); action; action = await nextAction(transactionId)) {
-    const step = await performAction(action);
+    const step = action.actionId === last ? undefined : await performAction(action);
     if (!step) return { performed, isLost: true };
     await startDeliveries(step.messages, transactionId);
+    last = action.actionId;
     performed += 1;
   }
   return { performed, isLost: false };

@@ -7,6 +7,7 @@ import {
   carryOutAction,
   closeAction,
   findBegunAction,
+  findOutcome,
   type ActionOutcomeOnRecord,
 } from '../../src/operations/store/actions.ts';
 import type { Ended } from '../../src/operations/rules.ts';
@@ -25,7 +26,12 @@ import { checkSupplier } from './check-supplier.ts';
 export async function performAction(deps: ActivityDeps, actionId: string): Promise<PerformedAction> {
   const { db, clock, events } = deps;
   const row = await findBegunAction(db, actionId);
-  if (!row) return {};
+  if (!row) {
+    // Our workflows begin an action before they perform it.
+    if (!(await findOutcome(db, actionId)))
+      events.unverifiedRequest({ what: 'action', detail: `${actionId} was not begun` });
+    return {};
+  }
   const pending = newPendingMessages();
   const close = (ended: Ended) => closeAction(db, actionId, ended, clock.now(), pending);
   const carryOut = () => carryOutAction(db, actionId, clock.now(), pending);

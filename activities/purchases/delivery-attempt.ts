@@ -102,7 +102,7 @@ async function goOn(deps: ActivityDeps, delivery: Delivery): Promise<Ended | Aga
     case 'PENDING':
       // Our workflows deliver only what is paid.
       deps.events.unverifiedRequest({ what: 'delivery', transactionId, detail: 'it is not paid' });
-      return again(delivery, 'it is not paid');
+      return again(delivery, 'it is not paid', { reason: 'DELIVERY_STEP_FAILED' });
     case 'PROCESSING':
       break;
   }

@@ -137,7 +137,8 @@ it(
       }
       // An action whose answer came too late has ended all the same.
       const actions = () => stack.owner.selectFrom('operator_actions').select('status').execute();
-      const audited = await until(actions, (all) => all.every(({ status }) => status !== 'BEGUN'), {
+      const isOpen = ({ status }: { readonly status: string }) => status === 'ASKED' || status === 'BEGUN';
+      const audited = await until(actions, (all) => !all.some(isOpen), {
         what: 'every action ended',
         withinMs: 90_000,
       });

@@ -1,99 +1,63 @@
-// A stranger who reaches Temporal starts workflows by hand, sends updates, schedules activities with false input, and takes tasks from our
-// workers. Nothing moves, and an alarm is raised.
+// A stranger who reaches Temporal starts workflows by hand, sends signals, and schedules activities with false input. Nothing moves, and an alarm is
+// raised where we are asked for something that is not in our rows. Tasks taken from our workers: strangers-tasks.workflow.test.ts.
 import { randomBytes } from 'node:crypto';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
-import { runWorker } from '../../src/cli/processes/worker.ts';
+import type { OperatorAction } from '../../src/accounts/operators/action-table.ts';
 import { makeId } from '../../src/domain/ids.ts';
 import { ensureWallet, fundWallet } from '../../src/ledger/store/ledger.ts';
+import { askForAction, nextAction } from '../../src/operations/store/actions.ts';
 import { newTransactionId } from '../../src/platform/idempotency/transaction-id.ts';
 import type { FundingInput } from '../../src/payments/rules.ts';
-import { QUEUE_NAMES } from '../../src/platform/temporal/workers.ts';
-import { connectClient } from '../../src/platform/temporal/connect.ts';
-import { createWorkflowStates } from '../../src/platform/temporal/workflow-states.ts';
-import { findStuck } from '../../src/operations/stuck.ts';
-import { stuckLimits } from '../../src/operations/stuck-rules.ts';
-import { GATEWAY_QUEUE, CHECK_SIGNAL, ORDERS_QUEUE, SUPPLIER_QUEUE } from '../../workflows/contract.ts';
-import { findPurchaseRow, holdOf, newBuyer, untilClosed } from '../support/buyer.ts';
+import {
+  GATEWAY_QUEUE,
+  ORDERS_QUEUE,
+  SUPPLIER_QUEUE,
+  type CollectRequest,
+  type DeliverRequest,
+} from '../../workflows/contract.ts';
+import { performActions } from '../../workflows/messages.ts';
+import { findPurchaseRow, holdOf, newBuyer } from '../support/buyer.ts';
 import { fundThroughGateway } from '../support/fundings.ts';
 import { EVIDENCE, newOperator, REASON } from '../support/operator-actions.ts';
 import { atGateway, chargeAt, clearGatewayFaults, gatewayFaults, untilStatus } from '../support/payments.ts';
 import { alarms, createStranger } from '../support/stranger.ts';
 import { until } from '../support/until.ts';
-import {
-  EARLY_ATTENTION_TIMINGS,
-  SHORT_ANSWER_TIMINGS,
-  RARE_CHECK_TIMINGS,
-  startWorkflows,
-  untilRow,
-  type Order,
-} from '../support/workflow-harness.ts';
+import { RARE_CHECK_TIMINGS, startWorkflows } from '../support/workflow-harness.ts';
+import { createScenes } from './strangers.support.ts';
 
-const { stack, harness, buyer } = await startWorkflows({ supplier: { activateAfterMs: null } });
+const { stack, harness, buyer } = await startWorkflows({
+  supplier: { activateAfterMs: null },
+  env: { SIMWAY_APPROVAL_LIMIT: 'USD=5.00' },
+});
+const { withUnknownOutcome, unpaid, delivered, expectAlarm, rowsAbout, ordersOf, signedInputOf } =
+  createScenes({ stack, harness, buyer });
 const stranger = await createStranger(stack);
 const operator = newOperator(stack);
 afterEach(async () => {
   await stack.clearFaults();
   await clearGatewayFaults(stack);
 });
-const temporal = connectClient({
-  address: stack.env['TEMPORAL_ADDRESS'] ?? '',
-  namespace: stack.namespace,
-});
-const workflows = createWorkflowStates(temporal);
-const VENDOR_QUEUES = { supplier: SUPPLIER_QUEUE, gateway: GATEWAY_QUEUE } as const;
-afterAll(async () => {
-  await temporal.close();
-  await stranger.close();
-});
+afterAll(() => stranger.close());
 
-/** Held, accepted by the supplier, and never answered. */
-async function withUnknownOutcome(more: Partial<Order> = {}): Promise<string> {
-  await stack.faults({ loseAnswer: 1 });
-  const { transactionId } = await harness.purchase({
-    account: buyer.account,
-    timings: RARE_CHECK_TIMINGS,
-    ...more,
-  });
-  await stack.clearFaults();
-  return transactionId;
-}
-
-/** Opened at the gateway, not paid. */
-const unpaid = async (): Promise<string> =>
-  (await harness.purchase({ account: buyer.account, paidBy: 'CARD', timings: RARE_CHECK_TIMINGS }))
-    .transactionId;
-
-async function delivered(): Promise<string> {
-  const { transactionId } = await harness.purchase({ account: buyer.account });
-  await untilStatus(stack, transactionId, 'SUCCESS');
-  await harness.result(transactionId);
-  return transactionId;
-}
-
-/** Runs an attack that must raise an alarm of this kind and leave the wallet as it is. */
-async function expectAlarm<T>(what: string, attack: () => Promise<T>): Promise<T> {
-  const raised = () => alarms(stack.workerAdminUrl(), what);
-  const before = { balance: await buyer.balanceMinor(), alarms: await raised() };
-  const result = await attack();
-  expect(await buyer.balanceMinor()).toBe(before.balance);
-  expect(await raised()).toBeGreaterThan(before.alarms);
-  return result;
-}
-
-const rowsAbout = async (transactionId: string): Promise<number> => {
-  const tables = ['purchases', 'fundings', 'payments', 'operator_actions', 'ledger_transactions'] as const;
-  const counts = tables.map((table) =>
-    stack.owner
-      .selectFrom(table as 'payments')
-      .select(({ fn }) => fn.countAll<bigint>().as('count'))
-      .where('transaction_id', '=', transactionId)
-      .executeTakeFirstOrThrow(),
-  );
-  return (await Promise.all(counts)).reduce((sum, { count }) => sum + Number(count), 0);
+/** A pace that a stranger would like: every wait is over at once. */
+const AT_ONCE = {
+  ...RARE_CHECK_TIMINGS,
+  answerWithinMs: 0,
+  attentionAfterMs: 0,
+  checkFirstMs: 0,
+  checkMaxMs: 0,
+  slowCheckMs: 0,
+  inFlightGraceMs: 0,
+  openChargeForMs: 0,
+  checkoutMs: 0,
+  transferMs: 0,
+  pollFirstMs: 0,
+  pollMaxMs: 0,
 };
+const DELIVERED_BY_CHECK = { did: 'delivered' };
 
-/** As the API would send it. */
-const requestFor = (transactionId: string, action: string, more: object = {}) => {
+/** As the API would put it on record. */
+const requestFor = (transactionId: string, action: OperatorAction, more: object = {}) => {
   const actionId = makeId('action', randomBytes(16).toString('hex'));
   return {
     actionId,
@@ -106,7 +70,29 @@ const requestFor = (transactionId: string, action: string, more: object = {}) =>
     ...more,
   };
 };
-const NOT_ASKED = { outcome: 'refused', code: 'NOT_ASKED' };
+const GIFT = { goodwill: true, amountMinor: '100', currency: 'USD' };
+
+/** On record and open, while no workflow knows of it. */
+async function askFor(transactionId: string, action: OperatorAction, more: object = {}): Promise<string> {
+  const request = requestFor(transactionId, action, more);
+  const { approvalLimits: limits } = stack.context.config.worlds.test;
+  const asked = await askForAction(stack.world, request, { limits, now: new Date() });
+  expect(asked).toMatchObject({ outcome: 'go' });
+  return request.actionId;
+}
+
+const recordsOf = async (transactionId: string): Promise<string[]> =>
+  (await operator.listFor(transactionId)).map(({ action, status }) => `${action} ${status}`);
+
+/** Starts the workflow for what comes after closing, and signals it as our API does. */
+async function signalAfterClosing(transactionId: string, arg: unknown): Promise<void> {
+  const workflowId = `after-${transactionId}`;
+  const timings = { refundCheckFirstMs: 100, refundCheckMaxMs: 400 };
+  const input = { transactionId, purpose: 'purchase', isThroughGateway: true, timings };
+  const after = await stranger.start('afterClosing', workflowId, input);
+  await stranger.signal(workflowId, performActions.name, arg);
+  await after.result();
+}
 
 describe('a workflow that is started by hand', () => {
   it('does not buy at a price of its own', async () => {
@@ -119,7 +105,7 @@ describe('a workflow that is started by hand', () => {
 
   it('does not buy with an input that our API signed for another price', async () => {
     const { input } = await harness.purchase({ account: buyer.account });
-    const { input: sent } = await signedInputOf(input.transactionId);
+    const sent = await signedInputOf(input.transactionId);
     const cheap = { ...sent, transactionId: newTransactionId(), quote: { ...input.quote, priceMinor: '1' } };
     const ended = await expectAlarm('purchase', () => runPurchase(cheap));
     expect(ended).toMatchObject({ reason: 'NOT_VERIFIED' });
@@ -130,7 +116,7 @@ describe('a workflow that is started by hand', () => {
     const poor = await newBuyer(stack, { fundsMinor: 0n });
     const { transactionId, answer } = await harness.purchase({ account: poor.account });
     expect(answer).toMatchObject({ status: 'REFUSED', refusal: { reason: 'INSUFFICIENT_BALANCE' } });
-    const { input } = await signedInputOf(transactionId);
+    const input = await signedInputOf(transactionId);
     const funds = { accountId: poor.account.accountId, amount: { amountMinor: 10_000n, currency: 'USD' } };
     await ensureWallet(stack.world, poor.account.accountId, 'USD');
     await fundWallet(stack.world, { ...funds, operationKey: `fund:${transactionId}`, reason: 'a test' });
@@ -200,10 +186,8 @@ describe('a workflow that is started by hand', () => {
         { what: 'a workflow that waits' },
       );
     });
-    expect(await findPurchaseRow(stack, transactionId)).toMatchObject({
-      status: 'PENDING',
-      order_attempts: 0,
-    });
+    expect(await findPurchaseRow(stack, transactionId)).toMatchObject({ status: 'PENDING' });
+    expect(await ordersOf(transactionId)).toMatchObject([{ state: 'planned', attempts: 0 }]);
     expect(await stack.supplierOrders(transactionId)).toEqual([]);
     await stack.temporal.workflow.getHandle(transactionId).terminate('the test is over');
   });
@@ -213,7 +197,7 @@ describe('a workflow that is started by hand', () => {
     ['an amount', { amountMinor: '100000000' }],
   ])('does not fund a wallet with %s that is not in its row', async (_what, madeUp) => {
     const { transactionId } = await fundThroughGateway(stack, buyer.account, { amount: 5, method: 'CARD' });
-    const { input } = await signedInputOf(transactionId);
+    const input = await signedInputOf(transactionId);
     await stack.temporal.workflow.getHandle(transactionId).terminate('a stranger');
     await expectAlarm('funding', async () => {
       await stranger.start('fundWallet', transactionId, { ...input, ...madeUp });
@@ -225,127 +209,142 @@ describe('a workflow that is started by hand', () => {
     });
     await stack.temporal.workflow.getHandle(transactionId).terminate('the test is over');
   });
-
-  it('does not close early what can still be paid', async () => {
-    const transactionId = await unpaid();
-    await expectAlarm('step', () =>
-      stranger.schedule(ORDERS_QUEUE, 'closeUnpaid', transactionId, 'purchase', 'PAYMENT_EXPIRED'),
-    );
-    expect(await findPurchaseRow(stack, transactionId)).toMatchObject({ status: 'PENDING' });
-    await atGateway(stack, transactionId, 'pay');
-    await untilStatus(stack, transactionId, 'SUCCESS');
-  });
 });
 
-describe('an operator action that is sent by hand', () => {
-  it('does not mark a payment as paid', async () => {
+describe('a signal for operator actions that is sent by hand', () => {
+  it.each(['mark-paid', 'cancel'] as const)('performs no %s on what waits for money', async (action) => {
     const transactionId = await unpaid();
     const rows = await rowsAbout(transactionId);
-    const request = requestFor(transactionId, 'mark-paid');
-    expect(
-      await expectAlarm('action', () => stranger.update(transactionId, 'action', request)),
-    ).toMatchObject(NOT_ASKED);
+    await stranger.signal(transactionId, performActions.name, requestFor(transactionId, action));
+    // Served after the signal.
+    expect(await operator.act(transactionId, 'check-gateway')).toMatchObject({ outcome: 'done' });
     expect(await findPurchaseRow(stack, transactionId)).toMatchObject({ status: 'PENDING' });
-    expect(await rowsAbout(transactionId)).toBe(rows);
+    expect(await recordsOf(transactionId)).toEqual(['check-gateway DONE']);
+    expect(await rowsAbout(transactionId)).toBe(rows + 1);
     // The purchase goes on.
     await atGateway(stack, transactionId, 'pay');
     await untilStatus(stack, transactionId, 'SUCCESS');
   });
 
-  it('raises an alarm even when the state does not allow it; a recorded action raises none', async () => {
-    const transactionId = await withUnknownOutcome();
-    const request = requestFor(transactionId, 'mark-paid');
-    const refusal = await expectAlarm('action', () => stranger.update(transactionId, 'action', request));
-    expect(refusal).toContain('Workflow Update failed');
-    expect(await operator.act(transactionId, 'check-supplier')).toMatchObject({ did: 'delivered' });
-    await untilStatus(stack, transactionId, 'SUCCESS');
-    const [asked] = await operator.listFor(transactionId);
-    const other = await withUnknownOutcome();
-    const before = await alarms(stack.workerAdminUrl(), 'action');
-    expect(await operator.act(other, 'check-gateway')).toMatchObject({ code: 'DOES_NOT_FIT' });
-    const onRecord = requestFor(other, 'mark-paid', {
-      actionId: (await operator.listFor(other))[0]?.actionId,
-    });
-    await stranger.update(other, 'action', onRecord);
-    expect(await alarms(stack.workerAdminUrl(), 'action')).toBe(before);
-    // Recorded for another purchase.
-    const elsewhere = requestFor(other, 'mark-paid', { actionId: asked?.actionId });
-    await expectAlarm('action', () => stranger.update(other, 'action', elsewhere));
-    expect(await operator.act(other, 'check-supplier')).toMatchObject({ did: 'delivered' });
-    await untilStatus(stack, other, 'SUCCESS');
-  });
-
-  it.each(['credit-wallet', 'cancel', 'deliver-other'])(
-    'has no effect as %s during delivery',
+  it.each(['credit-wallet', 'cancel', 'deliver-other'] as const)(
+    'performs no %s during delivery',
     async (action) => {
       const transactionId = await withUnknownOutcome();
-      const request = requestFor(transactionId, action);
-      expect(
-        await expectAlarm('action', () => stranger.update(transactionId, 'action', request)),
-      ).toMatchObject(NOT_ASKED);
-      expect(await holdOf(stack, transactionId)).toBe('HELD');
-      expect(await operator.act(transactionId, 'check-supplier')).toMatchObject({ did: 'delivered' });
+      await stranger.signal(transactionId, performActions.name, requestFor(transactionId, action));
+      expect(await operator.act(transactionId, 'check-supplier')).toMatchObject(DELIVERED_BY_CHECK);
       await untilStatus(stack, transactionId, 'SUCCESS');
+      expect(await holdOf(stack, transactionId)).toBe('POSTED');
+      expect(await ordersOf(transactionId)).toMatchObject([{ state: 'delivered' }]);
+      expect(await recordsOf(transactionId)).toEqual(['check-supplier DONE']);
     },
   );
 
-  it.each(['credit-wallet', 'refund-to-source'])(
-    'has no effect as %s after the purchase is closed',
+  it.each(['credit-wallet', 'refund-to-source'] as const)(
+    'performs no %s after the purchase is closed',
     async (action) => {
-      const transactionId =
-        action === 'credit-wallet' ? await delivered() : (await paidByCard(await unpaid())).transactionId;
-      const rows = await rowsAbout(transactionId);
-      const workflowId = `after-${transactionId}`;
-      const timings = { refundCheckFirstMs: 100, refundCheckMaxMs: 400 };
-      const after = await stranger.start('afterClosing', workflowId, {
-        transactionId,
-        purpose: 'purchase',
-        isThroughGateway: true,
-        timings,
-      });
-      const request = requestFor(transactionId, action, { goodwill: true });
-      expect(await expectAlarm('action', () => stranger.update(workflowId, 'action', request))).toMatchObject(
-        NOT_ASKED,
-      );
-      await after.result();
-      expect(await rowsAbout(transactionId)).toBe(rows);
+      const isCredit = action === 'credit-wallet';
+      const transactionId = isCredit ? await delivered() : await paidByCard(await unpaid());
+      const before = { rows: await rowsAbout(transactionId), balance: await buyer.balanceMinor() };
+      await signalAfterClosing(transactionId, requestFor(transactionId, action, GIFT));
+      expect(await rowsAbout(transactionId)).toBe(before.rows);
+      expect(await buyer.balanceMinor()).toBe(before.balance);
     },
   );
 
-  it('does not act on another purchase than the recorded one', async () => {
+  it('performs nothing on another purchase than the recorded one', async () => {
     const one = await withUnknownOutcome();
     const other = await withUnknownOutcome();
-    // Recorded, while its workflow cannot be reached.
-    await stack.stopWorker();
-    const asked = operator.act(one, 'cancel');
-    const row = await until(
-      async () => (await operator.listFor(one))[0],
-      (found) => found !== undefined,
-      { what: 'an action on record' },
-    );
-    const request = requestFor(other, 'cancel', { actionId: row?.actionId });
-    const sent = stranger.update(other, 'action', request);
-    await stack.startWorker();
-    expect(await sent).toMatchObject(NOT_ASKED);
-    expect(await alarms(stack.workerAdminUrl(), 'action')).toBe(1);
-    expect(await asked).toMatchObject({ outcome: 'done' });
-    expect(await holdOf(stack, other)).toBe('HELD');
-    expect(await operator.act(other, 'check-supplier')).toMatchObject({ did: 'delivered' });
+    const actionId = await askFor(one, 'cancel');
+    await stranger.signal(other, performActions.name, requestFor(other, 'cancel', { actionId }));
+    expect(await operator.act(other, 'check-supplier')).toMatchObject(DELIVERED_BY_CHECK);
     await untilStatus(stack, other, 'SUCCESS');
+    expect(await recordsOf(other)).toEqual(['check-supplier DONE']);
+    expect(await recordsOf(one)).toEqual(['cancel ASKED']);
+    expect(await holdOf(stack, one)).toBe('HELD');
+  });
+
+  it('hurries what an operator has asked for, by its row and once', async () => {
+    const transactionId = await unpaid();
+    await askFor(transactionId, 'cancel');
+    const other = requestFor(transactionId, 'mark-paid');
+    for (let time = 0; time < 3; time += 1)
+      await stranger.signal(transactionId, performActions.name, other).catch(() => undefined);
+    await untilStatus(stack, transactionId, 'FAILED');
+    expect(await recordsOf(transactionId)).toEqual(['cancel DONE']);
+    expect(await findPurchaseRow(stack, transactionId)).toMatchObject({ reason: 'CANCELLED_BY_OPERATOR' });
+  });
+
+  it('does not stand in for the second person', async () => {
+    const transactionId = await delivered({ priceMinor: '900' });
+    const balance = await buyer.balanceMinor();
+    const asked = await operator.act(transactionId, 'credit-wallet', {
+      goodwill: true,
+      amount: { amountMinor: 600n, currency: 'USD' },
+    });
+    expect(asked).toMatchObject({ outcome: 'waits-for-approval' });
+    const actionId = 'actionId' in asked ? asked.actionId : '';
+    const made = requestFor(transactionId, 'credit-wallet', { actionId, approvedBy: 'bayo' });
+    await signalAfterClosing(transactionId, made);
+    for (const queue of [SUPPLIER_QUEUE, GATEWAY_QUEUE])
+      await expectAlarm('action', () => stranger.schedule(queue, 'performAction', actionId, made));
+    expect(await recordsOf(transactionId)).toEqual(['credit-wallet WAITS_FOR_APPROVAL']);
+    expect(await operator.approve(actionId, 'bayo')).toMatchObject({ outcome: 'done' });
+    expect(await buyer.balanceMinor()).toBe(balance + 600n);
   });
 });
 
 describe('an activity that is scheduled by hand', () => {
-  it('does not return money: it runs only inside our own workflows', async () => {
+  it.each([
+    'openPurchase',
+    'openFunding',
+    'tryDelivering',
+    'enqueueProcessingWebhook',
+    'nextAction',
+    'performAction',
+  ])('does not run on the queue of our workflows: %s', async (step) => {
     const transactionId = await withUnknownOutcome();
-    const refusal = { reason: 'OUT_OF_STOCK', detail: 'a lie' };
+    const actionId = await askFor(transactionId, 'cancel');
+    const rows = await rowsAbout(transactionId);
+    const args: Readonly<Record<string, unknown>> = {
+      performAction: actionId,
+      tryDelivering: { transactionId, timings: AT_ONCE },
+    };
     const answer = await expectAlarm('step', () =>
-      stranger.schedule(ORDERS_QUEUE, 'failPurchase', transactionId, refusal),
+      stranger.schedule(ORDERS_QUEUE, step, args[step] ?? transactionId),
     );
-    expect(answer).toBe('failPurchase runs only as a local activity');
+    expect(answer).toBe(`${step} runs only as a local activity`);
     expect(await holdOf(stack, transactionId)).toBe('HELD');
-    expect(await operator.act(transactionId, 'check-supplier')).toMatchObject({ did: 'delivered' });
-    await untilStatus(stack, transactionId, 'SUCCESS');
+    expect(await recordsOf(transactionId)).toEqual(['cancel ASKED']);
+    expect(await rowsAbout(transactionId)).toBe(rows);
+  });
+
+  it('performs no action that was not begun', async () => {
+    const transactionId = await withUnknownOutcome();
+    const [asked, madeUp] = [await askFor(transactionId, 'cancel'), requestFor(transactionId, 'cancel')];
+    for (const queue of [SUPPLIER_QUEUE, GATEWAY_QUEUE]) {
+      await expectAlarm('action', () => stranger.schedule(queue, 'performAction', asked));
+      await expectAlarm('action', () => stranger.schedule(queue, 'performAction', madeUp.actionId, madeUp));
+      // Begins it, and runs only as a local activity.
+      expect(await stranger.schedule(queue, 'nextAction', transactionId)).toContain('not registered');
+    }
+    expect(await recordsOf(transactionId)).toEqual(['cancel ASKED']);
+    expect(await holdOf(stack, transactionId)).toBe('HELD');
+    expect(await ordersOf(transactionId)).toMatchObject([{ state: 'sent', withdrawing_since: null }]);
+    const [order] = await stack.supplierOrders(transactionId);
+    expect(order?.esims.map(({ esimStatus }) => esimStatus)).toEqual(['GOT_RESOURCE']);
+  });
+
+  it('performs a begun action once, and raises no alarm', async () => {
+    const transactionId = await delivered();
+    const balance = await buyer.balanceMinor();
+    const actionId = await askFor(transactionId, 'credit-wallet', GIFT);
+    expect(await nextAction(stack.world, transactionId, new Date())).toMatchObject({ actionId });
+    const before = await alarms(stack.workerAdminUrl(), 'action');
+    const queues = [SUPPLIER_QUEUE, GATEWAY_QUEUE, SUPPLIER_QUEUE, GATEWAY_QUEUE];
+    await Promise.all(queues.map((queue) => stranger.schedule(queue, 'performAction', actionId)));
+    expect(await buyer.balanceMinor()).toBe(balance + 100n);
+    expect(await recordsOf(transactionId)).toEqual(['credit-wallet DONE']);
+    expect(await alarms(stack.workerAdminUrl(), 'action')).toBe(before);
   });
 
   it('does not open an unknown payment, and charges what our rows say', async () => {
@@ -356,21 +355,22 @@ describe('an activity that is scheduled by hand', () => {
       charge: { amountMinor: '230', currency: 'USD', rateIds: [] },
       priceMinor: '100000000',
       priceCurrency: 'USD',
-      expiresAtMs: Date.now() + 600_000,
+      budgetMs: 0,
+      timings: AT_ONCE,
     };
     const transactionId = newTransactionId();
     const answer = await expectAlarm('payment', async () => {
-      const opened = await stranger.schedule(GATEWAY_QUEUE, 'openPayment', { ...made, transactionId }, 0);
+      const opened = await stranger.schedule(GATEWAY_QUEUE, 'collectPayment', { ...made, transactionId });
       if (await pay(transactionId))
         await stranger.schedule(GATEWAY_QUEUE, 'checkPayment', transactionId, 'funding');
       return opened;
     });
-    expect(answer).toMatchObject({ outcome: 'refused' });
+    expect(answer).toMatchObject({ state: 'failed', reason: 'PAYMENT_NOT_OPENED' });
     expect(await rowsAbout(transactionId)).toBe(0);
     await gatewayFaults(stack, { error: 1 });
     const own = await unpaid();
     await clearGatewayFaults(stack);
-    await stranger.schedule(GATEWAY_QUEUE, 'openPayment', { ...made, transactionId: own }, 0);
+    await stranger.schedule(GATEWAY_QUEUE, 'collectPayment', { ...made, transactionId: own });
     const rows = await stack.owner
       .selectFrom('payments')
       .selectAll()
@@ -380,19 +380,31 @@ describe('an activity that is scheduled by hand', () => {
     expect(await operator.act(own, 'cancel')).toMatchObject({ outcome: 'done' });
   });
 
-  it.each([
-    ['withdrawForAction', [true, 0]],
-    ['withdrawOrder', []],
-  ] as const)('does not cancel an order without a recorded reason: %s', async (step, more) => {
-    const transactionId = await withUnknownOutcome({
-      timings: { ...RARE_CHECK_TIMINGS, inFlightGraceMs: 300 },
+  it('does not close early what can still be paid, nor take it as paid', async () => {
+    const transactionId = await unpaid();
+    const request: CollectRequest = { transactionId, purpose: 'purchase', budgetMs: 0, timings: AT_ONCE };
+    const collect = (more: object) =>
+      stranger.schedule(GATEWAY_QUEUE, 'collectPayment', { ...request, ...more });
+    for (const purpose of ['purchase', 'funding'])
+      expect(await collect({ purpose, isPaid: true })).toMatchObject({ state: 'waiting' });
+    expect(await stranger.schedule(GATEWAY_QUEUE, 'checkPayment', transactionId, 'purchase')).toMatchObject({
+      state: 'waiting',
     });
-    await expectAlarm('withdrawal', () => stranger.schedule(SUPPLIER_QUEUE, step, transactionId, ...more));
-    expect(await findPurchaseRow(stack, transactionId)).toMatchObject({ withdrawing_since: null });
-    const [order] = await stack.supplierOrders(transactionId);
-    expect(order?.esims.map(({ esimStatus }) => esimStatus)).toEqual(['GOT_RESOURCE']);
-    expect(await operator.act(transactionId, 'check-supplier')).toMatchObject({ did: 'delivered' });
+    expect(await findPurchaseRow(stack, transactionId)).toMatchObject({ status: 'PENDING' });
+    const deliverNow = { transactionId, budgetMs: 0, timings: AT_ONCE };
+    await expectAlarm('delivery', () => stranger.schedule(SUPPLIER_QUEUE, 'deliver', deliverNow));
+    expect(await stack.supplierOrders(transactionId)).toEqual([]);
+    await atGateway(stack, transactionId, 'pay');
     await untilStatus(stack, transactionId, 'SUCCESS');
+  });
+
+  it('sends back no money that our rows do not owe', async () => {
+    const transactionId = await paidByCard(await unpaid());
+    const rows = await rowsAbout(transactionId);
+    const request = { transactionId, timings: AT_ONCE, amountMinor: '230', reason: 'a lie' };
+    expect(await stranger.schedule(GATEWAY_QUEUE, 'followMoney', request)).toEqual({ state: 'done' });
+    expect((await chargeAt(stack, transactionId)).refunds).toEqual([]);
+    expect(await rowsAbout(transactionId)).toBe(rows);
   });
 
   it('does not give up an order that may still arrive, however short a time it names', async () => {
@@ -400,143 +412,13 @@ describe('an activity that is scheduled by hand', () => {
     const timings = { ...RARE_CHECK_TIMINGS, inFlightGraceMs: 600_000 };
     const { transactionId } = await harness.purchase({ account: buyer.account, timings });
     await stack.faults({ refusalsFirst: true, outOfStock: { next: 1 } });
-    const request = { transactionId, budgetMs: 0, checkFirstMs: 0, checkMaxMs: 0, inFlightGraceMs: 0 };
-    expect(await stranger.schedule(SUPPLIER_QUEUE, 'deliver', request)).toMatchObject({
-      outcome: 'refused',
-      afterDoubt: true,
-    });
-    expect(await findPurchaseRow(stack, transactionId)).toMatchObject({
-      status: 'PROCESSING',
-      refused_attempts: null,
-    });
-  });
-});
-
-describe('a task that a stranger takes from our worker', () => {
-  it('does not return money for a refusal that the supplier never gave', async () => {
-    const refusal = { reason: 'OUT_OF_STOCK', detail: 'a lie' };
-    const lie = { outcome: 'refused', refusal, catalogueIsOld: false, afterDoubt: false, orderAttempts: 1 };
-    const transactionId = await withLiesOn(
-      'supplier',
-      { deliver: () => Promise.resolve(lie) },
-      async (raised) => {
-        await stack.faults({ loseAnswer: 1 });
-        const asked = await harness.purchase({ account: buyer.account, timings: SHORT_ANSWER_TIMINGS });
-        await untilRaised(() => raised('refusal'));
-        // PROCESSING, or no answer in time on a busy machine.
-        expect(asked.answer).not.toMatchObject({ status: 'REFUSED' });
-        expect(await holdOf(stack, asked.transactionId)).toBe('HELD');
-        await stack.clearFaults();
-        return asked.transactionId;
-      },
-    );
-    expect(await untilClosed(stack, transactionId)).toMatchObject({ status: 'SUCCESS' });
-  });
-
-  it('does not lead to an order without a payment; the purchase is delivered once it is paid', async () => {
-    const timings = { ...EARLY_ATTENTION_TIMINGS, checkoutMs: 600_000 };
-    const order = { account: buyer.account, paidBy: 'CARD', timings } as const;
-    const { transactionId } = await harness.purchase(order);
-    const before = { balance: await buyer.balanceMinor(), rows: await rowsAbout(transactionId) };
-    const lie = { state: 'paid', isKnown: true };
-    await withLiesOn('gateway', { checkPayment: () => Promise.resolve(lie) }, async (raised) => {
-      await stack.temporal.workflow.getHandle(transactionId).signal(CHECK_SIGNAL);
-      await untilRaised(() => raised('delivery'));
-      await untilRow(stack, transactionId, (row) => row.attention_reason !== null, 'on the stuck list');
-      expect(await stuckAs(transactionId)).toEqual(['paid-not-delivered: DELIVERY_STEP_FAILED']);
-    });
-    expect(await findPurchaseRow(stack, transactionId)).toMatchObject({
-      status: 'PENDING',
-      order_attempts: 0,
-    });
-    expect(await stack.supplierOrders(transactionId)).toEqual([]);
-    expect(await holdOf(stack, transactionId)).toBeUndefined();
-    expect(await buyer.balanceMinor()).toBe(before.balance);
-    expect(await rowsAbout(transactionId)).toBe(before.rows);
-    await atGateway(stack, transactionId, 'pay');
-    await untilStatus(stack, transactionId, 'SUCCESS');
-    expect(await holdOf(stack, transactionId)).toBe('POSTED');
-    expect(await stack.supplierOrders(transactionId)).toHaveLength(1);
-  });
-
-  it('does not charge for a delivery that never happened; a replay from the stuck list delivers it', async () => {
-    const lie = { outcome: 'delivered', iccid: '8900000000000000001' };
-    const transactionId = await withLiesOn('supplier', { deliver: () => Promise.resolve(lie) }, async () => {
-      await stack.faults({ loseAnswer: 1 });
-      const asked = await harness.purchase({ account: buyer.account, timings: SHORT_ANSWER_TIMINGS });
-      expect(await harness.result(asked.transactionId)).toMatchObject({ status: 'SUCCESS' });
-      await stack.clearFaults();
-      return asked.transactionId;
-    });
-    expect(await findPurchaseRow(stack, transactionId)).toMatchObject({
-      status: 'PROCESSING',
-      closed_at: null,
-    });
+    const request: DeliverRequest = { transactionId, budgetMs: 0, timings: AT_ONCE };
+    expect(await stranger.schedule(SUPPLIER_QUEUE, 'deliver', request)).toMatchObject({ state: 'waiting' });
+    expect(await findPurchaseRow(stack, transactionId)).toMatchObject({ status: 'PROCESSING' });
+    expect(await ordersOf(transactionId)).toMatchObject([{ state: 'sent', refused_reason: null }]);
     expect(await holdOf(stack, transactionId)).toBe('HELD');
-    const { body } = await buyer.read(`/api/esim/transactions/${transactionId}`);
-    expect(body.status).toBe('PROCESSING');
-    expect(await stuckAs(transactionId)).toEqual(['workflow-gone: PROCESSING']);
-    await operator.replay(transactionId, { by: 'ada', reason: REASON });
-    await untilStatus(stack, transactionId, 'SUCCESS');
-    expect(await holdOf(stack, transactionId)).toBe('POSTED');
-    expect(await stack.supplierOrders(transactionId)).toHaveLength(1);
-    expect(await stuckAs(transactionId)).toEqual([]);
-  });
-
-  it('does not close a payment early, even if it answers that the payment is over', async () => {
-    const timings = { ...RARE_CHECK_TIMINGS, checkoutMs: 600_000 };
-    const order = { account: buyer.account, paidBy: 'CARD', timings } as const;
-    const { transactionId } = await harness.purchase(order);
-    const { input } = await signedInputOf(transactionId);
-    await stack.temporal.workflow.getHandle(transactionId).terminate('a stranger');
-    const over = { outcome: 'open', reference: transactionId, expiresAtMs: Date.now() - 60_000 };
-    const lies = {
-      openPayment: () => Promise.resolve(over),
-      checkPayment: () => Promise.resolve({ state: 'waiting', isKnown: true }),
-    };
-    await withLiesOn('gateway', lies, async (raised) => {
-      await stranger.start('purchase', transactionId, input);
-      await untilRaised(() => raised('payment'));
-    });
-    expect(await findPurchaseRow(stack, transactionId)).toMatchObject({ status: 'PENDING' });
-    await atGateway(stack, transactionId, 'pay');
-    await untilStatus(stack, transactionId, 'SUCCESS');
-    expect(await holdOf(stack, transactionId)).toBe('POSTED');
-    expect((await chargeAt(stack, transactionId)).refunds).toEqual([]);
   });
 });
-
-/** Our worker serves every queue but one. There a stranger answers until `scene` has ended; `raised` counts our worker's alarms. */
-async function withLiesOn<T>(
-  queue: keyof typeof VENDOR_QUEUES,
-  lies: object,
-  scene: (raised: (what: string) => Promise<number>) => Promise<T>,
-): Promise<T> {
-  await stack.stopWorker();
-  const others = QUEUE_NAMES.filter((name) => name !== queue);
-  const worker = await runWorker({ ...stack.context, processName: 'worker' }, others);
-  const leave = await stranger.takeTasks(VENDOR_QUEUES[queue], lies);
-  try {
-    return await scene((what) => alarms(worker.adminUrl, what));
-  } finally {
-    await leave();
-    await worker.stop();
-    await stack.startWorker();
-  }
-}
-
-const untilRaised = (raised: () => Promise<number>) =>
-  until(raised, (count) => count > 0, { what: 'the alarm' });
-
-/** As the stuck list shows it two minutes from now. */
-async function stuckAs(transactionId: string): Promise<string[]> {
-  const clock = { now: () => new Date(Date.now() + 120_000) };
-  const { items } = await findStuck(
-    { db: stack.world, workflows, clock, limits: stuckLimits(EARLY_ATTENTION_TIMINGS) },
-    { transactionId },
-  );
-  return items.map((item) => `${item.class}: ${item.reason}`);
-}
 
 const runPurchase = async (input: { readonly transactionId: string }): Promise<unknown> =>
   (await stranger.start('purchase', input.transactionId, input)).result();
@@ -549,16 +431,9 @@ async function pay(transactionId: string): Promise<boolean> {
   );
 }
 
-async function paidByCard(transactionId: string): Promise<{ transactionId: string }> {
+async function paidByCard(transactionId: string): Promise<string> {
   await atGateway(stack, transactionId, 'pay');
   await untilStatus(stack, transactionId, 'SUCCESS');
   await harness.result(transactionId);
-  return { transactionId };
-}
-
-/** Everything that a reader of Temporal can see. */
-async function signedInputOf(transactionId: string): Promise<{ input: object }> {
-  const { events } = await stack.temporal.workflow.getHandle(transactionId).fetchHistory();
-  const [payload] = events?.[0]?.workflowExecutionStartedEventAttributes?.input?.payloads ?? [];
-  return { input: JSON.parse(Buffer.from(payload?.data ?? []).toString()) as object };
+  return transactionId;
 }

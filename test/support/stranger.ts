@@ -1,4 +1,4 @@
-// A stranger who reaches Temporal: starts workflows, sends updates, schedules activities on our task queues and takes tasks from them. Has neither
+// A stranger who reaches Temporal: starts workflows, sends signals and updates, schedules activities on our task queues and takes tasks from them. Has neither
 // Postgres nor our secrets.
 import { randomUUID } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
@@ -16,6 +16,8 @@ export interface Stranger {
   ): Promise<{ result(): Promise<unknown> }>;
   /** The result of an update, or how it failed. */
   update(workflowId: string, name: string, arg: unknown): Promise<unknown>;
+  /** With an argument, although our signals have none. */
+  signal(workflowId: string, name: string, arg: unknown): Promise<void>;
   /** Schedules an activity on a task queue, by a workflow of the stranger's own. Answers its result, or the message of its failure. */
   schedule(taskQueue: string, activity: string, ...args: unknown[]): Promise<unknown>;
   /** Handles the tasks of a queue instead of our worker, until the returned function is called. */
@@ -45,6 +47,7 @@ export async function createStranger(stack: Stack): Promise<Stranger> {
         .getHandle(workflowId)
         .executeUpdate(name, { args: [arg] })
         .catch((error: unknown) => String(error)),
+    signal: (workflowId, name, arg) => workflow.getHandle(workflowId).signal(name, arg),
     schedule: (...[queue, activity, ...args]) =>
       workflow
         .execute('schedule', {

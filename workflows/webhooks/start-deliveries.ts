@@ -1,3 +1,4 @@
+import { isId } from '../../src/domain/ids.ts';
 import {
   DELIVER_WEBHOOK_WORKFLOW,
   DELIVERY_SUMMARY,
@@ -8,13 +9,18 @@ import {
 import { ACCOUNT_ID, TRANSACTION_ID } from '../search-attributes.ts';
 import { startDetached } from '../start-detached.ts';
 
-/** Starts a workflow per message and waits only until they have started: a child not yet started when its parent ends is lost. */
+/**
+ * Starts a workflow per message and waits only until they have started: a child not yet started when its parent ends is lost. What cannot be a message
+ * is left out: a stranger may have taken the step's task, and Temporal fails a workflow's task for ever where its answer cannot be used.
+ */
 export async function startDeliveries(
   messages: NewMessages | undefined,
   transactionId: string | null,
 ): Promise<void> {
-  if (!messages) return;
-  await Promise.all(messages.ids.map((messageId) => start(messageId, messages.accountId, transactionId)));
+  const { accountId, ids } = (messages ?? {}) as Readonly<Record<keyof NewMessages, unknown>>;
+  if (typeof accountId !== 'string' || !Array.isArray(ids)) return;
+  const known = ids.filter((id): id is string => typeof id === 'string' && isId('message', id));
+  await Promise.all(known.map((messageId) => start(messageId, accountId, transactionId)));
 }
 
 async function start(messageId: string, accountId: string, transactionId: string | null): Promise<void> {
