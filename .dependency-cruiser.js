@@ -46,11 +46,11 @@ export default {
     {
       name: 'rules-are-pure',
       comment:
-        'rules decide by other rules (roles are such) and by the domain: no use case, no database, no network, no library',
+        'rules decide by other rules (roles and the table of actions are such) and by the domain: no use case, no database, no network, no library',
       severity: 'error',
       from: { path: `^src/${NOUN}/${INSIDE}rules\\.ts$` },
       to: {
-        pathNot: `^src/(domain/|${NOUN}/${INSIDE}rules\\.ts$|accounts/operators/roles\\.ts$)`,
+        pathNot: `^src/(domain/|${NOUN}/${INSIDE}rules\\.ts$|accounts/operators/(roles|action-table)\\.ts$)`,
         dependencyTypesNot: ['type-only'],
       },
     },

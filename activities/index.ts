@@ -16,7 +16,7 @@ import { createNoticeActivities } from './webhooks/notices.ts';
 import { createOpsActivities } from './ops.ts';
 import { createBatchActivities } from './purchases/batches.ts';
 import { createOrderActivities } from './purchases/orders.ts';
-import { createGatewayActivities } from './payments/payments.ts';
+import { createGatewayActivities } from './payments/gateway-steps.ts';
 import { createReconcileActivities } from './reconciliation/reconcile.ts';
 import { createWebhookMaintenance } from './webhooks/maintenance.ts';
 import { createWebhookActivities } from './webhooks/webhooks.ts';

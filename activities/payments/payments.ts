@@ -16,19 +16,9 @@ import {
 import { asksForDisputes, saveDisputes } from '../../src/payments/store/disputes.ts';
 import { findPurchase } from '../../src/purchases/store/reads.ts';
 import { messagesOf, newPendingMessages, type PendingMessages } from '../../src/webhooks/store/messages.ts';
-import type { GatewayActivities, PaymentCheckState } from '../../workflows/contract.ts';
+import type { PaymentCheckState } from '../../workflows/contract.ts';
 import type { ActivityDeps } from '../deps.ts';
-import { collectPayment } from './collect.ts';
-import { followMoney } from './refunds.ts';
 import type { PaymentPurpose } from '../../src/domain/states.ts';
-
-export function createGatewayActivities(deps: ActivityDeps): Omit<GatewayActivities, 'performAction'> {
-  return {
-    collectPayment: (request) => collectPayment(deps, request),
-    checkPayment: (transactionId, purpose) => checkPayment(deps, transactionId, purpose),
-    followMoney: (request) => followMoney(deps, request),
-  };
-}
 
 /**
  * Checks every attempt of a payment, books what the gateway has, and returns the payment's state after that.

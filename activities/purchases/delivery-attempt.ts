@@ -24,21 +24,12 @@ import {
 } from '../../src/purchases/store/supplier-orders.ts';
 import { messagesOf, newPendingMessages, type PendingMessages } from '../../src/webhooks/store/messages.ts';
 import type { ActivityDeps } from '../deps.ts';
-import { again, settle, type Again, type Ended } from './settle.ts';
+import { again, settle, type Accepted, type Again, type Ended, type Ordered } from './settle.ts';
 
-export type { Again } from './settle.ts';
+export type { Again, Ordered } from './settle.ts';
 
 /** Twenty times the expected allocation time: an older order is listed by now, or never will be. */
 const LISTED_WITHIN_MS = 600_000;
-
-/** A delivery whose order exists. */
-export type Ordered = Delivery & { readonly order: SupplierOrder };
-/** An order that the supplier has accepted, under its number. */
-export interface Accepted {
-  readonly delivery: Ordered;
-  readonly orderNo: string;
-  readonly readAtMs: number;
-}
 
 /** `accepted`: by an earlier attempt of this step, so that only its profile is asked for. */
 export async function attemptDelivery(

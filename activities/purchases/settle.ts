@@ -7,11 +7,23 @@ import {
   settlePurchase,
   type DeliveredItem,
 } from '../../src/purchases/store/purchases.ts';
-import { loadDelivery, type Delivery } from '../../src/purchases/store/supplier-orders.ts';
+import {
+  loadDelivery,
+  type Delivery,
+  type SupplierOrder,
+} from '../../src/purchases/store/supplier-orders.ts';
 import { messagesOf, newPendingMessages } from '../../src/webhooks/store/messages.ts';
 import type { DeliveryResult, Waiting } from '../../workflows/contract.ts';
 import type { ActivityDeps } from '../deps.ts';
-import type { Accepted } from './delivery-attempt.ts';
+
+/** A delivery whose order exists. */
+export type Ordered = Delivery & { readonly order: SupplierOrder };
+/** An order that the supplier has accepted, under its number. */
+export interface Accepted {
+  readonly delivery: Ordered;
+  readonly orderNo: string;
+  readonly readAtMs: number;
+}
 
 export type Ended = Exclude<DeliveryResult, Waiting>;
 

@@ -49,7 +49,9 @@ async function openWallet(accountId: string) {
         placeHold(world, { id: `${accountId}:${id}`, accountId, amount: usd(amountMinor) }),
       ),
     post: (id: string) =>
-      recorder.run({ verb: 'post', id }, () => orConflict(postHold(world, `${accountId}:${id}`, { supplier: 'esim-access', costUsdE4: 1n }))),
+      recorder.run({ verb: 'post', id }, () =>
+        orConflict(postHold(world, `${accountId}:${id}`, { supplier: 'esim-access', costUsdE4: 1n })),
+      ),
     void: (id: string) =>
       recorder.run({ verb: 'void', id }, () => orConflict(voidHold(world, `${accountId}:${id}`))),
     read: () =>

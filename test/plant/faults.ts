@@ -51,7 +51,8 @@ export const FAULTS: readonly Fault[] = [
     find: 'const LOST_MAX_MS = 60_000;',
     replace: 'const LOST_MAX_MS = 60_000_000;\nconst LOST_NEVER = LOST_MAX_MS;',
     tests: CARRIER,
-    whyItMaySurvive: 'the pause grows with the time that the step has been lost, so it shows only after a minute',
+    whyItMaySurvive:
+      'the pause grows with the time that the step has been lost, so it shows only after a minute',
   },
   {
     name: 'a check without an answer ends the wait for money',

@@ -61,7 +61,10 @@ async function plant(copy: string, { file, find, replace, tests }: Fault): Promi
   const path = join(copy, file);
   const before = await readFile(path, 'utf8');
   if (before.split(find).length !== 2) return ['does-not-fit', `${file} has not exactly one "${find}"`];
-  await writeFile(path, before.replace(find, () => replace));
+  await writeFile(
+    path,
+    before.replace(find, () => replace),
+  );
   try {
     const failed = await runTests(copy, tests);
     return failed ? ['seen', failed[0] ?? ''] : ['survived', tests.join(', ')];

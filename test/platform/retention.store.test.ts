@@ -19,7 +19,11 @@ const daysAgo = (days: number): Date => new Date(NOW.getTime() - days * DAY_MS);
 let books: Books;
 beforeAll(async () => {
   books = await openBooks();
-  await replaceCatalogue(books.world, { supplier: 'esim-access', regions: [region()], packages: [basePackage()] }, NOW);
+  await replaceCatalogue(
+    books.world,
+    { supplier: 'esim-access', regions: [region()], packages: [basePackage()] },
+    NOW,
+  );
 });
 beforeEach(() => sql`truncate gateway_events, exchange_rates`.execute(books.owner));
 afterAll(() => books.close());

@@ -114,7 +114,8 @@ it('a funding takes its row over in the same way', async () => {
     paymentMethod: 'CARD',
     charge: { amountMinor: '500', currency: 'USD', rateIds: [] },
   };
-  for (let again = 0; again < 2; again += 1) await openFunding(books.world, input, NOW, { gateway: 'paystack' });
+  for (let again = 0; again < 2; again += 1)
+    await openFunding(books.world, input, NOW, { gateway: 'paystack' });
   expect(await keptOf(input)).toMatchObject({ transactionId: input.transactionId, answer: EARLY });
 });
 

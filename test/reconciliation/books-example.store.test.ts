@@ -33,7 +33,11 @@ let rateId: string;
 beforeAll(async () => {
   books = await openBooks();
   reports = createBooks({ db: books.world });
-  await replaceCatalogue(books.world, { supplier: 'esim-access', regions: [region()], packages: [basePackage()] }, NOW);
+  await replaceCatalogue(
+    books.world,
+    { supplier: 'esim-access', regions: [region()], packages: [basePackage()] },
+    NOW,
+  );
   await insertRates(books.world, [
     { currency: 'NGN', source: 'a test', observedAt: NOW, status: 'GOOD', micros: 1_600_000_000n },
   ]);

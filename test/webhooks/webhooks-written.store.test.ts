@@ -33,7 +33,11 @@ const ALL: readonly WebhookEvent[] = ['esim.purchased', 'payment.received', 'wal
 let books: Books;
 beforeAll(async () => {
   books = await openBooks();
-  await replaceCatalogue(books.world, { supplier: 'esim-access', regions: [region()], packages: [basePackage()] }, NOW);
+  await replaceCatalogue(
+    books.world,
+    { supplier: 'esim-access', regions: [region()], packages: [basePackage()] },
+    NOW,
+  );
   const topUp = basePackage({ packageCode: 'TOPUP_NG', packageType: 'TOPUP' });
   await replaceTopUps(books.world, 'NG-5GB-30D', [topUp], NOW);
 });
