@@ -4,7 +4,8 @@
  * promises that a repeat is the same request. A refusal is final only when nothing sent earlier can still
  * take effect: then the money goes back in the same transaction.
  */
-import { createFence, type Fence } from '../../src/domain/fence.ts';
+import type { Fence } from '../../src/domain/fence.ts';
+import { createFence } from '../../src/platform/fence.ts';
 import type { FailureReason, Refusal } from '../../src/domain/refusals.ts';
 import type { AttentionReason } from '../../src/domain/states.ts';
 import type { EsimSupplier, SupplierProfile, SupplierRefusal, TopUpRequest } from '../../src/esims/port.ts';

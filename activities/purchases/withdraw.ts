@@ -4,7 +4,7 @@
  * succeed; a withdrawal that cancels nothing opens it again.
  */
 import { sleep } from '@temporalio/activity';
-import { createFence } from '../../src/domain/fence.ts';
+import { createFence } from '../../src/platform/fence.ts';
 import {
   beginCancelling,
   beginWithdrawal,

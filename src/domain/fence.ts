@@ -5,9 +5,3 @@
 export interface Fence {
   readonly isOver: () => boolean;
 }
-
-/** Measured by a clock that only goes forward, so that a process that was paused knows it. */
-export function createFence(withinMs: number, now: () => number = () => performance.now()): Fence {
-  const endsAt = now() + withinMs;
-  return { isOver: () => now() >= endsAt };
-}

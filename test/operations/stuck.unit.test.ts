@@ -34,6 +34,7 @@ it('each class has its own limit, minutes for our own steps and days for banks',
   const inMinutes = Object.fromEntries(Object.entries(limits).map(([name, ms]) => [name, ms / MINUTE_MS]));
   expect(inMinutes).toEqual({
     deliverMs: 10,
+    orderMs: 1,
     openChargeMs: 10,
     closeUnpaidMs: 10,
     askRefundMs: 15,

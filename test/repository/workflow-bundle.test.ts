@@ -46,7 +46,7 @@ function packages(): string[] {
 describe('the workflow bundle', () => {
   it('contains the purchase workflow and its rules', () => {
     expect(ours()).toContain('workflows/purchases/purchase.ts');
-    expect(ours()).toContain('src/payments/rules.ts');
+    expect(ours()).toContain('src/purchases/purchase.ts');
   });
 
   it('contains only workflows, the domain and pure files of the nouns', () => {

@@ -2,7 +2,7 @@
  * What every client of a payment gateway must do about charges, for every vendor. Runs on real calls. The first suite only needs an account, so
  * that it can run on a vendor's own test mode; the second suite needs a gateway that the test controls.
  */
-import { createFence } from '../../src/domain/fence.ts';
+import { createFence } from '../../src/platform/fence.ts';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { HOUR_MS } from '../../src/domain/clock.ts';
 import type { GatewayMethod } from '../../src/domain/states.ts';

@@ -2,7 +2,7 @@
  * What every client of a payment gateway must do about refunds, disputes, the statement and events, for every vendor. Needs a gateway that the
  * test controls.
  */
-import { createFence } from '../../src/domain/fence.ts';
+import { createFence } from '../../src/platform/fence.ts';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { HOUR_MS } from '../../src/domain/clock.ts';
 import { until } from '../support/until.ts';

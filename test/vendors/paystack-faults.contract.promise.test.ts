@@ -1,4 +1,4 @@
-import { createFence } from '../../src/domain/fence.ts';
+import { createFence } from '../../src/platform/fence.ts';
 /**
  * Promise G3: after any network fault on any call, one charge has taken money, there is one refund, and the statement lists both. The caller follows
  * the rules: it looks up an unknown outcome, and sends again only what the gateway does not hold.

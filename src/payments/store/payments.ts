@@ -5,7 +5,8 @@
 import { sql, type InsertObject, type RawBuilder, type Selectable } from 'kysely';
 import type { AccountCurrency } from '../../domain/money.ts';
 import { asFailureReason, type FailureReason, type Refusal } from '../../domain/refusals.ts';
-import { createFence, type Fence } from '../../domain/fence.ts';
+import type { Fence } from '../../domain/fence.ts';
+import { createFence } from '../../platform/fence.ts';
 import type { AttentionReason, GatewayMethod, PaymentPurpose, PurchaseStatus } from '../../domain/states.ts';
 import type { WorldDatabase, WorldDb } from '../../platform/database/tables.ts';
 import type { PaymentInstructions } from '../port.ts';

@@ -15,7 +15,7 @@ import {
   type PendingMessages,
 } from '../../webhooks/store/messages.ts';
 import type { Fence } from '../../domain/fence.ts';
-import { createFence } from '../../domain/fence.ts';
+import { createFence } from '../../platform/fence.ts';
 import { inPrice, moveMoney } from './account.ts';
 import { lockPayment } from './lock-order.ts';
 import { reversedKey, type PaymentRow } from './payments.ts';

@@ -1,6 +1,6 @@
 /** The control interface of the supplier's simulator: the one part of the sandbox that no vendor has. */
 import { z } from 'zod';
-import { createFence } from '../../domain/fence.ts';
+import { createFence } from '../../platform/fence.ts';
 import type { SandboxSupplier } from '../../esims/sandbox-port.ts';
 import { createTransport, type HttpAnswer } from '../http/transport.ts';
 

@@ -1,6 +1,6 @@
 // The time in which an effect may be sent, by a clock that only goes forward.
 import { expect, it } from 'vitest';
-import { createFence } from '../../src/domain/fence.ts';
+import { createFence } from '../../src/platform/fence.ts';
 
 it('is over from its end on, and not before', () => {
   let now = 1_000;
