@@ -72,8 +72,6 @@ async function askVendor(deps: ActivityDeps, row: ActionRow): Promise<Ended | un
     case 'check-supplier':
       return { did: await checkSupplier({ ...deps, supplier: deps.checksSupplier }, transactionId) };
     case 'retry-delivery':
-      // A workflow that was started for this action may have delivered before it came to it.
-      if (purchase?.status === 'SUCCESS') return { did: 'delivered' };
       return isInDelivery
         ? { did: describeDelivery(await deliverForOperator(deps, transactionId)) }
         : undefined;

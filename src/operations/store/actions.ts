@@ -323,6 +323,8 @@ async function refusalNow(
     const { hasLive } = await countOrders(trx, row.transaction_id);
     if (hasLive) return 'SUPPLIER_MAY_DELIVER';
   }
+  // Its workflow may have delivered before it came to the action. Its effect settles what is still on hold.
+  if (row.action === 'retry-delivery' && subject.purchase?.status === 'SUCCESS') return undefined;
   const refusal = refusalFor(row.action, subject.facts, termsOf(row));
   if (refusal !== undefined) return refusal;
   // What was begun as moving nothing was held to no limit.

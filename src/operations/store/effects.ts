@@ -59,15 +59,16 @@ export const EFFECTS: Record<OperatorAction, ActionEffect> = {
 };
 
 /**
- * Delivered before, its money still on hold: the hold is posted. Where it is not delivered yet, the workflow
- * has retried.
+ * Delivered, its money still on hold: the hold is posted. Where it is not delivered yet, the workflow has
+ * retried.
  */
 async function settleDelivered(
   trx: WorldDb,
   _action: ActionRow,
   { purchase, hold }: ActionSubject,
 ): Promise<Ended> {
-  if (purchase?.status !== 'SUCCESS' || hold?.status !== 'HELD') return { did: 'asked' };
+  if (purchase?.status !== 'SUCCESS') return { did: 'asked' };
+  if (hold?.status !== 'HELD') return { did: 'delivered' };
   await postHold(trx, purchase.transaction_id, {
     supplier: purchase.supplier ?? '',
     costUsdE4: purchase.cost_usd_e4,
