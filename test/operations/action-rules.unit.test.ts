@@ -90,6 +90,12 @@ const TABLE: readonly (readonly [string, ActionFacts, string, string])[] = [
     'gateway supplier retry other refund credit cancel',
     'gateway supplier retry other refund credit cancel',
   ],
+  [
+    'being delivered, disputed or taken back',
+    { ...CARD, hasDispute: true },
+    'gateway supplier retry cancel settle',
+    'gateway supplier retry cancel',
+  ],
   ['delivered, not settled', { ...WALLET, isDelivered: true }, 'supplier retry', 'supplier retry'],
   [
     'the same through the gateway',

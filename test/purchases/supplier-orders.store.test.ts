@@ -3,13 +3,8 @@
  * Every time is Postgres's.
  */
 import { sql } from 'kysely';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { TopUpTotals } from '../../src/esims/rules.ts';
-import type { PurchaseInput } from '../../src/purchases/purchase.ts';
-import { ESIM_STATUSES } from '../../src/domain/states.ts';
-import { replaceCatalogue, replaceTopUps } from '../../src/catalogue/store/catalogue.ts';
+import { afterAll, describe, expect, it } from 'vitest';
 import {
-  beginAttempt,
   beginCancelling,
   beginWithdrawal,
   loadDelivery,
@@ -19,17 +14,12 @@ import {
   recordWithdrawn,
   reopenDelivery,
   SEND_WITHIN_MS,
-  type AttemptRules,
   type SupplierOrder,
 } from '../../src/purchases/store/supplier-orders.ts';
-import { findEsim } from '../../src/esims/store/esims.ts';
-import { refreshEsim } from '../../src/esims/store/facts.ts';
 import { flagMoney } from '../../src/payments/store/payments.ts';
-import { ensureWallet, fundWallet } from '../../src/ledger/store/ledger.ts';
 import { findPurchase, findTimeline } from '../../src/purchases/store/reads.ts';
 import { openPurchase } from '../../src/purchases/store/opening.ts';
 import {
-  acceptOtherPackage,
   failPurchaseIn,
   failRefused,
   flagAttention,
@@ -37,69 +27,13 @@ import {
   settlePurchase,
   saveDeliveredItem,
   profileItem,
-  topUpItem,
 } from '../../src/purchases/store/purchases.ts';
 import { failPurchase } from '../support/give-back.ts';
-import { openBooks, type Books } from '../support/books.ts';
-import { basePackage, profileFacts, purchaseInput, region } from '../support/facts.ts';
-import { installDataWith } from '../support/install-data.ts';
+import { profileFacts, purchaseInput } from '../support/facts.ts';
+import { NOW, openOrderBooks, SETTLES_MS, TIME_LIMIT_MS } from '../support/supplier-order-books.ts';
 
-const NOW = new Date('2026-03-01T10:00:00.000Z');
-const installData = installDataWith();
-const ACCOUNT = 'acc-1';
-
-const books: Books = await openBooks();
-beforeAll(async () => {
-  const { world } = books;
-  await replaceCatalogue(
-    world,
-    { supplier: 'esim-access', regions: [region()], packages: [basePackage()] },
-    NOW,
-  );
-  await replaceTopUps(
-    world,
-    'NG-5GB-30D',
-    [basePackage({ packageCode: 'TOPUP_NG', packageType: 'TOPUP' })],
-    NOW,
-  );
-  await ensureWallet(world, ACCOUNT, 'USD');
-  const amount = { amountMinor: 1_000_000n, currency: 'USD' };
-  await fundWallet(world, { operationKey: 'fund', accountId: ACCOUNT, amount, reason: 'a test' });
-});
+const { books, open, attempt } = await openOrderBooks();
 afterAll(() => books.close());
-
-let opened = 0;
-async function open(given: Partial<PurchaseInput> = {}): Promise<PurchaseInput> {
-  const input = purchaseInput({ transactionId: `txn-${(opened += 1)}`, accountId: ACCOUNT, ...given });
-  expect(
-    await openPurchase(books.world, input, { now: NOW, gateway: 'paystack', keepRefusal: () => false }),
-  ).toEqual({ stage: 'paid' });
-  return input;
-}
-
-async function openTopUp(): Promise<PurchaseInput> {
-  const base = await open();
-  const facts = profileFacts({ esimTranNo: `tran-${base.transactionId}` });
-  await settlePurchase(books.world, base.transactionId, profileItem(facts, NOW, {}));
-  await refreshEsim(books.world, base.esimId, profileFacts({ status: 'ACTIVE' }), NOW);
-  return open({ packageCode: 'TOPUP_NG', packageType: 'TOPUP', esimId: base.esimId });
-}
-
-const TIME_LIMIT_MS = 5_000;
-/** In flight for 10 s after its answer did not come: `purchaseInput`. */
-const GRACE_MS = 10_000;
-const SETTLES_MS = SEND_WITHIN_MS + TIME_LIMIT_MS + GRACE_MS;
-
-/** As for a supplier that promises that a repeated order is the same request. */
-const RULES: AttemptRules = {
-  supplier: 'esim-access',
-  timeLimitMs: TIME_LIMIT_MS,
-  mayRepeat: { BASE: true, TOPUP: false },
-  isSearched: false,
-};
-
-const attempt = (transactionId: string, rules: Partial<AttemptRules> = {}) =>
-  beginAttempt(books.world, transactionId, { ...RULES, ...rules });
 
 async function orderOf(transactionId: string): Promise<SupplierOrder> {
   const { order } = await loadDelivery(books.world, transactionId);
@@ -166,8 +100,8 @@ describe('an order', () => {
 
   it('is not planned for what is not opened', async () => {
     const input = purchaseInput({
-      transactionId: `txn-${(opened += 1)}`,
-      accountId: ACCOUNT,
+      transactionId: 'txn-unknown-package',
+      accountId: 'acc-1',
       packageCode: 'NONE',
     });
     const options = { now: NOW, gateway: 'paystack', keepRefusal: () => true };
@@ -495,197 +429,5 @@ describe('a withdrawal', () => {
     const { transactionId } = await open();
     await failPurchase(books.world, transactionId, OUT_OF_STOCK);
     expect(await planNextOrder(books.world, transactionId)).toBe(false);
-  });
-});
-
-describe('another package than the one that was ordered', () => {
-  const other = { packageCode: 'OTHER', volumeBytes: 1n };
-
-  it('is settled, on record, and needs a person until that one has seen it', async () => {
-    const { transactionId } = await open();
-    const item = { ...profileItem(profileFacts(), NOW, {}), other };
-    expect(await settlePurchase(books.world, transactionId, item)).toBe('settled');
-    expect((await findPurchase(books.world, transactionId))?.purchase).toMatchObject({
-      status: 'SUCCESS',
-      attention_reason: 'OTHER_PACKAGE_DELIVERED',
-      needs_attention_since: expect.any(Date) as unknown,
-    });
-    expect(await findTimeline(books.world, transactionId)).toMatchObject([
-      { what: 'wallet-held' },
-      { what: 'delivered' },
-      { what: 'other-package-delivered' },
-    ]);
-    expect(await acceptOtherPackage(books.world, transactionId)).toBe('OTHER');
-    expect(await acceptOtherPackage(books.world, transactionId)).toBeUndefined();
-    expect((await findPurchase(books.world, transactionId))?.purchase.attention_reason).toBeNull();
-  });
-
-  it('is flagged also where it is kept first and settled later', async () => {
-    const { transactionId } = await open();
-    await saveDeliveredItem(books.world, transactionId, { ...profileItem(profileFacts(), NOW, {}), other });
-    await settlePurchase(books.world, transactionId);
-    expect((await findPurchase(books.world, transactionId))?.purchase.attention_reason).toBe(
-      'OTHER_PACKAGE_DELIVERED',
-    );
-  });
-
-  it('does not concern a delivery as ordered', async () => {
-    const { transactionId } = await open();
-    await settlePurchase(books.world, transactionId, profileItem(profileFacts(), NOW, {}));
-    expect(await acceptOtherPackage(books.world, transactionId)).toBeUndefined();
-    expect((await findPurchase(books.world, transactionId))?.purchase.needs_attention_since).toBeNull();
-  });
-});
-
-describe('a delivery', () => {
-  it('is delivered once its profile is stored, which opens nothing yet', async () => {
-    const { transactionId, esimId } = await open();
-    const facts = profileFacts({ pin: '1234', puk: '87654321' });
-    await saveDeliveredItem(
-      books.world,
-      transactionId,
-      profileItem(facts, NOW, installData.columns(esimId, facts)),
-    );
-    expect(await loadDelivery(books.world, transactionId)).toMatchObject({
-      isDelivered: true,
-      iccid: '8901000000000000001',
-      esimTranNo: 'T1',
-    });
-    const row = (await findEsim(books.world, esimId))!;
-    expect({ ...row, ...installData.open(row) }).toMatchObject({
-      status: 'PENDING',
-      iccid: '8901000000000000001',
-      ac: 'LPA:1$rsp.example.com$MATCH-1',
-      smdp_address: 'rsp.example.com',
-      matching_id: 'MATCH-1',
-      pin: '1234',
-      puk: '87654321',
-      expired_time: new Date('2026-07-30T00:00:00.000Z'),
-      activate_time: null,
-      total_volume_bytes: 5_368_709_120n,
-      checked_at: NOW,
-    });
-  });
-
-  describe('a delivery stores nothing and settles nothing', () => {
-    const totals = {
-      iccid: '8901000000000000001',
-      totalVolumeBytes: 2,
-      orderUsageBytes: 0,
-      totalDuration: 14,
-      expiredTime: null,
-    };
-    const CASES = [
-      {
-        of: 'a purchase that is closed',
-        arrange: (id: string) =>
-          failPurchase(books.world, id, { reason: 'OUT_OF_STOCK', detail: '' }).then(() => undefined),
-      },
-      {
-        of: 'a purchase whose order is being withdrawn',
-        arrange: async (id: string) => {
-          await attempt(id);
-          await beginWithdrawal(books.world, id);
-        },
-      },
-      {
-        of: 'an order that was replaced',
-        arrange: async (id: string) => {
-          await beginWithdrawal(books.world, id);
-          await planNextOrder(books.world, id);
-        },
-      },
-    ];
-
-    it.each(CASES)('for $of', async ({ arrange }) => {
-      const base = await open();
-      const topUp = await openTopUp();
-      for (const { transactionId } of [base, topUp]) await arrange(transactionId);
-      const before = await Promise.all(
-        [base, topUp].map((each) => findPurchase(books.world, each.transactionId)),
-      );
-      const profile = { ...profileItem(profileFacts(), NOW, {}), orderId: base.transactionId };
-      const added = { ...topUpItem(totals, NOW), orderId: topUp.transactionId };
-      for (const [{ transactionId }, delivered] of [
-        [base, profile],
-        [topUp, added],
-      ] as const) {
-        await saveDeliveredItem(books.world, transactionId, delivered);
-        await expect(settlePurchase(books.world, transactionId, delivered)).rejects.toThrow(
-          'should be POSTED',
-        );
-      }
-      expect(
-        await Promise.all([base, topUp].map((each) => findPurchase(books.world, each.transactionId))),
-      ).toEqual(before);
-      expect(await findEsim(books.world, base.esimId)).toMatchObject({ iccid: '' });
-    });
-  });
-
-  it.each(ESIM_STATUSES.filter((status) => status !== 'PENDING'))(
-    'stores no profile for an eSIM that is %s',
-    async (status) => {
-      const { transactionId, esimId } = await open();
-      await books.owner.updateTable('esims').set({ status }).where('id', '=', esimId).execute();
-      await saveDeliveredItem(books.world, transactionId, profileItem(profileFacts(), NOW, {}));
-      expect(await findEsim(books.world, esimId)).toMatchObject({ status, iccid: '', checked_at: null });
-    },
-  );
-
-  it('stores its profile together with the settlement, once', async () => {
-    const { transactionId, esimId } = await open();
-    await settlePurchase(books.world, transactionId, profileItem(profileFacts(), NOW, {}));
-    await settlePurchase(
-      books.world,
-      transactionId,
-      profileItem(profileFacts({ iccid: 'another' }), NOW, {}),
-    );
-    expect(await findEsim(books.world, esimId)).toMatchObject({
-      status: 'CREATED',
-      iccid: '8901000000000000001',
-      checked_at: NOW,
-    });
-  });
-});
-
-describe('a top-up', () => {
-  const totals: TopUpTotals = {
-    iccid: '8901000000000000001',
-    totalVolumeBytes: 2 * 5_368_709_120,
-    orderUsageBytes: 1_000,
-    totalDuration: 60,
-    expiredTime: '2026-12-31T00:00:00.000Z',
-  };
-
-  const changed = { ...totals, totalVolumeBytes: 1, totalDuration: 1 };
-  it.each([
-    ['with the settling', settlePurchase],
-    ['alone', saveDeliveredItem],
-  ] as const)('stores its totals on the purchase and on the eSIM, once: %s', async (_how, keep) => {
-    const { transactionId, esimId } = await openTopUp();
-    expect((await loadDelivery(books.world, transactionId)).isDelivered).toBe(false);
-    await keep(books.world, transactionId, topUpItem(totals, NOW));
-    await keep(books.world, transactionId, topUpItem(changed, NOW));
-    expect((await loadDelivery(books.world, transactionId)).isDelivered).toBe(true);
-    expect((await findPurchase(books.world, transactionId))?.purchase).toMatchObject({
-      top_up_iccid: totals.iccid,
-      top_up_total_volume_bytes: 10_737_418_240n,
-      top_up_remaining_bytes: 10_737_417_240n,
-    });
-    expect(await findEsim(books.world, esimId)).toMatchObject({
-      status: 'ACTIVE',
-      total_volume_bytes: 10_737_418_240n,
-      order_usage_bytes: 1_000n,
-      total_duration: 60,
-      expired_time: new Date('2026-12-31T00:00:00.000Z'),
-    });
-  });
-
-  it('keeps the end of validity when the supplier does not name one, and never has less than nothing left', async () => {
-    const { transactionId, esimId } = await openTopUp();
-    const used = { ...totals, expiredTime: null, orderUsageBytes: totals.totalVolumeBytes + 5 };
-    await settlePurchase(books.world, transactionId, topUpItem(used, NOW));
-    expect((await findEsim(books.world, esimId))?.expired_time).toEqual(new Date('2026-07-30T00:00:00.000Z'));
-    expect((await findPurchase(books.world, transactionId))?.purchase.top_up_remaining_bytes).toBe(0n);
   });
 });

@@ -45,7 +45,7 @@ export async function startScripted() {
         calls.push(name);
         const answer = script[name];
         if (!answer) throw ApplicationFailure.nonRetryable(`the test has no answer for ${name}`);
-        return (answer as (...given: unknown[]) => unknown)(...args);
+        return await (answer as (...given: unknown[]) => unknown)(...args);
       },
     ]),
   );
@@ -93,7 +93,7 @@ export async function startScripted() {
         requestId: 'req-1',
         timings: { ...LONG_ANSWER_TIMINGS, answerWithinMs: 2_000 },
         ...more,
-      } as PurchaseInput;
+      };
       return client.workflow.start('purchase', {
         workflowId: transactionId,
         taskQueue: ORDERS_QUEUE,

@@ -45,7 +45,7 @@ beforeAll(async () => {
     worker: false,
     env: { SIMWAY_TEST_TIMINGS: JSON.stringify(TIMINGS) },
   });
-  const preload = fileURLToPath(new URL('../support/fixtures/skewed-clock.mjs', import.meta.url));
+  const preload = fileURLToPath(new URL('../support/fixtures/skewed-clock.js', import.meta.url));
   await Promise.all(
     SKEWS_MS.map((skewMs) =>
       startProcess({

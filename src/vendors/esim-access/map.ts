@@ -100,8 +100,8 @@ export function totalsOf(esim: WireProfile): TopUpTotals | null {
 
 /** A listed eSIM in our words; null when it lacks what an owner needs. */
 export function profileOf({ profile: esim, packageList }: WireEsim): SupplierProfile | null {
-  const totals = totalsOf(esim);
-  const { totalVolume: _volume, orderUsage: _usage, esimStatus, ...facts } = esim;
+  const { totalVolume, orderUsage, esimStatus, ...facts } = esim;
+  const totals = totalsOf({ ...facts, totalVolume, orderUsage, esimStatus });
   if (totals === null || facts.esimTranNo === '' || facts.ac === '') return null;
   const ordered = packageList.find((item) => item.transactionId === facts.transactionId);
   return {
