@@ -40,12 +40,7 @@ export function createActivities(deps: ActivityDeps): Activities {
         performAction: (actionId: string) => performAction(deps, actionId),
       }),
     ),
-    gateway: withHeartbeat(
-      translated({
-        ...createGatewayActivities(deps),
-        performAction: (actionId: string) => performAction(deps, actionId),
-      }),
-    ),
+    gateway: withHeartbeat(translated(createGatewayActivities(deps))),
     // Local activities send no heartbeats.
     webhooks: { attemptInline, ...withHeartbeat(overTheQueue) },
     ops: {

@@ -139,7 +139,12 @@ const isUsable = (step: StepResult): boolean => step.state !== 'waiting' || Numb
 function waitAfterLoss(lostForMs: number, lost: Follow['lost']): Waiting {
   const waitMs = Math.min(Math.max(LOST_FIRST_MS, lostForMs), LOST_MAX_MS);
   const attention = lost && lostForMs >= lost.afterMs ? lost.reason : undefined;
-  return { state: 'waiting', waitMs, why: 'The step gave no answer.', ...(attention ? { attention } : {}) };
+  return {
+    state: 'waiting',
+    waitMs,
+    why: 'for a step that gave no answer',
+    ...(attention ? { attention } : {}),
+  };
 }
 
 const waitForGateway = (
@@ -148,13 +153,17 @@ const waitForGateway = (
 ): Waiting => ({
   state: 'waiting',
   waitMs: Math.min(refundCheckFirstMs * 2 ** checks, refundCheckMaxMs),
-  why: 'The gateway does not answer.',
+  why: 'for the gateway, which does not answer',
 });
 
+const sentenceOf = ({ why }: Waiting): string => `Waiting ${why}.`;
+
 /** In the Temporal UI only: the step has flagged the row. */
-function showWaiting({ why, attention }: Waiting): void {
+function showWaiting(waiting: Waiting): void {
+  const { attention } = waiting;
+  const sentence = sentenceOf(waiting);
   setCurrentDetails(
-    attention ? `Needs attention: ${attention}. ${why} We keep checking automatically.` : why,
+    attention ? `Needs attention: ${attention}. ${sentence} We keep checking automatically.` : sentence,
   );
   const { typedSearchAttributes: shown } = workflowInfo();
   if ((shown.get(NEEDS_ATTENTION) ?? false) === (attention !== undefined) && shown.get(REASON) === attention)
@@ -167,12 +176,8 @@ function showWaiting({ why, attention }: Waiting): void {
 }
 
 /** Ends after the wait, or once something that was asked for makes the step due. May begin a new run. */
-async function pause(
-  requests: Requests,
-  { waitMs, why }: Waiting,
-  endsWith: Follow['endsWith'],
-): Promise<void> {
-  const endsAtMs = Date.now() + requests.longestPauseMs(Math.min(waitMs, LONGEST_PAUSE_MS));
+async function pause(requests: Requests, waiting: Waiting, endsWith: Follow['endsWith']): Promise<void> {
+  const endsAtMs = Date.now() + requests.longestPauseMs(Math.min(waiting.waitMs, LONGEST_PAUSE_MS));
   const isDue = (): boolean => requests.isPending() || workflowInfo().continueAsNewSuggested;
   for (;;) {
     if (workflowInfo().continueAsNewSuggested) {
@@ -190,6 +195,6 @@ async function pause(
       requests.retryLost();
       return;
     }
-    await condition(isDue, leftMs, { summary: why });
+    await condition(isDue, leftMs, { summary: sentenceOf(waiting) });
   }
 }

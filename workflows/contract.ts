@@ -85,7 +85,7 @@ export type TraceSinks = { trace: { workflowEnded(run: EndedRun): void } };
 export interface Waiting {
   readonly state: 'waiting';
   readonly waitMs: number;
-  /** For people. */
+  /** For people, after the word "Waiting": "for the refund to be sent". */
   readonly why: string;
   readonly attention?: AttentionReason;
   readonly messages?: NewMessages;
@@ -131,7 +131,7 @@ export interface FollowMoneyRequest {
   readonly timings: RefundTimings;
 }
 
-/** A purchase or a funding, as its workflow carries it. */
+/** A purchase or a funding that is closed, and what its money needs. */
 export interface AfterClosingInput {
   readonly transactionId: string;
   readonly purpose: PaymentPurpose;
@@ -139,6 +139,7 @@ export interface AfterClosingInput {
   readonly timings: RefundTimings;
 }
 
+/** A purchase or a funding, as its workflow carries it. */
 export interface Carried extends AfterClosingInput {
   /** Of the request that opened it. */
   readonly fingerprint?: string | undefined;

@@ -4,8 +4,8 @@ import { findEsim } from '../../src/esims/store/esims.ts';
 import { acceptOtherPackage } from '../../src/purchases/store/purchases.ts';
 import { loadDelivery, type Delivery } from '../../src/purchases/store/supplier-orders.ts';
 import type { ActivityDeps } from '../deps.ts';
-import { attemptAccepted, findHeld, type Ordered } from '../purchases/delivery-attempt.ts';
-import { settle, type Again, type Ended } from '../purchases/settle.ts';
+import { attemptAccepted, findHeld } from '../purchases/delivery-attempt.ts';
+import { describeEnd, settle, type Again, type Ended, type Ordered } from '../purchases/settle.ts';
 import { withdraw } from '../purchases/withdraw.ts';
 
 /** What it found, in a sentence. */
@@ -40,16 +40,8 @@ async function checkOrder(deps: ActivityDeps, delivery: Ordered): Promise<string
   return describe(await found());
 }
 
-function describe(attempt: Ended | Again): string {
-  switch (attempt.state) {
-    case 'done':
-      return 'delivered';
-    case 'failed':
-      return `the supplier refuses: ${attempt.reason}`;
-    case 'again':
-      return attempt.why;
-  }
-}
+const describe = (attempt: Ended | Again): string =>
+  attempt.state === 'again' ? attempt.why : describeEnd(attempt);
 
 /**
  * Updates the state of a delivered eSIM. A person who sees that another package was delivered has been told.

@@ -16,10 +16,11 @@ import { judgeReplacement } from '../../src/operations/store/replacement.ts';
 import { refusedRowOf } from '../../src/platform/database/errors.ts';
 import { findPurchase, type PurchaseRow } from '../../src/purchases/store/reads.ts';
 import { messagesOf, newPendingMessages } from '../../src/webhooks/store/messages.ts';
-import type { DeliveryResult, PaymentCheckState, PerformedAction } from '../../workflows/contract.ts';
+import type { PaymentCheckState, PerformedAction } from '../../workflows/contract.ts';
 import type { ActivityDeps } from '../deps.ts';
 import { checkPayment } from '../payments/payments.ts';
-import { deliverForOperator } from '../purchases/deliver.ts';
+import { attemptDelivery } from '../purchases/delivery-attempt.ts';
+import { describeEnd, type Again, type Ended as DeliveryEnd } from '../purchases/settle.ts';
 import { withdraw } from '../purchases/withdraw.ts';
 import { checkSupplier } from './check-supplier.ts';
 
@@ -72,9 +73,8 @@ async function askVendor(deps: ActivityDeps, row: ActionRow): Promise<Ended | un
     case 'check-supplier':
       return { did: await checkSupplier({ ...deps, supplier: deps.checksSupplier }, transactionId) };
     case 'retry-delivery':
-      return isInDelivery
-        ? { did: describeDelivery(await deliverForOperator(deps, transactionId)) }
-        : undefined;
+      // One attempt: the workflow keeps its own pace.
+      return isInDelivery ? { did: describeAttempt(await attemptDelivery(deps, transactionId)) } : undefined;
     case 'settle-dispute':
       // The stated outcome is compared with what the gateway says now.
       await checkPayment(deps, transactionId, purpose);
@@ -126,13 +126,5 @@ function describeCheck(check: PaymentCheckState): string {
   }
 }
 
-function describeDelivery(delivery: DeliveryResult): string {
-  switch (delivery.state) {
-    case 'done':
-      return 'delivered';
-    case 'failed':
-      return `the supplier refuses: ${delivery.reason}`;
-    case 'waiting':
-      return `asked the supplier; still open: ${delivery.why}`;
-  }
-}
+const describeAttempt = (attempt: DeliveryEnd | Again): string =>
+  attempt.state === 'again' ? `asked the supplier; still open: ${attempt.why}` : describeEnd(attempt);

@@ -86,7 +86,7 @@ const waiting = (payment: PaymentRow | undefined, waitMs: number, why: string): 
 });
 
 const waitingForMoney = (payment: PaymentRow, leftMs: number): CollectResult =>
-  waiting(payment, leftMs, `Waiting for money until ${payment.expires_at.toISOString()}.`);
+  waiting(payment, leftMs, `for money until ${payment.expires_at.toISOString()}`);
 
 /** Asks the gateway first. Only its answer, booked, ends the wait. */
 async function check(collecting: Collecting, before: Collection): Promise<CollectResult> {

@@ -5,7 +5,6 @@
 import { asFailureReason } from '../../src/domain/refusals.ts';
 import type { GatewayCharge, PaymentGateway } from '../../src/payments/port.ts';
 import { bookSeen, type SeenCharge } from '../../src/purchases/store/payment-bookings.ts';
-import { DISPUTE_REASONS } from '../../src/payments/rules.ts';
 import {
   beginChecks,
   recordCheck,
@@ -35,11 +34,9 @@ export async function checkPayment(
       ? await findFunding(deps.db, transactionId)
       : (await findPurchase(deps.db, transactionId))?.purchase;
   if (!order) throw new Error(`no ${purpose} ${transactionId}`);
-  const dispute = DISPUTE_REASONS.find((each) => each === order.attention_reason);
   const found = {
     isKnown,
     ...(isHeldBack ? { isHeldBack } : {}),
-    ...(dispute ? { dispute } : {}),
     ...messagesOf(pending),
   };
   if (order.status === 'FAILED')

@@ -8,7 +8,8 @@ import { nextSupplierCheck, type PurchaseTimings } from '../../src/purchases/pur
 import { flagAttention } from '../../src/purchases/store/purchases.ts';
 import type { DeliverRequest, DeliveryResult, Waiting } from '../../workflows/contract.ts';
 import type { ActivityDeps } from '../deps.ts';
-import { attemptDelivery, type Again } from './delivery-attempt.ts';
+import { attemptDelivery } from './delivery-attempt.ts';
+import type { Again } from './settle.ts';
 
 /** No step is given longer, and none asks the supplier more often than this. */
 const MAX_BUDGET_MS = 60_000;
@@ -35,14 +36,9 @@ export async function deliver(
   }
 }
 
-/** One attempt, for an operator who waits for its result. The workflow keeps its own pace. */
-export async function deliverForOperator(deps: ActivityDeps, transactionId: string): Promise<DeliveryResult> {
-  const attempt = await attemptDelivery(deps, transactionId);
-  return attempt.state === 'again' ? { state: 'waiting', waitMs: 0, why: attempt.why } : attempt;
-}
-
 async function wait(deps: ActivityDeps, attempt: Again, timings: PurchaseTimings): Promise<Waiting> {
-  const { delivery, why, reason, isStuck = false, waitAtLeastMs = 0, waitAtMostMs = Infinity } = attempt;
+  const { delivery, reason, isStuck = false, waitAtLeastMs = 0, waitAtMostMs = Infinity } = attempt;
+  const why = `for the delivery: ${attempt.why}`;
   const elapsedMs = delivery.elapsedMs + performance.now() - attempt.readAtMs;
   const { delayMs, needsAttention } = nextSupplierCheck(elapsedMs, timings);
   const waitMs = Math.trunc(Math.max(Math.min(delayMs, waitAtMostMs), waitAtLeastMs, MIN_PAUSE_MS));

@@ -25,9 +25,15 @@ import {
 } from '../../src/purchases/store/supplier-orders.ts';
 import { messagesOf, newPendingMessages, type PendingMessages } from '../../src/webhooks/store/messages.ts';
 import type { ActivityDeps } from '../deps.ts';
-import { again, settle, type Accepted, type Again, type Ended, type Ordered } from './settle.ts';
-
-export type { Again, Ordered } from './settle.ts';
+import {
+  again,
+  closedBefore,
+  settle,
+  type Accepted,
+  type Again,
+  type Ended,
+  type Ordered,
+} from './settle.ts';
 
 /** Twenty times the expected allocation time: an older order is listed by now, or never will be. */
 const LISTED_WITHIN_MS = 600_000;
@@ -88,7 +94,7 @@ async function goOn(deps: ActivityDeps, delivery: Delivery): Promise<Ended | Aga
   const { transactionId, order } = delivery;
   switch (delivery.status) {
     case 'FAILED':
-      return { state: 'failed', reason: delivery.reason ?? 'SUPPLIER_REFUSED', detail: 'closed before' };
+      return closedBefore(delivery);
     case 'SUCCESS':
       return settle(deps, delivery);
     case 'PENDING':
@@ -347,7 +353,7 @@ function deliverProfile(
   const { order, esimId } = delivery;
   const { packageCode, totalVolumeBytes, dataType } = profile;
   if (profile.status === null)
-    deps.events.supplierEventReceived({ verdict: 'unknown-status', type: profile.supplierStatus });
+    deps.events.unknownSupplierState({ esimId, supplierStatus: profile.supplierStatus });
   const volumeBytes = BigInt(totalVolumeBytes);
   const isOther =
     (packageCode !== '' && packageCode !== order.packageCode) ||

@@ -33,7 +33,7 @@ const REST_MS = 10_000;
 const USE_QUEUE: DeliveryResult = {
   state: 'waiting',
   waitMs: 0,
-  why: 'The supplier is slow, so it is asked over its queue.',
+  why: 'for the supplier, which is slow and is asked over its queue',
 };
 
 /**

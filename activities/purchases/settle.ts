@@ -59,6 +59,16 @@ export const again = (
   ...more,
 });
 
+export const closedBefore = ({ reason }: Delivery): Ended => ({
+  state: 'failed',
+  reason: reason ?? 'SUPPLIER_REFUSED',
+  detail: 'closed before',
+});
+
+/** For people. */
+export const describeEnd = (ended: Ended): string =>
+  ended.state === 'done' ? 'delivered' : `the supplier refuses: ${ended.reason}`;
+
 /**
  * If settling fails for good, the delivery is kept alone for the operator, and later attempts do not ask the
  * supplier. If the database is unavailable, the step fails and is retried.
@@ -88,8 +98,7 @@ async function keepUnsettled(
   error: unknown,
 ): Promise<Ended | Again> {
   const now = await loadDelivery(deps.db, transactionId);
-  if (now.status === 'FAILED')
-    return { state: 'failed', reason: now.reason ?? 'SUPPLIER_REFUSED', detail: 'closed before' };
+  if (now.status === 'FAILED') return closedBefore(now);
   if (now.claim !== null)
     return again(now, 'its money is claimed back, so it is not settled', {
       reason: now.claim,

@@ -39,6 +39,9 @@ export function parseMinor(text: string): bigint | undefined {
   return match[1] === '-' ? -minor : minor;
 }
 
+// Stryker disable next-line EqualityOperator: of two equal amounts either is the smaller
+export const smaller = (one: bigint, other: bigint): bigint => (one < other ? one : other);
+
 /** numerator ÷ denominator for non-negative numbers, rounded half up. */
 export function divideHalfUp(numerator: bigint, denominator: bigint): bigint {
   if (denominator <= 0n || numerator < 0n) throw new RangeError('divideHalfUp takes n >= 0 and d > 0');

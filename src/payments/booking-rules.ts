@@ -1,5 +1,5 @@
 /** Where money from a gateway goes when it is less, more, other or late. docs/API.md states it for people. */
-import { divideHalfUp, type AccountCurrency } from '../domain/money.ts';
+import { divideHalfUp, smaller, type AccountCurrency } from '../domain/money.ts';
 import type { FailureReason } from '../domain/refusals.ts';
 import type { PaymentPurpose } from '../domain/states.ts';
 
@@ -96,7 +96,7 @@ export function decideBooking(payment: BookedPayment, received: ReceivedMoney): 
       ...(payment.awaited ? { ends: 'PAYMENT_WRONG_CURRENCY' } : {}),
     };
   }
-  const confirmedMinor = confirmedOf(payment, newMinor);
+  const confirmedMinor = smaller(payment.vouchedMinor, newMinor);
   if (confirmedMinor > 0n)
     return { ...came, confirmedMinor, toWalletMinor: newMinor - confirmedMinor, what: 'payment-confirmed' };
   if (payment.purpose === 'funding' || !payment.awaited)
@@ -123,10 +123,6 @@ function receivedWord(
   return paidBefore ? 'payment-received-again' : 'payment-received-late';
 }
 
-const confirmedOf = ({ vouchedMinor }: BookedPayment, newMinor: bigint): bigint =>
-  // Stryker disable next-line EqualityOperator: of two equal amounts either is the smaller
-  newMinor < vouchedMinor ? newMinor : vouchedMinor;
-
 /**
  * The gateway has one word, `reversed`, for what a bank took and for what went back at somebody's request,
  * and may use it for a part. So refunds that it lists explain the word: beside them only what others asked
@@ -137,7 +133,7 @@ function decideReversal(payment: BookedPayment, received: ReceivedMoney): Bookin
   const { refunds } = received;
   const missingMinor = received.netMinor - payment.receivedMinor;
   const newMinor = missingMinor > 0n ? missingMinor : 0n;
-  const confirmedMinor = confirmedOf(payment, newMinor);
+  const confirmedMinor = smaller(payment.vouchedMinor, newMinor);
   const receivedMinor = payment.receivedMinor + newMinor;
   const takenMinor = refunds ? refunds.othersMinor : receivedMinor - payment.refundedMinor;
   const goneMinor = takenMinor - payment.reversedMinor;
@@ -145,7 +141,7 @@ function decideReversal(payment: BookedPayment, received: ReceivedMoney): Bookin
   const restMinor = newMinor - confirmedMinor;
   const gone = goneMinor > 0n ? goneMinor : 0n;
   // It came and went between two checks.
-  const receivedAndReversedMinor = restMinor < gone ? restMinor : gone;
+  const receivedAndReversedMinor = smaller(restMinor, gone);
   return {
     ...NO_CHANGE,
     receivedMinor: newMinor,

@@ -2,32 +2,22 @@
 import { sql } from 'kysely';
 import { expect, it } from 'vitest';
 import { createBooks } from '../../src/reconciliation/books.ts';
-import { createOperatorActions, type ActionInput } from '../../src/operations/actions.ts';
+import type { ActionInput } from '../../src/operations/actions.ts';
 import { saveInstructions, nextPaymentAttempt } from '../../src/payments/store/payments.ts';
 import { findPurchase } from '../../src/purchases/store/reads.ts';
 import { settlePurchase } from '../../src/purchases/store/purchases.ts';
 import { settleDispute } from '../../src/operations/store/dispute-settlement.ts';
 import { findActionSubject } from '../../src/operations/store/subject.ts';
 import type { ActionRow } from '../../src/operations/store/tables.ts';
-import { databaseEngine } from '../support/database-engine.ts';
+import { databaseActions } from '../support/database-engine.ts';
 import { failPurchase } from '../support/give-back.ts';
-import { LONG_ANSWER_TIMINGS } from '../support/workflow-harness.ts';
-import { NO_LIMITS } from '../support/facts.ts';
 import { CHARGE_MINOR, NOW, usePaymentBooks, type Payer } from '../payments/payments.support.ts';
 
 const books = usePaymentBooks();
 
 /** Without a check at the gateway: the test sets what that has seen. */
-const engine = () => databaseEngine(books.world, { now: () => NOW });
-
 const settle = ({ transactionId }: Payer, outcome: 'won' | 'lost', more: Partial<ActionInput> = {}) =>
-  createOperatorActions({
-    db: books.world,
-    engine: engine(),
-    clock: { now: () => NOW },
-    timings: LONG_ANSWER_TIMINGS,
-    limits: NO_LIMITS,
-  }).perform({
+  databaseActions(books.world, NOW).perform({
     transactionId,
     action: 'settle-dispute',
     by: 'ada',

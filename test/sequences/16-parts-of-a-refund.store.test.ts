@@ -2,29 +2,18 @@
 // of what has no parts.
 import { sql } from 'kysely';
 import { expect, it } from 'vitest';
-import { createOperatorActions } from '../../src/operations/actions.ts';
 import { closeRefundDone, findOpenRefunds } from '../../src/payments/store/refunds.ts';
 import { settlePurchase } from '../../src/purchases/store/purchases.ts';
-import { databaseEngine } from '../support/database-engine.ts';
-import { LONG_ANSWER_TIMINGS } from '../support/workflow-harness.ts';
-import { NO_LIMITS } from '../support/facts.ts';
+import { databaseActions } from '../support/database-engine.ts';
 import { NOW, paid, PRICE_MINOR, usePaymentBooks, type Payer } from '../payments/payments.support.ts';
 
 const books = usePaymentBooks();
-
-const engine = () => databaseEngine(books.world, { now: () => NOW });
 
 let asked = 0;
 
 /** Asks for a part, which the gateway sends at once. */
 async function refund({ transactionId }: Payer, amountMinor: bigint, currency: string) {
-  const ended = await createOperatorActions({
-    db: books.world,
-    engine: engine(),
-    clock: { now: () => NOW },
-    timings: LONG_ANSWER_TIMINGS,
-    limits: NO_LIMITS,
-  }).perform({
+  const ended = await databaseActions(books.world, NOW).perform({
     transactionId,
     action: 'refund-to-source',
     by: 'ada',

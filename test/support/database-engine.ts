@@ -1,5 +1,6 @@
 // An operator engine for tests without Temporal: performs actions that are on record at once, by the real statements. Checks change nothing.
 import { actionSpec } from '../../src/accounts/operators/action-table.ts';
+import { createOperatorActions } from '../../src/operations/actions.ts';
 import type { OperatorEngine } from '../../src/operations/engine.ts';
 import {
   carryOutAction,
@@ -8,6 +9,7 @@ import {
   nextAction,
 } from '../../src/operations/store/actions.ts';
 import type { WorldDb } from '../../src/platform/database/tables.ts';
+import { NO_LIMITS, purchaseInput } from './facts.ts';
 
 const neverGone = () => Promise.reject(new Error('every workflow runs here'));
 
@@ -26,3 +28,13 @@ export function databaseEngine(db: WorldDb, clock: { now(): Date }, before = () 
   };
   return { perform: performAll, restartAndPerform: neverGone, performAfterClose: neverGone };
 }
+
+/** Operator actions without Temporal and without limits: an action is performed as soon as it is on record. */
+export const databaseActions = (db: WorldDb, now: Date) =>
+  createOperatorActions({
+    db,
+    engine: databaseEngine(db, { now: () => now }),
+    clock: { now: () => now },
+    timings: purchaseInput({ transactionId: 'txn-1' }).timings,
+    limits: NO_LIMITS,
+  });

@@ -4,7 +4,7 @@
  * payment pays what is owed first.
  */
 import { sql } from 'kysely';
-import type { Money } from '../../domain/money.ts';
+import { smaller, type Money } from '../../domain/money.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
 import { walletAccount, type LedgerEntry } from './ledger.ts';
 
@@ -14,7 +14,7 @@ const owedAccount = (accountId: string): string => `owed:${accountId}`;
 export async function creditEntries(trx: WorldDb, accountId: string, credit: Money): Promise<LedgerEntry[]> {
   if (credit.amountMinor === 0n) return [];
   const { owed_minor: owedMinor } = await lockWallet(trx, accountId);
-  const paidMinor = owedMinor < credit.amountMinor ? owedMinor : credit.amountMinor;
+  const paidMinor = smaller(owedMinor, credit.amountMinor);
   return [
     { account: owedAccount(accountId), currency: credit.currency, amountMinor: paidMinor },
     {
@@ -33,7 +33,7 @@ export async function debitEntries(
 ): Promise<LedgerEntry[]> {
   if (amountMinor === 0n) return [];
   const { balance_minor: balanceMinor } = await lockWallet(trx, accountId);
-  const takenMinor = balanceMinor < amountMinor ? balanceMinor : amountMinor;
+  const takenMinor = smaller(balanceMinor, amountMinor);
   const owedMinor = amountMinor - takenMinor;
   if (owedMinor > 0n) await ensureOwedAccount(trx, accountId, currency);
   return [

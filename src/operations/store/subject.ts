@@ -3,10 +3,11 @@
  * order of lock-order.ts.
  */
 import { sql, type Selectable, type SelectQueryBuilder } from 'kysely';
-import type { AccountCurrency, Money } from '../../domain/money.ts';
-import { partInPrice, sendableMinor, smaller } from '../../payments/store/account.ts';
+import { type AccountCurrency, type Money, smaller } from '../../domain/money.ts';
+import { partInPrice, sendableMinor } from '../../payments/store/account.ts';
 import { DISPUTE_REASONS } from '../../payments/rules.ts';
-import { type PaymentRow } from '../../payments/store/payments.ts';
+import { findEarnedMinor } from '../../payments/store/disputes.ts';
+import type { PaymentRow } from '../../payments/store/payments.ts';
 import { creditMinorOf, type RefundRow } from '../../payments/store/refunds.ts';
 import type { WorldDatabase, WorldDb } from '../../platform/database/tables.ts';
 import type { PurchaseRow } from '../../purchases/store/reads.ts';
@@ -74,7 +75,7 @@ export async function findActionSubject(
       inWallet: inWallet
         ? { amountMinor: inWallet.amountMinor, currency: inWallet.payment.charge_currency }
         : null,
-      earned: await findEarned(db, transactionId, row.currency),
+      earned: await findEarned(db, transactionId, payments, row.currency),
       canGiveBack: payments.some(
         (payment) => payment.paid_hold && hold?.status === 'HELD' && payment.free_minor > 0n,
       ),
@@ -129,21 +130,16 @@ function kindOf({ status, sent_at, attempt }: RefundRow): OpenRefund {
 /** The reason of refunds that give back what was earned. */
 export const GOODWILL = 'goodwill';
 
-/** What its delivery earned and still does, without what a bank disputes or has taken back. */
+/** What its delivery earned and still does. null where nothing is left of what paid for it. */
 async function findEarned(
   db: WorldDb,
   transactionId: string,
+  payments: readonly PaymentRow[],
   currency: AccountCurrency,
 ): Promise<Money | null> {
-  const { rows } = await sql<{ earned: bigint; used: bigint | null }>`
-    select coalesce(sum(e.amount_minor), 0)::int8 as earned,
-           (select sum(used_minor)::int8 from payments where transaction_id = ${transactionId}) as used
-      from ledger_transactions t join ledger_entries e on e.ledger_transaction_id = t.id
-     where t.transaction_id = ${transactionId} and e.ledger_account_id = ${`revenue:${currency}`}`.execute(
-    db,
-  );
-  const { earned, used } = rows[0] ?? { earned: 0n, used: null };
-  return earned > 0n && used !== 0n ? { amountMinor: earned, currency } : null;
+  if (payments.length > 0 && payments.every(({ used_minor }) => used_minor === 0n)) return null;
+  const amountMinor = await findEarnedMinor(db, transactionId, currency);
+  return amountMinor > 0n ? { amountMinor, currency } : null;
 }
 
 /** Its money, by where it is. */

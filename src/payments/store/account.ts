@@ -8,6 +8,7 @@
  * the moment it is booked.
  */
 import { sql, type RawBuilder } from 'kysely';
+import { smaller } from '../../domain/money.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
 import { atLockedRate } from '../booking-rules.ts';
 import type { PaymentRow } from './payments.ts';
@@ -52,8 +53,6 @@ export function sendableMinor(account: Account): bigint {
   const leftMinor = received_minor - refunding_minor - refunded_minor - reversed_minor - disputed_minor;
   return leftMinor > 0n ? leftMinor : 0n;
 }
-
-export const smaller = (one: bigint, other: bigint): bigint => (one < other ? one : other);
 
 /**
  * Where an amount is taken from: what is free first, then what a delivery has used, then what a wallet got.

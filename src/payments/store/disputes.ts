@@ -4,12 +4,12 @@
  * earned it, and frozen in the wallet where it was credited.
  */
 import { sql } from 'kysely';
-import type { Money } from '../../domain/money.ts';
+import { type Money, smaller } from '../../domain/money.ts';
 import { transfer, walletAccount, withoutZeros, type LedgerEntry } from '../../ledger/store/ledger.ts';
 import { creditEntries, lockWallet } from '../../ledger/store/owed.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
 import type { GatewayDispute } from '../port.ts';
-import { moveMoney, partInPrice, smaller, takeFrom } from './account.ts';
+import { moveMoney, partInPrice, takeFrom } from './account.ts';
 import { eventsCheckedBefore } from './gateway-events.ts';
 import { lockPayment } from './lock-order.ts';
 import { flagMoney, reversedKey, type PaymentRow } from './payments.ts';
@@ -151,18 +151,18 @@ async function openDispute(
  */
 export async function earnedPart(trx: WorldDb, payment: PaymentRow, partMinor: bigint): Promise<bigint> {
   if (partMinor === 0n) return 0n;
-  const earnedMinor = await earnedOf(trx, payment);
+  const earnedMinor = await findEarnedMinor(trx, payment.transaction_id, payment.price_currency);
   if (partMinor === payment.used_minor) return earnedMinor;
   return smaller(partInPrice(payment, payment.used_minor, partMinor), earnedMinor);
 }
 
-/** What the delivery has earned and still does. */
-async function earnedOf(trx: WorldDb, { transaction_id, price_currency }: PaymentRow): Promise<bigint> {
+/** What a delivery has earned and still does, without what a bank disputes or has taken back. */
+export async function findEarnedMinor(db: WorldDb, transactionId: string, currency: string): Promise<bigint> {
   const { rows } = await sql<{ earned: bigint }>`
     select coalesce(sum(e.amount_minor), 0)::int8 as earned
       from ledger_transactions t join ledger_entries e on e.ledger_transaction_id = t.id
-     where t.transaction_id = ${transaction_id} and e.ledger_account_id = ${`revenue:${price_currency}`}`.execute(
-    trx,
+     where t.transaction_id = ${transactionId} and e.ledger_account_id = ${`revenue:${currency}`}`.execute(
+    db,
   );
   const earned = rows[0]?.earned ?? 0n;
   return earned > 0n ? earned : 0n;
@@ -270,6 +270,7 @@ export async function closeDispute(
     .set({ outcome: end.outcome, settled_by_action: end.actionId, settled_at: sql<Date>`clock_timestamp()` })
     .execute();
 }
+
 /**
  * A rejected transfer carries no reference: every purchase of that address that waits for a transfer gets a
  * timeline line, once per event. Returns their number.

@@ -15,6 +15,7 @@
  * statement that changes one row is free. test/payments/lock-order.store.test.ts holds every transaction to
  * this order.
  */
+import { sql } from 'kysely';
 import type { PaymentRow } from './payments.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
 
@@ -51,4 +52,9 @@ export function lockPayments(trx: WorldDb, transactionId: string): Promise<Payme
     .orderBy('attempt')
     .forNoKeyUpdate()
     .execute();
+}
+
+/** A statement of its own: the next one then sees what another step has just written. */
+export async function lockPurchase(trx: WorldDb, transactionId: string): Promise<void> {
+  await sql`select from purchases where transaction_id = ${transactionId} for no key update`.execute(trx);
 }

@@ -7,7 +7,7 @@ import type { AccountCurrency } from '../../domain/money.ts';
 import { asFailureReason, type FailureReason, type Refusal } from '../../domain/refusals.ts';
 import type { Fence } from '../../domain/fence.ts';
 import { createFence } from '../../platform/fence.ts';
-import type { AttentionReason, GatewayMethod, PaymentPurpose, PurchaseStatus } from '../../domain/states.ts';
+import type { GatewayMethod, PaymentPurpose, PurchaseStatus } from '../../domain/states.ts';
 import type { WorldDatabase, WorldDb } from '../../platform/database/tables.ts';
 import type { PaymentInstructions } from '../port.ts';
 import {
@@ -72,7 +72,6 @@ export interface Collection {
   readonly reason: FailureReason | null;
   /** Null for a funding. */
   readonly packageCode: string | null;
-  readonly attentionReason: AttentionReason | null;
   /** Since its first attempt was written. */
   readonly ageMs: number;
   /** Until none of its attempts takes money any more; below zero once that is over. */
@@ -99,9 +98,6 @@ export async function findCollection(db: WorldDb, transactionId: string): Promis
       'purchases.package_code',
       sql<PurchaseStatus>`coalesce(purchases.status, fundings.status)`.as('status_of'),
       sql<string | null>`coalesce(purchases.reason, fundings.reason)`.as('reason_of'),
-      sql<AttentionReason | null>`coalesce(purchases.attention_reason, fundings.attention_reason)`.as(
-        'attention_of',
-      ),
       ms(sql`clock_timestamp() - (min(payments.created_at) over ())`).as('age_ms'),
       ms(sql`(max(payments.expires_at) over ()) - clock_timestamp()`).as('left_ms'),
       ms(
@@ -113,13 +109,12 @@ export async function findCollection(db: WorldDb, transactionId: string): Promis
     .limit(1)
     .executeTakeFirst();
   if (!row) return undefined;
-  const { package_code, status_of, reason_of, attention_of, age_ms, left_ms, settles_ms, ...payment } = row;
+  const { package_code, status_of, reason_of, age_ms, left_ms, settles_ms, ...payment } = row;
   return {
     payment,
     status: status_of,
     reason: reason_of === null ? null : asFailureReason(reason_of),
     packageCode: package_code,
-    attentionReason: attention_of,
     ageMs: age_ms ?? 0,
     leftMs: left_ms ?? 0,
     settlesInMs: settles_ms ?? 0,

@@ -16,7 +16,7 @@ import {
 } from '../../webhooks/store/messages.ts';
 import type { Fence } from '../../domain/fence.ts';
 import { createFence } from '../../platform/fence.ts';
-import { inPrice, moveMoney } from './account.ts';
+import { moveMoney, partInPrice } from './account.ts';
 import { lockPayment } from './lock-order.ts';
 import { reversedKey, type PaymentRow } from './payments.ts';
 import type { RefundsTable } from './tables.ts';
@@ -311,7 +311,7 @@ export function creditMinorOf(
   payment: PaymentRow,
   { amount_minor }: Pick<RefundRow, 'amount_minor'>,
 ): bigint {
-  return inPrice(payment, payment.credited_minor + amount_minor) - inPrice(payment, payment.credited_minor);
+  return partInPrice(payment, payment.credited_minor + amount_minor, amount_minor);
 }
 
 /** Idempotent. */

@@ -199,9 +199,9 @@ function afterClosingOptions(
       { key: TRANSACTION_ID, value: transactionId },
       { key: NEEDS_ATTENTION, value: false },
     ]),
-    args: [
-      { transactionId, purpose, isThroughGateway: isThroughGateway, timings: refundTimingsOf(timings) },
-    ] as [AfterClosingInput],
+    args: [{ transactionId, purpose, isThroughGateway, timings: refundTimingsOf(timings) }] as [
+      AfterClosingInput,
+    ],
   };
 }
 
@@ -225,15 +225,12 @@ async function wakeAfterClosing(
   signal: SignalDefinition,
   timings: RefundTimings,
 ): Promise<void> {
-  await client
-    .withDeadline(Date.now() + REQUEST_WITHIN_MS, () =>
-      client.workflow.signalWithStart<AfterClosing>(AFTER_CLOSING_WORKFLOW, {
-        ...afterClosingOptions(closed, timings),
-        signal,
-      }),
-    )
-    .catch(rethrow);
+  const options = { ...afterClosingOptions(closed, timings), signal };
+  await inTime(client, () => client.workflow.signalWithStart<AfterClosing>(AFTER_CLOSING_WORKFLOW, options));
 }
+
+const inTime = <T>(client: Client, request: () => Promise<T>): Promise<T> =>
+  client.withDeadline(Date.now() + REQUEST_WITHIN_MS, request).catch(rethrow);
 
 /** Payment checks, by the workflow that waits for the money or, once it has ended, by the one for what comes after closing. */
 export function createPaymentChecks(
@@ -286,14 +283,8 @@ export function createOperatorEngine(client: Client, timings: RefundTimings): Op
     restartAndPerform: async ({ purpose, input }) => {
       const type = purpose === 'purchase' ? PURCHASE_WORKFLOW : FUND_WALLET_WORKFLOW;
       const summary = `Restarted by an operator: ${purpose} of ${input.paymentMethod}`;
-      await client
-        .withDeadline(Date.now() + REQUEST_WITHIN_MS, () =>
-          client.workflow.signalWithStart<Carrier>(type, {
-            ...startOptions(input, summary),
-            signal: performActions,
-          }),
-        )
-        .catch(rethrow);
+      const options = { ...startOptions(input, summary), signal: performActions };
+      await inTime(client, () => client.workflow.signalWithStart<Carrier>(type, options));
     },
     performAfterClose: (closed) => wakeAfterClosing(client, closed, performActions, timings),
   };

@@ -22,7 +22,7 @@ import {
   type BookingDecision,
   type ReceivedMoney,
 } from '../../payments/booking-rules.ts';
-import { assignments, inPrice } from '../../payments/store/account.ts';
+import { assignments, partInPrice } from '../../payments/store/account.ts';
 import { eventsCheckedBefore } from '../../payments/store/gateway-events.ts';
 import { lockPayment } from '../../payments/store/lock-order.ts';
 import {
@@ -223,7 +223,7 @@ async function entriesOf({ trx, payment, seen: { currency }, decision }: Booking
   const passing = decision.receivedAndReversedMinor;
   const walletMinor =
     currency === payment.charge_currency
-      ? inPrice(payment, payment.credited_minor + toWalletMinor) - inPrice(payment, payment.credited_minor)
+      ? partInPrice(payment, payment.credited_minor + toWalletMinor, toWalletMinor)
       : 0n;
   const heldMinor = toHoldMinor > 0n ? payment.price_minor : 0n;
   const converted = toHoldMinor + toWalletMinor;

@@ -21,9 +21,9 @@ import {
   type Posted,
 } from '../../ledger/store/holds.ts';
 import { DISPUTE_REASONS } from '../../payments/rules.ts';
-import type { Money } from '../../domain/money.ts';
-import { sendableMinor, smaller, useForDelivery } from '../../payments/store/account.ts';
-import { lockPayments } from '../../payments/store/lock-order.ts';
+import { type Money, smaller } from '../../domain/money.ts';
+import { sendableMinor, useForDelivery } from '../../payments/store/account.ts';
+import { lockPayments, lockPurchase } from '../../payments/store/lock-order.ts';
 import { creditRefund, createRefund } from '../../payments/store/refunds.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
 import { constraintOf, CONSTRAINTS } from '../../platform/database/errors.ts';
@@ -297,7 +297,7 @@ export async function failRefused(
 ): Promise<'open' | Refusal> {
   return db.transaction().execute(async (trx) => {
     await lockPayments(trx, transactionId);
-    await sql`select from purchases where transaction_id = ${transactionId} for no key update`.execute(trx);
+    await lockPurchase(trx, transactionId);
     const { rows } = await sql<{ reason: string; detail: string }>`
       select refused_reason as reason, refused_detail as detail
         from supplier_orders join purchases using (transaction_id)

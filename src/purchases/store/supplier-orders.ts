@@ -7,6 +7,7 @@ import { sql, type RawBuilder, type Selectable } from 'kysely';
 import { asFailureReason } from '../../domain/refusals.ts';
 import type { EsimsTable } from '../../esims/store/tables.ts';
 import { DISPUTE_REASONS, type DisputeReason } from '../../payments/rules.ts';
+import { lockPurchase } from '../../payments/store/lock-order.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
 import type { PurchasesTable, SupplierOrdersTable } from './tables.ts';
 
@@ -245,8 +246,7 @@ export async function beginWithdrawal(
   readonly delivery: Delivery;
 }> {
   return db.transaction().execute(async (trx) => {
-    // The lock is a statement of its own, so that the next one sees what another step just wrote.
-    await sql`select from purchases where transaction_id = ${transactionId} for no key update`.execute(trx);
+    await lockPurchase(trx, transactionId);
     await sql`
       update supplier_orders
          set withdrawing_since = coalesce(withdrawing_since, ${NOW_IN_MS}),
