@@ -9,7 +9,7 @@ import type { GatewayMethod } from '../domain/states.ts';
 import type { IdempotencyKeyInfo } from '../platform/idempotency/tag.ts';
 import { isId } from '../domain/ids.ts';
 
-/** Gateways that there is an adapter for, by the vendor's name: in rows, ledger accounts and paths. */
+/** Gateways that there is an adapter for, by the vendor's name: in rows, ledger accounts, queues and paths. */
 export const GATEWAY_NAMES = ['paystack'] as const;
 export type GatewayName = (typeof GATEWAY_NAMES)[number];
 
