@@ -81,7 +81,7 @@ export function composeWorkerWorld(context: ProcessContext, world: WorldConfig, 
         ...ports,
         engine,
         pace: monitorPaceOf(timings),
-        pacer: redis.watchPacerFor(environment),
+        pacer: redis.watchPacerFor(gateway.name, environment),
       }),
     /** Asks the supplier about what its events name; notifies of eSIMs that expire soon. */
     followEsims: {
