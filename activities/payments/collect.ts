@@ -170,6 +170,8 @@ async function tryToOpen(
   scenario: string | undefined,
 ): Promise<Try> {
   const { reference } = payment;
+  // Only its own gateway is asked for it.
+  if (payment.gateway !== gateway.name) return 'unknown';
   if (payment.status === 'REFUSED') return refused('REQUEST_REFUSED', 'refused before');
   const fence = await beginCharge(db, reference);
   if (!fence) return 'unknown';

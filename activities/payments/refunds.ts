@@ -64,6 +64,8 @@ export async function followMoney(
 
 async function advance(deps: RefundStepDeps, refund: RefundToFollow): Promise<Step> {
   const { reference } = refund;
+  // Only the gateway that has the money is asked.
+  if (refund.gateway !== deps.gateway.name) return 'open';
   const found = await findAttempt(deps, refund);
   if (found === 'unknown') return 'open';
   if (found !== null) return record(deps, refund, found);

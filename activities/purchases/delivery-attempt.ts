@@ -87,11 +87,19 @@ async function begin(
   return delivery && isOrdered(delivery) ? { delivery, fence } : undefined;
 }
 
+export const NOT_CONNECTED = 'this worker has no connection to its supplier';
+
+/** Another supplier's word about an order says nothing. */
+export const isOfSupplier = (
+  { supplier }: { readonly supplier: Pick<EsimSupplier, 'name'> },
+  order: SupplierOrder,
+): boolean => order.supplier === supplier.name;
+
 const isOrdered = (delivery: Delivery): delivery is Ordered => delivery.order !== null;
 
 /** Nothing may be sent now: the rows say what is left to do. */
 async function goOn(deps: ActivityDeps, delivery: Delivery): Promise<Ended | Again> {
-  const { transactionId, order } = delivery;
+  const { transactionId } = delivery;
   switch (delivery.status) {
     case 'FAILED':
       return closedBefore(delivery);
@@ -111,8 +119,9 @@ async function goOn(deps: ActivityDeps, delivery: Delivery): Promise<Ended | Aga
     });
   if (!delivery.isHeld)
     return again(delivery, 'no money is held for it', { reason: 'DELIVERY_STEP_FAILED', isStuck: true });
-  if (!isOrdered(delivery) || order?.supplier !== deps.supplier.name)
-    return again(delivery, 'this worker has no connection to its supplier', { isStuck: true });
+  if (!isOrdered(delivery)) return again(delivery, 'no order is planned for it', { isStuck: true });
+  // The worker of its supplier delivers it: a person is asked only once that takes too long.
+  if (!isOfSupplier(deps, delivery.order)) return again(delivery, NOT_CONNECTED);
   switch (delivery.order.state) {
     case 'delivered':
       return settle(deps, delivery);

@@ -216,6 +216,33 @@ describe('an operator’s check', () => {
   });
 });
 
+it('a worker of another supplier sends nothing, cancels nothing and calls no person', async () => {
+  const { transactionId } = await open();
+  await stack.faults({ loseAnswer: 1 });
+  expect(await newAttempt().deliverOnce(transactionId)).toMatchObject({ state: 'waiting' });
+  const ofSupplier = (supplier: string) =>
+    stack.owner
+      .updateTable('supplier_orders')
+      .set({ supplier })
+      .where('transaction_id', '=', transactionId)
+      .execute();
+  await ofSupplier('another');
+  const why = 'this worker has no connection to its supplier';
+  const waiting = await newAttempt().deliverOnce(transactionId);
+  expect(waiting).toMatchObject({ state: 'waiting', why: `for the delivery: ${why}` });
+  expect(waiting).not.toHaveProperty('attention');
+  expect(await newAttempt().checkSupplier(transactionId)).toBe(why);
+  expect(await newAttempt().withdraw(transactionId, true)).toEqual({ outcome: 'uncertain', detail: why });
+  expect(await stack.supplierOrders(transactionId)).toHaveLength(1);
+  await stack.clearFaults();
+  await ofSupplier('esim-access');
+  await until(
+    () => newAttempt().deliverOnce(transactionId),
+    ({ state }) => state === 'done',
+    { what: 'delivered by its own supplier' },
+  );
+});
+
 describe('a refund', () => {
   it('does not rely on a list when our own order number contradicts it', async () => {
     const input = await open();
