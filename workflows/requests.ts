@@ -103,7 +103,7 @@ async function performOpenActions(
   let performed = 0;
   let last = '';
   for (let action = await nextAction(transactionId); action; action = await nextAction(transactionId)) {
-    const step = action.actionId === last ? undefined : await performAction(action);
+    const step = action.actionId === last ? undefined : await performAction(action, transactionId);
     if (!step) return { performed, isLost: true };
     await startDeliveries(step.messages, transactionId);
     last = action.actionId;

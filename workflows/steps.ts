@@ -18,9 +18,9 @@ import { databaseRetryDelayMs, type PurchaseInput } from '../src/purchases/purch
 import type { PaymentPurpose } from '../src/domain/states.ts';
 import { continueAsNewIfSuggested } from './continue-as-new.ts';
 import {
-  GATEWAY_QUEUE,
+  gatewayQueue,
   OPS_QUEUE,
-  SUPPLIER_QUEUE,
+  supplierQueue,
   type CollectRequest,
   type CollectResult,
   type DeliveryResult,
@@ -114,7 +114,7 @@ export const enqueueProcessingWebhook = (transactionId: string): Promise<NewMess
   orLost(enqueueProcessing(transactionId));
 
 export const nextAction = databaseStep('nextAction', 'Operator: the next open action');
-const performInDatabase = databaseStep('performAction', 'Operator: perform the action');
+const inDatabase = { performAction: databaseStep('performAction', 'Operator: perform the action') };
 
 /** Opening (2.5 s) and this attempt end before the SDK must extend the 5 s workflow task. */
 const INLINE_ATTEMPT_MS = 1_200;
@@ -147,12 +147,24 @@ export function tryDelivering({
   return orLost(tryOnce({ transactionId, timings }));
 }
 
-const supplierSteps = (options: ActivityOptions): SupplierActivities =>
-  proxyActivities<SupplierActivities>({
-    taskQueue: SUPPLIER_QUEUE,
+const findVendors = databaseStep('findVendors', 'Find its supplier and its gateway');
+
+/** Asks on the queue of the supplier that the rows name now. Gives undefined to `ask` where they name none. */
+async function atSupplier<T>(
+  transactionId: string,
+  options: ActivityOptions,
+  ask: (supplier: SupplierActivities | undefined) => Promise<T> | undefined,
+): Promise<T | undefined> {
+  const { supplier } = await findVendors(transactionId);
+  if (supplier === null) return orLost(ask(undefined));
+  const taskQueue = supplierQueue(supplier);
+  const steps = proxyActivities<SupplierActivities>({
+    taskQueue,
     heartbeatTimeout: HEARTBEAT_TIMEOUT_MS,
     ...options,
   });
+  return orLost(ask(steps));
+}
 
 /** As many attempts as fit before the buyer must be answered. */
 export function deliverWhileBuyerWaits(
@@ -161,44 +173,52 @@ export function deliverWhileBuyerWaits(
 ): Promise<DeliveryResult | undefined> {
   const leftMs = input.timings.answerWithinMs - elapsedMs - ANSWER_MARGIN_MS;
   const limitMs = Math.max(ANSWER_MARGIN_MS, leftMs);
-  const { deliver } = supplierSteps({
+  const options = {
     scheduleToCloseTimeout: limitMs,
     retry: { initialInterval: '250ms', backoffCoefficient: 2, maximumInterval: '2s' },
     summary: 'Deliver and settle: order at the supplier and fetch the profile',
-  });
-  return orLost(deliver(deliverRequest(input, Math.max(0, limitMs - ANSWER_MARGIN_MS))));
+  } as const;
+  const request = deliverRequest(input, Math.max(0, limitMs - ANSWER_MARGIN_MS));
+  return atSupplier(input.transactionId, options, (supplier) => supplier?.deliver(request));
 }
 
 /** One later attempt. */
 export function deliverOnce(input: PurchaseInput): Promise<DeliveryResult | undefined> {
-  const { deliver } = supplierSteps({
+  const options = {
     startToCloseTimeout: SUPPLIER_CHECK_MS,
     retry: { maximumAttempts: 1 },
     summary: 'Check the supplier again, and settle',
-  });
-  return orLost(deliver(deliverRequest(input, 0)));
+  };
+  return atSupplier(input.transactionId, options, (supplier) => supplier?.deliver(deliverRequest(input, 0)));
 }
 
 /** One gateway check and its bookings, at most 5 s in the HTTP client for each try of the payment. */
 const GATEWAY_CHECK_MS = 20_000;
 
-const gatewaySteps = (
-  summary: string,
-  startToCloseTimeout = GATEWAY_CHECK_MS,
-  maximumAttempts = 1,
-): GatewayActivities =>
-  proxyActivities<GatewayActivities>({
-    taskQueue: GATEWAY_QUEUE,
-    startToCloseTimeout,
+/** As `atSupplier`, for the gateway of the payment. */
+async function atGateway<T>(
+  transactionId: string,
+  options: ActivityOptions,
+  ask: (gateway: GatewayActivities | undefined) => Promise<T> | undefined,
+): Promise<T | undefined> {
+  const { gateway } = await findVendors(transactionId);
+  if (gateway === null) return orLost(ask(undefined));
+  const taskQueue = gatewayQueue(gateway);
+  const steps = proxyActivities<GatewayActivities>({
+    taskQueue,
+    startToCloseTimeout: GATEWAY_CHECK_MS,
     heartbeatTimeout: HEARTBEAT_TIMEOUT_MS,
-    retry: { maximumAttempts },
-    summary,
+    retry: { maximumAttempts: 1 },
+    ...options,
   });
+  return orLost(ask(steps));
+}
 
 /** Opens the payment with retries within the budget, or checks it. */
 export function collectPayment(request: CollectRequest): Promise<CollectResult | undefined> {
   const summary = 'Collect: open the payment at the gateway, or check it';
-  return orLost(gatewaySteps(summary, request.budgetMs + GATEWAY_CHECK_MS).collectPayment(request));
+  const options = { summary, startToCloseTimeout: request.budgetMs + GATEWAY_CHECK_MS };
+  return atGateway(request.transactionId, options, (gateway) => gateway?.collectPayment(request));
 }
 
 /** Checks the payment at the gateway and books the result. Undefined: its answer was lost, and the rows say what it booked. */
@@ -206,37 +226,47 @@ export async function checkPayment(
   transactionId: string,
   purpose: PaymentPurpose,
 ): Promise<PaymentCheckState | undefined> {
-  const { checkPayment: check } = gatewaySteps('Check the payment at the gateway');
-  const checked = await orLost(check(transactionId, purpose));
+  const summary = 'Check the payment at the gateway';
+  const checked = await atGateway(transactionId, { summary }, (gateway) =>
+    gateway?.checkPayment(transactionId, purpose),
+  );
   await startDeliveries(checked?.messages, transactionId);
   return checked;
 }
 
-/** Sends refunds to the gateway, or checks their progress, and that of disputes. */
+/** Sends refunds to the gateway, or checks their progress, and that of disputes. Done where there is no payment. */
 export function followMoney(request: FollowMoneyRequest): Promise<StepResult | undefined> {
-  return orLost(gatewaySteps('Money: send refunds, check refunds and disputes').followMoney(request));
+  const summary = 'Money: send refunds, check refunds and disputes';
+  return atGateway(request.transactionId, { summary }, (gateway) =>
+    gateway ? gateway.followMoney(request) : Promise.resolve<StepResult>({ state: 'done' }),
+  );
 }
 
 /** Waits until nothing that was sent earlier can still arrive, and asks several times. */
 const WITHDRAW_MS = 180_000;
 const ACTION_ATTEMPTS = 3;
 
-/** Undefined: no worker performed it, or its answer was lost. Its row says which. */
-export function performAction({ actionId, runsOn }: OpenAction): Promise<PerformedAction | undefined> {
+/** Undefined: no worker performed it, or its answer was lost. Its row says which. Our database alone performs it where no row names a vendor. */
+export function performAction(
+  { actionId, runsOn }: OpenAction,
+  transactionId: string,
+): Promise<PerformedAction | undefined> {
   const summary = 'Operator: perform the action';
+  const perform = (vendor: Pick<OrderActivities, 'performAction'> = inDatabase): Promise<PerformedAction> =>
+    vendor.performAction(actionId);
   switch (runsOn) {
     case 'orders':
-      return orLost(performInDatabase(actionId));
-    case 'supplier':
-      return orLost(
-        supplierSteps({
-          startToCloseTimeout: WITHDRAW_MS,
-          retry: { initialInterval: '1s', backoffCoefficient: 2, maximumAttempts: ACTION_ATTEMPTS },
-          summary,
-        }).performAction(actionId),
-      );
+      return orLost(perform());
+    case 'supplier': {
+      const retry = {
+        initialInterval: '1s',
+        backoffCoefficient: 2,
+        maximumAttempts: ACTION_ATTEMPTS,
+      } as const;
+      return atSupplier(transactionId, { startToCloseTimeout: WITHDRAW_MS, retry, summary }, perform);
+    }
     case 'gateway':
-      return orLost(gatewaySteps(summary, GATEWAY_CHECK_MS, ACTION_ATTEMPTS).performAction(actionId));
+      return atGateway(transactionId, { retry: { maximumAttempts: ACTION_ATTEMPTS }, summary }, perform);
   }
 }
 
@@ -258,7 +288,7 @@ export async function syncCatalogueOnce(): Promise<void> {
 }
 
 /** Undefined: the step ended without an answer. It may have taken effect, so its next run reads the rows first. */
-async function orLost<T>(step: Promise<T>): Promise<T | undefined> {
+async function orLost<T>(step: Promise<T> | undefined): Promise<T | undefined> {
   try {
     return await step;
   } catch (error) {

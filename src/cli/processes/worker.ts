@@ -66,6 +66,7 @@ export async function runWorker(
         namespace: world.namespace,
         onUnreadable: composed.events.temporalPayloadUnreadable,
         activities: composed.activities,
+        vendors: composed.vendors,
         queues,
         bundle,
         identity: `simway@${VERSION}#${hostname()}-${process.pid}`,

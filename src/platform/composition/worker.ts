@@ -72,6 +72,7 @@ export function composeWorkerWorld(context: ProcessContext, world: WorldConfig, 
       installUrl: (esimId) => installUrl({ db, installTokens }, esimId),
       terms: composeTerms(context, environment),
     }),
+    vendors: { supplier: supplier.name, gateway: gateway.name },
     /** What must work for the worker to do its work; one entry each. */
     checks,
     /** Finds money that no event reported; undefined without a gateway. */
