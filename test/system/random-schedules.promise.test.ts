@@ -227,7 +227,7 @@ async function audit({ id, isOutside }: Case): Promise<string[]> {
   if (answer.status === 404) return [];
   const { received, givenBackMinor } = (await answer.json()) as Charge;
   const kept = received.amountMinor - givenBackMinor;
-  const clearing = -(moved['gateway-clearing:USD'] ?? 0);
+  const clearing = -(moved['gateway-clearing:paystack:USD'] ?? 0);
   const suspense = moved['suspense:USD'] ?? 0;
   return [
     ...(clearing === kept ? [] : [`${id}: the gateway keeps ${kept} for us, our books say ${clearing}`]),
