@@ -13,7 +13,7 @@ import { deliver } from './deliver.ts';
 import { createOpeningActivities } from './opening.ts';
 
 export function createOrderActivities(deps: ActivityDeps): OrderActivities {
-  const { db, clock } = deps;
+  const { db } = deps;
   return {
     tryDelivering: createInlineAttempt(deps),
     ...createOpeningActivities(deps),
@@ -23,7 +23,7 @@ export function createOrderActivities(deps: ActivityDeps): OrderActivities {
       return messagesOf(pending).messages;
     },
     findVendors: (transactionId) => findVendors(db, transactionId),
-    nextAction: (transactionId) => nextAction(db, transactionId, clock.now()),
+    nextAction: (transactionId) => nextAction(db, transactionId),
     performAction: (actionId) => performAction(deps, actionId),
   };
 }
