@@ -3,10 +3,10 @@
  * every open purchase's history: once released, never change one.
  */
 import type { AttentionReason, PaymentPurpose } from '../src/domain/states.ts';
-import type { Opened, OpenedFunding } from '../src/payments/opened.ts';
+import type { Opened, OpenedFunding, Vendors } from '../src/payments/opened.ts';
 import type { FundingInput, PaymentTimings, RefundTimings } from '../src/payments/rules.ts';
 import type { ActionQueue } from '../src/accounts/operators/action-table.ts';
-import type { PurchaseInput, PurchaseTimings, Vendors } from '../src/purchases/purchase.ts';
+import type { PurchaseInput, PurchaseTimings } from '../src/purchases/purchase.ts';
 import type { ReconcileSummary } from '../src/reconciliation/payment-rules.ts';
 import type { FailureReason, Refusal } from '../src/domain/refusals.ts';
 
@@ -195,7 +195,7 @@ export interface OrderActivities {
   readonly enqueueProcessingWebhook: (transactionId: string) => Promise<NewMessages | undefined>;
   /** As `openPurchase`. */
   readonly openFunding: (input: FundingInput, startedAt: string) => Promise<OpenedFunding>;
-  /** On whose queues its steps run. An action may replace its package by one of another supplier. */
+  /** On whose queues its steps run. Asked where the step that opened it did not say, and after an action, which may have replaced the package. */
   readonly findVendors: (transactionId: string) => Promise<Vendors>;
   /** Begins the oldest open action of a purchase or funding. null: there is none. */
   readonly nextAction: (transactionId: string) => Promise<OpenAction | null>;

@@ -16,6 +16,7 @@ import {
 } from '@temporalio/workflow';
 import { databaseRetryDelayMs, type PurchaseInput } from '../src/purchases/purchase.ts';
 import type { PaymentPurpose } from '../src/domain/states.ts';
+import type { Vendors } from '../src/payments/opened.ts';
 import { continueAsNewIfSuggested } from './continue-as-new.ts';
 import {
   gatewayQueue,
@@ -147,99 +148,93 @@ export function tryDelivering({
   return orLost(tryOnce({ transactionId, timings }));
 }
 
-const findVendors = databaseStep('findVendors', 'Find its supplier and its gateway');
+export const findVendors = databaseStep('findVendors', 'Find its supplier and its gateway');
 
-/** Asks on the queue of the supplier that the rows name now. Gives undefined to `ask` where they name none. */
-async function atSupplier<T>(
-  transactionId: string,
-  options: ActivityOptions,
-  ask: (supplier: SupplierActivities | undefined) => Promise<T> | undefined,
-): Promise<T | undefined> {
-  const { supplier } = await findVendors(transactionId);
-  if (supplier === null) return orLost(ask(undefined));
-  const taskQueue = supplierQueue(supplier);
-  const steps = proxyActivities<SupplierActivities>({
-    taskQueue,
-    heartbeatTimeout: HEARTBEAT_TIMEOUT_MS,
-    ...options,
-  });
-  return orLost(ask(steps));
-}
+/** On the queue of its supplier. Undefined where no row names one. */
+const supplierSteps = ({ supplier }: Vendors, options: ActivityOptions): SupplierActivities | undefined =>
+  supplier === null
+    ? undefined
+    : proxyActivities<SupplierActivities>({
+        taskQueue: supplierQueue(supplier),
+        heartbeatTimeout: HEARTBEAT_TIMEOUT_MS,
+        ...options,
+      });
 
 /** As many attempts as fit before the buyer must be answered. */
 export function deliverWhileBuyerWaits(
+  vendors: Vendors,
   input: PurchaseInput,
   elapsedMs: number,
 ): Promise<DeliveryResult | undefined> {
   const leftMs = input.timings.answerWithinMs - elapsedMs - ANSWER_MARGIN_MS;
   const limitMs = Math.max(ANSWER_MARGIN_MS, leftMs);
-  const options = {
+  const supplier = supplierSteps(vendors, {
     scheduleToCloseTimeout: limitMs,
     retry: { initialInterval: '250ms', backoffCoefficient: 2, maximumInterval: '2s' },
     summary: 'Deliver and settle: order at the supplier and fetch the profile',
-  } as const;
-  const request = deliverRequest(input, Math.max(0, limitMs - ANSWER_MARGIN_MS));
-  return atSupplier(input.transactionId, options, (supplier) => supplier?.deliver(request));
+  });
+  return orLost(supplier?.deliver(deliverRequest(input, Math.max(0, limitMs - ANSWER_MARGIN_MS))));
 }
 
 /** One later attempt. */
-export function deliverOnce(input: PurchaseInput): Promise<DeliveryResult | undefined> {
-  const options = {
+export function deliverOnce(vendors: Vendors, input: PurchaseInput): Promise<DeliveryResult | undefined> {
+  const supplier = supplierSteps(vendors, {
     startToCloseTimeout: SUPPLIER_CHECK_MS,
     retry: { maximumAttempts: 1 },
     summary: 'Check the supplier again, and settle',
-  };
-  return atSupplier(input.transactionId, options, (supplier) => supplier?.deliver(deliverRequest(input, 0)));
+  });
+  return orLost(supplier?.deliver(deliverRequest(input, 0)));
 }
 
 /** One gateway check and its bookings, at most 5 s in the HTTP client for each try of the payment. */
 const GATEWAY_CHECK_MS = 20_000;
 
-/** As `atSupplier`, for the gateway of the payment. */
-async function atGateway<T>(
-  transactionId: string,
-  options: ActivityOptions,
-  ask: (gateway: GatewayActivities | undefined) => Promise<T> | undefined,
-): Promise<T | undefined> {
-  const { gateway } = await findVendors(transactionId);
-  if (gateway === null) return orLost(ask(undefined));
-  const taskQueue = gatewayQueue(gateway);
-  const steps = proxyActivities<GatewayActivities>({
-    taskQueue,
-    startToCloseTimeout: GATEWAY_CHECK_MS,
-    heartbeatTimeout: HEARTBEAT_TIMEOUT_MS,
-    retry: { maximumAttempts: 1 },
-    ...options,
-  });
-  return orLost(ask(steps));
-}
+/** On the queue of the gateway of its payment. Undefined where there is no payment. */
+const gatewaySteps = (
+  { gateway }: Vendors,
+  summary: string,
+  startToCloseTimeout = GATEWAY_CHECK_MS,
+  maximumAttempts = 1,
+): GatewayActivities | undefined =>
+  gateway === null
+    ? undefined
+    : proxyActivities<GatewayActivities>({
+        taskQueue: gatewayQueue(gateway),
+        startToCloseTimeout,
+        heartbeatTimeout: HEARTBEAT_TIMEOUT_MS,
+        retry: { maximumAttempts },
+        summary,
+      });
 
 /** Opens the payment with retries within the budget, or checks it. */
-export function collectPayment(request: CollectRequest): Promise<CollectResult | undefined> {
+export function collectPayment(
+  vendors: Vendors,
+  request: CollectRequest,
+): Promise<CollectResult | undefined> {
   const summary = 'Collect: open the payment at the gateway, or check it';
-  const options = { summary, startToCloseTimeout: request.budgetMs + GATEWAY_CHECK_MS };
-  return atGateway(request.transactionId, options, (gateway) => gateway?.collectPayment(request));
+  const gateway = gatewaySteps(vendors, summary, request.budgetMs + GATEWAY_CHECK_MS);
+  return orLost(gateway?.collectPayment(request));
 }
 
 /** Checks the payment at the gateway and books the result. Undefined: its answer was lost, and the rows say what it booked. */
 export async function checkPayment(
+  vendors: Vendors,
   transactionId: string,
   purpose: PaymentPurpose,
 ): Promise<PaymentCheckState | undefined> {
-  const summary = 'Check the payment at the gateway';
-  const checked = await atGateway(transactionId, { summary }, (gateway) =>
-    gateway?.checkPayment(transactionId, purpose),
-  );
+  const gateway = gatewaySteps(vendors, 'Check the payment at the gateway');
+  const checked = await orLost(gateway?.checkPayment(transactionId, purpose));
   await startDeliveries(checked?.messages, transactionId);
   return checked;
 }
 
 /** Sends refunds to the gateway, or checks their progress, and that of disputes. Done where there is no payment. */
-export function followMoney(request: FollowMoneyRequest): Promise<StepResult | undefined> {
-  const summary = 'Money: send refunds, check refunds and disputes';
-  return atGateway(request.transactionId, { summary }, (gateway) =>
-    gateway ? gateway.followMoney(request) : Promise.resolve<StepResult>({ state: 'done' }),
-  );
+export async function followMoney(
+  vendors: Vendors,
+  request: FollowMoneyRequest,
+): Promise<StepResult | undefined> {
+  const gateway = gatewaySteps(vendors, 'Money: send refunds, check refunds and disputes');
+  return gateway ? orLost(gateway.followMoney(request)) : { state: 'done' };
 }
 
 /** Waits until nothing that was sent earlier can still arrive, and asks several times. */
@@ -248,25 +243,25 @@ const ACTION_ATTEMPTS = 3;
 
 /** Undefined: no worker performed it, or its answer was lost. Its row says which. Our database alone performs it where no row names a vendor. */
 export function performAction(
+  vendors: Vendors,
   { actionId, runsOn }: OpenAction,
-  transactionId: string,
 ): Promise<PerformedAction | undefined> {
   const summary = 'Operator: perform the action';
-  const perform = (vendor: Pick<OrderActivities, 'performAction'> = inDatabase): Promise<PerformedAction> =>
-    vendor.performAction(actionId);
+  const perform = (step: Pick<OrderActivities, 'performAction'> = inDatabase) =>
+    orLost(step.performAction(actionId));
   switch (runsOn) {
     case 'orders':
-      return orLost(perform());
-    case 'supplier': {
-      const retry = {
-        initialInterval: '1s',
-        backoffCoefficient: 2,
-        maximumAttempts: ACTION_ATTEMPTS,
-      } as const;
-      return atSupplier(transactionId, { startToCloseTimeout: WITHDRAW_MS, retry, summary }, perform);
-    }
+      return perform();
+    case 'supplier':
+      return perform(
+        supplierSteps(vendors, {
+          startToCloseTimeout: WITHDRAW_MS,
+          retry: { initialInterval: '1s', backoffCoefficient: 2, maximumAttempts: ACTION_ATTEMPTS },
+          summary,
+        }),
+      );
     case 'gateway':
-      return atGateway(transactionId, { retry: { maximumAttempts: ACTION_ATTEMPTS }, summary }, perform);
+      return perform(gatewaySteps(vendors, summary, GATEWAY_CHECK_MS, ACTION_ATTEMPTS));
   }
 }
 

@@ -18,8 +18,16 @@ export interface FailedOpening {
   readonly refusal: Refusal;
 }
 
-/** One member for each stage, so that the compiler tells them apart. */
-type At<S extends Stage> = S extends Stage ? { readonly stage: S } : never;
+/** Who serves a purchase or a funding, by name. null: no row names one. */
+export interface Vendors {
+  /** Of its package. */
+  readonly supplier: string | null;
+  /** Of its payment. */
+  readonly gateway: string | null;
+}
+
+/** One member for each stage, so that the compiler tells them apart. `vendors`: of a row that was written just now. */
+type At<S extends Stage> = S extends Stage ? { readonly stage: S; readonly vendors?: Vendors } : never;
 
 export type Opened = At<Exclude<Stage, 'failed'>> | FailedOpening;
 

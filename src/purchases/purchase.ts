@@ -59,14 +59,6 @@ export interface PurchaseInput {
   readonly signature?: string;
 }
 
-/** Who serves a purchase or a funding, by name. null: no row names one. */
-export interface Vendors {
-  /** Of its package. */
-  readonly supplier: string | null;
-  /** Of its payment. */
-  readonly gateway: string | null;
-}
-
 /**
  * The slow pause doubles the time that has passed, up to this many times the first one, which bounds the
  * history of a purchase that stays open.

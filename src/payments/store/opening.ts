@@ -112,7 +112,7 @@ async function openOrRefuse(
     const payment = newPayment(input, { gateway, purpose: 'funding', method, priceMinor, priceCurrency });
     await trx.insertInto('payments').values(payment).execute();
     await insertKey(trx, input);
-    return { stage: 'awaiting-payment' };
+    return { stage: 'awaiting-payment', vendors: { supplier: null, gateway } };
   }
   const given = refusal ?? TOO_MANY_UNPAID;
   const isAnswered = await refuseKey(trx, input, given);

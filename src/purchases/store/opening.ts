@@ -53,7 +53,8 @@ async function openOrRefuse(
   const refusal = found.refusal ?? options.refusal;
   const opening = refusal ? undefined : openingOf(input, options, found.item);
   const { unpaidLimits } = options;
-  const opened = { stage: STAGES[statusOf(input)] };
+  const vendors = { supplier: found.item?.supplier ?? null, gateway: input.charge ? options.gateway : null };
+  const opened = { stage: STAGES[statusOf(input)], vendors };
   // A quote is used up in the same transaction.
   const isOneStatement = opening && input.quoteId === undefined;
   if (isOneStatement && (await write(db, input, { opening, unpaidLimits, unlessLow: true }))) return opened;

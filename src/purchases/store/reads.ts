@@ -1,8 +1,8 @@
 /** Purchases as they are read back: with the eSIM they made or topped up, and with their timeline where asked. */
 import { sql, type Selectable } from 'kysely';
 import type { EsimRow } from '../../esims/store/esims.ts';
+import type { Vendors } from '../../payments/opened.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
-import type { Vendors } from '../purchase.ts';
 import type { PurchasesTable } from './tables.ts';
 
 export type PurchaseRow = Selectable<PurchasesTable>;
