@@ -97,6 +97,16 @@ it('a refund is not requested again while a request whose answer was lost may st
   expect(askedUnder()).toHaveLength(first + 1);
 });
 
+it('a refund is not requested from another gateway than the one that has the money', async () => {
+  await books.owner
+    .updateTable('refunds')
+    .set({ gateway: 'another' })
+    .where('transaction_id', '=', payer.transactionId)
+    .execute();
+  expect(await pass()).toMatchObject({ state: 'waiting' });
+  expect(askedUnder()).toEqual([]);
+});
+
 it('a refund is requested under a new key only if the gateway lists it as failed, and is found again', async () => {
   const { refund_key: key } = await open();
   await saveRefundState(books.world, await open(), {
