@@ -327,6 +327,7 @@ async function refusalNow(
   if (row.action === 'retry-delivery' && subject.purchase?.status === 'SUCCESS') return undefined;
   const refusal = refusalFor(row.action, subject.facts, termsOf(row));
   if (refusal !== undefined) return refusal;
+  if (!isInDelivery && row.evidence !== null && hasLaterRefund(row, subject)) return 'EVIDENCE_NEEDED';
   // What was begun as moving nothing was held to no limit.
   const asked =
     row.amount_minor === null
@@ -335,6 +336,15 @@ async function refusalNow(
   const allowed = amountOf(row.action, subject.facts, moneyOf(subject), asked);
   return 'refusal' in allowed ? allowed.refusal : undefined;
 }
+
+/** A refund that only evidence ends, and that came after the action was asked for: its evidence is about something else. */
+const hasLaterRefund = (
+  { action, created_at: askedAt }: ActionRow,
+  { facts: { openRefund }, openRefunds }: ActionSubject,
+): boolean =>
+  actionSpec(action).takesBack &&
+  (openRefund === 'waits' || openRefund === 'stuck') &&
+  openRefunds.some((refund) => refund.created_at > askedAt);
 
 /** Closes the record of a check, or of an action that is refused. Idempotent. */
 export function closeAction(
