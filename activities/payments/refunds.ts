@@ -116,9 +116,13 @@ async function record(deps: RefundStepDeps, refund: RefundToFollow, found: Gatew
       return 'closed';
     case 'failed':
       return settleUnsent(deps, refund, gatewayStatus, true);
-    case 'needs-attention':
+    case 'needs-attention': {
+      // A bank that has the money has ended what the gateway waits for.
+      const terms = { goneMinor: 0n, mayCredit: false };
+      if ((await settleUnsentRefund(deps.db, refund, terms)) !== 'refused') return 'open';
       await saveRefundState(deps.db, refund, { status: 'NEEDS_ATTENTION', refundId, gatewayStatus });
       return 'REFUND_NEEDS_ATTENTION';
+    }
     case 'pending':
     case 'unknown':
       await saveRefundState(deps.db, refund, { status: 'PENDING', refundId, gatewayStatus });
