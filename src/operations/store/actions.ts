@@ -9,6 +9,7 @@ import { areTwoPeople } from '../../accounts/store/access.ts';
 import type { Money } from '../../domain/money.ts';
 import { MAX_REASON_CHARACTERS } from '../../domain/reasons.ts';
 import { creditOf, sidesOf } from '../../ledger/chart-of-accounts.ts';
+import { lockPurchase } from '../../payments/store/lock-order.ts';
 import type { WorldDatabase, WorldDb } from '../../platform/database/tables.ts';
 import { findUnsent } from '../../purchases/store/messages.ts';
 import { countOrders, planNextOrder } from '../../purchases/store/supplier-orders.ts';
@@ -315,8 +316,6 @@ export function carryOutAction(
     if (!isBegun(row)) return notAsked();
     const refusal = await refusalNow(trx, row, subject);
     const ended = refusal ? { refusal } : await EFFECTS[row.action](trx, row, subject, now);
-    // Its order was withdrawn for an action that is refused now: it is ordered again, under another id.
-    if ('refusal' in ended && actionSpec(row.action).takesBack) await planNextOrder(trx, row.transaction_id);
     const closed = await endAction(trx, row, ended, now);
     await findUnsent(trx, row.transaction_id, pending);
     return outcomeOf(closed, subject, false);
@@ -338,6 +337,7 @@ async function refusalNow(
   if (row.action === 'retry-delivery' && subject.purchase?.status === 'SUCCESS') return undefined;
   const refusal = refusalFor(row.action, subject.facts, termsOf(row));
   if (refusal !== undefined) return refusal;
+  if (!isInDelivery && row.evidence !== null && hasLaterRefund(row, subject)) return 'EVIDENCE_NEEDED';
   // What was begun as moving nothing was held to no limit.
   const asked =
     row.amount_minor === null
@@ -346,6 +346,15 @@ async function refusalNow(
   const allowed = amountOf(row.action, subject.facts, moneyOf(subject), asked);
   return 'refusal' in allowed ? allowed.refusal : undefined;
 }
+
+/** A refund that only evidence ends, and that came after the action was asked for: its evidence is about something else. */
+const hasLaterRefund = (
+  { action, created_at: askedAt }: ActionRow,
+  { facts: { openRefund }, openRefunds }: ActionSubject,
+): boolean =>
+  actionSpec(action).takesBack &&
+  (openRefund === 'waits' || openRefund === 'stuck') &&
+  openRefunds.some((refund) => refund.created_at > askedAt);
 
 /** Closes the record of a check, or of an action that is refused. Idempotent. */
 export function closeAction(
@@ -381,8 +390,14 @@ function outcomeOf(row: ActionRow, subject: ActionSubject | undefined, isAgain =
   return refusedAs(code, detail ?? REFUSAL_MESSAGES[code], subject);
 }
 
-function endAction(trx: WorldDb, { id }: ActionRow, ended: Ended, now: Date): Promise<ActionRow> {
+async function endAction(trx: WorldDb, row: ActionRow, ended: Ended, now: Date): Promise<ActionRow> {
+  const { id, action, transaction_id: transactionId } = row;
   if ('did' in ended) return updateAction(trx, id, { status: 'DONE', detail: ended.did, closed_at: now });
+  if (actionSpec(action).takesBack) {
+    // Its order may have been withdrawn for it, by an earlier run too: it is ordered again, under another id.
+    await lockPurchase(trx, transactionId);
+    await planNextOrder(trx, transactionId);
+  }
   const { refusal, detail = REFUSAL_MESSAGES[refusal] } = ended;
   return updateAction(trx, id, { status: 'REFUSED', refusal, detail, closed_at: now });
 }

@@ -35,6 +35,9 @@ export const settleDispute: ActionEffect = async (trx, action, subject) => {
   const named = disputeId === undefined ? open : open.filter((one) => one.dispute_id === disputeId);
   if (open.length > 0 && named.length !== 1) return { refusal: 'DISPUTE_NEEDED' };
   const [dispute] = named;
+  // A second person may have approved it days later: it is about what was open when it was asked for.
+  if (dispute && overrides && disputeId === undefined && dispute.opened_at > action.created_at)
+    return { refusal: 'DISPUTE_NEEDED', detail: 'it was opened after this was asked for: name it' };
   if (!dispute && outcome === 'won') return { refusal: 'OUTCOME_DIFFERS' };
   const unfit = dispute && outcomeRefusal(outcome, dispute.gateway_state, overrides);
   if (unfit !== undefined) return { refusal: unfit };
