@@ -63,7 +63,7 @@ interface OperatorActionDeps {
   readonly limits: ApprovalLimits;
 }
 
-/** Long enough for the in-flight grace and one answer of the supplier or the gateway. */
+/** Longer actions answer `unknown`; the same command again returns the outcome. */
 const OUTCOME_WITHIN_MS = 30_000;
 
 export function createOperatorActions(deps: OperatorActionDeps) {

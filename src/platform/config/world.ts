@@ -115,7 +115,7 @@ export function purchaseTimings(
     checkMaxMs: 3_000,
     attentionAfterMs: 600_000,
     slowCheckMs: 300_000,
-    // An order goes out within 10 s and is answered within 5; the vendor expects up to 30 s until it is allocated and listed.
+    // After the 6 s to send an order and the 5 s to answer it. The vendor lists an order within 30 s.
     inFlightGraceMs: 60_000,
   };
   if (environment === 'live') return live;

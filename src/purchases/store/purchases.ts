@@ -32,6 +32,8 @@ import { collectWebhooks, statusChangeQueries, type StatusChange } from './messa
 import { MAY_DELIVER, type SupplierOrder } from './supplier-orders.ts';
 import type { PurchasesTable } from './tables.ts';
 
+const OPEN = purchaseStatusesBefore('FAILED');
+
 /** What a supplier delivered, as columns of its purchase and its eSIM. */
 export interface DeliveredItem {
   /**
@@ -310,12 +312,11 @@ export async function failPurchaseIn(
 ): Promise<Money | undefined> {
   // Payments before the purchase (lock-order.ts). Where no payment placed the hold, it is the wallet's.
   const paid = (await lockPayments(trx, transactionId)).find((payment) => payment.paid_hold);
-  const open = purchaseStatusesBefore('FAILED');
   const leftMinor = paid ? smaller(paid.free_minor, paid.charge_minor) : 0n;
   const isTakenBack =
     paid !== undefined && paid.disputed_minor + leftMinor === 0n && paid.reversed_minor > 0n;
   const reason = isTakenBack ? 'PAYMENT_REVERSED' : refusal.reason;
-  const { queries, event, result } = closingQueries(transactionId, reason, open, 'FAILED');
+  const { queries, event, result } = closingQueries(transactionId, reason, OPEN, 'FAILED');
   const { rows } = await sql<StatusChange>`
     with ${queries}, noted as (
       insert into purchase_events (transaction_id, what, detail)
@@ -408,7 +409,7 @@ export async function flagAttention(
   const flagged = await sql`
     with flagged as (
       update purchases set needs_attention_since = now(), attention_reason = ${reason}, updated_at = now()
-       where transaction_id = ${transactionId} and status = any(${purchaseStatusesBefore('SUCCESS')})
+       where transaction_id = ${transactionId} and status = any(${OPEN})
          and needs_attention_since is null
       returning transaction_id
     )
