@@ -84,6 +84,6 @@ async function deleteOldRows({ db, clock }: ActivityDeps): Promise<string> {
   const emails = await forgetTravellerEmails(db, new Date(now - KEEP_TRAVELLER_EMAILS_MS), isOver);
   return (
     `${keys} keys, ${refusals} refusals, ${feedEvents} events, ${events} gateway events, ${supplierEvents} supplier events, ${rates} rates, ${quotes} quotes and ` +
-    `${emails} addresses of travellers forgotten`
+    `${emails} addresses of travellers deleted`
   );
 }

@@ -105,7 +105,7 @@ async function goOn(deps: ActivityDeps, delivery: Delivery): Promise<Ended | Aga
       break;
   }
   if (delivery.claim !== null)
-    return again(delivery, 'its money is claimed back, so nothing is delivered', {
+    return again(delivery, 'its payment is disputed or reversed, so nothing is delivered', {
       reason: delivery.claim,
       isStuck: true,
     });
@@ -179,7 +179,7 @@ async function searchThenSend(deps: ActivityDeps, delivery: Ordered): Promise<En
   if (found !== null) return found();
   const begun = await begin(deps, delivery.transactionId, true);
   if (begun) return send(deps, begun);
-  return again(delivery, 'not there, and what was sent may still arrive', {
+  return again(delivery, 'not listed at the supplier; an earlier request may still arrive', {
     waitAtMostMs: Math.max(delivery.order.settlesInMs, 0),
   });
 }
@@ -252,7 +252,7 @@ async function refused(deps: ActivityDeps, delivery: Ordered, no: SaidNo): Promi
   if (isKnown && order.isAloneInFlight) return refuse(deps, delivery, no, false);
   reportRefusal(deps, delivery, no);
   await recordNoEffect(deps.db, order);
-  return again(delivery, 'refused, and an earlier attempt may still be accepted', {
+  return again(delivery, 'refused, but an earlier attempt may still succeed', {
     waitAtLeastMs: isKnown ? order.earlierSettlesInMs : undefined,
   });
 }

@@ -100,7 +100,7 @@ async function keepUnsettled(
   const now = await loadDelivery(deps.db, transactionId);
   if (now.status === 'FAILED') return closedBefore(now);
   if (now.claim !== null)
-    return again(now, 'its money is claimed back, so it is not settled', {
+    return again(now, 'its payment is disputed or reversed, so it is not settled', {
       reason: now.claim,
       isStuck: true,
     });

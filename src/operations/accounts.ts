@@ -105,7 +105,7 @@ export async function requireAccount(
   accountId: string,
 ): Promise<FoundAccount> {
   const account = await findAccountRow(accounts, accountId);
-  if (!account) throw new DomainError('NOT_FOUND', 'There is no such account');
+  if (!account) throw new DomainError('NOT_FOUND', 'No such account');
   return account;
 }
 

@@ -150,7 +150,7 @@ export interface StuckItem {
   readonly class: StuckClass;
   /** Since when nothing has changed. */
   readonly ageSeconds: number;
-  /** Null where no amount belongs to it. */
+  /** Null if the item has no amount. */
   readonly amountMinor: bigint | null;
   readonly currency: string | null;
   /** Machine-readable. */

@@ -5,7 +5,7 @@
 import type { Principal } from '../domain/account.ts';
 import { DomainError } from '../domain/errors.ts';
 import { EngineUnavailable } from '../domain/outcome.ts';
-import { FAILURE_REASONS, type Refusal } from '../domain/refusals.ts';
+import { FAILURE_REASONS, type FailureReason, type Refusal } from '../domain/refusals.ts';
 import { isPassing } from '../platform/database/errors.ts';
 import type { WorldDb } from '../platform/database/tables.ts';
 import { identifyRequest } from '../platform/idempotency/identify-request.ts';
@@ -152,7 +152,7 @@ async function startOnEngine<Input extends Started, View>(
   const written = await ifReachable(() => findWritten(db, input, read));
   if (written) return written;
   throw engineUnavailable(
-    `It is not known yet whether ${transactionId} was started: repeat the request with the same Idempotency-Key, or read that transaction, before buying again`,
+    `We do not know yet whether ${transactionId} was started. Repeat the request with the same Idempotency-Key, or read that transaction, before you buy again`,
   );
 }
 
@@ -203,14 +203,24 @@ const REFUSAL_MESSAGES: Record<(typeof FAILURE_REASONS)[keyof typeof FAILURE_REA
   QUOTE_USED: 'This quote has been used for another purchase',
   PAYMENT_METHOD_UNAVAILABLE: 'This payment method is not available for this amount',
   PAYMENT_FAILED: 'The payment could not be started',
-  SERVICE_UNAVAILABLE:
-    'The request could not be carried out and nothing was charged; send it again as a new request',
+  SERVICE_UNAVAILABLE: 'The request failed and nothing was charged. Send it again as a new request',
   IDEMPOTENCY_KEY_IN_USE: 'Another request with this Idempotency-Key was answered first',
 };
+
+/** Money may have come before it ended. */
+const ENDED_LATER: ReadonlySet<FailureReason> = new Set([
+  'PAYMENT_EXPIRED',
+  'PAYMENT_UNDERPAID',
+  'PAYMENT_WRONG_CURRENCY',
+  'PAYMENT_REVERSED',
+  'CANCELLED_BY_OPERATOR',
+]);
 
 /** A refusal for the caller. Its detail is for logs and operators. */
 export function refused(refusal: Refusal): DomainError {
   const code = FAILURE_REASONS[refusal.reason];
   if (code === 'IDEMPOTENCY_KEY_IN_USE') return keyInUse(REFUSAL_MESSAGES[code]);
-  return new DomainError(code, REFUSAL_MESSAGES[code], { details: `${refusal.reason}: no money was taken` });
+  const { reason } = refusal;
+  const details = ENDED_LATER.has(reason) ? reason : `${reason}: nothing was charged`;
+  return new DomainError(code, REFUSAL_MESSAGES[code], { details });
 }

@@ -194,7 +194,7 @@ describe('an order', () => {
         .set({ attempts: 1 })
         .where('id', '=', transactionId)
         .execute(),
-    ).rejects.toThrow('stays so');
+    ).rejects.toThrow('cannot change');
   });
 
   it('of an unknown purchase throws', async () => {

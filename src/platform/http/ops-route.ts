@@ -42,7 +42,7 @@ export const environmentQuery = z.object(environmentField);
 
 const NO_TRANSACTION = {
   code: 'TRANSACTION_NOT_FOUND',
-  message: 'There is no such purchase or funding',
+  message: 'No such purchase or funding',
 } as const;
 
 export const transactionId: PathParameter = {

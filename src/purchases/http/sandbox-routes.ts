@@ -24,7 +24,7 @@ const useBody = z
     bytes: countField({
       min: 1,
       max: MAX_SANDBOX_USE_BYTES,
-      description: 'Data to use, on top of what is used already; what is more than is left is cut',
+      description: 'Bytes to use in addition; capped at what is left',
       example: 644_245_095,
     }),
   })
@@ -67,7 +67,7 @@ const PLAIN_WORDS: Readonly<Record<(typeof PLAIN_SANDBOX_ACTIONS)[number], Words
   resume: {
     operationId: 'sandboxResumeEsim',
     summary: 'Resume a suspended test eSIM',
-    description: 'Service goes on. Its time has gone on meanwhile.',
+    description: 'Resumes service. The validity kept running meanwhile.',
   },
   'switch-off': {
     operationId: 'sandboxSwitchOffEsim',
