@@ -171,13 +171,15 @@ async function tryToOpen(
 ): Promise<Try> {
   const { reference } = payment;
   if (payment.status === 'REFUSED') return refused('REQUEST_REFUSED', 'refused before');
+  const email = await findEmail(db, payment.account_id);
+  if (email === null) throw new Error(`no account ${payment.account_id}`);
   const fence = await beginCharge(db, reference);
   if (!fence) return 'unknown';
   const charged = await gateway.forAccount(payment.account_id).charge({
     reference,
     method: payment.method,
     amount: { amountMinor: payment.charge_minor, currency: payment.charge_currency },
-    email: await findEmail(db, payment.account_id),
+    email,
     returnUrl,
     accountExpiresAt: payment.expires_at,
     ...(scenario === undefined ? {} : { scenario }),

@@ -104,9 +104,9 @@ async function goOn(deps: ActivityDeps, delivery: Delivery): Promise<Ended | Aga
     case 'PROCESSING':
       break;
   }
-  if (delivery.claim !== null)
+  if (delivery.disputeReason !== null)
     return again(delivery, 'its payment is disputed or reversed, so nothing is delivered', {
-      reason: delivery.claim,
+      reason: delivery.disputeReason,
       isStuck: true,
     });
   if (!delivery.isHeld)
@@ -138,7 +138,7 @@ export const attemptAccepted = (
   orderNo: string,
 ): Promise<Ended | Again> => checkAccepted(deps, { delivery, orderNo, readAtMs: performance.now() });
 
-/** It was refused for good while its money was claimed back. */
+/** It was refused for good while its payment was disputed or reversed. */
 function failByRefusal(deps: ActivityDeps, delivery: Ordered): Promise<Ended | Again> {
   return giveBack(deps, delivery, async (pending) => {
     const refusal = await failRefused(deps.db, delivery.transactionId, pending);
@@ -291,7 +291,7 @@ async function refuse(
     const recorded = await refuseOrder(deps.db, order, refusal, { isCancelled, pending });
     if (recorded === 'failed') return refusal;
     const now = await loadDelivery(deps.db, transactionId);
-    return recorded === 'claimed' || now.status !== 'PROCESSING'
+    return recorded === 'disputed' || now.status !== 'PROCESSING'
       ? goOn(deps, now)
       : again(now, 'refused, and another attempt was begun meanwhile');
   });

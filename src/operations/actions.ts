@@ -133,9 +133,6 @@ async function requestFor(db: WorldDb, input: ActionInput): Promise<ActionReques
 /** Equal for equal requests; person and reason do not count. */
 async function keyOf(db: WorldDb, request: ActionInput): Promise<string> {
   const { transactionId, action, amount, packageCode, goodwill, outcome, disputeId, overrides } = request;
-  const { movesNoMoney } = request;
-  const dispute = { outcome, disputeId, overrides: overrides || undefined };
-  const stateTag = await stateTagOf(db, request);
   const parts = [
     transactionId,
     action,
@@ -143,10 +140,11 @@ async function keyOf(db: WorldDb, request: ActionInput): Promise<string> {
     amount?.currency,
     packageCode,
     goodwill === true,
-    // Left out where not set, so that a request has the same key as before these fields existed.
-    ...(stateTag === '' ? [] : [stateTag]),
-    ...(movesNoMoney ? ['moves no money'] : []),
-    ...(Object.values(dispute).some((value) => value !== undefined) ? [dispute] : []),
+    await stateTagOf(db, request),
+    request.movesNoMoney === true,
+    outcome,
+    disputeId,
+    overrides === true,
   ];
   return createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 32);
 }

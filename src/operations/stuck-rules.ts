@@ -187,8 +187,8 @@ export const stuckLimits = (timings: {
   finishActionMs: 10 * MINUTE_MS,
   /** Checks for late money, once an hour. One may have been missed. */
   checkLateMs: 3 * HOUR_MS,
-  /** Watching for late money, after the time to pay: 72 hours, and three hourly sweeps. */
-  watchLateMs: 75 * HOUR_MS,
+  /** Monitoring for late money ends 72 hours after the time to pay, and three hourly sweeps. */
+  monitorLateMs: 75 * HOUR_MS,
   /** An open row without a workflow. The workflow starts before its row; a minute spares asking about purchases in progress. */
   workflowMs: MINUTE_MS,
 });

@@ -5,6 +5,7 @@ import { formatMinor } from '../domain/money.ts';
 import type { PaymentMethod } from '../domain/states.ts';
 import type { CataloguePackage } from '../catalogue/rules.ts';
 import { createPricer, isOnSale } from '../catalogue/prices.ts';
+import { COST_UNITS_PER_CENT } from '../catalogue/pricing.ts';
 import { refused } from '../payments/first-answer.ts';
 import { quoteCharge } from '../payments/gateway-payments.ts';
 import type { PurchaseDeps } from './deps.ts';
@@ -39,8 +40,6 @@ export function currentTerms(
     ...(paymentMethod === 'WALLET' ? {} : { charge: quoteCharge(deps, catalogue, paymentMethod, price) }),
   };
 }
-
-const COST_UNITS_PER_CENT = 100n;
 
 /**
  * The quote's price. The order goes to the supplier at its present cost, since it refuses any other: we carry the difference, down to a margin of nothing.

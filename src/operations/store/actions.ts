@@ -9,6 +9,7 @@ import { areTwoPeople } from '../../accounts/store/access.ts';
 import type { Money } from '../../domain/money.ts';
 import { MAX_REASON_CHARACTERS } from '../../domain/reasons.ts';
 import { creditOf, sidesOf } from '../../ledger/chart-of-accounts.ts';
+import { findEmail } from '../../payments/store/payments.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
 import { findUnsent } from '../../purchases/store/messages.ts';
 import { countOrders, planNextOrder } from '../../purchases/store/supplier-orders.ts';
@@ -30,7 +31,7 @@ import {
 import { EFFECTS } from './effects.ts';
 import { findReplacement } from './replacement.ts';
 import { checkLimits } from './second-person.ts';
-import { findActionSubject, moneyOf, findEmail, type ActionSubject } from './subject.ts';
+import { findActionSubject, moneyOf, type ActionSubject } from './subject.ts';
 import type { ActionRow, OperatorActionsTable } from './tables.ts';
 
 /** `go`: the action is on record and open, and its workflow is to be woken for it. */

@@ -18,6 +18,7 @@ import {
 } from '../../ledger/store/ledger.ts';
 import { creditEntries } from '../../ledger/store/owed.ts';
 import { lockWalletFor, enqueueLowBalance } from '../../ledger/store/low-balance.ts';
+import { WITHOUT_FRACTION } from '../../payments/rules.ts';
 import {
   closeFundingPaid,
   closeFundingUnpaid,
@@ -118,9 +119,6 @@ async function refundToSource(trx: WorldDb, action: ActionRow, subject: ActionSu
   const payment = payingPayment(subject);
   return payment ? takeFromEarned(trx, action, subject, payment) : { refusal: 'NOTHING_TO_RETURN' };
 }
-
-/** Its hundredths are cut off by the gateway. */
-const WITHOUT_FRACTION = new Set(['XOF']);
 
 /** Whether a part can be paid out, and is worth something. */
 const isPayable = ({ amountMinor, currency }: Money, worthMinor: bigint): boolean =>

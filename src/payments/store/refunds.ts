@@ -135,9 +135,9 @@ export async function otherCurrencyMinor(
   currency: string,
 ): Promise<{ receivedMinor: bigint; refundedMinor: bigint; reversedMinor: bigint }> {
   const { rows } = await sql<{ receivedMinor: bigint; refundedMinor: bigint; reversedMinor: bigint }>`
-    select (refunded.came + coalesce(taken.passed, 0))::int8 as "receivedMinor", refunded.back::int8 as "refundedMinor",
+    select (refunded.received + coalesce(taken.passed, 0))::int8 as "receivedMinor", refunded.back::int8 as "refundedMinor",
            coalesce(taken.gone, 0)::int8 as "reversedMinor"
-      from (select coalesce(sum(amount_minor), 0) as came,
+      from (select coalesce(sum(amount_minor), 0) as received,
                    coalesce(sum(amount_minor) filter (where status not in ('CREDITED', 'TAKEN_BACK')), 0) as back
               from refunds where reference = ${reference} and currency = ${currency}) refunded,
            (select sum(e.amount_minor) filter (where e.amount_minor > 0) as gone,

@@ -233,8 +233,8 @@ const OTHER_PACKAGE: AttentionReason = 'OTHER_PACKAGE_DELIVERED';
 /**
  * Records that the supplier has refused the order for good, gives the money back and closes purchase and eSIM
  * order as FAILED, in one transaction. `open`: another attempt was begun since, one before it may still take
- * effect, or the order is being withdrawn or was delivered. `claimed`: the refusal is on record, and the
- * money is claimed back, so a person decides about it. `cancelled`: it had accepted the order, so no attempt
+ * effect, or the order is being withdrawn or was delivered. `disputed`: the refusal is on record, and
+ * the payment is disputed or reversed, so a person decides about it. `cancelled`: it had accepted the order, so no attempt
  * is in doubt.
  */
 export async function refuseOrder(
@@ -245,13 +245,13 @@ export async function refuseOrder(
     isCancelled = false,
     pending,
   }: { readonly isCancelled?: boolean; readonly pending?: PendingMessages } = {},
-): Promise<'failed' | 'claimed' | 'open'> {
+): Promise<'failed' | 'disputed' | 'open'> {
   const { id, transactionId, attempts } = order;
   return db.transaction().execute(async (trx) => {
     await lockPayments(trx, transactionId);
     // The lock is a statement of its own, so that the next one sees what another step just wrote.
-    const { rows } = await sql<{ has_claim: boolean }>`
-      select attention_reason is not null and attention_reason = any(${[...DISPUTE_REASONS]}) as has_claim
+    const { rows } = await sql<{ is_disputed: boolean }>`
+      select attention_reason is not null and attention_reason = any(${[...DISPUTE_REASONS]}) as is_disputed
         from purchases where transaction_id = ${transactionId} and status = 'PROCESSING'
           for no key update`.execute(trx);
     const refused = await sql`
@@ -263,14 +263,14 @@ export async function refuseOrder(
                   else state = 'sent' and attempts = ${attempts}
                     and coalesce(earlier_settles_after <= last_sent_at, true) end`.execute(trx);
     if (refused.numAffectedRows !== 1n) return 'open';
-    if (rows[0]?.has_claim) return 'claimed';
+    if (rows[0]?.is_disputed) return 'disputed';
     await failPurchaseIn(trx, transactionId, refusal, { pending });
     return 'failed';
   });
 }
 
 /**
- * Closes a purchase whose order was refused for good while its money was claimed back, once it no longer is.
+ * Closes a purchase whose order was refused for good while its payment was disputed or reversed, once it no longer is.
  * `open`: it still is, or was not refused.
  */
 export async function failRefused(
