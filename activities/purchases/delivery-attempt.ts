@@ -1,8 +1,7 @@
 /**
- * One attempt to deliver. It reads the rows first; an order is written before it is sent, and not sent later
- * than its fence allows. What is in doubt is looked for before it is asked for again, unless the supplier
- * promises that a repeat is the same request. A refusal is final only when nothing sent earlier can still
- * take effect: then the money goes back in the same transaction.
+ * One attempt to deliver. Reads the rows. Writes an order before sending it, and does not send it after its
+ * fence. After an unknown outcome, searches before sending again, unless a repeat is the same request. A
+ * refusal is final only if nothing sent earlier can still succeed; then it refunds in the same transaction.
  */
 import type { Fence } from '../../src/domain/fence.ts';
 import { createFence } from '../../src/platform/fence.ts';
@@ -300,8 +299,7 @@ async function refuse(
 }
 
 /**
- * What the supplier has of this order, to be delivered by the function; null: nothing, undefined: not known.
- * Sends nothing.
+ * Finds the order at the supplier; the returned function delivers it. null: not found. undefined: unknown.
  */
 export async function findHeld(
   deps: ActivityDeps,

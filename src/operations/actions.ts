@@ -35,7 +35,10 @@ import { countSettledBefore } from './store/dispute-settlement.ts';
 import { findActionSubject, payingPayment, type ActionSubject } from './store/subject.ts';
 import type { ActionRow } from './store/tables.ts';
 
-/** What a person asks for, before it has an id. Without an `actionKey` one is derived, so that the same request acts once; checks are new each time. */
+/**
+ * What a person asks for, before it has an id. Without an `actionKey` one is derived, so that the same
+ * request acts once; checks are new each time.
+ */
 export type ActionInput = Omit<ActionRequest, 'actionId' | 'actionKey' | 'amountMinor' | 'currency'> & {
   readonly amount?: Money | undefined;
   readonly actionKey?: string | undefined;
@@ -183,7 +186,7 @@ async function wakeAndWait(deps: OperatorActionDeps, action: OnRecord): Promise<
   return waitForOutcome(deps.db, action.actionId);
 }
 
-/** Where the workflow is gone, a new one continues with the purchase or, when it is closed, with its money. */
+/** If no workflow runs, starts one: the purchase's own while it is open, else `afterClosing`. */
 async function wake({ db, engine, timings }: OperatorActionDeps, transactionId: string): Promise<void> {
   if (await engine.perform(transactionId)) return;
   const subject = await findActionSubject(db, transactionId);

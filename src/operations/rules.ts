@@ -1,6 +1,6 @@
 /**
- * Operator actions on a purchase or a funding: which are available, and why one is refused. Pure: the API and the step that performs the action use
- * the same rules. The rules of the ledger have the last word.
+ * Operator actions on a purchase or a funding: which are available, and why one is refused. Pure: the API and
+ * the step that performs the action use the same rules. The rules of the ledger have the last word.
  */
 import { divideHalfUp, type Money } from '../domain/money.ts';
 import { MAX_REASON_CHARACTERS, MIN_REASON_CHARACTERS } from '../domain/reasons.ts';
@@ -161,7 +161,7 @@ function refundRefusal(facts: ActionFacts, terms: ActionTerms): ActionRefusal | 
 }
 
 function creditRefusal(facts: ActionFacts, terms: ActionTerms): ActionRefusal | undefined {
-  // What a bank has taken back, or may, is not ours to give a second time. `cancel` gives back what is left of it.
+  // A bank has this money, or may get it: it is not credited again. `cancel` returns what is left of it.
   if (facts.hasDispute) return 'DOES_NOT_FIT';
   if (facts.status === 'PROCESSING') return undefined;
   switch (facts.openRefund) {

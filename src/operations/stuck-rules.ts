@@ -167,7 +167,7 @@ export const stuckLimits = (timings: {
 }) => ({
   /** Money held and not delivered. By then the workflow itself should have asked for a person. */
   deliverMs: timings.attentionAfterMs + 10 * MINUTE_MS,
-  /** Paid, and the supplier was never asked. The order follows the money within seconds, and the workflow is woken after this. */
+  /** Paid and never ordered. An order follows the money within seconds; after this the workflow is woken. */
   orderMs: MINUTE_MS,
   /** A purchase without a way to pay. By then the workflow should have given up. */
   openChargeMs: timings.openChargeForMs + 10 * MINUTE_MS,

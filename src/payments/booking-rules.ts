@@ -124,9 +124,9 @@ function receivedWord(
 }
 
 /**
- * The gateway has one word, `reversed`, for what a bank took and for what went back at somebody's request,
- * and may use it for a part. So refunds that it lists explain the word: beside them only what others asked
- * for was taken back. Without any, all that did not go back at our request was.
+ * The gateway reports `reversed` for bank reversals and for refunds, also of a part. Listed refunds explain
+ * it: only refunds that others requested count as reversed. If none is listed, everything that we did not
+ * refund does.
  */
 function decideReversal(payment: BookedPayment, received: ReceivedMoney): BookingDecision {
   const ending = payment.awaited ? { ends: 'PAYMENT_REVERSED' as const } : {};
@@ -140,7 +140,7 @@ function decideReversal(payment: BookedPayment, received: ReceivedMoney): Bookin
   if (newMinor === 0n && goneMinor <= 0n && !payment.awaited) return NO_CHANGE;
   const restMinor = newMinor - confirmedMinor;
   const gone = goneMinor > 0n ? goneMinor : 0n;
-  // It came and went between two checks.
+  // Received and reversed between two checks.
   const receivedAndReversedMinor = smaller(restMinor, gone);
   return {
     ...NO_CHANGE,

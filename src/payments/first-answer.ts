@@ -1,6 +1,6 @@
 /**
- * One Idempotency-Key, one request, one answer, for purchases and fundings alike: finds the earlier request under the key, judges a new one by the
- * present, starts it or attaches to the one that runs, and answers for it.
+ * One Idempotency-Key, one request, one answer, for purchases and fundings. Finds the earlier request under
+ * the key. Otherwise decides on a new one, starts it or attaches to the running one, and returns its answer.
  */
 import type { Principal } from '../domain/account.ts';
 import { DomainError } from '../domain/errors.ts';
@@ -32,7 +32,7 @@ interface Started {
 }
 
 export interface StartedRequest<Input extends Started, View> {
-  /** Decides by the present what is started. A refusal is thrown as DomainError. */
+  /** Decides what is started now. A refusal is thrown as DomainError. */
   readonly judge: (found: IdentifiedRequest) => Promise<Input>;
   /** Starts it, or attaches to the one that runs or ran under the same id. */
   readonly start: (input: Input, deadlineMs: number) => Promise<EngineAnswer>;
@@ -50,8 +50,8 @@ type AnswerDeps = Pick<PaymentDeps, 'db' | 'clock' | 'idSecret' | 'engine'> & {
 };
 
 /**
- * The view of what was started under this key, by this request or an earlier one. A refusal by the present only counts where no earlier self of the
- * request runs or has written anything. A request that is accepted, or has no key, pays nothing for this.
+ * Returns the view of this key's request, new or earlier. A refusal applies only if no earlier request runs or
+ * was written. This costs nothing for a request that is accepted or has no key.
  */
 export async function startOnce<Input extends Started, View>(
   deps: AnswerDeps,
@@ -86,7 +86,7 @@ type Sent = Required<Pick<Started, 'transactionId' | 'accountId'>> & {
   readonly idempotency: IdempotencyKeyInfo;
 };
 
-/** The view of the earlier self of the request, if its workflow runs; the caller waits for its first answer. */
+/** The view of the earlier request, if its workflow runs. Waits for its first answer. */
 async function findRunning<View>(
   { engine, settings }: AnswerDeps,
   { transactionId, idempotency }: Sent,
@@ -105,7 +105,7 @@ function orUnknown(error: unknown): 'unknown' {
   throw error;
 }
 
-/** Throws the refusal, and sees to it that nothing is opened under this id any more. Where something was, its view is the answer. */
+/** Blocks the id and throws the refusal. If something was opened under the id before, returns its view. */
 async function refuse<View>(
   { db }: AnswerDeps,
   sent: Sent,
@@ -123,7 +123,7 @@ function throwInUse(): never {
   throw keyInUse();
 }
 
-/** Throws where the key's row belongs to another request, or this one was refused before its caller was answered. */
+/** Throws if the key's row belongs to another request, or if this one was refused. */
 function requireOwn(
   owner: IdempotencyRecord,
   transactionId: string,
@@ -134,7 +134,7 @@ function requireOwn(
   if (owner.refusal) throw refused(owner.refusal);
 }
 
-/** If the outcome is unknown, only the rows prove that it runs. SERVICE_UNAVAILABLE if nothing was started, or if we cannot know. */
+/** After an unknown outcome, reads the rows. SERVICE_UNAVAILABLE if nothing was started, or if we cannot know. */
 async function startOnEngine<Input extends Started, View>(
   { db }: AnswerDeps,
   input: Input,

@@ -16,7 +16,10 @@ import type { BuyCommand } from './views.ts';
 export type PurchaseTerms = Pick<PurchaseInput, 'quote' | 'quoteId' | 'charge'>;
 type TermsDeps = Pick<PurchaseDeps, 'catalogue' | 'clock' | 'settings' | 'gateway'>;
 
-/** EXCHANGE_RATE_UNAVAILABLE, PAYMENT_METHOD_UNAVAILABLE; PACKAGE_UNAVAILABLE for what costs this account nothing. */
+/**
+ * EXCHANGE_RATE_UNAVAILABLE, PAYMENT_METHOD_UNAVAILABLE; PACKAGE_UNAVAILABLE for what costs this account
+ * nothing.
+ */
 export function currentTerms(
   deps: TermsDeps,
   { account }: Principal,

@@ -42,7 +42,10 @@ export function parseQueues(flag: string | undefined): readonly QueueName[] {
   });
 }
 
-/** Starts Temporal workers for every environment and queue. Rejects when an environment's schema and namespace disagree, or Temporal is not reachable. */
+/**
+ * Starts Temporal workers for every environment and queue. Rejects when an environment's schema and namespace
+ * disagree, or Temporal is not reachable.
+ */
 export async function runWorker(
   context: ProcessContext,
   queues: readonly QueueName[],

@@ -62,8 +62,9 @@ const updateAction = (
     .executeTakeFirstOrThrow();
 
 /**
- * Judges a request by the rows and the approval limits, once, and records it, also when it is refused. From then on its row is open until the workflow
- * has performed it, or it waits for a second person. A repeated key returns the existing record.
+ * Judges a request by the rows and the approval limits, once, and records it, also when it is refused. From
+ * then on its row is open until the workflow has performed it, or it waits for a second person. A repeated
+ * key returns the existing record.
  */
 export async function askForAction(
   db: WorldDb,
@@ -98,10 +99,7 @@ export interface NextAction {
   readonly runsOn: ActionQueue;
 }
 
-/**
- * Begins the oldest open action of a purchase or funding. One that was begun before and has not ended is answered again. null: there is none. Only what
- * is on record is performed, whatever travels through Temporal.
- */
+/** Begins and returns the oldest open action; returns a begun one again. null: none. */
 export async function nextAction(db: WorldDb, transactionId: string, now: Date): Promise<NextAction | null> {
   return db.transaction().execute(async (trx) => {
     for (;;) {
@@ -288,8 +286,8 @@ function refusedAs(code: ActionRefusal, detail: string, subject: ActionSubject |
 }
 
 /**
- * Performs a begun action: its effect and its record in one transaction, by the rows as they are now. Idempotent: the first outcome stays. Adds the
- * webhooks that it wrote.
+ * Performs a begun action: its effect and its record in one transaction, by the rows as they are now.
+ * Idempotent: the first outcome stays. Adds the webhooks that it wrote.
  */
 export function carryOutAction(
   db: WorldDb,

@@ -10,7 +10,10 @@ export interface Figure {
 /** The currency of accounts that prices are converted for. */
 const SOLD_IN = 'NGN';
 
-/** Counts, sums and ages of what is open in one environment, in one statement over small indexes. Lags and ages in seconds. Reads only. */
+/**
+ * Counts, sums and ages of what is open in one environment, in one statement over small indexes. Lags and
+ * ages in seconds. Reads only.
+ */
 export async function readFigures(db: WorldDb): Promise<Figure[]> {
   const { rows } = await sql<Omit<Figure, 'value'> & { readonly value: bigint }>`
     select 'open' as figure, status as label, count(*) as value

@@ -93,7 +93,7 @@ const undelivered: Branch = (query) => sql<StuckRow>`
    where purchases.status = 'PROCESSING' and holds.created_at < ${ago(query, 'deliverMs')}
      and (needs_attention_since is null or attention_reason in (${disputes}))`;
 
-/** Paid, and the supplier was never asked. Each should be ordered within seconds. Asks for the orders of one purchase at a time, by their index. */
+/** Paid and never ordered, which should take seconds. Reads the orders of one purchase at a time, by index. */
 const NEVER_ORDERED = sql<boolean>`
   purchases.status = 'PROCESSING'
   and coalesce((select max(attempts) from supplier_orders orders
@@ -105,7 +105,7 @@ const notOrdered: Branch = (query) => sql<StuckRow>`
    where ${NEVER_ORDERED} and holds.status = 'HELD' and holds.created_at < ${ago(query, 'orderMs')} and holds.created_at >= ${ago(query, 'deliverMs')}
      and needs_attention_since is null`;
 
-/** Paid for longer than `forMs` by the database's clock, and never ordered: their workflows are to be woken. Oldest first. */
+/** Paid for longer than `forMs` by the database's clock and never ordered, oldest first: to be woken. */
 export async function findNeverOrdered(
   db: WorldDb,
   { forMs, limit }: { readonly forMs: number; readonly limit: number },

@@ -306,7 +306,7 @@ export async function creditRefund(
   });
 }
 
-/** What a refund is worth in the wallet, beside what was credited of its payment before: together they are what all of it is worth. */
+/** A refund's worth in the wallet. The rounded parts of a payment add up to its whole worth. */
 export function creditMinorOf(
   payment: PaymentRow,
   { amount_minor }: Pick<RefundRow, 'amount_minor'>,

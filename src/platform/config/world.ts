@@ -1,4 +1,6 @@
-/** Settings of one environment: its vendors, how fast purchases go, reconciliation, and webhooks to merchants. */
+/**
+ * Settings of one environment: its vendors, how fast purchases go, reconciliation, and webhooks to merchants.
+ */
 import { z } from 'zod';
 import type { Environment } from '../../domain/account.ts';
 import { HOUR_MS } from '../../domain/clock.ts';
@@ -224,7 +226,10 @@ export function webhooksOf(s: Settings, environment: Environment) {
   };
 }
 
-/** What only this environment's processes may know. The secret key of a gateway signs in and signs events; a replaced one still proves events. */
+/**
+ * What only this environment's processes may know. The secret key of a gateway signs in and signs events; a
+ * replaced one still proves events.
+ */
 export function worldSecrets(s: Settings) {
   const gatewayKeys = (secretKey: string | undefined, previousSecretKey: string | undefined) =>
     secretKey === undefined ? undefined : { secretKey, previousSecretKey };

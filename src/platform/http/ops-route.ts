@@ -31,7 +31,10 @@ export function defineOpsRoute<
   });
 }
 
-/** Part of the query of every route that is about one environment. The middleware reads it before the route does (pick-environment.ts). */
+/**
+ * Part of the query of every route that is about one environment. The middleware reads it before the route
+ * does (pick-environment.ts).
+ */
 export const environmentField = {
   environment: choiceField(ENVIRONMENTS, {
     description: 'Which environment is meant: test while live is switched off, and needed once it is on',

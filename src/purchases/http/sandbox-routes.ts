@@ -1,4 +1,4 @@
-/** What happens to a test eSIM, on command: one path for each action. The live environment has nothing behind these, and live keys are refused. */
+/** Actions on a test eSIM, one path each. The live environment does not have them; live keys are refused. */
 import { z } from 'zod';
 import { PLAIN_SANDBOX_ACTIONS, INSTALL_STAGES, type SandboxAction } from '../../esims/sandbox-port.ts';
 import { choiceField, countField } from '../../platform/http/fields.ts';

@@ -233,9 +233,9 @@ const OTHER_PACKAGE: AttentionReason = 'OTHER_PACKAGE_DELIVERED';
 /**
  * Records that the supplier has refused the order for good, gives the money back and closes purchase and eSIM
  * order as FAILED, in one transaction. `open`: another attempt was begun since, one before it may still take
- * effect, or the order is being withdrawn or was delivered. `disputed`: the refusal is on record, and
- * the payment is disputed or reversed, so a person decides about it. `cancelled`: it had accepted the order, so no attempt
- * is in doubt.
+ * effect, or the order is being withdrawn or was delivered. `disputed`: the refusal is on record, and the
+ * payment is disputed or reversed, so a person decides about it. `cancelled`: it had accepted the order, so
+ * no attempt is in doubt.
  */
 export async function refuseOrder(
   db: WorldDb,
@@ -270,8 +270,8 @@ export async function refuseOrder(
 }
 
 /**
- * Closes a purchase whose order was refused for good while its payment was disputed or reversed, once it no longer is.
- * `open`: it still is, or was not refused.
+ * Closes a purchase whose order was refused for good while its payment was disputed or reversed, once it no
+ * longer is. `open`: it still is, or was not refused.
  */
 export async function failRefused(
   db: WorldDb,

@@ -293,8 +293,8 @@ export async function beginCancelling(
 }
 
 /**
- * Nothing of the order is left at the supplier, and nothing that was sent can still arrive. `false`: something
- * can, or this withdrawal has ended.
+ * Nothing of the order is left at the supplier, and nothing that was sent can still arrive. `false`:
+ * something can, or this withdrawal has ended.
  */
 export async function recordWithdrawn(
   db: WorldDb,
