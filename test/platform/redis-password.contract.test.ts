@@ -69,16 +69,16 @@ describe.each([
   ['a user and a password', `simway:${encoded}@`],
 ])('with %s', (name, userInfo) => {
   it('limits and paces are counted in Redis', async () => {
-    const { check, rateLimiter, supplierPacers, watchPacerFor } = services(userInfo);
+    const { check, rateLimiter, supplierPacers, monitorPacerFor } = services(userInfo);
     await until(check, ({ detail }) => detail === undefined, { what: 'Redis' });
     const bucket = name.replaceAll(' ', '-');
     await rateLimiter.consume(bucket, 10);
     expect(await admin.get(`simway:limit::${bucket}`)).toBe('1');
-    await admin.del('simway:pace:live:supplier', 'simway:pace:live:gateway-watch');
+    await admin.del('simway:pace:live:supplier', 'simway:pace:live:gateway-monitor');
     expect(await supplierPacers(supplied).orders.takeSlot(1_000)).toBe(true);
-    expect(await watchPacerFor('live').takeSlot(1_000)).toBe(true);
+    expect(await monitorPacerFor('live').takeSlot(1_000)).toBe(true);
     expect(await admin.llen('simway:pace:live:supplier')).toBe(1);
-    expect(await admin.llen('simway:pace:live:gateway-watch')).toBe(1);
+    expect(await admin.llen('simway:pace:live:gateway-monitor')).toBe(1);
   });
 });
 

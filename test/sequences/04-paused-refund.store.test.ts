@@ -44,7 +44,7 @@ function pass(transactionId: string, onRequest?: (nth: number) => Promise<void>)
   return followMoney(deps, { transactionId, timings: { refundCheckFirstMs: 1, refundCheckMaxMs: 1 } });
 }
 
-it('a refund of a part is sent once, though its first sender stops for longer than a request may take just before it sends', async () => {
+it('a partial refund is sent once although its first sender was paused', async () => {
   const payer = await books.payer();
   // Overpaid: a refund of the price is a part of what the gateway holds, so the gateway would take a second
   // one.

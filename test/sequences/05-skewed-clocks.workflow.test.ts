@@ -1,4 +1,4 @@
-// Workers whose clocks differ by 90 s and by an hour: none of them takes an order that is in flight for refused.
+// Workers whose clocks differ by 90 s and by an hour: none of them counts an order in flight as refused.
 import { afterEach, describe, expect, it } from 'vitest';
 import type { PurchaseInput } from '../../src/purchases/purchase.ts';
 import { openPurchase } from '../../src/purchases/store/opening.ts';

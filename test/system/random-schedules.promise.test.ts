@@ -1,6 +1,6 @@
 /**
  * Buyer, bank, supplier and operator act on one purchase in random order, and two workers whose clocks are 90 s and an hour ahead carry it. Once
- * it is at rest, the gateway's account of its charge, the supplier's orders and our books agree, and nothing waits for nobody.
+ * it is at rest, the gateway's account of its charge, the supplier's orders and our books agree, and no purchase is stuck unlisted.
  * SIMWAY_TEST_SEED repeats a run, SIMWAY_TEST_SEEDS sets how many seeds it takes.
  */
 import { randomUUID } from 'node:crypto';

@@ -10,6 +10,7 @@ import type { Money } from '../../domain/money.ts';
 import { MAX_REASON_CHARACTERS } from '../../domain/reasons.ts';
 import { creditOf, sidesOf } from '../../ledger/chart-of-accounts.ts';
 import { lockPurchase } from '../../payments/store/lock-order.ts';
+import { findEmail } from '../../payments/store/payments.ts';
 import type { WorldDatabase, WorldDb } from '../../platform/database/tables.ts';
 import { findUnsent } from '../../purchases/store/messages.ts';
 import { countOrders, planNextOrder } from '../../purchases/store/supplier-orders.ts';
@@ -31,7 +32,7 @@ import {
 import { EFFECTS } from './effects.ts';
 import { findReplacement } from './replacement.ts';
 import { checkLimits } from './second-person.ts';
-import { findActionSubject, moneyOf, findEmail, type ActionSubject } from './subject.ts';
+import { findActionSubject, moneyOf, type ActionSubject } from './subject.ts';
 import type { ActionRow, OperatorActionsTable } from './tables.ts';
 
 /** `go`: the action is on record and open, and its workflow is to be woken for it. */
@@ -62,8 +63,9 @@ const updateAction = (
     .executeTakeFirstOrThrow();
 
 /**
- * Judges a request by the rows and the approval limits, once, and records it, also when it is refused. From then on its row is open until the workflow
- * has performed it, or it waits for a second person. A repeated key returns the existing record.
+ * Judges a request by the rows and the approval limits, once, and records it, also when it is refused. From
+ * then on its row is open until the workflow has performed it, or it waits for a second person. A repeated
+ * key returns the existing record.
  */
 export async function askForAction(
   db: WorldDb,
@@ -100,10 +102,7 @@ export interface NextAction {
   readonly runsOn: ActionQueue;
 }
 
-/**
- * Begins the oldest open action of a purchase or funding. One that was begun before and has not ended is answered again. null: there is none. Only what
- * is on record is performed, whatever travels through Temporal.
- */
+/** Begins and returns the oldest open action; returns a begun one again. null: none. */
 export async function nextAction(db: WorldDb, transactionId: string): Promise<NextAction | null> {
   return db.transaction().execute(async (trx) => {
     for (;;) {
@@ -299,8 +298,8 @@ function refusedAs(code: ActionRefusal, detail: string, subject: ActionSubject |
 }
 
 /**
- * Performs a begun action: its effect and its record in one transaction, by the rows as they are now. Idempotent: the first outcome stays. Adds the
- * webhooks that it wrote.
+ * Performs a begun action: its effect and its record in one transaction, by the rows as they are now.
+ * Idempotent: the first outcome stays. Adds the webhooks that it wrote.
  */
 export function carryOutAction(
   db: WorldDb,

@@ -70,10 +70,10 @@ export const settleDispute: ActionEffect = async (trx, action, subject) => {
   const what = dispute ? 'Dispute' : 'Reversal';
   if (outcome === 'won')
     return dispute?.money === 'TAKEN'
-      ? { did: `${what} won; the gateway has taken the money all the same` }
+      ? { did: `${what} won, but the gateway has taken the money` }
       : { did: `${what} won: the money is ours again` };
   const effect = left.map(formatMoney).join(', ');
-  return { did: `${what} lost: ${effect === '' ? 'no revenue is gone' : `revenue ${effect}`}` };
+  return { did: `${what} lost: ${effect === '' ? 'revenue unchanged' : `revenue ${effect}`}` };
 };
 
 /**

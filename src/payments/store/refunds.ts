@@ -170,9 +170,9 @@ export async function otherCurrencyMinor(
   currency: string,
 ): Promise<{ receivedMinor: bigint; refundedMinor: bigint; reversedMinor: bigint }> {
   const { rows } = await sql<{ receivedMinor: bigint; refundedMinor: bigint; reversedMinor: bigint }>`
-    select (refunded.came + coalesce(taken.passed, 0))::int8 as "receivedMinor", refunded.back::int8 as "refundedMinor",
+    select (refunded.received + coalesce(taken.passed, 0))::int8 as "receivedMinor", refunded.back::int8 as "refundedMinor",
            coalesce(taken.gone, 0)::int8 as "reversedMinor"
-      from (select coalesce(sum(amount_minor), 0) as came,
+      from (select coalesce(sum(amount_minor), 0) as received,
                    coalesce(sum(amount_minor) filter (where status not in ('CREDITED', 'TAKEN_BACK')), 0) as back
               from refunds where reference = ${reference} and currency = ${currency}) refunded,
            (select sum(e.amount_minor) filter (where e.amount_minor > 0) as gone,
@@ -344,7 +344,7 @@ export async function creditRefund(
   });
 }
 
-/** What a refund is worth in the wallet, beside what was credited of its payment before: together they are what all of it is worth. */
+/** A refund's worth in the wallet. The rounded parts of a payment add up to its whole worth. */
 export function creditMinorOf(
   payment: PaymentRow,
   { amount_minor }: Pick<RefundRow, 'amount_minor'>,
