@@ -1,8 +1,7 @@
 /**
- * One attempt to deliver. It reads the rows first; an order is written before it is sent, and not sent later
- * than its fence allows. What is in doubt is looked for before it is asked for again, unless the supplier
- * promises that a repeat is the same request. A refusal is final only when nothing sent earlier can still
- * take effect: then the money goes back in the same transaction.
+ * One attempt to deliver. Reads the rows. Writes an order before sending it, and does not send it after its
+ * fence. After an unknown outcome, searches before sending again, unless a repeat is the same request. A
+ * refusal is final only if nothing sent earlier can still succeed; then it refunds in the same transaction.
  */
 import type { Fence } from '../../src/domain/fence.ts';
 import { createFence } from '../../src/platform/fence.ts';
@@ -112,9 +111,9 @@ async function goOn(deps: ActivityDeps, delivery: Delivery): Promise<Ended | Aga
     case 'PROCESSING':
       break;
   }
-  if (delivery.claim !== null)
-    return again(delivery, 'its money is claimed back, so nothing is delivered', {
-      reason: delivery.claim,
+  if (delivery.disputeReason !== null)
+    return again(delivery, 'its payment is disputed or reversed, so nothing is delivered', {
+      reason: delivery.disputeReason,
       isStuck: true,
     });
   if (!delivery.isHeld)
@@ -147,7 +146,7 @@ export const attemptAccepted = (
   orderNo: string,
 ): Promise<Ended | Again> => checkAccepted(deps, { delivery, orderNo, readAtMs: performance.now() });
 
-/** It was refused for good while its money was claimed back. */
+/** It was refused for good while its payment was disputed or reversed. */
 function failByRefusal(deps: ActivityDeps, delivery: Ordered): Promise<Ended | Again> {
   return giveBack(deps, delivery, async (pending) => {
     const refusal = await failRefused(deps.db, delivery.transactionId, pending);
@@ -188,7 +187,7 @@ async function searchThenSend(deps: ActivityDeps, delivery: Ordered): Promise<En
   if (found !== null) return found();
   const begun = await begin(deps, delivery.transactionId, true);
   if (begun) return send(deps, begun);
-  return again(delivery, 'not there, and what was sent may still arrive', {
+  return again(delivery, 'not listed at the supplier; an earlier request may still arrive', {
     waitAtMostMs: Math.max(delivery.order.settlesInMs, 0),
   });
 }
@@ -261,7 +260,7 @@ async function refused(deps: ActivityDeps, delivery: Ordered, no: SaidNo): Promi
   if (isKnown && order.isAloneInFlight) return refuse(deps, delivery, no, false);
   reportRefusal(deps, delivery, no);
   await recordNoEffect(deps.db, order);
-  return again(delivery, 'refused, and an earlier attempt may still be accepted', {
+  return again(delivery, 'refused, but an earlier attempt may still succeed', {
     waitAtLeastMs: isKnown ? order.earlierSettlesInMs : undefined,
   });
 }
@@ -300,7 +299,7 @@ async function refuse(
     const recorded = await refuseOrder(deps.db, order, refusal, { isCancelled, pending });
     if (recorded === 'failed') return refusal;
     const now = await loadDelivery(deps.db, transactionId);
-    return recorded === 'claimed' || now.status !== 'PROCESSING'
+    return recorded === 'disputed' || now.status !== 'PROCESSING'
       ? goOn(deps, now)
       : again(now, 'refused, and another attempt was begun meanwhile');
   });
@@ -309,8 +308,7 @@ async function refuse(
 }
 
 /**
- * What the supplier has of this order, to be delivered by the function; null: nothing, undefined: not known.
- * Sends nothing.
+ * Finds the order at the supplier; the returned function delivers it. null: not found. undefined: unknown.
  */
 export async function findHeld(
   deps: ActivityDeps,

@@ -39,10 +39,7 @@ interface WithdrawOptions {
   readonly supplierConfirmedUndelivered: boolean;
 }
 
-/**
- * Whether the supplier may still deliver. Safe to repeat. The row records that nothing is left, and only then
- * may the money go back.
- */
+/** Withdraws the order at the supplier. Repeatable. Only a recorded withdrawal allows a refund. */
 export async function withdraw(
   deps: ActivityDeps,
   transactionId: string,

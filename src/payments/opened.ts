@@ -1,4 +1,4 @@
-/** What the step that opens a purchase or a funding answers. Only the status of the row says where it stands. */
+/** The answer of the step that opens a purchase or a funding. The status of the row decides the stage. */
 import { asFailureReason, type Refusal } from '../domain/refusals.ts';
 import type { PurchaseStatus } from '../domain/states.ts';
 

@@ -13,6 +13,9 @@ import { isId } from '../domain/ids.ts';
 export const GATEWAY_NAMES = ['paystack'] as const;
 export type GatewayName = (typeof GATEWAY_NAMES)[number];
 
+/** Currencies whose hundredths the gateway cuts off. */
+export const WITHOUT_FRACTION: ReadonlySet<string> = new Set(['XOF']);
+
 /**
  * What the buyer is asked to pay. Charge and price together are the locked rate. Amounts are decimal digits.
  */

@@ -39,7 +39,7 @@ async function open(esimId?: string): Promise<PurchaseInput> {
     ...(esimId === undefined ? {} : { esimId }),
   });
   const options = { now: new Date(), gateway: 'paystack', keepRefusal: () => false };
-  expect(await openPurchase(stack.world, input, options)).toEqual({ stage: 'paid' });
+  expect(await openPurchase(stack.world, input, options)).toMatchObject({ stage: 'paid' });
   return input;
 }
 
@@ -260,7 +260,7 @@ describe('a refund', () => {
   });
 });
 
-describe('money that is claimed back', () => {
+describe('a payment that is disputed', () => {
   it('stops a delivery that is under way, and lets it go on once it is not', async () => {
     const input = await open();
     const { transactionId } = input;
@@ -270,9 +270,9 @@ describe('money that is claimed back', () => {
     await first.stalled();
     await flagMoney(stack.world, transactionId, 'PAYMENT_DISPUTED');
     first.goOn();
-    const claimed = { state: 'waiting', attention: 'PAYMENT_DISPUTED' };
-    expect(await firstEnds).toMatchObject(claimed);
-    expect(await newAttempt().deliverOnce(transactionId)).toMatchObject(claimed);
+    const disputed = { state: 'waiting', attention: 'PAYMENT_DISPUTED' };
+    expect(await firstEnds).toMatchObject(disputed);
+    expect(await newAttempt().deliverOnce(transactionId)).toMatchObject(disputed);
     expect(await holdOf(stack, transactionId)).toBe('HELD');
     await stack.owner
       .updateTable('purchases')

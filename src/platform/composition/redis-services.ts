@@ -16,7 +16,7 @@ import { createRedisRateLimiter, createInProcessRateLimiter } from '../redis/rat
 import type { Logger } from '../telemetry/logger.ts';
 
 /** The gateway names no limit of its own. Reading its list for 100,000 payments and 300,000 checkouts a day takes 1.6 a second (docs/CAPACITY.md). */
-const WATCH_REQUESTS_PER_SECOND = 4;
+const MONITOR_REQUESTS_PER_SECOND = 4;
 
 /**
  * What reads of the supplier may take of its allowance, so that purchases have the rest: a page that is read often shows what was known before, but an
@@ -134,9 +134,9 @@ export function composeRedisServices(
         reconciliation: partOf(all, `${name}-reconciliation`, paced, RECONCILIATION_PART),
       };
     },
-    /** How often the watch over unpaid payments may call a gateway, all processes together. */
-    watchPacerFor: (gatewayName: string, environment: Environment) =>
-      pacer(`${environment}:gateway-${gatewayName}-watch`, WATCH_REQUESTS_PER_SECOND),
+    /** How often the payment monitor may call a gateway, all processes together. */
+    monitorPacerFor: (gatewayName: string, environment: Environment) =>
+      pacer(`${environment}:gateway-${gatewayName}-monitor`, MONITOR_REQUESTS_PER_SECOND),
     /** Never fails readiness: everything continues without Redis. */
     check: async (): Promise<ReadinessCheck> => {
       if (await redis?.isReady(CHECK_WITHIN_MS)) return { name: 'redis', ok: true };

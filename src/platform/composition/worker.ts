@@ -76,13 +76,13 @@ export function composeWorkerWorld(context: ProcessContext, world: WorldConfig, 
     /** What must work for the worker to do its work; one entry each. */
     checks,
     /** Finds money that no event reported; undefined without a gateway. */
-    watchPayments:
+    monitorPayments:
       world.gateway &&
       createPaymentMonitor({
         ...ports,
         engine,
         pace: monitorPaceOf(timings),
-        pacer: redis.watchPacerFor(gateway.name, environment),
+        pacer: redis.monitorPacerFor(gateway.name, environment),
       }),
     /** Asks the supplier about what its events name; notifies of eSIMs that expire soon. */
     followEsims: {

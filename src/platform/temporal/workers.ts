@@ -1,6 +1,6 @@
 /**
- * Temporal workers of one environment, one per queue. Only orders, webhooks and ops load the workflow bundle, with explicit cache sizes; poller
- * options are the ones that work in this SDK (autoscaling behaviours).
+ * Temporal workers of one environment, one per queue. Only orders, webhooks and ops load the workflow bundle,
+ * with explicit cache sizes; poller options are the ones that work in this SDK (autoscaling behaviours).
  */
 import { ApplicationFailure } from '@temporalio/common';
 import {
