@@ -66,10 +66,10 @@ it.each([
     expect(opened.reduce((sum, count) => sum + count, 0)).toBe(limit);
     expect(await countUnpaid(books.world, accountId, 1_000)).toBe(limit);
     // Other accounts are not counted, and an unknown account has the smallest limit.
-    expect(await openPurchase(books.world, inputOf(await account()), OPEN)).toEqual({
+    expect(await openPurchase(books.world, inputOf(await account()), OPEN)).toMatchObject({
       stage: 'awaiting-payment',
     });
-    expect(await openPurchase(books.world, inputOf(`acc-${randomUUID()}`), OPEN)).toEqual({
+    expect(await openPurchase(books.world, inputOf(`acc-${randomUUID()}`), OPEN)).toMatchObject({
       stage: 'awaiting-payment',
     });
   },
