@@ -62,7 +62,7 @@ it('a money command shows how much, whose money it is and what follows, and obey
   const before = await written();
   const no = await here(`credit ${id} --goodwill`, 'no');
   expect(no).toMatchObject({ code: 1 });
-  for (const word of ['USD 2.30', buyer.account.accountId, 'in the wallet', 'revenue:USD debit'])
+  for (const word of ['USD 2.30', buyer.account.accountId, 'credited to the wallet', 'revenue:USD debit'])
     expect(no.stdout, word).toContain(word);
   expect(no.stderr).toContain(`Apply credit-wallet to ${id}? [y/N]`);
   expect(await written()).toEqual(before);
@@ -126,7 +126,7 @@ it('an approval asks for confirmation too, with a preview', async () => {
   const before = await written();
   const seen = await hereFinance(stack.env, `approve ${id} --by bo --dry-run`);
   expect(seen).toMatchObject({ code: 0 });
-  expect(seen.stdout).toContain('in the wallet');
+  expect(seen.stdout).toContain('credited to the wallet');
   expect(await hereFinance(stack.env, `approve ${id} --by bo`, { answer: 'n' })).toMatchObject({ code: 1 });
   expect(await written()).toEqual(before);
   expect(await hereFinance(stack.env, `approve ${id} --by bo`, { answer: 'y' })).toMatchObject({ code: 0 });

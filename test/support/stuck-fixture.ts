@@ -298,8 +298,10 @@ async function refundWaits(fixture: StuckFixture, each: number): Promise<string[
 }
 
 async function disputed(fixture: StuckFixture, each: number): Promise<string[]> {
-  const paid = await times(each, () => byCard(fixture, 'SIM-PAY-DISPUTED'));
+  // A dispute that comes before the delivery stops it.
+  const paid = await times(each, () => byCard(fixture, 'SIM-PAY-NOW'));
   await Promise.all(paid.map(({ transactionId }) => untilStatus(fixture.stack, transactionId, 'SUCCESS')));
+  await Promise.all(paid.map(({ reference }) => atGateway(fixture.stack, reference, 'dispute')));
   await Promise.all(paid.map(({ reference }) => untilTaken(fixture.stack, reference)));
   // Events that could not be applied at once are left to the inbox's schedule, which does not run here.
   await applyInbox(fixture.stack);
