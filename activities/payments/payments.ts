@@ -13,6 +13,7 @@ import {
   type PaymentToCheck,
 } from '../../src/payments/store/payments.ts';
 import { asksForDisputes, saveDisputes } from '../../src/payments/store/disputes.ts';
+import { isOurKey } from '../../src/payments/store/refunds.ts';
 import { findPurchase } from '../../src/purchases/store/reads.ts';
 import { messagesOf, newPendingMessages, type PendingMessages } from '../../src/webhooks/store/messages.ts';
 import type { PaymentCheckState } from '../../workflows/contract.ts';
@@ -137,7 +138,7 @@ async function seenOf(
   if (sent.length === 0) return seen;
   const sumOf = (isOurs: boolean): bigint =>
     sent
-      .filter(({ refundKey }) => refundKey.startsWith(`${reference}-`) === isOurs)
+      .filter(({ refundKey }) => isOurKey(reference, refundKey) === isOurs)
       .reduce((sum, { amount }) => sum + amount.amountMinor, 0n);
   return { ...seen, refunds: { oursMinor: sumOf(true), othersMinor: sumOf(false) } };
 }

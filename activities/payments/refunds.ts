@@ -5,16 +5,16 @@
  */
 import type { GatewayRefund } from '../../src/payments/port.ts';
 import { refundPauseMs } from '../../src/payments/rules.ts';
-import { findDisputeReason, findPayment, flagMoney } from '../../src/payments/store/payments.ts';
+import { findDisputeReason, flagMoney } from '../../src/payments/store/payments.ts';
 import {
   attemptKey,
   attemptKeys,
   beginRefund,
   closeRefundDone,
-  closeRefundTakenBack,
-  creditRefund,
   findRefundsToFollow,
+  isOurKey,
   saveRefundState,
+  settleUnsent as settleUnsentRefund,
   type RefundToFollow,
 } from '../../src/payments/store/refunds.ts';
 import { messagesOf, newPendingMessages, type PendingMessages } from '../../src/webhooks/store/messages.ts';
@@ -123,9 +123,8 @@ async function record(deps: RefundStepDeps, refund: RefundToFollow, found: Gatew
 }
 
 /**
- * The gateway will not send it. If a bank has taken the payment back, the buyer has the money and the refund
- * ends. Else it is credited to the wallet, if `mayCredit` and the gateway still has the money, or waits for a
- * person.
+ * The gateway will not send it. What the buyer has got in another way ends. The rest is credited to the
+ * wallet, if `mayCredit` and the gateway still calls it paid, or waits for a person.
  */
 async function settleUnsent(
   deps: RefundStepDeps,
@@ -133,25 +132,48 @@ async function settleUnsent(
   gatewayStatus: string,
   mayCredit: boolean,
 ): Promise<Step> {
-  const { db, gateway, events, pending } = deps;
-  const { reference, refund_key: refundKey } = refund;
-  const found = await gateway.findCharge(reference);
-  const state = found.outcome === 'done' ? found.value?.state : undefined;
-  if (state === 'reversed') {
-    await closeRefundTakenBack(db, refund);
-    events.refundEnded({ refundKey, end: 'taken back first' });
-    return 'closed';
-  }
-  if (mayCredit) {
-    // Crediting what a bank has taken back would pay it out of our own pocket.
-    if (state !== 'paid') return 'open';
-    const payment = await findPayment(db, reference);
-    if (payment && (await creditRefund(db, refund, payment, pending))) {
-      events.refundEnded({ refundKey, end: 'credited to the wallet' });
+  const { db, events, pending } = deps;
+  const gone = await findGone(deps, refund);
+  if (gone === 'sent') return 'open';
+  if (gone === 'unknown') return mayCredit ? 'open' : stick(deps, refund, gatewayStatus);
+  const terms = { goneMinor: gone.goneMinor, mayCredit: mayCredit && gone.isPaid };
+  const settled = await settleUnsentRefund(db, refund, terms, pending);
+  switch (settled) {
+    case 'taken-back':
+      events.refundEnded({ refundKey: refund.refund_key, end: 'taken back first' });
       return 'closed';
-    }
+    case 'credited':
+      events.refundEnded({ refundKey: refund.refund_key, end: 'credited to the wallet' });
+      return 'closed';
+    case 'open':
+      return 'open';
+    case 'refused':
+      return stick(deps, refund, gatewayStatus);
   }
-  return stick(deps, refund, gatewayStatus);
+}
+
+/**
+ * What went back of the refund's payment at other people's request. The gateway may call a charge reversed of
+ * which a part went back, and paid as well: its list of refunds says. `sent`: this refund is in it by now.
+ */
+async function findGone(
+  { gateway }: RefundStepDeps,
+  refund: RefundToFollow,
+): Promise<{ readonly goneMinor: bigint | 'all'; readonly isPaid: boolean } | 'sent' | 'unknown'> {
+  const { reference, currency } = refund;
+  const found = await gateway.findCharge(reference);
+  const charge = found.outcome === 'done' ? found.value : null;
+  if (charge?.state !== 'paid' && charge?.state !== 'reversed') return 'unknown';
+  const listed = await gateway.refundsOf(reference);
+  if (listed.outcome !== 'done') return 'unknown';
+  const sent = listed.value.filter(({ state }) => state !== 'failed');
+  const ours = attemptKeys(refund);
+  if (sent.some(({ refundKey }) => ours.includes(refundKey))) return 'sent';
+  if (charge.state === 'reversed' && sent.length === 0) return { goneMinor: 'all', isPaid: false };
+  const goneMinor = sent
+    .filter(({ amount, refundKey }) => amount.currency === currency && !isOurKey(reference, refundKey))
+    .reduce((sum, { amount }) => sum + amount.amountMinor, 0n);
+  return { goneMinor, isPaid: charge.state === 'paid' };
 }
 
 /** A person decides. */

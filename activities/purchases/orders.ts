@@ -12,7 +12,7 @@ import { deliver } from './deliver.ts';
 import { createOpeningActivities } from './opening.ts';
 
 export function createOrderActivities(deps: ActivityDeps): OrderActivities {
-  const { db, clock } = deps;
+  const { db } = deps;
   return {
     tryDelivering: createInlineAttempt(deps),
     ...createOpeningActivities(deps),
@@ -21,7 +21,7 @@ export function createOrderActivities(deps: ActivityDeps): OrderActivities {
       await enqueueStatus(db, transactionId, 'PROCESSING', pending);
       return messagesOf(pending).messages;
     },
-    nextAction: (transactionId) => nextAction(db, transactionId, clock.now()),
+    nextAction: (transactionId) => nextAction(db, transactionId),
     performAction: (actionId) => performAction(deps, actionId),
   };
 }

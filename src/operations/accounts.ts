@@ -34,6 +34,8 @@ export interface ListedAccount extends FoundAccount {
 
 export interface AccountOverview extends ListedAccount, OpenOfAccount {
   readonly onHoldMinor: bigint;
+  /** What a bank took back after the wallet had spent it, and no payment has paid since. */
+  readonly owedMinor: bigint;
   /** Of this environment, and not revoked or expired. */
   readonly keys: number;
   readonly members: number;
@@ -81,6 +83,7 @@ export async function readAccount(
     ...open,
     balance: wallet?.balance ?? { amountMinor: 0n, currency: account.currency },
     onHoldMinor: wallet?.onHoldMinor ?? 0n,
+    owedMinor: wallet?.owedMinor ?? 0n,
     stuck: items.filter(({ transactionId }) => own.has(transactionId)).length,
   };
 }

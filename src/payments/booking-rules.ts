@@ -135,7 +135,9 @@ function decideReversal(payment: BookedPayment, received: ReceivedMoney): Bookin
   const newMinor = missingMinor > 0n ? missingMinor : 0n;
   const confirmedMinor = smaller(payment.vouchedMinor, newMinor);
   const receivedMinor = payment.receivedMinor + newMinor;
-  const takenMinor = refunds ? refunds.othersMinor : receivedMinor - payment.refundedMinor;
+  // What is on its way back at our request is not taken from us: what becomes of that is another answer.
+  const hereMinor = receivedMinor - payment.refundedMinor;
+  const takenMinor = refunds ? smaller(refunds.othersMinor, hereMinor) : hereMinor;
   const goneMinor = takenMinor - payment.reversedMinor;
   if (newMinor === 0n && goneMinor <= 0n && !payment.awaited) return NO_CHANGE;
   const restMinor = newMinor - confirmedMinor;

@@ -1,5 +1,6 @@
 /** An operator action between the API, which judges and records it, and the workflow, which performs what is on record and nothing else. */
 import { randomBytes } from 'node:crypto';
+import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import { makeId } from '../../src/domain/ids.ts';
 import {
@@ -12,14 +13,13 @@ import {
   nextAction,
   previewEffect,
 } from '../../src/operations/store/actions.ts';
-import { BEGIN_WITHIN_MS, type ActionRequest } from '../../src/operations/rules.ts';
+import type { ActionRequest } from '../../src/operations/rules.ts';
 import { NO_LIMITS } from '../support/facts.ts';
 import { NOW, usePaymentBooks, type Payer } from '../payments/payments.support.ts';
 
 const books = usePaymentBooks();
 const newId = () => makeId('action', randomBytes(16).toString('hex'));
 const LIMITS = { limits: NO_LIMITS, now: NOW };
-const LATE = new Date(NOW.getTime() + BEGIN_WITHIN_MS);
 const NOT_ASKED = { outcome: 'refused', code: 'NOT_ASKED' };
 
 function request({ transactionId }: Payer, more: Partial<ActionRequest> = {}): ActionRequest {
@@ -41,7 +41,7 @@ async function asked(payer: Payer, more: Partial<ActionRequest> = {}): Promise<A
 const statusesOf = async ({ transactionId }: Payer) =>
   (await listActions(books.world, transactionId)).map(({ status }) => status);
 
-const begin = ({ transactionId }: Payer, now = NOW) => nextAction(books.world, transactionId, now);
+const begin = ({ transactionId }: Payer) => nextAction(books.world, transactionId);
 
 describe('the next action of a purchase', () => {
   it('is its oldest open one, until that has ended', async () => {
@@ -68,11 +68,21 @@ describe('the next action of a purchase', () => {
   it('was requested within the hour; after that it can be requested again', async () => {
     const payer = await books.payer();
     const action = await asked(payer, { actionKey: newId() });
-    expect(await begin(payer, LATE)).toBeNull();
+    await sql`update operator_actions set expires_at = clock_timestamp() where id = ${action.actionId}`.execute(
+      books.owner,
+    );
+    expect(await begin(payer)).toBeNull();
     const again = { ...action, actionId: newId() };
-    const late = { limits: NO_LIMITS, now: LATE };
-    expect(await askForAction(books.world, again, late)).toMatchObject({ actionId: again.actionId });
+    expect(await askForAction(books.world, again, LIMITS)).toMatchObject({ actionId: again.actionId });
     expect((await statusesOf(payer)).toSorted()).toEqual(['ASKED', 'EXPIRED']);
+  });
+
+  it('is begun within the hour by the database’s clock, however wrong those of the API and of the worker are', async () => {
+    const payer = await books.payer();
+    const yearsAgo = { limits: NO_LIMITS, now: new Date('2020-01-01') };
+    const action = request(payer);
+    expect(await askForAction(books.world, action, yearsAgo)).toMatchObject({ outcome: 'go' });
+    expect(await begin(payer)).toMatchObject({ actionId: action.actionId });
   });
 
   it('is none while a second person has to approve it', async () => {

@@ -77,7 +77,7 @@ async function begun({ transactionId }: Payer, action: OperatorAction = 'credit-
     outcome: 'won',
   } as const;
   expect(await askForAction(books.world, request, LIMITS)).toMatchObject({ outcome: 'go' });
-  expect(await nextAction(books.world, transactionId, NOW)).toMatchObject({ actionId: actionId });
+  expect(await nextAction(books.world, transactionId)).toMatchObject({ actionId: actionId });
   return actionId;
 }
 

@@ -2,7 +2,8 @@
 import { describe, expect, it } from 'vitest';
 import { findPayments, nextPaymentAttempt, closeFundingUnpaid } from '../../src/payments/store/payments.ts';
 import { closeUnpaid, settlePurchase } from '../../src/purchases/store/purchases.ts';
-import { findOpenDisputes, releaseRisk } from '../../src/payments/store/disputes.ts';
+import { HoldConflict } from '../../src/ledger/store/holds.ts';
+import { lockPayment } from '../../src/payments/store/lock-order.ts';
 import { failPurchase } from '../support/give-back.ts';
 import { findOpenRefunds } from '../../src/payments/store/refunds.ts';
 import { untilStatementWaits } from '../support/books.ts';
@@ -146,20 +147,24 @@ describe('closing as unpaid and paying at the same moment', () => {
   });
 });
 
-describe('settling while a dispute ends', () => {
-  it('judges by the row as it is then, not as it was when settling began to wait for it', async () => {
+describe('settling while a dispute is booked', () => {
+  it('waits for it, and settles nothing', async () => {
     const payer = await books.payer();
     await books.bookCheck(payer);
-    await books.dispute(payer);
+    let disputing: Promise<unknown> = Promise.resolve();
     let settling: Promise<unknown> = Promise.resolve();
     await books.world.transaction().execute(async (trx) => {
-      const [dispute] = await findOpenDisputes(trx, payer.transactionId);
-      await releaseRisk(trx, dispute!);
-      settling = settlePurchase(books.world, payer.transactionId);
+      await lockPayment(trx, payer.reference);
+      disputing = books.dispute(payer);
       await untilStatementWaits(books.owner);
+      settling = settlePurchase(books.world, payer.transactionId);
+      settling.catch(() => undefined);
+      await untilStatementWaits(books.owner, 2);
     });
-    expect(await settling).toBe('settled');
-    expect(await books.payment(payer)).toMatchObject({ used_minor: CHARGE_MINOR, free_minor: 0n });
+    await disputing;
+    await expect(settling).rejects.toThrow(HoldConflict);
+    expect(await books.status(payer)).toBe('PROCESSING');
+    expect(await books.payment(payer)).toMatchObject({ used_minor: 0n, disputed_minor: CHARGE_MINOR });
   });
 });
 

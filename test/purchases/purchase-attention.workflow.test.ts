@@ -72,28 +72,28 @@ it('a purchase never answered is not refunded while the outcome is unknown; it i
   await expectDeliveredByItself(transactionId);
 });
 
-it('a purchase whose hold was released is delivered but not settled and needs attention; it is settled once repaired', async () => {
+it('a purchase whose hold was released by hand is not delivered and needs attention; it is delivered once repaired', async () => {
   await stack.faults({ neverAllocate: { next: 1 } });
   // SHORT_ANSWER_TIMINGS: the wait itself raises no alert, however slow the machine, since the first reason stays.
   const { transactionId } = await harness.purchase({ account: buyer.account, timings: SHORT_ANSWER_TIMINGS });
   await voidHold(stack.world, transactionId);
   await stack.clearFaults();
   await untilRow(stack, transactionId, (row) => row.attention_reason !== null, 'flagged');
-  await untilCalled(transactionId, 'SETTLE_FAILED');
+  await untilCalled(transactionId, 'DELIVERY_STEP_FAILED');
   expect(await holdOf(stack, transactionId)).toBe('VOIDED');
   await reopenHold(stack.owner, transactionId);
   await expectDeliveredByItself(transactionId);
 });
 
-it('a purchase whose hold was posted is refused but not refunded and needs attention; it is refunded once repaired', async () => {
+it('a purchase whose hold was posted by hand is not ordered and needs attention; it is refused and refunded once repaired', async () => {
   await stack.faults({ busy: 1 });
   const { transactionId } = await harness.purchase({ account: buyer.account, timings: SHORT_ANSWER_TIMINGS });
   await postHold(stack.world, transactionId, { supplier: 'esim-access', costUsdE4: 0n });
   await stack.faults({ busy: 0, outOfStock: 1 });
-  await untilCalled(transactionId, 'UNDO_FAILED');
+  await untilCalled(transactionId, 'DELIVERY_STEP_FAILED');
   expect(await untilFlagged(transactionId)).toMatchObject({
     status: 'PROCESSING',
-    attention_reason: 'UNDO_FAILED',
+    attention_reason: 'DELIVERY_STEP_FAILED',
   });
   expect((await stack.temporal.workflow.getHandle(transactionId).describe()).status.name).toBe('RUNNING');
   await reopenHold(stack.owner, transactionId);

@@ -129,7 +129,7 @@ it('a purchase whose dispute is lost is never delivered, and the money is gone o
   expect(await cancelOnItsWord(transactionId)).toMatchObject({ outcome: 'done' });
   await expectEndsSoon(stack, transactionId, 'FAILED');
   expect(await sentBack(transactionId)).toEqual({ refunds: [], wallet });
-  const { 'gateway-clearing:USD': clearing = 0, 'suspense:USD': suspense = 0 } = await movedBy(
+  const { 'gateway-clearing:paystack:USD': clearing = 0, 'suspense:USD': suspense = 0 } = await movedBy(
     stack,
     transactionId,
   );

@@ -1,6 +1,6 @@
 // Whatever is lost on the way, a purchase that its row calls paid is being delivered within seconds of the recovery. If it cannot be, it is on
 // the stuck list after a minute, and goes on by itself.
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { findPurchaseRow, newBuyer, type Buyer } from '../support/buyer.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { fundThroughGateway, untilFunding } from '../support/fundings.ts';
@@ -85,6 +85,7 @@ describe('the answer of Postgres to the booking of a payment is lost', () => {
     for (const method of METHODS) buyers.set(method, await newBuyer(ground.stack));
     buyers.set('funding', await newBuyer(ground.stack, { fundsMinor: 0n }));
   }, 120_000);
+  afterEach(() => postgres.loseNoMoreAnswers());
   afterAll(async () => {
     await ground.close();
     await postgres.close();
@@ -105,7 +106,8 @@ describe('the answer of Postgres to the booking of a payment is lost', () => {
   it.each(METHODS)('a purchase paid by %s is delivered within seconds', async (method) => {
     const { stack } = ground;
     const buyer = buyers.get(method)!;
-    const { transactionId } = await buyThroughGateway(stack, buyer.account, { method });
+    const { transactionId, answer } = await buyThroughGateway(stack, buyer.account, { method });
+    expect(answer.status, answer.text).toBe(201);
     await loseTheAnswer(buyer, transactionId);
     await untilPaid(stack, transactionId);
     await expectEndsSoon(stack, transactionId, 'SUCCESS');
@@ -114,7 +116,11 @@ describe('the answer of Postgres to the booking of a payment is lost', () => {
   it('a funding is credited, and its caller is told', async () => {
     const { stack } = ground;
     const buyer = buyers.get('funding')!;
-    const { transactionId } = await fundThroughGateway(stack, buyer.account, { amount: 10, method: 'CARD' });
+    const { transactionId, answer } = await fundThroughGateway(stack, buyer.account, {
+      amount: 10,
+      method: 'CARD',
+    });
+    expect(answer.status, answer.text).toBe(201);
     await loseTheAnswer(buyer, transactionId);
     await untilFunding(stack, transactionId, 'SUCCESS', SOON);
     await until(

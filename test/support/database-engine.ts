@@ -17,7 +17,7 @@ const neverGone = () => Promise.reject(new Error('every workflow runs here'));
 export function databaseEngine(db: WorldDb, clock: { now(): Date }, before = () => {}): OperatorEngine {
   const performAll = async (transactionId: string): Promise<boolean> => {
     before();
-    for (let next; (next = await nextAction(db, transactionId, clock.now()));) {
+    for (let next; (next = await nextAction(db, transactionId));) {
       const { actionId } = next;
       const row = await findBegunAction(db, actionId);
       if (row && actionSpec(row.action).isCheck)

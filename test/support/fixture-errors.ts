@@ -168,7 +168,7 @@ export function plantMoving(planted: FixtureBooks, movedAfterMs: number): number
     ({ ours, refund }) => ours.movedAtMs >= movedAfterMs && refund === null,
   );
   young.forEach(({ ours, theirs }, nth) => {
-    if (nth % 2 === 0) ours.receivedMinor = 0;
+    if (nth % 2 === 0) ours.receivedMinor = ours.takenBackMinor = 0;
     else remove(planted.theirs.transactions, theirs);
   });
   return young.length;

@@ -7,6 +7,8 @@ export interface LossyPostgres {
   readonly url: string;
   /** From now on the next answer on each connection that is open now is lost, and the connection with it. */
   loseNextAnswers(): void;
+  /** Connections that have not lost one yet answer again. */
+  loseNoMoreAnswers(): void;
   /** How many answers were lost. */
   readonly lost: number;
   close(): Promise<void>;
@@ -44,6 +46,9 @@ export async function startLossyPostgres(databaseUrl: string): Promise<LossyPost
     url: url.href,
     loseNextAnswers: () => {
       for (const state of callers.values()) state.isDeaf = true;
+    },
+    loseNoMoreAnswers: () => {
+      for (const state of callers.values()) state.isDeaf = false;
     },
     get lost() {
       return lost;

@@ -6,6 +6,7 @@
 import { randomUUID } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import { setTimeout as pause } from 'node:timers/promises';
+import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Child } from '../../src/dev/child.ts';
 import type { OperatorAction } from '../../src/accounts/operators/action-table.ts';
@@ -14,7 +15,7 @@ import { runConcurrently } from '../support/concurrency.ts';
 import { movedBy } from '../support/fundings.ts';
 import { inspectBooks } from '../support/invariants.ts';
 import { EVIDENCE, newOperator, type Operator } from '../support/operator-actions.ts';
-import { atGateway, buyThroughGateway, clearGatewayFaults, confirm } from '../support/payments.ts';
+import { atGateway, buyThroughGateway, chargeAt, clearGatewayFaults, confirm } from '../support/payments.ts';
 import { startProcess } from '../support/processes.ts';
 import { createRandom, seedsOfRun, type Random } from '../support/size.ts';
 import { startStack, type Stack } from '../support/stack.ts';
@@ -43,6 +44,8 @@ beforeAll(async () => {
   stack = await startStack({
     processes: 'own',
     worker: false,
+    // Nobody installs an eSIM that was not shown to anyone.
+    supplier: { activateAfterMs: null },
     env: { SIMWAY_TEST_TIMINGS: JSON.stringify(TIMINGS) },
   });
   const preload = fileURLToPath(new URL('../support/fixtures/skewed-clock.js', import.meta.url));
@@ -106,13 +109,29 @@ async function bank({ id }: Case, random: Random): Promise<void> {
     'dispute-part': () => atGateway(stack, id, 'dispute', { amountMinor: 100 }),
     won: () => resolve(id, 'declined'),
     lost: () => resolve(id, 'merchant-accepted'),
-    reverse: () => atGateway(stack, id, 'reverse'),
+    reverse: () => reverse(id),
   }[deed];
   await asked().catch(() => undefined);
 }
 
 const resolve = (id: string, resolution: 'declined' | 'merchant-accepted') =>
   atGateway(stack, id, 'dispute', { action: 'resolve', resolution });
+
+/** After a refund of ours the gateway uses one word for that and for a reversal (booking-rules.ts): only its statement tells them apart. */
+async function reverse(id: string): Promise<void> {
+  const { refunds } = await chargeAt(stack, id);
+  if (refunds.length === 0) await atGateway(stack, id, 'reverse');
+}
+
+/** The bank ends every dispute, one at a time. */
+async function resolveAll(id: string): Promise<void> {
+  for (;;)
+    try {
+      await resolve(id, 'declined');
+    } catch {
+      return;
+    }
+}
 
 /** What does not fit is refused. */
 async function act({ id }: Case, random: Random): Promise<void> {
@@ -163,13 +182,14 @@ async function play(one: Case, random: Random): Promise<void> {
 
 /** Ends what only bank, supplier and operator can end: unpaid is cancelled, disputes are resolved and settled as the gateway says. */
 async function bringToRest({ id, isOutside }: Case): Promise<void> {
-  await allocate(id);
   if (isOutside) {
-    await resolve(id, 'declined').catch(() => undefined);
+    await resolveAll(id);
     await operator.act(id, 'check-gateway');
   }
   await until(
     async () => {
+      // It may be ordered only now.
+      await allocate(id);
       const row = await findPurchaseRow(stack, id);
       if (row?.status === 'PENDING') await operator.act(id, 'cancel');
       if (row?.attention_reason?.startsWith('PAYMENT_')) await settleAll(id);
@@ -227,12 +247,26 @@ async function audit({ id, isOutside }: Case): Promise<string[]> {
   if (answer.status === 404) return [];
   const { received, givenBackMinor } = (await answer.json()) as Charge;
   const kept = received.amountMinor - givenBackMinor;
-  const clearing = -(moved['gateway-clearing:USD'] ?? 0);
+  const clearing = -(moved['gateway-clearing:paystack:USD'] ?? 0);
   const suspense = moved['suspense:USD'] ?? 0;
   return [
     ...(clearing === kept ? [] : [`${id}: the gateway keeps ${kept} for us, our books say ${clearing}`]),
     ...(suspense === 0 ? [] : [`${id}: ${suspense} in suspense, and nothing to settle`]),
   ];
+}
+
+/** All that is known of it, for who looks for the cause. */
+async function storyOf({ id }: Case): Promise<string> {
+  const of = (table: 'payments' | 'disputes' | 'refunds' | 'operator_actions' | 'purchase_events') =>
+    sql`select * from ${sql.table(table)} where transaction_id = ${id}`.execute(stack.owner);
+  const rows = {
+    ...{ purchase: await findPurchaseRow(stack, id), moved: await movedBy(stack, id) },
+    ...{ payments: await of('payments'), disputes: await of('disputes'), refunds: await of('refunds') },
+    ...{ actions: await of('operator_actions'), events: await of('purchase_events') },
+    charge: await (await fetch(`${stack.gatewayControlUrl}/charges/${id}`)).text(),
+  };
+  const plain = (_key: string, value: unknown) => (typeof value === 'bigint' ? String(value) : value);
+  return JSON.stringify(rows, plain, 1);
 }
 
 it(`${SEEDS.length} random schedules from SIMWAY_TEST_SEED=${SEEDS[0]} end with one account of the money`, async () => {
@@ -241,8 +275,9 @@ it(`${SEEDS.length} random schedules from SIMWAY_TEST_SEED=${SEEDS[0]} end with 
   await runConcurrently(SEEDS, AT_ONCE, async (seed) => {
     const random = createRandom(seed);
     const note = (problem: string): number => found.push(`SIMWAY_TEST_SEED=${seed}: ${problem}`);
+    let one: Case | undefined;
     try {
-      const one = await begin(random);
+      one = await begin(random);
       if (one.id === '') return;
       await play(one, random);
       await bringToRest(one);
@@ -250,6 +285,8 @@ it(`${SEEDS.length} random schedules from SIMWAY_TEST_SEED=${SEEDS[0]} end with 
     } catch (error) {
       note((error as Error).message.slice(0, 400));
     }
+    if (one && found.some((problem) => problem.startsWith(`SIMWAY_TEST_SEED=${seed}:`)))
+      console.log(`SIMWAY_TEST_SEED=${seed}: ${await storyOf(one)}`);
   });
   const { violations } = await inspectBooks(stack);
   expect([...found, ...violations]).toEqual([]);

@@ -164,7 +164,7 @@ describe('the trace of a purchase from the wallet', () => {
     const spans = await untilSpans(paid.transactionId, ['POST /api/esim/buy', 'purchase', 'checkPayment']);
     const { traceId } = only(spans, 'POST /api/esim/buy');
     const names = new Set(spans.filter((span) => span.traceId === traceId).map(({ name }) => name));
-    expect([...names]).toEqual(expect.arrayContaining(['openPayment', 'checkPayment', 'purchase']));
+    expect([...names]).toEqual(expect.arrayContaining(['collectPayment', 'checkPayment', 'purchase']));
   });
 });
 

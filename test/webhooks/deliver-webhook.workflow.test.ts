@@ -208,18 +208,6 @@ describe.concurrent('an attempt', () => {
     expect(types.filter((type) => type === 'MARKER_RECORDED')).toHaveLength(2);
     expect(types).toContain('ACTIVITY_TASK_SCHEDULED');
   });
-
-  it('of a delivery that began before inline attempts existed continues as before', async ({ expect }) => {
-    const listener = await receiver.listen(stack, account);
-    const [id = ''] = await harness.write(account, listener);
-    await stack.temporal.workflow.start('deliverWebhook', {
-      taskQueue: 'orders',
-      workflowId: id,
-      args: [{ messageId: id }],
-    });
-    expect(await typesOf(id)).toHaveLength(11);
-    expect(listener.received).toHaveLength(1);
-  });
 });
 
 describe.concurrent('a signal', () => {

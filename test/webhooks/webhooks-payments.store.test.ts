@@ -274,6 +274,6 @@ async function beginRefundAction(transactionId: string, amountMinor: bigint): Pr
     ...amount,
   };
   await askForAction(books.world, request as ActionRequest, { limits: NO_LIMITS, now: NOW });
-  await nextAction(books.world, request.transactionId, NOW);
+  await nextAction(books.world, request.transactionId);
   return actionId;
 }

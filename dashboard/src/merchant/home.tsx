@@ -4,7 +4,7 @@ import { api } from '../api/client.ts';
 import { bodyOf, dataOf } from '../api/data-of.ts';
 import { PageLink } from '../ui/page-link.tsx';
 import { Amount, QueryView, PageHead, Section } from '../ui/parts.tsx';
-import { LowBalanceAlert, readWallet } from './low-balance.tsx';
+import { LowBalanceAlert, OwedAlert, readWallet } from './wallet-alerts.tsx';
 import { useAccountQuery, useMembership, usePlace } from './place.ts';
 import { TransactionRows } from './purchases.tsx';
 
@@ -58,6 +58,7 @@ function Balance() {
             <Text size="sm" c="dimmed">
               On hold for open purchases: <Amount of={wallet.onHold} currency={wallet.currency} />
             </Text>
+            <OwedAlert of={wallet} />
             <LowBalanceAlert of={wallet} />
           </>
         )}

@@ -8,7 +8,7 @@ import { Amount, QueryView, Failed, Moment, PageHead, Section, Status } from '..
 import { useOnce } from '../ui/use-once.ts';
 import { useSending } from '../ui/use-sending.ts';
 import { METHOD_CHOICES, type PaymentMethod } from './filters.ts';
-import { LowBalanceAlert, readWallet } from './low-balance.tsx';
+import { LowBalanceAlert, OwedAlert, readWallet } from './wallet-alerts.tsx';
 import { useAccountQuery, useMembership, useRefresh } from './place.ts';
 import { PayNow, useTransaction } from './purchases.tsx';
 import { WalletEntries } from './wallet-entries.tsx';
@@ -40,6 +40,7 @@ export function WalletPage() {
                 On hold for open purchases: <Amount of={wallet.onHold} currency={wallet.currency} />. Last
                 change: {wallet.lastChange === undefined ? 'none yet' : <Moment at={wallet.lastChange} />}
               </Text>
+              <OwedAlert of={wallet} />
               <LowBalanceAlert of={wallet} />
             </>
           )}

@@ -112,6 +112,7 @@ function WhatItHas({ of }: { readonly of: AccountOverview }) {
           ['Currency', of.currency],
           ['Balance', formatAmount(of.balance, of.currency)],
           ['On hold', formatAmount(of.onHold, of.currency)],
+          ['Owed', formatAmount(of.owed, of.currency)],
           ['API keys', of.keys.toLocaleString()],
           ['Webhook endpoints', of.endpoints.toLocaleString()],
           ['Open purchases', of.openPurchases.toLocaleString()],

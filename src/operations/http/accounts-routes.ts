@@ -90,6 +90,7 @@ const accountSchema = dataSchema(
   z.object({
     ...listed,
     onHold: money('What of the wallet’s money waits for deliveries'),
+    owed: money('What a bank took back after the wallet had spent it'),
     keys: count('API keys of this environment that work'),
     members: count('Users who belong to it'),
     endpoints: count('Webhook endpoints of this environment'),
@@ -215,12 +216,13 @@ function presentListed(account: ListedAccount) {
 }
 
 function presentAccount(account: AccountOverview): Wire<z.output<typeof accountSchema>> {
-  const { onHoldMinor: amountMinor, keys, members, endpoints, openPurchases, openFundings, stuck } = account;
+  const { currency, keys, members, endpoints, openPurchases, openFundings, stuck } = account;
   return {
     success: true,
     data: {
       ...presentListed(account),
-      onHold: amountJson({ amountMinor, currency: account.currency }),
+      onHold: amountJson({ amountMinor: account.onHoldMinor, currency }),
+      owed: amountJson({ amountMinor: account.owedMinor, currency }),
       ...{ keys, members, endpoints, openPurchases, openFundings, stuck },
     },
   };

@@ -2,14 +2,14 @@
  * An operator action from its preview to its closed record. Its effect and its record are written in one transaction. A closed record never
  * changes. The same key is the same action, however often it is sent.
  */
-import { sql, type Insertable, type Updateable } from 'kysely';
+import { sql, type Insertable, type InsertObject, type Updateable } from 'kysely';
 import { isSamePerson } from '../../accounts/operators/independence.ts';
 import { actionSpec, type ActionQueue } from '../../accounts/operators/action-table.ts';
 import { areTwoPeople } from '../../accounts/store/access.ts';
 import type { Money } from '../../domain/money.ts';
 import { MAX_REASON_CHARACTERS } from '../../domain/reasons.ts';
 import { creditOf, sidesOf } from '../../ledger/chart-of-accounts.ts';
-import type { WorldDb } from '../../platform/database/tables.ts';
+import type { WorldDatabase, WorldDb } from '../../platform/database/tables.ts';
 import { findUnsent } from '../../purchases/store/messages.ts';
 import { countOrders, planNextOrder } from '../../purchases/store/supplier-orders.ts';
 import { newPendingMessages, type PendingMessages } from '../../webhooks/store/messages.ts';
@@ -76,9 +76,11 @@ export async function askForAction(
     const limited = await checkLimits(trx, request, judged, { limits, now });
     // Overriding the gateway always takes two people.
     const waits = request.overrides === true || limited.isAbove;
-    const expiresAt = new Date(now.getTime() + (waits ? APPROVAL_WITHIN_MS : BEGIN_WITHIN_MS));
-    const status = waits ? ('WAITS_FOR_APPROVAL' as const) : ('ASKED' as const);
-    const fields = { ...judged.fields, ...limited.fields, status, expires_at: expiresAt };
+    const expiresAt = new Date(now.getTime() + APPROVAL_WITHIN_MS);
+    const ends = waits
+      ? { status: 'WAITS_FOR_APPROVAL' as const, expires_at: expiresAt }
+      : { status: 'ASKED' as const, expires_at: BEGIN_BY };
+    const fields = { ...judged.fields, ...limited.fields, ...ends };
     if (await insertAction(trx, request, fields))
       return waits
         ? { outcome: 'waits-for-approval', actionId, expiresAt: expiresAt.toISOString() }
@@ -101,7 +103,7 @@ export interface NextAction {
  * Begins the oldest open action of a purchase or funding. One that was begun before and has not ended is answered again. null: there is none. Only what
  * is on record is performed, whatever travels through Temporal.
  */
-export async function nextAction(db: WorldDb, transactionId: string, now: Date): Promise<NextAction | null> {
+export async function nextAction(db: WorldDb, transactionId: string): Promise<NextAction | null> {
   return db.transaction().execute(async (trx) => {
     for (;;) {
       const row = await actions(trx)
@@ -113,7 +115,7 @@ export async function nextAction(db: WorldDb, transactionId: string, now: Date):
         .forUpdate()
         .executeTakeFirst();
       if (!row) return null;
-      if (await expireIfLate(trx, row, now)) continue;
+      if (await expireIfLate(trx, row)) continue;
       if (row.status === 'ASKED') await updateAction(trx, row.id, { status: 'BEGUN', expires_at: null });
       const spec = actionSpec(row.action);
       const withdraws = spec.takesBack && (await isInDelivery(trx, transactionId));
@@ -200,13 +202,22 @@ async function findLive(trx: WorldDb, actionKey: string, now: Date): Promise<Act
   return row && (await expireIfLate(trx, row, now)) ? undefined : row;
 }
 
-/** Whether the time to begin or to approve it was over. */
-async function expireIfLate(trx: WorldDb, row: ActionRow, now: Date): Promise<boolean> {
-  const waits = row.status === 'ASKED' || row.status === 'WAITS_FOR_APPROVAL';
-  if (!waits || row.expires_at === null || row.expires_at > now) return false;
-  const detail = row.status === 'ASKED' ? 'no workflow took it in time' : REFUSAL_MESSAGES.APPROVAL_EXPIRED;
-  await updateAction(trx, row.id, { status: 'EXPIRED', detail, closed_at: now });
-  return true;
+/** By the database's clock: an API writes it, and a worker reads it. */
+const BEGIN_BY = sql<Date>`clock_timestamp() + ${BEGIN_WITHIN_MS}::integer * interval '1 ms'`;
+
+/** Whether the time to begin it was over, or at `now` the time to approve it. */
+async function expireIfLate(trx: WorldDb, { id, status }: ActionRow, now?: Date): Promise<boolean> {
+  if (status !== 'ASKED' && status !== 'WAITS_FOR_APPROVAL') return false;
+  const isAsked = status === 'ASKED';
+  const at = isAsked || !now ? sql<Date>`clock_timestamp()` : sql<Date>`${now}::timestamptz`;
+  const detail = isAsked ? 'no workflow took it in time' : REFUSAL_MESSAGES.APPROVAL_EXPIRED;
+  const expired = await trx
+    .updateTable('operator_actions')
+    .set({ status: 'EXPIRED', detail, closed_at: at })
+    .where('id', '=', id)
+    .where('expires_at', '<=', at)
+    .executeTakeFirst();
+  return expired.numUpdatedRows > 0n;
 }
 
 function answerEarlier(row: ActionRow): AskOutcome {
@@ -237,7 +248,7 @@ const termsOf = (asked: {
 async function insertAction(
   trx: WorldDb,
   request: ActionRequest,
-  fields: Partial<Insertable<OperatorActionsTable>>,
+  fields: Partial<InsertObject<WorldDatabase, 'operator_actions'>>,
 ): Promise<boolean> {
   // Typed text may be of any length, and empty.
   const short = (text: string): string => text.trim().slice(0, MAX_REASON_CHARACTERS);

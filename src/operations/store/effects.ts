@@ -32,7 +32,7 @@ import {
   type RefundRow,
 } from '../../payments/store/refunds.ts';
 import { assignments, moveMoney, partInPrice } from '../../payments/store/account.ts';
-import { earnedPart } from '../../payments/store/disputes.ts';
+import { earnedPart } from '../../payments/store/risk.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
 import { markPaid, enqueuePaymentReceived } from '../../purchases/store/payment-bookings.ts';
 import { closeUnpaid, failPurchaseIn } from '../../purchases/store/purchases.ts';

@@ -6,7 +6,7 @@ import { sql, type Selectable, type SelectQueryBuilder } from 'kysely';
 import { type AccountCurrency, type Money, smaller } from '../../domain/money.ts';
 import { partInPrice, sendableMinor } from '../../payments/store/account.ts';
 import { DISPUTE_REASONS } from '../../payments/rules.ts';
-import { findEarnedMinor } from '../../payments/store/disputes.ts';
+import { findEarnedMinor } from '../../payments/store/risk.ts';
 import type { PaymentRow } from '../../payments/store/payments.ts';
 import { creditMinorOf, type RefundRow } from '../../payments/store/refunds.ts';
 import type { WorldDatabase, WorldDb } from '../../platform/database/tables.ts';

@@ -1,20 +1,20 @@
 /**
- * Disputes, each by the gateway's id, as the gateway's own answers tell them. An open one puts its amount at
- * risk: what of it is still with us is taken from the payment's account, out of revenue where a delivery
- * earned it, and frozen in the wallet where it was credited.
+ * Disputes, each by the gateway's id, as the gateway's own answers tell them. An open one has its amount at
+ * risk (risk.ts), and follows the amount that the gateway tells.
  */
 import { sql } from 'kysely';
-import { type Money, smaller } from '../../domain/money.ts';
-import { transfer, walletAccount, withoutZeros, type LedgerEntry } from '../../ledger/store/ledger.ts';
-import { creditEntries, lockWallet } from '../../ledger/store/owed.ts';
+import { smaller } from '../../domain/money.ts';
+import { transfer, withoutZeros, type LedgerEntry } from '../../ledger/store/ledger.ts';
+import { creditEntries } from '../../ledger/store/owed.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
 import type { GatewayDispute } from '../port.ts';
-import { moveMoney, partInPrice, takeFrom } from './account.ts';
+import { moveMoney } from './account.ts';
 import { eventsCheckedBefore } from './gateway-events.ts';
 import { lockPayment } from './lock-order.ts';
 import { flagMoney, reversedKey, type PaymentRow } from './payments.ts';
 import { createRefund, findUnsentRefunds, takeFromRefund } from './refunds.ts';
-import { missingEntries, riskOf, takeDisputed } from './reversals.ts';
+import { missingEntries, takeDisputed } from './reversals.ts';
+import { putAtRisk, riskOf } from './risk.ts';
 import type { DisputeRow } from './tables.ts';
 
 const disputes = (db: WorldDb) => db.selectFrom('disputes').selectAll().orderBy('opened_at');
@@ -70,7 +70,8 @@ async function saveDispute(
   const id = { reference: payment.reference, dispute_id: found.disputeId };
   const known = await findDispute(trx, id);
   if (known && known.check_number >= checkNumber) return;
-  if (!known && !(await openDispute(trx, payment, found))) return;
+  if (known) await followAmount(trx, known, found);
+  else if (!(await openDispute(trx, payment, found))) return;
   const answer = {
     gateway_state: found.state,
     gateway_status: found.gatewayStatus,
@@ -102,23 +103,20 @@ async function openDispute(
   { disputeId, amount, state, gatewayStatus }: Omit<GatewayDispute, 'openedAt'>,
 ): Promise<boolean> {
   const { payment } = await lockPayment(trx, reference);
-  const { transaction_id, charge_currency: charge, price_currency: price } = payment;
+  const { transaction_id, charge_currency: charge } = payment;
   const atGatewayMinor = payment.received_minor - payment.refunded_minor - payment.reversed_minor;
   if (atGatewayMinor <= 0n) return false;
   const wanted = amount ?? { amountMinor: atGatewayMinor, currency: charge };
-  const { free, used, credited } = takeFrom(payment, wanted.currency === charge ? wanted.amountMinor : 0n);
-  const revenueMinor = await earnedPart(trx, payment, used);
-  await trx
+  const dispute = await trx
     .insertInto('disputes')
     .values({
       ...{ reference, dispute_id: disputeId, transaction_id, gateway: payment.gateway },
       ...{ amount_minor: wanted.amountMinor, currency: wanted.currency },
-      ...{ free_minor: free, used_minor: used, credited_minor: credited, revenue_minor: revenueMinor },
       ...{ gateway_state: state, gateway_status: gatewayStatus, checked_at: sql<Date>`clock_timestamp()` },
       opened_at: sql<Date>`clock_timestamp()`,
     })
-    .execute();
-  await moveMoney(trx, reference, { used: -used, credited: -credited, disputed: free + used + credited });
+    .returningAll()
+    .executeTakeFirstOrThrow();
   await flagMoney(trx, transaction_id, 'PAYMENT_DISPUTED');
   if (payment.purpose === 'purchase') {
     await trx
@@ -126,46 +124,30 @@ async function openDispute(
       .values({ transaction_id, what: 'payment-disputed', detail: reference })
       .execute();
   }
-  // The wallet comes last (lock-order.ts).
-  const worthMinor = partInPrice(payment, payment.credited_minor, credited);
-  const frozen =
-    credited > 0n ? smaller((await lockWallet(trx, payment.account_id)).balance_minor, worthMinor) : 0n;
-  if (frozen > 0n)
-    await updateDispute(trx, { reference, dispute_id: disputeId }).set({ frozen_minor: frozen }).execute();
-  if (revenueMinor + frozen === 0n) return true;
-  await transfer(trx, {
-    operationKey: `${reference}:disputed:${disputeId}`,
-    kind: 'disputed',
-    transactionId: transaction_id,
-    entries: withoutZeros([
-      { account: `revenue:${price}`, currency: price, amountMinor: -revenueMinor },
-      { account: walletAccount(payment.account_id), currency: price, amountMinor: -frozen },
-      { account: `suspense:${price}`, currency: price, amountMinor: revenueMinor + frozen },
-    ]),
-  });
+  // Last, since it may lock the wallet (lock-order.ts).
+  await putAtRisk(trx, payment, dispute, wanted.currency === charge ? wanted.amountMinor : 0n);
   return true;
 }
 
 /**
- * What a part of what a delivery used has earned, in the price's currency. The last part is all that is left.
+ * The gateway tells another amount than before: a bank asks for all at first, and may end with a part. What
+ * is not asked for any more is where it was before.
  */
-export async function earnedPart(trx: WorldDb, payment: PaymentRow, partMinor: bigint): Promise<bigint> {
-  if (partMinor === 0n) return 0n;
-  const earnedMinor = await findEarnedMinor(trx, payment.transaction_id, payment.price_currency);
-  if (partMinor === payment.used_minor) return earnedMinor;
-  return smaller(partInPrice(payment, payment.used_minor, partMinor), earnedMinor);
-}
-
-/** What a delivery has earned and still does, without what a bank disputes or has taken back. */
-export async function findEarnedMinor(db: WorldDb, transactionId: string, currency: string): Promise<bigint> {
-  const { rows } = await sql<{ earned: bigint }>`
-    select coalesce(sum(e.amount_minor), 0)::int8 as earned
-      from ledger_transactions t join ledger_entries e on e.ledger_transaction_id = t.id
-     where t.transaction_id = ${transactionId} and e.ledger_account_id = ${`revenue:${currency}`}`.execute(
-    db,
-  );
-  const earned = rows[0]?.earned ?? 0n;
-  return earned > 0n ? earned : 0n;
+async function followAmount(
+  trx: WorldDb,
+  known: DisputeRow,
+  { amount }: Pick<GatewayDispute, 'amount'>,
+): Promise<void> {
+  // Nothing is no amount of a dispute.
+  if (known.money !== 'AT_RISK' || amount === null || amount.amountMinor <= 0n) return;
+  if (amount.amountMinor === known.amount_minor && amount.currency === known.currency) return;
+  const { payment } = await lockPayment(trx, known.reference);
+  await updateDispute(trx, known)
+    .set({ amount_minor: amount.amountMinor, currency: amount.currency })
+    .execute();
+  const wantedMinor = amount.currency === payment.charge_currency ? amount.amountMinor : 0n;
+  const { freedMinor } = await putAtRisk(trx, payment, known, wantedMinor);
+  await sendBack(trx, payment, known, freedMinor);
 }
 
 /**
@@ -216,11 +198,27 @@ export async function releaseRisk(trx: WorldDb, dispute: DisputeRow): Promise<vo
   const { reference, free_minor: free, used_minor: used, credited_minor: credited } = dispute;
   await updateDispute(trx, dispute).set({ money: 'RELEASED' }).execute();
   await moveMoney(trx, reference, { disputed: -riskOf(dispute), used, credited });
-  if (free > 0n && !(await isOnHold(trx, payment))) {
-    const amount: Money = { amountMinor: free, currency: payment.charge_currency };
-    await createRefund(trx, payment, amount, `dispute-${dispute.dispute_id}`);
-  }
+  await sendBack(trx, payment, dispute, free);
   await bookBack(trx, payment, dispute, dispute.frozen_minor);
+}
+
+/** Money of an undelivered purchase that a dispute has given free: it goes to its source. */
+async function sendBack(
+  trx: WorldDb,
+  payment: PaymentRow,
+  { dispute_id }: DisputeRow,
+  amountMinor: bigint,
+): Promise<void> {
+  if (amountMinor === 0n || (await isOnHold(trx, payment))) return;
+  const reason = `dispute-${dispute_id}`;
+  const { rows } = await sql<{ made: number }>`
+    select count(*)::int4 as made from refunds
+     where reference = ${payment.reference} and (reason = ${reason} or starts_with(reason, ${`${reason}-`}))`.execute(
+    trx,
+  );
+  const made = rows[0]?.made ?? 0;
+  const amount = { amountMinor, currency: payment.charge_currency };
+  await createRefund(trx, payment, amount, made === 0 ? reason : `${reason}-${made + 1}`);
 }
 
 /** Of a lost dispute: revenue is whole again, and what is missing in suspense is all that was lost. */

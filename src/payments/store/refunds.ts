@@ -211,6 +211,9 @@ export function attemptKey({ refund_key }: Pick<RefundRow, 'refund_key'>, attemp
   return attempt === 1 ? refund_key : `${refund_key}-${attempt}`;
 }
 
+/** Whether a refund in the gateway's list of a payment is one of ours. */
+export const isOurKey = (reference: string, key: string): boolean => key.startsWith(`${reference}-`);
+
 /** Newest attempt first. */
 export function attemptKeys(refund: Pick<RefundRow, 'refund_key' | 'attempt'>): string[] {
   return Array.from({ length: refund.attempt }, (_, before) => attemptKey(refund, refund.attempt - before));
@@ -337,11 +340,84 @@ export async function creditRefundAs(
 }
 
 /**
+ * What becomes of a refund that the gateway will not send. `goneMinor`: what went back of its payment at
+ * other people's request, by the gateway's word. The buyer has that, and what a bank took: it is not credited
+ * as well. Nothing is while a bank asks for it. `open`: it is to be asked about again. `refused`: a person
+ * decides.
+ */
+export async function settleUnsent(
+  db: WorldDb,
+  refund: RefundRow,
+  { goneMinor, mayCredit }: { readonly goneMinor: bigint | 'all'; readonly mayCredit: boolean },
+  pending?: PendingMessages,
+): Promise<'credited' | 'taken-back' | 'open' | 'refused'> {
+  return inTransaction(db, async (trx) => {
+    const { payment } = await lockPayment(trx, refund.reference);
+    const isCharged = refund.currency === payment.charge_currency;
+    const claims = isCharged ? await findClaims(trx, payment) : NO_CLAIMS;
+    const bookedMinor = isCharged ? payment.reversed_minor : 0n;
+    const lostMinor =
+      goneMinor === 'all' ? refund.amount_minor : larger(goneMinor, claims.takenMinor) - bookedMinor;
+    if (lostMinor >= refund.amount_minor)
+      return (await closeRefundTakenBack(trx, refund)) ? 'taken-back' : 'open';
+    if (!isCharged) return 'refused';
+    if (lostMinor > 0n) {
+      await takeBackPart(trx, payment, refund, lostMinor);
+      return 'open';
+    }
+    if (!mayCredit) return 'refused';
+    if (claims.askedMinor > 0n) return 'open';
+    return (await creditRefund(trx, refund, payment, pending)) ? 'credited' : 'open';
+  });
+}
+
+const larger = (one: bigint, other: bigint): bigint => (one > other ? one : other);
+
+const NO_CLAIMS = { askedMinor: 0n, takenMinor: 0n };
+
+/** What banks have taken of a payment, and what they ask for and its account has not put at risk. */
+async function findClaims(
+  trx: WorldDb,
+  { reference, charge_currency, received_minor, refunded_minor, disputed_minor }: PaymentRow,
+): Promise<typeof NO_CLAIMS> {
+  const { rows } = await sql<typeof NO_CLAIMS>`
+    select greatest(coalesce(sum(minor) filter (where money = 'AT_RISK'), 0) - ${disputed_minor}::bigint, 0)::int8 as "askedMinor",
+           coalesce(sum(minor) filter (where money = 'TAKEN'), 0)::int8 as "takenMinor"
+      from (select money, least(amount_minor, ${received_minor - refunded_minor}::bigint) as minor
+              from disputes where reference = ${reference} and currency = ${charge_currency}) claim`.execute(
+    trx,
+  );
+  return rows[0] ?? NO_CLAIMS;
+}
+
+/** The rest of it is another answer of the gateway. */
+async function takeBackPart(
+  trx: WorldDb,
+  payment: PaymentRow,
+  refund: RefundRow,
+  minor: bigint,
+): Promise<void> {
+  const open = await trx
+    .selectFrom('refunds')
+    .selectAll()
+    .where('refund_key', '=', refund.refund_key)
+    .where('attempt', '=', refund.attempt)
+    .where('amount_minor', '=', refund.amount_minor)
+    .where('closed_at', 'is', null)
+    .forNoKeyUpdate()
+    .executeTakeFirst();
+  if (!open) return;
+  await takeFromRefund(trx, open, minor);
+  const key = reversedKey(refund.reference, refund.currency, payment.reversed_minor + minor);
+  await clearSuspense(trx, { ...refund, amount_minor: minor }, 'payment-reversed', key);
+}
+
+/**
  * The payment was taken back before the refund was sent: the buyer has the money, so the amount in suspense
  * is booked as reversed. Idempotent.
  */
 export async function closeRefundTakenBack(db: WorldDb, refund: RefundRow): Promise<boolean> {
-  return db.transaction().execute(async (trx) => {
+  return inTransaction(db, async (trx) => {
     const { payment } = await lockPayment(trx, refund.reference);
     if (!(await closeRefund(trx, refund, 'TAKEN_BACK'))) return false;
     const isCharged = refund.currency === payment.charge_currency;

@@ -8,6 +8,7 @@ import type { Money } from '../../domain/money.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
 import { moveMoney, partInPrice, takeFrom } from './account.ts';
 import { findPayment, type PaymentRow } from './payments.ts';
+import { putAtRisk, riskOf } from './risk.ts';
 import type { DisputeRow } from './tables.ts';
 
 /** An amount of a payment, by where it was before it was taken. */
@@ -25,19 +26,45 @@ interface Taken {
  * until a person has settled it. The caller has locked the payment.
  */
 export async function takeBack(trx: WorldDb, reference: string, gone: Money): Promise<LedgerEntry[]> {
-  const payment = await requirePayment(trx, reference);
-  if (gone.currency !== payment.charge_currency) return missingEntries(payment, gone);
+  const before = await requirePayment(trx, reference);
+  if (gone.currency !== before.charge_currency) return missingEntries(before, gone);
   let leftMinor = gone.amountMinor;
   const disputes: DisputeRow[] = [];
+  const larger: DisputeRow[] = [];
   for (const dispute of await findAtRisk(trx, reference)) {
-    if (riskOf(dispute) > leftMinor) continue;
+    if (riskOf(dispute) > leftMinor) {
+      larger.push(dispute);
+      continue;
+    }
     leftMinor -= riskOf(dispute);
     disputes.push(dispute);
     await markTaken(trx, dispute);
   }
+  const payment = await withoutRisk(trx, reference, larger, leftMinor);
   const rest = takeFrom(payment, leftMinor);
   await moveMoney(trx, reference, { used: -rest.used, credited: -rest.credited, reversed: leftMinor });
   return entriesOf(trx, payment, disputes, rest);
+}
+
+/**
+ * The payment, once these disputes have so much less at risk as it has too little beside them: what is gone
+ * is not at risk any more.
+ */
+async function withoutRisk(
+  trx: WorldDb,
+  reference: string,
+  disputes: readonly DisputeRow[],
+  wantedMinor: bigint,
+): Promise<PaymentRow> {
+  let payment = await requirePayment(trx, reference);
+  for (const dispute of disputes) {
+    const lackingMinor = wantedMinor - riskOf(payment);
+    if (lackingMinor <= 0n) break;
+    const leftMinor = riskOf(dispute) - lackingMinor;
+    await putAtRisk(trx, payment, dispute, leftMinor > 0n ? leftMinor : 0n);
+    payment = await requirePayment(trx, reference);
+  }
+  return payment;
 }
 
 /** The bank has what it disputed. Books it on the account and the dispute, and returns the entries for the ledger. */
@@ -59,9 +86,6 @@ async function markTaken(trx: WorldDb, dispute: DisputeRow): Promise<void> {
     .execute();
   await moveMoney(trx, dispute.reference, { disputed: -riskOf(dispute), reversed: riskOf(dispute) });
 }
-
-export const riskOf = ({ free_minor, used_minor, credited_minor }: DisputeRow): bigint =>
-  free_minor + used_minor + credited_minor;
 
 /** One debit of the wallet for all of it: each would see the same balance. */
 async function entriesOf(
@@ -113,6 +137,7 @@ export function findAtRisk(trx: WorldDb, reference: string): Promise<DisputeRow[
     .where('reference', '=', reference)
     .where('money', '=', 'AT_RISK')
     .orderBy('opened_at')
+    .forNoKeyUpdate()
     .execute();
 }
 

@@ -26,7 +26,6 @@ import { sendableMinor, useForDelivery } from '../../payments/store/account.ts';
 import { lockPayments, lockPurchase } from '../../payments/store/lock-order.ts';
 import { creditRefund, createRefund } from '../../payments/store/refunds.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
-import { constraintOf, CONSTRAINTS } from '../../platform/database/errors.ts';
 import { inTransaction } from '../../platform/database/transactions.ts';
 import { newPendingMessages, type PendingMessages } from '../../webhooks/store/messages.ts';
 import { collectWebhooks, statusChangeQueries, type StatusChange } from './messages.ts';
@@ -159,24 +158,6 @@ export async function settlePurchase(
   transactionId: string,
   item: DeliveredItem = ALREADY_SAVED,
   pending: PendingMessages = newPendingMessages(),
-): Promise<'settled' | 'settled-before'> {
-  try {
-    return await settleOnce(db, transactionId, item, pending);
-  } catch (error) {
-    // A statement that waited for the payment's lock is judged by the row that it saw before. Once it has the lock, it sees the row as it is.
-    if (constraintOf(error) !== CONSTRAINTS.paymentGivesWhatItHas) throw error;
-    return db.transaction().execute(async (trx) => {
-      await lockPayments(trx, transactionId);
-      return settleOnce(trx, transactionId, item, pending);
-    });
-  }
-}
-
-async function settleOnce(
-  db: WorldDb,
-  transactionId: string,
-  item: DeliveredItem,
-  pending: PendingMessages,
 ): Promise<'settled' | 'settled-before'> {
   // A top-up changes an allowance, which its merchant may have to be notified of in the same transaction.
   if (!isTopUp(item)) {

@@ -74,10 +74,19 @@ export interface Client {
 /** Makes the client; one per account and base address. Throws when the address is no http or https URL. */
 export function createClient(options: ClientOptions): Client {
   const transport = createTransport({ baseUrl: options.baseUrl, busyRetryMs: BUSY_RETRY_MS });
-  return clientOn(transport, options);
+  return clientOn(transport, options, { aheadMs: 0 });
 }
 
-function clientOn(transport: ReturnType<typeof createTransport>, options: ClientOptions): Client {
+/** How far the vendor's clock is ahead of ours, once it has refused our time. */
+interface VendorClock {
+  aheadMs: number;
+}
+
+function clientOn(
+  transport: ReturnType<typeof createTransport>,
+  options: ClientOptions,
+  vendorClock: VendorClock,
+): Client {
   const {
     pacer,
     clock,
@@ -91,13 +100,17 @@ function clientOn(transport: ReturnType<typeof createTransport>, options: Client
       return { kind: 'lost', detail, retryAfterMs: BUSY_RETRY_MS, notSent: true };
     }
     const request = () => {
-      const timestamp = String(clock.now().getTime());
+      const timestamp = String(clock.now().getTime() + vendorClock.aheadMs);
       const requestId = randomUUID().replaceAll('-', '');
       const headers = authenticationHeaders(options, { timestamp, requestId, body });
       return { method: 'POST', path: PREFIX + operation, headers, body } as const;
     };
     const answered = await transport.send(request, { timeLimitMs, maxBodyBytes: MAX_BODY_BYTES, ...call });
-    return answered.kind === 'lost' ? answered : answerOf(answered);
+    if (answered.kind === 'lost') return answered;
+    const answer = answerOf(answered);
+    if (isTimeRefused(answer) && Number.isFinite(answered.vendorTimeMs))
+      vendorClock.aheadMs = answered.vendorTimeMs - clock.now().getTime();
+    return answer;
   };
 
   return {
@@ -105,14 +118,16 @@ function clientOn(transport: ReturnType<typeof createTransport>, options: Client
     call: async (operation, body, call) => {
       const text = JSON.stringify(body);
       const answer = await attempt(operation, text, call);
-      // A clock that is a little off, or a request that waited too long: only a fresh timestamp can help.
-      const again = answer.kind === 'failed' && answer.code === CODE_TIMESTAMP_EXPIRED;
-      return again ? attempt(operation, text, call) : answer;
+      // Our clock is wrong, or the request waited too long: a fresh time by the vendor's clock helps.
+      return isTimeRefused(answer) ? attempt(operation, text, call) : answer;
     },
-    pacedBy: (pacing) => clientOn(transport, { ...options, paceWithinMs: undefined, ...pacing }),
+    pacedBy: (pacing) => clientOn(transport, { ...options, paceWithinMs: undefined, ...pacing }, vendorClock),
     close: () => transport.close(),
   };
 }
+
+const isTimeRefused = (answer: Answer): boolean =>
+  answer.kind === 'failed' && answer.code === CODE_TIMESTAMP_EXPIRED;
 
 /**
  * The access code alone, or with an HMAC-SHA256 over exactly the bytes that are sent. `timestamp` and

@@ -3,6 +3,7 @@
  * as unknown. Bodies and headers are never logged. This is the one place that sends, so it is where an effect
  * is held to its fence: after it nothing is sent.
  */
+import type { IncomingHttpHeaders } from 'node:http';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { buildConnector, errors, Pool, type Dispatcher } from 'undici';
 import type { Fence } from '../../domain/fence.ts';
@@ -51,6 +52,8 @@ export interface HttpAnswer {
   readonly kind: 'answered';
   readonly status: number;
   readonly body: string;
+  /** The vendor's clock, in Unix milliseconds; NaN where it does not say. */
+  readonly vendorTimeMs: number;
 }
 
 /** Makes the transport; one per account and base address. Throws when the address is no http or https URL. */
@@ -160,7 +163,7 @@ async function exchange(
     const text = await readText(body, maxBodyBytes);
     // undici frees a connection one turn later; without this the next request would open another one.
     await nextTurn();
-    return toAnswer(statusCode, text, headers['retry-after'], busyRetryMs);
+    return toAnswer(statusCode, text, headers, busyRetryMs);
   } finally {
     clearTimeout(timer);
   }
@@ -216,10 +219,11 @@ function toTransportFailure(error: unknown): NoAnswer {
 function toAnswer(
   status: number,
   body: string,
-  retryAfter: string | string[] | undefined,
+  { date, 'retry-after': retryAfter }: IncomingHttpHeaders,
   busyRetryMs: number,
 ): HttpAnswer | NoAnswer {
-  if (status !== 429 && status < 500) return { kind: 'answered', status, body };
+  if (status !== 429 && status < 500)
+    return { kind: 'answered', status, body, vendorTimeMs: Date.parse(String(date)) };
   const detail = `HTTP ${status}`;
   if (status !== 429 && status !== 503) return { kind: 'lost', detail };
   const isSeconds = typeof retryAfter === 'string' && /^\d{1,6}$/.test(retryAfter);

@@ -14,6 +14,23 @@ export async function readWallet() {
   return { ...wallet, lowBelow };
 }
 
+/** Nothing while the account owes nothing. */
+export function OwedAlert({
+  of: { owed, currency },
+}: {
+  readonly of: { readonly owed: number; readonly currency: string };
+}) {
+  if (owed === 0) return null;
+  return (
+    <Alert color="red" title="The account owes money" mt="sm">
+      <Text size="sm">
+        A bank took back <Amount of={owed} currency={currency} /> after it was spent. The next payments into
+        the wallet pay this first.
+      </Text>
+    </Alert>
+  );
+}
+
 /** Nothing while the balance is at the threshold or above it. */
 export function LowBalanceAlert({
   of: { balance, lowBelow, currency },

@@ -1,0 +1,157 @@
+// What the bank asks for changes while a dispute is open, or money goes back beside it: each part of the payment has one owner all the
+// time, and no check is refused by our own rows.
+import { sql } from 'kysely';
+import { describe, expect, it } from 'vitest';
+import type { GatewayDispute } from '../../src/payments/port.ts';
+import { findOpenDisputes, releaseRisk } from '../../src/payments/store/disputes.ts';
+import { findOpenRefunds } from '../../src/payments/store/refunds.ts';
+import { settlePurchase } from '../../src/purchases/store/purchases.ts';
+import { failPurchase } from '../support/give-back.ts';
+import { CHARGE_MINOR, usePaymentBooks, type Payer } from './payments.support.ts';
+
+const books = usePaymentBooks();
+
+const PART = 500_000n;
+const REST = CHARGE_MINOR - PART;
+const ngn = (amountMinor: bigint) => ({ amountMinor, currency: 'NGN' });
+/** Of a charge that is called reversed: others had so much sent back, over the gateway's own pages. */
+const sentByOthers = (othersMinor: bigint) =>
+  ({ state: 'reversed', gatewayStatus: 'reversed', refunds: { oursMinor: 0n, othersMinor } }) as const;
+
+async function delivered(): Promise<Payer> {
+  const payer = await books.payer();
+  await books.bookCheck(payer);
+  await settlePurchase(books.world, payer.transactionId);
+  return payer;
+}
+
+async function funded(): Promise<Payer> {
+  const payer = await books.payer({ purpose: 'funding' });
+  await books.bookCheck(payer);
+  return payer;
+}
+
+const failed = (payer: Payer) =>
+  failPurchase(books.world, payer.transactionId, { reason: 'OUT_OF_STOCK', detail: '' });
+
+const dispute = (payer: Payer, given: Partial<GatewayDispute> = {}) => books.dispute(payer, given);
+
+const openDispute = async ({ transactionId }: Payer) =>
+  (await books.world.transaction().execute((trx) => findOpenDisputes(trx, transactionId)))[0]!;
+
+const release = async (payer: Payer): Promise<void> => {
+  const open = await openDispute(payer);
+  await books.world.transaction().execute((trx) => releaseRisk(trx, open));
+};
+
+/** What of the price is earned, and what lies in suspense, in the price's currency. */
+async function bookedOn({ transactionId }: Payer, account: string): Promise<bigint> {
+  const { rows } = await sql<{ minor: bigint }>`
+    select coalesce(sum(e.amount_minor), 0)::int8 as minor
+      from ledger_transactions t join ledger_entries e on e.ledger_transaction_id = t.id
+     where t.transaction_id = ${transactionId} and e.ledger_account_id = ${account}`.execute(books.world);
+  return rows[0]!.minor;
+}
+
+const refundsOf = async ({ transactionId }: Payer): Promise<bigint[]> =>
+  (await findOpenRefunds(books.world, transactionId)).map((refund) => refund.amount_minor);
+
+describe('a dispute that ends for another amount than it was opened for', () => {
+  it('takes what the bank took, and the rest is earned again', async () => {
+    const payer = await delivered();
+    await dispute(payer);
+    expect(await books.payment(payer)).toMatchObject({ disputed_minor: CHARGE_MINOR, used_minor: 0n });
+    await dispute(payer, { state: 'lost', amount: ngn(PART) });
+    expect(await books.payment(payer)).toMatchObject({
+      reversed_minor: PART,
+      used_minor: REST,
+      disputed_minor: 0n,
+    });
+    expect(await bookedOn(payer, 'revenue:USD')).toBe(938n);
+    expect(await bookedOn(payer, 'gateway-clearing:paystack:NGN')).toBe(-REST);
+  });
+
+  it('of a funding gives back to the wallet what the bank left', async () => {
+    const payer = await funded();
+    await dispute(payer, { amount: ngn(CHARGE_MINOR) });
+    expect(await books.balance(payer)).toBe(0n);
+    await dispute(payer, { state: 'lost', amount: ngn(PART) });
+    expect(await books.payment(payer)).toMatchObject({ reversed_minor: PART, credited_minor: REST });
+    expect(await books.balance(payer)).toBe(938n);
+  });
+
+  it('of a purchase that was given up sends back what the bank left, once', async () => {
+    const payer = await books.payer();
+    await books.bookCheck(payer);
+    await dispute(payer);
+    await failed(payer);
+    expect(await refundsOf(payer)).toEqual([]);
+    await dispute(payer, { amount: ngn(PART) });
+    await dispute(payer, { amount: ngn(PART) });
+    expect(await refundsOf(payer)).toEqual([REST]);
+    await release(payer);
+    expect(await refundsOf(payer)).toEqual([REST, PART]);
+  });
+
+  it('of a purchase in delivery leaves the rest on hold', async () => {
+    const payer = await books.payer();
+    await books.bookCheck(payer);
+    await dispute(payer);
+    await dispute(payer, { amount: ngn(PART) });
+    expect(await books.payment(payer)).toMatchObject({ free_minor: REST, disputed_minor: PART });
+    expect(await refundsOf(payer)).toEqual([]);
+    await release(payer);
+    await books.bookCheck(payer);
+    expect(await books.payment(payer)).toMatchObject({ free_minor: CHARGE_MINOR, disputed_minor: 0n });
+  });
+
+  it('grows: what it asks for beyond that is at risk, too', async () => {
+    const payer = await delivered();
+    await dispute(payer, { amount: ngn(PART) });
+    expect(await bookedOn(payer, 'revenue:USD')).toBe(938n);
+    await dispute(payer, { amount: ngn(CHARGE_MINOR) });
+    expect(await books.payment(payer)).toMatchObject({ disputed_minor: CHARGE_MINOR, used_minor: 0n });
+    expect(await bookedOn(payer, 'revenue:USD')).toBe(0n);
+    await release(payer);
+    expect(await bookedOn(payer, 'revenue:USD')).toBe(1_250n);
+  });
+
+  it('whose amount the gateway does not say any more stays as it was', async () => {
+    const payer = await delivered();
+    await dispute(payer, { amount: ngn(PART) });
+    await dispute(payer, { amount: null });
+    await dispute(payer, { amount: ngn(0n) });
+    expect(await books.payment(payer)).toMatchObject({ disputed_minor: PART, used_minor: REST });
+  });
+});
+
+describe('money that others sent back at the gateway', () => {
+  it('of a delivered purchase that is disputed is not at risk any more: it is gone', async () => {
+    const payer = await delivered();
+    await dispute(payer);
+    await books.bookCheck(payer, sentByOthers(PART));
+    expect(await books.payment(payer)).toMatchObject({ reversed_minor: PART, disputed_minor: REST });
+    await release(payer);
+    expect(await books.payment(payer)).toMatchObject({ used_minor: REST, disputed_minor: 0n });
+    expect(await bookedOn(payer, 'revenue:USD')).toBe(1_250n);
+    expect(await bookedOn(payer, 'suspense:NGN')).toBe(-PART);
+  });
+
+  it('of a funding that is disputed is paid by the wallet, once', async () => {
+    const payer = await funded();
+    await dispute(payer);
+    await books.bookCheck(payer, sentByOthers(PART));
+    expect(await books.balance(payer)).toBe(0n);
+    await release(payer);
+    expect(await books.balance(payer)).toBe(937n);
+    expect(await books.payment(payer)).toMatchObject({ reversed_minor: PART, credited_minor: REST });
+  });
+
+  it('of a purchase whose money is on its way back waits for what becomes of that', async () => {
+    const payer = await books.payer();
+    await books.bookCheck(payer);
+    await failed(payer);
+    await books.bookCheck(payer, sentByOthers(PART));
+    expect(await books.payment(payer)).toMatchObject({ reversed_minor: 0n, refunding_minor: CHARGE_MINOR });
+  });
+});
