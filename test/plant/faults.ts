@@ -22,6 +22,7 @@ const CHECKS = ['test/payments/payment-checks.store.test.ts'];
 const EVENTS = ['test/payments/payments-events.store.test.ts'];
 const REFUNDS = ['test/payments/payments-refunds.store.test.ts'];
 const REFUND_REQUESTS = ['test/payments/refund-requests.store.test.ts'];
+const REFUND_AND_BANK = ['test/payments/refund-and-bank.store.test.ts'];
 const RACES = ['test/payments/payments-races.store.test.ts'];
 const EVENT_AND_CHECK = ['test/sequences/18-event-and-check.store.test.ts'];
 const PURCHASES = ['test/purchases/purchases.store.test.ts'];
@@ -286,9 +287,30 @@ export const FAULTS: readonly Fault[] = [
   {
     name: 'what became of one attempt of a refund ends another',
     file: 'src/payments/store/refunds.ts',
-    find: "\n    .where('attempt', '=', refund.attempt)\n    .where('amount_minor'",
-    replace: "\n    .where('amount_minor'",
+    find: "\n    .where('attempt', '=', refund.attempt)\n    .where('amount_minor', '=', refund.amount_minor)\n    .where('closed_at', 'is', null)\n    .returning(",
+    replace: "\n    .where('closed_at', 'is', null)\n    .returning(",
     tests: REFUND_REQUESTS,
+  },
+  {
+    name: 'a failed refund is credited while a bank asks for its money',
+    file: 'src/payments/store/refunds.ts',
+    find: "if (claims.askedMinor > 0n) return 'open';",
+    replace: '',
+    tests: REFUND_AND_BANK,
+  },
+  {
+    name: 'what others sent back at the gateway is credited as well',
+    file: 'src/payments/store/refunds.ts',
+    find: 'larger(goneMinor, claims.takenMinor) - bookedMinor',
+    replace: 'claims.takenMinor - bookedMinor',
+    tests: REFUND_AND_BANK,
+  },
+  {
+    name: 'a dispute does not follow its amount',
+    file: 'src/payments/store/disputes.ts',
+    find: "if (known.money !== 'AT_RISK' || amount === null || amount.amountMinor <= 0n) return;",
+    replace: 'if (known) return;',
+    tests: ['test/payments/disputes-changed.store.test.ts'],
   },
   {
     name: 'a refusal after a refund without an answer is believed',
