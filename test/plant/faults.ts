@@ -19,6 +19,7 @@ const ATTEMPTS = ['test/purchases/delivery-attempts.store.test.ts'];
 const SUPPLIER_ORDERS = ['test/purchases/supplier-orders.store.test.ts'];
 const PAYMENTS = ['test/payments/payments.store.test.ts'];
 const CHECKS = ['test/payments/payment-checks.store.test.ts'];
+const COLLECT = ['test/payments/collect-payment.store.test.ts'];
 const EVENTS = ['test/payments/payments-events.store.test.ts'];
 const REFUNDS = ['test/payments/payments-refunds.store.test.ts'];
 const REFUND_REQUESTS = ['test/payments/refund-requests.store.test.ts'];
@@ -67,7 +68,7 @@ export const FAULTS: readonly Fault[] = [
     tests: CARRIER,
   },
   {
-    name: 'a check without an answer ends the wait for money',
+    name: 'a check that the gateway does not answer ends the wait for money',
     file: 'workflows/payments/collect.ts',
     find: "state === 'paid' || state === 'ended'",
     replace: "state !== 'waiting'",
@@ -254,14 +255,14 @@ export const FAULTS: readonly Fault[] = [
     file: 'activities/payments/collect.ts',
     find: 'if (checked.wasExpired) return',
     replace: 'if (found.leftMs <= 0) return',
-    tests: ['test/purchases/payment-checks.workflow.test.ts'],
+    tests: COLLECT,
   },
   {
     name: 'a payment is closed while the gateway does not answer',
     file: 'activities/payments/collect.ts',
     find: 'if (checked.isKnown) {',
     replace: 'if (!checked.isHeldBack) {',
-    tests: ['test/payments/collect-payment.store.test.ts'],
+    tests: COLLECT,
   },
   {
     name: 'refunds that a bank took back first count as sent',
